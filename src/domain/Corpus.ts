@@ -1,0 +1,80 @@
+import { Schema } from "effect"
+import { SecretVersion } from "./Secret.ts"
+
+/** `projects/{project}/locations/{location}/ragCorpora/{corpus}`. Opaque to callers. */
+export const CorpusName = Schema.NonEmptyString.pipe(Schema.brand("CorpusName"))
+export type CorpusName = typeof CorpusName.Type
+
+/**
+ * Where a corpus keeps its vectors. Exactly one, fixed at creation; each field inside may be set later, once,
+ * if it was empty (platform-api section 2.8).
+ */
+export const VectorDb = Schema.Union([
+  Schema.TaggedStruct("managed", {}),
+  Schema.TaggedStruct("weaviate", {
+    httpEndpoint: Schema.optionalKey(Schema.String),
+    collectionName: Schema.optionalKey(Schema.String),
+    apiKey: Schema.optionalKey(SecretVersion)
+  }),
+  Schema.TaggedStruct("pinecone", {
+    indexName: Schema.optionalKey(Schema.String),
+    apiKey: Schema.optionalKey(SecretVersion)
+  }),
+  Schema.TaggedStruct("featureStore", { featureView: Schema.optionalKey(Schema.String) }),
+  Schema.TaggedStruct("vectorSearch", {
+    index: Schema.optionalKey(Schema.String),
+    indexEndpoint: Schema.optionalKey(Schema.String)
+  }),
+  Schema.TaggedStruct("agentSearch", { servingConfig: Schema.optionalKey(Schema.String) })
+])
+export type VectorDb = typeof VectorDb.Type
+
+/** What a caller asks for when creating a corpus. */
+export const CorpusSpec = Schema.Struct({
+  /** At most 128 characters. */
+  displayName: Schema.NonEmptyString.check(Schema.isMaxLength(128)),
+  description: Schema.optionalKey(Schema.String),
+  vectorDb: VectorDb,
+  /**
+   * Embedding model: on the hosted engine an endpoint name; on the embedded one a key the embedder registry
+   * knows. Unset: the engine's default. Immutable.
+   */
+  embeddingModel: Schema.optionalKey(Schema.String)
+})
+export type CorpusSpec = typeof CorpusSpec.Type
+
+/** What may change after creation. Absent fields stay as they are. */
+export interface CorpusPatch {
+  readonly displayName?: string
+  readonly description?: string
+  readonly vectorDb?: VectorDb
+}
+
+export const CorpusState = Schema.Literals(["UNKNOWN", "INITIALIZED", "ACTIVE", "ERROR"])
+export type CorpusState = typeof CorpusState.Type
+
+export const Corpus = Schema.Struct({
+  name: CorpusName,
+  displayName: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  vectorDb: VectorDb,
+  /** The model as asked for; absent when the engine's default applies. */
+  embeddingModel: Schema.optionalKey(Schema.String),
+  state: CorpusState,
+  errorStatus: Schema.optionalKey(Schema.String),
+  filesCount: Schema.optionalKey(Schema.Int),
+  /** RFC 3339, microseconds kept. */
+  createTime: Schema.String,
+  updateTime: Schema.String
+})
+export type Corpus = typeof Corpus.Type
+
+/**
+ * Whether two names are of one embedding model. The hosted service answers an endpoint's full name, in which a project
+ * may be its number, where a person wrote the model's.
+ */
+export const sameModel = (a: string | undefined, b: string | undefined): boolean =>
+  a === b || (a !== undefined && b !== undefined && modelId(a) === modelId(b))
+
+const modelId = (name: string): string =>
+  name.replace(/^(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/google\/models\/)?/, "")

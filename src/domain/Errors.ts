@@ -1,0 +1,141 @@
+import { Runtime, Schema } from "effect"
+
+/**
+ * The google.rpc codes, which both engines and every connector speak, so that an error means the same
+ * wherever it was raised. Source: google/rpc/code.proto.
+ */
+export const Code = Schema.Literals([
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED"
+])
+export type Code = typeof Code.Type
+
+/** Exit codes of the command line; the design's table. */
+export const ExitCode = {
+  done: 0,
+  error: 1,
+  changesPending: 2,
+  someFailed: 3,
+  invalid: 4,
+  unauthenticated: 5,
+  exhausted: 6,
+  interrupted: 130
+} as const
+
+const exitCodes: Partial<Record<Code, number>> = {
+  UNAUTHENTICATED: ExitCode.unauthenticated,
+  PERMISSION_DENIED: ExitCode.unauthenticated,
+  RESOURCE_EXHAUSTED: ExitCode.exhausted
+}
+
+const transient: ReadonlySet<Code> = new Set<Code>([
+  "UNAVAILABLE",
+  "RESOURCE_EXHAUSTED",
+  "DEADLINE_EXCEEDED",
+  "ABORTED",
+  "INTERNAL",
+  "UNKNOWN"
+])
+
+/** One broken rule of a request: which field, and what the rule is. */
+export const FieldViolation = Schema.Struct({ field: Schema.String, description: Schema.String })
+export type FieldViolation = typeof FieldViolation.Type
+
+/**
+ * A call through a port failed. `message` never holds a secret or a document's text.
+ *
+ * `retryAfter` is in milliseconds and is what the service asked for, where it asked.
+ */
+export class ServiceError extends Schema.TaggedError<ServiceError>()("ServiceError", {
+  code: Code,
+  message: Schema.String,
+  /** What a person can do about it, one sentence. */
+  fix: Schema.optionalKey(Schema.String),
+  violations: Schema.optionalKey(Schema.Array(FieldViolation)),
+  /** The reason of a google.rpc.ErrorInfo, where the service gave one. */
+  reason: Schema.optionalKey(Schema.String),
+  retryAfter: Schema.optionalKey(Schema.Finite),
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  override readonly [Runtime.errorExitCode] = exitCodes[this.code] ?? ExitCode.error
+  override readonly [Runtime.errorReported] = false
+
+  /** Whether the same call may succeed later, with nothing changed on our side. */
+  get retryable(): boolean {
+    return transient.has(this.code)
+  }
+
+  static readonly invalid = (field: string, description: string, fix?: string): ServiceError =>
+    new ServiceError({
+      code: "INVALID_ARGUMENT",
+      message: `${field}: ${description}`,
+      violations: [{ field, description }],
+      ...(fix === undefined ? {} : { fix })
+    })
+
+  static readonly notFound = (what: string, fix?: string): ServiceError =>
+    new ServiceError({ code: "NOT_FOUND", message: `${what} was not found`, ...(fix === undefined ? {} : { fix }) })
+
+  static readonly internal = (message: string, cause?: unknown): ServiceError =>
+    new ServiceError({ code: "INTERNAL", message, ...(cause === undefined ? {} : { cause }) })
+}
+
+/**
+ * Why the content of one file could not be taken. `unsupported`, `empty` and `limit` are skips (nothing is
+ * wrong with the file, we do not take it); the others are failures.
+ */
+export const DocumentProblem = Schema.Literals([
+  "unsupported",
+  "empty",
+  "limit",
+  "encrypted",
+  "corrupt",
+  "timeout",
+  "memory",
+  "crash"
+])
+export type DocumentProblem = typeof DocumentProblem.Type
+
+/** One file's content cannot be parsed. Costs that file, never the run. */
+export class DocumentError extends Schema.TaggedError<DocumentError>()("DocumentError", {
+  problem: DocumentProblem,
+  message: Schema.String
+}) {
+  get skips(): boolean {
+    return this.problem === "unsupported" || this.problem === "empty" || this.problem === "limit"
+  }
+}
+
+/** The state database, or the disk under it, cannot be used. Nothing was lost; nothing was overwritten. */
+export class StateError extends Schema.TaggedError<StateError>()("StateError", {
+  problem: Schema.Literals(["damaged", "newer", "readOnly", "full", "locked", "other"]),
+  message: Schema.String,
+  fix: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  override readonly [Runtime.errorReported] = false
+}
+
+/** A secret version could not be resolved. Names the version, never the value. */
+export class SecretError extends Schema.TaggedError<SecretError>()("SecretError", {
+  version: Schema.String,
+  message: Schema.String,
+  fix: Schema.String
+}) {
+  override readonly [Runtime.errorExitCode] = ExitCode.unauthenticated
+  override readonly [Runtime.errorReported] = false
+}

@@ -1,0 +1,113 @@
+import { Schema } from "effect"
+import type { Chunking } from "./Chunking.ts"
+import { CorpusName } from "./Corpus.ts"
+
+/** `{corpus}/ragFiles/{file}`. The engine makes it; opaque to callers. */
+export const RagFileName = Schema.NonEmptyString.pipe(Schema.brand("RagFileName"))
+export type RagFileName = typeof RagFileName.Type
+
+/** The corpus part of a file's name. */
+export const corpusOf = (name: RagFileName): CorpusName =>
+  CorpusName.make(name.slice(0, Math.max(0, name.lastIndexOf("/ragFiles/"))) || name)
+
+/**
+ * Who may read a file. `public` true, or any of `principals` (exact, lower-cased: `user:a@b.c`, `group:x`,
+ * `domain:b.c`, or what the source calls them). Absent on a file means: everyone who may read the corpus.
+ */
+export const Permissions = Schema.Struct({
+  public: Schema.Boolean,
+  principals: Schema.Array(Schema.String)
+})
+export type Permissions = typeof Permissions.Type
+
+/** What ties a target file to the source item it came from, without our ledger. */
+export const Marker = Schema.Struct({
+  /** Pipeline name and source id, joined by `/`. */
+  source: Schema.String,
+  /** Hash of the item's path within the source (hex, 32 characters). */
+  pathHash: Schema.String,
+  /** The item's fingerprint: `{content}.{facts}.{settings}`, each a hash in hex. */
+  fingerprint: Schema.String
+})
+export type Marker = typeof Marker.Type
+
+export const FileState = Schema.Literals(["STATE_UNSPECIFIED", "ACTIVE", "ERROR"])
+export type FileState = typeof FileState.Type
+
+/** Flat string facts about a file: `title`, `author`, `modifiedTime` (RFC 3339), and what the source adds. */
+export const Metadata = Schema.Record(Schema.String, Schema.String)
+export type Metadata = typeof Metadata.Type
+
+export const RagFile = Schema.Struct({
+  name: RagFileName,
+  displayName: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  /** The original's address: `file:///…`, `gs://…`, `https://…`; the display name for plain uploads. */
+  sourceUri: Schema.String,
+  sizeBytes: Schema.optionalKey(Schema.Int),
+  state: FileState,
+  errorStatus: Schema.optionalKey(Schema.String),
+  marker: Schema.optionalKey(Marker),
+  metadata: Schema.optionalKey(Metadata),
+  permissions: Schema.optionalKey(Permissions),
+  /** Counts the engine knows; the hosted service does not tell. */
+  chunks: Schema.optionalKey(Schema.Int),
+  tokens: Schema.optionalKey(Schema.Int),
+  pages: Schema.optionalKey(Schema.Int),
+  createTime: Schema.String,
+  updateTime: Schema.String
+})
+export type RagFile = typeof RagFile.Type
+
+/** Which service-side parser reads the bytes. `layout` and `llm` run on the hosted engine only. */
+export const Parsing = Schema.Union([
+  Schema.TaggedStruct("default", {}),
+  Schema.TaggedStruct("layout", {
+    /** `projects/{p}/locations/{l}/processors/{id}`, optionally `/processorVersions/{v}`. */
+    processor: Schema.String,
+    /** Per job, default 120. */
+    maxRequestsPerMinute: Schema.optionalKey(Schema.Int)
+  }),
+  Schema.TaggedStruct("llm", {
+    model: Schema.String,
+    prompt: Schema.optionalKey(Schema.String),
+    /** Per job, default 5000. */
+    maxRequestsPerMinute: Schema.optionalKey(Schema.Int)
+  })
+])
+export type Parsing = typeof Parsing.Type
+
+/** One file to put into a corpus. */
+export interface UploadRequest {
+  readonly corpus: CorpusName
+  readonly displayName: string
+  readonly description?: string
+  readonly content: Uint8Array
+  /** A hint only; the bytes decide. */
+  readonly mimeType?: string
+  readonly sourceUri?: string
+  readonly chunking: Chunking
+  readonly parsing?: Parsing
+  readonly marker?: Marker
+  readonly metadata?: Metadata
+  readonly permissions?: Permissions
+  /** The file this one takes the place of: readers see the old one or the new one, and then only the new. */
+  readonly replaces?: RagFileName
+}
+
+export interface UploadResult {
+  readonly file: RagFile
+  /** Texts sent to the embedder; the rest were known already. Absent where the engine does not tell. */
+  readonly embedded?: number
+  readonly embeddedTokens?: number
+}
+
+/** What can change about a stored file without touching its content. Absent fields stay. */
+export interface FilePatch {
+  readonly displayName?: string
+  readonly description?: string
+  readonly sourceUri?: string
+  readonly marker?: Marker
+  readonly metadata?: Metadata
+  readonly permissions?: Permissions
+}

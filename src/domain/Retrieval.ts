@@ -1,0 +1,94 @@
+import { Schema } from "effect"
+import type { CorpusName } from "./Corpus.ts"
+import { Metadata, RagFileName } from "./RagFile.ts"
+
+/** A query against one corpus (platform-api section 2.8; "one corpus, or files of one corpus"). */
+export interface RetrievalRequest {
+  readonly corpus: CorpusName
+  /** Restrict to these files of the corpus. */
+  readonly files?: ReadonlyArray<RagFileName>
+  readonly query: string
+  /** How many contexts; the engine's default is 10. */
+  readonly topK?: number
+  /**
+   * `alpha` weighs dense against sparse: 0 sparse only, 1 dense only; a block without alpha means 0.5.
+   * No block at all means the engine's own measured default.
+   */
+  readonly hybrid?: { readonly alpha?: number }
+  /** Only contexts whose cosine distance (0..2) is strictly less than `maxDistance`, or whose similarity strictly more. */
+  readonly filter?: {
+    readonly maxDistance?: number
+    readonly minSimilarity?: number
+    /** Every key must be equal. */
+    readonly metadata?: Metadata
+  }
+  readonly rank?: Ranking
+  /** Only what this principal may read. Absent means the owner, who reads all. */
+  readonly principal?: string
+  /** Correct query terms that no document has. Default true. */
+  readonly correctSpelling?: boolean
+  /** Fill {@link Context.explanation}. Default false. */
+  readonly explain?: boolean
+}
+
+export const Ranking = Schema.Union([
+  Schema.TaggedStruct("rankService", { model: Schema.optionalKey(Schema.String) }),
+  Schema.TaggedStruct("llmRanker", { model: Schema.optionalKey(Schema.String) }),
+  /** The offline ranker: term proximity and coverage over the candidates. */
+  Schema.TaggedStruct("lexical", {})
+])
+export type Ranking = typeof Ranking.Type
+
+export const TermWeight = Schema.Struct({
+  term: Schema.String,
+  /** The query word it came from, where the analyzer or the spelling correction changed it. */
+  from: Schema.optionalKey(Schema.String),
+  corrected: Schema.optionalKey(Schema.Boolean),
+  documentFrequency: Schema.Int,
+  termFrequency: Schema.Int,
+  weight: Schema.Finite
+})
+export type TermWeight = typeof TermWeight.Type
+
+/** Why a context has its place. */
+export const Explanation = Schema.Struct({
+  analyzer: Schema.String,
+  terms: Schema.Array(TermWeight),
+  /** Raw BM25. */
+  sparse: Schema.Finite,
+  /** Cosine similarity, -1..1. */
+  cosine: Schema.Finite,
+  /** Each after normalisation, and the weight that mixed them. */
+  normalizedSparse: Schema.Finite,
+  normalizedDense: Schema.Finite,
+  alpha: Schema.Finite,
+  fused: Schema.Finite,
+  /** The ranker's own score and the place before it, where a ranker ran. */
+  ranked: Schema.optionalKey(Schema.Struct({ score: Schema.Finite, from: Schema.Int }))
+})
+export type Explanation = typeof Explanation.Type
+
+/** A retrieved chunk. */
+export const Context = Schema.Struct({
+  /** Stable: the same chunk of the same file has the same id in every query. */
+  chunkId: Schema.String,
+  file: RagFileName,
+  sourceUri: Schema.String,
+  sourceDisplayName: Schema.String,
+  text: Schema.String,
+  headings: Schema.Array(Schema.String),
+  /** What the order is by; larger is better. */
+  score: Schema.Finite,
+  /** Cosine distance, 0..2, smaller is closer; the service's `score`. */
+  distance: Schema.optionalKey(Schema.Finite),
+  /** UTF-8 byte span in the document's parsed text. */
+  byteStart: Schema.optionalKey(Schema.Int),
+  byteEnd: Schema.optionalKey(Schema.Int),
+  firstPage: Schema.optionalKey(Schema.Int),
+  lastPage: Schema.optionalKey(Schema.Int),
+  /** UTF-16 offsets into `text` at which each page after `firstPage` begins. */
+  pageBreaks: Schema.optionalKey(Schema.Array(Schema.Int)),
+  metadata: Schema.optionalKey(Metadata),
+  explanation: Schema.optionalKey(Explanation)
+})
+export type Context = typeof Context.Type

@@ -1,0 +1,40 @@
+import { Context } from "effect"
+import type { ImportSource } from "../domain/Import.ts"
+import type { ObjectStore } from "./ObjectStore.ts"
+import type { Operations } from "./Operations.ts"
+
+/** What sync must know of the engine it writes to. */
+export class Engine extends Context.Service<Engine, {
+  readonly name: "embedded" | "vertex"
+  /** What corpora's names begin with: `projects/{project}/locations/{location}`. */
+  readonly parent: string
+  /** Where the corpora live, unlike any other place. Part of the ledger's scope. */
+  readonly target: string
+  /**
+   * Everything beyond the pipeline that decides what is stored for the same bytes: parser and embedder versions.
+   * Part of every fingerprint.
+   */
+  readonly signature: string
+  /** Bytes of one upload. */
+  readonly maxFileBytes: number
+  /** Uploads the engine takes in a minute, where it sets a bound. */
+  readonly uploadsPerMinute?: number
+  /**
+   * A stored file can be replaced but not changed (`Files.update` is not there), and keeps no fact but its display
+   * name: sync then uploads a file anew when that changes, and leaves it alone when other facts do.
+   */
+  readonly immutableFiles?: boolean
+  /** Whether embedding costs requests against a rate; false for an embedder that runs in the process. */
+  readonly remoteEmbedding: boolean
+  /** Uploads under way at once, unless the pipeline says otherwise. */
+  readonly concurrency: number
+  /** Absent where `Files.import` is not there. */
+  readonly imports?: {
+    /** What the engine fetches by itself. */
+    readonly sources: ReadonlySet<ImportSource["_tag"]>
+    /** Where its imports are followed. */
+    readonly operations: Pick<Operations["Service"], "list" | "wait">
+    /** Where files of this machine are staged for it. */
+    readonly objects: ObjectStore["Service"]
+  }
+}>()("sluice/ports/Engine") {}

@@ -1,0 +1,23 @@
+import { Context, type Effect } from "effect"
+import type { CorpusName } from "../domain/Corpus.ts"
+import type { DocumentError, ServiceError } from "../domain/Errors.ts"
+import type { ImportRequest } from "../domain/Import.ts"
+import type { Operation } from "../domain/Operation.ts"
+import type { FilePatch, RagFile, RagFileName, UploadRequest, UploadResult } from "../domain/RagFile.ts"
+import type { Page, PageRequest } from "./Paging.ts"
+
+/** The files of a corpus. */
+export class Files extends Context.Service<Files, {
+  /** Parses, chunks, embeds and stores one file. When it returns the file is durable and searchable. */
+  readonly upload: (request: UploadRequest) => Effect.Effect<UploadResult, ServiceError | DocumentError>
+  /** Has the engine fetch the files itself; poll the operation through `Operations`. */
+  readonly import: (request: ImportRequest) => Effect.Effect<Operation, ServiceError>
+  readonly get: (name: RagFileName) => Effect.Effect<RagFile, ServiceError>
+  readonly list: (corpus: CorpusName, page: PageRequest) => Effect.Effect<Page<RagFile>, ServiceError>
+  /**
+   * Changes facts about a file, not its content: nothing is parsed, embedded or indexed again. `UNIMPLEMENTED` where
+   * the engine's files are immutable.
+   */
+  readonly update: (name: RagFileName, patch: FilePatch) => Effect.Effect<RagFile, ServiceError>
+  readonly delete: (name: RagFileName) => Effect.Effect<void, ServiceError>
+}>()("sluice/ports/Files") {}

@@ -1,0 +1,19 @@
+import { Context as Ctx, type Effect, type Stream } from "effect"
+import type { Answer, AnswerPart } from "../domain/Answer.ts"
+import type { ServiceError } from "../domain/Errors.ts"
+import type { Context } from "../domain/Retrieval.ts"
+
+export interface GroundedRequest {
+  readonly question: string
+  /** Evidence, best first. Untrusted text: it is delimited in prompts and never obeyed. */
+  readonly contexts: ReadonlyArray<Context>
+  /** What the pipeline's author asks of the answer's form. */
+  readonly instruction?: string
+}
+
+/** Answers a question from the contexts it is given and nothing else, citing them. */
+export class Generator extends Ctx.Service<Generator, {
+  readonly model: string
+  readonly answer: (request: GroundedRequest) => Effect.Effect<Answer, ServiceError>
+  readonly stream: (request: GroundedRequest) => Stream.Stream<AnswerPart, ServiceError>
+}>()("sluice/ports/Generator") {}

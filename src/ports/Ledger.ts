@@ -1,0 +1,95 @@
+import { Context, type Effect, type Scope, type Stream } from "effect"
+import type { CorpusName } from "../domain/Corpus.ts"
+import type { StateError } from "../domain/Errors.ts"
+import type { RagFileName } from "../domain/RagFile.ts"
+import type { Report } from "../domain/Report.ts"
+
+/**
+ * - `intent`: a write to the target was begun and not confirmed; the target's markers say how it ended.
+ * - `done`: the target holds `fingerprint`.
+ * - `failed`: another run may help. `quarantined`: it will not, until bytes or settings change.
+ * - `skipped`: read, and not taken.
+ */
+export type LedgerState = "intent" | "done" | "failed" | "quarantined" | "skipped"
+
+export interface LedgerEntry {
+  readonly source: string
+  readonly path: string
+  readonly state: LedgerState
+  readonly revision: string
+  /** `{content}.{facts}.{settings}`, each a hash; of the last attempt. */
+  readonly fingerprint: string
+  /** Bytes of the item at the last attempt. */
+  readonly size?: number
+  /** The version that readers of the target see, which may be older than the last attempt. */
+  readonly file?: RagFileName
+  /** Why it failed or was skipped: a code, and words for a person. */
+  readonly reason?: string
+  readonly message?: string
+}
+
+/** One pipeline on one target. */
+export interface ScopeRecord {
+  readonly corpus: CorpusName
+  /** The corpus that `corpus` takes the place of; to be deleted once a run has filled the new one. */
+  readonly replaces?: CorpusName
+}
+
+/** One pass over a pipeline's sources. Its bookkeeping is temporary: a scan writes nothing durable. */
+export interface Scan {
+  /**
+   * Notes that the source listed these paths, and answers what the ledger has for each (same order). `pathHash` finds
+   * entries rebuilt from markers.
+   */
+  readonly see: (
+    source: string,
+    paths: ReadonlyArray<string>,
+    pathHash: (path: string) => string
+  ) => Effect.Effect<ReadonlyArray<LedgerEntry | undefined>, StateError>
+  /** Notes everything the ledger has of a source as seen: its listing cannot say what is gone. */
+  readonly seeAll: (source: string) => Effect.Effect<void, StateError>
+  /** Ledger entries that no source listed and no move claimed, by source and path. */
+  readonly missing: Stream.Stream<LedgerEntry, StateError>
+  readonly countMissing: (source: string) => Effect.Effect<{ readonly missing: number; readonly known: number }, StateError>
+  /** A missing `done` entry of that content hash (any source), not claimed before; claims it. */
+  readonly claim: (contentHash: string) => Effect.Effect<LedgerEntry | undefined, StateError>
+  /** Whether some unclaimed missing `done` entry has this size, so that hashing an added item may reveal a move. */
+  readonly mayMove: (size: number | undefined) => Effect.Effect<boolean, StateError>
+  /** Keeps work to be done after the listing, on disk rather than in memory. */
+  readonly queue: (work: ReadonlyArray<string>) => Effect.Effect<void, StateError>
+  readonly queued: Stream.Stream<string, StateError>
+}
+
+/** Entries to forget and entries to set, in that order and all at once. */
+export interface LedgerChange {
+  readonly remove?: ReadonlyArray<{ readonly source: string; readonly path: string }>
+  readonly put?: ReadonlyArray<LedgerEntry>
+}
+
+export interface RunRecord {
+  readonly started: number
+  readonly ended?: number
+  readonly report?: Report
+}
+
+/** What sync remembers about one scope between runs. Writes are durable when they return. */
+export class Ledger extends Context.Service<Ledger, {
+  readonly scope: (scope: string) => Effect.Effect<ScopeRecord | undefined, StateError>
+  readonly setScope: (scope: string, record: ScopeRecord) => Effect.Effect<void, StateError>
+  /** Starts the scope anew on a corpus with nothing of ours in it: forgets every entry, in one transaction. */
+  readonly reset: (scope: string, record: ScopeRecord) => Effect.Effect<void, StateError>
+  readonly scan: (scope: string) => Effect.Effect<Scan, StateError, Scope.Scope>
+  /** Every source with entries, those no longer in the pipeline too. */
+  readonly sources: (scope: string) => Effect.Effect<ReadonlyArray<string>, StateError>
+  readonly write: (scope: string, change: LedgerChange) => Effect.Effect<void, StateError>
+  /** Every entry, or those in these states, by source and path. */
+  readonly entries: (scope: string, states?: ReadonlyArray<LedgerState>) => Stream.Stream<LedgerEntry, StateError>
+  readonly count: (scope: string) => Effect.Effect<Partial<Record<LedgerState, number>>, StateError>
+  readonly startRun: (scope: string, started: number) => Effect.Effect<number, StateError>
+  readonly endRun: (run: number, ended: number, report: Report) => Effect.Effect<void, StateError>
+  /** Newest first, at most `limit`. */
+  readonly runs: (scope: string, limit: number) => Effect.Effect<ReadonlyArray<RunRecord>, StateError>
+}>()("sluice/ports/Ledger") {}
+
+/** The path under which an entry rebuilt from a target's marker waits for the listing that names it. */
+export const recoveredPath = (pathHash: string): string => `#${pathHash}`
