@@ -1,0 +1,139 @@
+import { mkdirSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { StateError } from "../domain/Errors.ts"
+import { migrations } from "./migrations.ts"
+
+/** The database's file name inside a data directory. */
+export const databaseFile = "sluice.db"
+
+/** Milliseconds a connection waits for another one's write to end. */
+const busyTimeout = 10_000
+
+/**
+ * Makes the data directory: mode 0700, and ignored by git through a `.gitignore` of its own.
+ *
+ * @throws {StateError} when the place cannot be written
+ */
+export const prepareDataDir = (dataDir: string): void => {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    writeFileSync(join(dataDir, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 })
+  } catch (cause) {
+    if (isNodeError(cause) && cause.code === "EEXIST" && isDirectory(dataDir)) return
+    throw asStateError(cause, dataDir)
+  }
+}
+
+/**
+ * Opens the state database of a data directory, bringing its schema up to date. Synchronous, and usable from any
+ * thread; the caller closes it.
+ *
+ * @throws {StateError} damaged, newer than this program, read-only or full; the file is then as it was
+ */
+export const openDatabase = (dataDir: string, options: { readonly readOnly?: boolean } = {}): DatabaseSync => {
+  const path = join(dataDir, databaseFile)
+  const readOnly = options.readOnly ?? false
+  try {
+    if (!readOnly) prepareDataDir(dataDir)
+    const db = new DatabaseSync(path, { timeout: busyTimeout, readOnly })
+    try {
+      // A reader of a database nobody wrote yet has no WAL to ask for.
+      if (!readOnly) db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+      db.exec("PRAGMA foreign_keys = ON; PRAGMA temp_store = FILE; PRAGMA cache_size = -16384")
+      migrate(db, path, readOnly)
+      return db
+    } catch (cause) {
+      db.close()
+      throw cause
+    }
+  } catch (cause) {
+    throw asStateError(cause, path)
+  }
+}
+
+const migrate = (db: DatabaseSync, path: string, readOnly: boolean): void => {
+  const version = userVersion(db)
+  if (version > migrations.length) {
+    throw new StateError({
+      problem: "newer",
+      message: `${path} was written by a newer Sluice (schema ${version}; this one knows ${migrations.length})`,
+      fix: "upgrade Sluice, or point --data-dir at another directory"
+    })
+  }
+  if (version === migrations.length || readOnly) return
+  transaction(db, () => {
+    // Another process may have migrated while this one waited for the lock.
+    for (const sql of migrations.slice(userVersion(db))) db.exec(sql)
+    db.exec(`PRAGMA user_version = ${migrations.length}`)
+  })
+}
+
+const userVersion = (db: DatabaseSync): number => {
+  const row = db.prepare("PRAGMA user_version").get()
+  return typeof row?.["user_version"] === "number" ? row["user_version"] : 0
+}
+
+/** Runs `body` in one immediate transaction: all of it is durable, or none. */
+export const transaction = <A>(db: DatabaseSync, body: () => A): A => {
+  db.exec("BEGIN IMMEDIATE")
+  try {
+    const result = body()
+    db.exec("COMMIT")
+    return result
+  } catch (cause) {
+    if (db.isTransaction) db.exec("ROLLBACK")
+    throw cause
+  }
+}
+
+const isNodeError = (cause: unknown): cause is NodeJS.ErrnoException & { readonly errcode?: number } =>
+  cause instanceof Error
+
+const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+
+/** SQLite's primary result codes (sqlite3.h). */
+const sqliteCodes: Record<number, { readonly problem: StateError["problem"]; readonly say: string; readonly fix: string }> = {
+  5: { problem: "locked", say: "is held by another process", fix: "wait for the other sluice to end, or use another --data-dir" },
+  8: { problem: "readOnly", say: "cannot be written", fix: "make it writable, or use another --data-dir" },
+  11: { problem: "damaged", say: "is damaged", fix: "restore it from a backup, or move it away and run again to rebuild it; it was not changed" },
+  13: { problem: "full", say: "cannot grow: the disk is full", fix: "free some space and run again; nothing committed was lost" },
+  14: { problem: "readOnly", say: "cannot be opened", fix: "check that the directory exists and can be written, or use another --data-dir" },
+  26: { problem: "damaged", say: "is not a Sluice database", fix: "move the file away, or use another --data-dir; it was not changed" }
+}
+
+const errnoProblems: Record<string, StateError["problem"]> = {
+  ENOSPC: "full",
+  EDQUOT: "full",
+  EACCES: "readOnly",
+  EPERM: "readOnly",
+  EROFS: "readOnly",
+  ENOTDIR: "readOnly",
+  EEXIST: "readOnly"
+}
+
+/** What a failure of SQLite or of the disk under it means to a person. */
+export const asStateError = (cause: unknown, path: string): StateError => {
+  if (cause instanceof StateError) return cause
+  if (isNodeError(cause)) {
+    const known = cause.errcode === undefined ? undefined : sqliteCodes[cause.errcode & 0xff]
+    if (known !== undefined) {
+      return new StateError({ problem: known.problem, message: `${path} ${known.say}`, fix: known.fix, cause })
+    }
+    const problem = cause.code === undefined ? undefined : errnoProblems[cause.code]
+    if (problem !== undefined) {
+      return new StateError({
+        problem,
+        message: `${path}: ${problem === "full" ? "the disk is full" : "cannot be written"} (${cause.code})`,
+        fix: problem === "full" ? "free some space and run again" : "make the directory writable, or use another --data-dir",
+        cause
+      })
+    }
+  }
+  return new StateError({
+    problem: "other",
+    message: `${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    fix: "see the cause; nothing committed was lost",
+    cause
+  })
+}

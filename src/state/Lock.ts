@@ -1,0 +1,62 @@
+import { Effect, Schedule } from "effect"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { StateError } from "../domain/Errors.ts"
+import { asStateError, prepareDataDir } from "./Database.ts"
+
+/**
+ * Holds the data directory for one writer. The lock is an exclusive SQLite transaction, so the kernel releases it
+ * however the process ends; a note beside it says who holds it.
+ *
+ * Waits up to `waitMs` (default 0), then fails with the holder's name.
+ */
+export const acquire = (dataDir: string, command: string, waitMs = 0) =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => lock(dataDir, command),
+      catch: (cause) => asStateError(cause, dataDir)
+    }).pipe(
+      Effect.retry({
+        while: (error) => error.problem === "locked",
+        times: Math.ceil(waitMs / pollMs),
+        schedule: pollSchedule
+      })
+    ),
+    (db) => Effect.sync(() => db.close())
+  )
+
+const pollMs = 200
+const pollSchedule = Schedule.spaced(pollMs)
+
+const lock = (dataDir: string, command: string): DatabaseSync => {
+  prepareDataDir(dataDir)
+  const note = join(dataDir, "lock.json")
+  const db = new DatabaseSync(join(dataDir, "lock.db"), { timeout: 0 })
+  try {
+    db.exec("BEGIN EXCLUSIVE")
+  } catch (cause) {
+    db.close()
+    const failure = asStateError(cause, dataDir)
+    if (failure.problem !== "locked") throw failure
+    throw new StateError({
+      problem: "locked",
+      message: `${dataDir} is being written by ${holder(note)}`,
+      fix: "wait for it to end, or use another --data-dir"
+    })
+  }
+  writeFileSync(note, JSON.stringify({ pid: process.pid, command, since: new Date().toISOString() }))
+  return db
+}
+
+const holder = (note: string): string => {
+  try {
+    const said: unknown = JSON.parse(readFileSync(note, "utf8"))
+    if (typeof said === "object" && said !== null && "pid" in said && "command" in said && "since" in said) {
+      return `\`${said.command}\` (process ${said.pid}, since ${said.since})`
+    }
+  } catch {
+    // The holder may be between taking the lock and writing the note.
+  }
+  return "another sluice"
+}

@@ -1,0 +1,261 @@
+import { Effect, Layer, Option, Schema, Stream } from "effect"
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite"
+import { CorpusName } from "../domain/Corpus.ts"
+import type { StateError } from "../domain/Errors.ts"
+import { RagFileName } from "../domain/RagFile.ts"
+import { Report } from "../domain/Report.ts"
+import { Ledger, type LedgerEntry, type LedgerState, recoveredPath, type RunRecord, type Scan, type ScopeRecord } from "../ports/Ledger.ts"
+import { asStateError, transaction } from "./Database.ts"
+import { ledgerColumns as columns } from "./LedgerTable.ts"
+import { LedgerWrites } from "./LedgerWrites.ts"
+import { State } from "./State.ts"
+
+const prefixed = columns.split(", ").map((c) => `l.${c}`).join(", ")
+
+/** Runs remembered of a scope. */
+const keptRuns = 100
+
+/** Rows fetched at a time by streams, so that memory does not grow with the ledger. */
+const pageSize = 1_000
+
+type Row = Record<string, SQLOutputValue>
+
+const text = (row: Row, key: string): string => String(row[key])
+
+const states: ReadonlySet<string> = new Set<LedgerState>(["intent", "done", "failed", "quarantined", "skipped"])
+const isState = (value: string): value is LedgerState => states.has(value)
+
+const entryOf = (row: Row): LedgerEntry => {
+  const state = text(row, "state")
+  return {
+    source: text(row, "source"),
+    path: text(row, "path"),
+    state: isState(state) ? state : "failed",
+    revision: text(row, "revision"),
+    fingerprint: text(row, "fingerprint"),
+    ...(row["size"] === null ? {} : { size: Number(row["size"]) }),
+    ...(row["file"] === null ? {} : { file: RagFileName.make(text(row, "file")) }),
+    ...(row["reason"] === null ? {} : { reason: text(row, "reason") }),
+    ...(row["message"] === null ? {} : { message: text(row, "message") })
+  }
+}
+
+const decodeReport = Schema.decodeUnknownOption(Schema.fromJsonString(Report))
+
+const make = Effect.gen(function*() {
+  const { database: db, path } = yield* State
+  const writes = yield* LedgerWrites
+  const run = <A>(body: () => A): Effect.Effect<A, StateError> =>
+    Effect.try({ try: body, catch: (cause) => asStateError(cause, path) })
+
+  const setScope = (scope: string, { corpus, replaces }: ScopeRecord): void => {
+    db.prepare(
+      `INSERT INTO scopes (scope, corpus, replaces) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET corpus = excluded.corpus, replaces = excluded.replaces`
+    ).run(scope, corpus, replaces ?? null)
+  }
+
+  /** Pages through `SELECT … WHERE (source, path) > (?, ?) ORDER BY source, path LIMIT`, holding no cursor open. */
+  const keyset = (sql: string, parameters: ReadonlyArray<SQLInputValue>): Stream.Stream<LedgerEntry, StateError> =>
+    Stream.paginate({ source: "", path: "" }, (after) =>
+      run(() => {
+        const entries = db.prepare(sql).all(...parameters, after.source, after.path, pageSize).map(entryOf)
+        const last = entries.at(-1)
+        return [entries, entries.length < pageSize || last === undefined ? Option.none() : Option.some(last)] as const
+      }))
+
+  return Ledger.of({
+    scope: (scope) =>
+      run(() => {
+        const row = db.prepare("SELECT corpus, replaces FROM scopes WHERE scope = ?").get(scope)
+        return row === undefined ? undefined : {
+          corpus: CorpusName.make(text(row, "corpus")),
+          ...(row["replaces"] === null ? {} : { replaces: CorpusName.make(text(row, "replaces")) })
+        }
+      }),
+    setScope: (scope, record) => run(() => setScope(scope, record)),
+    reset: (scope, record) =>
+      run(() =>
+        transaction(db, () => {
+          db.prepare("DELETE FROM ledger WHERE scope = ?").run(scope)
+          setScope(scope, record)
+        })
+      ),
+    scan: (scope) => Effect.acquireRelease(run(() => openScan(db, scope)), (scan) => Effect.sync(scan.close)).pipe(
+      Effect.map((scan): Scan => ({
+        see: (source, paths, pathHash) => run(() => scan.see(source, paths, pathHash)),
+        missing: keyset(
+          `SELECT ${prefixed} FROM ledger l WHERE scope = ? AND ${scan.unseen} AND ${scan.unclaimed}
+           AND (source, path) > (?, ?) ORDER BY source, path LIMIT ?`,
+          [scope]
+        ),
+        seeAll: (source) => run(() => scan.seeAll(source)),
+        countMissing: (source) => run(() => scan.countMissing(source)),
+        claim: (contentHash) => run(() => scan.claim(contentHash)),
+        mayMove: (size) => run(() => scan.mayMove(size)),
+        queue: (work) => run(() => scan.queue(work)),
+        queued: Stream.paginate(0, (after) =>
+          run(() => {
+            const rows = scan.queued(after)
+            const last = rows.at(-1)
+            return [
+              rows.map((row) => text(row, "work")),
+              last === undefined ? Option.none() : Option.some(Number(last["id"]))
+            ] as const
+          }))
+      }))
+    ),
+    sources: (scope) =>
+      run(() =>
+        db.prepare("SELECT DISTINCT source FROM ledger WHERE scope = ? ORDER BY source").all(scope)
+          .map((row) => text(row, "source"))
+      ),
+    write: writes.write,
+    entries: (scope, wanted) => {
+      const filter = wanted === undefined ? "" : `AND state IN (${wanted.map(() => "?").join(", ")})`
+      return keyset(
+        `SELECT ${columns} FROM ledger WHERE scope = ? ${filter} AND (source, path) > (?, ?)
+         ORDER BY source, path LIMIT ?`,
+        [scope, ...(wanted ?? [])]
+      )
+    },
+    count: (scope) =>
+      run(() =>
+        Object.fromEntries(
+          db.prepare("SELECT state, count(*) AS n FROM ledger WHERE scope = ? GROUP BY state").all(scope)
+            .map((row) => [text(row, "state"), Number(row["n"])])
+        )
+      ),
+    startRun: (scope, started) =>
+      run(() =>
+        transaction(db, () => {
+          const run = Number(db.prepare("INSERT INTO runs (scope, started) VALUES (?, ?)").run(scope, started).lastInsertRowid)
+          // A watch makes a run of every batch.
+          db.prepare(
+            "DELETE FROM runs WHERE scope = ? AND id <= (SELECT id FROM runs WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?)"
+          ).run(scope, scope, keptRuns)
+          return run
+        })
+      ),
+    endRun: (id, ended, report) =>
+      run(() => {
+        db.prepare("UPDATE runs SET ended = ?, report = ? WHERE id = ?").run(ended, JSON.stringify(report), id)
+      }),
+    runs: (scope, limit) =>
+      run(() =>
+        db.prepare("SELECT started, ended, report FROM runs WHERE scope = ? ORDER BY id DESC LIMIT ?").all(scope, limit)
+          .map((row): RunRecord => {
+            const report = Option.getOrUndefined(decodeReport(row["report"]))
+            return {
+              started: Number(row["started"]),
+              ...(row["ended"] === null ? {} : { ended: Number(row["ended"]) }),
+              ...(report === undefined ? {} : { report })
+            }
+          })
+      )
+  })
+})
+
+/**
+ * The temporary tables of one scan. They live in SQLite's temporary database, which spills to disk: seeing 100,000
+ * paths costs no memory and writes nothing to the state database.
+ */
+const openScan = (db: DatabaseSync, scope: string) => {
+  db.exec(`
+    DROP TABLE IF EXISTS temp.seen;
+    DROP TABLE IF EXISTS temp.claimed;
+    DROP TABLE IF EXISTS temp.queued;
+    DROP TABLE IF EXISTS temp.absent;
+    CREATE TEMP TABLE seen (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
+    CREATE TEMP TABLE claimed (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
+    CREATE TEMP TABLE queued (id INTEGER PRIMARY KEY, work TEXT NOT NULL);
+  `)
+  const unseen = "NOT EXISTS (SELECT 1 FROM temp.seen s WHERE s.source = l.source AND s.path = l.path)"
+  const unclaimed = "NOT EXISTS (SELECT 1 FROM temp.claimed c WHERE c.source = l.source AND c.path = l.path)"
+  const find = db.prepare(`SELECT ${columns} FROM ledger WHERE scope = ? AND source = ? AND path = ?`)
+  const see = db.prepare("INSERT OR IGNORE INTO temp.seen VALUES (?, ?)")
+  const claim = db.prepare("INSERT OR IGNORE INTO temp.claimed VALUES (?, ?)")
+  const queue = db.prepare("INSERT INTO temp.queued (work) VALUES (?)")
+  let absent: { bySize: Set<number>; anyUnsized: boolean } | undefined
+
+  /** What is missing is known once the listings are over, and looked through by content: one indexed copy of it. */
+  const missing = () => {
+    if (absent !== undefined) return absent
+    db.exec(`CREATE TEMP TABLE absent AS
+      SELECT ${prefixed}, substr(l.fingerprint, 1, instr(l.fingerprint, '.') - 1) AS content
+      FROM ledger l WHERE 0`)
+    db.prepare(
+      `INSERT INTO temp.absent SELECT ${prefixed}, substr(l.fingerprint, 1, instr(l.fingerprint, '.') - 1)
+       FROM ledger l WHERE scope = ? AND state = 'done' AND ${unseen}`
+    ).run(scope)
+    db.exec("CREATE INDEX temp.absent_content ON absent (content, source, path)")
+    const sizes = db.prepare("SELECT DISTINCT size FROM temp.absent").all().map((row) => row["size"])
+    absent = {
+      bySize: new Set(sizes.filter((size) => typeof size === "number")),
+      anyUnsized: sizes.includes(null)
+    }
+    return absent
+  }
+
+  return {
+    unseen,
+    unclaimed,
+    see: (source: string, paths: ReadonlyArray<string>, pathHash: (path: string) => string) => {
+      db.exec("BEGIN")
+      try {
+        const entries = paths.map((path) => {
+          see.run(source, path)
+          const own = find.get(scope, source, path)
+          if (own !== undefined) return entryOf(own)
+          const recovered = find.get(scope, source, recoveredPath(pathHash(path)))
+          if (recovered === undefined) return undefined
+          see.run(source, text(recovered, "path"))
+          return entryOf(recovered)
+        })
+        db.exec("COMMIT")
+        return entries
+      } catch (cause) {
+        if (db.isTransaction) db.exec("ROLLBACK")
+        throw cause
+      }
+    },
+    seeAll: (source: string) => {
+      db.prepare("INSERT OR IGNORE INTO temp.seen SELECT source, path FROM ledger WHERE scope = ? AND source = ?")
+        .run(scope, source)
+    },
+    countMissing: (source: string) => {
+      const row = db.prepare(
+        `SELECT count(*) AS known, count(*) FILTER (WHERE ${unseen} AND ${unclaimed}) AS missing
+         FROM ledger l WHERE scope = ? AND source = ?`
+      ).get(scope, source)
+      return { missing: Number(row?.["missing"] ?? 0), known: Number(row?.["known"] ?? 0) }
+    },
+    mayMove: (size: number | undefined) => {
+      const { anyUnsized, bySize } = missing()
+      return anyUnsized || (size === undefined ? bySize.size > 0 : bySize.has(size))
+    },
+    claim: (contentHash: string) => {
+      missing()
+      const row = db.prepare(
+        `SELECT ${columns} FROM temp.absent l WHERE content = ? AND ${unclaimed} ORDER BY source, path LIMIT 1`
+      ).get(contentHash)
+      if (row === undefined) return undefined
+      const entry = entryOf(row)
+      claim.run(entry.source, entry.path)
+      return entry
+    },
+    queue: (work: ReadonlyArray<string>) => {
+      db.exec("BEGIN")
+      for (const item of work) queue.run(item)
+      db.exec("COMMIT")
+    },
+    queued: (after: number) =>
+      db.prepare("SELECT id, work FROM temp.queued WHERE id > ? ORDER BY id LIMIT ?").all(after, pageSize),
+    close: () => {
+      db.exec("DROP TABLE temp.seen; DROP TABLE temp.claimed; DROP TABLE temp.queued; DROP TABLE IF EXISTS temp.absent")
+    }
+  }
+}
+
+/** The ledger in the state database. */
+export const layer: Layer.Layer<Ledger, never, State | LedgerWrites> = Layer.effect(Ledger, make)

@@ -1,0 +1,13 @@
+/** What the server told its clients. The first servers made these tables themselves, so that they may be there. */
+export const serverTables = `
+CREATE TABLE IF NOT EXISTS server_operations (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  id       TEXT NOT NULL UNIQUE,             -- last segment of the operation's name
+  target   TEXT NOT NULL,                    -- resource name of what it changes, the engine's
+  done     INTEGER NOT NULL,
+  entry    TEXT NOT NULL                     -- JSON of the server's Entry
+);
+CREATE INDEX IF NOT EXISTS server_operations_unfinished ON server_operations (sequence) WHERE done = 0;
+
+CREATE TABLE IF NOT EXISTS server_settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+`
