@@ -1,0 +1,5 @@
+/** A stretch of a document's text: UTF-16 offsets, `end` exclusive. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}

@@ -1,0 +1,98 @@
+import { isUtf8 } from "node:buffer"
+import { analyse } from "chardet"
+
+/** Bytes that are looked at to guess a charset. */
+const sampleBytes = 64 * 1024
+
+/**
+ * Text of unknown encoding: byte order mark, then strict UTF-8, then what the text declares (`declared` is given its
+ * first 4 kB as Latin-1), then a guess from its bytes. Never fails: what cannot be decoded becomes U+FFFD.
+ */
+export const decode = (bytes: Uint8Array, declared?: (head: string) => string | undefined): string => {
+  const marked = byteOrderMark(bytes) ?? wideWithoutMark(bytes)
+  if (marked !== undefined) return decodeAs(bytes, marked)
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (isUtf8(bytes)) return buffer.toString("utf8")
+  const label = declared?.(buffer.toString("latin1", 0, 4096))
+  if (label !== undefined && isKnown(label) && !/^utf-?16/i.test(label)) return decodeAs(bytes, label)
+  if (mostlyUtf8(buffer)) return buffer.toString("utf8")
+  return decodeAs(bytes, guess(bytes))
+}
+
+/** Line ends of any system as `\n`. */
+export const unixLines = (text: string): string => text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text
+
+/** Text of unknown encoding, with `\n` line ends. */
+export const decodeLines = (bytes: Uint8Array): string => unixLines(decode(bytes))
+
+/** Decodes by a charset's name, as HTML and mail name them; an unknown name means windows-1252. */
+export const decodeAs = (bytes: Uint8Array, label: string): string => {
+  const name = label.toLowerCase()
+  if (name.startsWith("utf-32")) return decodeUtf32(bytes, name.endsWith("le"))
+  return new TextDecoder(isKnown(label) ? label : "windows-1252").decode(bytes)
+}
+
+/** Whether text is in UTF-16 or UTF-32, whose zero bytes are no sign of a binary file. */
+export const isWide = (bytes: Uint8Array): boolean =>
+  (byteOrderMark(bytes) ?? wideWithoutMark(bytes) ?? "utf-8") !== "utf-8"
+
+/** The first bytes as text in which ASCII characters are right, whatever the encoding. */
+export const decodeHead = (bytes: Uint8Array, length: number): string => {
+  const head = bytes.subarray(0, length)
+  const wide = byteOrderMark(head) ?? wideWithoutMark(head)
+  return wide === undefined ? Buffer.from(head).toString("latin1") : decodeAs(head, wide)
+}
+
+const isKnown = (label: string): boolean => {
+  try {
+    return new TextDecoder(label).encoding !== ""
+  } catch {
+    return /^utf-32[lb]e$/i.test(label)
+  }
+}
+
+const byteOrderMark = ([a, b, c, d]: Uint8Array): string | undefined => {
+  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "utf-32le" : "utf-16le"
+  if (a === 0xfe && b === 0xff) return "utf-16be"
+  if (a === 0xef && b === 0xbb && c === 0xbf) return "utf-8"
+  return a === 0 && b === 0 && c === 0xfe && d === 0xff ? "utf-32be" : undefined
+}
+
+/** UTF-16 and UTF-32 without a mark, by where the zero bytes of their ASCII characters stand. */
+const wideWithoutMark = (bytes: Uint8Array): string | undefined => {
+  const length = Math.min(bytes.length, 4096) & ~3
+  if (length < 4 || !bytes.subarray(0, length).includes(0)) return undefined
+  const zeros = [0, 0, 0, 0]
+  for (let at = 0; at < length; at++) if (bytes[at] === 0) zeros[at & 3]!++
+  const [a, b, c, d] = zeros.map((count) => count / (length / 4))
+  if (a! > 0.9 && b! > 0.9 && c! > 0.6 && d! < 0.1) return "utf-32be"
+  if (d! > 0.9 && c! > 0.9 && b! > 0.6 && a! < 0.1) return "utf-32le"
+  if (a! + c! > 1.2 && b! + d! < 0.1) return "utf-16be"
+  return b! + d! > 1.2 && a! + c! < 0.1 ? "utf-16le" : undefined
+}
+
+/** Text is UTF-8 with some bytes damaged when most of what is not ASCII decodes. */
+const mostlyUtf8 = (buffer: Buffer): boolean => {
+  let multibyte = 0
+  let damaged = 0
+  for (const character of buffer.toString("utf8", 0, sampleBytes)) {
+    if (character === "\ufffd") damaged++
+    else if (character > "\u007f") multibyte++
+  }
+  return damaged * 10 < multibyte
+}
+
+const guess = (bytes: Uint8Array): string =>
+  analyse(bytes.subarray(0, sampleBytes)).find(({ name }) => isKnown(name) && !/^utf-?(8|16|32)/i.test(name))?.name ??
+    "windows-1252"
+
+const decodeUtf32 = (bytes: Uint8Array, littleEndian: boolean): string => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const parts: Array<string> = []
+  for (let at = 0; at + 4 <= bytes.length; at += 4) {
+    const codePoint = view.getUint32(at, littleEndian)
+    if (codePoint === 0xfeff && at === 0) continue
+    parts.push(codePoint > 0x10ffff ? "\ufffd" : String.fromCodePoint(codePoint))
+  }
+  return parts.join("")
+}

@@ -1,0 +1,76 @@
+import { oneLine, rowLine } from "./BlockSink.ts"
+import { decodeLines } from "./Decode.ts"
+import { DocumentBuilder } from "./DocumentBuilder.ts"
+import type { Reader } from "./Reader.ts"
+import { addParagraphs } from "./Text.ts"
+
+/** Values separated by commas, semicolons, tabs or pipes: one table, a line a row, the header first. */
+export const delimited: Reader = ({ bytes, format, limits }) => {
+  const builder = new DocumentBuilder(limits.characters)
+  const source = decodeLines(bytes)
+  // Excel's own hint: a first line of `sep=;`.
+  const hint = /^sep=([^\n])\n/i.exec(source)
+  const separator = hint?.[1] ?? separatorOf(source, format === "tsv" ? "\t" : ",")
+  if (separator === undefined) addParagraphs(source, builder)
+  else builder.add("table", rows(source, separator, hint?.[0].length ?? 0).join("\n"))
+  return builder.build({ format })
+}
+
+const candidates = [",", ";", "\t", "|"]
+const sampleLines = 50
+
+/** The candidate that divides the first lines most evenly; of equals, the one that the format's name promises. */
+const separatorOf = (source: string, promised: string): string | undefined => {
+  const lines = source.slice(0, 64 * 1024).split("\n", sampleLines).filter((line) => line.trim() !== "")
+  let best: string | undefined
+  let bestScore = 0
+  for (const candidate of [promised, ...candidates.filter((other) => other !== promised)]) {
+    const counts = lines.map((line) => line.replace(/"[^"]*"/g, "").split(candidate).length - 1)
+    const columns = counts.toSorted((a, b) => a - b)[counts.length >> 1] ?? 0
+    const score = columns === 0 ? 0 : counts.filter((count) => count === columns).length / counts.length
+    if (score > bestScore + 0.2) {
+      best = candidate
+      bestScore = score
+    }
+  }
+  return best
+}
+
+/** RFC 4180, with what programs write beside it: quotes after blanks, text after a closing quote. */
+const rows = (source: string, separator: string, start: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let row: Array<string> = []
+  let at = start
+  while (at < source.length) {
+    const { value, end } = field(source, separator, at)
+    row.push(oneLine(value))
+    at = end + 1
+    if (source[end] === separator) continue
+    if (row.some((cell) => cell !== "")) lines.push(rowLine(row))
+    row = []
+  }
+  if (row.some((cell) => cell !== "")) lines.push(rowLine(row))
+  return lines
+}
+
+const field = (source: string, separator: string, start: number): { readonly value: string; readonly end: number } => {
+  let at = start
+  while (source[at] === " ") at++
+  let value = ""
+  if (source[at] === "\"") {
+    for (let open = at; ; ) {
+      const close = source.indexOf("\"", open + 1)
+      // A quote that nothing closes is a character like any other.
+      if (close < 0) break
+      value += source.slice(open + 1, close)
+      at = close + 1
+      if (source[at] !== "\"") break
+      value += "\""
+      open = at
+    }
+  }
+  const line = source.indexOf("\n", at)
+  const next = source.indexOf(separator, at)
+  const end = Math.min(line < 0 ? source.length : line, next < 0 ? source.length : next)
+  return { value: value + source.slice(at, end), end }
+}

@@ -1,0 +1,124 @@
+import PostalMime, { type Address, type Attachment, type Email } from "postal-mime"
+import type { ParsedDocument } from "../../domain/Document.ts"
+import { oneLine } from "./BlockSink.ts"
+import { decode, isWide } from "./Decode.ts"
+import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { htmlBlocks } from "./Html.ts"
+import { ReadFailure, type Reader } from "./Reader.ts"
+import { addParagraphs } from "./Text.ts"
+
+/** Messages within messages are read to this depth; deeper ones are named only. */
+const maxMessageDepth = 5
+
+/** A mail message: its subject as heading, who and when, its text, then attached messages and texts. */
+export const email: Reader = async ({ bytes, format, limits }) => {
+  const builder = new DocumentBuilder(limits.characters)
+  const message = await parseMessage(isWide(bytes) ? Buffer.from(decode(bytes)) : bytes)
+  if (message === undefined) {
+    addParagraphs(decode(bytes), builder)
+    return builder.build({ format })
+  }
+  await addMessage(message, builder, 1)
+  return builder.build({ format, ...factsOf(message) })
+}
+
+/** A mailbox in the Unix format: one message after the other (RFC 4155). */
+export const mbox: Reader = async ({ bytes, format, limits }) => {
+  const builder = new DocumentBuilder(limits.characters)
+  for (const raw of messages(bytes)) {
+    const message = await parseMessage(raw)
+    if (message === undefined) addParagraphs(decode(raw), builder)
+    else await addMessage(message, builder, 1)
+  }
+  return builder.build({ format })
+}
+
+/** A line beginning with `From ` starts a message; inside one, such lines are written `>From `. */
+function* messages(bytes: Uint8Array): Generator<Uint8Array> {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let start = 0; start < file.length; ) {
+    const next = file.indexOf("\nFrom ", start)
+    const end = next < 0 ? file.length : next + 1
+    const first = file.indexOf("\n", start)
+    const isEnvelope = file.toString("latin1", start, start + 5) === "From "
+    const message = file.toString("latin1", isEnvelope && first >= 0 ? first + 1 : start, end)
+    yield Buffer.from(message.replace(/^>(>*From )/gm, "$1"), "latin1")
+    start = end
+  }
+}
+
+/** `undefined` where no header says that this is mail. */
+const parseMessage = async (bytes: Uint8Array): Promise<Email | undefined> => {
+  const message = await PostalMime.parse(bytes, { forceRfc822Attachments: true, maxNestingDepth: 64 })
+    .catch(() => {
+      throw new ReadFailure("corrupt", "the mail message is damaged")
+    })
+  const type = message.headers.find((header) => header.key === "content-type")?.value ?? ""
+  if (/multipart\/encrypted|pkcs7-mime.*enveloped-data/is.test(type)) {
+    throw new ReadFailure("encrypted", "the mail message is encrypted")
+  }
+  const fields = new Set(["from", "to", "subject", "date", "message-id", "received", "mime-version", "content-type"])
+  return message.headers.some((header) => fields.has(header.key)) ? message : undefined
+}
+
+const factsOf = (message: Email): Pick<ParsedDocument, "title" | "author"> => {
+  const title = oneLine(message.subject ?? "")
+  const author = message.from === undefined ? "" : oneLine(message.from.name || (message.from.address ?? ""))
+  return { ...(title === "" ? {} : { title }), ...(author === "" ? {} : { author }) }
+}
+
+const addMessage = async (message: Email, builder: DocumentBuilder, depth: number): Promise<void> => {
+  builder.add("heading", oneLine(message.subject ?? ""), depth)
+  builder.add("paragraph", headerLines(message).join("\n"))
+  addBody(message, builder)
+  for (const attachment of message.attachments) await addAttachment(attachment, builder, depth + 1)
+}
+
+const headerLines = (message: Email): ReadonlyArray<string> => {
+  const date = message.headers.find((header) => header.key === "date")?.value
+  return [
+    ["From", addresses(message.from === undefined ? [] : [message.from])],
+    ["To", addresses(message.to ?? [])],
+    ["Cc", addresses(message.cc ?? [])],
+    ["Date", oneLine(date ?? "")]
+  ].flatMap(([name, value]) => value === "" ? [] : [`${name}: ${value}`])
+}
+
+const addresses = (list: ReadonlyArray<Address>): string =>
+  list.map((entry) =>
+    entry.group !== undefined
+      ? `${entry.name}: ${addresses(entry.group)}`
+      : entry.name === "" || entry.name === entry.address ? entry.address : `${entry.name} <${entry.address}>`
+  ).join(", ")
+
+/** The plain text, unless it is a stub that points to the HTML. */
+const addBody = (message: Email, builder: DocumentBuilder): void => {
+  const text = message.text?.trim() ?? ""
+  const html = message.html ?? ""
+  if (html === "") return addParagraphs(text, builder)
+  const page = new DocumentBuilder(Number.POSITIVE_INFINITY)
+  htmlBlocks(html, page)
+  if (text.length * 3 > page.build({ format: "html" }).text.length) addParagraphs(text, builder)
+  else htmlBlocks(html, builder)
+}
+
+const addAttachment = async (attachment: Attachment, builder: DocumentBuilder, depth: number): Promise<void> => {
+  const { mimeType } = attachment
+  const content = bytesOf(attachment.content)
+  if (mimeType === "message/rfc822" && depth <= maxMessageDepth) {
+    const message = await parseMessage(content)
+    if (message !== undefined) return addMessage(message, builder, depth)
+  }
+  // Pictures in the text and signatures of messages are not attachments to a reader.
+  if (attachment.related === true || /signature|pkcs7|pgp/.test(mimeType)) return
+  const name = oneLine(attachment.filename ?? "")
+  if (/^text\/(?:plain|csv|markdown|html|tab-separated-values|x-)/.test(mimeType)) {
+    builder.add("heading", name, depth)
+    const text = decode(content)
+    if (mimeType === "text/html") htmlBlocks(text, builder)
+    else addParagraphs(text, builder)
+  } else if (name !== "") builder.add("paragraph", `Attachment: ${name}`)
+}
+
+const bytesOf = (content: ArrayBuffer | Uint8Array | string): Uint8Array =>
+  typeof content === "string" ? Buffer.from(content) : new Uint8Array(content)

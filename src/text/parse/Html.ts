@@ -1,0 +1,314 @@
+import { oneLine, BlockWriter, type BlockSink } from "./BlockSink.ts"
+import { decode } from "./Decode.ts"
+import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { HtmlTable } from "./html/HtmlTable.ts"
+import { walkHtml, type HtmlAttributes, type HtmlHandler } from "./html/HtmlTokens.ts"
+import { languageCode } from "./Language.ts"
+import type { Reader } from "./Reader.ts"
+
+export const html: Reader = ({ bytes, format, limits }) => {
+  const builder = new DocumentBuilder(limits.characters)
+  const facts = htmlBlocks(decode(bytes, htmlCharset), builder, { titleBlock: true })
+  return builder.build({ format, ...facts })
+}
+
+/** The charset that a `meta` element or an XML declaration names, looked for in the first 4 kB. */
+const htmlCharset = (head: string): string | undefined =>
+  /<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(head)?.[1] ??
+    /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)/.exec(head)?.[1]
+
+interface HtmlFacts {
+  readonly title?: string
+  readonly author?: string
+  readonly language?: string
+}
+
+/**
+ * Adds the blocks of an HTML or XHTML page. Scripts, styles, forms and what is hidden never count; navigation, page
+ * footers and sidebars do only where a page has next to nothing else.
+ *
+ * `titleBlock` puts the page's title first where the text itself does not show it.
+ */
+export const htmlBlocks = (
+  source: string,
+  builder: DocumentBuilder,
+  options: { readonly titleBlock?: boolean } = {}
+): HtmlFacts => {
+  const page = new HtmlPage()
+  walkHtml(source, page, /^\s*<\?xml|<html[^>]{0,500}xmlns/.test(source.slice(0, 2_000)))
+  const facts = page.facts()
+  const writer = new BlockWriter(builder)
+  if (options.titleBlock === true && facts.title !== undefined && !page.shows(facts.title)) {
+    if (page.firstHeading === undefined) writer.add("heading", facts.title, 1)
+    else writer.add("paragraph", facts.title)
+  }
+  page.writeTo(writer)
+  return facts
+}
+
+const names = (list: string): ReadonlySet<string> => new Set(list.split(" "))
+
+const skipped = names(
+  "script style template noscript iframe svg canvas audio video select datalist textarea input rt rp " +
+    "annotation annotation-xml object noframes"
+)
+
+/** Class names under which widely used generators put what is no text of the page: line numbers, heading links. */
+const skippedClasses = names("headerlink anchor-link linenos lineno gutter mw-editsection")
+
+const blocks = names(
+  "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure " +
+    "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre search section summary " +
+    "table tbody td tfoot th thead tr ul"
+)
+
+const content = names("main article section blockquote")
+const boilerplateRoles = names("navigation search contentinfo menu menubar toolbar")
+const lists = names("ul ol menu dir")
+
+/** Longer ones are text in a heading that was never closed. */
+const maxHeading = 300
+
+/** Less text than this besides the boilerplate, and the boilerplate is taken for text. */
+const enoughCharacters = 100
+
+const frame = { skip: 1, boilerplate: 2, content: 4 }
+
+interface Found {
+  readonly boilerplate: boolean
+  readonly characters: number
+  readonly write: (sink: BlockWriter) => void
+}
+
+interface List {
+  readonly ordered: boolean
+  next: number
+}
+
+class HtmlPage implements HtmlHandler {
+  readonly #found: Array<Found> = []
+  /** What each open element changed, to be undone when it closes. */
+  readonly #frames: Array<number> = []
+  readonly #lists: Array<List> = []
+  #skip = 0
+  #boilerplate = 0
+  #content = 0
+  #line = ""
+  #lines: Array<string> = []
+  #item: Array<string> | undefined = undefined
+  #heading: number | undefined = undefined
+  #table: HtmlTable | undefined = undefined
+  #pre: string | undefined = undefined
+  #inTitle = false
+  #title = ""
+  #author: string | undefined = undefined
+  #language: string | undefined = undefined
+  firstHeading: string | undefined = undefined
+
+  facts(): HtmlFacts {
+    const title = oneLine(this.#title) || this.firstHeading
+    return {
+      ...(title === undefined ? {} : { title }),
+      ...(this.#author === undefined ? {} : { author: this.#author }),
+      ...(this.#language === undefined ? {} : { language: this.#language })
+    }
+  }
+
+  /** Whether the first heading says what the title does, give or take a site's name. */
+  shows(title: string): boolean {
+    return this.firstHeading !== undefined && title.toLowerCase().includes(this.firstHeading.toLowerCase())
+  }
+
+  writeTo(writer: BlockWriter): void {
+    this.#flush()
+    const kept = this.#found.filter((found) => !found.boilerplate)
+    const characters = kept.reduce((sum, found) => sum + found.characters, 0)
+    for (const found of characters < enoughCharacters ? this.#found : kept) found.write(writer)
+    writer.end()
+  }
+
+  open(name: string, attributes: HtmlAttributes): void {
+    if (this.#skip > 0 || this.#isSkipped(name, attributes)) {
+      this.#skip++
+      this.#frames.push(frame.skip)
+      return
+    }
+    const entered = this.#enter(name, attributes)
+    this.#frames.push(entered)
+    if (blocks.has(name)) this.#endLine()
+    if (entered === frame.boilerplate) this.#boilerplate++
+    if (entered === frame.content) this.#content++
+    if (lists.has(name)) {
+      this.#endItem()
+      this.#lists.push({ ordered: name === "ol", next: Number.parseInt(attributes.get("start") ?? "1", 10) || 1 })
+    } else if (name === "table") {
+      this.#dissolveTable()
+      this.#endItem()
+      if (attributes.get("role") !== "presentation") this.#table = new HtmlTable()
+    } else this.#openLeaf(name, attributes)
+  }
+
+  #openLeaf(name: string, attributes: HtmlAttributes): void {
+    switch (name) {
+      case "h1": case "h2": case "h3": case "h4": case "h5": case "h6":
+        if (this.#table !== undefined && !this.#table.header) this.#dissolveTable()
+        this.#endItem()
+        this.#heading = Number(name[1])
+        break
+      case "li": {
+        this.#endItem()
+        const value = Number.parseInt(attributes.get("value") ?? "", 10)
+        const list = this.#lists.at(-1)
+        if (list !== undefined && !Number.isNaN(value)) list.next = value
+        this.#item = []
+        break
+      }
+      case "td": case "th":
+        this.#table?.openCell(name === "th")
+        break
+      case "pre": case "listing": case "xmp":
+        this.#endItem()
+        this.#pre = ""
+        break
+      case "br":
+        if (this.#pre !== undefined) this.#pre += "\n"
+        else this.#break()
+        break
+      case "img":
+        this.text(` ${attributes.get("alt") ?? ""} `)
+        break
+      case "title":
+        this.#inTitle = true
+        break
+      case "html": case "body":
+        this.#language ??= languageCode(attributes.get("lang") ?? attributes.get("xml:lang"))
+        break
+      case "meta":
+        if (attributes.get("name")?.toLowerCase() === "author") {
+          this.#author ??= oneLine(attributes.get("content") ?? "") || undefined
+        }
+        break
+      default:
+    }
+  }
+
+  close(name: string): void {
+    const left = this.#frames.pop()
+    if (left === frame.skip) {
+      this.#skip--
+      return
+    }
+    if (this.#pre !== undefined && (name === "pre" || name === "listing" || name === "xmp")) this.#endPre()
+    else if (blocks.has(name)) this.#endLine()
+    if (left === frame.boilerplate) this.#boilerplate--
+    if (left === frame.content) this.#content--
+    if (name === "title") this.#inTitle = false
+    else if (name === "li") this.#endItem()
+    else if (name === "td" || name === "th") this.#table?.closeCell()
+    else if (name === "tr") this.#table?.closeRow()
+    else if (name === "table") this.#dissolveTable()
+    else if (lists.has(name)) {
+      this.#endItem()
+      this.#lists.pop()
+      if (this.#lists.length === 0) this.#push(0, (sink) => sink.end())
+    } else if (/^h[1-6]$/.test(name)) this.#heading = undefined
+  }
+
+  text(data: string): void {
+    if (this.#inTitle) this.#title += data
+    else if (this.#skip > 0) return
+    else if (this.#pre !== undefined) this.#pre += data
+    else this.#line += data
+  }
+
+  #isSkipped(name: string, attributes: HtmlAttributes): boolean {
+    if (skipped.has(name)) return true
+    if (name === "button" && this.#heading === undefined) return true
+    if (name === "dialog" && !attributes.has("open")) return true
+    if (attributes.size === 0) return false
+    if (attributes.has("hidden") || attributes.get("aria-hidden") === "true") return true
+    if (/display\s*:\s*none/i.test(attributes.get("style") ?? "")) return true
+    return (attributes.get("class") ?? "").split(/\s+/, 20).some((token) => skippedClasses.has(token))
+  }
+
+  #enter(name: string, attributes: HtmlAttributes): number {
+    const role = attributes.get("role") ?? ""
+    if (content.has(name) || role === "main") return frame.content
+    if (name === "nav" || boilerplateRoles.has(role)) return frame.boilerplate
+    return this.#content === 0 && (name === "footer" || name === "aside") ? frame.boilerplate : 0
+  }
+
+  #push(characters: number, write: (sink: BlockWriter) => void): void {
+    this.#found.push({ boilerplate: this.#boilerplate > 0, characters, write })
+  }
+
+  #add(kind: Parameters<BlockSink["add"]>[0], text: string, level?: number): void {
+    if (text === "") return
+    this.#push(text.length, (sink) => {
+      sink.add(kind, text, level)
+      // Two code blocks in a row are two.
+      if (kind === "code") sink.end()
+    })
+  }
+
+  /** A line break: two in a row part paragraphs. */
+  #break(): void {
+    const line = oneLine(this.#line)
+    this.#line = ""
+    if (line !== "") this.#lines.push(line)
+    else if (this.#lines.length > 0) this.#flush()
+  }
+
+  /** A block begins or ends: inside preformatted text a new line, elsewhere a new text. */
+  #endLine(): void {
+    if (this.#pre === undefined) this.#flush()
+    else if (this.#pre !== "" && !this.#pre.endsWith("\n")) this.#pre += "\n"
+  }
+
+  /** Ends the text collected so far and gives it to what is open: a cell, a heading, a list item, a paragraph. */
+  #flush(): void {
+    if (this.#line === "" && this.#lines.length === 0) return
+    const last = oneLine(this.#line)
+    if (last !== "") this.#lines.push(last)
+    const text = this.#lines.join("\n").replaceAll("\u00ad", "")
+    this.#line = ""
+    this.#lines = []
+    if (text === "") return
+    if (this.#table?.inCell === true) this.#table.text(text)
+    else if (this.#heading !== undefined && text.length <= maxHeading) {
+      const heading = oneLine(text)
+      if (this.#boilerplate === 0) this.firstHeading ??= heading
+      this.#add("heading", heading, this.#heading)
+    } else if (this.#item === undefined) this.#add("paragraph", text)
+    else this.#item.push(text)
+  }
+
+  /** Writes the open list item. What its element still holds after this is paragraphs. */
+  #endItem(): void {
+    const item = this.#item
+    this.#item = undefined
+    if (item === undefined) return
+    const list = this.#lists.at(-1)
+    const label = list?.ordered === true ? `${list.next++}.` : "-"
+    const depth = Math.max(0, this.#lists.length - 1)
+    const text = item.join(" ")
+    if (text !== "") this.#push(text.length, (sink) => sink.item(depth, label, text))
+  }
+
+  #endPre(): void {
+    const code = this.#pre ?? ""
+    this.#pre = undefined
+    if (this.#table?.young === true && code.includes("\n")) this.#dissolveTable()
+    if (this.#table?.inCell === true) this.#table.text(code)
+    else this.#add("code", code.replace(/^\n/, ""))
+  }
+
+  /** Writes the open table as far as it goes. A table in whose cell another begins is there for layout. */
+  #dissolveTable(): void {
+    const table = this.#table
+    this.#table = undefined
+    if (table === undefined) return
+    const { kind, texts } = table.finish()
+    for (const text of texts) this.#add(kind, text)
+  }
+}

@@ -1,0 +1,135 @@
+import type { ParsedDocument } from "../../domain/Document.ts"
+import type { Limits } from "../Prepared.ts"
+import { BlockBuffer, BlockWriter, oneLine } from "./BlockSink.ts"
+import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { writeSheets } from "./odf/Sheets.ts"
+import { writeSlides } from "./odf/Slides.ts"
+import { Story, type StoryContext } from "./odf/Story.ts"
+import { readStyles } from "./odf/Styles.ts"
+import { languageCode } from "./Language.ts"
+import { pagesByMarks } from "./PageMarks.ts"
+import { type Reader, ReadFailure } from "./Reader.ts"
+import { onlyOnce } from "./RunningText.ts"
+import { eachElement, textContent } from "./Xml.ts"
+import { openZip } from "./Zip.ts"
+
+/** The parts we read. In a flat document they are one and the same. */
+interface Parts {
+  readonly content: Uint8Array
+  readonly styles: Uint8Array | undefined
+  readonly meta: Uint8Array | undefined
+}
+
+/**
+ * OpenDocument texts, spreadsheets and presentations, their templates, flat XML ones and those of OpenOffice.org 1.
+ * Which of them a file is, its content says.
+ */
+export const openDocument: Reader = ({ bytes, format, limits }) => {
+  const parts = openParts(bytes, limits)
+  const builder = new DocumentBuilder(limits.characters)
+  const writer = new BlockWriter(builder)
+  const facts = readFacts(parts.meta)
+  const body = bodyKind(parts.content)
+  const pages = body === "office:text" ? pagesByMarks(parts.content, "<text:soft-page-break", facts.pageCount) : undefined
+  let page = 1
+  let title: string | undefined
+  const context: StoryContext = {
+    styles: readStyles(parts.styles === undefined || parts.styles === parts.content
+      ? [parts.content]
+      : [parts.styles, parts.content]),
+    endnotes: new BlockBuffer(),
+    pageBreak: () => {
+      if (pages === undefined || page >= pages) return
+      page++
+      writer.page(page)
+    },
+    title: (text) => {
+      title ??= oneLine(text)
+    }
+  }
+  let count = pages
+  if (body === "office:spreadsheet") {
+    count = writeSheets(parts.content, context, writer, limits)
+  } else if (body === "office:presentation" || body === "office:drawing") {
+    const slides = writeSlides(parts.content, context, writer, limits)
+    count = slides.count
+    title ??= slides.title
+  } else {
+    if (pages !== undefined) writer.page(page)
+    const story = new Story(context)
+    eachElement(parts.content, (_, parent) => parent === body, (element) => story.block(element, writer))
+  }
+  context.endnotes.moveTo(writer)
+  runningText(parts.styles, { ...context, pageBreak: () => {}, title: () => {} }, writer)
+  writer.end()
+  return builder.build({
+    format,
+    ...(title === undefined ? {} : { title }),
+    ...facts.document,
+    ...(count === undefined ? {} : { pages: count })
+  })
+}
+
+const openParts = (bytes: Uint8Array, limits: Limits): Parts => {
+  if (startsAsXml(bytes)) return { content: bytes, styles: bytes, meta: bytes }
+  const zip = openZip(bytes, limits)
+  const manifest = zip.read("META-INF/manifest.xml")
+  // OpenDocument encrypts each part on its own, or wraps the whole package (part 2, chapter 5).
+  if (manifest !== undefined && (Buffer.from(manifest).includes("encryption-data") || zip.has("encrypted-package"))) {
+    throw new ReadFailure("encrypted", "the document is protected by a password")
+  }
+  const content = zip.read("content.xml")
+  if (content === undefined) throw new ReadFailure("corrupt", "not an OpenDocument file: it has no content.xml")
+  return { content, styles: zip.read("styles.xml"), meta: zip.read("meta.xml") }
+}
+
+const startsAsXml = (bytes: Uint8Array): boolean =>
+  /^(?:\xef\xbb\xbf)?\s*</.test(Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(64, bytes.length)).toString("latin1"))
+
+const bodies = new Set(["office:text", "office:spreadsheet", "office:presentation", "office:drawing"])
+
+/** The kind of content; OpenOffice.org 1 had the content in `office:body` itself. */
+const bodyKind = (content: Uint8Array): string => {
+  let body: string | undefined
+  eachElement(content, (name, parent) => {
+    if (parent === "office:body") body ??= bodies.has(name) ? name : "office:body"
+    return false
+  }, () => {}, () => body !== undefined)
+  return body ?? "office:body"
+}
+
+interface Facts {
+  readonly document: Pick<ParsedDocument, "title" | "author" | "language">
+  readonly pageCount: number
+}
+
+const readFacts = (meta: Uint8Array | undefined): Facts => {
+  const values = new Map<string, string>()
+  let pageCount = Number.NaN
+  if (meta !== undefined) {
+    eachElement(meta, (_, parent) => parent === "office:meta", (element) => {
+      if (!values.has(element.name)) values.set(element.name, oneLine(textContent(element)))
+      if (element.name === "meta:document-statistic") pageCount = Number(element.attributes["meta:page-count"])
+    })
+  }
+  const title = values.get("dc:title") ?? ""
+  const author = values.get("meta:initial-creator") ?? values.get("dc:creator") ?? ""
+  const language = languageCode(values.get("dc:language"))
+  return {
+    document: {
+      ...(title === "" ? {} : { title }),
+      ...(author === "" ? {} : { author }),
+      ...(language === undefined ? {} : { language })
+    },
+    pageCount
+  }
+}
+
+/** Headers and footers of the page styles. */
+const runningText = (styles: Uint8Array | undefined, context: StoryContext, writer: BlockWriter): void => {
+  if (styles === undefined) return
+  const once = onlyOnce(writer)
+  eachElement(styles, (name, parent) => parent === "style:master-page" && /^style:(?:header|footer)/.test(name), (element) => {
+    if (element.attributes["style:display"] !== "false") new Story(context).blocks(element, once)
+  })
+}

@@ -1,0 +1,105 @@
+import { BlockWriter, oneLine } from "./BlockSink.ts"
+import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { graphicBlocks } from "./ooxml/Drawing.ts"
+import { openPackage, type OfficePackage } from "./ooxml/Package.ts"
+import { shapeTree } from "./ooxml/Shapes.ts"
+import { type Reader, ReadFailure } from "./Reader.ts"
+import { childAt, childElements, descendants, parseXml, textContent, type XmlElement } from "./Xml.ts"
+
+/**
+ * Presentations, slide shows and templates, with or without macros (ECMA-376 part 1, chapter 19). A slide is a page,
+ * hidden ones too; its title is a heading; notes and comments follow its content.
+ */
+export const pptx: Reader = ({ bytes, format, limits }) => {
+  const pack = openPackage(bytes, limits, "ppt/presentation.xml")
+  const slides = slideParts(pack)
+  if (slides.length > limits.pages) {
+    throw new ReadFailure("limit", `${slides.length} slides, more than ${limits.pages}`)
+  }
+  const builder = new DocumentBuilder(limits.characters)
+  const writer = new BlockWriter(builder)
+  const authors = commentAuthors(pack)
+  const seen = new Set<string>()
+  const running = (text: string): boolean => {
+    const isNew = !seen.has(text)
+    seen.add(text)
+    return isNew
+  }
+  let title: string | undefined
+  slides.forEach((slide, i) => {
+    writer.page(i + 1)
+    const content = shapesOf(pack.part(slide))
+    if (content !== undefined) {
+      const heading = shapeTree(content, writer, {
+        graphic: (graphic) => graphicBlocks(pack, slide, graphic, writer),
+        running
+      })
+      title ??= heading
+    }
+    const notes = shapesOf(pack.relatedPart(slide, "notesSlide"))
+    if (notes !== undefined) shapeTree(notes, writer, { graphic: () => {}, running })
+    comments(pack, slide, authors, writer)
+  })
+  writer.end()
+  return builder.build({
+    format,
+    ...(title === undefined ? {} : { title }),
+    ...pack.facts,
+    pages: slides.length
+  })
+}
+
+/** Slides in the order of the show. */
+const slideParts = (pack: OfficePackage): ReadonlyArray<string> => {
+  const presentation = parseXml(pack.part(pack.main) ?? new Uint8Array())
+  return childElements(childAt(presentation, "p:sldIdLst"), "p:sldId")
+    .map((slide) => pack.target(pack.main, slide.attributes["r:id"]))
+    .filter((target) => target !== undefined)
+}
+
+/** The shape tree of a slide or of its notes. */
+const shapesOf = (bytes: Uint8Array | undefined): XmlElement | undefined =>
+  bytes === undefined ? undefined : childAt(parseXml(bytes), "p:cSld", "p:spTree")
+
+/** Names by the ids that comments carry; threaded comments have GUIDs, older ones numbers. */
+const commentAuthors = (pack: OfficePackage): ReadonlyMap<string, string> => {
+  const authors = new Map<string, string>()
+  for (const type of ["commentAuthors", "authors"]) {
+    const bytes = pack.relatedPart(pack.main, type)
+    if (bytes === undefined) continue
+    for (const { attributes } of childElements(parseXml(bytes))) {
+      authors.set(attributes["id"] ?? "", attributes["name"] ?? "")
+    }
+  }
+  return authors
+}
+
+const comments = (
+  pack: OfficePackage,
+  slide: string,
+  authors: ReadonlyMap<string, string>,
+  writer: BlockWriter
+): void => {
+  for (const { type, target } of pack.relationships(slide)) {
+    const bytes = type === "comments" ? pack.part(target) : undefined
+    if (bytes === undefined) continue
+    for (const comment of commentElements(parseXml(bytes))) {
+      const text = oneLine(commentText(comment))
+      const author = authors.get(comment.attributes["authorId"] ?? "") ?? ""
+      if (text !== "") writer.add("paragraph", `${author === "" ? "Comment" : `Comment by ${author}`}: ${text}`)
+    }
+  }
+}
+
+/** Comments and, of threaded ones, their replies. */
+const commentElements = (element: XmlElement): ReadonlyArray<XmlElement> =>
+  childElements(element).flatMap((child) =>
+    /:(?:cm|reply)$/.test(child.name) ? [child, ...commentElements(child)] : commentElements(child)
+  )
+
+const commentText = (comment: XmlElement): string => {
+  const body = childElements(comment).find((child) => child.name.endsWith(":txBody"))
+  return body === undefined
+    ? textContent(childAt(comment, "p:text"))
+    : descendants(body, "a:t").map(textContent).join(" ")
+}

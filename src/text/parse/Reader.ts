@@ -1,0 +1,20 @@
+import type { ParsedDocument } from "../../domain/Document.ts"
+import type { DocumentProblem } from "../../domain/Errors.ts"
+import type { Limits } from "../Prepared.ts"
+
+/** A reader of one family of formats: bytes to text and blocks. Pure but for time and memory; may be async. */
+export type Reader = (input: {
+  readonly bytes: Uint8Array
+  readonly name: string
+  readonly format: string
+  readonly limits: Limits
+}) => ParsedDocument | Promise<ParsedDocument>
+
+/** Thrown by readers; becomes a DocumentError at the process boundary. */
+export class ReadFailure extends Error {
+  readonly problem: DocumentProblem
+  constructor(problem: DocumentProblem, message: string) {
+    super(message)
+    this.problem = problem
+  }
+}

@@ -1,0 +1,23 @@
+import { BlockWriter } from "./BlockSink.ts"
+import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { type Reader, ReadFailure } from "./Reader.ts"
+import { RtfInterpreter } from "./rtf/Interpreter.ts"
+import { scanRtf } from "./rtf/Tokens.ts"
+
+/** Rich Text Format 1.9.1: text, headings, lists, tables, notes, text boxes, headers and footers. */
+export const rtf: Reader = ({ bytes, format, limits }) => {
+  const signature = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(64, bytes.length)).toString("latin1")
+  if (!/^(?:\xef\xbb\xbf)?\s*\{\s*\\rtf/.test(signature)) throw new ReadFailure("corrupt", "not an RTF file")
+  const builder = new DocumentBuilder(limits.characters)
+  const writer = new BlockWriter(builder)
+  const interpreter = new RtfInterpreter(writer)
+  scanRtf(bytes, interpreter)
+  interpreter.end()
+  writer.end()
+  const { title, author } = interpreter
+  return builder.build({
+    format,
+    ...(title === "" ? {} : { title }),
+    ...(author === "" ? {} : { author })
+  })
+}

@@ -1,0 +1,103 @@
+import { type BlockSink, rowLine } from "./BlockSink.ts"
+import { ReadFailure } from "./Reader.ts"
+
+/** A cell that has text, and its column from 0. */
+export type SheetCell = readonly [column: number, text: string]
+
+/** Rows that are looked at before the columns of a table are settled. */
+const windowRows = 256
+
+/**
+ * Turns the filled cells of a sheet, given row after row, into tables: an empty row ends one, columns that are empty
+ * all the way down are left out, cells that are empty in between keep their place. Memory follows the filled cells,
+ * never the size a sheet claims.
+ */
+export class SheetRows {
+  readonly #sink: BlockSink
+  readonly #maxCharacters: number
+  #window: Array<ReadonlyArray<SheetCell>> = []
+  #columns: ReadonlyArray<number> | undefined
+  #lines: Array<string> = []
+  #characters = 0
+  #single = true
+  #last: number | undefined
+
+  constructor(sink: BlockSink, maxCharacters: number) {
+    this.#sink = sink
+    this.#maxCharacters = maxCharacters
+  }
+
+  /** Adds a row by its number; `cells` are in the order of their columns. Rows without cells need not be given. */
+  row(number: number, cells: ReadonlyArray<SheetCell>): void {
+    if (cells.length === 0) return
+    if (this.#last !== undefined && number !== this.#last + 1) this.end()
+    this.#last = number
+    this.#single &&= cells.length === 1 && this.#window.length === 0 && this.#lines.length === 0
+    if (this.#columns === undefined) {
+      this.#window.push(cells)
+      if (this.#window.length === windowRows) this.#settle()
+    } else {
+      this.#line(cells, this.#columns)
+    }
+  }
+
+  /** Writes what is open. Call it after the last row. */
+  end(): void {
+    this.#settle()
+    if (this.#lines.length > 0) this.#sink.add(this.#single ? "paragraph" : "table", this.#lines.join("\n"))
+    this.#lines = []
+    this.#columns = undefined
+    this.#single = true
+    this.#last = undefined
+  }
+
+  #settle(): void {
+    const rows = this.#window
+    this.#window = []
+    const columns = Array.from(new Set(rows.flatMap((cells) => cells.map(([column]) => column)))).sort((a, b) => a - b)
+    const filled = rows.reduce((sum, cells) => sum + cells.length, 0)
+    // Cells strewn over a sheet are no table; lining them up would cost more than they hold.
+    this.#columns ??= rows.length * columns.length > 8 * filled + 64 ? [] : columns
+    for (const cells of rows) this.#line(cells, this.#columns)
+  }
+
+  #line(cells: ReadonlyArray<SheetCell>, columns: ReadonlyArray<number>): void {
+    const texts: Array<string> = []
+    let next = 0
+    for (const [column, text] of cells) {
+      while (next < columns.length && (columns[next] ?? 0) < column) {
+        texts.push("")
+        next++
+      }
+      if (columns[next] === column) next++
+      texts.push(text)
+    }
+    const line = rowLine(texts)
+    this.#characters += line.length + 1
+    if (this.#characters > this.#maxCharacters) {
+      throw new ReadFailure("limit", `more than ${this.#maxCharacters} characters of text`)
+    }
+    this.#lines.push(line)
+  }
+}
+
+/** A sheet's name as a heading, written only when the sheet turns out to hold something. */
+export const underHeading = (heading: string, sink: BlockSink): BlockSink => {
+  let pending = true
+  const begin = (): void => {
+    if (pending) sink.add("heading", heading, 1)
+    pending = false
+  }
+  return {
+    add(kind, text, level) {
+      if (text.trim() === "") return
+      begin()
+      sink.add(kind, text, level)
+    },
+    item(depth, label, text) {
+      if (text.trim() === "") return
+      begin()
+      sink.item(depth, label, text)
+    }
+  }
+}

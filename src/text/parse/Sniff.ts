@@ -1,0 +1,171 @@
+import type { Limits } from "../Prepared.ts"
+import { decodeHead, isWide } from "./Decode.ts"
+import { extensionOf, formatOfMimeType, formatOfName, formats, type FormatKey } from "./formats.ts"
+import { ReadFailure } from "./Reader.ts"
+import { openZip, type Zip } from "./Zip.ts"
+
+/** Bytes in which a PDF header may stand (ISO 32000-1, note 13 of annex H). */
+const pdfHeaderBytes = 1024
+const headBytes = 4096
+/** Longer lists of parts are made to break readers. */
+const maxPartBytes = 1024 * 1024
+const controlSampleBytes = 8 * 1024
+
+/**
+ * The format of a file: by its bytes first, then by its name and media type, which say which kind of text a text is.
+ * Fails with `unsupported`, `encrypted` or `corrupt` where no reader could do anything with it.
+ */
+export const sniff = (
+  bytes: Uint8Array,
+  name: string,
+  limits: Limits,
+  mimeType?: string
+): FormatKey => {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const named = formatOfName(name) ?? (mimeType === undefined ? undefined : formatOfMimeType(mimeType))
+  const start = file.toString("latin1", 0, pdfHeaderBytes)
+  if (start.startsWith("PK\u0003\u0004") || start.startsWith("PK\u0005\u0006")) {
+    return archiveFormat(openZip(bytes, limits), named)
+  }
+  if (start.startsWith("\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1")) throw compoundFile(file)
+  if (/^\s{0,100}\{\\rtf/.test(start)) return "rtf"
+  if (start.startsWith("%PDF-") || (start.includes("%PDF-") && isBinary(file, named))) return "pdf"
+  if (named === "pdf" && file.includes("%PDF-")) return "pdf"
+  if (isBinary(file, named)) throw binaryFile(named, name)
+  return textFormat(decodeHead(file, headBytes), named, name, file)
+}
+
+const unsupported = (what: string): ReadFailure => new ReadFailure("unsupported", what)
+
+/** What `[Content_Types].xml` says of the main part, templates and files with macros among them. */
+const mainParts: ReadonlyArray<readonly [pattern: RegExp, format: FormatKey]> = [
+  [/wordprocessingml\.(?:document|template)\.main|ms-word\.(?:document|template)\.macroEnabled/i, "docx"],
+  [/presentationml\.(?:presentation|template|slideshow)\.main|ms-powerpoint\.\w+\.macroEnabled\.main/i, "pptx"],
+  [/spreadsheetml\.(?:sheet|template)\.main|ms-excel\.(?:sheet|template)\.macroEnabled\.main/i, "xlsx"]
+]
+
+const archiveFormat = (zip: Zip, named: FormatKey | undefined): FormatKey => {
+  const readText = (name: string): string => Buffer.from(zip.read(name, maxPartBytes) ?? []).toString("latin1")
+  if (zip.has("[Content_Types].xml")) {
+    const types = readText("[Content_Types].xml")
+    if (types.includes("sheet.binary.macroEnabled.main")) throw unsupported("binary Excel workbook (.xlsb)")
+    const found = mainParts.find(([pattern]) => pattern.test(types))
+    if (found !== undefined) return found[1]
+  }
+  const parts: ReadonlyArray<readonly [string, FormatKey]> = [
+    ["word/document.xml", "docx"],
+    ["ppt/presentation.xml", "pptx"],
+    ["xl/workbook.xml", "xlsx"]
+  ]
+  for (const [part, format] of parts) if (zip.has(part)) return format
+  if (zip.has("mimetype")) {
+    const declared = formatOfMimeType(readText("mimetype"))
+    if (declared !== undefined) return declared
+  }
+  if (zip.has("META-INF/container.xml")) return "epub"
+  if (zip.has("content.xml") && (named === "odt" || named === "ods" || named === "odp")) return named
+  throw named !== undefined && formats[named].kind === "binary"
+    ? new ReadFailure("corrupt", `an archive without the parts of a ${formats[named].name}`)
+    : unsupported("archive")
+}
+
+/** OLE compound files: what stands in the directory, whose names are UTF-16, says which program's. */
+const compoundFile = (file: Buffer): ReadFailure => {
+  // As bytes: looking for a UTF-16 string never ends where the content lies at an odd address.
+  const has = (entry: string): boolean => file.includes(Buffer.from(entry, "utf16le"))
+  if (has("EncryptedPackage")) return new ReadFailure("encrypted", "an Office document protected by a password")
+  // First, since a message may hold a document of the others.
+  if (has("__properties_version1.0")) return unsupported("Outlook message (.msg)")
+  if (has("WordDocument")) return unsupported("legacy Word document (.doc)")
+  if (has("PowerPoint Document")) return unsupported("legacy PowerPoint presentation (.ppt)")
+  if (has("Workbook") || has("Book")) return unsupported("legacy Excel workbook (.xls)")
+  return unsupported("OLE compound file")
+}
+
+const binaryFile = (named: FormatKey | undefined, name: string): ReadFailure =>
+  named !== undefined && formats[named].kind === "binary"
+    ? new ReadFailure("corrupt", `named .${extensionOf(name)}, but its content is no ${formats[named].name}`)
+    : unsupported("binary file")
+
+/** Text has no control characters but white space and escapes; a few strays are borne where the name says text. */
+const isBinary = (file: Buffer, named: FormatKey | undefined): boolean => {
+  if (isWide(file)) return false
+  const length = Math.min(file.length, controlSampleBytes)
+  let controls = 0
+  let zeros = 0
+  for (let at = 0; at < length; at++) {
+    const byte = file[at]!
+    if (byte === 0) zeros++
+    else if (byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0x1b) controls++
+  }
+  const borne = named !== undefined && formats[named].kind === "text" ? 0.005 : 0
+  return zeros > length * borne || controls > length * 0.02
+}
+
+const pictureExtensions = new Set(["svg", "ps", "eps", "ai", "xpm", "xbm", "pbm", "pgm", "ppm"])
+
+const textFormat = (
+  head: string,
+  named: FormatKey | undefined,
+  name: string,
+  file: Buffer
+): FormatKey => {
+  const signature = textSignature(head)
+  if (named !== undefined && formats[named].kind === "binary") {
+    if (signature === "html" || signature === "xml" || signature === "eml") return signature
+    throw binaryFile(named, name)
+  }
+  const extension = extensionOf(name)
+  const mayBePicture = named === undefined || named === "xml" || named === "text"
+  if (pictureExtensions.has(extension) || (mayBePicture && isPicture(head))) throw unsupported("picture")
+  if (/^\s*-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY/.test(head)) throw unsupported("private key")
+  if (named === undefined) {
+    return signature ?? (isJson(head, file) ? "json" : looksDelimited(extension, head) ? "tsv" : "text")
+  }
+  if (named === "code") return named
+  if (named === "json" && isNotebook(head, file)) return "ipynb"
+  if (signature === "html" || signature === "vtt") return signature
+  if (signature === "xml" && (named === "text" || named === "html")) return "xml"
+  return named
+}
+
+const isPicture = (head: string): boolean => /^(?:<\?xml[^>]*>\s*)?(?:<![^>]*>\s*){0,5}<svg[\s>]|^%!PS/.test(head)
+
+/** What the first lines of a text prove. */
+const textSignature = (head: string): FormatKey | undefined => {
+  const text = head.replace(/^\ufeff?\s+/, "")
+  if (/^(<!--[\s\S]{0,2000}?-->\s*)?<(!doctype\s+html|html|head|body)[\s>]/i.test(text)) return "html"
+  if (text.startsWith("<?xml")) return /<(!doctype\s+html|html)[\s>]/i.test(text) ? "html" : "xml"
+  if (/^WEBVTT(\s|$)/.test(text)) return "vtt"
+  if (/^\d+\r?\n\d\d:\d\d:\d\d,\d{3} --> /.test(text)) return "srt"
+  if (/^From \S+.*\d{4}\r?\n[\w-]+: /.test(text)) return "mbox"
+  if (isMail(text)) return "eml"
+  if (/^(%.*\n|\s)*\\documentclass[[{]/.test(text)) return "latex"
+  if (text.startsWith("#!")) return "code"
+  return undefined
+}
+
+/** A header block with at least two fields that only mail has. */
+const isMail = (text: string): boolean => {
+  const header = /^(?:[\w-]{1,80}:.*\r?\n(?:[ \t].*\r?\n)*)+/.exec(text)?.[0]
+  if (header === undefined) return false
+  const fields = header.match(/^(from|to|subject|date|message-id|received|mime-version|return-path|delivered-to):/gim)
+  return new Set((fields ?? []).map((field) => field.toLowerCase())).size >= 2
+}
+
+const parses = (text: string): boolean => {
+  try {
+    return typeof JSON.parse(text) === "object"
+  } catch {
+    return false
+  }
+}
+
+const isJson = (head: string, file: Buffer): boolean => /^\ufeff?\s*[[{]/.test(head) && parses(file.toString("utf8"))
+
+const isNotebook = (head: string, file: Buffer): boolean =>
+  /^\ufeff?\s*\{/.test(head) && file.includes("\"nbformat\"") && file.includes("\"cells\"")
+
+/** Programs export tab-separated text under Excel's old name. */
+const looksDelimited = (extension: string, head: string): boolean =>
+  extension === "xls" && (head.split("\n", 1)[0] ?? "").includes("\t")

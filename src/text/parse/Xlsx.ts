@@ -1,0 +1,105 @@
+import { type BlockSink, BlockWriter, oneLine } from "./BlockSink.ts"
+import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { readCellFormats } from "./ooxml/CellFormats.ts"
+import { type Graphic, graphicBlocks } from "./ooxml/Drawing.ts"
+import { openPackage, type OfficePackage } from "./ooxml/Package.ts"
+import { shapeTree } from "./ooxml/Shapes.ts"
+import { readSharedStrings, readWorksheet, type Workbook } from "./ooxml/Worksheet.ts"
+import { type Reader, ReadFailure } from "./Reader.ts"
+import { underHeading } from "./SheetRows.ts"
+import { childAt, childElements, descendants, eachElement, parseXml, textContent, type XmlElement } from "./Xml.ts"
+
+/**
+ * Workbooks and templates, with or without macros (ECMA-376 part 1, chapter 18). A sheet is a page under its name,
+ * hidden ones too; formulas count by the value they had when the file was saved. Text boxes, charts and comments
+ * follow the cells.
+ */
+export const xlsx: Reader = ({ bytes, format, limits }) => {
+  const pack = openPackage(bytes, limits, "xl/workbook.xml")
+  if (pack.main.toLowerCase().endsWith(".bin")) throw new ReadFailure("unsupported", "a binary workbook (XLSB)")
+  const root = parseXml(pack.part(pack.main) ?? new Uint8Array())
+  const sheets = childElements(childAt(root, "x:sheets"), "x:sheet")
+  if (sheets.length > limits.pages) {
+    throw new ReadFailure("limit", `${sheets.length} sheets, more than ${limits.pages}`)
+  }
+  const date1904 = ["1", "true"].includes(childAt(root, "x:workbookPr")?.attributes["date1904"] ?? "")
+  const book: Workbook = {
+    strings: readSharedStrings(pack.relatedPart(pack.main, "sharedStrings")),
+    formats: readCellFormats(pack.relatedPart(pack.main, "styles"), date1904),
+    maxCharacters: limits.characters
+  }
+  const people = namesById(pack.relatedPart(pack.main, "person"))
+  const builder = new DocumentBuilder(limits.characters)
+  const writer = new BlockWriter(builder)
+  sheets.forEach((sheet, i) => {
+    writer.page(i + 1)
+    const part = pack.target(pack.main, sheet.attributes["r:id"])
+    const content = part === undefined ? undefined : pack.part(part)
+    if (part === undefined || content === undefined) return
+    const sink = underHeading(oneLine(sheet.attributes["name"] ?? ""), writer)
+    readWorksheet(content, book, sink)
+    drawings(pack, part, sink)
+    comments(pack, part, people, sink)
+  })
+  writer.end()
+  return builder.build({ format, ...pack.facts, pages: sheets.length })
+}
+
+const drawings = (pack: OfficePackage, sheet: string, sink: BlockSink): void => {
+  for (const { type, target } of pack.relationships(sheet)) {
+    const bytes = type === "drawing" ? pack.part(target) : undefined
+    if (bytes === undefined) continue
+    const graphic = (found: Graphic): void => graphicBlocks(pack, target, found, sink)
+    for (const anchor of childElements(parseXml(bytes))) shapeTree(anchor, sink, { graphic, running: () => true })
+  }
+}
+
+/** Names of the people who wrote threaded comments. */
+const namesById = (bytes: Uint8Array | undefined): ReadonlyMap<string, string> =>
+  new Map(
+    (bytes === undefined ? [] : childElements(parseXml(bytes)))
+      .map(({ attributes }) => [attributes["id"] ?? "", attributes["displayName"] ?? ""])
+  )
+
+const comments = (
+  pack: OfficePackage,
+  sheet: string,
+  people: ReadonlyMap<string, string>,
+  sink: BlockSink
+): void => {
+  const write = (cell: string, author: string, text: string): void => {
+    if (text !== "") sink.add("paragraph", `Comment on ${cell}${author === "" ? "" : ` by ${author}`}: ${text}`)
+  }
+  for (const { type, target } of pack.relationships(sheet)) {
+    const bytes = type === "comments" || type === "threadedComment" ? pack.part(target) : undefined
+    if (bytes === undefined) continue
+    if (type === "threadedComment") {
+      for (const comment of childElements(parseXml(bytes))) {
+        const { ref = "", personId = "" } = comment.attributes
+        const text = childElements(comment).find((child) => child.name.endsWith("text"))
+        write(ref, people.get(personId) ?? "", oneLine(textContent(text)))
+      }
+    } else {
+      legacyComments(bytes, write)
+    }
+  }
+}
+
+/** What older programs show in place of a threaded comment. */
+const threadedNotice = "[Threaded comment]"
+
+const legacyComments = (bytes: Uint8Array, write: (cell: string, author: string, text: string) => void): void => {
+  const authors: Array<string> = []
+  eachElement(bytes, (name) => name === "x:author" || name === "x:comment", (element: XmlElement) => {
+    if (element.name === "x:author") {
+      authors.push(oneLine(textContent(element)))
+      return
+    }
+    const text = oneLine(descendants(element, "x:t").map(textContent).join(""))
+    if (text.startsWith(threadedNotice)) return
+    const author = authors[Number(element.attributes["authorId"])] ?? ""
+    // Excel begins a comment with the name of who wrote it.
+    const named = author !== "" && text.startsWith(`${author}:`)
+    write(element.attributes["ref"] ?? "", author, named ? text.slice(author.length + 1).trim() : text)
+  })
+}

@@ -1,0 +1,213 @@
+import { Parser } from "htmlparser2"
+import { ReadFailure } from "./Reader.ts"
+import { canonicalPrefixes } from "./XmlNames.ts"
+
+/** Names carry the canonical prefix of their namespace, or the file's own prefix where we know no such namespace. */
+export interface XmlElement {
+  readonly name: string
+  readonly attributes: XmlAttributes
+  readonly children: Array<XmlElement | string>
+}
+
+export type XmlAttributes = Readonly<Record<string, string>>
+
+interface XmlHandler {
+  readonly open?: (name: string, attributes: XmlAttributes) => void
+  readonly close?: (name: string) => void
+  /** A stretch of character data; one text may come in several. */
+  readonly text?: (text: string) => void
+  /** Asked now and then: whether the rest of the document need not be read. */
+  readonly done?: () => boolean
+}
+
+/** Deeper documents are made to break readers, not to be read. */
+const maxDepth = 1_000
+
+const chunkBytes = 64 * 1024
+
+/**
+ * Runs through an XML document of any length in flat memory. Broken markup is read as far as it goes; entities other
+ * than the five of XML are never expanded, and a document that defines its own is refused as `corrupt`.
+ */
+export const scanXml = (bytes: Uint8Array, handler: XmlHandler): void => {
+  let scope = rootScope
+  const path: Array<{ readonly name: string; readonly outer: Scope }> = []
+  const parser = new Parser({
+    onopentag(raw, attributes) {
+      if (path.length >= maxDepth) throw new ReadFailure("limit", `XML nested deeper than ${maxDepth} elements`)
+      const outer = scope
+      scope = enter(outer, attributes)
+      const name = canonicalName(scope, raw)
+      path.push({ name, outer })
+      handler.open?.(name, scope.renames ? canonicalAttributes(scope, attributes) : attributes)
+    },
+    onclosetag() {
+      const closed = path.pop()
+      if (closed === undefined) return
+      scope = closed.outer
+      handler.close?.(closed.name)
+    },
+    ontext(text) {
+      handler.text?.(text)
+    },
+    onprocessinginstruction(name, data) {
+      if (name.startsWith("!") && /<?!ENTITY/i.test(data)) {
+        throw new ReadFailure("corrupt", "XML that defines its own entities")
+      }
+    }
+  }, { xmlMode: true })
+  for (const chunk of decodeChunks(bytes)) {
+    parser.write(chunk)
+    if (handler.done?.() === true) return
+  }
+  parser.end()
+}
+
+/**
+ * Calls `visit` with each outermost element for which `wanted` is true, as a tree that can be dropped afterwards, so
+ * that a long document is never in memory as a whole.
+ */
+export const eachElement = (
+  bytes: Uint8Array,
+  wanted: (name: string, parent: string, attributes: XmlAttributes) => boolean,
+  visit: (element: XmlElement) => void,
+  done?: () => boolean
+): void => {
+  const outside: Array<string> = []
+  const inside: Array<XmlElement> = []
+  scanXml(bytes, {
+    open(name, attributes) {
+      const parent = inside.at(-1)
+      if (parent === undefined && !wanted(name, outside.at(-1) ?? "", attributes)) {
+        outside.push(name)
+        return
+      }
+      const element: XmlElement = { name, attributes, children: [] }
+      parent?.children.push(element)
+      inside.push(element)
+    },
+    close() {
+      const element = inside.pop()
+      if (element === undefined) outside.pop()
+      else if (inside.length === 0) visit(element)
+    },
+    text(text) {
+      inside.at(-1)?.children.push(text)
+    },
+    ...(done === undefined ? {} : { done })
+  })
+}
+
+/** The whole document as a tree: for small parts only. */
+export const parseXml = (bytes: Uint8Array): XmlElement => {
+  let root: XmlElement | undefined
+  eachElement(bytes, () => true, (element) => {
+    root ??= element
+  })
+  if (root === undefined) throw new ReadFailure("corrupt", "an XML part has no content")
+  return root
+}
+
+/** Child elements, of that name where one is given. */
+export const childElements = (element: XmlElement | undefined, name?: string): ReadonlyArray<XmlElement> =>
+  (element?.children ?? []).filter((child): child is XmlElement =>
+    typeof child !== "string" && (name === undefined || child.name === name)
+  )
+
+/** The element reached by following the first child of each name. */
+export const childAt = (element: XmlElement | undefined, ...path: ReadonlyArray<string>): XmlElement | undefined => {
+  let at = element
+  for (const name of path) {
+    at = at?.children.find((child): child is XmlElement => typeof child !== "string" && child.name === name)
+  }
+  return at
+}
+
+/** All elements of that name below an element, in document order; those inside a match are not looked for. */
+export const descendants = (element: XmlElement, name: string): ReadonlyArray<XmlElement> =>
+  childElements(element).flatMap((child) => child.name === name ? [child] : descendants(child, name))
+
+/** All character data below an element. */
+export const textContent = (element: XmlElement | undefined): string =>
+  (element?.children ?? []).map((child) => typeof child === "string" ? child : textContent(child)).join("")
+
+/** Decodes by byte order mark, then by the XML declaration, else as UTF-8. */
+export const decodeXml = (bytes: Uint8Array): string => Array.from(decodeChunks(bytes)).join("")
+
+function* decodeChunks(bytes: Uint8Array): Generator<string> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const encoding = xmlEncoding(buffer)
+  if (encoding !== "utf-8") {
+    yield decoderFor(encoding).decode(buffer)
+    return
+  }
+  let start = buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : 0
+  while (start < buffer.length) {
+    let end = Math.min(buffer.length, start + chunkBytes)
+    while (end < buffer.length && end > start + 1 && ((buffer[end] ?? 0) & 0xc0) === 0x80) end--
+    yield buffer.toString("utf8", start, end)
+    start = end
+  }
+}
+
+const xmlEncoding = (buffer: Buffer): string => {
+  if (buffer[0] === 0xff && buffer[1] === 0xfe) return "utf-16le"
+  if (buffer[0] === 0xfe && buffer[1] === 0xff) return "utf-16be"
+  if (buffer[0] === 0x3c && buffer[1] === 0) return "utf-16le"
+  if (buffer[0] === 0 && buffer[1] === 0x3c) return "utf-16be"
+  const declared = /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)["']/.exec(buffer.toString("latin1", 0, 300))
+  const name = declared?.[1]?.toLowerCase()
+  return name === undefined || name === "utf8" || name.startsWith("utf-16") ? "utf-8" : name
+}
+
+const decoderFor = (encoding: string): InstanceType<typeof TextDecoder> => {
+  try {
+    return new TextDecoder(encoding)
+  } catch {
+    return new TextDecoder()
+  }
+}
+
+interface Scope {
+  /** Canonical prefix by the file's prefix; the default namespace is under "". */
+  readonly prefixes: ReadonlyMap<string, string>
+  /** Whether any prefix of the file differs from the canonical one. */
+  readonly renames: boolean
+  readonly names: Map<string, string>
+}
+
+const rootScope: Scope = { prefixes: new Map(), renames: false, names: new Map() }
+
+const enter = (outer: Scope, attributes: XmlAttributes): Scope => {
+  let prefixes: Map<string, string> | undefined
+  for (const key in attributes) {
+    if (!key.startsWith("xmlns")) continue
+    const prefix = key === "xmlns" ? "" : key.slice(6)
+    const canonical = canonicalPrefixes.get(attributes[key] ?? "") ?? prefix
+    if ((outer.prefixes.get(prefix) ?? prefix) === canonical) continue
+    prefixes ??= new Map(outer.prefixes)
+    prefixes.set(prefix, canonical)
+  }
+  if (prefixes === undefined) return outer
+  const renames = Array.from(prefixes).some(([prefix, canonical]) => prefix !== "" && prefix !== canonical)
+  return { prefixes, renames, names: new Map() }
+}
+
+const canonicalName = (scope: Scope, raw: string): string => {
+  if (scope.prefixes.size === 0) return raw
+  let name = scope.names.get(raw)
+  if (name === undefined) {
+    const colon = raw.indexOf(":")
+    const prefix = scope.prefixes.get(colon < 0 ? "" : raw.slice(0, colon))
+    const local = raw.slice(colon + 1)
+    if (prefix === undefined) name = raw
+    else name = prefix === "" ? local : `${prefix}:${local}`
+    scope.names.set(raw, name)
+  }
+  return name
+}
+
+const canonicalAttributes = (scope: Scope, attributes: XmlAttributes): XmlAttributes =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([key, value]) => [key.includes(":") ? canonicalName(scope, key) : key, value])
+  )

@@ -1,0 +1,157 @@
+import { oneLine } from "../BlockSink.ts"
+import type { DocumentBuilder } from "../DocumentBuilder.ts"
+import { Braces, latexText, skipOptional } from "./LatexText.ts"
+import { Prose } from "./Prose.ts"
+
+const structure =
+  /\\(begin|end)[ \t]*\{([a-zA-Z@*]+)\}|\\(part|chapter|section|subsection|subsubsection|paragraph|subparagraph|caption|item|bibitem)(?![a-zA-Z])\*?|\n[ \t]*\n/g
+
+const levels: Readonly<Record<string, number>> = {
+  part: 1, chapter: 1, section: 2, subsection: 3, subsubsection: 4, paragraph: 5, subparagraph: 6
+}
+
+const verbatim = new Set(["verbatim", "Verbatim", "lstlisting", "minted", "alltt", "code", "filecontents"])
+const formulas = new Set(["equation", "align", "gather", "multline", "eqnarray", "displaymath", "math", "flalign", "alignat"])
+const tables = new Set(["tabular", "tabularx", "tabulary", "longtable", "array", "supertabular", "tblr"])
+const silent = new Set(["comment", "tikzpicture", "pgfpicture", "picture", "filecontents", "CCSXML"])
+const whole = new Set([...verbatim, ...formulas, ...tables, ...silent])
+/** Environments with a width or a count in braces before their text. */
+const withWidth = new Set(["minipage", "multicols", "thebibliography", "wrapfigure", "subfigure", "columns", "column"])
+const lists = new Set(["itemize", "enumerate", "description", "thebibliography", "compactitem", "compactenum"])
+
+interface Facts {
+  readonly title?: string
+  readonly author?: string
+}
+
+/** The blocks of a LaTeX document, from `\begin{document}` on where it has one. */
+export class LatexBlocks {
+  readonly #source: string
+  readonly #braces: Braces
+  readonly #prose: Prose
+  readonly #facts: Facts
+  /** Sections are the first level in documents without chapters. */
+  readonly #topLevel: number
+  /** Environments that are begun and never ended from here on. */
+  readonly #unclosed = new Set<string>()
+  /** Open lists: the number of the last item, or `undefined` where items have none. */
+  readonly #lists: Array<number | undefined> = []
+
+  constructor(source: string, builder: DocumentBuilder) {
+    const clean = source.replace(/(?<!\\)%.*(?:\n[ \t]*(?=[^\s]))?/g, "")
+    const begin = /\\begin[ \t]*\{document\}/.exec(clean)
+    const preamble = begin === null ? clean.slice(0, 10_000) : clean.slice(0, begin.index + 10_000)
+    this.#facts = { ...fact("title", preamble), ...fact("author", preamble) }
+    const body = begin === null ? clean : clean.slice(begin.index + begin[0].length)
+    const end = body.indexOf("\\end{document}")
+    this.#source = (end < 0 ? body : body.slice(0, end)).replace(/\\(?:title|author|date)[ \t]*(?=[{[])/g, "\\label")
+    this.#braces = new Braces(this.#source)
+    this.#topLevel = /\\(?:chapter|part)\b/.test(this.#source) ? 0 : 1
+    this.#prose = new Prose(builder, (text) => latexText(text).trim())
+  }
+
+  read(): Facts {
+    if (this.#facts.title !== undefined) this.#prose.heading(this.#facts.title, 1)
+    let at = 0
+    while (at < this.#source.length) {
+      structure.lastIndex = at
+      const found = structure.exec(this.#source)
+      this.#text(this.#source.slice(at, found?.index))
+      if (found === null) break
+      at = this.#structure(found, structure.lastIndex)
+    }
+    this.#prose.end()
+    const title = this.#facts.title ?? this.#prose.firstHeading
+    return { ...this.#facts, ...(title === undefined ? {} : { title }) }
+  }
+
+  #text(text: string): void {
+    if (text.trim() !== "") this.#prose.line(text.trim())
+  }
+
+  #structure(found: RegExpExecArray, after: number): number {
+    const [, edge, environment, name] = found
+    if (edge === "begin") return this.#begin(environment!, after)
+    if (edge === "end") {
+      this.#prose.endParagraph()
+      if (lists.has(environment!)) {
+        this.#lists.pop()
+        if (this.#lists.length === 0) this.#prose.endList()
+      }
+      return after
+    }
+    if (name === undefined) {
+      this.#prose.endParagraph()
+      return after
+    }
+    return name === "item" || name === "bibitem" ? this.#item(after) : this.#titled(name, after)
+  }
+
+  #begin(environment: string, after: number): number {
+    const name = environment.replace("*", "")
+    this.#prose.endParagraph()
+    const end = whole.has(name) ? this.#endOf(environment, after) : undefined
+    if (end !== undefined) {
+      this.#whole(name, this.#source.slice(after, end))
+      return end
+    }
+    if (lists.has(name)) this.#lists.push(name.endsWith("enumerate") ? 0 : undefined)
+    if (name === "abstract") this.#prose.heading("Abstract", 2 - this.#topLevel)
+    const body = skipOptional(this.#source, after)
+    return withWidth.has(name) ? this.#braces.groupAt(body).end : body
+  }
+
+  /** Where an environment ends; nothing is looked for again that was not found once. */
+  #endOf(environment: string, after: number): number | undefined {
+    if (this.#unclosed.has(environment)) return undefined
+    const end = this.#source.indexOf(`\\end{${environment}}`, after)
+    if (end >= 0) return end
+    this.#unclosed.add(environment)
+    return undefined
+  }
+
+  /** An environment that is not read as text. */
+  #whole(name: string, body: string): void {
+    if (verbatim.has(name)) {
+      this.#prose.code(body.replace(/^(?:\[[^\]\n]*\])?(?:\{[^}\n]*\})?/, "").split("\n"))
+    } else if (formulas.has(name)) this.#prose.code(body.replace(/\\label\{[^{}]*\}/g, "").split("\n"))
+    else if (tables.has(name)) this.#prose.table(tableRows(body))
+  }
+
+  #item(after: number): number {
+    const label = /[ \t]*\[([^\][]{0,500})\]/y
+    label.lastIndex = after
+    const labelled = label.exec(this.#source)
+    const number = this.#lists.at(-1)
+    if (number !== undefined) this.#lists[this.#lists.length - 1] = number + 1
+    const mark = number === undefined ? "-" : `${number + 1}.`
+    this.#prose.item(Math.max(1, this.#lists.length), mark, labelled === null ? "" : `${labelled[1]}:`)
+    return labelled === null ? after : label.lastIndex
+  }
+
+  #titled(name: string, after: number): number {
+    const title = this.#braces.groupAt(skipOptional(this.#source, after))
+    if (name === "caption") this.#prose.paragraph(title.text)
+    else this.#prose.heading(title.text, levels[name]! - (name === "part" ? 0 : this.#topLevel))
+    return title.end
+  }
+}
+
+const fact = (name: "title" | "author", source: string): Facts => {
+  const found = new RegExp(`\\\\${name}[ \\t]*(?:\\[[^\\]]*\\])?(?=\\{)`).exec(source)
+  if (found === null) return {}
+  const text = oneLine(latexText(new Braces(source).groupAt(found.index + found[0].length).text.replace(/\\thanks\{[^{}]*\}/g, "")))
+  return text === "" ? {} : { [name]: text }
+}
+
+const tableRows = (body: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const braces = new Braces(body)
+  let start = skipOptional(body, 0)
+  for (let group = braces.groupAt(start); group.end > start; group = braces.groupAt(start)) start = group.end
+  return body.slice(start)
+    .replace(/\\(?:hline|toprule|midrule|bottomrule|endhead|endfirsthead|endfoot|endlastfoot|centering|small)\b/g, "")
+    .replace(/\\(?:cline|cmidrule)(?:\([^)]*\))?\{[^{}]*\}/g, "")
+    .split(/\\\\(?:\[[^\]]*\])?|\\tabularnewline\b/)
+    .map((row) => row.trim().split(/(?<!\\)&/))
+    .filter((row) => row.some((cell) => cell.trim() !== ""))
+}

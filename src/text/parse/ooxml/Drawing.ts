@@ -1,0 +1,85 @@
+import { type BlockSink, oneLine, rowLine } from "../BlockSink.ts"
+import { childAt, childElements, descendants, eachElement, parseXml, textContent, type XmlElement } from "../Xml.ts"
+import type { OfficePackage } from "./Package.ts"
+
+/** A drawing that is a part of its own. */
+export interface Graphic {
+  readonly kind: "chart" | "diagram"
+  readonly relationship: string
+}
+
+/** The graphic that an element refers to. */
+export const graphicOf = (element: XmlElement): Graphic | undefined => {
+  if (element.name === "c:chart") return { kind: "chart", relationship: element.attributes["r:id"] ?? "" }
+  if (element.name === "dgm:relIds") return { kind: "diagram", relationship: element.attributes["r:dm"] ?? "" }
+  return undefined
+}
+
+/** Points of a chart shown as table rows; a chart of more is a picture, not something to read. */
+const maxChartPoints = 1_000
+
+/** The text of a DrawingML paragraph. Fields are included, as `a:fld`, but for slide numbers. */
+export const drawingParagraph = (paragraph: XmlElement): string => {
+  const parts: Array<string> = []
+  for (const child of childElements(paragraph)) {
+    if (child.name === "a:br") parts.push("\n")
+    else if (child.name === "a:fld" && child.attributes["type"] === "slidenum") continue
+    else if (child.name === "a:r" || child.name === "a:fld") parts.push(textContent(childAt(child, "a:t")))
+    else for (const text of descendants(child, "m:t")) parts.push(textContent(text))
+  }
+  return parts.join("")
+}
+
+/** Every paragraph of text bodies below an element, one block each. */
+export const drawingText = (element: XmlElement, sink: BlockSink): void => {
+  for (const paragraph of descendants(element, "a:p")) sink.add("paragraph", drawingParagraph(paragraph))
+}
+
+/** A chart or a diagram of a part, by relationship. */
+export const graphicBlocks = (pack: OfficePackage, part: string, graphic: Graphic, sink: BlockSink): void => {
+  const bytes = pack.part(pack.target(part, graphic.relationship) ?? "")
+  if (bytes === undefined) return
+  if (graphic.kind === "chart") chartBlocks(bytes, sink)
+  else diagramBlocks(bytes, sink)
+}
+
+/** A chart part: its title, then its cached figures as a table with a column for each series. */
+const chartBlocks = (bytes: Uint8Array, sink: BlockSink): void => {
+  const chart = childAt(parseXml(bytes), "c:chart")
+  if (chart === undefined) return
+  const titles = [childAt(chart, "c:title"), ...childElements(childAt(chart, "c:plotArea")).map((axis) => childAt(axis, "c:title"))]
+  for (const title of titles) if (title !== undefined) drawingText(title, sink)
+  const series = descendants(chart, "c:ser").map((ser) => ({
+    name: oneLine(textContent(childAt(ser, "c:tx", "c:strRef", "c:strCache", "c:pt", "c:v") ?? childAt(ser, "c:tx", "c:v"))),
+    labels: points(childAt(ser, "c:cat") ?? childAt(ser, "c:xVal")),
+    values: points(childAt(ser, "c:val") ?? childAt(ser, "c:yVal"))
+  }))
+  const first = series[0]
+  if (first === undefined) return
+  const rows = [rowLine(["", ...series.map(({ name }) => name)])]
+  const indexes = new Set(series.flatMap(({ labels, values }) => [...labels.keys(), ...values.keys()]))
+  for (const index of Array.from(indexes).sort((a, b) => a - b).slice(0, maxChartPoints)) {
+    rows.push(rowLine([first.labels.get(index) ?? "", ...series.map(({ values }) => values.get(index) ?? "")]))
+  }
+  sink.add("table", rows.filter((row) => row !== "").join("\n"))
+}
+
+const points = (source: XmlElement | undefined): ReadonlyMap<number, string> => {
+  const found = new Map<number, string>()
+  if (source === undefined) return found
+  for (const point of descendants(source, "c:pt")) {
+    const index = Number(point.attributes["idx"])
+    const text = oneLine(textContent(childAt(point, "c:v")))
+    const before = found.get(index)
+    found.set(index, before === undefined ? text : `${text} ${before}`)
+  }
+  return found
+}
+
+/** The texts of a SmartArt diagram, from its data model, as a list. */
+const diagramBlocks = (bytes: Uint8Array, sink: BlockSink): void => {
+  eachElement(bytes, (name) => name === "dgm:pt", (point) => {
+    const text = descendants(point, "a:p").map(drawingParagraph).join(" ")
+    if (text.trim() !== "") sink.item(0, "-", text)
+  })
+}

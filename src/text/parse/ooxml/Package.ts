@@ -1,0 +1,117 @@
+import type { ParsedDocument } from "../../../domain/Document.ts"
+import type { Limits } from "../../Prepared.ts"
+import { oneLine } from "../BlockSink.ts"
+import { languageCode } from "../Language.ts"
+import { resolvePart } from "../PartPath.ts"
+import { ReadFailure } from "../Reader.ts"
+import { eachElement, scanXml, textContent } from "../Xml.ts"
+import { openZip, type Zip } from "../Zip.ts"
+
+/** A relationship of a part, with its target resolved. */
+export interface Relationship {
+  readonly id: string
+  /** Last segment of the type's URI: `styles`, `slide`, `comments`. The same for strict and transitional files. */
+  readonly type: string
+  /** Part name without a leading slash. */
+  readonly target: string
+}
+
+/** An Office Open XML package (ECMA-376 part 2). Part names are matched without regard to case, as the standard asks. */
+export interface OfficePackage {
+  readonly part: (name: string) => Uint8Array | undefined
+  /** Relationships inside the package of a part, or of the package itself for "". */
+  readonly relationships: (part: string) => ReadonlyArray<Relationship>
+  /** The first relationship of that type. */
+  readonly related: (part: string, type: string) => Relationship | undefined
+  /** The part that the first relationship of that type leads to. */
+  readonly relatedPart: (part: string, type: string) => Uint8Array | undefined
+  /** Name of the part that a relationship leads to. */
+  readonly target: (part: string, id: string | undefined) => string | undefined
+  /** Name of the main document part; `corrupt` where there is none. */
+  readonly main: string
+  readonly facts: Pick<ParsedDocument, "title" | "author" | "language">
+}
+
+/** Opens a package; `wellKnownMain` is where its main part is looked for when no relationship leads there. */
+export const openPackage = (bytes: Uint8Array, limits: Limits, wellKnownMain: string): OfficePackage => {
+  refuseCompoundFile(bytes)
+  const zip = openZip(bytes, limits)
+  const names = new Map(zip.names().map((name) => [name.toLowerCase(), name]))
+  const part = (name: string): Uint8Array | undefined => {
+    const stored = names.get(name.toLowerCase())
+    return stored === undefined ? undefined : zip.read(stored)
+  }
+  const cache = new Map<string, ReadonlyArray<Relationship>>()
+  const relationships = (source: string): ReadonlyArray<Relationship> => {
+    let found = cache.get(source)
+    if (found === undefined) {
+      found = readRelationships(part(relationshipsPart(source)), source)
+      cache.set(source, found)
+    }
+    return found
+  }
+  const related = (source: string, type: string): Relationship | undefined =>
+    relationships(source).find((relationship) => relationship.type === type)
+  const main = [related("", "officeDocument")?.target, wellKnownMain]
+    .find((name) => name !== undefined && names.has(name.toLowerCase()))
+  if (main === undefined) throw notAPackage(zip)
+  const properties = related("", "core-properties")?.target ?? "docProps/core.xml"
+  const relatedPart = (source: string, type: string): Uint8Array | undefined => part(related(source, type)?.target ?? "")
+  const target = (source: string, id: string | undefined): string | undefined =>
+    relationships(source).find((relationship) => relationship.id === id)?.target
+  return { part, relationships, related, relatedPart, target, main, facts: coreProperties(part(properties)) }
+}
+
+const compoundFile = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
+
+/** Office wraps a protected file in the container of its old binary formats ([MS-OFFCRYPTO] 2.3.4). */
+const refuseCompoundFile = (bytes: Uint8Array): void => {
+  if (!compoundFile.every((byte, i) => bytes[i] === byte)) return
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (file.includes(Buffer.from("EncryptedPackage", "utf16le"))) {
+    throw new ReadFailure("encrypted", "the document is protected by a password")
+  }
+  throw new ReadFailure("unsupported", "a binary Office file of before 2007")
+}
+
+const notAPackage = (zip: Zip): ReadFailure =>
+  zip.has("[Content_Types].xml")
+    ? new ReadFailure("corrupt", "the package has no main document")
+    : new ReadFailure("corrupt", "not an Office Open XML package")
+
+const relationshipsPart = (source: string): string => {
+  const slash = source.lastIndexOf("/") + 1
+  return `${source.slice(0, slash)}_rels/${source.slice(slash)}.rels`
+}
+
+const readRelationships = (bytes: Uint8Array | undefined, source: string): ReadonlyArray<Relationship> => {
+  const found: Array<Relationship> = []
+  if (bytes === undefined) return found
+  scanXml(bytes, {
+    open(name, { Id, Type, Target, TargetMode }) {
+      if (name !== "rel:Relationship" || TargetMode === "External") return
+      if (Id === undefined || Type === undefined || Target === undefined) return
+      found.push({ id: Id, type: Type.slice(Type.lastIndexOf("/") + 1), target: resolvePart(source, Target) })
+    }
+  })
+  return found
+}
+
+/** Titles that programs write when nobody gave one. */
+const placeholderTitle = /^(?:powerpoint[ -]pr.sentation|pr.sentation powerpoint|slide 1|folie 1|untitled|microsoft word - .*)$/i
+
+const coreProperties = (bytes: Uint8Array | undefined): OfficePackage["facts"] => {
+  if (bytes === undefined) return {}
+  const properties = new Map<string, string>()
+  eachElement(bytes, (name) => name.startsWith("dc:"), (element) => {
+    if (!properties.has(element.name)) properties.set(element.name, oneLine(textContent(element)))
+  })
+  const title = properties.get("dc:title") ?? ""
+  const author = properties.get("dc:creator") ?? ""
+  const language = languageCode(properties.get("dc:language"))
+  return {
+    ...(title === "" || placeholderTitle.test(title) ? {} : { title }),
+    ...(author === "" ? {} : { author }),
+    ...(language === undefined ? {} : { language })
+  }
+}

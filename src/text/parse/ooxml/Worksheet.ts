@@ -1,0 +1,160 @@
+import { type BlockSink, oneLine } from "../BlockSink.ts"
+import { type SheetCell, SheetRows } from "../SheetRows.ts"
+import { scanXml } from "../Xml.ts"
+import { type CellFormat, plainNumber } from "./CellFormats.ts"
+
+/** Shared strings of a workbook by index, rich text flattened, phonetic guides left out. */
+export const readSharedStrings = (bytes: Uint8Array | undefined): ReadonlyArray<string> => {
+  const strings: Array<string> = []
+  if (bytes === undefined) return strings
+  let text = ""
+  let collecting = false
+  let phonetic = false
+  scanXml(bytes, {
+    open(name) {
+      if (name === "x:si") text = ""
+      else if (name === "x:rPh") phonetic = true
+      else if (name === "x:t") collecting = !phonetic
+    },
+    text(data) {
+      if (collecting) text += data
+    },
+    close(name) {
+      if (name === "x:t") collecting = false
+      else if (name === "x:rPh") phonetic = false
+      else if (name === "x:si") strings.push(cellText(text))
+    }
+  })
+  return strings
+}
+
+/** Characters that XML cannot hold are written `_x000D_` (ECMA-376 22.9.2.19). */
+const cellText = (text: string): string =>
+  oneLine(
+    text.includes("_x")
+      ? text.replace(/_x([0-9a-f]{4})_/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+      : text
+  )
+
+export interface Workbook {
+  readonly strings: ReadonlyArray<string>
+  readonly formats: ReadonlyArray<CellFormat>
+  readonly maxCharacters: number
+}
+
+const marginElements = new Set([
+  "x:oddHeader",
+  "x:evenHeader",
+  "x:firstHeader",
+  "x:oddFooter",
+  "x:evenFooter",
+  "x:firstFooter"
+])
+
+/** Reads the cells of a worksheet part as one pass over its XML, then its page headers and footers. */
+export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink): void => {
+  const rows = new SheetRows(sink, book.maxCharacters)
+  const margins = new Set<string>()
+  let row = 0
+  let column = -1
+  let cells: Array<SheetCell> = []
+  let type = ""
+  let style = 0
+  let value = ""
+  let collecting = false
+  let phonetic = false
+  scanXml(bytes, {
+    open(name, attributes) {
+      switch (name) {
+        case "x:row":
+          row = Number(attributes["r"] ?? row + 1)
+          column = -1
+          cells = []
+          return
+        case "x:c":
+          column = columnOf(attributes["r"]) ?? column + 1
+          type = attributes["t"] ?? "n"
+          style = Number(attributes["s"] ?? 0)
+          value = ""
+          return
+        case "x:v":
+        case "x:t":
+          collecting = !phonetic
+          return
+        case "x:rPh":
+          phonetic = true
+          return
+        default:
+          if (marginElements.has(name)) {
+            value = ""
+            collecting = true
+          }
+      }
+    },
+    text(data) {
+      if (collecting) value += data
+    },
+    close(name) {
+      switch (name) {
+        case "x:v":
+        case "x:t":
+          collecting = false
+          return
+        case "x:rPh":
+          phonetic = false
+          return
+        case "x:c": {
+          const text = shown(type, style, value, book)
+          if (text !== "") cells.push([column, text])
+          return
+        }
+        case "x:row":
+          rows.row(row, inOrder(cells))
+          return
+        default:
+          if (marginElements.has(name)) {
+            collecting = false
+            margins.add(marginText(value))
+          }
+      }
+    }
+  })
+  rows.end()
+  for (const margin of margins) sink.add("paragraph", margin)
+}
+
+const shown = (type: string, style: number, value: string, book: Workbook): string => {
+  switch (type) {
+    case "s":
+      return book.strings[Number(value)] ?? ""
+    case "n":
+      return value === "" ? "" : (book.formats[style] ?? plainNumber)(value)
+    case "b":
+      return value === "" ? "" : value === "0" || value === "false" ? "FALSE" : "TRUE"
+    case "d":
+      return value.replace("T", " ").replace(/ 00:00(?::00)?(?:\.0+)?Z?$/, "")
+    default:
+      return cellText(value)
+  }
+}
+
+/** The column of a reference like `AB12`, from 0. */
+const columnOf = (reference: string | undefined): number | undefined => {
+  if (reference === undefined) return undefined
+  let column = 0
+  for (let i = 0; i < reference.length && i < 3; i++) {
+    const letter = reference.charCodeAt(i) & ~0x20
+    if (letter < 65 || letter > 90) break
+    column = column * 26 + letter - 64
+  }
+  return column === 0 ? undefined : column - 1
+}
+
+const inOrder = (cells: Array<SheetCell>): ReadonlyArray<SheetCell> =>
+  cells.every((cell, i) => i === 0 || (cells[i - 1]?.[0] ?? 0) < cell[0]) ? cells : cells.sort((a, b) => a[0] - b[0])
+
+const marginCode = /&(?:&|"[^"]*"|K[\dA-F]{6}|\d+|[A-Z])/gi
+
+/** The text of a page header: its three parts, without codes for fonts, dates and page numbers (18.3.1.46). */
+const marginText = (code: string): string =>
+  oneLine(code.replace(marginCode, (match) => match === "&&" ? "&" : /^&[LCR]$/i.test(match) ? " " : ""))

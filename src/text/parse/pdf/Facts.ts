@@ -1,0 +1,65 @@
+import { decodeXML } from "entities"
+import { oneLine } from "../BlockSink.ts"
+
+export interface PdfFacts {
+  readonly title?: string
+  readonly author?: string
+}
+
+/** Title and author from the XMP packet, else from an information dictionary that is not packed away. */
+export const pdfFacts = (file: Uint8Array, xmp: string | undefined): PdfFacts => {
+  const info = xmp === undefined ? informationDictionary(file) : undefined
+  const title = presentable(xmp === undefined ? stringOf(info, "Title") : firstItem(xmp, "dc:title"))
+  const author = presentable(xmp === undefined ? stringOf(info, "Author") : firstItem(xmp, "dc:creator"))
+  return { ...(title === undefined ? {} : { title }), ...(author === undefined ? {} : { author }) }
+}
+
+/** Programs name a document after their own file where its author did not. */
+const presentable = (text: string | undefined): string | undefined => {
+  const clean = oneLine((text ?? "").replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, ""))
+  return clean === "" || /^untitled|\.(?:docx?|dvi|pdf|tex|indd|qxd)$/i.test(clean) ? undefined : clean
+}
+
+const firstItem = (xmp: string, property: string): string | undefined => {
+  const start = xmp.indexOf(`<${property}`)
+  const end = start < 0 ? -1 : xmp.indexOf(`</${property}>`, start)
+  if (end < 0) return undefined
+  const item = /<rdf:li[^>]{0,200}>([^<]{0,1000})</.exec(xmp.slice(start, end))
+  return item === null ? undefined : decodeXML(item[1]!)
+}
+
+const maxDictionary = 64 * 1024
+
+const informationDictionary = (bytes: Uint8Array): string | undefined => {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const named = file.lastIndexOf("/Info ")
+  // The strings of an encrypted file are encrypted too.
+  if (named < 0 || file.includes("/Encrypt ")) return undefined
+  const reference = /^\/Info (\d{1,10}) (\d{1,5}) R/.exec(file.toString("latin1", named, named + 40))
+  if (reference === null) return undefined
+  const marker = `${reference[1]} ${reference[2]} obj`
+  for (let at = file.lastIndexOf(marker); at >= 0; at = at === 0 ? -1 : file.lastIndexOf(marker, at - 1)) {
+    if (at > 0 && file[at - 1]! >= 0x30 && file[at - 1]! <= 0x39) continue
+    const end = file.indexOf("endobj", at)
+    return file.toString("latin1", at, Math.min(end < 0 ? file.length : end, at + maxDictionary))
+  }
+  return undefined
+}
+
+const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }
+
+/** A text string (ISO 32000-1, 7.9.2): literal or hexadecimal, in UTF-16BE with a mark, else nearly Latin-1. */
+const stringOf = (dictionary: string | undefined, key: string): string | undefined => {
+  const found = new RegExp(`/${key}\\s*(?:\\(((?:[^()\\\\]|\\\\[^]|\\([^()]{0,1000}\\)){0,2000})\\)|<([\\da-fA-F\\s]{0,4000})>)`)
+    .exec(dictionary ?? "")
+  if (found === null) return undefined
+  const raw = found[2] === undefined
+    ? found[1]!.replace(/\\(?:([0-7]{1,3})|(\r\n|[^]))/g, (_, octal: string | undefined, other: string | undefined) =>
+      octal === undefined
+        ? /[\r\n]/.test(other!) ? "" : escapes[other!] ?? other!
+        : String.fromCharCode(Number.parseInt(octal, 8) & 0xff))
+    : Buffer.from(found[2].replace(/\s/g, ""), "hex").toString("latin1")
+  const bytes = Buffer.from(raw, "latin1")
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes)
+  return bytes[0] === 0xef && bytes[1] === 0xbb ? bytes.toString("utf8", 3) : raw
+}

@@ -1,0 +1,62 @@
+/** The upper halves of the code pages of DOS, which TextDecoder does not know. */
+const dos: Readonly<Record<number, string>> = {
+  437: "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0",
+  850: "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0"
+}
+
+const labels: Readonly<Record<number, string>> = {
+  874: "windows-874",
+  932: "shift_jis",
+  936: "gbk",
+  949: "euc-kr",
+  950: "big5",
+  10000: "macintosh",
+  10007: "x-mac-cyrillic",
+  54936: "gb18030",
+  65001: "utf-8"
+}
+
+/** Code pages by the character set of a font (RTF 1.9.1, "Font Table"). */
+const charsets: Readonly<Record<number, number>> = {
+  0: 1252,
+  77: 10000,
+  128: 932,
+  129: 949,
+  134: 936,
+  136: 950,
+  161: 1253,
+  162: 1254,
+  163: 1258,
+  177: 1255,
+  178: 1256,
+  186: 1257,
+  204: 1251,
+  222: 874,
+  238: 1250,
+  254: 437,
+  255: 850
+}
+
+/** The code page of a font; `undefined` where the document's counts. */
+export const codePageOfCharset = (charset: number): number | undefined => charsets[charset]
+
+/** Bytes of a code page as text; code pages nobody knows are read as Western. */
+export const decodeCodePage = (codePage: number, bytes: ReadonlyArray<number>): string => {
+  const upper = dos[codePage]
+  if (upper !== undefined) {
+    return bytes.map((byte) => byte < 0x80 ? String.fromCharCode(byte) : upper[byte - 0x80] ?? "").join("")
+  }
+  return decoderOf(codePage).decode(Uint8Array.from(bytes))
+}
+
+const decoders = new Map<number, InstanceType<typeof TextDecoder>>()
+
+const decoderOf = (codePage: number): InstanceType<typeof TextDecoder> => {
+  let decoder = decoders.get(codePage)
+  if (decoder === undefined) {
+    const windows = codePage >= 1250 && codePage <= 1258 ? `windows-${codePage}` : "windows-1252"
+    decoder = new TextDecoder(labels[codePage] ?? windows)
+    decoders.set(codePage, decoder)
+  }
+  return decoder
+}

@@ -1,0 +1,30 @@
+const words = (list: string): ReadonlySet<string> => new Set(list.split(" "))
+
+/** Control words and symbols that stand for characters. */
+export const characters: Readonly<Record<string, string>> = {
+  tab: "\t",
+  line: "\n",
+  lbr: "\n",
+  emdash: "—",
+  endash: "–",
+  emspace: " ",
+  enspace: " ",
+  qmspace: " ",
+  bullet: "•",
+  lquote: "‘",
+  rquote: "’",
+  ldblquote: "“",
+  rdblquote: "”",
+  "~": " ",
+  _: "-"
+}
+
+/** Groups that hold no text to read, though they are not marked as ones to skip. */
+export const silent = words(
+  "colortbl pict objdata fldinst nonshppict shprslt sp xe tc tcn rxe txe bkmkstart bkmkend listtable " +
+    "listoverridetable revtbl filetbl rsidtbl generator info upr private ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn " +
+    "falt panose mmathPict pgptbl pnseclvl"
+)
+
+/** Groups that old readers should skip and we should not. */
+export const wanted = words("shpinst shptxt annotation atnauthor do ud moMath moMathPara")

@@ -1,0 +1,15 @@
+import type { Prepared, Raw } from "../Prepared.ts"
+import type { Refusal } from "./messages.ts"
+
+/** What becomes of a file; an Error is ours, not the file's. */
+export type Outcome = Prepared | Refusal | Error
+
+/** A file on its way through the pool. */
+export interface Job {
+  readonly id: number
+  readonly raw: Raw
+  readonly done: (outcome: Outcome) => void
+  /** It was being worked on when a worker ended: it runs again alone, and if that worker ends too, it is to blame. */
+  suspect: boolean
+  cancelled: boolean
+}

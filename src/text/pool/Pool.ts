@@ -1,0 +1,206 @@
+import type { Limits, Raw } from "../Prepared.ts"
+import type { Job, Outcome } from "./Job.ts"
+import type { Refusal } from "./messages.ts"
+import { type Ending, WorkerProcess } from "./WorkerProcess.ts"
+
+/** Most files and bytes of one message; a larger file goes alone. A worker holds at most two messages. */
+const batchFiles = 64
+const batchBytes = 1024 * 1024
+
+/** A worker is sent more when it has fewer files than this left, so that it never waits for us. */
+const lowWater = 16
+
+/** Milliseconds after which a worker with nothing to do goes. */
+const idleTime = 5_000
+
+/** Workers that end before they could start, in a row, after which the installation is taken for broken. */
+const failedStarts = 2
+
+/**
+ * Spreads files over worker processes. When a worker ends, the file it was on is `timeout` if its time was over;
+ * for any other end it runs once more, alone in a fresh worker, and only ending that one too makes it `crash` or
+ * `memory`: what earlier files left behind is never blamed on it. Every other file just runs elsewhere.
+ */
+export class Pool {
+  readonly #size: number
+  readonly #entry: URL
+  readonly #limits: Limits
+  readonly #workers = new Set<WorkerProcess>()
+  readonly #idle = new Map<WorkerProcess, NodeJS.Timeout>()
+  #queue: Array<Job> = []
+  #suspects: Array<Job> = []
+  #pumping = false
+  #nextId = 0
+  #failedStarts = 0
+
+  constructor(options: { readonly size: number; readonly entry: URL; readonly limits: Limits }) {
+    this.#size = options.size
+    this.#entry = options.entry
+    this.#limits = options.limits
+  }
+
+  /** Calls `done` once, unless the returned function was called first. */
+  submit(raw: Raw, done: (outcome: Outcome) => void): () => void {
+    const job: Job = { id: this.#nextId++, raw, done, suspect: false, cancelled: false }
+    this.#queue.push(job)
+    this.#wake()
+    return () => {
+      job.cancelled = true
+    }
+  }
+
+  close(): void {
+    for (const timer of this.#idle.values()) clearTimeout(timer)
+    for (const worker of this.#workers) worker.kill()
+    this.#workers.clear()
+    this.#idle.clear()
+    this.#queue = []
+    this.#suspects = []
+  }
+
+  /** Waits for what else is submitted in this turn of the event loop, so that it shares messages. */
+  #wake(): void {
+    if (this.#pumping) return
+    this.#pumping = true
+    setImmediate(() => {
+      this.#pumping = false
+      this.#pump()
+    })
+  }
+
+  #pump(): void {
+    this.#tryAlone()
+    const share = Math.min(batchFiles, Math.ceil(this.#queue.length / this.#size))
+    for (;;) {
+      const roomy = this.#roomiest()
+      if (roomy === undefined && this.#workers.size >= this.#size) return
+      const batch = this.#take(share)
+      if (batch.length === 0) return
+      this.#send(roomy ?? this.#spawn(), batch)
+    }
+  }
+
+  /** Each suspect gets a worker that has run nothing else. */
+  #tryAlone(): void {
+    this.#suspects = this.#suspects.filter((job) => !job.cancelled)
+    while (this.#suspects.length > 0) {
+      if (this.#workers.size >= this.#size) {
+        const idle = this.#idle.keys().next().value
+        if (idle === undefined) return
+        this.#retire(idle)
+      }
+      this.#send(this.#spawn(), this.#suspects.splice(0, 1))
+    }
+  }
+
+  #send(worker: WorkerProcess, batch: ReadonlyArray<Job>): void {
+    clearTimeout(this.#idle.get(worker))
+    this.#idle.delete(worker)
+    worker.send(batch)
+  }
+
+  /** The next files that go in one message. */
+  #take(files: number): Array<Job> {
+    const batch: Array<Job> = []
+    let bytes = 0
+    let taken = 0
+    for (const job of this.#queue) {
+      if (!job.cancelled) {
+        bytes += job.raw.content.byteLength
+        if (batch.length === files || (batch.length > 0 && bytes > batchBytes)) break
+        batch.push(job)
+      }
+      taken++
+    }
+    this.#queue.splice(0, taken)
+    return batch
+  }
+
+  /** The worker with the fewest files left that may be given more. */
+  #roomiest(): WorkerProcess | undefined {
+    let best: WorkerProcess | undefined
+    for (const worker of this.#workers) {
+      if (worker.spent || worker.jobs.length >= lowWater || worker.bytes >= batchBytes) continue
+      if (worker.jobs[0]?.suspect === true) continue
+      if (best === undefined || worker.jobs.length < best.jobs.length) best = worker
+    }
+    // A busy worker may be given more, but a new one is better while there is room for one.
+    const busy = best !== undefined && best.jobs.length > 0
+    return busy && this.#workers.size < this.#size ? undefined : best
+  }
+
+  #spawn(): WorkerProcess {
+    const worker = new WorkerProcess(this.#entry, this.#limits, {
+      onReply: (from, job, result) => {
+        this.#failedStarts = 0
+        finish(job, result)
+        if (from.jobs.length === 0) this.#rest(from)
+        if (from.jobs.length < lowWater) this.#wake()
+      },
+      onEnd: (from, ending) => this.#ended(from, ending)
+    })
+    this.#workers.add(worker)
+    return worker
+  }
+
+  /** A worker without files: it goes now if it has done its share, or after a while. */
+  #rest(worker: WorkerProcess): void {
+    if (worker.spent) return this.#retire(worker)
+    const timer = setTimeout(() => this.#retire(worker), idleTime)
+    timer.unref()
+    this.#idle.set(worker, timer)
+  }
+
+  #retire(worker: WorkerProcess): void {
+    clearTimeout(this.#idle.get(worker))
+    this.#idle.delete(worker)
+    this.#workers.delete(worker)
+    worker.retire()
+  }
+
+  #ended(worker: WorkerProcess, ending: Ending): void {
+    clearTimeout(this.#idle.get(worker))
+    this.#idle.delete(worker)
+    this.#workers.delete(worker)
+    if (ending === "unready") return this.#notStarted(worker)
+    const [running, ...others] = worker.jobs
+    this.#queue.unshift(...others)
+    if (running !== undefined) {
+      if (ending === "timeout" || running.suspect) finish(running, verdict(ending, this.#limits))
+      else {
+        running.suspect = true
+        this.#suspects.push(running)
+      }
+    }
+    this.#wake()
+  }
+
+  #notStarted(worker: WorkerProcess): void {
+    this.#failedStarts++
+    this.#queue.unshift(...worker.jobs.filter((job) => !job.suspect))
+    this.#suspects.push(...worker.jobs.filter((job) => job.suspect))
+    if (this.#failedStarts >= failedStarts) {
+      const jobs = [...this.#suspects, ...this.#queue]
+      this.#suspects = []
+      this.#queue = []
+      const error = new Error(`the process that reads documents does not start: ${worker.errors.trim()}`)
+      for (const job of jobs) finish(job, error)
+    }
+    this.#wake()
+  }
+}
+
+const finish = (job: Job, outcome: Outcome): void => {
+  if (!job.cancelled) job.done(outcome)
+}
+
+const verdict = (ending: Exclude<Ending, "unready">, { memory, timeMs }: Limits): Refusal => {
+  switch (ending) {
+    case "timeout":
+      return { problem: "timeout", message: `the file was not read within ${timeMs / 1000} s` }
+    case "memory":
+      return { problem: "memory", message: `the file needs more than ${Math.round(memory / 2 ** 20)} MiB of memory to read` }
+    case "crash":
+      return { problem: "crash", message: "the parser crashed on the file" }
+  }
+}

@@ -1,0 +1,147 @@
+import { type ChildProcess, fork } from "node:child_process"
+import { getCompileCacheDir } from "node:module"
+import { Socket } from "node:net"
+import { fileURLToPath } from "node:url"
+import type { Limits, Prepared } from "../Prepared.ts"
+import { overMemory, overTime } from "./guard.ts"
+import type { Job } from "./Job.ts"
+import type { Ready, Refusal, Reply } from "./messages.ts"
+
+/** Why a worker ended. `unready`: before it could take a file, which no file is to blame for. */
+export type Ending = "timeout" | "memory" | "crash" | "unready"
+
+/** A worker that was silent for this long over a file's own time is taken for dead; its guard should have ended it. */
+const silence = 10_000
+const startup = 30_000
+
+/** Heap over the memory limit, so that it is the guard that sees the limit crossed. */
+const heapSlack = 512
+
+/** What a worker needs of the environment. The rest stays here: parsers of untrusted files have no use for secrets. */
+const environment = (): NodeJS.ProcessEnv => {
+  const inherited = ["PATH", "SystemRoot", "TEMP", "TMP", "TMPDIR", "TZ", "LANG", "LC_ALL", "NODE_COMPILE_CACHE"]
+  const env = Object.fromEntries(inherited.map((name) => [name, process.env[name]]))
+  // Where this program keeps compiled code, its workers start in half the time.
+  return { ...env, NODE_COMPILE_CACHE: getCompileCacheDir() ?? env["NODE_COMPILE_CACHE"] }
+}
+
+/** One worker process, from the parent's side: what it was sent and has not answered, in order. */
+export class WorkerProcess {
+  /** Files sent and not answered; the first one is being worked on. */
+  readonly jobs: Array<Job> = []
+  /** Bytes of those files. */
+  bytes = 0
+  /** It asked to be given no more. */
+  spent = false
+  readonly #child: ChildProcess
+  readonly #limits: Limits
+  #ready = false
+  #overdue: NodeJS.Timeout | undefined
+  #silent = false
+  #errors = ""
+
+  constructor(
+    entry: URL,
+    limits: Limits,
+    events: {
+      readonly onReply: (worker: WorkerProcess, job: Job, result: Prepared | Refusal) => void
+      readonly onEnd: (worker: WorkerProcess, ending: Ending) => void
+    }
+  ) {
+    this.#limits = limits
+    this.#child = fork(fileURLToPath(entry), {
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      env: environment(),
+      // Nothing of the parent's flags: an inspector port or a test runner's loader is not for here.
+      execArgv: [`--max-old-space-size=${Math.ceil(limits.memory / 2 ** 20) + heapSlack}`]
+    })
+    this.#child.stderr?.on("data", (data) => {
+      if (!this.#ready) this.#errors = (this.#errors + String(data)).slice(-2_000)
+    })
+    // Our own worker's messages, of the types it sends.
+    this.#child.on("message", (message) => this.#receive(message as Reply | Ready, events.onReply))
+    let ended = false
+    const end = (ending: Ending): void => {
+      if (ended) return
+      ended = true
+      clearTimeout(this.#overdue)
+      events.onEnd(this, ending)
+    }
+    this.#child.on("error", () => end(this.#ready ? "crash" : "unready"))
+    this.#child.on("exit", (_code, signal) => {
+      if (this.#silent || signal === overTime) end("timeout")
+      else if (signal === overMemory) end("memory")
+      else end(this.#ready ? "crash" : "unready")
+    })
+    this.#watch(startup)
+  }
+
+  /** The last words of a worker that did not start. */
+  get errors(): string {
+    return this.#errors
+  }
+
+  send(jobs: ReadonlyArray<Job>): void {
+    if (this.jobs.length === 0) {
+      this.#hold(true)
+      if (this.#ready) this.#watch(this.#limits.timeMs + silence)
+    }
+    for (const job of jobs) {
+      this.jobs.push(job)
+      this.bytes += job.raw.content.byteLength
+    }
+    this.#child.send({ limits: this.#limits, files: jobs.map(({ id, raw }) => ({ id, raw })) }, () => {
+      // A pipe that broke is followed by the worker's exit, which is where its files are dealt with.
+    })
+  }
+
+  /** Lets the process end by itself; it has nothing to do. */
+  retire(): void {
+    clearTimeout(this.#overdue)
+    if (this.#child.connected) this.#child.disconnect()
+  }
+
+  kill(): void {
+    clearTimeout(this.#overdue)
+    this.#child.removeAllListeners()
+    this.#child.on("error", () => {})
+    this.#child.kill("SIGKILL")
+  }
+
+  #receive(message: Reply | Ready, onReply: (worker: WorkerProcess, job: Job, result: Prepared | Refusal) => void): void {
+    if ("ready" in message) {
+      this.#ready = true
+      this.#errors = ""
+    } else {
+      const job = this.jobs.shift()
+      if (job === undefined || job.id !== message.id) return
+      this.bytes -= job.raw.content.byteLength
+      this.spent = message.spent
+      onReply(this, job, message.result)
+    }
+    if (this.jobs.length > 0) this.#watch(this.#limits.timeMs + silence)
+    else {
+      clearTimeout(this.#overdue)
+      this.#hold(false)
+    }
+  }
+
+  #watch(milliseconds: number): void {
+    clearTimeout(this.#overdue)
+    this.#overdue = setTimeout(() => {
+      this.#silent = this.#ready
+      this.#child.kill("SIGKILL")
+    }, milliseconds)
+    this.#overdue.unref()
+  }
+
+  /** A worker with files keeps this process alive, an idle one does not. */
+  #hold(busy: boolean): void {
+    const errors = this.#child.stderr instanceof Socket ? this.#child.stderr : undefined
+    for (const handle of [this.#child, this.#child.channel, errors]) {
+      if (busy) handle?.ref()
+      else handle?.unref()
+    }
+  }
+}

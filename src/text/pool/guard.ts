@@ -1,0 +1,59 @@
+import { Worker, workerData } from "node:worker_threads"
+import type { Limits } from "../Prepared.ts"
+
+/** How a worker process ends itself, so that the pool can tell why. Nothing else in it uses these signals. */
+export const overTime = "SIGALRM"
+export const overMemory = "SIGUSR2"
+
+/** Milliseconds between looks. A parser that allocates 1 GB/s overshoots its limit by 50 MB. */
+const interval = 50
+
+/** Shared with the guarding thread: monotonic milliseconds at which the current file's time is up, 0 between files. */
+const shared = 8
+
+/**
+ * Watches this process from a thread of its own, which no loop in a parser can stop: ends the process when a file's
+ * time or the process's memory is over, and when the parent is gone, however that one died.
+ */
+export class Guard {
+  readonly #deadline = new Float64Array(new SharedArrayBuffer(shared))
+  #watching = false
+
+  begin({ memory, timeMs }: Limits): void {
+    this.#deadline[0] = now() + timeMs
+    if (this.#watching) return
+    this.#watching = true
+    // The entry of this process: it finds itself in a thread and calls `watch`.
+    const thread = new Worker(process.argv[1]!, {
+      workerData: { deadline: this.#deadline, memory, parent: process.ppid } satisfies Watch,
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
+      execArgv: []
+    })
+    thread.unref()
+  }
+
+  end(): void {
+    this.#deadline[0] = 0
+  }
+}
+
+interface Watch {
+  readonly deadline: Float64Array
+  readonly memory: number
+  readonly parent: number
+}
+
+/** The guarding thread. */
+export const watch = (): void => {
+  // Typed by the one place that starts this thread, above.
+  const { deadline, memory, parent } = workerData as Watch
+  setInterval(() => {
+    const due = deadline[0]!
+    if (process.ppid !== parent) process.kill(process.pid, "SIGKILL")
+    else if (process.memoryUsage.rss() > memory) process.kill(process.pid, overMemory)
+    else if (due > 0 && now() > due) process.kill(process.pid, overTime)
+  }, interval)
+}
+
+/** The same clock in every thread, which no change of the wall clock moves. */
+const now = (): number => Number(process.hrtime.bigint() / 1_000_000n)

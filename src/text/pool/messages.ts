@@ -1,0 +1,29 @@
+import type { DocumentProblem } from "../../domain/Errors.ts"
+import type { Limits, Prepared, Raw } from "../Prepared.ts"
+
+/** What the pool asks of a worker process: files to prepare in this order. Sent by structured clone. */
+export interface Request {
+  readonly limits: Limits
+  readonly files: ReadonlyArray<{ readonly id: number; readonly raw: Raw }>
+}
+
+/** A file that could not be taken, in words for a person: never a stack or a piece of the document. */
+export interface Refusal {
+  readonly problem: DocumentProblem
+  readonly message: string
+}
+
+/** One file's outcome, sent before the worker begins the next file: what it has not answered it is still on. */
+export interface Reply {
+  readonly id: number
+  readonly result: Prepared | Refusal
+  /** The worker has done its share: it finishes what it was sent and should be given no more. */
+  readonly spent: boolean
+}
+
+export const isRefusal = (result: Prepared | Refusal): result is Refusal => "problem" in result
+
+/** The worker has loaded what it needs. */
+export interface Ready {
+  readonly ready: true
+}

@@ -1,0 +1,71 @@
+/**
+ * Byte strings numbered in the order they are added, as typed arrays: the strings one after the other, and an open
+ * hash table over them. The 200,000 tokens of o200k take 6 MB, where an object of strings takes 80.
+ */
+export class ByteTable {
+  readonly #bytes: Uint8Array
+  /** String `i` is `bytes.subarray(starts[i], starts[i + 1])`. */
+  readonly #starts: Uint32Array
+  /** Number + 1 by hash, 0 where free. A power of two, at most half full. */
+  readonly #slots: Int32Array
+  readonly #mask: number
+  #count = 0
+
+  /** For at most `capacity` strings, of `bytes` together; a string that does not fit is not added. */
+  constructor(capacity: number, bytes: number) {
+    this.#bytes = new Uint8Array(bytes)
+    this.#starts = new Uint32Array(capacity + 1)
+    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(capacity * 2)))
+    this.#mask = this.#slots.length - 1
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** The number of a string, -1 where it is not in the table. `hash` is of the same bytes. */
+  find(bytes: Uint8Array, start: number, end: number, hash: number): number {
+    const starts = this.#starts
+    const own = this.#bytes
+    const length = end - start
+    for (let slot = folded(hash) & this.#mask;; slot = (slot + 1) & this.#mask) {
+      const found = this.#slots[slot]! - 1
+      if (found < 0) return -1
+      const from = starts[found]!
+      if (starts[found + 1]! - from !== length) continue
+      let i = 0
+      while (i < length && own[from + i] === bytes[start + i]) i++
+      if (i === length) return found
+    }
+  }
+
+  /** Adds a string that is not in the table. Answers false where it is full. */
+  add(bytes: Uint8Array, length: number, hash: number): boolean {
+    const from = this.#starts[this.#count]!
+    if (this.#count === this.#starts.length - 1 || from + length > this.#bytes.length) return false
+    for (let i = 0; i < length; i++) this.#bytes[from + i] = bytes[i]!
+    this.#starts[++this.#count] = from + length
+    let slot = folded(hash) & this.#mask
+    while (this.#slots[slot] !== 0) slot = (slot + 1) & this.#mask
+    this.#slots[slot] = this.#count
+    return true
+  }
+
+  clear(): void {
+    this.#slots.fill(0)
+    this.#count = 0
+  }
+}
+
+/** FNV-1a, byte by byte, so that whoever reads the bytes can hash them on the way. */
+export const hashSeed = 0x811c9dc5
+export const hashed = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193)
+
+export const hashOf = (bytes: Uint8Array, start: number, end: number): number => {
+  let hash = hashSeed
+  for (let i = start; i < end; i++) hash = hashed(hash, bytes[i]!)
+  return hash
+}
+
+/** The low bits of FNV depend on the low bits of the bytes only. */
+const folded = (hash: number): number => hash ^ (hash >>> 15)
