@@ -1,0 +1,111 @@
+import { type AnalyzerId, isFunctionWord, isLanguage, languageOfQuestion } from "./Detection.ts"
+import { identifierParts } from "./Identifiers.ts"
+import { type Language, languages } from "./Languages.ts"
+import { scanRuns } from "./WordBreak.ts"
+
+export { type AnalyzerId, detect } from "./Detection.ts"
+
+/** Bumped whenever the same text may give other terms: an index remembers it. */
+export const analysisVersion = "1"
+
+/** A term to look up, and the word of the question it came from. */
+export interface QueryTerm {
+  readonly term: string
+  readonly from: string
+  /** How often the question says it; its weight. */
+  readonly occurrences: number
+}
+
+/** The terms of a text, in order. `DocumentTerms` gives the same and is fast. */
+export const analyze = (text: string, analyzer: AnalyzerId): Array<string> => {
+  const terms: Array<string> = []
+  forEachTerm(text, analyzer, (term) => terms.push(term))
+  return terms
+}
+
+/**
+ * The terms of a question for chunks of several analyzers, each once. A question whose language shows is analyzed in
+ * it and in English, which technical texts of every language are full of, and as what is no language; its function
+ * words are no terms for the others, among whose chunks they would be rare and so weigh most.
+ */
+export const analyzeQuery = (text: string, candidates: ReadonlyArray<AnalyzerId>): Array<QueryTerm> => {
+  const spoken = languageOfQuestion(text, candidates)
+  const found = new Map<string, { term: string; from: string; occurrences: number }>()
+  for (const analyzer of candidates) {
+    if (spoken !== undefined && isLanguage(analyzer) && analyzer !== spoken && analyzer !== "en") continue
+    const counts = new Map<string, number>()
+    forEachTerm(text, analyzer, (term, from) => {
+      if (spoken !== undefined && spoken !== analyzer && isFunctionWord(from.toLowerCase(), spoken)) return
+      const occurrences = (counts.get(term) ?? 0) + 1
+      counts.set(term, occurrences)
+      const known = found.get(term)
+      if (known === undefined) found.set(term, { term, from, occurrences })
+      else known.occurrences = Math.max(known.occurrences, occurrences)
+    })
+  }
+  return [...found.values()]
+}
+
+/** Analyzes one word alone, as `analyzer` would within a text; undefined where it gives no term. */
+export const analyzeWord = (word: string, analyzer: AnalyzerId): string | undefined => {
+  const terms = termsOf(word, analyzer)
+  return typeof terms === "string" ? terms === "" ? undefined : terms : terms[0]
+}
+
+/** Those of `analyzers` that may give a word different terms. */
+export const wordAnalyzers = (analyzers: ReadonlyArray<AnalyzerId>): ReadonlyArray<AnalyzerId> => [
+  ...new Set(analyzers.map((analyzer): AnalyzerId => analyzer === "cjk" || analyzer === "code" ? "en" : analyzer))
+]
+
+const forEachTerm = (raw: string, analyzer: AnalyzerId, emit: (term: string, from: string) => void): void => {
+  const text = /[^\x00-\x7f]/.test(raw) ? raw.normalize("NFKC") : raw
+  const word = (surface: string): void => {
+    const terms = termsOf(surface, analyzer)
+    if (typeof terms !== "string") for (const term of terms) emit(term, surface)
+    else if (terms !== "") emit(terms, surface)
+  }
+  scanRuns(text, (run, start, end) => {
+    const surface = text.slice(start, end)
+    if (run === "word") word(surface)
+    else if (run === "ideographs") bigrams(surface, emit)
+    else if (run === "pictograph") emit(surface, surface)
+    else for (const part of segmenter().segment(surface)) if (part.isWordLike === true) word(part.segment)
+  })
+}
+
+/** The term of a word, its terms where it is an identifier, or "" where it is a stop word. */
+export const termsOf = (surface: string, analyzer: AnalyzerId): string | ReadonlyArray<string> => {
+  const whole = termOf(surface, analyzer)
+  const parts = identifierParts(surface, analyzer === "code")
+  return parts.length === 0 ? whole : [whole, ...parts.map((part) => termOf(part, analyzer))].filter((term) => term !== "")
+}
+
+const termOf = (surface: string, analyzer: AnalyzerId): string => {
+  const plain = /[^\x00-\x7f]/.test(surface) ? surface.replace(/[\u2018\u2019]/g, "'").replace(/\p{Cf}/gu, "") : surface
+  const language = languageOf(plain, analyzer)
+  if (language === undefined) return plain.toLowerCase()
+  const word = language.normalize(language.lower(plain))
+  return language.stopWords.has(word) ? "" : language.stem(word)
+}
+
+/** Among words of another script, those in Latin letters are taken as English; `simple` has no language. */
+const languageOf = (word: string, analyzer: AnalyzerId): Language | undefined => {
+  if (analyzer === "simple") return undefined
+  if (!isLanguage(analyzer)) return languages.en
+  const language: Language = languages[analyzer]
+  return language.script !== "latin" && word.charCodeAt(0) < 0x250 ? languages.en : language
+}
+
+/** Overlapping pairs of characters; a character that stands alone is a term. */
+export const bigrams = (run: string, emit: (term: string, from: string) => void): void => {
+  const characters = Array.from(run.replace(/[\p{M}\p{Cf}]/gu, ""))
+  if (characters.length === 1) emit(characters[0]!, run)
+  for (let i = 1; i < characters.length; i++) {
+    const pair = characters[i - 1]! + characters[i]!
+    emit(pair, pair)
+  }
+}
+
+let wordSegmenter: Intl.Segmenter | undefined
+/** Dictionary-based for every script that needs it, whatever the locale. */
+export const segmenter = (): Intl.Segmenter => (wordSegmenter ??= new Intl.Segmenter("en", { granularity: "word" }))

@@ -1,0 +1,160 @@
+import { grown, hashOf, utf8Of, WordTable } from "../../text/WordTable.ts"
+import { bigrams, segmenter, termsOf } from "./Analyzer.ts"
+import { type AnalyzerId, decide, sampleLength, speakersOf, Survey } from "./Detection.ts"
+import type { Vocabulary } from "./Vocabulary.ts"
+import { maxWordLength, type Run, scanBytes, scanRuns } from "./WordBreak.ts"
+
+/**
+ * Terms of documents, text after text: the same as `detect` and `analyze` give, in one pass over the text, without a
+ * string for a word that was met before.
+ */
+export class DocumentTerms {
+  /** Numbers of the terms of the text read last, in order, up to {@link length}. */
+  terms = new Uint32Array(1 << 12)
+  length = 0
+
+  readonly #vocabulary: Vocabulary
+  /** Words as they are written. */
+  readonly #words = new WordTable()
+  /** By number of word: its string, and the languages it is a function word of. */
+  #surfaces: Array<string> = []
+  #speakers: Array<ReadonlyArray<number> | undefined> = []
+  /** By number of word: what an analyzer makes of it. */
+  #known = new Map<AnalyzerId, Int32Array>()
+  /** Several terms of one word, for {@link #known}. */
+  #lists: Array<ReadonlyArray<number>> = []
+
+  /** The text at hand: numbers of words, and of other runs, in order. */
+  #tokens = new Int32Array(1 << 12)
+  #count = 0
+  #runs: Array<OtherRun> = []
+  #bytes: Uint8Array = new Uint8Array(0)
+  readonly #survey = new Survey()
+
+  constructor(vocabulary: Vocabulary) {
+    this.#vocabulary = vocabulary
+  }
+
+  /** Finds a text's language, as `detect` does, and its terms in it. */
+  read(raw: string, hint: string | undefined): AnalyzerId {
+    const text = /[^\x00-\x7f]/.test(raw) ? raw.normalize("NFKC") : raw
+    this.#count = 0
+    this.#runs = []
+    this.#survey.clear()
+    this.#bytes = utf8Of(text)
+    scanBytes(this.#bytes, this.#takeWord, this.#takeOther)
+    const analyzer = decide(this.#survey, raw.slice(0, sampleLength), hint)
+    this.#makeTerms(analyzer)
+    return analyzer
+  }
+
+  /** Forgets what was met, with the vocabulary, when that has become too large; numbers of terms are then void. */
+  forgetIfFull(): void {
+    if (this.#words.size < mostRemembered && this.#vocabulary.size < mostRemembered) return
+    this.#words.clear()
+    this.#surfaces = []
+    this.#speakers = []
+    this.#known = new Map()
+    this.#lists = []
+    this.#vocabulary.clear()
+  }
+
+  readonly #takeWord = (start: number, end: number, hash: number): void => {
+    this.#token(this.#numberOf(this.#bytes, start, end, hash))
+    if (start < sampleLength) this.#survey.word(end - start, this.#speakers[this.#tokens[this.#count - 1] as number])
+  }
+
+  readonly #takeOther = (start: number, end: number): void => {
+    const sampled = start < sampleLength
+    const text = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, end - start).toString()
+    scanRuns(text, (run, from, to) => {
+      const surface = text.slice(from, to)
+      if (run === "word") {
+        const word = this.#numberOfText(surface)
+        this.#token(word)
+        if (sampled) this.#survey.word(to - from, this.#speakers[word])
+      } else {
+        this.#token(-this.#runs.push({ run, text: surface }))
+        if (sampled) this.#survey.other(run, to - from)
+      }
+    })
+  }
+
+  #token(token: number): void {
+    if (this.#count === this.#tokens.length) this.#tokens = grown(this.#tokens)
+    this.#tokens[this.#count++] = token
+  }
+
+  #numberOfText(surface: string): number {
+    const length = utf8.encodeInto(surface, wordBytes).written
+    return this.#numberOf(wordBytes, 0, length, hashOf(wordBytes, 0, length))
+  }
+
+  #numberOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
+    const word = this.#words.idOf(bytes, start, end, hash)
+    if (word === this.#surfaces.length) {
+      const surface = Buffer.from(bytes.subarray(start, end)).toString()
+      this.#surfaces.push(surface)
+      this.#speakers.push(speakersOf(surface))
+    }
+    return word
+  }
+
+  #makeTerms(analyzer: AnalyzerId): void {
+    this.length = 0
+    let known = this.#known.get(analyzer) ?? new Int32Array(1 << 12)
+    while (known.length < this.#words.size) known = grown(known)
+    this.#known.set(analyzer, known)
+    for (let i = 0; i < this.#count; i++) {
+      const token = this.#tokens[i] as number
+      if (token < 0) this.#takeRun(-token - 1, analyzer)
+      else {
+        let entry = known[token] as number
+        if (entry === unknown) entry = known[token] = this.#entryOf(this.#surfaces[token] as string, analyzer)
+        this.#takeEntry(entry)
+      }
+    }
+  }
+
+  #takeEntry(entry: number): void {
+    if (entry > 0) this.#term(entry - 1)
+    else if (entry < none) for (const term of this.#lists[none - 1 - entry] ?? []) this.#term(term)
+  }
+
+  #takeRun(index: number, analyzer: AnalyzerId): void {
+    const { run, text } = this.#runs[index] as OtherRun
+    if (run === "ideographs") bigrams(text, (term) => this.#term(this.#vocabulary.numberOf(term)))
+    else if (run === "pictograph") this.#term(this.#vocabulary.numberOf(text))
+    else {
+      for (const { isWordLike, segment } of segmenter().segment(text)) {
+        if (isWordLike === true) this.#takeEntry(this.#entryOf(segment, analyzer))
+      }
+    }
+  }
+
+  #entryOf(surface: string, analyzer: AnalyzerId): number {
+    const terms = termsOf(surface, analyzer)
+    if (typeof terms !== "string") return none - this.#lists.push(terms.map((term) => this.#vocabulary.numberOf(term)))
+    return terms === "" ? none : this.#vocabulary.numberOf(terms) + 1
+  }
+
+  #term(term: number): void {
+    if (this.length === this.terms.length) this.terms = grown(this.terms)
+    this.terms[this.length++] = term
+  }
+}
+
+interface OtherRun {
+  readonly run: Run
+  readonly text: string
+}
+
+/** Entries of words: a term's number + 1, or one of these, or less than `none` for a list. */
+const unknown = 0
+const none = -1
+
+/** Words, and terms: some 20 MB each. */
+const mostRemembered = 200_000
+
+const utf8 = new TextEncoder()
+const wordBytes = new Uint8Array(maxWordLength * 3)

@@ -1,0 +1,144 @@
+import { stemmer as stemArabic } from "@orama/stemmers/arabic"
+import { stemmer as stemArmenian } from "@orama/stemmers/armenian"
+import { stemmer as stemBulgarian } from "@orama/stemmers/bulgarian"
+import { stemmer as stemDanish } from "@orama/stemmers/danish"
+import { stemmer as stemDutch } from "@orama/stemmers/dutch"
+import { stemmer as stemFinnish } from "@orama/stemmers/finnish"
+import { stemmer as stemFrench } from "@orama/stemmers/french"
+import { stemmer as stemGerman } from "@orama/stemmers/german"
+import { stemmer as stemGreek } from "@orama/stemmers/greek"
+import { stemmer as stemHungarian } from "@orama/stemmers/hungarian"
+import { stemmer as stemHindi } from "@orama/stemmers/indian"
+import { stemmer as stemIndonesian } from "@orama/stemmers/indonesian"
+import { stemmer as stemItalian } from "@orama/stemmers/italian"
+import { stemmer as stemNorwegian } from "@orama/stemmers/norwegian"
+import { stemmer as stemPortuguese } from "@orama/stemmers/portuguese"
+import { stemmer as stemRomanian } from "@orama/stemmers/romanian"
+import { stemmer as stemRussian } from "@orama/stemmers/russian"
+import { stemmer as stemSpanish } from "@orama/stemmers/spanish"
+import { stemmer as stemSwedish } from "@orama/stemmers/swedish"
+import { stemmer as stemTamil } from "@orama/stemmers/tamil"
+import { stemmer as stemTurkish } from "@orama/stemmers/turkish"
+import { stemmer as stemUkrainian } from "@orama/stemmers/ukrainian"
+import { stopwords as arabic } from "@orama/stopwords/arabic"
+import { stopwords as armenian } from "@orama/stopwords/armenian"
+import { stopwords as bulgarian } from "@orama/stopwords/bulgarian"
+import { stopwords as danish } from "@orama/stopwords/danish"
+import { stopwords as dutch } from "@orama/stopwords/dutch"
+import { stopwords as finnish } from "@orama/stopwords/finnish"
+import { stopwords as french } from "@orama/stopwords/french"
+import { stopwords as german } from "@orama/stopwords/german"
+import { stopwords as greek } from "@orama/stopwords/greek"
+import { stopwords as indonesian } from "@orama/stopwords/indonesian"
+import { stopwords as italian } from "@orama/stopwords/italian"
+import { stopwords as norwegian } from "@orama/stopwords/norwegian"
+import { stopwords as portuguese } from "@orama/stopwords/portuguese"
+import { stopwords as russian } from "@orama/stopwords/russian"
+import { stopwords as swedish } from "@orama/stopwords/swedish"
+import { stopwords as tamil } from "@orama/stopwords/tamil"
+import { porter } from "./Porter.ts"
+import { english, hindi, hungarian, romanian, spanish, turkish, ukrainian } from "./StopWords.ts"
+
+type Script = "latin" | "cyrillic" | "greek" | "arabic" | "armenian" | "devanagari" | "tamil"
+
+/** How the words of one language become terms: `lower`, then `normalize`, then stop words, then `stem`. */
+export interface Language {
+  readonly script: Script
+  readonly stopWords: ReadonlySet<string>
+  readonly lower: (word: string) => string
+  /** What the language's Lucene analyzer does between lower case and stop words: possessives, elisions, spelling. */
+  readonly normalize: (word: string) => string
+  readonly stem: (word: string) => string
+}
+
+const same = (word: string): string => word
+const lower = (word: string): string => word.toLowerCase()
+
+const language = (
+  script: Script,
+  stopWords: Iterable<string>,
+  stem: (word: string) => string,
+  normalize: (word: string) => string = same
+): Language => ({ script, stopWords: new Set(stopWords), lower, normalize, stem })
+
+/** Letters with marks to their base, and the Latin letters that have no decomposition. */
+const fold = (word: string): string =>
+  /[^\x00-\x7f]/.test(word) ? word.normalize("NFD").replace(/\p{M}/gu, "").replace(/[ßæœøđðłþı]/g, (c) => folded[c] ?? c) : word
+
+const folded: Readonly<Record<string, string>> = {
+  ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", þ: "th", ı: "i"
+}
+
+/** Lucene's EnglishPossessiveFilter; and no accents, which English words have from elsewhere and lose in typing. */
+const englishSpelling = (word: string): string => fold(word.endsWith("'s") ? word.slice(0, -2) : word)
+
+const elision = (articles: RegExp) => (word: string): string => word.replace(articles, "")
+const frenchElision = elision(/^(?:[ldmtnscj]|qu|jusqu|quoiqu|lorsqu|puisqu)'/)
+const italianElision = elision(/^(?:[cldmtsvn]|all|dall|dell|nell|sull|coll|pell|gl|agl|dagl|degl|negl|sugl|un)'/)
+
+/** Lucene's GermanNormalizationFilter: ß is ss, and ae, oe, ue (but for "que", "aue") stand for the umlauts. */
+const germanSpelling = (word: string): string =>
+  word
+    .replaceAll("ß", "ss")
+    .replace(/[äöü]/g, (c) => c === "ä" ? "a" : c === "ö" ? "o" : "u")
+    .replace(/([ao])e/g, "$1")
+    .replace(/(^|[^aeiouyq])ue/g, "$1u")
+
+/** Plurals in -ões and -ães are of words in -ão, which Snowball's stemmer does not bring together. */
+const portugueseSpelling = (word: string): string => word.replace(/[õã]es$/, "ão")
+
+/** Lucene's GreekLowerCaseFilter: no accents, final sigma as sigma. */
+const greekSpelling = (word: string): string => fold(word).replaceAll("ς", "σ")
+
+/** Lucene's ArabicNormalizationFilter: no vowel signs or tatweel, one alef, yeh for dotless yeh, heh for teh marbuta. */
+const arabicSpelling = (word: string): string =>
+  word
+    .replace(/[\u0640\u064b-\u0652]/g, "")
+    .replace(/[\u0622\u0623\u0625]/g, "\u0627")
+    .replaceAll("\u0649", "\u064a")
+    .replaceAll("\u0629", "\u0647")
+
+/** Lucene's ApostropheFilter: in Turkish, what follows an apostrophe is a suffix of a name. */
+const untilApostrophe = (word: string): string => {
+  const at = word.indexOf("'")
+  return at > 0 ? word.slice(0, at) : word
+}
+
+const turkishLower = (word: string): string => word.replaceAll("I", "ı").replaceAll("İ", "i").toLowerCase()
+
+const then = (first: (word: string) => string, second: (word: string) => string) => (word: string): string =>
+  second(first(word))
+
+/**
+ * Every language with a stemmer, by ISO 639-1. English is Lucene's EnglishAnalyzer, with accents folded; the
+ * others have Snowball's stemmers. Accents are folded after stemming where people leave them out when they type
+ * (French, Spanish, Portuguese, Italian, Romanian), and kept where they make another letter (Nordic, Hungarian,
+ * Turkish).
+ */
+export const languages = {
+  en: language("latin", english, porter, englishSpelling),
+  de: language("latin", german.map(germanSpelling), stemGerman, germanSpelling),
+  fr: language("latin", french, then(stemFrench, fold), frenchElision),
+  es: language("latin", spanish, then(stemSpanish, fold)),
+  pt: language("latin", portuguese, then(stemPortuguese, fold), portugueseSpelling),
+  it: language("latin", italian, then(stemItalian, fold), italianElision),
+  nl: language("latin", dutch, stemDutch),
+  sv: language("latin", swedish, stemSwedish),
+  da: language("latin", danish, stemDanish),
+  no: language("latin", norwegian, stemNorwegian),
+  fi: language("latin", finnish, stemFinnish),
+  hu: language("latin", hungarian, stemHungarian),
+  ro: language("latin", romanian, then(stemRomanian, fold), (word) => word.replaceAll("ş", "ș").replaceAll("ţ", "ț")),
+  tr: { ...language("latin", turkish, stemTurkish, untilApostrophe), lower: turkishLower },
+  id: language("latin", indonesian, stemIndonesian),
+  ru: language("cyrillic", russian, stemRussian, (word) => word.replaceAll("ё", "е")),
+  uk: language("cyrillic", ukrainian, stemUkrainian),
+  bg: language("cyrillic", bulgarian, stemBulgarian),
+  el: language("greek", greek, stemGreek, greekSpelling),
+  ar: language("arabic", arabic.map(arabicSpelling), stemArabic, arabicSpelling),
+  hy: language("armenian", armenian, stemArmenian),
+  hi: language("devanagari", hindi, stemHindi),
+  ta: language("tamil", tamil, stemTamil)
+} satisfies Readonly<Record<string, Language>>
+
+export type LanguageId = keyof typeof languages

@@ -1,0 +1,31 @@
+import type { Postings } from "../store/Postings.ts"
+
+/** Lucene's defaults: how soon repeating a term stops to count, and how much a chunk's length weighs. */
+const k1 = 1.2
+const b = 0.75
+
+/** Inverse document frequency, Lucene's form: never negative. */
+export const idf = (chunks: number, documentFrequency: number): number =>
+  Math.log(1 + (chunks - documentFrequency + 0.5) / (documentFrequency + 0.5))
+
+/** The part of the denominator that depends on the chunk only: `k1 * (1 - b + b * length / average)`. */
+export const lengthNorm = (length: number, averageLength: number): number =>
+  k1 * (1 - b + (averageLength > 0 ? (b * length) / averageLength : 0))
+
+/** What one term adds to a chunk's score. */
+export const termScore = (weight: number, frequency: number, norm: number): number =>
+  weight * ((frequency * (k1 + 1)) / (frequency + norm))
+
+/** Adds a term's scores to those of a segment whose first chunk is at slot `offset`; `norms` is by slot too. */
+export const addTermScores = (
+  scores: Float64Array,
+  norms: Float64Array,
+  offset: number,
+  weight: number,
+  { frequencies, ordinals }: Postings
+): void => {
+  for (let i = 0; i < ordinals.length; i++) {
+    const slot = offset + (ordinals[i] as number)
+    scores[slot] = (scores[slot] as number) + termScore(weight, frequencies[i] as number, norms[slot] as number)
+  }
+}

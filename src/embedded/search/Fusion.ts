@@ -1,0 +1,68 @@
+/** What one chunk scored in each arm. A chunk that only one arm found needs its true score in the other as well. */
+export interface Candidate {
+  /** Breaks ties, smaller first. */
+  readonly id: number
+  /** BM25; 0 where no term matches. */
+  readonly sparse: number
+  /** Cosine similarity, -1..1. */
+  readonly cosine: number
+}
+
+export interface Fused extends Candidate {
+  /** 0..1. */
+  readonly normalizedSparse: number
+  /** 0..1. */
+  readonly normalizedDense: number
+  /** What the order is by, 0..1. */
+  readonly fused: number
+}
+
+/** How many candidates each arm brings at least; the depth the default weight was measured at. */
+export const candidateDepth = 100
+
+/**
+ * The weight of the dense arm where the request has no hybrid block, measured with the offline embedder: on nine
+ * collections it gains 0.008 nDCG@10 on average over BM25 alone and loses no more than 0.001 on any (`bench/quality.ts`).
+ */
+export const defaultAlpha = 0.2
+
+/**
+ * Mixes the two arms and orders by the mix: `(1 - alpha) * sparse + alpha * dense`, each arm scaled so that its best
+ * score is 1 and its `depth`-th best is 0. Both arms go equally deep, otherwise the shallower one's scale is steeper.
+ *
+ * `candidates` are the union of the two arms' best `depth` or more. Alpha 0 is BM25's order and alpha 1 the cosine's,
+ * exactly; equals are ordered by id.
+ */
+export const fuse = (
+  candidates: ReadonlyArray<Candidate>,
+  alpha: number,
+  depth: number = candidateDepth
+): Array<Fused> => {
+  const bySparse = candidates.map((candidate) => candidate.sparse).sort(descending)
+  const byCosine = candidates.map((candidate) => candidate.cosine).sort(descending)
+  // Chunks beyond the candidates score 0 by BM25, but may score anything by cosine.
+  const sparse = scale(bySparse[0] ?? 0, Math.max(0, bySparse[depth - 1] ?? 0))
+  const dense = scale(byCosine[0] ?? 0, byCosine[Math.min(depth, byCosine.length) - 1] ?? 0)
+  return candidates
+    .map((candidate) => {
+      const normalizedSparse = sparse(candidate.sparse)
+      const normalizedDense = dense(candidate.cosine)
+      const fused = (1 - alpha) * normalizedSparse + alpha * normalizedDense
+      return { ...candidate, normalizedSparse, normalizedDense, fused }
+    })
+    .sort((a, b) =>
+      b.fused - a.fused ||
+      (alpha < 1 ? b.sparse - a.sparse : 0) ||
+      (alpha > 0 ? b.cosine - a.cosine : 0) ||
+      a.id - b.id
+    )
+}
+
+const descending = (a: number, b: number): number => b - a
+
+/** Linear from `floor` (0) to `best` (1), nothing below 0. Where all are equal, all are best, unless they are 0. */
+const scale = (best: number, floor: number) => (score: number): number => {
+  if (score < floor) return 0
+  if (best > floor) return (score - floor) / (best - floor)
+  return best === 0 ? 0 : 1
+}

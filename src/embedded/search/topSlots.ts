@@ -1,0 +1,80 @@
+/**
+ * The `count` allowed slots with the highest scores, best first, ties by slot. A score of exactly 0 says that the
+ * chunk has nothing of the query, in either arm, and is no candidate.
+ */
+export const topSlots = (scores: Float64Array, allowed: Uint8Array, count: number): ReadonlyArray<number> => {
+  const heap = new WorstFirst(count)
+  let least = -Infinity
+  for (let slot = 0; slot < scores.length; slot++) {
+    const score = scores[slot] as number
+    // Slots come in ascending order: one that only equals the worst kept comes after it. Asked first, as it is nearly
+    // always so, which a processor foresees.
+    if (score <= least || score === 0 || allowed[slot] === 0) continue
+    least = heap.add(slot, score)
+  }
+  return heap.bestFirst()
+}
+
+/** A binary heap of bounded size; its root is the worst entry, which a better one pushes out. */
+class WorstFirst {
+  readonly #slots: Int32Array
+  readonly #scores: Float64Array
+  #size = 0
+
+  constructor(capacity: number) {
+    this.#slots = new Int32Array(capacity)
+    this.#scores = new Float64Array(capacity)
+  }
+
+  /** Gives the score that the next entry must exceed. */
+  add(slot: number, score: number): number {
+    if (this.#size < this.#slots.length) this.#rise(this.#size++, slot, score)
+    else this.#sink(slot, score)
+    return this.#size < this.#slots.length ? -Infinity : this.#scores[0] as number
+  }
+
+  bestFirst(): ReadonlyArray<number> {
+    const order = Array.from({ length: this.#size }, (_, at) => at)
+    const slots = this.#slots
+    const scores = this.#scores
+    order.sort((a, b) => (scores[b] as number) - (scores[a] as number) || (slots[a] as number) - (slots[b] as number))
+    return order.map((at) => slots[at] as number)
+  }
+
+  #rise(from: number, slot: number, score: number): void {
+    let at = from
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (!this.#after(slot, score, parent)) break
+      this.#move(parent, at)
+      at = parent
+    }
+    this.#slots[at] = slot
+    this.#scores[at] = score
+  }
+
+  #sink(slot: number, score: number): void {
+    let at = 0
+    while (true) {
+      let child = at * 2 + 1
+      if (child >= this.#size) break
+      if (child + 1 < this.#size && this.#after(this.#slots[child + 1] as number, this.#scores[child + 1] as number, child)) child++
+      if (this.#after(slot, score, child)) break
+      this.#move(child, at)
+      at = child
+    }
+    this.#slots[at] = slot
+    this.#scores[at] = score
+  }
+
+  /** Whether an entry comes after the one at `at` in the result. */
+  #after(slot: number, score: number, at: number): boolean {
+    const other = this.#scores[at] as number
+    return score < other || (score === other && slot > (this.#slots[at] as number))
+  }
+
+  #move(from: number, to: number): void {
+    this.#slots[to] = this.#slots[from] as number
+    this.#scores[to] = this.#scores[from] as number
+  }
+}

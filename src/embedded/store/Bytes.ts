@@ -1,0 +1,121 @@
+import { crc32 } from "node:zlib"
+
+/** A growing byte string: LEB128 integers, bytes, and a checksum to close it with. */
+export class ByteWriter {
+  #bytes = Buffer.allocUnsafe(256)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** A non-negative integer up to 2^53 - 1, in 7-bit groups, low first. */
+  varint(value: number): void {
+    if (this.#length + 8 > this.#bytes.length) this.#grow(8)
+    let rest = value
+    while (rest >= 0x80) {
+      this.#bytes[this.#length++] = (rest % 0x80) | 0x80
+      rest = Math.floor(rest / 0x80)
+    }
+    this.#bytes[this.#length++] = rest
+  }
+
+  /** A signed integer: zigzag, then {@link varint}. */
+  signed(value: number): void {
+    this.varint(value < 0 ? -value * 2 - 1 : value * 2)
+  }
+
+  byte(value: number): void {
+    if (this.#length === this.#bytes.length) this.#grow(1)
+    this.#bytes[this.#length++] = value
+  }
+
+  /** `source` from `start` to `end`. */
+  bytes(source: Uint8Array, start = 0, end = source.length): void {
+    const count = end - start
+    if (this.#length + count > this.#bytes.length) this.#grow(count)
+    // Most runs are shorter than it takes to make a view of them.
+    if (count < 32) for (let i = start; i < end; i++) this.#bytes[this.#length++] = source[i] as number
+    else {
+      this.#bytes.set(source.subarray(start, end), this.#length)
+      this.#length += count
+    }
+  }
+
+  /** All that another one holds. */
+  append(other: ByteWriter): void {
+    this.bytes(other.#bytes, 0, other.#length)
+  }
+
+  /** How many bytes this and `source`, up to `length`, begin with alike. */
+  sharedPrefix(source: Uint8Array, length: number): number {
+    const limit = Math.min(this.#length, length)
+    let i = 0
+    while (i < limit && this.#bytes[i] === source[i]) i++
+    return i
+  }
+
+  clear(): void {
+    this.#length = 0
+  }
+
+  /** What was written, valid until the next write. */
+  view(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  /** A copy of what was written, with its CRC-32 in front. */
+  sealed(): Uint8Array {
+    const out = new Uint8Array(this.#length + 4)
+    new DataView(out.buffer).setUint32(0, crc32(this.view()), true)
+    out.set(this.view(), 4)
+    return out
+  }
+
+  #grow(more: number): void {
+    const grown = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + more))
+    this.#bytes.copy(grown, 0, 0, this.#length)
+    this.#bytes = grown
+  }
+}
+
+/** Reads what {@link ByteWriter} wrote. */
+export class ByteReader {
+  readonly source: Uint8Array
+  position = 0
+
+  constructor(source: Uint8Array) {
+    this.source = source
+  }
+
+  /** Of sealed bytes; undefined where the checksum does not fit. */
+  static unseal(sealed: Uint8Array): ByteReader | undefined {
+    if (sealed.length < 4) return undefined
+    const body = sealed.subarray(4)
+    const sum = new DataView(sealed.buffer, sealed.byteOffset, 4).getUint32(0, true)
+    return sum === crc32(body) ? new ByteReader(body) : undefined
+  }
+
+  get done(): boolean {
+    return this.position >= this.source.length
+  }
+
+  varint(): number {
+    const bytes = this.source
+    let byte = bytes[this.position++] ?? 0
+    if (byte < 0x80) return byte
+    let value = byte & 0x7f
+    let scale = 0x80
+    do {
+      byte = bytes[this.position++] ?? 0
+      value += (byte & 0x7f) * scale
+      scale *= 0x80
+    } while (byte >= 0x80)
+    return value
+  }
+
+  signed(): number {
+    const value = this.varint()
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2
+  }
+}

@@ -1,0 +1,17 @@
+import { hash } from "node:crypto"
+
+/** Bytes of SHA-256 kept of a chunk's text: enough that two texts never meet. */
+const hashBytes = 16
+
+/** A chunk text's content address, hexadecimal. */
+export const textHash = (text: string): string => hash("sha256", text, "hex").slice(0, hashBytes * 2)
+
+/** Many addresses as one byte string, and back. */
+export const packHashes = (hashes: ReadonlyArray<string>): Uint8Array => Buffer.from(hashes.join(""), "hex")
+
+export const unpackHashes = (packed: Uint8Array): ReadonlyArray<string> => {
+  const hex = Buffer.from(packed.buffer, packed.byteOffset, packed.length).toString("hex")
+  return Array.from({ length: packed.length / hashBytes }, (_, i) => hex.slice(i * hashBytes * 2, (i + 1) * hashBytes * 2))
+}
+
+export const fromHex = (hash: string): Uint8Array => Buffer.from(hash, "hex")

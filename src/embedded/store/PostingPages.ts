@@ -1,0 +1,160 @@
+import { ByteReader, ByteWriter } from "./Bytes.ts"
+import { PostingListWriter, readPostings, type Postings } from "./Postings.ts"
+
+/**
+ * A segment's postings, in order of their terms' UTF-8 bytes, cut into pages: each page holds whole terms, prefix
+ * coded, each followed by its compressed list. A page is one row, so a query reads one row per term and segment.
+ *
+ * Of a term: bytes shared with the one before, length and bytes of the rest, number of postings, last ordinal
+ * where there are several, length and bytes of the list.
+ */
+export interface PostingPage {
+  readonly firstTerm: Uint8Array
+  /** Sealed with a checksum. */
+  readonly body: Uint8Array
+}
+
+/** A page is closed before it grows beyond this: it then fits one page of SQLite's. A longer list has its own. */
+const pageSize = 3_900
+
+/** Writes pages from terms given in order: write a term's postings to `list`, then {@link add} the term. */
+export class PostingPageWriter {
+  readonly #emit: (page: PostingPage) => void
+  readonly #listBytes = new ByteWriter()
+  readonly list = new PostingListWriter(this.#listBytes)
+  readonly #page = new ByteWriter()
+  readonly #lastTerm = new ByteWriter()
+  #firstTerm: Uint8Array | undefined
+
+  constructor(emit: (page: PostingPage) => void) {
+    this.#emit = emit
+  }
+
+  /** Takes the list in hand as `term`'s, `term` being `source` up to `length`. */
+  add(source: Uint8Array, length: number): void {
+    const { count, last } = this.list
+    const list = this.#listBytes
+    if (this.#page.length > 0 && this.#page.length + length + list.length + 12 > pageSize) this.finish()
+    const shared = this.#firstTerm === undefined ? 0 : this.#lastTerm.sharedPrefix(source, length)
+    this.#firstTerm ??= Uint8Array.from(source.subarray(0, length))
+    this.#page.varint(shared)
+    this.#page.varint(length - shared)
+    this.#page.bytes(source, shared, length)
+    this.#page.varint(count)
+    if (count > 1) this.#page.varint(last)
+    this.#page.varint(list.length)
+    this.#page.append(list)
+    this.#lastTerm.clear()
+    this.#lastTerm.bytes(source, 0, length)
+  }
+
+  /** Closes the page in hand; call it once after the last term. */
+  finish(): void {
+    if (this.#firstTerm === undefined) return
+    this.#emit({ firstTerm: this.#firstTerm, body: this.#page.sealed() })
+    this.#page.clear()
+    this.#firstTerm = undefined
+  }
+}
+
+/** Walks a page term by term. Nothing is decoded but what is asked for. */
+export class PostingPageReader {
+  readonly #reader: ByteReader
+  #term = Buffer.allocUnsafe(64)
+  #listStart = 0
+  #listEnd = 0
+  #last = 0
+  /** Length of the current term's bytes. */
+  termLength = 0
+  /** Postings of the current term, dead chunks included. */
+  count = 0
+
+  private constructor(reader: ByteReader) {
+    this.#reader = reader
+  }
+
+  /** Undefined where the page is damaged. */
+  static open(body: Uint8Array): PostingPageReader | undefined {
+    const reader = ByteReader.unseal(body)
+    return reader === undefined ? undefined : new PostingPageReader(reader)
+  }
+
+  /** The current term's bytes, up to {@link termLength}; valid until the next one. */
+  get termBytes(): Uint8Array {
+    return this.#term
+  }
+
+  get term(): string {
+    return this.#term.toString("utf8", 0, this.termLength)
+  }
+
+  /** Moves to the next term; false at the end of the page. */
+  next(): boolean {
+    const reader = this.#reader
+    reader.position = this.#listEnd
+    if (reader.done) return false
+    const shared = reader.varint()
+    const rest = reader.varint()
+    this.termLength = shared + rest
+    if (this.termLength > this.#term.length) this.#term = Buffer.concat([this.#term], this.termLength * 2)
+    for (let i = 0; i < rest; i++) this.#term[shared + i] = reader.source[reader.position + i] as number
+    reader.position += rest
+    this.#readHead()
+    return true
+  }
+
+  postings(): Postings {
+    this.#reader.position = this.#listStart
+    return readPostings(this.#reader, this.count)
+  }
+
+  /** Appends the current list, `shift` added to its ordinals. */
+  appendTo(list: PostingListWriter, shift: number): void {
+    this.#reader.position = this.#listStart
+    list.append(this.#reader, this.#listEnd, this.count, this.#last, shift)
+  }
+
+  /** The postings of one term of the page, or undefined. Terms are compared as they are stored, never put together. */
+  find(term: Uint8Array): Postings | undefined {
+    const reader = this.#reader
+    const { source } = reader
+    // Bytes that the current term and the wanted one begin with alike.
+    let alike = 0
+    while (!reader.done) {
+      const shared = reader.varint()
+      const rest = reader.varint()
+      // The terms are sorted: one that leaves the wanted prefix has gone past it.
+      if (shared < alike) return undefined
+      if (shared === alike) {
+        let i = 0
+        while (i < rest && alike < term.length && source[reader.position + i] === term[alike]) {
+          i++
+          alike++
+        }
+        if (i === rest && alike === term.length) {
+          reader.position += rest
+          this.#readHead()
+          return this.postings()
+        }
+      }
+      reader.position += rest
+      this.#readHead()
+      reader.position = this.#listEnd
+    }
+    return undefined
+  }
+
+  /** Reads what stands between a term and its list. */
+  #readHead(): void {
+    const reader = this.#reader
+    this.count = reader.varint()
+    this.#last = this.count > 1 ? reader.varint() : -1
+    const length = reader.varint()
+    this.#listStart = reader.position
+    this.#listEnd = reader.position + length
+    if (this.count === 1) {
+      this.#last = Math.floor(reader.varint() / 2)
+      reader.position = this.#listStart
+    }
+  }
+}

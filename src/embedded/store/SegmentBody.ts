@@ -1,0 +1,60 @@
+import { ByteReader, ByteWriter } from "./Bytes.ts"
+
+/** What a segment knows of its chunks, by ordinal (their place in the segment, ascending by chunk number). */
+export interface SegmentBody {
+  /** Chunk numbers. */
+  readonly chunks: Float64Array
+  /** Terms in each chunk, stop words not counted. */
+  readonly lengths: Uint32Array
+  /** Rows of `embeddings`. */
+  readonly embeddings: Float64Array
+}
+
+export const packSegmentBody = (body: SegmentBody): Uint8Array => {
+  const writer = new ByteWriter()
+  let chunk = 0
+  let embedding = 0
+  writer.varint(body.chunks.length)
+  for (let i = 0; i < body.chunks.length; i++) {
+    writer.varint((body.chunks[i] ?? 0) - chunk)
+    writer.varint(body.lengths[i] ?? 0)
+    writer.signed((body.embeddings[i] ?? 0) - embedding)
+    chunk = body.chunks[i] ?? 0
+    embedding = body.embeddings[i] ?? 0
+  }
+  return writer.sealed()
+}
+
+/** Undefined where the bytes are damaged. */
+export const unpackSegmentBody = (sealed: Uint8Array): SegmentBody | undefined => {
+  const reader = ByteReader.unseal(sealed)
+  if (reader === undefined) return undefined
+  const count = reader.varint()
+  const body: SegmentBody = {
+    chunks: new Float64Array(count),
+    lengths: new Uint32Array(count),
+    embeddings: new Float64Array(count)
+  }
+  let chunk = 0
+  let embedding = 0
+  for (let i = 0; i < count; i++) {
+    chunk += reader.varint()
+    body.chunks[i] = chunk
+    body.lengths[i] = reader.varint()
+    embedding += reader.signed()
+    body.embeddings[i] = embedding
+  }
+  return body
+}
+
+/** The ordinal of the first chunk numbered `chunk` or more. */
+export const ordinalFrom = (chunks: Float64Array, chunk: number): number => {
+  let low = 0
+  let high = chunks.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((chunks[middle] ?? 0) < chunk) low = middle + 1
+    else high = middle
+  }
+  return low
+}

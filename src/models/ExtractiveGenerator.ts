@@ -1,0 +1,36 @@
+import { Effect, Layer, Stream } from "effect"
+import type { AnswerPart } from "../domain/Answer.ts"
+import { Generator, type GroundedRequest } from "../ports/Generator.ts"
+import { answerExtractively, type ExtractiveOptions } from "./extractive/answer.ts"
+
+const model = "extractive"
+
+/**
+ * Answers without a model: quotes the sentences of the contexts that best support the question, each cited to file,
+ * bytes and page, or says that the corpus does not answer. Same request, same answer.
+ *
+ * `instruction` asks a model for a form of writing; an extractive answer has no form but the documents' own, so it
+ * has no effect here. Text in documents cannot give orders either: nothing is ever interpreted, only quoted.
+ */
+export const make = (options: ExtractiveOptions = {}): Generator["Service"] => {
+  const answer = Effect.fn("ExtractiveGenerator.answer")(function*(request: GroundedRequest) {
+    yield* Effect.annotateCurrentSpan({ contexts: request.contexts.length })
+    return answerExtractively(request, model, options)
+  })
+  return Generator.of({
+    model,
+    answer,
+    stream: (request) =>
+      Stream.fromEffect(answer(request)).pipe(
+        Stream.flatMap((answer) =>
+          Stream.fromIterable<AnswerPart>([
+            // Cut after each mark: a reader sees whole cited sentences.
+            ...answer.text.split(/(?<=\]\n)/).map((text) => ({ _tag: "text" as const, text })),
+            { _tag: "done", answer }
+          ])
+        )
+      )
+  })
+}
+
+export const layer = (options?: ExtractiveOptions): Layer.Layer<Generator> => Layer.succeed(Generator, make(options))

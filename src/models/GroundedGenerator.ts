@@ -1,0 +1,86 @@
+import { Effect, Option, Stream } from "effect"
+import { type Answer, type AnswerPart, unsupportedText, type Usage } from "../domain/Answer.ts"
+import { ServiceError } from "../domain/Errors.ts"
+import { Generator, type GroundedRequest } from "../ports/Generator.ts"
+import { MarkVerifier } from "./openai/MarkVerifier.ts"
+import { type Message, promptOf } from "./openai/prompt.ts"
+
+/** A piece of what a model writes. */
+export interface Written {
+  readonly text: string
+  readonly usage?: Usage
+}
+
+/** A language model that follows instructions, wherever it runs. */
+export interface Writer {
+  readonly model: string
+  /** Names it in messages. */
+  readonly what: string
+  /** What the model writes, as it writes it. Ending the stream early stops it. */
+  readonly write: (prompt: ReadonlyArray<Message>) => Stream.Stream<Written, ServiceError>
+}
+
+/** UTF-16 units of an answer; a model that writes on is cut off. */
+const maxAnswer = 100_000
+
+/**
+ * Makes a language model answer from contexts and nothing else. The model is asked to mark every sentence with the
+ * context it rests on and a quote from it; every mark is verified (see {@link MarkVerifier}) before it is printed. An
+ * answer in which nothing could be verified is not given: it is not grounded, and says so.
+ *
+ * In `supports`, a sentence without verified evidence has no citations and confidence 0; the confidence is 1 where the
+ * model's quote stands in the context, else the share of the sentence's terms that the cited span has.
+ *
+ * `maxContextCharacters`: UTF-16 units of contexts in a prompt, together.
+ */
+export const make = ({ model, what, write }: Writer, maxContextCharacters = 100_000): Generator["Service"] => {
+  const stream = (request: GroundedRequest): Stream.Stream<AnswerPart, ServiceError> =>
+    Stream.suspend((): Stream.Stream<AnswerPart, ServiceError> => {
+      const verifier = new MarkVerifier(request.contexts)
+      let usage: Usage | undefined
+      if (request.contexts.length === 0) return Stream.fromIterable(ending(answerOf(verifier, model, usage), ""))
+      let written = 0
+      return write(promptOf(request, maxContextCharacters)).pipe(
+        Stream.takeUntil((piece) => (written += piece.text.length) > maxAnswer),
+        Stream.map((piece) => {
+          usage = piece.usage ?? usage
+          return verifier.push(piece.text)
+        }),
+        Stream.filter((text) => text !== ""),
+        Stream.map((text): AnswerPart => ({ _tag: "text", text })),
+        Stream.concat(Stream.suspend(() => {
+          const rest = verifier.finish()
+          return Stream.fromIterable(ending(answerOf(verifier, model, usage), rest)).pipe(
+            Stream.onStart(noteRemoved(verifier))
+          )
+        }))
+      )
+    }).pipe(Stream.withSpan("Generator.stream", { attributes: { model, contexts: request.contexts.length } }))
+
+  const answer = Effect.fn("Generator.answer")(function*(request: GroundedRequest) {
+    const last = yield* Stream.runLast(stream(request))
+    if (Option.isSome(last) && last.value._tag === "done") return last.value.answer
+    return yield* ServiceError.internal(`${what} ended without an answer`)
+  })
+
+  return Generator.of({ model, answer, stream })
+}
+
+const answerOf = (verifier: MarkVerifier, model: string, usage: Usage | undefined): Answer => ({
+  text: verifier.grounded ? verifier.text : unsupportedText,
+  grounded: verifier.grounded,
+  citations: verifier.citations,
+  supports: verifier.grounded ? verifier.supports : [],
+  model,
+  ...(usage === undefined ? {} : { usage })
+})
+
+const ending = (answer: Answer, rest: string): ReadonlyArray<AnswerPart> => {
+  const text = answer.grounded ? rest : answer.text
+  return [...(text === "" ? [] : [{ _tag: "text" as const, text }]), { _tag: "done", answer }]
+}
+
+const noteRemoved = ({ removed }: MarkVerifier): Effect.Effect<void> =>
+  removed.unknown + removed.unsupported === 0
+    ? Effect.void
+    : Effect.logDebug("citations taken out of an answer").pipe(Effect.annotateLogs({ ...removed }))

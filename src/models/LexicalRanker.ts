@@ -1,0 +1,102 @@
+import { Effect, Layer } from "effect"
+import type { Context } from "../domain/Retrieval.ts"
+import { Ranker } from "../ports/Ranker.ts"
+import { questionOf } from "./extractive/question.ts"
+import { foldedWords, isCjk } from "./extractive/words.ts"
+
+/**
+ * What each sign may add to the retrieval score, which itself is spread over 0..1.
+ * Measured by `bench/ranking.ts`; coverage of the terms beyond what retrieval makes of it did not help anywhere.
+ */
+export interface RankWeights {
+  /** How close together the query's terms stand. */
+  readonly proximity: number
+  /** How many of them stand in the headings or the document's title, the rare ones counting more. */
+  readonly heading: number
+}
+
+const defaultWeights: RankWeights = { proximity: 0.2, heading: 0.1 }
+
+/**
+ * Orders contexts by their retrieval score and how the query's terms stand in them: close together or apart, in a
+ * heading or not. Needs no model; the same contexts give the same order, ties keep the order they came in.
+ *
+ * `score` becomes what the new order is by; where there is an explanation it tells the place before.
+ */
+export const rankLexically = (
+  query: string,
+  contexts: ReadonlyArray<Context>,
+  weights: RankWeights = defaultWeights
+): ReadonlyArray<Context> => {
+  const terms = piecesOf(questionOf(query).terms.map(({ key }) => key))
+  if (contexts.length < 2 || terms.length === 0) return contexts
+  const bodies = contexts.map((context) => piecesOf(foldedWords(context.text)))
+  const rarity = terms.map((term) => {
+    const having = bodies.filter((words) => words.includes(term)).length
+    return Math.log(1 + (contexts.length + 1) / (having + 0.5))
+  })
+  const total = rarity.reduce((sum, weight) => sum + weight, 0)
+  const share = (words: ReadonlySet<string>): number =>
+    terms.reduce((sum, term, at) => sum + (words.has(term) ? rarity[at]! : 0), 0) / total
+
+  const scores = contexts.map(({ score }) => score)
+  const least = Math.min(...scores)
+  const spread = Math.max(...scores) - least || 1
+  return contexts
+    .map((context, from) => {
+      const words = bodies[from]!
+      const above = new Set(piecesOf(foldedWords([context.sourceDisplayName, context.metadata?.["title"] ?? "", ...context.headings].join(" "))))
+      const score = (context.score - least) / spread +
+        weights.proximity * proximity(terms, words) +
+        weights.heading * share(above)
+      return { context, from, score }
+    })
+    .sort((a, b) => b.score - a.score || a.from - b.from)
+    .map(({ context, from, score }) => ({
+      ...context,
+      score,
+      ...(context.explanation === undefined ? {} : { explanation: { ...context.explanation, ranked: { score, from } } })
+    }))
+}
+
+/** Folded words, and CJK runs as their character pairs. */
+const piecesOf = (words: ReadonlyArray<string>): Array<string> =>
+  words.flatMap((word) =>
+    isCjk(word) && word.length > 2 ? Array.from({ length: word.length - 1 }, (_, at) => word.slice(at, at + 2)) : [word])
+
+/**
+ * Share of the query's neighbouring pairs of terms that stand near each other, a pair at distance d (in words, either
+ * order) counting 1/d, up to 8.
+ */
+const proximity = (terms: ReadonlyArray<string>, words: ReadonlyArray<string>): number => {
+  if (terms.length < 2) return 0
+  const places = new Map<string, Array<number>>(terms.map((term) => [term, []]))
+  words.forEach((word, at) => places.get(word)?.push(at))
+  let sum = 0
+  for (let at = 0; at + 1 < terms.length; at++) {
+    const distance = nearest(places.get(terms[at]!) ?? [], places.get(terms[at + 1]!) ?? [])
+    if (distance <= 8) sum += 1 / distance
+  }
+  return sum / (terms.length - 1)
+}
+
+/** Least distance between two ascending lists of positions. */
+const nearest = (left: ReadonlyArray<number>, right: ReadonlyArray<number>): number => {
+  let best = Infinity
+  for (let a = 0, b = 0; a < left.length && b < right.length;) {
+    const distance = left[a]! - right[b]!
+    if (distance !== 0) best = Math.min(best, Math.abs(distance))
+    if (distance < 0) a++
+    else b++
+  }
+  return best
+}
+
+export const make = (weights?: RankWeights): Ranker["Service"] =>
+  Ranker.of({
+    rank: Effect.fn("LexicalRanker.rank")(function*(query: string, contexts: ReadonlyArray<Context>) {
+      return rankLexically(query, contexts, weights)
+    })
+  })
+
+export const layer = (weights?: RankWeights): Layer.Layer<Ranker> => Layer.succeed(Ranker, make(weights))

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto"
+import { Effect, Layer, Schema } from "effect"
+import type { HttpClient } from "effect/http"
+import { ServiceError } from "../domain/Errors.ts"
+import { transportErrorOf } from "../net/HttpErrors.ts"
+import { Embedder, type EmbeddingTask } from "../ports/Embedder.ts"
+import type { Secrets } from "../ports/Secrets.ts"
+import { batchesOf, type BatchLimits } from "./openai/batches.ts"
+import { type Connection, connect } from "./openai/Connection.ts"
+import { unitVector } from "./openai/vectors.ts"
+
+export interface OpenAiEmbedderOptions extends Connection {
+  /** Length of the vectors: what the model gives, or is asked to give with `sendDimensions`. Every answer is held to it. */
+  readonly dimensions: number
+  /** Ask the service to shorten its vectors to `dimensions`; models without that option refuse it. Default false. */
+  readonly sendDimensions?: boolean
+  /** Put before each text, as E5 and its kin want it: `query: ` and `passage: `. Default none. */
+  readonly prefixes?: Readonly<Record<EmbeddingTask, string>>
+  readonly batch?: Partial<BatchLimits>
+  /** Requests under way at once. Default 4. */
+  readonly concurrency?: number
+  /** How vectors travel; base64 is a third of the bytes. Answers of either kind are understood. Default `float`. */
+  readonly encoding?: "float" | "base64"
+}
+
+const Answer = Schema.Struct({
+  data: Schema.Array(Schema.Struct({ index: Schema.optionalKey(Schema.Int), embedding: Schema.Unknown }))
+})
+const decodeAnswer = Schema.decodeUnknownEffect(Answer)
+
+/** Embeds through any `/embeddings` URL that speaks as OpenAI's does. Fails at once on options that cannot work. */
+export const make = Effect.fnUntraced(function*(options: OpenAiEmbedderOptions) {
+  const { dimensions, model, prefixes, encoding = "float", concurrency = 4 } = options
+  if (!Number.isInteger(dimensions) || dimensions < 1) return yield* ServiceError.invalid("dimensions", "expected a whole number from 1")
+  const service = yield* connect(options, "embeddings", "embeddings")
+
+  const request = Effect.fnUntraced(function*(input: ReadonlyArray<string>) {
+    const body = { model, input, encoding_format: encoding, ...(options.sendDimensions === true ? { dimensions } : {}) }
+    return yield* service.post(body, (response) =>
+      response.json.pipe(
+        Effect.mapError((error) => transportErrorOf(service.what, error)),
+        Effect.flatMap((json) => decodeAnswer(json).pipe(Effect.mapError(() => malformed("an answer that is no list of embeddings")))),
+        Effect.flatMap(({ data }) => inOrder(data, input.length))
+      ))
+  })
+
+  const malformed = (what: string): ServiceError =>
+    new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: `${service.what} gave ${what}`,
+      fix: "Check that the model and dimensions are those of this embedding service."
+    })
+
+  /** Servers may answer out of order; `index` says which text a vector is of. */
+  const inOrder = Effect.fnUntraced(function*(data: (typeof Answer.Type)["data"], count: number) {
+    if (data.length !== count) return yield* malformed(`${data.length} vectors for ${count} texts`)
+    const vectors: Array<Float32Array | undefined> = Array.from({ length: count }, () => undefined)
+    for (const [place, { index = place, embedding }] of data.entries()) {
+      if (index < 0 || index >= count || vectors[index] !== undefined) return yield* malformed(`the index ${index} twice or out of range`)
+      const vector = unitVector(embedding)
+      if (vector === undefined) return yield* malformed("a vector with something other than finite numbers in it")
+      if (vector.length !== dimensions) return yield* malformed(`${vector.length} dimensions where ${dimensions} are expected`)
+      vectors[index] = vector
+    }
+    return vectors.filter((vector) => vector !== undefined)
+  })
+
+  const embed = Effect.fn("OpenAiEmbedder.embed")(function*(texts: ReadonlyArray<string>, task: EmbeddingTask) {
+    const prefix = prefixes?.[task] ?? ""
+    const batches = batchesOf(texts, prefix, options.batch)
+    yield* Effect.annotateCurrentSpan({ model, texts: texts.length, requests: batches.length })
+    const vectors: Array<Float32Array> = texts.map(() => new Float32Array(dimensions))
+    yield* Effect.forEach(batches, (batch) =>
+      request(batch.map(({ text }) => text)).pipe(Effect.map((found) => {
+        batch.forEach(({ at }, place) => {
+          vectors[at] = found[place]!
+        })
+      })), { concurrency, discard: true })
+    return vectors
+  })
+
+  return Embedder.of({ id: idOf(service.host, options), dimensions, embed })
+})
+
+/** Host, model, dimensions and, where there are prefixes, a hash of them: whatever decides the numbers, never the key. */
+const idOf = (host: string, { model, dimensions, prefixes }: OpenAiEmbedderOptions): string => {
+  const id = `${host}/${model}/${dimensions}`
+  if (prefixes === undefined) return id
+  return `${id}/${createHash("sha256").update(JSON.stringify([prefixes.document, prefixes.query])).digest("hex").slice(0, 8)}`
+}
+
+export const layer = (
+  options: OpenAiEmbedderOptions
+): Layer.Layer<Embedder, ServiceError, HttpClient.HttpClient | Secrets> => Layer.effect(Embedder, make(options))

@@ -1,0 +1,39 @@
+import type { Citation } from "../domain/Answer.ts"
+import type { Context } from "../domain/Retrieval.ts"
+
+/**
+ * Cites a stretch of a context: the quote to the letter, its byte span in the document (the context's own byte offset
+ * plus the UTF-8 length of what is before it), its pages.
+ *
+ * `start` and `end` are UTF-16 offsets into `context.text`.
+ */
+export const citationOf = (index: number, context: Context, start: number, end: number): Citation => {
+  const quote = context.text.slice(start, end)
+  const byteStart = context.byteStart === undefined
+    ? undefined
+    : context.byteStart + Buffer.byteLength(context.text.slice(0, start))
+  return {
+    index,
+    file: context.file,
+    sourceUri: context.sourceUri,
+    sourceDisplayName: context.sourceDisplayName,
+    chunkId: context.chunkId,
+    quote,
+    ...(byteStart === undefined ? {} : { byteStart, byteEnd: byteStart + Buffer.byteLength(quote) }),
+    ...pagesOf(context, start, end)
+  }
+}
+
+/** The pages a stretch of the context is on; all of the context's where its breaks are not known. */
+const pagesOf = (
+  { firstPage, lastPage, pageBreaks }: Context,
+  start: number,
+  end: number
+): Pick<Citation, "firstPage" | "lastPage"> => {
+  if (firstPage === undefined) return {}
+  if (pageBreaks === undefined) return { firstPage, lastPage: lastPage ?? firstPage }
+  return {
+    firstPage: firstPage + pageBreaks.filter((at) => at <= start).length,
+    lastPage: firstPage + pageBreaks.filter((at) => at < end).length
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Words and their folded forms, for comparing a question with text in any language. Deliberately lighter than an
+ * index's analyzer: it sees a few dozen sentences, and prefers two forms of one word meeting over precision.
+ */
+
+const cjk = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\u30fc\\u3005"
+const wordPattern = new RegExp(`[${cjk}]+|(?:(?![${cjk}])[\\p{L}\\p{M}\\p{N}])+(?:['’](?=s\\b)s)?`, "gu")
+const cjkStart = new RegExp(`^[${cjk}]`, "u")
+
+/** Scripts that write words without spaces between them (and Korean, whose particles stick to the word). */
+export const isCjk = (word: string): boolean => cjkStart.test(word)
+
+/** Letter and digit runs, as written, with their UTF-16 offset. A CJK run is one piece. */
+export const rawWords = (text: string): Array<{ readonly word: string; readonly at: number }> => {
+  const found: Array<{ word: string; at: number }> = []
+  for (const match of text.matchAll(wordPattern)) found.push({ word: match[0], at: match.index })
+  return found
+}
+
+/** Case, width and accents folded: `Straße` and `STRASSE`, `naïve` and `naive` meet. */
+export const normalize = (text: string): string =>
+  /^[\x00-\x7f]*$/.test(text)
+    ? text.toLowerCase()
+    : text.normalize("NFKD").replace(/\p{M}/gu, "").normalize("NFC").toLowerCase().replaceAll("ß", "ss")
+
+// Longest first. Inflections and common derivations of English, German and the Romance languages together: question
+// and text are folded alike, so a suffix of the wrong language does little harm.
+const suffixes = [
+  "ements", "ations", "ungen", "ation", "ement", "ments", "ingly", "ment", "ings", "ions", "edly", "ung", "ing",
+  "ion", "ern", "ers", "est", "eth", "en", "em", "er", "es", "ed", "ly", "s", "n", "e"
+]
+
+/** The stem of a normalised word by suffix folding; at least three letters stay. */
+export const stem = (word: string): string => {
+  if (word.length < 4 || /\p{N}/u.test(word)) return word
+  let base = word.replace(/['’]s$/, "")
+  if (/i(?:es|ed)$/.test(base) && base.length > 4) return base.slice(0, -2)
+  for (const suffix of suffixes) {
+    if (base.endsWith(suffix) && base.length - suffix.length >= (suffix.length > 2 ? 4 : 3)) {
+      if (suffix === "s" && base.endsWith("ss")) break
+      base = base.slice(0, -suffix.length)
+      break
+    }
+  }
+  if (base.endsWith("e") && base.length > 3) base = base.slice(0, -1)
+  if (/([^aeiou])\1$/.test(base) && !/(?:ll|ss|zz)$/.test(base)) base = base.slice(0, -1)
+  return base.replace(/y$/, "i")
+}
+
+/** Folded words of a text: stems, and CJK runs whole. */
+export const foldedWords = (text: string): Array<string> => wordsOfNormal(normalize(text))
+
+/** The same of a text that is normalised already. */
+export const wordsOfNormal = (normal: string): Array<string> =>
+  (normal.match(wordPattern) ?? []).map((word) => (isCjk(word) ? word : stem(word)))
+
+/** Edit distance of two words, or `limit + 1` once it is known to be more than `limit`. */
+export const editDistance = (a: string, b: string, limit: number): number => {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    let best = i
+    for (let j = 1; j <= b.length; j++) {
+      const cost = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+      next.push(cost)
+      best = Math.min(best, cost)
+    }
+    if (best > limit) return limit + 1
+    row = next
+  }
+  return row[b.length]!
+}
+
+export const commonPrefix = (a: string, b: string): number => {
+  let length = 0
+  while (length < a.length && length < b.length && a[length] === b[length]) length++
+  return length
+}

@@ -1,0 +1,59 @@
+import { hashed, hashSeed, utf8Of } from "../../text/WordTable.ts"
+
+/** Longer words are cut, in UTF-16 units. */
+const longestWord = 64
+
+/**
+ * Calls `visit` with every word that is plain ASCII, as bytes in lower case with their hash, and `visitOther` with the
+ * others as they are written; of Chinese, Japanese and Korean, with every character and every pair of them.
+ */
+export const forEachWord = (
+  text: string,
+  visit: (bytes: Uint8Array, start: number, end: number, hash: number) => void,
+  visitOther: (word: string) => void
+): void => {
+  const bytes = utf8Of(/[^\x00-\x7f]/.test(text) ? text.normalize("NFKC") : text)
+  const length = bytes.length
+  let at = 0
+  while (at < length) {
+    const start = at
+    let hash = hashSeed
+    let unit = 0
+    for (; at < length; at++) {
+      unit = lowerCase[bytes[at]!]!
+      if (unit === 0 || unit > 0x7f || at - start === longestWord) break
+      bytes[at] = unit
+      hash = hashed(hash, unit)
+    }
+    if (unit > 0x7f) {
+      // Letters of other alphabets, or only a dash between words.
+      while (at < length && lowerCase[bytes[at]!] !== 0) at++
+      otherWords(Buffer.from(bytes.buffer, bytes.byteOffset + start, at - start).toString(), visitOther)
+    } else if (at > start) visit(bytes, start, at, hash)
+    else at++
+  }
+}
+
+/** Of ASCII letters and digits their lower case, of bytes beyond ASCII themselves, of what is between words 0. */
+const lowerCase = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte > 0x7f ? byte : /[A-Za-z0-9]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte).toLowerCase().charCodeAt(0) : 0)
+
+const words =
+  /([\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u30fc]+)|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u30fc]]+/gv
+
+const otherWords = (text: string, visit: (word: string) => void): void => {
+  for (const [word, ideographs] of text.matchAll(words)) {
+    if (ideographs !== undefined) visitPairs(ideographs, visit)
+    else if (word.length <= longestWord) visit(word)
+    else for (let i = 0; i < word.length; i += longestWord) visit(word.slice(i, i + longestWord))
+  }
+}
+
+const visitPairs = (run: string, visit: (word: string) => void): void => {
+  let last = ""
+  for (const character of run) {
+    visit(character)
+    if (last !== "") visit(last + character)
+    last = character
+  }
+}

@@ -1,0 +1,80 @@
+import { Effect, Layer, Predicate, Redacted } from "effect"
+import { constants } from "node:fs"
+import { open } from "node:fs/promises"
+import { join } from "node:path"
+import { SecretError } from "../domain/Errors.ts"
+import type { SecretVersion } from "../domain/Secret.ts"
+import { Secrets } from "../ports/Secrets.ts"
+import { chain, type SecretResolver } from "./Resolver.ts"
+import { partsOf } from "./secretName.ts"
+
+const maxBytes = 64 * 1024
+/** Opening a named pipe must not wait for a writer. Windows has no such flag. */
+const openFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
+/**
+ * Secrets from files, one secret a file: `{directory}/my-key` holds the secret `my-key`, `{directory}/my-key.3` its
+ * version 3, which goes first when that version is asked for. One line end at the end of the file is not part of the
+ * secret. As ssh does with keys, a file that others on the machine can read or write is refused. At most 64 KiB.
+ */
+export const fileResolver = (directory: string): SecretResolver => ({
+  look: Effect.fnUntraced(function*(version: SecretVersion) {
+    const { secret, number } = partsOf(version)
+    // The pattern of a version name has no dots or slashes, so these cannot leave the directory.
+    const files = (number === "latest" ? [secret] : [`${secret}.${number}`, secret]).map((name) => join(directory, name))
+    for (const file of files) {
+      const value = yield* readSecret(version, file)
+      if (value !== undefined) return { value: Redacted.make(value, { label: secret }), places: files.map(place) }
+    }
+    return { places: files.map(place) }
+  })
+})
+
+const place = (file: string): string => `file ${file}`
+
+/** The file's text; nothing when there is no such file, or it is empty. */
+const readSecret = Effect.fnUntraced(function*(version: SecretVersion, file: string) {
+  const read = yield* Effect.tryPromise({
+    try: () => readPrivate(file),
+    catch: (cause) => new SecretError({
+      version,
+      message: `the secret file ${file} cannot be read (${codeOf(cause)})`,
+      fix: `Make ${file} a file that you own and can read.`
+    })
+  })
+  if (read._tag === "refused") {
+    return yield* new SecretError({ version, message: `the secret file ${file} ${read.why}`, fix: read.fix })
+  }
+  return read.text === "" ? undefined : read.text
+})
+
+type Read =
+  | { readonly _tag: "text"; readonly text: string }
+  | { readonly _tag: "refused"; readonly why: string; readonly fix: string }
+
+/** Checks the file that was opened, not the name: nothing can be put in its place between. */
+const readPrivate = async (file: string): Promise<Read> => {
+  const handle = await open(file, openFlags).catch((cause: unknown) => {
+    if (codeOf(cause) === "ENOENT" || codeOf(cause) === "ENOTDIR") return undefined
+    throw cause
+  })
+  if (handle === undefined) return { _tag: "text", text: "" }
+  try {
+    const stat = await handle.stat()
+    if (!stat.isFile()) return { _tag: "refused", why: "is not a file", fix: `Put a file at ${file}.` }
+    if (stat.size > maxBytes) return { _tag: "refused", why: `is larger than ${maxBytes} bytes`, fix: "Keep one secret a file." }
+    // Windows has no such bits: there the folder's access list decides.
+    if (process.platform !== "win32" && (stat.mode & 0o077) !== 0) {
+      const mode = (stat.mode & 0o777).toString(8).padStart(4, "0")
+      return { _tag: "refused", why: `is open to other users (mode ${mode})`, fix: `chmod 600 ${file}` }
+    }
+    return { _tag: "text", text: (await handle.readFile("utf8")).replace(/\r?\n$/, "") }
+  } finally {
+    await handle.close()
+  }
+}
+
+const codeOf = (cause: unknown): string =>
+  Predicate.isObject(cause) && "code" in cause && typeof cause.code === "string" ? cause.code : "unknown error"
+
+export const layer = (directory: string): Layer.Layer<Secrets> => Layer.succeed(Secrets, chain([fileResolver(directory)]))

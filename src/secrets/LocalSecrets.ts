@@ -1,0 +1,12 @@
+import { Layer } from "effect"
+import { Secrets } from "../ports/Secrets.ts"
+import { environmentResolver } from "./EnvironmentSecrets.ts"
+import { fileResolver } from "./FileSecrets.ts"
+import { chain } from "./Resolver.ts"
+
+/**
+ * What a machine without a secret manager offers: the environment first, then the files of `directory` (by
+ * convention `secrets` in the data directory).
+ */
+export const layer = (directory: string): Layer.Layer<Secrets> =>
+  Layer.succeed(Secrets, chain([environmentResolver(), fileResolver(directory)]))
