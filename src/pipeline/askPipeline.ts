@@ -1,0 +1,74 @@
+import { Effect } from "effect"
+import type { CorpusName } from "../domain/Corpus.ts"
+import { ServiceError } from "../domain/Errors.ts"
+import { RagFileName } from "../domain/RagFile.ts"
+import { Generator } from "../ports/Generator.ts"
+import { Ranker } from "../ports/Ranker.ts"
+import type { Pipeline } from "./Pipeline.ts"
+import { corpusOf } from "./runPipeline.ts"
+import type { GenerateSettings, RetrieveSettings } from "./schema/StageSettings.ts"
+import { Models } from "./Services.ts"
+import { generate } from "./stages/generate.ts"
+import { rank } from "./stages/rank.ts"
+import { type Question, retrieve, type Retrieved, type RetrieveOptions } from "./stages/retrieve.ts"
+
+/** Runs a pipeline's stages up to the contexts: retrieve, and any rankers. `overrides` go before what the file says. */
+export const retrieveFrom = Effect.fn("retrieveFrom")(function*(
+  pipeline: Pipeline,
+  question: Question,
+  overrides: RetrieveOptions = {}
+) {
+  const { name } = yield* corpusOf(pipeline)
+  let retrieved: Retrieved = { ...question, contexts: [] }
+  for (const stage of pipeline.stages) {
+    switch (stage._tag) {
+      case "retrieve":
+        retrieved = yield* retrieve(name, { ...retrieveOptions(name, stage), ...overrides })(question)
+        break
+      case "rank": {
+        const ranker = yield* (yield* Models).ranker(stage.rank)
+        retrieved = yield* rank()(retrieved).pipe(Effect.provideService(Ranker, ranker))
+        break
+      }
+      case "generate":
+    }
+  }
+  return retrieved
+}, Effect.scoped)
+
+/** Runs all of a pipeline's stages and answers. A pipeline without a generate stage is `FAILED_PRECONDITION`. */
+export const askPipeline = Effect.fn("askPipeline")(function*(
+  pipeline: Pipeline,
+  question: Question,
+  overrides: RetrieveOptions = {}
+) {
+  const { instruction, model } = yield* generateStage(pipeline)
+  const retrieved = yield* retrieveFrom(pipeline, question, overrides)
+  const generator = yield* (yield* Models).generator(model)
+  return yield* generate(instruction === undefined ? {} : { instruction })(retrieved).pipe(
+    Effect.provideService(Generator, generator)
+  )
+}, Effect.scoped)
+
+const generateStage = (pipeline: Pipeline): Effect.Effect<GenerateSettings, ServiceError> => {
+  const stage = pipeline.stages.find((stage): stage is GenerateSettings => stage._tag === "generate")
+  return stage === undefined
+    ? Effect.fail(
+      new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: `pipeline ${pipeline.name} has no generate stage, so it cannot answer`,
+        fix: "add `- generate: {}` to stages, or use `sluice retrieve`"
+      })
+    )
+    : Effect.succeed(stage)
+}
+
+const retrieveOptions = (corpus: CorpusName, settings: RetrieveSettings): RetrieveOptions => {
+  const { _tag, files, ...options } = settings
+  return {
+    ...options,
+    ...(files === undefined
+      ? {}
+      : { files: files.map((file) => RagFileName.make(file.includes("/") ? file : `${corpus}/ragFiles/${file}`)) })
+  }
+}

@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto"
+import { Schema } from "effect"
+import { Document, isScalar, Scalar, visit } from "yaml"
+import { Pipeline, type PipelineFile } from "../Pipeline.ts"
+
+/** The written form of a pipeline, every default spelt out. */
+export const writtenPipeline: (pipeline: Pipeline) => PipelineFile = Schema.encodeSync(Pipeline)
+
+/** The pipeline as canonical YAML; loading it gives the same value. */
+export const printPipeline = (pipeline: Pipeline): string => {
+  // `$${` is a literal `${`; without it a value that holds one would be taken for a reference.
+  const document = new Document(escapeReferences(writtenPipeline(pipeline)), { aliasDuplicateObjects: false })
+  visit(document, {
+    Pair: (_, { key }) => {
+      // Unquoted, it would be a merge key.
+      if (isScalar(key) && key.value === "<<") key.type = Scalar.QUOTE_DOUBLE
+    }
+  })
+  return document.toString({ lineWidth: 0 })
+}
+
+const escapeReferences = (value: unknown): unknown => {
+  if (typeof value === "string") return value.replaceAll("${", "$$${")
+  if (Array.isArray(value)) return value.map(escapeReferences)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, escapeReferences(field)]))
+}
+
+/** SHA-256 (hex) of what the pipeline says: the same for files that differ in layout, key order or spelt-out defaults. */
+export const pipelineHash = (pipeline: Pipeline): string =>
+  createHash("sha256").update(JSON.stringify(sorted(writtenPipeline(pipeline)))).digest("hex")
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1).map(([key, field]) => [key, sorted(field)]))
+}

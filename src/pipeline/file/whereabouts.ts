@@ -1,0 +1,25 @@
+import { SchemaAST } from "effect"
+import { Pipeline } from "../Pipeline.ts"
+
+/** Where a pipeline has a key of this name, such as `stages[].retrieve`. */
+export const whereabouts = (key: string): ReadonlyArray<string> => {
+  known ??= collect(SchemaAST.toEncoded(Pipeline.ast), "")
+  return known.filter(([name, place]) => name === key && place !== "").map(([, place]) => place)
+}
+
+let known: ReadonlyArray<readonly [key: string, place: string]> | undefined
+
+const collect = (ast: SchemaAST.AST, place: string): ReadonlyArray<readonly [key: string, place: string]> => {
+  if (SchemaAST.isUnion(ast)) return ast.types.flatMap((type) => collect(type, place))
+  if (SchemaAST.isArrays(ast)) return ast.rest.flatMap((item) => collect(item, `${place}[]`))
+  if (!SchemaAST.isObjects(ast)) return []
+  const inside = (key: string) => place === "" ? key : `${place}.${key}`
+  return [
+    // What `engines` repeats is better looked for at its own place.
+    ...ast.propertySignatures.filter(({ name }) => name !== "engines").flatMap(({ name, type }) => [
+      [String(name), place] as const,
+      ...collect(type, inside(String(name)))
+    ]),
+    ...ast.indexSignatures.flatMap(({ type }) => collect(type, inside("{id}")))
+  ]
+}

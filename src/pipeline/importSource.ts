@@ -1,0 +1,30 @@
+import type { ImportSource } from "../domain/Import.ts"
+import type { SourceSettings } from "./schema/SourceSettings.ts"
+
+/** A source as an engine that fetches by itself is told of it; undefined for what only this machine can reach. */
+export const importSource = (source: SourceSettings): ImportSource | undefined => {
+  switch (source._tag) {
+    case "local":
+      return undefined
+    case "storage":
+      return source.uris.some((uri) => uri.startsWith("gs://")) ? { _tag: "storage", uris: source.uris } : undefined
+    case "googleDrive":
+      return {
+        _tag: "googleDrive",
+        resources: [
+          ...source.folders.map((id) => ({ kind: "folder" as const, id })),
+          ...source.files.map((id) => ({ kind: "file" as const, id }))
+        ]
+      }
+    case "slack":
+      return { _tag: "slack", channels: source.channels, token: source.token }
+    case "jira": {
+      const { email, projects, queries, server, token } = source
+      return { _tag: "jira", server, email, projects, queries, token }
+    }
+    case "sharePoint": {
+      const { clientId, clientSecret, drive, folder, site, tenantId } = source
+      return { _tag: "sharePoint", site, drive, clientId, tenantId, clientSecret, ...(folder === undefined ? {} : { folder }) }
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { Schema, SchemaTransformation } from "effect"
+import { FeatureView, HttpUrl, SecretName, ServingConfig, VectorSearchName } from "./names.ts"
+import { oneOf } from "./oneOf.ts"
+import { integer, positive, rule, text, withDefault } from "./rules.ts"
+
+const isEndpoint = (name: string | undefined): boolean => name?.includes("/indexEndpoints/") ?? false
+const isIndex = (name: string | undefined): boolean => name?.includes("/indexes/") ?? false
+
+interface VectorSearch {
+  readonly index?: string
+  readonly indexEndpoint?: string
+}
+
+/**
+ * The service's own documentation has the forms of the two names swapped (platform-api section 2.8, wire section 3
+ * row 13), so either field takes either, and each is put where it belongs.
+ */
+const inPlace = (given: VectorSearch): VectorSearch => {
+  const names = [given.index, given.indexEndpoint]
+  const index = names.find(isIndex)
+  const indexEndpoint = names.find(isEndpoint)
+  return {
+    ...(index === undefined ? {} : { index }),
+    ...(indexEndpoint === undefined ? {} : { indexEndpoint })
+  }
+}
+
+const vectorSearchFields = {
+  index: Schema.optionalKey(VectorSearchName.annotate({
+    description: "projects/{project}/locations/{location}/indexes/{index}. May be set later, once."
+  })),
+  indexEndpoint: Schema.optionalKey(VectorSearchName.annotate({
+    description: "projects/{project}/locations/{location}/indexEndpoints/{endpoint}. May be set later, once."
+  }))
+}
+
+const VectorSearch = Schema.Struct(vectorSearchFields).check(
+  rule<VectorSearch>(
+    ({ index, indexEndpoint }) =>
+      index === undefined || indexEndpoint === undefined || isEndpoint(index) !== isEndpoint(indexEndpoint),
+    {
+      rule: "needs one index and one index endpoint; both names are of the same kind",
+      fix: "write .../indexes/{index} for index and .../indexEndpoints/{endpoint} for indexEndpoint"
+    }
+  )
+).annotate({ description: "Vertex AI Vector Search." }).pipe(
+  Schema.decodeTo(
+    Schema.Struct(vectorSearchFields),
+    SchemaTransformation.transform({ decode: inPlace, encode: (names) => names })
+  )
+)
+
+const databaseKey = Schema.optionalKey(SecretName)
+
+/** Where the corpus keeps its vectors; decodes to the domain's `VectorDb`. The kind can never change. */
+export const VectorDbChoice = oneOf({
+  bare: ["managed"],
+  description:
+    "Where the corpus keeps its vectors: managed (the default), or exactly one database. The kind is fixed at creation; a field left out may be set later, once.",
+  cases: {
+    weaviate: Schema.Struct({
+      httpEndpoint: Schema.optionalKey(
+        HttpUrl.annotate({ description: "HTTP endpoint of the instance. May be set later, once." })
+      ),
+      collectionName: Schema.optionalKey(
+        text.annotate({ description: "The collection that holds the corpus. May be set later, once." })
+      ),
+      apiKey: databaseKey
+    }).annotate({ description: "A Weaviate instance." }),
+    pinecone: Schema.Struct({
+      indexName: Schema.optionalKey(
+        text.annotate({ description: "The index that holds the corpus. May be set later, once." })
+      ),
+      apiKey: databaseKey
+    }).annotate({ description: "A Pinecone index." }),
+    featureStore: Schema.Struct({ featureView: Schema.optionalKey(FeatureView) })
+      .annotate({ description: "A Vertex AI Feature Store view." }),
+    vectorSearch: VectorSearch,
+    agentSearch: Schema.Struct({ servingConfig: Schema.optionalKey(ServingConfig) })
+      .annotate({ description: "A Vertex AI Search engine or data store." })
+  }
+})
+
+/** Any server that speaks the `/v1/embeddings` protocol. */
+const OpenAiEmbedding = Schema.Struct({
+  url: HttpUrl.annotate({ description: "Base address, for example http://localhost:11434/v1." }),
+  model: text.annotate({ description: "The model's name at that address." }),
+  dimensions: integer(1, 65_536).annotate({ description: "Length of the model's vectors; every answer is held to it." }),
+  apiKey: Schema.optionalKey(SecretName),
+  batch: withDefault(integer(1, 2048).annotate({ description: "Texts in one request.", default: 64 }), 64),
+  maxRequestsPerMinute: Schema.optionalKey(positive.annotate({ description: "Requests a minute. Unset: not limited by us." }))
+}).annotate({ description: "An embedding server that speaks the OpenAI protocol." })
+
+export const EmbeddingChoice = oneOf({
+  bare: [],
+  description: "The embedding model, fixed at creation. Unset: the engine's default.",
+  cases: {
+    model: text.annotate({
+      description: "A model or endpoint the engine knows, for example text-embedding-005 on Vertex AI."
+    }),
+    openai: OpenAiEmbedding
+  }
+})
+export type EmbeddingChoice = typeof EmbeddingChoice.Type
+
+export const CorpusSettings = Schema.Struct({
+  displayName: text.check(
+    rule<string>((name) => name.length <= 128, { rule: "must be 128 characters or fewer" }, { maxLength: 128 })
+  ).annotate({ description: "The corpus's name, at most 128 characters. The pipeline finds its corpus by it." }),
+  description: Schema.optionalKey(Schema.String.annotate({ description: "What the corpus holds." })),
+  vectorDb: withDefault(VectorDbChoice, "managed"),
+  embedding: Schema.optionalKey(EmbeddingChoice)
+}).annotate({ description: "The corpus that documents go into." })
+export type CorpusSettings = typeof CorpusSettings.Type

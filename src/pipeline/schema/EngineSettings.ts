@@ -1,0 +1,58 @@
+import { Schema } from "effect"
+import { EmbeddingChoice, VectorDbChoice } from "./CorpusSettings.ts"
+import { ChunkingSettings, ImportSettings, ParsingChoice } from "./ImportSettings.ts"
+import { HttpUrl } from "./names.ts"
+import { oneOf } from "./oneOf.ts"
+import { matches, text } from "./rules.ts"
+import { Stages } from "./StageSettings.ts"
+
+const project = text.check(
+  matches(/^[a-z0-9][a-z0-9.:-]*$/, { rule: "must be a Google Cloud project id or number" })
+).annotate({ description: "Google Cloud project, id or number." })
+
+const location = text.check(
+  matches(/^[a-z]+(?:-[a-z]+[0-9]+)?$/, { rule: "must be a location", fix: "write for example us-central1" })
+).annotate({ description: "Region, for example us-central1." })
+
+const baseUrl = Schema.optionalKey(HttpUrl.annotate({
+  description: "Another address to talk to, for example a Sluice server. Unset: the region's own host."
+}))
+
+const quotaProject = Schema.optionalKey(project.annotate({ description: "The project whose quota is used. Unset: that of the credentials." }))
+
+/** Where the pipeline runs. */
+export const EngineChoice = oneOf({
+  bare: ["embedded"],
+  description: "Where the pipeline runs: embedded (on this machine), or vertex.",
+  cases: {
+    vertex: Schema.Struct({ project, location, baseUrl, quotaProject }).annotate({ description: "Vertex AI." })
+  }
+})
+export type EngineChoice = typeof EngineChoice.Type
+export type EngineName = EngineChoice["_tag"]
+
+/** Sections that take the place of the pipeline's own, whole, on one engine. */
+const overrides = {
+  vectorDb: Schema.optionalKey(VectorDbChoice),
+  embedding: Schema.optionalKey(EmbeddingChoice),
+  chunking: Schema.optionalKey(ChunkingSettings),
+  parsing: Schema.optionalKey(ParsingChoice),
+  import: Schema.optionalKey(ImportSettings),
+  stages: Schema.optionalKey(Stages)
+}
+
+/** What differs per engine. A section given here replaces the pipeline's own section whole; nothing is merged. */
+export const EngineOverrides = Schema.Struct({
+  embedded: Schema.optionalKey(Schema.Struct(overrides).annotate({ description: "What differs on the embedded engine." })),
+  vertex: Schema.optionalKey(
+    Schema.Struct({
+      project: Schema.optionalKey(project),
+      location: Schema.optionalKey(location),
+      baseUrl,
+      quotaProject,
+      ...overrides
+    }).annotate({ description: "What differs on Vertex AI; project and location make `--engine vertex` possible." })
+  )
+}).annotate({
+  description: "What differs per engine. A section given here replaces the pipeline's own section whole."
+})

@@ -1,0 +1,96 @@
+import { Schema } from "effect"
+import { defaultChunking } from "../../domain/Chunking.ts"
+import { Processor } from "./names.ts"
+import { oneOf } from "./oneOf.ts"
+import { Amount, DeleteLimit } from "./quantities.ts"
+import { earlyRule, integer, matches, positive, text, withDefault } from "./rules.ts"
+
+/** Decodes to the domain's `Chunking`. */
+export const ChunkingSettings = Schema.Struct({
+  strategy: withDefault(
+    Schema.Literals(["fixed", "structure"]).annotate({
+      description: "fixed: windows of size tokens. structure: whole headings, paragraphs, table rows and code fences packed up to size; embedded engine only.",
+      default: defaultChunking.strategy
+    }),
+    defaultChunking.strategy
+  ),
+  size: withDefault(
+    integer(1, 8192).annotate({ description: "Tokens in a chunk.", default: defaultChunking.size }),
+    defaultChunking.size
+  ),
+  overlap: withDefault(
+    integer(0, 8191).annotate({
+      description: "Tokens a chunk shares with the one before it; less than size.",
+      default: defaultChunking.overlap
+    }),
+    defaultChunking.overlap
+  )
+}).check(earlyRule((chunking) => {
+  const { overlap = defaultChunking.overlap, size = defaultChunking.size }: { overlap?: unknown; size?: unknown } = chunking
+  return typeof overlap !== "number" || typeof size !== "number" || overlap < size ? [] : [{
+    path: ["overlap"],
+    issue: `must be less than size (${size})${overlap === defaultChunking.overlap ? `; unset it is ${overlap}` : ""}`
+  }]
+})).annotate({ description: "How documents are cut." })
+
+/** Decodes to the domain's `Parsing`. */
+export const ParsingChoice = oneOf({
+  bare: ["default"],
+  description: "Who reads the bytes: default (the engine's own parsers), or exactly one hosted parser.",
+  cases: {
+    layout: Schema.Struct({
+      processor: Processor,
+      maxRequestsPerMinute: withDefault(
+        positive.annotate({ description: "Requests a minute to the processor, per job.", default: 120 }),
+        120
+      )
+    }).annotate({ description: "A Document AI layout processor." }),
+    llm: Schema.Struct({
+      model: text.annotate({ description: "The model that reads the documents." }),
+      prompt: Schema.optionalKey(text.annotate({ description: "What the model is told. Unset: the service's own prompt." })),
+      maxRequestsPerMinute: withDefault(
+        positive.annotate({ description: "Requests a minute to the model, per job.", default: 5000 }),
+        5000
+      )
+    }).annotate({ description: "A language model reads the documents." })
+  }
+})
+
+const Budget = Schema.Struct({
+  embeddedTokens: Schema.optionalKey(Amount.pipe(
+    Schema.annotateEncoded({ description: "Tokens to embed in one run at most, for example 5M. The rest stays pending." })
+  )),
+  requests: Schema.optionalKey(Amount.pipe(
+    Schema.annotateEncoded({ description: "Embedding requests in one run at most. The rest stays pending." })
+  ))
+}).annotate({ description: "What one run may spend; it stops there, and the next run goes on." })
+
+export const ImportSettings = Schema.Struct({
+  maxEmbeddingRequestsPerMinute: withDefault(
+    positive.annotate({ description: "Requests a minute to the embedding model, per job.", default: 1000 }),
+    1000
+  ),
+  resultSink: Schema.optionalKey(
+    Schema.String.check(
+      matches(/^(?:gs:\/\/[^/\s]+\/\S+|bq:\/\/[^\s.]+\.[^\s.]+\.[^\s.]+)$/, {
+        rule: "must be a gs:// object or a bq:// table",
+        fix: "write gs://bucket/path.ndjson or bq://project.dataset.table"
+      })
+    ).annotate({ description: "Where the hosted service writes one row per file: gs://bucket/path.ndjson or bq://project.dataset.table." })
+  ),
+  maxDelete: withDefault(DeleteLimit, "10%"),
+  budget: withDefault(Budget, {}),
+  onFileError: withDefault(
+    Schema.Literals(["continue", "stop"]).annotate({
+      description: "After a file fails: continue with the others, or stop the run.",
+      default: "continue"
+    }),
+    "continue"
+  ),
+  concurrency: Schema.optionalKey(integer(1, 64).annotate({ description: "Files in work at the same time. Unset: the engine's own number." })),
+  retries: withDefault(
+    integer(0, 20).annotate({ description: "How often a call that may succeed later is tried again.", default: 5 }),
+    5
+  )
+}).annotate({ description: "How documents are put into the corpus." })
+export type ImportSettings = typeof ImportSettings.Type

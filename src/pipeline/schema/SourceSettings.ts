@@ -1,0 +1,175 @@
+import { Schema, SchemaTransformation } from "effect"
+import { HttpUrl, SecretName, StorageUri } from "./names.ts"
+import { oneOf } from "./oneOf.ts"
+import { ByteSize, DurationText } from "./quantities.ts"
+import { atLeastOne, atMostOne, earlyRule, exactlyOne, listOf, matches, rule, text, withDefault } from "./rules.ts"
+
+const poll = Schema.optionalKey(
+  DurationText.pipe(Schema.annotateEncoded({ description: "How often `sluice watch` lists the source, for example 5m." }))
+)
+
+const flag = (description: string) => withDefault(Schema.Boolean.annotate({ description, default: false }), false)
+
+const maxFileSize = Schema.optionalKey(ByteSize.pipe(
+  Schema.annotateEncoded({ description: "Larger files are skipped: bytes, or with a unit such as 25MB." })
+))
+
+const Local = Schema.Struct({
+  path: text.annotate({ description: "A folder or a file, relative to the folder of the pipeline file." }),
+  include: listOf(text, "Glob patterns of the files to take, relative to path. Empty: every file."),
+  exclude: listOf(text, "Glob patterns of files to leave out."),
+  ignoreFile: Schema.optionalKey(text.annotate({
+    description: "Name of files with .gitignore-style rules, looked for in every folder. Unset: .sluiceignore."
+  })),
+  hidden: flag("Take files and folders whose names start with a dot."),
+  followLinks: flag("Follow symbolic links that stay inside path."),
+  staging: Schema.optionalKey(text.check(
+    matches(/^gs:\/\/[^/\s]+(?:\/.*)?$/, { rule: "must be a gs:// bucket or prefix" })
+  ).annotate({
+    description: "gs://bucket/prefix to copy files to, so that a hosted engine imports them in batches instead of one upload each."
+  })),
+  maxFileSize,
+  poll
+}).annotate({ description: "A folder on this machine." })
+
+const S3 = Schema.Struct({
+  region: Schema.optionalKey(text.annotate({ description: "Region of the buckets." })),
+  endpoint: Schema.optionalKey(HttpUrl.annotate({ description: "Address of an S3-compatible service." })),
+  unsigned: flag("Send no credentials, for public buckets."),
+  requesterPays: flag("Agree to pay for reading requester-pays buckets.")
+})
+
+const Storage = Schema.Struct({
+  uris: Schema.Array(StorageUri).check(
+    rule<ReadonlyArray<string>>((uris) => uris.length > 0, { rule: "needs at least one address" }, { minItems: 1 })
+  ).annotate({ description: "gs://, s3://, https:// or file:// addresses of objects, or of prefixes ending in /." }),
+  maxFileSize,
+  userProject: Schema.optionalKey(text.annotate({ description: "The project that pays for reading requester-pays gs:// buckets." })),
+  s3: Schema.optionalKey(S3.annotate({ description: "How s3:// addresses are reached. Unset: as the AWS environment variables say." })),
+  poll
+}).annotate({ description: "Object storage, or pages by address." })
+
+const driveId = Schema.String.check(
+  matches(/^[A-Za-z0-9_-]+$/, {
+    rule: "must be a Google Drive id",
+    fix: "take the part after /folders/ or /d/ of the link"
+  })
+)
+
+const GoogleDrive = Schema.Struct({
+  folders: listOf(driveId, "Ids of folders, taken with everything in them."),
+  files: listOf(driveId, "Ids of single files."),
+  poll
+}).check(atLeastOne(["folders", "files"])).annotate({ description: "Google Drive folders and files." })
+
+const instantPattern =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
+const instant = (description: string) =>
+  Schema.optionalKey(
+    Schema.String.check(
+      matches(instantPattern, {
+        rule: "must be an RFC 3339 time with a zone",
+        fix: "write for example 2026-01-01T00:00:00Z"
+      })
+    ).annotate({ description })
+  )
+
+const Channel = Schema.Struct({
+  id: Schema.String.check(
+    matches(/^[A-Z0-9]+$/, {
+      rule: "must be a Slack channel id",
+      fix: "write the id, such as C012AB3CD, not the channel's name"
+    })
+  ).annotate({ description: "Channel id, for example C012AB3CD." }),
+  start: instant("Messages from this time on, RFC 3339."),
+  end: instant("Messages before this time, RFC 3339.")
+}).check(earlyRule(({ end, start }: { start?: unknown; end?: unknown }) =>
+  typeof start !== "string" || typeof end !== "string" || !(Date.parse(start) >= Date.parse(end))
+    ? []
+    : [{ path: ["end"], issue: "must be later than start" }]
+))
+
+const Slack = Schema.Struct({
+  channels: Schema.Array(Channel).check(
+    rule<ReadonlyArray<unknown>>(
+      (channels) => channels.length > 0,
+      { rule: "needs at least one channel" },
+      { minItems: 1 }
+    )
+  ).annotate({ description: "The channels to read." }),
+  token: SecretName,
+  poll
+}).annotate({ description: "Slack channels." })
+
+const Jira = Schema.Struct({
+  server: Schema.String.check(
+    matches(/^(?:https?:\/\/)?[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?(?:\/[^\s?#@]*)?$/, {
+      rule: "must be the server's host name or https:// address",
+      fix: "write for example acme.atlassian.net"
+    })
+  ).annotate({ description: "The server, for example acme.atlassian.net." }),
+  email: Schema.String.check(
+    matches(/^[^\s@]+@[^\s@]+$/, { rule: "must be the e-mail address of the account the token belongs to" })
+  ).annotate({ description: "E-mail address of the account the token belongs to." }),
+  projects: listOf(text, "Keys of projects, taken whole."),
+  queries: listOf(text, "JQL queries."),
+  token: SecretName,
+  poll
+}).check(atLeastOne(["projects", "queries"])).annotate({ description: "Jira issues." })
+
+const sharePointFields = {
+  site: text.annotate({ description: "Name or id of the site." }),
+  clientId: text.annotate({ description: "Application (client) id." }),
+  tenantId: text.annotate({ description: "Directory (tenant) id." }),
+  clientSecret: SecretName,
+  poll
+}
+
+const SharePoint = Schema.Struct({
+  ...sharePointFields,
+  drive: Schema.optionalKey(text.annotate({ description: "Name of the document library. This or driveId." })),
+  driveId: Schema.optionalKey(text.annotate({ description: "Id of the document library. This or drive." })),
+  folderPath: Schema.optionalKey(
+    text.annotate({ description: "Path of a folder. This or folderId, or neither for the whole library." })
+  ),
+  folderId: Schema.optionalKey(text.annotate({ description: "Id of a folder. This or folderPath." }))
+}).check(exactlyOne(["drive", "driveId"]), atMostOne(["folderPath", "folderId"]))
+  .annotate({ description: "A SharePoint document library." })
+  .pipe(Schema.decodeTo(
+    Schema.toType(Schema.Struct({
+      ...sharePointFields,
+      drive: Schema.Union([Schema.Struct({ name: Schema.String }), Schema.Struct({ id: Schema.String })]),
+      folder: Schema.optionalKey(
+        Schema.Union([Schema.Struct({ path: Schema.String }), Schema.Struct({ id: Schema.String })])
+      )
+    })),
+    SchemaTransformation.transform({
+      decode: ({ drive, driveId, folderId, folderPath, ...rest }) => ({
+        ...rest,
+        drive: driveId === undefined ? { name: drive ?? "" } : { id: driveId },
+        ...(folderPath === undefined ? {} : { folder: { path: folderPath } }),
+        ...(folderId === undefined ? {} : { folder: { id: folderId } })
+      }),
+      encode: ({ drive, folder, ...rest }) => ({
+        ...rest,
+        ...("id" in drive ? { driveId: drive.id } : { drive: drive.name }),
+        ...(folder === undefined ? {} : "id" in folder ? { folderId: folder.id } : { folderPath: folder.path })
+      })
+    })
+  ))
+
+/** Where documents come from: exactly one kind. */
+export const SourceSettings = oneOf({
+  bare: [],
+  description: "Where documents come from: exactly one kind.",
+  cases: {
+    local: Local,
+    storage: Storage,
+    googleDrive: GoogleDrive,
+    slack: Slack,
+    jira: Jira,
+    sharePoint: SharePoint
+  }
+})
+export type SourceSettings = typeof SourceSettings.Type

@@ -1,0 +1,72 @@
+import { Result } from "effect"
+import type { Problem, ValuePath } from "../file/PipelineInvalid.ts"
+import type { Pipeline } from "../Pipeline.ts"
+import type { EngineChoice, EngineName } from "./EngineSettings.ts"
+
+type Section = "vectorDb" | "embedding" | "chunking" | "parsing" | "import" | "stages"
+
+const ownPath: Readonly<Record<Section, ValuePath>> = {
+  vectorDb: ["corpus", "vectorDb"],
+  embedding: ["corpus", "embedding"],
+  chunking: ["chunking"],
+  parsing: ["parsing"],
+  import: ["import"],
+  stages: ["stages"]
+}
+
+/** Where the section that holds on an engine is written: under `engines`, or at its own place. */
+export const sectionPath = (pipeline: Pipeline, engine: EngineName, section: Section): ValuePath =>
+  pipeline.engines[engine]?.[section] === undefined ? ownPath[section] : ["engines", engine, section]
+
+/**
+ * The pipeline as it runs on one engine (default: its own): each section under `engines` in the place of the
+ * pipeline's. Fails where the engine needs settings the pipeline does not have.
+ */
+export const forEngine = (
+  pipeline: Pipeline,
+  engine: EngineName = pipeline.engine._tag
+): Result.Result<Pipeline, ReadonlyArray<Problem>> =>
+  Result.map(engineSettings(pipeline, engine), (settings) => {
+    const override = pipeline.engines[engine]
+    const { chunking, import: imports, parsing, stages, vectorDb, embedding } = override ?? {}
+    return {
+      ...pipeline,
+      engine: settings,
+      engines: {},
+      corpus: {
+        ...pipeline.corpus,
+        vectorDb: vectorDb ?? pipeline.corpus.vectorDb,
+        ...(embedding === undefined ? {} : { embedding })
+      },
+      chunking: chunking ?? pipeline.chunking,
+      parsing: parsing ?? pipeline.parsing,
+      import: imports ?? pipeline.import,
+      stages: stages ?? pipeline.stages
+    }
+  })
+
+const engineSettings = (pipeline: Pipeline, engine: EngineName): Result.Result<EngineChoice, ReadonlyArray<Problem>> => {
+  if (engine === "embedded") return Result.succeed({ _tag: "embedded" })
+  const own = pipeline.engine._tag === "vertex" ? pipeline.engine : undefined
+  const override = pipeline.engines.vertex
+  const project = override?.project ?? own?.project
+  const location = override?.location ?? own?.location
+  const baseUrl = override?.baseUrl ?? own?.baseUrl
+  const quotaProject = override?.quotaProject ?? own?.quotaProject
+  if (project !== undefined && location !== undefined) {
+    return Result.succeed({
+      _tag: "vertex",
+      project,
+      location,
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(quotaProject === undefined ? {} : { quotaProject })
+    })
+  }
+  const missing = Object.entries({ project, location }).filter(([, value]) => value === undefined)
+  return Result.fail(missing.map(([key]) => ({
+    path: ["engines", "vertex", key],
+    rule: `the vertex engine needs a ${key}`,
+    fix: `give ${key} under engines.vertex, or engine: { vertex: { project: ..., location: ... } }`,
+    place: "key" as const
+  })))
+}

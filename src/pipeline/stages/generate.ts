@@ -1,0 +1,20 @@
+import { Effect } from "effect"
+import type { Answer } from "../../domain/Answer.ts"
+import type { ServiceError } from "../../domain/Errors.ts"
+import { Generator } from "../../ports/Generator.ts"
+import type { Retrieved } from "./retrieve.ts"
+import type { Stage } from "./Stage.ts"
+
+export interface Answered extends Retrieved {
+  readonly answer: Answer
+}
+
+/** Answers the question from the contexts, citing them. */
+export const generate =
+  (options: { readonly instruction?: string } = {}): Stage<Retrieved, Answered, ServiceError, Generator> =>
+  (input) =>
+    Effect.gen(function*() {
+      const generator = yield* Generator
+      const answer = yield* generator.answer({ ...options, question: input.question, contexts: input.contexts })
+      return { ...input, answer }
+    }).pipe(Effect.withSpan("stage.generate"))

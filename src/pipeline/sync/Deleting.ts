@@ -1,0 +1,85 @@
+import { Effect, Stream } from "effect"
+import type { SyncEvent } from "../../domain/Report.ts"
+import { Files } from "../../ports/Files.ts"
+import { Ledger, type Scan } from "../../ports/Ledger.ts"
+import { ignoreMissing } from "./Applying.ts"
+import { freeDeletes, type SyncSpec } from "./SyncSpec.ts"
+
+/** Deletes under way at once. */
+const concurrency = 8
+const batchSize = 256
+/** Paths named in a held event. */
+const named = 20
+
+/** What a scan found gone in one source, and whether the guard lets it go. */
+export interface Gone {
+  readonly source: string
+  readonly count: number
+  readonly held: string | undefined
+}
+
+/** Sources with something missing, among the pipeline's and those the ledger still knows from before. */
+export const gone = Effect.fn("sync.gone")(function*(
+  scope: string,
+  spec: Pick<SyncSpec, "maxDelete">,
+  scan: Scan,
+  yes: boolean
+) {
+  const ledger = yield* Ledger
+  const found: Array<Gone> = []
+  for (const source of yield* ledger.sources(scope)) {
+    const { known, missing } = yield* scan.countMissing(source)
+    if (missing === 0) continue
+    const limit = Math.max(
+      freeDeletes,
+      "percent" in spec.maxDelete ? Math.floor((known * spec.maxDelete.percent) / 100) : spec.maxDelete.count
+    )
+    const held = yes || missing <= limit
+      ? undefined
+      : `${missing} of ${known} files are gone at the source, more than maxDelete allows (${limit}); --yes deletes them`
+    found.push({ source, count: missing, held })
+  }
+  return found
+})
+
+/** Removes from the target what complete listings no longer have. Answers how many went, by source. */
+export const deleteMissing = Effect.fn("sync.deleteMissing")(function*(input: {
+  readonly scope: string
+  readonly scan: Scan
+  readonly gone: ReadonlyArray<Gone>
+  readonly emit: (event: SyncEvent) => Effect.Effect<void>
+}) {
+  const { emit, scan, scope } = input
+  const ledger = yield* Ledger
+  const files = yield* Files
+  const held = new Map(input.gone.flatMap((g) => (g.held === undefined ? [] : [[g.source, g] as const])))
+  const deleted = new Map<string, number>()
+  const heldPaths = new Map<string, Array<string>>()
+
+  yield* scan.missing.pipe(
+    Stream.grouped(batchSize),
+    Stream.runForEach(Effect.fnUntraced(function*(batch) {
+      const going = batch.filter((entry) => !held.has(entry.source))
+      for (const entry of batch) {
+        const paths = heldPaths.get(entry.source) ?? []
+        if (held.has(entry.source) && paths.length < named) heldPaths.set(entry.source, [...paths, entry.path])
+      }
+      yield* Effect.forEach(
+        going,
+        (entry) => entry.file === undefined ? Effect.void : files.delete(entry.file).pipe(ignoreMissing),
+        { concurrency, discard: true }
+      )
+      yield* ledger.write(scope, { remove: going })
+      for (const entry of going) {
+        // Only what the target held was deleted from it.
+        if (entry.file === undefined) continue
+        deleted.set(entry.source, (deleted.get(entry.source) ?? 0) + 1)
+        yield* emit({ type: "deleted", source: entry.source, path: entry.path })
+      }
+    }))
+  )
+  for (const { count, held: why, source } of input.gone) {
+    if (why !== undefined) yield* emit({ type: "held", source, count, why, paths: heldPaths.get(source) ?? [] })
+  }
+  return deleted
+})

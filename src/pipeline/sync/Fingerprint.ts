@@ -1,0 +1,67 @@
+import { hash } from "node:crypto"
+import type { Chunking } from "../../domain/Chunking.ts"
+import type { Parsing } from "../../domain/RagFile.ts"
+import type { SourceItem } from "../../ports/Connector.ts"
+import type { Engine } from "../../ports/Engine.ts"
+
+/**
+ * What decides whether a stored file is current, in three parts, each a hash: the bytes; the facts that can change
+ * without them (name, address, metadata, permissions); and the settings they were stored under (parser, chunking,
+ * embedder). Printed `{content}.{facts}.{settings}`.
+ */
+export interface Fingerprint {
+  readonly content: string
+  readonly facts: string
+  readonly settings: string
+}
+
+/** 128 bits: no two of a corpus's documents meet by chance. */
+const digest = (data: string | Uint8Array): string => hash("sha256", data, "hex").slice(0, 32)
+
+export const contentHash = (content: Uint8Array): string => digest(content)
+
+/** Stands for the content of what the engine fetches by itself: its bytes never come by here. */
+export const revisionHash = (revision: string): string => digest(`revision ${revision}`)
+
+export const pathHash = (path: string): string => digest(path)
+
+const sorted = (record: Readonly<Record<string, string>>) =>
+  Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))
+
+/** Times move without meaning anything: a checkout touches every file. */
+const meaningful = ({ modifiedTime: _, ...metadata }: Readonly<Record<string, string>> = {}) => metadata
+
+/** Of the facts that the engine keeps: those it does not keep need not be brought up to date. */
+export const factsHash = (item: SourceItem, engine: Pick<Engine["Service"], "immutableFiles">): string =>
+  digest(JSON.stringify(engine.immutableFiles === true ? [item.displayName] : [
+    item.displayName,
+    item.uri,
+    sorted(meaningful(item.metadata)),
+    item.permissions === undefined ? null : [item.permissions.public, item.permissions.principals.toSorted()]
+  ]))
+
+export const settingsHash = (
+  engineSignature: string,
+  settings: { readonly chunking: Chunking; readonly parsing: Parsing; readonly embeddingModel: string | undefined }
+): string => {
+  const { chunking, embeddingModel, parsing } = settings
+  // A rate is not part of what gets stored.
+  const parser = parsing._tag === "default"
+    ? [parsing._tag]
+    : parsing._tag === "layout"
+    ? [parsing._tag, parsing.processor]
+    : [parsing._tag, parsing.model, parsing.prompt ?? null]
+  return digest(JSON.stringify([
+    engineSignature,
+    [chunking.strategy, chunking.size, chunking.overlap],
+    parser,
+    embeddingModel ?? null
+  ]))
+}
+
+export const format = (f: Fingerprint): string => `${f.content}.${f.facts}.${f.settings}`
+
+export const parse = (text: string): Fingerprint => {
+  const [content = "", facts = "", settings = ""] = text.split(".")
+  return { content, facts, settings }
+}

@@ -1,0 +1,192 @@
+import { Effect, Stream } from "effect"
+import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
+import type { Counts, FileOutcome } from "../../domain/Report.ts"
+import type { Corpora } from "../../ports/Corpora.ts"
+import { Engine } from "../../ports/Engine.ts"
+import type { Files } from "../../ports/Files.ts"
+import { Ledger } from "../../ports/Ledger.ts"
+import { TextPool } from "../../text/TextPool.ts"
+import { whyUnreadable } from "./Applying.ts"
+import { decide, type Decision } from "./Decision.ts"
+import { gone } from "./Deleting.ts"
+import { checkSources, importOnlyNote, isHandedOver } from "./HandOver.ts"
+import { recoverLedger } from "./Recovery.ts"
+import { decodeWork, scanSources, type Work } from "./Scanning.ts"
+import type { SyncSpec } from "./SyncSpec.ts"
+import { scopeOf, settingsOf } from "./Sync.ts"
+import { Tally } from "./Tally.ts"
+import { type Change, findTarget } from "./Target.ts"
+
+/** One line of a plan: what a run would do with one item. */
+export type PlanItem =
+  | ({ readonly type: "file" } & FileOutcome)
+  | { readonly type: "delete"; readonly source: string; readonly path: string; readonly held: boolean }
+
+/** What a run would do. Nothing was written to the target. */
+export interface Plan {
+  readonly corpus: { readonly action: "create" | "keep" | "update" | "replace"; readonly changes: ReadonlyArray<Change> }
+  /** As a run would report it; `deleted` and `held` are what it would delete and hold. */
+  readonly totals: Counts
+  readonly chunks: number
+  readonly tokens: number
+  /** One a chunk, the service's way of counting; 0 where embedding runs in the process. Known texts count too. */
+  readonly embeddingRequests: number
+  /** At the configured rates; 0 where nothing limits. */
+  readonly minutes: number
+  /** Listings that were cut short, and why deletes would be held. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+export interface PlanOptions {
+  readonly maxEmbeddingRequestsPerMinute: number
+  readonly retryFailed?: boolean
+  readonly observe?: (item: PlanItem) => Effect.Effect<void>
+}
+
+/** Looks at sources, ledger and target and says what `sync` would do, by the same decisions. */
+export const plan = Effect.fn("plan")(function*(
+  spec: SyncSpec,
+  options: PlanOptions
+): Effect.fn.Return<Plan, ServiceError | StateError | SecretError, Corpora | Files | Engine | Ledger | TextPool> {
+  const engine = yield* Engine
+  const ledger = yield* Ledger
+  const pool = yield* TextPool
+  const observe = options.observe ?? (() => Effect.void)
+  const retryFailed = options.retryFailed ?? false
+  const settings = settingsOf(engine, spec)
+  const tally = new Tally()
+  let tokens = 0
+  let uploads = 0
+  let handedOver = 0
+  let estimated = 0
+
+  const sources = yield* checkSources(spec, engine)
+  const own = scopeOf(engine, spec.pipeline)
+  const target = yield* findTarget(own, spec.corpus)
+  const replaced = target._tag === "found" && target.changes.some((change) => change.forcesReplacement)
+  // A corpus yet to be made holds nothing, whatever the ledger remembers of another.
+  const scope = target._tag === "missing" || replaced ? `${own}#new` : own
+  if (target._tag === "found" && target.adopted && !replaced) {
+    yield* ledger.reset(own, { corpus: target.corpus.name })
+    yield* recoverLedger(own, target.corpus.name, spec.pipeline, spec.sources.map(({ id }) => id))
+  }
+
+  const tell = (outcome: FileOutcome, settle: boolean) => {
+    if (settle) tally.settled(outcome, 0)
+    return observe({ type: "file", ...outcome })
+  }
+
+  return yield* Effect.gen(function*() {
+    const scan = yield* ledger.scan(scope)
+    yield* scanSources({
+      sources: sources.listed,
+      scan,
+      tally,
+      settings,
+      engine,
+      retryFailed,
+      emit: (event) => (event.type === "file" ? observe(event) : Effect.void)
+    })
+    yield* Effect.forEach(sources.importOnly, ({ id }) => scan.seeAll(id), { discard: true })
+    const byId = new Map(sources.listed.map((source) => [source.id, source]))
+
+    yield* scan.queued.pipe(
+      Stream.mapEffect(
+        Effect.fnUntraced(function*(text) {
+          const work = decodeWork(text)
+          const source = byId.get(work.source)
+          if (source === undefined) return
+          if (isHandedOver(source, work.item)) {
+            handedOver += 1
+            estimated += estimatedChunks(work.item.size ?? 0, spec.chunking)
+            return yield* tell({ source: work.source, path: work.item.path, outcome: work.known?.file === undefined ? "added" : "changed" }, true)
+          }
+          const decision = yield* decide({ work, connector: source.connector, scan, settings, engine, retryFailed })
+          if (decision._tag !== "upload") return yield* tell(outcomeOf(work, decision), true)
+          const base = { source: work.source, path: work.item.path, bytes: decision.content.length }
+          const prepared = yield* Effect.result(pool.prepare({
+            content: decision.content,
+            name: work.item.path,
+            chunking: spec.chunking,
+            ...(work.item.mimeType === undefined ? {} : { mimeType: work.item.mimeType })
+          }))
+          if (prepared._tag === "Failure") {
+            const { message, problem, skips } = prepared.failure
+            return yield* tell({ ...base, outcome: skips ? "skipped" : "failed", reason: problem, message }, true)
+          }
+          if (source.staging === undefined) uploads += 1
+          tokens += prepared.success.tokens
+          yield* tell({
+            ...base,
+            outcome: decision.outcome,
+            chunks: prepared.success.chunks.length,
+            tokens: prepared.success.tokens
+          }, true)
+        }),
+        { concurrency: spec.concurrency ?? engine.concurrency, unordered: true }
+      ),
+      Stream.runDrain
+    )
+
+    const missing = yield* gone(scope, spec, scan, false)
+    const heldSources = new Set(missing.filter((g) => g.held !== undefined).map((g) => g.source))
+    yield* scan.missing.pipe(Stream.runForEach((entry) => {
+      const held = heldSources.has(entry.source)
+      tally.add(entry.source, held ? "held" : "deleted", 1)
+      return observe({ type: "delete", source: entry.source, path: entry.path, held })
+    }))
+
+    const changes = target._tag === "found" ? target.changes : []
+    const requests = engine.remoteEmbedding ? tally.chunks + estimated : 0
+    const result: Plan = {
+      corpus: {
+        action: target._tag === "missing" ? "create" : replaced ? "replace" : changes.length > 0 ? "update" : "keep",
+        changes
+      },
+      totals: tally.totals,
+      chunks: tally.chunks,
+      tokens,
+      embeddingRequests: requests,
+      minutes: Math.max(
+        requests / options.maxEmbeddingRequestsPerMinute,
+        engine.uploadsPerMinute === undefined ? 0 : uploads / engine.uploadsPerMinute
+      ),
+      warnings: [
+        ...(handedOver === 0 ? [] : [
+          `${handedOver} files are fetched by the service itself: what it will cut and embed is estimated from their size (${estimated} chunks)`
+        ]),
+        ...sources.importOnly.map((source) => `${source.id}: ${importOnlyNote(source)}`),
+        ...tally.sources.flatMap(({ error, source }) =>
+          error === undefined ? [] : [`${source}: the listing was cut short (${error}); nothing of it would be deleted`]
+        ),
+        ...missing.flatMap(({ held, source }) => (held === undefined ? [] : [`${source}: ${held}`]))
+      ]
+    }
+    return result
+  }).pipe(Effect.scoped)
+})
+
+/** Of plain text in a Latin script; who does not read the bytes cannot know better. */
+const bytesPerToken = 4
+const estimatedChunks = (bytes: number, { overlap, size }: SyncSpec["chunking"]): number =>
+  Math.max(1, Math.ceil(bytes / bytesPerToken / (size - overlap)))
+
+const outcomeOf = (work: Work, decision: Exclude<Decision, { readonly _tag: "upload" }>): FileOutcome => {
+  const base = { source: work.source, path: work.item.path }
+  switch (decision._tag) {
+    case "unchanged":
+      return { ...base, outcome: "unchanged" }
+    case "settled":
+      return {
+        ...base,
+        outcome: decision.outcome,
+        ...(decision.entry.reason === undefined ? {} : { reason: decision.entry.reason })
+      }
+    case "facts":
+      return decision.from === undefined
+        ? { ...base, outcome: "changed", chunks: 0 }
+        : { ...base, outcome: "moved", from: decision.from.path }
+    case "unreadable":
+      return { ...base, outcome: decision.outcome, ...whyUnreadable(decision.error) }
+  }
+}

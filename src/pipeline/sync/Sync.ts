@@ -1,0 +1,209 @@
+import { Cause, Clock, Effect, Exit, Ref, Stream } from "effect"
+import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
+import type { Report } from "../../domain/Report.ts"
+import type { Corpora } from "../../ports/Corpora.ts"
+import { Engine } from "../../ports/Engine.ts"
+import { Files } from "../../ports/Files.ts"
+import { Ledger } from "../../ports/Ledger.ts"
+import * as Applying from "./Applying.ts"
+import { deleteMissing, gone } from "./Deleting.ts"
+import * as Fingerprint from "./Fingerprint.ts"
+import { checkSources, importOnlyNote, isHandedOver } from "./HandOver.ts"
+import type { Handed } from "./Imported.ts"
+import * as Importing from "./Importing.ts"
+import { recoverLedger, settleIntents } from "./Recovery.ts"
+import { decodeWork, scanSources } from "./Scanning.ts"
+import type { SyncOptions, SyncSource, SyncSpec } from "./SyncSpec.ts"
+import { Tally } from "./Tally.ts"
+import { readyTarget, retireReplaced } from "./Target.ts"
+
+/** The ledger's key: the same pipeline on another target is another scope. */
+export const scopeOf = (engine: Engine["Service"], pipeline: string): string => `${engine.target}#${pipeline}`
+
+export const settingsOf = (engine: Engine["Service"], spec: SyncSpec): string =>
+  Fingerprint.settingsHash(engine.signature, { ...spec, embeddingModel: spec.corpus.embeddingModel })
+
+/**
+ * Brings the target in line with the sources, and accounts for every item.
+ *
+ * A file's failure is an outcome in the report. The effect fails only with what concerns the whole run: the state
+ * database, credentials, quota, a corpus that cannot be changed in place. Whatever happens, what was written stays
+ * written, the run is recorded, and the next run goes on from there.
+ */
+export const sync = Effect.fn("sync")(function*(
+  spec: SyncSpec,
+  options: SyncOptions = {}
+): Effect.fn.Return<Report, ServiceError | StateError | SecretError, Corpora | Files | Engine | Ledger> {
+  const engine = yield* Engine
+  const files = yield* Files
+  const ledger = yield* Ledger
+  const emit = options.observe ?? (() => Effect.void)
+  const scope = scopeOf(engine, spec.pipeline)
+  const settings = settingsOf(engine, spec)
+  const retryFailed = options.retryFailed ?? false
+  const started = yield* Clock.currentTimeMillis
+  const tally = new Tally()
+
+  const sources = yield* checkSources(spec, engine)
+  const target = yield* readyTarget(scope, spec.corpus, options.replace ?? false)
+  const { corpus } = target
+  yield* emit({ type: "corpus", corpus, action: target.action })
+  if (target.adopted) yield* recoverLedger(scope, corpus, spec.pipeline, spec.sources.map(({ id }) => id))
+  else if (target.action === "found") yield* settleIntents(scope, corpus, spec.pipeline)
+  const importer = engine.imports === undefined ? undefined : Importing.make({
+    spec,
+    corpus,
+    settings,
+    engine,
+    imports: engine.imports,
+    files,
+    ledger,
+    scope,
+    emit
+  })
+  const begun = importer === undefined || target.action === "created" ? new Map<string, string>() : yield* importer.settleEarlier()
+
+  const run = yield* ledger.startRun(scope, started)
+  const finish = Effect.fnUntraced(function*(ended: Report["ended"]) {
+    const now = yield* Clock.currentTimeMillis
+    const report = tally.report({
+      pipeline: spec.pipeline,
+      engine: engine.name,
+      corpus,
+      started: new Date(started).toISOString(),
+      seconds: (now - started) / 1000,
+      ended
+    })
+    yield* ledger.endRun(run, now, report)
+    yield* emit({ type: "report", report })
+    return report
+  })
+
+  return yield* Effect.gen(function*() {
+    const scan = yield* ledger.scan(scope)
+    yield* scanSources({ sources: sources.listed, scan, tally, settings, engine, retryFailed, emit })
+    for (const { id, source } of sources.importOnly) {
+      tally.source(id, source._tag)
+      yield* scan.seeAll(id)
+    }
+    const byId = new Map(sources.listed.map((source) => [source.id, source]))
+    const apply = yield* Applying.make({
+      spec,
+      sources: sources.listed,
+      corpus,
+      scan,
+      settings,
+      retryFailed,
+      engine,
+      files,
+      ledger,
+      scope
+    })
+    /** Why no more work is begun; what is left is pending. */
+    const stopped = yield* Ref.make<"budget" | "stopped" | undefined>(undefined)
+    const fatal = yield* Ref.make<ServiceError | StateError | SecretError | undefined>(undefined)
+
+    /** Addresses only: the bytes are where the engine fetches them. */
+    const stagedBySource = new Map<string, Array<Handed>>()
+
+    yield* scan.queued.pipe(
+      Stream.mapEffect(
+        Effect.fnUntraced(function*(text) {
+          const work = decodeWork(text)
+          if (isHandedOver(byId.get(work.source), work.item) || (yield* Ref.get(stopped)) !== undefined) return
+          const applied = yield* Effect.result(apply(work))
+          if (applied._tag === "Failure") {
+            yield* Ref.set(stopped, "stopped")
+            yield* Ref.set(fatal, applied.failure)
+            return
+          }
+          if ("staged" in applied.success) {
+            const { staged } = applied.success
+            const others = stagedBySource.get(work.source)
+            return void (others === undefined ? stagedBySource.set(work.source, [staged]) : others.push(staged))
+          }
+          const { embeddedTokens, outcome } = applied.success
+          tally.settled(outcome, embeddedTokens)
+          yield* emit({ type: "file", ...outcome })
+          if (spec.maxEmbeddedTokens !== undefined && tally.embeddedTokens >= spec.maxEmbeddedTokens) {
+            yield* Ref.set(stopped, "budget")
+          }
+          if (outcome.outcome === "failed" && spec.onFileError === "stop") yield* Ref.set(stopped, "stopped")
+        }),
+        { concurrency: spec.concurrency ?? engine.concurrency, unordered: true }
+      ),
+      Stream.runDrain
+    )
+
+    /** Runs one import, unless something has stopped the run, and accounts for what it did. */
+    const account = Effect.fnUntraced(function*(source: string, run: Effect.Effect<Importing.ImportResult, ServiceError | StateError>, queued: boolean) {
+      if ((yield* Ref.get(stopped)) !== undefined) return
+      const done = yield* Effect.result(run)
+      if (done._tag === "Failure") {
+        yield* Ref.set(stopped, "stopped")
+        return yield* Ref.set(fatal, done.failure)
+      }
+      const { note, outcomes, unnamed } = done.success
+      tally.noted(source, note)
+      for (const outcome of outcomes) {
+        if (queued) tally.settled(outcome, 0)
+        else tally.listedOutcome(outcome)
+        yield* emit({ type: "file", ...outcome })
+      }
+      tally.counted(source, unnamed)
+      if (spec.onFileError === "stop" && (unnamed.failed > 0 || outcomes.some(({ outcome }) => outcome === "failed"))) {
+        yield* Ref.set(stopped, "stopped")
+      }
+    })
+    if (importer !== undefined) {
+      const handed = (source: SyncSource) =>
+        source.staging !== undefined
+          ? Stream.fromIterable(stagedBySource.get(source.id) ?? [])
+          : scan.queued.pipe(
+            Stream.map(decodeWork),
+            Stream.filter((work) => work.source === source.id && isHandedOver(source, work.item)),
+            Stream.map(importer.handOver)
+          )
+      const batches = Stream.fromIterable(sources.listed).pipe(
+        Stream.filter(({ imports, staging }) => imports !== undefined || staging !== undefined),
+        Stream.flatMap((source) => handed(source).pipe(
+          Stream.grouped(Importing.importSize),
+          Stream.map((files) => account(source.id, importer.importFiles(source.id, files), true))
+        ))
+      )
+      const whole = Stream.fromIterable(sources.importOnly).pipe(Stream.map((source) => {
+        tally.noted(source.id, importOnlyNote(source))
+        return account(source.id, importer.importWhole(source, begun.get(source.id)), false)
+      }))
+      yield* Stream.concat(batches, whole).pipe(
+        Stream.mapEffect((run) => run, { concurrency: Importing.importsAtOnce, unordered: true }),
+        Stream.runDrain
+      )
+    }
+    const error = yield* Ref.get(fatal)
+    if (error !== undefined) return yield* error
+
+    const stop = yield* Ref.get(stopped)
+    if (stop === undefined) {
+      const missing = yield* gone(scope, spec, scan, options.yes ?? false)
+      const deleted = yield* deleteMissing({ scope, scan, gone: missing, emit })
+      for (const [source, count] of deleted) tally.add(source, "deleted", count)
+      for (const { count, held, source } of missing) {
+        if (held === undefined) continue
+        tally.add(source, "held", count)
+        tally.held(source, held)
+      }
+      if (tally.totals.failed === 0) yield* retireReplaced(scope)
+    }
+    return yield* finish(stop ?? "done")
+  }).pipe(
+    Effect.scoped,
+    Effect.onExit((exit) =>
+      Exit.isSuccess(exit)
+        ? Effect.void
+        // The record must not hide the failure that ended the run.
+        : finish(Cause.hasInterrupts(exit.cause) ? "interrupted" : "stopped").pipe(Effect.ignore)
+    )
+  )
+})
+

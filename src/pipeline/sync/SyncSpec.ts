@@ -1,0 +1,53 @@
+import type { Effect } from "effect"
+import type { Chunking } from "../../domain/Chunking.ts"
+import type { CorpusSpec } from "../../domain/Corpus.ts"
+import type { ImportSource } from "../../domain/Import.ts"
+import type { Parsing } from "../../domain/RagFile.ts"
+import type { SyncEvent } from "../../domain/Report.ts"
+import type { Connector } from "../../ports/Connector.ts"
+
+/** Everything sync works from: a pipeline with its sources made into connectors. */
+export interface SyncSpec {
+  /** Names the ledger's scope and the target's markers, together with the engine. */
+  readonly pipeline: string
+  readonly corpus: CorpusSpec
+  readonly chunking: Chunking
+  readonly parsing: Parsing
+  readonly sources: ReadonlyArray<SyncSource>
+  /** More deletes in one source than this, and than 20, are held until `yes`. */
+  readonly maxDelete: { readonly percent: number } | { readonly count: number }
+  /** Texts are not sent to the embedder beyond this many tokens a run; what is not reached is `pending`. */
+  readonly maxEmbeddedTokens?: number
+  readonly onFileError: "continue" | "stop"
+  /** Files under way at once; the engine's own number when absent. */
+  readonly concurrency?: number
+  /** Embedding requests a minute of one import by the engine; its own number when absent. */
+  readonly maxEmbeddingRequestsPerMinute?: number
+  /** Where an import by the engine writes what became of each file. Each import writes an object of its own beside it. */
+  readonly resultSink?: string
+}
+
+export interface SyncSource {
+  readonly id: string
+  readonly connector: Connector
+  /** The source as an engine that fetches by itself is told of it, in the place of our reading and uploading. */
+  readonly imports?: ImportSource
+  /** `gs://…`: an engine that fetches by itself fetches the files from here, where we put what is new or has changed. */
+  readonly staging?: string
+}
+
+export interface SyncOptions {
+  /** Releases deletes that the guard would hold. */
+  readonly yes?: boolean
+  /** Allows what cannot be changed in place to be rebuilt: a new corpus takes the old one's place. */
+  readonly replace?: boolean
+  /** Tries quarantined items too. */
+  readonly retryFailed?: boolean
+  readonly observe?: (event: SyncEvent) => Effect.Effect<void>
+}
+
+/** Deletes below this number are never held. */
+export const freeDeletes = 20
+
+/** The marker's source: who put a file there. */
+export const markerSource = (pipeline: string, source: string): string => `${pipeline}/${source}`

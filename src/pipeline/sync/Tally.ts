@@ -1,0 +1,125 @@
+import { type Counts, type FileOutcome, noCounts, type Report, type SourceReport } from "../../domain/Report.ts"
+
+/** Notable outcomes kept in a report; the event stream has all of them. */
+const keptPerKind = 1_000
+
+type Mutable<A> = { -readonly [K in keyof A]: A[K] }
+
+const notableKinds = new Set(["failed", "quarantined", "skipped"])
+
+/** Counts a run as it happens. */
+export class Tally {
+  readonly #sources = new Map<string, { kind: string; counts: Mutable<Counts>; complete: boolean; error?: string; heldBecause?: string; note?: string }>()
+  readonly #queued = new Map<string, number>()
+  readonly #notable: Array<FileOutcome> = []
+  readonly #kept: Record<string, number> = {}
+  #omitted = 0
+  chunks = 0
+  embedded = 0
+  embeddedTokens = 0
+
+  source(id: string, kind: string): void {
+    this.#of(id).kind = kind
+  }
+
+  listed(source: string, items: number): void {
+    this.#of(source).counts.listed += items
+  }
+
+  /** Listed items whose outcome needs work; `pending` until {@link settled}. */
+  queued(source: string, items: number): void {
+    this.#queued.set(source, (this.#queued.get(source) ?? 0) + items)
+  }
+
+  settled(outcome: FileOutcome, embeddedTokens: number): void {
+    this.queued(outcome.source, -1)
+    this.outcome(outcome, embeddedTokens)
+  }
+
+  outcome(outcome: FileOutcome, embeddedTokens = 0): void {
+    this.#of(outcome.source).counts[outcome.outcome] += 1
+    if (outcome.outcome === "added" || outcome.outcome === "changed") this.chunks += outcome.chunks ?? 0
+    this.embedded += outcome.embedded ?? 0
+    this.embeddedTokens += embeddedTokens
+    if (!notableKinds.has(outcome.outcome)) return
+    const kept = this.#kept[outcome.outcome] ?? 0
+    if (kept >= keptPerKind) this.#omitted += 1
+    else this.#notable.push(outcome)
+    this.#kept[outcome.outcome] = kept + 1
+  }
+
+  /** Outcomes of which only the number matters. */
+  add(source: string, kind: "unchanged" | "deleted" | "held", count: number): void {
+    this.#of(source).counts[kind] += count
+  }
+
+  /** The outcome of what no listing of ours named. */
+  listedOutcome(outcome: FileOutcome): void {
+    this.listed(outcome.source, 1)
+    this.outcome(outcome)
+  }
+
+  /** Items that somebody else listed, and of which only the number is known. */
+  counted(source: string, counts: Partial<Counts>): void {
+    const of = this.#of(source).counts
+    for (const [key, count = 0] of Object.entries(counts)) {
+      of[key as keyof Counts] += count // the keys are those of Counts
+      of.listed += count
+    }
+  }
+
+  ended(source: string, listing: { readonly complete: boolean; readonly error?: string }): void {
+    Object.assign(this.#of(source), listing)
+  }
+
+  held(source: string, why: string): void {
+    this.#of(source).heldBecause = why
+  }
+
+  /** Several imports of a source each have their say. */
+  noted(source: string, note: string): void {
+    const of = this.#of(source)
+    of.note = of.note === undefined ? note : `${of.note}; ${note}`
+  }
+
+  get totals(): Counts {
+    const totals: Mutable<Counts> = { ...noCounts }
+    for (const { counts } of this.sources) {
+      for (const key of countKeys) totals[key] += counts[key]
+    }
+    return totals
+  }
+
+  get sources(): ReadonlyArray<SourceReport> {
+    return [...this.#sources].map(([source, s]) => ({
+      source,
+      ...s,
+      counts: { ...s.counts, pending: this.#queued.get(source) ?? 0 }
+    }))
+  }
+
+  report(run: Pick<Report, "pipeline" | "engine" | "corpus" | "started" | "seconds" | "ended">): Report {
+    return {
+      version: 1,
+      ...run,
+      sources: this.sources,
+      totals: this.totals,
+      chunks: this.chunks,
+      embedded: this.embedded,
+      embeddedTokens: this.embeddedTokens,
+      notable: this.#notable,
+      omitted: this.#omitted
+    }
+  }
+
+  #of(source: string) {
+    let of = this.#sources.get(source)
+    if (of === undefined) {
+      of = { kind: "removed", counts: { ...noCounts }, complete: false }
+      this.#sources.set(source, of)
+    }
+    return of
+  }
+}
+
+const countKeys = Object.keys(noCounts) as ReadonlyArray<keyof Counts> // the literal's own keys, which TypeScript widens

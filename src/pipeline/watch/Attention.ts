@@ -1,0 +1,57 @@
+import { Effect, Stream } from "effect"
+import type { SyncEvent } from "../../domain/Report.ts"
+import type { SyncSource } from "../sync/SyncSpec.ts"
+import type { Left } from "./Agenda.ts"
+
+/** What a batch notices of its sources: which of them to look at again, and whether anything happened. */
+export class Attention {
+  readonly #unsettled = new Set<string>()
+  readonly #failed = new Set<string>()
+  readonly #progress = new Set<string>()
+
+  /**
+   * A source that is listed in this batch. Its check is part of the listing, so that a source that went away is a
+   * listing that broke off: nothing of it is deleted, and the other sources go on. Where the engine can fetch by
+   * itself the check decides who lists, and stays.
+   */
+  listed(source: SyncSource): SyncSource {
+    const { connector, id, imports } = source
+    return {
+      ...source,
+      connector: {
+        ...connector,
+        check: imports === undefined ? Effect.void : connector.check,
+        list: (cursor) =>
+          Stream.fromEffectDrain(connector.check).pipe(
+            Stream.concat(connector.list(cursor)),
+            Stream.tap((listed) => {
+              if (listed._tag === "item" && listed.item.unsettled === true) this.#unsettled.add(id)
+              return Effect.void
+            }),
+            Stream.tapError(() => Effect.sync(() => this.#failed.add(id)))
+          )
+      }
+    }
+  }
+
+  notice(event: SyncEvent): void {
+    if (event.type === "deleted") this.#progress.add(event.source)
+    if (event.type !== "file") return
+    if (event.outcome === "added" || event.outcome === "changed" || event.outcome === "moved") this.#progress.add(event.source)
+    if (event.outcome === "failed" && event.retryable === true) this.#failed.add(event.source)
+  }
+
+  left(source: string): Left {
+    return this.#failed.has(source) ? "failures" : this.#unsettled.has(source) ? "unsettled" : "nothing"
+  }
+
+  progress(source: string): boolean {
+    return this.#progress.has(source)
+  }
+}
+
+/** A source that rests in a batch: it lists nothing and does not claim to be complete, so that nothing of it goes. */
+export const resting = ({ connector, id }: SyncSource): SyncSource => ({
+  id,
+  connector: { ...connector, check: Effect.void, list: () => Stream.empty }
+})

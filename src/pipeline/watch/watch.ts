@@ -1,0 +1,154 @@
+import { Clock, Effect, Fiber, Queue, Stream } from "effect"
+import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
+import type { Report } from "../../domain/Report.ts"
+import type { Corpora } from "../../ports/Corpora.ts"
+import { Engine } from "../../ports/Engine.ts"
+import type { Files } from "../../ports/Files.ts"
+import type { Ledger } from "../../ports/Ledger.ts"
+import { checkSources } from "../sync/HandOver.ts"
+import { sync } from "../sync/Sync.ts"
+import type { SyncSpec } from "../sync/SyncSpec.ts"
+import { Agenda, type Timing } from "./Agenda.ts"
+import { Attention, resting } from "./Attention.ts"
+import { Troubles } from "./Troubles.ts"
+import type { WatchEvent } from "./WatchEvent.ts"
+
+export interface WatchOptions {
+  /** Milliseconds between passes over a source, whatever its hints say. Default 5 minutes. */
+  readonly interval?: (source: string) => number | undefined
+  readonly timing?: Timing
+  readonly observe?: (event: WatchEvent) => Effect.Effect<void>
+}
+
+const defaultInterval = 5 * 60_000
+
+/** Waits are cut into pieces of this, so that a laptop that slept is noticed soon after it wakes. */
+const tick = 15_000
+
+/** The clock is this far from where a wait should have left it: the machine slept, or the clock was set. */
+const jump = 10_000
+
+/**
+ * Syncs, and then goes on syncing: whatever a source's hints tell is gathered into batches, and each batch is one sync
+ * of the sources concerned, never two at once. Hints are only hints: every source is also listed at its interval,
+ * after the machine slept, and again as long as something in it was too young to be trusted.
+ *
+ * Ends only by interruption, which lets a batch in hand finish first, or with an error of the first sync that trying
+ * again cannot mend. Later errors are told and tried again.
+ */
+export const watch = Effect.fn("watch")(function*(
+  spec: SyncSpec,
+  options: WatchOptions = {}
+): Effect.fn.Return<never, ServiceError | StateError | SecretError, Corpora | Files | Engine | Ledger> {
+  const emit = options.observe ?? (() => Effect.void)
+  const troubles = new Troubles()
+  /** Sources whose hints cannot be relied on, which a listing that succeeds does not mend. */
+  const blind = new Set<string>()
+  const tell = (events: ReadonlyArray<WatchEvent>) => Effect.forEach(events, emit, { discard: true })
+  const wake = yield* Queue.sliding<void>(1)
+  yield* checkSources(spec, yield* Engine)
+  const agenda = new Agenda(
+    spec.sources.map(({ id }) => ({ id, interval: options.interval?.(id) ?? defaultInterval })),
+    yield* Clock.currentTimeMillis,
+    options.timing
+  )
+
+  const listen = Effect.forEach(spec.sources, ({ connector, id }) =>
+    (connector.hints ?? Stream.empty).pipe(
+      // A burst arrives in arrays, each of which is one hint.
+      Stream.runForEachArray(Effect.fnUntraced(function*(burst) {
+        const now = yield* Clock.currentTimeMillis
+        for (const hint of burst) {
+          if (hint._tag === "changed") continue
+          agenda.sees(id, hint._tag === "watching", now)
+          if (hint._tag === "watching") blind.delete(id)
+          else {
+            blind.add(id)
+            yield* tell(troubles.of(id, hint.message))
+          }
+        }
+        if (agenda.hint(id, now)) yield* Queue.offer(wake, undefined)
+      })),
+      Effect.forkScoped
+    ), { discard: true })
+
+  /** Waits until a source is due. */
+  const due = Effect.gen(function*() {
+    for (;;) {
+      const now = yield* Clock.currentTimeMillis
+      const wait = agenda.next - now
+      if (wait <= 0) return agenda.take(now)
+      const piece = Math.min(wait, tick)
+      yield* Effect.raceFirst(Effect.sleep(piece), Queue.take(wake))
+      const after = yield* Clock.currentTimeMillis
+      if (after < now - jump || after > now + piece + jump) agenda.all(after)
+    }
+  })
+
+  let batch = 0
+  const one = Effect.fnUntraced(function*(sources: ReadonlyArray<string>) {
+    const attention = new Attention()
+    const first = batch === 0
+    const syncing = sync({
+      ...spec,
+      sources: spec.sources.map((source) => sources.includes(source.id) ? attention.listed(source) : resting(source))
+    }, {
+      observe: (event) => {
+        attention.notice(event)
+        return event.type !== "report" && (first || isNews(event)) ? emit(event) : Effect.void
+      }
+    })
+    const done = yield* Effect.result(syncing)
+    const now = yield* Clock.currentTimeMillis
+    if (done._tag === "Failure") {
+      const error = done.failure
+      if (first && !isRetryable(error)) return yield* error
+      const wait = agenda.failed(sources, now, error._tag === "ServiceError" ? error.retryAfter : undefined)
+      return yield* tell(troubles.of(undefined, error.message, wait / 1000))
+    }
+    batch += 1
+    yield* tell(troubles.over(undefined))
+    const report = without(done.success, (source) => spec.sources.some(({ id }) => id === source) && !sources.includes(source))
+    for (const source of sources) {
+      const error = report.sources.find((s) => s.source === source)?.error
+      if (error !== undefined) yield* tell(troubles.of(source, `${error}; nothing of it is deleted meanwhile`))
+      else if (!blind.has(source)) yield* tell(troubles.over(source))
+      const stopped = report.ended === "stopped"
+      agenda.listed(source, now, stopped ? "failures" : attention.left(source), attention.progress(source))
+    }
+    yield* emit({ type: "batch", batch, sources, report })
+    if (agenda.quiet && report.ended === "done") yield* emit({ type: "quiet", batch })
+  })
+
+  return yield* Effect.gen(function*() {
+    yield* listen
+    for (;;) {
+      const sources = yield* due
+      // What was begun is finished, unless it is the first sync, which may be long and is as well resumed.
+      yield* batch === 0 ? one(sources) : finishing(one(sources), emit({ type: "stopping" }))
+    }
+  }).pipe(Effect.scoped)
+})
+
+/** Runs to its end even when interrupted; `stopping` says so when that happens. */
+const finishing = <A, E, R>(effect: Effect.Effect<A, E, R>, stopping: Effect.Effect<void>) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.forkChild(Effect.interruptible(effect))
+      return yield* restore(Fiber.join(fiber)).pipe(
+        Effect.onInterrupt(() => Effect.andThen(stopping, Fiber.await(fiber)))
+      )
+    })
+  )
+
+/** Later batches are many: what stayed as it was is left out. */
+const isNews = (event: { readonly type: string; readonly outcome?: string; readonly reason?: string }): boolean =>
+  event.type === "deleted" || event.type === "held" ||
+  (event.type === "file" && event.outcome !== "unchanged" && event.outcome !== "quarantined" && event.reason !== "ignored")
+
+const isRetryable = (error: ServiceError | StateError | SecretError): boolean => error._tag === "ServiceError" && error.retryable
+
+const without = (report: Report, rests: (source: string) => boolean): Report => ({
+  ...report,
+  sources: report.sources.filter(({ source }) => !rests(source))
+})

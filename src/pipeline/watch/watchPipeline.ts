@@ -1,0 +1,21 @@
+import { Duration, Effect } from "effect"
+import type { Pipeline } from "../Pipeline.ts"
+import { countRun } from "../metrics.ts"
+import { syncSpec } from "../runPipeline.ts"
+import { watch, type WatchOptions } from "./watch.ts"
+
+/** Keeps the pipeline's corpus in line with its sources until it is interrupted; see {@link watch}. */
+export const watchPipeline = Effect.fn("watchPipeline")(function*(
+  pipeline: Pipeline,
+  options: Omit<WatchOptions, "interval"> = {}
+) {
+  const observe = options.observe ?? (() => Effect.void)
+  return yield* watch(yield* syncSpec(pipeline), {
+    ...options,
+    interval: (source) => {
+      const poll = pipeline.sources[source]?.poll
+      return poll === undefined ? undefined : Duration.toMillis(poll)
+    },
+    observe: (event) => event.type === "batch" ? Effect.andThen(countRun(event.report), observe(event)) : observe(event)
+  })
+})
