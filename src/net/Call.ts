@@ -1,0 +1,95 @@
+import { Duration, Effect, Schema } from "effect"
+import type { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { ServiceError } from "../domain/Errors.ts"
+import { GoogleAuth, sendAuthorized } from "./GoogleAuth.ts"
+import { serviceErrorOf, transportErrorOf } from "./HttpErrors.ts"
+import { retry, type RetryOptions } from "./Retry.ts"
+
+/** How a service is called. */
+export interface Caller {
+  readonly http: HttpClient.HttpClient
+  /** Google credentials, where the service wants them. Default none. */
+  readonly auth?: GoogleAuth["Service"]
+  readonly retry?: RetryOptions
+  /** Milliseconds until an answer begins. Default 30,000. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * Sends one request, under a timeout. An answer that is not `accept`ed (default: any 2xx) is a `ServiceError` with
+ * the service's own words; `what` names the call in messages: "listing of gs://acme". `request` is made anew for
+ * each attempt.
+ */
+export const callOnce = Effect.fnUntraced(function*(
+  caller: Caller,
+  what: string,
+  request: Effect.Effect<HttpClientRequest.HttpClientRequest, ServiceError> | HttpClientRequest.HttpClientRequest,
+  accept: (status: number) => boolean = isSuccess
+): Effect.fn.Return<HttpClientResponse.HttpClientResponse, ServiceError> {
+  const made = Effect.isEffect(request) ? yield* request : request
+  const timeout = Duration.millis(caller.timeoutMs ?? 30_000)
+  const response = yield* sendAuthorized(caller.http, caller.auth ?? GoogleAuth.anonymous, made).pipe(
+    Effect.mapError((error) => error._tag === "ServiceError" ? error : transportErrorOf(what, error)),
+    Effect.timeoutOrElse({
+      duration: timeout,
+      orElse: () => Effect.fail(new ServiceError({
+        code: "DEADLINE_EXCEEDED",
+        message: `${what} did not answer within ${Duration.format(timeout)}`
+      }))
+    })
+  )
+  if (accept(response.status)) return response
+  return yield* Effect.flatMap(serviceErrorOf(what, response), (error) => Effect.fail(error))
+})
+
+/** {@link callOnce}, tried again as the caller's retries say. For calls that may be made twice. */
+export const call = (
+  ...args: Parameters<typeof callOnce>
+): Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError> => callOnce(...args).pipe(retry(args[0].retry))
+
+/** {@link call} for an answer in JSON; one that is cut or is not `schema` counts as a failed attempt. */
+export const callJson = <A>(
+  caller: Caller,
+  what: string,
+  request: Parameters<typeof callOnce>[2],
+  schema: Schema.Decoder<A>
+): Effect.Effect<A, ServiceError> => {
+  const decode = Schema.decodeUnknownEffect(schema)
+  return callOnce(caller, what, request).pipe(
+    Effect.flatMap((response) => jsonOf(what, response)),
+    Effect.flatMap((json) => decode(json).pipe(Effect.mapError(() => malformed(what, "not of the expected shape")))),
+    retry(caller.retry)
+  )
+}
+
+/** The body as JSON. */
+export const jsonOf = (what: string, response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown, ServiceError> =>
+  response.json.pipe(
+    Effect.mapError((error) =>
+      error.reason._tag === "DecodeError" ? malformed(what, "cut short or no JSON") : transportErrorOf(what, error)),
+    Effect.timeoutOrElse({
+      duration: bodyTimeout,
+      orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} did not finish its answer` }))
+    })
+  )
+
+const bodyTimeout = "1 minute"
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
+/** An answer that is there, and is not what the service answers. Worth another try: a cut or a proxy may have done it. */
+export const malformed = (what: string, why: string): ServiceError =>
+  new ServiceError({ code: "UNAVAILABLE", message: `${what} gave an answer that is ${why}` })
+
+/** The same error with what the caller knows better. */
+export const refine = (
+  error: ServiceError,
+  facts: { readonly code?: ServiceError["code"]; readonly message?: string; readonly fix?: string }
+): ServiceError =>
+  new ServiceError({
+    code: facts.code ?? error.code,
+    message: facts.message ?? error.message,
+    ...(error.reason === undefined ? {} : { reason: error.reason }),
+    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
+    ...(facts.fix === undefined ? error.fix === undefined ? {} : { fix: error.fix } : { fix: facts.fix })
+  })

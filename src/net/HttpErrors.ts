@@ -1,0 +1,191 @@
+import { Clock, Effect, Predicate, type Redacted, Stream } from "effect"
+import type { HttpClientError, HttpClientResponse } from "effect/http"
+import { Code, type FieldViolation, ServiceError } from "../domain/Errors.ts"
+import { AddressRefused } from "./PublicAddress.ts"
+import { redactText, redactUrl } from "./Redact.ts"
+
+const maxBodyBytes = 64 * 1024
+
+/** google.rpc's own mapping of HTTP statuses (google/rpc/code.proto), and 408 and 409 as services use them. */
+const codes: Readonly<Record<number, Code>> = {
+  400: "INVALID_ARGUMENT",
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  408: "DEADLINE_EXCEEDED",
+  409: "ABORTED",
+  412: "FAILED_PRECONDITION",
+  413: "OUT_OF_RANGE",
+  416: "OUT_OF_RANGE",
+  422: "INVALID_ARGUMENT",
+  429: "RESOURCE_EXHAUSTED",
+  499: "CANCELLED",
+  500: "INTERNAL",
+  501: "UNIMPLEMENTED",
+  502: "UNAVAILABLE",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED"
+}
+
+export const codeOf = (status: number): Code =>
+  codes[status] ?? (status >= 500 ? "UNAVAILABLE" : status >= 400 ? "FAILED_PRECONDITION" : "UNKNOWN")
+
+/**
+ * What a failed response says, as a `ServiceError`: `what` (for people: "embeddings of api.openai.com"), the status,
+ * and the body's own words, cut and redacted. Understands google.rpc.Status and OpenAI error bodies.
+ */
+export const serviceErrorOf = Effect.fnUntraced(function*(
+  what: string,
+  response: HttpClientResponse.HttpClientResponse,
+  secrets: ReadonlyArray<Redacted.Redacted<string>> = []
+) {
+  const text = yield* bodyText(response)
+  const now = yield* Clock.currentTimeMillis
+  const retryAfter = retryAfterOf(response.headers, now)
+  return errorOfBody(what, { status: response.status, body: text, secrets, ...(retryAfter === undefined ? {} : { retryAfter }) })
+})
+
+/** The same from what was read already, as when an error comes inside a stream. */
+export const errorOfBody = (what: string, failure: {
+  readonly status: number
+  readonly body: string
+  readonly secrets?: ReadonlyArray<Redacted.Redacted<string>>
+  readonly retryAfter?: number
+}): ServiceError => {
+  const said = parseBody(failure.body)
+  const message = redactText(said.message, failure.secrets)
+  const reason = said.reason === undefined ? undefined : redactText(said.reason, failure.secrets, 100)
+  const retryAfter = failure.retryAfter ?? said.retryAfter
+  return new ServiceError({
+    code: said.code ?? codeOf(failure.status),
+    message: `${what} answered ${failure.status}${message === "" ? "" : `: ${message}`}`,
+    ...(reason === undefined ? {} : { reason }),
+    ...(said.violations.length === 0 ? {} : {
+      violations: said.violations.map(({ field, description }) => ({
+        field: redactText(field, failure.secrets, 200),
+        description: redactText(description, failure.secrets)
+      }))
+    }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...fixOf(failure.status, reason)
+  })
+}
+
+const fixOf = (status: number, reason: string | undefined): { readonly fix?: string } => {
+  if (reason === "insufficient_quota") return { fix: "The account's quota is used up: add credit or raise its limit." }
+  if (status === 401 || status === 403) return { fix: "Check the key and what it is allowed to do." }
+  if (status === 404) return { fix: "Check the base URL and the model's name." }
+  if (status >= 300 && status < 400) return { fix: "The address redirects: give the final one." }
+  return {}
+}
+
+/** A request that got no whole answer: refused, reset, cut short, not what it should be. */
+export const transportErrorOf = (what: string, error: HttpClientError.HttpClientError): ServiceError => {
+  const reason = error.reason
+  if (reason._tag === "InvalidUrlError" || reason._tag === "EncodeError") {
+    return new ServiceError({ code: "INVALID_ARGUMENT", message: `${what}: the request cannot be made (${reason._tag})` })
+  }
+  if (reason._tag === "StatusCodeError") {
+    return new ServiceError({ code: codeOf(reason.response.status), message: `${what} answered ${reason.response.status}` })
+  }
+  const refused = refusalOf(reason.cause)
+  if (refused !== undefined) {
+    return new ServiceError({
+      code: "PERMISSION_DENIED",
+      message: `${what}: ${refused.message}`,
+      fix: "Only addresses of the public Internet are fetched here."
+    })
+  }
+  return new ServiceError({
+    code: "UNAVAILABLE",
+    message: `${what} at ${new URL(redactUrl(reason.request.url)).host} could not be reached or broke off (${causeOf(reason.cause)})`,
+    fix: "Check the address, the network and the proxy settings."
+  })
+}
+
+const refusalOf = (cause: unknown, depth = 0): AddressRefused | undefined => {
+  if (cause instanceof AddressRefused) return cause
+  return Predicate.isObject(cause) && "cause" in cause && depth < 5 ? refusalOf(cause.cause, depth + 1) : undefined
+}
+
+/** The innermost error code or message: "ECONNREFUSED", "other side closed". */
+const causeOf = (cause: unknown, depth = 0): string => {
+  if (Predicate.isObject(cause) && depth < 5) {
+    if ("cause" in cause && cause.cause !== undefined) return causeOf(cause.cause, depth + 1)
+    if ("code" in cause && typeof cause.code === "string") return redactText(cause.code, [], 60)
+    if ("message" in cause && typeof cause.message === "string") return redactText(cause.message, [], 120)
+  }
+  return "no details"
+}
+
+/** At most 64 KiB of it; a body that cannot be read is an empty one. */
+export const bodyText = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<string> => {
+  let room = maxBodyBytes
+  return response.stream.pipe(
+    Stream.takeUntil((chunk) => (room -= chunk.length) <= 0),
+    Stream.runCollect,
+    Effect.map((chunks) => Buffer.concat(chunks).subarray(0, maxBodyBytes).toString("utf8")),
+    Effect.timeout("10 seconds"),
+    Effect.orElseSucceed(() => "")
+  )
+}
+
+interface Said {
+  readonly message: string
+  readonly code?: Code
+  readonly reason?: string
+  readonly retryAfter?: number
+  readonly violations: ReadonlyArray<FieldViolation>
+}
+
+const isCode = (value: unknown): value is Code => Code.literals.some((code) => code === value)
+
+/** `{"error": {...}}` of both kinds, the bare Status, an array of one (streamed Google errors), or just text. */
+const parseBody = (body: string): Said => {
+  let json: unknown
+  try {
+    json = JSON.parse(body)
+  } catch {
+    return { message: /^\s*</.test(body) ? "" : body, violations: [] }
+  }
+  const first: unknown = Array.isArray(json) ? json[0] : json
+  const error = Predicate.isObject(first) && "error" in first ? first.error : first
+  if (typeof error === "string") return { message: error, violations: [] }
+  if (!Predicate.isObject(error)) return { message: "", violations: [] }
+  const field = (name: string): unknown => Reflect.get(error, name)
+  const message = field("message")
+  const status = field("status")
+  const details: ReadonlyArray<unknown> = Array.isArray(field("details")) ? field("details") as Array<unknown> : []
+  const detail = (type: string): object | undefined =>
+    details.find((each): each is object => Predicate.isObject(each) && String(Reflect.get(each, "@type")).endsWith(type))
+  const info = detail("google.rpc.ErrorInfo")
+  const reason = info === undefined ? field("code") ?? field("type") : Reflect.get(info, "reason")
+  const retry = detail("google.rpc.RetryInfo")
+  const delay = retry === undefined ? undefined : /^(\d+(?:\.\d+)?)s$/.exec(String(Reflect.get(retry, "retryDelay")))
+  const bad = detail("google.rpc.BadRequest")
+  const violations: unknown = bad === undefined ? [] : Reflect.get(bad, "fieldViolations")
+  return {
+    message: typeof message === "string" ? message : "",
+    ...(isCode(status) ? { code: status } : {}),
+    ...(typeof reason === "string" ? { reason } : {}),
+    ...(delay === null || delay === undefined ? {} : { retryAfter: Math.ceil(Number(delay[1]) * 1000) }),
+    violations: (Array.isArray(violations) ? violations.slice(0, 50) : []).filter(Predicate.isObject).map((each) => ({
+      field: String(Reflect.get(each, "field") ?? ""),
+      description: String(Reflect.get(each, "description") ?? "")
+    }))
+  }
+}
+
+/**
+ * How long the service asks to wait, in milliseconds: `retry-after-ms`, else `Retry-After` in seconds or as an HTTP
+ * date (RFC 9110 section 10.2.3).
+ */
+export const retryAfterOf = (headers: Readonly<Record<string, string>>, now: number): number | undefined => {
+  const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN)
+  if (milliseconds >= 0) return Math.ceil(milliseconds)
+  const value = headers["retry-after"]?.trim()
+  if (value === undefined || value === "") return undefined
+  if (/^\d+(?:\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000)
+  const date = /^[A-Z][a-z]{2,8},? /.test(value) ? Date.parse(value) : Number.NaN
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}

@@ -1,0 +1,51 @@
+import { buildConnector } from "@effect/platform-node/Undici"
+import { lookup as systemLookup, type LookupAddress } from "node:dns"
+import { isIP, type LookupFunction } from "node:net"
+import { AddressRefused, isPublic } from "./PublicAddress.ts"
+
+export interface PublicOnly {
+  /** Hosts that are taken wherever they lead, such as a file server of one's own. Names without a port. Default none. */
+  readonly allowHosts?: ReadonlyArray<string>
+  /** Resolves a name to all its addresses. Default: the system's. */
+  readonly resolve?: (host: string) => Promise<ReadonlyArray<LookupAddress>>
+  /** Milliseconds to connect, TLS included. Default 10,000. */
+  readonly connectTimeoutMs?: number
+}
+
+/**
+ * Connects undici to public addresses only. The name is resolved once, every address it has must be public, and the
+ * connection goes to what was vetted: a second answer of the name server is never asked for. As it acts on each new
+ * connection, it holds after redirects too.
+ */
+export const publicConnector = (options: PublicOnly = {}): buildConnector.connector => {
+  const allowed = new Set(options.allowHosts?.map((host) => host.toLowerCase()))
+  const resolve = options.resolve ?? resolveAll
+  const vet = async (host: string): Promise<ReadonlyArray<LookupAddress>> => {
+    const found = await resolve(host)
+    if (!allowed.has(host.toLowerCase()) && !found.every(({ address }) => isPublic(address))) throw new AddressRefused(host)
+    return found
+  }
+  const lookup: LookupFunction = (host, { all }, done) => {
+    vet(host).then(
+      (found) => {
+        const first = found[0]
+        if (first === undefined) done(new AddressRefused(host), "")
+        else if (all === true) done(null, [...found])
+        else done(null, first.address, first.family)
+      },
+      (cause: Error) => done(cause, "")
+    )
+  }
+  const connect = buildConnector({ timeout: options.connectTimeoutMs ?? 10_000, lookup })
+  return (target, callback) => {
+    // An address in the place of a name is connected to without a lookup.
+    const host = target.hostname.replace(/^\[(.*)\]$/, "$1")
+    if (isIP(host) !== 0 && !isPublic(host) && !allowed.has(host)) callback(new AddressRefused(host), null)
+    else connect(target, callback)
+  }
+}
+
+const resolveAll = (host: string): Promise<ReadonlyArray<LookupAddress>> =>
+  new Promise((resolve, reject) => {
+    systemLookup(host, { all: true }, (error, found) => (error === null ? resolve(found) : reject(error)))
+  })

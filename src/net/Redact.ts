@@ -1,0 +1,40 @@
+import { Redacted } from "effect"
+
+/** Put in the place of whatever must not be printed. */
+const mask = "<redacted>"
+
+const credentialHeader = /^(?:authorization|proxy-authorization|cookie|set-cookie)$|key|token|secret|password|signature|credential/i
+const credentialParameter = /key|token|secret|password|passwd|signature|credential|^sig$|^auth$|^code$/i
+
+// Shapes of keys that services echo in error bodies: "Incorrect API key provided: sk-ab***cd".
+const keyShapes =
+  /\b(?:sk|pk|rk|hf|xox[a-z]|gh[a-z]|glpat|ya29|pcsk)[-_.][\w.*-]{4,}|\bAIza[\w-]{10,}|\beyJ[\w-]{8,}(?:\.[\w-]+){1,2}|\b(?:Bearer|Basic)\s+[\w.~+/=*-]{6,}/gi
+
+/**
+ * Text fit to be shown: key-shaped words and the given secrets taken out, controls dropped, cut to `maxLength`
+ * UTF-16 units (default 500).
+ */
+export const redactText = (text: string, secrets: ReadonlyArray<Redacted.Redacted<string>> = [], maxLength = 500): string => {
+  let clean = text
+  for (const secret of secrets) {
+    const value = Redacted.value(secret)
+    if (value !== "") clean = clean.replaceAll(value, mask)
+  }
+  clean = clean.replace(keyShapes, mask).replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ").trim()
+  return clean.length > maxLength ? `${clean.slice(0, maxLength)}…` : clean
+}
+
+/** The address without user info, fragment, and the values of query parameters that look like credentials. */
+export const redactUrl = (url: string): string => {
+  const parsed = URL.parse(url)
+  if (parsed === null) return mask
+  parsed.username = ""
+  parsed.password = ""
+  parsed.hash = ""
+  const names = new Set(parsed.searchParams.keys())
+  for (const name of names) if (credentialParameter.test(name)) parsed.searchParams.set(name, "redacted")
+  return parsed.href
+}
+
+export const redactHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, credentialHeader.test(name) ? mask : value]))

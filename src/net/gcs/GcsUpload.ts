@@ -1,0 +1,109 @@
+import { Effect, Stream } from "effect"
+import { HttpClientRequest } from "effect/http"
+import { createHash, randomUUID } from "node:crypto"
+import { ServiceError } from "../../domain/Errors.ts"
+import { type Caller, callOnce, refine } from "../Call.ts"
+import { retry } from "../Retry.ts"
+import { endpointOf, type GcsClient, type GcsOptions, queryOf } from "./GcsClient.ts"
+import { gcsError } from "./gcsErrors.ts"
+import { decodeObject, type GcsObject, objectFields } from "./gcsObject.ts"
+import { type GcsSession, startSession } from "./GcsSession.ts"
+
+/** Bytes sent in one request; more go by a resumable session, in blocks of this size (a multiple of 256 KiB). */
+const blockSize = 8 * 1024 * 1024
+
+/** A block may take this long: half a megabit a second. */
+const blockTimeoutMs = 150_000
+
+export interface GcsUpload {
+  readonly bucket: string
+  readonly name: string
+  readonly contentType: string
+  /** `0`: only where there is no object (else `ALREADY_EXISTS`); a generation: only over that one (else `ABORTED`). */
+  readonly ifGenerationMatch?: string
+  readonly body: Uint8Array | Stream.Stream<Uint8Array, ServiceError>
+}
+
+/**
+ * Writes one object: in one request up to 8 MiB, by a resumable session above, holding one block in memory. The
+ * content's MD5 is checked either way. Where the reply to a conditional write was lost, the retry finds our own
+ * object and takes it for done.
+ */
+export const makeUploader = (given: Caller, client: GcsClient, options: GcsOptions = {}) =>
+  Effect.fn("Gcs.upload")(function*(upload: GcsUpload): Effect.fn.Return<GcsObject, ServiceError> {
+    const caller = { ...given, timeoutMs: blockTimeoutMs }
+    const { bucket, contentType, ifGenerationMatch, name } = upload
+    const uri = `gs://${bucket}/${name}`
+    const what = `the upload of ${uri}`
+    if (!/^[\x20-\x7e]+$/.test(contentType)) return yield* ServiceError.invalid("contentType", "is not a media type")
+    const url = (uploadType: string): string =>
+      `${endpointOf(options)}/upload/storage/v1/b/${bucket}/o${
+        queryOf({ uploadType, name, ifGenerationMatch, fields: objectFields, userProject: options.userProject })
+      }`
+    const md5 = createHash("md5")
+    let hash = ""
+    let failures = 0
+
+    const inOneRequest = (bytes: Uint8Array) =>
+      callOnce(caller, what, multipart(url("multipart"), { name, contentType, md5Hash: hash }, bytes)).pipe(
+        Effect.flatMap((response) => decodeObject(what, response)),
+        Effect.tapError(() => Effect.sync(() => void failures++)),
+        retry(caller.retry)
+      )
+
+    const send = Effect.gen(function*() {
+      let session: GcsSession | undefined
+      let sent = 0
+      let waiting: Array<Uint8Array> = []
+      let length = 0
+      const pieces = Stream.isStream(upload.body) ? upload.body : Stream.succeed(upload.body)
+      yield* Stream.runForEach(pieces, Effect.fnUntraced(function*(piece) {
+        md5.update(piece)
+        waiting.push(piece)
+        length += piece.length
+        if (length <= blockSize) return
+        const bytes = Buffer.concat(waiting, length)
+        // Strictly more: the last block must not be empty, as it says where the object ends.
+        for (; length > blockSize; length -= blockSize, sent += blockSize) {
+          session ??= yield* startSession(caller, what, url("resumable"), { name, contentType })
+          const at = bytes.length - length
+          yield* session.block(bytes.subarray(at, at + blockSize), sent)
+        }
+        waiting = [bytes.subarray(bytes.length - length)]
+      }))
+      const last = Buffer.concat(waiting, length)
+      hash = md5.digest("base64")
+      return yield* session === undefined ? inOneRequest(last) : session.finish(last, sent)
+    })
+
+    const refused = (error: ServiceError): Effect.Effect<GcsObject, ServiceError> => {
+      const explained = error.code === "FAILED_PRECONDITION" && ifGenerationMatch === "0"
+        ? refine(error, { code: "ALREADY_EXISTS", message: `${uri} is there already` })
+        : gcsError(bucket, name, "roles/storage.objectUser")(error)
+      if (error.code !== "FAILED_PRECONDITION" || failures < 2) return Effect.fail(explained)
+      return Effect.flatMap(client.head(bucket, name), (object) =>
+        object.md5Hash === hash ? Effect.succeed(object) : Effect.fail(explained))
+    }
+
+    const object = yield* Effect.catch(send, refused)
+    if (object.md5Hash === undefined || object.md5Hash === hash) return object
+    yield* Effect.ignore(client.delete(bucket, name, object.generation))
+    return yield* new ServiceError({ code: "DATA_LOSS", message: `${uri} arrived as something else, and was removed` })
+  })
+
+/** RFC 2387, as the JSON API wants it: the resource, then the media. */
+const multipart = (url: string, resource: { readonly name: string; readonly contentType: string; readonly md5Hash: string }, bytes: Uint8Array) => {
+  const boundary = randomUUID()
+  const head = [
+    `--${boundary}`,
+    "content-type: application/json; charset=UTF-8",
+    "",
+    JSON.stringify(resource),
+    `--${boundary}`,
+    `content-type: ${resource.contentType}`,
+    "",
+    ""
+  ].join("\r\n")
+  const body = Buffer.concat([Buffer.from(head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)])
+  return HttpClientRequest.post(url).pipe(HttpClientRequest.bodyUint8Array(body, `multipart/related; boundary=${boundary}`))
+}

@@ -1,0 +1,154 @@
+import { Result } from "effect"
+import { Code, DocumentError, DocumentProblem, type FieldViolation, ServiceError } from "../domain/Errors.ts"
+import { type Any, type JsonObject, type Message, typeUrl } from "./Message.ts"
+import { BadRequest, ErrorBody, ErrorInfo, Help, RetryInfo, type Status } from "./messages/Rpc.ts"
+import { write } from "./write.ts"
+
+/** google.rpc codes are numbered in the order of the domain's list, from 1. */
+const codeNumber = (code: Code): number => Code.literals.indexOf(code) + 1
+
+/** A number that no code has is UNKNOWN, as gRPC says. */
+export const codeOfNumber = (number: number | undefined): Code => Code.literals[(number ?? 2) - 1] ?? "UNKNOWN"
+
+/** google/rpc/code.proto. */
+const httpStatuses: Readonly<Record<Code, number>> = {
+  CANCELLED: 499,
+  UNKNOWN: 500,
+  INVALID_ARGUMENT: 400,
+  DEADLINE_EXCEEDED: 504,
+  NOT_FOUND: 404,
+  ALREADY_EXISTS: 409,
+  PERMISSION_DENIED: 403,
+  RESOURCE_EXHAUSTED: 429,
+  FAILED_PRECONDITION: 400,
+  ABORTED: 409,
+  OUT_OF_RANGE: 400,
+  UNIMPLEMENTED: 501,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  DATA_LOSS: 500,
+  UNAUTHENTICATED: 401
+}
+
+/** What an HTTP status means where the body does not say: proxies and front ends answer without one. */
+const codesOfStatuses: Readonly<Record<number, Code>> = {
+  400: "INVALID_ARGUMENT",
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  408: "DEADLINE_EXCEEDED",
+  409: "ABORTED",
+  412: "FAILED_PRECONDITION",
+  413: "INVALID_ARGUMENT",
+  429: "RESOURCE_EXHAUSTED",
+  499: "CANCELLED",
+  500: "INTERNAL",
+  501: "UNIMPLEMENTED",
+  502: "UNAVAILABLE",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED"
+}
+
+/** The answer to a failed call. Streams that are not SSE wrap the body in an array. */
+export const errorToWire = (
+  error: ServiceError,
+  metadata: Readonly<Record<string, string>> = {}
+): { readonly status: number; readonly body: JsonObject } => {
+  const status = httpStatuses[error.code]
+  const details = detailsOf(error, metadata)
+  return {
+    status,
+    body: write(ErrorBody, { error: { code: status, message: error.message, status: error.code, details } }, { version: "v1" })
+  }
+}
+
+/**
+ * What a failed call means. `body` is what JSON.parse made of the answer, whatever it is; `retryAfter` what the header
+ * said, in milliseconds, which the body's own word overrides.
+ */
+export const errorFromWire = (httpStatus: number, body: unknown, retryAfter?: number): ServiceError => {
+  const { error } = Result.getOrElse(ErrorBody.decode(Array.isArray(body) ? body[0] : body), (): ErrorBody => ({}))
+  const named = Code.literals.find((code) => code === error?.status)
+  return serviceError(
+    named ?? codesOfStatuses[httpStatus] ?? (httpStatus >= 500 ? "UNAVAILABLE" : "UNKNOWN"),
+    error?.message ?? `the service answered ${httpStatus}`,
+    error?.details ?? [],
+    retryAfter
+  )
+}
+
+/** For operations and uploads, whose failures come inside a successful answer. */
+export const statusToWire = (error: ServiceError | DocumentError | { readonly code: Code; readonly message: string }): Status => {
+  if (error instanceof DocumentError) {
+    const reason = `${documentReason}${error.problem.toUpperCase()}`
+    return { code: codeNumber("INVALID_ARGUMENT"), message: error.message, details: [detail(ErrorInfo, { reason, domain })] }
+  }
+  const details = error instanceof ServiceError ? detailsOf(error, {}) : []
+  return { code: codeNumber(error.code), message: error.message, ...(details.length === 0 ? {} : { details }) }
+}
+
+export const statusFromWire = (status: Status): ServiceError =>
+  serviceError(codeOfNumber(status.code), status.message ?? "", status.details ?? [], undefined)
+
+/**
+ * Why an upload's file was not taken. INVALID_ARGUMENT is about the document (the call itself was answered 200); the
+ * problem is known from our own server, and `corrupt` otherwise.
+ */
+export const uploadErrorFromWire = (status: Status): ServiceError | DocumentError => {
+  const error = statusFromWire(status)
+  if (error.code !== "INVALID_ARGUMENT") return error
+  const name = error.reason?.startsWith(documentReason) === true ? error.reason.slice(documentReason.length).toLowerCase() : ""
+  return new DocumentError({
+    problem: DocumentProblem.literals.find((problem) => problem === name) ?? "corrupt",
+    message: error.message
+  })
+}
+
+const domain = "googleapis.com"
+const documentReason = "DOCUMENT_"
+
+const detail = <A>(type: Message<A>, value: A & object): Any => ({
+  "@type": typeUrl(type, "v1"),
+  ...write(type, value, { version: "v1" })
+})
+
+const detailsOf = (error: ServiceError, metadata: Readonly<Record<string, string>>): ReadonlyArray<Any> => [
+  ...(error.violations === undefined ? [] : [detail(BadRequest, { fieldViolations: error.violations })]),
+  ...(error.reason === undefined ? [] : [detail(ErrorInfo, { reason: error.reason, domain, metadata })]),
+  ...(error.retryAfter === undefined ? [] : [detail(RetryInfo, { retryDelay: `${error.retryAfter / 1000}s` })]),
+  ...(error.fix === undefined ? [] : [detail(Help, { links: [{ description: error.fix }] })])
+]
+
+const serviceError = (
+  code: Code,
+  message: string,
+  details: ReadonlyArray<Any>,
+  retryAfter: number | undefined
+): ServiceError => {
+  const violations = find(details, BadRequest)?.fieldViolations?.map(
+    ({ description = "", field = "" }): FieldViolation => ({ field, description })
+  )
+  const reason = find(details, ErrorInfo)?.reason
+  const delay = milliseconds(find(details, RetryInfo)?.retryDelay) ?? retryAfter
+  const link = find(details, Help)?.links?.[0]
+  const fix = [link?.description, link?.url].filter((text) => text !== undefined && text !== "").join(": ")
+  return new ServiceError({
+    code,
+    message,
+    ...(violations === undefined ? {} : { violations }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(delay === undefined ? {} : { retryAfter: delay }),
+    ...(fix === "" ? {} : { fix })
+  })
+}
+
+const find = <A>(details: ReadonlyArray<Any>, type: Message<A>): A | undefined => {
+  const found = details.find((each) => each["@type"] === typeUrl(type, "v1"))
+  return found === undefined ? undefined : Result.getOrUndefined(type.decode(found))
+}
+
+/** Of a proto duration, `3.5s`. */
+export const milliseconds = (duration: string | undefined): number | undefined => {
+  const found = /^(-?\d+(?:\.\d{1,9})?)s$/.exec(duration ?? "")
+  return found === null ? undefined : Math.max(0, Math.round(Number(found[1]) * 1e9) / 1e6)
+}

@@ -1,0 +1,164 @@
+import { Result } from "effect"
+import type { Corpus } from "../domain/Corpus.ts"
+import { ServiceError } from "../domain/Errors.ts"
+import type { ImportRequest } from "../domain/Import.ts"
+import { type ImportCounts, type Operation, type OperationKind, OperationName, type PartialFailure } from "../domain/Operation.ts"
+import { corpusFromWire, corpusToWire } from "./Corpora.ts"
+import { engineTierToWire, type EngineTier } from "./EngineConfigs.ts"
+import { codeOfNumber, statusFromWire, statusToWire } from "./Errors.ts"
+import { importRequestToWire } from "./Imports.ts"
+import { type Any, type AnyMessage, type ApiVersion, type Json, type Of, typeUrl } from "./Message.ts"
+import {
+  CreateRagCorpusOperationMetadata,
+  DeleteOperationMetadata,
+  ImportRagFilesOperationMetadata,
+  type Operation as WireOperation,
+  UpdateRagCorpusOperationMetadata,
+  UpdateRagEngineConfigOperationMetadata
+} from "./messages/Operations.ts"
+import { RagCorpus } from "./messages/RagCorpus.ts"
+import { ImportRagFilesResponse } from "./messages/RagFile.ts"
+import { RagEngineConfig } from "./messages/RagEngineConfig.ts"
+import { Empty } from "./messages/Rpc.ts"
+import { defined } from "./optional.ts"
+import { lastSegment } from "./Retrievals.ts"
+
+/** What an operation's row does not hold, and its answer shows. */
+export interface OperationResult {
+  /** Of a create or update that is done. */
+  readonly corpus?: Corpus
+  /** See `corpusToWire`. */
+  readonly defaultEmbedding?: string
+  /** Of an import. */
+  readonly request?: ImportRequest
+  /** Of an engine configuration's update. */
+  readonly tier?: EngineTier
+}
+
+/**
+ * An operation as the service answers it. It hangs from what it works on, `{corpus}/operations/{id}`; files that an
+ * import could not take are partial failures beside a normal response, also when they are all of them (wire 2.10).
+ * The target of `updateEngineConfig` is the location whose configuration it is.
+ */
+export const operationToWire = (operation: Operation, version: ApiVersion, result: OperationResult = {}): WireOperation => {
+  const metadata = {
+    genericMetadata: {
+      partialFailures: operation.partialFailures.map(statusToWire),
+      createTime: operation.createTime,
+      updateTime: operation.updateTime
+    },
+    ...(operation.kind === "importFiles" ? importMetadata(operation, result.request) : {})
+  }
+  return defined({
+    name: `${operation.target}${hangsFrom(operation.kind)}/operations/${lastSegment(operation.name)}`,
+    metadata: any(metadataTypes[operation.kind], version, metadata),
+    done: operation.done,
+    error: operation.done && operation.error !== undefined ? statusToWire(operation.error) : undefined,
+    response: operation.done && operation.error === undefined ? responseOf(operation, version, result) : undefined
+  })
+}
+
+/** The operation a service answered. */
+export const operationFromWire = (wire: WireOperation): Result.Result<Operation, ServiceError> => {
+  const { error, metadata, name = "", response } = wire
+  if (name === "") return Result.fail(ServiceError.internal("the service answered an operation without a name"))
+  const place = name.slice(0, Math.max(0, name.lastIndexOf("/operations/")))
+  const kind = kindOf(metadata, place)
+  if (kind === undefined) {
+    return Result.fail(ServiceError.internal(`the service answered an operation of a kind not known here: ${name}`))
+  }
+  const known = metadata === undefined ? {} : Result.getOrElse(
+    ImportRagFilesOperationMetadata.decode(metadata),
+    (): Of<typeof ImportRagFilesOperationMetadata> => ({})
+  )
+  const generic = known.genericMetadata
+  return Result.succeed(defined({
+    name: OperationName.make(name),
+    kind,
+    target: place.slice(0, place.length - hangsFrom(kind).length),
+    done: wire.done ?? false,
+    progress: kind === "importFiles" ? known.progressPercentage ?? 0 : undefined,
+    error: error === undefined ? undefined : { code: codeOfNumber(error.code), message: error.message ?? "" },
+    partialFailures: (generic?.partialFailures ?? []).map(
+      ({ code, message = "" }): PartialFailure => ({ code: codeOfNumber(code), message })
+    ),
+    counts: kind === "importFiles" && response !== undefined ? countsOf(response) : undefined,
+    createTime: generic?.createTime ?? "",
+    updateTime: generic?.updateTime ?? ""
+  }))
+}
+
+/** What a finished create or update made; the operation's failure with all its details. */
+export const operationCorpus = (wire: WireOperation): Result.Result<Corpus, ServiceError> => {
+  if (wire.error !== undefined) return Result.fail(statusFromWire(wire.error))
+  const corpus = wire.response === undefined ? undefined : Result.getOrUndefined(RagCorpus.decode(wire.response))
+  return corpus === undefined
+    ? Result.fail(ServiceError.internal(`operation ${wire.name ?? ""} ended without a corpus`))
+    : corpusFromWire(corpus)
+}
+
+const metadataTypes: Readonly<Record<OperationKind, AnyMessage>> = {
+  createCorpus: CreateRagCorpusOperationMetadata,
+  updateCorpus: UpdateRagCorpusOperationMetadata,
+  deleteCorpus: DeleteOperationMetadata,
+  importFiles: ImportRagFilesOperationMetadata,
+  deleteFile: DeleteOperationMetadata,
+  updateEngineConfig: UpdateRagEngineConfigOperationMetadata
+}
+
+const engineConfig = "/ragEngineConfig"
+
+const hangsFrom = (kind: OperationKind): string => (kind === "updateEngineConfig" ? engineConfig : "")
+
+/** Metadata names the kind, but one type serves both deletes, which what they hang from tells apart. */
+const kindOf = (metadata: Any | undefined, place: string): OperationKind | undefined => {
+  const type = metadata?.["@type"]
+  const url = (kind: OperationKind) => [typeUrl(metadataTypes[kind], "v1"), typeUrl(metadataTypes[kind], "v1beta1")]
+  const kinds: ReadonlyArray<OperationKind> = ["createCorpus", "updateCorpus", "importFiles", "updateEngineConfig", "deleteCorpus"]
+  const kind = kinds.find((kind) => type !== undefined && url(kind).includes(type))
+  return kind === "deleteCorpus" && place.includes("/ragFiles/") ? "deleteFile" : kind
+}
+
+const any = (type: AnyMessage, version: ApiVersion, value: object): Any => ({
+  "@type": typeUrl(type, version),
+  // Messages are JSON, which an interface without index signature does not show.
+  ...(value as Readonly<Record<string, Json>>)
+})
+
+const importMetadata = (operation: Operation, request: ImportRequest | undefined) => {
+  const id = /\/ragCorpora\/(\d+)/.exec(operation.target)?.[1]
+  const config = request === undefined ? undefined : Result.getOrUndefined(importRequestToWire(request))
+  return defined({
+    ragCorpusId: id,
+    importRagFilesConfig: config?.importRagFilesConfig,
+    progressPercentage: operation.progress
+  })
+}
+
+const responseOf = (operation: Operation, version: ApiVersion, result: OperationResult): Any => {
+  switch (operation.kind) {
+    case "createCorpus":
+    case "updateCorpus":
+      return any(RagCorpus, version, result.corpus === undefined ? {} : corpusToWire(result.corpus, result.defaultEmbedding))
+    case "importFiles":
+      return any(ImportRagFilesResponse, version, {
+        importedRagFilesCount: String(operation.counts?.imported ?? 0),
+        failedRagFilesCount: String(operation.counts?.failed ?? 0),
+        skippedRagFilesCount: String(operation.counts?.skipped ?? 0)
+      })
+    case "updateEngineConfig":
+      return any(RagEngineConfig, version, engineTierToWire(`${operation.target}${engineConfig}`, result.tier ?? "basic", version))
+    case "deleteCorpus":
+    case "deleteFile":
+      return any(Empty, version, {})
+  }
+}
+
+const countsOf = (response: Any): ImportCounts => {
+  const counts = Result.getOrElse(ImportRagFilesResponse.decode(response), (): Of<typeof ImportRagFilesResponse> => ({}))
+  return {
+    imported: Number(counts.importedRagFilesCount ?? 0),
+    failed: Number(counts.failedRagFilesCount ?? 0),
+    skipped: Number(counts.skippedRagFilesCount ?? 0)
+  }
+}

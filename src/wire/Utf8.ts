@@ -1,0 +1,34 @@
+/** Offsets of the API count bytes of UTF-8, those of strings units of UTF-16. */
+
+/** Bytes of a string's first `end` units. */
+export const byteOffset = (text: string, end = text.length): number => {
+  let bytes = 0
+  for (let i = 0; i < end; i++) bytes += width(text, i)
+  return bytes
+}
+
+/** The unit at which `bytes` bytes have passed; within a character, where it begins. */
+export const unitOffset = (text: string, bytes: number): number => {
+  let passed = 0
+  let i = 0
+  while (i < text.length) {
+    passed += text.codePointAt(i)! > 0xffff ? 4 : width(text, i)
+    if (passed > bytes) return i
+    i += text.codePointAt(i)! > 0xffff ? 2 : 1
+  }
+  return i
+}
+
+/** Of one unit. Each half of a pair counts two; a lone half is written as U+FFFD, three. */
+const width = (text: string, i: number): number => {
+  const unit = text.charCodeAt(i)
+  if (unit < 0x80) return 1
+  if (unit < 0x800) return 2
+  const high = unit >= 0xd800 && unit < 0xdc00
+  const low = unit >= 0xdc00 && unit < 0xe000
+  const paired = high ? isLow(text.charCodeAt(i + 1)) : low && isHigh(text.charCodeAt(i - 1))
+  return paired ? 2 : 3
+}
+
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00

@@ -1,0 +1,44 @@
+import type { AnyMessage, Json, JsonObject } from "../Message.ts"
+import { RagCorpus, VertexVectorSearch } from "../messages/RagCorpus.ts"
+import { ImportRagFilesConfig, ImportRagFilesRequest, UploadRagFileRequest } from "../messages/RagFile.ts"
+import { AugmentPromptRequest, CorroborateContentRequest } from "../messages/Grounding.ts"
+import { RetrieveContextsRequest } from "../messages/Retrieval.ts"
+import { SharePointSource, SharePointSources } from "../messages/Sources.ts"
+
+/**
+ * Names the public documentation used and the protos never had (wire part 3), for the fields they mean. Deprecated
+ * fields that are real are in the messages' own tables, and the mappings beside those read them.
+ */
+export const aliases: ReadonlyMap<AnyMessage, Readonly<Record<string, string>>> = new Map<AnyMessage, Readonly<Record<string, string>>>([
+  // Row 14: the table of the update method.
+  [RagCorpus, { ragVectorDb: "vectorDbConfig" }],
+  // Row 20: the documentation's curl.
+  [SharePointSources, { sharePointSource: "sharePointSources" }],
+  [SharePointSource, { apiKeyConfig: "clientSecret" }]
+])
+
+/** Fields of the request that the path has already; a body that repeats them is not wrong. */
+export const inPath: ReadonlyMap<AnyMessage, ReadonlyArray<string>> = new Map<AnyMessage, ReadonlyArray<string>>([
+  [UploadRagFileRequest, ["parent"]],
+  [ImportRagFilesRequest, ["parent"]],
+  [ImportRagFilesConfig, ["parent"]],
+  [RetrieveContextsRequest, ["parent"]],
+  [AugmentPromptRequest, ["parent"]],
+  [CorroborateContentRequest, ["parent"]]
+])
+
+/** What a message's fields mean once they have their names. */
+export const rewrites: ReadonlyMap<AnyMessage, (message: JsonObject) => JsonObject> = new Map([
+  [VertexVectorSearch, unswap]
+])
+
+/** Row 13: the documentation has the forms of the two names the wrong way round. */
+function unswap(message: JsonObject): JsonObject {
+  const { index, indexEndpoint } = message
+  return named(index, "indexEndpoints") && named(indexEndpoint, "indexes")
+    ? { ...message, index: indexEndpoint ?? "", indexEndpoint: index ?? "" }
+    : message
+}
+
+const named = (name: Json | undefined, collection: string): boolean =>
+  typeof name === "string" && new RegExp(`/${collection}/[^/]+$`).test(name)
