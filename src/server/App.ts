@@ -1,0 +1,159 @@
+import type { ServerResponse } from "node:http"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Cause, Clock, Effect, Stream } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { ServiceError } from "../domain/Errors.ts"
+import { Engine } from "../ports/Engine.ts"
+import type { JsonObject } from "../wire/Message.ts"
+import { encodeResponse, type Match, match, type Route, routes } from "../wire/Routes.ts"
+import { readBody as readMessage, readQuery } from "../wire/tolerant/request.ts"
+import { type Call, type Handlers, take } from "./Call.ts"
+import { ClientNames } from "./ClientNames.ts"
+import type { Fault, Faults } from "./faults/Faults.ts"
+import { type AccessRules, refusal } from "./http/Access.ts"
+import { readBody } from "./http/Body.ts"
+import { failure, json, type Reply, type ReplyStyle, streamed } from "./http/Reply.ts"
+import { LongRunning } from "./operations/LongRunning.ts"
+import type { Quotas } from "./quotas/Quotas.ts"
+import type { UploadAnswer, UploadCall } from "./upload/Uploads.ts"
+
+export interface AppOptions {
+  readonly access: AccessRules
+  readonly handlers: Handlers
+  readonly uploads: (call: UploadCall) => Effect.Effect<UploadAnswer, ServiceError>
+  readonly quotas?: Quotas
+  readonly faults?: Faults
+  /** What `GET /` tells: who this is, and what really runs. */
+  readonly about: JsonObject
+  /** Calls under way at once; the next is refused. */
+  readonly mostCalls: number
+  /** Milliseconds of one call. */
+  readonly callTimeout: number
+  /** Bytes of a JSON body. */
+  readonly mostJsonBytes: number
+}
+
+/** Any handler, as dispatch sees it. */
+type AnyHandler = (call: Call<unknown, unknown, unknown>) => Effect.Effect<object, ServiceError>
+type AnyRoute = Route<string, unknown, unknown, unknown>
+
+/**
+ * Answers every request. Whatever comes in, what goes out is an answer of the API: a client's mistake is never a 500,
+ * and nothing that is thrown reaches the client.
+ */
+export const makeApp = (options: AppOptions) =>
+  Effect.gen(function*() {
+    const { parent } = yield* Engine
+    const operations = yield* LongRunning
+    let calls = 0
+
+    const answer = Effect.fnUntraced(function*(
+      request: HttpServerRequest.HttpServerRequest,
+      found: Match,
+      raw: string,
+      style: ReplyStyle
+    ): Effect.fn.Return<Reply, ServiceError> {
+      const { key, params, version } = found
+      const route: AnyRoute = routes[key] as AnyRoute // dispatch is over all of them alike
+      const names = new ClientNames(Object.values(params)[0] ?? "", parent)
+      const fault: Fault = options.faults?.next(key) ?? {}
+      if (fault.delay !== undefined) yield* Effect.sleep(fault.delay)
+      if (fault.drop === "request") return yield* dropped(request)
+      if (fault.error !== undefined) return failure(fault.error, style)
+      const over = options.quotas?.take(key, names.location, yield* Clock.currentTimeMillis) ??
+        (key === "importRagFiles" ? options.quotas?.takeImport(yield* operations.imports, names.location) : undefined)
+      if (over !== undefined) return failure(over.error, style, over.metadata)
+
+      const reply = yield* named(names, Effect.gen(function*() {
+        const { form, query } = yield* take(readQuery(route, raw))
+        const writing = { version, enumNumbers: form.enumNumbers }
+        if (key === "uploadRagFile") {
+          const { body, headers } = yield* options.uploads({
+            request,
+            version,
+            names,
+            corpus: names.corpus(params["parent"] ?? ""),
+            query: raw
+          })
+          return json(body === undefined ? {} : encodeResponse(route, body, writing), style, 200, headers)
+        }
+        const bytes = yield* readBody(request, options.mostJsonBytes)
+        const body = yield* take(readMessage(route, route.body === undefined ? "" : bytes, { version }))
+        // The table gives each handler the messages of its own route.
+        const handler = options.handlers[key] as unknown as AnyHandler
+        const response = yield* handler({ version, params, query, body, names, slowBy: fault.operation })
+        if (route.stream === true) {
+          const messages = response as Stream.Stream<object, ServiceError> // that of a streaming method is a stream
+          return streamed(Stream.map(messages, (message) => encodeResponse(route, message, writing)), style)
+        }
+        return json(encodeResponse(route, response, writing), style)
+      }))
+      if (fault.drop === "reply") return yield* dropped(request)
+      return fault.drop === "middle" ? yield* broken(request, reply) : reply
+    })
+
+    const dispatch = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest): Effect.fn.Return<Reply> {
+      const [path = "", ...rest] = request.url.split("?")
+      const raw = rest.join("?")
+      const style: ReplyStyle = { pretty: wantsPretty(raw) }
+      const refused = refusal(options.access, request.headers)
+      if (refused !== undefined) return failure(refused, style)
+      if (path === "/" && request.method === "GET") return json(options.about, { pretty: true })
+      // The bytes of a resumable upload are put by some clients, and posted by others.
+      const found = match(request.method === "PUT" && path.startsWith("/upload/") ? "POST" : request.method, path)
+      if (found === undefined) return failure(noSuchMethod, style)
+      const framed: ReplyStyle = routes[found.key].stream === true ? { ...style, framing: /(?:^|&)(?:\$|%24)?alt=sse(?:&|$)/.test(raw) ? "sse" : "array" } : style
+      if (calls >= options.mostCalls) return failure(busy, framed)
+      calls += 1
+      return yield* answer(request, found, raw, framed).pipe(
+        Effect.timeoutOrElse({ duration: options.callTimeout, orElse: () => Effect.succeed(failure(tooSlow, framed)) }),
+        Effect.catch((error) => Effect.succeed(failure(error, framed))),
+        Effect.catchCauseIf(
+          (cause) => !Cause.hasInterruptsOnly(cause),
+          (cause) => Effect.logError("a call failed unexpectedly", Cause.pretty(cause)).pipe(Effect.as(failure(internal, framed)))
+        ),
+        Effect.ensuring(Effect.sync(() => {
+          calls -= 1
+        }))
+      )
+    })
+
+    return Effect.flatMap(HttpServerRequest.HttpServerRequest, dispatch)
+  })
+
+/** Messages of the engine name things as the engine does. */
+const named = <A>(names: ClientNames, effect: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
+  Effect.mapError(effect, (error) =>
+    new ServiceError({
+      code: error.code,
+      message: names.message(error.message),
+      ...(error.fix === undefined ? {} : { fix: names.message(error.fix) }),
+      ...(error.violations === undefined ? {} : { violations: error.violations }),
+      ...(error.reason === undefined ? {} : { reason: error.reason }),
+      ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter })
+    }))
+
+/** Breaks the connection; nothing is answered. */
+const dropped = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<never> =>
+  Effect.suspend(() => {
+    NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()
+    return Effect.interrupt
+  })
+
+/** Sends the head and the first half of a reply, and breaks the connection. */
+const broken = (request: HttpServerRequest.HttpServerRequest, reply: Reply): Effect.Effect<never> =>
+  Effect.gen(function*() {
+    const { body, headers, status } = reply
+    const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse // ours speaks HTTP/1.1 only
+    const half = body._tag === "Uint8Array" ? body.body.subarray(0, body.body.length >> 1) : new Uint8Array()
+    response.writeHead(status, { ...headers, "transfer-encoding": "chunked" })
+    yield* Effect.promise(() => new Promise<void>((resolve) => void response.write(half, () => resolve())))
+    return yield* dropped(request)
+  })
+
+const wantsPretty = (raw: string): boolean => /(?:^|&)(?:\$|%24)?prettyPrint=(?:1|true)(?:&|$)/i.test(raw)
+
+const noSuchMethod = new ServiceError({ code: "NOT_FOUND", message: "Method not found." })
+const busy = new ServiceError({ code: "UNAVAILABLE", message: "The server has too many calls under way.", retryAfter: 1_000 })
+const tooSlow = new ServiceError({ code: "DEADLINE_EXCEEDED", message: "The call took too long." })
+const internal = new ServiceError({ code: "INTERNAL", message: "Internal error encountered." })

@@ -1,0 +1,33 @@
+import { Effect, type Result, type Stream } from "effect"
+import type { ServiceError } from "../domain/Errors.ts"
+import type { ApiVersion } from "../wire/Message.ts"
+import type { Params, Route, RouteKey, Routes } from "../wire/Routes.ts"
+import type { ClientNames } from "./ClientNames.ts"
+
+/** A request that has been read: names are as the client writes them, `names` turns them into the engine's. */
+export interface Call<Q, B, P> {
+  readonly version: ApiVersion
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly names: ClientNames
+  /** Milliseconds for which the operation it starts is not to say that it is done. */
+  readonly slowBy: number | undefined
+}
+
+type CallOf<R> = R extends Route<string, infer Q, infer B, unknown> ? Call<Q, B, Params<R>> : never
+type ResponseOf<R> = R extends Route<string, unknown, unknown, infer A> ? A & object : never
+
+type Streaming = "streamGenerateContent"
+/** Its bodies are not all JSON: see `upload/`. */
+type Elsewhere = "uploadRagFile"
+
+/** What answers each method of the table. */
+export type Handlers = {
+  readonly [K in Exclude<RouteKey, Elsewhere>]: (call: CallOf<Routes[K]>) => K extends Streaming
+    ? Effect.Effect<Stream.Stream<ResponseOf<Routes[K]>, ServiceError>, ServiceError>
+    : Effect.Effect<ResponseOf<Routes[K]>, ServiceError>
+}
+
+/** A codec's verdict within an Effect. */
+export const take = <A, E>(result: Result.Result<A, E>): Effect.Effect<A, E> => Effect.fromResult(result)

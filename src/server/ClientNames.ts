@@ -1,0 +1,62 @@
+import { CorpusName } from "../domain/Corpus.ts"
+import { OperationName } from "../domain/Operation.ts"
+import { RagFileName } from "../domain/RagFile.ts"
+
+/**
+ * Names as a client writes them, and as the engine does. The engine has one project and location, and a client may
+ * call them what it likes: `projects/my-project/locations/us-central1` and the number of the same project lead to the
+ * same corpora, and answers come back under the names that were asked with.
+ */
+export class ClientNames {
+  readonly #client: string
+  readonly #engine: string
+
+  /** @param asked any name of the request; @param engine `projects/{p}/locations/{l}` */
+  constructor(asked: string, engine: string) {
+    this.#client = parent.exec(asked)?.[0] ?? engine
+    this.#engine = engine
+  }
+
+  /** `projects/{p}/locations/{l}`, as the client calls it. */
+  get location(): string {
+    return this.#client
+  }
+
+  /** The client's `projects/{p}`. */
+  get project(): string {
+    return this.#client.split("/").slice(0, 2).join("/")
+  }
+
+  toEngine(name: string): string {
+    return name.replace(parent, this.#engine)
+  }
+
+  corpus(name: string): CorpusName {
+    return CorpusName.make(this.toEngine(name))
+  }
+
+  file(name: string): RagFileName {
+    return RagFileName.make(this.toEngine(name))
+  }
+
+  toClient(name: string): string {
+    return name.startsWith(`${this.#engine}/`) ? `${this.#client}${name.slice(this.#engine.length)}` : name
+  }
+
+  /** Anything with a name in it. */
+  renamed<A extends { readonly name: string }>(resource: A): A {
+    // The brand of a name is its form, which stays.
+    return { ...resource, name: this.toClient(resource.name) as A["name"] }
+  }
+
+  operation(parentName: string, id: string): OperationName {
+    return OperationName.make(`${this.toClient(parentName)}/operations/${id}`)
+  }
+
+  /** A message of the engine's, which speaks of its own names. */
+  message(text: string): string {
+    return text.replaceAll(`${this.#engine}/`, `${this.#client}/`)
+  }
+}
+
+const parent = /^projects\/[^/]+\/locations\/[^/]+/

@@ -1,0 +1,160 @@
+import { createServer, type ServerOptions } from "node:http"
+import { NodeHttpServer } from "@effect/platform-node"
+import { Effect, Layer, type Redacted, type Scope } from "effect"
+import { HttpServer } from "effect/http"
+import type { DatabaseSync } from "node:sqlite"
+import { ServiceError } from "../domain/Errors.ts"
+import type { ImportRequest } from "../domain/Import.ts"
+import type { Corpora } from "../ports/Corpora.ts"
+import { Embedder } from "../ports/Embedder.ts"
+import { Engine } from "../ports/Engine.ts"
+import type { Files } from "../ports/Files.ts"
+import type { Generator } from "../ports/Generator.ts"
+import type { Operations } from "../ports/Operations.ts"
+import type { Retrieval } from "../ports/Retrieval.ts"
+import { makeApp } from "./App.ts"
+import type { FaultRule } from "./faults/FaultFile.ts"
+import { Faults } from "./faults/Faults.ts"
+import { corpusHandlers } from "./handlers/Corpora.ts"
+import { fileHandlers } from "./handlers/Files.ts"
+import { generationHandlers } from "./handlers/Generation.ts"
+import { locationHandlers } from "./handlers/Locations.ts"
+import { operationHandlers } from "./handlers/Operations.ts"
+import { retrievalHandlers } from "./handlers/Retrieval.ts"
+import { isLoopback } from "./http/Access.ts"
+import { ownFileBytes, serviceFileBytes } from "./import/ImportLimits.ts"
+import { Journal } from "./operations/Journal.ts"
+import { LongRunning } from "./operations/LongRunning.ts"
+import { Quotas } from "./quotas/Quotas.ts"
+import { uploads } from "./upload/Uploads.ts"
+
+export interface ServeOptions {
+  /** Default `127.0.0.1`. */
+  readonly host?: string
+  /** 0 picks a free one. Default 8686. */
+  readonly port?: number
+  /** Every request must carry it; required for a host that others can reach. */
+  readonly token?: Redacted.Redacted<string>
+  /** Where operations are kept. Stays open as long as the server. */
+  readonly database: DatabaseSync
+  readonly version: string
+  /** The model told for corpora that named none: an endpoint, or the name of a Google model. Default `text-embedding-004`. */
+  readonly embeddingModel?: string
+  /** Why an import is refused before anything is fetched. */
+  readonly refuseImport: (request: ImportRequest) => ServiceError | undefined
+  readonly countTokens: (text: string) => number
+  /** Words of a text that carry meaning, folded so that forms of one word meet. */
+  readonly terms: (text: string) => ReadonlyArray<string>
+  /** Enforce the service's quotas and file sizes. Default false. */
+  readonly vertexQuotas?: boolean
+  readonly faults?: ReadonlyArray<FaultRule>
+  readonly limits?: Partial<ServeLimits>
+}
+
+export interface ServeLimits {
+  /** Bytes of one uploaded file. The service's is 25 MB. */
+  readonly upload: number
+  /** Bytes of a JSON body. */
+  readonly json: number
+  /** Bytes of a request's headers. */
+  readonly headers: number
+  readonly connections: number
+  /** Calls under way at once. */
+  readonly calls: number
+  /** Milliseconds of one call, … */
+  readonly call: number
+  /** … for a request's headers to come, … */
+  readonly head: number
+  /** … and for all of it. */
+  readonly request: number
+}
+
+const defaults: ServeLimits = {
+  upload: 25 * 1024 * 1024,
+  json: 20 * 1024 * 1024,
+  headers: 16 * 1024,
+  connections: 512,
+  calls: 128,
+  call: 120_000,
+  head: 10_000,
+  request: 120_000
+}
+
+/** Bytes of all resumable uploads that are not finished. */
+const uploadsUnderWay = 256 * 1024 * 1024
+
+export type ServerNeeds = Corpora | Files | Retrieval | Operations | Generator | Engine | Embedder
+
+/** Serves the API over an engine for as long as the scope lives. Gives the base URL once it is ready. */
+export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: string }, ServiceError, ServerNeeds | Scope.Scope> =>
+  Effect.gen(function*() {
+    const host = options.host ?? "127.0.0.1"
+    const loopback = isLoopback(host)
+    if (!loopback && options.token === undefined) {
+      return yield* new ServiceError({
+        code: "INVALID_ARGUMENT",
+        message: `${host} can be reached by others, and there is no token they must have`,
+        fix: "give one with --token-file or SLUICE_SERVER_TOKEN, or serve on 127.0.0.1"
+      })
+    }
+    const limits = { ...defaults, ...options.limits }
+    const { name, parent } = yield* Engine
+    const embedder = yield* Embedder
+    const model = options.embeddingModel ?? "text-embedding-004"
+    const defaultEmbedding = model.includes("/") ? model : `${parent}/publishers/google/models/${model}`
+    const vertexQuotas = options.vertexQuotas ?? false
+
+    const kept = yield* Layer.build(LongRunning.layer.pipe(Layer.provideMerge(Journal.layer(options.database))))
+    const app = yield* Effect.gen(function*() {
+      return yield* makeApp({
+        access: { loopback, ...(options.token === undefined ? {} : { token: options.token }) },
+        handlers: {
+          ...(yield* corpusHandlers(defaultEmbedding)),
+          ...(yield* fileHandlers(options.refuseImport, defaultEmbedding)),
+          ...(yield* retrievalHandlers(options.terms)),
+          ...(yield* generationHandlers(options.countTokens)),
+          ...(yield* operationHandlers(defaultEmbedding)),
+          ...locationHandlers
+        },
+        uploads: yield* uploads({
+          file: limits.upload,
+          underWay: uploadsUnderWay,
+          named: vertexQuotas ? serviceFileBytes : () => ownFileBytes
+        }),
+        ...(vertexQuotas ? { quotas: new Quotas() } : {}),
+        ...(options.faults === undefined ? {} : { faults: new Faults(options.faults) }),
+        about: { name: "sluice", version: options.version, engine: name, embedder: embedder.id, apiVersions: ["v1", "v1beta1"] },
+        mostCalls: limits.calls,
+        callTimeout: limits.call,
+        mostJsonBytes: limits.json
+      })
+    }).pipe(Effect.provide(kept))
+
+    const server = yield* NodeHttpServer.make(() => nodeServer(limits), {
+      host,
+      port: options.port ?? 8686,
+      gracefulShutdownTimeout: "5 seconds"
+    }).pipe(Effect.mapError((error) =>
+      new ServiceError({
+        code: "UNAVAILABLE",
+        message: `cannot serve on ${host}:${options.port ?? 8686}: ${error.cause instanceof Error ? error.cause.message : "the address is not free"}`,
+        fix: "choose another --port; 0 picks a free one"
+      })
+    ))
+    yield* server.serve(app)
+    return { url: HttpServer.formatAddress(server.address) }
+  })
+
+const nodeServer = (limits: ServeLimits) => {
+  const options: ServerOptions = {
+    maxHeaderSize: limits.headers,
+    headersTimeout: limits.head,
+    requestTimeout: limits.request,
+    // How soon a request that came too slowly is noticed.
+    connectionsCheckingInterval: Math.min(1_000, limits.head),
+    keepAliveTimeout: 65_000
+  }
+  const server = createServer(options)
+  server.maxConnections = limits.connections
+  return server
+}

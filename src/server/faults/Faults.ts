@@ -1,0 +1,55 @@
+import { type Code, ServiceError } from "../../domain/Errors.ts"
+import type { RouteKey } from "../../wire/Routes.ts"
+import type { FaultRule } from "./FaultFile.ts"
+
+/** What is to go wrong with one call. Several may at once. */
+export interface Fault {
+  readonly error?: ServiceError
+  /** Milliseconds before the call is looked at. */
+  readonly delay?: number
+  /** Milliseconds for which the operation it starts is not done. */
+  readonly operation?: number
+  /** The connection breaks: before anything is done, after everything is but before the reply, or within the reply. */
+  readonly drop?: "request" | "reply" | "middle"
+}
+
+/** Counts calls and says what is to go wrong with each, as a script says. */
+export class Faults {
+  readonly #rules: ReadonlyArray<{ readonly rule: FaultRule; seen: number }>
+
+  constructor(rules: ReadonlyArray<FaultRule>) {
+    this.#rules = rules.map((rule) => ({ rule, seen: 0 }))
+  }
+
+  next(key: RouteKey): Fault {
+    let fault: Fault = {}
+    for (const each of this.#rules) {
+      const { rule } = each
+      if (rule.method !== undefined && rule.method !== key) continue
+      each.seen += 1
+      if (hits(rule, each.seen)) fault = { ...fault, ...faultOf(rule) }
+    }
+    return fault
+  }
+}
+
+const hits = ({ at, every }: FaultRule, call: number): boolean => {
+  if (at === undefined && every === undefined) return true
+  const listed = at !== undefined && (Array.isArray(at) ? at.includes(call) : at === call)
+  return listed || (every !== undefined && call % every === 0)
+}
+
+const faultOf = ({ delay, drop, error, message, operation, retryAfter }: FaultRule): Fault => ({
+  ...(error === undefined ? {} : { error: failure(error, message, retryAfter) }),
+  ...(delay === undefined ? {} : { delay: delay * 1000 }),
+  ...(operation === undefined ? {} : { operation: operation * 1000 }),
+  ...(drop === undefined ? {} : { drop })
+})
+
+const failure = (code: Code, message: string | undefined, retryAfter: number | undefined): ServiceError =>
+  new ServiceError({
+    code,
+    message: message ?? "this failure was scripted",
+    ...(code === "RESOURCE_EXHAUSTED" ? { reason: "RATE_LIMIT_EXCEEDED" } : {}),
+    ...(retryAfter === undefined ? {} : { retryAfter: retryAfter * 1000 })
+  })

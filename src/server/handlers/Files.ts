@@ -1,0 +1,74 @@
+import { Effect } from "effect"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { ImportRequest } from "../../domain/Import.ts"
+import type { RagFile } from "../../domain/RagFile.ts"
+import { Corpora } from "../../ports/Corpora.ts"
+import { Files } from "../../ports/Files.ts"
+import { ragFileToWire } from "../../wire/Files.ts"
+import { importRequestFromWire } from "../../wire/Imports.ts"
+import type * as Wire from "../../wire/messages/RagFile.ts"
+import { type Handlers, take } from "../Call.ts"
+import type { ClientNames } from "../ClientNames.ts"
+import { importMarker } from "../import/ImportMarker.ts"
+import { LongRunning } from "../operations/LongRunning.ts"
+import { answered } from "./Operations.ts"
+import { pageOf } from "./paging.ts"
+
+type Methods = Pick<Handlers, "importRagFiles" | "listRagFiles" | "getRagFile" | "deleteRagFile">
+
+/** A file in the client's names. The mark that an import left on it is ours, and no part of its description. */
+export const answeredFile = (file: RagFile, names: ClientNames): Wire.RagFile => {
+  const { marker, ...rest } = names.renamed(file)
+  return ragFileToWire(marker === undefined || marker.source === importMarker ? rest : { ...rest, marker })
+}
+
+/** @param refuseImport why an import is refused before anything is fetched */
+export const fileHandlers = (
+  refuseImport: (request: ImportRequest) => ServiceError | undefined,
+  defaultEmbedding: string
+): Effect.Effect<Methods, never, Corpora | Files | LongRunning> =>
+  Effect.gen(function*() {
+    const corpora = yield* Corpora
+    const files = yield* Files
+    const operations = yield* LongRunning
+
+    return {
+      importRagFiles: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
+        const request = yield* take(importRequestFromWire(names.corpus(params.parent), body))
+        const corpus = yield* corpora.get(request.corpus)
+        const refused = refuseImport(request) ?? unsupported(request) ?? elsewhere(corpus.vectorDb._tag)
+        if (refused !== undefined) return yield* refused
+        const entry = yield* operations.startImport(request, slowBy)
+        return answered(entry, version, names, defaultEmbedding)
+      }),
+      listRagFiles: ({ names, params, query }) =>
+        files.list(names.corpus(params.parent), pageOf(query)).pipe(Effect.map(({ items, nextToken }) => ({
+          ragFiles: items.map((file) => answeredFile(file, names)),
+          ...(nextToken === undefined ? {} : { nextPageToken: nextToken })
+        }))),
+      getRagFile: ({ names, params }) =>
+        Effect.map(files.get(names.file(params.name)), (file) => answeredFile(file, names)),
+      deleteRagFile: Effect.fnUntraced(function*({ names, params, slowBy, version }) {
+        const file = names.file(params.name)
+        yield* files.delete(file)
+        const entry = yield* operations.finished("deleteFile", file, { slowBy })
+        return answered(entry, version, names, defaultEmbedding)
+      })
+    }
+  })
+
+const unsupported = ({ parsing, resultSink }: ImportRequest): ServiceError | undefined => {
+  if (resultSink !== undefined && !resultSink.startsWith("gs://")) {
+    return unimplemented("import_result_bigquery_sink is not available on this server", "use import_result_gcs_sink")
+  }
+  if (parsing !== undefined && parsing._tag !== "default") {
+    return unimplemented(`the ${parsing._tag} parser is not available on this server`, "leave rag_file_parsing_config out")
+  }
+  return undefined
+}
+
+const elsewhere = (db: string): ServiceError | undefined =>
+  db === "managed" ? undefined : unimplemented(`the corpus keeps its vectors in ${db}, which this server does not connect to`)
+
+const unimplemented = (message: string, fix?: string): ServiceError =>
+  new ServiceError({ code: "UNIMPLEMENTED", message, ...(fix === undefined ? {} : { fix }) })

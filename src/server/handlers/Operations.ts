@@ -1,0 +1,61 @@
+import { Effect } from "effect"
+import { milliseconds } from "../../wire/Errors.ts"
+import type { ApiVersion } from "../../wire/Message.ts"
+import type { Operation } from "../../wire/messages/Operations.ts"
+import { operationToWire } from "../../wire/Operations.ts"
+import type { Handlers } from "../Call.ts"
+import type { ClientNames } from "../ClientNames.ts"
+import type { Entry } from "../operations/Journal.ts"
+import { LongRunning } from "../operations/LongRunning.ts"
+import { pageOf } from "./paging.ts"
+
+/** Milliseconds that `wait` waits when it is not told, and at most. */
+const defaultWait = 30_000
+const longestWait = 60_000
+
+/** An operation in the client's names. */
+export const answered = (entry: Entry, version: ApiVersion, names: ClientNames, defaultEmbedding: string): Operation => {
+  const { corpus, import: imported, operation, tier } = entry
+  return operationToWire(
+    {
+      ...operation,
+      target: names.toClient(operation.target),
+      ...(operation.error === undefined ? {} : { error: { ...operation.error, message: names.message(operation.error.message) } })
+    },
+    version,
+    {
+      defaultEmbedding: names.toClient(defaultEmbedding),
+      ...(corpus === undefined ? {} : { corpus: names.renamed(corpus) }),
+      ...(imported === undefined ? {} : { request: imported.request }),
+      ...(tier === undefined ? {} : { tier })
+    }
+  )
+}
+
+type Methods = Pick<Handlers, "getOperation" | "listOperations" | "cancelOperation" | "waitOperation" | "deleteOperation">
+
+export const operationHandlers = (defaultEmbedding: string): Effect.Effect<Methods, never, LongRunning> =>
+  Effect.gen(function*() {
+    const operations = yield* LongRunning
+    return {
+      getOperation: ({ names, params, version }) =>
+        Effect.map(operations.get(names.toEngine(params.name)), (entry) => answered(entry, version, names, defaultEmbedding)),
+      listOperations: ({ names, params, query, version }) =>
+        operations.list(
+          pageOf(query),
+          names.toEngine(params.name)
+        ).pipe(Effect.map(({ items, nextToken }) => ({
+          operations: items.map((entry) => answered(entry, version, names, defaultEmbedding)),
+          ...(nextToken === undefined ? {} : { nextPageToken: nextToken })
+        }))),
+      cancelOperation: ({ names, params }) => Effect.as(operations.cancel(names.toEngine(params.name)), {}),
+      waitOperation: ({ body, names, params, query, version }) => {
+        const timeout = milliseconds(body?.timeout ?? query.timeout) ?? defaultWait
+        return Effect.map(
+          operations.wait(names.toEngine(params.name), Math.min(timeout, longestWait)),
+          (entry) => answered(entry, version, names, defaultEmbedding)
+        )
+      },
+      deleteOperation: ({ names, params }) => Effect.as(operations.delete(names.toEngine(params.name)), {})
+    }
+  })

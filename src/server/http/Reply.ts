@@ -1,0 +1,50 @@
+import { Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { ServiceError } from "../../domain/Errors.ts"
+import { errorToWire } from "../../wire/Errors.ts"
+import type { JsonObject } from "../../wire/Message.ts"
+
+/** How an answer is written, as the query asks. */
+export interface ReplyStyle {
+  readonly pretty: boolean
+  /** How a stream is framed; also decides how an error of a streaming method looks. Absent for unary methods. */
+  readonly framing?: "array" | "sse"
+}
+
+export type Reply = HttpServerResponse.HttpServerResponse
+
+const contentType = "application/json; charset=utf-8"
+
+/** Answers are about data of the moment, and are to be read as nothing but JSON. */
+const headers = { "cache-control": "private", "x-content-type-options": "nosniff", "x-frame-options": "SAMEORIGIN" }
+
+const print = (body: unknown, { pretty }: ReplyStyle): string =>
+  pretty ? `${JSON.stringify(body, null, 2)}\n` : JSON.stringify(body)
+
+export const json = (body: unknown, style: ReplyStyle, status = 200, more: Readonly<Record<string, string>> = {}): Reply =>
+  HttpServerResponse.text(print(body, style), { status, contentType, headers: { ...headers, ...more } })
+
+/** `metadata` is that of the ErrorInfo. */
+export const failure = (error: ServiceError, style: ReplyStyle, metadata: Readonly<Record<string, string>> = {}): Reply => {
+  const { body, status } = errorToWire(error, metadata)
+  const retry: Record<string, string> = error.retryAfter === undefined
+    ? {}
+    : { "retry-after": String(Math.ceil(error.retryAfter / 1000)) }
+  return json(style.framing === "array" ? [body] : body, style, status, retry)
+}
+
+/** Streams messages: a JSON array with one message a line, or server-sent events. There is no end mark but the end. */
+export const streamed = (messages: Stream.Stream<JsonObject, ServiceError>, style: ReplyStyle): Reply => {
+  const sse = style.framing === "sse"
+  const framed = messages.pipe(
+    Stream.catch((error) => Stream.succeed(errorToWire(error).body)),
+    Stream.zipWithIndex,
+    Stream.map(([message, index]) =>
+      sse ? `data: ${JSON.stringify(message)}\r\n\r\n` : `${index === 0 ? "[" : ",\r\n"}${print(message, style).trimEnd()}\n`)
+  )
+  const text = sse ? framed : Stream.concat(framed, Stream.succeed("]"))
+  return HttpServerResponse.stream(Stream.encodeText(text), {
+    contentType: sse ? "text/event-stream" : contentType,
+    headers
+  })
+}

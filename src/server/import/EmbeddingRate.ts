@@ -1,0 +1,26 @@
+import { Clock, Effect } from "effect"
+
+/** Texts of one embedding request (wire section 5). */
+const textsPerRequest = 250
+const minute = 60_000
+
+/**
+ * Keeps one import within its embedding requests a minute: after each file, `spend` waits until the minute has room
+ * for what the file took.
+ */
+export const embeddingRate = (perMinute: number) => {
+  /** When each request of the last minute was spent, oldest first. */
+  const spent: Array<number> = []
+  return {
+    spend: Effect.fnUntraced(function*(texts: number): Effect.fn.Return<void> {
+      for (let left = Math.ceil(texts / textsPerRequest); left > 0; left--) {
+        const now = yield* Clock.currentTimeMillis
+        while (spent[0] !== undefined && spent[0] <= now - minute) spent.shift()
+        const oldest = spent[spent.length - perMinute]
+        const at = oldest === undefined ? now : oldest + minute
+        spent.push(at)
+        yield* Effect.sleep(at - now)
+      }
+    })
+  }
+}

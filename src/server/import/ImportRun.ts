@@ -1,0 +1,194 @@
+import { Effect, Ref, Stream } from "effect"
+import { type DocumentError, type SecretError, ServiceError } from "../../domain/Errors.ts"
+import type { ImportRequest } from "../../domain/Import.ts"
+import type { ImportCounts, PartialFailure } from "../../domain/Operation.ts"
+import type { RagFile } from "../../domain/RagFile.ts"
+import type { Connector, Listed, SourceItem } from "../../ports/Connector.ts"
+import type { Files } from "../../ports/Files.ts"
+import { pages } from "../../ports/Paging.ts"
+import { embeddingRate } from "./EmbeddingRate.ts"
+import { mostFiles } from "./ImportLimits.ts"
+import { hash, importMarker, markerOf, settingsHash, stateOf } from "./ImportMarker.ts"
+
+/** What an import is done with. */
+export interface ImportTools {
+  readonly files: Files["Service"]
+  /** Makes the connector that reads a source, or refuses it. */
+  readonly connect: (request: ImportRequest) => Effect.Effect<Connector, ServiceError>
+  /** Writes an object that must not be there yet: `gs://…`. */
+  readonly write: (uri: string, content: Uint8Array) => Effect.Effect<void, ServiceError>
+  /** Largest file taken, by its name. */
+  readonly fileBytes: (name: string) => number
+}
+
+interface ImportProgress {
+  readonly progress: number
+  readonly counts: ImportCounts
+  readonly failures: ReadonlyArray<PartialFailure>
+}
+
+/** One row of the result file. */
+interface ResultRow {
+  readonly file: string
+  readonly status: "IMPORTED" | "SKIPPED" | "FAILED"
+  readonly fileId?: string
+  readonly message?: string
+}
+
+/** Files read, parsed and stored at once. */
+const concurrency = 8
+/** Requests for embeddings a minute, where the import does not say. */
+const defaultRate = 1_000
+/** Failures told; all are counted. */
+const mostFailures = 1_000
+
+/**
+ * Brings into a corpus what a source lists. A file whose revision or content is what was imported before, cut the
+ * same, is skipped; a changed one takes the place of its older self. Files that cannot be taken are failures of the
+ * import, which goes on; so does one that cannot be listed in part.
+ */
+export const importFiles = (tools: ImportTools) =>
+  Effect.fn("Import.run")(function*(
+    request: ImportRequest,
+    report: (progress: ImportProgress) => Effect.Effect<void, ServiceError>
+  ): Effect.fn.Return<ImportProgress, ServiceError> {
+    const connector = yield* tools.connect(request)
+    const known = yield* importedBefore(tools.files, request)
+    const listed = yield* list(connector)
+    const rate = embeddingRate(request.maxEmbeddingRequestsPerMinute ?? defaultRate)
+    const settings = settingsHash(request.chunking)
+    const total = Math.max(1, listed.items.length + listed.failures.length)
+    const state = yield* Ref.make<{ readonly progress: ImportProgress; readonly rows: ReadonlyArray<ResultRow> }>({
+      progress: { progress: 0, counts: { imported: 0, failed: 0, skipped: 0 }, failures: [] },
+      rows: []
+    })
+
+    const note = Effect.fnUntraced(function*(row: ResultRow, failure?: PartialFailure) {
+      const next = yield* Ref.updateAndGet(state, ({ progress: { counts, failures }, rows }) => {
+        const counted = {
+          imported: counts.imported + (row.status === "IMPORTED" ? 1 : 0),
+          failed: counts.failed + (row.status === "FAILED" ? 1 : 0),
+          skipped: counts.skipped + (row.status === "SKIPPED" ? 1 : 0)
+        }
+        const seen = counted.imported + counted.failed + counted.skipped
+        return {
+          progress: {
+            progress: Math.min(99, Math.floor((100 * seen) / total)),
+            counts: counted,
+            failures: failure === undefined || failures.length >= mostFailures ? failures : [...failures, failure]
+          },
+          rows: request.resultSink === undefined ? rows : [...rows, row]
+        }
+      })
+      yield* report(next.progress)
+    })
+
+    const importOne = Effect.fnUntraced(function*(item: SourceItem): Effect.fn.Return<ResultRow, ServiceError | DocumentError> {
+      const before = known.get(item.uri)
+      const was = before?.marker === undefined ? undefined : stateOf(before.marker)
+      const revision = hash(item.revision)
+      const sameSettings = was?.settings === settings
+      if (before !== undefined && sameSettings && was.revision === revision && item.unsettled !== true) return skipped(item, before)
+      const content = yield* bytes(connector, item, tools.fileBytes(item.displayName))
+      const marker = markerOf(item.uri, { content: hash(content), revision, settings })
+      if (before !== undefined && sameSettings && was.content === hash(content)) {
+        yield* tools.files.update(before.name, { marker })
+        return skipped(item, before)
+      }
+      const { embedded = 0, file } = yield* tools.files.upload({
+        corpus: request.corpus,
+        displayName: item.displayName,
+        sourceUri: item.uri,
+        content,
+        chunking: request.chunking,
+        marker,
+        ...(item.mimeType === undefined ? {} : { mimeType: item.mimeType }),
+        ...(before === undefined ? {} : { replaces: before.name })
+      })
+      yield* rate.spend(embedded)
+      return { file: item.uri, status: "IMPORTED", fileId: idOf(file) }
+    })
+
+    for (const failure of listed.failures) {
+      yield* note({ file: failure.path, status: "FAILED", message: failure.message }, { code: failure.code, message: failure.message })
+    }
+    yield* Effect.forEach(
+      listed.items,
+      (item) =>
+        importOne(item).pipe(
+          Effect.matchEffect({
+            onSuccess: (row) => note(row),
+            onFailure: (error) => {
+              const message = `${error.message} processing ${item.uri}`
+              const code = error._tag === "DocumentError" ? "INVALID_ARGUMENT" : error.code
+              return note({ file: item.uri, status: "FAILED", message }, { code, message })
+            }
+          })
+        ),
+      { concurrency, discard: true }
+    )
+    const { progress, rows } = yield* Ref.get(state)
+    if (request.resultSink !== undefined) yield* tools.write(request.resultSink, resultFile(rows))
+    return { ...progress, progress: 100 }
+  })
+
+/** The corpus's files that came from imports, by where they came from. */
+const importedBefore = (files: Files["Service"], { corpus }: ImportRequest) =>
+  pages((page) => files.list(corpus, page), 1_000).pipe(
+    Stream.filter(({ marker }) => marker?.source === importMarker),
+    Stream.runFold(() => new Map<string, RagFile>(), (known, file) => known.set(file.sourceUri, file))
+  )
+
+interface ListFailure extends PartialFailure {
+  readonly path: string
+}
+
+/** What the source has, each thing once however many addresses lead to it, and what of it cannot be had. */
+const list = (connector: Connector): Effect.Effect<
+  { readonly items: ReadonlyArray<SourceItem>; readonly failures: ReadonlyArray<ListFailure> },
+  ServiceError
+> =>
+  connector.list().pipe(
+    Stream.catch((error) => Stream.succeed<Listed>({ _tag: "failed", path: "", error: asServiceError(error) })),
+    Stream.runFoldEffect(
+      () => ({ items: new Map<string, SourceItem>(), failures: new Map<string, ListFailure>() }),
+      Effect.fnUntraced(function*(found, listed) {
+        if (listed._tag === "item") found.items.set(listed.item.uri, listed.item)
+        if (listed._tag === "failed") {
+          const { code, message } = listed.error
+          found.failures.set(listed.path, { path: listed.path, code, message })
+        }
+        if (listed._tag === "skipped" && listed.reason !== "ignored") {
+          const message = `${listed.detail} processing ${listed.path}`
+          found.failures.set(listed.path, { path: listed.path, code: "INVALID_ARGUMENT", message })
+        }
+        return found.items.size + found.failures.size <= mostFiles ? found : yield* tooMany
+      })
+    ),
+    Effect.map(({ failures, items }) => ({ items: [...items.values()], failures: [...failures.values()] }))
+  )
+
+const tooMany = new ServiceError({
+  code: "INVALID_ARGUMENT",
+  message: `the import lists more than ${mostFiles} files, which is what one import takes`,
+  fix: "import in parts"
+})
+
+const asServiceError = (error: ServiceError | SecretError): ServiceError =>
+  error._tag === "ServiceError" ? error : new ServiceError({ code: "PERMISSION_DENIED", message: error.message, fix: error.fix })
+
+const bytes = (connector: Connector, item: SourceItem, limit: number): Effect.Effect<Uint8Array, ServiceError> =>
+  (item.size ?? 0) > limit
+    ? Effect.fail(new ServiceError({ code: "INVALID_ARGUMENT", message: `File is larger than ${limit} bytes.` }))
+    : connector.read(item, limit).pipe(
+      Stream.runCollect,
+      Effect.map((parts) => new Uint8Array(Buffer.concat(parts))),
+      Effect.mapError(asServiceError)
+    )
+
+const skipped = (item: SourceItem, file: RagFile): ResultRow => ({ file: item.uri, status: "SKIPPED", fileId: idOf(file) })
+
+const idOf = ({ name }: RagFile): string => name.slice(name.lastIndexOf("/") + 1)
+
+const resultFile = (rows: ReadonlyArray<ResultRow>): Uint8Array =>
+  new TextEncoder().encode(rows.map((row) => `${JSON.stringify(row)}\n`).join(""))

@@ -1,0 +1,226 @@
+import { randomBytes } from "node:crypto"
+import { Cause, Clock, Context, DateTime, Effect, FiberMap, Layer, Semaphore } from "effect"
+import type { Corpus } from "../../domain/Corpus.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { ImportRequest } from "../../domain/Import.ts"
+import { type ImportCounts, type Operation, type OperationKind, OperationName } from "../../domain/Operation.ts"
+import { Engine } from "../../ports/Engine.ts"
+import { Files } from "../../ports/Files.ts"
+import { Operations } from "../../ports/Operations.ts"
+import type { Page, PageRequest } from "../../ports/Paging.ts"
+import type { EngineTier } from "../../wire/EngineConfigs.ts"
+import { type Entry, type ImportEntry, Journal } from "./Journal.ts"
+
+/** Imports that run at once; others wait. The service's bound (wire section 5). */
+const concurrentImports = 3
+/** Milliseconds between looks at an operation somebody waits for. */
+const waitPoll = 50
+/** Milliseconds of one wait for the engine. */
+const engineWait = 10_000
+
+const none: ImportCounts = { imported: 0, failed: 0, skipped: 0 }
+
+export interface Finished {
+  readonly corpus?: Corpus
+  readonly tier?: EngineTier
+  /** Milliseconds for which it is not to say that it is done. */
+  readonly slowBy?: number | undefined
+}
+
+/**
+ * The long-running operations that clients see. The engine's own calls return when they are done, so that most are
+ * done when they begin; imports go on, in the engine's `Files.import`, and are taken up again by a restarted server:
+ * what was imported before is skipped then, and counted as imported all the same.
+ */
+export class LongRunning extends Context.Service<LongRunning, {
+  /** Writes down what has been done already. `target` is the resource's name, the engine's. */
+  readonly finished: (kind: OperationKind, target: string, result: Finished) => Effect.Effect<Entry>
+  readonly startImport: (request: ImportRequest, slowBy?: number) => Effect.Effect<Entry>
+  /** Imports under way or waiting. */
+  readonly imports: Effect.Effect<number>
+  /** Known by its last segment, wherever it hangs. */
+  readonly get: (name: string) => Effect.Effect<Entry, ServiceError>
+  readonly list: (page: PageRequest, target?: string) => Effect.Effect<Page<Entry>, ServiceError>
+  readonly cancel: (name: string) => Effect.Effect<void, ServiceError>
+  readonly delete: (name: string) => Effect.Effect<void, ServiceError>
+  readonly wait: (name: string, timeoutMs: number) => Effect.Effect<Entry, ServiceError>
+}>()("sluice/server/operations/LongRunning") {
+  static readonly layer: Layer.Layer<LongRunning, never, Journal | Files | Operations | Engine> = Layer.effect(
+    LongRunning,
+    Effect.gen(function*() {
+      const journal = yield* Journal
+      const files = yield* Files
+      const operations = yield* Operations
+      const { parent } = yield* Engine
+      const running = yield* FiberMap.make<string, void, ServiceError>()
+      const places = yield* Semaphore.make(concurrentImports)
+
+      const change = Effect.fnUntraced(function*(id: string, body: (entry: Entry) => Entry) {
+        const entry = yield* journal.get(id)
+        if (entry === undefined) return undefined
+        const changed = body(entry)
+        yield* journal.put(id, changed)
+        return changed
+      })
+
+      /** The engine's word on the work of an import; undefined where there is none (any more). */
+      const workOf = ({ work }: ImportEntry) =>
+        work === undefined ? Effect.undefined : operations.get(work).pipe(Effect.catch(() => Effect.undefined))
+
+      /** Starts the work, or finds it started, and stays until it has ended. */
+      const drive = Effect.fnUntraced(function*(id: string) {
+        const entry = yield* journal.get(id)
+        if (entry?.import === undefined) return
+        const earlier = yield* workOf(entry.import)
+        const before = earlier === undefined ? entry.import.before : added(entry.import.before, earlier.counts ?? none)
+        const ended = entry.import.cancelled === true
+          ? { done: true, error: { code: "CANCELLED" as const, message: "the operation was cancelled" }, updateTime: yield* timestamp }
+          : earlier !== undefined && (earlier.done && earlier.error?.code !== "ABORTED")
+          ? finishedImport(entry, earlier)
+          : yield* work(id, entry.import.request, before)
+        if (ended !== undefined) yield* change(id, (now) => ({ ...now, operation: { ...now.operation, ...ended } }))
+      })
+
+      const work = Effect.fnUntraced(function*(id: string, request: ImportRequest, before: ImportCounts) {
+        let state = yield* files.import(request)
+        const work = state.name
+        let entry = yield* change(id, (now) => now.import === undefined ? now : { ...now, import: { ...now.import, work, before } })
+        while (!state.done) {
+          if (entry?.import?.cancelled === true) yield* Effect.ignore(operations.cancel(work))
+          state = yield* operations.wait(work, engineWait)
+          entry = yield* journal.get(id)
+        }
+        // Interrupted with the process that ran it: left as it is, for the next one.
+        return entry === undefined || state.error?.code === "ABORTED" ? undefined : finishedImport(entry, state)
+      })
+
+      /** What is interrupted is taken up by the next server; what fails, whatever it is, has ended. */
+      const start = (id: string) =>
+        FiberMap.run(running, id, places.withPermit(drive(id)).pipe(
+          Effect.catchCauseIf((cause) => !Cause.hasInterruptsOnly(cause), (cause) => failed(id, Cause.squash(cause)))
+        ))
+
+      const failed = Effect.fnUntraced(function*(id: string, cause: unknown) {
+        const { code, message } = cause instanceof ServiceError ? cause : ServiceError.internal("the import failed unexpectedly")
+        const updateTime = yield* timestamp
+        yield* change(id, (now) => ({ ...now, operation: { ...now.operation, done: true, error: { code, message }, updateTime } }))
+      })
+
+      const record = Effect.fnUntraced(function*(
+        kind: OperationKind,
+        target: string,
+        done: boolean,
+        more: Omit<Entry, "operation">,
+        slowBy: number | undefined
+      ) {
+        const id = newId()
+        const at = yield* timestamp
+        const operation: Operation = {
+          name: OperationName.make(`${target}/operations/${id}`),
+          kind,
+          target,
+          done,
+          partialFailures: [],
+          createTime: at,
+          updateTime: at
+        }
+        const entry: Entry = {
+          operation,
+          ...more,
+          ...(slowBy === undefined ? {} : { notBefore: (yield* Clock.currentTimeMillis) + slowBy })
+        }
+        yield* journal.add(id, entry)
+        return { id, entry }
+      })
+
+      const get = Effect.fn("LongRunning.get")(function*(name: string): Effect.fn.Return<Entry, ServiceError> {
+        const entry = yield* journal.get(idOf(name))
+        // Those that were not asked for here, but through the library.
+        if (entry === undefined) return { operation: yield* operations.get(OperationName.make(`${parent}/operations/${idOf(name)}`)) }
+        return yield* view(entry)
+      })
+
+      const view = Effect.fnUntraced(function*(entry: Entry): Effect.fn.Return<Entry> {
+        const early = entry.notBefore !== undefined && (yield* Clock.currentTimeMillis) < entry.notBefore
+        if (early) return { operation: unfinished(entry.operation) }
+        if (entry.operation.done || entry.import === undefined) return entry
+        const state = yield* workOf(entry.import)
+        return state === undefined ? entry : { ...entry, operation: { ...entry.operation, ...progress(entry, state) } }
+      })
+
+      for (const id of yield* journal.unfinished) yield* start(id)
+
+      return LongRunning.of({
+        get,
+        finished: Effect.fn("LongRunning.finished")(function*(kind, target, { slowBy, ...result }) {
+          return yield* view((yield* record(kind, target, true, result, slowBy)).entry)
+        }),
+        startImport: Effect.fn("LongRunning.startImport")(function*(request, slowBy) {
+          const { entry, id } = yield* record("importFiles", request.corpus, false, { import: { request, before: none } }, slowBy)
+          yield* start(id)
+          return entry
+        }),
+        imports: FiberMap.size(running),
+        list: Effect.fn("LongRunning.list")(function*(page, target) {
+          const found = yield* journal.list(page, target)
+          return { ...found, items: yield* Effect.forEach(found.items, view) }
+        }),
+        cancel: Effect.fn("LongRunning.cancel")(function*(name) {
+          const { operation } = yield* get(name)
+          if (operation.done) return
+          const entry = yield* change(idOf(name), (now) => now.import === undefined ? now : { ...now, import: { ...now.import, cancelled: true } })
+          const work = entry === undefined ? operation.name : entry.import?.work
+          if (work !== undefined) yield* operations.cancel(work)
+        }),
+        delete: Effect.fn("LongRunning.delete")(function*(name) {
+          const { import: imported, operation } = yield* get(name)
+          if (!operation.done) {
+            return yield* new ServiceError({ code: "FAILED_PRECONDITION", message: `operation ${name} is still running` })
+          }
+          if ((yield* journal.get(idOf(name))) === undefined) return yield* operations.delete(operation.name)
+          if (imported?.work !== undefined) yield* Effect.ignore(operations.delete(imported.work))
+          yield* journal.remove(idOf(name))
+        }),
+        wait: Effect.fn("LongRunning.wait")(function*(name, timeoutMs) {
+          const until = (yield* Clock.currentTimeMillis) + timeoutMs
+          let entry = yield* get(name)
+          while (!entry.operation.done && (yield* Clock.currentTimeMillis) < until) {
+            yield* Effect.sleep(waitPoll)
+            entry = yield* get(name)
+          }
+          return entry
+        })
+      })
+    })
+  )
+}
+
+const idOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
+
+/** As the service makes them: a decimal number of up to 19 digits. */
+const newId = (): string => (randomBytes(8).readBigUInt64BE() >> 2n | 1n << 60n).toString()
+
+/** RFC 3339 in UTC with microseconds, the service's form. */
+const timestamp = Effect.map(DateTime.now, (now) => DateTime.formatIso(now).replace(/Z$/, "000Z"))
+
+const unfinished = ({ counts: _, error: __, progress: ___, ...operation }: Operation): Operation => ({ ...operation, done: false })
+
+const added = (a: ImportCounts, b: ImportCounts): ImportCounts => ({
+  imported: a.imported + b.imported,
+  // The later life of an import sees everything again.
+  failed: b.failed,
+  skipped: Math.max(0, b.skipped - a.imported)
+})
+
+const progress = ({ import: imported }: Entry, state: Operation): Pick<Operation, "partialFailures" | "updateTime"> & Partial<Operation> => ({
+  partialFailures: state.partialFailures,
+  updateTime: state.updateTime,
+  ...(state.progress === undefined ? {} : { progress: state.progress }),
+  ...(state.counts === undefined ? {} : { counts: added(imported?.before ?? none, state.counts) })
+})
+
+const finishedImport = (entry: Entry, state: Operation): Partial<Operation> => ({
+  ...progress(entry, state),
+  done: true,
+  ...(state.error === undefined ? { progress: 100 } : { error: state.error })
+})

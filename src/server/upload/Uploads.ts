@@ -1,0 +1,178 @@
+import { Clock, Effect, Option, Stream } from "effect"
+import { type HttpServerRequest, Mime } from "effect/http"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { CorpusName } from "../../domain/Corpus.ts"
+import type { UploadRequest } from "../../domain/RagFile.ts"
+import { Corpora } from "../../ports/Corpora.ts"
+import { Files } from "../../ports/Files.ts"
+import { uploadRequestFromWire, uploadResponseToWire } from "../../wire/Files.ts"
+import type { ApiVersion } from "../../wire/Message.ts"
+import { UploadRagFileRequest, type UploadRagFileResponse } from "../../wire/messages/RagFile.ts"
+import { readMessage } from "../../wire/tolerant/request.ts"
+import { take } from "../Call.ts"
+import type { ClientNames } from "../ClientNames.ts"
+import { answeredFile } from "../handlers/Files.ts"
+import { readBody } from "../http/Body.ts"
+import { parts } from "./Multipart.ts"
+import { type Outcome, type Session, Sessions, tooLarge } from "./Sessions.ts"
+
+/** Bytes of metadata, and of what a multipart body adds to its file. */
+const overhead = 256 * 1024
+
+export interface UploadLimits {
+  /** Bytes of one file; the service's is 25 MB. */
+  readonly file: number
+  /** Bytes of all resumable uploads under way. */
+  readonly underWay: number
+  /** Bytes of a file of this name. */
+  readonly named: (name: string) => number
+}
+
+export interface UploadCall {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly version: ApiVersion
+  readonly corpus: CorpusName
+  readonly names: ClientNames
+  /** Raw, without `?`. */
+  readonly query: string
+}
+
+/** What an upload's request is answered: the message, or, between the steps of the resumable protocol, only headers. */
+export interface UploadAnswer {
+  readonly body?: UploadRagFileResponse
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * Uploads in every form the service takes (wire 2.9): form-data, multipart/related, the resumable protocol, and JSON
+ * alone, which brings no bytes and so makes no file. A file that cannot be taken is answered, not failed.
+ */
+export const uploads = (limits: UploadLimits) =>
+  Effect.gen(function*() {
+    const corpora = yield* Corpora
+    const files = yield* Files
+    const sessions = new Sessions({ upload: limits.file, total: limits.underWay, sessions: 1_000, idle: 3_600_000 })
+
+    const store = Effect.fnUntraced(function*(request: UploadRequest): Effect.fn.Return<Outcome, ServiceError> {
+      const limit = Math.min(limits.file, limits.named(request.displayName))
+      if (request.content.length > limit) return tooLarge(limit)
+      return yield* files.upload(request).pipe(
+        Effect.map(({ file }): Outcome => file),
+        // What is wrong with the call fails the call; what is wrong with the document is an answer.
+        Effect.catchTag("DocumentError", (error) => Effect.succeed<Outcome>(error))
+      )
+    })
+
+    const answer = (outcome: Outcome, names: ClientNames): UploadRagFileResponse =>
+      "_tag" in outcome ? uploadResponseToWire(outcome) : { ragFile: answeredFile(outcome, names) }
+
+    const whole = Effect.fnUntraced(function*(call: UploadCall): Effect.fn.Return<UploadAnswer, ServiceError> {
+      const contentType = call.request.headers["content-type"] ?? ""
+      const multipart = /^multipart\/(?:form-data|related)\b/i.test(contentType)
+      const body = yield* readBody(call.request, multipart ? limits.file + overhead : overhead)
+      const { content, fileName, metadata, type } = multipart
+        ? yield* Effect.try({ try: () => partsOf(contentType, body), catch: asServiceError })
+        : { content: new Uint8Array(), fileName: undefined, metadata: body, type: undefined }
+      const mimeType = mimeTypeOf(type, fileName)
+      const message = yield* take(readMessage(UploadRagFileRequest, metadata, { version: call.version }))
+      const request = yield* take(uploadRequestFromWire(call.corpus, message, {
+        content,
+        ...(mimeType === undefined ? {} : { mimeType })
+      }))
+      return { body: answer(yield* store(request), call.names) }
+    })
+
+    const begin = Effect.fnUntraced(function*(call: UploadCall): Effect.fn.Return<UploadAnswer, ServiceError> {
+      const { headers } = call.request
+      if (Number(headers["x-goog-upload-header-content-length"] ?? 0) > limits.file) return yield* tooLarge(limits.file)
+      const message = yield* take(readMessage(UploadRagFileRequest, yield* readBody(call.request, overhead), { version: call.version }))
+      const mimeType = mimeTypeOf(headers["x-goog-upload-header-content-type"], headers["x-goog-upload-file-name"])
+      const { content: _, ...request } = yield* take(uploadRequestFromWire(call.corpus, message, {
+        content: new Uint8Array(),
+        ...(mimeType === undefined ? {} : { mimeType })
+      }))
+      yield* corpora.get(call.corpus)
+      const now = yield* Clock.currentTimeMillis
+      const session = yield* Effect.try({ try: () => sessions.open(request, now), catch: asServiceError })
+      const path = call.request.url.replace(/\?.*$/s, "")
+      const url = `http://${headers["host"] ?? ""}${path}?upload_id=${session.id}&upload_protocol=resumable`
+      return {
+        headers: {
+          "x-goog-upload-status": "active",
+          "x-goog-upload-url": url,
+          "x-goog-upload-control-url": url,
+          "x-goog-upload-chunk-granularity": "1"
+        }
+      }
+    })
+
+    /** Takes the bytes as they come, so that those of a connection that breaks are kept. */
+    const append = Effect.fnUntraced(function*(call: UploadCall, session: Session): Effect.fn.Return<void, ServiceError> {
+      const offset = Number(call.request.headers["x-goog-upload-offset"] ?? session.received)
+      if (offset !== session.received) {
+        return yield* new ServiceError({
+          code: "INVALID_ARGUMENT",
+          message: `the upload stands at offset ${session.received}, not ${offset}`
+        })
+      }
+      const turn = ++session.turn
+      yield* call.request.stream.pipe(
+        Stream.mapError(() => new ServiceError({ code: "INVALID_ARGUMENT", message: "the request's body could not be read" })),
+        Stream.runForEach((part) => Effect.try({ try: () => sessions.append(session, turn, part), catch: asServiceError }))
+      )
+    })
+
+    const finish = Effect.fnUntraced(function*(session: Session): Effect.fn.Return<Outcome, ServiceError> {
+      const outcome = yield* store({ ...session.request, content: new Uint8Array(Buffer.concat(session.parts)) })
+      sessions.close(session, outcome)
+      return outcome
+    })
+
+    const proceed = Effect.fnUntraced(function*(call: UploadCall, id: string): Effect.fn.Return<UploadAnswer, ServiceError> {
+      const session = sessions.find(id, yield* Clock.currentTimeMillis)
+      if (session === undefined || session.request.corpus !== call.corpus) return yield* ServiceError.notFound("the upload")
+      const commands = (call.request.headers["x-goog-upload-command"] ?? "upload, finalize").split(",").map((word) => word.trim().toLowerCase())
+      const unknown = commands.find((command) => !["upload", "finalize", "query", "cancel"].includes(command))
+      if (unknown !== undefined) return yield* ServiceError.invalid("x-goog-upload-command", `${unknown.slice(0, 40)} is not a command`)
+      if (session.outcome !== undefined) return final(answer(session.outcome, call.names))
+      if (commands.includes("cancel")) {
+        sessions.cancel(session)
+        return { headers: { "x-goog-upload-status": "cancelled" } }
+      }
+      if (commands.includes("upload")) yield* append(call, session)
+      if (commands.includes("finalize")) return final(answer(yield* finish(session), call.names))
+      return { headers: { "x-goog-upload-status": "active", "x-goog-upload-size-received": String(session.received) } }
+    })
+
+    return Effect.fn("Uploads.receive")(function*(call: UploadCall): Effect.fn.Return<UploadAnswer, ServiceError> {
+      const id = new URLSearchParams(call.query).get("upload_id")
+      if (id !== null) return yield* proceed(call, id)
+      const { headers } = call.request
+      const resumable = headers["x-goog-upload-protocol"]?.toLowerCase() === "resumable"
+      return yield* resumable ? begin(call) : whole(call)
+    })
+  })
+
+const final = (body: UploadRagFileResponse): UploadAnswer => ({ body, headers: { "x-goog-upload-status": "final" } })
+
+const partsOf = (contentType: string, body: Uint8Array) => {
+  const [first, ...rest] = parts(contentType, body)
+  const all = first === undefined ? [] : [first, ...rest]
+  const related = /^multipart\/related\b/i.test(contentType)
+  const metadata = related ? first : all.find(({ name }) => name === "metadata")
+  const file = related ? rest[0] : all.find(({ name }) => name === "file")
+  if (metadata === undefined) throw ServiceError.invalid("metadata", "Required part is not there.")
+  if (file === undefined) throw ServiceError.invalid("file", "Required part is not there.")
+  return { metadata: metadata.content, content: file.content, fileName: file.fileName, type: file.type }
+}
+
+/** What the type of a file says, or where it says nothing, its name. */
+const mimeTypeOf = (type: string | undefined, fileName: string | undefined): string | undefined =>
+  type !== undefined && type !== "application/octet-stream" && type !== "text/plain"
+    ? type
+    : Option.getOrUndefined(Mime.getType(fileName ?? "")) ?? type
+
+const asServiceError = (cause: unknown): ServiceError => {
+  if (cause instanceof ServiceError) return cause
+  throw cause
+}
