@@ -1,0 +1,13 @@
+/** Connectors: sources of documents, each made from its configuration. */
+export { local } from "./local/Local.ts"
+export type { LocalConfig } from "./local/LocalConfig.ts"
+export { storage } from "./storage/Storage.ts"
+export type { StorageConfig, StorageContext } from "./storage/StorageConfig.ts"
+export { slack } from "./slack/Slack.ts"
+export type { SlackChannel, SlackConfig, SlackContext } from "./slack/SlackConfig.ts"
+export { jira } from "./jira/Jira.ts"
+export type { JiraConfig, JiraContext } from "./jira/JiraConfig.ts"
+export { googleDrive } from "./googleDrive/GoogleDrive.ts"
+export { sharePoint } from "./sharePoint/SharePoint.ts"
+export type { GoogleDriveConfig, GoogleDriveContext } from "./googleDrive/GoogleDriveConfig.ts"
+export type { SharePointConfig, SharePointContext } from "./sharePoint/SharePointConfig.ts"

@@ -1,0 +1,180 @@
+import { type BigIntStats, type Dirent, lstatSync, readdirSync, realpathSync, statSync } from "node:fs"
+import { join, sep } from "node:path"
+import { pathToFileURL } from "node:url"
+import { ServiceError } from "../../src/domain/Errors.ts"
+import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
+import type { LocalConfig } from "./LocalConfig.ts"
+import { type IgnoreFiles, makeRules } from "./Rules.ts"
+
+/** A file this young may change again within the clock's grain, and its revision is not to be trusted. */
+const unsettledMs = 2_000
+
+interface Folder {
+  /** As the file system spells it, relative to the root. */
+  readonly real: string
+  /** As the ledger spells it (NFC). */
+  readonly path: string
+  readonly ignores: IgnoreFiles
+  /** Real paths of the folders above, to break link loops. */
+  readonly above: ReadonlyArray<string>
+}
+
+/**
+ * Lists a folder depth first, names in code-unit order. Plain and synchronous, a folder at a time: the caller decides
+ * when to let others run. Holds the open folders only, never the whole tree.
+ *
+ * @throws {ServiceError} when the root itself cannot be read
+ */
+export function* walk(
+  config: LocalConfig,
+  options: { readonly now: number; readonly dataDir: string | undefined }
+): Generator<ReadonlyArray<Listed>> {
+  const rules = makeRules(config)
+  const root = realpathSync(config.path)
+  const dataDir = options.dataDir === undefined ? undefined : realIfThere(options.dataDir)
+  const stack: Array<Folder> = [{ real: "", path: "", ignores: [], above: [root] }]
+  for (let folder = stack.pop(); folder !== undefined; folder = stack.pop()) {
+    const out: Array<Listed> = []
+    const entries = readFolder(config.path, folder, out)
+    const ignores = rules.enter(folder.real, folder.ignores)
+    const names = new Set(entries.map((entry) => entry.name))
+    const folders: Array<Folder> = []
+    for (const entry of entries) {
+      // Two names that differ in normalisation only are two files; only a lone one is spelled in NFC.
+      const composed = entry.name.normalize("NFC")
+      const name = composed !== entry.name && names.has(composed) ? entry.name : composed
+      const path = folder.path === "" ? name : `${folder.path}/${name}`
+      const real = folder.real === "" ? entry.name : `${folder.real}/${entry.name}`
+      const absolute = join(config.path, real)
+      const skip = (reason: "ignored" | "link" | "special" | "limit", detail: string) =>
+        out.push({ _tag: "skipped", path, reason, detail })
+
+      const kind = kindOf(entry, absolute, config.followLinks === true)
+      if (kind === "link") {
+        skip("link", "a symbolic link; followLinks takes links that stay inside the folder")
+        continue
+      }
+      if (kind === "broken") {
+        skip("link", "a symbolic link that leads nowhere")
+        continue
+      }
+      if (kind === "special") {
+        skip("special", "neither a file nor a folder")
+        continue
+      }
+      const because = rules.reject(path, entry.name, kind === "folder", ignores)
+      if (because !== undefined) {
+        out.push({ _tag: "skipped", path: kind === "folder" ? `${path}/` : path, reason: "ignored", detail: because })
+        continue
+      }
+      const linked = entry.isSymbolicLink() ? realIfThere(absolute) : undefined
+      if (linked !== undefined && linked !== root && !linked.startsWith(root + sep)) {
+        skip("link", "a symbolic link that leads out of the folder")
+        continue
+      }
+      if (kind === "folder") {
+        const at = linked ?? join(folder.above.at(-1) ?? root, entry.name)
+        if (at === dataDir) continue
+        if (linked !== undefined && folder.above.includes(linked)) {
+          skip("link", "a symbolic link to a folder it is in")
+          continue
+        }
+        folders.push({ real, path, ignores, above: [...folder.above, at] })
+        continue
+      }
+      out.push(listFile(config, path, absolute, options.now))
+    }
+    stack.push(...folders.reverse())
+    yield out
+  }
+}
+
+const readFolder = (root: string, folder: Folder, out: Array<Listed>): ReadonlyArray<Dirent> => {
+  try {
+    return readdirSync(join(root, folder.real), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch (cause) {
+    const error = asServiceError(cause, folder.path === "" ? root : folder.path)
+    if (folder.path === "") throw error
+    out.push({ _tag: "failed", path: `${folder.path}/`, error })
+    return []
+  }
+}
+
+const kindOf = (entry: Dirent, absolute: string, follow: boolean): "file" | "folder" | "link" | "broken" | "special" => {
+  if (entry.isFile()) return "file"
+  if (entry.isDirectory()) return "folder"
+  if (!entry.isSymbolicLink()) return "special"
+  if (!follow) return "link"
+  const target = statSync(absolute, { throwIfNoEntry: false })
+  return target === undefined ? "broken" : target.isFile() ? "file" : target.isDirectory() ? "folder" : "special"
+}
+
+const listFile = (config: LocalConfig, path: string, absolute: string, now: number): Listed => {
+  let stats: BigIntStats
+  try {
+    stats = statSync(absolute, { bigint: true })
+  } catch (cause) {
+    // Deleted since the folder was read, or a name that is not UTF-8 and so cannot be asked for.
+    if (isNodeError(cause) && cause.code === "ENOENT" && lstatSync(absolute, { throwIfNoEntry: false }) === undefined) {
+      return path.includes("\ufffd")
+        ? { _tag: "skipped", path, reason: "special", detail: "its name is not UTF-8" }
+        : { _tag: "skipped", path, reason: "special", detail: "deleted while the folder was listed" }
+    }
+    return { _tag: "failed", path, error: asServiceError(cause, path) }
+  }
+  const size = Number(stats.size)
+  if (config.maxFileSize !== undefined && size > config.maxFileSize) {
+    return { _tag: "skipped", path, reason: "limit", detail: `${size} bytes; maxFileSize is ${config.maxFileSize}` }
+  }
+  const changed = Number(stats.mtimeMs > stats.ctimeMs ? stats.mtimeMs : stats.ctimeMs)
+  const item: SourceItem = {
+    path,
+    uri: pathToFileURL(absolute).href,
+    displayName: path,
+    revision: revisionOf(stats),
+    size,
+    metadata: { modifiedTime: new Date(Number(stats.mtimeMs)).toISOString() },
+    ...(now - changed < unsettledMs ? { unsettled: true } : {})
+  }
+  return { _tag: "item", item }
+}
+
+/** Size and both times: a write that puts the modification time back still moves the change time. */
+export const revisionOf = (stats: BigIntStats): string => `${stats.size}-${stats.mtimeNs}-${stats.ctimeNs}`
+
+const realIfThere = (path: string): string | undefined => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+const isNodeError = (cause: unknown): cause is NodeJS.ErrnoException => cause instanceof Error
+
+const codes: Record<string, ServiceError["code"]> = {
+  ENOENT: "NOT_FOUND",
+  ENOTDIR: "NOT_FOUND",
+  EACCES: "PERMISSION_DENIED",
+  EPERM: "PERMISSION_DENIED",
+  EMFILE: "RESOURCE_EXHAUSTED",
+  ENFILE: "RESOURCE_EXHAUSTED",
+  EIO: "UNAVAILABLE"
+}
+
+export const asServiceError = (cause: unknown, what: string): ServiceError => {
+  if (cause instanceof ServiceError) return cause
+  const errno = isNodeError(cause) ? cause.code : undefined
+  return new ServiceError({
+    code: (errno === undefined ? undefined : codes[errno]) ?? "UNKNOWN",
+    message: `${what}: ${errno === undefined ? String(cause) : words[errno] ?? errno}`,
+    cause
+  })
+}
+
+const words: Record<string, string> = {
+  ENOENT: "no such file or folder",
+  ENOTDIR: "not a folder",
+  EACCES: "may not be read",
+  EPERM: "may not be read"
+}

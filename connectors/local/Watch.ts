@@ -1,0 +1,126 @@
+import { Effect, Queue, Stream } from "effect"
+import { realpathSync, statSync } from "node:fs"
+import { basename, relative, sep } from "node:path"
+import type { Hint } from "../../src/ports/Connector.ts"
+import { defaultIgnoreFile, type LocalConfig } from "./LocalConfig.ts"
+import { type IgnoreFiles, makeRules, type Rules } from "./Rules.ts"
+import { asServiceError } from "./Walk.ts"
+
+/** How often the folder itself is looked for: it tells of what is in it, never of its own coming and going. */
+const rootEvery = "1 second"
+
+/** Hints that wait to be heard. More of them say no more. */
+const waiting = 1_024
+
+const changed: Hint = { _tag: "changed" }
+
+/**
+ * Hints about a folder, from one watch a folder and none a file: what matters is that something happened, and a tree
+ * of 50,000 files then costs no more than its folders. Follows the folder when it goes away and comes back.
+ */
+export const watchFolder = (config: LocalConfig, context: { readonly dataDir?: string }): Stream.Stream<Hint> =>
+  Stream.callback<Hint>(
+    Effect.fnUntraced(function*(queue) {
+      // Loaded by the first that watches: most commands do not.
+      const chokidar = yield* Effect.promise(() => import("chokidar"))
+      const tell = (hint: Hint) => void Queue.offerUnsafe(queue, hint)
+      let open: { readonly root: string; readonly close: () => Promise<void> } | undefined
+      let told: string | undefined
+      const close = Effect.suspend(() => {
+        const closing = open
+        open = undefined
+        return closing === undefined ? Effect.void : Effect.promise(closing.close)
+      })
+      yield* Effect.addFinalizer(() => close)
+
+      const start = (at: string, root: string) => {
+        const rules = makeRules(config)
+        const ignoreFile = config.ignoreFile ?? defaultIgnoreFile
+        const dataDir = context.dataDir === undefined ? undefined : realIfThere(context.dataDir)
+        const watcher = chokidar.watch(at, {
+          ignoreInitial: true,
+          ignorePermissionErrors: true,
+          followSymlinks: config.followLinks === true,
+          atomic: false,
+          ignored: (path, stats) =>
+            stats !== undefined && path !== at &&
+            (!stats.isDirectory() || path === dataDir || folderRejected(rules, relative(at, path)))
+        })
+        let whole = true
+        /** The next look at the root opens another watcher. */
+        const beginAnew = () => {
+          if (open?.root === root) open = { ...open, root: "" }
+        }
+        open = { root, close: () => watcher.close() }
+        watcher.on("ready", () => tell(whole ? { _tag: "watching" } : changed))
+        watcher.on("all", () => tell(changed))
+        // The root may be back before it is missed; its watches are not.
+        watcher.on("unlinkDir", (path) => path === at && beginAnew())
+        // Every event of a watched folder, those of its files too, which have no watch of their own.
+        watcher.on("raw", (_event, name) => {
+          if (name === ignoreFile) {
+            // Other folders are to be watched now.
+            beginAnew()
+            return tell(changed)
+          }
+          if (name === null || name === undefined || nameMatters(config, basename(name))) tell(changed)
+        })
+        watcher.on("error", (cause) => {
+          whole = false
+          tell({ _tag: "blind", message: `not every folder can be watched: ${asServiceError(cause, config.path).message}` })
+        })
+      }
+
+      return yield* Effect.gen(function*() {
+        const found = identityOf(config.path)
+        if ("missing" in found) {
+          yield* close
+          if (told !== found.missing) tell({ _tag: "blind", message: found.missing })
+          told = found.missing
+        } else if (found.root !== open?.root) {
+          yield* close
+          told = undefined
+          start(found.at, found.root)
+        }
+        yield* Effect.sleep(rootEvery)
+      }).pipe(Effect.forever)
+    }),
+    { bufferSize: waiting, strategy: "sliding" }
+  )
+
+/** The folder behind the path: another one may stand in its place, and is then watched instead. */
+const identityOf = (path: string): { readonly at: string; readonly root: string } | { readonly missing: string } => {
+  try {
+    const at = realpathSync(path)
+    const stats = statSync(at, { bigint: true })
+    return stats.isDirectory()
+      ? { at, root: `${at}\n${stats.dev}:${stats.ino}` }
+      : { missing: `${path} is not a folder any more` }
+  } catch {
+    return { missing: `${path} is not there any more; nothing is deleted, and watching goes on when it is back` }
+  }
+}
+
+/** Whether a listing would not enter the folder, or one above it. */
+const folderRejected = (rules: Rules, path: string): boolean => {
+  let ignores: IgnoreFiles = rules.enter("", [])
+  let above = ""
+  for (const name of path.split(sep)) {
+    const here = above === "" ? name : `${above}/${name}`
+    if (rules.reject(here, name, true, ignores) !== undefined) return true
+    ignores = rules.enter(here, ignores)
+    above = here
+  }
+  return false
+}
+
+/** Editors keep their own files beside the ones they edit. */
+const nameMatters = (config: LocalConfig, name: string): boolean => config.hidden === true || !name.startsWith(".")
+
+const realIfThere = (path: string): string | undefined => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}

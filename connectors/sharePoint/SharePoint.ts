@@ -1,0 +1,24 @@
+import { Effect, Stream } from "effect"
+import type { Connector } from "../../src/ports/Connector.ts"
+import type { SharePointConfig, SharePointContext } from "./SharePointConfig.ts"
+
+/**
+ * A document library of a SharePoint site. Paths are those of the library (`Policies/Leave.docx`) and, for the site's
+ * pages, `pages:/Home.aspx`, which no file can be called. Revisions are content tags. A finished listing's cursor
+ * tells what changed since; where that cannot be told (a folder was renamed, the token ended) the cursor is refused
+ * with a violation of `cursor`, and a listing without one is due.
+ *
+ * Who may read an item is asked when it is listed or has changed. Changes to a whole site's or library's members are
+ * in no feed of Microsoft Graph: a listing from the start has them.
+ */
+export const sharePoint = (config: SharePointConfig, context: SharePointContext): Connector => {
+  let opening: Promise<Omit<Connector, "kind">> | undefined
+  // HTTP loads when it is needed, not when the command line starts.
+  const opened = Effect.promise(() => opening ??= import("./open.ts").then(({ open }) => open(config, context)))
+  return {
+    kind: "sharePoint",
+    check: Effect.flatMap(opened, ({ check }) => check),
+    list: (cursor) => Stream.unwrap(Effect.map(opened, ({ list }) => list(cursor))),
+    read: (item, maxBytes) => Stream.unwrap(Effect.map(opened, ({ read }) => read(item, maxBytes)))
+  }
+}

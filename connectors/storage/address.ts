@@ -1,0 +1,78 @@
+import { Result } from "effect"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { ServiceError } from "../../src/domain/Errors.ts"
+import { redactUrl } from "../../src/net/Redact.ts"
+
+/** One of the configured addresses. `text` is what paths are made of; it holds no credentials. */
+export type Address =
+  | {
+    readonly scheme: "gs" | "s3"
+    readonly text: string
+    /** Everything whose key begins with `key`, rather than the one object of that key. */
+    readonly under: boolean
+    readonly bucket: string
+    readonly key: string
+  }
+  | { readonly scheme: "https"; readonly text: string; readonly under: false; readonly url: URL }
+  | { readonly scheme: "file"; readonly text: string; readonly under: boolean; readonly path: string }
+
+export type BucketAddress = Extract<Address, { readonly scheme: "gs" | "s3" }>
+
+/** Reads an address. Plain http is for this machine only. */
+export const parseAddress = (uri: string): Result.Result<Address, ServiceError> => {
+  const bucket = /^(gs|s3):\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,221})(?:\/([^]*))?$/.exec(uri)
+  if (bucket !== null) return bucketAddress(bucket[1] === "gs" ? "gs" : "s3", bucket[2] ?? "", bucket[3] ?? "")
+  const url = URL.parse(uri)
+  if (url !== null && (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname)))) {
+    if (url.username !== "" || url.password !== "") {
+      return invalid(`${redactUrl(uri)} must hold no user name and no password`)
+    }
+    url.hash = ""
+    return Result.succeed({ scheme: "https", text: redactUrl(url.href), under: false, url })
+  }
+  if (url !== null && url.protocol === "file:" && url.host === "") return fileAddress(url)
+  return invalid(`${redactUrl(uri)} is none of gs://bucket/…, s3://bucket/…, https://… and file:///…`)
+}
+
+const bucketAddress = (scheme: "gs" | "s3", bucket: string, rest: string): Result.Result<Address, ServiceError> => {
+  const key = rest.replace(/\*+$/, "")
+  // No Cloud Storage object is called so, and in a URL it would climb out of the bucket.
+  if (scheme === "gs" && (key === "." || key === "..")) return invalid(`gs://${bucket}/${key} names no object`)
+  if (key.includes("*")) return invalid(`${scheme}://${bucket}/${rest} has a * that is not at its end`)
+  const under = key !== rest || key === "" || key.endsWith("/")
+  return Result.succeed({ scheme, text: objectPath(scheme, bucket, key), under, bucket, key })
+}
+
+/**
+ * The path of an object: its address, unescaped. Paths are NFC and keys need not be; the parts of a key that are not
+ * are percent-encoded, so that two keys never become one path.
+ */
+export const objectPath = (scheme: "gs" | "s3", bucket: string, key: string): string => {
+  const parts = key === key.normalize("NFC")
+    ? key
+    : key.split("/").map((part) => part === part.normalize("NFC") ? part : encodeURIComponent(part)).join("/")
+  return `${scheme}://${bucket}/${parts}`
+}
+
+const fileAddress = (url: URL): Result.Result<Address, ServiceError> => {
+  try {
+    const path = fileURLToPath(url)
+    const under = /[/\\]$/.test(path)
+    return Result.succeed({ scheme: "file", text: fileText(path), under, path })
+  } catch {
+    return invalid(`${url.href} is no file of this machine`)
+  }
+}
+
+/** A file's address as people read it: nothing escaped. Keeps a `/` at the end. */
+export const fileText = (path: string): string => decodeURI(pathToFileURL(path).href).normalize("NFC")
+
+/** What lies under an address that turned out to name nothing itself. */
+export const folderOf = (address: Address): Address =>
+  address.scheme === "https" ? address
+  : address.scheme === "file" ? { ...address, under: true, text: `${address.text}/` }
+  : { ...address, under: true, key: `${address.key}/`, text: `${address.text}/` }
+
+const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127(?:\.\d+){3}$/.test(host)
+
+const invalid = (description: string) => Result.fail(ServiceError.invalid("uris", description))
