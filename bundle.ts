@@ -1,0 +1,37 @@
+import { readFileSync, rmSync } from "node:fs"
+import { build, type BuildOptions } from "rolldown"
+
+const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(readFileSync("package.json", "utf8"))
+
+/** Native addons and large data files stay packages of their own, loaded when they are first needed. */
+const unbundled = ["@llamaindex/liteparse", "@hyzyla/pdfium", "js-tiktoken"]
+
+const external = (names: ReadonlyArray<string>) => names.map((name) => new RegExp(`^${name}(/|$)`))
+
+/** Workers are entries, so that they can be started by file name from beside the code that starts them. */
+const workers = {
+  textWorker: "src/text/pool/worker.ts",
+  storeWriter: "src/embedded/store/writer.worker.ts"
+}
+
+const output = (dir: string) => ({ dir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" }) as const
+
+const bundles: ReadonlyArray<BuildOptions> = [
+  // The library shares effect with the program that imports it.
+  {
+    input: { index: "src/index.ts", connectors: "connectors/index.ts", server: "src/compose/server.ts", ...workers },
+    platform: "node",
+    external: external(Object.keys(dependencies)),
+    output: output("dist")
+  },
+  // The command line brings its own, in few files: that is what makes it start fast.
+  {
+    input: { bin: "src/bin.ts", ...workers },
+    platform: "node",
+    external: external(unbundled),
+    output: { ...output("dist/cli"), minify: { compress: true, mangle: false } }
+  }
+]
+
+rmSync("dist", { recursive: true, force: true })
+for (const bundle of bundles) await build(bundle)

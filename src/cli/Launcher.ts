@@ -1,0 +1,43 @@
+import { Context, type Effect, type Layer } from "effect"
+import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
+import type { PipelineInvalid } from "../pipeline/file/PipelineInvalid.ts"
+import type { LoadedPipeline } from "../pipeline/file/load.ts"
+import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Services } from "../pipeline/Services.ts"
+
+export interface LaunchOptions {
+  readonly dataDir: string
+  /** Set by commands that write: what the lock says about its holder. */
+  readonly writes?: string
+  /** Milliseconds to wait for another writer. Default 0. */
+  readonly waitMs?: number
+}
+
+/** One thing that was looked at, and what to do when it is wrong. */
+export interface Check {
+  readonly check: string
+  readonly ok: boolean
+  readonly detail: string
+  readonly fix?: string
+}
+
+/** Makes the engine that a pipeline runs on. Given to the commands by the composition root. */
+export class Launcher extends Context.Service<Launcher, {
+  readonly version: string
+  /** The pipeline as the chosen engine runs it (absent: its own); fails with every place where that engine lacks something. */
+  readonly fit: (
+    loaded: LoadedPipeline,
+    engine: "embedded" | "vertex" | undefined
+  ) => Effect.Effect<LoadedPipeline, PipelineInvalid>
+  readonly layer: (
+    pipeline: Pipeline,
+    options: LaunchOptions
+  ) => Layer.Layer<Services, ServiceError | StateError | SecretError>
+  /** What stands between this machine and a pipeline's engine, one thing after another; nothing where that runs here. */
+  readonly checks: (
+    pipeline: Pipeline,
+    options: Pick<LaunchOptions, "dataDir">
+  ) => Effect.Effect<ReadonlyArray<Check>, ServiceError>
+  /** Reads the whole state database and says how it is; `undefined` where there is none yet. Changes nothing. */
+  readonly inspect: (dataDir: string) => Effect.Effect<string | undefined, StateError>
+}>()("sluice/cli/Launcher") {}

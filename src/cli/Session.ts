@@ -1,0 +1,86 @@
+import { Effect, FileSystem, Option, Path } from "effect"
+import { Argument, Flag } from "effect/cli"
+import type { LoadedPipeline } from "../pipeline/file/load.ts"
+import { Launcher, type LaunchOptions } from "./Launcher.ts"
+import { fromHere } from "./paths.ts"
+import { given, root } from "./Root.ts"
+import { UsageError } from "./UsageError.ts"
+
+/** The pipeline file as a command's argument. */
+export const pipelineArgument = Argument.Path("pipeline").pipe(
+  Argument.map(fromHere),
+  Argument.withDescription("The pipeline file; may be left out where there is only one"),
+  Argument.optional
+)
+
+/** The pipeline file of commands whose arguments are something else. */
+export const pipelineFlag = Flag.Path("pipeline").pipe(
+  Flag.map(fromHere),
+  Flag.withAlias("p"),
+  Flag.withDescription("The pipeline file; may be left out where there is only one"),
+  Flag.withMetavar("FILE"),
+  Flag.optional
+)
+
+const candidates = [/^pipeline\.(ya?ml|json|ts|mts|js|mjs)$/, /\.pipeline\.(ya?ml|json|ts|mts|js|mjs)$/]
+
+/** The pipeline files of this folder, or else those in its `pipelines`. */
+const pipelinesHere = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const list = (folder: string) => fs.readDirectory(folder).pipe(Effect.orElseSucceed((): Array<string> => []))
+  const here = (yield* list(".")).filter((name) => candidates.some((pattern) => pattern.test(name)))
+  if (here.length > 0) return here.toSorted()
+  return (yield* list("pipelines")).filter((name) => /\.(ya?ml|ts)$/.test(name)).map((name) => path.join("pipelines", name)).toSorted()
+})
+
+/** The file that was named, or the only one that a person can have meant. */
+const findPipeline = Effect.fn("findPipeline")(function*(named: Option.Option<string>) {
+  if (Option.isSome(named)) return named.value
+  const found = yield* pipelinesHere
+  const [only, ...others] = found
+  if (only !== undefined && others.length === 0) return only
+  return yield* new UsageError({
+    message: only === undefined ? "there is no pipeline file here" : `there are several pipeline files: ${found.join(", ")}`,
+    fix: only === undefined ? "write one with `sluice init`, or name one" : "name one of them"
+  })
+})
+
+/** Loads a pipeline and holds it against the engine it is to run on. */
+export const openPipeline = Effect.fn("openPipeline")(function*(named: Option.Option<string>) {
+  const { engine } = yield* root
+  const launcher = yield* Launcher
+  const file = yield* findPipeline(named)
+  // YAML and the schema are loaded with it, which help and --version need not wait for.
+  const { loadPipeline } = yield* Effect.promise(() => import("../pipeline/file/load.ts"))
+  return yield* launcher.fit(yield* loadPipeline(file), given(engine))
+})
+
+/** Runs `body` on the engine of a pipeline. */
+export const onEngine = <A, E, R>(
+  { pipeline }: Pick<LoadedPipeline, "pipeline">,
+  options: Pick<LaunchOptions, "writes" | "waitMs">,
+  body: Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function*() {
+    const { dataDir } = yield* root
+    const launcher = yield* Launcher
+    return yield* body.pipe(Effect.provide(launcher.layer(pipeline, { ...options, dataDir })))
+  })
+
+/**
+ * The engine of commands about resources, which need no pipeline: that of the one named, else of the only one here,
+ * else the embedded engine of the data directory.
+ */
+export const openForResources = Effect.fn("openForResources")(function*(named: Option.Option<string>) {
+  if (Option.isSome(named) || (yield* pipelinesHere).length === 1) return yield* openPipeline(named)
+  const { engine } = yield* root
+  if (given(engine) === "vertex") {
+    return yield* new UsageError({
+      message: "the vertex engine needs to know its project and location",
+      fix: "name a pipeline with --pipeline"
+    })
+  }
+  const { definePipeline } = yield* Effect.promise(() => import("../pipeline/definePipeline.ts"))
+  return { pipeline: definePipeline({ name: "resources", corpus: { displayName: "resources" }, sources: {} }) }
+})

@@ -1,0 +1,7 @@
+import { relative } from "node:path"
+
+/** A path as a person would write it here: short where it is below this folder. */
+export const fromHere = (path: string): string => {
+  const short = relative(process.cwd(), path)
+  return short === "" || short.startsWith("..") ? path : short
+}

@@ -1,0 +1,53 @@
+import type { Context, Explanation, TermWeight } from "../../domain/Retrieval.ts"
+import type { Output } from "../Output.ts"
+import { place } from "./place.ts"
+import { table } from "./Table.ts"
+import { wrap } from "./wrap.ts"
+
+type Look = Pick<Output["Service"], "paint" | "width">
+
+const indent = "    "
+
+/** What was looked for, then why each context has its place. */
+export const renderExplanations = (contexts: ReadonlyArray<Context>, look: Look): string => {
+  const terms = contexts[0]?.explanation?.terms ?? []
+  const legend = contexts.some(({ explanation }) => explanation !== undefined)
+    ? [
+      look.paint("bold", "Looked for"),
+      terms.length === 0 ? "  no word of the query is in the corpus; vectors alone decide" : indented("  ", termTable(terms, look.width - 2)),
+      ""
+    ]
+    : []
+  return [...legend, contexts.map((context, at) => explained(context, at, look)).join("\n\n")].join("\n")
+}
+
+/** A query's terms are the same for every context; how often each has them is not. */
+const termTable = (terms: ReadonlyArray<TermWeight>, width: number): string =>
+  table(
+    [{ title: "term" }, { title: "written", flexible: true }, { title: "in chunks", align: "right" }],
+    terms.map((t) => [t.term, `${t.from ?? t.term}${t.corrected === true ? ", corrected" : ""}`, String(t.documentFrequency)]),
+    width
+  )
+
+const explained = (context: Context, at: number, { paint, width }: Look): string => {
+  const e = context.explanation
+  const head = `${`${at + 1}.`.padEnd(indent.length)}${paint("cyan", place(context))}`
+  if (e === undefined) return `${head}\n${indent}this engine does not explain its order`
+  const found = e.terms.filter((term) => term.termFrequency > 0)
+  const words = found.length === 0
+    ? "no word of the query"
+    : found.map((term) => `${term.term} ${term.weight.toFixed(3)} (${term.termFrequency}x)`).join(" + ")
+  return [head, ...[fusion(e), `words    ${e.sparse.toFixed(3)} BM25 = ${words}`, `meaning  ${e.cosine.toFixed(3)} cosine`, ...ranked(e)]
+    .map((line) => indent + wrap(line, width, `${indent}         `))].join("\n")
+}
+
+const fusion = ({ alpha, fused, normalizedDense, normalizedSparse }: Explanation): string =>
+  `score    ${fused.toFixed(3)} = ${round(1 - alpha)} x words ${normalizedSparse.toFixed(3)} + ${round(alpha)} x meaning ${normalizedDense.toFixed(3)}`
+
+const ranked = ({ ranked: r }: Explanation): ReadonlyArray<string> =>
+  r === undefined ? [] : [`ranked   ${r.score.toFixed(3)}, from place ${r.from + 1}`]
+
+/** 1 - 0.2 is not 0.8 in binary. */
+const round = (n: number): string => String(Number(n.toFixed(4)))
+
+const indented = (by: string, text: string): string => text.replace(/^/gm, by)

@@ -1,0 +1,144 @@
+import { Clock, Effect } from "effect"
+import type { SyncEvent } from "../../domain/Report.ts"
+import { printable } from "../../domain/Text.ts"
+import { Output } from "../Output.ts"
+import { count, plural, seconds } from "./numbers.ts"
+import { shorten } from "./Table.ts"
+
+interface SourceProgress {
+  listed: number
+  work: number
+  done: number
+  failed: number
+  complete: boolean
+  started: number
+  /** Percent, by operation, of what the engine fetches by itself. */
+  readonly imports: Map<string, number>
+}
+
+export interface Quota {
+  /** Where embedding costs requests: how many a minute the pipeline allows. */
+  readonly embeddingsPerMinute?: number
+}
+
+const redraw = "100 millis"
+const plainEvery = "5 seconds"
+
+/** An estimate from less than this is noise. */
+const settling = 1_000
+
+/**
+ * Shows a run as it goes: on a terminal one live line a source, with rate and time left, which the report then takes
+ * the place of; elsewhere a plain line every few seconds. Never a line per file.
+ */
+export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
+  const output = yield* Output
+  const { live } = output
+  const sources = new Map<string, SourceProgress>()
+  let embedded = 0
+  let embeddingSince: number | undefined
+  let drawn = 0
+  let said = ""
+
+  const lines = (now: number) => [
+    ...[...sources].map(([source, progress]) => line(source, progress, now)),
+    ...(quota.embeddingsPerMinute === undefined || embeddingSince === undefined
+      ? []
+      : [quotaLine(embedded, now - embeddingSince, quota.embeddingsPerMinute)])
+  ]
+
+  /** Puts `text` where the last drawing was. A line that wrapped, or scrolled away, could not be taken back. */
+  const draw = ({ columns, rows }: { readonly columns: number; readonly rows: number }, text: ReadonlyArray<string>) => {
+    const room = Math.max(1, rows - 2)
+    const shown = text.length <= room ? text : [...text.slice(0, room - 1), `and ${text.length - room + 1} more`]
+    const back = drawn > 0 ? `\r\u001b[${drawn}A\u001b[J` : ""
+    if (back !== "" || shown.length > 0) {
+      process.stderr.write(back + shown.map((line) => `${shorten(line, Math.max(10, columns - 1))}\n`).join(""))
+    }
+    drawn = shown.length
+  }
+
+  const render = Effect.gen(function*() {
+    const text = lines(yield* Clock.currentTimeMillis)
+    if (live !== undefined) return draw(live, text)
+    const all = text.join("\n")
+    if (all !== said && all !== "") yield* output.say(all)
+    said = all
+  })
+
+  /** A line that stays, above the live ones. */
+  const say = (text: string) => Effect.suspend(() => {
+    if (live !== undefined) draw(live, [])
+    return output.say(text)
+  })
+
+  // Before the fiber that draws, so that it runs after that has ended.
+  if (live !== undefined) yield* Effect.addFinalizer(() => Effect.sync(() => draw(live, [])))
+  yield* render.pipe(Effect.delay(live === undefined ? plainEvery : redraw), Effect.forever, Effect.forkScoped)
+  return (event: SyncEvent): Effect.Effect<void> =>
+    Clock.currentTimeMillis.pipe(Effect.flatMap((now) => {
+      const of = (source: string): SourceProgress => {
+        let progress = sources.get(source)
+        if (progress === undefined) {
+          progress = { listed: 0, work: 0, done: 0, failed: 0, complete: false, started: now, imports: new Map() }
+          sources.set(source, progress)
+        }
+        return progress
+      }
+      switch (event.type) {
+        case "listing":
+          of(event.source).listed = event.listed
+          break
+        case "listed":
+          Object.assign(of(event.source), { listed: event.listed, work: event.work, complete: true, started: now })
+          break
+        case "file": {
+          const progress = of(event.source)
+          // Before the listing ends come the items it settled, which are no work.
+          if (progress.complete) progress.done += 1
+          if (event.outcome === "failed") progress.failed += 1
+          if ((event.embedded ?? 0) > 0) {
+            embeddingSince ??= now
+            embedded += event.embedded ?? 0
+          }
+          break
+        }
+        case "importing":
+          of(event.source).imports.set(event.operation, event.progress)
+          break
+        case "corpus":
+          return event.action === "created" ? say(`created corpus ${event.corpus}`) : Effect.void
+        case "deleted":
+        case "held":
+        case "report":
+      }
+      return Effect.void
+    }))
+})
+
+const line = (source: string, p: SourceProgress, now: number): string => {
+  const name = printable(source)
+  const running = [...p.imports.values()].filter((progress) => progress < 100)
+  if (running.length > 0) return `${name}  the service imports: ${running.map((progress) => `${progress}%`).join(", ")}`
+  if (!p.complete) return `${name}  listing, ${plural(p.listed, "file")} so far`
+  const failed = p.failed > 0 ? `, ${count(p.failed)} failed` : ""
+  if (p.done >= p.work) return `${name}  ${plural(p.listed, "file")} listed, ${count(p.work)} looked at${failed}`
+  const elapsed = now - p.started
+  const rate = p.done / Math.max(0.001, elapsed / 1000)
+  const left = elapsed > settling && rate > 0 ? `, ${perSecond(rate)}, ${seconds((p.work - p.done) / rate)} left` : ""
+  return `${name}  ${bar(p.done / p.work)} ${count(p.done)} of ${plural(p.work, "file")}${failed}${left}`
+}
+
+const perSecond = (rate: number): string => (rate < 10 ? `${rate.toFixed(1)}/s` : `${count(rate)}/s`)
+
+const barWidth = 16
+
+const bar = (part: number): string => {
+  const full = Math.min(barWidth, Math.floor(part * barWidth))
+  return `[${"#".repeat(full)}${".".repeat(barWidth - full)}]`
+}
+
+const quotaLine = (embedded: number, elapsed: number, quota: number): string => {
+  const perMinute = elapsed < settling ? embedded : embedded * 60_000 / elapsed
+  return `embedding  ${count(embedded)} chunks, ${count(perMinute)} a minute of ${count(quota)} allowed`
+}

@@ -1,0 +1,38 @@
+import { Effect, Stream } from "effect"
+import { printable } from "../../domain/Text.ts"
+import { Output } from "../Output.ts"
+import { root } from "../Root.ts"
+import { type Column, makeTable } from "./Table.ts"
+
+/** Rows printed at once, so that a listing of any length is shown in flat memory. */
+const pageSize = 200
+
+/** A listing: a table for people, one JSON line an item for programs. */
+export const rows = <A, E, R>(
+  items: Stream.Stream<A, E, R>,
+  columns: ReadonlyArray<Column & { readonly cell: (item: A) => string }>
+) =>
+  Effect.gen(function*() {
+    const { json } = yield* root
+    const output = yield* Output
+    if (json) return yield* items.pipe(Stream.runForEach((item) => output.json({ version: 1, ...item })))
+    const table = makeTable(columns, output.width)
+    let any = false
+    yield* items.pipe(
+      Stream.grouped(pageSize),
+      Stream.runForEach((page) => {
+        any = true
+        return output.print(table(page.map((item) => columns.map((column) => column.cell(item)))))
+      })
+    )
+    if (!any) yield* output.say("none")
+  })
+
+/** One value: YAML for people, JSON for programs. */
+export const printValue = Effect.fnUntraced(function*(value: object) {
+  const { json } = yield* root
+  const output = yield* Output
+  if (json) return yield* output.json({ version: 1, ...value })
+  const { stringify } = yield* Effect.promise(() => import("yaml"))
+  yield* output.print(printable(stringify(value).trimEnd()))
+})

@@ -1,0 +1,55 @@
+import { displayWidth } from "effect/cli/CliOutput"
+
+/** Prose at most this wide is pleasant to read, however wide the terminal. */
+const widest = 100
+
+/** Breaks text between words. `indent` goes before every line but the first, whose place the caller has set. */
+export const wrap = (text: string, width: number, indent = ""): string => {
+  const room = Math.max(20, Math.min(width, widest) - displayWidth(indent))
+  return text.split("\n").map((paragraph) => wrapParagraph(paragraph, room).join(`\n${indent}`)).join(`\n${indent}`)
+}
+
+/** The first lines of a text, on one line where they fit, ending in an ellipsis where there is more. */
+export const excerpt = (text: string, width: number, indent: string, lines: number): string => {
+  const all = wrap(text.replace(/\s+/g, " ").trim(), width, indent).split("\n")
+  return all.length <= lines ? all.join("\n") : `${all.slice(0, lines).join("\n")} …`
+}
+
+const wrapParagraph = (paragraph: string, room: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line = ""
+  let taken = 0
+  for (const word of paragraph.split(" ")) {
+    for (const piece of pieces(word, room)) {
+      const width = displayWidth(piece)
+      if (line !== "" && taken + 1 + width > room) {
+        lines.push(line)
+        line = piece
+        taken = width
+      } else {
+        taken += (line === "" ? 0 : 1) + width
+        line = line === "" ? piece : `${line} ${piece}`
+      }
+    }
+  }
+  return [...lines, line]
+}
+
+/** A word that no line can hold, cut: Japanese has no spaces to break at. */
+const pieces = (word: string, room: number): ReadonlyArray<string> => {
+  if (displayWidth(word) <= room) return [word]
+  const out: Array<string> = []
+  let piece = ""
+  let taken = 0
+  for (const character of word) {
+    const width = displayWidth(character)
+    if (taken + width > room) {
+      out.push(piece)
+      piece = ""
+      taken = 0
+    }
+    piece += character
+    taken += width
+  }
+  return [...out, piece]
+}

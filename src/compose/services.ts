@@ -1,0 +1,56 @@
+import { Effect, Layer } from "effect"
+import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
+import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Services } from "../pipeline/Services.ts"
+import type { Embedder } from "../ports/Embedder.ts"
+import type { Secrets } from "../ports/Secrets.ts"
+import { type ConnectorSet, makeConnectors } from "./connectors.ts"
+import { embeddedServices, type EmbeddedServicesOptions } from "./embedded.ts"
+import type { VertexServicesOptions } from "./vertex.ts"
+
+export interface EmbeddedOptions extends Omit<EmbeddedServicesOptions, "writes"> {
+  /** The sources the pipeline may name: `{ local }` from `sluice/connectors`. */
+  readonly connectors: ConnectorSet
+}
+
+/**
+ * Everything a pipeline needs to run and to answer, on this machine.
+ *
+ * Takes the data directory for this program: a second writer fails with the holder's name, or waits `waitMs`.
+ *
+ * @example
+ * ```ts
+ * runPipeline(pipeline).pipe(Effect.provide(embedded(pipeline, { dataDir: ".sluice", connectors: { local } })))
+ * ```
+ */
+export const embedded = (
+  pipeline: Pipeline,
+  options: EmbeddedOptions
+): Layer.Layer<Services | Embedder | Secrets, ServiceError | StateError | SecretError> =>
+  makeConnectors(options.connectors, options).pipe(
+    Layer.provideMerge(embeddedServices(pipeline, { ...options, writes: process.argv[1] ?? "a program" }))
+  )
+
+export interface VertexOptions extends Omit<VertexServicesOptions, "writes"> {
+  /** The sources the pipeline may name: `{ local }` from `sluice/connectors`. Those the service imports by itself need none. */
+  readonly connectors: ConnectorSet
+}
+
+/**
+ * Everything a pipeline needs to run and to answer, with its corpora on Vertex AI, or on a server that speaks like it.
+ * The pipeline's engine must be `vertex`; the ledger is kept in the data directory, which this program takes for itself.
+ *
+ * @example
+ * ```ts
+ * runPipeline(pipeline).pipe(Effect.provide(vertex(pipeline, { dataDir: ".sluice", connectors: { local } })))
+ * ```
+ */
+export const vertex = (
+  pipeline: Pipeline,
+  options: VertexOptions
+): Layer.Layer<Services | Secrets, ServiceError | StateError | SecretError> =>
+  makeConnectors(options.connectors, options).pipe(
+    // The HTTP client is large, and the embedded engine does without.
+    Layer.provideMerge(Layer.unwrap(Effect.map(Effect.promise(() => import("./vertex.ts")), ({ vertexServices }) =>
+      vertexServices(pipeline, { ...options, writes: process.argv[1] ?? "a program" }))))
+  )

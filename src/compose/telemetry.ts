@@ -1,0 +1,29 @@
+import { Config, ConfigProvider, Console, Effect, Layer, Option } from "effect"
+
+const setting = (name: string) =>
+  Config.String(name).pipe(Config.option, Effect.orElseSucceed(() => Option.none<string>()), Effect.map(Option.getOrUndefined))
+
+/** The standard's default exporter is otlp; Effect's is none. */
+const environment = ConfigProvider.layer(
+  ConfigProvider.fromEnv({ env: { OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp", ...process.env } })
+)
+
+/**
+ * Traces and metrics over OTLP/HTTP when `OTEL_EXPORTER_OTLP_ENDPOINT` is set, by the standard's `OTEL_*` variables;
+ * otherwise nothing is loaded. JSON unless `OTEL_EXPORTER_OTLP_PROTOCOL` says `http/protobuf`. What cannot be sent is
+ * dropped and never fails a command. Spans hold counts, ids and durations; never texts or secrets.
+ */
+export const telemetry = (version: string): Layer.Layer<never> =>
+  Layer.unwrap(Effect.gen(function*() {
+    if ((yield* setting("OTEL_EXPORTER_OTLP_ENDPOINT")) === undefined) return Layer.empty
+    const protobuf = (yield* setting("OTEL_EXPORTER_OTLP_PROTOCOL")) === "http/protobuf"
+    const [{ OtlpMetrics, OtlpSerialization, OtlpTracer }, { FetchHttpClient }] = yield* Effect.promise(() =>
+      Promise.all([import("effect/observability"), import("effect/http")])
+    )
+    const resource = { serviceName: "sluice", serviceVersion: version }
+    return Layer.mergeAll(OtlpTracer.layerFromConfig({ resource }), OtlpMetrics.layerFromConfig({ resource })).pipe(
+      Layer.provide([protobuf ? OtlpSerialization.layerProtobuf : OtlpSerialization.layerJson, FetchHttpClient.layer]),
+      Layer.provide(environment),
+      Layer.catchCause(() => Layer.effectDiscard(Console.error("warning: no telemetry: the OTEL_ settings cannot be used")))
+    )
+  }))

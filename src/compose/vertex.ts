@@ -1,0 +1,168 @@
+import { Effect, Layer, Redacted, Schema } from "effect"
+import type { AuthClient } from "google-auth-library"
+import { join } from "node:path"
+import { ServiceError, type SecretError, type StateError } from "../domain/Errors.ts"
+import { SecretVersion } from "../domain/Secret.ts"
+import { checks, type Finding } from "../hosted/checks.ts"
+import { endpointOf } from "../hosted/Endpoint.ts"
+import * as Generation from "../hosted/Generation.ts"
+import * as HostedCorpora from "../hosted/HostedCorpora.ts"
+import * as HostedFiles from "../hosted/HostedFiles.ts"
+import * as HostedOperations from "../hosted/HostedOperations.ts"
+import * as HostedRetrieval from "../hosted/HostedRetrieval.ts"
+import * as GcsObjectStore from "../hosted/objectStore/GcsObjectStore.ts"
+import * as Transport from "../hosted/Transport.ts"
+import * as GroundedGenerator from "../models/GroundedGenerator.ts"
+import { GoogleAuth } from "../net/GoogleAuth.ts"
+import * as Http from "../net/Http.ts"
+import type { Pipeline } from "../pipeline/Pipeline.ts"
+import { type Connectors, Models, type Services } from "../pipeline/Services.ts"
+import { Engine } from "../ports/Engine.ts"
+import { ObjectStore } from "../ports/ObjectStore.ts"
+import { Operations } from "../ports/Operations.ts"
+import type { Quota } from "../ports/Quota.ts"
+import type { Secrets } from "../ports/Secrets.ts"
+import * as SecretManager from "../secrets/SecretManager.ts"
+import { LedgerWrites } from "../state/LedgerWrites.ts"
+import * as Lock from "../state/Lock.ts"
+import * as QuotaBuckets from "../state/QuotaBuckets.ts"
+import * as SqliteLedger from "../state/SqliteLedger.ts"
+import { State } from "../state/State.ts"
+import { TextPool } from "../text/TextPool.ts"
+import * as models from "./models.ts"
+
+export interface VertexServicesOptions {
+  readonly dataDir: string
+  /** Takes the data directory for one writer, and says this about the holder. Absent: for reading. */
+  readonly writes?: string
+  /** Milliseconds to wait for another writer. Default 0. */
+  readonly waitMs?: number
+  /** Any client of google-auth-library. Default: Application Default Credentials. */
+  readonly client?: AuthClient
+  /** The token of a server at `engine.vertex.baseUrl`. Default: `SLUICE_SERVER_TOKEN` of the environment. */
+  readonly token?: Redacted.Redacted<string>
+}
+
+/** Uploads under way at once: more would only wait for the 60 a minute. */
+const concurrency = 4
+const uploadsPerMinute = 60
+
+/** All that a pipeline needs, with its corpora on Vertex AI or whatever speaks like it. The ledger stays here. */
+export const vertexServices = (
+  pipeline: Pipeline,
+  options: VertexServicesOptions
+): Layer.Layer<Exclude<Services, Connectors> | Secrets, ServiceError | StateError | SecretError> => {
+  const { dataDir } = options
+  if (pipeline.engine._tag !== "vertex") return Layer.effectContext(Effect.fail(notVertex))
+  const { baseUrl, location, project } = pipeline.engine
+  const engine = Layer.effect(
+    Engine,
+    Effect.gen(function*() {
+      const endpoint = yield* Effect.fromResult(endpointOf(location, baseUrl))
+      const operations = yield* Operations
+      const objects = yield* ObjectStore
+      const parent = `projects/${project}/locations/${location}`
+      return Engine.of({
+        name: "vertex",
+        parent,
+        target: `${endpoint.baseUrl}/${parent}`,
+        // The service does not tell its parsers' and models' versions; a corpus's model is part of the pipeline.
+        signature: "vertex",
+        maxFileBytes: HostedFiles.maxUploadBytes,
+        uploadsPerMinute,
+        immutableFiles: true,
+        remoteEmbedding: true,
+        concurrency,
+        imports: { sources: new Set(["storage", "googleDrive", "slack", "jira", "sharePoint"]), operations, objects }
+      })
+    })
+  )
+  const lock = options.writes === undefined
+    ? Layer.empty
+    : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs))
+  const objects = GcsObjectStore.layer().pipe(Layer.provide(Http.layer()))
+  const ports = Layer.mergeAll(HostedCorpora.layer, HostedFiles.layer, HostedRetrieval.layer, engine.pipe(Layer.provide(objects))).pipe(
+    Layer.provideMerge(HostedOperations.layer)
+  )
+  return Layer.mergeAll(
+    ports,
+    hostedModels.pipe(Layer.provide(Generation.layer)),
+    SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect)),
+    TextPool.layer()
+  ).pipe(
+    Layer.provideMerge(connection(pipeline.engine, options)),
+    Layer.provide(QuotaBuckets.layer),
+    Layer.provide(State.layer(dataDir)),
+    Layer.provide(lock)
+  )
+}
+
+/** Whether the service can be used, and what to do where it cannot; for `sluice doctor`. Takes no lock and keeps nothing. */
+export const vertexChecks = (
+  pipeline: Pipeline,
+  options: VertexServicesOptions
+): Effect.Effect<ReadonlyArray<Finding>, ServiceError> =>
+  pipeline.engine._tag === "vertex"
+    ? checks(secretVersionsIn(pipeline)).pipe(
+      Effect.provide(connection(pipeline.engine, options).pipe(Layer.provideMerge(QuotaBuckets.layerMemory)))
+    )
+    : Effect.fail(notVertex)
+
+type VertexEngine = Extract<Pipeline["engine"], { readonly _tag: "vertex" }>
+
+const notVertex = ServiceError.invalid("engine", "is not vertex")
+
+const connection = (
+  { baseUrl, location, project, quotaProject }: VertexEngine,
+  options: VertexServicesOptions
+): Layer.Layer<Transport.Transport | GoogleAuth | Secrets, ServiceError, Quota> => {
+  const given = process.env["SLUICE_SERVER_TOKEN"]
+  const token = options.token ?? (given === undefined || given === "" ? undefined : Redacted.make(given))
+  const auth = GoogleAuth.layer({
+    ...(options.client === undefined ? {} : { client: options.client }),
+    ...(quotaProject === undefined ? {} : { quotaProject })
+  })
+  const transport = Transport.layer({
+    project,
+    location,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(token === undefined ? {} : { auth: { ...GoogleAuth.anonymous, token: Effect.succeed(token) } })
+  })
+  return Layer.merge(transport, SecretManager.layer(join(options.dataDir, "secrets"))).pipe(
+    Layer.provideMerge(auth),
+    Layer.provide(Http.layer())
+  )
+}
+
+const isSecretVersion = Schema.is(SecretVersion)
+
+/** Every secret a pipeline names, wherever in it. */
+const secretVersionsIn = (value: unknown): ReadonlyArray<SecretVersion> => {
+  if (isSecretVersion(value)) return [value]
+  return typeof value === "object" && value !== null ? [...new Set(Object.values(value).flatMap(secretVersionsIn))] : []
+}
+
+/** The models that need no engine, and the service's own. */
+const hostedModels = Layer.effect(
+  Models,
+  Effect.gen(function*() {
+    const generation = yield* Generation.Generation
+    const others = yield* Models
+    return Models.of({
+      ranker: others.ranker,
+      generator: (settings) =>
+        settings._tag === "hosted"
+          ? Effect.succeed(GroundedGenerator.make({
+            model: settings.model,
+            what: `answers of ${settings.model}`,
+            write: (messages) => Generation.write(generation, settings.model, promptOf(messages))
+          }))
+          : others.generator(settings)
+    })
+  })
+).pipe(Layer.provide(models.layer))
+
+const promptOf = (messages: ReadonlyArray<{ readonly role: "system" | "user"; readonly content: string }>) => {
+  const said = (role: "system" | "user") => messages.filter((message) => message.role === role).map(({ content }) => content).join("\n\n")
+  return { system: said("system"), user: said("user") }
+}

@@ -1,0 +1,75 @@
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import packageJson from "../package.json" with { type: "json" }
+import { cli } from "./cli/Cli.ts"
+import { ServerLauncher } from "./cli/commands/serve.ts"
+import { Launcher } from "./cli/Launcher.ts"
+import { telemetry } from "./compose/telemetry.ts"
+import { ExitCode, type SecretError, type ServiceError, type StateError } from "./domain/Errors.ts"
+import type { Secrets } from "./ports/Secrets.ts"
+import type { Connectors, Services } from "./pipeline/Services.ts"
+
+/** What only some commands need is loaded when the first of them does: it is most of the program. */
+const load = <A>(module: () => Promise<A>): Effect.Effect<A> => Effect.promise(module)
+
+/** Every connector of this build, under the names pipelines use. */
+const connectors = load(async () => {
+  const [{ local }, { storage }, { googleDrive }, { slack }, { jira }, { sharePoint }] = await Promise.all([
+    import("../connectors/local/Local.ts"),
+    import("../connectors/storage/Storage.ts"),
+    import("../connectors/googleDrive/GoogleDrive.ts"),
+    import("../connectors/slack/Slack.ts"),
+    import("../connectors/jira/Jira.ts"),
+    import("../connectors/sharePoint/SharePoint.ts")
+  ])
+  return { local, storage, googleDrive, slack, jira, sharePoint }
+})
+
+const launcher = Layer.succeed(Launcher, {
+  version: packageJson.version,
+  fit: Effect.fnUntraced(function*(loaded, engine = loaded.pipeline.engine._tag) {
+    const { fit } = yield* load(() => import("./compose/fit.ts"))
+    return yield* fit(loaded, engine, Object.keys(yield* connectors))
+  }),
+  layer: (pipeline, { dataDir, waitMs, writes }) =>
+    Layer.unwrap(Effect.gen(function*() {
+      const { makeConnectors } = yield* load(() => import("./compose/connectors.ts"))
+      const options = {
+        dataDir,
+        ...(writes === undefined ? {} : { writes }),
+        ...(waitMs === undefined ? {} : { waitMs })
+      }
+      const engine: Layer.Layer<Exclude<Services, Connectors> | Secrets, ServiceError | StateError | SecretError> =
+        pipeline.engine._tag === "vertex"
+          ? (yield* load(() => import("./compose/vertex.ts"))).vertexServices(pipeline, options)
+          : (yield* load(() => import("./compose/embedded.ts"))).embeddedServices(pipeline, options)
+      return makeConnectors(yield* connectors, { dataDir }).pipe(Layer.provideMerge(engine))
+    })),
+  checks: Effect.fnUntraced(function*(pipeline, options) {
+    if (pipeline.engine._tag !== "vertex") return []
+    const { vertexChecks } = yield* load(() => import("./compose/vertex.ts"))
+    return yield* vertexChecks(pipeline, options)
+  }),
+  inspect: Effect.fnUntraced(function*(dataDir) {
+    const { inspect } = yield* load(() => import("./compose/inspect.ts"))
+    return yield* inspect(dataDir)
+  })
+})
+
+const serverLauncher = Layer.succeed(ServerLauncher, {
+  start: Effect.fnUntraced(function*(options) {
+    const { serveEmbedded } = yield* load(() => import("./compose/server.ts"))
+    const { storage } = yield* load(() => import("../connectors/storage/Storage.ts"))
+    return yield* serveEmbedded({ ...options, version: packageJson.version, storage })
+  })
+})
+
+// The first Ctrl-C ends the command in order, which records the run; a second one does not wait for that.
+process.once("SIGINT", () => process.on("SIGINT", () => process.exit(ExitCode.interrupted)))
+// `sluice … | head` closes the pipe when it has seen enough.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? ExitCode.done : ExitCode.error))
+
+cli.pipe(
+  Effect.provide(Layer.mergeAll(launcher, serverLauncher, telemetry(packageJson.version), NodeServices.layer)),
+  NodeRuntime.runMain({ disableErrorReporting: true })
+)
