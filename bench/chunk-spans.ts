@@ -1,0 +1,147 @@
+/**
+ * How well chunks fit the answers in them: for each question, BM25 ranks the chunks of all documents, and the best
+ * ones are read up to a budget of tokens. Recall is the share of the answer's characters among what was read; IoU is
+ * the characters of the answer that were read over those read or asked for, overlaps counted as often as read.
+ *
+ * Usage: node bench/chunk-spans.ts <folder with questions.jsonl and {corpus}.md>
+ */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { Schema } from "effect"
+import type { Chunking } from "../src/domain/Chunking.ts"
+import type { Block, Chunk, ParsedDocument } from "../src/domain/Document.ts"
+import { chunk } from "../src/text/chunk/chunk.ts"
+
+const budget = 1000
+
+const Question = Schema.fromJsonString(
+  Schema.Struct({
+    text: Schema.String,
+    corpus: Schema.String,
+    references: Schema.Array(Schema.Struct({ start_index: Schema.Int, end_index: Schema.Int }))
+  })
+)
+type Question = typeof Question.Type
+
+/** Every line with text in it is a paragraph: spans are character-exact, so the text must stay as it is. */
+const documentOf = (text: string): ParsedDocument => {
+  const blocks: Array<Block> = []
+  for (const match of text.matchAll(/\S.*/g)) {
+    blocks.push({ kind: "paragraph", start: match.index, end: match.index + match[0].length })
+  }
+  return { text, blocks, format: "text" }
+}
+
+const terms = (text: string): Array<string> => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+
+/** A chunk and the document it is of. */
+interface Passage {
+  readonly corpus: string
+  readonly chunk: Chunk
+}
+
+/** BM25 with Lucene's k1 and b. Equal scores keep the order of the text. */
+const ranker = (passages: ReadonlyArray<Passage>): (query: string) => Array<Passage> => {
+  const postings = new Map<string, Map<number, number>>()
+  const lengths = passages.map(({ chunk }, i) => {
+    const words = terms(chunk.text)
+    for (const word of words) {
+      const list = postings.get(word) ?? new Map<number, number>()
+      list.set(i, (list.get(i) ?? 0) + 1)
+      postings.set(word, list)
+    }
+    return words.length
+  })
+  const average = lengths.reduce((sum, length) => sum + length, 0) / passages.length
+  return (query) => {
+    const scores = new Float64Array(passages.length)
+    for (const word of new Set(terms(query))) {
+      const list = postings.get(word)
+      if (list === undefined) continue
+      const idf = Math.log(1 + (passages.length - list.size + 0.5) / (list.size + 0.5))
+      for (const [i, frequency] of list) {
+        scores[i]! += (idf * frequency * 2.2) / (frequency + 1.2 * (0.25 + (0.75 * lengths[i]!) / average))
+      }
+    }
+    return [...scores.keys()]
+      .filter((i) => scores[i]! > 0)
+      .sort((a, b) => scores[b]! - scores[a]! || a - b)
+      .map((i) => passages[i]!)
+  }
+}
+
+/** Recall and IoU of one question, over the best passages up to the budget; the last of them counts in part. */
+const measure = (question: Question, length: number, ranked: ReadonlyArray<Passage>): { recall: number; iou: number } => {
+  const wanted = new Uint8Array(length)
+  for (const { end_index, start_index } of question.references) wanted.fill(1, start_index, end_index)
+  const asked = wanted.reduce((sum, bit) => sum + bit, 0)
+  const seen = new Uint8Array(length)
+  let read = 0
+  let left = budget
+  for (const { chunk, corpus } of ranked) {
+    if (left <= 0) break
+    const taken = Math.floor((chunk.end - chunk.start) * Math.min(1, left / chunk.tokens))
+    read += taken
+    if (corpus === question.corpus) seen.fill(1, chunk.start, chunk.start + taken)
+    left -= chunk.tokens
+  }
+  let hit = 0
+  for (let i = 0; i < length; i++) hit += seen[i]! & wanted[i]!
+  return { recall: hit / asked, iou: hit / (read + asked - hit) }
+}
+
+const { positionals } = parseArgs({ allowPositionals: true })
+const folder = positionals[0]
+if (folder === undefined) throw new Error("usage: node bench/chunk-spans.ts <folder>")
+
+const documents = new Map(
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => [name.slice(0, -3), documentOf(readFileSync(join(folder, name), "utf8"))])
+)
+const characters = [...documents.values()].reduce((sum, { text }) => sum + text.length, 0)
+const questions = readFileSync(join(folder, "questions.jsonl"), "utf8")
+  .split("\n")
+  .filter((line) => line !== "")
+  .map((line) => Schema.decodeUnknownSync(Question)(line))
+
+const configurations: Array<Chunking> = (["fixed", "structure"] as const).flatMap((strategy) =>
+  [[200, 0], [200, 40], [400, 0], [400, 80], [800, 0], [800, 160], [1024, 200]].map(([size, overlap]) => ({
+    strategy,
+    size: size!,
+    overlap: overlap!
+  }))
+)
+
+// So that no clock runs while the vocabulary is loaded and the code is cold.
+for (const document of documents.values()) chunk(document, configurations[0]!)
+console.log("strategy   size  overlap  chunks  tokens/chunk  recall   IoU   MB/s")
+for (const chunking of configurations) {
+  const begin = performance.now()
+  const passages = [...documents].flatMap(([corpus, document]) =>
+    chunk(document, chunking).map((item): Passage => ({ corpus, chunk: item }))
+  )
+  const seconds = (performance.now() - begin) / 1000
+  const tokens = passages.reduce((sum, { chunk }) => sum + chunk.tokens, 0)
+  const rank = ranker(passages)
+  let recall = 0
+  let iou = 0
+  for (const question of questions) {
+    const result = measure(question, documents.get(question.corpus)!.text.length, rank(question.text))
+    recall += result.recall
+    iou += result.iou
+  }
+  console.log(
+    [
+      chunking.strategy.padEnd(9),
+      String(chunking.size).padStart(5),
+      String(chunking.overlap).padStart(8),
+      String(passages.length).padStart(7),
+      (tokens / passages.length).toFixed(0).padStart(13),
+      (recall / questions.length).toFixed(3).padStart(7),
+      (iou / questions.length).toFixed(3).padStart(6),
+      (characters / 1e6 / seconds).toFixed(1).padStart(5)
+    ].join(" ")
+  )
+}

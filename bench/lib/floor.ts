@@ -1,0 +1,14 @@
+/**
+ * The floor: reads every file below a folder and counts its tokens with the tokenizer that chunking uses. No ingest that
+ * cuts by tokens can be faster on one core. `node bench/lib/floor.ts FOLDER`
+ */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { countTokens } from "../../src/text/Tokens.ts"
+
+const folder = process.argv[2] ?? "."
+let tokens = 0
+for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+  if (entry.isFile()) tokens += countTokens(readFileSync(join(entry.parentPath, entry.name), "utf8"))
+}
+process.stdout.write(`${JSON.stringify({ tokens })}\n`)

@@ -1,0 +1,162 @@
+/**
+ * Parses every file of a folder, a subfolder a format, in a child process that is replaced when a file takes it down
+ * or too long. Prints what became of the files, and, given texts by other means, the share of their words found.
+ * Words are compared as multisets: Unicode word runs in lower case, NFKC; CJK characters count one each.
+ *
+ * Usage: node bench/parse.ts <folder> [--reference <folder with {format}/{file}.txt>] [--format <subfolder>] [--list]
+ */
+import { type ChildProcess, fork } from "node:child_process"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { parseArgs } from "node:util"
+import type { DocumentProblem } from "../src/domain/Errors.ts"
+import { parse } from "../src/text/parse/parse.ts"
+import { ReadFailure } from "../src/text/parse/Reader.ts"
+import { defaultLimits } from "../src/text/Prepared.ts"
+import { quantile } from "./lib/statistics.ts"
+
+interface Result {
+  readonly text?: string
+  readonly problem?: DocumentProblem | "bug"
+  readonly message?: string
+  /** Milliseconds, and peak resident bytes of the child so far. */
+  readonly taken: number
+  readonly memory: number
+}
+
+interface Finding extends Result {
+  readonly file: string
+  readonly recall?: number
+}
+
+const skips: ReadonlySet<string> = new Set(["unsupported", "empty", "limit"])
+
+const parseFile = async (path: string): Promise<Result> => {
+  const bytes = readFileSync(path)
+  const started = performance.now()
+  const measured = () => ({ taken: performance.now() - started, memory: process.resourceUsage().maxRSS * 1024 })
+  try {
+    const { text } = await parse({ bytes, name: basename(path), limits: defaultLimits })
+    return { text, ...measured() }
+  } catch (error) {
+    const problem = error instanceof ReadFailure ? error.problem : "bug"
+    return { problem, message: error instanceof Error ? error.message : String(error), ...measured() }
+  }
+}
+
+const usage = "usage: node bench/parse.ts <folder> [--reference <folder>] [--format <subfolder>] [--list]"
+
+/** The process that parses, one file at a time. */
+class Child {
+  #process: ChildProcess | undefined = undefined
+
+  parse(path: string): Promise<Result> {
+    const child = this.#process ??= fork(import.meta.filename, [], {
+      env: { ...process.env, BENCH_PARSE_CHILD: "1" },
+      execArgv: [`--max-old-space-size=${defaultLimits.memory / 2 ** 20}`],
+      stdio: ["ignore", "ignore", "ignore", "ipc"]
+    })
+    return new Promise((resolve) => {
+      const started = performance.now()
+      const settle = (result: Result, keep: boolean): void => {
+        clearTimeout(timer)
+        child.removeAllListeners()
+        if (!keep) this.close()
+        resolve(result)
+      }
+      const lost = (problem: DocumentProblem): void =>
+        settle({ problem, message: "the process ended", taken: performance.now() - started, memory: 0 }, false)
+      const timer = setTimeout(() => lost("timeout"), defaultLimits.timeMs)
+      // Only this file's own child sends, and only results.
+      child.once("message", (result) => settle(result as Result, true))
+      child.once("exit", () => lost("crash"))
+      child.send(path)
+    })
+  }
+
+  close(): void {
+    this.#process?.removeAllListeners()
+    this.#process?.kill("SIGKILL")
+    this.#process = undefined
+  }
+}
+
+const words = (text: string): Map<string, number> => {
+  const counts = new Map<string, number>()
+  const plain = text.normalize("NFKC").toLowerCase().replace(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g, " $& ")
+  for (const word of plain.match(/[\p{L}\p{N}]+/gu) ?? []) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return counts
+}
+
+/** The share of the expected words that are there; `undefined` where none are expected. */
+const recallOf = (expected: string, actual: string): number | undefined => {
+  const found = words(actual)
+  let all = 0
+  let there = 0
+  for (const [word, count] of words(expected)) {
+    all += count
+    there += Math.min(count, found.get(word) ?? 0)
+  }
+  return all === 0 ? undefined : there / all
+}
+
+const filesOf = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => entry.name).toSorted()
+
+const row = (format: string, findings: ReadonlyArray<Finding>): string => {
+  const count = (test: (finding: Finding) => boolean): string => String(findings.filter(test).length).padStart(8)
+  const recalls = findings.flatMap(({ recall }) => recall === undefined ? [] : [recall])
+  return [
+    format.padEnd(12),
+    count(() => true),
+    count(({ problem }) => problem === undefined),
+    count(({ problem }) => problem !== undefined && skips.has(problem)),
+    count(({ problem }) => problem !== undefined && !skips.has(problem)),
+    (recalls.length === 0 ? "-" : quantile(recalls, 0.5).toFixed(3)).padStart(8),
+    quantile(findings.map(({ taken }) => taken), 0.5).toFixed(1).padStart(8),
+    Math.max(...findings.map(({ taken }) => taken)).toFixed(0).padStart(8),
+    (Math.max(...findings.map(({ memory }) => memory)) / 1e6).toFixed(0).padStart(8)
+  ].join(" ")
+}
+
+const main = async (): Promise<void> => {
+  const { positionals: [folder], values } = parseArgs({
+    allowPositionals: true,
+    options: { reference: { type: "string" }, format: { type: "string" }, list: { type: "boolean" } }
+  })
+  if (folder === undefined) throw new Error(usage)
+  const formats = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith("_") && (values.format ?? entry.name) === entry.name)
+    .map((entry) => entry.name)
+    .toSorted()
+  const child = new Child()
+  const all: Array<Finding> = []
+  console.log("format          files   parsed  skipped   failed   recall   p50 ms   max ms   MB RSS")
+  for (const format of formats) {
+    const findings: Array<Finding> = []
+    for (const name of filesOf(join(folder, format))) {
+      const result = await child.parse(join(folder, format, name))
+      const reference = join(values.reference ?? folder, format, `${name}.txt`)
+      const recall = values.reference !== undefined && existsSync(reference)
+        ? recallOf(readFileSync(reference, "utf8"), result.text ?? "")
+        : undefined
+      findings.push({ ...result, file: `${format}/${name}`, ...(recall === undefined ? {} : { recall }) })
+    }
+    if (findings.length > 0) console.log(row(format, findings))
+    all.push(...findings)
+  }
+  child.close()
+  console.log("\nslowest")
+  for (const { file, taken } of all.toSorted((a, b) => b.taken - a.taken).slice(0, 5)) {
+    console.log(`${taken.toFixed(0).padStart(8)} ms  ${file}`)
+  }
+  if (values.list !== true) return
+  console.log("\nnot parsed")
+  for (const { file, message, problem } of all) {
+    if (problem !== undefined) console.log(`${problem.padEnd(12)} ${file}: ${message}`)
+  }
+}
+
+if (process.env["BENCH_PARSE_CHILD"] === "1") {
+  process.on("message", (path) => void parseFile(String(path)).then((result) => process.send?.(result)))
+} else await main()

@@ -1,0 +1,38 @@
+// An embedder of one's own in place of the built-in one: node examples/custom-embedder.ts
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect, Layer } from "effect"
+import { definePipeline, embedded, Embedder, retrieveFrom, runPipeline } from "sluice"
+import { local } from "sluice/connectors"
+
+/** Counts letters: a poor embedder, but one that shows what an embedder is. Call a model here instead. */
+const letters = Layer.succeed(Embedder, {
+  id: "letters-26-v1",
+  dimensions: 26,
+  embed: (texts) =>
+    Effect.sync(() =>
+      texts.map((text) => {
+        const vector = new Float32Array(26)
+        for (const [letter] of text.toLowerCase().matchAll(/[a-z]/g)) vector[letter.charCodeAt(0) - 97]! += 1
+        const length = Math.hypot(...vector) || 1
+        return vector.map((count) => count / length)
+      })
+    )
+})
+
+const pipeline = definePipeline({
+  name: "letters",
+  corpus: { displayName: "Letters" },
+  sources: { docs: { local: { path: `${import.meta.dirname}/handbook`, include: ["**/*.md"] } } }
+})
+
+const program = Effect.gen(function*() {
+  const report = yield* runPipeline(pipeline)
+  yield* Console.log(`${report.embedded} chunks embedded`)
+  const { contexts } = yield* retrieveFrom(pipeline, { question: "annual leave" }, { hybrid: { alpha: 0.5 }, topK: 3 })
+  for (const { distance, sourceDisplayName } of contexts) yield* Console.log(`${sourceDisplayName} at ${distance?.toFixed(3)}`)
+})
+
+program.pipe(
+  Effect.provide(embedded(pipeline, { dataDir: ".sluice", connectors: { local }, embedder: letters })),
+  NodeRuntime.runMain
+)
