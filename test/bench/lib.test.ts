@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest"
+import { run, succeed } from "../../bench/lib/Process.ts"
+import { latencies, quantile } from "../../bench/lib/statistics.ts"
+import { table } from "../../bench/lib/table.ts"
+
+describe("quantile", () => {
+  it("is a value that was measured, by the nearest rank", () => {
+    const values = [5, 1, 4, 2, 3]
+    expect(quantile(values, 0.5)).toBe(3)
+    expect(quantile(values, 0.99)).toBe(5)
+    expect(quantile([7], 0.5)).toBe(7)
+    expect(quantile(Array.from({ length: 200 }, (_, at) => at + 1), 0.99)).toBe(198)
+  })
+})
+
+describe("latencies", () => {
+  it("asks every query once and times those after the warm-up", async () => {
+    const asked: Array<string> = []
+    const latency = await latencies(["a", "b", "c"], async (query) => asked.push(query), { warmUp: 2 })
+    expect(asked).toEqual(["a", "b", "c"])
+    expect(latency.queries).toBe(1)
+    expect(latency.p99).toBeGreaterThanOrEqual(latency.p50)
+  })
+
+  it("stops when the time is up, with what it has", async () => {
+    const slow = () => new Promise((resolve) => setTimeout(resolve, 20))
+    const latency = await latencies(Array.from({ length: 500 }, String), slow, { maxSeconds: 0.1, warmUp: 0 })
+    expect(latency.queries).toBeGreaterThan(0)
+    expect(latency.queries).toBeLessThan(50)
+  })
+})
+
+describe("a measured process", () => {
+  it("returns what it wrote, its exit code and its input", async () => {
+    const program = "process.stdin.on('data', (data) => process.stdout.write(data)); process.stderr.write('err'); process.exitCode = 3"
+    const finished = await run(process.execPath, ["--eval", program], { input: "hello" })
+    expect(finished).toMatchObject({ exitCode: 3, stdout: "hello", stderr: "err" })
+    expect(finished.seconds).toBeGreaterThan(0)
+  })
+
+  it.runIf(process.platform === "linux")("counts the memory of its children", async () => {
+    const hold = (megabytes: number) => `const held = Buffer.alloc(${megabytes} << 20, 1); setTimeout(() => held.length, 700)`
+    const parent = `require("node:child_process").spawn(process.execPath, ["--eval", ${JSON.stringify(hold(200))}]); setTimeout(() => 0, 700)`
+    const finished = await run(process.execPath, ["--eval", parent])
+    expect(finished.peakRss).toBeGreaterThan(250 << 20)
+  })
+
+  it.runIf(process.platform === "linux")("counts processor time, its own and its children's", async () => {
+    const work = (milliseconds: number) => `const end = Date.now() + ${milliseconds}; while (Date.now() < end);`
+    const parent = `${work(150)} require("node:child_process").spawn(process.execPath, ["--eval", ${JSON.stringify(work(600))}])`
+    const { cpu } = await run(process.execPath, ["--eval", parent])
+    expect(cpu?.own).toBeGreaterThan(0.03)
+    expect(cpu?.descendants).toBeGreaterThan(0.06)
+  })
+
+  it("fails with the program's own words", async () => {
+    await expect(succeed(process.execPath, ["--eval", "console.error('out of ink'); process.exit(1)"])).rejects.toThrow(/ended with 1\nout of ink/)
+  })
+
+  it("fails when there is no such program", async () => {
+    await expect(run("no-such-program-here", [])).rejects.toThrow(/ENOENT/)
+  })
+})
+
+describe("the table", () => {
+  it("shows each figure beside budget, floor and peer, and a dash for what was not measured", () => {
+    const text = table([
+      { figure: "ingest", unit: "seconds", sluice: 1.5, budget: 2, floor: 0.5, peer: 6 },
+      { figure: "BM25 p50", unit: "milliseconds", sluice: 0.4, budget: 0.3 },
+      { figure: "memory", unit: "megabytes", sluice: undefined, budget: 400e6 }
+    ], "peer")
+    const [, ingest, sparse, memory] = text.split("\n").map((line) => line.trim().split(/ {2,}/))
+    expect(ingest).toEqual(["ingest", "1.50 s", "2.00 s", "met", "0.50 s", "3.0 x", "6.00 s", "4.0 x"])
+    expect(sparse).toEqual(["BM25 p50", "0.40 ms", "0.30 ms", "OVER", "-", "-", "-", "-"])
+    expect(memory).toEqual(["memory", "-", "400 MB", "-", "-", "-", "-"])
+    expect(new Set(text.split("\n").map((line) => line.length)).size).toBe(1)
+  })
+})

@@ -1,0 +1,165 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFileSync, spawnSync } from "node:child_process"
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import { events, type Finished, sluice, start } from "../support/Sluice.ts"
+import { project } from "./project.ts"
+
+const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+
+const isRoot = process.getuid?.() === 0
+
+/** One clear error: a line that says what, a line that says what to do, nothing else, and the same as JSON. */
+const assertOneError = ({ code, stderr, stdout }: Finished, says: RegExp) => {
+  assert.strictEqual(code, 1, stdout)
+  assert.strictEqual(stdout, "")
+  assert.match(stderr, /^error: .*\nfix: .*\n$/)
+  assert.match(stderr, says)
+}
+
+const pages = 150
+
+/** Documents that take a while. */
+const slow = Object.fromEntries(
+  Array.from({ length: pages }, (_, i) => [`docs/pages/${i}.md`, `# Page ${i}\n\n${`Sentence ${i} about valve ${i * 7} and meter ${i * 13}.\n\n`.repeat(40)}`])
+)
+
+/** Starts a run and waits until it has written a file. */
+const underWay = (cwd: string) => {
+  const started = start(["run", "--json"], { cwd })
+  return Effect.promise(async () => {
+    await new Promise<void>((resolve, reject) => {
+      let seen = ""
+      started.child.stdout?.on("data", (text: string) => {
+        seen += text
+        if (seen.includes(`"type":"file"`)) resolve()
+      })
+      void started.finished.then(({ stderr }) => reject(new Error(`ended early: ${stderr}`)))
+    })
+    return started
+  })
+}
+
+describe("trouble", () => {
+  it.live("Ctrl-C ends a run in order with 130, and the next run goes on", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project(slow)
+      const { child, finished } = yield* underWay(cwd)
+      child.kill("SIGINT")
+      const interrupted = yield* Effect.promise(() => finished)
+      assert.strictEqual(interrupted.code, 130, interrupted.stderr)
+      assert.strictEqual(interrupted.stderr, "interrupted: what was written stays; run it again to go on from here\n")
+      assert.deepInclude(events(interrupted).at(-1), { version: 1, type: "error", error: "Interrupted" })
+      const [status] = events(yield* run(cwd, "status", "--json"))
+      const last = status?.["lastRun"] as { report: { ended: string; totals: Record<string, number> } }
+      assert.strictEqual(last.report.ended, "interrupted")
+      assert.isAbove(last.report.totals["pending"] ?? 0, 0)
+      const rest = yield* run(cwd, "run")
+      assert.strictEqual(rest.code, 0, rest.stderr)
+      assert.lengthOf(events(yield* run(cwd, "files", "list", "--json")), pages + 3)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("a second Ctrl-C does not wait, and nothing is lost", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project(slow)
+      const { child, finished } = yield* underWay(cwd)
+      child.kill("SIGINT")
+      child.kill("SIGINT")
+      assert.strictEqual((yield* Effect.promise(() => finished)).code, 130)
+      assert.strictEqual((yield* run(cwd, "run")).code, 0)
+      assert.lengthOf(events(yield* run(cwd, "files", "list", "--json")), pages + 3)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("a second writer is told who writes, or waits; readers go on", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project(slow)
+      const { child, finished } = yield* underWay(cwd)
+      // Held still, so that it is under way for as long as the others need to look at it.
+      child.kill("SIGSTOP")
+      const refused = yield* run(cwd, "run")
+      assertOneError(refused, new RegExp(`\`sluice run pipeline\\.yaml\` \\(process ${child.pid}, since 20`))
+      const asked = yield* run(cwd, "status")
+      assert.strictEqual(asked.code, 0, asked.stderr)
+      child.kill("SIGCONT")
+      const waited = yield* run(cwd, "run", "--wait", "60")
+      assert.strictEqual(waited.code, 0, waited.stderr)
+      assert.match(waited.stdout, /0 chunks embedded/)
+      assert.strictEqual((yield* Effect.promise(() => finished)).code, 0)
+    }).pipe(Effect.scoped), 90_000)
+
+  it.live("a damaged database is reported and left as it is", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      yield* run(cwd, "run")
+      const database = join(cwd, ".sluice/sluice.db")
+      const file = openSync(database, "r+")
+      const { size } = statSync(database)
+      for (let at = 4096; at + 64 < size; at += 4096) writeSync(file, Buffer.alloc(64, 0xa5), 0, 64, at)
+      closeSync(file)
+      const damaged = readFileSync(database)
+      for (const args of [["run"], ["status"], ["retrieve", "leave"], ["files", "list"]]) {
+        assertOneError(yield* run(cwd, ...args), /\.sluice\/sluice\.db is damaged/)
+      }
+      const doctor = yield* run(cwd, "doctor")
+      assert.strictEqual(doctor.code, 1)
+      assert.match(doctor.stdout, /^FAILED +database +.*is damaged/m)
+      assert.isTrue(damaged.equals(readFileSync(database)))
+      writeFileSync(database, "this is a letter to my aunt, kept under an unlucky name\n")
+      assertOneError(yield* run(cwd, "run"), /is not a Sluice database\nfix: move the file away/)
+      assert.strictEqual(readFileSync(database, "utf8").slice(0, 7), "this is")
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("a folder that cannot be written is one error", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      yield* run(cwd, "run")
+      const before = readFileSync(join(cwd, ".sluice/sluice.db"))
+      // The superuser may write everywhere, so the command runs as somebody else.
+      execFileSync("chmod", ["-R", "a+rX,a-w", cwd])
+      const bin = join(import.meta.dirname, "../../dist/cli/bin.js")
+      const spawned = spawnSync(process.execPath, [bin, "run"], {
+        cwd,
+        encoding: "utf8",
+        env: { ...process.env, NO_COLOR: "1" },
+        ...(isRoot ? { uid: 65_534, gid: 65_534 } : {})
+      })
+      execFileSync("chmod", ["-R", "u+w", cwd])
+      assertOneError({ ...spawned, code: spawned.status }, /cannot be written .*\nfix: make the directory writable/)
+      assert.isTrue(before.equals(readFileSync(join(cwd, ".sluice/sluice.db"))))
+    }).pipe(Effect.scoped))
+
+  it.live.runIf(isRoot && canMount())("a full disk is one error, and the run goes on when there is space", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project(slow)
+      const disk = join(cwd, "disk")
+      mkdirSync(disk)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => execFileSync("mount", ["-t", "tmpfs", "-o", "size=700k", "tmpfs", disk])),
+        () => Effect.sync(() => execFileSync("umount", ["-l", disk]))
+      )
+      const full = yield* run(cwd, "run", "--data-dir", "disk")
+      assert.strictEqual(full.code, 1)
+      assert.match(full.stderr, /error: disk\/.*(the disk is full|cannot grow).*\nfix: free some space/)
+      execFileSync("mount", ["-o", "remount,size=100m", disk])
+      const rest = yield* run(cwd, "run", "--data-dir", "disk")
+      assert.strictEqual(rest.code, 0, rest.stderr)
+      assert.lengthOf(events(yield* run(cwd, "files", "list", "--data-dir", "disk", "--json")), pages + 3)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("output that nobody reads any more is no error", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project(slow)
+      const bin = join(import.meta.dirname, "../../dist/cli/bin.js")
+      const shown = execFileSync("sh", ["-c", `"$0" "$1" plan --json | head -n 1`, process.execPath, bin], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+      assert.deepInclude(JSON.parse(shown), { version: 1, type: "file" })
+    }).pipe(Effect.scoped))
+})
+
+function canMount(): boolean {
+  const folder = execFileSync("mktemp", ["-d"], { encoding: "utf8" }).trim()
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder]).status === 0
+  if (mounted) spawnSync("umount", [folder])
+  rmSync(folder, { recursive: true, force: true })
+  return mounted
+}

@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFileSync } from "node:child_process"
+import packageJson from "../../package.json" with { type: "json" }
+import { events, type Finished, sluice } from "../support/Sluice.ts"
+import { tempFolder, write } from "../support/TempFolder.ts"
+
+const run = (cwd: string, args: ReadonlyArray<string>, env: Record<string, string> = {}): Effect.Effect<Finished> =>
+  Effect.promise(() => sluice(args, { cwd, env }))
+
+const commands: ReadonlyArray<string> = [
+  "init", "validate", "schema", "doctor", "plan", "run", "status", "retry", "ask", "retrieve", "explain", "corpora", "files",
+  "operations", "corpora list", "corpora get", "corpora delete", "files list", "files get", "files delete", "operations list",
+  "operations get", "operations cancel", "operations delete"
+]
+
+describe("usage", () => {
+  it.live("prints version and help as data, with every command in it", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      assert.strictEqual((yield* run(cwd, ["--version"])).stdout, `sluice ${packageJson.version}\n`)
+      const bare = yield* run(cwd, [])
+      const help = yield* run(cwd, ["--help"])
+      assert.deepStrictEqual([bare.code, bare.stderr], [0, ""])
+      assert.strictEqual(help.stdout, bare.stdout)
+      for (const command of commands.filter((name) => !name.includes(" "))) assert.match(help.stdout, new RegExp(`^  ${command} `, "m"))
+    }).pipe(Effect.scoped))
+
+  it.live("teaches each command with examples, within the width", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      const all = yield* Effect.forEach(
+        commands,
+        (command) => Effect.map(run(cwd, [...command.split(" "), "--help"], { COLUMNS: "60" }), (finished) => ({ command, ...finished })),
+        { concurrency: 3 }
+      )
+      for (const { code, command, stderr, stdout } of all) {
+        assert.strictEqual(code, 0, command)
+        assert.strictEqual(stderr, "", command)
+        assert.match(stdout, new RegExp(`^Examples\n(  # .*\n)?  sluice ${command}`, "m"), command)
+        // Examples are to be copied, so they are not broken.
+        const wide = stdout.split("\n").filter((line) => line.length > 60 && !/^ {2}(sluice|#)/.test(line))
+        assert.deepStrictEqual(wide, [], command)
+      }
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("answers mistakes on stderr with exit code 4, and with what was probably meant", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      const mistakes = [
+        [["rnu"], /rnu is not a command; did you mean run\?/],
+        [["run", "--wiat", "3"], /--wiat is not a flag of this command; did you mean --wait\?/],
+        [["run", "--jsno"], /did you mean --json\?/],
+        [["files", "lst"], /did you mean list\?/],
+        [["ask"], /Missing required argument: question/],
+        [["retrieve", "x", "--alpha", "2"], /from 0 to 1/],
+        [["retrieve", "x", "--top-k", "0"], /1 or more/],
+        [["run", "--wait", "-1"], /0 or more seconds/],
+        [["run", "--engine", "clay"], /embedded/]
+      ] as const
+      for (const [args, says] of mistakes) {
+        const { code, stderr, stdout } = yield* run(cwd, args)
+        assert.deepStrictEqual([code, stdout], [4, ""], args.join(" "))
+        assert.match(stderr.trimEnd().split("\n").at(-1) ?? "", says)
+        assert.match(stderr, /^Usage$/m)
+      }
+    }).pipe(Effect.scoped))
+
+  it.live("answers mistakes with a JSON document too where JSON was asked for", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      const wrongFlag = yield* run(cwd, ["run", "--json", "--wiat"])
+      assert.strictEqual(wrongFlag.code, 4)
+      const [document] = events(wrongFlag)
+      assert.deepInclude(document, { version: 1, type: "error", error: "UsageError" })
+      assert.match(String(document?.["message"]), /--wait/)
+      // After `--` it is a question, not a flag.
+      const asked = yield* run(cwd, ["ask", "--", "--json"])
+      assert.deepStrictEqual([asked.code, asked.stdout], [4, ""])
+      assert.match(asked.stderr, /there is no pipeline file here/)
+    }).pipe(Effect.scoped))
+
+  it.live("finds the pipeline only where it is the only one", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      const none = yield* run(cwd, ["validate"])
+      assert.strictEqual(none.code, 4)
+      assert.match(none.stderr, /fix: write one with `sluice init`/)
+      write(cwd, { "a.pipeline.yaml": "", "b.pipeline.yaml": "" })
+      const several = yield* run(cwd, ["validate"])
+      assert.strictEqual(several.code, 4)
+      assert.match(several.stderr, /several pipeline files: a\.pipeline\.yaml, b\.pipeline\.yaml/)
+    }).pipe(Effect.scoped))
+
+  it.live("completes commands, flags and files in bash, and has scripts for zsh and fish", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      write(cwd, { "pipeline.yaml": "" })
+      const [bash, zsh, fish] = yield* Effect.forEach(["bash", "zsh", "fish"], (shell) => run(cwd, ["--completions", shell]))
+      assert.match(zsh!.stdout, /^#compdef sluice$/m)
+      assert.match(fish!.stdout, /complete -c sluice/)
+      write(cwd, { "completion.bash": bash!.stdout })
+      const complete = (words: ReadonlyArray<string>) => {
+        const line = words.join(" ")
+        const script = `source completion.bash; COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; COMP_LINE="${line}"; ` +
+          `COMP_POINT=${line.length}; _sluice sluice "${words.at(-1)}" "${words.at(-2)}"; printf '%s\\n' "\${COMPREPLY[@]}"`
+        return execFileSync("bash", ["--norc", "-c", script], { cwd, encoding: "utf8" }).trim().split("\n")
+      }
+      assert.deepStrictEqual(complete(["sluice", "ru"]), ["run"])
+      assert.deepStrictEqual(complete(["sluice", "run", "--wa"]), ["--wait"])
+      assert.deepStrictEqual(complete(["sluice", "validate", "pipe"]), ["pipeline.yaml"])
+    }).pipe(Effect.scoped))
+})

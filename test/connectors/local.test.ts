@@ -1,0 +1,193 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { appendFileSync, chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { join } from "node:path"
+import { local } from "../../connectors/local/Local.ts"
+import type { LocalConfig } from "../../connectors/local/LocalConfig.ts"
+import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
+import { tempFolder, touch, write } from "../support/TempFolder.ts"
+
+const list = (config: LocalConfig, context = {}) => local(config, context).list().pipe(Stream.runCollect)
+
+const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> =>
+  listed.flatMap((event) => (event._tag === "item" ? [event.item] : []))
+
+const paths = (listed: ReadonlyArray<Listed>) => items(listed).map((item) => item.path)
+
+const skipped = (listed: ReadonlyArray<Listed>) =>
+  Object.fromEntries(listed.flatMap((event) => (event._tag === "skipped" ? [[event.path, event.reason]] : [])))
+
+describe("the local source", () => {
+  it.live("lists files in order, and says when it has seen everything", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      write(path, { "b.md": "b", "a/z.md": "z", "a/b/c.md": "c", "ä.md": "ä" })
+      const listed = yield* list({ path })
+      assert.deepStrictEqual(paths(listed).toSorted(), ["a/b/c.md", "a/z.md", "b.md", "ä.md"])
+      assert.strictEqual(listed.at(-1)?._tag, "complete")
+      assert.deepStrictEqual(yield* list({ path }), listed)
+    }).pipe(Effect.scoped))
+
+  it.live("takes what include matches and exclude does not, and does not enter excluded folders", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      write(path, { "a.md": "", "a.txt": "", "drafts/x.md": "", "deep/drafts/y.md": "" })
+      const listed = yield* list({ path, include: ["**/*.md"], exclude: ["drafts/**"] })
+      assert.deepStrictEqual(paths(listed).toSorted(), ["a.md", "deep/drafts/y.md"])
+      assert.deepStrictEqual(skipped(listed), { "a.txt": "ignored", "drafts/": "ignored" })
+    }).pipe(Effect.scoped))
+
+  it.live("obeys ignore files, nested ones and negations too", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      write(path, {
+        ".sluiceignore": "*.log\n/build\n!keep.log\n",
+        "sub/.sluiceignore": "secret.md\n",
+        "x.log": "",
+        "keep.log": "",
+        "build/out.md": "",
+        "sub/build/in.md": "",
+        "sub/secret.md": "",
+        "secret.md": ""
+      })
+      const listed = yield* list({ path })
+      assert.deepStrictEqual(paths(listed).toSorted(), ["keep.log", "secret.md", "sub/build/in.md"])
+    }).pipe(Effect.scoped))
+
+  it.live("leaves hidden files alone unless asked", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      write(path, { ".env": "x", ".git/config": "x", "a.md": "x" })
+      assert.deepStrictEqual(paths(yield* list({ path })), ["a.md"])
+      assert.deepStrictEqual(paths(yield* list({ path, hidden: true })).toSorted(), [".env", ".git/config", "a.md"])
+    }).pipe(Effect.scoped))
+
+  it.live("never lists its own data directory", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      write(path, { "a.md": "x", "data/sluice.db": "x" })
+      assert.deepStrictEqual(paths(yield* list({ path, hidden: true }, { dataDir: join(path, "data") })), ["a.md"])
+    }).pipe(Effect.scoped))
+
+  it.live("does not follow links; asked to, it stays inside and does not loop", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      const outside = yield* tempFolder
+      write(outside, { "secret.md": "x" })
+      write(path, { "a/x.md": "x" })
+      symlinkSync(join(outside, "secret.md"), join(path, "out.md"))
+      symlinkSync(outside, join(path, "outdir"))
+      symlinkSync("a/x.md", join(path, "in.md"))
+      symlinkSync("..", join(path, "a/loop"))
+      symlinkSync("nowhere", join(path, "broken"))
+      assert.deepStrictEqual(paths(yield* list({ path })), ["a/x.md"])
+      const listed = yield* list({ path, followLinks: true })
+      assert.deepStrictEqual(paths(listed).toSorted(), ["a/x.md", "in.md"])
+      assert.deepStrictEqual(skipped(listed), { "out.md": "link", outdir: "link", "a/loop": "link", broken: "link" })
+    }).pipe(Effect.scoped))
+
+  it.live("does not read through a file that became a link after it was listed", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      const outside = yield* tempFolder
+      write(outside, { "secret.md": "secret" })
+      write(path, { "a.md": "x" })
+      const [item] = items(yield* list({ path }))
+      rmSync(join(path, "a.md"))
+      symlinkSync(join(outside, "secret.md"), join(path, "a.md"))
+      const read = yield* local({ path }).read(item!, 100).pipe(Stream.runCollect, Effect.exit)
+      assert.strictEqual(read._tag, "Failure")
+    }).pipe(Effect.scoped))
+
+  it.live("spells names in NFC, and keeps names apart that differ in normalisation or case only", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      const composed = "caf\u00e9.md"
+      const decomposed = "cafe\u0301.md"
+      write(path, { [`alone/${decomposed}`]: "1", [`both/${composed}`]: "2", [`both/${decomposed}`]: "3", "A.md": "4", "a.md": "5" })
+      const listed = items(yield* list({ path }))
+      assert.deepStrictEqual(
+        listed.map((item) => item.path).toSorted(),
+        ["A.md", "a.md", `alone/${composed}`, `both/${composed}`, `both/${decomposed}`].toSorted()
+      )
+      const texts = yield* Effect.forEach(listed, (item) =>
+        local({ path }).read(item, 100).pipe(Stream.decodeText(), Stream.mkString))
+      assert.deepStrictEqual(texts.toSorted(), ["1", "2", "3", "4", "5"])
+    }).pipe(Effect.scoped))
+
+  it.live("lists a FIFO as special and does not open it", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      execFileSync("mkfifo", [join(path, "pipe")])
+      assert.deepStrictEqual(skipped(yield* list({ path })), { pipe: "special" })
+    }).pipe(Effect.scoped))
+
+  it.live("gives a revision that moves with the content, even when the modification time is put back", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      write(path, { "a.md": "one" })
+      touch(join(path, "a.md"))
+      const [before] = items(yield* list({ path }))
+      writeFileSync(join(path, "a.md"), "two")
+      touch(join(path, "a.md"))
+      const [after] = items(yield* list({ path }))
+      assert.notStrictEqual(before?.revision, after?.revision)
+      assert.isTrue(after?.unsettled)
+    }).pipe(Effect.scoped))
+
+  it.live("refuses to read more than it may, and files that change while they are read", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      const big = 6 * 1024 * 1024
+      write(path, { "a.bin": new Uint8Array(big) })
+      const [item] = items(yield* list({ path }))
+      const over = yield* local({ path }).read(item!, big - 1).pipe(Stream.runDrain, Effect.flip)
+      assert.deepInclude(over, { code: "OUT_OF_RANGE" })
+      const grow = setInterval(() => appendFileSync(join(path, "a.bin"), "x"), 0)
+      const results = yield* Effect.forEach(Array.from({ length: 20 }), () =>
+        local({ path }).read(item!, big * 2).pipe(Stream.runDrain, Effect.result))
+      clearInterval(grow)
+      assert.isTrue(results.some((r) => r._tag === "Failure" && r.failure._tag === "ServiceError" && r.failure.code === "ABORTED"))
+    }).pipe(Effect.scoped))
+
+  it.live("fails when the root is gone, and then lists nothing as complete", () =>
+    Effect.gen(function*() {
+      const path = join(yield* tempFolder, "root")
+      const error = yield* list({ path }).pipe(Effect.flip)
+      assert.deepInclude(error, { code: "NOT_FOUND" })
+      assert.deepInclude(yield* local({ path }).check.pipe(Effect.flip), { code: "NOT_FOUND" })
+    }).pipe(Effect.scoped))
+
+  it.live.skipIf(process.getuid?.() === 0)("reports a folder it may not read, and goes on", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      write(path, { "locked/a.md": "", "b.md": "" })
+      chmodSync(join(path, "locked"), 0)
+      const listed = yield* list({ path })
+      chmodSync(join(path, "locked"), 0o700)
+      assert.deepStrictEqual(paths(listed), ["b.md"])
+      assert.isTrue(listed.some((event) => event._tag === "failed" && event.path === "locked/"))
+    }).pipe(Effect.scoped))
+
+  it.live("walks 20,000 files in flat memory", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      for (let d = 0; d < 100; d++) {
+        mkdirSync(join(path, `d${d}`))
+        for (let f = 0; f < 200; f++) writeFileSync(join(path, `d${d}`, `f${f}.md`), "x")
+      }
+      let count = 0
+      let peak = 0
+      globalThis.gc?.()
+      const base = process.memoryUsage().heapUsed
+      yield* local({ path }).list().pipe(Stream.runForEach((event) =>
+        Effect.sync(() => {
+          if (event._tag === "item") count += 1
+          if (count % 1_000 === 0) peak = Math.max(peak, process.memoryUsage().heapUsed - base)
+        })
+      ))
+      assert.strictEqual(count, 20_000)
+      assert.isBelow(peak, 64 * 1024 * 1024)
+    }).pipe(Effect.scoped), 60_000)
+})

@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { join } from "node:path"
+import { local } from "../../connectors/local/Local.ts"
+import { makeConnectors } from "../../src/compose/connectors.ts"
+import { vertexChecks, vertexServices } from "../../src/compose/vertex.ts"
+import { askPipeline } from "../../src/pipeline/askPipeline.ts"
+import { definePipeline } from "../../src/pipeline/definePipeline.ts"
+import { runPipeline } from "../../src/pipeline/runPipeline.ts"
+import { Engine } from "../../src/ports/Engine.ts"
+import { fakeVertex } from "../fakes/vertex.ts"
+import { tempFolder, write } from "../support/TempFolder.ts"
+
+const setUp = Effect.gen(function*() {
+  const fake = yield* fakeVertex
+  const folder = yield* tempFolder
+  write(folder, { "docs/claims.md": "Claims are paid within 10 working days." })
+  const pipeline = definePipeline({
+    name: "claims",
+    engine: { vertex: { project: "p1", location: "us-central1", baseUrl: fake.baseUrl } },
+    corpus: {
+      displayName: "Claims",
+      vectorDb: { pinecone: { indexName: "i", apiKey: "projects/p1/secrets/pinecone/versions/1" } }
+    },
+    sources: { docs: { local: { path: join(folder, "docs") } } },
+    stages: [{ retrieve: { topK: 3 } }, { generate: { model: "gemini-2.0-flash" } }]
+  })
+  const options = { dataDir: join(folder, "data"), writes: "a test", token: Redacted.make("server-token") }
+  const services = makeConnectors({ local }, options).pipe(Layer.provideMerge(vertexServices(pipeline, options)))
+  return { fake, options, pipeline, services }
+})
+
+describe("a pipeline on the hosted engine", () => {
+  it.live("runs and answers", () =>
+    Effect.gen(function*() {
+      const { fake, pipeline, services } = yield* setUp
+      fake.handle = ({ path, response }) => {
+        if (!path.includes(":streamGenerateContent")) return false
+        const text = "Within ten days [1 \"paid within 10 working days\"]."
+        response.writeHead(200, { "content-type": "text/event-stream" })
+        response.end(`data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text }] }, finishReason: "STOP" }] })}\n\n`)
+        return true
+      }
+      yield* Effect.gen(function*() {
+        const report = yield* runPipeline(pipeline)
+        assert.strictEqual(report.totals.added, 1)
+        assert.strictEqual(report.engine, "vertex")
+        assert.strictEqual((yield* Engine).target, `${fake.baseUrl}/projects/p1/locations/us-central1`)
+        const { answer } = yield* askPipeline(pipeline, { question: "When are claims paid?" })
+        assert.strictEqual(answer.text, "Within ten days [1].")
+        assert.strictEqual(answer.citations[0]?.sourceDisplayName, "claims.md")
+      }).pipe(Effect.provide(services))
+      assert.isTrue(fake.calls.every(({ headers }) => headers.authorization === "Bearer server-token"))
+    }).pipe(Effect.scoped))
+
+  it.live("is checked without the state database, secrets too", () =>
+    Effect.gen(function*() {
+      const { options, pipeline } = yield* setUp
+      process.env["SLUICE_SECRET_PINECONE"] = "value"
+      const found = yield* vertexChecks(pipeline, options).pipe(
+        Effect.ensuring(Effect.sync(() => delete process.env["SLUICE_SECRET_PINECONE"]))
+      )
+      assert.isTrue(found.every(({ ok }) => ok), JSON.stringify(found))
+      assert.strictEqual(found.at(-1)?.check, "secret")
+    }).pipe(Effect.scoped))
+})

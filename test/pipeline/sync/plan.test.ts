@@ -1,0 +1,123 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { defaultChunking } from "../../../src/domain/Chunking.ts"
+import { type Plan, plan, type PlanItem } from "../../../src/pipeline/sync/Plan.ts"
+import { sync } from "../../../src/pipeline/sync/Sync.ts"
+import type { SyncSpec } from "../../../src/pipeline/sync/SyncSpec.ts"
+import { LedgerWrites } from "../../../src/state/LedgerWrites.ts"
+import * as SqliteLedger from "../../../src/state/SqliteLedger.ts"
+import { State } from "../../../src/state/State.ts"
+import { TextPool } from "../../../src/text/TextPool.ts"
+import { MemoryEngine } from "../../support/MemoryEngine.ts"
+import { MemorySource } from "../../support/MemorySource.ts"
+import { tempFolder } from "../../support/TempFolder.ts"
+
+const setUp = Effect.gen(function*() {
+  const dataDir = yield* tempFolder
+  const engine = new MemoryEngine()
+  const source = new MemorySource()
+  const spec: SyncSpec = {
+    pipeline: "test",
+    corpus: { displayName: "Test", vectorDb: { _tag: "managed" } },
+    chunking: defaultChunking,
+    parsing: { _tag: "default" },
+    sources: [{ id: "docs", connector: source.connector }],
+    maxDelete: { percent: 10 },
+    onFileError: "continue"
+  }
+  const layer = Layer.mergeAll(
+    engine.layer,
+    TextPool.layerInline(),
+    SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
+  )
+  const run = (changes: Partial<SyncSpec> = {}) => sync({ ...spec, ...changes }).pipe(Effect.provide(layer))
+  const look = (changes: Partial<SyncSpec> = {}) =>
+    Effect.suspend(() => {
+      const items: Array<PlanItem> = []
+      return plan({ ...spec, ...changes }, {
+        maxEmbeddingRequestsPerMinute: 60,
+        observe: (item) => Effect.sync(() => void items.push(item))
+      }).pipe(
+        Effect.map((result) => ({ result, items: items.map(brief).toSorted() })),
+        Effect.provide(layer)
+      )
+    })
+  return { engine, source, run, look }
+})
+
+const brief = (item: PlanItem): string =>
+  item.type === "delete"
+    ? `${item.held ? "held" : "delete"} ${item.path}`
+    : `${item.outcome} ${item.path}${item.from === undefined ? "" : ` from ${item.from}`}${item.reason === undefined ? "" : ` ${item.reason}`}`
+
+const counts = ({ totals }: Plan) => Object.fromEntries(Object.entries(totals).filter(([key, n]) => n > 0 && key !== "listed"))
+
+describe("plan", () => {
+  it.effect("says what the next run does, and changes nothing", () =>
+    Effect.gen(function*() {
+      const { engine, look, run, source } = yield* setUp
+      source.items = { "a.md": { text: "one" }, "b.md": { text: "two" }, "c.md": { text: "three" }, "d.md": { text: "four" } }
+      const first = yield* look()
+      assert.strictEqual(first.result.corpus.action, "create")
+      assert.deepStrictEqual(first.items, ["added a.md", "added b.md", "added c.md", "added d.md"])
+      assert.strictEqual(first.result.chunks, 4)
+      assert.isAbove(first.result.tokens, 3)
+      assert.deepStrictEqual([engine.corpora.size, engine.files.size], [0, 0])
+
+      yield* run()
+      source.items = {
+        "a.md": { text: "one" },
+        "b.md": { text: "two, changed" },
+        "moved/c.md": { text: "three" },
+        "e.exe": { text: "\0\0\0" }
+      }
+      const next = yield* look()
+      assert.deepStrictEqual(next.items, [
+        "changed b.md",
+        "delete d.md",
+        "moved moved/c.md from c.md",
+        "skipped e.exe unsupported"
+      ])
+      assert.deepStrictEqual(counts(next.result), { changed: 1, deleted: 1, moved: 1, skipped: 1, unchanged: 1 })
+      assert.deepStrictEqual(yield* look(), next)
+      assert.deepStrictEqual(engine.calls, { uploads: 4, updates: 0, deletes: 0 })
+
+      engine.refuse = () => undefined
+      const report = yield* run()
+      assert.deepInclude(report.totals, { changed: 1, moved: 1, deleted: 1, unchanged: 1 })
+    }).pipe(Effect.scoped))
+
+  it.effect("counts embedding requests and minutes at the configured rate, where embedding is remote", () =>
+    Effect.gen(function*() {
+      const { engine, look, source } = yield* setUp
+      source.items = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`f${i}.md`, { text: `text number ${i}` }]))
+      assert.deepInclude((yield* look()).result, { embeddingRequests: 0, minutes: 0 })
+      engine.remoteEmbedding = true
+      const { result } = yield* look()
+      assert.deepInclude(result, { embeddingRequests: 120, minutes: 2 })
+    }).pipe(Effect.scoped))
+
+  it.effect("shows what forces replacement, and that everything would be stored again", () =>
+    Effect.gen(function*() {
+      const { look, run, source } = yield* setUp
+      source.items = { "a.md": { text: "one" } }
+      yield* run()
+      const { items, result } = yield* look({ corpus: { displayName: "Test", vectorDb: { _tag: "managed" }, embeddingModel: "other" } })
+      assert.strictEqual(result.corpus.action, "replace")
+      assert.deepInclude(result.corpus.changes[0], { field: "corpus.embedding.model", to: "other", forcesReplacement: true })
+      assert.deepStrictEqual(items, ["added a.md"])
+    }).pipe(Effect.scoped))
+
+  it.effect("shows held deletes and listings that were cut short", () =>
+    Effect.gen(function*() {
+      const { look, run, source } = yield* setUp
+      source.items = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}.md`, { text: `text ${i}` }]))
+      yield* run()
+      source.items = {}
+      const held = yield* look()
+      assert.deepStrictEqual(counts(held.result), { held: 30 })
+      assert.match(held.result.warnings[0] ?? "", /--yes/)
+      source.cutShort = true
+      assert.deepStrictEqual(counts((yield* look()).result), {})
+    }).pipe(Effect.scoped))
+})

@@ -1,0 +1,418 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer } from "effect"
+import { defaultChunking } from "../../../src/domain/Chunking.ts"
+import { DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
+import { RagFileName } from "../../../src/domain/RagFile.ts"
+import { addsUp, type Counts, type Report, type SyncEvent } from "../../../src/domain/Report.ts"
+import { sync } from "../../../src/pipeline/sync/Sync.ts"
+import type { SyncOptions, SyncSpec } from "../../../src/pipeline/sync/SyncSpec.ts"
+import * as SqliteLedger from "../../../src/state/SqliteLedger.ts"
+import { LedgerWrites } from "../../../src/state/LedgerWrites.ts"
+import { State } from "../../../src/state/State.ts"
+import { MemoryEngine } from "../../support/MemoryEngine.ts"
+import { MemorySource } from "../../support/MemorySource.ts"
+import { tempFolder } from "../../support/TempFolder.ts"
+
+const setUp = Effect.gen(function*() {
+  const dataDir = yield* tempFolder
+  const engine = new MemoryEngine()
+  const source = new MemorySource()
+  const other = new MemorySource()
+  const spec: SyncSpec = {
+    pipeline: "test",
+    corpus: { displayName: "Test", vectorDb: { _tag: "managed" } },
+    chunking: defaultChunking,
+    parsing: { _tag: "default" },
+    sources: [{ id: "docs", connector: source.connector }, { id: "more", connector: other.connector }],
+    maxDelete: { percent: 10 },
+    onFileError: "continue"
+  }
+  const run = (options: SyncOptions = {}, changes: Partial<SyncSpec> = {}, data = dataDir) =>
+    sync({ ...spec, ...changes }, options).pipe(
+      Effect.provide(Layer.mergeAll(engine.layer, SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(data)))))
+    )
+  return { dataDir, engine, source, other, run }
+})
+
+const expectCounts = (report: Report, counts: Partial<Counts>) => {
+  const totals: Partial<Counts> = report.totals
+  const seen = Object.fromEntries(Object.entries(totals).filter(([key, n]) => n !== 0 && key !== "listed"))
+  assert.deepStrictEqual(seen, { ...counts })
+  assert.isTrue(addsUp(report.totals), JSON.stringify(report.totals))
+  for (const { counts: c } of report.sources) assert.isTrue(addsUp(c), JSON.stringify(c))
+}
+
+const numbered = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`f${i}`, { text: `text ${i}` }]))
+
+describe("sync", () => {
+  it.effect("adds, then finds nothing to do: no bytes read, nothing written", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { "a.md": { text: "one" }, "b.md": { text: "two" } }
+      expectCounts(yield* run(), { added: 2 })
+      assert.deepStrictEqual(engine.content, { "a.md": "one", "b.md": "two" })
+      const before = { reads: source.reads, ...engine.calls }
+      expectCounts(yield* run(), { unchanged: 2 })
+      assert.deepStrictEqual({ reads: source.reads, ...engine.calls }, before)
+    }).pipe(Effect.scoped))
+
+  it.effect("uploads what changed and nothing else, replacing the old version", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { "a.md": { text: "one" }, "b.md": { text: "two" } }
+      yield* run()
+      source.items = { ...source.items, "b.md": { text: "two!" } }
+      expectCounts(yield* run(), { changed: 1, unchanged: 1 })
+      assert.deepStrictEqual(engine.content, { "a.md": "one", "b.md": "two!" })
+      assert.strictEqual(engine.files.size, 2)
+      assert.strictEqual(engine.calls.uploads, 3)
+    }).pipe(Effect.scoped))
+
+  it.effect("a new revision of the same bytes is unchanged, and is not read again", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one", revision: "1" } }
+      yield* run()
+      source.items = { a: { text: "one", revision: "2" } }
+      expectCounts(yield* run(), { unchanged: 1 })
+      const reads = source.reads
+      expectCounts(yield* run(), { unchanged: 1 })
+      assert.strictEqual(source.reads, reads)
+      assert.strictEqual(engine.calls.uploads, 1)
+    }).pipe(Effect.scoped))
+
+  it.effect("a moved file is renamed, not uploaded", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { "old/a": { text: "one" }, "old/b": { text: "two" }, c: { text: "three" } }
+      yield* run()
+      source.items = { "new/a": { text: "one" }, "new/b": { text: "two" }, c: { text: "three" } }
+      expectCounts(yield* run(), { moved: 2, unchanged: 1 })
+      assert.deepStrictEqual(engine.content, { c: "three", "new/a": "one", "new/b": "two" })
+      assert.strictEqual(engine.calls.uploads, 3)
+      expectCounts(yield* run(), { unchanged: 3 })
+    }).pipe(Effect.scoped))
+
+  it.effect("a file moved from one source to another is a move too", () =>
+    Effect.gen(function*() {
+      const { engine, other, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      yield* run()
+      source.items = {}
+      other.items = { z: { text: "one" } }
+      expectCounts(yield* run(), { moved: 1 })
+      assert.strictEqual(engine.calls.uploads, 1)
+      assert.deepStrictEqual(engine.content, { z: "one" })
+    }).pipe(Effect.scoped))
+
+  it.effect("a copy is added, and its original stays", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      yield* run()
+      source.items = { a: { text: "one" }, b: { text: "one" } }
+      expectCounts(yield* run(), { added: 1, unchanged: 1 })
+      assert.deepStrictEqual(engine.content, { a: "one", b: "one" })
+    }).pipe(Effect.scoped))
+
+  it.effect("permissions and metadata change without an upload", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one", permissions: { public: true, principals: [] } } }
+      yield* run()
+      source.items = { a: { text: "one", permissions: { public: false, principals: ["user:ann@example.com"] } } }
+      expectCounts(yield* run(), { changed: 1 })
+      assert.strictEqual(engine.calls.uploads, 1)
+      assert.deepStrictEqual([...engine.files.values()][0]?.file.permissions, {
+        public: false,
+        principals: ["user:ann@example.com"]
+      })
+      expectCounts(yield* run(), { unchanged: 1 })
+    }).pipe(Effect.scoped))
+
+  it.effect("other settings store everything again", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      yield* run()
+      expectCounts(yield* run({}, { chunking: { ...defaultChunking, size: 512 } }), { changed: 1 })
+      assert.strictEqual(engine.calls.uploads, 2)
+      assert.strictEqual(engine.files.size, 1)
+    }).pipe(Effect.scoped))
+
+  it.effect("a file that vanishes between listing and reading is skipped", () =>
+    Effect.gen(function*() {
+      const { run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      source.extra = [{ _tag: "item", item: { path: "ghost", uri: "memory:///ghost", displayName: "ghost", revision: "1" } }]
+      const report = yield* run()
+      expectCounts(report, { added: 1, skipped: 1 })
+      assert.strictEqual(report.notable[0]?.reason, "gone")
+    }).pipe(Effect.scoped))
+})
+
+describe("deletes", () => {
+  it.effect("follow a complete listing", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" }, b: { text: "two" } }
+      yield* run()
+      source.items = { a: { text: "one" } }
+      expectCounts(yield* run(), { unchanged: 1, deleted: 1 })
+      assert.deepStrictEqual(engine.content, { a: "one" })
+    }).pipe(Effect.scoped))
+
+  it.effect("never follow a listing that was cut short, or that had an error", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" }, b: { text: "two" } }
+      yield* run()
+      source.items = { a: { text: "one" } }
+      source.cutShort = true
+      expectCounts(yield* run(), { unchanged: 1 })
+      source.cutShort = false
+      source.extra = [{
+        _tag: "failed",
+        path: "locked/",
+        error: new ServiceError({ code: "PERMISSION_DENIED", message: "locked/" })
+      }]
+      expectCounts(yield* run(), { unchanged: 1, failed: 1 })
+      assert.strictEqual(engine.files.size, 2)
+    }).pipe(Effect.scoped))
+
+  it.effect("above the guard are held and shown, the rest proceeds, yes releases them", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = numbered(40)
+      yield* run()
+      source.items = { fresh: { text: "fresh" } }
+      const events: Array<SyncEvent> = []
+      const report = yield* run({ observe: (event) => Effect.sync(() => void events.push(event)) })
+      expectCounts(report, { added: 1, held: 40 })
+      assert.include(report.sources[0]?.heldBecause, "--yes")
+      assert.isTrue(events.some((event) => event.type === "held" && event.count === 40))
+      assert.strictEqual(engine.files.size, 41)
+      expectCounts(yield* run({ yes: true }), { unchanged: 1, deleted: 40 })
+      assert.deepStrictEqual(engine.content, { fresh: "fresh" })
+    }).pipe(Effect.scoped))
+
+  it.effect("up to twenty are free", () =>
+    Effect.gen(function*() {
+      const { run, source } = yield* setUp
+      source.items = numbered(20)
+      yield* run()
+      source.items = {}
+      expectCounts(yield* run({}, { maxDelete: { count: 0 } }), { deleted: 20 })
+    }).pipe(Effect.scoped))
+
+  it.effect("include a source that left the pipeline", () =>
+    Effect.gen(function*() {
+      const { engine, other, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      other.items = { b: { text: "two" } }
+      yield* run()
+      expectCounts(yield* run({}, { sources: [{ id: "docs", connector: source.connector }] }), { unchanged: 1, deleted: 1 })
+      assert.deepStrictEqual(engine.content, { a: "one" })
+    }).pipe(Effect.scoped))
+
+  it.effect("leave alone what we did not put there", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      const { corpus } = yield* run()
+      const ours = [...engine.files.values()][0]
+      assert.isDefined(ours)
+      const { marker: _, ...theirs } = ours.file
+      const name = RagFileName.make(`${corpus}/ragFiles/x`)
+      engine.files.set(name, { file: { ...theirs, name }, text: "theirs" })
+      source.items = {}
+      yield* run({ yes: true })
+      assert.deepStrictEqual([...engine.files.values()].map(({ text }) => text), ["theirs"])
+    }).pipe(Effect.scoped))
+})
+
+describe("failures", () => {
+  it.effect("a bad file costs itself, is quarantined, and comes back when its bytes change", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      engine.refuse = (_, text) => text.includes("bad") ? new DocumentError({ problem: "corrupt", message: "not a document" }) : undefined
+      source.items = { a: { text: "good" }, b: { text: "bad" } }
+      const report = yield* run()
+      expectCounts(report, { added: 1, failed: 1 })
+      assert.deepInclude(report.notable[0], { path: "b", reason: "corrupt", retryable: false })
+      expectCounts(yield* run(), { unchanged: 1, quarantined: 1 })
+      assert.strictEqual(engine.calls.uploads, 2)
+      expectCounts(yield* run({ retryFailed: true }), { unchanged: 1, failed: 1 })
+      source.items = { a: { text: "good" }, b: { text: "mended" } }
+      expectCounts(yield* run(), { unchanged: 1, added: 1 })
+    }).pipe(Effect.scoped))
+
+  it.effect("what may pass is tried again by the next run", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      engine.refuse = () => new ServiceError({ code: "UNAVAILABLE", message: "later" })
+      const report = yield* run()
+      expectCounts(report, { failed: 1 })
+      assert.isTrue(report.notable[0]?.retryable)
+      engine.refuse = () => undefined
+      expectCounts(yield* run(), { added: 1 })
+    }).pipe(Effect.scoped))
+
+  it.effect("a new version that cannot be read leaves the old one in place", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      yield* run()
+      source.items = { a: { text: "broken" } }
+      engine.refuse = () => new DocumentError({ problem: "corrupt", message: "no" })
+      expectCounts(yield* run(), { failed: 1 })
+      assert.deepStrictEqual(engine.content, { a: "one" })
+      source.items = {}
+      expectCounts(yield* run(), { deleted: 1 })
+      assert.strictEqual(engine.files.size, 0)
+    }).pipe(Effect.scoped))
+
+  it.effect("a new version that is not taken removes the old one", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      yield* run()
+      source.items = { a: { text: "" } }
+      engine.refuse = () => new DocumentError({ problem: "empty", message: "no text" })
+      expectCounts(yield* run(), { skipped: 1 })
+      assert.strictEqual(engine.files.size, 0)
+      const uploads = engine.calls.uploads
+      expectCounts(yield* run(), { skipped: 1 })
+      assert.strictEqual(engine.calls.uploads, uploads)
+    }).pipe(Effect.scoped))
+
+  it.effect("lost credentials end the run; what was not reached is pending and comes next", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = numbered(50)
+      engine.refuse = () => engine.calls.uploads > 10 ? new ServiceError({ code: "UNAUTHENTICATED", message: "token expired" }) : undefined
+      const reports: Array<Report> = []
+      const exit = yield* run({ observe: (e) => Effect.sync(() => e.type === "report" && void reports.push(e.report)) }).pipe(Effect.exit)
+      assert.isTrue(Exit.isFailure(exit))
+      const report = reports[0]
+      assert.isDefined(report)
+      assert.isTrue(addsUp(report.totals))
+      assert.isAbove(report.totals.pending, 0)
+      engine.refuse = () => undefined
+      const next = yield* run()
+      assert.strictEqual(next.totals.added + next.totals.unchanged, 50)
+      assert.strictEqual(engine.files.size, 50)
+    }).pipe(Effect.scoped))
+
+  it.effect("with onFileError stop, a failure ends the run and the rest is pending", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      yield* run()
+      engine.refuse = (_, text) => text === "text 3" ? new DocumentError({ problem: "corrupt", message: "no" }) : undefined
+      source.items = numbered(6)
+      const report = yield* run({}, { onFileError: "stop", concurrency: 1 })
+      assert.strictEqual(report.ended, "stopped")
+      expectCounts(report, { added: 3, failed: 1, pending: 2 })
+    }).pipe(Effect.scoped))
+
+  it.effect("the token budget stops a run, and the next one goes on", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = numbered(9)
+      const report = yield* run({}, { maxEmbeddedTokens: 18, concurrency: 1 })
+      assert.strictEqual(report.ended, "budget")
+      expectCounts(report, { added: 3, pending: 6 })
+      expectCounts(yield* run(), { added: 6, unchanged: 3 })
+      assert.strictEqual(engine.calls.uploads, 9)
+    }).pipe(Effect.scoped))
+})
+
+describe("crashes", () => {
+  it.effect("a reply lost after the target stored the file is found again, not sent again", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      engine.afterStore = Effect.never
+      const fiber = yield* run().pipe(Effect.forkChild)
+      while (engine.files.size === 0) yield* Effect.yieldNow
+      yield* Fiber.interrupt(fiber)
+      engine.afterStore = Effect.void
+      expectCounts(yield* run(), { unchanged: 1 })
+      assert.strictEqual(engine.calls.uploads, 1)
+      assert.strictEqual(engine.files.size, 1)
+    }).pipe(Effect.scoped))
+
+  it.effect("a replacement cut off half way leaves one version", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      yield* run()
+      source.items = { a: { text: "two" } }
+      engine.refuse = () => undefined
+      engine.afterStore = Effect.never
+      const fiber = yield* run().pipe(Effect.forkChild)
+      while (engine.calls.uploads < 2) yield* Effect.yieldNow
+      yield* Fiber.interrupt(fiber)
+      engine.afterStore = Effect.void
+      yield* run()
+      assert.deepStrictEqual(engine.content, { a: "two" })
+      assert.strictEqual(engine.files.size, 1)
+      assert.strictEqual(engine.calls.uploads, 2)
+    }).pipe(Effect.scoped))
+
+  it.effect("a lost ledger is rebuilt from the target's markers", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" }, b: { text: "two" }, c: { text: "three" } }
+      yield* run()
+      source.items = { a: { text: "one" }, b: { text: "two!" } }
+      const elsewhere = yield* tempFolder
+      expectCounts(yield* run({}, {}, elsewhere), { unchanged: 1, changed: 1, deleted: 1 })
+      assert.deepStrictEqual(engine.content, { a: "one", b: "two!" })
+      assert.strictEqual(engine.corpora.size, 1)
+      expectCounts(yield* run({}, {}, elsewhere), { unchanged: 2 })
+    }).pipe(Effect.scoped))
+
+  it.effect("an interrupted run is recorded, and adds up", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = numbered(30)
+      engine.afterStore = Effect.suspend(() => engine.files.size < 10 ? Effect.void : Effect.never)
+      const reports: Array<Report> = []
+      const fiber = yield* run({ observe: (e) => Effect.sync(() => e.type === "report" && void reports.push(e.report)) }).pipe(Effect.forkChild)
+      while (engine.files.size < 15) yield* Effect.yieldNow
+      yield* Fiber.interrupt(fiber)
+      const report = reports[0]
+      assert.isDefined(report)
+      assert.strictEqual(report.ended, "interrupted")
+      assert.isTrue(addsUp(report.totals))
+      assert.isAbove(report.totals.pending, 0)
+    }).pipe(Effect.scoped))
+})
+
+describe("the corpus", () => {
+  it.effect("an immutable change is refused, and with replace is built anew and the old one deleted", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      yield* run()
+      const corpus = { displayName: "Test", vectorDb: { _tag: "managed" }, embeddingModel: "other" } as const
+      const refused = yield* run({}, { corpus }).pipe(Effect.flip)
+      assert.include(refused.message, "forces replacement")
+      expectCounts(yield* run({ replace: true }, { corpus }), { added: 1 })
+      assert.strictEqual(engine.corpora.size, 1)
+      assert.strictEqual([...engine.corpora.values()][0]?.embeddingModel, "other")
+      assert.strictEqual(engine.files.size, 1)
+    }).pipe(Effect.scoped))
+
+  it.effect("a new display name is an update", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" } }
+      yield* run()
+      expectCounts(yield* run({}, { corpus: { displayName: "Renamed", vectorDb: { _tag: "managed" } } }), { unchanged: 1 })
+      assert.deepStrictEqual([...engine.corpora.values()].map((c) => c.displayName), ["Renamed"])
+    }).pipe(Effect.scoped))
+})

@@ -1,0 +1,95 @@
+import type { ChildProcess } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type Finished, start } from "../support/Sluice.ts"
+import { write } from "../support/TempFolder.ts"
+import { leave, parent, travel } from "./support/TestServer.ts"
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-serve-"))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Serving {
+  readonly url: string
+  readonly child: ChildProcess
+  readonly finished: Promise<Finished>
+}
+
+/** Starts `sluice serve` and waits for its line. */
+const serve = async (...args: ReadonlyArray<string>): Promise<Serving> => {
+  const { child, finished } = start(["serve", "--port", "0", ...args], { cwd: folder })
+  const line = new Promise<string>((resolve) => {
+    let text = ""
+    child.stdout?.on("data", (data: string) => {
+      text += data
+      if (text.includes("\n")) resolve(text.trim())
+    })
+  })
+  const ended = finished.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)))
+  return { url: await Promise.race([line, ended]), child, finished }
+}
+
+const post = async (url: string, body: unknown) =>
+  await (await fetch(url, { method: "POST", body: JSON.stringify(body) })).json() as Record<string, never> & {
+    name: string
+    done?: boolean
+    response: Record<string, string>
+  }
+
+describe("sluice serve", () => {
+  it("prints its address and nothing else, and ends when it is told to", async () => {
+    const { child, finished, url } = await serve()
+    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
+    assert.strictEqual((await fetch(`${url}/v1/${parent}/ragCorpora`)).status, 200)
+    child.kill("SIGTERM")
+    const { stdout } = await finished
+    assert.strictEqual(stdout, `${url}\n`)
+  })
+
+  it("killed during an import, finishes it when it is started again", async () => {
+    write(join(folder, "bucket"), Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`${i}.md`, `${leave}\n\n${travel}\n\nNumber ${i}.`])))
+    const first = await serve("--bucket", "docs=bucket")
+    const { response: { name: corpus = "" } } = await post(`${first.url}/v1/${parent}/ragCorpora`, { displayName: "killed" })
+    const operation = await post(`${first.url}/v1/${corpus}/ragFiles:import`, { importRagFilesConfig: { gcsSource: { uris: ["gs://docs/"] } } })
+    const files = async (url: string) => {
+      const body = await (await fetch(`${url}/v1/${corpus}/ragFiles?pageSize=1000`)).json() as { ragFiles?: ReadonlyArray<{ gcsSource: { uris: ReadonlyArray<string> } }> }
+      return (body.ragFiles ?? []).map(({ gcsSource }) => gcsSource.uris[0])
+    }
+    while ((await files(first.url)).length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    first.child.kill("SIGKILL")
+    await first.finished
+
+    const second = await serve("--bucket", "docs=bucket")
+    let body = await post(`${second.url}/v1/${operation.name}:wait`, { timeout: "20s" })
+    while (body.done !== true) body = await post(`${second.url}/v1/${operation.name}:wait`, { timeout: "20s" })
+    const { failedRagFilesCount = "0", importedRagFilesCount = "0", skippedRagFilesCount = "0" } = body.response
+    // What was stored when the server was killed, but not counted yet, is found to be there already.
+    assert.strictEqual(Number(importedRagFilesCount) + Number(skippedRagFilesCount), 300)
+    assert.isAtMost(Number(skippedRagFilesCount), 64)
+    assert.strictEqual(failedRagFilesCount, "0")
+    const uris = await files(second.url)
+    assert.strictEqual(uris.length, 300)
+    assert.strictEqual(new Set(uris).size, 300)
+    second.child.kill("SIGTERM")
+    await second.finished
+  })
+
+  it("refuses what would open it to others, and scripts it cannot read", async () => {
+    const open = await start(["serve", "--host", "0.0.0.0", "--port", "0"], { cwd: folder }).finished
+    assert.notStrictEqual(open.code, 0)
+    assert.match(open.stderr, /token/)
+    assert.strictEqual(open.stdout, "")
+    writeFileSync(join(folder, "faults.yaml"), "faults: [{ method: nothing }]")
+    const script = await start(["serve", "--faults", "faults.yaml", "--port", "0"], { cwd: folder }).finished
+    assert.notStrictEqual(script.code, 0)
+    assert.match(script.stderr, /method/)
+    writeFileSync(join(folder, "token"), "short")
+    const token = await start(["serve", "--token-file", "token", "--port", "0"], { cwd: folder }).finished
+    assert.match(token.stderr, /at least 16/)
+    assert.notInclude(token.stderr, "short\n")
+  })
+})

@@ -1,0 +1,215 @@
+import { Effect, Layer, Stream } from "effect"
+import { type Corpus, CorpusName } from "../../src/domain/Corpus.ts"
+import { type DocumentError, ServiceError } from "../../src/domain/Errors.ts"
+import type { ImportRequest } from "../../src/domain/Import.ts"
+import { type Operation, OperationName, type PartialFailure } from "../../src/domain/Operation.ts"
+import { type RagFile, RagFileName, type UploadRequest } from "../../src/domain/RagFile.ts"
+import { Corpora } from "../../src/ports/Corpora.ts"
+import { Engine } from "../../src/ports/Engine.ts"
+import { Files } from "../../src/ports/Files.ts"
+import type { ObjectStore } from "../../src/ports/ObjectStore.ts"
+import type { Page, PageRequest } from "../../src/ports/Paging.ts"
+
+/**
+ * A target that keeps its files in memory and counts what it is asked for: sync's tests look at calls, which the
+ * real engines do not show. Outlives the runs against it, as a remote service would.
+ */
+export class MemoryEngine {
+  readonly corpora = new Map<string, Corpus>()
+  readonly files = new Map<string, { readonly file: RagFile; readonly text: string }>()
+  readonly calls = { uploads: 0, updates: 0, deletes: 0 }
+  /** Objects that were staged. */
+  puts = 0
+  /** Decides the fate of an upload by its text. */
+  refuse: (request: UploadRequest, text: string) => ServiceError | DocumentError | undefined = () => undefined
+  /** Runs after an upload was stored and before its caller hears of it. */
+  afterStore: Effect.Effect<void, ServiceError> = Effect.void
+  /** What the engine can fetch by itself, by address; undefined: it does not import. */
+  objects: Record<string, string> | undefined
+  /** Decides the fate of an import in the place of the engine. */
+  refuseImport: (request: ImportRequest) => ServiceError | undefined = () => undefined
+  /** What the engine says of a file that it does not take. */
+  refuseObject: (uri: string) => PartialFailure | "silently" | undefined = () => undefined
+  /** Runs when an import was begun, before its caller hears of it, and whenever one is looked at. */
+  onImport: Effect.Effect<void> = Effect.void
+  onLook: Effect.Effect<void> = Effect.void
+  readonly imports: Array<ImportRequest> = []
+  readonly operations = new Map<string, Operation>()
+  pageSize = 2
+  signature = "1"
+  remoteEmbedding = false
+  #next = 1
+
+  /** Path within the source to text, of what a reader would find. */
+  get content(): Record<string, string> {
+    return Object.fromEntries([...this.files.values()].map(({ file, text }) => [file.displayName, text]).toSorted())
+  }
+
+  get layer(): Layer.Layer<Corpora | Files | Engine> {
+    return Layer.mergeAll(
+      Layer.succeed(Corpora, this.#corpora),
+      Layer.succeed(Files, this.#files),
+      Layer.sync(Engine, () => Engine.of({
+        name: "embedded",
+        parent: "memory",
+        target: "memory",
+        signature: this.signature,
+        maxFileBytes: 1_000_000,
+        remoteEmbedding: this.remoteEmbedding,
+        concurrency: 8,
+        ...(this.objects === undefined ? {} : {
+          imports: {
+            sources: new Set(["storage", "googleDrive"] as const),
+            objects: this.#store,
+            operations: {
+              list: (page: PageRequest) => Effect.sync(() => paged([...this.operations.values()], page, this.pageSize)),
+              wait: (name: OperationName) =>
+                Effect.andThen(this.onLook, Effect.suspend(() => this.#found(this.operations.get(name), name)))
+            }
+          }
+        })
+      }))
+    )
+  }
+
+  readonly #corpora: Corpora["Service"] = {
+    create: (spec) =>
+      Effect.sync(() => {
+        const corpus: Corpus = {
+          ...spec,
+          name: CorpusName.make(`corpora/${this.#next++}`),
+          state: "ACTIVE",
+          createTime: "2026-01-01T00:00:00Z",
+          updateTime: "2026-01-01T00:00:00Z"
+        }
+        this.corpora.set(corpus.name, corpus)
+        return corpus
+      }),
+    get: (name) => this.#found(this.corpora.get(name), name),
+    list: (page) => Effect.succeed(paged([...this.corpora.values()], page, this.pageSize)),
+    update: (name, patch) =>
+      Effect.map(this.#found(this.corpora.get(name), name), (corpus) => {
+        const updated = { ...corpus, ...patch }
+        this.corpora.set(name, updated)
+        return updated
+      }),
+    delete: (name) =>
+      Effect.sync(() => {
+        this.corpora.delete(name)
+        for (const file of this.files.keys()) if (file.startsWith(`${name}/`)) this.files.delete(file)
+      })
+  }
+
+  readonly #files: Files["Service"] = {
+    upload: (request) =>
+      Effect.suspend((): Effect.Effect<{ file: RagFile; embedded: number; embeddedTokens: number }, ServiceError | DocumentError> => {
+        this.calls.uploads += 1
+        const text = new TextDecoder().decode(request.content)
+        const refusal = this.refuse(request, text)
+        if (refusal !== undefined) return Effect.fail(refusal)
+        const file: RagFile = {
+          name: RagFileName.make(`${request.corpus}/ragFiles/${this.#next++}`),
+          displayName: request.displayName,
+          sourceUri: request.sourceUri ?? request.displayName,
+          sizeBytes: request.content.length,
+          state: "ACTIVE",
+          chunks: 1,
+          createTime: "2026-01-01T00:00:00Z",
+          updateTime: "2026-01-01T00:00:00Z",
+          ...(request.marker === undefined ? {} : { marker: request.marker }),
+          ...(request.permissions === undefined ? {} : { permissions: request.permissions })
+        }
+        this.files.set(file.name, { file, text })
+        if (request.replaces !== undefined) this.files.delete(request.replaces)
+        return Effect.as(this.afterStore, { file, embedded: 1, embeddedTokens: text.length })
+      }),
+    import: (request) =>
+      Effect.suspend(() => {
+        this.imports.push(request)
+        const refusal = this.refuseImport(request)
+        return refusal === undefined ? Effect.andThen(this.onImport, Effect.sync(() => this.#import(request))) : Effect.fail(refusal)
+      }),
+    get: (name) => Effect.map(this.#found(this.files.get(name), name), ({ file }) => file),
+    list: (corpus, page) =>
+      Effect.sync(() => paged([...this.files.values()].map(({ file }) => file).filter((f) => f.name.startsWith(corpus)), page, this.pageSize)),
+    update: (name, patch) =>
+      Effect.map(this.#found(this.files.get(name), name), ({ file, text }) => {
+        this.calls.updates += 1
+        const updated = { ...file, ...patch }
+        this.files.set(name, { file: updated, text })
+        return updated
+      }),
+    delete: (name) =>
+      Effect.map(this.#found(this.files.get(name), name), () => {
+        this.calls.deletes += 1
+        this.files.delete(name)
+      })
+  }
+
+  /** What is put is what an import fetches; nothing else is asked of it. */
+  readonly #store: ObjectStore["Service"] = {
+    get: () => Stream.die("not asked for"),
+    list: () => Stream.die("not asked for"),
+    head: () => Effect.die("not asked for"),
+    delete: () => Effect.die("not asked for"),
+    put: (uri, body, { when } = {}) =>
+      Effect.suspend(() => {
+        if (when === "absent" && this.objects?.[uri] !== undefined) {
+          return Effect.fail(new ServiceError({ code: "ALREADY_EXISTS", message: uri }))
+        }
+        this.puts += 1
+        this.objects = { ...this.objects, [uri]: body instanceof Uint8Array ? new TextDecoder().decode(body) : "" }
+        return Effect.succeed({ uri, revision: "1", size: 0 })
+      })
+  }
+
+  /** Takes what is new or has changed, under a new name, and does not know of what it took before by any mark. */
+  #import({ corpus, source }: ImportRequest): Operation {
+    const counts = { imported: 0, skipped: 0, failed: 0 }
+    const partialFailures: Array<PartialFailure> = []
+    const uris = source._tag === "storage" ? source.uris : Object.keys(this.objects ?? {})
+    for (const uri of uris) {
+      const text = this.objects?.[uri]
+      const refusal = this.refuseObject(uri)
+      const held = [...this.files.values()].find(({ file }) => file.sourceUri === uri)
+      if (text === undefined || refusal !== undefined) {
+        counts.failed += 1
+        if (typeof refusal === "object") partialFailures.push(refusal)
+      } else if (held?.text === text) counts.skipped += 1
+      else {
+        counts.imported += 1
+        if (held !== undefined) this.files.delete(held.file.name)
+        const name = RagFileName.make(`${corpus}/ragFiles/${this.#next++}`)
+        const displayName = uri.slice(uri.lastIndexOf("/") + 1)
+        const time = "2026-01-01T00:00:00Z"
+        this.files.set(name, { text, file: { name, displayName, sourceUri: uri, state: "ACTIVE", createTime: time, updateTime: time } })
+      }
+    }
+    const operation: Operation = {
+      name: OperationName.make(`${corpus}/operations/${this.#next++}`),
+      kind: "importFiles",
+      target: corpus,
+      done: true,
+      progress: 100,
+      counts,
+      partialFailures,
+      createTime: "2026-01-01T00:00:00Z",
+      updateTime: "2026-01-01T00:00:00Z"
+    }
+    this.operations.set(operation.name, operation)
+    return { ...operation, done: false, progress: 0 }
+  }
+
+  #found<A>(value: A | undefined, what: string): Effect.Effect<A, ServiceError> {
+    return value === undefined ? Effect.fail(ServiceError.notFound(what)) : Effect.succeed(value)
+  }
+}
+
+/** Pages of two, so that every reader of a listing meets more than one. */
+const paged = <A>(all: ReadonlyArray<A>, { token }: PageRequest, size: number): Page<A> => {
+  const from = Number(token ?? 0)
+  return {
+    items: all.slice(from, from + size),
+    ...(from + size < all.length ? { nextToken: String(from + size) } : {})
+  }
+}

@@ -1,0 +1,42 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+
+const bin = join(import.meta.dirname, "../../dist/cli/bin.js")
+
+export interface Finished {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Options {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Starts the built command line in a process of its own. */
+export const start = (args: ReadonlyArray<string>, options: Options): { readonly child: ChildProcess; readonly finished: Promise<Finished> } => {
+  if (!existsSync(bin)) throw new Error("the command line is not built: run `npm run build`, or `npm test`, which does")
+  const child = spawn(process.execPath, [bin, ...args], {
+    cwd: options.cwd,
+    env: { ...process.env, NO_COLOR: "1", ...options.env },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  let stdout = ""
+  let stderr = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => void (stdout += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => void (stderr += text))
+  const finished = new Promise<Finished>((resolve, reject) => {
+    child.on("error", reject)
+    child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr }))
+  })
+  return { child, finished }
+}
+
+export const sluice = (args: ReadonlyArray<string>, options: Options): Promise<Finished> => start(args, options).finished
+
+/** The JSON lines a command printed. */
+export const events = ({ stdout }: Finished): ReadonlyArray<Record<string, unknown>> =>
+  stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line))

@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest"
+import { chunk } from "../../../src/text/chunk/chunk.ts"
+import { countTokens } from "../../../src/text/Tokens.ts"
+import { generator } from "../generator.ts"
+import { anyDocument, documentOf, paragraph, type Piece, sentence } from "./documents.ts"
+
+const structure = (size: number, overlap = 0) => ({ strategy: "structure" as const, size, overlap })
+
+/** A manual of 200 pages of 500 words, with a heading before every `headingEvery` paragraphs. */
+const manual = (seed: number, headingEvery: number): Array<Piece> => {
+  const random = generator(seed)
+  const pieces: Array<Piece> = []
+  for (let words = 0; words < 100_000;) {
+    if (pieces.length % headingEvery === 1) pieces.push({ kind: "heading", level: 1 + random.below(3), text: sentence(random) })
+    else pieces.push({ kind: "paragraph", text: paragraph(random) })
+    words += pieces[pieces.length - 1]!.text.split(" ").length
+  }
+  return pieces
+}
+
+describe("structure", () => {
+  it("never cuts a heading, table row, list item, sentence or code fence that fits", () => {
+    for (let seed = 0; seed < 10; seed++) {
+      const document = anyDocument(seed, 60, true)
+      for (const size of [150, 400]) {
+        const starts = chunk(document, structure(size)).map(({ start }) => start)
+        for (const block of document.blocks) {
+          const inside = starts.filter((start) => start > block.start && start < block.end)
+          const text = document.text.slice(block.start, block.end)
+          if (block.kind === "heading" || (block.kind === "code" && countTokens(text) < size - 2)) {
+            expect([block.kind, inside]).toEqual([block.kind, []])
+          }
+          for (const start of inside) {
+            if (block.kind === "table" || block.kind === "list" || block.kind === "code") {
+              expect(document.text[start - 1]).toBe("\n")
+            } else expect(document.text.slice(block.start, start).trimEnd()).toMatch(/\.$/)
+          }
+        }
+      }
+    }
+  })
+
+  it("never leaves a heading at the end of a chunk", () => {
+    for (let seed = 0; seed < 5; seed++) {
+      const document = documentOf(manual(seed, 4).slice(0, 400))
+      for (const chunking of [structure(300), structure(300, 60), structure(1024)]) {
+        for (const { end } of chunk(document, chunking)) {
+          const last = document.blocks.findLast((block) => block.start < end)
+          expect(last?.kind).toBe(last === document.blocks.at(-1) ? last?.kind : "paragraph")
+        }
+      }
+    }
+  })
+
+  it("cuts long paragraphs at sentence ends, Chinese and Japanese too", () => {
+    const text = Array.from({ length: 80 }, (_, i) => `第${i}条は休暇の申請について定める。本当に${i}日必要ですか?`).join("")
+    const chunks = chunk(documentOf([{ kind: "paragraph", text }]), structure(200))
+    expect(chunks.length).toBeGreaterThan(5)
+    for (const item of chunks) expect(item.text).toMatch(/[。?]$/)
+  })
+
+  it("starts with the whole sentences before it, up to the overlap", () => {
+    const document = documentOf(manual(5, 1e9).slice(0, 300))
+    const chunks = chunk(document, structure(400, 80))
+    let overlapped = 0
+    chunks.forEach((item, i) => {
+      if (i === 0) return
+      const shared = document.text.slice(item.start, chunks[i - 1]!.end)
+      expect(countTokens(shared)).toBeLessThanOrEqual(80)
+      if (shared === "") return
+      overlapped++
+      expect(document.text.slice(0, item.start).trimEnd()).toMatch(/\.$/)
+    })
+    expect(overlapped / chunks.length).toBeGreaterThan(0.8)
+  })
+
+  it("fills chunks well", () => {
+    const chunks = chunk(documentOf(manual(6, 20)), structure(400))
+    const mean = chunks.reduce((sum, { tokens }) => sum + tokens, 0) / chunks.length
+    expect(mean).toBeGreaterThan(240)
+    expect(chunks.filter(({ tokens }) => tokens < 80).length / chunks.length).toBeLessThan(0.01)
+  })
+
+  for (const headingEvery of [10, 1e9]) {
+    it(`changes at most 3 chunks for a paragraph of 200 pages, a heading every ${headingEvery} blocks`, () => {
+      const pieces = manual(headingEvery, headingEvery)
+      for (const chunking of [structure(400), structure(1024, 200)]) {
+        const before = new Set(chunk(documentOf(pieces), chunking).map(({ text }) => text))
+        const random = generator(chunking.size)
+        for (let edit = 0; edit < 15; edit++) {
+          const edited = [...pieces]
+          const at = random.below(edited.length)
+          const fresh: Piece = { kind: "paragraph", text: paragraph(random) }
+          edited.splice(at, edit % 3 === 0 ? 0 : 1, ...(edit % 3 === 1 ? [] : [fresh]))
+          const changed = chunk(documentOf(edited), chunking).filter(({ text }) => !before.has(text))
+          expect(changed.length).toBeLessThanOrEqual(3)
+        }
+      }
+    })
+  }
+})

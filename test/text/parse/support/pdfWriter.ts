@@ -1,0 +1,55 @@
+interface PdfOptions {
+  readonly title?: string
+  readonly author?: string
+  /** What `A` stands for, `B` for the next and so on, as a font of another script maps its codes. */
+  readonly alphabet?: number
+  /** Makes the file say that it is encrypted, with a key that no empty password opens. */
+  readonly encrypted?: boolean
+}
+
+/** Writes a small PDF, a page for each list of lines. A line that begins with `# ` is set large. */
+export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: PdfOptions = {}): Uint8Array => {
+  const objects: Array<string> = []
+  const add = (body: string): number => objects.push(body)
+  add("<< /Type /Catalog /Pages 2 0 R >>")
+  add("")
+  const map = options.alphabet === undefined ? undefined : toUnicode(options.alphabet)
+  const mapping = map === undefined ? "" : `/ToUnicode ${add(`<< /Length ${map.length} >>\nstream\n${map}\nendstream`)} 0 R `
+  const font = add(`<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica ${mapping}>>`)
+  const kids = pages.map((lines) => {
+    const content = lines.map((line, i) => {
+      const large = line.startsWith("# ")
+      const text = (large ? line.slice(2) : line).replace(/[()\\]/g, "\\$&")
+      return `BT /F1 ${large ? 24 : 11} Tf 72 ${740 - i * 30} Td (${text}) Tj ET`
+    }).join("\n")
+    const stream = add(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`)
+    return add(
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${stream} 0 R /Resources << /Font << /F1 ${font} 0 R >> >> >>`
+    )
+  })
+  objects[1] = `<< /Type /Pages /Count ${kids.length} /Kids [${kids.map((kid) => `${kid} 0 R`).join(" ")}] >>`
+  const info = add(`<< /Title (${options.title ?? ""}) /Author (${options.author ?? ""}) >>`)
+  const key = "0".repeat(64)
+  const encrypt = options.encrypted === true
+    ? add(`<< /Filter /Standard /V 1 /R 2 /Length 40 /P -44 /O <${key}> /U <${key}> >>`)
+    : undefined
+  let file = "%PDF-1.4\n"
+  const offsets = objects.map((body, i) => {
+    const offset = file.length
+    file += `${i + 1} 0 obj\n${body}\nendobj\n`
+    return offset
+  })
+  const xref = file.length
+  file += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`
+  file += offsets.map((offset) => `${String(offset).padStart(10, "0")} 00000 n \n`).join("")
+  const id = "<00112233445566778899aabbccddeeff>"
+  const security = encrypt === undefined ? "" : `/Encrypt ${encrypt} 0 R /ID [${id}${id}] `
+  file += `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R /Info ${info} 0 R ${security}>>\nstartxref\n${xref}\n%%EOF\n`
+  return Buffer.from(file, "latin1")
+}
+
+const toUnicode = (first: number): string =>
+  "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /A def /CMapType 2 def\n" +
+  "1 begincodespacerange <00> <ff> endcodespacerange\n" +
+  `2 beginbfrange <20> <20> <0020> <41> <5a> <${first.toString(16).padStart(4, "0")}> endbfrange\n` +
+  "endcmap CMapName currentdict /CMap defineresource pop end end"

@@ -1,0 +1,152 @@
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { expect, it } from "@effect/vitest"
+import { Effect, type Exit } from "effect"
+import { describe } from "vitest"
+import { defaultChunking } from "../../../src/domain/Chunking.ts"
+import type { DocumentError } from "../../../src/domain/Errors.ts"
+import type { Limits, Prepared, Raw } from "../../../src/text/Prepared.ts"
+import { TextPool } from "../../../src/text/TextPool.ts"
+
+const entry = new URL("./hostileWorker.ts", import.meta.url)
+const limits: Partial<Limits> = { bytes: 10_000, timeMs: 3_000, memory: 200 * 1024 * 1024 }
+const pool = TextPool.layer({ size: 2, entry, limits })
+
+const raw = (name: string, text = `The text of ${name}.`): Raw => ({
+  content: new TextEncoder().encode(text),
+  name,
+  chunking: defaultChunking
+})
+
+const prepareAll = Effect.fnUntraced(function*(names: ReadonlyArray<string>) {
+  const { prepare } = yield* TextPool
+  return yield* Effect.forEach(names, (name) => Effect.result(prepare(raw(name))), { concurrency: 100 })
+})
+
+const good = (from: number, count: number): Array<string> => Array.from({ length: count }, (_, i) => `good ${from + i}`)
+
+/** What a parser does to its process, and what that makes of the file. */
+const misdeeds = {
+  loop: "timeout",
+  wait: "timeout",
+  allocate: "memory",
+  buffers: "memory",
+  abort: "crash",
+  exit: "crash",
+  kill: "crash",
+  later: "crash",
+  string: "corrupt",
+  undefined: "corrupt",
+  error: "corrupt",
+  refuse: "encrypted"
+} as const
+
+describe("TextPool", () => {
+  it.live("a parser that misbehaves costs its own file, whatever it does", () =>
+    Effect.gen(function*() {
+      const bad = Object.keys(misdeeds)
+      const names = bad.flatMap((misdeed, i) => [...good(i * 10, 10), misdeed])
+      const results = yield* prepareAll(names)
+      const failures: Record<string, string> = {}
+      for (const [i, result] of results.entries()) {
+        if (result._tag === "Success") expect(result.success.chunks[0]?.text).toBe(`The text of ${names[i]}.`)
+        else {
+          failures[names[i]!] = result.failure.problem
+          expect(result.failure.message).not.toMatch(/canary|second line|\n| at /)
+        }
+      }
+      expect(failures).toEqual(misdeeds)
+    }).pipe(Effect.provide(pool)))
+
+  it.live("a file over the limit of bytes is never sent", () =>
+    Effect.gen(function*() {
+      const { prepare } = yield* TextPool
+      const failure = yield* Effect.flip(prepare(raw("large", "x".repeat(10_001))))
+      expect([failure.problem, failure.skips]).toEqual(["limit", true])
+    }).pipe(Effect.provide(TextPool.layer({ entry: new URL("./missing.ts", import.meta.url), limits }))))
+
+  it.live("a worker that cannot start is our fault, not the document's", () =>
+    Effect.gen(function*() {
+      const { prepare } = yield* TextPool
+      const exit: Exit.Exit<Prepared, DocumentError> = yield* Effect.exit(prepare(raw("good")))
+      expect(String(exit)).toContain("does not start")
+    }).pipe(Effect.provide(TextPool.layer({ entry: new URL("./missing.ts", import.meta.url), limits }))))
+
+  it.live("an interrupted call does not disturb the others", () =>
+    Effect.gen(function*() {
+      const { prepare } = yield* TextPool
+      const [late, result] = yield* Effect.all([
+        Effect.timeoutOption(prepare(raw("wait")), 50),
+        prepare(raw("good"))
+      ], { concurrency: 2 })
+      expect(late._tag).toBe("None")
+      expect(result.chunks).toHaveLength(1)
+    }).pipe(Effect.provide(pool)))
+
+  it.live("more bytes than the pipes hold go through", () =>
+    Effect.gen(function*() {
+      const { prepare } = yield* TextPool
+      const text = "word ".repeat(300_000)
+      const results = yield* Effect.forEach([1, 2, 3, 4, 5], (i) => prepare(raw(`good ${i}`, text)), { concurrency: 5 })
+      expect(results.map(({ chunks }) => chunks[0]?.text === text)).toEqual([true, true, true, true, true])
+    }).pipe(Effect.provide(TextPool.layer({ size: 2, entry }))))
+
+  it.live("workers see nothing secret of the environment", () =>
+    Effect.gen(function*() {
+      const { prepare } = yield* TextPool
+      process.env["SLUICE_TEST_SECRET"] = "canary"
+      const { title } = yield* prepare(raw("environment"))
+      delete process.env["SLUICE_TEST_SECRET"]
+      expect(title).toContain("PATH")
+      expect(title).not.toContain("canary")
+    }).pipe(Effect.provide(pool)))
+
+  it.live("workers are gone when the scope closes", () =>
+    Effect.gen(function*() {
+      const results = yield* prepareAll(good(0, 40)).pipe(Effect.provide(pool, { local: true }))
+      const pids = new Set(results.map((result) => (result._tag === "Success" ? Number(result.success.title) : 0)))
+      expect(pids.size).toBe(2)
+      for (const pid of pids) yield* Effect.promise(() => gone(pid))
+    }))
+
+  it.live("workers are gone when the parent is killed, even one that loops", () =>
+    Effect.gen(function*() {
+      const parent = spawn(process.execPath, [new URL("./orphaning.ts", import.meta.url).pathname], {
+        stdio: ["ignore", "pipe", "inherit"]
+      })
+      const [line] = yield* Effect.promise(() => once(parent.stdout, "data"))
+      const pids = execFileSync("pgrep", ["-P", String(parent.pid)], { encoding: "utf8" }).trim().split("\n").map(Number)
+      expect([String(line).trim(), pids.length]).toEqual(["ready", 2])
+      parent.kill("SIGKILL")
+      for (const pid of pids) yield* Effect.promise(() => gone(pid))
+    }))
+
+  it.live("a program ends at once though its pool was not closed", () =>
+    Effect.sync(() => {
+      const begin = performance.now()
+      const program = new URL("./unclosed.ts", import.meta.url).pathname
+      expect(execFileSync(process.execPath, [program], { encoding: "utf8" })).toBe("1\n")
+      expect(performance.now() - begin).toBeLessThan(4_500)
+    }))
+
+  it.live("inline: the same answers without processes", () =>
+    Effect.gen(function*() {
+      const { prepare } = yield* TextPool
+      const { chunks, format } = yield* prepare(raw("note.txt", "Hello there."))
+      expect([format, chunks.map(({ text }) => text)]).toEqual(["text", ["Hello there."]])
+      const failure = yield* Effect.flip(prepare(raw("empty.txt", "")))
+      expect(failure.problem).toBe("empty")
+    }).pipe(Effect.provide(TextPool.layerInline())))
+})
+
+/** Waits until a process is gone; the test's own time limit is what bounds it. */
+const gone = async (pid: number): Promise<void> => {
+  for (;;) {
+    try {
+      process.kill(pid, 0)
+    } catch {
+      return
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
