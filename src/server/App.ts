@@ -7,12 +7,12 @@ import { Engine } from "../ports/Engine.ts"
 import type { JsonObject } from "../wire/Message.ts"
 import { encodeResponse, type Match, match, type Route, routes } from "../wire/Routes.ts"
 import { readBody as readMessage, readQuery } from "../wire/tolerant/request.ts"
-import { type Call, type Handlers, take } from "./Call.ts"
+import { type Call, type Handlers, type RawHandler, take } from "./Call.ts"
 import { ClientNames } from "./ClientNames.ts"
 import type { Fault, Faults } from "./faults/Faults.ts"
 import { type AccessRules, refusal } from "./http/Access.ts"
 import { readBody } from "./http/Body.ts"
-import { failure, json, type Reply, type ReplyStyle, streamed } from "./http/Reply.ts"
+import { failure, json, raw, type Reply, type ReplyStyle, streamed } from "./http/Reply.ts"
 import { LongRunning } from "./operations/LongRunning.ts"
 import type { Quotas } from "./quotas/Quotas.ts"
 import type { UploadAnswer, UploadCall } from "./upload/Uploads.ts"
@@ -50,7 +50,7 @@ export const makeApp = (options: AppOptions) =>
     const answer = Effect.fnUntraced(function*(
       request: HttpServerRequest.HttpServerRequest,
       found: Match,
-      raw: string,
+      search: string,
       style: ReplyStyle
     ): Effect.fn.Return<Reply, ServiceError> {
       const { key, params, version } = found
@@ -65,7 +65,7 @@ export const makeApp = (options: AppOptions) =>
       if (over !== undefined) return failure(over.error, style, over.metadata)
 
       const reply = yield* named(names, Effect.gen(function*() {
-        const { form, query } = yield* take(readQuery(route, raw))
+        const { form, query } = yield* take(readQuery(route, search))
         const writing = { version, enumNumbers: form.enumNumbers }
         if (key === "uploadRagFile") {
           const { body, headers } = yield* options.uploads({
@@ -73,11 +73,15 @@ export const makeApp = (options: AppOptions) =>
             version,
             names,
             corpus: names.corpus(params["parent"] ?? ""),
-            query: raw
+            query: search
           })
           return json(body === undefined ? {} : encodeResponse(route, body, writing), style, 200, headers)
         }
         const bytes = yield* readBody(request, options.mostJsonBytes)
+        if (route.raw === true) {
+          const handler = options.handlers[key] as unknown as RawHandler<AnyRoute> // the table gives a raw route a raw handler
+          return raw(yield* handler({ version, params, query: {}, body: bytes, names, slowBy: fault.operation }))
+        }
         const body = yield* take(readMessage(route, route.body === undefined ? "" : bytes, { version }))
         // The table gives each handler the messages of its own route.
         const handler = options.handlers[key] as unknown as AnyHandler
@@ -94,18 +98,18 @@ export const makeApp = (options: AppOptions) =>
 
     const dispatch = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest): Effect.fn.Return<Reply> {
       const [path = "", ...rest] = request.url.split("?")
-      const raw = rest.join("?")
-      const style: ReplyStyle = { pretty: wantsPretty(raw) }
+      const search = rest.join("?")
+      const style: ReplyStyle = { pretty: wantsPretty(search) }
       const refused = refusal(options.access, request.headers)
       if (refused !== undefined) return failure(refused, style)
       if (path === "/" && request.method === "GET") return json(options.about, { pretty: true })
       // The bytes of a resumable upload are put by some clients, and posted by others.
       const found = match(request.method === "PUT" && path.startsWith("/upload/") ? "POST" : request.method, path)
       if (found === undefined) return failure(noSuchMethod, style)
-      const framed: ReplyStyle = routes[found.key].stream === true ? { ...style, framing: /(?:^|&)(?:\$|%24)?alt=sse(?:&|$)/.test(raw) ? "sse" : "array" } : style
+      const framed: ReplyStyle = routes[found.key].stream === true ? { ...style, framing: /(?:^|&)(?:\$|%24)?alt=sse(?:&|$)/.test(search) ? "sse" : "array" } : style
       if (calls >= options.mostCalls) return failure(busy, framed)
       calls += 1
-      return yield* answer(request, found, raw, framed).pipe(
+      return yield* answer(request, found, search, framed).pipe(
         Effect.timeoutOrElse({ duration: options.callTimeout, orElse: () => Effect.succeed(failure(tooSlow, framed)) }),
         Effect.catch((error) => Effect.succeed(failure(error, framed))),
         Effect.catchCauseIf(
@@ -151,7 +155,7 @@ const broken = (request: HttpServerRequest.HttpServerRequest, reply: Reply): Eff
     return yield* dropped(request)
   })
 
-const wantsPretty = (raw: string): boolean => /(?:^|&)(?:\$|%24)?prettyPrint=(?:1|true)(?:&|$)/i.test(raw)
+const wantsPretty = (search: string): boolean => /(?:^|&)(?:\$|%24)?prettyPrint=(?:1|true)(?:&|$)/i.test(search)
 
 const noSuchMethod = new ServiceError({ code: "NOT_FOUND", message: "Method not found." })
 const busy = new ServiceError({ code: "UNAVAILABLE", message: "The server has too many calls under way.", retryAfter: 1_000 })

@@ -22,11 +22,24 @@ type Streaming = "streamGenerateContent"
 /** Its bodies are not all JSON: see `upload/`. */
 type Elsewhere = "uploadRagFile"
 
+/** An answer whose form is the model's own. */
+export interface RawAnswer {
+  /** Default 200. */
+  readonly status?: number
+  readonly contentType: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** A stream says what went wrong in its own form: its status has been sent. */
+  readonly body: Uint8Array | Stream.Stream<Uint8Array>
+}
+
+export type RawHandler<R> = (call: Call<object, Uint8Array, Params<R>>) => Effect.Effect<RawAnswer, ServiceError>
+
 /** What answers each method of the table. */
 export type Handlers = {
-  readonly [K in Exclude<RouteKey, Elsewhere>]: (call: CallOf<Routes[K]>) => K extends Streaming
-    ? Effect.Effect<Stream.Stream<ResponseOf<Routes[K]>, ServiceError>, ServiceError>
-    : Effect.Effect<ResponseOf<Routes[K]>, ServiceError>
+  readonly [K in Exclude<RouteKey, Elsewhere>]: Routes[K] extends { readonly raw: true } ? RawHandler<Routes[K]>
+    : (call: CallOf<Routes[K]>) => K extends Streaming
+      ? Effect.Effect<Stream.Stream<ResponseOf<Routes[K]>, ServiceError>, ServiceError>
+      : Effect.Effect<ResponseOf<Routes[K]>, ServiceError>
 }
 
 /** A codec's verdict within an Effect. */

@@ -1,45 +1,17 @@
 import { Result } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import type { OperationKind } from "../domain/Operation.ts"
-import { type AnyMessage, type ApiVersion, type JsonObject, message, type Message } from "./Message.ts"
-import {
-  CreateRagCorpusOperationMetadata,
-  DeleteOperationMetadata,
-  ImportRagFilesOperationMetadata,
-  ListOperationsRequest,
-  ListOperationsResponse,
-  Operation,
-  UpdateRagCorpusOperationMetadata,
-  UpdateRagEngineConfigOperationMetadata,
-  WaitOperationRequest
-} from "./messages/Operations.ts"
-import { GenerateContentRequest, GenerateContentResponse } from "./messages/GenerateContent.ts"
-import {
-  AugmentPromptRequest,
-  AugmentPromptResponse,
-  CorroborateContentRequest,
-  CorroborateContentResponse
-} from "./messages/Grounding.ts"
-import { ListLocationsRequest, ListLocationsResponse, Location } from "./messages/Locations.ts"
-import { DeleteRagCorpusRequest, ListRagCorporaRequest, ListRagCorporaResponse, RagCorpus } from "./messages/RagCorpus.ts"
-import { RagEngineConfig } from "./messages/RagEngineConfig.ts"
-import {
-  DeleteRagFileRequest,
-  ImportRagFilesRequest,
-  ImportRagFilesResponse,
-  ListRagFilesRequest,
-  ListRagFilesResponse,
-  RagFile,
-  UploadRagFileRequest,
-  UploadRagFileResponse
-} from "./messages/RagFile.ts"
-import { RetrieveContextsRequest, RetrieveContextsResponse } from "./messages/Retrieval.ts"
-import { Empty } from "./messages/Rpc.ts"
-import { build, compile, type ParamsOf, parse, type Path } from "./Path.ts"
+import type { ApiVersion, JsonObject } from "./Message.ts"
+import { build, parse } from "./Path.ts"
+import { nothing, type Route } from "./Route.ts"
+import { generationRoutes } from "./routes/generation.ts"
+import { operationRoutes } from "./routes/operations.ts"
+import { ragRoutes } from "./routes/rag.ts"
 import { missingIn, write, type WriteOptions } from "./write.ts"
 
+export type { Route } from "./Route.ts"
+
 /**
- * Every method of the RAG area, once, for the client and for the server.
+ * Every method, once, for the client and for the server.
  *
  * Client: `path(routes.importRagFiles, "v1beta1", { parent: corpus })`, `encodeQuery`, `encodeRequest`, then
  * `decodeResponse`; a failure's body goes through `errorFromWire` (`Errors.ts`).
@@ -52,163 +24,10 @@ import { missingIn, write, type WriteOptions } from "./write.ts"
  * Plain tables, and not `HttpApi`: the API's verbs (`ragFiles:import`), parameters of several segments, five bindings
  * of one method, bodies that must be read leniently or stay raw, and zero values that are left out each go against it.
  */
-export interface Route<Param extends string = string, Query = unknown, Body = unknown, Response = unknown> {
-  /** The method in the protos. */
-  readonly rpc: string
-  readonly verb: "GET" | "POST" | "PATCH" | "DELETE"
-  readonly paths: ReadonlyArray<Path>
-  readonly query: Message<Query>
-  /** Absent: the method takes no body. */
-  readonly body?: Message<Body>
-  /** The request's field that is the body, where the body is not the whole request. Begins every path of a violation. */
-  readonly bodyField?: string
-  readonly response: Message<Response>
-  readonly stream?: true
-  /** What the operation that it answers with is about. */
-  readonly operation?: { readonly kind: OperationKind; readonly metadata: AnyMessage; readonly response: AnyMessage }
-  /** The type of the parameters; never there. */
-  readonly params?: { readonly [K in Param]: string }
-}
-
-const nothing = message("google.protobuf.Empty", {})
-
-interface Options<Query, Body, Response> {
-  readonly query?: Message<Query>
-  readonly body?: Message<Body>
-  readonly bodyField?: string
-  readonly response: Message<Response>
-  readonly stream?: true
-  readonly operation?: NonNullable<Route["operation"]>
-}
-
-const route = <T extends string, Query = {}, Body = never, Response = never>(
-  rpc: string,
-  verb: Route["verb"],
-  templates: T | ReadonlyArray<T>,
-  options: Options<Query, Body, Response>
-): Route<ParamsOf<T>, Query, Body, Response> => ({
-  rpc,
-  verb,
-  paths: (typeof templates === "string" ? [templates] : templates).map(compile),
-  ...options,
-  query: options.query ?? (nothing as Message<Query & object>) // Query is {} when none is given
-})
-
-const data = "VertexRagDataService."
-const location = "projects/*/locations/*"
-const corpus = "projects/*/locations/*/ragCorpora/*"
-const file = "projects/*/locations/*/ragCorpora/*/ragFiles/*"
-/** Wherever an operation hangs: it is known by its last segment. */
-const operation = "projects/*/locations/*/**/operations/*"
-
-const models = [
-  "{model=projects/*/locations/*/publishers/*/models/*}",
-  "{model=projects/*/locations/*/endpoints/*}",
-  "{model=publishers/*/models/*}",
-  "{model=endpoints/*}"
-] as const
-
 export const routes = {
-  createRagCorpus: route(`${data}CreateRagCorpus`, "POST", `{parent=${location}}/ragCorpora`, {
-    body: RagCorpus,
-    bodyField: "rag_corpus",
-    response: Operation,
-    operation: { kind: "createCorpus", metadata: CreateRagCorpusOperationMetadata, response: RagCorpus }
-  }),
-  listRagCorpora: route(`${data}ListRagCorpora`, "GET", `{parent=${location}}/ragCorpora`, {
-    query: ListRagCorporaRequest,
-    response: ListRagCorporaResponse
-  }),
-  getRagCorpus: route(`${data}GetRagCorpus`, "GET", `{name=${corpus}}`, { response: RagCorpus }),
-  updateRagCorpus: route(`${data}UpdateRagCorpus`, "PATCH", `{name=${corpus}}`, {
-    body: RagCorpus,
-    bodyField: "rag_corpus",
-    response: Operation,
-    operation: { kind: "updateCorpus", metadata: UpdateRagCorpusOperationMetadata, response: RagCorpus }
-  }),
-  deleteRagCorpus: route(`${data}DeleteRagCorpus`, "DELETE", `{name=${corpus}}`, {
-    query: DeleteRagCorpusRequest,
-    response: Operation,
-    operation: { kind: "deleteCorpus", metadata: DeleteOperationMetadata, response: Empty }
-  }),
-
-  /** Without `/upload` before it, the JSON twin: the request alone, and no bytes. */
-  uploadRagFile: route(`${data}UploadRagFile`, "POST", `{parent=${corpus}}/ragFiles:upload`, {
-    body: UploadRagFileRequest,
-    response: UploadRagFileResponse
-  }),
-  importRagFiles: route(`${data}ImportRagFiles`, "POST", `{parent=${corpus}}/ragFiles:import`, {
-    body: ImportRagFilesRequest,
-    response: Operation,
-    operation: { kind: "importFiles", metadata: ImportRagFilesOperationMetadata, response: ImportRagFilesResponse }
-  }),
-  listRagFiles: route(`${data}ListRagFiles`, "GET", `{parent=${corpus}}/ragFiles`, {
-    query: ListRagFilesRequest,
-    response: ListRagFilesResponse
-  }),
-  getRagFile: route(`${data}GetRagFile`, "GET", `{name=${file}}`, { response: RagFile }),
-  deleteRagFile: route(`${data}DeleteRagFile`, "DELETE", `{name=${file}}`, {
-    query: DeleteRagFileRequest,
-    response: Operation,
-    operation: { kind: "deleteFile", metadata: DeleteOperationMetadata, response: Empty }
-  }),
-
-  getRagEngineConfig: route(`${data}GetRagEngineConfig`, "GET", `{name=${location}/ragEngineConfig}`, {
-    response: RagEngineConfig
-  }),
-  updateRagEngineConfig: route(`${data}UpdateRagEngineConfig`, "PATCH", `{name=${location}/ragEngineConfig}`, {
-    body: RagEngineConfig,
-    bodyField: "rag_engine_config",
-    response: Operation,
-    operation: {
-      kind: "updateEngineConfig",
-      metadata: UpdateRagEngineConfigOperationMetadata,
-      response: RagEngineConfig
-    }
-  }),
-
-  retrieveContexts: route("VertexRagService.RetrieveContexts", "POST", `{parent=${location}}:retrieveContexts`, {
-    body: RetrieveContextsRequest,
-    response: RetrieveContextsResponse
-  }),
-  augmentPrompt: route("VertexRagService.AugmentPrompt", "POST", `{parent=${location}}:augmentPrompt`, {
-    body: AugmentPromptRequest,
-    response: AugmentPromptResponse
-  }),
-  corroborateContent: route("VertexRagService.CorroborateContent", "POST", `{parent=${location}}:corroborateContent`, {
-    body: CorroborateContentRequest,
-    response: CorroborateContentResponse
-  }),
-
-  generateContent: route("PredictionService.GenerateContent", "POST", models.map((model) => `${model}:generateContent` as const), {
-    body: GenerateContentRequest,
-    response: GenerateContentResponse
-  }),
-  streamGenerateContent: route(
-    "PredictionService.StreamGenerateContent",
-    "POST",
-    models.map((model) => `${model}:streamGenerateContent` as const),
-    { body: GenerateContentRequest, response: GenerateContentResponse, stream: true }
-  ),
-
-  getOperation: route("Operations.GetOperation", "GET", `{name=${operation}}`, { response: Operation }),
-  listOperations: route("Operations.ListOperations", "GET", `{name=${location}/**}/operations`, {
-    query: ListOperationsRequest,
-    response: ListOperationsResponse
-  }),
-  cancelOperation: route("Operations.CancelOperation", "POST", `{name=${operation}}:cancel`, { body: Empty, response: Empty }),
-  waitOperation: route("Operations.WaitOperation", "POST", `{name=${operation}}:wait`, {
-    query: WaitOperationRequest,
-    body: WaitOperationRequest,
-    response: Operation
-  }),
-  deleteOperation: route("Operations.DeleteOperation", "DELETE", `{name=${operation}}`, { response: Empty }),
-
-  listLocations: route("Locations.ListLocations", "GET", "{name=projects/*}/locations", {
-    query: ListLocationsRequest,
-    response: ListLocationsResponse
-  }),
-  getLocation: route("Locations.GetLocation", "GET", `{name=${location}}`, { response: Location })
+  ...ragRoutes,
+  ...generationRoutes,
+  ...operationRoutes
 }
 
 export type Routes = typeof routes

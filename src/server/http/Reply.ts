@@ -3,6 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { errorToWire } from "../../wire/Errors.ts"
 import type { JsonObject } from "../../wire/Message.ts"
+import type { RawAnswer } from "../Call.ts"
 
 /** How an answer is written, as the query asks. */
 export interface ReplyStyle {
@@ -23,6 +24,12 @@ const print = (body: unknown, { pretty }: ReplyStyle): string =>
 
 export const json = (body: unknown, style: ReplyStyle, status = 200, more: Readonly<Record<string, string>> = {}): Reply =>
   HttpServerResponse.text(print(body, style), { status, contentType, headers: { ...headers, ...more } })
+
+/** An answer in the model's own form. */
+export const raw = ({ body, contentType, headers: more = {}, status = 200 }: RawAnswer): Reply => {
+  const options = { status, contentType, headers: { ...headers, ...more } }
+  return body instanceof Uint8Array ? HttpServerResponse.uint8Array(body, options) : HttpServerResponse.stream(body, options)
+}
 
 /** `metadata` is that of the ErrorInfo. */
 export const failure = (error: ServiceError, style: ReplyStyle, metadata: Readonly<Record<string, string>> = {}): Reply => {

@@ -1,0 +1,12 @@
+import { Context as Ctx, type Stream } from "effect"
+import type { ChatEvent, ChatRequest } from "../domain/Chat.ts"
+import type { ServiceError } from "../domain/Errors.ts"
+
+/**
+ * A model that carries on a conversation: what the embedded engine answers generation and chat with. What it cannot
+ * honestly do it refuses with INVALID_ARGUMENT before the first event, in a violation that names the field.
+ */
+export class ChatModel extends Ctx.Service<ChatModel, {
+  readonly model: string
+  readonly stream: (request: ChatRequest) => Stream.Stream<ChatEvent, ServiceError>
+}>()("sluice/ports/ChatModel") {}
