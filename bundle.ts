@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from "node:fs"
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { build, type BuildOptions } from "rolldown"
 
 const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(readFileSync("package.json", "utf8"))
@@ -16,22 +16,32 @@ const workers = {
 
 const output = (dir: string) => ({ dir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" }) as const
 
+/** Built beside the last build and put in its place whole: a program that runs meanwhile finds one or the other. */
+const fresh = `dist-${process.pid}`
+
 const bundles: ReadonlyArray<BuildOptions> = [
   // The library shares effect with the program that imports it.
   {
     input: { index: "src/index.ts", connectors: "connectors/index.ts", server: "src/compose/server.ts", ...workers },
     platform: "node",
     external: external(Object.keys(dependencies)),
-    output: output("dist")
+    output: output(fresh)
   },
   // The command line brings its own, in few files: that is what makes it start fast.
   {
     input: { bin: "src/bin.ts", ...workers },
     platform: "node",
     external: external(unbundled),
-    output: { ...output("dist/cli"), minify: { compress: true, mangle: false } }
+    output: { ...output(`${fresh}/cli`), minify: { compress: true, mangle: false } }
   }
 ]
 
-rmSync("dist", { recursive: true, force: true })
-for (const bundle of bundles) await build(bundle)
+try {
+  for (const bundle of bundles) await build(bundle)
+  const last = `${fresh}-last`
+  if (existsSync("dist")) renameSync("dist", last)
+  renameSync(fresh, "dist")
+  rmSync(last, { recursive: true, force: true })
+} finally {
+  rmSync(fresh, { recursive: true, force: true })
+}
