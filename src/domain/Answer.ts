@@ -42,7 +42,9 @@ export const Answer = Schema.Struct({
   citations: Schema.Array(Citation),
   supports: Schema.Array(Support),
   model: Schema.String,
-  usage: Schema.optionalKey(Usage)
+  usage: Schema.optionalKey(Usage),
+  /** The model reached its limit before the end. */
+  truncated: Schema.optionalKey(Schema.Boolean)
 })
 export type Answer = typeof Answer.Type
 
@@ -53,3 +55,11 @@ export const unsupportedText = "The corpus does not answer this."
 export type AnswerPart =
   | { readonly _tag: "text"; readonly text: string }
   | { readonly _tag: "done"; readonly answer: Answer }
+
+/** A question of a conversation, and what was answered. */
+export interface Exchange {
+  readonly question: string
+  /** The question as it was searched, standing by itself. */
+  readonly standalone: string
+  readonly answer: string
+}

@@ -55,13 +55,16 @@ export interface ChatTool {
 
 export type JsonRecord = { readonly [key: string]: unknown }
 
-/** What a model says, as it says it. `candidate` counts from 0. Every candidate ends once; usage comes last, if at all. */
+/**
+ * What a model says, as it says it. `candidate` counts from 0. Every candidate ends once; usage comes last, if at all.
+ * `detail` is the model's own word for a reason that has others beside it.
+ */
 export type ChatEvent =
   | { readonly type: "text"; readonly candidate: number; readonly text: string; readonly logprobs?: ReadonlyArray<TokenLogprob> }
   | { readonly type: "thinking"; readonly candidate: number; readonly text: string; readonly signature?: string }
   /** Whole: the pieces in which arguments come are put together first. */
   | { readonly type: "toolCall"; readonly candidate: number; readonly call: ChatToolCall }
-  | { readonly type: "end"; readonly candidate: number; readonly reason: ChatEndReason; readonly stopSequence?: string }
+  | { readonly type: "end"; readonly candidate: number; readonly reason: ChatEndReason; readonly stopSequence?: string; readonly detail?: string }
   | { readonly type: "usage"; readonly usage: ChatUsage }
 
 export type ChatEndReason = "stop" | "length" | "toolCalls" | "contentFilter"

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { LlmParsing } from "./Parsing.ts"
 import { SecretVersion } from "./Secret.ts"
 
 /** `projects/{project}/locations/{location}/ragCorpora/{corpus}`. Opaque to callers. */
@@ -29,6 +30,23 @@ export const VectorDb = Schema.Union([
 ])
 export type VectorDb = typeof VectorDb.Type
 
+/** What the service offers beyond the database, fixed at creation. The embedded engine keeps and tells it; its own search stays exact. */
+export const CorpusOptions = Schema.Struct({
+  /** How the managed database searches: exactly, or through a tree (wire 2.7; the service's defaults are depth 2 and 500 leaves). */
+  search: Schema.optionalKey(Schema.Union([
+    Schema.TaggedStruct("knn", {}),
+    Schema.TaggedStruct("ann", { treeDepth: Schema.optionalKey(Schema.Int), leafCount: Schema.optionalKey(Schema.Int) })
+  ])),
+  /** Cloud KMS key: `projects/{p}/locations/{l}/keyRings/{r}/cryptoKeys/{k}`. */
+  encryptionKey: Schema.optionalKey(Schema.String),
+  /** Documents, or what conversations left behind, read by a model. Unset: documents. */
+  holds: Schema.optionalKey(Schema.Union([
+    Schema.TaggedStruct("documents", {}),
+    Schema.TaggedStruct("memories", { parser: Schema.optionalKey(LlmParsing) })
+  ]))
+})
+export type CorpusOptions = typeof CorpusOptions.Type
+
 /** What a caller asks for when creating a corpus. */
 export const CorpusSpec = Schema.Struct({
   /** At most 128 characters. */
@@ -39,7 +57,8 @@ export const CorpusSpec = Schema.Struct({
    * Embedding model: on the hosted engine an endpoint name; on the embedded one a key the embedder registry
    * knows. Unset: the engine's default. Immutable.
    */
-  embeddingModel: Schema.optionalKey(Schema.String)
+  embeddingModel: Schema.optionalKey(Schema.String),
+  options: Schema.optionalKey(CorpusOptions)
 })
 export type CorpusSpec = typeof CorpusSpec.Type
 
@@ -60,6 +79,7 @@ export const Corpus = Schema.Struct({
   vectorDb: VectorDb,
   /** The model as asked for; absent when the engine's default applies. */
   embeddingModel: Schema.optionalKey(Schema.String),
+  options: Schema.optionalKey(CorpusOptions),
   state: CorpusState,
   errorStatus: Schema.optionalKey(Schema.String),
   filesCount: Schema.optionalKey(Schema.Int),

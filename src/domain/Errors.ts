@@ -139,3 +139,7 @@ export class SecretError extends Schema.TaggedError<SecretError>()("SecretError"
   override readonly [Runtime.errorExitCode] = ExitCode.unauthenticated
   override readonly [Runtime.errorReported] = false
 }
+
+/** For ports that know of no secrets: whoever asked may not read what needs it. */
+export const asServiceError = (error: ServiceError | SecretError): ServiceError =>
+  error._tag === "ServiceError" ? error : new ServiceError({ code: "PERMISSION_DENIED", message: error.message, fix: error.fix })

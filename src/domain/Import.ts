@@ -1,6 +1,6 @@
 import type { Chunking } from "./Chunking.ts"
 import type { CorpusName } from "./Corpus.ts"
-import type { Parsing } from "./RagFile.ts"
+import type { Parsing } from "./Parsing.ts"
 import type { SecretVersion } from "./Secret.ts"
 
 /** One import source, the API's one-of (platform-api section 2.8). Times are RFC 3339. */
@@ -10,28 +10,45 @@ export type ImportSource =
     readonly _tag: "googleDrive"
     readonly resources: ReadonlyArray<{ readonly kind: "file" | "folder"; readonly id: string }>
   }
-  | {
-    readonly _tag: "slack"
-    readonly channels: ReadonlyArray<{ readonly id: string; readonly start?: string; readonly end?: string }>
-    readonly token: SecretVersion
-  }
-  | {
-    readonly _tag: "jira"
-    readonly server: string
-    readonly email: string
-    readonly projects: ReadonlyArray<string>
-    readonly queries: ReadonlyArray<string>
-    readonly token: SecretVersion
-  }
-  | {
-    readonly _tag: "sharePoint"
-    readonly site: string
-    readonly drive: { readonly name: string } | { readonly id: string }
-    readonly folder?: { readonly path: string } | { readonly id: string }
-    readonly clientId: string
-    readonly tenantId: string
-    readonly clientSecret: SecretVersion
-  }
+  | { readonly _tag: "slack"; readonly workspaces: ReadonlyArray<SlackWorkspace> }
+  | { readonly _tag: "jira"; readonly accounts: ReadonlyArray<JiraAccount> }
+  | { readonly _tag: "sharePoint"; readonly libraries: ReadonlyArray<SharePointLibrary> }
+
+/** Channels that one token reads. */
+export interface SlackWorkspace {
+  readonly channels: ReadonlyArray<{ readonly id: string; readonly start?: string; readonly end?: string }>
+  readonly token: SecretVersion
+}
+
+/** Issues that one account of one server reads. */
+export interface JiraAccount {
+  readonly server: string
+  readonly email: string
+  readonly projects: ReadonlyArray<string>
+  readonly queries: ReadonlyArray<string>
+  readonly token: SecretVersion
+}
+
+/** A document library, or a folder of it. */
+export interface SharePointLibrary {
+  readonly site: string
+  readonly drive: { readonly name: string } | { readonly id: string }
+  readonly folder?: { readonly path: string } | { readonly id: string }
+  readonly clientId: string
+  readonly tenantId: string
+  readonly clientSecret: SecretVersion
+}
+
+/** What became of one file of an import. */
+export interface ImportedFile {
+  /** Where it was imported from. */
+  readonly uri: string
+  readonly status: "imported" | "skipped" | "failed"
+  /** Last segment of its name in the corpus. */
+  readonly file?: string
+  /** Why it failed. */
+  readonly message?: string
+}
 
 /** What an engine is asked to import by itself, at most one source per request. */
 export interface ImportRequest {
@@ -41,6 +58,14 @@ export interface ImportRequest {
   readonly parsing?: Parsing
   /** Per job; default 1000. */
   readonly maxEmbeddingRequestsPerMinute?: number
+  /** Of all jobs of the project together. */
+  readonly globalMaxEmbeddingRequestsPerMinute?: number
   /** Where the per-file result is written: `gs://…` (NDJSON) or `bq://…`. */
   readonly resultSink?: string
+  /** The same for failures only; deprecated by the service in favour of `resultSink`. */
+  readonly failureSink?: string
+  /** Builds the index of a corpus with `ann` search anew once the files are in; without it they are not found until one does. */
+  readonly rebuildAnnIndex?: boolean
+  /** The operation that result rows name, where it is not the engine's own. */
+  readonly recordedAs?: { readonly operation: string; readonly createTime: string }
 }

@@ -11,7 +11,16 @@ export const OperationKind = Schema.Literals([
   "deleteCorpus",
   "importFiles",
   "deleteFile",
-  "updateEngineConfig"
+  "updateEngineConfig",
+  "deploy",
+  "deployPublisherModel",
+  "uploadModel",
+  "deleteModel",
+  "createEndpoint",
+  "deleteEndpoint",
+  "deployModel",
+  "undeployModel",
+  "deleteBatchJob"
 ])
 export type OperationKind = typeof OperationKind.Type
 
@@ -21,6 +30,18 @@ export type PartialFailure = typeof PartialFailure.Type
 
 export const ImportCounts = Schema.Struct({ imported: Schema.Int, failed: Schema.Int, skipped: Schema.Int })
 export type ImportCounts = typeof ImportCounts.Type
+
+/** What a deployment is of and, once it is done, has made. Names are full. */
+export const Deployment = Schema.Struct({
+  /** `publishers/{publisher}/models/{model}@{version}` */
+  publisherModel: Schema.optionalKey(Schema.String),
+  endpoint: Schema.optionalKey(Schema.String),
+  model: Schema.optionalKey(Schema.String),
+  deployedModelId: Schema.optionalKey(Schema.String),
+  /** Where the service is with it (wire 2.3): `STARTING_DEPLOYMENT` … `SUCCESSFULLY_DEPLOYED`, `FAILED_TO_DEPLOY`. */
+  stage: Schema.optionalKey(Schema.String)
+})
+export type Deployment = typeof Deployment.Type
 
 /** A long-running operation, as durable as the corpus it works on. */
 export const Operation = Schema.Struct({
@@ -34,6 +55,9 @@ export const Operation = Schema.Struct({
   error: Schema.optionalKey(Schema.Struct({ code: Code, message: Schema.String })),
   partialFailures: Schema.Array(PartialFailure),
   counts: Schema.optionalKey(ImportCounts),
+  /** Where an import writes what became of each file, as it was asked to. */
+  resultSink: Schema.optionalKey(Schema.String),
+  deployment: Schema.optionalKey(Deployment),
   createTime: Schema.String,
   updateTime: Schema.String
 })

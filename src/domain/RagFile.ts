@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import type { Chunking } from "./Chunking.ts"
 import { CorpusName } from "./Corpus.ts"
+import type { Parsing } from "./Parsing.ts"
 
 /** `{corpus}/ragFiles/{file}`. The engine makes it; opaque to callers. */
 export const RagFileName = Schema.NonEmptyString.pipe(Schema.brand("RagFileName"))
@@ -58,24 +59,6 @@ export const RagFile = Schema.Struct({
   updateTime: Schema.String
 })
 export type RagFile = typeof RagFile.Type
-
-/** Which service-side parser reads the bytes. `layout` and `llm` run on the hosted engine only. */
-export const Parsing = Schema.Union([
-  Schema.TaggedStruct("default", {}),
-  Schema.TaggedStruct("layout", {
-    /** `projects/{p}/locations/{l}/processors/{id}`, optionally `/processorVersions/{v}`. */
-    processor: Schema.String,
-    /** Per job, default 120. */
-    maxRequestsPerMinute: Schema.optionalKey(Schema.Int)
-  }),
-  Schema.TaggedStruct("llm", {
-    model: Schema.String,
-    prompt: Schema.optionalKey(Schema.String),
-    /** Per job, default 5000. */
-    maxRequestsPerMinute: Schema.optionalKey(Schema.Int)
-  })
-])
-export type Parsing = typeof Parsing.Type
 
 /** One file to put into a corpus. */
 export interface UploadRequest {

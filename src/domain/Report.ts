@@ -103,11 +103,11 @@ export const Report = Schema.Struct({
   seconds: Schema.Finite,
   sources: Schema.Array(SourceReport),
   totals: Counts,
-  /** Chunks written by this run. */
-  chunks: Schema.Int,
+  /** Chunks written by this run. These three are absent where it wrote files and the engine does not tell. */
+  chunks: Schema.optionalKey(Schema.Int),
   /** Texts sent to the embedder, and their tokens. */
-  embedded: Schema.Int,
-  embeddedTokens: Schema.Int,
+  embedded: Schema.optionalKey(Schema.Int),
+  embeddedTokens: Schema.optionalKey(Schema.Int),
   /** How the run ended. */
   ended: Schema.Literals(["done", "budget", "interrupted", "stopped"]),
   /** Failed, quarantined and skipped items, the first 1,000 of each kind; all of them are in the event stream. */

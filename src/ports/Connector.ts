@@ -67,6 +67,10 @@ export interface Connector {
    * while it was read, with `NOT_FOUND` if it is gone.
    */
   readonly read: (item: SourceItem, maxBytes: number) => Stream.Stream<Uint8Array, ServiceError | SecretError>
+  /**
+   * What listings from a complete one's cursor leave out, so that only one of everything tells it. Default: nothing.
+   */
+  readonly cursorMisses?: ReadonlyArray<"deletions" | "permissions">
   /** Hints for as long as someone listens. Absent where a source can only be polled. */
   readonly hints?: Stream.Stream<Hint>
 }

@@ -4,6 +4,12 @@ import type { ServiceError } from "../domain/Errors.ts"
 /** Documents and questions may be embedded differently. */
 export type EmbeddingTask = "document" | "query"
 
+/** A vector without its zeros: ascending components, and the value of each. */
+export interface SparseVector {
+  readonly components: Uint16Array
+  readonly values: Float32Array
+}
+
 /**
  * Turns texts into unit vectors. One vector per text, in order, each of `dimensions` length and L2 norm 1
  * (a text with nothing in it gives the zero vector).
@@ -18,4 +24,9 @@ export class Embedder extends Context.Service<Embedder, {
     texts: ReadonlyArray<string>,
     task: EmbeddingTask
   ) => Effect.Effect<ReadonlyArray<Float32Array>, ServiceError>
+  /** What `embed` gives, from an embedder that has it without the zeros: long vectors are then never written out. */
+  readonly embedSparse?: (
+    texts: ReadonlyArray<string>,
+    task: EmbeddingTask
+  ) => Effect.Effect<ReadonlyArray<SparseVector>, ServiceError>
 }>()("sluice/ports/Embedder") {}

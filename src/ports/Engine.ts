@@ -1,5 +1,6 @@
-import { Context } from "effect"
-import type { ImportSource } from "../domain/Import.ts"
+import { Context, type Effect } from "effect"
+import type { ServiceError } from "../domain/Errors.ts"
+import type { ImportedFile, ImportSource } from "../domain/Import.ts"
 import type { ObjectStore } from "./ObjectStore.ts"
 import type { Operations } from "./Operations.ts"
 
@@ -36,5 +37,7 @@ export class Engine extends Context.Service<Engine, {
     readonly operations: Pick<Operations["Service"], "list" | "wait">
     /** Where files of this machine are staged for it. */
     readonly objects: ObjectStore["Service"]
+    /** What became of each file, from where an import was asked to write it; undefined where that cannot be read from here. */
+    readonly results: (sink: string) => Effect.Effect<ReadonlyArray<ImportedFile> | undefined, ServiceError>
   }
 }>()("sluice/ports/Engine") {}

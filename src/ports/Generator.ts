@@ -1,5 +1,6 @@
 import { Context as Ctx, type Effect, type Stream } from "effect"
 import type { Answer, AnswerPart } from "../domain/Answer.ts"
+import type { ChatRequest } from "../domain/Chat.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { Context } from "../domain/Retrieval.ts"
 
@@ -9,6 +10,8 @@ export interface GroundedRequest {
   readonly contexts: ReadonlyArray<Context>
   /** What the pipeline's author asks of the answer's form. */
   readonly instruction?: string
+  /** How a model draws its words; without a model it has no effect. */
+  readonly sampling?: Pick<ChatRequest, "maxTokens" | "temperature" | "topP" | "topK" | "seed" | "presencePenalty" | "frequencyPenalty">
 }
 
 /** Answers a question from the contexts it is given and nothing else, citing them. */

@@ -35,6 +35,24 @@ export interface ScopeRecord {
   readonly replaces?: CorpusName
 }
 
+/** How far a source's changes were taken in: from here, its connector tells what changed since. */
+export interface ListingRecord {
+  readonly cursor: string
+  /** Of the source's settings and of what decides how it is stored: under others, everything has to be listed. */
+  readonly signature: string
+  /** When the last listing of everything began, in milliseconds since the epoch. */
+  readonly whole: number
+  /** JSON of items that were told of and could not be taken: no listing from the cursor names them again. */
+  readonly again: ReadonlyArray<string>
+}
+
+/** Work of one item, as JSON. */
+export interface QueuedWork {
+  readonly source: string
+  readonly path: string
+  readonly work: string
+}
+
 /** One pass over a pipeline's sources. Its bookkeeping is temporary: a scan writes nothing durable. */
 export interface Scan {
   /**
@@ -48,6 +66,15 @@ export interface Scan {
   ) => Effect.Effect<ReadonlyArray<LedgerEntry | undefined>, StateError>
   /** Notes everything the ledger has of a source as seen: its listing cannot say what is gone. */
   readonly seeAll: (source: string) => Effect.Effect<void, StateError>
+  /**
+   * Notes that the source said this is gone; what it lists afterwards under that path is there again. Answers whether
+   * work was queued for it, which is dropped.
+   */
+  readonly forget: (source: string, path: string) => Effect.Effect<boolean, StateError>
+  /** Notes as seen what the ledger has of a source that was neither listed nor forgotten, and counts it by state. */
+  readonly seeRest: (source: string) => Effect.Effect<Partial<Record<LedgerState, number>>, StateError>
+  /** Takes back everything noted of a source. */
+  readonly restart: (source: string) => Effect.Effect<void, StateError>
   /** Ledger entries that no source listed and no move claimed, by source and path. */
   readonly missing: Stream.Stream<LedgerEntry, StateError>
   readonly countMissing: (source: string) => Effect.Effect<{ readonly missing: number; readonly known: number }, StateError>
@@ -55,8 +82,11 @@ export interface Scan {
   readonly claim: (contentHash: string) => Effect.Effect<LedgerEntry | undefined, StateError>
   /** Whether some unclaimed missing `done` entry has this size, so that hashing an added item may reveal a move. */
   readonly mayMove: (size: number | undefined) => Effect.Effect<boolean, StateError>
-  /** Keeps work to be done after the listing, on disk rather than in memory. */
-  readonly queue: (work: ReadonlyArray<string>) => Effect.Effect<void, StateError>
+  /**
+   * Keeps work to be done after the listing, on disk rather than in memory. An item listed twice is worked on once, as
+   * it came last. Answers how many came for the first time.
+   */
+  readonly queue: (work: ReadonlyArray<QueuedWork>) => Effect.Effect<number, StateError>
   readonly queued: Stream.Stream<string, StateError>
 }
 
@@ -79,6 +109,8 @@ export class Ledger extends Context.Service<Ledger, {
   /** Starts the scope anew on a corpus with nothing of ours in it: forgets every entry, in one transaction. */
   readonly reset: (scope: string, record: ScopeRecord) => Effect.Effect<void, StateError>
   readonly scan: (scope: string) => Effect.Effect<Scan, StateError, Scope.Scope>
+  readonly listing: (scope: string, source: string) => Effect.Effect<ListingRecord | undefined, StateError>
+  readonly setListing: (scope: string, source: string, record: ListingRecord) => Effect.Effect<void, StateError>
   /** Every source with entries, those no longer in the pipeline too. */
   readonly sources: (scope: string) => Effect.Effect<ReadonlyArray<string>, StateError>
   readonly write: (scope: string, change: LedgerChange) => Effect.Effect<void, StateError>

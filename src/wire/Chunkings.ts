@@ -1,8 +1,8 @@
 import { Result, Schema } from "effect"
 import { Chunking, defaultChunking } from "../domain/Chunking.ts"
 import { ServiceError } from "../domain/Errors.ts"
-import type { Parsing } from "../domain/RagFile.ts"
-import type { RagFileChunkingConfig, RagFileParsingConfig } from "./messages/RagFileParsingConfig.ts"
+import type { LlmParsing, Parsing } from "../domain/Parsing.ts"
+import type { LlmParser, RagFileChunkingConfig, RagFileParsingConfig } from "./messages/RagFileParsingConfig.ts"
 import { count, defined, required, text } from "./optional.ts"
 
 /** `rag_file_transformation_config`. */
@@ -47,15 +47,32 @@ export const chunkingFromWire = (
 export const parsingToWire = (parsing: Parsing | undefined): RagFileParsingConfig | undefined => {
   if (parsing === undefined || parsing._tag === "default") return undefined
   return parsing._tag === "layout"
-    ? { layoutParser: defined({ processorName: parsing.processor, maxParsingRequestsPerMin: parsing.maxRequestsPerMinute }) }
-    : {
-      llmParser: defined({
-        modelName: parsing.model,
-        customParsingPrompt: parsing.prompt,
-        maxParsingRequestsPerMin: parsing.maxRequestsPerMinute
-      })
-    }
+    ? { layoutParser: defined({ processorName: parsing.processor, ...ratesToWire(parsing) }) }
+    : { llmParser: llmParserToWire(parsing) }
 }
+
+type Rates = Pick<LlmParsing, "maxRequestsPerMinute" | "globalMaxRequestsPerMinute">
+interface WireRates {
+  readonly maxParsingRequestsPerMin?: number
+  readonly globalMaxParsingRequestsPerMin?: number
+}
+
+const ratesToWire = ({ globalMaxRequestsPerMinute, maxRequestsPerMinute }: Rates) => ({
+  maxParsingRequestsPerMin: maxRequestsPerMinute,
+  globalMaxParsingRequestsPerMin: globalMaxRequestsPerMinute
+})
+
+const ratesFromWire = ({ globalMaxParsingRequestsPerMin, maxParsingRequestsPerMin }: WireRates) => ({
+  maxRequestsPerMinute: count(maxParsingRequestsPerMin),
+  globalMaxRequestsPerMinute: count(globalMaxParsingRequestsPerMin)
+})
+
+export const llmParserToWire = ({ model, prompt, ...rates }: LlmParsing): LlmParser =>
+  defined({ modelName: model, customParsingPrompt: prompt, ...ratesToWire(rates) })
+
+export const llmParserFromWire = (parser: LlmParser, at: string): Result.Result<LlmParsing, ServiceError> =>
+  Result.map(required(parser.modelName, `${at}.model_name`), (model) =>
+    defined({ _tag: "llm" as const, model, prompt: text(parser.customParsingPrompt), ...ratesFromWire(parser) }))
 
 export const parsingFromWire = (
   config: RagFileParsingConfig | undefined,
@@ -64,21 +81,12 @@ export const parsingFromWire = (
   Result.gen(function*() {
     const at = `${field}.rag_file_parsing_config`
     if (config?.layoutParser !== undefined) {
-      const { maxParsingRequestsPerMin, processorName } = config.layoutParser
       return defined({
         _tag: "layout" as const,
-        processor: yield* required(processorName, `${at}.layout_parser.processor_name`),
-        maxRequestsPerMinute: count(maxParsingRequestsPerMin)
+        processor: yield* required(config.layoutParser.processorName, `${at}.layout_parser.processor_name`),
+        ...ratesFromWire(config.layoutParser)
       })
     }
-    if (config?.llmParser !== undefined) {
-      const { customParsingPrompt, maxParsingRequestsPerMin, modelName } = config.llmParser
-      return defined({
-        _tag: "llm" as const,
-        model: yield* required(modelName, `${at}.llm_parser.model_name`),
-        prompt: text(customParsingPrompt),
-        maxRequestsPerMinute: count(maxParsingRequestsPerMin)
-      })
-    }
+    if (config?.llmParser !== undefined) return yield* llmParserFromWire(config.llmParser, `${at}.llm_parser`)
     return undefined
   })

@@ -2,6 +2,7 @@ import { Result } from "effect"
 import { Code, DocumentError, DocumentProblem, type FieldViolation, ServiceError } from "../domain/Errors.ts"
 import { type Any, type JsonObject, type Message, typeUrl } from "./Message.ts"
 import { BadRequest, ErrorBody, ErrorInfo, Help, RetryInfo, type Status } from "./messages/Rpc.ts"
+import { partnerErrorFromWire } from "./PartnerErrors.ts"
 import { write } from "./write.ts"
 
 /** google.rpc codes are numbered in the order of the domain's list, from 1. */
@@ -67,10 +68,13 @@ export const errorToWire = (
  * said, in milliseconds, which the body's own word overrides.
  */
 export const errorFromWire = (httpStatus: number, body: unknown, retryAfter?: number): ServiceError => {
+  const unnamed = codesOfStatuses[httpStatus] ?? (httpStatus >= 500 ? "UNAVAILABLE" : "UNKNOWN")
+  const partner = partnerErrorFromWire(body, unnamed, retryAfter)
+  if (partner !== undefined) return partner
   const { error } = Result.getOrElse(ErrorBody.decode(Array.isArray(body) ? body[0] : body), (): ErrorBody => ({}))
   const named = Code.literals.find((code) => code === error?.status)
   return serviceError(
-    named ?? codesOfStatuses[httpStatus] ?? (httpStatus >= 500 ? "UNAVAILABLE" : "UNKNOWN"),
+    named ?? unnamed,
     error?.message ?? `the service answered ${httpStatus}`,
     error?.details ?? [],
     retryAfter

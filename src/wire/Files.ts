@@ -16,6 +16,7 @@ export const ragFileToWire = (file: RagFile): Wire.RagFile =>
     displayName: file.displayName,
     description: describe(file.description, file.marker),
     sizeBytes: file.sizeBytes === undefined ? undefined : String(file.sizeBytes),
+    ragFileType: fileTypes[/\.([a-z]+)$/i.exec(file.displayName)?.[1]?.toLowerCase() ?? ""],
     createTime: file.createTime,
     updateTime: file.updateTime,
     fileStatus: defined({ state: file.state, errorStatus: file.errorStatus })
@@ -73,12 +74,17 @@ export const uploadResponseFromWire = (
 ): Result.Result<RagFile, ServiceError | DocumentError> =>
   wire.error === undefined ? ragFileFromWire(wire.ragFile ?? {}) : Result.fail(uploadErrorFromWire(wire.error))
 
+/** The two that the API has; any other file has none. */
+const fileTypes: Readonly<Record<string, NonNullable<Wire.RagFile["ragFileType"]>>> = { txt: "RAG_FILE_TYPE_TXT", pdf: "RAG_FILE_TYPE_PDF" }
+
 const driveFile = "https://drive.google.com/open?id="
+/** As Drive itself links to files and to Google's own documents. */
+const driveLink = /^https:\/\/(?:drive|docs)\.google\.com\/(?:[^?#]*\/)?d\/([A-Za-z0-9_-]+)/
 
 const sourceToWire = (uri: string): Wire.RagFile => {
   if (uri.startsWith("gs://")) return { gcsSource: { uris: [uri] } }
-  if (uri.startsWith(driveFile)) {
-    const resourceId = uri.slice(driveFile.length)
+  const resourceId = uri.startsWith(driveFile) ? uri.slice(driveFile.length) : driveLink.exec(uri)?.[1]
+  if (resourceId !== undefined) {
     return { googleDriveSource: { resourceIds: [{ resourceType: "RESOURCE_TYPE_FILE", resourceId }] } }
   }
   return { directUploadSource: {} }

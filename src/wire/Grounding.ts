@@ -4,6 +4,7 @@ import type { CorpusName } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { Content } from "./messages/Content.ts"
 import type { GenerateContentRequest, GenerateContentResponse } from "./messages/GenerateContent.ts"
+import type { GenerationConfig } from "./messages/GenerationConfig.ts"
 import type { GroundingChunk, GroundingMetadata } from "./messages/Grounding.ts"
 import { defined, text as filled } from "./optional.ts"
 import { chunkFromWire, chunkToWire, type Selection, storeFromWire, storeToWire } from "./Retrievals.ts"
@@ -15,17 +16,19 @@ export interface GroundedQuestion {
   /** The system instruction. */
   readonly instruction?: string
   readonly selection: Selection
+  readonly sampling?: GenerationConfig
 }
 
 /** The body of `generateContent` and `streamGenerateContent`. */
 export const groundedQuestionToWire = (
-  { instruction, question, selection }: GroundedQuestion
+  { instruction, question, sampling = {}, selection }: GroundedQuestion
 ): Result.Result<GenerateContentRequest, ServiceError> =>
   Result.map(storeToWire(selection), (vertexRagStore) =>
     defined({
       contents: [{ role: "user", parts: [{ text: question }] }],
       systemInstruction: instruction === undefined ? undefined : { parts: [{ text: instruction }] },
-      tools: [{ retrieval: { vertexRagStore } }]
+      tools: [{ retrieval: { vertexRagStore } }],
+      generationConfig: Object.keys(sampling).length === 0 ? undefined : sampling
     }))
 
 /**
@@ -65,7 +68,7 @@ export const answerToWire = (
 ): GenerateContentResponse => defined({
   candidates: [defined({
     content: { role: "model", parts: [{ text: answer.text }] },
-    finishReason: "STOP",
+    finishReason: answer.truncated === true ? "MAX_TOKENS" : "STOP",
     groundingMetadata: groundingToWire(answer, more.question)
   })],
   modelVersion: answer.model,
@@ -147,6 +150,7 @@ export const answerFromWire = (
     grounded: supports.length > 0,
     citations,
     model: wire.modelVersion ?? model,
+    truncated: candidate?.finishReason?.endsWith("MAX_TOKENS") === true ? true : undefined,
     usage: wire.usageMetadata === undefined ? undefined : {
       promptTokens: wire.usageMetadata.promptTokenCount ?? 0,
       answerTokens: wire.usageMetadata.candidatesTokenCount ?? 0,

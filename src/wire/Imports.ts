@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import type { CorpusName } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
-import type { ImportRequest, ImportSource } from "../domain/Import.ts"
+import type { ImportRequest, ImportSource, JiraAccount, SharePointLibrary, SlackWorkspace } from "../domain/Import.ts"
 import { chunkingFromWire, chunkingToWire, parsingFromWire, parsingToWire } from "./Chunkings.ts"
 import type { ImportRagFilesConfig, ImportRagFilesRequest } from "./messages/RagFile.ts"
 import { count, defined, required, text } from "./optional.ts"
@@ -9,7 +9,7 @@ import { apiKey, secretVersion } from "./secrets.ts"
 
 const field = "import_rag_files_config"
 
-/** The body of `importRagFiles`. */
+/** The body of `importRagFiles`; the sink of failures alone is deprecated, and not sent. */
 export const importRequestToWire = (request: ImportRequest): Result.Result<ImportRagFilesRequest, ServiceError> =>
   Result.gen(function*() {
     return {
@@ -18,12 +18,13 @@ export const importRequestToWire = (request: ImportRequest): Result.Result<Impor
         ragFileTransformationConfig: yield* chunkingToWire(request.chunking),
         ragFileParsingConfig: parsingToWire(request.parsing),
         maxEmbeddingRequestsPerMin: request.maxEmbeddingRequestsPerMinute,
+        globalMaxEmbeddingRequestsPerMin: request.globalMaxEmbeddingRequestsPerMinute,
+        rebuildAnnIndex: request.rebuildAnnIndex,
         ...(request.resultSink === undefined ? {} : yield* sinkToWire(request.resultSink))
       })
     }
   })
 
-/** Several groups of one source are one request only when they share their credentials. */
 export const importRequestFromWire = (
   corpus: CorpusName,
   wire: ImportRagFilesRequest
@@ -36,12 +37,26 @@ export const importRequestFromWire = (
       chunking: yield* chunkingFromWire(config, field),
       parsing: yield* parsingFromWire(config.ragFileParsingConfig, field),
       maxEmbeddingRequestsPerMinute: count(config.maxEmbeddingRequestsPerMin),
-      resultSink: text(config.importResultGcsSink?.outputUriPrefix) ??
-        text(config.importResultBigquerySink?.outputUri) ??
-        text(config.partialFailureGcsSink?.outputUriPrefix) ??
-        text(config.partialFailureBigquerySink?.outputUri)
+      globalMaxEmbeddingRequestsPerMinute: count(config.globalMaxEmbeddingRequestsPerMin),
+      resultSink: sinkOf(config),
+      failureSink: text(config.partialFailureGcsSink?.outputUriPrefix) ?? text(config.partialFailureBigquerySink?.outputUri),
+      rebuildAnnIndex: config.rebuildAnnIndex === true ? true : undefined
     })
   })
+
+/** What an import was asked, as its operation's metadata tells it. */
+export const importConfigToWire = (request: ImportRequest): ImportRagFilesConfig | undefined => {
+  const { failureSink } = request
+  const config = Result.getOrUndefined(importRequestToWire(request))?.importRagFilesConfig
+  if (config === undefined || failureSink === undefined) return config
+  return failureSink.startsWith("bq://")
+    ? { ...config, partialFailureBigquerySink: { outputUri: failureSink } }
+    : { ...config, partialFailureGcsSink: { outputUriPrefix: failureSink } }
+}
+
+/** Where the result of each file goes. */
+export const sinkOf = ({ importResultBigquerySink, importResultGcsSink }: ImportRagFilesConfig): string | undefined =>
+  text(importResultGcsSink?.outputUriPrefix) ?? text(importResultBigquerySink?.outputUri)
 
 const sinkToWire = (uri: string): Result.Result<ImportRagFilesConfig, ServiceError> => {
   if (uri.startsWith("gs://")) return Result.succeed({ importResultGcsSink: { outputUriPrefix: uri } })
@@ -65,39 +80,35 @@ const sourceToWire = (source: ImportSource): ImportRagFilesConfig => {
     case "slack":
       return {
         slackSource: {
-          channels: [{
-            channels: source.channels.map(({ end, id, start }) => defined({ channelId: id, startTime: start, endTime: end })),
-            apiKeyConfig: apiKey(source.token)
-          }]
+          channels: source.workspaces.map(({ channels, token }) => ({
+            channels: channels.map(({ end, id, start }) => defined({ channelId: id, startTime: start, endTime: end })),
+            apiKeyConfig: apiKey(token)
+          }))
         }
       }
     case "jira":
       return {
         jiraSource: {
-          jiraQueries: [{
-            projects: source.projects,
-            customQueries: source.queries,
-            email: source.email,
-            serverUri: source.server,
-            apiKeyConfig: apiKey(source.token)
-          }]
+          jiraQueries: source.accounts.map(({ email, projects, queries, server, token }) => ({
+            projects,
+            customQueries: queries,
+            email,
+            serverUri: server,
+            apiKeyConfig: apiKey(token)
+          }))
         }
       }
     case "sharePoint":
       return {
         sharePointSources: {
-          sharePointSources: [{
-            sharepointSiteName: source.site,
-            ...("name" in source.drive ? { driveName: source.drive.name } : { driveId: source.drive.id }),
-            ...(source.folder === undefined
-              ? {}
-              : "path" in source.folder
-              ? { sharepointFolderPath: source.folder.path }
-              : { sharepointFolderId: source.folder.id }),
-            clientId: source.clientId,
-            tenantId: source.tenantId,
-            clientSecret: apiKey(source.clientSecret)
-          }]
+          sharePointSources: source.libraries.map(({ clientId, clientSecret, drive, folder, site, tenantId }) => ({
+            sharepointSiteName: site,
+            ...("name" in drive ? { driveName: drive.name } : { driveId: drive.id }),
+            ...(folder === undefined ? {} : "path" in folder ? { sharepointFolderPath: folder.path } : { sharepointFolderId: folder.id }),
+            clientId,
+            tenantId,
+            clientSecret: apiKey(clientSecret)
+          }))
         }
       }
   }
@@ -136,72 +147,62 @@ const driveFromWire = (source: Source<"googleDriveSource">): Result.Result<Impor
 const slackFromWire = (source: Source<"slackSource">): Result.Result<ImportSource, ServiceError> =>
   Result.gen(function*() {
     const at = `${field}.slack_source.channels`
-    const groups = yield* some(source.channels, at)
-    const tokens = new Set(groups.map((group) => group.apiKeyConfig?.apiKeySecretVersion))
-    if (tokens.size > 1) return yield* Result.fail(oneOnly(at, "with one api_key_config"))
-    const channels = []
-    for (const [i, group] of groups.entries()) {
-      for (const [j, channel] of (yield* some(group.channels, `${at}[${i}].channels`)).entries()) {
-        channels.push(defined({
-          id: yield* required(channel.channelId, `${at}[${i}].channels[${j}].channel_id`),
-          start: text(channel.startTime),
-          end: text(channel.endTime)
-        }))
+    const workspaces: Array<SlackWorkspace> = []
+    for (const [i, group] of (yield* some(source.channels, at)).entries()) {
+      const channels = []
+      for (const [j, { channelId, endTime, startTime }] of (yield* some(group.channels, `${at}[${i}].channels`)).entries()) {
+        const start = text(startTime)
+        const end = text(endTime)
+        if (start !== undefined && end !== undefined && !(Date.parse(start) < Date.parse(end))) {
+          return yield* Result.fail(ServiceError.invalid(`${at}[${i}].channels[${j}].end_time`, "must be later than start_time"))
+        }
+        channels.push(defined({ id: yield* required(channelId, `${at}[${i}].channels[${j}].channel_id`), start, end }))
       }
+      const token = yield* secretVersion(group.apiKeyConfig?.apiKeySecretVersion, `${at}[${i}].api_key_config.api_key_secret_version`)
+      workspaces.push({ channels, token })
     }
-    return {
-      _tag: "slack" as const,
-      channels,
-      token: yield* secretVersion([...tokens][0], `${at}[0].api_key_config.api_key_secret_version`)
-    }
+    return { _tag: "slack" as const, workspaces }
   })
 
 const jiraFromWire = (source: Source<"jiraSource">): Result.Result<ImportSource, ServiceError> =>
   Result.gen(function*() {
-    const at = `${field}.jira_source.jira_queries`
-    const query = yield* single(source.jiraQueries, at)
-    const { customQueries: queries = [], projects = [] } = query
-    if (projects.length + queries.length === 0) {
-      return yield* Result.fail(ServiceError.invalid(`${at}[0]`, "projects or custom_queries must be set"))
+    const accounts: Array<JiraAccount> = []
+    for (const [i, query] of (yield* some(source.jiraQueries, `${field}.jira_source.jira_queries`)).entries()) {
+      const at = `${field}.jira_source.jira_queries[${i}]`
+      const { customQueries: queries = [], projects = [] } = query
+      if (projects.length + queries.length === 0) {
+        return yield* Result.fail(ServiceError.invalid(at, "projects or custom_queries must be set"))
+      }
+      accounts.push({
+        server: yield* required(query.serverUri, `${at}.server_uri`),
+        email: yield* required(query.email, `${at}.email`),
+        projects,
+        queries,
+        token: yield* secretVersion(query.apiKeyConfig?.apiKeySecretVersion, `${at}.api_key_config.api_key_secret_version`)
+      })
     }
-    return {
-      _tag: "jira" as const,
-      server: yield* required(query.serverUri, `${at}[0].server_uri`),
-      email: yield* required(query.email, `${at}[0].email`),
-      projects,
-      queries,
-      token: yield* secretVersion(query.apiKeyConfig?.apiKeySecretVersion, `${at}[0].api_key_config.api_key_secret_version`)
-    }
+    return { _tag: "jira" as const, accounts }
   })
 
 const sharePointFromWire = (source: Source<"sharePointSources">): Result.Result<ImportSource, ServiceError> =>
   Result.gen(function*() {
-    const at = `${field}.share_point_sources.share_point_sources`
-    const given = yield* single(source.sharePointSources, at)
-    const { driveId, driveName, sharepointFolderId, sharepointFolderPath } = given
-    return defined({
-      _tag: "sharePoint" as const,
-      site: yield* required(given.sharepointSiteName, `${at}[0].sharepoint_site_name`),
-      drive: text(driveId) === undefined
-        ? { name: yield* required(driveName, `${at}[0].drive_name`) }
-        : { id: driveId ?? "" },
-      folder: text(sharepointFolderPath) !== undefined
-        ? { path: sharepointFolderPath ?? "" }
-        : text(sharepointFolderId) !== undefined
-        ? { id: sharepointFolderId ?? "" }
-        : undefined,
-      clientId: yield* required(given.clientId, `${at}[0].client_id`),
-      tenantId: yield* required(given.tenantId, `${at}[0].tenant_id`),
-      clientSecret: yield* secretVersion(given.clientSecret?.apiKeySecretVersion, `${at}[0].client_secret.api_key_secret_version`)
-    })
+    const libraries: Array<SharePointLibrary> = []
+    for (const [i, given] of (yield* some(source.sharePointSources, `${field}.share_point_sources.share_point_sources`)).entries()) {
+      const at = `${field}.share_point_sources.share_point_sources[${i}]`
+      const driveId = text(given.driveId)
+      const folderPath = text(given.sharepointFolderPath)
+      const folderId = text(given.sharepointFolderId)
+      libraries.push(defined({
+        site: yield* required(given.sharepointSiteName, `${at}.sharepoint_site_name`),
+        drive: driveId === undefined ? { name: yield* required(given.driveName, `${at}.drive_name`) } : { id: driveId },
+        folder: folderPath !== undefined ? { path: folderPath } : folderId !== undefined ? { id: folderId } : undefined,
+        clientId: yield* required(given.clientId, `${at}.client_id`),
+        tenantId: yield* required(given.tenantId, `${at}.tenant_id`),
+        clientSecret: yield* secretVersion(given.clientSecret?.apiKeySecretVersion, `${at}.client_secret.api_key_secret_version`)
+      }))
+    }
+    return { _tag: "sharePoint" as const, libraries }
   })
 
 const some = <A>(items: ReadonlyArray<A> | undefined, at: string): Result.Result<ReadonlyArray<A>, ServiceError> =>
   required(items?.length === 0 ? undefined : items, at)
-
-const single = <A>(items: ReadonlyArray<A> | undefined, at: string): Result.Result<A, ServiceError> =>
-  Result.flatMap(some(items, at), ([first, ...more]) =>
-    first === undefined || more.length > 0 ? Result.fail(oneOnly(at, "")) : Result.succeed(first))
-
-const oneOnly = (at: string, what: string): ServiceError =>
-  ServiceError.invalid(at, `one element ${what}`.trimEnd() + " is taken in one import", "import the others by requests of their own")

@@ -6,7 +6,8 @@ import { type ImportCounts, type Operation, type OperationKind, OperationName, t
 import { corpusFromWire, corpusToWire } from "./Corpora.ts"
 import { engineTierToWire, type EngineTier } from "./EngineConfigs.ts"
 import { codeOfNumber, statusFromWire, statusToWire } from "./Errors.ts"
-import { importRequestToWire } from "./Imports.ts"
+import { sinkObject } from "./ImportResults.ts"
+import { importConfigToWire, sinkOf } from "./Imports.ts"
 import { type Any, type AnyMessage, type ApiVersion, type Json, type Of, typeUrl } from "./Message.ts"
 import {
   CreateRagCorpusOperationMetadata,
@@ -20,11 +21,12 @@ import { RagCorpus } from "./messages/RagCorpus.ts"
 import { ImportRagFilesResponse } from "./messages/RagFile.ts"
 import { RagEngineConfig } from "./messages/RagEngineConfig.ts"
 import { Empty } from "./messages/Rpc.ts"
+import { deploymentFromWire, isModelOperation, modelMetadata, modelMetadataTypes, modelResponse, type ModelResult } from "./ModelOperations.ts"
 import { defined } from "./optional.ts"
 import { lastSegment } from "./Retrievals.ts"
 
 /** What an operation's row does not hold, and its answer shows. */
-export interface OperationResult {
+export interface OperationResult extends ModelResult {
   /** Of a create or update that is done. */
   readonly corpus?: Corpus
   /** See `corpusToWire`. */
@@ -40,14 +42,17 @@ export interface OperationResult {
  * import could not take are partial failures beside a normal response, also when they are all of them (wire 2.10).
  * The target of `updateEngineConfig` is the location whose configuration it is.
  */
-export const operationToWire = (operation: Operation, version: ApiVersion, result: OperationResult = {}): WireOperation => {
+export const operationToWire = (operation: Operation, asked: ApiVersion, result: OperationResult = {}): WireOperation => {
+  // v1 has no types for it, and operations are told under both versions.
+  const version = operation.kind === "deployPublisherModel" ? "v1beta1" : asked
   const metadata = {
     genericMetadata: {
       partialFailures: operation.partialFailures.map(statusToWire),
       createTime: operation.createTime,
       updateTime: operation.updateTime
     },
-    ...(operation.kind === "importFiles" ? importMetadata(operation, result.request) : {})
+    ...(operation.kind === "importFiles" ? importMetadata(operation, result.request) : {}),
+    ...(isModelOperation(operation.kind) ? modelMetadata(operation) : {})
   }
   return defined({
     name: `${operation.target}${hangsFrom(operation.kind)}/operations/${lastSegment(operation.name)}`,
@@ -83,6 +88,8 @@ export const operationFromWire = (wire: WireOperation): Result.Result<Operation,
       ({ code, message = "" }): PartialFailure => ({ code: codeOfNumber(code), message })
     ),
     counts: kind === "importFiles" && response !== undefined ? countsOf(response) : undefined,
+    resultSink: kind === "importFiles" ? sinkOf(known.importRagFilesConfig ?? {}) : undefined,
+    deployment: isModelOperation(kind) ? deploymentFromWire(kind, metadata, response) : undefined,
     createTime: generic?.createTime ?? "",
     updateTime: generic?.updateTime ?? ""
   }))
@@ -103,21 +110,33 @@ const metadataTypes: Readonly<Record<OperationKind, AnyMessage>> = {
   deleteCorpus: DeleteOperationMetadata,
   importFiles: ImportRagFilesOperationMetadata,
   deleteFile: DeleteOperationMetadata,
-  updateEngineConfig: UpdateRagEngineConfigOperationMetadata
+  updateEngineConfig: UpdateRagEngineConfigOperationMetadata,
+  ...modelMetadataTypes,
+  deleteBatchJob: DeleteOperationMetadata
 }
 
 const engineConfig = "/ragEngineConfig"
 
 const hangsFrom = (kind: OperationKind): string => (kind === "updateEngineConfig" ? engineConfig : "")
 
-/** Metadata names the kind, but one type serves both deletes, which what they hang from tells apart. */
+/** Metadata names the kind, but one type serves every delete, which what they hang from tells apart. */
 const kindOf = (metadata: Any | undefined, place: string): OperationKind | undefined => {
   const type = metadata?.["@type"]
   const url = (kind: OperationKind) => [typeUrl(metadataTypes[kind], "v1"), typeUrl(metadataTypes[kind], "v1beta1")]
-  const kinds: ReadonlyArray<OperationKind> = ["createCorpus", "updateCorpus", "importFiles", "updateEngineConfig", "deleteCorpus"]
+  const kinds = Object.keys(metadataTypes) as ReadonlyArray<OperationKind> // the keys are those of the table
   const kind = kinds.find((kind) => type !== undefined && url(kind).includes(type))
-  return kind === "deleteCorpus" && place.includes("/ragFiles/") ? "deleteFile" : kind
+  return kind !== undefined && metadataTypes[kind] === DeleteOperationMetadata
+    ? deletes.find(([, collection]) => place.includes(`/${collection}/`))?.[0] ?? kind
+    : kind
 }
+
+const deletes: ReadonlyArray<readonly [OperationKind, string]> = [
+  ["deleteFile", "ragFiles"],
+  ["deleteCorpus", "ragCorpora"],
+  ["deleteEndpoint", "endpoints"],
+  ["deleteModel", "models"],
+  ["deleteBatchJob", "batchPredictionJobs"]
+]
 
 const any = (type: AnyMessage, version: ApiVersion, value: object): Any => ({
   "@type": typeUrl(type, version),
@@ -127,15 +146,18 @@ const any = (type: AnyMessage, version: ApiVersion, value: object): Any => ({
 
 const importMetadata = (operation: Operation, request: ImportRequest | undefined) => {
   const id = /\/ragCorpora\/(\d+)/.exec(operation.target)?.[1]
-  const config = request === undefined ? undefined : Result.getOrUndefined(importRequestToWire(request))
   return defined({
     ragCorpusId: id,
-    importRagFilesConfig: config?.importRagFilesConfig,
+    importRagFilesConfig: request === undefined ? undefined : importConfigToWire(request),
     progressPercentage: operation.progress
   })
 }
 
 const responseOf = (operation: Operation, version: ApiVersion, result: OperationResult): Any => {
+  if (isModelOperation(operation.kind)) {
+    const [type, value] = modelResponse(operation.kind, operation, result)
+    return any(type, version, value)
+  }
   switch (operation.kind) {
     case "createCorpus":
     case "updateCorpus":
@@ -144,14 +166,21 @@ const responseOf = (operation: Operation, version: ApiVersion, result: Operation
       return any(ImportRagFilesResponse, version, {
         importedRagFilesCount: String(operation.counts?.imported ?? 0),
         failedRagFilesCount: String(operation.counts?.failed ?? 0),
-        skippedRagFilesCount: String(operation.counts?.skipped ?? 0)
+        skippedRagFilesCount: String(operation.counts?.skipped ?? 0),
+        ...failuresPath(result.request?.failureSink)
       })
     case "updateEngineConfig":
       return any(RagEngineConfig, version, engineTierToWire(`${operation.target}${engineConfig}`, result.tier ?? "basic", version))
     case "deleteCorpus":
     case "deleteFile":
+    case "deleteBatchJob":
       return any(Empty, version, {})
   }
+}
+
+const failuresPath = (sink: string | undefined): Of<typeof ImportRagFilesResponse> => {
+  if (sink === undefined) return {}
+  return sink.startsWith("bq://") ? { partialFailuresBigqueryTable: sink } : { partialFailuresGcsPath: sinkObject(sink, "partial_failures") }
 }
 
 const countsOf = (response: Any): ImportCounts => {

@@ -17,6 +17,8 @@ export interface Route<Param extends string = string, Query = unknown, Body = un
   readonly stream?: true
   /** Bodies in both directions are bytes as they are, in a form that is the model's own. */
   readonly raw?: true
+  /** Of a request's body, where it may be larger than others. */
+  readonly mostBytes?: number
   /** What the operation that it answers with is about. */
   readonly operation?: { readonly kind: OperationKind; readonly metadata: AnyMessage; readonly response: AnyMessage }
   /** The type of the parameters; never there. */
@@ -31,6 +33,7 @@ interface RouteOptions<Query, Body, Response> {
   readonly bodyField?: string
   readonly response: Message<Response>
   readonly stream?: true
+  readonly mostBytes?: number
   readonly operation?: NonNullable<Route["operation"]>
 }
 
@@ -50,9 +53,11 @@ export const route = <T extends string, Query = {}, Body = never, Response = nev
 /** A method that passes bytes on. It answers what the model answers, and its message is never there. */
 export const rawRoute = <T extends string>(
   rpc: string,
-  templates: T | ReadonlyArray<T>
+  templates: T | ReadonlyArray<T>,
+  options: Pick<Route, "mostBytes"> = {}
 ): Route<ParamsOf<T>, {}, never, never> & { readonly raw: true } => ({
   ...route<T>(rpc, "POST", templates, { response: nothing as Message<never> }),
+  ...options,
   raw: true
 })
 

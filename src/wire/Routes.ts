@@ -3,8 +3,11 @@ import { ServiceError } from "../domain/Errors.ts"
 import type { ApiVersion, JsonObject } from "./Message.ts"
 import { build, parse } from "./Path.ts"
 import { nothing, type Route } from "./Route.ts"
+import { batchRoutes } from "./routes/batch.ts"
 import { generationRoutes } from "./routes/generation.ts"
+import { modelRoutes } from "./routes/models.ts"
 import { operationRoutes } from "./routes/operations.ts"
+import { partnerRoutes } from "./routes/partner.ts"
 import { ragRoutes } from "./routes/rag.ts"
 import { missingIn, write, type WriteOptions } from "./write.ts"
 
@@ -27,6 +30,9 @@ export type { Route } from "./Route.ts"
 export const routes = {
   ...ragRoutes,
   ...generationRoutes,
+  ...partnerRoutes,
+  ...modelRoutes,
+  ...batchRoutes,
   ...operationRoutes
 }
 

@@ -133,7 +133,7 @@ const PromptFeedback = message("GenerateContentResponse.PromptFeedback", {
   blockReasonMessage: string
 })
 
-const tokens = list(of(message("ModalityTokenCount", {
+export const modalityTokens = list(of(message("ModalityTokenCount", {
   modality: enumeration("Modality", ["MODALITY_UNSPECIFIED", "TEXT", "IMAGE", "VIDEO", "AUDIO", "DOCUMENT"]),
   tokenCount: int32
 })))
@@ -144,10 +144,10 @@ const UsageMetadata = message("GenerateContentResponse.UsageMetadata", {
   thoughtsTokenCount: int32,
   totalTokenCount: int32,
   cachedContentTokenCount: int32,
-  promptTokensDetails: tokens,
-  cacheTokensDetails: tokens,
-  candidatesTokensDetails: tokens,
-  toolUsePromptTokensDetails: only("v1", tokens),
+  promptTokensDetails: modalityTokens,
+  cacheTokensDetails: modalityTokens,
+  candidatesTokensDetails: modalityTokens,
+  toolUsePromptTokensDetails: only("v1", modalityTokens),
   trafficType: only("v1", enumeration("GenerateContentResponse.UsageMetadata.TrafficType", {
     TRAFFIC_TYPE_UNSPECIFIED: 0,
     ON_DEMAND: 1,

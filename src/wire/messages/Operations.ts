@@ -1,4 +1,7 @@
-import { any, type AnyMessage, bool, duration, int32, int64, list, message, of, oneof, type Of, string, timestamp } from "../Message.ts"
+import { any, type AnyMessage, bool, duration, enumeration, int32, int64, list, message, of, oneof, type Of, string, timestamp } from "../Message.ts"
+import { DeployPublisherModelResponse, DeployResponse } from "./Deploy.ts"
+import { DeployModelResponse, Endpoint, UndeployModelResponse } from "./Endpoint.ts"
+import { UploadModelResponse } from "./Model.ts"
 import { RagCorpus } from "./RagCorpus.ts"
 import { RagEngineConfig } from "./RagEngineConfig.ts"
 import { ImportRagFilesConfig, ImportRagFilesResponse } from "./RagFile.ts"
@@ -23,7 +26,38 @@ export const ImportRagFilesOperationMetadata = message("ImportRagFilesOperationM
   progressPercentage: int32
 })
 
+const deployment = { ...generic, publisherModel: string, destination: string, projectNumber: int64 }
+export const DeployOperationMetadata = message("DeployOperationMetadata", { ...deployment, modelId: string })
+export const DeployPublisherModelOperationMetadata = message("DeployPublisherModelOperationMetadata", deployment)
+
+const staged = {
+  ...generic,
+  deploymentStage: enumeration("DeploymentStage", {
+    DEPLOYMENT_STAGE_UNSPECIFIED: 0,
+    STARTING_DEPLOYMENT: 5,
+    PREPARING_MODEL: 6,
+    CREATING_SERVING_CLUSTER: 7,
+    ADDING_NODES_TO_CLUSTER: 8,
+    GETTING_CONTAINER_IMAGE: 9,
+    STARTING_MODEL_SERVER: 3,
+    FINISHING_UP: 4,
+    DEPLOYMENT_TERMINATED: 10,
+    SUCCESSFULLY_DEPLOYED: 11,
+    FAILED_TO_DEPLOY: 12
+  })
+}
+export const CreateEndpointOperationMetadata = message("CreateEndpointOperationMetadata", staged)
+export const DeployModelOperationMetadata = message("DeployModelOperationMetadata", staged)
+export const UndeployModelOperationMetadata = message("UndeployModelOperationMetadata", generic)
+export const UploadModelOperationMetadata = message("UploadModelOperationMetadata", generic)
+
 const metadata: ReadonlyArray<AnyMessage> = [
+  DeployOperationMetadata,
+  DeployPublisherModelOperationMetadata,
+  CreateEndpointOperationMetadata,
+  DeployModelOperationMetadata,
+  UndeployModelOperationMetadata,
+  UploadModelOperationMetadata,
   CreateRagCorpusOperationMetadata,
   UpdateRagCorpusOperationMetadata,
   UpdateRagEngineConfigOperationMetadata,
@@ -31,7 +65,18 @@ const metadata: ReadonlyArray<AnyMessage> = [
   ImportRagFilesOperationMetadata
 ]
 
-const responses: ReadonlyArray<AnyMessage> = [RagCorpus, RagEngineConfig, ImportRagFilesResponse, Empty]
+const responses: ReadonlyArray<AnyMessage> = [
+  RagCorpus,
+  RagEngineConfig,
+  ImportRagFilesResponse,
+  Empty,
+  DeployResponse,
+  DeployPublisherModelResponse,
+  Endpoint,
+  DeployModelResponse,
+  UndeployModelResponse,
+  UploadModelResponse
+]
 
 export const Operation = message("google.longrunning.Operation", {
   name: string,

@@ -60,7 +60,7 @@ const CorpusStatus = message("CorpusStatus", {
   errorStatus: string
 })
 
-const EncryptionSpec = message("EncryptionSpec", { kmsKeyName: string })
+export const EncryptionSpec = message("EncryptionSpec", { kmsKeyName: string })
 
 const CorpusTypeConfig = message("RagCorpus.CorpusTypeConfig", {
   documentCorpus: oneof("corpus_type_config", of(message("RagCorpus.CorpusTypeConfig.DocumentCorpus", {}))),

@@ -28,6 +28,8 @@ export const LlmParser = message("RagFileParsingConfig.LlmParser", {
   customParsingPrompt: string
 })
 
+export type LlmParser = Of<typeof LlmParser>
+
 export const RagFileParsingConfig = message("RagFileParsingConfig", {
   advancedParser: only("v1beta1", oneof("parser", of(AdvancedParser))),
   layoutParser: oneof("parser", of(LayoutParser)),

@@ -3,8 +3,9 @@ import { ApiKeyConfig } from "./RagCorpus.ts"
 
 /** Where files come from; the same messages in import requests and in the files they made. */
 
-const GcsSource = message("GcsSource", { uris: list(string) })
+export const GcsSource = message("GcsSource", { uris: list(string) })
 export const GcsDestination = message("GcsDestination", { outputUriPrefix: string })
+export const BigQuerySource = message("BigQuerySource", { inputUri: string })
 export const BigQueryDestination = message("BigQueryDestination", { outputUri: string })
 export const DirectUploadSource = message("DirectUploadSource", {})
 

@@ -1,4 +1,8 @@
 import type { AnyMessage, Json, JsonObject } from "../Message.ts"
+import { InputConfig } from "../messages/BatchPrediction.ts"
+import { AcceptPublisherModelEulaRequest, CheckPublisherModelEulaAcceptanceRequest, DeployRequest } from "../messages/Deploy.ts"
+import { DeployModelRequest, UndeployModelRequest } from "../messages/Endpoint.ts"
+import { UploadModelRequest } from "../messages/Model.ts"
 import { RagCorpus, VertexVectorSearch } from "../messages/RagCorpus.ts"
 import { ImportRagFilesConfig, ImportRagFilesRequest, UploadRagFileRequest } from "../messages/RagFile.ts"
 import { AugmentPromptRequest, CorroborateContentRequest } from "../messages/Grounding.ts"
@@ -10,6 +14,8 @@ import { SharePointSource, SharePointSources } from "../messages/Sources.ts"
  * fields that are real are in the messages' own tables, and the mappings beside those read them.
  */
 export const aliases: ReadonlyMap<AnyMessage, Readonly<Record<string, string>>> = new Map<AnyMessage, Readonly<Record<string, string>>>([
+  // Row 1: the documentation gives the input where the output goes.
+  [InputConfig, { gcsDestination: "gcsSource" }],
   // Row 14: the table of the update method.
   [RagCorpus, { ragVectorDb: "vectorDbConfig" }],
   // Row 20: the documentation's curl.
@@ -24,7 +30,17 @@ export const inPath: ReadonlyMap<AnyMessage, ReadonlyArray<string>> = new Map<An
   [ImportRagFilesConfig, ["parent"]],
   [RetrieveContextsRequest, ["parent"]],
   [AugmentPromptRequest, ["parent"]],
-  [CorroborateContentRequest, ["parent"]]
+  [CorroborateContentRequest, ["parent"]],
+  [CheckPublisherModelEulaAcceptanceRequest, ["parent"]],
+  [AcceptPublisherModelEulaRequest, ["parent"]],
+  [UploadModelRequest, ["parent"]],
+  [DeployModelRequest, ["endpoint"]],
+  [UndeployModelRequest, ["endpoint"]]
+])
+
+/** Row 3: fields that the documentation has at the top of a message, and the part of it where they belong. */
+export const moved: ReadonlyMap<AnyMessage, ReadonlyMap<string, string>> = new Map<AnyMessage, ReadonlyMap<string, string>>([
+  [DeployRequest, new Map([["huggingFaceAccessToken", "modelConfig"], ["hugging_face_access_token", "modelConfig"]])]
 ])
 
 /** What a message's fields mean once they have their names. */

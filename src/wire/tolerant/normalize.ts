@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { type FieldViolation, ServiceError } from "../../domain/Errors.ts"
 import { type AnyMessage, type ApiVersion, type Field, fullName, isJsonObject, type Json, type JsonObject, type Kind } from "../Message.ts"
-import { aliases, inPath, rewrites } from "./aliases.ts"
+import { aliases, inPath, moved, rewrites } from "./aliases.ts"
 import { invalidPayload } from "./LenientJson.ts"
 import { readScalar } from "./scalars.ts"
 
@@ -71,7 +71,9 @@ class Walk {
     }
     const out: Record<string, Json> = {}
     const members = new Map<string, string>()
-    for (const [name, value] of Object.entries(json)) {
+    for (const [given, content] of Object.entries(json)) {
+      const part = moved.get(message)?.get(given)
+      const [name, value]: readonly [string, Json] = part === undefined ? [given, content] : [part, { [given]: content }]
       const found = namesOf(message).get(name)
       if (found === undefined || (this.#options.strict === true && !this.#has(found[1]))) {
         if (inPath.get(message)?.includes(name) !== true) this.#unknown(name, at, "Cannot find field.")

@@ -71,7 +71,9 @@ export const readQuery = <Q>(
   const values: Record<string, Json> = {}
   const violations: Array<FieldViolation> = []
   let alt = ""
-  for (const [name, value] of new URLSearchParams(raw)) {
+  for (const [given, content] of new URLSearchParams(raw)) {
+    // Row 6: a filter that stands there without `filter=`.
+    const [name, value] = content === "" && /^\w+\((?:true|false)\)/.test(given) ? ["filter", given] : [given, content]
     const plain = name.replace(/^\$\.?/, "")
     if (plain !== name || systemParameters.has(name)) {
       if (plain === "alt") alt = value

@@ -102,7 +102,9 @@ const fraction = (nanos: number): string => (nanos === 0 ? "" : `.${String(nanos
 
 /** By name or by number, also of a value this table does not know: numbers are open in proto3. */
 const readEnum = (numbers: Readonly<Record<string, number>>, value: Json): string | undefined => {
-  if (typeof value === "string" && Object.hasOwn(numbers, value)) return value
+  // The documentation's schemas say `object`; names are in capitals.
+  const name = typeof value === "string" ? value.toUpperCase() : ""
+  if (Object.hasOwn(numbers, name)) return name
   const number = readInt32(value)
   if (number === undefined) return undefined
   return Object.keys(numbers).find((name) => numbers[name] === number) ?? String(number)

@@ -1,0 +1,282 @@
+/**
+ * Content generation, as the API speaks of it (platform-api 2.7, wire 2.6): the names are those of its documentation,
+ * so that what is found there can be written here. Data are base64, durations are `3.5s`. `GenerationRules.ts` holds
+ * the rules.
+ */
+export interface GenerationRequest {
+  /** One for a single turn; the history, oldest first, and the latest request for several. */
+  readonly contents: ReadonlyArray<Content>
+  /** Text parts only, each a paragraph; the role is ignored. Only for models that take it. */
+  readonly systemInstruction?: Content
+  readonly tools?: ReadonlyArray<GenerationTool>
+  readonly toolConfig?: ToolConfig
+  readonly safetySettings?: ReadonlyArray<SafetySetting>
+  readonly generationConfig?: GenerationConfig
+  /** `projects/{project}/locations/{location}/cachedContents/{cachedContent}` */
+  readonly cachedContent?: string
+  /** Metadata of the call, for who pays. */
+  readonly labels?: Readonly<Record<string, string>>
+  readonly modelArmorConfig?: { readonly promptTemplateName?: string; readonly responseTemplateName?: string }
+}
+
+export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
+export interface JsonObject {
+  readonly [key: string]: Json
+}
+
+export interface Content {
+  /** `user`, or `model` for what the model said. Empty in a single turn. */
+  readonly role?: string
+  readonly parts?: ReadonlyArray<Part>
+}
+
+/** Exactly one of the data members, and what goes with it. */
+export interface Part {
+  readonly text?: string
+  readonly inlineData?: Blob
+  readonly fileData?: FileData
+  readonly functionCall?: FunctionCall
+  readonly functionResponse?: FunctionResponse
+  readonly executableCode?: { readonly language?: string; readonly code?: string }
+  readonly codeExecutionResult?: { readonly outcome?: string; readonly output?: string }
+  /** The text is the model's thinking. */
+  readonly thought?: boolean
+  readonly thoughtSignature?: string
+  /** Only with video in `inlineData` or `fileData`. */
+  readonly videoMetadata?: { readonly startOffset?: string; readonly endOffset?: string; readonly fps?: number }
+}
+
+/** At most 20 MB. */
+export interface Blob {
+  readonly mimeType?: string
+  readonly data?: string
+}
+
+/** Object storage, a public web address, or a video of the video site (one per request). */
+export interface FileData {
+  readonly mimeType?: string
+  readonly fileUri?: string
+}
+
+export interface FunctionCall {
+  readonly id?: string
+  readonly name?: string
+  readonly args?: JsonObject
+}
+
+export interface FunctionResponse {
+  /** Of the call that it answers. */
+  readonly id?: string
+  readonly name?: string
+  readonly response?: JsonObject
+}
+
+export interface GenerationTool {
+  readonly functionDeclarations?: ReadonlyArray<FunctionDeclaration>
+  readonly googleSearch?: { readonly excludeDomains?: ReadonlyArray<string> }
+  readonly codeExecution?: object
+  readonly urlContext?: object
+}
+
+export interface FunctionDeclaration {
+  readonly name?: string
+  readonly description?: string
+  /** An object schema. */
+  readonly parameters?: OpenApiSchema
+  /** The same as JSON Schema, in its place. */
+  readonly parametersJsonSchema?: Json
+  readonly response?: OpenApiSchema
+  readonly responseJsonSchema?: Json
+}
+
+export interface ToolConfig {
+  readonly functionCallingConfig?: {
+    /** `ANY`: a function must be called. Default `AUTO`. */
+    readonly mode?: string
+    /** With `ANY`: one of these. */
+    readonly allowedFunctionNames?: ReadonlyArray<string>
+  }
+}
+
+export interface SafetySetting {
+  readonly category?: string
+  readonly threshold?: string
+  /** Default: by probability. */
+  readonly method?: string
+}
+
+export interface GenerationConfig {
+  /** 0..2. Default 1. */
+  readonly temperature?: number
+  /** 0..1. Default 0.95. */
+  readonly topP?: number
+  readonly topK?: number
+  /** 1..8, and never more than 1 of a stream. Default 1. */
+  readonly candidateCount?: number
+  /** Tokens. */
+  readonly maxOutputTokens?: number
+  /** At most 5. The answer ends before the first that occurs; case matters. */
+  readonly stopSequences?: ReadonlyArray<string>
+  /** From -2 to below 2. */
+  readonly presencePenalty?: number
+  readonly frequencyPenalty?: number
+  readonly seed?: number
+  /** `text/plain` (the default), `application/json`, or `text/x.enum`: one value of the schema's enum. */
+  readonly responseMimeType?: string
+  /** Only with `responseMimeType`. */
+  readonly responseSchema?: OpenApiSchema
+  readonly responseJsonSchema?: Json
+  /** One request a day may ask for it. */
+  readonly responseLogprobs?: boolean
+  /** 1..5 alternatives per token; only with `responseLogprobs`. */
+  readonly logprobs?: number
+  readonly audioTimestamp?: boolean
+  readonly responseModalities?: ReadonlyArray<string>
+  readonly mediaResolution?: string
+  readonly thinkingConfig?: {
+    readonly includeThoughts?: boolean
+    /** Tokens; 0 does not think, -1 leaves it to the model. */
+    readonly thinkingBudget?: number
+    /** `LOW`, `MEDIUM` or `HIGH`. */
+    readonly thinkingLevel?: string
+  }
+}
+
+/** The API's subset of an OpenAPI 3.0 schema: what a function takes, or what an answer must look like. */
+export interface OpenApiSchema {
+  /** `STRING`, `NUMBER`, `INTEGER`, `BOOLEAN`, `ARRAY` or `OBJECT`. */
+  readonly type?: string
+  readonly format?: string
+  readonly title?: string
+  readonly description?: string
+  readonly nullable?: boolean
+  readonly default?: Json
+  readonly items?: OpenApiSchema
+  readonly minItems?: string
+  readonly maxItems?: string
+  readonly enum?: ReadonlyArray<string>
+  readonly properties?: Readonly<Record<string, OpenApiSchema>>
+  readonly propertyOrdering?: ReadonlyArray<string>
+  readonly required?: ReadonlyArray<string>
+  readonly minProperties?: string
+  readonly maxProperties?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: string
+  readonly maxLength?: string
+  readonly pattern?: string
+  readonly example?: Json
+  readonly anyOf?: ReadonlyArray<OpenApiSchema>
+  readonly additionalProperties?: Json
+  readonly ref?: string
+  readonly defs?: Readonly<Record<string, OpenApiSchema>>
+}
+
+/** An answer, or a piece of one: the last piece of a stream has the finish reason and the usage of the whole. */
+export interface GenerationResponse {
+  readonly candidates?: ReadonlyArray<Candidate>
+  readonly promptFeedback?: {
+    readonly blockReason?: string
+    readonly blockReasonMessage?: string
+    readonly safetyRatings?: ReadonlyArray<SafetyRating>
+  }
+  readonly usageMetadata?: UsageMetadata
+  /** The model that answered. */
+  readonly modelVersion?: string
+  readonly createTime?: string
+  readonly responseId?: string
+}
+
+export interface Candidate {
+  /** From 0. */
+  readonly index?: number
+  readonly content?: Content
+  /** Absent: it has not ended. */
+  readonly finishReason?: FinishReason
+  readonly finishMessage?: string
+  readonly safetyRatings?: ReadonlyArray<SafetyRating>
+  readonly citationMetadata?: { readonly citations?: ReadonlyArray<GenerationCitation> }
+  readonly groundingMetadata?: GroundingMetadata
+  readonly avgLogprobs?: number
+  readonly logprobsResult?: {
+    readonly topCandidates?: ReadonlyArray<{ readonly candidates?: ReadonlyArray<Logprob> }>
+    readonly chosenCandidates?: ReadonlyArray<Logprob>
+  }
+}
+
+/** Reasons that come after are read as `OTHER`; the documentation's `FINISH_REASON_STOP` is `STOP`. */
+export const finishReasons = [
+  "FINISH_REASON_UNSPECIFIED",
+  "STOP",
+  "MAX_TOKENS",
+  "SAFETY",
+  "RECITATION",
+  "OTHER",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "SPII",
+  "MALFORMED_FUNCTION_CALL",
+  "MODEL_ARMOR"
+] as const
+export type FinishReason = typeof finishReasons[number]
+
+export interface SafetyRating {
+  readonly category?: string
+  readonly probability?: string
+  readonly probabilityScore?: number
+  readonly severity?: string
+  readonly severityScore?: number
+  readonly blocked?: boolean
+}
+
+/** A source that the answer repeats. */
+export interface GenerationCitation {
+  readonly startIndex?: number
+  readonly endIndex?: number
+  readonly uri?: string
+  readonly title?: string
+  readonly license?: string
+  /** A year, a month, or a day. */
+  readonly publicationDate?: { readonly year?: number; readonly month?: number; readonly day?: number }
+}
+
+/** What the answer rests on, where a tool searched. */
+export interface GroundingMetadata {
+  readonly webSearchQueries?: ReadonlyArray<string>
+  readonly retrievalQueries?: ReadonlyArray<string>
+  readonly groundingChunks?: ReadonlyArray<{
+    readonly web?: { readonly uri?: string; readonly title?: string }
+    readonly retrievedContext?: { readonly uri?: string; readonly title?: string; readonly text?: string }
+  }>
+  readonly groundingSupports?: ReadonlyArray<{
+    /** Bytes of UTF-8. */
+    readonly segment?: { readonly partIndex?: number; readonly startIndex?: number; readonly endIndex?: number; readonly text?: string }
+    readonly groundingChunkIndices?: ReadonlyArray<number>
+    readonly confidenceScores?: ReadonlyArray<number>
+  }>
+}
+
+export interface Logprob {
+  readonly token?: string
+  readonly tokenId?: number
+  readonly logProbability?: number
+}
+
+/** Tokens. */
+export interface UsageMetadata {
+  readonly promptTokenCount?: number
+  /** Of all candidates. */
+  readonly candidatesTokenCount?: number
+  readonly thoughtsTokenCount?: number
+  readonly totalTokenCount?: number
+  readonly cachedContentTokenCount?: number
+}
+
+/** What tokens are counted of. */
+export type CountRequest = Pick<GenerationRequest, "contents" | "systemInstruction" | "tools" | "generationConfig">
+
+export interface TokenCount {
+  readonly totalTokens: number
+  /** Characters that are not white space. */
+  readonly totalBillableCharacters?: number
+}

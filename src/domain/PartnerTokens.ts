@@ -1,0 +1,66 @@
+import { blocksOf, type ContentBlock, type Conversation } from "./PartnerChat.ts"
+
+/** Characters of a token (platform-api 2.6). */
+const charactersPerToken = 3.5
+
+/** The most that an image costs: larger ones are scaled down to it. */
+const imageTokens = 1_600
+
+/** A page of a PDF costs 1,500 to 3,000 tokens; how many there are is guessed from the bytes. */
+const pageTokens = 2_000
+const pageBytes = 75_000
+
+/** What is read besides text, in tokens. */
+export const mediaTokens = (request: Conversation): number =>
+  allBlocks(request).reduce((sum, block) => sum + tokensOfMedia(block), 0)
+
+/** All the text of a request, tools and calls included. */
+export const textsOf = (request: Conversation): ReadonlyArray<string> => [
+  ...blocksOf(request.system).map(({ text }) => text),
+  ...(request.tools ?? []).map(({ description, inputSchema, name }) => JSON.stringify({ name, description, inputSchema })),
+  ...allBlocks(request).flatMap(textsIn)
+]
+
+/** Tokens of a request's text, by its length. */
+export const estimatedTextTokens = (request: Conversation): number =>
+  Math.ceil(textsOf(request).reduce((sum, text) => sum + text.length, 0) / charactersPerToken)
+
+/** Tokens of a request, before it is sent. */
+export const estimatedTokens = (request: Conversation): number => estimatedTextTokens(request) + mediaTokens(request)
+
+/** Every block, those within results and documents after the one they are in. */
+export const allBlocks = ({ messages }: Conversation): ReadonlyArray<ContentBlock> =>
+  messages.flatMap(({ content }) => blocksOf(content).flatMap(withInner))
+
+const withInner = (block: ContentBlock): ReadonlyArray<ContentBlock> => {
+  const inner = block.type === "tool_result" ? blocksOf(block.content)
+    : block.type === "document" && block.source.type === "content" ? blocksOf(block.source.content)
+    : []
+  return [block, ...inner.flatMap(withInner)]
+}
+
+const textsIn = (block: ContentBlock): ReadonlyArray<string> => {
+  switch (block.type) {
+    case "text":
+      return [block.text]
+    case "thinking":
+      return [block.thinking]
+    case "tool_use":
+      return [block.name, JSON.stringify(block.input)]
+    case "document":
+      return [block.title ?? "", block.context ?? "", block.source.type === "text" ? block.source.data : ""]
+    default:
+      return []
+  }
+}
+
+const tokensOfMedia = (block: ContentBlock): number => {
+  if (block.type === "image") return imageTokens
+  return block.type === "document" && block.source.type === "base64"
+    ? pageTokens * Math.ceil(base64Bytes(block.source.data) / pageBytes)
+    : 0
+}
+
+/** Bytes that a text in base64 stands for. */
+export const base64Bytes = (data: string): number =>
+  Math.floor((data.length - (data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0)) * 3 / 4)

@@ -1,0 +1,12 @@
+import { Context as Ctx, type Effect } from "effect"
+import type { Exchange } from "../domain/Answer.ts"
+import type { ServiceError } from "../domain/Errors.ts"
+
+/**
+ * Makes a question that leans on what was said before stand by itself, so that it can be searched. One that needs
+ * nothing from before comes back as it is.
+ */
+export class QueryRewriter extends Ctx.Service<QueryRewriter, {
+  /** `history`: oldest first. */
+  readonly rewrite: (question: string, history: ReadonlyArray<Exchange>) => Effect.Effect<string, ServiceError>
+}>()("sluice/ports/QueryRewriter") {}
