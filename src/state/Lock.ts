@@ -9,22 +9,24 @@ import { asStateError, prepareDataDir } from "./Database.ts"
  * Holds the data directory for one writer. The lock is an exclusive SQLite transaction, so the kernel releases it
  * however the process ends; a note beside it says who holds it.
  *
- * Waits up to `waitMs` (default 0), then fails with the holder's name.
+ * Waits up to `waitMs` (default 0), then fails with the holder's name; `waiting` is told that name once.
  */
-export const acquire = (dataDir: string, command: string, waitMs = 0) =>
-  Effect.acquireRelease(
-    Effect.try({
-      try: () => lock(dataDir, command),
-      catch: (cause) => asStateError(cause, dataDir)
-    }).pipe(
-      Effect.retry({
-        while: (error) => error.problem === "locked",
-        times: Math.ceil(waitMs / pollMs),
-        schedule: pollSchedule
-      })
-    ),
-    (db) => Effect.sync(() => db.close())
+export const acquire = (
+  dataDir: string,
+  command: string,
+  waitMs = 0,
+  waiting: (error: StateError) => Effect.Effect<void> = () => Effect.void
+) => {
+  const once = Effect.try({ try: () => lock(dataDir, command), catch: (cause) => asStateError(cause, dataDir) })
+  const isLocked = (error: StateError) => error.problem === "locked"
+  const patient = once.pipe(
+    Effect.catchIf((error) => isLocked(error) && waitMs > 0, (error) =>
+      Effect.andThen(waiting(error), once.pipe(
+        Effect.retry({ while: isLocked, times: Math.ceil(waitMs / pollMs), schedule: pollSchedule })
+      )))
   )
+  return Effect.acquireRelease(patient, (db) => Effect.sync(() => db.close()))
+}
 
 const pollMs = 200
 const pollSchedule = Schedule.spaced(pollMs)

@@ -1,26 +1,31 @@
 import { Clock, Effect, Layer } from "effect"
 import { DatabaseSync } from "node:sqlite"
 import type { StateError } from "../domain/Errors.ts"
-import { Quota } from "../ports/Quota.ts"
+import { Quota, type Spending } from "../ports/Quota.ts"
 import { asStateError, transaction } from "./Database.ts"
 import { State } from "./State.ts"
-import { quotaTables } from "./tables/Quota.ts"
+import { quotaAmounts, quotaTables } from "./tables/Quota.ts"
 
 /** A service counts a turn when it arrives, which may be a little later than it was taken. */
 const windowMs = 61_000
 
 /**
  * Turns as rows, each with the time it is due, so that whoever looks at the table sees who waits: a bucket lets through
- * what it may at once, then one turn for each that is a minute old. A process that dies loses the turns it waited for,
- * which nobody else needs.
+ * what it may at once, then as much as the turns that are a minute old took. A process that dies loses the turns it
+ * waited for, which nobody else needs.
  */
 const make = (database: DatabaseSync, path: string) => {
   const run = <A>(body: () => A): Effect.Effect<A, StateError> =>
     Effect.try({ try: () => transaction(database, body), catch: (cause) => asStateError(cause, path) })
 
-  const forget = database.prepare("DELETE FROM quota_turns WHERE at < ?")
-  const full = database.prepare("SELECT at FROM quota_turns WHERE bucket = ? ORDER BY at DESC LIMIT 1 OFFSET ?")
-  const enter = database.prepare("INSERT INTO quota_turns (bucket, at) VALUES (?, ?)")
+  const forget = database.prepare("DELETE FROM quota_turns WHERE bucket = ? AND at < ?")
+  const state = database.prepare("SELECT max(at) AS last, sum(amount) AS used FROM quota_turns WHERE bucket = ?")
+  // The youngest turn that leaves no room together with those after it.
+  const full = database.prepare(`
+    SELECT at FROM (SELECT at, sum(amount) OVER (ORDER BY at DESC, id DESC) AS used FROM quota_turns WHERE bucket = ?)
+    WHERE used > ? ORDER BY at DESC LIMIT 1`)
+  const enter = database.prepare("INSERT INTO quota_turns (bucket, at, amount) VALUES (?, ?, ?)")
+  const settle = database.prepare("UPDATE quota_turns SET amount = ? WHERE id = ?")
   const due = database.prepare("SELECT at FROM quota_turns WHERE id = ?")
   const leave = database.prepare("DELETE FROM quota_turns WHERE id = ?")
   const putOff = database.prepare("UPDATE quota_turns SET at = at + ? WHERE bucket = ? AND at > ?")
@@ -31,22 +36,35 @@ const make = (database: DatabaseSync, path: string) => {
   const hold = database.prepare("INSERT INTO quota_places VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET until = excluded.until")
   const release = database.prepare("DELETE FROM quota_places WHERE bucket = ? AND holder = ?")
 
+  const earliest = ({ amount, bucket, perMinute }: Spending, now: number): number => {
+    const { last, used } = state.get(bucket) ?? {}
+    const room = perMinute - Math.min(amount, perMinute)
+    // Adding up turn by turn is only worth its time where there is no room for all of them.
+    const before = Number(used ?? 0) > room ? Number(full.get(bucket, room)?.["at"] ?? -Infinity) : -Infinity
+    return Math.max(now, Number(last ?? 0), before + windowMs, Number(paused.get(bucket)?.["until"] ?? 0))
+  }
+
+  const spend = Effect.fnUntraced(function*(spendings: ReadonlyArray<Spending>) {
+    const now = yield* Clock.currentTimeMillis
+    const turn = yield* run(() => {
+      for (const { bucket } of spendings) forget.run(bucket, now - windowMs)
+      const at = Math.max(...spendings.map((spending) => earliest(spending, now)))
+      return { at, ids: spendings.map(({ amount, bucket }) => Number(enter.run(bucket, at, Math.ceil(amount)).lastInsertRowid)) }
+    })
+    // A pause may put the turn off while it is waited for.
+    const dueNow = run(() => Math.max(...turn.ids.map((id) => Number(due.get(id)?.["at"] ?? 0))))
+    yield* Effect.gen(function*() {
+      for (let at = turn.at; at > (yield* Clock.currentTimeMillis); at = yield* dueNow) {
+        yield* Effect.sleep(at - (yield* Clock.currentTimeMillis))
+      }
+    }).pipe(Effect.onInterrupt(() => Effect.ignore(run(() => turn.ids.forEach((id) => leave.run(id))))))
+    return turn.ids
+  })
+
   return Quota.of({
-    take: Effect.fnUntraced(function*(bucket: string, perMinute: number) {
-      const now = yield* Clock.currentTimeMillis
-      const turn = yield* run(() => {
-        forget.run(now - windowMs)
-        const before = Number(full.get(bucket, perMinute - 1)?.["at"] ?? -Infinity)
-        const at = Math.max(now, before + windowMs, Number(paused.get(bucket)?.["until"] ?? 0))
-        return { id: enter.run(bucket, at).lastInsertRowid, at }
-      })
-      // A pause may put the turn off while it is waited for.
-      yield* Effect.gen(function*() {
-        for (let at = turn.at; at > (yield* Clock.currentTimeMillis); at = yield* run(() => Number(due.get(turn.id)?.["at"] ?? 0))) {
-          yield* Effect.sleep(at - (yield* Clock.currentTimeMillis))
-        }
-      }).pipe(Effect.onInterrupt(() => Effect.ignore(run(() => leave.run(turn.id)))))
-    }),
+    take: (bucket, perMinute) => Effect.asVoid(spend([{ bucket, perMinute, amount: 1 }])),
+    spend,
+    settle: (receipt, amount) => Effect.asVoid(run(() => settle.run(Math.ceil(amount), receipt))),
     pause: Effect.fnUntraced(function*(bucket: string, milliseconds: number) {
       const now = yield* Clock.currentTimeMillis
       yield* run(() => {
@@ -83,7 +101,7 @@ export const layerMemory: Layer.Layer<Quota> = Layer.effect(
   Effect.acquireRelease(
     Effect.sync(() => {
       const database = new DatabaseSync(":memory:")
-      database.exec(quotaTables)
+      database.exec(quotaTables + quotaAmounts)
       return database
     }),
     (database) => Effect.sync(() => database.close())

@@ -4,7 +4,7 @@ import { CorpusName } from "../domain/Corpus.ts"
 import type { StateError } from "../domain/Errors.ts"
 import { RagFileName } from "../domain/RagFile.ts"
 import { Report } from "../domain/Report.ts"
-import { Ledger, type LedgerEntry, type LedgerState, recoveredPath, type RunRecord, type Scan, type ScopeRecord } from "../ports/Ledger.ts"
+import { Ledger, type LedgerEntry, type LedgerState, type QueuedWork, recoveredPath, type RunRecord, type Scan, type ScopeRecord } from "../ports/Ledger.ts"
 import { asStateError, transaction } from "./Database.ts"
 import { ledgerColumns as columns } from "./LedgerTable.ts"
 import { LedgerWrites } from "./LedgerWrites.ts"
@@ -78,6 +78,7 @@ const make = Effect.gen(function*() {
       run(() =>
         transaction(db, () => {
           db.prepare("DELETE FROM ledger WHERE scope = ?").run(scope)
+          db.prepare("DELETE FROM listings WHERE scope = ?").run(scope)
           setScope(scope, record)
         })
       ),
@@ -90,6 +91,9 @@ const make = Effect.gen(function*() {
           [scope]
         ),
         seeAll: (source) => run(() => scan.seeAll(source)),
+        forget: (source, path) => run(() => scan.forget(source, path)),
+        seeRest: (source) => run(() => scan.seeRest(source)),
+        restart: (source) => run(() => scan.restart(source)),
         countMissing: (source) => run(() => scan.countMissing(source)),
         claim: (contentHash) => run(() => scan.claim(contentHash)),
         mayMove: (size) => run(() => scan.mayMove(size)),
@@ -105,6 +109,25 @@ const make = Effect.gen(function*() {
           }))
       }))
     ),
+    listing: (scope, source) =>
+      run(() => {
+        const row = db.prepare("SELECT cursor, signature, whole, again FROM listings WHERE scope = ? AND source = ?").get(scope, source)
+        return row === undefined ? undefined : {
+          cursor: text(row, "cursor"),
+          signature: text(row, "signature"),
+          whole: Number(row["whole"]),
+          // Written by setListing as an array of strings.
+          again: JSON.parse(text(row, "again")) as ReadonlyArray<string>
+        }
+      }),
+    setListing: (scope, source, { again, cursor, signature, whole }) =>
+      run(() => {
+        db.prepare(
+          `INSERT INTO listings (scope, source, cursor, signature, whole, again) VALUES (?, ?, ?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET cursor = excluded.cursor, signature = excluded.signature, whole = excluded.whole,
+             again = excluded.again`
+        ).run(scope, source, cursor, signature, whole, JSON.stringify(again))
+      }),
     sources: (scope) =>
       run(() =>
         db.prepare("SELECT DISTINCT source FROM ledger WHERE scope = ? ORDER BY source").all(scope)
@@ -166,16 +189,22 @@ const openScan = (db: DatabaseSync, scope: string) => {
     DROP TABLE IF EXISTS temp.claimed;
     DROP TABLE IF EXISTS temp.queued;
     DROP TABLE IF EXISTS temp.absent;
+    DROP TABLE IF EXISTS temp.gone;
     CREATE TEMP TABLE seen (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
     CREATE TEMP TABLE claimed (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
-    CREATE TEMP TABLE queued (id INTEGER PRIMARY KEY, work TEXT NOT NULL);
+    CREATE TEMP TABLE gone (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
+    CREATE TEMP TABLE queued (id INTEGER PRIMARY KEY, source TEXT, path TEXT, work TEXT NOT NULL, UNIQUE (source, path));
   `)
   const unseen = "NOT EXISTS (SELECT 1 FROM temp.seen s WHERE s.source = l.source AND s.path = l.path)"
   const unclaimed = "NOT EXISTS (SELECT 1 FROM temp.claimed c WHERE c.source = l.source AND c.path = l.path)"
   const find = db.prepare(`SELECT ${columns} FROM ledger WHERE scope = ? AND source = ? AND path = ?`)
   const see = db.prepare("INSERT OR IGNORE INTO temp.seen VALUES (?, ?)")
   const claim = db.prepare("INSERT OR IGNORE INTO temp.claimed VALUES (?, ?)")
-  const queue = db.prepare("INSERT INTO temp.queued (work) VALUES (?)")
+  const unsee = db.prepare("DELETE FROM temp.seen WHERE source = ? AND path = ?")
+  const forget = db.prepare("INSERT OR IGNORE INTO temp.gone VALUES (?, ?)")
+  const isQueued = db.prepare("SELECT 1 FROM temp.queued WHERE source = ? AND path = ?")
+  const unqueue = db.prepare("DELETE FROM temp.queued WHERE source = ? AND path = ?")
+  const queue = db.prepare("INSERT OR REPLACE INTO temp.queued (source, path, work) VALUES (?, ?, ?)")
   let absent: { bySize: Set<number>; anyUnsized: boolean } | undefined
 
   /** What is missing is known once the listings are over, and looked through by content: one indexed copy of it. */
@@ -223,6 +252,21 @@ const openScan = (db: DatabaseSync, scope: string) => {
       db.prepare("INSERT OR IGNORE INTO temp.seen SELECT source, path FROM ledger WHERE scope = ? AND source = ?")
         .run(scope, source)
     },
+    forget: (source: string, path: string) => {
+      unsee.run(source, path)
+      forget.run(source, path)
+      return unqueue.run(source, path).changes > 0
+    },
+    seeRest: (source: string) => {
+      const rest = `FROM ledger l WHERE scope = ? AND source = ? AND ${unseen}
+        AND NOT EXISTS (SELECT 1 FROM temp.gone g WHERE g.source = l.source AND g.path = l.path)`
+      const counts = db.prepare(`SELECT state, count(*) AS n ${rest} GROUP BY state`).all(scope, source)
+      db.prepare(`INSERT INTO temp.seen SELECT source, path ${rest}`).run(scope, source)
+      return Object.fromEntries(counts.map((row) => [text(row, "state"), Number(row["n"])]))
+    },
+    restart: (source: string) => {
+      for (const table of ["seen", "gone", "queued"]) db.prepare(`DELETE FROM temp.${table} WHERE source = ?`).run(source)
+    },
     countMissing: (source: string) => {
       const row = db.prepare(
         `SELECT count(*) AS known, count(*) FILTER (WHERE ${unseen} AND ${unclaimed}) AS missing
@@ -244,15 +288,20 @@ const openScan = (db: DatabaseSync, scope: string) => {
       claim.run(entry.source, entry.path)
       return entry
     },
-    queue: (work: ReadonlyArray<string>) => {
+    queue: (work: ReadonlyArray<QueuedWork>) => {
+      let first = 0
       db.exec("BEGIN")
-      for (const item of work) queue.run(item)
+      for (const item of work) {
+        if (isQueued.get(item.source, item.path) === undefined) first += 1
+        queue.run(item.source, item.path, item.work)
+      }
       db.exec("COMMIT")
+      return first
     },
     queued: (after: number) =>
       db.prepare("SELECT id, work FROM temp.queued WHERE id > ? ORDER BY id LIMIT ?").all(after, pageSize),
     close: () => {
-      db.exec("DROP TABLE temp.seen; DROP TABLE temp.claimed; DROP TABLE temp.queued; DROP TABLE IF EXISTS temp.absent")
+      db.exec("DROP TABLE temp.seen; DROP TABLE temp.claimed; DROP TABLE temp.queued; DROP TABLE temp.gone; DROP TABLE IF EXISTS temp.absent")
     }
   }
 }

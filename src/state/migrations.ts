@@ -1,10 +1,12 @@
-import { ledgerTables } from "./tables/Ledger.ts"
-import { quotaTables } from "./tables/Quota.ts"
+import { batchTables } from "./tables/Batch.ts"
+import { ledgerTables, listingTable } from "./tables/Ledger.ts"
+import { modelTables } from "./tables/Models.ts"
+import { quotaAmounts, quotaTables } from "./tables/Quota.ts"
 import { serverTables } from "./tables/Server.ts"
-import { storeTables } from "./tables/Store.ts"
+import { corpusOptions, storeTables } from "./tables/Store.ts"
 
 /**
  * Every step the database's schema has taken, oldest first; its length is the schema version. A landed step is
  * never edited: add one.
  */
-export const migrations: ReadonlyArray<string> = [ledgerTables + storeTables, quotaTables, serverTables]
+export const migrations: ReadonlyArray<string> = [ledgerTables + storeTables, quotaTables, serverTables, corpusOptions, quotaAmounts, listingTable, batchTables, modelTables]

@@ -29,3 +29,16 @@ CREATE TABLE runs (
 );
 CREATE INDEX runs_by_scope ON runs (scope, id);
 `
+
+/** How far each source's changes were taken in. */
+export const listingTable = `
+CREATE TABLE listings (
+  scope     TEXT NOT NULL,
+  source    TEXT NOT NULL,
+  cursor    TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  whole     INTEGER NOT NULL,
+  again     TEXT NOT NULL,                   -- JSON array of JSON texts
+  PRIMARY KEY (scope, source)
+);
+`

@@ -21,3 +21,6 @@ CREATE TABLE quota_places (
   PRIMARY KEY (bucket, holder)
 ) WITHOUT ROWID;
 `
+
+/** How much of its bucket a turn takes. */
+export const quotaAmounts = `ALTER TABLE quota_turns ADD COLUMN amount INTEGER NOT NULL DEFAULT 1;`

@@ -53,7 +53,7 @@ CREATE TABLE chunk_pages (
   file        INTEGER NOT NULL,
   chunks      INTEGER NOT NULL,
   hashes      BLOB NOT NULL,                 -- 16 bytes of SHA-256 of each chunk's text
-  body        BLOB NOT NULL                  -- deflated JSON
+  body        BLOB NOT NULL                  -- zstd of JSON
 );
 
 CREATE TABLE embeddings (
@@ -109,3 +109,6 @@ CREATE TABLE operations (
   updated   INTEGER NOT NULL
 );
 `
+
+/** JSON of a corpus's CorpusOptions. */
+export const corpusOptions = `ALTER TABLE corpora ADD COLUMN options TEXT;`
