@@ -3,7 +3,7 @@ import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import { type Caller, callOnce } from "../../src/net/Call.ts"
 import { retry } from "../../src/net/Retry.ts"
-import { makeAccount } from "../tree/account.ts"
+import { makeAccount } from "../account/makeAccount.ts"
 import { ChangePage, DownloadOperation, DriveFile, type DrivePermission, fileFields, FilePage, permissionFields, PermissionPage } from "./DriveFile.ts"
 import { driveError } from "./driveErrors.ts"
 

@@ -49,7 +49,7 @@ export const fileFields =
   "shortcutDetails(targetId,targetMimeType),capabilities(canDownload)"
 
 export const FilePage = Schema.Struct({
-  files: key(Schema.Array(DriveFile)),
+  files: key(Schema.Array(Schema.Unknown)),
   nextPageToken: key(Schema.String),
   incompleteSearch: key(Schema.Boolean)
 })
@@ -65,7 +65,7 @@ export const Change = Schema.Struct({
 export type Change = typeof Change.Type
 
 export const ChangePage = Schema.Struct({
-  changes: key(Schema.Array(Change)),
+  changes: key(Schema.Array(Schema.Unknown)),
   nextPageToken: key(Schema.String),
   newStartPageToken: key(Schema.String)
 })

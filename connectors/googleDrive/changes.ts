@@ -1,12 +1,15 @@
 import { Effect } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
+import { eachOf } from "../tree/eachOf.ts"
 import { joined, partOf } from "../tree/fileName.ts"
 import { listFromStart } from "../tree/Known.ts"
 import type { DriveApi } from "./DriveApi.ts"
-import { type Change, type DriveFile, folderType, shortcutType } from "./DriveFile.ts"
+import { Change, type DriveFile, folderType, shortcutType } from "./DriveFile.ts"
 import type { Progress } from "./Progress.ts"
 import { type Walker, withId } from "./walk.ts"
+
+const readChanges = eachOf(Change)
 
 /**
  * One page of the feed that `driveId` names, and whether there is more. Folders that turn up are left to be walked.
@@ -19,7 +22,7 @@ export const changesPage = Effect.fnUntraced(function*(
   driveId: string
 ): Effect.fn.Return<{ readonly events: ReadonlyArray<Listed>; readonly more: boolean }, ServiceError> {
   const token = progress.tokens.get(driveId) ?? ""
-  const { changes = [], newStartPageToken, nextPageToken } = yield* api.changes(token, driveId === "" ? undefined : driveId).pipe(
+  const { changes: told = [], newStartPageToken, nextPageToken } = yield* api.changes(token, driveId === "" ? undefined : driveId).pipe(
     // Tokens are not documented to end; one that did is of no more use than one of another account.
     Effect.mapError((error) =>
       error.code === "INVALID_ARGUMENT" || error.code === "NOT_FOUND" || error.code === "PERMISSION_DENIED"
@@ -28,9 +31,10 @@ export const changesPage = Effect.fnUntraced(function*(
     )
   )
   if (nextPageToken !== undefined && nextPageToken === token) return yield* ServiceError.internal("the changes of Drive go round in circles")
+  const changes = readChanges(told)
   const deleted: Array<Listed> = []
   const offered = new Map<string, readonly [DriveFile, string]>()
-  for (const change of changes) {
+  for (const change of changes.good) {
     // The account's own feed repeats what the feeds of its shared drives say.
     if (driveId === "" && change.file?.driveId !== undefined && progress.tokens.has(change.file.driveId)) continue
     const effect = effectOf(progress, change)
@@ -45,7 +49,7 @@ export const changesPage = Effect.fnUntraced(function*(
   }
   // Without those whose folder went after them.
   const here = [...offered.values()].filter(([{ id }]) => !progress.known.remembers() || progress.known.pathOf(id) !== undefined || progress.pinned.has(id))
-  const events = [...deleted, ...yield* walk.offerAll(here)]
+  const events = [...deleted, ...yield* walk.offerAll(here), ...walk.odd(changes.odd)]
   progress.tokens.set(driveId, nextPageToken ?? newStartPageToken ?? token)
   return { events, more: nextPageToken !== undefined }
 })

@@ -2,10 +2,11 @@ import { Effect, Result } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Permissions } from "../../src/domain/RagFile.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
+import { eachOf } from "../tree/eachOf.ts"
 import { joined, partOf } from "../tree/fileName.ts"
 import { isolated } from "../tree/isolated.ts"
 import type { DriveApi } from "./DriveApi.ts"
-import { type DriveFile, folderType, shortcutType } from "./DriveFile.ts"
+import { DriveFile, folderType, shortcutType } from "./DriveFile.ts"
 import { itemOf, skipOf } from "./driveItem.ts"
 import type { GoogleDriveConfig } from "./GoogleDriveConfig.ts"
 import type { Folder, Progress } from "./Progress.ts"
@@ -16,6 +17,8 @@ const groupSize = 25
 const concurrency = 8
 
 export type PermissionsOf = (file: DriveFile) => Effect.Effect<Permissions, ServiceError>
+
+const readFiles = eachOf(DriveFile)
 
 /** The events of one page. */
 type Events = ReadonlyArray<Listed>
@@ -112,12 +115,13 @@ export const walker = (api: DriveApi, config: GoogleDriveConfig, permissionsOf: 
     const driveId = members[0]?.driveId
     const result = yield* isolated(api.children([...current.folders.keys()], driveId === "" ? undefined : driveId, current.token))
     if (Result.isFailure(result)) return refused(current, members, result.failure)
-    const { files: children = [], incompleteSearch, nextPageToken } = result.success
+    const { files = [], incompleteSearch, nextPageToken } = result.success
+    const children = readFiles(files)
     if (nextPageToken !== undefined && nextPageToken === current.token) {
       return refused(current, members, ServiceError.internal("the listing of a Drive folder goes round in circles"))
     }
     const offered: Array<readonly [DriveFile, string]> = []
-    for (const file of children) {
+    for (const file of children.good) {
       const parent = current.folders.get(file.parents?.[0] ?? "") ?? (members.length === 1 ? members[0] : undefined)
       if (parent === undefined || file.trashed === true) continue
       const path = unique(parent.path, file, current.taken)
@@ -134,8 +138,12 @@ export const walker = (api: DriveApi, config: GoogleDriveConfig, permissionsOf: 
       : []
     if (nextPageToken === undefined) close(members)
     else group = { ...current, token: nextPageToken }
-    return [...events, ...cut]
+    return [...events, ...cut, ...odd(children.odd)]
   })
+
+  /** Files that came in a shape that no file has. */
+  const odd = (names: ReadonlyArray<string>): Events =>
+    names.map((name) => fail(name, new ServiceError({ code: "DATA_LOSS", message: `Drive tells of ${name} in a shape that no file has` })))
 
   /** One bad folder does not cost the others of its query; one that went away while we listed is no failure. */
   const refused = (current: Group, members: ReadonlyArray<Folder>, error: ServiceError): Events => {
@@ -200,6 +208,7 @@ export const walker = (api: DriveApi, config: GoogleDriveConfig, permissionsOf: 
   return {
     roots,
     offerAll,
+    odd,
     link,
     enqueue,
     /** The next page of what is left; nothing when nothing is. */

@@ -14,6 +14,8 @@ export const jira = (config: JiraConfig, context: JiraContext): Connector => {
   const opened = Effect.promise(() => opening ??= import("./open.ts").then(({ open }) => open(config, context)))
   return {
     kind: "jira",
+    // An issue's time of update says nothing of either.
+    cursorMisses: ["deletions", "permissions"],
     check: Effect.flatMap(opened, ({ check }) => check),
     list: (cursor) => Stream.unwrap(Effect.map(opened, ({ list }) => list(cursor))),
     read: (item, maxBytes) => Stream.unwrap(Effect.map(opened, ({ read }) => read(item, maxBytes)))

@@ -17,6 +17,8 @@ export const sharePoint = (config: SharePointConfig, context: SharePointContext)
   const opened = Effect.promise(() => opening ??= import("./open.ts").then(({ open }) => open(config, context)))
   return {
     kind: "sharePoint",
+    // A delta does not name what was only shared anew.
+    cursorMisses: ["permissions"],
     check: Effect.flatMap(opened, ({ check }) => check),
     list: (cursor) => Stream.unwrap(Effect.map(opened, ({ list }) => list(cursor))),
     read: (item, maxBytes) => Stream.unwrap(Effect.map(opened, ({ read }) => read(item, maxBytes)))

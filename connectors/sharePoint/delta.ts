@@ -1,6 +1,7 @@
-import { Effect, Result } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
+import { eachOf } from "../tree/eachOf.ts"
 import { joined, partOf } from "../tree/fileName.ts"
 import { listFromStart } from "../tree/Known.ts"
 import { DriveItem, itemFields, offered, skipOf } from "./DriveItem.ts"
@@ -9,6 +10,8 @@ import { permissionsOf } from "./itemPermissions.ts"
 import type { FolderPlace, Progress } from "./Progress.ts"
 import type { Place } from "./resolveSite.ts"
 import type { SharePointConfig } from "./SharePointConfig.ts"
+
+const readItems = eachOf(DriveItem)
 
 /** Deeper than SharePoint's longest path can be (400 characters). */
 const maxDepth = 200
@@ -24,13 +27,15 @@ export const deltaPage = Effect.fnUntraced(function*(
   progress: Progress
 ): Effect.fn.Return<ReadonlyArray<Listed>, ServiceError> {
   const { folders, full, known } = progress
-  const { delta, next, value } = yield* graph.page("the listing of the library", progress.at, DriveItem).pipe(
+  const { delta, next, value: told } = yield* graph.page("the listing of the library", progress.at, Schema.Unknown).pipe(
     Effect.mapError((error) =>
       error.reason === "resyncRequired" || error.reason === "syncStateNotFound" || /answered 410/.test(error.message)
         ? listFromStart("has ended: the library no longer tells what changed since then")
         : error
     )
   )
+
+  const items = readItems(told)
 
   /** Folders mostly come before what is in them; one that did not is asked for. */
   const placeOf: (id: string, depth?: number) => Effect.Effect<FolderPlace | undefined, ServiceError> = Effect.fnUntraced(
@@ -82,7 +87,7 @@ export const deltaPage = Effect.fnUntraced(function*(
   // Whatever comes twice counts as it came last.
   const events: Array<Listed> = []
   const files: Array<readonly [DriveItem, string]> = []
-  for (const item of new Map(value.map((each) => [each.id, each])).values()) {
+  for (const item of new Map(items.good.map((each) => [each.id, each])).values()) {
     if (item.root !== undefined || item.folder !== undefined || folders.has(item.id)) {
       events.push(...yield* folderChanged(item))
       continue
@@ -118,6 +123,10 @@ export const deltaPage = Effect.fnUntraced(function*(
       progress.failed = true
       events.push({ _tag: "failed", path, error: readers.failure })
     }
+  }
+  for (const name of items.odd) {
+    progress.failed = true
+    events.push({ _tag: "failed", path: name, error: new ServiceError({ code: "DATA_LOSS", message: `SharePoint tells of ${name} in a shape that no item has` }) })
   }
   if (next === undefined && delta === undefined) return yield* ServiceError.internal("the listing of the library ended without a link to go on from")
   progress.at = next ?? delta ?? progress.at

@@ -12,6 +12,8 @@ export interface SlackConfig {
    * and `files:read`; `groups:history`, `groups:read` and `users:read.email` for private channels.
    */
   readonly token: SecretVersion
+  /** Of the Web API; files are taken from its origin too. Default `https://slack.com/api`. */
+  readonly endpoint?: string
 }
 
 export interface SlackChannel {
@@ -27,7 +29,5 @@ export interface SlackContext {
   readonly secrets: Secrets["Service"]
   /** Default: one for the process, as `src/net/Http.ts` makes it. */
   readonly http?: HttpClient.HttpClient
-  /** Where the Web API is; files are taken from its origin too. Default `https://slack.com/api`. */
-  readonly slackUrl?: string
   readonly retry?: RetryOptions
 }

@@ -18,7 +18,7 @@ export const open = (config: SlackConfig, context: SlackContext): Omit<Connector
     const channels = yield* channelsOf(config)
     const http = context.http ?? (yield* processHttp)
     const caller = { http, ...(context.retry === undefined ? {} : { retry: context.retry }) }
-    const api = yield* slackApi(caller, context.secrets, config.token, context.slackUrl)
+    const api = yield* slackApi(caller, context.secrets, config.token, config.endpoint)
     return { api, channels, directory: yield* makeDirectory(api) }
   })))
   return {

@@ -64,8 +64,9 @@ const fileAddress = (url: URL): Result.Result<Address, ServiceError> => {
   }
 }
 
-/** A file's address as people read it: nothing escaped. Keeps a `/` at the end. */
-export const fileText = (path: string): string => decodeURI(pathToFileURL(path).href).normalize("NFC")
+/** A file's address as people read it: nothing escaped, `#`, `?` and `%` included. Keeps a `/` at the end. */
+export const fileText = (path: string): string =>
+  `file://${pathToFileURL(path).pathname.split("/").map(decodeURIComponent).join("/").normalize("NFC")}`
 
 /** What lies under an address that turned out to name nothing itself. */
 export const folderOf = (address: Address): Address =>

@@ -1,9 +1,8 @@
-import { Effect, Schema } from "effect"
+import { Effect, Predicate, Schema } from "effect"
 import type { HttpClientRequest, HttpClientResponse } from "effect/http"
 import type { ServiceError } from "../../src/domain/Errors.ts"
 import { type Caller, callOnce, jsonOf, malformed } from "../../src/net/Call.ts"
-import { RateLimit } from "../../src/net/RateLimit.ts"
-import { retry } from "../../src/net/Retry.ts"
+import { inTurn } from "./inTurn.ts"
 
 export interface AccountOptions {
   readonly caller: Caller
@@ -28,33 +27,31 @@ export interface Account {
   ) => Effect.Effect<A, ServiceError>
 }
 
-/** Milliseconds an account rests after a limit that does not say how long. */
-const restMs = 1000
-
 /** An account whose calls share one rate: when one is told to wait, all wait. */
 export const makeAccount = ({ account, caller, errorOf, requestsPerMinute }: AccountOptions): Account => {
-  const once = Effect.fnUntraced(function*(what: string, request: HttpClientRequest.HttpClientRequest) {
-    const limits = yield* RateLimit
-    yield* limits.take(account, requestsPerMinute)
-    const response = yield* callOnce(caller, what, request, () => true)
-    if (response.status >= 200 && response.status < 300) return response
-    const error = yield* errorOf(what, response)
-    const limited = error.code === "RESOURCE_EXHAUSTED" || (error.code === "UNAVAILABLE" && error.retryAfter !== undefined)
-    if (limited) yield* limits.pause(account, Math.min(error.retryAfter ?? caller.retry?.baseMs ?? restMs, maxPauseMs))
-    return yield* error
-  })
+  const turn = inTurn({ account, requestsPerMinute, retry: caller.retry })
+  const once = (what: string, request: HttpClientRequest.HttpClientRequest) =>
+    callOnce(caller, what, request, () => true).pipe(Effect.flatMap((response) =>
+      response.status >= 200 && response.status < 300
+        ? Effect.succeed(response)
+        : Effect.flatMap(errorOf(what, response), (error) => Effect.fail(error))
+    ))
   return {
-    call: (what, request) => once(what, request).pipe(retry(caller.retry)),
+    call: (what, request) => turn(once(what, request)),
     json: (what, request, schema) => {
       const decode = Schema.decodeUnknownEffect(schema)
-      return once(what, request).pipe(
+      return turn(once(what, request).pipe(
         Effect.flatMap((response) => jsonOf(what, response)),
-        Effect.flatMap((json) => decode(json).pipe(Effect.mapError(() => malformed(what, "not of the expected shape")))),
-        retry(caller.retry)
-      )
+        Effect.flatMap((json) => decode(withoutNulls(json)).pipe(Effect.mapError(() => malformed(what, "not of the expected shape"))))
+      ))
     }
   }
 }
 
-/** Longer waits are the answer to the caller, not something to sit out: the account is free again to be asked. */
-const maxPauseMs = 120_000
+/** Google and Microsoft leave out what does not apply, and now and then null it. */
+const withoutNulls = (json: unknown): unknown =>
+  Array.isArray(json)
+    ? json.map(withoutNulls)
+    : Predicate.isObject(json)
+    ? Object.fromEntries(Object.entries(json).flatMap(([key, value]) => value === null ? [] : [[key, withoutNulls(value)]]))
+    : json
