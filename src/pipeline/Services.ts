@@ -1,6 +1,7 @@
 import { Context, type Effect, type Scope } from "effect"
 import type { SecretError, ServiceError } from "../domain/Errors.ts"
-import type { Ranking } from "../domain/Retrieval.ts"
+import type { Ranking, RetrievalRequest } from "../domain/Retrieval.ts"
+import type { ChatModel } from "../ports/ChatModel.ts"
 import type { Connector } from "../ports/Connector.ts"
 import type { Corpora } from "../ports/Corpora.ts"
 import type { Engine } from "../ports/Engine.ts"
@@ -8,6 +9,7 @@ import type { Files } from "../ports/Files.ts"
 import type { Generator } from "../ports/Generator.ts"
 import type { Ledger } from "../ports/Ledger.ts"
 import type { Operations } from "../ports/Operations.ts"
+import type { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { Ranker } from "../ports/Ranker.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { TextPool } from "../text/TextPool.ts"
@@ -21,9 +23,25 @@ export class Connectors extends Context.Service<Connectors, {
 
 /** Makes the models that a pipeline's stages name. */
 export class Models extends Context.Service<Models, {
+  /** The model itself, to converse with. */
+  readonly chat: (
+    settings: GeneratorSettings
+  ) => Effect.Effect<ChatModel["Service"], ServiceError | SecretError, Scope.Scope>
+  /** The same made to answer from contexts and nothing else. */
   readonly generator: (
     settings: GeneratorSettings
   ) => Effect.Effect<Generator["Service"], ServiceError | SecretError, Scope.Scope>
+  /** Any chat model made to answer from contexts and nothing else. */
+  readonly grounded: (chat: ChatModel["Service"]) => Generator["Service"]
+  /** A hosted model that searches a corpus by itself, with its own queries. */
+  readonly searching: (
+    model: string,
+    selection: Omit<RetrievalRequest, "query">
+  ) => Effect.Effect<Generator["Service"], ServiceError | SecretError, Scope.Scope>
+  /** Makes a conversation's questions stand by themselves: by the model where there is one. */
+  readonly rewriter: (
+    settings: GeneratorSettings
+  ) => Effect.Effect<QueryRewriter["Service"], ServiceError | SecretError, Scope.Scope>
   readonly ranker: (ranking: Ranking) => Effect.Effect<Ranker["Service"], ServiceError | SecretError, Scope.Scope>
 }>()("sluice/pipeline/Models") {}
 

@@ -31,6 +31,8 @@ export const retrieveFrom = Effect.fn("retrieveFrom")(function*(
         break
       }
       case "generate":
+      case "chat":
+      case "batch":
     }
   }
   return retrieved
@@ -42,25 +44,44 @@ export const askPipeline = Effect.fn("askPipeline")(function*(
   question: Question,
   overrides: RetrieveOptions = {}
 ) {
-  const { instruction, model } = yield* generateStage(pipeline)
-  const retrieved = yield* retrieveFrom(pipeline, question, overrides)
-  const generator = yield* (yield* Models).generator(model)
-  return yield* generate(instruction === undefined ? {} : { instruction })(retrieved).pipe(
+  const { ground, instruction, model, ...sampling } = yield* generateStage(pipeline)
+  const models = yield* Models
+  const searches = ground === "corpus" && model._tag === "hosted"
+  const retrieved: Retrieved = searches ? { ...question, contexts: [] } : yield* retrieveFrom(pipeline, question, overrides)
+  const generator = searches
+    ? yield* models.searching(model.model, yield* selectionOf(pipeline, question, overrides))
+    : yield* models.generator(model)
+  return yield* generate({ sampling, ...(instruction === undefined ? {} : { instruction }) })(retrieved).pipe(
     Effect.provideService(Generator, generator)
   )
 }, Effect.scoped)
 
-const generateStage = (pipeline: Pipeline): Effect.Effect<GenerateSettings, ServiceError> => {
-  const stage = pipeline.stages.find((stage): stage is GenerateSettings => stage._tag === "generate")
-  return stage === undefined
-    ? Effect.fail(
-      new ServiceError({
-        code: "FAILED_PRECONDITION",
-        message: `pipeline ${pipeline.name} has no generate stage, so it cannot answer`,
-        fix: "add `- generate: {}` to stages, or use `sluice retrieve`"
-      })
-    )
-    : Effect.succeed(stage)
+/** What a model searches that searches by itself, and how. */
+const selectionOf = Effect.fnUntraced(function*(pipeline: Pipeline, { principal }: Question, overrides: RetrieveOptions) {
+  const { name } = yield* corpusOf(pipeline)
+  const stage = pipeline.stages.find((stage): stage is RetrieveSettings => stage._tag === "retrieve")
+  return { corpus: name, ...(stage === undefined ? {} : retrieveOptions(name, stage)), ...overrides, ...(principal === undefined ? {} : { principal }) }
+})
+
+/** A chat stage answers a single question as it does the first of a conversation. */
+export const generateStage = ({ name, stages }: Pipeline): Effect.Effect<Omit<GenerateSettings, "_tag">, ServiceError> => {
+  const generate = stages.find((stage) => stage._tag === "generate")
+  const chat = stages.find((stage) => stage._tag === "chat")
+  if (generate !== undefined) {
+    const { _tag, ...settings } = generate
+    return Effect.succeed(settings)
+  }
+  if (chat !== undefined) {
+    const { _tag, turns: _, ...settings } = chat
+    return Effect.succeed(settings)
+  }
+  return Effect.fail(
+    new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: `pipeline ${name} has no generate stage, so it cannot answer`,
+      fix: "add `- generate: {}` to stages, or use `sluice retrieve`"
+    })
+  )
 }
 
 const retrieveOptions = (corpus: CorpusName, settings: RetrieveSettings): RetrieveOptions => {

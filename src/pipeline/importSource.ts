@@ -1,8 +1,12 @@
 import type { ImportSource } from "../domain/Import.ts"
 import type { SourceSettings } from "./schema/SourceSettings.ts"
 
-/** A source as an engine that fetches by itself is told of it; undefined for what only this machine can reach. */
+/**
+ * A source as an engine that fetches by itself is told of it; undefined for what only this machine can reach, or can
+ * hold to a limit.
+ */
 export const importSource = (source: SourceSettings): ImportSource | undefined => {
+  if ("endpoint" in source || "loginEndpoint" in source || (source._tag !== "storage" && "maxFileSize" in source)) return undefined
   switch (source._tag) {
     case "local":
       return undefined
@@ -17,14 +21,17 @@ export const importSource = (source: SourceSettings): ImportSource | undefined =
         ]
       }
     case "slack":
-      return { _tag: "slack", channels: source.channels, token: source.token }
+      return { _tag: "slack", workspaces: [{ channels: source.channels, token: source.token }] }
     case "jira": {
       const { email, projects, queries, server, token } = source
-      return { _tag: "jira", server, email, projects, queries, token }
+      return { _tag: "jira", accounts: [{ server, email, projects, queries, token }] }
     }
     case "sharePoint": {
       const { clientId, clientSecret, drive, folder, site, tenantId } = source
-      return { _tag: "sharePoint", site, drive, clientId, tenantId, clientSecret, ...(folder === undefined ? {} : { folder }) }
+      return {
+        _tag: "sharePoint",
+        libraries: [{ site, drive, clientId, tenantId, clientSecret, ...(folder === undefined ? {} : { folder }) }]
+      }
     }
   }
 }

@@ -14,6 +14,6 @@ export const countRun = (report: Report): Effect.Effect<void> =>
   Effect.all([
     ...outcomes.map((outcome) => Metric.update(Metric.withAttributes(files, { outcome }), report.totals[outcome])),
     Metric.update(deleted, report.totals.deleted),
-    Metric.update(chunks, report.chunks),
-    Metric.update(embeddedTokens, report.embeddedTokens)
+    Metric.update(chunks, report.chunks ?? 0),
+    Metric.update(embeddedTokens, report.embeddedTokens ?? 0)
   ], { discard: true })

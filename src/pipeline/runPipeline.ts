@@ -20,7 +20,8 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Pipeline) {
     const source = importSource(settings)
     if (source === undefined || imports?.sources.has(source._tag) !== true) {
       const connector = yield* connectors.make(settings)
-      return { id, connector, ...(settings._tag === "local" && settings.staging !== undefined ? { staging: settings.staging } : {}) }
+      const { poll: _, ...listed } = settings
+      return { id, connector, settings: JSON.stringify(listed), ...(settings._tag === "local" && settings.staging !== undefined ? { staging: settings.staging } : {}) }
     }
     const connector = yield* connectors.make(settings).pipe(
       Effect.catchTag("ServiceError", (error) =>

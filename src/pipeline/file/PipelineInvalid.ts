@@ -13,6 +13,8 @@ export interface Problem {
   readonly suggestion?: string
   /** Which part of the entry at `path` is wrong; default `value`. */
   readonly place?: "key" | "value"
+  /** The entry it has to do with, where the file has nothing of `path`. */
+  readonly near?: ValuePath
 }
 
 /** One broken rule, for people and for `--json`. */

@@ -1,6 +1,6 @@
 import type { Chunking } from "../../domain/Chunking.ts"
 import type { VectorDb } from "../../domain/Corpus.ts"
-import type { Parsing } from "../../domain/RagFile.ts"
+import type { Parsing } from "../../domain/Parsing.ts"
 import type { Ranking } from "../../domain/Retrieval.ts"
 import type { Pipeline } from "../Pipeline.ts"
 import type { EmbeddingChoice } from "../schema/CorpusSettings.ts"
@@ -178,8 +178,10 @@ const stageProblems = (stage: StageSettings, path: ValuePath, vectorDb: VectorDb
       ]
     case "rank":
       return need("rank", stage.rank._tag, [...path, "rank"])
-    case "generate": {
-      const problems = need("generate", stage.model._tag, [...path, "generate", "model"])
+    case "generate":
+    case "chat":
+    case "batch": {
+      const problems = need("generate", stage.model._tag, [...path, stage._tag, "model"])
       const meant = stage.model._tag === "hosted" ? suggest(stage.model.model, ["extractive"]) : undefined
       return meant === undefined ? problems : problems.map((problem) => ({ ...problem, suggestion: meant }))
     }

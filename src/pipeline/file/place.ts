@@ -29,7 +29,8 @@ export const placed = (
 }
 
 /** The entry itself, or the nearest one around it that is in the file. */
-const offsetOf = (source: YamlText, { path, place }: Problem): number => {
+const offsetOf = (source: YamlText, { near, path, place }: Problem): number => {
+  if (near !== undefined && !source.entries.has(pathKey(path.slice(0, 1)))) return offsetOf(source, { path: near, rule: "", place: "key" })
   const entry = source.entries.get(pathKey(path))
   if (entry !== undefined) {
     const empty = entry.value[0] === entry.value[1]

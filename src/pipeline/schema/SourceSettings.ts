@@ -1,11 +1,11 @@
 import { Schema, SchemaTransformation } from "effect"
-import { HttpUrl, SecretName, StorageUri } from "./names.ts"
+import { Endpoint, HttpUrl, SecretName, StorageUri } from "./names.ts"
 import { oneOf } from "./oneOf.ts"
 import { ByteSize, DurationText } from "./quantities.ts"
 import { atLeastOne, atMostOne, earlyRule, exactlyOne, listOf, matches, rule, text, withDefault } from "./rules.ts"
 
 const poll = Schema.optionalKey(
-  DurationText.pipe(Schema.annotateEncoded({ description: "How often `sluice watch` lists the source, for example 5m." }))
+  DurationText.pipe(Schema.annotateEncoded({ description: "How often `sluice watch` lists the source, for example 15m. Unset: 5m, and 1h for one that only the service can list." }))
 )
 
 const flag = (description: string) => withDefault(Schema.Boolean.annotate({ description, default: false }), false)
@@ -13,6 +13,9 @@ const flag = (description: string) => withDefault(Schema.Boolean.annotate({ desc
 const maxFileSize = Schema.optionalKey(ByteSize.pipe(
   Schema.annotateEncoded({ description: "Larger files are skipped: bytes, or with a unit such as 25MB." })
 ))
+
+const endpoint = (what: string) =>
+  Schema.optionalKey(Endpoint.annotate({ description: `Where ${what} is, such as a proxy of your own. Unset: its own address.` }))
 
 const Local = Schema.Struct({
   path: text.annotate({ description: "A folder or a file, relative to the folder of the pipeline file." }),
@@ -59,6 +62,8 @@ const driveId = Schema.String.check(
 const GoogleDrive = Schema.Struct({
   folders: listOf(driveId, "Ids of folders, taken with everything in them."),
   files: listOf(driveId, "Ids of single files."),
+  maxFileSize,
+  endpoint: endpoint("the Drive API"),
   poll
 }).check(atLeastOne(["folders", "files"])).annotate({ description: "Google Drive folders and files." })
 
@@ -99,6 +104,7 @@ const Slack = Schema.Struct({
     )
   ).annotate({ description: "The channels to read." }),
   token: SecretName,
+  endpoint: endpoint("Slack's Web API"),
   poll
 }).annotate({ description: "Slack channels." })
 
@@ -123,6 +129,9 @@ const sharePointFields = {
   clientId: text.annotate({ description: "Application (client) id." }),
   tenantId: text.annotate({ description: "Directory (tenant) id." }),
   clientSecret: SecretName,
+  maxFileSize,
+  endpoint: endpoint("Microsoft Graph, with its version,"),
+  loginEndpoint: endpoint("Microsoft's sign-in"),
   poll
 }
 

@@ -1,7 +1,8 @@
 import { Schema, SchemaTransformation } from "effect"
+import { partnerModels } from "../../domain/PartnerModels.ts"
 import { HttpUrl, SecretName } from "./names.ts"
 import { oneOf } from "./oneOf.ts"
-import { atMostOne, earlyRule, positive, rule, text, withDefault } from "./rules.ts"
+import { atMostOne, earlyRule, matches, positive, rule, text, withDefault } from "./rules.ts"
 
 const rankModel = Schema.optionalKey(text.annotate({ description: "The ranking model. Unset: the service's default." }))
 
@@ -80,11 +81,19 @@ export type GeneratorSettings =
 
 type WrittenGenerator = string | { readonly openai: typeof OpenAiChat.Encoded }
 
+const undated = partnerModels.map(({ id }) => id.slice(0, id.indexOf("@"))).join("|")
+
+const modelName = text.check(matches(new RegExp(`^(?!(?:${undated})$)`), {
+  rule: "a Claude model is named with its date",
+  fix: `write for example ${partnerModels[0]?.id}`
+}))
+
 const GeneratorChoice: Schema.Codec<GeneratorSettings, WrittenGenerator> = Schema.Union([
-  text,
+  modelName,
   Schema.Struct({ openai: OpenAiChat })
 ]).annotate({
-  description: "extractive (no model: sentences of the corpus), the name of a hosted model, or an OpenAI-protocol server.",
+  description:
+    "extractive (no model: sentences of the corpus), the name of a hosted model (gemini-2.0-flash-001, claude-3-5-haiku@20241022), or an OpenAI-protocol server.",
   default: "extractive"
 }).pipe(Schema.decodeTo(
   Schema.declare((u): u is GeneratorSettings => typeof u === "object" && u !== null && "_tag" in u),
@@ -104,29 +113,89 @@ const GeneratorChoice: Schema.Codec<GeneratorSettings, WrittenGenerator> = Schem
   })
 ))
 
-const Generate = Schema.Struct({
+/** What stages that answer have in common. */
+const answering = {
   model: withDefault(GeneratorChoice, "extractive"),
-  instruction: Schema.optionalKey(text.annotate({ description: "What the answer should be like." }))
-}).annotate({ description: "Answer from the contexts, with citations." })
+  instruction: Schema.optionalKey(text.annotate({ description: "What the answer should be like." })),
+  temperature: Schema.optionalKey(
+    Schema.Finite.check(rule<number>((n) => n >= 0 && n <= 2, { rule: "must be from 0 to 2" }, { minimum: 0, maximum: 2 }))
+      .annotate({ description: "How freely a model draws its words: 0 takes the likeliest. Unset: the model's default." })
+  ),
+  topP: Schema.optionalKey(
+    Schema.Finite.check(rule<number>((n) => n >= 0 && n <= 1, { rule: "must be from 0 to 1" }, { minimum: 0, maximum: 1 }))
+      .annotate({ description: "Draw from the likeliest words that make up this share. Unset: the model's default." })
+  ),
+  seed: Schema.optionalKey(Schema.Int.annotate({ description: "Draw alike for equal requests, as far as the model can." }))
+}
+
+const generateFields = {
+  ...answering,
+  ground: Schema.optionalKey(Schema.Literals(["contexts", "corpus"]).annotate({
+    description:
+      "contexts: answer from what was retrieved (the default). corpus: the hosted model searches the corpus by itself, with its own queries and the settings of retrieve.",
+    default: "contexts"
+  }))
+}
+
+const Generate = Schema.Struct(generateFields).check(
+  rule<Schema.Struct.Type<typeof generateFields>>(
+    ({ ground, model }) => ground !== "corpus" || model._tag === "hosted",
+    { rule: "only a hosted model can search the corpus by itself", fix: "name one as model, or leave ground out" }
+  )
+).annotate({ description: "Answer from the contexts, with citations." })
+
+const Chat = Schema.Struct({
+  ...answering,
+  turns: Schema.optionalKey(
+    Schema.Int.check(rule<number>((n) => n >= 0 && n <= 50, { rule: "must be from 0 to 50" }, { minimum: 0, maximum: 50 }))
+      .annotate({ description: "Earlier questions and answers that a question may lean on; 0 takes each by itself.", default: 6 })
+  )
+}).annotate({ description: "Answer the questions of a conversation: what one leaves unsaid is put in before it is retrieved for." })
+
+const batchFields = {
+  ...answering,
+  maxTokens: Schema.optionalKey(positive.annotate({ description: "Tokens of an answer at most. Unset: the model's own bound." })),
+  staging: Schema.optionalKey(text.check(
+    matches(/^gs:\/\/[^/\s]+(?:\/.*)?$/, { rule: "must be a gs:// bucket or prefix" })
+  ).annotate({
+    description: "Where the questions with their contexts are put for a hosted model, and its answers come back: gs://bucket/folder."
+  }))
+}
+
+const Batch = Schema.Struct(batchFields).check(
+  rule<Schema.Struct.Type<typeof batchFields>>(
+    ({ model, staging }) => model._tag !== "hosted" || staging !== undefined,
+    { rule: "a hosted model needs staging", fix: "give staging: gs://bucket/folder" }
+  )
+).annotate({ description: "Answer a file of questions from their contexts, with citations; a hosted model as one batch job." })
 
 /** One step from question to answer. */
 export const StageSettings = oneOf({
   bare: [],
-  description: "One step from question to answer: retrieve, rank or generate.",
-  cases: { retrieve: Retrieve, rank: RankChoice, generate: Generate }
+  description: "One step from question to answer: retrieve, rank, generate, chat or batch.",
+  cases: { retrieve: Retrieve, rank: RankChoice, generate: Generate, chat: Chat, batch: Batch }
 })
 export type StageSettings = typeof StageSettings.Type
 export type RetrieveSettings = Extract<StageSettings, { readonly _tag: "retrieve" }>
 export type GenerateSettings = Extract<StageSettings, { readonly _tag: "generate" }>
+export type BatchSettings = Extract<StageSettings, { readonly _tag: "batch" }>
+export type ChatSettings = Extract<StageSettings, { readonly _tag: "chat" }>
 
 const nameOf = (stage: unknown): unknown =>
   typeof stage !== "object" || stage === null ? undefined : "_tag" in stage ? stage._tag : Object.keys(stage)[0]
 
+/** The stages that answer; a pipeline may have one of each, for `ask`, `chat` and `batch run`. */
+const last: ReadonlyArray<unknown> = ["generate", "chat", "batch"]
+
 const misplaced = (stage: unknown, earlier: ReadonlyArray<unknown>): string | undefined => {
   if (stage === "retrieve") return earlier.includes("retrieve") ? "comes a second time; a pipeline retrieves once" : undefined
-  if (stage !== "rank" && stage !== "generate") return undefined
-  if (!earlier.includes("retrieve")) return `${stage} needs a retrieve stage before it`
-  return earlier.includes("generate") ? `${stage} cannot come after generate, which is last` : undefined
+  if (stage !== "rank" && !last.includes(stage)) return undefined
+  if (!earlier.includes("retrieve")) return `${String(stage)} needs a retrieve stage before it`
+  if (stage === "rank") {
+    const answered = earlier.find((name) => last.includes(name))
+    return answered === undefined ? undefined : `rank cannot come after ${String(answered)}, which is last`
+  }
+  return earlier.includes(stage) ? `${String(stage)} comes a second time` : undefined
 }
 
 const inOrder = earlyRule((stages) => {
@@ -137,14 +206,24 @@ const inOrder = earlyRule((stages) => {
   })
 })
 
+/** The model retrieves, so that no contexts come from the stages before it. */
+export const searchesItself = (stage: StageSettings): boolean => stage._tag === "generate" && stage.ground === "corpus"
+
 export const Stages = Schema.Array(StageSettings).check(
   rule<ReadonlyArray<StageSettings>>(
     (stages) => stages.length > 0,
     { rule: "needs at least a retrieve stage" },
     { minItems: 1 }
   ),
+  rule<ReadonlyArray<StageSettings>>(
+    (stages) => !stages.some(searchesItself) || !stages.some(({ _tag }) => _tag === "rank"),
+    {
+      rule: "has a rank stage and a generate stage with ground: corpus, where there are no contexts to rank",
+      fix: "rank inside retrieve, or leave ground out"
+    }
+  ),
   inOrder
-).annotate({ description: "From question to answer, in order: retrieve, then rank where wanted, then generate." })
+).annotate({ description: "From question to answer, in order: retrieve, then rank where wanted, then generate, chat, batch or several of these." })
 
 /** What `stages` is when a file leaves it out: answers in the corpus's own sentences. */
 export const defaultStages = [{ retrieve: {} }, { generate: { model: "extractive" } }] as const

@@ -67,6 +67,7 @@ const engineSettings = (pipeline: Pipeline, engine: EngineName): Result.Result<E
     path: ["engines", "vertex", key],
     rule: `the vertex engine needs a ${key}`,
     fix: `give ${key} under engines.vertex, or engine: { vertex: { project: ..., location: ... } }`,
-    place: "key" as const
+    place: "key" as const,
+    near: ["engine"]
   })))
 }

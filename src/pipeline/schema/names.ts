@@ -56,6 +56,13 @@ export const HttpUrl = Schema.String.check(
   })
 )
 
+/** Where credentials are sent: plain http is for this machine only. */
+export const Endpoint = Schema.String.check(
+  matches(/^(?:https:\/\/|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?=[:/]|$))(?![^/?#]*@)[^\s?#]+$/, {
+    rule: "must be an https:// address, or http:// on this machine, with no user name or password in it"
+  })
+)
+
 /** Where documents lie: objects, prefixes, web pages, files. */
 export const StorageUri = Schema.String.check(
   matches(/^(?:gs|s3|https|file):\/\/(?![^/?#]*@)[^\s].*$/, {

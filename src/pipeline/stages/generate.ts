@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Answer } from "../../domain/Answer.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
-import { Generator } from "../../ports/Generator.ts"
+import { Generator, type GroundedRequest } from "../../ports/Generator.ts"
 import type { Retrieved } from "./retrieve.ts"
 import type { Stage } from "./Stage.ts"
 
@@ -11,7 +11,7 @@ export interface Answered extends Retrieved {
 
 /** Answers the question from the contexts, citing them. */
 export const generate =
-  (options: { readonly instruction?: string } = {}): Stage<Retrieved, Answered, ServiceError, Generator> =>
+  (options: Pick<GroundedRequest, "instruction" | "sampling"> = {}): Stage<Retrieved, Answered, ServiceError, Generator> =>
   (input) =>
     Effect.gen(function*() {
       const generator = yield* Generator

@@ -6,6 +6,7 @@ import type { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
 import type { Ledger, LedgerEntry, Scan } from "../../ports/Ledger.ts"
 import { decide } from "./Decision.ts"
+import { driftOf } from "./Drift.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import type { Work } from "./Scanning.ts"
 import type { Handed } from "./Imported.ts"
@@ -18,7 +19,8 @@ const assumedSize = 1024 * 1024
 
 export interface Applied {
   readonly outcome: FileOutcome
-  readonly embeddedTokens: number
+  /** Undefined where the engine does not tell. */
+  readonly embeddedTokens: number | undefined
 }
 
 /** The item's bytes are where the engine fetches them; what becomes of it, the import tells. */
@@ -137,11 +139,11 @@ export const make = Effect.fnUntraced(function*(input: {
       case "upload": {
         const { content, entry, from } = decision
         if (staging !== undefined && engine.imports !== undefined) {
-          const uri = stagedUri(staging, entry)
+          const uri = stagedUri(staging, { pipeline: spec.pipeline, parent: engine.parent }, entry)
           const put = yield* Effect.result(stage(engine.imports.objects, uri, content, item.mimeType))
           if (put._tag === "Failure") return yield* failed(base, entry, put.failure)
           const other = from ?? renamed(work, entry)
-          return { staged: { uri, entry, ...(other === undefined ? {} : { from: other }) } }
+          return { staged: { uri, entry, staged: true, ...(other === undefined ? {} : { from: other }) } }
         }
         const sent = yield* Effect.result(upload(work, content, entry))
         if (sent._tag === "Success") {
@@ -152,11 +154,12 @@ export const make = Effect.fnUntraced(function*(input: {
               ...base,
               outcome: decision.outcome,
               bytes: content.length,
+              ...driftOf(work),
               ...(file.chunks === undefined ? {} : { chunks: file.chunks }),
               ...(file.tokens === undefined ? {} : { tokens: file.tokens }),
               ...(embedded === undefined ? {} : { embedded })
             },
-            embeddedTokens: embeddedTokens ?? 0
+            embeddedTokens
           }
         }
         if (sent.failure._tag === "DocumentError" && sent.failure.skips) {

@@ -21,13 +21,13 @@ export interface Gone {
 /** Sources with something missing, among the pipeline's and those the ledger still knows from before. */
 export const gone = Effect.fn("sync.gone")(function*(
   scope: string,
-  spec: Pick<SyncSpec, "maxDelete">,
+  spec: Pick<SyncSpec, "maxDelete" | "sources">,
   scan: Scan,
   yes: boolean
 ) {
   const ledger = yield* Ledger
   const found: Array<Gone> = []
-  for (const source of yield* ledger.sources(scope)) {
+  for (const source of new Set([...yield* ledger.sources(scope), ...spec.sources.map(({ id }) => id)])) {
     const { known, missing } = yield* scan.countMissing(source)
     if (missing === 0) continue
     const limit = Math.max(

@@ -1,12 +1,12 @@
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import type { ServiceError, StateError } from "../../domain/Errors.ts"
 import type { RagFileName } from "../../domain/RagFile.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
-import { Files } from "../../ports/Files.ts"
-import { Ledger } from "../../ports/Ledger.ts"
-import { pages } from "../../ports/Paging.ts"
-import { markerSource, type SyncSpec } from "./SyncSpec.ts"
+import type { Files } from "../../ports/Files.ts"
+import type { Ledger } from "../../ports/Ledger.ts"
+import { compareTarget, type Comparison } from "./Comparing.ts"
+import type { SyncSpec } from "./SyncSpec.ts"
 import { scopeOf } from "./Sync.ts"
 import { findTarget } from "./Target.ts"
 
@@ -38,46 +38,35 @@ export const diff = Effect.fn("diff")(function*(
   spec: Pick<SyncSpec, "pipeline" | "corpus">,
   observe: (difference: Difference) => Effect.Effect<void> = () => Effect.void
 ): Effect.fn.Return<Diff, ServiceError | StateError, Corpora | Files | Engine | Ledger> {
-  const ledger = yield* Ledger
-  const files = yield* Files
   const scope = scopeOf(yield* Engine, spec.pipeline)
   const target = yield* findTarget(scope, spec.corpus)
   const differences = { missing: 0, differs: 0, stray: 0, foreign: 0, open: 0 }
-  const tell = (difference: Difference) => {
-    differences[difference.type] += 1
-    return observe(difference)
-  }
   let same = 0
-
-  const known = new Map<RagFileName, { readonly source: string; readonly path: string; readonly fingerprint: string | undefined }>()
-  // A ledger that belongs to another corpus, or to none, knows nothing of this one.
-  if (target._tag === "missing" || !target.adopted) {
-    yield* ledger.entries(scope).pipe(Stream.runForEach(({ file, fingerprint, path, source, state }) => {
-      // Only of what is done does the ledger say which version the target has.
-      if (file !== undefined) known.set(file, { source, path, fingerprint: state === "done" ? fingerprint : undefined })
-      return state === "intent" ? tell({ type: "open", source, path }) : Effect.void
-    }))
-  }
-
-  if (target._tag === "found") {
-    const ours = markerSource(spec.pipeline, "")
-    yield* pages((page) => files.list(target.corpus.name, page)).pipe(Stream.runForEach((file) => {
-      const entry = known.get(file.name)
-      known.delete(file.name)
-      if (entry === undefined) {
-        const type = file.marker?.source.startsWith(ours) === true ? "stray" : "foreign"
-        return tell({ type, file: file.name, displayName: file.displayName })
-      }
-      const why = file.state === "ERROR"
-        ? file.errorStatus ?? "the target could not process it"
-        : entry.fingerprint !== undefined && file.marker !== undefined && file.marker.fingerprint !== entry.fingerprint
-        ? "the target holds another version"
-        : undefined
-      if (why !== undefined) return tell({ type: "differs", source: entry.source, path: entry.path, file: file.name, why })
-      same += 1
-      return Effect.void
-    }))
-  }
-  for (const [file, { path, source }] of known) yield* tell({ type: "missing", source, path, file })
+  yield* compareTarget(scope, spec.pipeline, {
+    // A ledger that belongs to another corpus, or to none, knows nothing of this one.
+    known: target._tag === "missing" || !target.adopted,
+    ...(target._tag === "missing" ? {} : { corpus: target.corpus.name })
+  }, (comparison) => {
+    if (comparison._tag === "same") return Effect.sync(() => void (same += 1))
+    differences[comparison._tag] += 1
+    return observe(differenceOf(comparison))
+  })
   return { corpus: target._tag, same, differences }
 })
+
+const differenceOf = (comparison: Exclude<Comparison, { readonly _tag: "same" }>): Difference => {
+  switch (comparison._tag) {
+    case "missing":
+    case "differs": {
+      const { file, path, source } = comparison.entry
+      return comparison._tag === "missing"
+        ? { type: "missing", source, path, file }
+        : { type: "differs", source, path, file, why: comparison.why }
+    }
+    case "open":
+      return { type: "open", source: comparison.entry.source, path: comparison.entry.path }
+    case "stray":
+    case "foreign":
+      return { type: comparison._tag, file: comparison.file.name, displayName: comparison.file.displayName }
+  }
+}

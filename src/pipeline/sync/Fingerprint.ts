@@ -1,6 +1,6 @@
 import { hash } from "node:crypto"
 import type { Chunking } from "../../domain/Chunking.ts"
-import type { Parsing } from "../../domain/RagFile.ts"
+import type { Parsing } from "../../domain/Parsing.ts"
 import type { SourceItem } from "../../ports/Connector.ts"
 import type { Engine } from "../../ports/Engine.ts"
 

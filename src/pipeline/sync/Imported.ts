@@ -1,4 +1,5 @@
 import type { ServiceError } from "../../domain/Errors.ts"
+import type { ImportedFile } from "../../domain/Import.ts"
 import type { Operation } from "../../domain/Operation.ts"
 import type { RagFile, RagFileName } from "../../domain/RagFile.ts"
 import type { LedgerEntry } from "../../ports/Ledger.ts"
@@ -7,6 +8,8 @@ import type { LedgerEntry } from "../../ports/Ledger.ts"
 export interface Handed {
   readonly uri: string
   readonly entry: LedgerEntry
+  /** We put it there for the engine to fetch. */
+  readonly staged?: true
   /** An entry under another path that this one takes the place of. */
   readonly from?: LedgerEntry
 }
@@ -27,7 +30,7 @@ export const uriKey = (uri: string): string => uri.normalize("NFC")
  * Reconciles what the service counted with the files we can name. A file that a failure names has failed. One that the
  * corpus does not hold afterwards has failed too. Of those it holds, one that is new, or took the place of another,
  * was imported; the counts decide about the rest: failures that no file explains may be any of them, so that all are
- * tried again.
+ * tried again. Where the service wrote what became of each file, that is what happened to those it names.
  *
  * @param before The corpus's files by {@link uriKey}; absent where nobody looked.
  */
@@ -35,23 +38,28 @@ export const reconcile = (
   handed: ReadonlyArray<Handed>,
   before: ReadonlyMap<string, RagFile> | undefined,
   after: ReadonlyMap<string, RagFile>,
-  operation: Pick<Operation, "counts" | "partialFailures">
+  operation: Pick<Operation, "counts" | "partialFailures">,
+  results: ReadonlyArray<ImportedFile> = []
 ): ReadonlyArray<Imported> => {
   const { counts } = operation
+  const told = new Map(results.map((result) => [uriKey(result.uri), result]))
   const failures = failuresByUri(handed, operation.partialFailures)
   const states = handed.map(({ uri }) => {
     const key = uriKey(uri)
-    const [old, now, failure] = [before?.get(key), after.get(key), failures.get(key)]
+    const [old, now, failure, result] = [before?.get(key), after.get(key), failures.get(key), told.get(key)]
     if (failure !== undefined) return { is: "named", failure, now } as const
+    if (result?.status === "failed") return { is: "told", message: result.message, now } as const
     if (now === undefined) return { is: "absent" } as const
     if (now.state === "ERROR") return { is: "broken", now } as const
+    if (result?.status === "skipped") return { is: "skipped", now } as const
+    if (result?.status === "imported") return { is: old === undefined ? "added" : "changed", now } as const
     if (before === undefined) return { is: "unsure", now } as const
     if (old === undefined) return { is: "added", now } as const
     if (old.name !== now.name) return { is: "changed", now } as const
     return old.updateTime === now.updateTime ? { is: "unsure", now } as const : { is: "touched", now } as const
   })
   const count = (...kinds: ReadonlyArray<string>) => states.filter(({ is }) => kinds.includes(is)).length
-  const unexplained = Math.max(0, (counts?.failed ?? 0) - count("named", "absent", "broken"))
+  const unexplained = Math.max(0, (counts?.failed ?? 0) - count("named", "told", "absent", "broken"))
   // A skip may touch a file as well: whether this one was imported again is what the counts say.
   const touchedMeansChanged = (counts?.imported ?? Infinity) >= count("added", "changed", "touched")
 
@@ -61,6 +69,10 @@ export const reconcile = (
         const { code, message } = state.failure
         return { _tag: "failed", reason: code, message, retryable: !permanent.has(code), ...keptAs(state.now) }
       }
+      case "told":
+        return { _tag: "failed", reason: "failed", message: state.message ?? "the service says no more", retryable: true, ...keptAs(state.now) }
+      case "skipped":
+        return { _tag: "there", outcome: "unchanged", file: state.now }
       case "absent":
         return { _tag: "failed", reason: "unaccounted", message: unaccounted(counts), retryable: true }
       case "broken":

@@ -1,7 +1,7 @@
 import { Clock, Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
-import type { ImportSource } from "../../domain/Import.ts"
+import type { ImportedFile, ImportSource } from "../../domain/Import.ts"
 import { type Operation, OperationName } from "../../domain/Operation.ts"
 import type { RagFile } from "../../domain/RagFile.ts"
 import type { FileOutcome, SyncEvent } from "../../domain/Report.ts"
@@ -14,7 +14,7 @@ import * as Fingerprint from "./Fingerprint.ts"
 import type { ImportOnly } from "./HandOver.ts"
 import { countsText, type Handed, type Imported, importing, isImporting, reconcile, uriKey } from "./Imported.ts"
 import type { Work } from "./Scanning.ts"
-import { stagedUri } from "./Staging.ts"
+import { stagedUri, unstage } from "./Staging.ts"
 import type { SyncSpec } from "./SyncSpec.ts"
 
 /** Files of one import (platform-api section 8). */
@@ -52,7 +52,7 @@ export const make = (input: {
   readonly scope: string
   readonly emit: (event: SyncEvent) => Effect.Effect<void>
 }) => {
-  const { corpus, emit, engine, files, imports: { operations }, ledger, scope, settings, spec } = input
+  const { corpus, emit, engine, files, imports: { objects, operations, results }, ledger, scope, settings, spec } = input
   let sinks = 0
 
   const follow = Effect.fnUntraced(function*(source: string, started: Operation, count?: number) {
@@ -68,19 +68,30 @@ export const make = (input: {
       if (operation.done) break
       operation = yield* operations.wait(operation.name, tellEvery)
     }
-    return operation.error === undefined ? operation : yield* new ServiceError(operation.error)
+    if (operation.error !== undefined) return yield* new ServiceError(operation.error)
+    const sink = operation.resultSink ?? started.resultSink
+    return { operation, ...(sink === undefined ? nothingTold : yield* resultsAt(sink)) }
   })
 
+  /** A result that cannot be read leaves us with what the counts and the corpus say. */
+  const resultsAt = (sink: string) =>
+    results(sink).pipe(Effect.match({
+      onSuccess: (found = []) => ({ results: found, unread: "" }),
+      onFailure: ({ message }) => ({ results: [], unread: `; its result could not be read: ${message}` })
+    }))
+
   const start = Effect.fnUntraced(function*(source: ImportSource) {
-    const { chunking, maxEmbeddingRequestsPerMinute, parsing, resultSink } = spec
-    return yield* files.import({
+    const { chunking, maxEmbeddingRequestsPerMinute, parsing } = spec
+    const resultSink = spec.resultSink === undefined ? undefined : ownSink(spec.resultSink, yield* Clock.currentTimeMillis, sinks++)
+    const started = yield* files.import({
       corpus,
       source,
       chunking,
       parsing,
       ...(maxEmbeddingRequestsPerMinute === undefined ? {} : { maxEmbeddingRequestsPerMinute }),
-      ...(resultSink === undefined ? {} : { resultSink: ownSink(resultSink, yield* Clock.currentTimeMillis, sinks++) })
+      ...(resultSink === undefined ? {} : { resultSink })
     })
+    return resultSink === undefined ? started : { ...started, resultSink }
   })
 
   /** The files of the corpus that came from these addresses: the newest of each. */
@@ -100,8 +111,14 @@ export const make = (input: {
   const note = (handed: ReadonlyArray<Handed>, operation: string) =>
     ledger.write(scope, { put: handed.map(({ entry }) => ({ ...entry, state: "intent", reason: importing, message: operation })) })
 
-  /** Writes down how each ended. A version of ours that another took the place of is deleted once that is there. */
+  /**
+   * Writes down how each ended. A version of ours that another took the place of is deleted once that is there; so is
+   * what we staged, unless the engine is to fetch it once more. Only then is it written that it is over, for until
+   * then a run that follows settles it again. Answers what a reader of the report should know.
+   */
   const settle = Effect.fnUntraced(function*(handed: ReadonlyArray<Handed>, ended: ReadonlyArray<Imported>) {
+    const over = handed.filter(({ staged }, index) => staged === true && isOver(ended[index]))
+    const kept = yield* unstage(objects, over.map(({ uri }) => uri))
     const put: Array<LedgerEntry> = []
     const remove: Array<LedgerEntry> = []
     for (const [index, { entry, from }] of handed.entries()) {
@@ -117,6 +134,7 @@ export const make = (input: {
       }
     }
     yield* ledger.write(scope, { put, remove })
+    return kept === undefined ? "" : `; ${kept.left} staged ${kept.left === 1 ? "object" : "objects"} could not be removed: ${kept.why}`
   })
 
   /** A listed object, by its own address. */
@@ -160,11 +178,12 @@ export const make = (input: {
       }
       return { outcomes, note: `the service did not import: ${message}`, unnamed: none }
     }
-    const ended = reconcile(handed, before, yield* filesAt(handed), done.success)
-    yield* settle(handed, ended)
+    const { operation, results, unread } = done.success
+    const ended = reconcile(handed, before, yield* filesAt(handed), operation, results)
+    const kept = yield* settle(handed, ended)
     return {
       outcomes: handed.map(({ entry }, index) => outcomeOf(entry, ended[index])),
-      note: `the service counted ${countsText(done.success.counts)}`,
+      note: `the service counted ${countsText(operation.counts)}${unread}${kept}`,
       unnamed: none
     }
   })
@@ -197,20 +216,23 @@ export const make = (input: {
       }
     }
     yield* ledger.write(scope, { remove: [entry] })
-    const { counts, partialFailures } = done.success
+    const { operation: { counts, partialFailures }, results, unread } = done.success
+    const outcomes = results.length > 0 ? results.map(outcomeTold(id, partialFailures)) : partialFailures.map(({ code, message }): FileOutcome => ({
+      source: id,
+      path: /[a-z]+:\/\/\S+/.exec(message)?.[0] ?? wholeSource,
+      outcome: "failed",
+      reason: code,
+      message
+    }))
+    const unnamed = (count: number | undefined, outcome: FileOutcome["outcome"]) =>
+      Math.max(0, (count ?? 0) - outcomes.filter((other) => other.outcome === outcome).length)
     return {
-      outcomes: partialFailures.map(({ code, message }): FileOutcome => ({
-        source: id,
-        path: /[a-z]+:\/\/\S+/.exec(message)?.[0] ?? wholeSource,
-        outcome: "failed",
-        reason: code,
-        message
-      })),
-      note: `the service counted ${countsText(counts)}`,
+      outcomes,
+      note: `the service counted ${countsText(counts)}${unread}`,
       unnamed: {
-        added: counts?.imported ?? 0,
-        unchanged: counts?.skipped ?? 0,
-        failed: Math.max(0, (counts?.failed ?? 0) - partialFailures.length)
+        added: unnamed(counts?.imported, "added"),
+        unchanged: unnamed(counts?.skipped, "unchanged"),
+        failed: unnamed(counts?.failed, "failed")
       }
     }
   })
@@ -227,18 +249,23 @@ export const make = (input: {
         const { message: operation = "", reason: _, ...rest } = entry
         if (entry.path === wholeSource) return void (operation === "" || whole.set(entry.source, operation))
         const staging = spec.sources.find(({ id }) => id === entry.source)?.staging
-        const uri = staging === undefined ? entry.path : stagedUri(staging, entry)
-        byOperation.set(operation, [...(byOperation.get(operation) ?? []), { uri, entry: { ...withoutMessage(rest), state: "done" } }])
+        const done: LedgerEntry = { ...withoutMessage(rest), state: "done" }
+        byOperation.set(operation, [
+          ...(byOperation.get(operation) ?? []),
+          staging === undefined
+            ? { uri: entry.path, entry: done }
+            : { uri: stagedUri(staging, { pipeline: spec.pipeline, parent: engine.parent }, entry), entry: done, staged: true }
+        ])
       })
     ))
     for (const [name, handed] of byOperation) {
-      const operation = name === "" ? yield* allImportsOver : yield* operations.wait(OperationName.make(name), 0).pipe(
+      const ended = name === "" ? yield* allImportsOver : yield* operations.wait(OperationName.make(name), 0).pipe(
         Effect.flatMap((started) => follow(handed[0]?.entry.source ?? "", started, handed.length)),
         Effect.catchIf((error) => !concernsAll(error), () => Effect.succeed(undefined))
       )
-      yield* settle(handed, operation === undefined
+      yield* settle(handed, ended === undefined
         ? handed.map(() => interrupted)
-        : reconcile(handed, undefined, yield* filesAt(handed), operation))
+        : reconcile(handed, undefined, yield* filesAt(handed), ended.operation, ended.results))
     }
     return whole
   })
@@ -261,7 +288,18 @@ const interrupted: Imported = {
   retryable: true
 }
 
+const isOver = (ended: Imported | undefined): boolean => ended?._tag === "there" || ended?.retryable === false
+
 const withoutMessage = ({ message: _, ...entry }: LedgerEntry): LedgerEntry => entry
+
+const nothingTold = { results: [], unread: "" }
+
+/** A file of a source that only the engine lists, as its result tells. */
+const outcomeTold = (source: string, failures: Operation["partialFailures"]) => ({ message, status, uri }: ImportedFile): FileOutcome => {
+  if (status !== "failed") return { source, path: uri, outcome: status === "imported" ? "added" : "unchanged" }
+  const failure = failures.find((failure) => failure.message.endsWith(uri))
+  return { source, path: uri, outcome: "failed", reason: failure?.code ?? "failed", message: message ?? failure?.message ?? "the service says no more" }
+}
 
 const none = { added: 0, unchanged: 0, failed: 0 }
 

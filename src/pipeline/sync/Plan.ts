@@ -9,7 +9,9 @@ import { TextPool } from "../../text/TextPool.ts"
 import { whyUnreadable } from "./Applying.ts"
 import { decide, type Decision } from "./Decision.ts"
 import { gone } from "./Deleting.ts"
+import { driftNote, driftOf, findDrift, noDrift } from "./Drift.ts"
 import { checkSources, importOnlyNote, isHandedOver } from "./HandOver.ts"
+import { makeIncrements } from "./Increments.ts"
 import { recoverLedger } from "./Recovery.ts"
 import { decodeWork, scanSources, type Work } from "./Scanning.ts"
 import type { SyncSpec } from "./SyncSpec.ts"
@@ -70,6 +72,7 @@ export const plan = Effect.fn("plan")(function*(
     yield* ledger.reset(own, { corpus: target.corpus.name })
     yield* recoverLedger(own, target.corpus.name, spec.pipeline, spec.sources.map(({ id }) => id))
   }
+  const drift = target._tag === "found" && !target.adopted && !replaced ? yield* findDrift(own, target.corpus.name, spec) : noDrift
 
   const tell = (outcome: FileOutcome, settle: boolean) => {
     if (settle) tally.settled(outcome, 0)
@@ -77,14 +80,20 @@ export const plan = Effect.fn("plan")(function*(
   }
 
   return yield* Effect.gen(function*() {
-    const scan = yield* ledger.scan(scope)
-    yield* scanSources({
-      sources: sources.listed,
+    const scan = drift.over(yield* ledger.scan(scope))
+    const increments = yield* makeIncrements({
+      scope,
+      settings,
+      missesFor: 0,
+      everything: (source) => retryFailed || drift.sources.has(source)
+    })
+    yield* scanSources(sources.listed, {
       scan,
       tally,
       settings,
       engine,
       retryFailed,
+      increments,
       emit: (event) => (event.type === "file" ? observe(event) : Effect.void)
     })
     yield* Effect.forEach(sources.importOnly, ({ id }) => scan.seeAll(id), { discard: true })
@@ -99,7 +108,7 @@ export const plan = Effect.fn("plan")(function*(
           if (isHandedOver(source, work.item)) {
             handedOver += 1
             estimated += estimatedChunks(work.item.size ?? 0, spec.chunking)
-            return yield* tell({ source: work.source, path: work.item.path, outcome: work.known?.file === undefined ? "added" : "changed" }, true)
+            return yield* tell({ source: work.source, path: work.item.path, outcome: work.known?.file === undefined ? "added" : "changed", ...driftOf(work) }, true)
           }
           const decision = yield* decide({ work, connector: source.connector, scan, settings, engine, retryFailed })
           if (decision._tag !== "upload") return yield* tell(outcomeOf(work, decision), true)
@@ -111,6 +120,7 @@ export const plan = Effect.fn("plan")(function*(
             ...(work.item.mimeType === undefined ? {} : { mimeType: work.item.mimeType })
           }))
           if (prepared._tag === "Failure") {
+            if (prepared.failure._tag === "ServiceError") return yield* prepared.failure
             const { message, problem, skips } = prepared.failure
             return yield* tell({ ...base, outcome: skips ? "skipped" : "failed", reason: problem, message }, true)
           }
@@ -120,7 +130,8 @@ export const plan = Effect.fn("plan")(function*(
             ...base,
             outcome: decision.outcome,
             chunks: prepared.success.chunks.length,
-            tokens: prepared.success.tokens
+            tokens: prepared.success.tokens,
+            ...driftOf(work)
           }, true)
         }),
         { concurrency: spec.concurrency ?? engine.concurrency, unordered: true }
@@ -159,6 +170,7 @@ export const plan = Effect.fn("plan")(function*(
         ...tally.sources.flatMap(({ error, source }) =>
           error === undefined ? [] : [`${source}: the listing was cut short (${error}); nothing of it would be deleted`]
         ),
+        ...[...drift.lost].map(([source, count]) => `${source}: ${driftNote(count)}`),
         ...missing.flatMap(({ held, source }) => (held === undefined ? [] : [`${source}: ${held}`]))
       ]
     }

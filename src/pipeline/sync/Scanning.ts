@@ -3,9 +3,10 @@ import type { SecretError, ServiceError, StateError } from "../../domain/Errors.
 import type { SyncEvent } from "../../domain/Report.ts"
 import type { Listed, SourceItem } from "../../ports/Connector.ts"
 import type { Engine } from "../../ports/Engine.ts"
-import type { LedgerEntry, Scan } from "../../ports/Ledger.ts"
+import type { LedgerEntry, QueuedWork, Scan } from "../../ports/Ledger.ts"
 import * as Fingerprint from "./Fingerprint.ts"
-import type { SyncSpec } from "./SyncSpec.ts"
+import { type Increments, isCursorRefused, type Start } from "./Increments.ts"
+import type { SyncSource, SyncSpec } from "./SyncSpec.ts"
 import type { Tally } from "./Tally.ts"
 
 /** An item that the listing alone could not settle, and what the ledger had for it. */
@@ -22,107 +23,159 @@ export const decodeWork = (text: string): Work => JSON.parse(text) as Work
 /** Items compared with the ledger in one go. */
 const batchSize = 512
 
-/**
- * Lists every source and compares what it says with the ledger, reading no bytes. Settled items are tallied;
- * the others are queued on the scan. One source's failure is its own.
- */
-export const scanSources = Effect.fn("sync.scan")(function*(input: {
-  readonly sources: SyncSpec["sources"]
+interface Scanning {
   readonly scan: Scan
   readonly tally: Tally
   readonly settings: string
   readonly engine: Engine["Service"]
   readonly retryFailed: boolean
+  readonly increments: Increments
   readonly emit: (event: SyncEvent) => Effect.Effect<void>
-}) {
-  const { emit, engine, scan, settings, sources, tally } = input
-  yield* Effect.forEach(sources, ({ connector, id }) => {
-    let listed = 0
-    let work = 0
-    let complete = false
-    let broken: string | undefined
-    tally.source(id, connector.kind)
+}
 
-    const take = Effect.fnUntraced(function*(batch: ReadonlyArray<Listed>) {
-      const items: Array<SourceItem> = []
-      for (const event of batch) {
-        switch (event._tag) {
-          case "item":
-            items.push(event.item)
-            break
-          case "skipped":
-            tally.listed(id, 1)
-            listed += 1
-            yield* settle({ source: id, path: event.path, outcome: "skipped", reason: event.reason, message: event.detail })
-            break
-          case "failed":
-            tally.listed(id, 1)
-            listed += 1
-            broken ??= `${event.path}: ${event.error.message}`
-            yield* settle({
-              source: id,
-              path: event.path,
-              outcome: "failed",
-              reason: event.error.code,
-              message: event.error.message,
-              retryable: event.error.retryable
-            })
-            break
-          case "deleted":
-            break
-          case "complete":
-            complete = true
-        }
-      }
-      const known = yield* scan.see(id, items.map(({ path }) => path), Fingerprint.pathHash)
-      const unsettled: Array<string> = []
-      let unchanged = 0
-      tally.listed(id, items.length)
-      listed += items.length
-      for (const [index, item] of items.entries()) {
-        const entry = known[index]
-        const settled = entry === undefined ? undefined : compare(item, entry, settings, engine, input.retryFailed)
-        if (settled === undefined) {
-          unsettled.push(encodeWork({ source: id, item, ...(entry === undefined ? {} : { known: entry }) }))
-        } else if (settled === "unchanged") unchanged += 1
-        else {
+/**
+ * Lists every source and compares what it says with the ledger, reading no bytes. Settled items are tallied;
+ * the others are queued on the scan. One source's failure is its own.
+ */
+export const scanSources = Effect.fn("sync.scan")(function*(sources: SyncSpec["sources"], scanning: Scanning) {
+  const { emit, increments, scan, tally } = scanning
+  yield* Effect.forEach(sources, Effect.fnUntraced(function*(source) {
+    const { connector, id } = source
+    tally.source(id, connector.kind)
+    let start = yield* increments.begin(source)
+    let found = yield* Effect.result(listSource(source, start, scanning))
+    if (found._tag === "Failure" && start.cursor !== undefined && isCursorRefused(found.failure)) {
+      yield* scan.restart(id)
+      tally.restart(id)
+      start = yield* increments.anew
+      found = yield* Effect.result(listSource(source, start, scanning))
+    }
+    if (found._tag === "Failure" && found.failure._tag === "StateError") return yield* found.failure
+    const listed: Listing = found._tag === "Success" ? found.success : { broken: found.failure.message }
+    const { broken, end } = listed
+    const complete = end !== undefined && broken === undefined
+    tally.ended(id, { complete, ...(broken === undefined ? {} : { error: broken }) })
+    // What a cut-short listing did not name may still be there.
+    if (!complete) yield* scan.seeAll(id)
+    else {
+      if (start.cursor !== undefined) yield* countRest(source, scanning)
+      increments.told(source, start, end.cursor)
+    }
+    yield* emit({ type: "listed", source: id, listed: tally.countsOf(id).listed, complete, work: tally.countsOf(id).pending })
+  }), { concurrency: listingConcurrency, discard: true })
+})
+
+interface Listing {
+  /** Absent where the listing was cut short. */
+  readonly end?: { readonly cursor?: string }
+  readonly broken?: string
+}
+
+/** One listing of a source, compared with the ledger a batch at a time. */
+const listSource = Effect.fnUntraced(function*(
+  { connector, id }: SyncSource,
+  { again, cursor }: Start,
+  { emit, engine, retryFailed, scan, settings, tally }: Scanning
+): Effect.fn.Return<Listing, ServiceError | SecretError | StateError> {
+  let listed = 0
+  let end: Listing["end"]
+  let broken: string | undefined
+
+  const settle = (outcome: Parameters<Tally["outcome"]>[0]) => {
+    tally.outcome(outcome)
+    return emit({ type: "file", ...outcome })
+  }
+
+  const take = Effect.fnUntraced(function*(batch: ReadonlyArray<Listed>) {
+    // By path: what comes twice counts as it came last.
+    const items = new Map<string, SourceItem>()
+    const forget = Effect.fnUntraced(function*(path: string) {
+      items.delete(path)
+      if (!(yield* scan.forget(id, path))) return
+      tally.listed(id, -1)
+      tally.queued(id, -1)
+      listed -= 1
+    })
+    for (const event of batch) {
+      switch (event._tag) {
+        case "item":
+          items.delete(event.item.path)
+          items.set(event.item.path, event.item)
+          break
+        case "skipped":
+          // No longer offered: as if it were not listed any more.
+          if (cursor !== undefined) yield* forget(event.path)
+          tally.listed(id, 1)
+          listed += 1
+          yield* settle({ source: id, path: event.path, outcome: "skipped", reason: event.reason, message: event.detail })
+          break
+        case "failed":
+          tally.listed(id, 1)
+          listed += 1
+          broken ??= `${event.path}: ${event.error.message}`
           yield* settle({
             source: id,
-            path: item.path,
-            outcome: settled,
-            ...(entry?.reason === undefined ? {} : { reason: entry.reason }),
-            ...(entry?.message === undefined ? {} : { message: entry.message })
+            path: event.path,
+            outcome: "failed",
+            reason: event.error.code,
+            message: event.error.message,
+            retryable: event.error.retryable
           })
-        }
+          break
+        case "deleted":
+          yield* forget(event.path)
+          break
+        case "checkpoint":
+          break
+        case "complete":
+          end = event
       }
-      if (unsettled.length > 0) yield* scan.queue(unsettled)
-      tally.add(id, "unchanged", unchanged)
-      tally.queued(id, unsettled.length)
-      work += unsettled.length
-      yield* emit({ type: "listing", source: id, listed })
-    })
-
-    const settle = (outcome: Parameters<Tally["outcome"]>[0]) => {
-      tally.outcome(outcome)
-      return emit({ type: "file", ...outcome })
     }
+    const known = yield* scan.see(id, [...items.keys()], Fingerprint.pathHash)
+    const unsettled: Array<QueuedWork> = []
+    let unchanged = 0
+    let settled = 0
+    for (const [index, item] of [...items.values()].entries()) {
+      const entry = known[index]
+      const outcome = entry === undefined ? undefined : compare(item, entry, settings, engine, retryFailed)
+      if (outcome === undefined) {
+        const work = encodeWork({ source: id, item, ...(entry === undefined ? {} : { known: entry }) })
+        unsettled.push({ source: id, path: item.path, work })
+      } else if (outcome === "unchanged") unchanged += 1
+      else {
+        settled += 1
+        yield* settle({
+          source: id,
+          path: item.path,
+          outcome,
+          ...(entry?.reason === undefined ? {} : { reason: entry.reason }),
+          ...(entry?.message === undefined ? {} : { message: entry.message })
+        })
+      }
+    }
+    const queued = unsettled.length === 0 ? 0 : yield* scan.queue(unsettled)
+    tally.listed(id, unchanged + settled + queued)
+    tally.add(id, "unchanged", unchanged)
+    tally.queued(id, queued)
+    listed += unchanged + settled + queued
+    yield* emit({ type: "listing", source: id, listed })
+  })
 
-    return connector.list().pipe(
-      Stream.grouped(batchSize),
-      Stream.runForEach(take),
-      Effect.catchTags({
-        ServiceError: (error: ServiceError) => Effect.sync(() => void (broken = error.message)),
-        SecretError: (error: SecretError) => Effect.sync(() => void (broken = error.message))
-      }),
-      Effect.andThen(Effect.suspend(() => {
-        const whole = complete && broken === undefined
-        tally.ended(id, { complete: whole, ...(broken === undefined ? {} : { error: broken }) })
-        // What a cut-short listing did not name may still be there.
-        const keep: Effect.Effect<void, StateError> = whole ? Effect.void : scan.seeAll(id)
-        return Effect.andThen(keep, emit({ type: "listed", source: id, listed, complete: whole, work }))
-      }))
-    )
-  }, { concurrency: listingConcurrency, discard: true })
+  yield* Stream.fromIterable(again).pipe(
+    Stream.map((item): Listed => ({ _tag: "item", item })),
+    Stream.concat(connector.list(cursor)),
+    Stream.grouped(batchSize),
+    Stream.runForEach(take)
+  )
+  return { ...(end === undefined ? {} : { end }), ...(broken === undefined ? {} : { broken }) }
+})
+
+/** A listing of changes leaves out what stayed as it was, which the ledger knows. */
+const countRest = Effect.fnUntraced(function*({ connector, id }: SyncSource, { scan, tally }: Scanning) {
+  const { done = 0, failed = 0, intent = 0, quarantined = 0, skipped = 0 } = yield* scan.seeRest(id)
+  tally.counted(id, { unchanged: done, skipped, quarantined, failed: failed + intent })
+  const { cursorMisses = [] } = connector
+  if (cursorMisses.length > 0) tally.noted(id, `only what changed was listed; ${cursorMisses.join(" and ")} show when everything is listed next`)
 })
 
 const listingConcurrency = 4

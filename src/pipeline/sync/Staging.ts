@@ -3,13 +3,24 @@ import type { ServiceError } from "../../domain/Errors.ts"
 import type { LedgerEntry } from "../../ports/Ledger.ts"
 import type { ObjectStore } from "../../ports/ObjectStore.ts"
 import * as Fingerprint from "./Fingerprint.ts"
+import { markerSource } from "./SyncSpec.ts"
+
+/** Files under way at once in the store. */
+const concurrency = 16
 
 /**
  * Where a file is staged: `{prefix}/{path hash}/{content hash}/{name}`. The same content is the same object, so that
- * nothing is sent twice, and another content another one, so that an import sees that it has changed.
+ * nothing is sent twice, and another content another one, so that an import sees that it has changed. The hash is of
+ * the pipeline, its source and the place of its corpus too: no other pipeline waits for an object that this one removes.
  */
-export const stagedUri = (prefix: string, { fingerprint, path }: Pick<LedgerEntry, "fingerprint" | "path">): string =>
-  [prefix.replace(/\/+$/, ""), Fingerprint.pathHash(path), Fingerprint.parse(fingerprint).content, path.slice(path.lastIndexOf("/") + 1)].join("/")
+export const stagedUri = (
+  prefix: string,
+  { parent, pipeline }: { readonly pipeline: string; readonly parent: string },
+  { fingerprint, path, source }: Pick<LedgerEntry, "fingerprint" | "path" | "source">
+): string => {
+  const owner = Fingerprint.pathHash([parent, markerSource(pipeline, source), path].join("\n"))
+  return [prefix.replace(/\/+$/, ""), owner, Fingerprint.parse(fingerprint).content, path.slice(path.lastIndexOf("/") + 1)].join("/")
+}
 
 /** Puts the content where the engine fetches it. */
 export const stage = (
@@ -21,4 +32,16 @@ export const stage = (
   objects.put(uri, content, { when: "absent", ...(contentType === undefined ? {} : { contentType }) }).pipe(
     Effect.catchIf(({ code }) => code === "ALREADY_EXISTS", () => Effect.void),
     Effect.asVoid
+  )
+
+/**
+ * Removes what the engine has fetched. That it cannot be removed costs nothing but its room: the first reason why is
+ * answered, with how many are left.
+ */
+export const unstage = (
+  objects: ObjectStore["Service"],
+  uris: ReadonlyArray<string>
+): Effect.Effect<{ readonly left: number; readonly why: string } | undefined> =>
+  Effect.partition(uris, (uri) => objects.delete(uri), { concurrency }).pipe(
+    Effect.map(([, [first, ...others]]) => first === undefined ? undefined : { left: others.length + 1, why: first.message })
   )

@@ -7,9 +7,11 @@ import { Files } from "../../ports/Files.ts"
 import { Ledger } from "../../ports/Ledger.ts"
 import * as Applying from "./Applying.ts"
 import { deleteMissing, gone } from "./Deleting.ts"
+import { driftNote, findDrift, noDrift } from "./Drift.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { checkSources, importOnlyNote, isHandedOver } from "./HandOver.ts"
 import type { Handed } from "./Imported.ts"
+import { makeIncrements } from "./Increments.ts"
 import * as Importing from "./Importing.ts"
 import { recoverLedger, settleIntents } from "./Recovery.ts"
 import { decodeWork, scanSources } from "./Scanning.ts"
@@ -62,6 +64,10 @@ export const sync = Effect.fn("sync")(function*(
     emit
   })
   const begun = importer === undefined || target.action === "created" ? new Map<string, string>() : yield* importer.settleEarlier()
+  const drift = target.action === "found" && !target.adopted && options.checkTarget !== false
+    ? yield* findDrift(scope, corpus, spec)
+    : noDrift
+  for (const [source, count] of drift.lost) tally.noted(source, driftNote(count))
 
   const run = yield* ledger.startRun(scope, started)
   const finish = Effect.fnUntraced(function*(ended: Report["ended"]) {
@@ -80,8 +86,14 @@ export const sync = Effect.fn("sync")(function*(
   })
 
   return yield* Effect.gen(function*() {
-    const scan = yield* ledger.scan(scope)
-    yield* scanSources({ sources: sources.listed, scan, tally, settings, engine, retryFailed, emit })
+    const scan = drift.over(yield* ledger.scan(scope))
+    const increments = yield* makeIncrements({
+      scope,
+      settings,
+      missesFor: options.missesFor ?? 0,
+      everything: (source) => retryFailed || drift.sources.has(source)
+    })
+    yield* scanSources(sources.listed, { scan, tally, settings, engine, retryFailed, increments, emit })
     for (const { id, source } of sources.importOnly) {
       tally.source(id, source._tag)
       yield* scan.seeAll(id)
@@ -124,6 +136,7 @@ export const sync = Effect.fn("sync")(function*(
           }
           const { embeddedTokens, outcome } = applied.success
           tally.settled(outcome, embeddedTokens)
+          if (outcome.outcome === "failed") increments.failed(work.source, work.item)
           yield* emit({ type: "file", ...outcome })
           if (spec.maxEmbeddedTokens !== undefined && tally.embeddedTokens >= spec.maxEmbeddedTokens) {
             yield* Ref.set(stopped, "budget")
@@ -151,6 +164,7 @@ export const sync = Effect.fn("sync")(function*(
         yield* emit({ type: "file", ...outcome })
       }
       tally.counted(source, unnamed)
+      tally.untold ||= unnamed.added > 0 || outcomes.some(({ outcome }) => outcome === "added" || outcome === "changed")
       if (spec.onFileError === "stop" && (unnamed.failed > 0 || outcomes.some(({ outcome }) => outcome === "failed"))) {
         yield* Ref.set(stopped, "stopped")
       }
@@ -193,6 +207,7 @@ export const sync = Effect.fn("sync")(function*(
         tally.add(source, "held", count)
         tally.held(source, held)
       }
+      yield* increments.commit((source) => tally.countsOf(source))
       if (tally.totals.failed === 0) yield* retireReplaced(scope)
     }
     return yield* finish(stop ?? "done")

@@ -2,7 +2,7 @@ import type { Effect } from "effect"
 import type { Chunking } from "../../domain/Chunking.ts"
 import type { CorpusSpec } from "../../domain/Corpus.ts"
 import type { ImportSource } from "../../domain/Import.ts"
-import type { Parsing } from "../../domain/RagFile.ts"
+import type { Parsing } from "../../domain/Parsing.ts"
 import type { SyncEvent } from "../../domain/Report.ts"
 import type { Connector } from "../../ports/Connector.ts"
 
@@ -30,6 +30,11 @@ export interface SyncSpec {
 export interface SyncSource {
   readonly id: string
   readonly connector: Connector
+  /**
+   * All that its listing depends on, in words that change when it does: runs then go on from each other's cursors.
+   * Absent: everything is listed each time.
+   */
+  readonly settings?: string
   /** The source as an engine that fetches by itself is told of it, in the place of our reading and uploading. */
   readonly imports?: ImportSource
   /** `gs://…`: an engine that fetches by itself fetches the files from here, where we put what is new or has changed. */
@@ -43,6 +48,16 @@ export interface SyncOptions {
   readonly replace?: boolean
   /** Tries quarantined items too. */
   readonly retryFailed?: boolean
+  /**
+   * Milliseconds for which a source may be listed by its changes alone although its connector then misses deletions or
+   * permissions. Default 0: everything is listed.
+   */
+  readonly missesFor?: number
+  /**
+   * Lists the target's files too, and puts back what somebody else deleted or changed there. A request for every 100
+   * files. Default true.
+   */
+  readonly checkTarget?: boolean
   readonly observe?: (event: SyncEvent) => Effect.Effect<void>
 }
 

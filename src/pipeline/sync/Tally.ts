@@ -17,9 +17,22 @@ export class Tally {
   chunks = 0
   embedded = 0
   embeddedTokens = 0
+  /** Files were written of which the engine tells no chunks and no embeddings. */
+  untold = false
 
   source(id: string, kind: string): void {
     this.#of(id).kind = kind
+  }
+
+  /** Takes back what a listing said that is begun anew. */
+  restart(source: string): void {
+    this.#of(source).counts = { ...noCounts }
+    this.#queued.delete(source)
+    const kept = this.#notable.splice(0)
+    for (const outcome of kept) {
+      if (outcome.source !== source) this.#notable.push(outcome)
+      else this.#kept[outcome.outcome] = (this.#kept[outcome.outcome] ?? 1) - 1
+    }
   }
 
   listed(source: string, items: number): void {
@@ -31,9 +44,11 @@ export class Tally {
     this.#queued.set(source, (this.#queued.get(source) ?? 0) + items)
   }
 
-  settled(outcome: FileOutcome, embeddedTokens: number): void {
+  /** @param embeddedTokens undefined where the engine does not tell */
+  settled(outcome: FileOutcome, embeddedTokens: number | undefined): void {
     this.queued(outcome.source, -1)
     this.outcome(outcome, embeddedTokens)
+    this.untold ||= embeddedTokens === undefined
   }
 
   outcome(outcome: FileOutcome, embeddedTokens = 0): void {
@@ -82,6 +97,10 @@ export class Tally {
     of.note = of.note === undefined ? note : `${of.note}; ${note}`
   }
 
+  countsOf(source: string): Counts {
+    return { ...this.#of(source).counts, pending: this.#queued.get(source) ?? 0 }
+  }
+
   get totals(): Counts {
     const totals: Mutable<Counts> = { ...noCounts }
     for (const { counts } of this.sources) {
@@ -91,11 +110,7 @@ export class Tally {
   }
 
   get sources(): ReadonlyArray<SourceReport> {
-    return [...this.#sources].map(([source, s]) => ({
-      source,
-      ...s,
-      counts: { ...s.counts, pending: this.#queued.get(source) ?? 0 }
-    }))
+    return [...this.#sources].map(([source, s]) => ({ source, ...s, counts: this.countsOf(source) }))
   }
 
   report(run: Pick<Report, "pipeline" | "engine" | "corpus" | "started" | "seconds" | "ended">): Report {
@@ -104,9 +119,7 @@ export class Tally {
       ...run,
       sources: this.sources,
       totals: this.totals,
-      chunks: this.chunks,
-      embedded: this.embedded,
-      embeddedTokens: this.embeddedTokens,
+      ...(this.untold ? {} : { chunks: this.chunks, embedded: this.embedded, embeddedTokens: this.embeddedTokens }),
       notable: this.#notable,
       omitted: this.#omitted
     }

@@ -12,6 +12,8 @@ export interface Timing {
   readonly maxRetry: number
   /** How often a source that should give hints and cannot is listed. */
   readonly blind: number
+  /** How often the target is listed too, for what somebody else did there: a request for every 100 files. */
+  readonly target: number
 }
 
 export const defaultTiming: Timing = {
@@ -20,7 +22,8 @@ export const defaultTiming: Timing = {
   settle: 2_100,
   retry: 1_000,
   maxRetry: 60_000,
-  blind: 10_000
+  blind: 10_000,
+  target: 60 * 60_000
 }
 
 /** What a batch left of a source: nothing to do, items that may still change, or failures that may pass. */

@@ -8,19 +8,26 @@ import type { Ledger } from "../../ports/Ledger.ts"
 import { checkSources } from "../sync/HandOver.ts"
 import { sync } from "../sync/Sync.ts"
 import type { SyncSpec } from "../sync/SyncSpec.ts"
-import { Agenda, type Timing } from "./Agenda.ts"
+import { Agenda, defaultTiming, type Timing } from "./Agenda.ts"
 import { Attention, resting } from "./Attention.ts"
 import { Troubles } from "./Troubles.ts"
 import type { WatchEvent } from "./WatchEvent.ts"
 
 export interface WatchOptions {
-  /** Milliseconds between passes over a source, whatever its hints say. Default 5 minutes. */
+  /**
+   * Milliseconds between passes over a source, whatever its hints say. Default 5 minutes, and an hour for one that only
+   * the engine can list: it then fetches all of it.
+   */
   readonly interval?: (source: string) => number | undefined
   readonly timing?: Timing
   readonly observe?: (event: WatchEvent) => Effect.Effect<void>
 }
 
 const defaultInterval = 5 * 60_000
+const importOnlyInterval = 60 * 60_000
+
+/** What a source's changes alone do not tell, deletions or permissions, is met within this time: milliseconds. */
+const listChangesFor = 3_600_000
 
 /** Waits are cut into pieces of this, so that a laptop that slept is noticed soon after it wakes. */
 const tick = 15_000
@@ -31,7 +38,8 @@ const jump = 10_000
 /**
  * Syncs, and then goes on syncing: whatever a source's hints tell is gathered into batches, and each batch is one sync
  * of the sources concerned, never two at once. Hints are only hints: every source is also listed at its interval,
- * after the machine slept, and again as long as something in it was too young to be trusted.
+ * after the machine slept, and again as long as something in it was too young to be trusted. At the start and once an
+ * hour the target is looked at too.
  *
  * Ends only by interruption, which lets a batch in hand finish first, or with an error of the first sync that trying
  * again cannot mend. Later errors are told and tried again.
@@ -46,11 +54,13 @@ export const watch = Effect.fn("watch")(function*(
   const blind = new Set<string>()
   const tell = (events: ReadonlyArray<WatchEvent>) => Effect.forEach(events, emit, { discard: true })
   const wake = yield* Queue.sliding<void>(1)
-  yield* checkSources(spec, yield* Engine)
+  const importOnly = new Set((yield* checkSources(spec, yield* Engine)).importOnly.map(({ id }) => id))
+  const intervalOf = (id: string) => importOnly.has(id) ? importOnlyInterval : defaultInterval
+  const timing = options.timing ?? defaultTiming
   const agenda = new Agenda(
-    spec.sources.map(({ id }) => ({ id, interval: options.interval?.(id) ?? defaultInterval })),
+    spec.sources.map(({ id }) => ({ id, interval: options.interval?.(id) ?? intervalOf(id) })),
     yield* Clock.currentTimeMillis,
-    options.timing
+    timing
   )
 
   const listen = Effect.forEach(spec.sources, ({ connector, id }) =>
@@ -86,13 +96,20 @@ export const watch = Effect.fn("watch")(function*(
   })
 
   let batch = 0
-  const one = Effect.fnUntraced(function*(sources: ReadonlyArray<string>) {
+  let targetDue = -Infinity
+  const one = Effect.fnUntraced(function*(due: ReadonlyArray<string>) {
     const attention = new Attention()
     const first = batch === 0
+    const began = yield* Clock.currentTimeMillis
+    const checkTarget = began >= targetDue
+    // What was lost there is put back by a listing of its source.
+    const sources = spec.sources.map(({ id }) => id).filter((id) => due.includes(id) || (checkTarget && !importOnly.has(id)))
     const syncing = sync({
       ...spec,
       sources: spec.sources.map((source) => sources.includes(source.id) ? attention.listed(source) : resting(source))
     }, {
+      checkTarget,
+      missesFor: listChangesFor,
       observe: (event) => {
         attention.notice(event)
         return event.type !== "report" && (first || isNews(event)) ? emit(event) : Effect.void
@@ -107,6 +124,7 @@ export const watch = Effect.fn("watch")(function*(
       return yield* tell(troubles.of(undefined, error.message, wait / 1000))
     }
     batch += 1
+    if (checkTarget) targetDue = began + timing.target
     yield* tell(troubles.over(undefined))
     const report = without(done.success, (source) => spec.sources.some(({ id }) => id === source) && !sources.includes(source))
     for (const source of sources) {

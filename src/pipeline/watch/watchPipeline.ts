@@ -4,7 +4,16 @@ import { countRun } from "../metrics.ts"
 import { syncSpec } from "../runPipeline.ts"
 import { watch, type WatchOptions } from "./watch.ts"
 
-/** Keeps the pipeline's corpus in line with its sources until it is interrupted; see {@link watch}. */
+/**
+ * Keeps the pipeline's corpus in line with its sources until it is interrupted; see {@link watch}. Each source is listed
+ * at its `poll` interval at the latest.
+ *
+ * ```ts
+ * yield* watchPipeline(pipeline, {
+ *   observe: (event) => event.type === "batch" ? Effect.log(event.report.totals) : Effect.void
+ * })
+ * ```
+ */
 export const watchPipeline = Effect.fn("watchPipeline")(function*(
   pipeline: Pipeline,
   options: Omit<WatchOptions, "interval"> = {}

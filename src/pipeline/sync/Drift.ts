@@ -1,0 +1,114 @@
+import { Effect, Stream } from "effect"
+import type { CorpusName } from "../../domain/Corpus.ts"
+import type { FileOutcome } from "../../domain/Report.ts"
+import { type LedgerEntry, recoveredPath, type Scan } from "../../ports/Ledger.ts"
+import { compareTarget } from "./Comparing.ts"
+import type { Work } from "./Scanning.ts"
+import { markerSource, type SyncSpec } from "./SyncSpec.ts"
+
+/** What somebody else did to the files that this pipeline put into its corpus. */
+export interface Drift {
+  /** Files deleted or changed there, by source; a run puts them back. */
+  readonly lost: ReadonlyMap<string, number>
+  /** Sources of files that differ: they are met only where everything is listed. */
+  readonly sources: ReadonlySet<string>
+  /** The ledger as it would be had it seen that: what is lost is to be stored again, what carries our mark is known. */
+  readonly over: (scan: Scan) => Scan
+}
+
+export const noDrift: Drift = { lost: new Map(), sources: new Set(), over: (scan) => scan }
+
+const drifted = "drift"
+
+/** Why a file is stored again that the source did not change. */
+export const driftOf = ({ known }: Pick<Work, "known">): Pick<FileOutcome, "reason" | "message"> =>
+  known?.reason !== drifted ? {} : { reason: drifted, ...(known.message === undefined ? {} : { message: known.message }) }
+
+export const driftNote = (count: number): string =>
+  `${count} ${count === 1 ? "file" : "files"} deleted or changed in the corpus by somebody else`
+
+/**
+ * Holds the ledger against the target, and answers what differs as corrections to a scan: nothing is written, so that
+ * `plan` and `run` see the same. The target is listed before the sources are, so that what another machine puts there
+ * meanwhile is in their listings too.
+ */
+export const findDrift = Effect.fn("sync.findDrift")(function*(
+  scope: string,
+  corpus: CorpusName,
+  { pipeline, sources }: Pick<SyncSpec, "pipeline" | "sources">
+) {
+  const ours = new Map(sources.map(({ id }) => [markerSource(pipeline, id), id]))
+  const corrected = new Map<string, LedgerEntry>()
+  const lost = new Map<string, number>()
+  const strays = new Map<string, Array<LedgerEntry>>()
+  const correct = (entry: LedgerEntry, message: string) => {
+    // What was not to be had before is not put back.
+    if (entry.state !== "done") return void corrected.set(key(entry.source, entry.path), entry)
+    corrected.set(key(entry.source, entry.path), { ...entry, state: "failed", reason: drifted, message })
+    lost.set(entry.source, (lost.get(entry.source) ?? 0) + 1)
+  }
+  yield* compareTarget(scope, pipeline, { corpus, known: true }, (comparison) => Effect.sync(() => {
+    switch (comparison._tag) {
+      case "missing": {
+        const { file: _, ...entry } = comparison.entry
+        return correct(entry, "somebody else deleted it from the corpus")
+      }
+      case "differs":
+        return correct(comparison.entry, comparison.why)
+      case "stray": {
+        const { file, marker } = comparison
+        const source = ours.get(marker.source)
+        if (source === undefined) return
+        const path = recoveredPath(marker.pathHash)
+        const others = strays.get(key(source, path)) ?? []
+        strays.set(key(source, path), [...others, {
+          source,
+          path,
+          state: "done",
+          revision: "",
+          fingerprint: marker.fingerprint,
+          file: file.name,
+          ...(file.sizeBytes === undefined ? {} : { size: file.sizeBytes })
+        }])
+      }
+    }
+  }))
+  const touched = new Set([...corrected.values(), ...[...strays.values()].flat()].map(({ source }) => source))
+  return { lost, sources: touched, over: corrected.size + strays.size === 0 ? noDrift.over : overlay(corrected, strays) } satisfies Drift
+})
+
+const key = (source: string, path: string): string => `${source}\n${path}`
+
+const overlay = (corrected: ReadonlyMap<string, LedgerEntry>, strays: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>) => (scan: Scan): Scan => {
+  const unseen = new Map(strays)
+  const kept = new Set<string>()
+  const asIs = (entry: LedgerEntry): LedgerEntry => corrected.get(key(entry.source, entry.path)) ?? entry
+  /** Of several files of one path one is taken, and the others go with what is missing. */
+  const adopt = (at: string): LedgerEntry | undefined => {
+    const [first, ...others] = unseen.get(at) ?? []
+    unseen.set(at, others)
+    return first
+  }
+  const unlisted = () => [...unseen.values()].flat().filter(({ source }) => !kept.has(source))
+  return {
+    ...scan,
+    see: (source, paths, pathHash) =>
+      Effect.map(scan.see(source, paths, pathHash), (entries) => entries.map((entry, index) => {
+        const known = entry === undefined ? undefined : asIs(entry)
+        if (strays.size === 0 || known?.file !== undefined) return known
+        return adopt(key(source, recoveredPath(pathHash(paths[index] ?? "")))) ?? known
+      })),
+    seeAll: (source) => Effect.andThen(Effect.sync(() => kept.add(source)), scan.seeAll(source)),
+    seeRest: (source) => Effect.andThen(Effect.sync(() => kept.add(source)), scan.seeRest(source)),
+    restart: (source) => Effect.andThen(Effect.sync(() => {
+      kept.delete(source)
+      for (const [at, entries] of strays) if (entries[0]?.source === source) unseen.set(at, entries)
+    }), scan.restart(source)),
+    missing: Stream.concat(Stream.map(scan.missing, asIs), Stream.suspend(() => Stream.fromIterable(unlisted()))),
+    countMissing: (source) => Effect.map(scan.countMissing(source), ({ known, missing }) => {
+      const more = unlisted().filter((entry) => entry.source === source).length
+      return { known: known + more, missing: missing + more }
+    }),
+    claim: (contentHash) => Effect.map(scan.claim(contentHash), (entry) => entry === undefined ? undefined : asIs(entry))
+  }
+}
