@@ -3,7 +3,8 @@ import { ServiceError } from "../domain/Errors.ts"
 
 /**
  * What may be changed of a corpus's vector database (platform-api 2.8): never its kind, each field once, if it was
- * empty, and nothing of the managed one. Gives the database as it will be, or the broken rule.
+ * empty, and nothing of the managed one. The key to it may be another one later, for keys are replaced in time (wire
+ * 2.7). Gives the database as it will be, or the broken rule.
  */
 export const updatedVectorDb = (stored: VectorDb, patch: VectorDb): VectorDb | ServiceError => {
   if (stored._tag !== patch._tag) {
@@ -12,7 +13,7 @@ export const updatedVectorDb = (stored: VectorDb, patch: VectorDb): VectorDb | S
   const before = fields(stored)
   for (const [field, value] of Object.entries(fields(patch))) {
     const old = before[field]
-    if (old !== undefined && old !== "" && old !== value) {
+    if (field !== "apiKey" && old !== undefined && old !== "" && old !== value) {
       return ServiceError.invalid(`vectorDb.${field}`, "was set and can be set only once", "create another corpus")
     }
   }

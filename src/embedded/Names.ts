@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
+import { BatchJobName } from "../domain/BatchPrediction.ts"
 import { CorpusName } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { OperationName } from "../domain/Operation.ts"
@@ -27,6 +28,16 @@ export class Names {
 
   operation(id: string): OperationName {
     return OperationName.make(`${this.parent}/operations/${id}`)
+  }
+
+  batchJob(id: string): BatchJobName {
+    return BatchJobName.make(`${this.parent}/batchPredictionJobs/${id}`)
+  }
+
+  /** The id in a batch job's name. */
+  batchJobId(name: BatchJobName): Effect.Effect<string, ServiceError> {
+    const form = `${this.parent}/batchPredictionJobs/{job}`
+    return Effect.map(this.#match(name, /^\/batchPredictionJobs\/([^/]+)$/, "batch prediction job", form), ([id]) => id)
   }
 
   /** The id in a corpus's name. */

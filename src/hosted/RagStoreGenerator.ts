@@ -3,10 +3,10 @@ import { type Answer, type AnswerPart, unsupportedText } from "../domain/Answer.
 import { Generator, type GroundedRequest } from "../ports/Generator.ts"
 import { answerFromWire, groundedQuestionToWire, joinResponses } from "../wire/Grounding.ts"
 import type { Selection } from "../wire/Retrievals.ts"
-import type { Generation } from "./Generation.ts"
+import type { GenerateContent } from "./GenerateContent.ts"
 
 export interface RagStoreOptions {
-  readonly generation: Generation["Service"]
+  readonly generation: GenerateContent["Service"]
   readonly model: string
   /** The corpus, and how to search it. */
   readonly selection: Selection
@@ -20,12 +20,13 @@ export interface RagStoreOptions {
  * The evidence comes at the end of a stream, and nothing is shown before it: `stream` gives the text in one piece.
  */
 export const make = ({ generation, model, selection }: RagStoreOptions): Generator["Service"] => {
-  const bodyOf = ({ contexts, instruction, question }: GroundedRequest) => {
+  const bodyOf = ({ contexts, instruction, question, sampling }: GroundedRequest) => {
     const files = [...new Set(contexts.map(({ file }) => file))]
     return Effect.fromResult(groundedQuestionToWire({
       question,
       selection: files.length === 0 ? selection : { ...selection, files },
-      ...(instruction === undefined ? {} : { instruction })
+      ...(instruction === undefined ? {} : { instruction }),
+      ...(sampling === undefined ? {} : { sampling })
     }))
   }
   const answerOf = (response: Parameters<typeof answerFromWire>[2]) =>

@@ -58,12 +58,17 @@ export interface Outgoing {
   readonly request: HttpClientRequest.HttpClientRequest
   /** Absent: it is the second part of a call that was counted. */
   readonly bucket?: Bucket
+  /** The bucket that a request to slow down pauses, where the caller took a turn of its own. */
+  readonly paused?: string
   readonly timeoutMs?: number
+  /** Failures are read too: they may be those of something behind the service. */
+  readonly failuresToo?: true
 }
 
 /** The HTTP side of the hosted engine: quotas, credentials, timeouts, retries, errors. */
 export class Transport extends Context.Service<Transport, {
   readonly project: string
+  readonly location: string
   /** `projects/{project}/locations/{location}` */
   readonly parent: string
   readonly endpoint: Endpoint
@@ -94,7 +99,7 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
     read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, ServiceError>
   ): Effect.fn.Return<A, ServiceError | Unanswered> {
     const { bucket } = outgoing
-    const shared = `${endpoint.host}/${project}/${location}/${bucket ?? "management"}`
+    const shared = outgoing.paused ?? `${endpoint.host}/${project}/${location}/${bucket ?? "management"}`
     const what = `${outgoing.what} of ${endpoint.host}`
     const timeout = Duration.millis(outgoing.timeoutMs ?? options.timeoutMs ?? 60_000)
 
@@ -104,7 +109,7 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
     return yield* sendAuthorized(client, auth, outgoing.request).pipe(
       Effect.mapError((error) => error._tag === "ServiceError" ? withFix(error, project) : unsent(error, what)),
       Effect.flatMap((response) =>
-        response.status >= 200 && response.status < 300
+        (response.status >= 200 && response.status < 300) || outgoing.failuresToo === true
           // Whatever is wrong with the answer, the service has acted.
           ? Effect.mapError(read(response), (error) => new Unanswered({ error }))
           : Effect.flatMap(failureOf(what, project, response), Effect.fail)
@@ -144,6 +149,7 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
 
   return Transport.of({
     project,
+    location,
     parent: `projects/${project}/locations/${location}`,
     endpoint,
     call: Effect.fnUntraced(function*(call) {

@@ -1,24 +1,11 @@
 import { Effect, Option, Stream } from "effect"
 import { type Answer, type AnswerPart, unsupportedText, type Usage } from "../domain/Answer.ts"
+import type { ChatUsage } from "../domain/Chat.ts"
 import { ServiceError } from "../domain/Errors.ts"
+import type { ChatModel } from "../ports/ChatModel.ts"
 import { Generator, type GroundedRequest } from "../ports/Generator.ts"
 import { MarkVerifier } from "./openai/MarkVerifier.ts"
-import { type Message, promptOf } from "./openai/prompt.ts"
-
-/** A piece of what a model writes. */
-export interface Written {
-  readonly text: string
-  readonly usage?: Usage
-}
-
-/** A language model that follows instructions, wherever it runs. */
-export interface Writer {
-  readonly model: string
-  /** Names it in messages. */
-  readonly what: string
-  /** What the model writes, as it writes it. Ending the stream early stops it. */
-  readonly write: (prompt: ReadonlyArray<Message>) => Stream.Stream<Written, ServiceError>
-}
+import { promptOf } from "./openai/prompt.ts"
 
 /** UTF-16 units of an answer; a model that writes on is cut off. */
 const maxAnswer = 100_000
@@ -33,24 +20,30 @@ const maxAnswer = 100_000
  *
  * `maxContextCharacters`: UTF-16 units of contexts in a prompt, together.
  */
-export const make = ({ model, what, write }: Writer, maxContextCharacters = 100_000): Generator["Service"] => {
+export const make = (chat: ChatModel["Service"], maxContextCharacters = 100_000): Generator["Service"] => {
+  const { model } = chat
+
   const stream = (request: GroundedRequest): Stream.Stream<AnswerPart, ServiceError> =>
     Stream.suspend((): Stream.Stream<AnswerPart, ServiceError> => {
       const verifier = new MarkVerifier(request.contexts)
       let usage: Usage | undefined
-      if (request.contexts.length === 0) return Stream.fromIterable(ending(answerOf(verifier, model, usage), ""))
+      let truncated = false
+      if (request.contexts.length === 0) return Stream.fromIterable(ending(answerOf(verifier, model), ""))
       let written = 0
-      return write(promptOf(request, maxContextCharacters)).pipe(
-        Stream.takeUntil((piece) => (written += piece.text.length) > maxAnswer),
-        Stream.map((piece) => {
-          usage = piece.usage ?? usage
-          return verifier.push(piece.text)
+      return chat.stream(promptOf(request, maxContextCharacters)).pipe(
+        Stream.mapEffect((event) => {
+          if (event.type === "usage") usage = usageOf(event.usage)
+          truncated ||= event.type === "end" && event.reason === "length"
+          if (event.type === "end" && event.reason === "contentFilter") return Effect.fail(withheld(model, event.detail))
+          return Effect.succeed(event.type === "text" ? event.text : "")
         }),
+        Stream.takeUntil((text) => (written += text.length) > maxAnswer),
+        Stream.map((text) => verifier.push(text)),
         Stream.filter((text) => text !== ""),
         Stream.map((text): AnswerPart => ({ _tag: "text", text })),
         Stream.concat(Stream.suspend(() => {
           const rest = verifier.finish()
-          return Stream.fromIterable(ending(answerOf(verifier, model, usage), rest)).pipe(
+          return Stream.fromIterable(ending(answerOf(verifier, model, usage, truncated), rest)).pipe(
             Stream.onStart(noteRemoved(verifier))
           )
         }))
@@ -60,19 +53,33 @@ export const make = ({ model, what, write }: Writer, maxContextCharacters = 100_
   const answer = Effect.fn("Generator.answer")(function*(request: GroundedRequest) {
     const last = yield* Stream.runLast(stream(request))
     if (Option.isSome(last) && last.value._tag === "done") return last.value.answer
-    return yield* ServiceError.internal(`${what} ended without an answer`)
+    return yield* ServiceError.internal(`${model} ended without an answer`)
   })
 
   return Generator.of({ model, answer, stream })
 }
 
-const answerOf = (verifier: MarkVerifier, model: string, usage: Usage | undefined): Answer => ({
+const withheld = (model: string, reason?: string): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `${model} withheld the answer (${reason ?? "content filter"})`,
+    ...(reason === undefined ? {} : { reason })
+  })
+
+const usageOf = ({ inputTokens, outputTokens }: ChatUsage): Usage => ({
+  promptTokens: inputTokens,
+  answerTokens: outputTokens,
+  totalTokens: inputTokens + outputTokens
+})
+
+const answerOf = (verifier: MarkVerifier, model: string, usage?: Usage, truncated = false): Answer => ({
   text: verifier.grounded ? verifier.text : unsupportedText,
   grounded: verifier.grounded,
   citations: verifier.citations,
   supports: verifier.grounded ? verifier.supports : [],
   model,
-  ...(usage === undefined ? {} : { usage })
+  ...(usage === undefined ? {} : { usage }),
+  ...(truncated ? { truncated } : {})
 })
 
 const ending = (answer: Answer, rest: string): ReadonlyArray<AnswerPart> => {

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { Embedder } from "../ports/Embedder.ts"
-import { embedHashed } from "./hash/embedHashed.ts"
+import { embedHashed, embedHashedSparse } from "./hash/embedHashed.ts"
 import { dimensions } from "./hash/features.ts"
 
 /**
@@ -12,5 +12,6 @@ export const HashEmbedder: Layer.Layer<Embedder> = Layer.succeed(Embedder, {
   /** Bump the version whenever any text's numbers change. */
   id: `hashed-ngrams-${dimensions}-v1`,
   dimensions,
-  embed: (texts, task) => Effect.sync(() => texts.map((text) => embedHashed(text, task)))
+  embed: (texts, task) => Effect.sync(() => texts.map((text) => embedHashed(text, task))),
+  embedSparse: (texts, task) => Effect.sync(() => texts.map((text) => embedHashedSparse(text, task)))
 })

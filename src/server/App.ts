@@ -12,6 +12,7 @@ import { ClientNames } from "./ClientNames.ts"
 import type { Fault, Faults } from "./faults/Faults.ts"
 import { type AccessRules, refusal } from "./http/Access.ts"
 import { readBody } from "./http/Body.ts"
+import { inMessage, payloadOf } from "./http/HttpBody.ts"
 import { failure, json, raw, type Reply, type ReplyStyle, streamed } from "./http/Reply.ts"
 import { LongRunning } from "./operations/LongRunning.ts"
 import type { Quotas } from "./quotas/Quotas.ts"
@@ -77,10 +78,12 @@ export const makeApp = (options: AppOptions) =>
           })
           return json(body === undefined ? {} : encodeResponse(route, body, writing), style, 200, headers)
         }
-        const bytes = yield* readBody(request, options.mostJsonBytes)
+        const bytes = yield* readBody(request, route.mostBytes ?? options.mostJsonBytes)
         if (route.raw === true) {
           const handler = options.handlers[key] as unknown as RawHandler<AnyRoute> // the table gives a raw route a raw handler
-          return raw(yield* handler({ version, params, query: {}, body: bytes, names, slowBy: fault.operation }))
+          const { body, contentType, inMessage: asMessage } = payloadOf(bytes, request.headers["content-type"] ?? "")
+          const answer = yield* handler({ version, params, query: {}, body, contentType, names, slowBy: fault.operation })
+          return raw(asMessage ? inMessage(answer, route.rpc.endsWith("StreamRawPredict")) : answer)
         }
         const body = yield* take(readMessage(route, route.body === undefined ? "" : bytes, { version }))
         // The table gives each handler the messages of its own route.

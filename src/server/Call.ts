@@ -32,7 +32,8 @@ export interface RawAnswer {
   readonly body: Uint8Array | Stream.Stream<Uint8Array>
 }
 
-export type RawHandler<R> = (call: Call<object, Uint8Array, Params<R>>) => Effect.Effect<RawAnswer, ServiceError>
+/** `contentType` is that of the body. */
+export type RawHandler<R> = (call: Call<object, Uint8Array, Params<R>> & { readonly contentType: string }) => Effect.Effect<RawAnswer, ServiceError>
 
 /** What answers each method of the table. */
 export type Handlers = {

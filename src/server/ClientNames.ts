@@ -40,7 +40,7 @@ export class ClientNames {
   }
 
   toClient(name: string): string {
-    return name.startsWith(`${this.#engine}/`) ? `${this.#client}${name.slice(this.#engine.length)}` : name
+    return name === this.#engine || name.startsWith(`${this.#engine}/`) ? `${this.#client}${name.slice(this.#engine.length)}` : name
   }
 
   /** Anything with a name in it. */

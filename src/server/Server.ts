@@ -5,26 +5,38 @@ import { HttpServer } from "effect/http"
 import type { DatabaseSync } from "node:sqlite"
 import { ServiceError } from "../domain/Errors.ts"
 import type { ImportRequest } from "../domain/Import.ts"
+import type { BatchPrediction } from "../ports/BatchPrediction.ts"
 import type { Corpora } from "../ports/Corpora.ts"
+import { ChatModel } from "../ports/ChatModel.ts"
 import { Embedder } from "../ports/Embedder.ts"
+import type { Endpoints } from "../ports/Endpoints.ts"
 import { Engine } from "../ports/Engine.ts"
 import type { Files } from "../ports/Files.ts"
+import type { Generation } from "../ports/Generation.ts"
 import type { Generator } from "../ports/Generator.ts"
+import type { ModelCatalog } from "../ports/ModelCatalog.ts"
 import type { Operations } from "../ports/Operations.ts"
+import type { PartnerChat } from "../ports/PartnerChat.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import { makeApp } from "./App.ts"
 import type { FaultRule } from "./faults/FaultFile.ts"
 import { Faults } from "./faults/Faults.ts"
+import { batchHandlers } from "./handlers/BatchPrediction.ts"
+import { chatCompletionsHandlers } from "./handlers/ChatCompletions.ts"
 import { corpusHandlers } from "./handlers/Corpora.ts"
+import { endpointHandlers } from "./handlers/Endpoints.ts"
 import { fileHandlers } from "./handlers/Files.ts"
 import { generationHandlers } from "./handlers/Generation.ts"
 import { locationHandlers } from "./handlers/Locations.ts"
+import { modelCatalogHandlers } from "./handlers/ModelCatalog.ts"
 import { operationHandlers } from "./handlers/Operations.ts"
+import { partnerChatHandlers } from "./handlers/PartnerChat.ts"
 import { retrievalHandlers } from "./handlers/Retrieval.ts"
 import { isLoopback } from "./http/Access.ts"
 import { ownFileBytes, serviceFileBytes } from "./import/ImportLimits.ts"
 import { Journal } from "./operations/Journal.ts"
 import { LongRunning } from "./operations/LongRunning.ts"
+import { PartnerQuotas } from "./quotas/PartnerQuotas.ts"
 import { Quotas } from "./quotas/Quotas.ts"
 import { uploads } from "./upload/Uploads.ts"
 
@@ -37,6 +49,8 @@ export interface ServeOptions {
   readonly token?: Redacted.Redacted<string>
   /** Where operations are kept. Stays open as long as the server. */
   readonly database: DatabaseSync
+  /** Where resumable uploads wait for the rest of their bytes, beyond the life of one server. */
+  readonly uploadFolder: string
   readonly version: string
   /** The model told for corpora that named none: an endpoint, or the name of a Google model. Default `text-embedding-004`. */
   readonly embeddingModel?: string
@@ -83,7 +97,7 @@ const defaults: ServeLimits = {
 /** Bytes of all resumable uploads that are not finished. */
 const uploadsUnderWay = 256 * 1024 * 1024
 
-export type ServerNeeds = Corpora | Files | Retrieval | Operations | Generator | Engine | Embedder
+export type ServerNeeds = Corpora | Files | Retrieval | Operations | Generator | ChatModel | Generation | PartnerChat | BatchPrediction | ModelCatalog | Endpoints | Engine | Embedder
 
 /** Serves the API over an engine for as long as the scope lives. Gives the base URL once it is ready. */
 export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: string }, ServiceError, ServerNeeds | Scope.Scope> =>
@@ -100,9 +114,11 @@ export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: stri
     const limits = { ...defaults, ...options.limits }
     const { name, parent } = yield* Engine
     const embedder = yield* Embedder
+    const chat = yield* ChatModel
     const model = options.embeddingModel ?? "text-embedding-004"
     const defaultEmbedding = model.includes("/") ? model : `${parent}/publishers/google/models/${model}`
     const vertexQuotas = options.vertexQuotas ?? false
+    const quotas = vertexQuotas ? new Quotas() : undefined
 
     const kept = yield* Layer.build(LongRunning.layer.pipe(Layer.provideMerge(Journal.layer(options.database))))
     const app = yield* Effect.gen(function*() {
@@ -112,18 +128,24 @@ export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: stri
           ...(yield* corpusHandlers(defaultEmbedding)),
           ...(yield* fileHandlers(options.refuseImport, defaultEmbedding)),
           ...(yield* retrievalHandlers(options.terms)),
-          ...(yield* generationHandlers(options.countTokens)),
+          ...(yield* generationHandlers(options.countTokens, quotas)),
+          ...(yield* chatCompletionsHandlers),
+          ...(yield* partnerChatHandlers(vertexQuotas ? new PartnerQuotas() : undefined)),
+          ...(yield* batchHandlers(defaultEmbedding)),
+          ...(yield* modelCatalogHandlers(defaultEmbedding)),
+          ...(yield* endpointHandlers(defaultEmbedding)),
           ...(yield* operationHandlers(defaultEmbedding)),
           ...locationHandlers
         },
         uploads: yield* uploads({
           file: limits.upload,
+          folder: options.uploadFolder,
           underWay: uploadsUnderWay,
           named: vertexQuotas ? serviceFileBytes : () => ownFileBytes
         }),
-        ...(vertexQuotas ? { quotas: new Quotas() } : {}),
+        ...(quotas === undefined ? {} : { quotas }),
         ...(options.faults === undefined ? {} : { faults: new Faults(options.faults) }),
-        about: { name: "sluice", version: options.version, engine: name, embedder: embedder.id, apiVersions: ["v1", "v1beta1"] },
+        about: { name: "sluice", version: options.version, engine: name, embedder: embedder.id, model: chat.model, apiVersions: ["v1", "v1beta1"] },
         mostCalls: limits.calls,
         callTimeout: limits.call,
         mostJsonBytes: limits.json

@@ -1,14 +1,16 @@
 import { availableParallelism } from "node:os"
 import { Context, Effect, Layer } from "effect"
-import { DocumentError } from "../domain/Errors.ts"
+import { DocumentError, ServiceError } from "../domain/Errors.ts"
 import { isRefusal, type Refusal } from "./pool/messages.ts"
 import { Pool } from "./pool/Pool.ts"
 import { refusalOf } from "./pool/refusal.ts"
 import { defaultLimits, type Limits, type Prepared, type Raw } from "./Prepared.ts"
 
 export interface TextPoolOptions {
-  /** Worker processes, each of some 150 MB; default one per processor, at most 4. Started when first needed. */
+  /** Worker processes at most, each of some 150 MB; default one per processor, up to 4. */
   readonly size?: number
+  /** Milliseconds that files wait for the workers there are before another one is started. Default 1,000. */
+  readonly patience?: number
   /** Bounds of one file; what is not given is the default. */
   readonly limits?: Partial<Limits>
   /** Another entry of a worker process, which calls `serve`. */
@@ -20,7 +22,8 @@ export interface TextPoolOptions {
  * one file. Calls made at the same time are batched and run in parallel: make many, with bounded concurrency.
  */
 export class TextPool extends Context.Service<TextPool, {
-  readonly prepare: (raw: Raw) => Effect.Effect<Prepared, DocumentError>
+  /** Fails with `UNAVAILABLE` where no process can be started: too little memory, too many processes. */
+  readonly prepare: (raw: Raw) => Effect.Effect<Prepared, DocumentError | ServiceError>
 }>()("sluice/text/TextPool") {
   /** The pool of processes. They end with the scope, when idle for 5 s, and when this process dies in any way. */
   static readonly layer = (options: TextPoolOptions = {}): Layer.Layer<TextPool> =>
@@ -33,16 +36,17 @@ export class TextPool extends Context.Service<TextPool, {
             new Pool({
               size: options.size ?? Math.min(4, availableParallelism()),
               entry: options.entry ?? workerEntry,
-              limits
+              limits,
+              ...(options.patience === undefined ? {} : { patience: options.patience })
             })
           ),
           (pool) => Effect.sync(() => pool.close())
         )
         const prepare = Effect.fn("TextPool.prepare")(function*(raw: Raw) {
           if (raw.content.byteLength > limits.bytes) return yield* tooLarge(limits)
-          return yield* Effect.callback<Prepared, DocumentError>((resume) => {
+          return yield* Effect.callback<Prepared, DocumentError | ServiceError>((resume) => {
             const cancel = pool.submit(raw, (outcome) => {
-              if (outcome instanceof Error) resume(Effect.die(outcome))
+              if (outcome instanceof Error) resume(Effect.fail(notStarted(outcome)))
               else if (isRefusal(outcome)) resume(Effect.fail(documentError(outcome)))
               else resume(Effect.succeed(outcome))
             })
@@ -78,6 +82,9 @@ export class TextPool extends Context.Service<TextPool, {
 const workerEntry = import.meta.url.endsWith(".ts")
   ? new URL("./pool/worker.ts", import.meta.url)
   : new URL("./textWorker.js", import.meta.url)
+
+const notStarted = ({ message }: Error): ServiceError =>
+  new ServiceError({ code: "UNAVAILABLE", message, fix: "try again when the machine has room for another process" })
 
 const documentError = ({ message, problem }: Refusal): DocumentError => new DocumentError({ problem, message })
 

@@ -25,14 +25,12 @@ export class WordTable {
     const starts = this.#starts
     const own = this.#bytes
     const length = end - start
-    // The hash of no bytes at all is not in signed form.
-    const key = hash | 0
     const mask = this.#slots.length - 1
     let slot = spread(hash) & mask
     for (;; slot = (slot + 1) & mask) {
       const id = this.#slots[slot]! - 1
       if (id < 0) break
-      if (this.#hashes[id] !== key) continue
+      if (this.#hashes[id] !== hash) continue
       const from = starts[id]!
       if (starts[id + 1]! - from !== length) continue
       let i = 0
@@ -40,7 +38,7 @@ export class WordTable {
       if (i === length) return id
     }
     this.#slots[slot] = this.#size + 1
-    return this.#add(bytes.subarray(start, end), key)
+    return this.#add(bytes.subarray(start, end), hash)
   }
 
   clear(): void {

@@ -2,13 +2,14 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { Metadata, RagFileName } from "../../domain/RagFile.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import type { Names } from "../Names.ts"
-import { unpackChunks, type StoredChunk } from "../store/ChunkPage.ts"
+import { openPage, unpackChunk, type PackedChunk } from "../store/ChunkPage.ts"
 import { asBlob, metadataOfRow } from "../store/Rows.ts"
 import type { ByteCache } from "./ByteCache.ts"
 
-interface FoundChunk extends Omit<StoredChunk, "tokens"> {
-  /** Row of its file. */
+/** A chunk as it is read, and the row of its file. */
+interface FoundChunk {
   readonly file: number
+  readonly packed: PackedChunk
 }
 
 /** What a context says of its file. */
@@ -35,8 +36,9 @@ export class ChunkReader {
 
   /** `generation` is the corpus's: facts about files change with it, texts never. */
   context(corpus: string, generation: number, chunk: number): Omit<Context, "score"> {
-    const { file: fileId, ...stored } = this.#cache.get(`c${chunk}`, () => this.#read(chunk), sizeOf)
+    const { file: fileId, packed } = this.#cache.get(`c${chunk}`, () => this.#read(chunk), sizeOf)
     const { metadata, ...file } = this.#facts(corpus, generation, fileId)
+    const { tokens: _, ...stored } = unpackChunk(packed)
     return { chunkId: String(chunk), ...file, ...stored, ...(metadata === undefined ? {} : { metadata }) }
   }
 
@@ -44,8 +46,11 @@ export class ChunkReader {
   #read(chunk: number): FoundChunk {
     const row = this.#page.get(chunk)
     const first = Number(row?.["first_chunk"])
-    const page = unpackChunks(asBlob(row?.["body"])).map(({ tokens, ...stored }): FoundChunk => ({ ...stored, file: Number(row?.["file"]) }))
-    page.forEach((neighbour, i) => this.#cache.put(`c${first + i}`, neighbour, sizeOf(neighbour)))
+    const file = Number(row?.["file"])
+    const page = openPage(asBlob(row?.["body"])).map((packed): FoundChunk => ({ file, packed }))
+    page.forEach((neighbour, i) => {
+      if (first + i !== chunk) this.#cache.put(`c${first + i}`, neighbour, sizeOf(neighbour))
+    })
     const found = page[chunk - first]
     if (found === undefined) throw new RangeError(`no chunk ${chunk}`)
     return found
@@ -68,4 +73,4 @@ export class ChunkReader {
   }
 }
 
-const sizeOf = ({ text }: FoundChunk): number => text.length * 2 + 300
+const sizeOf = ({ packed: [text] }: FoundChunk): number => text.length * 2 + 300

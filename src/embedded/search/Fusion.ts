@@ -38,17 +38,16 @@ export const fuse = (
   alpha: number,
   depth: number = candidateDepth
 ): Array<Fused> => {
-  const bySparse = candidates.map((candidate) => candidate.sparse).sort(descending)
-  const byCosine = candidates.map((candidate) => candidate.cosine).sort(descending)
+  const bySparse = Float64Array.from(candidates, (candidate) => candidate.sparse).sort().reverse()
+  const byCosine = Float64Array.from(candidates, (candidate) => candidate.cosine).sort().reverse()
   // Chunks beyond the candidates score 0 by BM25, but may score anything by cosine.
   const sparse = scale(bySparse[0] ?? 0, Math.max(0, bySparse[depth - 1] ?? 0))
   const dense = scale(byCosine[0] ?? 0, byCosine[Math.min(depth, byCosine.length) - 1] ?? 0)
   return candidates
-    .map((candidate) => {
-      const normalizedSparse = sparse(candidate.sparse)
-      const normalizedDense = dense(candidate.cosine)
-      const fused = (1 - alpha) * normalizedSparse + alpha * normalizedDense
-      return { ...candidate, normalizedSparse, normalizedDense, fused }
+    .map(({ cosine, id, sparse: bm25 }): Fused => {
+      const normalizedSparse = sparse(bm25)
+      const normalizedDense = dense(cosine)
+      return { id, sparse: bm25, cosine, normalizedSparse, normalizedDense, fused: (1 - alpha) * normalizedSparse + alpha * normalizedDense }
     })
     .sort((a, b) =>
       b.fused - a.fused ||
@@ -57,8 +56,6 @@ export const fuse = (
       a.id - b.id
     )
 }
-
-const descending = (a: number, b: number): number => b - a
 
 /** Linear from `floor` (0) to `best` (1), nothing below 0. Where all are equal, all are best, unless they are 0. */
 const scale = (best: number, floor: number) => (score: number): number => {

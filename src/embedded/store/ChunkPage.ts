@@ -1,4 +1,4 @@
-import { deflateRawSync, inflateRawSync } from "node:zlib"
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import type { Chunk } from "../../domain/Document.ts"
 
 /** A chunk as it is kept: what a context shows, and what the index is rebuilt from. */
@@ -11,7 +11,7 @@ export interface ChunkPage<C> {
   readonly chunks: ReadonlyArray<C>
 }
 
-/** UTF-16 units of text after which a page is closed; reading one chunk inflates one page. */
+/** UTF-16 units of text after which a page is closed; reading one chunk opens one page. */
 const pageSize = 4 * 1024
 const pageChunks = 64
 
@@ -32,8 +32,8 @@ export const chunkPages = <C extends { readonly text: string }>(chunks: Readonly
   return pages
 }
 
-/** Arrays, not objects: the keys of a thousand chunks are not worth storing. */
-type Row = readonly [
+/** A chunk on its page. An array, not an object: the keys of a thousand chunks are not worth storing. */
+export type PackedChunk = readonly [
   text: string,
   headings: ReadonlyArray<string>,
   byteStart: number,
@@ -45,26 +45,35 @@ type Row = readonly [
 ]
 
 export const packChunks = (chunks: ReadonlyArray<StoredChunk>): Uint8Array => {
-  const rows = chunks.map((c): Row =>
+  const rows = chunks.map((c): PackedChunk =>
     c.firstPage === undefined && c.lastPage === undefined
       ? [c.text, c.headings, c.byteStart, c.byteEnd, c.tokens]
       : [c.text, c.headings, c.byteStart, c.byteEnd, c.tokens, c.firstPage ?? null, c.lastPage ?? null, c.pageBreaks ?? null]
   )
-  return deflateRawSync(JSON.stringify(rows), { level: 1 })
+  return zstdCompressSync(JSON.stringify(rows), compression)
 }
 
+/** The fastest level that finds overlaps of neighbouring chunks. */
+const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+
+/** Most pages fit: the default is memory to be cleared and collected at every call. */
+const roomForPage = { chunkSize: 2 * pageSize }
+
 /** @throws when the bytes are not what {@link packChunks} wrote: chunks are primary data, the database is damaged */
-export const unpackChunks = (packed: Uint8Array): ReadonlyArray<StoredChunk> => {
+export const openPage = (packed: Uint8Array): ReadonlyArray<PackedChunk> =>
   // Written by packChunks into our own database; the shape is ours.
-  const rows = JSON.parse(inflateRawSync(packed).toString("utf8")) as ReadonlyArray<Row>
-  return rows.map(([text, headings, byteStart, byteEnd, tokens, firstPage, lastPage, pageBreaks]) => ({
-    text,
-    headings,
-    byteStart,
-    byteEnd,
-    tokens,
-    ...(firstPage == null ? {} : { firstPage }),
-    ...(lastPage == null ? {} : { lastPage }),
-    ...(pageBreaks == null ? {} : { pageBreaks })
-  }))
-}
+  JSON.parse(zstdDecompressSync(packed, roomForPage).toString("utf8")) as ReadonlyArray<PackedChunk>
+
+export const unpackChunk = ([text, headings, byteStart, byteEnd, tokens, firstPage, lastPage, pageBreaks]: PackedChunk): StoredChunk => ({
+  text,
+  headings,
+  byteStart,
+  byteEnd,
+  tokens,
+  ...(firstPage == null ? {} : { firstPage }),
+  ...(lastPage == null ? {} : { lastPage }),
+  ...(pageBreaks == null ? {} : { pageBreaks })
+})
+
+/** @throws like {@link openPage} */
+export const unpackChunks = (packed: Uint8Array): ReadonlyArray<StoredChunk> => openPage(packed).map(unpackChunk)

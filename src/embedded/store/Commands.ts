@@ -1,4 +1,4 @@
-import type { VectorDb } from "../../domain/Corpus.ts"
+import type { CorpusOptions, VectorDb } from "../../domain/Corpus.ts"
 import type { Code, StateError } from "../../domain/Errors.ts"
 import type { ImportCounts, OperationKind, PartialFailure } from "../../domain/Operation.ts"
 import type { FilePatch, Marker, Metadata, Permissions } from "../../domain/RagFile.ts"
@@ -51,6 +51,7 @@ export interface Commands {
       readonly description?: string
       readonly vectorDb: VectorDb
       readonly embeddingModel?: string
+      readonly options?: CorpusOptions
       readonly embedder: string
       readonly at: number
     }

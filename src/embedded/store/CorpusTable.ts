@@ -14,8 +14,8 @@ export class CorpusTable {
 
   constructor(db: DatabaseSync) {
     this.#insert = db.prepare(
-      `INSERT INTO corpora (name, display_name, description, vector_db, embedding_model, embedder, created, updated)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+      `INSERT INTO corpora (name, display_name, description, vector_db, embedding_model, options, embedder, created, updated)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
     )
     this.#update = db.prepare(
       `UPDATE corpora SET display_name = coalesce(?, display_name), description = coalesce(?, description),
@@ -35,6 +35,7 @@ export class CorpusTable {
       corpus.description ?? null,
       JSON.stringify(corpus.vectorDb),
       corpus.embeddingModel ?? null,
+      asJson(corpus.options),
       corpus.embedder,
       corpus.at,
       corpus.at

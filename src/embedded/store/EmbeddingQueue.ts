@@ -2,7 +2,7 @@ import { Context, Deferred, Effect, Layer, Queue } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import { Embedder } from "../../ports/Embedder.ts"
 import { now } from "../Timestamp.ts"
-import { packVector } from "./Vector.ts"
+import { packSparse, packVector } from "./Vector.ts"
 import { Writer } from "./Writer.ts"
 
 /** Texts of one call to the embedder, and calls at the same time. */
@@ -37,12 +37,9 @@ export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
       const inFlight = new Map<string, Deferred.Deferred<void, ServiceError>>()
 
       const embedBatch = Effect.fn("EmbeddingQueue.batch")(function*(batch: ReadonlyArray<Waiting>) {
-        const vectors = yield* embedder.embed(batch.map(({ text }) => text), "document")
-        if (vectors.length !== batch.length || vectors.some((v) => v.length !== embedder.dimensions)) {
-          return yield* ServiceError.internal(`embedder ${embedder.id} did not give one vector of ${embedder.dimensions} dimensions per text`)
-        }
-        const packed = batch.map(({ hash }, i) => ({ hash, vector: packVector(vectors[i] ?? new Float32Array(0)) }))
-        yield* writer.send("putVectors", { embedder: embedder.id, vectors: packed, at: yield* now })
+        const packed = yield* packedVectors(embedder, batch.map(({ text }) => text))
+        const vectors = packed.map((vector, i) => ({ hash: batch[i]!.hash, vector }))
+        yield* writer.send("putVectors", { embedder: embedder.id, vectors, at: yield* now })
       })
 
       const work = Effect.gen(function*() {
@@ -81,3 +78,13 @@ export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
     })
   )
 }
+
+/** One vector per text, as they are stored. */
+const packedVectors = Effect.fnUntraced(function*(embedder: Embedder["Service"], texts: ReadonlyArray<string>) {
+  const { dimensions, embedSparse, id } = embedder
+  const packed = embedSparse === undefined
+    ? (yield* embedder.embed(texts, "document")).filter(({ length }) => length === dimensions).map(packVector)
+    : (yield* embedSparse(texts, "document")).map((vector) => packSparse(vector, dimensions))
+  if (packed.length === texts.length) return packed
+  return yield* ServiceError.internal(`embedder ${id} did not give one vector of ${dimensions} dimensions per text`)
+})

@@ -1,5 +1,5 @@
-import type { Corpus, VectorDb } from "../../domain/Corpus.ts"
-import type { ImportCounts, Operation, OperationKind, PartialFailure } from "../../domain/Operation.ts"
+import type { Corpus, CorpusOptions, VectorDb } from "../../domain/Corpus.ts"
+import type { Deployment, ImportCounts, Operation, OperationKind, PartialFailure } from "../../domain/Operation.ts"
 import type { Marker, Metadata, Permissions, RagFile } from "../../domain/RagFile.ts"
 import type { Names } from "../Names.ts"
 import { timestamp } from "../Timestamp.ts"
@@ -55,6 +55,7 @@ export const corpusOfRow = (row: Row, names: Names): Corpus => ({
   ...field("description", text(row, "description")),
   vectorDb: corpusRow(row).vectorDb,
   ...field("embeddingModel", text(row, "embedding_model")),
+  ...field("options", json<CorpusOptions>(row, "options")),
   state: "ACTIVE",
   filesCount: Number(row["files"]),
   createTime: timestamp(Number(row["created"])),
@@ -97,6 +98,7 @@ export const operationOfRow = (row: Row, names: Names): Operation => ({
   ...field("error", json<NonNullable<Operation["error"]>>(row, "error")),
   partialFailures: json<ReadonlyArray<PartialFailure>>(row, "failures") ?? [],
   ...field("counts", json<ImportCounts>(row, "counts")),
+  ...field("deployment", json<Deployment>(row, "deployment")),
   createTime: timestamp(Number(row["created"])),
   updateTime: timestamp(Number(row["updated"]))
 })

@@ -1,3 +1,4 @@
+import type { SparseVector } from "../../ports/Embedder.ts"
 import { ByteReader, ByteWriter } from "./Bytes.ts"
 
 /**
@@ -17,24 +18,29 @@ const Form = {
 const levels = 127
 
 /** Quantises and packs. Lengths differ by vector; dimensions are the embedder's and not written. */
-export const packVector = (vector: Float32Array): Uint8Array => {
-  const values = new Int8Array(vector.length)
-  const scale = levels / largest(vector)
-  let nonZero = 0
+export const packSparse = ({ components, values }: SparseVector, dimensions: number): Uint8Array => {
+  const scale = levels / largest(values)
+  const kept = new Uint16Array(components.length)
+  const integers = new Int8Array(components.length)
+  let count = 0
   let gapBytes = 0
   let last = -1
-  for (let i = 0; i < values.length; i++) {
-    const value = Math.round((vector[i] as number) * scale)
-    if (value === 0 || Number.isNaN(value)) continue
-    values[i] = value
-    nonZero++
-    gapBytes += i - last > 128 ? 2 : 1
-    last = i
+  for (let i = 0; i < components.length; i++) {
+    const integer = Math.round(values[i]! * scale)
+    if (integer === 0 || Number.isNaN(integer)) continue
+    const component = components[i]!
+    kept[count] = component
+    integers[count++] = integer
+    gapBytes += component - last > 128 ? 2 : 1
+    last = component
   }
-  const bitmap = (values.length + 7) >> 3
-  if (gapBytes + nonZero <= Math.min(bitmap + nonZero, values.length)) return packGaps(values)
-  return bitmap + nonZero < values.length ? packBitmap(values, nonZero) : packDense(values)
+  const bitmap = (dimensions + 7) >> 3
+  const packed = { kept: kept.subarray(0, count), integers: integers.subarray(0, count), dimensions }
+  if (gapBytes + count <= Math.min(bitmap + count, dimensions)) return packGaps(packed)
+  return bitmap + count < dimensions ? packBitmap(packed) : packDense(packed)
 }
+
+export const packVector = (vector: Float32Array): Uint8Array => packSparse(withoutZeros(vector), vector.length)
 
 /**
  * Writes the integers of a packed vector of so many dimensions into `into`, which is zero there: component `d` at
@@ -74,43 +80,52 @@ export const unpackVector = (packed: Uint8Array, dimensions: number, into: Int8A
   return squares
 }
 
-const largest = (vector: Float32Array): number => {
+const largest = (values: Float32Array): number => {
   let most = 0
-  for (let i = 0; i < vector.length; i++) {
-    const magnitude = Math.abs(vector[i] as number)
-    if (magnitude > most) most = magnitude
-  }
+  for (const value of values) if (Math.abs(value) > most) most = Math.abs(value)
   return most
 }
 
-const packDense = (values: Int8Array): Uint8Array => {
-  const out = new Uint8Array(values.length + 1)
+const withoutZeros = (vector: Float32Array): SparseVector => {
+  const components = new Uint16Array(vector.length)
+  let count = 0
+  for (let i = 0; i < vector.length; i++) if (vector[i] !== 0) components[count++] = i
+  return { components: components.subarray(0, count), values: vector.filter((value) => value !== 0) }
+}
+
+/** Integers other than zero, and their components. */
+interface Quantised {
+  readonly kept: Uint16Array
+  readonly integers: Int8Array
+  readonly dimensions: number
+}
+
+const packDense = ({ dimensions, integers, kept }: Quantised): Uint8Array => {
+  const out = new Uint8Array(dimensions + 1)
   out[0] = Form.dense
-  out.set(values, 1)
+  for (let i = 0; i < kept.length; i++) out[1 + kept[i]!] = integers[i]!
   return out
 }
 
-const packBitmap = (values: Int8Array, nonZero: number): Uint8Array => {
-  let next = 1 + ((values.length + 7) >> 3)
-  const out = new Uint8Array(next + nonZero)
+const packBitmap = ({ dimensions, integers, kept }: Quantised): Uint8Array => {
+  const first = 1 + ((dimensions + 7) >> 3)
+  const out = new Uint8Array(first + kept.length)
   out[0] = Form.bitmap
-  for (let i = 0; i < values.length; i++) {
-    if (values[i] === 0) continue
-    out[1 + (i >> 3)] = (out[1 + (i >> 3)] as number) | (1 << (i & 7))
-    out[next++] = values[i] as number
+  for (let i = 0; i < kept.length; i++) {
+    out[1 + (kept[i]! >> 3)]! |= 1 << (kept[i]! & 7)
+    out[first + i] = integers[i]!
   }
   return out
 }
 
-const packGaps = (values: Int8Array): Uint8Array => {
+const packGaps = ({ integers, kept }: Quantised): Uint8Array => {
   const writer = new ByteWriter()
   writer.byte(Form.gaps)
   let last = -1
-  for (let i = 0; i < values.length; i++) {
-    if (values[i] === 0) continue
-    writer.varint(i - last - 1)
-    writer.byte(values[i] as number)
-    last = i
+  for (let i = 0; i < kept.length; i++) {
+    writer.varint(kept[i]! - last - 1)
+    writer.byte(integers[i]!)
+    last = kept[i]!
   }
   return Uint8Array.from(writer.view())
 }

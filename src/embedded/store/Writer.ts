@@ -50,6 +50,8 @@ type Resume = (reply: Effect.Effect<unknown, ServiceError>) => void
 class WriterThread {
   readonly #dataDir: string
   readonly #waiting = new Map<number, Resume>()
+  /** Commands of this turn of the event loop, which go together. */
+  #outbox: Array<CommandMessage> = []
   #worker: Worker | undefined
   #next = 0
 
@@ -61,15 +63,23 @@ class WriterThread {
     return Effect.callback<unknown, ServiceError>((resume) => {
       const id = this.#next++
       this.#waiting.set(id, resume)
+      if (this.#outbox.length === 0) setImmediate(() => this.#flush())
       // Kind and payload belong together by the signature of this method.
-      this.#start().postMessage({ id, kind, payload } as CommandMessage)
+      this.#outbox.push({ id, kind, payload } as CommandMessage)
     }).pipe(
       // The worker answers each kind with its own `out`: Committer's handlers are typed by the same table.
       Effect.map((value) => value as Commands[K]["out"])
     )
   }
 
+  #flush(): void {
+    const commands = this.#outbox
+    this.#outbox = []
+    if (commands.length > 0) this.#start().postMessage(commands)
+  }
+
   async close(): Promise<void> {
+    this.#flush()
     const worker = this.#worker
     if (worker === undefined) return
     const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()))
@@ -94,6 +104,7 @@ class WriterThread {
   /** The thread is gone; what it had not answered may or may not be written, and the next command starts another. */
   #lost(worker: Worker, cause: unknown): void {
     if (this.#worker === worker) this.#worker = undefined
+    this.#outbox = []
     for (const id of this.#waiting.keys()) {
       this.#settle(id, Effect.fail(new ServiceError({ code: "ABORTED", message: "the store's writer stopped", cause })))
     }

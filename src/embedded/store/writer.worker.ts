@@ -10,7 +10,13 @@ import { Committer } from "./Committer.ts"
  */
 
 /** Commands of one group: bounds how long the database is locked. */
-const groupSize = 256
+const groupSize = 512
+
+/**
+ * Milliseconds that a group waits, at most, for more commands: as long as the last commit took. One that comes alone
+ * is committed at once; of many, fewer groups are made, and of fewer segments.
+ */
+const longestWait = 50
 
 /** Milliseconds without a command after which segments are merged in earnest: while files come in, it would be for nothing. */
 const quietTime = 200
@@ -36,6 +42,8 @@ const committer = (): Committer => {
 
 const waiting: Array<CommandMessage> = []
 let scheduled = false
+/** How long the last commit took. */
+let lastCommit = 0
 let delay = quietTime
 let quiet: NodeJS.Timeout | undefined
 
@@ -43,12 +51,16 @@ const schedule = (): void => {
   clearTimeout(quiet)
   if (scheduled) return
   scheduled = true
-  setImmediate(turn)
+  const wait = waiting.length < groupSize ? Math.min(longestWait, Math.floor(lastCommit)) : 0
+  if (wait === 0) setImmediate(turn)
+  else setTimeout(turn, wait)
 }
 
 const turn = (): void => {
   scheduled = false
+  const began = performance.now()
   reply(commit(waiting.splice(0, groupSize)))
+  lastCommit = performance.now() - began
   if (merge("busy") || waiting.length > 0) schedule()
   else settle()
 }
@@ -83,13 +95,14 @@ const reply = (replies: ReadonlyArray<ReplyMessage>): void => {
   if (replies.length > 0) port.postMessage(replies)
 }
 
-port.on("message", (message: CommandMessage | "close") => {
+port.on("message", (message: ReadonlyArray<CommandMessage> | "close") => {
   if (message === "close") {
     port.close()
     delay = 0
+    lastCommit = 0
     schedule()
     return
   }
-  waiting.push(message)
+  for (const command of message) waiting.push(command)
   schedule()
 })

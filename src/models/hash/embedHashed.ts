@@ -1,4 +1,4 @@
-import type { EmbeddingTask } from "../../ports/Embedder.ts"
+import type { EmbeddingTask, SparseVector } from "../../ports/Embedder.ts"
 import { grown } from "../../text/WordTable.ts"
 import { dimensions } from "./features.ts"
 import { sparseUnit } from "./sparseUnit.ts"
@@ -10,15 +10,22 @@ import { forEachWord } from "./words.ts"
  * scaled to length 1. The same text gives the same numbers on every machine; nothing is learnt or remembered that
  * could change them. A text without words gives the zero vector.
  */
-export const embedHashed = (text: string, task: EmbeddingTask): Float32Array => {
+export const embedHashedSparse = (text: string, task: EmbeddingTask): SparseVector => {
   forgetIfFull()
   forEachWord(text, countPlain, countOther)
   sumUp()
   const distinct = seen.length
   seen.length = 0
-  for (let i = 0; i < dimensions; i++) vector[i] = sums[2 * i]! - sums[2 * i + 1]!
   const keep = task === "query" ? mostKept : leastKept + Math.round(distinct * keptPerWord)
-  return sparseUnit(vector, Math.min(mostKept, keep))
+  return sparseUnit(sums, Math.min(mostKept, keep))
+}
+
+/** {@link embedHashedSparse} with its zeros. */
+export const embedHashed = (text: string, task: EmbeddingTask): Float32Array => {
+  const { components, values } = embedHashedSparse(text, task)
+  const vector = new Float32Array(dimensions)
+  for (let i = 0; i < components.length; i++) vector[components[i]!] = values[i]!
+  return vector
 }
 
 /**
@@ -32,7 +39,6 @@ const keptPerWord = 1.5
 /** Next to the stem's 1. The n-grams together are as long a vector as the stem. */
 const wholeWordWeight = 0.5
 
-const vector = new Float64Array(dimensions)
 /** What is added to a dimension at twice its number, what is subtracted next to it. */
 const sums = new Float64Array(2 * dimensions)
 /** Numbers of the words of the text at hand, and by number how often each occurs in it: 0 between texts. */

@@ -7,6 +7,7 @@ import { stopwords as portuguese } from "@orama/stopwords/portuguese"
 import { stopwords as russian } from "@orama/stopwords/russian"
 import { stopwords as spanish } from "@orama/stopwords/spanish"
 import { stopwords as swedish } from "@orama/stopwords/swedish"
+import { hashed, hashSeed } from "../../text/WordTable.ts"
 
 /** A power of two, so that a hash is reduced by a mask. */
 export const dimensions = 2048
@@ -30,16 +31,23 @@ const functionWords: ReadonlySet<string> = new Set(
 )
 
 /**
- * Calls `add` with every feature of a {@link plain} word, in a fixed order: its stem, the word whole, its n-grams. A
+ * Calls `add` with every feature of a {@link plain} word: its stem first, then the word whole, then its n-grams. A
  * single ideograph and a pair of them have one.
  */
 export const forEachFeature = (word: string, add: (slot: Slot) => void): void => {
-  add(slotOf("w", word.slice(0, stemLength)))
+  add(slotOf(hashOf("w", word, stemLength)))
   if (ideographic.test(word)) return
-  add(slotOf("x", word))
+  add(slotOf(hashOf("x", word, word.length)))
   const padded = `<${word}>`
-  for (let n = shortestGram; n <= longestGram; n++) {
-    for (let i = 0; i + n <= padded.length; i++) add(slotOf("g", padded.slice(i, i + n)))
+  const seed = hashOf("g", "", 0)
+  for (let i = 0; i + shortestGram <= padded.length; i++) {
+    // A longer n-gram's hash goes on from the shorter one's.
+    const end = Math.min(padded.length, i + longestGram)
+    let hash = seed
+    for (let at = i; at < end; at++) {
+      hash = hashed(hash, padded.charCodeAt(at))
+      if (at - i >= shortestGram - 1) add(slotOf(hash))
+    }
   }
 }
 
@@ -51,11 +59,17 @@ const ideographWeight = 0.15
 
 const ideographic = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/u
 
-/** FNV-1a over UTF-16 units, with the finaliser of MurmurHash3, without which its low bits are poor. */
-const slotOf = (kind: string, text: string): Slot => {
-  let hash = Math.imul(0x811c9dc5 ^ kind.charCodeAt(0), 0x01000193)
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b)
+/** FNV-1a over UTF-16 units, of the kind of feature and the first `length` units of a text. */
+const hashOf = (kind: string, text: string, length: number): number => {
+  let hash = hashed(hashSeed, kind.charCodeAt(0))
+  const end = Math.min(length, text.length)
+  for (let i = 0; i < end; i++) hash = hashed(hash, text.charCodeAt(i))
+  return hash
+}
+
+/** The finaliser of MurmurHash3, without which the low bits of FNV-1a are poor. */
+const slotOf = (fnv: number): Slot => {
+  let hash = Math.imul(fnv ^ (fnv >>> 15), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) & (2 * dimensions - 1)
 }

@@ -1,41 +1,44 @@
-const bins = new Uint32Array(1024)
-let levels = new Uint16Array(0)
-let kept = new Uint32Array(0)
+import type { SparseVector } from "../../ports/Embedder.ts"
+import { dimensions } from "./features.ts"
 
-/** The largest components, as many of {@link bins} as hold no more than `keep`, scaled to length 1. */
-export const sparseUnit = (values: Float64Array, keep: number): Float32Array => {
-  const count = values.length
-  const out = new Float32Array(count)
+const bins = new Uint32Array(1024)
+const vector = new Float64Array(dimensions)
+const levels = new Uint16Array(dimensions)
+
+/**
+ * Of the vector whose component `i` is `sums[2 * i] - sums[2 * i + 1]`: the largest components, as many of
+ * {@link bins} as hold no more than `keep`, scaled to length 1.
+ */
+export const sparseUnit = (sums: Float64Array, keep: number): SparseVector => {
   let largest = 0
-  for (let i = 0; i < count; i++) {
-    const magnitude = Math.abs(values[i]!)
-    if (magnitude > largest) largest = magnitude
+  for (let i = 0; i < dimensions; i++) {
+    const value = sums[2 * i]! - sums[2 * i + 1]!
+    vector[i] = value
+    largest = Math.max(largest, Math.abs(value))
   }
-  if (largest === 0) return out
-  if (levels.length < count) {
-    levels = new Uint16Array(count)
-    kept = new Uint32Array(count)
-  }
+  if (largest === 0) return { components: new Uint16Array(0), values: new Float32Array(0) }
   const last = bins.length - 1
   const scale = last / largest
   bins.fill(0)
-  for (let i = 0; i < count; i++) {
-    const level = Math.trunc(Math.abs(values[i]!) * scale)
+  for (let i = 0; i < dimensions; i++) {
+    const level = (Math.abs(vector[i]!) * scale) | 0
     levels[i] = level
     bins[level]!++
   }
   let least = last
   let total = bins[last]!
   while (least > 1 && total + bins[least - 1]! <= keep) total += bins[--least]!
+  const components = new Uint16Array(total)
   let square = 0
   let found = 0
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < dimensions; i++) {
     if (levels[i]! < least) continue
-    const value = values[i]!
+    const value = vector[i]!
     square += value * value
-    kept[found++] = i
+    components[found++] = i
   }
   const norm = Math.sqrt(square)
-  for (let i = 0; i < found; i++) out[kept[i]!] = values[kept[i]!]! / norm
-  return out
+  const values = new Float32Array(total)
+  for (let i = 0; i < total; i++) values[i] = vector[components[i]!]! / norm
+  return { components, values }
 }

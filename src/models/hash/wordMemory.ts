@@ -14,7 +14,7 @@ let slots = new Uint16Array(1 << 16)
 const others = new Map<string, number>()
 
 const mostWords = 100_000
-const mostSlots = 1 << 20
+const mostSlots = 1 << 21
 
 /** Called between texts, since a text's words must not change their numbers. */
 export const forgetIfFull = (): void => {

@@ -17,26 +17,28 @@ export const forEachWord = (
   let at = 0
   while (at < length) {
     const start = at
+    const longest = Math.min(length, start + longestWord)
     let hash = hashSeed
-    let unit = 0
-    for (; at < length; at++) {
-      unit = lowerCase[bytes[at]!]!
-      if (unit === 0 || unit > 0x7f || at - start === longestWord) break
-      bytes[at] = unit
+    while (at < longest) {
+      const unit = plainLowerCase[bytes[at]!]!
+      if (unit === 0) break
+      bytes[at++] = unit
       hash = hashed(hash, unit)
     }
-    if (unit > 0x7f) {
+    if (at < length && bytes[at]! > 0x7f) {
       // Letters of other alphabets, or only a dash between words.
-      while (at < length && lowerCase[bytes[at]!] !== 0) at++
+      while (at < length && (bytes[at]! > 0x7f || plainLowerCase[bytes[at]!] !== 0)) at++
       otherWords(Buffer.from(bytes.buffer, bytes.byteOffset + start, at - start).toString(), visitOther)
     } else if (at > start) visit(bytes, start, at, hash)
     else at++
   }
 }
 
-/** Of ASCII letters and digits their lower case, of bytes beyond ASCII themselves, of what is between words 0. */
-const lowerCase = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte > 0x7f ? byte : /[A-Za-z0-9]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte).toLowerCase().charCodeAt(0) : 0)
+/** Of ASCII letters and digits their lower case, of all other bytes 0. */
+const plainLowerCase = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte)
+  return /[A-Za-z0-9]/.test(character) ? character.toLowerCase().charCodeAt(0) : 0
+})
 
 const words =
   /([\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u30fc]+)|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u30fc]]+/gv

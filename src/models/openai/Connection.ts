@@ -108,7 +108,7 @@ export const connect = Effect.fnUntraced(function*(connection: Connection, path:
   return service
 })
 
-const baseUrlOf = Effect.fnUntraced(function*(text: string) {
+export const baseUrlOf = Effect.fnUntraced(function*(text: string) {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return yield* ServiceError.invalid("baseUrl", "expected an http or https address, such as https://api.openai.com/v1")
@@ -119,7 +119,7 @@ const baseUrlOf = Effect.fnUntraced(function*(text: string) {
   return url
 })
 
-const resolveKey = (
+export const resolveKey = (
   key: SecretVersion | Redacted.Redacted<string> | undefined,
   secrets: Secrets["Service"]
 ): Effect.Effect<Redacted.Redacted<string> | undefined, ServiceError> => {

@@ -1,31 +1,56 @@
 import { Effect, Predicate, Schema, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
+import type { ChatEndReason, ChatEvent, ChatUsage, TokenLogprob } from "../../domain/Chat.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { errorOfBody } from "../../net/HttpErrors.ts"
 import { bytesOf, serverSentEvents } from "../../net/ServerSentEvents.ts"
-import type { Written } from "../GroundedGenerator.ts"
 import type { Service } from "./Connection.ts"
 
-/** A piece of a chat answer. */
-export interface ChatEvent extends Written {
-  readonly finish?: string
-}
+const optional = <A>(schema: Schema.Codec<A>) => Schema.optionalKey(Schema.NullOr(schema))
 
-const Message = Schema.Struct({ content: Schema.optionalKey(Schema.NullOr(Schema.String)) })
+const Message = Schema.Struct({
+  content: optional(Schema.String),
+  refusal: optional(Schema.String),
+  /** Thoughts, as servers of open models tell them; … */
+  reasoning_content: optional(Schema.String),
+  /** … and as gateways do. */
+  reasoning: optional(Schema.String),
+  tool_calls: optional(Schema.Array(Schema.Struct({
+    index: optional(Schema.Int),
+    id: optional(Schema.String),
+    function: optional(Schema.Struct({ name: optional(Schema.String), arguments: optional(Schema.String) }))
+  })))
+})
+type Message = typeof Message.Type
+
+const Logprob = Schema.Struct({ token: Schema.String, logprob: Schema.Finite })
+
+const Choice = Schema.Struct({
+  index: optional(Schema.Int),
+  delta: optional(Message),
+  message: optional(Message),
+  finish_reason: optional(Schema.String),
+  /** The stop sequence, where a server tells which it was. */
+  stop_reason: optional(Schema.Unknown),
+  logprobs: optional(Schema.Struct({
+    content: optional(Schema.Array(Schema.Struct({ ...Logprob.fields, top_logprobs: optional(Schema.Array(Logprob)) })))
+  }))
+})
+type Choice = typeof Choice.Type
+
+const Usage = Schema.Struct({
+  prompt_tokens: Schema.Int,
+  completion_tokens: optional(Schema.Int),
+  completion_tokens_details: optional(Schema.Struct({ reasoning_tokens: optional(Schema.Int) }))
+})
+
 const Chunk = Schema.Struct({
-  choices: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({
-    delta: Schema.optionalKey(Schema.NullOr(Message)),
-    message: Schema.optionalKey(Schema.NullOr(Message)),
-    finish_reason: Schema.optionalKey(Schema.NullOr(Schema.String))
-  })))),
-  usage: Schema.optionalKey(Schema.NullOr(Schema.Struct({
-    prompt_tokens: Schema.Int,
-    completion_tokens: Schema.optionalKey(Schema.Int),
-    total_tokens: Schema.optionalKey(Schema.Int)
-  }))),
-  error: Schema.optionalKey(Schema.Unknown)
+  choices: optional(Schema.Array(Choice)),
+  usage: optional(Usage),
+  error: optional(Schema.Unknown)
 })
 const decodeChunk = Schema.decodeUnknownEffect(Schema.fromJsonString(Chunk))
+const decodeArgs = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
 /**
  * A chat completion as it is written. Ends when the service says it is done; a connection that breaks off before, an
@@ -41,56 +66,135 @@ const eventsOf = (
   timeoutMs: number
 ): Stream.Stream<ChatEvent, ServiceError> =>
   Stream.suspend(() => {
-    let finished = false
+    const answer = assembly(service)
+    let done = false
     const bytes = bytesOf(service.what, response, timeoutMs)
     // A server that does not know `stream` answers in one piece.
     const whole = response.headers["content-type"]?.startsWith("application/json") === true
     return (whole ? Stream.fromEffect(Stream.mkString(Stream.decodeText(bytes))) : serverSentEvents(service.what, bytes)).pipe(
       Stream.takeWhile((data) => {
-        if (data === "[DONE]") finished = true
+        if (data === "[DONE]") done = true
         return data !== "[DONE]"
       }),
-      Stream.mapEffect((data) => chatEventOf(service, data)),
-      Stream.tap((event) => Effect.sync(() => {
-        if (event.finish !== undefined) finished = true
-      })),
-      Stream.concat(Stream.suspend(() =>
-        finished
-          ? Stream.empty
-          : Stream.fail(new ServiceError({ code: "UNAVAILABLE", message: `${service.what} broke off before the answer was complete` }))
-      ))
+      Stream.mapEffect((data) => answer.take(data)),
+      Stream.flattenIterable,
+      Stream.concat(Stream.unwrap(Effect.map(Effect.suspend(() => answer.finish(done)), Stream.fromIterable)))
     )
   })
 
-const chatEventOf = Effect.fnUntraced(function*(service: Service, data: string) {
-  const chunk = yield* decodeChunk(data).pipe(Effect.mapError(() =>
-    new ServiceError({
-      code: "FAILED_PRECONDITION",
-      message: `${service.what} sent something that is no chat completion`,
-      fix: "Check that the base URL is that of an OpenAI-compatible service."
-    })
-  ))
-  if (chunk.error !== undefined && chunk.error !== null) {
-    return yield* errorOfBody(service.what, { status: statusOf(chunk.error), body: data, secrets: service.secrets() })
+/** A call of a tool whose pieces are coming. */
+interface OpenCall {
+  id: string
+  name: string
+  args: string
+}
+
+/** Puts together what comes in pieces. */
+const assembly = (service: Service) => {
+  /** The calls of each candidate whose end has not come. */
+  const open = new Map<number, Map<number, OpenCall>>()
+  let ended = false
+  let latest: ChatUsage | undefined
+
+  const callsOf = (candidate: number): Map<number, OpenCall> => {
+    const calls = open.get(candidate) ?? new Map<number, OpenCall>()
+    open.set(candidate, calls)
+    return calls
   }
-  const choice = chunk.choices?.[0]
-  const usage = chunk.usage
-  const event: ChatEvent = {
-    text: choice?.delta?.content ?? choice?.message?.content ?? "",
-    ...(typeof choice?.finish_reason === "string" ? { finish: choice.finish_reason } : {}),
-    ...(usage === undefined || usage === null ? {} : {
-      usage: {
-        promptTokens: usage.prompt_tokens,
-        answerTokens: usage.completion_tokens ?? 0,
-        totalTokens: usage.total_tokens ?? usage.prompt_tokens + (usage.completion_tokens ?? 0)
+
+  const end = Effect.fnUntraced(function*(candidate: number, finish: string, stopped?: unknown) {
+    const calls = callsOf(candidate)
+    open.delete(candidate)
+    ended = true
+    const events: Array<ChatEvent> = []
+    for (const [index, { args, id, name }] of calls) {
+      const whole = yield* Effect.option(decodeArgs(args.trim() === "" ? "{}" : args))
+      if (whole._tag === "Some" && name !== "") {
+        events.push({ type: "toolCall", candidate, call: { id: id === "" ? `call_${candidate}_${index}` : id, name, args: whole.value } })
+      } else if (finish !== "length") {
+        return yield* strange(service, `a call of ${JSON.stringify(name.slice(0, 100))} whose arguments are no JSON object`)
       }
+    }
+    const known = reasons[finish] ?? "stop"
+    const reason = known === "stop" && events.length > 0 ? "toolCalls" : known
+    events.push({ type: "end", candidate, reason, ...(typeof stopped === "string" ? { stopSequence: stopped } : {}) })
+    return events
+  })
+
+  const choice = Effect.fnUntraced(function*({ delta, finish_reason, index, logprobs, message, stop_reason }: Choice) {
+    const candidate = index ?? 0
+    const calls = callsOf(candidate)
+    const said: Message = delta ?? message ?? {}
+    const events: Array<ChatEvent> = []
+    const thoughts = said.reasoning_content ?? said.reasoning ?? ""
+    if (thoughts !== "") events.push({ type: "thinking", candidate, text: thoughts })
+    const text = said.content ?? said.refusal ?? ""
+    const tokens = logprobs?.content ?? []
+    if (text !== "" || tokens.length > 0) {
+      events.push({ type: "text", candidate, text, ...(tokens.length === 0 ? {} : { logprobs: tokens.map(logprobOf) }) })
+    }
+    for (const [at, piece] of (said.tool_calls ?? []).entries()) {
+      const place = piece.index ?? at
+      const call = calls.get(place) ?? { id: "", name: "", args: "" }
+      calls.set(place, call)
+      call.id ||= piece.id ?? ""
+      call.name ||= piece.function?.name ?? ""
+      call.args += piece.function?.arguments ?? ""
+    }
+    return typeof finish_reason === "string" ? [...events, ...(yield* end(candidate, finish_reason, stop_reason))] : events
+  })
+
+  return {
+    take: Effect.fnUntraced(function*(data: string) {
+      const { choices, error, usage } = yield* decodeChunk(data).pipe(
+        Effect.mapError(() => strange(service, "something that is no chat completion"))
+      )
+      if (error !== undefined && error !== null) {
+        return yield* errorOfBody(service.what, { status: statusOf(error), body: data, secrets: service.secrets() })
+      }
+      // Some servers count with every piece; the last count is that of the whole.
+      if (usage !== undefined && usage !== null) latest = usageOf(usage)
+      return (yield* Effect.forEach(choices ?? [], choice)).flat()
+    }),
+    /** `done`: the service said that this is all. */
+    finish: Effect.fnUntraced(function*(done: boolean) {
+      if (!done && !ended) {
+        return yield* new ServiceError({ code: "UNAVAILABLE", message: `${service.what} broke off before the answer was complete` })
+      }
+      if (!ended) callsOf(0)
+      const ends = (yield* Effect.forEach([...open.keys()], (candidate) => end(candidate, "stop"))).flat()
+      return latest === undefined ? ends : [...ends, { type: "usage", usage: latest } satisfies ChatEvent]
     })
   }
-  if (event.finish === "content_filter") {
-    return yield* new ServiceError({ code: "FAILED_PRECONDITION", message: `${service.what} withheld the answer (content filter)` })
+}
+
+const strange = (service: Service, what: string): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `${service.what} sent ${what}`,
+    fix: "Check that the base URL is that of an OpenAI-compatible service, and that its model can do this."
+  })
+
+const reasons: Readonly<Record<string, ChatEndReason>> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "toolCalls",
+  function_call: "toolCalls",
+  content_filter: "contentFilter"
+}
+
+const usageOf = (usage: typeof Usage.Type): ChatUsage => {
+  const thinking = usage.completion_tokens_details?.reasoning_tokens ?? 0
+  return {
+    inputTokens: usage.prompt_tokens,
+    outputTokens: usage.completion_tokens ?? 0,
+    ...(thinking === 0 ? {} : { thinkingTokens: thinking })
   }
-  return event
-})
+}
+
+const logprobOf = (
+  { logprob, token, top_logprobs }: typeof Logprob.Type & { readonly top_logprobs?: ReadonlyArray<typeof Logprob.Type> | null }
+): TokenLogprob => ({ token, logprob, top: (top_logprobs ?? []).map(({ logprob, token }) => ({ token, logprob })) })
 
 /** An error inside a stream comes after the 200; some services put the status it would have had into `code`. */
 const statusOf = (error: unknown): number => {

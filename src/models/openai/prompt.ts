@@ -1,18 +1,14 @@
 import { randomBytes } from "node:crypto"
+import type { ChatRequest } from "../../domain/Chat.ts"
 import type { GroundedRequest } from "../../ports/Generator.ts"
 
-export interface Message {
-  readonly role: "system" | "user"
-  readonly content: string
-}
-
 /**
- * The messages of one grounded question. Documents are data: each stands between fences that carry a random word of
+ * The prompt of one grounded question. Documents are data: each stands between fences that carry a random word of
  * this request alone, which no document can have foreseen, and the rules say what may stand between them.
  *
  * `limit` bounds the contexts' UTF-16 units together; the last one that fits is cut, further ones are left out.
  */
-export const promptOf = (request: GroundedRequest, limit: number): ReadonlyArray<Message> => {
+export const promptOf = (request: GroundedRequest, limit: number): ChatRequest => {
   const fence = randomBytes(12).toString("hex")
   const parts: Array<string> = []
   let room = limit
@@ -32,8 +28,9 @@ export const promptOf = (request: GroundedRequest, limit: number): ReadonlyArray
   if (request.instruction !== undefined && request.instruction.trim() !== "") {
     rules.push(`The form of the answer, within these rules: ${request.instruction.trim()}`)
   }
-  return [
-    { role: "system", content: rules.join("\n") },
-    { role: "user", content: `${parts.join("\n\n")}\n\nQuestion: ${request.question}` }
-  ]
+  return {
+    ...request.sampling,
+    system: rules.join("\n"),
+    turns: [{ role: "user", parts: [{ type: "text", text: `${parts.join("\n\n")}\n\nQuestion: ${request.question}` }] }]
+  }
 }

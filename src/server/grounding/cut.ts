@@ -1,27 +1,12 @@
 import type { Answer } from "../../domain/Answer.ts"
+import { type AnswerBounds, boundedEnd } from "../../domain/Bounds.ts"
 
-export interface AnswerBounds {
-  readonly maxOutputTokens?: number
-  readonly stopSequences?: ReadonlyArray<string>
-}
-
-export interface Bounded {
-  readonly answer: Answer
-  readonly finishReason: "STOP" | "MAX_TOKENS"
-}
-
-/**
- * An answer within the bounds a request sets: up to the first stop sequence, and as many whole lines as the tokens
- * allow, since half a quote would misquote.
- */
-export const bounded = (answer: Answer, bounds: AnswerBounds, countTokens: (text: string) => number): Bounded => {
-  const stops = (bounds.stopSequences ?? []).filter((stop) => stop !== "").map((stop) => answer.text.indexOf(stop)).filter((at) => at >= 0)
-  const stopped = stops.length === 0 ? answer : cutAt(answer, Math.min(...stops))
-  const most = bounds.maxOutputTokens
-  if (most === undefined || countTokens(stopped.text) <= most) return { answer: stopped, finishReason: "STOP" }
-  let end = stopped.text.length
-  while (end > 0 && countTokens(stopped.text.slice(0, end)) > most) end = Math.max(0, stopped.text.lastIndexOf("\n", end - 1))
-  return { answer: cutAt(stopped, end), finishReason: "MAX_TOKENS" }
+/** An answer within the bounds a request sets. */
+export const bounded = (answer: Answer, bounds: AnswerBounds, countTokens: (text: string) => number): Answer => {
+  const { end, reason } = boundedEnd(answer.text, bounds, countTokens)
+  if (end === answer.text.length) return answer
+  const { truncated: _, ...cut } = cutAt(answer, end)
+  return reason === "length" ? { ...cut, truncated: true } : cut
 }
 
 /** Citations keep their numbers, which the text may still show. */

@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from "node:util"
 import { Effect } from "effect"
+import { type Corpus, type CorpusSpec, sameModel } from "../../domain/Corpus.ts"
+import { ServiceError } from "../../domain/Errors.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
-import { corpusPatchFromWire, corpusSpecFromWire, corpusToWire } from "../../wire/Corpora.ts"
+import { corpusFixedFromWire, corpusPatchFromWire, corpusSpecFromWire, corpusToWire } from "../../wire/Corpora.ts"
 import { engineTierFromWire, engineTierToWire } from "../../wire/EngineConfigs.ts"
 import { type Handlers, take } from "../Call.ts"
 import { Journal } from "../operations/Journal.ts"
@@ -34,7 +37,7 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
 
     return {
       createRagCorpus: Effect.fnUntraced(function*({ body, names, slowBy, version }) {
-        const corpus = yield* corpora.create(yield* take(corpusSpecFromWire(body)))
+        const corpus = yield* asWritten(corpora.create(yield* take(corpusSpecFromWire(body))))
         const entry = yield* operations.finished("createCorpus", corpus.name, { corpus, slowBy })
         return answered(entry, version, names, defaultEmbedding)
       }),
@@ -47,7 +50,11 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
       getRagCorpus: ({ names, params }) =>
         Effect.map(corpora.get(names.corpus(params.name)), (corpus) => corpusToWire(names.renamed(corpus), names.toClient(defaultEmbedding))),
       updateRagCorpus: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
-        const corpus = yield* corpora.update(names.corpus(params.name), yield* take(corpusPatchFromWire(body)))
+        const name = names.corpus(params.name)
+        const patch = yield* take(corpusPatchFromWire(body))
+        const changed = changedForGood(yield* corpora.get(name), yield* take(corpusFixedFromWire(body)), defaultEmbedding)
+        if (changed !== undefined) return yield* ServiceError.invalid(`rag_corpus.${changed}`, "is fixed at creation", "create another corpus")
+        const corpus = yield* asWritten(corpora.update(name, patch))
         const entry = yield* operations.finished("updateCorpus", corpus.name, { corpus, slowBy })
         return answered(entry, version, names, defaultEmbedding)
       }),
@@ -66,4 +73,38 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
         return answered(entry, version, names, defaultEmbedding)
       })
     }
+  })
+
+/**
+ * The field that an update would change and that never changes. Clients send back what they were told, and a corpus
+ * that named no model is told to have the default one.
+ */
+const changedForGood = (
+  corpus: Corpus,
+  { embeddingModel, options = {} }: Pick<CorpusSpec, "embeddingModel" | "options">,
+  defaultEmbedding: string
+): string | undefined => {
+  if (embeddingModel !== undefined && !sameModel(corpus.embeddingModel ?? defaultEmbedding, embeddingModel)) {
+    return "vector_db_config.rag_embedding_model_config"
+  }
+  const had = corpus.options ?? {}
+  const changed = (["search", "encryptionKey", "holds"] as const).find((option) =>
+    options[option] !== undefined && !isDeepStrictEqual(options[option], had[option])
+  )
+  return changed === undefined ? undefined : optionFields[changed]
+}
+
+const optionFields = {
+  search: "vector_db_config.rag_managed_db",
+  encryptionKey: "encryption_spec.kms_key_name",
+  holds: "corpus_type_config"
+} as const
+
+/** The engine's word on a field, by the name that the client writes it with. */
+const asWritten = <A>(effect: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
+  Effect.mapError(effect, (error) => {
+    const [violation] = error.violations ?? []
+    if (violation === undefined) return error
+    const field = violation.field.replace(/^vectorDb/, "vectorDbConfig").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    return ServiceError.invalid(`rag_corpus.${field}`, violation.description, error.fix)
   })

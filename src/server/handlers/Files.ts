@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { ImportRequest } from "../../domain/Import.ts"
+import type { Parsing } from "../../domain/Parsing.ts"
 import type { RagFile } from "../../domain/RagFile.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Files } from "../../ports/Files.ts"
@@ -9,18 +10,20 @@ import { importRequestFromWire } from "../../wire/Imports.ts"
 import type * as Wire from "../../wire/messages/RagFile.ts"
 import { type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
-import { importMarker } from "../import/ImportMarker.ts"
+import { importMarker, uploadMarker } from "../import/ImportMarker.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { answered } from "./Operations.ts"
 import { pageOf } from "./paging.ts"
 
 type Methods = Pick<Handlers, "importRagFiles" | "listRagFiles" | "getRagFile" | "deleteRagFile">
 
-/** A file in the client's names. The mark that an import left on it is ours, and no part of its description. */
+/** A file in the client's names. The mark that an import or an upload left on it is ours, and no part of its description. */
 export const answeredFile = (file: RagFile, names: ClientNames): Wire.RagFile => {
   const { marker, ...rest } = names.renamed(file)
-  return ragFileToWire(marker === undefined || marker.source === importMarker ? rest : { ...rest, marker })
+  return ragFileToWire(marker === undefined || ownMarkers.has(marker.source) ? rest : { ...rest, marker })
 }
+
+const ownMarkers: ReadonlySet<string> = new Set([importMarker, uploadMarker])
 
 /** @param refuseImport why an import is refused before anything is fetched */
 export const fileHandlers = (
@@ -57,15 +60,21 @@ export const fileHandlers = (
     }
   })
 
-const unsupported = ({ parsing, resultSink }: ImportRequest): ServiceError | undefined => {
-  if (resultSink !== undefined && !resultSink.startsWith("gs://")) {
+const unsupported = ({ failureSink, parsing, resultSink }: ImportRequest): ServiceError | undefined => {
+  if (resultSink?.startsWith("gs://") === false) {
     return unimplemented("import_result_bigquery_sink is not available on this server", "use import_result_gcs_sink")
   }
-  if (parsing !== undefined && parsing._tag !== "default") {
-    return unimplemented(`the ${parsing._tag} parser is not available on this server`, "leave rag_file_parsing_config out")
+  if (failureSink?.startsWith("gs://") === false) {
+    return unimplemented("partial_failure_bigquery_sink is not available on this server", "use import_result_gcs_sink")
   }
-  return undefined
+  return withoutParser(parsing)
 }
+
+/** Why a document is refused that only a parser of the service's could read as it was asked to. */
+export const withoutParser = (parsing: Parsing | undefined): ServiceError | undefined =>
+  parsing === undefined || parsing._tag === "default"
+    ? undefined
+    : unimplemented(`the ${parsing._tag} parser is not available on this server`, "leave rag_file_parsing_config out")
 
 const elsewhere = (db: string): ServiceError | undefined =>
   db === "managed" ? undefined : unimplemented(`the corpus keeps its vectors in ${db}, which this server does not connect to`)

@@ -1,68 +1,134 @@
 import { randomUUID } from "node:crypto"
-import { DateTime, Effect, Stream } from "effect"
+import { Clock, DateTime, Effect, Stream } from "effect"
 import type { Answer } from "../../domain/Answer.ts"
+import type { AnswerBounds } from "../../domain/Bounds.ts"
+import { renamed } from "../../domain/ChatRefusal.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import { Generator } from "../../ports/Generator.ts"
+import { refusedGeneration } from "../../domain/GenerationRules.ts"
+import { Generation } from "../../ports/Generation.ts"
+import { Generator, type GroundedRequest } from "../../ports/Generator.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
-import { answerEndToWire, answerPieceToWire, answerToWire, contentText, groundedQuestionFromWire } from "../../wire/Grounding.ts"
-import type { GenerateContentRequest, GenerateContentResponse } from "../../wire/messages/GenerateContent.ts"
+import { countFromWire, generationFromWire, generationResponseToWire, tokenCountToWire } from "../../wire/Generations.ts"
+import {
+  answerEndToWire,
+  answerPieceToWire,
+  answerToWire,
+  contentText,
+  type GroundedQuestion,
+  groundedQuestionFromWire
+} from "../../wire/Grounding.ts"
+import type { GenerateContentRequest } from "../../wire/messages/GenerateContent.ts"
+import { defined } from "../../wire/optional.ts"
+import { snake } from "../../wire/tolerant/normalize.ts"
 import { type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
-import { beyond, needsModel } from "../grounding/beyond.ts"
-import { bounded, type Bounded } from "../grounding/cut.ts"
+import { beyondGrounding } from "../grounding/beyond.ts"
+import { bounded } from "../grounding/cut.ts"
+import { begun } from "../http/begun.ts"
+import type { Quotas } from "../quotas/Quotas.ts"
 import { inEngine } from "./Retrieval.ts"
 
-type Methods = Pick<Handlers, "generateContent" | "streamGenerateContent">
+type Methods = Pick<Handlers, "generateContent" | "streamGenerateContent" | "countTokens">
 
 /**
- * Grounded generation over the engine: contexts are retrieved as the request's tool says, and the answer is made from
- * them. Usage counts the tokens of the request's text and of the answer.
+ * Content generation: with a `vertex_rag_store`, contexts are retrieved as it says, and the answer is made from them and
+ * nothing else; without one, the server's model answers.
  */
-export const generationHandlers = (countTokens: (text: string) => number): Effect.Effect<Methods, never, Generator | Retrieval> =>
+export const generationHandlers = (
+  countTokens: (text: string) => number,
+  quotas?: Quotas
+): Effect.Effect<Methods, never, Generation | Generator | Retrieval> =>
   Effect.gen(function*() {
+    const generation = yield* Generation
     const generator = yield* Generator
     const { retrieve } = yield* Retrieval
 
-    const answer = Effect.fnUntraced(function*(request: GenerateContentRequest, names: ClientNames) {
-      const refused = badTurns(request) ?? beyond(request)
-      if (refused !== undefined) return yield* refused
-      const { instruction, question, selection } = yield* take(groundedQuestionFromWire(names.location, request))
-      if (selection === undefined) return yield* needsModel("tools", "an answer without retrieval.vertex_rag_store")
-      const contexts = yield* retrieve({ ...inEngine(selection, names), query: question })
-      const whole = yield* generator.answer({ question, contexts, ...(instruction === undefined ? {} : { instruction }) })
-      const cut = bounded(whole, request.generationConfig ?? {}, countTokens)
-      const identity = {
-        responseId: randomUUID(),
-        createTime: DateTime.formatIso(yield* DateTime.now)
+    /** What to answer from a corpus, where the request asks for that. */
+    const groundedIn = Effect.fnUntraced(function*(model: string, request: GenerateContentRequest, names: ClientNames, stream: boolean) {
+      const refused = refusedGeneration({ model, stream }, generationFromWire(request))
+      if (refused !== undefined) return yield* asWritten(refused)
+      if (request.generationConfig?.responseLogprobs === true) {
+        const over = quotas?.takeLogprobs(names.location, yield* Clock.currentTimeMillis)
+        if (over !== undefined) return yield* over.error
       }
-      return { question, identity, ...cut, answer: counted(cut.answer, request, countTokens) }
+      if (request.tools?.some(({ retrieval }) => retrieval !== undefined) !== true) return undefined
+      const beyond = beyondGrounding(request)
+      if (beyond !== undefined) return yield* beyond
+      const { selection, ...question } = yield* take(groundedQuestionFromWire(names.location, request))
+      return selection === undefined ? undefined : { ...question, selection }
     })
 
+    /** The evidence for an answer, and what every piece of it tells. */
+    const evidenceFor = Effect.fnUntraced(function*(asked: GroundedQuestion, request: GenerateContentRequest, names: ClientNames) {
+      const { instruction, question, selection } = asked
+      const contexts = yield* retrieve({ ...inEngine(selection, names), query: question })
+      const evidence: GroundedRequest = defined({ question, contexts, instruction, sampling: samplingOf(request) })
+      return { evidence, identity: { responseId: randomUUID(), createTime: DateTime.formatIso(yield* DateTime.now) } }
+    })
+
+    const answerWithin = (evidence: GroundedRequest, request: GenerateContentRequest) =>
+      Effect.map(generator.answer(evidence), (answer) =>
+        counted(bounded(answer, boundsOf(request), countTokens), request, countTokens))
+
     return {
-      generateContent: ({ body, names }) =>
-        Effect.map(answer(body, names), ({ answer, finishReason, identity, question }) =>
-          ended(answerToWire(answer, { ...identity, question }), finishReason)),
-      streamGenerateContent: ({ body, names }) =>
-        Effect.map(answer(body, names), ({ answer, finishReason, identity, question }) =>
-          Stream.fromIterable([
-            ...piecesOf(answer.text).map((piece) => answerPieceToWire(piece, { model: answer.model, ...identity })),
-            ended(answerEndToWire(answer, { ...identity, question }), finishReason)
-          ]))
+      generateContent: Effect.fnUntraced(function*({ body, names, params }) {
+        const asked = yield* groundedIn(params.model, body, names, false)
+        if (asked === undefined) {
+          const request = yield* ungrounded(body)
+          return generationResponseToWire(yield* Effect.catch(generation.generate(params.model, request), asWritten))
+        }
+        const { evidence, identity } = yield* evidenceFor(asked, body, names)
+        return answerToWire(yield* answerWithin(evidence, body), { ...identity, question: asked.question })
+      }),
+      streamGenerateContent: Effect.fnUntraced(function*({ body, names, params }) {
+        const asked = yield* groundedIn(params.model, body, names, true)
+        if (asked === undefined) {
+          const pieces = generation.stream(params.model, yield* ungrounded(body))
+          return Stream.map(yield* Effect.catch(begun(pieces), asWritten), generationResponseToWire)
+        }
+        const { evidence, identity } = yield* evidenceFor(asked, body, names)
+        const piece = (text: string, model: string) => answerPieceToWire(text, { model, ...identity })
+        const end = (answer: Answer) => answerEndToWire(counted(answer, body, countTokens), { ...identity, question: asked.question })
+        if (Object.keys(boundsOf(body)).length === 0) {
+          const parts = yield* begun(generator.stream(evidence))
+          return Stream.map(parts, (part) => (part._tag === "text" ? piece(part.text, generator.model) : end(part.answer)))
+        }
+        // Where an answer must end is known once it is whole.
+        const answer = yield* answerWithin(evidence, body)
+        return Stream.fromIterable([...piecesOf(answer.text).map((text) => piece(text, answer.model)), end(answer)])
+      }),
+      countTokens: ({ body, params }) =>
+        generation.countTokens(params.endpoint, countFromWire(body)).pipe(Effect.map(tokenCountToWire), Effect.catch(asWritten))
     }
   })
 
-const badTurns = ({ contents = [] }: GenerateContentRequest): ServiceError | undefined => {
-  const strange = contents.findIndex(({ role = "" }) => !["", "user", "model", "function"].includes(role))
-  if (strange >= 0) return ServiceError.invalid(`contents[${strange}].role`, "Please use a valid role: user, model.")
-  if (contents.length > 1 && contents.some(({ role = "" }) => role === "")) {
-    return ServiceError.invalid("contents", "Please ensure that multiturn requests alternate between user and model.")
-  }
-  return contents.at(-1)?.role === "model"
-    ? ServiceError.invalid("contents", "Please ensure that multiturn requests end with a user role.")
-    : undefined
+/** Violations name the fields of a request as the protos do. */
+const asWritten = (error: ServiceError): Effect.Effect<never, ServiceError> => Effect.fail(renamed(error, snake))
+
+/** A request to the server's model; what no port takes any further is refused, not dropped. */
+const ungrounded = (request: GenerateContentRequest) => {
+  const { imageConfig, modelConfig, routingConfig, speechConfig } = request.generationConfig ?? {}
+  const [field] = Object.keys(defined({ imageConfig, modelConfig, routingConfig, speechConfig }))
+  return field === undefined
+    ? Effect.succeed(generationFromWire(request))
+    : Effect.fail(ServiceError.invalid(`generation_config.${snake(field)}`, "is not served on this machine"))
 }
 
-const counted = (answer: Answer, { contents = [], systemInstruction }: GenerateContentRequest, countTokens: (text: string) => number): Answer => {
+const samplingOf = ({ generationConfig = {} }: GenerateContentRequest): NonNullable<GroundedRequest["sampling"]> => {
+  const { frequencyPenalty, presencePenalty, seed, temperature, topK, topP } = generationConfig
+  return defined({ frequencyPenalty, presencePenalty, seed, temperature, topK, topP })
+}
+
+const boundsOf = ({ generationConfig: { maxOutputTokens, stopSequences = [] } = {} }: GenerateContentRequest): AnswerBounds =>
+  defined({ maxTokens: maxOutputTokens, stop: stopSequences.length === 0 ? undefined : stopSequences })
+
+/** Where the model did not count, the tokens of the request's text and of the answer. */
+const counted = (
+  answer: Answer,
+  { contents = [], systemInstruction }: GenerateContentRequest,
+  countTokens: (text: string) => number
+): Answer => {
+  if (answer.usage !== undefined) return answer
   const promptTokens = [...contents, ...(systemInstruction === undefined ? [] : [systemInstruction])]
     .reduce((sum, content) => sum + countTokens(contentText(content)), 0)
   const answerTokens = countTokens(answer.text)
@@ -71,8 +137,3 @@ const counted = (answer: Answer, { contents = [], systemInstruction }: GenerateC
 
 /** A reader sees whole lines, each with its marks. */
 const piecesOf = (text: string): ReadonlyArray<string> => (text === "" ? [] : text.split(/(?<=\n)/))
-
-const ended = (response: GenerateContentResponse, finishReason: Bounded["finishReason"]): GenerateContentResponse => ({
-  ...response,
-  candidates: (response.candidates ?? []).map((candidate) => ({ ...candidate, finishReason }))
-})

@@ -4,6 +4,8 @@ import type { ApiVersion } from "../../wire/Message.ts"
 import type { Operation } from "../../wire/messages/Operations.ts"
 import { operationToWire } from "../../wire/Operations.ts"
 import type { Handlers } from "../Call.ts"
+import { type DeployedModel, type Endpoint, ModelName } from "../../domain/Endpoint.ts"
+import type { Deployment } from "../../domain/Operation.ts"
 import type { ClientNames } from "../ClientNames.ts"
 import type { Entry } from "../operations/Journal.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
@@ -15,11 +17,12 @@ const longestWait = 60_000
 
 /** An operation in the client's names. */
 export const answered = (entry: Entry, version: ApiVersion, names: ClientNames, defaultEmbedding: string): Operation => {
-  const { corpus, import: imported, operation, tier } = entry
+  const { corpus, import: imported, model: { deployedModel, endpoint, ...made } = {}, operation, tier } = entry
   return operationToWire(
     {
       ...operation,
       target: names.toClient(operation.target),
+      ...(operation.deployment === undefined ? {} : { deployment: answeredDeployment(operation.deployment, names) }),
       ...(operation.error === undefined ? {} : { error: { ...operation.error, message: names.message(operation.error.message) } })
     },
     version,
@@ -27,10 +30,30 @@ export const answered = (entry: Entry, version: ApiVersion, names: ClientNames, 
       defaultEmbedding: names.toClient(defaultEmbedding),
       ...(corpus === undefined ? {} : { corpus: names.renamed(corpus) }),
       ...(imported === undefined ? {} : { request: imported.request }),
-      ...(tier === undefined ? {} : { tier })
+      ...(tier === undefined ? {} : { tier }),
+      ...made,
+      ...(endpoint === undefined ? {} : { endpoint: answeredEndpoint(endpoint, names) }),
+      ...(deployedModel === undefined ? {} : { deployedModel: answeredDeployed(deployedModel, names) })
     }
   )
 }
+
+const answeredDeployment = ({ endpoint, model, ...deployment }: Deployment, names: ClientNames): Deployment => ({
+  ...deployment,
+  ...(endpoint === undefined ? {} : { endpoint: names.toClient(endpoint) }),
+  ...(model === undefined ? {} : { model: names.toClient(model) })
+})
+
+const answeredDeployed = (deployed: DeployedModel, names: ClientNames): DeployedModel => ({
+  ...deployed,
+  model: ModelName.make(names.toClient(deployed.model))
+})
+
+/** An endpoint in the client's names. */
+export const answeredEndpoint = (endpoint: Endpoint, names: ClientNames): Endpoint => ({
+  ...names.renamed(endpoint),
+  deployedModels: endpoint.deployedModels.map((deployed) => answeredDeployed(deployed, names))
+})
 
 type Methods = Pick<Handlers, "getOperation" | "listOperations" | "cancelOperation" | "waitOperation" | "deleteOperation">
 

@@ -4,6 +4,8 @@ import type { Marker } from "../../domain/RagFile.ts"
 
 /** `source` of the marks that imports leave; those of pipelines have a `/` in theirs. */
 export const importMarker = "import"
+/** The same of those that resumable uploads leave which bring none of their own. */
+export const uploadMarker = "upload"
 
 export interface ImportedState {
   /** Of the content. */

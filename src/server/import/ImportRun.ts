@@ -1,11 +1,12 @@
 import { Effect, Ref, Stream } from "effect"
-import { type DocumentError, type SecretError, ServiceError } from "../../domain/Errors.ts"
-import type { ImportRequest } from "../../domain/Import.ts"
+import { asServiceError, type DocumentError, ServiceError } from "../../domain/Errors.ts"
+import type { ImportedFile, ImportRequest } from "../../domain/Import.ts"
 import type { ImportCounts, PartialFailure } from "../../domain/Operation.ts"
-import type { RagFile } from "../../domain/RagFile.ts"
+import type { Permissions, RagFile } from "../../domain/RagFile.ts"
 import type { Connector, Listed, SourceItem } from "../../ports/Connector.ts"
 import type { Files } from "../../ports/Files.ts"
 import { pages } from "../../ports/Paging.ts"
+import { importResultsToText, sinkObject } from "../../wire/ImportResults.ts"
 import { embeddingRate } from "./EmbeddingRate.ts"
 import { mostFiles } from "./ImportLimits.ts"
 import { hash, importMarker, markerOf, settingsHash, stateOf } from "./ImportMarker.ts"
@@ -25,14 +26,6 @@ interface ImportProgress {
   readonly progress: number
   readonly counts: ImportCounts
   readonly failures: ReadonlyArray<PartialFailure>
-}
-
-/** One row of the result file. */
-interface ResultRow {
-  readonly file: string
-  readonly status: "IMPORTED" | "SKIPPED" | "FAILED"
-  readonly fileId?: string
-  readonly message?: string
 }
 
 /** Files read, parsed and stored at once. */
@@ -58,17 +51,17 @@ export const importFiles = (tools: ImportTools) =>
     const rate = embeddingRate(request.maxEmbeddingRequestsPerMinute ?? defaultRate)
     const settings = settingsHash(request.chunking)
     const total = Math.max(1, listed.items.length + listed.failures.length)
-    const state = yield* Ref.make<{ readonly progress: ImportProgress; readonly rows: ReadonlyArray<ResultRow> }>({
+    const state = yield* Ref.make<{ readonly progress: ImportProgress; readonly rows: ReadonlyArray<ImportedFile> }>({
       progress: { progress: 0, counts: { imported: 0, failed: 0, skipped: 0 }, failures: [] },
       rows: []
     })
 
-    const note = Effect.fnUntraced(function*(row: ResultRow, failure?: PartialFailure) {
+    const note = Effect.fnUntraced(function*(row: ImportedFile, failure?: PartialFailure) {
       const next = yield* Ref.updateAndGet(state, ({ progress: { counts, failures }, rows }) => {
         const counted = {
-          imported: counts.imported + (row.status === "IMPORTED" ? 1 : 0),
-          failed: counts.failed + (row.status === "FAILED" ? 1 : 0),
-          skipped: counts.skipped + (row.status === "SKIPPED" ? 1 : 0)
+          imported: counts.imported + (row.status === "imported" ? 1 : 0),
+          failed: counts.failed + (row.status === "failed" ? 1 : 0),
+          skipped: counts.skipped + (row.status === "skipped" ? 1 : 0)
         }
         const seen = counted.imported + counted.failed + counted.skipped
         return {
@@ -77,22 +70,30 @@ export const importFiles = (tools: ImportTools) =>
             counts: counted,
             failures: failure === undefined || failures.length >= mostFailures ? failures : [...failures, failure]
           },
-          rows: request.resultSink === undefined ? rows : [...rows, row]
+          rows: request.resultSink === undefined && request.failureSink === undefined ? rows : [...rows, row]
         }
       })
       yield* report(next.progress)
     })
 
-    const importOne = Effect.fnUntraced(function*(item: SourceItem): Effect.fn.Return<ResultRow, ServiceError | DocumentError> {
+    const importOne = Effect.fnUntraced(function*(item: SourceItem): Effect.fn.Return<ImportedFile, ServiceError | DocumentError> {
       const before = known.get(item.uri)
       const was = before?.marker === undefined ? undefined : stateOf(before.marker)
       const revision = hash(item.revision)
       const sameSettings = was?.settings === settings
-      if (before !== undefined && sameSettings && was.revision === revision && item.unsettled !== true) return skipped(item, before)
+      const facts = {
+        ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
+        ...(item.permissions === undefined ? {} : { permissions: item.permissions })
+      }
+      if (before !== undefined && sameSettings && was.revision === revision && item.unsettled !== true) {
+        // Who may read a file changes without its content.
+        if (!sameReaders(before.permissions, item.permissions)) yield* tools.files.update(before.name, facts)
+        return skipped(item, before)
+      }
       const content = yield* bytes(connector, item, tools.fileBytes(item.displayName))
       const marker = markerOf(item.uri, { content: hash(content), revision, settings })
       if (before !== undefined && sameSettings && was.content === hash(content)) {
-        yield* tools.files.update(before.name, { marker })
+        yield* tools.files.update(before.name, { marker, ...facts })
         return skipped(item, before)
       }
       const { embedded = 0, file } = yield* tools.files.upload({
@@ -102,15 +103,16 @@ export const importFiles = (tools: ImportTools) =>
         content,
         chunking: request.chunking,
         marker,
+        ...facts,
         ...(item.mimeType === undefined ? {} : { mimeType: item.mimeType }),
         ...(before === undefined ? {} : { replaces: before.name })
       })
       yield* rate.spend(embedded)
-      return { file: item.uri, status: "IMPORTED", fileId: idOf(file) }
+      return { uri: item.uri, status: "imported", file: idOf(file) }
     })
 
     for (const failure of listed.failures) {
-      yield* note({ file: failure.path, status: "FAILED", message: failure.message }, { code: failure.code, message: failure.message })
+      yield* note({ uri: failure.path, status: "failed", message: failure.message }, { code: failure.code, message: failure.message })
     }
     yield* Effect.forEach(
       listed.items,
@@ -121,14 +123,14 @@ export const importFiles = (tools: ImportTools) =>
             onFailure: (error) => {
               const message = `${error.message} processing ${item.uri}`
               const code = error._tag === "DocumentError" ? "INVALID_ARGUMENT" : error.code
-              return note({ file: item.uri, status: "FAILED", message }, { code, message })
+              return note({ uri: item.uri, status: "failed", message }, { code, message })
             }
           })
         ),
       { concurrency, discard: true }
     )
     const { progress, rows } = yield* Ref.get(state)
-    if (request.resultSink !== undefined) yield* tools.write(request.resultSink, resultFile(rows))
+    yield* writeResults(tools, request, rows, new Map([...known.values()].map((file) => [idOf(file), file])))
     return { ...progress, progress: 100 }
   })
 
@@ -174,9 +176,6 @@ const tooMany = new ServiceError({
   fix: "import in parts"
 })
 
-const asServiceError = (error: ServiceError | SecretError): ServiceError =>
-  error._tag === "ServiceError" ? error : new ServiceError({ code: "PERMISSION_DENIED", message: error.message, fix: error.fix })
-
 const bytes = (connector: Connector, item: SourceItem, limit: number): Effect.Effect<Uint8Array, ServiceError> =>
   (item.size ?? 0) > limit
     ? Effect.fail(new ServiceError({ code: "INVALID_ARGUMENT", message: `File is larger than ${limit} bytes.` }))
@@ -186,9 +185,25 @@ const bytes = (connector: Connector, item: SourceItem, limit: number): Effect.Ef
       Effect.mapError(asServiceError)
     )
 
-const skipped = (item: SourceItem, file: RagFile): ResultRow => ({ file: item.uri, status: "SKIPPED", fileId: idOf(file) })
+const sameReaders = (a: Permissions | undefined, b: Permissions | undefined): boolean =>
+  a?.public === b?.public && a?.principals.toSorted().join("\n") === b?.principals.toSorted().join("\n")
+
+const skipped = (item: SourceItem, file: RagFile): ImportedFile => ({ uri: item.uri, status: "skipped", file: idOf(file) })
 
 const idOf = ({ name }: RagFile): string => name.slice(name.lastIndexOf("/") + 1)
 
-const resultFile = (rows: ReadonlyArray<ResultRow>): Uint8Array =>
-  new TextEncoder().encode(rows.map((row) => `${JSON.stringify(row)}\n`).join(""))
+/** Writes each file's end where the request wants it. What an earlier life of this import brought in, it imported. */
+const writeResults = Effect.fnUntraced(function*(
+  { write }: Pick<ImportTools, "write">,
+  { failureSink, recordedAs = { operation: "", createTime: "" }, resultSink }: ImportRequest,
+  rows: ReadonlyArray<ImportedFile>,
+  before: ReadonlyMap<string, RagFile>
+) {
+  const sinceItBegan = ({ file, status }: ImportedFile): boolean =>
+    status === "skipped" && recordedAs.createTime !== "" && (before.get(file ?? "")?.createTime ?? "") >= recordedAs.createTime
+  const ended = rows.map((row): ImportedFile => (sinceItBegan(row) ? { ...row, status: "imported" } : row))
+  const put = (uri: string, files: ReadonlyArray<ImportedFile>) =>
+    write(uri, new TextEncoder().encode(importResultsToText(files, recordedAs)))
+  if (resultSink !== undefined) yield* put(sinkObject(resultSink, "import_results"), ended)
+  if (failureSink !== undefined) yield* put(sinkObject(failureSink, "partial_failures"), ended.filter(({ status }) => status === "failed"))
+})

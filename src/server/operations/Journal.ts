@@ -6,6 +6,7 @@ import type { ImportRequest } from "../../domain/Import.ts"
 import type { ImportCounts, Operation, OperationName } from "../../domain/Operation.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
 import type { EngineTier } from "../../wire/EngineConfigs.ts"
+import type { ModelResult } from "../../wire/ModelOperations.ts"
 
 /** An operation as the server keeps it. Names are the engine's. */
 export interface Entry {
@@ -14,6 +15,8 @@ export interface Entry {
   readonly corpus?: Corpus
   /** What a finished operation on the engine's configuration answers. */
   readonly tier?: EngineTier
+  /** What a finished operation on models and endpoints answers. */
+  readonly model?: ModelResult
   readonly import?: ImportEntry
   /** Milliseconds since the epoch, before which it does not say that it is done: a fault asked for it. */
   readonly notBefore?: number
@@ -36,13 +39,16 @@ const largestPage = 1_000
 /** The server's operations and settings, durable: what a client was told of survives a restart. */
 export class Journal extends Context.Service<Journal, {
   readonly add: (id: string, entry: Entry) => Effect.Effect<void>
-  readonly put: (id: string, entry: Entry) => Effect.Effect<void>
+  /** Changes an entry as it is now, whoever changed it last; undefined where it is gone. */
+  readonly change: (id: string, body: (entry: Entry) => Entry) => Effect.Effect<Entry | undefined>
   readonly get: (id: string) => Effect.Effect<Entry | undefined>
   readonly remove: (id: string) => Effect.Effect<void>
   /** Newest first; of one target, where it is given, or of what is under it. */
   readonly list: (page: PageRequest, target?: string) => Effect.Effect<Page<Entry>, ServiceError>
   /** Ids of imports that are not done. */
   readonly unfinished: Effect.Effect<ReadonlyArray<string>>
+  /** The engine's operations that do the work of imports. */
+  readonly works: Effect.Effect<ReadonlySet<string>>
   readonly tier: Effect.Effect<EngineTier | undefined>
   readonly setTier: (tier: EngineTier) => Effect.Effect<void>
 }>()("sluice/server/operations/Journal") {
@@ -62,6 +68,7 @@ const make = (db: DatabaseSync): Journal["Service"] => {
      WHERE sequence < ?1 AND (?2 = '' OR target = ?2 OR substr(target, 1, length(?2) + 1) = ?2 || '/')
      ORDER BY sequence DESC LIMIT ?3`
   )
+  const works = db.prepare("SELECT entry ->> '$.import.work' AS work FROM server_operations WHERE work IS NOT NULL")
   const read = db.prepare("SELECT value FROM server_settings WHERE key = ?")
   const write = db.prepare("INSERT INTO server_settings VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value")
 
@@ -71,7 +78,21 @@ const make = (db: DatabaseSync): Journal["Service"] => {
         const { lastInsertRowid } = insert.run(id, entry.operation.target, done(entry), JSON.stringify(entry))
         prune.run(Number(lastInsertRowid) - kept)
       }),
-    put: (id, entry) => Effect.sync(() => void update.run(done(entry), JSON.stringify(entry), id)),
+    change: (id, body) =>
+      Effect.sync(() => {
+        // Others may write to the same database: nothing of theirs comes between the look and the change.
+        db.exec("BEGIN IMMEDIATE")
+        try {
+          const row = find.get(id)
+          const changed = row === undefined ? undefined : body(parse(row["entry"]))
+          if (changed !== undefined) update.run(done(changed), JSON.stringify(changed), id)
+          db.exec("COMMIT")
+          return changed
+        } catch (cause) {
+          db.exec("ROLLBACK")
+          throw cause
+        }
+      }),
     get: (id) =>
       Effect.sync(() => {
         const row = find.get(id)
@@ -90,6 +111,7 @@ const make = (db: DatabaseSync): Journal["Service"] => {
         ? { items, nextToken: Buffer.from(`before:${Number(page.at(-1)?.["sequence"])}`).toString("base64url") }
         : { items }
     }),
+    works: Effect.sync(() => new Set(works.all().map((row) => String(row["work"])))),
     unfinished: Effect.sync(() => open.all().map((row) => String(row["id"]))),
     // Only `setTier` writes it.
     tier: Effect.sync(() => read.get("tier")?.["value"] as EngineTier | undefined),

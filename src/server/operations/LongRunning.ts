@@ -3,13 +3,15 @@ import { Cause, Clock, Context, DateTime, Effect, FiberMap, Layer, Semaphore } f
 import type { Corpus } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { ImportRequest } from "../../domain/Import.ts"
-import { type ImportCounts, type Operation, type OperationKind, OperationName } from "../../domain/Operation.ts"
+import { type Deployment, type ImportCounts, type Operation, type OperationKind, OperationName } from "../../domain/Operation.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
 import { Operations } from "../../ports/Operations.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
 import type { EngineTier } from "../../wire/EngineConfigs.ts"
-import { type Entry, type ImportEntry, Journal } from "./Journal.ts"
+import type { ModelResult } from "../../wire/ModelOperations.ts"
+import { added, asked, idOf, noCounts, progressOf } from "./asked.ts"
+import { type Entry, Journal } from "./Journal.ts"
 
 /** Imports that run at once; others wait. The service's bound (wire section 5). */
 const concurrentImports = 3
@@ -18,11 +20,11 @@ const waitPoll = 50
 /** Milliseconds of one wait for the engine. */
 const engineWait = 10_000
 
-const none: ImportCounts = { imported: 0, failed: 0, skipped: 0 }
-
 export interface Finished {
   readonly corpus?: Corpus
   readonly tier?: EngineTier
+  readonly model?: ModelResult
+  readonly deployment?: Deployment
   /** Milliseconds for which it is not to say that it is done. */
   readonly slowBy?: number | undefined
 }
@@ -55,36 +57,28 @@ export class LongRunning extends Context.Service<LongRunning, {
       const running = yield* FiberMap.make<string, void, ServiceError>()
       const places = yield* Semaphore.make(concurrentImports)
 
-      const change = Effect.fnUntraced(function*(id: string, body: (entry: Entry) => Entry) {
-        const entry = yield* journal.get(id)
-        if (entry === undefined) return undefined
-        const changed = body(entry)
-        yield* journal.put(id, changed)
-        return changed
-      })
-
-      /** The engine's word on the work of an import; undefined where there is none (any more). */
-      const workOf = ({ work }: ImportEntry) =>
-        work === undefined ? Effect.undefined : operations.get(work).pipe(Effect.catch(() => Effect.undefined))
+      const { cancel, list, view, workOf, ...others } = asked(journal, operations)
 
       /** Starts the work, or finds it started, and stays until it has ended. */
       const drive = Effect.fnUntraced(function*(id: string) {
         const entry = yield* journal.get(id)
         if (entry?.import === undefined) return
         const earlier = yield* workOf(entry.import)
-        const before = earlier === undefined ? entry.import.before : added(entry.import.before, earlier.counts ?? none)
+        const before = earlier === undefined ? entry.import.before : added(entry.import.before, earlier.counts ?? noCounts)
         const ended = entry.import.cancelled === true
           ? { done: true, error: { code: "CANCELLED" as const, message: "the operation was cancelled" }, updateTime: yield* timestamp }
           : earlier !== undefined && (earlier.done && earlier.error?.code !== "ABORTED")
           ? finishedImport(entry, earlier)
-          : yield* work(id, entry.import.request, before)
-        if (ended !== undefined) yield* change(id, (now) => ({ ...now, operation: { ...now.operation, ...ended } }))
+          : yield* work(id, { ...entry.import.request, recordedAs: { operation: id, createTime: entry.operation.createTime } }, before, entry.import.work)
+        if (ended !== undefined) yield* journal.change(id, (now) => ({ ...now, operation: { ...now.operation, ...ended } }))
       })
 
-      const work = Effect.fnUntraced(function*(id: string, request: ImportRequest, before: ImportCounts) {
+      const work = Effect.fnUntraced(function*(id: string, request: ImportRequest, before: ImportCounts, earlier: OperationName | undefined) {
         let state = yield* files.import(request)
         const work = state.name
-        let entry = yield* change(id, (now) => now.import === undefined ? now : { ...now, import: { ...now.import, work, before } })
+        let entry = yield* journal.change(id, (now) => now.import === undefined ? now : { ...now, import: { ...now.import, work, before } })
+        // What it came to is in `before`.
+        if (earlier !== undefined) yield* Effect.ignore(operations.delete(earlier))
         while (!state.done) {
           if (entry?.import?.cancelled === true) yield* Effect.ignore(operations.cancel(work))
           state = yield* operations.wait(work, engineWait)
@@ -103,7 +97,7 @@ export class LongRunning extends Context.Service<LongRunning, {
       const failed = Effect.fnUntraced(function*(id: string, cause: unknown) {
         const { code, message } = cause instanceof ServiceError ? cause : ServiceError.internal("the import failed unexpectedly")
         const updateTime = yield* timestamp
-        yield* change(id, (now) => ({ ...now, operation: { ...now.operation, done: true, error: { code, message }, updateTime } }))
+        yield* journal.change(id, (now) => ({ ...now, operation: { ...now.operation, done: true, error: { code, message }, updateTime } }))
       })
 
       const record = Effect.fnUntraced(function*(
@@ -111,7 +105,8 @@ export class LongRunning extends Context.Service<LongRunning, {
         target: string,
         done: boolean,
         more: Omit<Entry, "operation">,
-        slowBy: number | undefined
+        slowBy: number | undefined,
+        deployment?: Deployment
       ) {
         const id = newId()
         const at = yield* timestamp
@@ -121,6 +116,7 @@ export class LongRunning extends Context.Service<LongRunning, {
           target,
           done,
           partialFailures: [],
+          ...(deployment === undefined ? {} : { deployment }),
           createTime: at,
           updateTime: at
         }
@@ -134,52 +130,33 @@ export class LongRunning extends Context.Service<LongRunning, {
       })
 
       const get = Effect.fn("LongRunning.get")(function*(name: string): Effect.fn.Return<Entry, ServiceError> {
-        const entry = yield* journal.get(idOf(name))
         // Those that were not asked for here, but through the library.
-        if (entry === undefined) return { operation: yield* operations.get(OperationName.make(`${parent}/operations/${idOf(name)}`)) }
-        return yield* view(entry)
-      })
-
-      const view = Effect.fnUntraced(function*(entry: Entry): Effect.fn.Return<Entry> {
-        const early = entry.notBefore !== undefined && (yield* Clock.currentTimeMillis) < entry.notBefore
-        if (early) return { operation: unfinished(entry.operation) }
-        if (entry.operation.done || entry.import === undefined) return entry
-        const state = yield* workOf(entry.import)
-        return state === undefined ? entry : { ...entry, operation: { ...entry.operation, ...progress(entry, state) } }
+        return (yield* others.find(name)) ?? { operation: yield* operations.get(OperationName.make(`${parent}/operations/${idOf(name)}`)) }
       })
 
       for (const id of yield* journal.unfinished) yield* start(id)
 
       return LongRunning.of({
         get,
-        finished: Effect.fn("LongRunning.finished")(function*(kind, target, { slowBy, ...result }) {
-          return yield* view((yield* record(kind, target, true, result, slowBy)).entry)
+        finished: Effect.fn("LongRunning.finished")(function*(kind, target, { deployment, slowBy, ...result }) {
+          return yield* view((yield* record(kind, target, true, result, slowBy, deployment)).entry)
         }),
         startImport: Effect.fn("LongRunning.startImport")(function*(request, slowBy) {
-          const { entry, id } = yield* record("importFiles", request.corpus, false, { import: { request, before: none } }, slowBy)
+          const { entry, id } = yield* record("importFiles", request.corpus, false, { import: { request, before: noCounts } }, slowBy)
           yield* start(id)
           return entry
         }),
         imports: FiberMap.size(running),
-        list: Effect.fn("LongRunning.list")(function*(page, target) {
-          const found = yield* journal.list(page, target)
-          return { ...found, items: yield* Effect.forEach(found.items, view) }
-        }),
+        list,
         cancel: Effect.fn("LongRunning.cancel")(function*(name) {
+          const entry = yield* others.find(name)
+          if (entry !== undefined) return yield* cancel(entry)
           const { operation } = yield* get(name)
-          if (operation.done) return
-          const entry = yield* change(idOf(name), (now) => now.import === undefined ? now : { ...now, import: { ...now.import, cancelled: true } })
-          const work = entry === undefined ? operation.name : entry.import?.work
-          if (work !== undefined) yield* operations.cancel(work)
+          if (!operation.done) yield* operations.cancel(operation.name)
         }),
         delete: Effect.fn("LongRunning.delete")(function*(name) {
-          const { import: imported, operation } = yield* get(name)
-          if (!operation.done) {
-            return yield* new ServiceError({ code: "FAILED_PRECONDITION", message: `operation ${name} is still running` })
-          }
-          if ((yield* journal.get(idOf(name))) === undefined) return yield* operations.delete(operation.name)
-          if (imported?.work !== undefined) yield* Effect.ignore(operations.delete(imported.work))
-          yield* journal.remove(idOf(name))
+          const entry = yield* others.find(name)
+          yield* entry === undefined ? operations.delete((yield* get(name)).operation.name) : others.delete(entry)
         }),
         wait: Effect.fn("LongRunning.wait")(function*(name, timeoutMs) {
           const until = (yield* Clock.currentTimeMillis) + timeoutMs
@@ -195,32 +172,14 @@ export class LongRunning extends Context.Service<LongRunning, {
   )
 }
 
-const idOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
-
 /** As the service makes them: a decimal number of up to 19 digits. */
 const newId = (): string => (randomBytes(8).readBigUInt64BE() >> 2n | 1n << 60n).toString()
 
 /** RFC 3339 in UTC with microseconds, the service's form. */
 const timestamp = Effect.map(DateTime.now, (now) => DateTime.formatIso(now).replace(/Z$/, "000Z"))
 
-const unfinished = ({ counts: _, error: __, progress: ___, ...operation }: Operation): Operation => ({ ...operation, done: false })
-
-const added = (a: ImportCounts, b: ImportCounts): ImportCounts => ({
-  imported: a.imported + b.imported,
-  // The later life of an import sees everything again.
-  failed: b.failed,
-  skipped: Math.max(0, b.skipped - a.imported)
-})
-
-const progress = ({ import: imported }: Entry, state: Operation): Pick<Operation, "partialFailures" | "updateTime"> & Partial<Operation> => ({
-  partialFailures: state.partialFailures,
-  updateTime: state.updateTime,
-  ...(state.progress === undefined ? {} : { progress: state.progress }),
-  ...(state.counts === undefined ? {} : { counts: added(imported?.before ?? none, state.counts) })
-})
-
 const finishedImport = (entry: Entry, state: Operation): Partial<Operation> => ({
-  ...progress(entry, state),
+  ...progressOf(entry, state),
   done: true,
   ...(state.error === undefined ? { progress: 100 } : { error: state.error })
 })

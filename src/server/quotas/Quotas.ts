@@ -1,5 +1,6 @@
 import { ServiceError } from "../../domain/Errors.ts"
 import type { RouteKey } from "../../wire/Routes.ts"
+import { ragRoutes } from "../../wire/routes/rag.ts"
 
 /** A call beyond a quota, as the service refuses it; `metadata` is that of its ErrorInfo. */
 export interface OverQuota {
@@ -10,7 +11,9 @@ export interface OverQuota {
 interface Bucket {
   readonly metric: string
   readonly limit: string
-  readonly perMinute: number
+  readonly atMost: number
+  /** Milliseconds. */
+  readonly within: number
 }
 
 const minute = 60_000
@@ -20,12 +23,20 @@ const service = "aiplatform.googleapis.com"
 const management: Bucket = {
   metric: "aiplatform.googleapis.com/vertex_rag_data_service_requests",
   limit: "VertexRagDataServiceRequestsPerMinutePerRegion",
-  perMinute: 60
+  atMost: 60,
+  within: minute
 }
 const retrieval: Bucket = {
   metric: "aiplatform.googleapis.com/vertex_rag_service_retrieve_contexts_requests",
   limit: "VertexRagServiceRetrieveContextsRequestsPerMinutePerRegion",
-  perMinute: 1_500
+  atMost: 1_500,
+  within: minute
+}
+const logprobs: Bucket = {
+  metric: "aiplatform.googleapis.com/generate_content_logprobs_requests",
+  limit: "GenerateContentLogprobsRequestsPerDayPerRegion",
+  atMost: 1,
+  within: 24 * 60 * minute
 }
 const imports = {
   metric: "aiplatform.googleapis.com/vertex_rag_concurrent_import_jobs",
@@ -34,37 +45,32 @@ const imports = {
 }
 
 const retrievals: ReadonlySet<RouteKey> = new Set(["retrieveContexts", "augmentPrompt", "corroborateContent"])
-/** Not counted by the RAG services. */
-const free: ReadonlySet<RouteKey> = new Set([
-  "generateContent",
-  "streamGenerateContent",
-  "getOperation",
-  "listOperations",
-  "cancelOperation",
-  "waitOperation",
-  "deleteOperation",
-  "listLocations",
-  "getLocation"
-])
+/** The RAG services count; other areas have quotas of their own. */
+const counted: ReadonlySet<string> = new Set(Object.keys(ragRoutes))
 
-/** The service's quotas, per project and region: 60 management calls and 1,500 retrievals in any minute, 3 imports. */
+/** The service's quotas, per project and region: 60 management calls and 1,500 retrievals in any minute, 3 imports, a request for log probabilities in any day. */
 export class Quotas {
   readonly #calls = new Map<string, Array<number>>()
 
   /** Counts a call, or says why it is one too many. Refused calls are not counted. */
   take(key: RouteKey, location: string, now: number): OverQuota | undefined {
-    if (free.has(key)) return undefined
-    const bucket = retrievals.has(key) ? retrieval : management
-    const name = `${location} ${bucket.metric}`
+    return counted.has(key) ? this.#count(retrievals.has(key) ? retrieval : management, location, now) : undefined
+  }
+
+  /** Counts a request for log probabilities. */
+  takeLogprobs(location: string, now: number): OverQuota | undefined {
+    return this.#count(logprobs, location, now)
+  }
+
+  #count({ atMost, limit, metric, within }: Bucket, location: string, now: number): OverQuota | undefined {
+    const name = `${location} ${metric}`
     const calls = this.#calls.get(name) ?? []
     this.#calls.set(name, calls)
     let gone = 0
-    while ((calls[gone] ?? now) <= now - minute) gone++
+    while ((calls[gone] ?? now) <= now - within) gone++
     calls.splice(0, gone)
     const oldest = calls[0]
-    if (calls.length >= bucket.perMinute && oldest !== undefined) {
-      return overQuota(bucket.metric, bucket.limit, bucket.perMinute, location, oldest + minute - now)
-    }
+    if (calls.length >= atMost && oldest !== undefined) return overQuota(metric, limit, atMost, location, oldest + within - now)
     // Locations are named by the client: their number is bounded here.
     if (this.#calls.size > mostLocations) this.#calls.delete(this.#calls.keys().next().value ?? name)
     calls.push(now)

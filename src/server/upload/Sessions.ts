@@ -1,23 +1,31 @@
 import { randomBytes } from "node:crypto"
-import { type DocumentError, ServiceError } from "../../domain/Errors.ts"
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Deferred } from "effect"
+import { DocumentError, ServiceError } from "../../domain/Errors.ts"
 import type { RagFile, UploadRequest } from "../../domain/RagFile.ts"
 
 /** What an upload came to. */
 export type Outcome = RagFile | ServiceError | DocumentError
 
-/** A resumable upload under way. */
-export interface Session {
-  readonly id: string
+/** What is kept of a session besides its bytes. */
+interface Kept {
   /** Everything of the upload but the bytes. */
   readonly request: Omit<UploadRequest, "content">
-  readonly parts: Array<Uint8Array>
-  received: number
+  /** RFC 3339: when the bytes were all there, and storing them began. */
+  readonly storing?: string
+  /** Answered again to whoever did not hear it. */
+  readonly outcome?: Outcome
+}
+
+/** A resumable upload under way. */
+export interface Session extends Kept {
+  readonly id: string
+  readonly received: number
   /** Grows when a connection takes over; what still comes on an older one is not listened to. */
   turn: number
-  /** Answered again to whoever did not hear it. */
-  outcome?: Outcome
-  /** Milliseconds since the epoch. */
-  touched: number
+  /** Where the file is being stored: the bytes are taken once, however often the end is asked for. */
+  ending?: Deferred.Deferred<Outcome, ServiceError>
 }
 
 export interface SessionLimits {
@@ -30,20 +38,35 @@ export interface SessionLimits {
   readonly idle: number
 }
 
-/** Resumable uploads: what arrived stays when a connection breaks, and is gone when the server ends. */
-export class Sessions {
-  readonly #sessions = new Map<string, Session>()
-  readonly #limits: SessionLimits
+type Mutable<A> = { -readonly [K in keyof A]: A[K] }
+type Held = Mutable<Session> & { touched: number }
 
-  constructor(limits: SessionLimits) {
+/**
+ * Resumable uploads, each two files of a folder: what arrived stays when a connection breaks, and when the server ends.
+ * What is synchronous here writes to the disk's cache.
+ */
+export class Sessions {
+  readonly #sessions = new Map<string, Held>()
+  readonly #limits: SessionLimits
+  readonly #folder: string
+
+  /** Goes on with the sessions that an earlier server left in the folder. */
+  constructor(folder: string, limits: SessionLimits) {
     this.#limits = limits
+    this.#folder = folder
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    for (const name of readdirSync(folder)) {
+      const id = /^(.*)\.json$/.exec(name)?.[1]
+      if (id !== undefined) this.#restore(id)
+    }
   }
 
   /** @throws {ServiceError} when there are too many */
-  open(request: Omit<UploadRequest, "content">, now: number): Session {
+  open(request: Kept["request"], now: number): Session {
     this.#forget(now)
     if (this.#sessions.size >= this.#limits.sessions) throw this.#full()
-    const session: Session = { id: randomBytes(24).toString("base64url"), request, parts: [], received: 0, turn: 0, touched: now }
+    const session: Held = { id: randomBytes(24).toString("base64url"), request, received: 0, turn: 0, touched: now }
+    this.#keep(session)
     this.#sessions.set(session.id, session)
     return session
   }
@@ -60,25 +83,76 @@ export class Sessions {
     if (session.turn !== turn) throw new ServiceError({ code: "ABORTED", message: "the upload goes on over another connection" })
     if (session.received + part.length > this.#limits.upload) throw tooLarge(this.#limits.upload)
     let total = part.length
-    for (const { received } of this.#sessions.values()) total += received
+    for (const { outcome, received } of this.#sessions.values()) total += outcome === undefined ? received : 0
     if (total > this.#limits.total) throw this.#full()
-    session.parts.push(part)
-    session.received += part.length
+    written(() => appendFileSync(this.#file(session.id, "bytes"), part, { mode: 0o600 }))
+    this.#held(session).received += part.length
+  }
+
+  bytes(session: Session): Uint8Array {
+    return session.received === 0 ? new Uint8Array() : new Uint8Array(readFileSync(this.#file(session.id, "bytes")))
+  }
+
+  /** Notes that storing begins: whoever finds the session without an outcome has to look whether it was stored. */
+  store(session: Session, at: string): void {
+    const held = this.#held(session)
+    held.storing = at
+    this.#keep(held)
   }
 
   /** The bytes are let go, the outcome is kept. */
   close(session: Session, outcome: Outcome): void {
-    session.outcome = outcome
-    session.parts.length = 0
+    const held = this.#held(session)
+    held.outcome = outcome
+    this.#keep(held)
+    rmSync(this.#file(session.id, "bytes"), { force: true })
   }
 
   cancel(session: Session): void {
     this.#sessions.delete(session.id)
+    for (const kind of ["json", "bytes"] as const) rmSync(this.#file(session.id, kind), { force: true })
+  }
+
+  #held(session: Session): Held {
+    // Every session was made here.
+    return session as Held
+  }
+
+  #file(id: string, kind: "json" | "bytes"): string {
+    return join(this.#folder, `${id}.${kind}`)
+  }
+
+  #keep({ id, outcome, request, storing }: Held): void {
+    const kept = {
+      request,
+      ...(storing === undefined ? {} : { storing }),
+      ...(outcome === undefined ? {} : { outcome: outcome instanceof Error ? { ...outcome, message: outcome.message } : outcome })
+    }
+    const file = this.#file(id, "json")
+    written(() => {
+      writeFileSync(`${file}.new`, JSON.stringify(kept), { mode: 0o600 })
+      renameSync(`${file}.new`, file)
+    })
+  }
+
+  #restore(id: string): void {
+    const file = this.#file(id, "json")
+    // Only `#keep` writes it, and whole.
+    const { outcome, ...kept } = JSON.parse(readFileSync(file, "utf8")) as Kept
+    const size = statSync(this.#file(id, "bytes"), { throwIfNoEntry: false })?.size ?? 0
+    this.#sessions.set(id, {
+      id,
+      ...kept,
+      ...(outcome === undefined ? {} : { outcome: revived(outcome) }),
+      received: size,
+      turn: 0,
+      touched: statSync(file).mtimeMs
+    })
   }
 
   #forget(now: number): void {
     for (const session of this.#sessions.values()) {
-      if (now - session.touched > this.#limits.idle) this.#sessions.delete(session.id)
+      if (now - session.touched > this.#limits.idle) this.cancel(session)
     }
   }
 
@@ -93,3 +167,18 @@ export class Sessions {
 
 export const tooLarge = (limit: number): ServiceError =>
   new ServiceError({ code: "INVALID_ARGUMENT", message: `File is larger than the limit of ${limit} bytes.` })
+
+/** Errors are written as their fields. */
+const revived = (outcome: Outcome): Outcome => {
+  if (!("_tag" in outcome)) return outcome
+  return outcome._tag === "DocumentError" ? new DocumentError(outcome) : new ServiceError(outcome)
+}
+
+/** A disk that takes nothing is the server's trouble, and for a while perhaps. @throws {ServiceError} */
+const written = (write: () => void): void => {
+  try {
+    write()
+  } catch (cause) {
+    throw new ServiceError({ code: "UNAVAILABLE", message: "the upload cannot be kept: the server's disk refuses it", cause })
+  }
+}

@@ -1,18 +1,21 @@
-import { Clock, Effect, Option, Stream } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import { Clock, DateTime, Deferred, Effect, Exit, Option, Stream } from "effect"
 import { type HttpServerRequest, Mime } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { CorpusName } from "../../domain/Corpus.ts"
-import type { UploadRequest } from "../../domain/RagFile.ts"
+import type { Marker, RagFile, UploadRequest } from "../../domain/RagFile.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Files } from "../../ports/Files.ts"
+import { pages } from "../../ports/Paging.ts"
 import { uploadRequestFromWire, uploadResponseToWire } from "../../wire/Files.ts"
 import type { ApiVersion } from "../../wire/Message.ts"
 import { UploadRagFileRequest, type UploadRagFileResponse } from "../../wire/messages/RagFile.ts"
 import { readMessage } from "../../wire/tolerant/request.ts"
 import { take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
-import { answeredFile } from "../handlers/Files.ts"
+import { answeredFile, withoutParser } from "../handlers/Files.ts"
 import { readBody } from "../http/Body.ts"
+import { hash, uploadMarker } from "../import/ImportMarker.ts"
 import { parts } from "./Multipart.ts"
 import { type Outcome, type Session, Sessions, tooLarge } from "./Sessions.ts"
 
@@ -20,6 +23,8 @@ import { type Outcome, type Session, Sessions, tooLarge } from "./Sessions.ts"
 const overhead = 256 * 1024
 
 export interface UploadLimits {
+  /** Where resumable uploads wait for the rest of their bytes. */
+  readonly folder: string
   /** Bytes of one file; the service's is 25 MB. */
   readonly file: number
   /** Bytes of all resumable uploads under way. */
@@ -45,15 +50,19 @@ export interface UploadAnswer {
 
 /**
  * Uploads in every form the service takes (wire 2.9): form-data, multipart/related, the resumable protocol, and JSON
- * alone, which brings no bytes and so makes no file. A file that cannot be taken is answered, not failed.
+ * alone, which brings no bytes and so makes no file. A file that cannot be taken is answered, not failed. A resumable
+ * upload survives the server, and makes one file even if the server ended while it was stored.
  */
 export const uploads = (limits: UploadLimits) =>
   Effect.gen(function*() {
     const corpora = yield* Corpora
     const files = yield* Files
-    const sessions = new Sessions({ upload: limits.file, total: limits.underWay, sessions: 1_000, idle: 3_600_000 })
+    const scope = yield* Effect.scope
+    const sessions = new Sessions(limits.folder, { upload: limits.file, total: limits.underWay, sessions: 1_000, idle: 3_600_000 })
 
     const store = Effect.fnUntraced(function*(request: UploadRequest): Effect.fn.Return<Outcome, ServiceError> {
+      const refused = withoutParser(request.parsing)
+      if (refused !== undefined) return yield* refused
       const limit = Math.min(limits.file, limits.named(request.displayName))
       if (request.content.length > limit) return tooLarge(limit)
       return yield* files.upload(request).pipe(
@@ -122,10 +131,42 @@ export const uploads = (limits: UploadLimits) =>
       )
     })
 
-    const finish = Effect.fnUntraced(function*(session: Session): Effect.fn.Return<Outcome, ServiceError> {
-      const outcome = yield* store({ ...session.request, content: new Uint8Array(Buffer.concat(session.parts)) })
-      sessions.close(session, outcome)
+    /** The file that a server which ended while it stored this upload has made after all. */
+    const made = ({ id, request, storing }: Session): Effect.Effect<RagFile | undefined, ServiceError> =>
+      storing === undefined ? Effect.undefined : pages((page) => files.list(request.corpus, page), 1_000).pipe(
+        Stream.filter(({ createTime, marker }) => createTime >= storing && isDeepStrictEqual(marker, markerOf(id, request))),
+        Stream.runHead,
+        Effect.map(Option.getOrUndefined)
+      )
+
+    const end = Effect.fnUntraced(function*(session: Session): Effect.fn.Return<Outcome, ServiceError> {
+      const { id, request } = session
+      const found = yield* made(session)
+      if (found === undefined) {
+        // As the engine writes times, with microseconds, so that they compare as text.
+        const at = DateTime.formatIso(yield* DateTime.now).replace(/Z$/, "000Z")
+        yield* Effect.try({ try: () => sessions.store(session, at), catch: asServiceError })
+      }
+      const outcome = found ?? (yield* store({ ...request, marker: markerOf(id, request), content: sessions.bytes(session) }))
+      yield* Effect.try({ try: () => sessions.close(session, outcome), catch: asServiceError })
       return outcome
+    })
+
+    /** Ends an upload once, also for clients that ask again before they were answered, and for those that hang up. */
+    const finish = Effect.fnUntraced(function*(session: Session): Effect.fn.Return<Outcome, ServiceError> {
+      const ending = session.ending
+      if (ending !== undefined) return yield* Deferred.await(ending)
+      const begun = Deferred.makeUnsafe<Outcome, ServiceError>()
+      session.ending = begun
+      yield* end(session).pipe(
+        Effect.onExit((exit) => {
+          // What failed may be asked for again.
+          if (Exit.isFailure(exit)) delete session.ending
+          return Deferred.done(begun, exit)
+        }),
+        Effect.forkIn(scope)
+      )
+      return yield* Deferred.await(begun)
     })
 
     const proceed = Effect.fnUntraced(function*(call: UploadCall, id: string): Effect.fn.Return<UploadAnswer, ServiceError> {
@@ -154,6 +195,10 @@ export const uploads = (limits: UploadLimits) =>
   })
 
 const final = (body: UploadRagFileResponse): UploadAnswer => ({ body, headers: { "x-goog-upload-status": "final" } })
+
+/** By it a file is known as the one that an upload made. */
+const markerOf = (id: string, { marker }: Session["request"]): Marker =>
+  marker ?? { source: uploadMarker, pathHash: hash(id), fingerprint: [hash(id), hash(id), hash(id)].join(".") }
 
 const partsOf = (contentType: string, body: Uint8Array) => {
   const [first, ...rest] = parts(contentType, body)

@@ -10,6 +10,9 @@ const batchBytes = 1024 * 1024
 /** A worker is sent more when it has fewer files than this left, so that it never waits for us. */
 const lowWater = 16
 
+/** Milliseconds that files wait before another worker is started for them: those that are read fast need only one. */
+const defaultPatience = 1_000
+
 /** Milliseconds after which a worker with nothing to do goes. */
 const idleTime = 5_000
 
@@ -25,6 +28,7 @@ export class Pool {
   readonly #size: number
   readonly #entry: URL
   readonly #limits: Limits
+  readonly #patience: number
   readonly #workers = new Set<WorkerProcess>()
   readonly #idle = new Map<WorkerProcess, NodeJS.Timeout>()
   #queue: Array<Job> = []
@@ -32,11 +36,14 @@ export class Pool {
   #pumping = false
   #nextId = 0
   #failedStarts = 0
+  /** Runs while files wait and there may be more workers. */
+  #waiting: NodeJS.Timeout | undefined
 
-  constructor(options: { readonly size: number; readonly entry: URL; readonly limits: Limits }) {
+  constructor(options: { readonly size: number; readonly entry: URL; readonly limits: Limits; readonly patience?: number }) {
     this.#size = options.size
     this.#entry = options.entry
     this.#limits = options.limits
+    this.#patience = options.patience ?? defaultPatience
   }
 
   /** Calls `done` once, unless the returned function was called first. */
@@ -50,6 +57,7 @@ export class Pool {
   }
 
   close(): void {
+    clearTimeout(this.#waiting)
     for (const timer of this.#idle.values()) clearTimeout(timer)
     for (const worker of this.#workers) worker.kill()
     this.#workers.clear()
@@ -70,14 +78,28 @@ export class Pool {
 
   #pump(): void {
     this.#tryAlone()
-    const share = Math.min(batchFiles, Math.ceil(this.#queue.length / this.#size))
-    for (;;) {
-      const roomy = this.#roomiest()
-      if (roomy === undefined && this.#workers.size >= this.#size) return
-      const batch = this.#take(share)
-      if (batch.length === 0) return
+    for (let roomy = this.#roomiest(); roomy !== undefined || this.#workers.size === 0; roomy = this.#roomiest()) {
+      const batch = this.#take()
+      if (batch.length === 0) break
       this.#send(roomy ?? this.#spawn(), batch)
     }
+    this.#wait()
+  }
+
+  /** Starts another worker, one at a time, when the files that wait now have waited long enough. */
+  #wait(): void {
+    const starting = [...this.#workers].some(({ ready }) => !ready)
+    if (this.#queue.length === 0 || this.#workers.size >= this.#size || starting) {
+      clearTimeout(this.#waiting)
+      this.#waiting = undefined
+      return
+    }
+    this.#waiting ??= setTimeout(() => {
+      this.#waiting = undefined
+      const batch = this.#take()
+      if (batch.length > 0 && this.#workers.size < this.#size) this.#send(this.#spawn(), batch)
+      this.#wait()
+    }, this.#patience)
   }
 
   /** Each suspect gets a worker that has run nothing else. */
@@ -99,8 +121,9 @@ export class Pool {
     worker.send(batch)
   }
 
-  /** The next files that go in one message. */
-  #take(files: number): Array<Job> {
+  /** The next files that go in one message: no more than one worker's share of those that wait. */
+  #take(): Array<Job> {
+    const files = Math.min(batchFiles, Math.ceil(this.#queue.length / this.#size))
     const batch: Array<Job> = []
     let bytes = 0
     let taken = 0
@@ -116,21 +139,21 @@ export class Pool {
     return batch
   }
 
-  /** The worker with the fewest files left that may be given more. */
+  /** The worker with the fewest files left that may be given more: it has done more than it has left. */
   #roomiest(): WorkerProcess | undefined {
     let best: WorkerProcess | undefined
     for (const worker of this.#workers) {
-      if (worker.spent || worker.jobs.length >= lowWater || worker.bytes >= batchBytes) continue
+      const left = worker.jobs.length
+      if (worker.spent || left >= lowWater || left > worker.answered || worker.bytes >= batchBytes) continue
       if (worker.jobs[0]?.suspect === true) continue
-      if (best === undefined || worker.jobs.length < best.jobs.length) best = worker
+      if (best === undefined || left < best.jobs.length) best = worker
     }
-    // A busy worker may be given more, but a new one is better while there is room for one.
-    const busy = best !== undefined && best.jobs.length > 0
-    return busy && this.#workers.size < this.#size ? undefined : best
+    return best
   }
 
   #spawn(): WorkerProcess {
     const worker = new WorkerProcess(this.#entry, this.#limits, {
+      onReady: () => this.#wake(),
       onReply: (from, job, result) => {
         this.#failedStarts = 0
         finish(job, result)

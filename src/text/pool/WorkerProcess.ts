@@ -25,17 +25,26 @@ const environment = (): NodeJS.ProcessEnv => {
   return { ...env, NODE_COMPILE_CACHE: getCompileCacheDir() ?? env["NODE_COMPILE_CACHE"] }
 }
 
+interface Events {
+  readonly onReady: () => void
+  readonly onReply: (worker: WorkerProcess, job: Job, result: Prepared | Refusal) => void
+  readonly onEnd: (worker: WorkerProcess, ending: Ending) => void
+}
+
 /** One worker process, from the parent's side: what it was sent and has not answered, in order. */
 export class WorkerProcess {
   /** Files sent and not answered; the first one is being worked on. */
   readonly jobs: Array<Job> = []
   /** Bytes of those files. */
   bytes = 0
+  /** Files answered since it was last sent some. */
+  answered = 0
   /** It asked to be given no more. */
   spent = false
   readonly #child: ChildProcess
   readonly #limits: Limits
-  #ready = false
+  /** It has started. */
+  ready = false
   #overdue: NodeJS.Timeout | undefined
   #silent = false
   #errors = ""
@@ -43,10 +52,7 @@ export class WorkerProcess {
   constructor(
     entry: URL,
     limits: Limits,
-    events: {
-      readonly onReply: (worker: WorkerProcess, job: Job, result: Prepared | Refusal) => void
-      readonly onEnd: (worker: WorkerProcess, ending: Ending) => void
-    }
+    events: Events
   ) {
     this.#limits = limits
     this.#child = fork(fileURLToPath(entry), {
@@ -57,10 +63,10 @@ export class WorkerProcess {
       execArgv: [`--max-old-space-size=${Math.ceil(limits.memory / 2 ** 20) + heapSlack}`]
     })
     this.#child.stderr?.on("data", (data) => {
-      if (!this.#ready) this.#errors = (this.#errors + String(data)).slice(-2_000)
+      if (!this.ready) this.#errors = (this.#errors + String(data)).slice(-2_000)
     })
     // Our own worker's messages, of the types it sends.
-    this.#child.on("message", (message) => this.#receive(message as Reply | Ready, events.onReply))
+    this.#child.on("message", (message) => this.#receive(message as Reply | Ready, events))
     let ended = false
     const end = (ending: Ending): void => {
       if (ended) return
@@ -68,11 +74,11 @@ export class WorkerProcess {
       clearTimeout(this.#overdue)
       events.onEnd(this, ending)
     }
-    this.#child.on("error", () => end(this.#ready ? "crash" : "unready"))
+    this.#child.on("error", () => end(this.ready ? "crash" : "unready"))
     this.#child.on("exit", (_code, signal) => {
       if (this.#silent || signal === overTime) end("timeout")
       else if (signal === overMemory) end("memory")
-      else end(this.#ready ? "crash" : "unready")
+      else end(this.ready ? "crash" : "unready")
     })
     this.#watch(startup)
   }
@@ -85,8 +91,9 @@ export class WorkerProcess {
   send(jobs: ReadonlyArray<Job>): void {
     if (this.jobs.length === 0) {
       this.#hold(true)
-      if (this.#ready) this.#watch(this.#limits.timeMs + silence)
+      if (this.ready) this.#watch(this.#limits.timeMs + silence)
     }
+    this.answered = 0
     for (const job of jobs) {
       this.jobs.push(job)
       this.bytes += job.raw.content.byteLength
@@ -109,16 +116,18 @@ export class WorkerProcess {
     this.#child.kill("SIGKILL")
   }
 
-  #receive(message: Reply | Ready, onReply: (worker: WorkerProcess, job: Job, result: Prepared | Refusal) => void): void {
+  #receive(message: Reply | Ready, events: Events): void {
     if ("ready" in message) {
-      this.#ready = true
+      this.ready = true
       this.#errors = ""
+      events.onReady()
     } else {
       const job = this.jobs.shift()
       if (job === undefined || job.id !== message.id) return
       this.bytes -= job.raw.content.byteLength
       this.spent = message.spent
-      onReply(this, job, message.result)
+      this.answered++
+      events.onReply(this, job, message.result)
     }
     if (this.jobs.length > 0) this.#watch(this.#limits.timeMs + silence)
     else {
@@ -130,7 +139,7 @@ export class WorkerProcess {
   #watch(milliseconds: number): void {
     clearTimeout(this.#overdue)
     this.#overdue = setTimeout(() => {
-      this.#silent = this.#ready
+      this.#silent = this.ready
       this.#child.kill("SIGKILL")
     }, milliseconds)
     this.#overdue.unref()

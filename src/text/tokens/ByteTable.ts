@@ -57,8 +57,8 @@ export class ByteTable {
   }
 }
 
-/** FNV-1a, byte by byte, so that whoever reads the bytes can hash them on the way. */
-export const hashSeed = 0x811c9dc5
+/** FNV-1a, byte by byte, so that whoever reads the bytes can hash them on the way. Signed, as all that comes of it is. */
+export const hashSeed = 0x811c9dc5 | 0
 export const hashed = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193)
 
 export const hashOf = (bytes: Uint8Array, start: number, end: number): number => {

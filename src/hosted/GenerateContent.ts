@@ -1,10 +1,9 @@
 import { Context, Effect, Layer, Predicate, Stream } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
-import type { Usage } from "../domain/Answer.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { bytesOf, serverSentEvents } from "../net/ServerSentEvents.ts"
 import { errorFromWire } from "../wire/Errors.ts"
-import { responseText } from "../wire/Grounding.ts"
+import type { CountTokensRequest, CountTokensResponse } from "../wire/messages/CountTokens.ts"
 import type { GenerateContentRequest, GenerateContentResponse } from "../wire/messages/GenerateContent.ts"
 import { decodeResponse, encodeRequest, path, routes } from "../wire/Routes.ts"
 import { withFix } from "./fixes.ts"
@@ -15,8 +14,8 @@ import { answered } from "./Unanswered.ts"
 const idleMs = 60_000
 const timeoutMs = 5 * 60_000
 
-/** Content generation by models of the service. A model is named as people do (`gemini-2.0-flash`), or in full. */
-export class Generation extends Context.Service<Generation, {
+/** The methods of content generation, in messages. A model is named as people do (`gemini-2.0-flash`), or in full. */
+export class GenerateContent extends Context.Service<GenerateContent, {
   /** The whole answer. */
   readonly generate: (model: string, request: GenerateContentRequest) => Effect.Effect<GenerateContentResponse, ServiceError>
   /**
@@ -24,10 +23,11 @@ export class Generation extends Context.Service<Generation, {
    * stream that breaks off, an error inside it, and a silence are failures.
    */
   readonly stream: (model: string, request: GenerateContentRequest) => Stream.Stream<GenerateContentResponse, ServiceError>
-}>()("sluice/hosted/Generation") {}
+  readonly countTokens: (model: string, request: CountTokensRequest) => Effect.Effect<CountTokensResponse, ServiceError>
+}>()("sluice/hosted/GenerateContent") {}
 
-export const layer: Layer.Layer<Generation, never, Transport> = Layer.effect(
-  Generation,
+export const layer: Layer.Layer<GenerateContent, never, Transport> = Layer.effect(
+  GenerateContent,
   Effect.gen(function*() {
     const transport = yield* Transport
 
@@ -43,12 +43,16 @@ export const layer: Layer.Layer<Generation, never, Transport> = Layer.effect(
       return pieces(transport, response)
     })
 
-    return Generation.of({
+    return GenerateContent.of({
       generate: Effect.fn("Generation.generate")(function*(model: string, body: GenerateContentRequest) {
         const params = { model: modelName(transport.parent, model) }
         return yield* transport.call({ route: routes.generateContent, params, body, bucket: "generate", timeoutMs })
       }),
-      stream: (model, request) => Stream.unwrap(open(model, request)).pipe(Stream.withSpan("Generation.stream", { attributes: { model } }))
+      stream: (model, request) => Stream.unwrap(open(model, request)).pipe(Stream.withSpan("Generation.stream", { attributes: { model } })),
+      countTokens: Effect.fn("Generation.countTokens")(function*(model: string, body: CountTokensRequest) {
+        const params = { endpoint: modelName(transport.parent, model) }
+        return yield* transport.call({ route: routes.countTokens, params, body, bucket: "generate" })
+      })
     })
   })
 )
@@ -92,37 +96,3 @@ const pieceOf = Effect.fnUntraced(function*(project: string, what: string, data:
 /** `gemini-2.0-flash`, `publishers/meta/models/…`, `endpoints/…`, or the full name. */
 export const modelName = (parent: string, model: string): string =>
   model.startsWith("projects/") ? model : model.includes("/") ? `${parent}/${model}` : `${parent}/publishers/google/models/${model}`
-
-/** Reasons for which a model stops of itself. All others withhold the answer. */
-const complete = new Set(["STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED"])
-
-/**
- * What a model of the service writes for a prompt: text as it comes, and usage at the end. An answer that is withheld
- * (safety, recitation, a blocked prompt) is `FAILED_PRECONDITION` with the service's reason.
- */
-export const write = (
-  generation: Generation["Service"],
-  model: string,
-  prompt: { readonly system: string; readonly user: string }
-): Stream.Stream<{ readonly text: string; readonly usage?: Usage }, ServiceError> =>
-  generation.stream(model, {
-    systemInstruction: { parts: [{ text: prompt.system }] },
-    contents: [{ role: "user", parts: [{ text: prompt.user }] }]
-  }).pipe(Stream.mapEffect((piece) => {
-    const finish = piece.candidates?.[0]?.finishReason?.replace(/^FINISH_REASON_(?!UNSPECIFIED)/, "")
-    const reason = piece.promptFeedback?.blockReason ?? (finish === undefined || complete.has(finish) ? undefined : finish)
-    if (reason !== undefined) {
-      return Effect.fail(new ServiceError({ code: "FAILED_PRECONDITION", message: `${model} gave no answer (${reason})`, reason }))
-    }
-    const usage = piece.usageMetadata
-    return Effect.succeed({
-      text: responseText(piece),
-      ...(usage === undefined ? {} : {
-        usage: {
-          promptTokens: usage.promptTokenCount ?? 0,
-          answerTokens: usage.candidatesTokenCount ?? 0,
-          totalTokens: usage.totalTokenCount ?? 0
-        }
-      })
-    })
-  }))

@@ -1,0 +1,94 @@
+import { Effect, Layer, Stream } from "effect"
+import { boundedEnd } from "../domain/Bounds.ts"
+import type { ChatEvent, ChatRequest, ChatTurn } from "../domain/Chat.ts"
+import { needsModel } from "../domain/ChatRefusal.ts"
+import { type ServiceError } from "../domain/Errors.ts"
+import { RagFileName } from "../domain/RagFile.ts"
+import type { Context } from "../domain/Retrieval.ts"
+import { ChatModel } from "../ports/ChatModel.ts"
+import { answerExtractively } from "./extractive/answer.ts"
+
+const model = "extractive"
+
+/** The answer where the text given holds none. */
+export const notInText = "The text given does not answer this."
+
+/**
+ * Converses without a model: the last paragraph of the last user turn is the question, and all other text of the system
+ * and the users is what it is answered from, in sentences of that text. What it was not told it does not know, and
+ * says so. Same request, same answer; sampling parameters change nothing, as there is nothing to sample.
+ */
+export const make = (countTokens: (text: string) => number): ChatModel["Service"] =>
+  ChatModel.of({
+    model,
+    stream: (request) =>
+      Stream.unwrap(Effect.suspend(() => {
+        const refused = refusal(request)
+        return refused === undefined ? Effect.succeed(Stream.fromIterable(eventsOf(request, countTokens))) : Effect.fail(refused)
+      })).pipe(Stream.withSpan("ChatModel.stream", { attributes: { model, turns: request.turns.length } }))
+  })
+
+export const layer = (countTokens: (text: string) => number): Layer.Layer<ChatModel> =>
+  Layer.succeed(ChatModel, make(countTokens))
+
+/** What would take a model, by the field that asks for it. */
+const refusal = (request: ChatRequest): ServiceError | undefined => {
+  if (request.toolChoice === "required" || typeof request.toolChoice === "object") return needsModel("toolChoice", "calling tools")
+  if (request.json !== undefined) return needsModel("json", "an answer of a given form")
+  if (request.thinking !== undefined) return needsModel("thinking", "thinking")
+  if ((request.candidates ?? 1) > 1) return needsModel("candidates", "more than one candidate")
+  if (request.logprobs !== undefined) return needsModel("logprobs", "telling probabilities")
+  for (const [i, { parts }] of request.turns.entries()) {
+    for (const [j, { type }] of parts.entries()) {
+      if (type === "media" || type === "mediaUri") return needsModel(`turns[${i}].parts[${j}]`, "reading media")
+    }
+  }
+  return request.turns.at(-1)?.role === "assistant"
+    ? needsModel(`turns[${request.turns.length - 1}]`, "going on from the beginning of an answer")
+    : undefined
+}
+
+const eventsOf = (request: ChatRequest, countTokens: (text: string) => number): ReadonlyArray<ChatEvent> => {
+  const { evidence, question } = asked(request)
+  const { grounded, supports, text } = answerExtractively({ question, contexts: evidence.map(contextOf) }, model)
+  // The statements without their marks: there are no documents that numbers could name.
+  const whole = grounded ? supports.map(({ end, start }) => text.slice(start, end)).join("\n") : notInText
+  const { end, ...ending } = boundedEnd(whole, request, countTokens)
+  const said = whole.slice(0, end)
+  const read = [request.system ?? "", ...request.turns.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")))]
+  const inputTokens = read.reduce((sum, text) => sum + countTokens(text), 0)
+  return [
+    ...(said === "" ? [] : said.split(/(?<=\n)/)).map((text): ChatEvent => ({ type: "text", candidate: 0, text })),
+    { type: "end", candidate: 0, ...ending },
+    { type: "usage", usage: { inputTokens, outputTokens: countTokens(said) } }
+  ]
+}
+
+/**
+ * The question of a conversation, and the texts it is to be answered from, nearest first. What the assistant said proves
+ * nothing.
+ */
+const asked = ({ system = "", turns }: ChatRequest): { readonly question: string; readonly evidence: ReadonlyArray<string> } => {
+  const parts = turns.flatMap(({ parts, role }) => (role === "user" ? parts : []))
+  const results = parts.flatMap((part) => (part.type === "toolResult" ? [part.text] : []))
+  const said = turns.filter(({ role }) => role === "user").map(textOf).filter((text) => text.trim() !== "")
+  const paragraphs = (said.pop() ?? "").trim().split(/\n\s*\n/)
+  return {
+    question: paragraphs.pop() ?? "",
+    evidence: [paragraphs.join("\n\n"), ...results, system, ...said.toReversed()].filter((text) => text.trim() !== "")
+  }
+}
+
+const textOf = ({ parts }: ChatTurn): string =>
+  parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n")
+
+/** A piece of the prompt in the shape in which the corpus's pieces come. */
+const contextOf = (text: string, at: number): Context => ({
+  chunkId: String(at),
+  file: RagFileName.make(`prompt/${at}`),
+  sourceUri: "",
+  sourceDisplayName: "",
+  text,
+  headings: [],
+  score: 1
+})

@@ -1,0 +1,47 @@
+import { Effect, Layer, Stream } from "effect"
+import { renamed } from "../domain/ChatRefusal.ts"
+import type { Conversation, MessageRequest } from "../domain/PartnerChat.ts"
+import { refusedCount, refusedMessage } from "../domain/PartnerChatRules.ts"
+import { assembled } from "../domain/PartnerEvents.ts"
+import { mediaTokens, textsOf } from "../domain/PartnerTokens.ts"
+import { ChatModel } from "../ports/ChatModel.ts"
+import { PartnerChat } from "../ports/PartnerChat.ts"
+import { chatRequest, requestField } from "./partner/chatRequest.ts"
+import { messageEvents } from "./partner/messageEvents.ts"
+import { stoppingAt } from "./partner/stoppingAt.ts"
+
+/**
+ * Claude's conversation held by another model: its requests, rules, events and reasons, whatever answers them. Tokens
+ * are those the model tells; where it tells none they are counted here, pictures at the most that one costs.
+ */
+export const make = (chat: ChatModel["Service"], countTokens: (text: string) => number): PartnerChat["Service"] => {
+  const tokensOf = (request: Conversation): number =>
+    textsOf(request).reduce((sum, text) => sum + countTokens(text), mediaTokens(request))
+
+  const stream = (request: MessageRequest) =>
+    Stream.unwrap(Effect.gen(function*() {
+      const refused = refusedMessage(request)
+      if (refused !== undefined) return yield* refused
+      const { toolChoice } = request
+      return messageEvents(
+        stoppingAt(chat.stream(yield* Effect.fromResult(chatRequest(request))), request.stopSequences ?? []).pipe(
+          Stream.mapError((error) => renamed(error, requestField))
+        ),
+        {
+          model: request.model,
+          inputTokens: tokensOf(request),
+          oneCall: toolChoice !== undefined && toolChoice.type !== "none" && toolChoice.disableParallelToolUse === true,
+          countTokens
+        }
+      )
+    })).pipe(Stream.withSpan("PartnerChat.stream", { attributes: { model: request.model, messages: request.messages.length } }))
+
+  return PartnerChat.of({
+    stream,
+    message: (request) => Effect.flatMap(Stream.runCollect(stream(request)), (events) => Effect.fromResult(assembled(events))),
+    countTokens: (request) => Effect.suspend(() => refusedCount(request) ?? Effect.succeed(tokensOf(request)))
+  })
+}
+
+export const layer = (countTokens: (text: string) => number): Layer.Layer<PartnerChat, never, ChatModel> =>
+  Layer.effect(PartnerChat, Effect.map(ChatModel, (chat) => make(chat, countTokens)))

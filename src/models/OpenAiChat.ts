@@ -1,0 +1,37 @@
+import { Effect, Layer, Stream } from "effect"
+import type { HttpClient } from "effect/http"
+import { ServiceError } from "../domain/Errors.ts"
+import { ChatModel } from "../ports/ChatModel.ts"
+import type { Secrets } from "../ports/Secrets.ts"
+import { chatBody, type Dialect } from "./openai/chatBody.ts"
+import { chatEvents } from "./openai/chatEvents.ts"
+import { type Connection, connect } from "./openai/Connection.ts"
+
+export interface OpenAiChatOptions extends Connection {
+  /** Further fields of every request's body, which those of the request go before: `temperature`, `reasoning_effort`, … */
+  readonly parameters?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * A model behind any `/chat/completions` URL that speaks as OpenAI's does. The beginning of an answer given goes as the
+ * last message, which servers of open models carry on from.
+ */
+export const make = Effect.fnUntraced(function*(options: OpenAiChatOptions) {
+  const { model, parameters = {} } = options
+  for (const field of ["model", "messages", "stream", "stream_options", "n"]) {
+    if (field in parameters) return yield* ServiceError.invalid(`parameters.${field}`, "is set by the model itself")
+  }
+  const service = yield* connect(options, "chat/completions", "answers")
+  const dialect: Dialect = { model, limit: service.host === "api.openai.com" ? "max_completion_tokens" : "max_tokens" }
+  return ChatModel.of({
+    model,
+    stream: (request) =>
+      Stream.unwrap(Effect.map(Effect.fromResult(chatBody(dialect, request)), (body) =>
+        chatEvents(service, { ...parameters, ...body }, options.timeoutMs ?? 60_000))).pipe(
+          Stream.withSpan("ChatModel.stream", { attributes: { model, turns: request.turns.length } })
+        )
+  })
+})
+
+export const layer = (options: OpenAiChatOptions): Layer.Layer<ChatModel, ServiceError, HttpClient.HttpClient | Secrets> =>
+  Layer.effect(ChatModel, make(options))

@@ -1,0 +1,63 @@
+import { Effect, Stream } from "effect"
+import type { ChatEndReason, ChatEvent } from "../domain/Chat.ts"
+import type { ServiceError } from "../domain/Errors.ts"
+import type { MessageEvent, PartnerMessage } from "../domain/PartnerChat.ts"
+import { assembled } from "../domain/PartnerEvents.ts"
+import { ChatModel } from "../ports/ChatModel.ts"
+import type { PartnerChat } from "../ports/PartnerChat.ts"
+import { messageRequest } from "./partner/messageRequest.ts"
+
+/** Claude as a model like any other: what answers are generated with, and conversations held. */
+export const make = (chat: PartnerChat["Service"], model: string): ChatModel["Service"] =>
+  ChatModel.of({
+    model,
+    stream: (request) =>
+      Stream.unwrap(Effect.map(Effect.fromResult(messageRequest(model, request)), (message) => chatEvents(chat.stream(message))))
+  })
+
+/** Words as they come; calls, the end and the usage when all of them are known. */
+const chatEvents = (events: Stream.Stream<MessageEvent, ServiceError>): Stream.Stream<ChatEvent, ServiceError> =>
+  Stream.suspend(() => {
+    const seen: Array<MessageEvent> = []
+    return events.pipe(
+      Stream.mapEffect((event): Effect.Effect<ReadonlyArray<ChatEvent>, ServiceError> => {
+        seen.push(event)
+        if (event.type === "message_stop") return Effect.map(Effect.fromResult(assembled(seen)), ending)
+        return Effect.succeed(event.type === "content_block_delta" ? wordsOf(event.delta) : [])
+      }),
+      Stream.flattenIterable
+    )
+  })
+
+const wordsOf = (delta: Extract<MessageEvent, { readonly type: "content_block_delta" }>["delta"]): ReadonlyArray<ChatEvent> => {
+  switch (delta.type) {
+    case "text_delta":
+      return [{ type: "text", candidate: 0, text: delta.text }]
+    case "thinking_delta":
+      return [{ type: "thinking", candidate: 0, text: delta.thinking }]
+    case "signature_delta":
+      return [{ type: "thinking", candidate: 0, text: "", signature: delta.signature }]
+    default:
+      return []
+  }
+}
+
+const reasons: Readonly<Record<string, ChatEndReason>> = { max_tokens: "length", tool_use: "toolCalls", refusal: "contentFilter" }
+
+const ending = ({ content, stopReason, stopSequence, usage }: PartnerMessage): ReadonlyArray<ChatEvent> => [
+  ...content.flatMap((block): ReadonlyArray<ChatEvent> =>
+    block.type === "tool_use" ? [{ type: "toolCall", candidate: 0, call: { id: block.id, name: block.name, args: block.input } }] : []),
+  {
+    type: "end",
+    candidate: 0,
+    reason: reasons[stopReason ?? ""] ?? "stop",
+    ...(stopSequence === null ? {} : { stopSequence })
+  },
+  {
+    type: "usage",
+    usage: {
+      inputTokens: usage.inputTokens + (usage.cacheCreationInputTokens ?? 0) + (usage.cacheReadInputTokens ?? 0),
+      outputTokens: usage.outputTokens
+    }
+  }
+]

@@ -1,0 +1,111 @@
+import { Result } from "effect"
+import type { ChatPart, ChatRequest, ChatToolCall, ChatTurn, JsonRecord } from "../../domain/Chat.ts"
+import { defined } from "../../domain/Defined.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+
+export interface Dialect {
+  readonly model: string
+  /** OpenAI's own models take only the new name of the limit by now; servers of open models know the old one. */
+  readonly limit: "max_tokens" | "max_completion_tokens"
+}
+
+/** The body of a `/chat/completions` call, streamed. Fields that stand for nothing asked are left out. */
+export const chatBody = ({ limit, model }: Dialect, request: ChatRequest): Result.Result<JsonRecord, ServiceError> =>
+  Result.gen(function*() {
+    const messages: Array<JsonRecord> = []
+    if (request.system !== undefined) messages.push({ role: "system", content: request.system })
+    for (const [at, turn] of request.turns.entries()) messages.push(...(yield* messagesOf(turn, `turns[${at}]`)))
+    const { json, thinking } = request
+    return defined({
+      model,
+      messages,
+      stream: true,
+      stream_options: { include_usage: true },
+      tools: request.tools?.map(({ description, name, parameters }) => ({
+        type: "function",
+        function: defined({ name, description, parameters })
+      })),
+      tool_choice: typeof request.toolChoice === "object"
+        ? { type: "function", function: { name: request.toolChoice.name } }
+        : request.toolChoice,
+      response_format: json === undefined ? undefined : json.schema === undefined
+        ? { type: "json_object" }
+        : { type: "json_schema", json_schema: { name: "answer", schema: json.schema } },
+      [limit]: request.maxTokens,
+      temperature: request.temperature,
+      top_p: request.topP,
+      // Not OpenAI's own, and known to most others; a service that does not know it says so.
+      top_k: request.topK,
+      stop: request.stop,
+      presence_penalty: request.presencePenalty,
+      frequency_penalty: request.frequencyPenalty,
+      seed: request.seed,
+      n: request.candidates,
+      logprobs: request.logprobs === undefined ? undefined : true,
+      top_logprobs: request.logprobs === 0 ? undefined : request.logprobs,
+      reasoning_effort: thinking === undefined ? undefined : thinking.effort ?? effortOf(thinking.budgetTokens)
+    })
+  })
+
+/** The protocol knows no budgets: one is the effort that is likely to stay within it. */
+const effortOf = (budgetTokens: number | undefined): "low" | "medium" | "high" =>
+  budgetTokens === undefined ? "medium" : budgetTokens <= 2_048 ? "low" : budgetTokens <= 8_192 ? "medium" : "high"
+
+/** Results of tools are messages of their own; thoughts have no place in the protocol and are left out. */
+const messagesOf = (turn: ChatTurn, at: string): Result.Result<ReadonlyArray<JsonRecord>, ServiceError> =>
+  Result.gen(function*() {
+    const results = turn.parts.flatMap((part) =>
+      part.type === "toolResult" ? [{ role: "tool", tool_call_id: part.id, content: part.text }] : [])
+    const contents: Array<JsonRecord> = []
+    const calls: Array<ChatToolCall> = []
+    for (const [i, part] of turn.parts.entries()) {
+      if (part.type === "toolCall") calls.push(part)
+      else if (part.type !== "toolResult" && part.type !== "thinking") contents.push(yield* contentOf(part, `${at}.parts[${i}]`))
+    }
+    if (contents.length === 0 && calls.length === 0) return results
+    return [...results, defined({
+      role: turn.role,
+      content: textOf(contents) ?? (contents.length === 0 ? null : contents),
+      tool_calls: calls.length === 0 ? undefined : calls.map(({ args, id, name }) => ({
+        id,
+        type: "function",
+        function: { name, arguments: JSON.stringify(args) }
+      }))
+    })]
+  })
+
+/** One string where there is nothing but text: many servers take lists only from models that see. */
+const textOf = (contents: ReadonlyArray<JsonRecord>): string | undefined =>
+  contents.length > 0 && contents.every(({ type }) => type === "text") ? contents.map(({ text }) => text).join("\n\n") : undefined
+
+type ContentPart = Extract<ChatPart, { readonly type: "text" | "media" | "mediaUri" }>
+
+const contentOf = (part: ContentPart, at: string): Result.Result<JsonRecord, ServiceError> => {
+  switch (part.type) {
+    case "text":
+      return Result.succeed({ type: "text", text: part.text })
+    case "media": {
+      const { data, mimeType } = part
+      const audio = audioFormats[mimeType]
+      if (mimeType.startsWith("image/")) return Result.succeed(image(`data:${mimeType};base64,${data}`))
+      if (mimeType === "text/plain") return Result.succeed({ type: "text", text: Buffer.from(data, "base64").toString("utf8") })
+      if (audio !== undefined) return Result.succeed({ type: "input_audio", input_audio: { data, format: audio } })
+      if (mimeType === "application/pdf") {
+        return Result.succeed({ type: "file", file: { filename: "document.pdf", file_data: `data:${mimeType};base64,${data}` } })
+      }
+      return Result.fail(ServiceError.invalid(`${at}.mimeType`, `the OpenAI protocol carries no ${mimeType}`, "Give images, audio, PDF or text."))
+    }
+    case "mediaUri":
+      return /^https?:/.test(part.uri) && (part.mimeType ?? "image/").startsWith("image/")
+        ? Result.succeed(image(part.uri))
+        : Result.fail(ServiceError.invalid(
+          `${at}.uri`,
+          "the OpenAI protocol carries addresses of images on the web only",
+          "Give the data itself."
+        ))
+  }
+}
+
+const audioFormats: Readonly<Record<string, string>> = { "audio/wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3" }
+
+const image = (url: string): JsonRecord => ({ type: "image_url", image_url: { url } })

@@ -1,0 +1,119 @@
+import { Result } from "effect"
+import type { ChatPart, ChatRequest, ChatTurn } from "../../domain/Chat.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import { blocksOf, type ContentBlock, type MessageRequest, type MessageTurn, type PartnerTool } from "../../domain/PartnerChat.ts"
+
+/**
+ * A request for Claude as one for any model: turn for turn. What only the partner's own service can do is refused where
+ * an answer would depend on it (its tools, its citations), and left out where it would not (its cache, its sealed
+ * thoughts). Stop sequences are left to `stoppingAt`.
+ */
+export const chatRequest = (request: MessageRequest): Result.Result<ChatRequest, ServiceError> =>
+  Result.gen(function*() {
+    const tools = yield* Result.all((request.tools ?? []).map(toolOf))
+    const cited = citationsWanted(request.messages)
+    if (cited !== undefined) return yield* Result.fail(cited)
+    const { maxTokens, temperature, thinking, toolChoice, topK, topP } = request
+    const system = blocksOf(request.system).map(({ text }) => text).join("\n\n")
+    const names = namesOfCalls(request.messages)
+    return {
+      turns: request.messages.map((turn) => turnOf(turn, names)),
+      maxTokens,
+      ...(system === "" ? {} : { system }),
+      ...(tools.length === 0 ? {} : { tools }),
+      ...(toolChoice === undefined ? {} : { toolChoice: choiceOf(toolChoice) }),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(topP === undefined ? {} : { topP }),
+      ...(topK === undefined ? {} : { topK }),
+      ...(thinking?.type === "enabled" ? { thinking: { budgetTokens: thinking.budgetTokens } } : {})
+    }
+  })
+
+const toolOf = ({ description, inputSchema, name, type }: PartnerTool, i: number) =>
+  type === undefined || type === null || type === "custom"
+    ? Result.succeed({
+      name,
+      ...(description === undefined ? {} : { description }),
+      ...(inputSchema === undefined ? {} : { parameters: inputSchema })
+    })
+    : Result.fail(ServiceError.invalid(
+      `tools.${i}.type`,
+      `${type} is a tool of the partner's own service`,
+      "describe it as a custom tool, with its input_schema"
+    ))
+
+const citationsWanted = (messages: ReadonlyArray<MessageTurn>): ServiceError | undefined => {
+  for (const [i, { content }] of messages.entries()) {
+    for (const [j, block] of blocksOf(content).entries()) {
+      if (block.type === "document" && block.citations?.enabled === true) {
+        return ServiceError.invalid(`messages.${i}.content.${j}.citations`, "are made by the partner's own service", "leave them out")
+      }
+    }
+  }
+  return undefined
+}
+
+const choices = { auto: "auto", any: "required", none: "none" } as const
+
+const choiceOf = (choice: NonNullable<MessageRequest["toolChoice"]>): NonNullable<ChatRequest["toolChoice"]> =>
+  choice.type === "tool" ? { name: choice.name } : choices[choice.type]
+
+const namesOfCalls = (messages: ReadonlyArray<MessageTurn>): ReadonlyMap<string, string> =>
+  new Map(messages.flatMap(({ content }) =>
+    blocksOf(content).flatMap((block) => (block.type === "tool_use" ? [[block.id, block.name] as const] : []))))
+
+const turnOf = ({ content, role }: MessageTurn, names: ReadonlyMap<string, string>): ChatTurn => ({
+  role,
+  parts: blocksOf(content).flatMap((block) => partsOf(block, names))
+})
+
+/** Pictures within a tool's result come after it: elsewhere a result is text. */
+const partsOf = (block: ContentBlock, names: ReadonlyMap<string, string>): ReadonlyArray<ChatPart> => {
+  switch (block.type) {
+    case "text":
+      return [{ type: "text", text: block.text }]
+    case "image":
+      return [{ type: "media", mimeType: block.source.mediaType, data: block.source.data }]
+    case "document":
+      return documentParts(block, names)
+    case "tool_use":
+      return [{ type: "toolCall", id: block.id, name: block.name, args: block.input }]
+    case "tool_result": {
+      const parts = blocksOf(block.content).flatMap((inner) => partsOf(inner, names))
+      const name = names.get(block.toolUseId)
+      return [
+        {
+          type: "toolResult",
+          id: block.toolUseId,
+          text: parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"),
+          ...(name === undefined ? {} : { name }),
+          ...(block.isError === undefined ? {} : { isError: block.isError })
+        },
+        ...parts.filter(({ type }) => type !== "text")
+      ]
+    }
+    case "thinking":
+      return [{ type: "thinking", text: block.thinking, ...(block.signature === "" ? {} : { signature: block.signature }) }]
+    case "redacted_thinking":
+      return []
+  }
+}
+
+const documentParts = (
+  { context, source, title }: Extract<ContentBlock, { readonly type: "document" }>,
+  names: ReadonlyMap<string, string>
+): ReadonlyArray<ChatPart> => {
+  const about = [title, context].filter((text) => text !== undefined && text !== null && text !== "").join("\n")
+  return [
+    ...(about === "" ? [] : [{ type: "text" as const, text: about }]),
+    ...(source.type === "text" ? [{ type: "text" as const, text: source.data }]
+      : source.type === "base64" ? [{ type: "media" as const, mimeType: source.mediaType, data: source.data }]
+      : blocksOf(source.content).flatMap((inner) => partsOf(inner, names)))
+  ]
+}
+
+/** A field of the conversation, as the request spelled it. */
+export const requestField = (field: string): string => {
+  const turn = /^turns\[(\d+)\]/.exec(field)
+  return turn === null ? field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : `messages.${turn[1]}.content`
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from "node:crypto"
+import { Clock, Effect, Stream } from "effect"
+import { renamed } from "../../domain/ChatRefusal.ts"
+import type { ServiceError } from "../../domain/Errors.ts"
+import { ChatModel } from "../../ports/ChatModel.ts"
+import { completionChunks, completionErrorToWire, type CompletionIdentity, completionToWire } from "../../wire/OpenAiAnswers.ts"
+import { completionFromWire } from "../../wire/OpenAiRequests.ts"
+import { type Handlers, type RawAnswer, take } from "../Call.ts"
+import { begun } from "../http/begun.ts"
+
+/** OpenAI's chat completions over whatever model the server has; answers name the one that answered. */
+export const chatCompletionsHandlers: Effect.Effect<Pick<Handlers, "chatCompletions">, never, ChatModel> = Effect.gen(function*() {
+  const model = yield* ChatModel
+
+  const answer = Effect.fnUntraced(function*(bytes: Uint8Array): Effect.fn.Return<RawAnswer, ServiceError> {
+    const { chat, fieldOf, stream, usage } = yield* take(completionFromWire(bytes))
+    const identity: CompletionIdentity = {
+      id: `chatcmpl-${randomUUID()}`,
+      created: Math.floor((yield* Clock.currentTimeMillis) / 1000),
+      model: model.model
+    }
+    const events = model.stream(chat).pipe(Stream.mapError((error) => renamed(error, fieldOf)))
+    if (!stream) return json(completionToWire(identity, yield* Stream.runCollect(events)))
+    const chunks = completionChunks({ identity, usage })
+    return {
+      contentType: "text/event-stream; charset=utf-8",
+      body: (yield* begun(events)).pipe(
+        Stream.flatMap((event) => Stream.fromIterable(chunks(event))),
+        Stream.map(event),
+        Stream.concat(Stream.succeed("data: [DONE]\n\n")),
+        Stream.catch((error) => Stream.succeed(event(completionErrorToWire(error).body))),
+        Stream.encodeText
+      )
+    }
+  })
+
+  return {
+    chatCompletions: ({ body }) => Effect.catch(answer(body), (error) => Effect.succeed(refused(error)))
+  }
+})
+
+const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`
+
+const json = (body: object): RawAnswer => ({
+  contentType: "application/json; charset=utf-8",
+  body: new TextEncoder().encode(JSON.stringify(body))
+})
+
+const refused = (error: ServiceError): RawAnswer => {
+  const { body, status } = completionErrorToWire(error)
+  const retry = error.retryAfter === undefined ? {} : { headers: { "retry-after": String(Math.ceil(error.retryAfter / 1000)) } }
+  return { ...json(body), status, ...retry }
+}

@@ -1,0 +1,119 @@
+import { Effect, Stream } from "effect"
+import { type Endpoint, EndpointName, type Model, ModelName } from "../../domain/Endpoint.ts"
+import { Endpoints } from "../../ports/Endpoints.ts"
+import { Operations } from "../../ports/Operations.ts"
+import { deployModelFromWire, endpointSpecFromWire, endpointToWire, undeployFromWire } from "../../wire/Endpoints.ts"
+import { modelSpecFromWire, modelToWire } from "../../wire/Models.ts"
+import { type Handlers, take } from "../Call.ts"
+import type { ClientNames } from "../ClientNames.ts"
+import { begun } from "../http/begun.ts"
+import { LongRunning } from "../operations/LongRunning.ts"
+import { told } from "./ModelCatalog.ts"
+import { answered, answeredEndpoint } from "./Operations.ts"
+import { pageOf } from "./paging.ts"
+
+type Methods = Pick<
+  Handlers,
+  | "uploadModel"
+  | "listModels"
+  | "getModel"
+  | "deleteModel"
+  | "createEndpoint"
+  | "listEndpoints"
+  | "getEndpoint"
+  | "deleteEndpoint"
+  | "deployModel"
+  | "undeployModel"
+  | "endpointRawPredict"
+  | "endpointStreamRawPredict"
+>
+
+const endpointIn = (names: ClientNames, name: string) => EndpointName.make(names.toEngine(name))
+const modelIn = (names: ClientNames, name: string) => ModelName.make(names.toEngine(name))
+
+const modelOut = (model: Model, names: ClientNames) =>
+  modelToWire({
+    ...names.renamed(model),
+    deployedModels: model.deployedModels.map(({ deployedModelId, endpoint }) => ({
+      endpoint: EndpointName.make(names.toClient(endpoint)),
+      deployedModelId
+    }))
+  })
+
+const endpointOut = (endpoint: Endpoint, names: ClientNames) => endpointToWire(answeredEndpoint(endpoint, names))
+
+const listQuery = (query: { readonly filter?: string; readonly pageSize?: number; readonly pageToken?: string }) => ({
+  ...pageOf(query),
+  ...(query.filter === undefined || query.filter === "" ? {} : { filter: query.filter })
+})
+
+/** Models, endpoints and what is deployed. An operation stands for what has been done. */
+export const endpointHandlers = (defaultEmbedding: string): Effect.Effect<Methods, never, Endpoints | Operations | LongRunning> =>
+  Effect.gen(function*() {
+    const endpoints = yield* Endpoints
+    const operations = yield* LongRunning
+    const tell = told(operations, yield* Operations)
+
+    return {
+      uploadModel: Effect.fnUntraced(function*({ body, names, slowBy, version }) {
+        const spec = modelSpecFromWire(body)
+        const model = yield* endpoints.uploadModel(spec.parentModel === undefined ? spec : { ...spec, parentModel: names.toEngine(spec.parentModel) })
+        const { versionId } = model
+        const entry = yield* operations.finished("uploadModel", model.name, {
+          model: versionId === undefined ? {} : { versionId },
+          slowBy
+        })
+        return answered(entry, version, names, defaultEmbedding)
+      }),
+      listModels: ({ names, query }) =>
+        endpoints.listModels(listQuery(query)).pipe(Effect.map(({ items, nextToken }) => ({
+          models: items.map((model) => modelOut(model, names)),
+          ...(nextToken === undefined ? {} : { nextPageToken: nextToken })
+        }))),
+      getModel: ({ names, params }) => Effect.map(endpoints.getModel(modelIn(names, params.name)), (model) => modelOut(model, names)),
+      deleteModel: Effect.fnUntraced(function*({ names, params, slowBy, version }) {
+        const name = modelIn(names, params.name)
+        yield* endpoints.deleteModel(name)
+        return answered(yield* operations.finished("deleteModel", name, { slowBy }), version, names, defaultEmbedding)
+      }),
+
+      createEndpoint: Effect.fnUntraced(function*({ body, names, query, slowBy, version }) {
+        const endpoint = yield* endpoints.create(endpointSpecFromWire(body, query.endpointId))
+        const entry = yield* operations.finished("createEndpoint", endpoint.name, { model: { endpoint }, slowBy })
+        return answered(entry, version, names, defaultEmbedding)
+      }),
+      listEndpoints: ({ names, query }) =>
+        endpoints.list(listQuery(query)).pipe(Effect.map(({ items, nextToken }) => ({
+          endpoints: items.map((endpoint) => endpointOut(endpoint, names)),
+          ...(nextToken === undefined ? {} : { nextPageToken: nextToken })
+        }))),
+      getEndpoint: ({ names, params }) =>
+        Effect.map(endpoints.get(endpointIn(names, params.name)), (endpoint) => endpointOut(endpoint, names)),
+      deleteEndpoint: Effect.fnUntraced(function*({ names, params, slowBy, version }) {
+        const name = endpointIn(names, params.name)
+        yield* endpoints.delete(name)
+        return answered(yield* operations.finished("deleteEndpoint", name, { slowBy }), version, names, defaultEmbedding)
+      }),
+
+      deployModel: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
+        const asked = yield* take(deployModelFromWire(endpointIn(names, params.endpoint), body))
+        const started = yield* endpoints.deployModel({ ...asked, model: modelIn(names, asked.model) })
+        const deployed = (yield* endpoints.get(asked.endpoint)).deployedModels.find(({ id }) => id === started.deployment?.deployedModelId)
+        const result = deployed === undefined ? {} : { deployedModel: deployed }
+        return answered(yield* tell("deployModel", started, asked.endpoint, slowBy, result), version, names, defaultEmbedding)
+      }),
+      undeployModel: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
+        const request = undeployFromWire(endpointIn(names, params.endpoint), body)
+        yield* endpoints.undeployModel(request)
+        return answered(yield* operations.finished("undeployModel", request.endpoint, { slowBy }), version, names, defaultEmbedding)
+      }),
+
+      endpointRawPredict: ({ body, contentType, names, params }) =>
+        endpoints.rawPredict(endpointIn(names, params.endpoint), { contentType, body }),
+      endpointStreamRawPredict: Effect.fnUntraced(function*({ body, contentType, names, params }) {
+        const answer = yield* endpoints.streamRawPredict(endpointIn(names, params.endpoint), { contentType, body })
+        // What goes wrong before the first byte still has a status; after it, the connection breaks.
+        return { ...answer, body: Stream.orDie(yield* begun(answer.body)) }
+      })
+    }
+  })

@@ -1,0 +1,89 @@
+import { Effect } from "effect"
+import type { ServiceError } from "../../domain/Errors.ts"
+import type { DeployRequest } from "../../domain/ModelCatalog.ts"
+import type { Operation } from "../../domain/Operation.ts"
+import { ModelCatalog } from "../../ports/ModelCatalog.ts"
+import { Operations } from "../../ports/Operations.ts"
+import { catalogModelToWire, catalogQueryFromWire } from "../../wire/Catalog.ts"
+import { deployPublisherModelFromWire, deployRequestFromWire } from "../../wire/Deployments.ts"
+import type { ModelResult } from "../../wire/ModelOperations.ts"
+import { required } from "../../wire/optional.ts"
+import { type Call, type Handlers, take } from "../Call.ts"
+import { LongRunning } from "../operations/LongRunning.ts"
+import { answered } from "./Operations.ts"
+import { pageOf } from "./paging.ts"
+
+type Methods = Pick<
+  Handlers,
+  "listPublisherModels" | "getPublisherModel" | "deploy" | "deployPublisherModel" | "checkPublisherModelEula" | "acceptPublisherModelEula"
+>
+
+/**
+ * Tells a deployment as an operation of the server's, under a name that its clients can list. The engine's own record
+ * of it would be the same deployment again.
+ */
+export const told = (operations: LongRunning["Service"], engine: Operations["Service"]) =>
+  Effect.fnUntraced(function*(
+    kind: "deploy" | "deployPublisherModel" | "deployModel",
+    started: Operation,
+    target: string,
+    slowBy: number | undefined,
+    model: ModelResult = {}
+  ) {
+    if (!started.done || started.error !== undefined) return { operation: started }
+    const { stage: _, ...deployment } = started.deployment ?? {}
+    const entry = yield* operations.finished(kind, target, { deployment, model, slowBy })
+    yield* Effect.ignore(engine.delete(started.name))
+    return entry
+  })
+
+export const modelCatalogHandlers = (
+  defaultEmbedding: string
+): Effect.Effect<Methods, never, ModelCatalog | Operations | LongRunning> =>
+  Effect.gen(function*() {
+    const catalog = yield* ModelCatalog
+    const operations = yield* LongRunning
+    const tell = told(operations, yield* Operations)
+
+    const deploy = Effect.fnUntraced(function*(
+      kind: "deploy" | "deployPublisherModel",
+      request: DeployRequest,
+      { names, params, slowBy, version }: Pick<Call<unknown, unknown, { readonly destination: string }>, "names" | "params" | "slowBy" | "version">
+    ) {
+      const started = yield* catalog.deploy(request)
+      return answered(yield* tell(kind, started, names.toEngine(params.destination), slowBy), version, names, defaultEmbedding)
+    })
+
+    const acceptance = (parent: string, publisherModel: string, accepted: boolean) => ({
+      ...(/^projects\/\d{1,18}$/.test(parent) ? { projectNumber: parent.slice("projects/".length) } : {}),
+      publisherModel,
+      publisherModelEulaAcked: accepted
+    })
+
+    const named = (model: string | undefined): Effect.Effect<string, ServiceError> => take(required(model, "publisher_model"))
+
+    return {
+      listPublisherModels: Effect.fnUntraced(function*({ params, query }) {
+        const { items, nextToken } = yield* catalog.list(yield* take(catalogQueryFromWire(params.parent, query)), pageOf(query))
+        const basic = query.view === "PUBLISHER_MODEL_VIEW_BASIC"
+        return {
+          publisherModels: items.map((model) => catalogModelToWire(model, basic)),
+          ...(nextToken === undefined ? {} : { nextPageToken: nextToken })
+        }
+      }),
+      getPublisherModel: ({ params, query }) =>
+        Effect.map(catalog.get(params.name), (model) => catalogModelToWire(model, query.view === "PUBLISHER_MODEL_VIEW_BASIC")),
+      deploy: (call) => Effect.flatMap(take(deployRequestFromWire(call.body)), (request) => deploy("deploy", request, call)),
+      deployPublisherModel: (call) =>
+        Effect.flatMap(take(deployPublisherModelFromWire(call.body)), (request) => deploy("deployPublisherModel", request, call)),
+      checkPublisherModelEula: Effect.fnUntraced(function*({ body, params }) {
+        const model = yield* named(body.publisherModel)
+        return acceptance(params.parent, model, yield* catalog.eulaAccepted(model))
+      }),
+      acceptPublisherModelEula: Effect.fnUntraced(function*({ body, params }) {
+        const model = yield* named(body.publisherModel)
+        yield* catalog.acceptEula(model)
+        return acceptance(params.parent, model, true)
+      })
+    }
+  })

@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto"
+import { Clock, Effect, Stream } from "effect"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { MessageRequest, MessageUsage } from "../../domain/PartnerChat.ts"
+import { refusedRegion } from "../../domain/PartnerChatRules.ts"
+import { added } from "../../domain/PartnerEvents.ts"
+import { PartnerChat } from "../../ports/PartnerChat.ts"
+import { answerToWire, countAnswerToWire, eventToWire, failureEventToWire } from "../../wire/PartnerAnswers.ts"
+import { partnerErrorToWire } from "../../wire/PartnerErrors.ts"
+import { countFromWire, messageFromWire } from "../../wire/PartnerRequests.ts"
+import { type Handlers, type RawAnswer, take } from "../Call.ts"
+import { begun } from "../http/begun.ts"
+import type { PartnerQuotas } from "../quotas/PartnerQuotas.ts"
+
+type Methods = Pick<Handlers, "partnerRawPredict" | "partnerStreamRawPredict">
+
+/** Told what an answer came to. */
+type Spent = (usage: MessageUsage) => void
+
+/** The model whose answers are counts of what another would read. */
+const counter = "count-tokens"
+
+/**
+ * Claude's messages over whatever model the server has. What the service's front end finds wrong, a model that is not
+ * where it is asked for or a quota that is used up, is told as Google tells it; all else as the model does.
+ */
+export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Methods, never, PartnerChat> =>
+  Effect.gen(function*() {
+    const chat = yield* PartnerChat
+
+    const whole = Effect.fnUntraced(function*(request: MessageRequest, spent: Spent) {
+      const answer = yield* chat.message(request)
+      spent(answer.usage)
+      return json(answerToWire(answer))
+    })
+
+    const streamed = Effect.fnUntraced(function*(request: MessageRequest, spent: Spent) {
+      const events = yield* begun(chat.stream(request))
+      let usage: MessageUsage = { inputTokens: 0, outputTokens: 0 }
+      return {
+        contentType: "text/event-stream; charset=utf-8",
+        headers: requestId(),
+        body: events.pipe(
+          Stream.map((event) => {
+            if (event.type === "message_start") usage = event.message.usage
+            if (event.type === "message_delta") usage = added(usage, event.usage)
+            spent(usage)
+            return eventToWire(event)
+          }),
+          Stream.catch((error) => Stream.succeed(failureEventToWire(error))),
+          Stream.encodeText
+        )
+      }
+    })
+
+    const count = Effect.fnUntraced(function*(bytes: Uint8Array, region: string) {
+      const request = yield* take(countFromWire(bytes))
+      const elsewhere = refusedRegion(request.model, region)
+      if (elsewhere !== undefined) return yield* elsewhere
+      return json(countAnswerToWire(yield* chat.countTokens(request)))
+    })
+
+    /** Answers as the model does, also where it refuses, once the front end has let the request through. */
+    const asked = Effect.fnUntraced(function*(
+      endpoint: string,
+      answer: (model: string, region: string, spent: Spent) => Effect.Effect<RawAnswer, ServiceError>
+    ): Effect.fn.Return<RawAnswer, ServiceError> {
+      const [, location = "", region = "", publisher = "", model = ""] = endpointParts.exec(endpoint) ?? []
+      const missing = publisher === "anthropic" ? refusedRegion(model, region) : ServiceError.notFound(endpoint)
+      if (missing !== undefined) return yield* notThere(endpoint, missing)
+      const turn = quotas?.take(model, location, yield* Clock.currentTimeMillis)
+      if (turn instanceof ServiceError) return yield* turn
+      return yield* Effect.catch(
+        answer(model, region, ({ inputTokens, outputTokens }) => turn?.(inputTokens + outputTokens)),
+        (error) => Effect.succeed(refused(error))
+      )
+    })
+
+    return {
+      partnerRawPredict: ({ body, params: { endpoint } }) =>
+        asked(endpoint, (model, region, spent) =>
+          model === counter
+            ? count(body, region)
+            : Effect.flatMap(take(messageFromWire(model, body)), ({ request }) => whole(request, spent))),
+      partnerStreamRawPredict: ({ body, params: { endpoint } }) =>
+        asked(endpoint, (model, _, spent) =>
+          Effect.flatMap(take(messageFromWire(model, body)), ({ request, stream }) =>
+            stream ? streamed(request, spent) : whole(request, spent)))
+    }
+  })
+
+/** `projects/{project}/locations/{location}/publishers/{publisher}/models/{model}` */
+const endpointParts = /^(projects\/[^/]+\/locations\/([^/]+))\/publishers\/([^/]+)\/models\/([^/]+)$/
+
+const json = (body: object): RawAnswer => ({
+  contentType: "application/json",
+  headers: requestId(),
+  body: new TextEncoder().encode(JSON.stringify(body))
+})
+
+const refused = (error: ServiceError): RawAnswer => {
+  const { body, status } = partnerErrorToWire(error)
+  const { headers, ...answer } = json(body)
+  const retry = error.retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(error.retryAfter / 1000)) }
+  return { ...answer, status, headers: { ...headers, ...retry } }
+}
+
+const requestId = () => ({ "request-id": `req_vrtx_${randomUUID().replaceAll("-", "")}` })
+
+/** In the service's words. */
+const notThere = (endpoint: string, { fix }: ServiceError): ServiceError =>
+  new ServiceError({
+    code: "NOT_FOUND",
+    message: `Publisher Model \`${endpoint}\` was not found or your project does not have access to it.`,
+    ...(fix === undefined ? {} : { fix })
+  })

@@ -1,0 +1,76 @@
+import { Clock, Effect } from "effect"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { ImportCounts, Operation } from "../../domain/Operation.ts"
+import type { Operations } from "../../ports/Operations.ts"
+import type { Page, PageRequest } from "../../ports/Paging.ts"
+import type { Entry, ImportEntry, Journal } from "./Journal.ts"
+
+export const noCounts: ImportCounts = { imported: 0, failed: 0, skipped: 0 }
+
+/** Operations go by the last segment of their names, wherever they hang. */
+export const idOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
+
+/**
+ * The operations that a server's clients asked for, with what the engine says of their work. Runs none of them: also
+ * for those who look into a server's data from outside.
+ */
+export const asked = (journal: Journal["Service"], operations: Operations["Service"]) => {
+  /** The engine's word on the work of an import; undefined where there is none (any more). */
+  const workOf = ({ work }: ImportEntry) =>
+    work === undefined ? Effect.undefined : operations.get(work).pipe(Effect.catch(() => Effect.undefined))
+
+  const view = Effect.fnUntraced(function*(entry: Entry): Effect.fn.Return<Entry> {
+    const early = entry.notBefore !== undefined && (yield* Clock.currentTimeMillis) < entry.notBefore
+    if (early) return { ...entry, operation: unfinished(entry.operation) }
+    if (entry.operation.done || entry.import === undefined) return entry
+    const state = yield* workOf(entry.import)
+    return state === undefined ? entry : { ...entry, operation: { ...entry.operation, ...progressOf(entry, state) } }
+  })
+
+  /** Undefined where the engine was asked through the library. */
+  const find = (name: string): Effect.Effect<Entry | undefined> =>
+    Effect.flatMap(journal.get(idOf(name)), (entry) => entry === undefined ? Effect.undefined : view(entry))
+
+  return {
+    workOf,
+    view,
+    find,
+    list: Effect.fnUntraced(function*(page: PageRequest, target?: string): Effect.fn.Return<Page<Entry>, ServiceError> {
+      const found = yield* journal.list(page, target)
+      return { ...found, items: yield* Effect.forEach(found.items, view) }
+    }),
+    /** Whoever runs it sees that it is to stop. */
+    cancel: Effect.fnUntraced(function*({ operation }: Entry): Effect.fn.Return<void, ServiceError> {
+      if (operation.done) return
+      const entry = yield* journal.change(idOf(operation.name), (now) => now.import === undefined ? now : { ...now, import: { ...now.import, cancelled: true } })
+      if (entry?.import?.work !== undefined) yield* operations.cancel(entry.import.work)
+    }),
+    delete: Effect.fnUntraced(function*({ import: imported, operation }: Entry): Effect.fn.Return<void, ServiceError> {
+      if (!operation.done) {
+        return yield* new ServiceError({ code: "FAILED_PRECONDITION", message: `operation ${operation.name} is still running` })
+      }
+      if (imported?.work !== undefined) yield* Effect.ignore(operations.delete(imported.work))
+      yield* journal.remove(idOf(operation.name))
+    })
+  }
+}
+
+/** What earlier lives of an import did, and what the one that goes on does. */
+export const added = (a: ImportCounts, b: ImportCounts): ImportCounts => ({
+  imported: a.imported + b.imported,
+  // The later life of an import sees everything again.
+  failed: b.failed,
+  skipped: Math.max(0, b.skipped - a.imported)
+})
+
+export const progressOf = (
+  { import: imported }: Entry,
+  state: Operation
+): Pick<Operation, "partialFailures" | "updateTime"> & Partial<Operation> => ({
+  partialFailures: state.partialFailures,
+  updateTime: state.updateTime,
+  ...(state.progress === undefined ? {} : { progress: state.progress }),
+  ...(state.counts === undefined ? {} : { counts: added(imported?.before ?? noCounts, state.counts) })
+})
+
+const unfinished = ({ counts: _, error: __, progress: ___, ...operation }: Operation): Operation => ({ ...operation, done: false })

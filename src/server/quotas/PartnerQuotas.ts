@@ -1,0 +1,50 @@
+import { ServiceError } from "../../domain/Errors.ts"
+import { partnerModel } from "../../domain/PartnerModels.ts"
+
+interface Asked {
+  readonly at: number
+  tokens: number
+}
+
+const minute = 60_000
+/** Projects are named by the client: their number is bounded. */
+const mostBuckets = 1_000
+
+/** The service's quotas of partner models: requests and tokens in any minute, by project, region and model. */
+export class PartnerQuotas {
+  readonly #asked = new Map<string, Array<Asked>>()
+
+  /**
+   * Counts a request, or says why it is one too many; refused ones are not counted. Gives what takes the tokens that it
+   * came to. What the documentation has no quota for has none.
+   *
+   * @param location `projects/{project}/locations/{location}`
+   */
+  take(model: string, location: string, now: number): ServiceError | ((tokens: number) => void) {
+    const limits = partnerModel(model)?.regions[location.split("/")[3] ?? ""]
+    if (limits === undefined) return () => undefined
+    const key = `${location} ${model}`
+    const recent = (this.#asked.get(key) ?? []).filter(({ at }) => at > now - minute)
+    const [oldest] = recent
+    const tokens = recent.reduce((sum, asked) => sum + asked.tokens, 0)
+    if (oldest !== undefined && recent.length >= limits.queriesPerMinute) return exceeded("requests", model, oldest.at + minute - now)
+    if (oldest !== undefined && tokens >= limits.tokensPerMinute) return exceeded("tokens", model, oldest.at + minute - now)
+    const asked: Asked = { at: now, tokens: 0 }
+    if (this.#asked.size >= mostBuckets && !this.#asked.has(key)) this.#asked.delete(this.#asked.keys().next().value ?? key)
+    this.#asked.set(key, [...recent, asked])
+    return (tokens) => {
+      asked.tokens = tokens
+    }
+  }
+}
+
+const exceeded = (what: "requests" | "tokens", id: string, retryAfter: number): ServiceError => {
+  const metric = `aiplatform.googleapis.com/online_prediction_${what}_per_base_model`
+  const [model = id] = id.split("@")
+  return new ServiceError({
+    code: "RESOURCE_EXHAUSTED",
+    message: `Quota exceeded for ${metric} with base model: anthropic-${model}.`,
+    reason: "RATE_LIMIT_EXCEEDED",
+    retryAfter
+  })
+}

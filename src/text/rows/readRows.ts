@@ -1,0 +1,114 @@
+import { Effect, Stream } from "effect"
+import type { BatchInput } from "../../domain/BatchPrediction.ts"
+import { type BatchRow, readRow, reservedColumns, type RowProblem } from "../../domain/BatchRow.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import { parseExactly } from "../../domain/Json.ts"
+import type { ObjectStore } from "../../ports/ObjectStore.ts"
+import type { TableStore } from "../../ports/TableStore.ts"
+import { type Line, LineSplitter } from "./LineSplitter.ts"
+
+/** Bytes of one line of a JSONL file. */
+const maxLine = 10 * 1024 * 1024
+
+/** A row of an input, or what is wrong with it. */
+export interface PlacedRow {
+  /** `gs://b/in.jsonl:17`; of a table the row, counted from 1. */
+  readonly place: string
+  readonly row?: BatchRow
+  readonly problems: ReadonlyArray<RowProblem>
+}
+
+/** What rows are read from. */
+export interface Stores {
+  readonly objects: ObjectStore["Service"]
+  readonly tables: TableStore["Service"]
+}
+
+type Rows<A> = Stream.Stream<ReadonlyArray<A>, ServiceError>
+
+/**
+ * Every row of an input in its order, in groups, read as it comes: of files and tables of any size one group is in
+ * memory. A table whose columns break a rule fails before its first row.
+ */
+export const readRows = (input: BatchInput, { objects, tables }: Stores): Rows<PlacedRow> =>
+  input._tag === "jsonl"
+    ? Stream.fromIterable(input.uris).pipe(Stream.flatMap((uri) => lineGroups(objects.get(uri, Infinity)).pipe(
+      Stream.map((lines) => lines.map((line) => rowOf(`${uri}:${line.number}`, line)))
+    )))
+    : Stream.unwrap(Effect.map(checkColumns(input.uri, tables), () => {
+      let number = 0
+      return Stream.map(tables.read(input.uri), (rows) =>
+        rows.map((row): PlacedRow => ({ place: `${input.uri}:${++number}`, ...readRow(row) })))
+    }))
+
+/** The lines of a text, in groups. */
+export const lineGroups = (bytes: Stream.Stream<Uint8Array, ServiceError>, maxBytes = maxLine): Rows<Line> =>
+  Stream.suspend(() => {
+    const splitter = new LineSplitter(maxBytes)
+    return Stream.map(bytes, (piece) => splitter.push(piece)).pipe(
+      Stream.concat(Stream.sync(() => splitter.finish())),
+      Stream.filter((lines) => lines.length > 0)
+    )
+  })
+
+const rowOf = (place: string, line: Line): PlacedRow => {
+  if ("problem" in line) {
+    const rule = line.problem === "long" ? `the line is longer than ${maxLine} bytes` : "the line is not UTF-8"
+    return { place, problems: [{ path: "", rule }] }
+  }
+  const value = parsed(line.text)
+  return value === undefined ? { place, problems: [{ path: "", rule: "the line is not JSON, or nested too deeply" }] } : { place, ...readRow(value) }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return nesting(text) > deepest ? undefined : parseExactly(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Levels of JSON in a row. Far fewer than `JSON.stringify`, which goes down by recursion, can write. */
+const deepest = 500
+
+/** How deep the brackets outside of strings are nested at most. */
+const nesting = (text: string): number => {
+  if (text.length < 2 * deepest) return 0
+  let [depth, most, quoted] = [0, 0, false]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (quoted) {
+      if (code === backslash) at++
+      else if (code === quote) quoted = false
+    } else if (code === quote) quoted = true
+    else if (code === 0x5b || code === 0x7b) most = Math.max(most, ++depth)
+    else if (code === 0x5d || code === 0x7d) depth--
+  }
+  return most
+}
+
+const quote = 0x22
+const backslash = 0x5c
+
+/** The columns that an input table must have, and those it must not. */
+export const checkColumns = (uri: string, tables: TableStore["Service"]): Effect.Effect<void, ServiceError> =>
+  Effect.flatMap(tables.head(uri), ({ columns }) => {
+    const field = "inputConfig.bigquerySource.inputUri"
+    const types = new Map(columns.map(({ name, type }) => [name, type]))
+    const violations = [
+      ...reservedColumns.filter((name) => types.has(name)).map((name) => `column ${name} is reserved for the output`),
+      ...Object.entries(needed).flatMap(([name, type]) => {
+        const found = types.get(name)
+        return found === undefined ? [`column ${name} is missing`] : found === type ? [] : [`column ${name} must be ${type}, not ${found}`]
+      })
+    ].map((description) => ({ field, description: `${uri}: ${description}` }))
+    return violations.length === 0 ? Effect.void : Effect.fail(
+      new ServiceError({
+        code: "INVALID_ARGUMENT",
+        message: violations.map(({ description }) => description).join("\n"),
+        violations
+      })
+    )
+  })
+
+const needed = { custom_id: "STRING", body: "JSON" }
