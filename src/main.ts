@@ -1,9 +1,11 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import packageJson from "../package.json" with { type: "json" }
+import { BatchLauncher } from "./cli/BatchLauncher.ts"
 import { cli } from "./cli/Cli.ts"
 import { ServerLauncher } from "./cli/commands/serve.ts"
 import { Launcher } from "./cli/Launcher.ts"
+import { ModelLauncher } from "./cli/ModelLauncher.ts"
 import { telemetry } from "./compose/telemetry.ts"
 import { ExitCode, type SecretError, type ServiceError, type StateError } from "./domain/Errors.ts"
 import type { Secrets } from "./ports/Secrets.ts"
@@ -31,13 +33,14 @@ const launcher = Layer.succeed(Launcher, {
     const { fit } = yield* load(() => import("./compose/fit.ts"))
     return yield* fit(loaded, engine, Object.keys(yield* connectors))
   }),
-  layer: (pipeline, { dataDir, waitMs, writes }) =>
+  layer: (pipeline, { dataDir, waiting, waitMs, writes }) =>
     Layer.unwrap(Effect.gen(function*() {
       const { makeConnectors } = yield* load(() => import("./compose/connectors.ts"))
       const options = {
         dataDir,
         ...(writes === undefined ? {} : { writes }),
-        ...(waitMs === undefined ? {} : { waitMs })
+        ...(waitMs === undefined ? {} : { waitMs }),
+        ...(waiting === undefined ? {} : { waiting })
       }
       const engine: Layer.Layer<Exclude<Services, Connectors> | Secrets, ServiceError | StateError | SecretError> =
         pipeline.engine._tag === "vertex"
@@ -56,11 +59,21 @@ const launcher = Layer.succeed(Launcher, {
   })
 })
 
+const modelLauncher = Layer.succeed(ModelLauncher, {
+  layer: (pipeline, dataDir) =>
+    Layer.unwrap(Effect.map(load(() => import("./compose/modelGarden.ts")), ({ modelGarden }) => modelGarden(pipeline, { dataDir })))
+})
+
+const batchLauncher = Layer.succeed(BatchLauncher, {
+  layer: (pipeline, options) =>
+    Layer.unwrap(Effect.map(load(() => import("./compose/batch.ts")), ({ batchServices }) => batchServices(pipeline, options)))
+})
+
 const serverLauncher = Layer.succeed(ServerLauncher, {
   start: Effect.fnUntraced(function*(options) {
     const { serveEmbedded } = yield* load(() => import("./compose/server.ts"))
     const { storage } = yield* load(() => import("../connectors/storage/Storage.ts"))
-    return yield* serveEmbedded({ ...options, version: packageJson.version, storage })
+    return yield* serveEmbedded({ ...options, version: packageJson.version, storage, vendors: connectors })
   })
 })
 
@@ -70,6 +83,6 @@ process.once("SIGINT", () => process.on("SIGINT", () => process.exit(ExitCode.in
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? ExitCode.done : ExitCode.error))
 
 cli.pipe(
-  Effect.provide(Layer.mergeAll(launcher, serverLauncher, telemetry(packageJson.version), NodeServices.layer)),
+  Effect.provide(Layer.mergeAll(launcher, batchLauncher, modelLauncher, serverLauncher, telemetry(packageJson.version), NodeServices.layer)),
   NodeRuntime.runMain({ disableErrorReporting: true })
 )

@@ -2,12 +2,16 @@ import { Effect, Layer } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { ExitCode } from "../domain/Errors.ts"
 import { ask } from "./commands/ask.ts"
+import { batch } from "./commands/batch.ts"
+import { chat } from "./commands/chat.ts"
 import { corpora } from "./commands/corpora.ts"
 import { diff } from "./commands/diff.ts"
 import { doctor } from "./commands/doctor.ts"
+import { endpoints } from "./commands/endpoints.ts"
 import { explain } from "./commands/explain.ts"
 import { files } from "./commands/files.ts"
 import { init } from "./commands/init.ts"
+import { models } from "./commands/models.ts"
 import { operations } from "./commands/operations.ts"
 import { plan } from "./commands/plan.ts"
 import { retrieve } from "./commands/retrieve.ts"
@@ -28,8 +32,8 @@ import { root } from "./Root.ts"
 const command = root.pipe(Command.withSubcommands([
   { group: "Start", commands: [init, validate, schema, doctor] },
   { group: "Keep a corpus in sync", commands: [plan, run, watch, status, diff, retry] },
-  { group: "Use it", commands: [ask, retrieve, explain, serve] },
-  { group: "Look inside", commands: [corpora, files, operations] }
+  { group: "Use it", commands: [ask, chat, batch, retrieve, explain, serve] },
+  { group: "Look inside", commands: [corpora, files, models, endpoints, operations] }
 ]))
 
 const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]

@@ -11,6 +11,8 @@ export interface LaunchOptions {
   readonly writes?: string
   /** Milliseconds to wait for another writer. Default 0. */
   readonly waitMs?: number
+  /** Told once, where another writer has to be waited for. */
+  readonly waiting?: (error: StateError) => Effect.Effect<void>
 }
 
 /** One thing that was looked at, and what to do when it is wrong. */

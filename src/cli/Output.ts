@@ -17,10 +17,14 @@ export class Output extends Context.Service<Output, {
   readonly paintError: Paint
   /** The command's result, to stdout. */
   readonly print: (text: string) => Effect.Effect<void>
+  /** A piece of the result that comes bit by bit, where stdout is a terminal for it. */
+  readonly write: ((text: string) => Effect.Effect<void>) | undefined
   /** One JSON line on stdout. */
   readonly json: (value: unknown) => Effect.Effect<void>
   /** A line for people, to stderr. */
   readonly say: (text: string) => Effect.Effect<void>
+  /** What an interrupt of the command that runs comes to, and what to do next. Commands that end by one say their own. */
+  readonly interrupted: { what: string; next: string }
 }>()("sluice/cli/Output") {
   static readonly layer = Layer.effect(
     Output,
@@ -37,8 +41,10 @@ export class Output extends Context.Service<Output, {
         paint: (format, text) => styleText(format, text, { stream: stdout }),
         paintError: (format, text) => styleText(format, text, { stream: stderr }),
         print: (text) => Console.log(text),
+        write: stdout.isTTY ? (text) => Effect.sync(() => void stdout.write(text)) : undefined,
         json: (value) => Console.log(JSON.stringify(value)),
-        say: (text) => Console.error(text)
+        say: (text) => Console.error(text),
+        interrupted: { what: "interrupted: what was written stays", next: "run it again to go on from here" }
       })
     })
   )

@@ -1,7 +1,10 @@
 import { Effect, FileSystem, Option, Path } from "effect"
 import { Argument, Flag } from "effect/cli"
+import type { StateError } from "../domain/Errors.ts"
+import { printable } from "../domain/Text.ts"
 import type { LoadedPipeline } from "../pipeline/file/load.ts"
 import { Launcher, type LaunchOptions } from "./Launcher.ts"
+import { Output } from "./Output.ts"
 import { fromHere } from "./paths.ts"
 import { given, root } from "./Root.ts"
 import { UsageError } from "./UsageError.ts"
@@ -56,7 +59,7 @@ export const openPipeline = Effect.fn("openPipeline")(function*(named: Option.Op
   return yield* launcher.fit(yield* loadPipeline(file), given(engine))
 })
 
-/** Runs `body` on the engine of a pipeline. */
+/** Runs `body` on the engine of a pipeline. Says so where it has to wait for another writer. */
 export const onEngine = <A, E, R>(
   { pipeline }: Pick<LoadedPipeline, "pipeline">,
   options: Pick<LaunchOptions, "writes" | "waitMs">,
@@ -65,7 +68,9 @@ export const onEngine = <A, E, R>(
   Effect.gen(function*() {
     const { dataDir } = yield* root
     const launcher = yield* Launcher
-    return yield* body.pipe(Effect.provide(launcher.layer(pipeline, { ...options, dataDir })))
+    const output = yield* Output
+    const waiting = ({ message }: StateError) => output.say(output.paintError("yellow", printable(`waiting: ${message}`)))
+    return yield* body.pipe(Effect.provide(launcher.layer(pipeline, { ...options, waiting, dataDir })))
   })
 
 /**

@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs"
 import { mkdir, writeFile } from "node:fs/promises"
-import { dirname, join, resolve, sep } from "node:path"
+import { dirname, resolve, sep } from "node:path"
 import { pathToFileURL } from "node:url"
-import { Effect, Stream } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import type { ImportRequest } from "../domain/Import.ts"
 import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
+import { ObjectStore } from "../ports/ObjectStore.ts"
+import { together } from "./together.ts"
 
 /** Makes the connector of storage addresses: `storage` of `sluice/connectors`. */
 export type StorageFactory = (
@@ -53,39 +55,43 @@ export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) =>
     })
   }
 
-  const refuse = ({ resultSink, source }: ImportRequest): ServiceError | undefined => {
-    if (source._tag !== "storage") {
-      return new ServiceError({ code: "UNIMPLEMENTED", message: `importing from ${sourceFields[source._tag]} is not available on this server` })
-    }
-    for (const uri of source.uris) {
+  const refuse = (uris: ReadonlyArray<string>): ServiceError | undefined => {
+    for (const uri of uris) {
       const error = refused("import_rag_files_config.gcs_source.uris", uri)
       if (error !== undefined) return error
     }
-    return resultSink === undefined || pathOf(resultSink) !== undefined ? undefined : new ServiceError({
-      code: "UNIMPLEMENTED",
-      message: "import_result_gcs_sink: this server writes results only into buckets that are folders",
-      fix: "start it with --bucket NAME=FOLDER"
-    })
+    return undefined
   }
 
-  const connect = (request: ImportRequest): Effect.Effect<Connector, ServiceError> =>
-    Effect.suspend(() => {
-      const error = refuse(request)
-      if (error !== undefined) return error
-      const uris = request.source._tag === "storage" ? request.source.uris : []
-      const elsewhere = uris.filter((uri) => pathOf(uri) === undefined)
-      return Effect.succeed(together([
-        ...uris.flatMap((uri) => {
-          const path = pathOf(uri)
-          return path === undefined ? [] : [inFolder(bucketOf(uri), path)]
-        }),
-        ...(elsewhere.length === 0 ? [] : [storage({ uris: elsewhere }, { untrusted: true })])
-      ]))
-    })
+  const refuseSink = (field: string, uri: string | undefined): ServiceError | undefined => {
+    if (uri === undefined) return undefined
+    const path = pathOf(uri)
+    if (path === undefined) {
+      return remote && !buckets.has(bucketOf(uri)) ? undefined : new ServiceError({
+        code: "UNIMPLEMENTED",
+        message: `${field}: this server does not write there`,
+        fix: "start it with --bucket NAME=FOLDER for a bucket that is a folder, or --allow-remote for real storage"
+      })
+    }
+    return !path.endsWith(sep) && existsSync(path)
+      ? ServiceError.invalid(`import_rag_files_config.${field}`, `${uri} is there already`, "name an object that is not there")
+      : undefined
+  }
+
+  const connect = (uris: ReadonlyArray<string>): Connector => {
+    const elsewhere = uris.filter((uri) => pathOf(uri) === undefined)
+    return together([
+      ...uris.flatMap((uri) => {
+        const path = pathOf(uri)
+        return path === undefined ? [] : [inFolder(bucketOf(uri), path)]
+      }),
+      ...(elsewhere.length === 0 ? [] : [storage({ uris: elsewhere }, { untrusted: true })])
+    ])
+  }
 
   /** Files of a mapped folder, under the names of its bucket. */
   const inFolder = (bucket: string, path: string): Connector => {
-    const root = decodeURI(pathToFileURL(resolve(buckets.get(bucket) ?? "")).href).normalize("NFC")
+    const root = `file://${pathToFileURL(resolve(buckets.get(bucket) ?? "")).pathname.split("/").map(decodeURIComponent).join("/").normalize("NFC")}`
     const named = (file: string): string => `gs://${bucket}${file.slice(root.length)}`
     const connector = storage({ uris: [pathToFileURL(path).href] }, { dataDir })
     const files = new Map<string, SourceItem>()
@@ -105,40 +111,31 @@ export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) =>
     }
   }
 
-  const write = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> =>
-    Effect.tryPromise({
+  /** Writes an object that must not be there yet. */
+  const write = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> => {
+    const file = pathOf(uri)
+    return file === undefined ? writeToCloud(uri, content) : Effect.tryPromise({
       try: async () => {
-        const path = pathOf(uri) ?? ""
-        const file = path.endsWith(sep) ? join(path, "import_results.ndjson") : path
         await mkdir(dirname(file), { recursive: true })
         await writeFile(file, content, { flag: "wx" })
       },
-      catch: (cause) => new ServiceError({ code: "ALREADY_EXISTS", message: `the result could not be written to ${uri}`, cause })
+      catch: (cause) =>
+        cause instanceof Error && "code" in cause && cause.code === "EEXIST"
+          ? new ServiceError({ code: "ALREADY_EXISTS", message: `the result could not be written: ${uri} is there already` })
+          : new ServiceError({ code: "INTERNAL", message: `the result could not be written to ${uri}`, cause })
     })
-
-  return { refuse, connect, write }
-}
-
-const sourceFields = {
-  googleDrive: "google_drive_source",
-  slack: "slack_source",
-  jira: "jira_source",
-  sharePoint: "share_point_sources"
-} as const
-
-/** Several connectors as one: complete when all are. */
-const together = (connectors: ReadonlyArray<Connector>): Connector => {
-  const owners = new Map<string, Connector>()
-  return {
-    kind: "storage",
-    check: Effect.forEach(connectors, ({ check }) => check, { discard: true }),
-    list: () =>
-      Stream.fromIterable(connectors).pipe(Stream.flatMap((connector) =>
-        connector.list().pipe(
-          Stream.tap((listed) => Effect.sync(() => void (listed._tag === "item" && owners.set(listed.item.uri, connector))))
-        )
-      )),
-    read: (item, maxBytes) =>
-      owners.get(item.uri)?.read(item, maxBytes) ?? Stream.fail(ServiceError.notFound(item.uri))
   }
+
+  return { refuse, refuseSink, connect, write }
 }
+
+/** The client of Cloud Storage is large, and most servers never write there. */
+const writeToCloud = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> =>
+  Effect.gen(function*() {
+    const [{ GoogleAuth }, Http, GcsObjectStore] = yield* Effect.promise(() =>
+      Promise.all([import("../net/GoogleAuth.ts"), import("../net/Http.ts"), import("../hosted/objectStore/GcsObjectStore.ts")])
+    )
+    const store = GcsObjectStore.layer().pipe(Layer.provide(GoogleAuth.layer({})), Layer.provide(Http.layer()))
+    const { put } = Context.get(yield* Layer.build(store), ObjectStore)
+    yield* put(uri, content, { when: "absent", contentType: "application/x-ndjson" })
+  }).pipe(Effect.scoped)

@@ -16,6 +16,7 @@ import { State } from "../state/State.ts"
 import { defaultLimits, parserVersion } from "../text/Prepared.ts"
 import { TextPool } from "../text/TextPool.ts"
 import * as models from "./models.ts"
+import { operations } from "./operations.ts"
 
 export interface EmbeddedServicesOptions {
   readonly dataDir: string
@@ -25,6 +26,8 @@ export interface EmbeddedServicesOptions {
   readonly writes?: string
   /** Milliseconds to wait for another writer. Default 0. */
   readonly waitMs?: number
+  /** Told once, where another writer has to be waited for. */
+  readonly waiting?: (error: StateError) => Effect.Effect<void>
   /** Takes the place of the embedder the pipeline names. */
   readonly embedder?: Layer.Layer<Embedder, ServiceError>
 }
@@ -52,7 +55,7 @@ const embedderOf = (pipeline: Pipeline): Layer.Layer<Embedder, ServiceError, Sec
 const parent = "projects/local/locations/local"
 
 /** Uploads under way at once: enough that parsing, embedding and committing work in batches. */
-const concurrency = 128
+const concurrency = 256
 
 /** All that a pipeline needs, on this machine: engine, ledger, parsers, models, secrets. */
 export const embeddedServices = (
@@ -80,8 +83,9 @@ export const embeddedServices = (
   )
   const lock = options.writes === undefined
     ? Layer.empty
-    : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs))
-  const storeAndLedger = SqliteLedger.layer.pipe(Layer.provide(State.layer(dataDir)), Layer.provideMerge(store))
+    : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
+  const state = State.layer(dataDir)
+  const storeAndLedger = Layer.mergeAll(SqliteLedger.layer, operations).pipe(Layer.provideMerge(store), Layer.provide(state))
   return Layer.mergeAll(storeAndLedger, engine, models.layer.pipe(Layer.provide(secrets))).pipe(
     Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), secrets)),
     Layer.provide(lock)

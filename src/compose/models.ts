@@ -1,39 +1,68 @@
 import { Effect, Layer } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
+import * as CarryOverRewriter from "../models/CarryOverRewriter.ts"
+import * as ChatRewriter from "../models/ChatRewriter.ts"
+import * as ExtractiveChat from "../models/ExtractiveChat.ts"
 import * as ExtractiveGenerator from "../models/ExtractiveGenerator.ts"
+import * as GroundedGenerator from "../models/GroundedGenerator.ts"
 import * as LexicalRanker from "../models/LexicalRanker.ts"
 import { Models } from "../pipeline/Services.ts"
 import { Secrets } from "../ports/Secrets.ts"
 
-/** The models that need no engine: extractive and OpenAI-protocol generators, the lexical ranker. */
+/** Makes a chat model of the settings of a generator. */
+type MakeChat = Models["Service"]["chat"]
+
+/**
+ * All that one kind of chat model is used for. Without a model the corpus's own sentences answer; any model is held to
+ * them, its citations verified.
+ */
+export const conversing = (chat: MakeChat): Pick<Models["Service"], "chat" | "generator" | "grounded" | "rewriter"> => ({
+  chat,
+  grounded: (model) => GroundedGenerator.make(model),
+  generator: (settings) =>
+    settings._tag === "extractive"
+      ? Effect.succeed(ExtractiveGenerator.make())
+      : Effect.map(chat(settings), (model) => GroundedGenerator.make(model)),
+  rewriter: (settings) =>
+    settings._tag === "extractive" ? Effect.succeed(CarryOverRewriter.make()) : Effect.map(chat(settings), ChatRewriter.make)
+})
+
+/** The models that need no engine: extractive and OpenAI-protocol ones, the lexical ranker. */
 export const layer: Layer.Layer<Models, never, Secrets> = Layer.effect(
   Models,
   Effect.gen(function*() {
     const secrets = yield* Secrets
-    return Models.of({
-      generator: Effect.fnUntraced(function*(settings) {
-        switch (settings._tag) {
-          case "extractive":
-            return ExtractiveGenerator.make()
-          case "openai": {
-            // The HTTP client is large, and most runs never need it.
-            const [http, openai] = yield* Effect.promise(() =>
-              Promise.all([import("../net/Http.ts"), import("../models/OpenAiGenerator.ts")])
-            )
-            const { apiKey, model, url } = settings
-            return yield* openai.make({ baseUrl: url, model, ...(apiKey === undefined ? {} : { apiKey }) }).pipe(
-              Effect.provide(yield* Layer.build(http.layer())),
-              Effect.provideService(Secrets, secrets)
-            )
-          }
-          case "hosted":
-            return yield* new ServiceError({
-              code: "UNIMPLEMENTED",
-              message: `this engine has no hosted models, and so no ${settings.model}`,
-              fix: "use model: extractive, or an OpenAI-protocol server"
-            })
+    const chat: MakeChat = Effect.fnUntraced(function*(settings) {
+      switch (settings._tag) {
+        case "extractive":
+          return ExtractiveChat.make((yield* Effect.promise(() => import("../text/Tokens.ts"))).countTokens)
+        case "openai": {
+          // The HTTP client is large, and most runs never need it.
+          const [http, openai] = yield* Effect.promise(() => Promise.all([import("../net/Http.ts"), import("../models/OpenAiChat.ts")]))
+          const { apiKey, model, url } = settings
+          return yield* openai.make({ baseUrl: url, model, ...(apiKey === undefined ? {} : { apiKey }) }).pipe(
+            Effect.provide(yield* Layer.build(http.layer())),
+            Effect.provideService(Secrets, secrets)
+          )
         }
-      }),
+        case "hosted":
+          return yield* new ServiceError({
+            code: "UNIMPLEMENTED",
+            message: `this engine has no hosted models, and so no ${settings.model}`,
+            fix: "use model: extractive, or an OpenAI-protocol server"
+          })
+      }
+    })
+    return Models.of({
+      ...conversing(chat),
+      searching: (model) =>
+        Effect.fail(
+          new ServiceError({
+            code: "UNIMPLEMENTED",
+            message: `this engine has no model that searches the corpus by itself, and so not ${model}`,
+            fix: "leave ground out of the generate stage"
+          })
+        ),
       ranker: (ranking) =>
         ranking._tag === "lexical"
           ? Effect.succeed(LexicalRanker.make())

@@ -1,14 +1,23 @@
 import { join } from "node:path"
 import { Context, Deferred, Effect, Layer, type Redacted, type Scope } from "effect"
+import { HttpClient } from "effect/http"
 import type { ServiceError, StateError } from "../domain/Errors.ts"
 import * as Embedded from "../embedded/Embedded.ts"
+import * as EmbeddedBatchPrediction from "../embedded/EmbeddedBatchPrediction.ts"
+import * as EmbeddedGeneration from "../embedded/EmbeddedGeneration.ts"
 import { Importer } from "../embedded/Importer.ts"
+import { Names } from "../embedded/Names.ts"
+import * as FolderObjectStore from "../embedded/stores/FolderObjectStore.ts"
+import * as SqliteTableStore from "../embedded/stores/SqliteTableStore.ts"
+import * as ExtractiveChat from "../models/ExtractiveChat.ts"
 import * as ExtractiveGenerator from "../models/ExtractiveGenerator.ts"
 import { HashEmbedder } from "../models/HashEmbedder.ts"
 import * as LexicalRanker from "../models/LexicalRanker.ts"
+import * as LocalPartnerChat from "../models/LocalPartnerChat.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import { Engine } from "../ports/Engine.ts"
 import { Files } from "../ports/Files.ts"
+import { Secrets } from "../ports/Secrets.ts"
 import { readFaults } from "../server/faults/FaultFile.ts"
 import { ownFileBytes, serviceFileBytes } from "../server/import/ImportLimits.ts"
 import { importFiles } from "../server/import/ImportRun.ts"
@@ -18,8 +27,12 @@ import { State } from "../state/State.ts"
 import { defaultLimits, parserVersion } from "../text/Prepared.ts"
 import { TextPool } from "../text/TextPool.ts"
 import { countTokens } from "../text/Tokens.ts"
-import { buckets, type StorageFactory } from "./buckets.ts"
+import type { StorageFactory } from "./buckets.ts"
 import { contentTerms } from "./contentTerms.ts"
+import { garden } from "./garden.ts"
+import * as upstream from "./upstream.ts"
+import { imports } from "./imports.ts"
+import type { VendorConnectors, VendorEndpoints, VendorOptions } from "./vendors.ts"
 
 export interface EmbeddedServerOptions {
   readonly dataDir: string
@@ -28,12 +41,26 @@ export interface EmbeddedServerOptions {
   readonly port?: number
   readonly token?: Redacted.Redacted<string>
   readonly storage: StorageFactory
-  /** Folders that stand for buckets in imports. Default none. */
+  /** Makes the connectors of Drive, Slack, Jira and SharePoint. Asked for only when imports may fetch from elsewhere. */
+  readonly vendors?: Effect.Effect<VendorConnectors>
+  /** Folders that stand for buckets in imports and batch jobs. Default none. */
   readonly buckets?: ReadonlyMap<string, string>
-  /** Let imports fetch from real storage and the public web. Default false. */
+  /** The SQLite file whose tables batch jobs read and write. Default none. */
+  readonly tables?: string
+  /** Let imports fetch from real storage, the public web and `vendors`. Default false. */
   readonly allowRemote?: boolean
+  /** Jira servers, besides those of Atlassian, that an import may name; they need not be public. Default none. */
+  readonly allowHosts?: ReadonlyArray<string>
+  /** Where `vendors` are, if not at their own addresses. */
+  readonly endpoints?: VendorEndpoints
+  /** Of secret versions that imports name. Default: the environment, files in the data directory, Secret Manager. */
+  readonly secrets?: Layer.Layer<Secrets>
   readonly embeddingModel?: string
   readonly vertexQuotas?: boolean
+  /** A catalog of models, YAML or JSON. Default `models.yaml` of the data directory, else the one that comes with Sluice. */
+  readonly catalog?: string
+  /** Addresses of model servers by an endpoint's id or display name. Default: those that the catalog names. */
+  readonly endpointUpstreams?: Readonly<Record<string, string>>
   /** A script of faults, in YAML: see `readFaults`. */
   readonly faults?: string
   readonly limits?: Partial<ServeLimits>
@@ -41,6 +68,8 @@ export interface EmbeddedServerOptions {
   readonly memory?: number
   /** Default: the offline embedder. */
   readonly embedder?: Layer.Layer<Embedder, ServiceError>
+  /** The model that generation and chat are answered with. Default: answers are quotes of the text given. */
+  readonly upstream?: upstream.Upstream
 }
 
 const parent = "projects/local/locations/local"
@@ -55,20 +84,32 @@ export const serveEmbedded = (
     // Two servers would both go on with the imports that are not done.
     yield* Lock.acquire(join(dataDir, "server"), "sluice serve")
     const remote = options.allowRemote ?? false
-    const storage = buckets({ storage: options.storage, buckets: options.buckets ?? new Map(), remote, dataDir })
+    const elsewhere = remote && options.vendors !== undefined ? yield* vendorsOf(options, yield* options.vendors) : undefined
+    const reach = imports({
+      buckets: { storage: options.storage, buckets: options.buckets ?? new Map(), remote, dataDir },
+      ...(elsewhere === undefined ? {} : { vendors: elsewhere })
+    })
     const stores = yield* Deferred.make<Files["Service"]>()
     const importer = Layer.succeed(Importer, {
       run: Effect.fnUntraced(function*(request, report) {
         const files = yield* Deferred.await(stores)
         const fileBytes = options.vertexQuotas === true ? serviceFileBytes : () => ownFileBytes
-        return yield* importFiles({ ...storage, files, fileBytes })(request, report)
+        return yield* importFiles({ ...reach, files, fileBytes })(request, report)
       })
     })
     const embedder = options.embedder ?? HashEmbedder
+    const models = options.upstream === undefined
+      ? Layer.merge(ExtractiveGenerator.layer(), ExtractiveChat.layer(countTokens))
+      : upstream.layer(options.upstream, options)
+    const batch = EmbeddedBatchPrediction.layer(new Names("local", "local"), { run: "always" }).pipe(Layer.provide([
+      FolderObjectStore.layer({ buckets: options.buckets ?? new Map() }),
+      options.tables === undefined ? SqliteTableStore.layerNone : SqliteTableStore.layer(options.tables)
+    ]))
     const engine = yield* Layer.build(
       Embedded.layer({ dataDir, ...(options.memory === undefined ? {} : { memory: options.memory }) }).pipe(
         Layer.provide([LexicalRanker.layer(), importer]),
-        Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), State.layer(dataDir), ExtractiveGenerator.layer(), engineLayer))
+        Layer.merge(batch),
+        Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))), Layer.merge(LocalPartnerChat.layer(countTokens), EmbeddedGeneration.layer(countTokens)).pipe(Layer.provideMerge(models)), engineLayer))
       )
     )
     // The importer puts files into the engine that runs it.
@@ -77,11 +118,41 @@ export const serveEmbedded = (
       ...rest,
       ...(faults === undefined ? {} : { faults }),
       database: Context.get(engine, State).database,
-      refuseImport: storage.refuse,
+      uploadFolder: join(dataDir, "server", "uploads"),
+      refuseImport: reach.refuse,
       countTokens,
       terms: contentTerms
     }).pipe(Effect.provide(engine))
   })
+
+const gardenOf = ({ catalog, dataDir, endpointUpstreams }: EmbeddedServerOptions) =>
+  garden({
+    dataDir,
+    ...(catalog === undefined ? {} : { catalog }),
+    ...(endpointUpstreams === undefined ? {} : { upstreams: endpointUpstreams })
+  })
+
+/** Connectors that reach public addresses, and what the operator named; and the secrets they are sent. */
+const vendorsOf = Effect.fnUntraced(function*(
+  options: EmbeddedServerOptions,
+  connectors: VendorConnectors
+): Effect.fn.Return<VendorOptions, never, Scope.Scope> {
+  const { allowHosts = [], dataDir, endpoints = {} } = options
+  // Most servers fetch nothing.
+  const [Http, SecretManager, { GoogleAuth }] = yield* Effect.promise(() =>
+    Promise.all([import("../net/Http.ts"), import("../secrets/SecretManager.ts"), import("../net/GoogleAuth.ts")]))
+  const secrets = options.secrets ?? SecretManager.layer(join(dataDir, "secrets")).pipe(
+    Layer.provide([Http.layer(), GoogleAuth.layer()])
+  )
+  const hosts = Object.values(endpoints).flatMap((endpoint) => URL.parse(endpoint)?.hostname ?? [])
+  const context = yield* Layer.build(Layer.merge(secrets, Http.layer({ publicOnly: { allowHosts: [...allowHosts, ...hosts] } })))
+  return {
+    connectors,
+    allowHosts,
+    endpoints,
+    context: { secrets: Context.get(context, Secrets), http: Context.get(context, HttpClient.HttpClient) }
+  }
+})
 
 const engineLayer = Layer.succeed(Engine, {
   name: "embedded",

@@ -3,6 +3,8 @@ import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
 import type { Services } from "../pipeline/Services.ts"
 import type { Embedder } from "../ports/Embedder.ts"
+import type { Generation } from "../ports/Generation.ts"
+import type { PartnerChat } from "../ports/PartnerChat.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import { type ConnectorSet, makeConnectors } from "./connectors.ts"
 import { embeddedServices, type EmbeddedServicesOptions } from "./embedded.ts"
@@ -38,7 +40,8 @@ export interface VertexOptions extends Omit<VertexServicesOptions, "writes"> {
 
 /**
  * Everything a pipeline needs to run and to answer, with its corpora on Vertex AI, or on a server that speaks like it.
- * The pipeline's engine must be `vertex`; the ledger is kept in the data directory, which this program takes for itself.
+ * Its models are there too, to be asked directly: `Generation` and `PartnerChat`. The pipeline's engine must be `vertex`; the
+ * ledger is kept in the data directory, which this program takes for itself.
  *
  * @example
  * ```ts
@@ -48,7 +51,7 @@ export interface VertexOptions extends Omit<VertexServicesOptions, "writes"> {
 export const vertex = (
   pipeline: Pipeline,
   options: VertexOptions
-): Layer.Layer<Services | Secrets, ServiceError | StateError | SecretError> =>
+): Layer.Layer<Services | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> =>
   makeConnectors(options.connectors, options).pipe(
     // The HTTP client is large, and the embedded engine does without.
     Layer.provideMerge(Layer.unwrap(Effect.map(Effect.promise(() => import("./vertex.ts")), ({ vertexServices }) =>

@@ -2,24 +2,40 @@ import { Effect, Layer, Redacted, Schema } from "effect"
 import type { AuthClient } from "google-auth-library"
 import { join } from "node:path"
 import { ServiceError, type SecretError, type StateError } from "../domain/Errors.ts"
+import { refusedRegion } from "../domain/PartnerChatRules.ts"
+import { partnerModelNamed } from "../domain/PartnerModels.ts"
 import { SecretVersion } from "../domain/Secret.ts"
 import { checks, type Finding } from "../hosted/checks.ts"
 import { endpointOf } from "../hosted/Endpoint.ts"
-import * as Generation from "../hosted/Generation.ts"
+import * as GeminiChat from "../hosted/GeminiChat.ts"
+import * as GenerateContent from "../hosted/GenerateContent.ts"
 import * as HostedCorpora from "../hosted/HostedCorpora.ts"
+import * as HostedGeneration from "../hosted/HostedGeneration.ts"
+import * as HostedEndpoints from "../hosted/HostedEndpoints.ts"
 import * as HostedFiles from "../hosted/HostedFiles.ts"
+import * as HostedModelCatalog from "../hosted/HostedModelCatalog.ts"
 import * as HostedOperations from "../hosted/HostedOperations.ts"
+import * as HostedPartnerChat from "../hosted/HostedPartnerChat.ts"
 import * as HostedRetrieval from "../hosted/HostedRetrieval.ts"
+import { importResults } from "../hosted/importResults.ts"
+import * as HostedBatchPrediction from "../hosted/HostedBatchPrediction.ts"
 import * as GcsObjectStore from "../hosted/objectStore/GcsObjectStore.ts"
+import * as BigQueryTableStore from "../hosted/tableStore/BigQueryTableStore.ts"
+import * as RagStoreGenerator from "../hosted/RagStoreGenerator.ts"
 import * as Transport from "../hosted/Transport.ts"
-import * as GroundedGenerator from "../models/GroundedGenerator.ts"
+import * as PartnerChatModel from "../models/PartnerChatModel.ts"
 import { GoogleAuth } from "../net/GoogleAuth.ts"
 import * as Http from "../net/Http.ts"
+import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
 import { type Connectors, Models, type Services } from "../pipeline/Services.ts"
+import type { Endpoints } from "../ports/Endpoints.ts"
 import { Engine } from "../ports/Engine.ts"
+import { Generation } from "../ports/Generation.ts"
+import type { ModelCatalog } from "../ports/ModelCatalog.ts"
 import { ObjectStore } from "../ports/ObjectStore.ts"
 import { Operations } from "../ports/Operations.ts"
+import { PartnerChat } from "../ports/PartnerChat.ts"
 import type { Quota } from "../ports/Quota.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import * as SecretManager from "../secrets/SecretManager.ts"
@@ -37,6 +53,8 @@ export interface VertexServicesOptions {
   readonly writes?: string
   /** Milliseconds to wait for another writer. Default 0. */
   readonly waitMs?: number
+  /** Told once, where another writer has to be waited for. */
+  readonly waiting?: (error: StateError) => Effect.Effect<void>
   /** Any client of google-auth-library. Default: Application Default Credentials. */
   readonly client?: AuthClient
   /** The token of a server at `engine.vertex.baseUrl`. Default: `SLUICE_SERVER_TOKEN` of the environment. */
@@ -51,7 +69,7 @@ const uploadsPerMinute = 60
 export const vertexServices = (
   pipeline: Pipeline,
   options: VertexServicesOptions
-): Layer.Layer<Exclude<Services, Connectors> | Secrets, ServiceError | StateError | SecretError> => {
+): Layer.Layer<Exclude<Services, Connectors> | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> => {
   const { dataDir } = options
   if (pipeline.engine._tag !== "vertex") return Layer.effectContext(Effect.fail(notVertex))
   const { baseUrl, location, project } = pipeline.engine
@@ -73,20 +91,20 @@ export const vertexServices = (
         immutableFiles: true,
         remoteEmbedding: true,
         concurrency,
-        imports: { sources: new Set(["storage", "googleDrive", "slack", "jira", "sharePoint"]), operations, objects }
+        imports: { sources: new Set(["storage", "googleDrive", "slack", "jira", "sharePoint"]), operations, objects, results: (sink) => importResults(objects, sink) }
       })
     })
   )
   const lock = options.writes === undefined
     ? Layer.empty
-    : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs))
+    : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
   const objects = GcsObjectStore.layer().pipe(Layer.provide(Http.layer()))
   const ports = Layer.mergeAll(HostedCorpora.layer, HostedFiles.layer, HostedRetrieval.layer, engine.pipe(Layer.provide(objects))).pipe(
     Layer.provideMerge(HostedOperations.layer)
   )
   return Layer.mergeAll(
     ports,
-    hostedModels.pipe(Layer.provide(Generation.layer)),
+    hostedModels.pipe(Layer.provideMerge(Layer.merge(HostedGeneration.layer.pipe(Layer.provideMerge(GenerateContent.layer)), HostedPartnerChat.layer()))),
     SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect)),
     TextPool.layer()
   ).pipe(
@@ -94,6 +112,39 @@ export const vertexServices = (
     Layer.provide(QuotaBuckets.layer),
     Layer.provide(State.layer(dataDir)),
     Layer.provide(lock)
+  )
+}
+
+/** The models and endpoints of a pipeline's project, without what its corpora need. */
+export const vertexGarden = (
+  pipeline: Pipeline,
+  options: Pick<VertexServicesOptions, "dataDir" | "client" | "token">
+): Layer.Layer<ModelCatalog | Endpoints | Operations, ServiceError | StateError> =>
+  pipeline.engine._tag === "vertex"
+    ? Layer.mergeAll(HostedModelCatalog.layer, HostedEndpoints.layer, HostedOperations.layer).pipe(
+      Layer.provide(connection(pipeline.engine, options)),
+      Layer.provide(QuotaBuckets.layer),
+      Layer.provide(State.layer(options.dataDir))
+    )
+    : Layer.effectContext(Effect.fail(notVertex))
+
+/** Batch jobs of a pipeline's project and region, over Cloud Storage and BigQuery. */
+export const vertexBatch = (
+  pipeline: Pipeline,
+  options: Pick<VertexServicesOptions, "dataDir" | "client" | "token">
+): Layer.Layer<BatchServices, ServiceError | StateError> => {
+  if (pipeline.engine._tag !== "vertex") return Layer.effectContext(Effect.fail(notVertex))
+  const { location, project } = pipeline.engine
+  const http = Http.layer()
+  return Layer.mergeAll(
+    HostedBatchPrediction.layer(),
+    GcsObjectStore.layer().pipe(Layer.provide(http)),
+    BigQueryTableStore.layer().pipe(Layer.provide(http)),
+    Layer.succeed(BatchEngine, { name: "vertex", parent: `projects/${project}/locations/${location}`, location })
+  ).pipe(
+    Layer.provide(connection(pipeline.engine, options)),
+    Layer.provide(QuotaBuckets.layer),
+    Layer.provide(State.layer(options.dataDir))
   )
 }
 
@@ -146,23 +197,24 @@ const secretVersionsIn = (value: unknown): ReadonlyArray<SecretVersion> => {
 const hostedModels = Layer.effect(
   Models,
   Effect.gen(function*() {
-    const generation = yield* Generation.Generation
+    const generation = yield* Generation
+    const calls = yield* GenerateContent.GenerateContent
     const others = yield* Models
+    const partner = yield* PartnerChat
+    const { location } = yield* Transport.Transport
+    const chat: typeof others.chat = (settings) => {
+      if (settings._tag !== "hosted") return others.chat(settings)
+      const claude = partnerModelNamed(settings.model)
+      if (claude === undefined) return Effect.succeed(GeminiChat.make(generation, settings.model))
+      return refusedRegion(claude, location) ?? Effect.succeed(PartnerChatModel.make(partner, claude))
+    }
     return Models.of({
       ranker: others.ranker,
-      generator: (settings) =>
-        settings._tag === "hosted"
-          ? Effect.succeed(GroundedGenerator.make({
-            model: settings.model,
-            what: `answers of ${settings.model}`,
-            write: (messages) => Generation.write(generation, settings.model, promptOf(messages))
-          }))
-          : others.generator(settings)
+      ...models.conversing(chat),
+      searching: (model, selection) =>
+        partnerModelNamed(model) === undefined
+          ? Effect.succeed(RagStoreGenerator.make({ generation: calls, model, selection }))
+          : Effect.fail(ServiceError.invalid("ground", `${model} does not search a corpus by itself`, "leave ground out: it answers from the contexts retrieved"))
     })
   })
 ).pipe(Layer.provide(models.layer))
-
-const promptOf = (messages: ReadonlyArray<{ readonly role: "system" | "user"; readonly content: string }>) => {
-  const said = (role: "system" | "user") => messages.filter((message) => message.role === role).map(({ content }) => content).join("\n\n")
-  return { system: said("system"), user: said("user") }
-}

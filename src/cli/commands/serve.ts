@@ -1,6 +1,7 @@
-import { Config, Context, Effect, FileSystem, Logger, Option, Redacted, type Scope } from "effect"
+import { Config, Context, Effect, FileSystem, Logger, Option, Redacted, Schema, type Scope } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
+import { SecretVersion } from "../../domain/Secret.ts"
 import { Output } from "../Output.ts"
 import { given, root } from "../Root.ts"
 
@@ -11,12 +12,31 @@ export interface ServeOptions {
   readonly token?: Redacted.Redacted<string>
   /** Folders by the name of the bucket they stand for. */
   readonly buckets: ReadonlyMap<string, string>
+  /** A SQLite file. */
+  readonly tables?: string
   readonly allowRemote: boolean
+  /** Jira servers that imports may name besides Atlassian's own. */
+  readonly allowHosts: ReadonlyArray<string>
+  /** Base URLs by the vendor they take the place of. */
+  readonly endpoints: Readonly<Partial<Record<Vendor, string>>>
   readonly embeddingModel?: string
   readonly vertexQuotas: boolean
   /** The text of a fault script. */
   readonly faults?: string
+  /** A catalog of models to deploy. */
+  readonly catalog?: string
+  /** Addresses of model servers by an endpoint's id or display name. */
+  readonly endpointUpstreams: Readonly<Record<string, string>>
+  /** The model that generation and chat are answered with. */
+  readonly upstream?: {
+    readonly url: string
+    readonly model?: string
+    readonly apiKey?: SecretVersion | Redacted.Redacted<string>
+  }
 }
+
+const vendors = ["googleDrive", "slack", "sharePoint", "microsoftLogin"] as const
+type Vendor = typeof vendors[number]
 
 /** Starts a server over the engine of a data directory. Given by the composition root. */
 export class ServerLauncher extends Context.Service<ServerLauncher, {
@@ -38,13 +58,29 @@ export const serve = Command.make(
       Flag.optional
     ),
     bucket: Flag.KeyValuePair("bucket").pipe(
-      Flag.withDescription("A folder that stands for a bucket: imports of gs://NAME/… read it"),
+      Flag.withDescription("A folder that stands for a bucket: imports and batch jobs of gs://NAME/… read it"),
       Flag.withMetavar("NAME=FOLDER"),
       Flag.withDefault({})
     ),
+    tables: Flag.String("tables").pipe(
+      Flag.withDescription("A SQLite file for batch jobs: bq://ANY.main.NAME is its table NAME"),
+      Flag.withMetavar("FILE"),
+      Flag.optional
+    ),
     allowRemote: Flag.Boolean("allow-remote").pipe(
-      Flag.withDescription("Let imports fetch from Cloud Storage, S3 and public https addresses"),
+      Flag.withDescription("Let imports fetch from Cloud Storage, S3, public https addresses, Drive, Slack, Jira and SharePoint"),
       Flag.withDefault(false)
+    ),
+    allowHost: Flag.String("allow-host").pipe(
+      Flag.withDescription("A Jira of your own that imports may name, besides *.atlassian.net. May be repeated"),
+      Flag.withMetavar("HOST"),
+      Flag.atLeast(0),
+      Flag.withDefault([])
+    ),
+    vendorUrl: Flag.KeyValuePair("vendor-url").pipe(
+      Flag.withDescription(`Where a vendor is, if not at its own address: ${vendors.join(", ")}`),
+      Flag.withMetavar("VENDOR=URL"),
+      Flag.withDefault({})
     ),
     embeddingModel: Flag.String("embedding-model").pipe(
       Flag.withDescription("The model told for corpora that named none. Default text-embedding-004"),
@@ -59,6 +95,31 @@ export const serve = Command.make(
       Flag.withDescription("A YAML script of failures, to test a client with"),
       Flag.withMetavar("FILE"),
       Flag.optional
+    ),
+    catalog: Flag.String("catalog").pipe(
+      Flag.withDescription("The models that can be deployed, YAML or JSON. Default models.yaml of the data directory, else a few to begin with"),
+      Flag.withMetavar("FILE"),
+      Flag.optional
+    ),
+    endpointUpstream: Flag.KeyValuePair("endpoint-upstream").pipe(
+      Flag.withDescription("Where the predictions of an endpoint, named by id or display name, are answered"),
+      Flag.withMetavar("NAME=URL"),
+      Flag.withDefault({})
+    ),
+    upstream: Flag.String("upstream").pipe(
+      Flag.withDescription("Answer with the model of this OpenAI-compatible address, whatever model is asked for. Default: quote the text given"),
+      Flag.withMetavar("URL"),
+      Flag.optional
+    ),
+    upstreamModel: Flag.String("upstream-model").pipe(
+      Flag.withDescription("The model there. Default: the only one it lists"),
+      Flag.withMetavar("NAME"),
+      Flag.optional
+    ),
+    upstreamKey: Flag.String("upstream-key").pipe(
+      Flag.withDescription("The secret version with its key, projects/…/versions/…; SLUICE_UPSTREAM_KEY may hold the key itself"),
+      Flag.withMetavar("SECRET"),
+      Flag.optional
     )
   },
   Effect.fn(function*(args) {
@@ -68,6 +129,9 @@ export const serve = Command.make(
     const faults = Option.isNone(args.faults) ? undefined : yield* readText("faults", args.faults.value)
     const token = yield* tokenOf(given(args.tokenFile))
     const embeddingModel = given(args.embeddingModel)
+    const catalog = given(args.catalog)
+    const tables = given(args.tables)
+    const upstream = yield* upstreamOf(given(args.upstream), given(args.upstreamModel), given(args.upstreamKey))
     return yield* Effect.scoped(Effect.gen(function*() {
       const { url } = yield* start({
         dataDir,
@@ -75,25 +139,46 @@ export const serve = Command.make(
         port: args.port,
         buckets: new Map(Object.entries(args.bucket)),
         allowRemote: args.allowRemote,
+        allowHosts: args.allowHost,
+        endpoints: yield* endpointsOf(args.vendorUrl),
         vertexQuotas: args.quotas === "vertex",
+        endpointUpstreams: args.endpointUpstream,
+        ...(catalog === undefined ? {} : { catalog }),
         ...(token === undefined ? {} : { token }),
         ...(embeddingModel === undefined ? {} : { embeddingModel }),
-        ...(faults === undefined ? {} : { faults })
+        ...(faults === undefined ? {} : { faults }),
+        ...(tables === undefined ? {} : { tables }),
+        ...(upstream === undefined ? {} : { upstream })
       })
+      Object.assign(output.interrupted, stopped)
       yield* json ? output.json({ version: 1, url }) : output.print(url)
       return yield* Effect.never
     })).pipe(Effect.provideService(Logger.LogToStderr, true))
   })
 ).pipe(
   Command.withDescription(
-    "Serve the RAG API of Vertex AI on this machine, over the embedded engine: its client libraries, pointed here, work unchanged. Prints the base URL once it is ready."
+    "Serve the RAG API of Vertex AI on this machine, over the embedded engine: its client libraries, pointed here, work unchanged. Prints the base URL once it is ready. Ctrl-C or SIGTERM stops it in order and exits 130: calls under way are answered, imports are parked, and the next server goes on with them."
   ),
   Command.withExamples([
     { command: "sluice serve", description: "on http://127.0.0.1:8686" },
     { command: "sluice serve --port 0 --bucket docs=./docs", description: "on a free port; gs://docs/ is the folder ./docs" },
-    { command: "sluice serve --quotas vertex --faults faults.yaml", description: "as strict and as fragile as the real thing" }
+    { command: "sluice serve --quotas vertex --faults faults.yaml", description: "as strict and as fragile as the real thing" },
+    { command: "sluice serve --upstream http://127.0.0.1:11434/v1 --upstream-model qwen3", description: "generation and chat by a model of yours" }
   ])
 )
+
+const stopped = { what: "stopped: imports that were under way are parked", next: "they go on when it is started again" }
+
+const endpointsOf = Effect.fnUntraced(function*(given: Readonly<Record<string, string>>) {
+  const endpoints: Partial<Record<Vendor, string>> = {}
+  for (const [name, url] of Object.entries(given)) {
+    const vendor = vendors.find((each) => each === name)
+    if (vendor === undefined) return yield* ServiceError.invalid("--vendor-url", `${name} is none of ${vendors.join(", ")}`)
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) return yield* ServiceError.invalid("--vendor-url", `${url} is no http(s) address`)
+    endpoints[vendor] = url
+  }
+  return endpoints
+})
 
 const readText = Effect.fnUntraced(function*(flag: string, file: string) {
   const fs = yield* FileSystem.FileSystem
@@ -114,4 +199,27 @@ const tokenOf = Effect.fnUntraced(function*(file: string | undefined) {
   return /^\S{16,}$/.test(token)
     ? Redacted.make(token)
     : yield* ServiceError.invalid("token", "must have at least 16 characters, and no white space")
+})
+
+const isSecretVersion = Schema.is(SecretVersion)
+
+const upstreamOf = Effect.fnUntraced(function*(url: string | undefined, model: string | undefined, secret: string | undefined) {
+  if (url === undefined) {
+    const stray = model !== undefined ? "--upstream-model" : secret !== undefined ? "--upstream-key" : undefined
+    return stray === undefined ? undefined : yield* ServiceError.invalid(stray, "is of no use without --upstream")
+  }
+  // A key given by mistake is not repeated.
+  if (secret !== undefined && !isSecretVersion(secret)) {
+    return yield* ServiceError.invalid(
+      "--upstream-key",
+      "takes the name of a secret version, projects/{project}/secrets/{secret}/versions/{number or latest}, and never a key",
+      "Put the key itself into SLUICE_UPSTREAM_KEY."
+    )
+  }
+  const inEnvironment = yield* Config.option(Config.Redacted("SLUICE_UPSTREAM_KEY")).pipe(
+    Effect.map(Option.filter((key) => Redacted.value(key) !== "")),
+    Effect.orElseSucceed(() => Option.none<Redacted.Redacted<string>>())
+  )
+  const apiKey = secret ?? given(inEnvironment)
+  return { url, ...(model === undefined ? {} : { model }), ...(apiKey === undefined ? {} : { apiKey }) }
 })

@@ -8,15 +8,19 @@ import { excerpt, wrap } from "./wrap.ts"
 type Look = Pick<Output["Service"], "paint" | "width">
 
 /** The answer, then its sources: number, file, page and the quoted words. */
-export const renderAnswer = (answer: Answer, { paint, width }: Look): string => {
-  const citations = answer.citations.flatMap((citation) => {
+export const renderAnswer = (answer: Answer, look: Look): string => {
+  const citations = renderCitations(answer, look)
+  return `${wrap(printable(answer.text), look.width)}${citations === "" ? "" : `\n${citations}`}`
+}
+
+/** The sources of an answer, below an empty line; nothing where there are none. */
+export const renderCitations = ({ citations }: Answer, { paint, width }: Look): string =>
+  citations.flatMap((citation, at) => {
     const mark = `  [${citation.index}] `
     const indent = " ".repeat(mark.length)
     const quote = printable(citation.quote).replace(/\s+/g, " ").trim()
-    return [`${mark}${paint("cyan", place(citation))}`, `${indent}${wrap(`"${quote}"`, width, indent)}`]
-  })
-  return [wrap(printable(answer.text), width), ...(citations.length === 0 ? [] : ["", ...citations])].join("\n")
-}
+    return [...(at === 0 ? [""] : []), `${mark}${paint("cyan", place(citation))}`, `${indent}${wrap(`"${quote}"`, width, indent)}`]
+  }).join("\n")
 
 /** Lines shown of each context; `--json` has all of it. */
 const shownLines = 4

@@ -7,8 +7,9 @@ export const renderCause = (cause: Cause.Cause<unknown>): Effect.Effect<void, ne
   Effect.gen(function*() {
     const output = yield* Output
     if (Cause.hasInterruptsOnly(cause)) {
-      if (output.wantsJson) yield* output.json({ version: 1, type: "error", error: "Interrupted", message: interrupted, fix: goOn })
-      return yield* output.say(`${interrupted}; ${goOn}`)
+      const { next, what } = output.interrupted
+      if (output.wantsJson) yield* output.json({ version: 1, type: "error", error: "Interrupted", message: what, fix: next })
+      return yield* output.say(`${what}; ${next}`)
     }
     const error = Cause.squash(cause)
     if (Predicate.isTagged(error, "Exited") || Predicate.isTagged(error, "ShowHelp")) return
@@ -23,9 +24,6 @@ export const renderCause = (cause: Cause.Cause<unknown>): Effect.Effect<void, ne
     if (fix !== undefined) yield* output.say(`${output.paintError("green", "fix:")} ${printable(fix)}`)
     if (!Cause.hasFails(cause)) yield* output.say(printable(Cause.pretty(cause)))
   })
-
-const interrupted = "interrupted: what was written stays"
-const goOn = "run it again to go on from here"
 
 /** The same for programs. Secrets are in none of the fields that errors have. */
 const errorDocument = (error: unknown, fix: string | undefined): object => ({

@@ -44,13 +44,18 @@ export const renderReport = (report: Report, look: Look): string => {
     paint(
       report.ended === "done" ? "green" : "yellow",
       wrap(
-        `${endings[report.ended]} in ${seconds(report.seconds)}: ${plural(report.chunks, "chunk")} written, ` +
-          `${plural(report.embedded, "chunk")} embedded (${plural(report.embeddedTokens, "token")})`,
+        `${endings[report.ended]} in ${seconds(report.seconds)}${written(report)}`,
         width
       )
     )
   ].join("\n")
 }
+
+/** Nothing where the engine does not tell. */
+const written = ({ chunks, embedded, embeddedTokens }: Report): string =>
+  chunks === undefined || embedded === undefined || embeddedTokens === undefined
+    ? ""
+    : `: ${plural(chunks, "chunk")} written, ${plural(embedded, "chunk")} embedded (${plural(embeddedTokens, "token")})`
 
 const endings: Record<Report["ended"], string> = {
   done: "Done",
