@@ -97,8 +97,8 @@ const replay = Effect.gen(function*() {
     const { outcomes, report } = yield* run
     runs += 1
     seconds += report.seconds
-    embeddedChunks += report.embedded
-    written += report.chunks
+    embeddedChunks += report.embedded ?? 0
+    written += report.chunks ?? 0
     for (const { embedded = 0, outcome, path } of outcomes) {
       const acted = embedded > 0 || outcome === "added" || outcome === "changed" || outcome === "moved" || outcome === "failed"
       if (acted && !touched.has(path)) wrong.push(`commit ${at}: ${path} was ${outcome}, and nobody had touched it`)
@@ -116,7 +116,7 @@ const replay = Effect.gen(function*() {
   const last = yield* run
   const again = yield* run
   const unchanged = filesIn(after).filter((path) => !everTouched.has(path) && !rest.has(path)).length
-  if (again.report.embedded + again.report.chunks > 0) wrong.push("a run after the last change wrote something")
+  if (again.report.embedded !== 0 || again.report.chunks !== 0) wrong.push("a run after the last change wrote something")
   yield* say(`${commits.length} commits in ${runs} runs: ${embeddedChunks} chunks embedded of ${written} written, ${(seconds / runs).toFixed(3)} s a run`)
   yield* say(`${rest.size} files outside the history: ${last.report.embedded} chunks embedded`)
   yield* say(`${unchanged} files were never touched; files acted on without having been touched: ${wrong.length}`)

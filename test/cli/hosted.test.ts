@@ -56,6 +56,8 @@ describe("the hosted engine, from the command line", () => {
       assert.strictEqual(first.code, 0, first.stderr)
       const { report } = events(first).at(-1) as { report: { engine: string; totals: { added: number } } } // the last event is the report
       assert.strictEqual(report.engine, "vertex")
+      // The service tells of no chunks.
+      assert.notProperty(report, "chunks")
       assert.isAbove(report.totals.added, 20)
       const again = yield* run("plan", "pipelines/quickstart.yaml", "--detailed-exitcode")
       assert.strictEqual(again.code, 0, again.stdout)
@@ -90,6 +92,7 @@ stages: [{ retrieve: { topK: 1 } }]
       const ran = yield* run("run", "cloud.yaml")
       assert.strictEqual(ran.code, 3, ran.stderr)
       assert.match(ran.stdout.replace(/\s+/g, " "), /gs:\/\/docs\/hr\/no\.docx INVALID_ARGUMENT/)
+      assert.match(ran.stdout, /^Done in [^:]*$/m)
       assert.match(ran.stdout.replace(/\s+/g, " "), /import-only: .* the service counted 1 imported, 0 skipped, 1 failed/)
       const found = yield* run("retrieve", "--pipeline", "cloud.yaml", "annual leave")
       assert.match(found.stdout, /leave\.md .*\n.*Five unused days/)

@@ -55,6 +55,11 @@ describe("init, validate, schema", () => {
       const vertex = yield* run(cwd, "validate", "--engine", "vertex")
       assert.strictEqual(vertex.code, 4)
       assert.match(vertex.stderr, /the vertex engine needs a project/)
+      const begun = yield* tempFolder
+      write(begun, { "docs/a.md": "A document." })
+      yield* run(begun, "init", "docs")
+      const own = yield* run(begun, "validate", "--engine", "vertex")
+      assert.match(own.stderr, /engines\.vertex\.project\n[^>]*> +\d+ \| engine: embedded\n/)
       write(cwd, { "weaviate.yaml": "name: w\ncorpus: { displayName: W, vectorDb: { weaviate: {} } }\nsources: { d: { local: { path: docs } } }\n" })
       const weaviate = yield* run(cwd, "validate", "weaviate.yaml")
       assert.strictEqual(weaviate.code, 4)

@@ -66,12 +66,14 @@ const fakeOutput = (live: Output["Service"]["live"]) => {
   const output: Output["Service"] = {
     width: 80,
     live,
-    wantsJson: false,
+    write: undefined,
+      wantsJson: false,
     paint: (_, text) => text,
     paintError: (_, text) => text,
     print: () => Effect.void,
     json: () => Effect.void,
-    say: (text) => Effect.sync(() => void said.push(text))
+    say: (text) => Effect.sync(() => void said.push(text)),
+    interrupted: { what: "", next: "" }
   }
   return { said, layer: Layer.succeed(Output, output) }
 }

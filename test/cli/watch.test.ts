@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
+import { fakeVertex } from "../fakes/vertex.ts"
 import { sluice, start } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { type WatchLine, Watching } from "../support/Watching.ts"
@@ -20,7 +21,7 @@ const sumOf = (watching: Watching, key: string): number =>
   watching.lines.filter(isBatch).reduce((sum, line) => sum + (totalsOf(line)[key] ?? 0), 0)
 
 const watchIn = (cwd: string) =>
-  Effect.acquireRelease(Effect.sync(() => new Watching(cwd)), (watching) => Effect.promise(() => watching.end("SIGKILL")))
+  Effect.acquireRelease(Effect.sync(() => new Watching(cwd)), (watching) => Effect.promise(() => watching.kill("SIGKILL")))
 
 const promised = <A>(body: () => Promise<A>): Effect.Effect<A> => Effect.promise(body)
 
@@ -48,11 +49,11 @@ describe.concurrent("watch", () => {
       const other = yield* promised(() => sluice(["run"], { cwd }))
       assert.strictEqual(other.code, 1)
       assert.include(other.stderr, "sluice watch pipeline.yaml")
-      const { code } = yield* promised(() => watching.end("SIGINT"))
+      const { code } = yield* promised(() => watching.kill("SIGINT"))
       assert.strictEqual(code, 130)
       assert.strictEqual((yield* promised(() => sluice(["run"], { cwd }))).code, 0)
       assert.deepStrictEqual(yield* filesOf(cwd), ["batteries.txt", "leave.md", "travel/hotels.md", "travel/renamed.md"])
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped), 90_000)
 
   it.live("a burst of 2,000 files is a few batches", () =>
     Effect.gen(function*() {
@@ -65,7 +66,7 @@ describe.concurrent("watch", () => {
       yield* promised(() => watching.until((line) => line["type"] === "quiet", watching.lines.length))
       assert.isBelow(watching.lines.filter(isBatch).length - before, 12)
       assert.strictEqual(sumOf(watching, "failed"), 0)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped), 90_000)
 
   it.live("deletes nothing while the folder is away, and goes on when it is back", () =>
     Effect.gen(function*() {
@@ -88,7 +89,7 @@ describe.concurrent("watch", () => {
       yield* promised(() => watching.settledAfter("after.md", trouble))
       assert.strictEqual(sumOf(watching, "deleted"), 0)
       assert.strictEqual(watching.lines.filter((line) => line["type"] === "trouble").length, 1)
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped), 90_000)
 
   it.live("takes a folder out of an ignore file into account, and its files from then on", () =>
     Effect.gen(function*() {
@@ -99,7 +100,7 @@ describe.concurrent("watch", () => {
       yield* promised(() => watching.settledAfter("drafts/one.md"))
       write(join(cwd, "docs"), { "drafts/two.md": "# Another draft\n" })
       yield* promised(() => watching.settledAfter("drafts/two.md"))
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped), 90_000)
 
   it.live("for people: the report, then a line for each batch, and what the guard holds once", () =>
     Effect.gen(function*() {
@@ -125,7 +126,37 @@ describe.concurrent("watch", () => {
       assert.strictEqual(code, 130)
       assert.strictEqual(stderr.match(/are gone at the source/g)?.length, 1, stderr)
       assert.match(stdout, /^docs +43 +43$/m)
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped), 90_000)
+
+  it.live("a second Ctrl-C does not wait for the batch in hand", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      const fake = yield* fakeVertex
+      write(cwd, {
+        "pipeline.yaml": `
+name: test
+engine: { vertex: { project: p1, location: us-central1, baseUrl: "${fake.baseUrl}" } }
+corpus: { displayName: Test }
+sources: { docs: { local: { path: ./docs } } }
+`
+      })
+      const watching = yield* watchIn(cwd)
+      const first = yield* promised(() => watching.until((line) => line["type"] === "quiet"))
+      const arrived = new Promise<void>((resolve) => {
+        // Nobody ever hears of this upload again.
+        fake.handle = ({ path }) => {
+          if (path.startsWith("/upload/")) resolve()
+          return path.startsWith("/upload/")
+        }
+      })
+      write(join(cwd, "docs"), { "new.md": "# New\n\nA new page.\n" })
+      yield* promised(() => arrived)
+      watching.child.kill("SIGINT")
+      const stopping = yield* promised(() => watching.until((line) => line["type"] === "stopping", first))
+      const { code } = yield* promised(() => watching.kill("SIGINT"))
+      assert.strictEqual(code, 130)
+      assert.deepStrictEqual(watching.lines.slice(stopping + 1), [])
+    }).pipe(Effect.scoped), 90_000)
 
   it.live("a path that was never there ends it at once", () =>
     Effect.gen(function*() {
@@ -134,7 +165,7 @@ describe.concurrent("watch", () => {
       const { code, stderr } = yield* promised(() => sluice(["watch"], { cwd }))
       assert.strictEqual(code, 1)
       assert.include(stderr, "correct the source's path")
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped), 90_000)
 })
 
 describe("diff", () => {
@@ -152,7 +183,7 @@ describe("diff", () => {
       assert.strictEqual(code, 2)
       assert.match(stdout, /^missing +docs: .* in the ledger, not in the corpus$/m)
       assert.match(stdout, /^2 files as the ledger says, 1 missing$/m)
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped), 90_000)
 })
 
 /** Waits until a stream has said something. */

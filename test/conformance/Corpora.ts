@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
+import { SecretVersion } from "../../src/domain/Secret.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
 import { Files } from "../../src/ports/Files.ts"
 import { pages } from "../../src/ports/Paging.ts"
@@ -75,6 +76,31 @@ export const suite = <E>(name: string, engine: Layer.Layer<Corpora | Files, E>):
         const kind = corpora.update(name, { vectorDb: { _tag: "pinecone", indexName: "docs" } })
         assert.strictEqual((yield* Effect.flip(kind)).code, "INVALID_ARGUMENT")
         assert.deepStrictEqual((yield* corpora.get(name)).vectorDb, vectorDb)
+      }))
+
+    it.effect("takes another key to the database in the place of the first", () =>
+      Effect.gen(function*() {
+        const corpora = yield* Corpora
+        const key = (version: number) => SecretVersion.make(`projects/1/secrets/db/versions/${version}`)
+        const vectorDb = { _tag: "pinecone", indexName: "docs" } as const
+        const { name } = yield* corpora.create({ displayName: "keyed", vectorDb: { ...vectorDb, apiKey: key(1) } })
+        yield* corpora.update(name, { vectorDb: { ...vectorDb, apiKey: key(2) } })
+        yield* corpora.update(name, { vectorDb })
+        assert.deepStrictEqual((yield* corpora.get(name)).vectorDb, { ...vectorDb, apiKey: key(2) })
+      }))
+
+    it.effect("keeps how it was asked to search, what encrypts it and what it holds", () =>
+      Effect.gen(function*() {
+        const corpora = yield* Corpora
+        const options = {
+          search: { _tag: "ann", treeDepth: 3, leafCount: 1000 },
+          encryptionKey: "projects/p/locations/l/keyRings/r/cryptoKeys/k",
+          holds: { _tag: "memories", parser: { _tag: "llm", model: "gemini-2.0-flash", prompt: "what was decided" } }
+        } as const
+        const { name } = yield* corpora.create({ ...managed("optional"), options })
+        yield* corpora.update(name, { displayName: "still optional" })
+        assert.deepStrictEqual((yield* corpora.get(name)).options, options)
+        assert.isUndefined((yield* corpora.create(managed("plain"))).options)
       }))
 
     it.effect("deletes a corpus with files only by force", () =>

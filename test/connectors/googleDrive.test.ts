@@ -66,7 +66,7 @@ describe("the Google Drive source", () => {
         cursorOf(listed)
         const leave = item(listed, "Handbook/HR/Leave.txt")
         assert.deepInclude(leave, {
-          uri: "https://drive.example/leave/view",
+          uri: "https://drive.google.com/file/d/leave/view",
           displayName: "Leave.txt",
           size: 13,
           mimeType: "text/plain",
@@ -242,6 +242,23 @@ describe("the Google Drive source", () => {
         assert.deepStrictEqual(paths(broken), ["Handbook/FAQ"])
         assert.notStrictEqual(broken.at(-1)?._tag, "complete")
       }))
+
+    it.effect("takes no harm from one file in a shape that no file has, and none from nulls", () =>
+      Effect.gen(function*() {
+        const fake = yield* fakeDrive()
+        handbook(fake)
+        const connector = yield* connect(fake, { folders: ["root"] })
+        const cursor = cursorOf(yield* collect(connector))
+        fake.edit("leave", JSON.parse("{\"driveId\": null}"))
+        fake.put("odd", "hr", JSON.parse("{\"name\": 42}"))
+        const listed = yield* collect(connector)
+        assert.deepStrictEqual(paths(listed), ["Handbook/FAQ", "Handbook/HR/Leave.txt", "Handbook/HR/Pay.txt"])
+        assert.deepStrictEqual(failures(listed), [["odd", "DATA_LOSS"]])
+        assert.isFalse(listed.some(({ _tag }) => _tag === "complete"))
+        const changed = yield* collect(connector, cursor)
+        assert.deepStrictEqual(paths(changed), ["Handbook/HR/Leave.txt"])
+        assert.deepStrictEqual(failures(changed), [["odd", "DATA_LOSS"]])
+      }).pipe(Effect.scoped))
 
     it.effect("does not mind a folder that goes while it is listed", () =>
       Effect.gen(function*() {

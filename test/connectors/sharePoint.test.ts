@@ -267,6 +267,19 @@ describe("the SharePoint source", () => {
         cursorOf(gone)
       }))
 
+    it.effect("takes no harm from one item in a shape that no item has, and none from nulls", () =>
+      Effect.gen(function*() {
+        const fake = yield* fakeGraph()
+        library(fake)
+        fake.file("null", "root", "Null.txt", { more: { createdBy: null, file: { mimeType: null } } })
+        fake.file("odd", "root", "Odd.txt", { more: { size: "large" } })
+        const listed = yield* collect(yield* connect(fake))
+        assert.include(paths(listed), "Null.txt")
+        assert.include(paths(listed), "Policies/Leave.docx")
+        assert.deepStrictEqual(failures(listed), [["Odd.txt", "DATA_LOSS"]])
+        assert.isFalse(listed.some(({ _tag }) => _tag === "complete"))
+      }).pipe(Effect.scoped))
+
     it.effect("replaces tokens: one for all, ahead of their end, and when Graph refuses one", () =>
       Effect.gen(function*() {
         const fake = yield* fakeGraph(1)

@@ -21,7 +21,7 @@ const secretsOf = (...values: ReadonlyArray<string>) => {
 }
 
 const connect = (fake: FakeSlack, channels: ReadonlyArray<SlackChannel> = [{ id: "C1" }], secrets = secretsOf("xoxb-fake-token")) =>
-  Effect.map(HttpClient.HttpClient, (http) => slack({ channels, token }, { http, retry, secrets, slackUrl: `${fake.origin}/api` }))
+  Effect.map(HttpClient.HttpClient, (http) => slack({ channels, token, endpoint: `${fake.origin}/api` }, { http, retry, secrets }))
 
 const collect = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
 const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> => listed.flatMap((event) => event._tag === "item" ? [event.item] : [])

@@ -1,133 +1,49 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import {
-  appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync
-} from "node:fs"
-import { dirname, join, relative } from "node:path"
-import { DatabaseSync } from "node:sqlite"
-import { unpackChunks } from "../../src/embedded/store/ChunkPage.ts"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { storage } from "../../connectors/storage/Storage.ts"
+import { serveEmbedded } from "../../src/compose/server.ts"
+import { definePipeline } from "../../src/pipeline/definePipeline.ts"
+import { defaultTiming } from "../../src/pipeline/watch/Agenda.ts"
+import { watchPipeline } from "../../src/pipeline/watch/watchPipeline.ts"
+import { folderHolds, operate, random, targetHolds } from "../support/folderLife.ts"
+import { Rig, rigOf } from "../support/Rigs.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { Watching } from "../support/Watching.ts"
+import { WatchLog } from "../support/WatchLog.ts"
 
 const seeds = Number(process.env["SLUICE_WATCH_SEEDS"] ?? 25)
+const hostedSeeds = Math.ceil(seeds / 4)
 const concurrency = 10
-const operations = 15
 
-const random = (seed: number) => () => {
-  seed = (seed * 1_664_525 + 1_013_904_223) >>> 0
-  return seed / 2 ** 32
-}
+const beginning = { ".sluiceignore": "ignored/\n", "a/one.txt": "word0\n", "a/b/two.txt": "word0 word0\n", "three.txt": "word9999\n" }
 
-const pipeline = `
-name: watched
-corpus: { displayName: Watched }
-sources: { docs: { local: { path: ./docs, exclude: ["**/*.bak"] } } }
-import: { maxDelete: 100% }
-`
+const sources = (path: string) => ({ docs: { local: { path, exclude: ["**/*.bak"] } } })
 
-const filesIn = (folder: string): ReadonlyArray<string> =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+const pipeline = (engine: object | string) => JSON.stringify({
+  name: "watched",
+  engine,
+  corpus: { displayName: "Watched" },
+  sources: sources("./docs"),
+  import: { maxDelete: "100%" }
+})
 
-const foldersIn = (folder: string): ReadonlyArray<string> =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-
-/** The rule of what is taken, written anew: not hidden, not excluded, not in an ignored folder. */
-const isTaken = (path: string): boolean =>
-  !path.split("/").some((name) => name.startsWith(".") || name === "ignored") && !path.endsWith(".bak")
-
-const textOf = (text: string): string => text.match(/word\d+/g)?.join(" ") ?? ""
-
-const folderHolds = (docs: string): Record<string, string> =>
-  Object.fromEntries(filesIn(docs).filter(isTaken).map((path) => [path, textOf(readFileSync(join(docs, path), "utf8"))]).toSorted())
-
-const textsIn = (body: unknown): string =>
-  body instanceof Uint8Array ? unpackChunks(body).map(({ text }) => text).join(" ") : ""
-
-/** What readers of the target find: the stored chunks themselves, not what the ledger says of them. */
-const targetHolds = (dataDir: string): Record<string, string> => {
-  const db = new DatabaseSync(join(dataDir, "sluice.db"), { readOnly: true })
-  try {
-    const rows = db.prepare(
-      "SELECT display_name, body FROM files JOIN chunk_pages ON chunk_pages.file = files.id ORDER BY display_name, chunk_pages.first_chunk"
-    ).all()
-    assert.strictEqual(rows.length, Number(db.prepare("SELECT count(*) AS n FROM files").get()?.["n"]))
-    return Object.fromEntries(rows.map((row) => [String(row["display_name"]), textOf(textsIn(row["body"]))]))
-  } finally {
-    db.close()
-  }
-}
-
-/** One random thing a person, an editor or a tool does to a folder. */
-const operate = (docs: string, next: () => number, name: () => string): string => {
-  const pick = <A>(all: ReadonlyArray<A>): A | undefined => all[Math.floor(next() * all.length)]
-  const folders = ["", ...foldersIn(docs)]
-  const file = pick(filesIn(docs).filter((path) => !path.endsWith(".sluiceignore")))
-  const somewhere = () => join(docs, pick(folders) ?? "")
-  const fresh = () => `word${name()} word${name()}\n`
-  const create = (path: string) => {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, fresh())
-    return `create ${path}`
-  }
-  const kind = next()
-  if (file === undefined || kind < 0.2) return create(join(somewhere(), `f${name()}.txt`))
-  const path = join(docs, file)
-  if (kind < 0.26) return create(join(somewhere(), `d${name()}`, `e${name()}`, `f${name()}.txt`))
-  if (kind < 0.32) return create(join(somewhere(), pick(["ignored/x.txt", ".hidden.txt", "y.bak"]) ?? ""))
-  if (kind < 0.44) {
-    appendFileSync(path, fresh())
-    return `append ${file}`
-  }
-  if (kind < 0.56) {
-    writeFileSync(`${path}.tmp.bak`, fresh())
-    renameSync(`${path}.tmp.bak`, path)
-    return `save by rename ${file}`
-  }
-  if (kind < 0.64) {
-    const to = join(somewhere(), `r${name()}.txt`)
-    renameSync(path, to)
-    return `rename ${file} to ${to}`
-  }
-  if (kind < 0.7) {
-    const cased = join(dirname(path), (next() < 0.5 ? file.toUpperCase() : file.toLowerCase()).split("/").at(-1) ?? "")
-    if (!existsSync(cased)) renameSync(path, cased)
-    return `case of ${file}`
-  }
-  if (kind < 0.76) {
-    const then = new Date(Date.now() - 1_000_000 * next())
-    utimesSync(path, then, then)
-    return `touch ${file}`
-  }
-  if (kind < 0.88) {
-    rmSync(path)
-    return `delete ${file}`
-  }
-  const folder = pick(folders.slice(1))
-  if (folder === undefined) return "nothing"
-  if (kind < 0.95) {
-    const to = join(somewhere(), `m${name()}`)
-    if (!relative(join(docs, folder), to).startsWith("..")) return "nothing: into itself"
-    renameSync(join(docs, folder), to)
-    return `move ${folder} to ${to}`
-  }
-  rmSync(join(docs, folder), { recursive: true })
-  return `delete folder ${folder}`
-}
-
-const trial = (seed: number) =>
+/** A watch in a process of its own, which some seeds kill. */
+const trial = (seed: number, operations: number, engine: "embedded" | "hosted") =>
   Effect.gen(function*() {
     const cwd = yield* tempFolder
+    const served = join(cwd, "served")
+    const url = engine === "embedded" ? "" : (yield* serveEmbedded({ dataDir: served, version: "test", port: 0, storage })).url
     const docs = join(cwd, "docs")
     const next = random(seed * 7919)
     let names = 0
     const name = () => String(++names)
-    write(cwd, { "pipeline.yaml": pipeline })
-    write(docs, { ".sluiceignore": "ignored/\n", "a/one.txt": "word0\n", "a/b/two.txt": "word0 word0\n", "three.txt": "word9999\n" })
-    const launch = Effect.acquireRelease(Effect.sync(() => new Watching(cwd)), (watching) => Effect.promise(() => watching.end("SIGKILL")))
+    write(cwd, {
+      "pipeline.yaml": pipeline(engine === "embedded" ? engine : { vertex: { project: "p1", location: "us-central1", baseUrl: url } })
+    })
+    write(docs, beginning)
+    const launch = Effect.acquireRelease(Effect.sync(() => new Watching(cwd)), (watching) => Effect.promise(() => watching.kill("SIGKILL")))
     let watching = yield* launch
     const log: Array<string> = []
 
@@ -139,7 +55,7 @@ const trial = (seed: number) =>
       for (let n = 0; n < operations; n++) {
         log.push(operate(docs, next, name))
         if (n === killAt) {
-          yield* Effect.promise(() => watching.end("SIGKILL"))
+          yield* Effect.promise(() => watching.kill("SIGKILL"))
           log.push("kill -9")
           watching = yield* launch
         }
@@ -150,13 +66,71 @@ const trial = (seed: number) =>
       writeFileSync(join(docs, last), `word${name()}\n`)
       yield* Effect.promise(() => watching.settledAfter(last, killAt === -1 ? from : 0))
       const where = `seed ${seed}, round ${round}:\n${log.join("\n")}`
-      assert.deepStrictEqual(targetHolds(join(cwd, ".sluice")), folderHolds(docs), where)
+      assert.deepStrictEqual(targetHolds(engine === "embedded" ? join(cwd, ".sluice") : served, "Watched"), folderHolds(docs), where)
     }
-    const { code, stderr } = yield* Effect.promise(() => watching.end("SIGINT"))
+    const { code, stderr } = yield* Effect.promise(() => watching.kill("SIGINT"))
     assert.strictEqual(code, 130, stderr)
   }).pipe(Effect.scoped)
 
 describe("a watched folder", () => {
   it.live(`is what the target holds after any changes, once it is quiet (${seeds} random sequences, some with kill -9)`, () =>
-    Effect.forEach(Array.from({ length: seeds }, (_, i) => i + 1), trial, { concurrency, discard: true }), 60_000 + seeds * 8_000)
+    Effect.forEach(Array.from({ length: seeds }, (_, i) => i + 1), (seed) => trial(seed, 15, "embedded"), { concurrency, discard: true }),
+  60_000 + seeds * 8_000)
+
+  // Few changes: it keeps to the service's 60 requests a minute.
+  it.live("is what a remote target holds, also after kill -9", () => trial(3, 8, "hosted"), 180_000)
+})
+
+/** As the service does on a bad day: it refuses, does what it does not confirm, and goes away. */
+const faults = `faults:
+  - { method: uploadRagFile, every: 6, error: UNAVAILABLE }
+  - { method: uploadRagFile, every: 7, drop: reply }
+  - { method: uploadRagFile, every: 11, error: RESOURCE_EXHAUSTED, retryAfter: 0.1 }
+  - { method: uploadRagFile, every: 13, error: INTERNAL }
+  - { method: deleteRagFile, every: 5, drop: reply }
+  - { method: deleteRagFile, every: 7, error: UNAVAILABLE }
+  - { method: listRagFiles, every: 5, drop: middle }
+  - { method: getRagCorpus, every: 9, error: UNAVAILABLE }
+`
+
+layer(rigOf("hosted", faults), { excludeTestServices: true })("a watched folder, on the hosted engine", (it) => {
+  const trial = (seed: number) => Effect.gen(function*() {
+    const rig = yield* Rig
+    const docs = join(yield* tempFolder, "docs")
+    const next = random(seed * 104_729)
+    let names = 0
+    const name = () => String(++names)
+    write(docs, beginning)
+    const corpus = `Watched ${seed}`
+    const pipeline = definePipeline({
+      name: `watched${seed}`,
+      corpus: { displayName: corpus },
+      sources: sources(docs),
+      import: { maxDelete: "100%" }
+    })
+    const watching = new WatchLog()
+    yield* rig.on(watchPipeline(pipeline, {
+      timing: { ...defaultTiming, retry: 100, maxRetry: 2_000 },
+      observe: (event) => Effect.sync(() => watching.add({ ...event }))
+    }), `machine${seed}`).pipe(
+      Effect.onExit((exit) => Effect.sync(() => watching.end(async () => String(exit)))),
+      Effect.forkScoped
+    )
+    const log: Array<string> = []
+    for (let round = 1; round <= 2; round++) {
+      const from = watching.lines.length
+      for (let n = 0; n < 12; n++) {
+        log.push(operate(docs, next, name))
+        if (next() < 0.2) yield* Effect.sleep(600 * next())
+      }
+      const last = `last${round}.txt`
+      mkdirSync(docs, { recursive: true })
+      writeFileSync(join(docs, last), `word${name()}\n`)
+      yield* Effect.promise(() => watching.settledAfter(last, from))
+      assert.deepStrictEqual(targetHolds(rig.store, corpus), folderHolds(docs), `seed ${seed}, round ${round}:\n${log.join("\n")}`)
+    }
+  }).pipe(Effect.scoped)
+
+  it.effect(`is what the corpus holds once it is quiet (${hostedSeeds} random sequences, with failures of the service)`, () =>
+    Effect.forEach(Array.from({ length: hostedSeeds }, (_, i) => i + 1), trial, { concurrency, discard: true }), 60_000 + hostedSeeds * 8_000)
 })

@@ -92,7 +92,7 @@ export const fakeDrive = (pageSize = 1000): Effect.Effect<FakeDrive, never, Scop
       kind: "drive#file",
       ...facts,
       version: String(version),
-      webViewLink: `https://drive.example/${file.id}/view`,
+      webViewLink: `https://drive.google.com/file/d/${file.id}/view`,
       ...(native ? {} : {
         size: String(Buffer.byteLength(content)),
         md5Checksum: createHash("md5").update(content).digest("hex"),

@@ -10,8 +10,9 @@ export interface Received {
     readonly model: string
     readonly input: Array<string>
     readonly dimensions?: number
-    readonly messages: Array<{ role: string; content: string }>
+    readonly messages: Array<{ role: string; content: string; [field: string]: unknown }>
     readonly stream?: boolean
+    readonly [field: string]: unknown
   }
   /** The client went away before the answer was complete. */
   aborted: boolean
@@ -80,6 +81,16 @@ export const sendChat = (response: ServerResponse, pieces: ReadonlyArray<string>
   response.write(`data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 } })}\n\n`)
   response.end("data: [DONE]\n\n")
 }
+
+/** These chunks to the letter, and the end mark. */
+export const sendChunks = (response: ServerResponse, chunks: ReadonlyArray<object>): void => {
+  response.writeHead(200, { "content-type": "text/event-stream" })
+  for (const chunk of chunks) response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+  response.end("data: [DONE]\n\n")
+}
+
+/** One chunk of one candidate. */
+export const delta = (delta: object, more: object = {}): object => ({ choices: [{ index: 0, delta, finish_reason: null, ...more }] })
 
 /** The pieces, and no end. */
 export const startChat = (response: ServerResponse, pieces: ReadonlyArray<string>): void => {

@@ -70,6 +70,7 @@ describe("the checks of the hosted engine", () => {
       }),
       Layer.succeed(Transport, {
         project: "p1",
+        location: "us-central1",
         parent: "projects/p1/locations/us-central1",
         endpoint: { baseUrl: "https://us-central1-aiplatform.googleapis.com", host: "us-central1-aiplatform.googleapis.com", google: true },
         call: () => Effect.die("nothing may be asked"),

@@ -11,17 +11,21 @@ import { Engine } from "../../src/ports/Engine.ts"
 import { fakeVertex } from "../fakes/vertex.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 
+const pipelineInput = (baseUrl: string) => ({
+  name: "claims",
+  engine: { vertex: { project: "p1", location: "us-central1", baseUrl } },
+  corpus: {
+    displayName: "Claims",
+    vectorDb: { pinecone: { indexName: "i", apiKey: "projects/p1/secrets/pinecone/versions/1" } }
+  }
+})
+
 const setUp = Effect.gen(function*() {
   const fake = yield* fakeVertex
   const folder = yield* tempFolder
   write(folder, { "docs/claims.md": "Claims are paid within 10 working days." })
   const pipeline = definePipeline({
-    name: "claims",
-    engine: { vertex: { project: "p1", location: "us-central1", baseUrl: fake.baseUrl } },
-    corpus: {
-      displayName: "Claims",
-      vectorDb: { pinecone: { indexName: "i", apiKey: "projects/p1/secrets/pinecone/versions/1" } }
-    },
+    ...pipelineInput(fake.baseUrl),
     sources: { docs: { local: { path: join(folder, "docs") } } },
     stages: [{ retrieve: { topK: 3 } }, { generate: { model: "gemini-2.0-flash" } }]
   })
@@ -51,6 +55,41 @@ describe("a pipeline on the hosted engine", () => {
         assert.strictEqual(answer.citations[0]?.sourceDisplayName, "claims.md")
       }).pipe(Effect.provide(services))
       assert.isTrue(fake.calls.every(({ headers }) => headers.authorization === "Bearer server-token"))
+    }).pipe(Effect.scoped))
+
+  it.live("has the service's model search the corpus by itself, where that is asked for", () =>
+    Effect.gen(function*() {
+      const { fake, options, pipeline, services } = yield* setUp
+      const text = "Claims are paid within 10 working days."
+      fake.handle = ({ path, response }) => {
+        if (!path.includes(":generateContent")) return false
+        response.writeHead(200, { "content-type": "application/json" })
+        response.end(JSON.stringify({ candidates: [{
+          content: { parts: [{ text }] },
+          groundingMetadata: {
+            groundingChunks: [{ retrievedContext: { uri: "claims.md", title: "claims.md", text } }],
+            groundingSupports: [{ segment: { endIndex: text.length, text }, groundingChunkIndices: [0] }]
+          }
+        }] }))
+        return true
+      }
+      yield* runPipeline(pipeline).pipe(Effect.provide(services))
+      const grounded = definePipeline({
+        ...pipelineInput(fake.baseUrl),
+        sources: { docs: { local: { path: options.dataDir } } },
+        stages: [{ retrieve: { topK: 5, filter: { maxDistance: 0.6 } } }, { generate: { model: "gemini-2.0-flash", ground: "corpus", instruction: "Be brief." } }]
+      })
+      fake.calls.splice(0)
+      const { answer, contexts } = yield* askPipeline(grounded, { question: "When are claims paid?" }).pipe(Effect.provide(services))
+      assert.strictEqual(answer.text, `${text} [1]`)
+      assert.strictEqual(answer.citations[0]?.sourceDisplayName, "claims.md")
+      assert.deepStrictEqual(contexts, [])
+      assert.isFalse(fake.calls.some(({ path }) => path.includes(":retrieveContexts")))
+      const { systemInstruction, tools } = JSON.parse(fake.calls.find(({ path }) => path.includes(":generateContent"))?.body ?? "")
+      assert.deepStrictEqual(systemInstruction, { parts: [{ text: "Be brief." }] })
+      const { ragResources, ragRetrievalConfig } = tools[0].retrieval.vertexRagStore
+      assert.match(ragResources[0].ragCorpus, /\/ragCorpora\/\d+$/)
+      assert.deepStrictEqual(ragRetrievalConfig, { topK: 5, filter: { vectorDistanceThreshold: 0.6 } })
     }).pipe(Effect.scoped))
 
   it.live("is checked without the state database, secrets too", () =>

@@ -3,8 +3,11 @@ import { Effect, Layer, Stream } from "effect"
 import { CorpusName } from "../../src/domain/Corpus.ts"
 import { RagFileName } from "../../src/domain/RagFile.ts"
 import type { Context } from "../../src/domain/Retrieval.ts"
-import * as Generation from "../../src/hosted/Generation.ts"
+import * as GeminiChat from "../../src/hosted/GeminiChat.ts"
+import * as GenerateContent from "../../src/hosted/GenerateContent.ts"
+import * as HostedGeneration from "../../src/hosted/HostedGeneration.ts"
 import * as RagStoreGenerator from "../../src/hosted/RagStoreGenerator.ts"
+import { Generation } from "../../src/ports/Generation.ts"
 import * as GroundedGenerator from "../../src/models/GroundedGenerator.ts"
 import { type Call, type FakeVertex, fakeVertex } from "../fakes/vertex.ts"
 import { hosted } from "./engine.ts"
@@ -31,10 +34,10 @@ const events = ({ response }: Call, chunks: ReadonlyArray<object>) => {
   for (const chunk of chunks) response.write(`data: ${JSON.stringify(chunk)}\r\n\r\n`)
 }
 
-/** Runs a test with a service that answers `streamGenerateContent` as the script says. */
+/** Runs a test with a service that answers methods of generation as the script says. */
 const onModel = <A, E>(
   script: (call: Call) => void,
-  body: (generation: Generation.Generation["Service"], fake: FakeVertex) => Effect.Effect<A, E>
+  body: (generation: Generation["Service"], fake: FakeVertex, calls: GenerateContent.GenerateContent["Service"]) => Effect.Effect<A, E>
 ) =>
   Effect.gen(function*() {
     const fake = yield* fakeVertex
@@ -42,18 +45,13 @@ const onModel = <A, E>(
       script(call)
       return true
     }
-    return yield* Effect.flatMap(Generation.Generation, (generation) => body(generation, fake)).pipe(
-      Effect.provide(Generation.layer.pipe(Layer.provide(hosted(fake.baseUrl))))
-    )
+    const service = HostedGeneration.layer.pipe(Layer.provideMerge(GenerateContent.layer), Layer.provide(hosted(fake.baseUrl)))
+    return yield* Effect.gen(function*() {
+      return yield* body(yield* Generation, fake, yield* GenerateContent.GenerateContent)
+    }).pipe(Effect.provide(service))
   }).pipe(Effect.scoped)
 
-const promptOnly = (generation: Generation.Generation["Service"]) =>
-  GroundedGenerator.make({
-    model: "gemini-2.0-flash",
-    what: "answers of gemini-2.0-flash",
-    write: ([system, user]) =>
-      Generation.write(generation, "gemini-2.0-flash", { system: system?.content ?? "", user: user?.content ?? "" })
-  })
+const promptOnly = (generation: Generation["Service"]) => GroundedGenerator.make(GeminiChat.make(generation, "gemini-2.0-flash"))
 
 describe("answers from given contexts", () => {
   it.live("stream, with verified citations and usage", () =>
@@ -153,14 +151,14 @@ describe("answers that the service grounds itself", () => {
     }
   }
   const grounded = { ...piece("Café bills are paid. So are claims.", evidence), usageMetadata }
-  const make = (generation: Generation.Generation["Service"]) =>
+  const make = (generation: GenerateContent.GenerateContent["Service"]) =>
     RagStoreGenerator.make({ generation, model: "gemini-2.0-flash", selection: { corpus, topK: 3 } })
   const expected = "Café bills are paid. [1] So are claims."
 
   it.live("in one piece", () =>
     onModel(
       (call) => call.response.end(JSON.stringify(grounded)),
-      (generation, fake) =>
+      (_, fake, generation) =>
         Effect.gen(function*() {
           const answer = yield* make(generation).answer({ question: "Who is paid?", contexts: [context], instruction: "Be brief." })
           assert.strictEqual(answer.text, expected)
@@ -188,7 +186,7 @@ describe("answers that the service grounds itself", () => {
         events(call, [piece("Café bills "), piece("are paid. So are claims."), { ...piece("", evidence), usageMetadata }])
         call.response.end()
       },
-      (generation) =>
+      (_, __, generation) =>
         Effect.gen(function*() {
           const parts = yield* Stream.runCollect(make(generation).stream({ question: "Who is paid?", contexts: [] }))
           assert.deepStrictEqual(parts.map((part) => part._tag), ["text", "done"])
@@ -199,7 +197,7 @@ describe("answers that the service grounds itself", () => {
   it.live("not at all, when nothing of the corpus bears on it", () =>
     onModel(
       (call) => call.response.end(JSON.stringify(piece("I think so.", { finishReason: "STOP" }))),
-      (generation) =>
+      (_, __, generation) =>
         Effect.gen(function*() {
           const answer = yield* make(generation).answer({ question: "q", contexts: [] })
           assert.isFalse(answer.grounded)

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { local } from "../../connectors/local/Local.ts"
 import { storage } from "../../connectors/storage/Storage.ts"
 import type { StorageFactory } from "../../src/compose/buckets.ts"
-import { serveEmbedded } from "../../src/compose/server.ts"
+import { type EmbeddedServerOptions, serveEmbedded } from "../../src/compose/server.ts"
 import { vertex } from "../../src/compose/services.ts"
 import { addsUp, type Counts, type Report } from "../../src/domain/Report.ts"
 import { retrieveFrom } from "../../src/pipeline/askPipeline.ts"
@@ -16,7 +16,7 @@ import { fakeGcs } from "../fakes/gcs.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 
 /** A server whose bucket `docs` is a folder, and the same objects behind the storage API for our own connector. */
-const setUp = Effect.gen(function*() {
+const setUpWith = (options: Partial<EmbeddedServerOptions>) => Effect.gen(function*() {
   const folder = yield* tempFolder
   const gcs = yield* fakeGcs()
   const bucket = join(folder, "bucket")
@@ -25,7 +25,8 @@ const setUp = Effect.gen(function*() {
     version: "test",
     port: 0,
     storage: storage as StorageFactory,
-    buckets: new Map([["docs", bucket]])
+    buckets: new Map([["docs", bucket]]),
+    ...options
   })
   const put = (objects: Readonly<Record<string, string>>) => {
     write(bucket, objects)
@@ -52,6 +53,7 @@ const setUp = Effect.gen(function*() {
   ) => vertex(of, { dataDir: join(folder, "client"), connectors, token: Redacted.make("t") })
   return { bucket, folder, gcs, pipeline, put, remove, services }
 })
+const setUp = setUpWith({})
 
 /** Where objects are staged, as the environment says. */
 const emulator = (origin: string) =>
@@ -117,16 +119,33 @@ describe("cloud sources on the hosted engine, against a server", () => {
 
   it.live("without a connector of ours it is imported whole, which the report says; results go to the sink", () =>
     Effect.gen(function*() {
-      const { bucket, pipeline, put, services } = yield* setUp
-      put({ "hr/leave.md": leave, "hr/travel.md": travel })
-      const handbook = pipeline({ import: { resultSink: "gs://docs/results/run.ndjson" } })
-      const run = runPipeline(handbook).pipe(Effect.provide(services(handbook, {})))
-      const first = yield* run
-      expectCounts(first, { added: 2 })
-      assert.match(first.sources[0]?.note ?? "", /^import-only: .*2 imported, 0 skipped, 0 failed$/)
+      const { bucket, gcs, pipeline, put, services } = yield* setUpWith({ allowRemote: true })
+      yield* emulator(gcs.origin)
+      gcs.put("results", "other", "")
+      put({ "hr/leave.md": leave, "hr/travel #1?.md": travel, "hr/broken.docx": "no document" })
+      const named: Array<string> = []
+      const run = (resultSink: string) => {
+        const handbook = pipeline({ import: { resultSink } })
+        return runPipeline(handbook, {
+          observe: (event) => Effect.sync(() => void (event.type === "file" && named.push(`${event.outcome} ${event.path}`)))
+        }).pipe(Effect.provide(services(handbook, {})))
+      }
+      const first = yield* run("gs://docs/results/run.ndjson")
+      expectCounts(first, { added: 2, failed: 1 })
+      // What the service wrote is in its bucket, and not where we look for it.
+      assert.match(first.sources[0]?.note ?? "", /^import-only: .*2 imported, 0 skipped, 1 failed; its result could not be read: /)
       assert.isFalse(first.sources[0]?.complete)
-      expectCounts(yield* run, { unchanged: 2 })
-      assert.strictEqual(readdirSync(join(bucket, "results")).length, 2)
+      assert.deepStrictEqual(named.splice(0), ["failed gs://docs/hr/broken.docx"])
+      assert.strictEqual(readdirSync(join(bucket, "results")).length, 1)
+
+      const second = yield* run("gs://results/run.ndjson")
+      expectCounts(second, { unchanged: 2, failed: 1 })
+      assert.match(second.sources[0]?.note ?? "", /0 imported, 2 skipped, 1 failed$/)
+      assert.deepStrictEqual(named.toSorted(), [
+        "failed gs://docs/hr/broken.docx",
+        "unchanged gs://docs/hr/leave.md",
+        "unchanged gs://docs/hr/travel #1?.md"
+      ])
     }).pipe(Effect.scoped), 30_000)
 
   it.live("files of this machine are staged in object storage, and imported from there", () =>
@@ -160,6 +179,10 @@ describe("cloud sources on the hosted engine, against a server", () => {
       }).pipe(Effect.provide(services(staged, { local })))
       const uploads = gcs.asked.filter(({ url }) => url.pathname.startsWith("/upload/"))
       assert.strictEqual(uploads.length, 3)
+      const removals = gcs.asked.filter(({ method }) => method === "DELETE").map(({ url }) => decodeURIComponent(url.pathname))
+      assert.strictEqual(removals.length, 3)
+      assert.isTrue(removals.every((path) => path.startsWith("/storage/v1/b/staging/o/docs/")))
+      assert.isDefined(gcs.object("staging", "other"))
     }).pipe(Effect.scoped), 30_000)
 
   it.live("one that the server cannot import fails, by name", () =>

@@ -54,6 +54,20 @@ describe("hosted imports", () => {
         assert.isFalse(fake.calls.some(({ path }) => path.endsWith(":cancel")))
       })))
 
+  it.live("are followed to their end though connections break while they are looked at", () =>
+    onFake((fake) =>
+      Effect.gen(function*() {
+        const request = yield* newImport
+        fake.slowness = 3
+        const started = yield* (yield* Files).import(request)
+        let looks = 0
+        fake.fault = ({ method, path }) => method === "GET" && path.includes("/operations/") && ++looks % 2 === 1 ? (looks === 1 ? "drop" : "lose") : undefined
+        const ended = yield* (yield* Operations).wait(started.name, 60_000)
+        assert.isTrue(ended.done)
+        assert.isAtLeast(looks, 4)
+        assert.strictEqual(fake.calls.filter(isImport).length, 1)
+      })))
+
   it.live("are not started twice when the answer is lost", () =>
     onFake((fake) =>
       Effect.gen(function*() {
@@ -81,9 +95,9 @@ describe("hosted imports", () => {
     onFake((fake) =>
       Effect.gen(function*() {
         const started = yield* (yield* Files).import(yield* newImport)
-        fake.operations.set("projects/p1/locations/us-central1/endpoints/1/operations/9", {
-          name: "projects/p1/locations/us-central1/endpoints/1/operations/9",
-          kind: "DeployModelOperationMetadata",
+        fake.operations.set("projects/p1/locations/us-central1/tensorboards/1/operations/9", {
+          name: "projects/p1/locations/us-central1/tensorboards/1/operations/9",
+          kind: "CreateTensorboardOperationMetadata",
           createTime: "2026-01-01T00:00:00Z",
           polls: 0,
           metadata: {},

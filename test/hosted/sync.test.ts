@@ -67,7 +67,8 @@ describe("sync with the hosted engine", () => {
       assert.deepStrictEqual(content(), { "a.md": "one", "b.md": "two!" })
       const before = fake.calls.length
       expectCounts(yield* run(), { unchanged: 2 })
-      assert.deepStrictEqual(fake.calls.slice(before).map(({ method }) => method), ["GET"])
+      // The corpus, and its files.
+      assert.deepStrictEqual(fake.calls.slice(before).map(({ method }) => method), ["GET", "GET"])
     }).pipe(Effect.scoped))
 
   it.live("uploads a renamed file anew, and deletes it under its old name", () =>

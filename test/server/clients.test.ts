@@ -133,7 +133,8 @@ describe("@google/genai", () => {
   })
 
   it("is told what the server cannot do", async () => {
-    const failure = await client().models.generateContent({ model: "gemini-2.0-flash-001", contents: "hi" }).then(() => undefined, (error: Error & { status?: number }) => error)
+    const needing = { model: "gemini-2.0-flash-001", contents: "hi", config: { responseMimeType: "application/json" } }
+    const failure = await client().models.generateContent(needing).then(() => undefined, (error: Error & { status?: number }) => error)
     assert.strictEqual(failure?.status, 400)
     assert.include(failure?.message, "--upstream")
   })

@@ -18,7 +18,7 @@ afterAll(() => server.stop())
 /** Known fields with unknown values, unknown fields, and nonsense. */
 const names = [
   ...new Set(JSON.stringify(Object.values(routes).map(({ body, query }) => [Object.keys(body?.fields ?? {}), Object.keys(query.fields)])).match(/\w+/g)),
-  "uris", "ragResources", "ragCorpus", "ragFileIds", "parts", "text", "role", "retrieval", "__proto__", "constructor", "toString", "@type"
+  "uris", "ragResources", "ragCorpus", "ragFileIds", "parts", "text", "role", "retrieval", "inlineData", "functionCall", "functionResponse", "functionDeclarations", "responseSchema", "responseMimeType", "messages", "content", "dedicatedResources", "machineSpec", "reservationAffinity", "modelGardenSource", "containerSpec", "ports", "acceptEula", "__proto__", "constructor", "toString", "@type"
 ]
 const value = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
@@ -28,7 +28,7 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
     fc.double(),
     fc.integer(),
     fc.string({ unit: "binary" }),
-    fc.constantFrom("", "gs://docs/", "RESOURCE_TYPE_FILE", "1e999", "-0", "\ud800", "9223372036854775808"),
+    fc.constantFrom("", "gs://docs/", "RESOURCE_TYPE_FILE", "1e999", "-0", "\ud800", "publishers/google/models/gemma3@gemma-3-1b-it", "ANY_RESERVATION", "9223372036854775808"),
     fc.constant("x").map(() => corpus),
     fc.array(tie("value"), { maxLength: 4 }),
     fc.array(fc.tuple(fc.constantFrom(...names), tie("value")), { maxLength: 5 }).map((entries) => Object.fromEntries(entries))
@@ -39,16 +39,17 @@ const segment = fc.oneof(
   fc.constantFrom("projects", "locations", "ragCorpora", "ragFiles", "operations", "publishers", "models", "us-central1", "p1", "..", "%2e%2e", "%00", "%2F", "", "*", "a:b", "ragFiles:import", "~"),
   fc.string({ unit: "binary-ascii", maxLength: 12 }).map(encodeURIComponent)
 )
-const verb = fc.constantFrom("", ":import", ":upload", ":wait", ":cancel", ":generateContent", ":streamGenerateContent", ":retrieveContexts", ":augmentPrompt", ":corroborateContent", ":nope")
+const verb = fc.constantFrom("", ":import", ":upload", ":wait", ":cancel", ":generateContent", ":streamGenerateContent", ":countTokens", "/chat/completions", ":deploy", ":deployPublisherModel", ":deployModel", ":undeployModel", ":rawPredict", ":streamRawPredict", "/models:upload", "/modelGardenEula:accept", ":retrieveContexts", ":augmentPrompt", ":corroborateContent", ":nope")
 const place = fc.oneof(
   fc.constant("").map(() => corpus),
   fc.constant("").map(() => `${corpus}/ragFiles`),
-  fc.constantFrom(parent, `${parent}/ragCorpora`, `${parent}/ragEngineConfig`, `${parent}/publishers/google/models/m`, `${parent}/operations/1`),
+  fc.constantFrom(parent, `${parent}/ragCorpora`, `${parent}/ragEngineConfig`, `${parent}/publishers/google/models/m`, `${parent}/endpoints/openapi`, `${parent}/operations/1`),
+  fc.constantFrom(`${parent}/endpoints`, `${parent}/endpoints/e-1`, `${parent}/models`, `${parent}/models/m-1`, "publishers/*/models", "publishers/google/models/gemma3", "projects/p1"),
   fc.array(segment, { maxLength: 8 }).map((parts) => parts.join("/"))
 )
 const path = fc.tuple(fc.constantFrom("/v1/", "/v1beta1/", "/upload/v1/", "/upload/v1beta1/", "/ui/", "/", "//"), place, verb).map((parts) => parts.join(""))
 const query = fc.array(
-  fc.tuple(fc.constantFrom("pageSize", "page_size", "pageToken", "force", "alt", "$alt", "filter", "upload_id", "timeout", "x"), fc.string({ maxLength: 8 })),
+  fc.tuple(fc.constantFrom("pageSize", "page_size", "pageToken", "force", "alt", "$alt", "filter", "endpointId", "listAllVersions", "view", "is_deployable(true)", "upload_id", "timeout", "x"), fc.string({ maxLength: 8 })),
   { maxLength: 3 }
 ).map((entries) => (entries.length === 0 ? "" : `?${new URLSearchParams(entries as Array<[string, string]>)}`))
 

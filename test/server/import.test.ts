@@ -1,10 +1,18 @@
 import { existsSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { Effect, Stream } from "effect"
+import { Context, Effect, Layer, Scope, Stream } from "effect"
+import { HttpClient } from "effect/http"
 import { storage } from "../../connectors/storage/Storage.ts"
 import type { StorageFactory } from "../../src/compose/buckets.ts"
+import { embeddedServices } from "../../src/compose/embedded.ts"
+import { OperationName } from "../../src/domain/Operation.ts"
+import { definePipeline } from "../../src/pipeline/definePipeline.ts"
+import { Operations } from "../../src/ports/Operations.ts"
+import * as Http from "../../src/net/Http.ts"
+import { pages } from "../../src/ports/Paging.ts"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { httpsServer } from "../fakes/https.ts"
 import { leave, parent, putObjects, startServer, type TestServer, travel } from "./support/TestServer.ts"
 
 const gcs = (uris: ReadonlyArray<string> | string, more: object = {}) => ({ importRagFilesConfig: { gcsSource: { uris }, ...more } })
@@ -77,13 +85,51 @@ describe("an import", () => {
   it("writes its results where it is told, once", async () => {
     const corpus = await server.corpus()
     putObjects(server, { "sink/a.md": leave })
-    const sink = { importResultGcsSink: { outputUriPrefix: "gs://docs/results/run.ndjson" } }
-    await run(server, corpus, gcs("gs://docs/sink/", sink))
-    const [row] = readFileSync(join(server.folder, "bucket/results/run.ndjson"), "utf8").trim().split("\n").map((line) => JSON.parse(line))
-    assert.strictEqual(row.file, "gs://docs/sink/a.md")
-    assert.strictEqual(row.status, "IMPORTED")
-    const second = await run(server, corpus, gcs("gs://docs/sink/", sink))
-    assert.strictEqual(second.error.code, 6)
+    const rows = (object: string) =>
+      readFileSync(join(server.folder, "bucket", object), "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line))
+    const sinks = (name: string) => ({
+      importResultGcsSink: { outputUriPrefix: `gs://docs/results/${name}.ndjson` },
+      partialFailureGcsSink: { outputUriPrefix: `gs://docs/failures/${name}/` },
+      rebuildAnnIndex: true,
+      globalMaxEmbeddingRequestsPerMin: 500
+    })
+    const first = await run(server, corpus, gcs(["gs://docs/sink/", "gs://docs/nowhere.md"], sinks("one")))
+    const id = first.name.split("/").at(-1)
+    assert.strictEqual(first.response.partialFailuresGcsPath, "gs://docs/failures/one/partial_failures.ndjson")
+    const { importResultGcsSink, partialFailureGcsSink, rebuildAnnIndex } = first.metadata.importRagFilesConfig
+    assert.deepStrictEqual({ importResultGcsSink, partialFailureGcsSink, rebuildAnnIndex, globalMaxEmbeddingRequestsPerMin: 500 }, sinks("one"))
+    const { body } = await server.call("GET", `/v1beta1/${corpus}/ragFiles`)
+    const { createTime } = first.metadata.genericMetadata
+    const failed = { operation_id: id, create_time: createTime, file_name: "gs://docs/nowhere.md", status: "FAILED" }
+    assert.deepStrictEqual(rows("results/one.ndjson").map(({ error: _, ...row }) => row).toSorted((a, b) => a.status < b.status ? -1 : 1), [
+      failed,
+      { operation_id: id, create_time: createTime, file_name: "gs://docs/sink/a.md", status: "IMPORTED", file_id: body.ragFiles[0].name.split("/").at(-1) }
+    ])
+    const [failure, ...more] = rows("failures/one/partial_failures.ndjson")
+    assert.deepInclude(failure, failed)
+    assert.isString(failure.error)
+    assert.strictEqual(more.length, 0)
+
+    const again = await server.call("POST", `/v1beta1/${corpus}/ragFiles:import`, gcs("gs://docs/sink/", sinks("one")))
+    assert.strictEqual(again.status, 400)
+    assert.include(again.body.error.message, "import_result_gcs_sink")
+    await run(server, corpus, gcs("gs://docs/sink/", sinks("two")))
+    assert.deepStrictEqual(rows("results/two.ndjson").map(({ status }) => status), ["SKIPPED"])
+    for (const sink of ["importResultGcsSink", "partialFailureGcsSink"]) {
+      const elsewhere = await server.call("POST", `/v1beta1/${corpus}/ragFiles:import`, gcs("gs://docs/sink/", { [sink]: { outputUriPrefix: "gs://other/x" } }))
+      assert.strictEqual(elsewhere.status, 501)
+    }
+  })
+
+  it("takes objects whatever their names are, one by one and by folder, and knows them again", async () => {
+    const corpus = await server.corpus()
+    const names = ["a b.md", "a#b.md", "a%23b.md", "a?b.md", "100%.md", "q?x=1&y#z/deep #1.md", "träume.md", "+;=@,$.md"]
+    putObjects(server, Object.fromEntries(names.map((name, i) => [`odd/${name}`, `# Odd ${i}\n\nFile number ${i} has a name of its own.`])))
+    const uris = names.map((name) => `gs://docs/odd/${name}`)
+    assert.deepStrictEqual(counts(await run(server, corpus, gcs("gs://docs/odd/"))), [names.length, 0, 0])
+    assert.deepStrictEqual(await texts(server, corpus), uris.toSorted())
+    assert.deepStrictEqual(counts(await run(server, corpus, gcs(uris))), [0, names.length, 0])
+    assert.deepStrictEqual(counts(await run(server, corpus, gcs([...uris, "gs://docs/odd/q?x=1&y#z"]))), [0, names.length, 0])
   })
 
   it("is refused where it leads anywhere but to a bucket that is served", async () => {
@@ -106,7 +152,7 @@ describe("an import", () => {
     }
   })
 
-  it("from another source says that it is not here", async () => {
+  it("from elsewhere says how that is allowed", async () => {
     const corpus = await server.corpus()
     const apiKeyConfig = { apiKeySecretVersion: "projects/1/secrets/s/versions/1" }
     const others = {
@@ -119,8 +165,10 @@ describe("an import", () => {
     }
     for (const [name, source] of Object.entries(others)) {
       const { body, status } = await server.call("POST", `/v1/${corpus}/ragFiles:import`, { import_rag_files_config: { [name]: source } })
-      assert.strictEqual(status, 501, JSON.stringify(body))
+      assert.strictEqual(status, 400, JSON.stringify(body))
+      assert.strictEqual(body.error.status, "FAILED_PRECONDITION")
       assert.include(body.error.message, name)
+      assert.include(body.error.message, "--allow-remote")
     }
     const two = await server.call("POST", `/v1/${corpus}/ragFiles:import`, {
       import_rag_files_config: { gcs_source: { uris: ["gs://docs/"] }, google_drive_source: others.google_drive_source }
@@ -166,7 +214,8 @@ describe("imports that take long", () => {
     const first = await startServer({ storage: gate.factory })
     putObjects(first, { "a.md": leave, "b.md": travel, "slow.md": "# Slow\n\nThis file takes its time." })
     const corpus = await first.corpus()
-    const name = await start(first, corpus, gcs("gs://docs/"))
+    const sink = { importResultGcsSink: { outputUriPrefix: "gs://docs/run.ndjson" } }
+    const name = await start(first, corpus, gcs(["gs://docs/a.md", "gs://docs/b.md", "gs://docs/slow.md"], sink))
     await until(async () => (await texts(first, corpus)).length === 2)
     const going = await first.call("GET", `/v1/${name}`)
     assert.isUndefined(going.body.done)
@@ -176,6 +225,9 @@ describe("imports that take long", () => {
       const { body } = await second.done(name)
       assert.deepStrictEqual(counts(body), [3, 0, 0])
       assert.strictEqual((await texts(second, corpus)).length, 3)
+      const rows = readFileSync(join(second.folder, "bucket/run.ndjson"), "utf8").trim().split("\n").map((line) => JSON.parse(line))
+      assert.strictEqual(rows.length, 3)
+      for (const row of rows) assert.deepInclude(row, { operation_id: name.split("/").at(-1), status: "IMPORTED" })
     } finally {
       await second.stop()
     }
@@ -200,6 +252,34 @@ describe("imports that take long", () => {
       gate.open()
       for (const name of names.slice(1, 3)) assert.isUndefined((await server.done(name)).body.error)
     } finally {
+      await server.stop()
+    }
+  })
+
+  it("are seen and cancelled from outside, by whoever has the data directory", async () => {
+    const gate = gated()
+    const server = await startServer({ storage: gate.factory })
+    const handbook = definePipeline({ name: "x", corpus: { displayName: "x" }, sources: {}, stages: [{ retrieve: { topK: 1 } }] })
+    const outside = <A, E>(use: (operations: Operations["Service"]) => Effect.Effect<A, E>) =>
+      Effect.runPromise(Effect.flatMap(Operations, use).pipe(Effect.provide(embeddedServices(handbook, { dataDir: join(server.folder, "data") }))))
+    try {
+      putObjects(server, { "slow.md": leave })
+      const corpus = await server.corpus()
+      const names: Array<string> = []
+      for (let i = 0; i < 4; i++) names.push(await start(server, corpus, gcs("gs://docs/slow.md", chunked(100 + i))))
+      await until(() => gate.reads() === 3)
+      const ids = names.map((name) => name.split("/").at(-1))
+      const told = await outside((operations) => Stream.runCollect(pages(operations.list, 2)))
+      assert.deepStrictEqual(told.filter(({ done }) => !done).map(({ name }) => name.split("/").at(-1)), ids.toReversed())
+      await outside((operations) =>
+        Effect.forEach([names[0], names[3]], (name) => operations.cancel(OperationName.make(name ?? "")), { discard: true }))
+      for (const name of [names[0], names[3]]) assert.strictEqual((await server.done(name ?? "")).body.error.code, 1)
+      const ended = await outside((operations) => operations.wait(OperationName.make(names[0] ?? ""), 10_000))
+      assert.strictEqual(ended.error?.code, "CANCELLED")
+      await outside((operations) => operations.delete(ended.name))
+      assert.strictEqual((await server.call("GET", `/v1/${names[0]}`)).status, 404)
+    } finally {
+      gate.open()
       await server.stop()
     }
   })
@@ -245,6 +325,38 @@ describe("imports from anywhere, where they are allowed", () => {
       }
     } finally {
       inside.close()
+      await server.stop()
+    }
+  })
+})
+
+describe("redirects of what imports fetch over https", () => {
+  it("lead to public addresses only, and never to http", async () => {
+    const asked: Array<string> = []
+    const { port, server: site } = await httpsServer(({ headers: { host }, url }, response) => {
+      asked.push(`${host?.split(":")[0]}${url}`)
+      const to = { "/moved.md": `https://mirror.test:${port}/page.md`, "/inside.md": `https://inside.test:${port}/secret.md`, "/plain.md": `http://mirror.test:${port}/page.md` }[url ?? ""]
+      if (to === undefined) response.writeHead(200, { "content-type": "text/markdown" }).end("# Page\n\nThe page that was meant.")
+      else response.writeHead(302, { location: to }).end()
+    })
+    // Public are only the names it is told to take for such; what they lead to is this machine.
+    const publicHttp = await Effect.runPromise(Layer.build(Http.layer({
+      publicOnly: { allowHosts: ["friend.test", "mirror.test"], resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]) }
+    })).pipe(Effect.map((built) => Context.get(built, HttpClient.HttpClient)), Scope.provide(Effect.runSync(Scope.make()))))
+    const server = await startServer({ allowRemote: true, storage: (config, context) => storage(config, { ...context, publicHttp }) })
+    try {
+      const corpus = await server.corpus()
+      const uris = ["moved", "inside", "plain"].map((name) => `https://friend.test:${port}/${name}.md`)
+      const body = await run(server, corpus, gcs(uris))
+      assert.deepStrictEqual(counts(body), [1, 0, 2])
+      const failures = body.metadata.genericMetadata.partialFailures.map(({ message }: { message: string }) => message)
+      assert.isTrue(failures.some((message: string) => /inside\.test/.test(message)), failures.join("\n"))
+      assert.isTrue(failures.some((message: string) => /redirects to where it is not followed/.test(message)), failures.join("\n"))
+      assert.isFalse(asked.some((place) => place.startsWith("inside.test")))
+      const found = await server.call("POST", `/v1/${parent}:retrieveContexts`, { vertexRagStore: { ragResources: [{ ragCorpus: corpus }] }, query: { text: "page" } })
+      assert.include(found.body.contexts.contexts[0].text, "The page that was meant.")
+    } finally {
+      site.close()
       await server.stop()
     }
   })

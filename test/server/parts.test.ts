@@ -74,11 +74,11 @@ describe("bounded answers", () => {
   const words = (text: string) => text.split(/\s+/).length
 
   it("end at whole lines, with the support of what is left", () => {
-    const { answer: cut, finishReason } = bounded(answer, { maxOutputTokens: 4 }, words)
+    const cut = bounded(answer, { maxTokens: 4 }, words)
     assert.strictEqual(cut.text, "First line. [1]")
     assert.strictEqual(cut.supports.length, 1)
-    assert.strictEqual(finishReason, "MAX_TOKENS")
-    assert.strictEqual(bounded(answer, { maxOutputTokens: 100 }, words).answer, answer)
+    assert.isTrue(cut.truncated)
+    assert.strictEqual(bounded(answer, { maxTokens: 100 }, words), answer)
   })
 })
 

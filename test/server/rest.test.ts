@@ -58,12 +58,48 @@ describe("corpora", () => {
     assert.strictEqual(first.body.response.vectorDbConfig.pinecone.indexName, "one")
     const second = await set("two")
     assert.strictEqual(second.status, 400)
-    assert.match(JSON.stringify(second.body.error.details), /fieldViolations/)
+    assert.strictEqual(second.body.error.details[0].fieldViolations[0].field, "rag_corpus.vector_db_config.index_name")
     const other = await server.call("PATCH", `/v1beta1/${name}`, { vectorDbConfig: { weaviate: { httpEndpoint: "http://w" } } })
     assert.strictEqual(other.status, 400)
     const renamed = await server.call("PATCH", `/v1beta1/${name}`, { displayName: "pine tree" })
     assert.strictEqual(renamed.body.response.displayName, "pine tree")
     assert.strictEqual(renamed.body.response.vectorDbConfig.pinecone.indexName, "one")
+  })
+
+  it("tell again how they were asked to search, what encrypts them and what they hold, and never change it", async () => {
+    const encryptionSpec = { kmsKeyName: "projects/p/locations/l/keyRings/r/cryptoKeys/k" }
+    const corpusTypeConfig = { memoryCorpus: { llmParser: { modelName: "gemini-2.0-flash", globalMaxParsingRequestsPerMin: 9 } } }
+    const ragManagedDb = { ann: { treeDepth: 3, leafCount: 1000 } }
+    const made = await server.call("POST", `/v1beta1/${parent}/ragCorpora`, {
+      display_name: "options",
+      rag_vector_db_config: { rag_managed_db: { ann: { tree_depth: "3", leaf_count: 1000 } } },
+      encryptionSpec,
+      corpusTypeConfig
+    })
+    const { body } = await server.call("GET", `/v1beta1/${made.body.response.name}`)
+    assert.deepStrictEqual(body.vectorDbConfig.ragManagedDb, ragManagedDb)
+    assert.deepStrictEqual(body.ragVectorDbConfig, body.vectorDbConfig)
+    assert.deepStrictEqual([body.encryptionSpec, body.corpusTypeConfig], [encryptionSpec, corpusTypeConfig])
+    assert.deepStrictEqual((await server.call("GET", `/v1/${body.name}`)).body.encryptionSpec, encryptionSpec)
+
+    const patch = (change: object) => server.call("PATCH", `/v1beta1/${body.name}`, change)
+    const { createTime: _, ...whole } = body
+    assert.strictEqual((await patch({ ...whole, displayName: "all of it, sent back" })).status, 200)
+    const refused = {
+      "rag_corpus.encryption_spec.kms_key_name": { encryptionSpec: { kmsKeyName: "another" } },
+      "rag_corpus.corpus_type_config": { corpusTypeConfig: { documentCorpus: {} } },
+      "rag_corpus.vector_db_config.rag_managed_db": { vectorDbConfig: { ragManagedDb: { knn: {} } } },
+      "rag_corpus.vector_db_config.rag_embedding_model_config": {
+        vectorDbConfig: { ragManagedDb: {}, ragEmbeddingModelConfig: { vertexPredictionEndpoint: { endpoint: `${endpoint}x` } } }
+      }
+    }
+    for (const [field, change] of Object.entries(refused)) {
+      const { body, status } = await patch(change)
+      assert.strictEqual(status, 400, field)
+      assert.strictEqual(body.error.details[0].fieldViolations[0].field, field)
+    }
+    const deep = await server.call("POST", `/v1/${parent}/ragCorpora`, { displayName: "x", vectorDbConfig: { ragManagedDb: { ann: { treeDepth: 9 } } } })
+    assert.strictEqual(deep.status, 400)
   })
 
   it("with files are deleted only by force", async () => {
@@ -108,6 +144,9 @@ describe("files", () => {
     const [last] = next.body.ragFiles
     assert.strictEqual(last.displayName, "c.md")
     assert.match(last.sizeBytes, /^\d+$/)
+    const text = await server.upload(corpus, "plain.TXT", leave)
+    assert.isUndefined(text.body.ragFile.ragFileType)
+    assert.strictEqual((await server.call("GET", `/v1beta1/${text.body.ragFile.name}`)).body.ragFileType, "RAG_FILE_TYPE_TXT")
     assert.deepStrictEqual(last.directUploadSource, {})
     assert.deepStrictEqual((await server.call("GET", `/v1beta1/${last.name}`)).body, last)
     const deleted = await server.call("DELETE", `/v1/${last.name}`)
@@ -272,8 +311,8 @@ describe("retrieval", () => {
 
   it("says which requests need a model", async () => {
     const beyond: ReadonlyArray<object> = [
-      { tools: [] },
-      question({ toolConfig: { functionCallingConfig: { mode: "ANY" } } }),
+      { tools: [{ functionDeclarations: [{ name: "f" }] }], toolConfig: { functionCallingConfig: { mode: "ANY" } } },
+      question({ toolConfig: { functionCallingConfig: { mode: "VALIDATED" } } }),
       question({ generationConfig: { responseMimeType: "application/json", responseSchema: { type: "OBJECT" } } }),
       question({ generationConfig: { thinkingConfig: { thinkingBudget: 1024 } } }),
       question({ generationConfig: { candidateCount: 2 } }),

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Finished, start } from "../support/Sluice.ts"
+import { events, type Finished, start } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { leave, parent, travel } from "./support/TestServer.ts"
 
@@ -46,8 +46,10 @@ describe("sluice serve", () => {
     assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
     assert.strictEqual((await fetch(`${url}/v1/${parent}/ragCorpora`)).status, 200)
     child.kill("SIGTERM")
-    const { stdout } = await finished
+    const { code, stderr, stdout } = await finished
     assert.strictEqual(stdout, `${url}\n`)
+    assert.strictEqual(code, 130)
+    assert.strictEqual(stderr, "stopped: imports that were under way are parked; they go on when it is started again\n")
   })
 
   it("killed during an import, finishes it when it is started again", async () => {
@@ -74,6 +76,13 @@ describe("sluice serve", () => {
     const uris = await files(second.url)
     assert.strictEqual(uris.length, 300)
     assert.strictEqual(new Set(uris).size, 300)
+    // From outside, under the name its client was told, and the engine's work for it not beside it.
+    const listed = events(await start(["operations", "list", "--json"], { cwd: folder }).finished)
+    assert.deepStrictEqual(listed.map(({ kind, name }) => [kind, String(name).split("/").at(-1)]), [
+      ["importFiles", operation.name.split("/").at(-1)],
+      ["createCorpus", listed.at(-1)?.["name"]?.toString().split("/").at(-1)]
+    ])
+    assert.deepInclude(listed[0], { done: true, progress: 100 })
     second.child.kill("SIGTERM")
     await second.finished
   })

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -146,14 +146,17 @@ describe("resumable uploads", () => {
 
   it("keep what came before the connection broke", async () => {
     const url = new URL(await begin("broken.md"))
+    const arrived = async () => {
+      while ((await send(url.href, "query", 0)).headers.get("x-goog-upload-size-received") !== "30") await new Promise((resolve) => setTimeout(resolve, 10))
+    }
     await new Promise<void>((resolve) => {
       const socket = connect(server.port, "127.0.0.1", () => {
         socket.write(
           `POST ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nX-Goog-Upload-Command: upload, finalize\r\nX-Goog-Upload-Offset: 0\r\nContent-Length: ${leave.length}\r\n\r\n${leave.slice(0, 30)}`,
-          () => setTimeout(() => {
+          () => void arrived().then(() => {
             socket.destroy()
             resolve()
-          }, 100)
+          })
         )
       })
     })
@@ -163,6 +166,43 @@ describe("resumable uploads", () => {
     const body = await end.json() as { ragFile: { sizeBytes: string } }
     assert.strictEqual(body.ragFile.sizeBytes, String(leave.length))
     assert.strictEqual((await files()).filter((name) => name === "broken.md").length, 1)
+  })
+
+  it("go on where they were when the server is started again, and make one file whenever it ended", async () => {
+    const first = await startServer()
+    const name = await first.corpus()
+    const sessions = join(first.folder, "data/server/uploads")
+    const begun = await fetch(`${first.url}/upload/v1beta1/${name}/ragFiles:upload`, {
+      method: "POST",
+      headers: { "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start" },
+      body: JSON.stringify({ ragFile: { displayName: "restarted.md", description: "of two servers" } })
+    })
+    const url = begun.headers.get("x-goog-upload-url") ?? ""
+    await send(url, "upload", 0, leave.slice(0, 25))
+    const second = await first.restart()
+    const at = (to: TestServer) => url.replace(first.url, to.url)
+    const query = await send(at(second), "query", 0)
+    assert.strictEqual(query.headers.get("x-goog-upload-size-received"), "25")
+    const answer = await (await send(at(second), "upload, finalize", 25, leave.slice(25))).json() as { ragFile: Record<string, string> }
+    assert.deepInclude(answer.ragFile, { displayName: "restarted.md", description: "of two servers", sizeBytes: String(leave.length) })
+    assert.deepStrictEqual(readdirSync(sessions).map((file) => file.replace(/^.*\./, "")), ["json"])
+
+    // As if the server had ended after it stored the file, and before it wrote down that it had.
+    const [file = ""] = readdirSync(sessions)
+    const { outcome: _, ...kept } = JSON.parse(readFileSync(join(sessions, file), "utf8"))
+    writeFileSync(join(sessions, file), JSON.stringify(kept))
+    writeFileSync(join(sessions, file.replace(".json", ".bytes")), leave)
+    const third = await second.restart()
+    try {
+      const active = await send(at(third), "query", 0)
+      assert.strictEqual(active.headers.get("x-goog-upload-size-received"), String(leave.length))
+      const again = await Promise.all([1, 2].map(async () => (await send(at(third), "upload, finalize", leave.length)).json()))
+      assert.deepStrictEqual(again, [answer, answer])
+      const { body } = await third.call("GET", `/v1beta1/${name}/ragFiles`)
+      assert.deepStrictEqual(body.ragFiles, [answer.ragFile])
+    } finally {
+      await third.stop()
+    }
   })
 
   it("can be cancelled, and are not to be guessed", async () => {

@@ -46,7 +46,12 @@ describe("the lock", () => {
     Effect.gen(function*() {
       const dir = yield* tempFolder
       const child = yield* holder(dir)
-      setTimeout(() => child.kill("SIGKILL"), 300)
-      yield* Lock.acquire(dir, "test", 10_000)
+      const told: Array<string> = []
+      yield* Lock.acquire(dir, "test", 60_000, ({ message }) => Effect.sync(() => {
+        told.push(message)
+        child.kill("SIGKILL")
+      }))
+      assert.strictEqual(told.length, 1)
+      assert.include(told[0], "sluice run other.yaml")
     }).pipe(Effect.scoped))
 })

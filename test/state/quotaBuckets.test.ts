@@ -59,6 +59,55 @@ describe("QuotaBuckets", () => {
       assert.strictEqual(yield* Fiber.join(next), 61_000)
     }).pipe(Effect.provide(QuotaBuckets.layerMemory)))
 
+  it.effect("spends amounts together, as the youngest minute leaves room", () =>
+    Effect.gen(function*() {
+      const quota = yield* Quota
+      const call = (tokens: number) =>
+        Effect.flatMap(
+          quota.spend([{ bucket: "queries", perMinute: 10, amount: 1 }, { bucket: "tokens", perMinute: 1000, amount: tokens }]),
+          (receipts) => Effect.map(Clock.currentTimeMillis, (at) => ({ at, receipts }))
+        )
+      const first = yield* call(600)
+      yield* TestClock.adjust("10 seconds")
+      yield* call(300)
+      const third = yield* Effect.forkChild(call(200))
+      const small = yield* Effect.forkChild(call(1))
+      const huge = yield* Effect.forkChild(call(5000))
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual((yield* Fiber.join(third)).at, 61_000)
+      assert.strictEqual((yield* Fiber.join(small)).at, 61_000, "does not overtake")
+      assert.strictEqual((yield* Fiber.join(huge)).at, 122_000, "has a minute to itself")
+      assert.lengthOf(first.receipts, 2)
+    }).pipe(Effect.provide(QuotaBuckets.layerMemory)))
+
+  it.effect("is corrected by what a spending came to", () =>
+    Effect.gen(function*() {
+      const quota = yield* Quota
+      const tokens = (amount: number) => quota.spend([{ bucket: "tokens", perMinute: 1000, amount }])
+      const [receipt = -1] = yield* tokens(1000)
+      yield* quota.settle(receipt, 100)
+      yield* tokens(900)
+      const over = yield* Effect.forkChild(Effect.andThen(tokens(1), Clock.currentTimeMillis))
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* Fiber.join(over), 61_000)
+    }).pipe(Effect.provide(QuotaBuckets.layerMemory)))
+
+  it.effect("a spending waits out a pause, and one that is given up is free again", () =>
+    Effect.gen(function*() {
+      const quota = yield* Quota
+      const both = quota.spend([{ bucket: "queries", perMinute: 10, amount: 1 }, { bucket: "tokens", perMinute: 1000, amount: 1000 }])
+      yield* quota.pause("queries", 5_000)
+      const paused = yield* Effect.forkChild(Effect.andThen(both, Clock.currentTimeMillis))
+      yield* TestClock.adjust("1 second")
+      const gone = yield* Effect.forkChild(both)
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(gone)
+      const next = yield* Effect.forkChild(Effect.andThen(both, Clock.currentTimeMillis))
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual(yield* Fiber.join(paused), 5_000)
+      assert.strictEqual(yield* Fiber.join(next), 66_000)
+    }).pipe(Effect.provide(QuotaBuckets.layerMemory)))
+
   it.effect("gives as many places as there are, and tells who has them", () =>
     Effect.gen(function*() {
       const quota = yield* Quota

@@ -1,7 +1,7 @@
 import { Effect, Layer, Stream } from "effect"
 import { type Corpus, CorpusName } from "../../src/domain/Corpus.ts"
 import { type DocumentError, ServiceError } from "../../src/domain/Errors.ts"
-import type { ImportRequest } from "../../src/domain/Import.ts"
+import type { ImportedFile, ImportRequest } from "../../src/domain/Import.ts"
 import { type Operation, OperationName, type PartialFailure } from "../../src/domain/Operation.ts"
 import { type RagFile, RagFileName, type UploadRequest } from "../../src/domain/RagFile.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
@@ -20,6 +20,8 @@ export class MemoryEngine {
   readonly calls = { uploads: 0, updates: 0, deletes: 0 }
   /** Objects that were staged. */
   puts = 0
+  /** Why nothing that was staged is removed. */
+  refuseRemoval: ServiceError | undefined
   /** Decides the fate of an upload by its text. */
   refuse: (request: UploadRequest, text: string) => ServiceError | DocumentError | undefined = () => undefined
   /** Runs after an upload was stored and before its caller hears of it. */
@@ -34,6 +36,8 @@ export class MemoryEngine {
   onImport: Effect.Effect<void> = Effect.void
   onLook: Effect.Effect<void> = Effect.void
   readonly imports: Array<ImportRequest> = []
+  /** What imports wrote of each file, by where. */
+  readonly results = new Map<string, ReadonlyArray<ImportedFile>>()
   readonly operations = new Map<string, Operation>()
   pageSize = 2
   signature = "1"
@@ -61,6 +65,7 @@ export class MemoryEngine {
           imports: {
             sources: new Set(["storage", "googleDrive"] as const),
             objects: this.#store,
+            results: (sink: string) => Effect.succeed(this.results.get(sink)),
             operations: {
               list: (page: PageRequest) => Effect.sync(() => paged([...this.operations.values()], page, this.pageSize)),
               wait: (name: OperationName) =>
@@ -151,7 +156,13 @@ export class MemoryEngine {
     get: () => Stream.die("not asked for"),
     list: () => Stream.die("not asked for"),
     head: () => Effect.die("not asked for"),
-    delete: () => Effect.die("not asked for"),
+    delete: (uri) =>
+      Effect.suspend(() => {
+        if (this.refuseRemoval !== undefined) return Effect.fail(this.refuseRemoval)
+        const { [uri]: _, ...others } = this.objects ?? {}
+        this.objects = others
+        return Effect.void
+      }),
     put: (uri, body, { when } = {}) =>
       Effect.suspend(() => {
         if (when === "absent" && this.objects?.[uri] !== undefined) {
@@ -164,7 +175,8 @@ export class MemoryEngine {
   }
 
   /** Takes what is new or has changed, under a new name, and does not know of what it took before by any mark. */
-  #import({ corpus, source }: ImportRequest): Operation {
+  #import({ corpus, resultSink, source }: ImportRequest): Operation {
+    const rows: Array<ImportedFile> = []
     const counts = { imported: 0, skipped: 0, failed: 0 }
     const partialFailures: Array<PartialFailure> = []
     const uris = source._tag === "storage" ? source.uris : Object.keys(this.objects ?? {})
@@ -174,10 +186,14 @@ export class MemoryEngine {
       const held = [...this.files.values()].find(({ file }) => file.sourceUri === uri)
       if (text === undefined || refusal !== undefined) {
         counts.failed += 1
+        rows.push({ uri, status: "failed", message: "could not be read" })
         if (typeof refusal === "object") partialFailures.push(refusal)
-      } else if (held?.text === text) counts.skipped += 1
-      else {
+      } else if (held?.text === text) {
+        counts.skipped += 1
+        rows.push({ uri, status: "skipped" })
+      } else {
         counts.imported += 1
+        rows.push({ uri, status: "imported" })
         if (held !== undefined) this.files.delete(held.file.name)
         const name = RagFileName.make(`${corpus}/ragFiles/${this.#next++}`)
         const displayName = uri.slice(uri.lastIndexOf("/") + 1)
@@ -185,6 +201,7 @@ export class MemoryEngine {
         this.files.set(name, { text, file: { name, displayName, sourceUri: uri, state: "ACTIVE", createTime: time, updateTime: time } })
       }
     }
+    if (resultSink !== undefined) this.results.set(resultSink, rows)
     const operation: Operation = {
       name: OperationName.make(`${corpus}/operations/${this.#next++}`),
       kind: "importFiles",

@@ -14,6 +14,8 @@ export interface Finished {
 export interface Options {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
+  /** All of stdin. Default: there is none. */
+  readonly input?: string
 }
 
 /** Starts the built command line in a process of its own. */
@@ -22,12 +24,13 @@ export const start = (args: ReadonlyArray<string>, options: Options): { readonly
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: options.cwd,
     env: { ...process.env, NO_COLOR: "1", ...options.env },
-    stdio: ["ignore", "pipe", "pipe"]
+    stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"]
   })
+  child.stdin?.end(options.input)
   let stdout = ""
   let stderr = ""
-  child.stdout.setEncoding("utf8").on("data", (text: string) => void (stdout += text))
-  child.stderr.setEncoding("utf8").on("data", (text: string) => void (stderr += text))
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => void (stdout += text))
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => void (stderr += text))
   const finished = new Promise<Finished>((resolve, reject) => {
     child.on("error", reject)
     child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr }))

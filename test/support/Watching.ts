@@ -1,59 +1,31 @@
 import type { ChildProcess } from "node:child_process"
 import { type Finished, start } from "./Sluice.ts"
+import { WatchLog } from "./WatchLog.ts"
 
-export type WatchLine = Readonly<Record<string, unknown>>
+export type { WatchLine } from "./WatchLog.ts"
 
-/** A `sluice watch --json` in a process of its own, and what it has told. Tests wait for what it tells, never for time. */
-export class Watching {
+/** A `sluice watch --json` in a process of its own, and what it has told. */
+export class Watching extends WatchLog {
   readonly child: ChildProcess
   readonly finished: Promise<Finished>
-  readonly lines: Array<WatchLine> = []
-  #rest = ""
-  #ended = false
-  readonly #waiting = new Set<() => void>()
 
   constructor(cwd: string, args: ReadonlyArray<string> = []) {
+    super()
     const { child, finished } = start(["watch", "pipeline.yaml", "--json", ...args], { cwd })
     this.child = child
     this.finished = finished
+    let rest = ""
     child.stdout?.on("data", (text: string) => {
-      const lines = (this.#rest + text).split("\n")
-      this.#rest = lines.pop() ?? ""
-      for (const line of lines) this.lines.push(JSON.parse(line))
-      this.#tell()
+      const lines = (rest + text).split("\n")
+      rest = lines.pop() ?? ""
+      this.add(...lines.map((line) => JSON.parse(line)))
     })
-    void finished.then(() => {
-      this.#ended = true
-      this.#tell()
-    })
-  }
-
-  /** The first line from `from` on that fits, and its place; waits for it. */
-  async until(fits: (line: WatchLine) => boolean, from = 0): Promise<number> {
-    for (let at = from;; at++) {
-      while (at >= this.lines.length) {
-        if (this.#ended) throw new Error(`the watch ended: ${JSON.stringify(await this.finished).slice(-2_000)}`)
-        await new Promise<void>((resolve) => void this.#waiting.add(resolve))
-      }
-      const line = this.lines[at]
-      if (line !== undefined && fits(line)) return at
-    }
-  }
-
-  /** The next `quiet`, after the file named was taken. */
-  async settledAfter(path: string, from = 0): Promise<void> {
-    const taken = await this.until((line) => line["type"] === "file" && line["path"] === path && line["outcome"] !== "failed", from)
-    await this.until((line) => line["type"] === "quiet", taken)
+    void finished.then(() => this.end(async () => JSON.stringify(await finished).slice(-2_000)))
   }
 
   /** Signals the process and waits for its end. */
-  end(signal: NodeJS.Signals): Promise<Finished> {
+  kill(signal: NodeJS.Signals): Promise<Finished> {
     this.child.kill(signal)
     return this.finished
-  }
-
-  #tell(): void {
-    for (const resolve of this.#waiting) resolve()
-    this.#waiting.clear()
   }
 }

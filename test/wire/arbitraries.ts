@@ -1,13 +1,15 @@
 import * as fc from "fast-check"
 import type { Answer, Citation, Support } from "../../src/domain/Answer.ts"
 import type { Chunking } from "../../src/domain/Chunking.ts"
-import { type Corpus, CorpusName, type CorpusPatch, type CorpusSpec, CorpusState, type VectorDb } from "../../src/domain/Corpus.ts"
+import { type Corpus, CorpusName, type CorpusOptions, type CorpusPatch, type CorpusSpec, CorpusState, type VectorDb } from "../../src/domain/Corpus.ts"
 import { Code, DocumentError, DocumentProblem, ServiceError } from "../../src/domain/Errors.ts"
 import type { ImportRequest, ImportSource } from "../../src/domain/Import.ts"
 import { type Operation, OperationKind, OperationName } from "../../src/domain/Operation.ts"
-import { FileState, type Marker, type Parsing, type RagFile, RagFileName } from "../../src/domain/RagFile.ts"
+import type { Parsing } from "../../src/domain/Parsing.ts"
+import { FileState, type Marker, type RagFile, RagFileName } from "../../src/domain/RagFile.ts"
 import type { Context, Ranking, RetrievalRequest } from "../../src/domain/Retrieval.ts"
 import { SecretVersion } from "../../src/domain/Secret.ts"
+import { isModelOperation } from "../../src/wire/ModelOperations.ts"
 
 /** Any domain value that can meet the wire; absent keys are absent. */
 
@@ -32,6 +34,7 @@ export const time = fc.tuple(fc.date({ min: new Date("1970-01-01"), max: new Dat
   .map(([date, micros]) => date.toISOString().replace("Z", `${String(micros).padStart(3, "0")}Z`))
 
 const partial = { requiredKeys: [] as [] }
+const rate = fc.integer({ min: 1, max: 100_000 })
 
 export const vectorDb: fc.Arbitrary<VectorDb> = fc.oneof(
   fc.constant({ _tag: "managed" as const }),
@@ -48,10 +51,34 @@ const embedded = <A extends { readonly vectorDb: VectorDb }>(value: A & { readon
   return value.vectorDb._tag === "agentSearch" ? rest : value
 }
 
+const llmParsing = fc.record(
+  { _tag: fc.constant("llm" as const), model: word, prompt: word, maxRequestsPerMinute: rate, globalMaxRequestsPerMinute: rate },
+  { requiredKeys: ["_tag", "model"] }
+)
+
+const corpusOptions: fc.Arbitrary<CorpusOptions> = fc.record({
+  search: fc.oneof(
+    fc.constant({ _tag: "knn" as const }),
+    fc.record({ _tag: fc.constant("ann" as const), treeDepth: fc.constantFrom(2, 3), leafCount: rate }, { requiredKeys: ["_tag"] })
+  ),
+  encryptionKey: word,
+  holds: fc.oneof(
+    fc.constant({ _tag: "documents" as const }),
+    fc.record({ _tag: fc.constant("memories" as const), parser: llmParsing }, { requiredKeys: ["_tag"] })
+  )
+}, partial)
+
+/** Only the managed database has a strategy, and no options at all are absent. */
+const withOptions = <A extends { readonly vectorDb: VectorDb; readonly options?: CorpusOptions }>({ options, ...value }: A) => {
+  const { search, ...others } = options ?? {}
+  const kept = value.vectorDb._tag === "managed" && search !== undefined ? { search, ...others } : others
+  return Object.keys(kept).length === 0 ? value : { ...value, options: kept }
+}
+
 export const corpusSpec: fc.Arbitrary<CorpusSpec> = fc.record(
-  { displayName: word, description: word, vectorDb, embeddingModel: word },
+  { displayName: word, description: word, vectorDb, embeddingModel: word, options: corpusOptions },
   { requiredKeys: ["displayName", "vectorDb"] }
-).map(embedded)
+).map(embedded).map(withOptions)
 
 export const corpusPatch: fc.Arbitrary<CorpusPatch> = fc.record({ displayName: word, description: word, vectorDb }, partial)
 
@@ -61,12 +88,13 @@ export const corpus: fc.Arbitrary<Corpus> = fc.record({
   description: word,
   vectorDb,
   embeddingModel: word,
+  options: corpusOptions,
   state: fc.constantFrom(...CorpusState.literals),
   errorStatus: word,
   filesCount: fc.integer({ min: 1, max: 1_000_000 }),
   createTime: time,
   updateTime: time
-}, { requiredKeys: ["name", "displayName", "vectorDb", "state", "createTime", "updateTime"] }).map(embedded)
+}, { requiredKeys: ["name", "displayName", "vectorDb", "state", "createTime", "updateTime"] }).map(embedded).map(withOptions)
 
 const hash = fc.stringMatching(/^[0-9a-f]{32}$/)
 export const marker: fc.Arbitrary<Marker> = fc.record({
@@ -94,12 +122,13 @@ export const chunking: fc.Arbitrary<Chunking> = fc.integer({ min: 1, max: 8192 }
   fc.record({ strategy: fc.constant("fixed" as const), size: fc.constant(size), overlap: fc.integer({ min: 0, max: size - 1 }) })
 )
 
-const rate = fc.integer({ min: 1, max: 100_000 })
-
 /** The default parser goes unsaid on the wire. */
 export const parsing: fc.Arbitrary<Exclude<Parsing, { readonly _tag: "default" }>> = fc.oneof(
-  fc.record({ _tag: fc.constant("layout" as const), processor: word, maxRequestsPerMinute: rate }, { requiredKeys: ["_tag", "processor"] }),
-  fc.record({ _tag: fc.constant("llm" as const), model: word, prompt: word, maxRequestsPerMinute: rate }, { requiredKeys: ["_tag", "model"] })
+  fc.record(
+    { _tag: fc.constant("layout" as const), processor: word, maxRequestsPerMinute: rate, globalMaxRequestsPerMinute: rate },
+    { requiredKeys: ["_tag", "processor"] }
+  ),
+  llmParsing
 )
 
 export const upload = fc.record({ displayName: word, description: word, marker, chunking, parsing }, { requiredKeys: ["displayName", "chunking"] })
@@ -111,19 +140,29 @@ export const importSource: fc.Arbitrary<ImportSource> = fc.oneof(
   fc.record({ _tag: fc.constant("googleDrive" as const), resources: some(fc.record({ kind: fc.constantFrom("file" as const, "folder" as const), id: word })) }),
   fc.record({
     _tag: fc.constant("slack" as const),
-    channels: some(fc.record({ id: word, start: time, end: time }, { requiredKeys: ["id"] })),
-    token: secret
+    workspaces: some(fc.record({
+      channels: some(fc.oneof(
+        fc.record({ id: word, start: time }, { requiredKeys: ["id"] }),
+        fc.record({ id: word, end: time })
+      )),
+      token: secret
+    }))
   }),
-  fc.record({ _tag: fc.constant("jira" as const), server: word, email: word, projects: some(word), queries: fc.array(word, { maxLength: 2 }), token: secret }),
+  fc.record({
+    _tag: fc.constant("jira" as const),
+    accounts: some(fc.record({ server: word, email: word, projects: some(word), queries: fc.array(word, { maxLength: 2 }), token: secret }))
+  }),
   fc.record({
     _tag: fc.constant("sharePoint" as const),
-    site: word,
-    drive: fc.oneof(fc.record({ name: word }), fc.record({ id: word })),
-    folder: fc.oneof(fc.record({ path: word }), fc.record({ id: word })),
-    clientId: word,
-    tenantId: word,
-    clientSecret: secret
-  }, { requiredKeys: ["_tag", "site", "drive", "clientId", "tenantId", "clientSecret"] })
+    libraries: some(fc.record({
+      site: word,
+      drive: fc.oneof(fc.record({ name: word }), fc.record({ id: word })),
+      folder: fc.oneof(fc.record({ path: word }), fc.record({ id: word })),
+      clientId: word,
+      tenantId: word,
+      clientSecret: secret
+    }, { requiredKeys: ["site", "drive", "clientId", "tenantId", "clientSecret"] }))
+  })
 )
 
 export const importRequest: fc.Arbitrary<ImportRequest> = fc.record({
@@ -132,7 +171,9 @@ export const importRequest: fc.Arbitrary<ImportRequest> = fc.record({
   chunking,
   parsing,
   maxEmbeddingRequestsPerMinute: rate,
-  resultSink: fc.constantFrom("gs://bucket/results", "bq://project.dataset.table")
+  globalMaxEmbeddingRequestsPerMinute: rate,
+  resultSink: fc.constantFrom("gs://bucket/results", "bq://project.dataset.table"),
+  rebuildAnnIndex: fc.constant(true)
 }, { requiredKeys: ["corpus", "source", "chunking"] })
 
 const unit = fc.float({ min: 0, max: 1, noNaN: true, noDefaultInfinity: true }).map((n) => (n === 0 ? 0 : n)) // no -0: JSON has none
@@ -232,8 +273,15 @@ export const serviceError: fc.Arbitrary<ServiceError> = fc.record({
 export const documentError = fc.record({ problem: fc.constantFrom(...DocumentProblem.literals), message: word })
   .map((fields) => new DocumentError(fields))
 
-export const operation: fc.Arbitrary<Operation> = fc.constantFrom(...OperationKind.literals).chain((kind) => {
-  const target: fc.Arbitrary<string> = kind === "deleteFile" ? fileName : kind === "updateEngineConfig" ? parent : corpusName
+/** Those on models and endpoints are in `modelArbitraries.ts`. */
+const operationKinds = OperationKind.literals.filter((kind) => !isModelOperation(kind))
+
+export const operation: fc.Arbitrary<Operation> = fc.constantFrom(...operationKinds).chain((kind) => {
+  const target: fc.Arbitrary<string> = kind === "deleteFile"
+    ? fileName
+    : kind === "deleteBatchJob"
+    ? fc.tuple(parent, digits).map(([parent, job]) => `${parent}/batchPredictionJobs/${job}`)
+    : kind === "updateEngineConfig" ? parent : corpusName
   return fc.tuple(target, digits, fc.boolean()).chain(([target, id, done]) =>
     fc.record({
       name: fc.constant(OperationName.make(`${target}/operations/${id}`)),

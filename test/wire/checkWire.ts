@@ -1,21 +1,31 @@
 import { Result } from "effect"
 import * as fc from "fast-check"
 import process from "node:process"
+import { batchJobToWire, batchSpecToWire } from "../../src/wire/BatchPredictions.ts"
+import { catalogModelToWire } from "../../src/wire/Catalog.ts"
 import { corpusPatchToWire, corpusSpecToWire, corpusToWire } from "../../src/wire/Corpora.ts"
+import { deployRequestToWire } from "../../src/wire/Deployments.ts"
 import type { ServiceError } from "../../src/domain/Errors.ts"
 import { engineTierToWire } from "../../src/wire/EngineConfigs.ts"
+import { deployModelToWire, endpointSpecToWire, endpointToWire, undeployToWire } from "../../src/wire/Endpoints.ts"
 import { errorToWire } from "../../src/wire/Errors.ts"
 import { augmentResponseToWire, corroborateResponseToWire, factToWire } from "../../src/wire/Facts.ts"
 import { ragFileToWire, uploadRequestToWire, uploadResponseToWire } from "../../src/wire/Files.ts"
 import { answerEndToWire, answerPieceToWire, answerToWire, groundedQuestionToWire } from "../../src/wire/Grounding.ts"
+import { generationResponseToWire, generationToWire, tokenCountToWire } from "../../src/wire/Generations.ts"
 import { importRequestToWire } from "../../src/wire/Imports.ts"
 import { type AnyMessage, type ApiVersion, fullName } from "../../src/wire/Message.ts"
 import { ErrorBody } from "../../src/wire/messages/Rpc.ts"
+import { modelSpecToWire, modelToWire } from "../../src/wire/Models.ts"
+import { defined } from "../../src/wire/optional.ts"
 import { operationToWire } from "../../src/wire/Operations.ts"
 import { contextsToWire, retrieveRequestToWire } from "../../src/wire/Retrievals.ts"
 import { encodeRequest, encodeResponse, match, type Route, type RouteKey, routes } from "../../src/wire/Routes.ts"
 import * as any from "./arbitraries.ts"
-import { clientBindings, lookupMethod, lookupType } from "./protos/load.ts"
+import * as batch from "./batchArbitraries.ts"
+import { generationRequest, generationResponse } from "./generationArbitraries.ts"
+import * as models from "./modelArbitraries.ts"
+import { clientBindings, lookup, lookupMethod, lookupType } from "./protos/load.ts"
 import { compareTables } from "./protos/tables.ts"
 import { validate } from "./protos/validate.ts"
 
@@ -36,29 +46,38 @@ const messages = (): ReadonlyArray<AnyMessage> =>
 
 const checkTables = (): ReadonlyArray<string> => versions.flatMap((version) => compareTables(messages(), version))
 
+/** Methods that a version has in another service. What v1 does not have yet is served under v1 all the same. */
+const elsewhere: Readonly<Record<ApiVersion, Readonly<Record<string, string>>>> = {
+  v1: { "PredictionService.CountTokens": "LlmUtilityService.CountTokens" },
+  v1beta1: {}
+}
+
 /** Every path of the protos' bindings leads to its route, with every segment another id. */
 const checkPaths = (): ReadonlyArray<string> => {
   const problems: Array<string> = []
+  /** Methods that pass bytes on have several routes, one for each kind of resource. */
+  const sharing = (rpc: string | undefined) => entries.filter(([, route]) => route.rpc === rpc).map(([key]) => key)
   const lead = (verb: string, template: string, key: RouteKey | undefined) => {
     let n = 0
     const path = template.replaceAll(/\{[\w.]+=([^}]+)\}/g, (_, form: string) => form.replaceAll("**", "*").replaceAll("*", () => `id-${++n}`))
     const found = match(verb, path)
-    if (found === undefined || (key !== undefined && found.key !== key)) problems.push(`${verb} ${path} leads to ${found?.key ?? "nothing"}, not ${key ?? "a route"}`)
+    const expected = key === undefined ? [] : sharing(routes[key].rpc)
+    if (found === undefined || (key !== undefined && !expected.includes(found.key))) problems.push(`${verb} ${path} leads to ${found?.key ?? "nothing"}, not ${key ?? "a route"}`)
   }
   for (const version of versions) {
     for (const [key, route] of entries) {
-      const method = lookupMethod(version, route.rpc)
+      const method = lookupMethod(version, elsewhere[version][route.rpc] ?? route.rpc)
       // Operations and Locations are mixed in: their bindings are the client's.
       if (method === undefined) {
-        if (/^Vertex|^Prediction/.test(route.rpc)) problems.push(`${route.rpc}: no such method in ${version}`)
+        if (/^Vertex|^Prediction|^Job|^Model|^Endpoint/.test(route.rpc) && lookupMethod("v1beta1", route.rpc) === undefined) problems.push(`${route.rpc}: no such method in ${version}`)
         continue
       }
       for (const [verb, template, body] of bindingsOf(method)) {
         if (verb !== route.verb) problems.push(`${route.rpc} is ${verb}`)
-        if ((route.bodyField ?? (route.body === undefined ? undefined : "*")) !== body) problems.push(`${route.rpc}: the body is ${body ?? "none"}`)
+        if (route.raw !== true && (route.bodyField ?? (route.body === undefined ? undefined : "*")) !== body) problems.push(`${route.rpc}: the body is ${body ?? "none"}`)
         lead(verb, template, key)
       }
-      if (!fullName(route.response, version).endsWith(method.responseType.replace(/^.*\./, ""))) problems.push(`${route.rpc} answers ${method.responseType}`)
+      if (route.raw !== true && !fullName(route.response, version).endsWith(method.responseType.replace(/^.*\./, ""))) problems.push(`${route.rpc} answers ${method.responseType}`)
     }
     for (const { path, verb } of clientBindings(version)) {
       if (/\/(?:projects\/\*\/locations\/\*(?:\/ragCorpora\/\*(?:\/ragFiles\/\*)?|\/ragEngineConfig)?\/operations\/\*\}|(?:ragCorpora\/\*|ragFiles\/\*|ragEngineConfig|locations\/\*)\}\/operations)/.test(path)) {
@@ -108,6 +127,17 @@ const requests: ReadonlyArray<Case<unknown>> = [
   ...(["generateContent", "streamGenerateContent"] as const).map((key) =>
     one(key, any.retrieval, ({ query, ...selection }) => groundedQuestionToWire({ question: query, instruction: "answer", selection }))
   ),
+  one("createBatchPredictionJob", batch.batchSpec, batchSpecToWire),
+  one("cancelBatchPredictionJob", any.text, () => ({})),
+  ...(["generateContent", "streamGenerateContent"] as const).map((key) => one(key, generationRequest, generationToWire)),
+  one("countTokens", generationRequest, ({ contents, generationConfig, systemInstruction, tools }) =>
+    defined({ contents, generationConfig, systemInstruction, tools })),
+  one("deploy", fc.tuple(any.parent, models.deployRequest), ([destination, request]) => deployRequestToWire(destination, request)),
+  ...(["checkPublisherModelEula", "acceptPublisherModelEula"] as const).map((key) => one(key, any.word, (publisherModel) => ({ publisherModel }))),
+  one("uploadModel", models.modelSpec, modelSpecToWire),
+  one("createEndpoint", models.endpointSpec, endpointSpecToWire),
+  one("deployModel", models.deployModel, deployModelToWire),
+  one("undeployModel", models.undeploy, undeployToWire),
   one("waitOperation", any.text, () => ({ timeout: "30s" })),
   one("cancelOperation", any.text, () => ({}))
 ]
@@ -121,9 +151,21 @@ const writeOperation: (value: typeof operationAnswer extends fc.Arbitrary<infer 
   version
 ) => operationToWire(operation, version, { corpus, request, tier, defaultEmbedding: "publishers/google/models/text-embedding-004" })
 
+const modelAnswer = fc.tuple(models.modelOperation, fc.record({ endpoint: models.endpoint, deployedModel: models.deployedModel, versionId: any.word }, { requiredKeys: [] }))
+
 /** Every body the server answers. */
 const responses: ReadonlyArray<Case<unknown>> = [
-  ...(["createRagCorpus", "updateRagCorpus", "deleteRagCorpus", "importRagFiles", "deleteRagFile", "updateRagEngineConfig", "getOperation", "waitOperation"] as const)
+  ...(["deploy", "deployPublisherModel", "uploadModel", "deleteModel", "createEndpoint", "deleteEndpoint", "deployModel", "undeployModel", "getOperation"] as const)
+    .map((key) => one(key, modelAnswer, ([operation, result], version) => operationToWire(operation, version, result))),
+  one("getPublisherModel", models.catalogModel, (model) => catalogModelToWire(model)),
+  one("listPublisherModels", fc.array(models.catalogModel, { maxLength: 3 }), (found) => ({ publisherModels: found.map((model) => catalogModelToWire(model)), nextPageToken: "2" })),
+  ...(["checkPublisherModelEula", "acceptPublisherModelEula"] as const).map((key) =>
+    one(key, any.word, (publisherModel) => ({ projectNumber: "123", publisherModel, publisherModelEulaAcked: true }))),
+  one("getModel", models.model, modelToWire),
+  one("listModels", fc.array(models.model, { maxLength: 3 }), (found) => ({ models: found.map(modelToWire), nextPageToken: "2" })),
+  one("getEndpoint", models.endpoint, endpointToWire),
+  one("listEndpoints", fc.array(models.endpoint, { maxLength: 3 }), (found) => ({ endpoints: found.map(endpointToWire), nextPageToken: "2" })),
+  ...(["createRagCorpus", "updateRagCorpus", "deleteRagCorpus", "importRagFiles", "deleteRagFile", "updateRagEngineConfig", "deleteBatchPredictionJob", "getOperation", "waitOperation"] as const)
     .map((key) => one(key, operationAnswer, writeOperation)),
   one("listOperations", operationAnswer, (value, version) => ({ operations: [writeOperation(value, version)], nextPageToken: "2" })),
   one("getRagCorpus", any.corpus, (corpus) => corpusToWire(corpus, "publishers/google/models/text-embedding-004")),
@@ -137,9 +179,14 @@ const responses: ReadonlyArray<Case<unknown>> = [
     one(key, inAnswer, (answer) => answerEndToWire(answer)),
     one(key, any.word, (piece) => answerPieceToWire(piece, { model: "model", responseId: "r" }))
   ]),
+  ...(["generateContent", "streamGenerateContent"] as const).map((key) => one(key, generationResponse, generationResponseToWire)),
+  one("countTokens", fc.nat({ max: 1_000_000 }), (totalTokens) => tokenCountToWire({ totalTokens, totalBillableCharacters: totalTokens * 4 })),
   one("augmentPrompt", contexts, (found) =>
     augmentResponseToWire({ contents: [{ role: "user", parts: [{ text: "question" }] }] }, found.map((context) => factToWire("question", context)))),
   one("corroborateContent", any.word, (text) => corroborateResponseToWire(text, 0, [{ start: 0, end: text.length, facts: [0], score: 0 }])),
+  ...(["createBatchPredictionJob", "getBatchPredictionJob"] as const).map((key) => one(key, batch.batchJob, batchJobToWire)),
+  one("listBatchPredictionJobs", fc.array(batch.batchJob, { maxLength: 3 }), (jobs) => ({ batchPredictionJobs: jobs.map(batchJobToWire), nextPageToken: "2" })),
+  one("cancelBatchPredictionJob", any.text, () => ({})),
   one("getRagEngineConfig", fc.tuple(any.parent, tier), ([parent, tier], version) => engineTierToWire(`${parent}/ragEngineConfig`, tier, version)),
   one("getLocation", any.parent, (name) => ({ name, locationId: "l", displayName: "L" })),
   one("listLocations", any.parent, (name) => ({ locations: [{ name }] })),
@@ -162,7 +209,7 @@ const checkRequest = ({ key, write }: Case<unknown>, value: unknown, version: Ap
   const type = lookupType(fullName(route.body ?? route.response, version))
   return validate(type, overTheWire(encoded.success), {
     version,
-    request: { inPath: ["parent", "name", "model"], partial: route.verb === "PATCH" }
+    request: { inPath: ["parent", "name", "model", "endpoint"], partial: route.verb === "PATCH" }
   })
 }
 
@@ -192,13 +239,19 @@ const run = <A>(name: string, values: fc.Arbitrary<A>, runs: number, check: (val
   return result.failed ? [`${name}: ${fc.defaultReportMessage(result) ?? ""}`] : []
 }
 
+/** Whether the protos of a version have what the method answers; methods come to v1 later, and are served there all the same. */
+const exists = (key: RouteKey, version: ApiVersion): boolean => {
+  const { body, response }: Route = routes[key]
+  return [response, ...(body === undefined ? [] : [body])].every((message) => lookup(fullName(message, version)) !== null)
+}
+
 /** What is wrong; `runs` values of every kind. */
 export const checkWire = (runs: number): ReadonlyArray<string> => [
   ...checkTables(),
   ...checkPaths(),
   ...versions.flatMap((version) => [
-    ...requests.flatMap((each) => run(`${version} ${each.key} request`, each.values, runs, (value) => checkRequest(each, value, version))),
-    ...responses.flatMap((each) => run(`${version} ${each.key} response`, each.values, runs, (value) => checkResponse(each, value, version)))
+    ...requests.filter((each) => exists(each.key, version)).flatMap((each) => run(`${version} ${each.key} request`, each.values, runs, (value) => checkRequest(each, value, version))),
+    ...responses.filter((each) => exists(each.key, version)).flatMap((each) => run(`${version} ${each.key} response`, each.values, runs, (value) => checkResponse(each, value, version)))
   ]),
   ...run("error", any.serviceError, runs, checkError)
 ]

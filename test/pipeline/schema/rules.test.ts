@@ -237,6 +237,19 @@ const cases: ReadonlyArray<RuleCase> = [
     ]
   },
   {
+    rule: "vendors may be elsewhere, and get credentials in the clear on this machine only",
+    keeps: [
+      slack({ endpoint: "https://proxy.acme.com/slack/api" }),
+      withSource({ googleDrive: { folders: ["1AbC"], endpoint: "http://127.0.0.1:8080", maxFileSize: "25MB" } }),
+      sharePoint({ drive: "D", endpoint: "https://graph.microsoft.us/v1.0", loginEndpoint: "http://localhost:1", maxFileSize: 1000 })
+    ],
+    breaks: [
+      [slack({ endpoint: "http://proxy.acme.com" }), "sources.s.slack.endpoint: must be an https:// address, or http:// on this machine, with no user name or password in it"],
+      [slack({ endpoint: "http://localhost.evil.example" }), "sources.s.slack.endpoint: must be an https:// address, or http:// on this machine, with no user name or password in it"],
+      [slack({ endpoint: "https://me:x@acme.com" }), "sources.s.slack.endpoint: must be an https:// address, or http:// on this machine, with no user name or password in it"]
+    ]
+  },
+  {
     rule: "SharePoint takes one library and at most one folder",
     keeps: [
       sharePoint({ drive: "Documents" }),
@@ -379,15 +392,31 @@ const cases: ReadonlyArray<RuleCase> = [
     keeps: [
       withStages({ retrieve: {} }),
       withStages({ retrieve: {} }, { rank: "lexical" }, { generate: { model: "gemini-2.0-flash", instruction: "Be brief." } }),
-      withStages({ retrieve: {} }, { generate: { model: { openai: { url: "http://h/v1", model: "m" } } } })
+      withStages({ retrieve: {} }, { generate: { model: { openai: { url: "http://h/v1", model: "m" } } } }),
+      withStages({ retrieve: { rank: { rankService: {} } } }, { generate: { model: "gemini-2.0-flash", ground: "corpus" } }),
+      withStages({ retrieve: {} }, { generate: { model: "claude-3-5-haiku@20241022", temperature: 0, topP: 1, seed: 7 } })
     ],
     breaks: [
       [withStages(), "stages: needs at least a retrieve stage"],
       [withStages({ generate: {} }), "stages[0]: generate needs a retrieve stage before it"],
       [withStages({ rank: "lexical" }, { retrieve: {} }), "stages[0]: rank needs a retrieve stage before it"],
       [withStages({ retrieve: {} }, { retrieve: {} }), "stages[1]: comes a second time; a pipeline retrieves once"],
+      [
+        withStages({ retrieve: {} }, { generate: { model: "claude-3-5-haiku" } }),
+        "stages[1].generate.model: a Claude model is named with its date"
+      ],
+      [withStages({ retrieve: {} }, { generate: { temperature: 2.5 } }), "stages[1].generate.temperature: must be from 0 to 2"],
+      [withStages({ retrieve: {} }, { generate: { topP: -1 } }), "stages[1].generate.topP: must be from 0 to 1"],
+      [
+        withStages({ retrieve: {} }, { generate: { ground: "corpus" } }),
+        "stages[1].generate: only a hosted model can search the corpus by itself"
+      ],
+      [
+        withStages({ retrieve: {} }, { rank: "lexical" }, { generate: { model: "gemini-2.0-flash", ground: "corpus" } }),
+        "stages: has a rank stage and a generate stage with ground: corpus, where there are no contexts to rank"
+      ],
       [withStages({ retrieve: {} }, { generate: {} }, { rank: "lexical" }), "stages[2]: rank cannot come after generate, which is last"],
-      [withStages({ retrieve: {}, generate: {} }), "stages[0]: takes exactly one of retrieve, rank or generate, not retrieve and generate"],
+      [withStages({ retrieve: {}, generate: {} }), "stages[0]: takes exactly one of retrieve, rank, generate, chat or batch, not retrieve and generate"],
       [withStages("retrieve"), "stages[0]: retrieve is written with its settings"],
       [
         withStages({ generate: {} }, { retrieve: { topK: 0 } }),

@@ -123,6 +123,25 @@ describe("a source that the engine fetches by itself", () => {
       assert.deepStrictEqual(engine.imports[1]?.source, { _tag: "storage", uris: ["gs://b/b c.md"] })
     }).pipe(Effect.scoped))
 
+  it.effect("has each file's end from the result that the engine wrote, where it wrote one", () =>
+    Effect.gen(function*() {
+      const { engine, run } = yield* setUp
+      const resultSink = "gs://b/results.ndjson"
+      engine.objects = { "gs://b/a.md": "one", "gs://b/b.md": "two", "gs://b/c.md": "three" }
+      engine.refuseObject = (uri) => uri === "gs://b/b.md" ? "silently" : undefined
+      const first = yield* run({ resultSink })
+      expectCounts(first, { added: 2, failed: 1 })
+      assert.deepInclude(first.notable[0], { path: "gs://b/b.md", reason: "failed", message: "could not be read", retryable: true })
+      assert.isTrue(engine.results.has(engine.imports[0]?.resultSink ?? ""))
+
+      // The old versions are there, so that only the rows tell which of the two failed.
+      engine.objects = { "gs://b/a.md": "one!", "gs://b/b.md": "two", "gs://b/c.md": "three!" }
+      engine.refuseObject = (uri) => uri === "gs://b/c.md" ? "silently" : undefined
+      const second = yield* run({ resultSink })
+      expectCounts(second, { added: 1, changed: 1, failed: 1 })
+      assert.deepInclude(second.notable[0], { path: "gs://b/c.md", reason: "failed" })
+    }).pipe(Effect.scoped))
+
   it.effect("accounts for failures that the engine counts and does not name", () =>
     Effect.gen(function*() {
       const { engine, run } = yield* setUp
@@ -287,7 +306,9 @@ describe("files of this machine that are staged", () => {
       expectCounts(first, { added: 2, failed: 1 })
       assert.strictEqual(first.notable[0]?.path, "c.md")
       assert.strictEqual(engine.imports.length, 1)
-      assert.isTrue(Object.keys(engine.objects).every((uri) => /^gs:\/\/b\/staged\/[0-9a-f]{32}\/[0-9a-f]{32}\/[abc]\.md$/.test(uri)))
+      const uris = engine.imports.flatMap(({ source }) => source._tag === "storage" ? source.uris : [])
+      assert.isTrue(uris.length === 3 && uris.every((uri) => /^gs:\/\/b\/staged\/[0-9a-f]{32}\/[0-9a-f]{32}\/[abc]\.md$/.test(uri)))
+      assert.deepStrictEqual(engine.objects, {})
       expectCounts(yield* run(), { unchanged: 2, quarantined: 1 })
 
       source.items = { "a.md": { text: "one!" }, "moved/b.md": { text: "two" } }
@@ -296,7 +317,30 @@ describe("files of this machine that are staged", () => {
       assert.deepStrictEqual([engine.calls.uploads, engine.puts], [0, 4])
     }).pipe(Effect.scoped))
 
-  it.effect("are neither put nor imported again after a kill, or without the ledger", () =>
+  it.effect("are removed once they are imported, and nothing else is", () =>
+    Effect.gen(function*() {
+      const { engine, run: sync } = yield* setUp
+      const source = new MemorySource()
+      const staged = (id: string) => ({ id, connector: source.connector, staging: "gs://b/staged" })
+      const foreign = { "gs://b/staged/other.md": "not ours", "gs://b/c.md": "not ours either" }
+      engine.objects = { ...foreign }
+      source.items = { "a.md": { text: "one" }, "b.md": { text: "two" } }
+      engine.refuseObject = (uri) => uri.endsWith("/b.md") ? { code: "UNAVAILABLE", message: `not now, processing ${uri}` } : undefined
+      expectCounts(yield* sync({ sources: [staged("docs")] }), { added: 1, failed: 1 })
+      const [kept, ...more] = Object.keys(engine.objects).filter((uri) => !(uri in foreign))
+      assert.match(kept ?? "", /\/b\.md$/)
+      assert.strictEqual(more.length, 0)
+
+      // Another source with the same files has objects of its own, and a store that refuses costs a note.
+      engine.refuseRemoval = new ServiceError({ code: "PERMISSION_DENIED", message: "storage.objects.delete is missing" })
+      engine.refuseObject = () => undefined
+      const refused = yield* sync({ sources: [staged("docs"), staged("twin")] })
+      expectCounts(refused, { added: 3, unchanged: 1 })
+      assert.isTrue(refused.sources.every(({ note }) => /staged objects? could not be removed: storage\.objects\.delete is missing$/.test(note ?? "")))
+      assert.strictEqual(Object.keys(engine.objects).length, 5)
+    }).pipe(Effect.scoped))
+
+  it.effect("are neither put nor imported again after a kill, and not imported again without the ledger", () =>
     Effect.gen(function*() {
       const { engine, run: sync } = yield* setUp
       const source = new MemorySource()
@@ -310,8 +354,8 @@ describe("files of this machine that are staged", () => {
       yield* Fiber.interrupt(fiber)
       engine.onLook = Effect.void
       expectCounts(yield* run(), { unchanged: 1 })
-      assert.strictEqual(engine.imports.length, 1)
+      assert.deepStrictEqual([engine.imports.length, engine.puts, engine.objects], [1, 1, {}])
       expectCounts(yield* run(yield* tempFolder), { unchanged: 1 })
-      assert.deepStrictEqual([engine.puts, engine.files.size], [1, 1])
+      assert.deepStrictEqual([engine.puts, engine.files.size, engine.objects], [2, 1, {}])
     }).pipe(Effect.scoped))
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Agenda, type Timing } from "../../../src/pipeline/watch/Agenda.ts"
 
-const timing: Timing = { quiet: 300, maxWait: 5_000, settle: 2_000, retry: 1_000, maxRetry: 60_000, blind: 10_000 }
+const timing: Timing = { quiet: 300, maxWait: 5_000, settle: 2_000, retry: 1_000, maxRetry: 60_000, blind: 10_000, target: 3_600_000 }
 
 const interval = 300_000
 

@@ -3,7 +3,9 @@ import { Clock, Deferred, Effect, Exit, Fiber, Layer, Queue, Stream } from "effe
 import { TestClock } from "effect/testing"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import { ServiceError } from "../../../src/domain/Errors.ts"
+import { resting } from "../../../src/pipeline/watch/Attention.ts"
 import { watch } from "../../../src/pipeline/watch/watch.ts"
+import type { SyncSource } from "../../../src/pipeline/sync/SyncSpec.ts"
 import type { WatchEvent } from "../../../src/pipeline/watch/WatchEvent.ts"
 import type { Connector, Hint } from "../../../src/ports/Connector.ts"
 import { LedgerWrites } from "../../../src/state/LedgerWrites.ts"
@@ -14,9 +16,10 @@ import { MemorySource } from "../../support/MemorySource.ts"
 import { tempFolder } from "../../support/TempFolder.ts"
 
 /** A folder that tells of its changes, and a remote source that does not; both in memory, and listings counted. */
-const setUp = Effect.gen(function*() {
+const setUpWith = Effect.fnUntraced(function*(more: ReadonlyArray<SyncSource>, objects?: Record<string, string>) {
   const dataDir = yield* tempFolder
   const engine = new MemoryEngine()
+  engine.objects = objects
   const docs = new MemorySource()
   const drive = new MemorySource()
   docs.items = { a: { text: "one" } }
@@ -57,7 +60,8 @@ const setUp = Effect.gen(function*() {
     parsing: { _tag: "default" },
     sources: [
       { id: "docs", connector: { ...counted("docs", docs.connector), hints: Stream.fromQueue(hints) } },
-      { id: "drive", connector: counted("drive", drive.connector) }
+      { id: "drive", connector: counted("drive", drive.connector) },
+      ...more
     ],
     maxDelete: { percent: 10 },
     onFileError: "continue"
@@ -98,6 +102,8 @@ const setUp = Effect.gen(function*() {
     vanish: (error: ServiceError | undefined) => void (gone = error)
   }
 })
+
+const setUp = setUpWith([])
 
 const isOf = <T extends WatchEvent["type"]>(event: WatchEvent, type: T): event is Extract<WatchEvent, { readonly type: T }> =>
   event.type === type
@@ -144,6 +150,40 @@ describe("watch", () => {
       yield* TestClock.adjust("5 minutes")
       assert.strictEqual(listings.docs, 2)
     }).pipe(Effect.scoped))
+
+  it.effect("a source that only the engine can list is imported again once an hour", () =>
+    Effect.gen(function*() {
+      const { connector } = new MemorySource()
+      const imports = { _tag: "googleDrive" as const, resources: [{ kind: "folder" as const, id: "f1" }] }
+      const { engine, listings, next } = yield* setUpWith([{ id: "shared", connector, imports }], { "gs://drive/x.md": "text" })
+      assert.deepStrictEqual((yield* next("batch")).sources, ["docs", "drive", "shared"])
+      assert.strictEqual(engine.imports.length, 1)
+      yield* TestClock.adjust("59 minutes")
+      assert.strictEqual(engine.imports.length, 1)
+      assert.isAbove(listings.docs, 5)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(engine.imports.length, 2)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(engine.imports.length, 3)
+    }).pipe(Effect.scoped))
+
+  it.effect("what somebody else deleted in the corpus is put back within the hour", () =>
+    Effect.gen(function*() {
+      const { engine, next, tell } = yield* setUp
+      yield* next("quiet")
+      for (const [name, { file }] of engine.files) if (file.displayName === "a") engine.files.delete(name)
+      yield* tell()
+      yield* TestClock.adjust("30 minutes")
+      assert.deepStrictEqual(engine.content, { d: "drive" })
+      yield* TestClock.adjust("30 minutes")
+      assert.deepStrictEqual(engine.content, { a: "one", d: "drive" })
+    }).pipe(Effect.scoped))
+
+  it("a source that rests is neither listed nor fetched by the engine, and is known by where it was staged", () => {
+    const { connector } = new MemorySource()
+    const rests = resting({ id: "docs", connector, staging: "gs://stage/docs", imports: { _tag: "storage", uris: ["gs://b/"] } })
+    assert.deepStrictEqual([rests.staging, rests.imports], ["gs://stage/docs", undefined])
+  })
 
   it.effect("looks again, untold, at what was too young to be trusted", () =>
     Effect.gen(function*() {

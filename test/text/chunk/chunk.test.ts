@@ -136,7 +136,8 @@ describe("chunk", () => {
   })
 
   it("takes time linear in any text", () => {
-    const begin = performance.now()
+    // Of this thread alone, so that a loaded machine does not count.
+    const begin = process.threadCpuUsage().user
     for (const run of ["a", " ", "\n", "\n\n", "A b. ", "- x\n", "👍"]) {
       const text = run.repeat(100_000 / run.length) + "x"
       for (const kind of ["paragraph", "list", "code"] as const) {
@@ -146,8 +147,8 @@ describe("chunk", () => {
       }
     }
     // Quadratic, each of these takes minutes.
-    expect(performance.now() - begin).toBeLessThan(20_000)
-  })
+    expect((process.threadCpuUsage().user - begin) / 1e6).toBeLessThan(30)
+  }, 180_000)
 
   it("gives nothing for nothing", () => {
     for (const text of ["", " \n\t "]) {

@@ -1,3 +1,4 @@
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { chunk } from "../../../src/text/chunk/chunk.ts"
 import { countTokens } from "../../../src/text/Tokens.ts"
@@ -6,11 +7,11 @@ import { anyDocument, documentOf, paragraph, type Piece, sentence } from "./docu
 
 const structure = (size: number, overlap = 0) => ({ strategy: "structure" as const, size, overlap })
 
-/** A manual of 200 pages of 500 words, with a heading before every `headingEvery` paragraphs. */
-const manual = (seed: number, headingEvery: number): Array<Piece> => {
+/** A manual, of 200 pages of 500 words unless said, with a heading before every `headingEvery` paragraphs. */
+const manual = (seed: number, headingEvery: number, length = 100_000): Array<Piece> => {
   const random = generator(seed)
   const pieces: Array<Piece> = []
-  for (let words = 0; words < 100_000;) {
+  for (let words = 0; words < length;) {
     if (pieces.length % headingEvery === 1) pieces.push({ kind: "heading", level: 1 + random.below(3), text: sentence(random) })
     else pieces.push({ kind: "paragraph", text: paragraph(random) })
     words += pieces[pieces.length - 1]!.text.split(" ").length
@@ -98,4 +99,44 @@ describe("structure", () => {
       }
     })
   }
+
+  it("changes only chunks around an edit, and hardly ever more than 3, whatever is edited", () => {
+    let edits = 0
+    let more = 0
+    fc.assert(
+      fc.property(
+        fc.record({
+          seed: fc.integer({ min: 1, max: 1_000 }),
+          headingEvery: fc.constantFrom(6, 15, 1e9),
+          chunking: fc.constantFrom(structure(200), structure(400), structure(400, 80)),
+          place: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+          edit: fc.constantFrom("insert", "delete", "replace", "sentence")
+        }),
+        ({ chunking, edit, headingEvery, place, seed }) => {
+          const random = generator(seed)
+          const pieces = manual(seed, headingEvery, 5_000)
+          const at = Math.floor(place * pieces.length)
+          const old = pieces[at]!
+          const fresh: Piece = edit === "sentence"
+            ? { ...old, text: `${old.text} ${sentence(random)}` }
+            : { kind: "paragraph", text: paragraph(random) }
+          const edited = pieces.toSpliced(at, edit === "insert" ? 0 : 1, ...(edit === "delete" ? [] : [fresh]))
+          const document = documentOf(edited)
+          const before = new Set(chunk(documentOf(pieces), chunking).map(({ text }) => text))
+          const changed = chunk(document, chunking).filter(({ text }) => !before.has(text))
+          edits++
+          if (changed.length > 3) more++
+          expect(changed.length).toBeLessThanOrEqual(5)
+          const begin = document.blocks[Math.min(at, edited.length - 1)]!.start
+          for (const { end, start } of changed) {
+            const between = start > begin ? document.text.slice(begin, start) : document.text.slice(end, Math.max(end, begin))
+            expect(countTokens(between)).toBeLessThan(3 * chunking.size)
+          }
+        }
+      ),
+      { numRuns: 250, seed: 4 }
+    )
+    // Where an edit makes a cut go or come, two chunks are cut anew, and about twice in 1,000 edits 4 come of them.
+    expect(more / edits).toBeLessThan(0.01)
+  })
 })

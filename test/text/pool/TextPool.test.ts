@@ -1,16 +1,16 @@
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { expect, it } from "@effect/vitest"
-import { Effect, type Exit } from "effect"
+import { Effect } from "effect"
 import { describe } from "vitest"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
-import type { DocumentError } from "../../../src/domain/Errors.ts"
-import type { Limits, Prepared, Raw } from "../../../src/text/Prepared.ts"
+import type { DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
+import type { Limits, Raw } from "../../../src/text/Prepared.ts"
 import { TextPool } from "../../../src/text/TextPool.ts"
 
 const entry = new URL("./hostileWorker.ts", import.meta.url)
 const limits: Partial<Limits> = { bytes: 10_000, timeMs: 3_000, memory: 200 * 1024 * 1024 }
-const pool = TextPool.layer({ size: 2, entry, limits })
+const pool = TextPool.layer({ size: 2, patience: 0, entry, limits })
 
 const raw = (name: string, text = `The text of ${name}.`): Raw => ({
   content: new TextEncoder().encode(text),
@@ -41,6 +41,8 @@ const misdeeds = {
   refuse: "encrypted"
 } as const
 
+const problemOf = (error: DocumentError | ServiceError): string => error._tag === "DocumentError" ? error.problem : error.code
+
 describe("TextPool", () => {
   it.live("a parser that misbehaves costs its own file, whatever it does", () =>
     Effect.gen(function*() {
@@ -51,7 +53,7 @@ describe("TextPool", () => {
       for (const [i, result] of results.entries()) {
         if (result._tag === "Success") expect(result.success.chunks[0]?.text).toBe(`The text of ${names[i]}.`)
         else {
-          failures[names[i]!] = result.failure.problem
+          failures[names[i]!] = problemOf(result.failure)
           expect(result.failure.message).not.toMatch(/canary|second line|\n| at /)
         }
       }
@@ -62,14 +64,14 @@ describe("TextPool", () => {
     Effect.gen(function*() {
       const { prepare } = yield* TextPool
       const failure = yield* Effect.flip(prepare(raw("large", "x".repeat(10_001))))
-      expect([failure.problem, failure.skips]).toEqual(["limit", true])
+      expect([problemOf(failure), failure._tag === "DocumentError" && failure.skips]).toEqual(["limit", true])
     }).pipe(Effect.provide(TextPool.layer({ entry: new URL("./missing.ts", import.meta.url), limits }))))
 
-  it.live("a worker that cannot start is our fault, not the document's", () =>
+  it.live("a worker that cannot start is our fault, not the document's, and perhaps for a while", () =>
     Effect.gen(function*() {
       const { prepare } = yield* TextPool
-      const exit: Exit.Exit<Prepared, DocumentError> = yield* Effect.exit(prepare(raw("good")))
-      expect(String(exit)).toContain("does not start")
+      const failure = yield* Effect.flip(prepare(raw("good")))
+      expect(failure).toMatchObject({ _tag: "ServiceError", code: "UNAVAILABLE", message: expect.stringContaining("does not start") })
     }).pipe(Effect.provide(TextPool.layer({ entry: new URL("./missing.ts", import.meta.url), limits }))))
 
   it.live("an interrupted call does not disturb the others", () =>
@@ -135,7 +137,7 @@ describe("TextPool", () => {
       const { chunks, format } = yield* prepare(raw("note.txt", "Hello there."))
       expect([format, chunks.map(({ text }) => text)]).toEqual(["text", ["Hello there."]])
       const failure = yield* Effect.flip(prepare(raw("empty.txt", "")))
-      expect(failure.problem).toBe("empty")
+      expect(problemOf(failure)).toBe("empty")
     }).pipe(Effect.provide(TextPool.layerInline())))
 })
 

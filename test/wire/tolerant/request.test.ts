@@ -94,12 +94,14 @@ describe("spellings of part 3 of the wire, by row", () => {
     }]
     expect(importOf({ sharePointSources: { sharePointSource } }).source).toEqual({
       _tag: "sharePoint",
-      site: "Handbook",
-      drive: { name: "Documents" },
-      folder: { path: "/policies" },
-      clientId: "c",
-      tenantId: "t",
-      clientSecret: secretVersion
+      libraries: [{
+        site: "Handbook",
+        drive: { name: "Documents" },
+        folder: { path: "/policies" },
+        clientId: "c",
+        tenantId: "t",
+        clientSecret: secretVersion
+      }]
     })
   })
 
@@ -158,7 +160,7 @@ describe("spellings of part 3 of the wire, by row", () => {
       .toMatchObject({ contents: [{ parts: [{ videoMetadata: { startOffset: "10.500s", endOffset: "12s" } }] }] })
     expect(read(routes.waitOperation, { timeout: { seconds: "30" } })).toEqual({ timeout: "30s" })
     const channels = [{ channels: [{ channelId: "C", startTime: { seconds: 1_767_225_600, nanos: 1000 } }], apiKeyConfig: { apiKeySecretVersion: secretVersion } }]
-    expect(importOf({ slackSource: { channels } }).source).toMatchObject({ channels: [{ id: "C", start: "2026-01-01T00:00:00.000001Z" }] })
+    expect(importOf({ slackSource: { channels } }).source).toMatchObject({ workspaces: [{ channels: [{ id: "C", start: "2026-01-01T00:00:00.000001Z" }] }] })
   })
 
   it.each([
@@ -166,7 +168,7 @@ describe("spellings of part 3 of the wire, by row", () => {
     ["2026-01-01t00:00:00z", "2026-01-01T00:00:00Z"]
   ])("timestamps in UTC: %s", (given, utc) => {
     const channels = [{ channels: [{ channelId: "C", startTime: given }], apiKeyConfig: { apiKeySecretVersion: secretVersion } }]
-    expect(importOf({ slackSource: { channels } }).source).toMatchObject({ channels: [{ start: utc }] })
+    expect(importOf({ slackSource: { channels } }).source).toMatchObject({ workspaces: [{ channels: [{ start: utc }] }] })
   })
 
   it("35: what came later is taken", () => {

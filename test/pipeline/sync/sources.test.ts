@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+import { defaultChunking } from "../../../src/domain/Chunking.ts"
+import { SecretError, ServiceError } from "../../../src/domain/Errors.ts"
+import { addsUp } from "../../../src/domain/Report.ts"
+import { sync } from "../../../src/pipeline/sync/Sync.ts"
+import type { Connector } from "../../../src/ports/Connector.ts"
+import { LedgerWrites } from "../../../src/state/LedgerWrites.ts"
+import * as SqliteLedger from "../../../src/state/SqliteLedger.ts"
+import { State } from "../../../src/state/State.ts"
+import { MemoryEngine } from "../../support/MemoryEngine.ts"
+import { MemorySource } from "../../support/MemorySource.ts"
+import { tempFolder } from "../../support/TempFolder.ts"
+
+const setUp = Effect.gen(function*() {
+  const dataDir = yield* tempFolder
+  const engine = new MemoryEngine()
+  const layer = Layer.merge(
+    engine.layer,
+    SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
+  )
+  const run = (sources: Readonly<Record<string, Connector>>) =>
+    sync({
+      pipeline: "test",
+      corpus: { displayName: "Test", vectorDb: { _tag: "managed" } },
+      chunking: defaultChunking,
+      parsing: { _tag: "default" },
+      sources: Object.entries(sources).map(([id, connector]) => ({ id, connector })),
+      maxDelete: { percent: 10 },
+      onFileError: "continue"
+    }).pipe(Effect.provide(layer))
+  return { engine, run }
+})
+
+const holding = (...texts: ReadonlyArray<string>): Connector => {
+  const source = new MemorySource()
+  source.items = Object.fromEntries(texts.map((text) => [text, { text }]))
+  return source.connector
+}
+const away = new ServiceError({ code: "UNAVAILABLE", message: "Drive does not answer" })
+const badToken = new ServiceError({ code: "UNAUTHENTICATED", message: "the token was refused", fix: "Store a new one." })
+const noSecret = new SecretError({ version: "v", message: "the secret v was not found", fix: "Set it." })
+
+describe("several sources", () => {
+  it.effect("what is wrong with them is told together, before anything is done", () =>
+    Effect.gen(function*() {
+      const { engine, run } = yield* setUp
+      const error = yield* Effect.flip(run({
+        docs: holding("a"),
+        issues: { ...holding("b"), check: Effect.fail(badToken) },
+        chat: { ...holding("c"), check: Effect.fail(noSecret) }
+      }))
+      assert.strictEqual(error._tag, "ServiceError")
+      assert.strictEqual(error.message, [
+        "2 sources cannot be read:",
+        "  chat: the secret v was not found (Set it.)",
+        "  issues: the token was refused (Store a new one.)"
+      ].join("\n"))
+      assert.deepInclude(error, { code: "UNAUTHENTICATED" })
+      assert.strictEqual(engine.corpora.size, 0)
+      assert.strictEqual(yield* Effect.flip(run({ docs: holding("a"), issues: { ...holding(), check: Effect.fail(badToken) } })), badToken)
+    }).pipe(Effect.scoped))
+
+  it.effect("one that fails when it is listed, or is away, keeps none of the others", () =>
+    Effect.gen(function*() {
+      const { engine, run } = yield* setUp
+      const whole = { docs: holding("a", "b"), drive: holding("c", "d"), chat: holding("e", "f") }
+      assert.strictEqual((yield* run(whole)).totals.added, 6)
+      const half = holding("c")
+      const report = yield* run({
+        docs: holding("a", "b changed"),
+        // Listed in part, and then no more: what it did not name may still be there.
+        drive: { ...half, check: Effect.fail(away), list: () => Stream.concat(Stream.take(half.list(), 1), Stream.fail(away)) },
+        chat: holding("e", "g")
+      })
+      assert.isTrue(addsUp(report.totals))
+      assert.deepInclude(report.totals, { unchanged: 3, added: 2, deleted: 2 })
+      assert.deepInclude(report.sources.find(({ source }) => source === "drive"), { complete: false, error: away.message })
+      assert.deepStrictEqual(Object.keys(engine.content), ["a", "b changed", "c", "d", "e", "g"])
+      assert.strictEqual(report.ended, "done")
+    }).pipe(Effect.scoped))
+})
