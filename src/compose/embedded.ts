@@ -55,7 +55,7 @@ const embedderOf = (pipeline: Pipeline): Layer.Layer<Embedder, ServiceError, Sec
 const parent = "projects/local/locations/local"
 
 /** Uploads under way at once: enough that parsing, embedding and committing work in batches. */
-const concurrency = 256
+const concurrency = 128
 
 /** All that a pipeline needs, on this machine: engine, ledger, parsers, models, secrets. */
 export const embeddedServices = (

@@ -11,8 +11,11 @@ export class WordTable {
   /** Word `i` is `bytes.subarray(starts[i], starts[i + 1])`. */
   #starts = new Uint32Array(1 << 12)
   #hashes = new Int32Array(1 << 12)
-  /** Number + 1 by hash, 0 where free. A power of two, at most half full. */
-  #slots = new Int32Array(1 << 13)
+  /**
+   * By hash: number + 1, or 0 where free, and next to it the hash, so that a slot of another word is passed without
+   * touching its line of memory. A power of two, at most half full.
+   */
+  #slots = new Int32Array(1 << 14)
   #size = 0
 
   /** How many words there are: the number that the next new one gets. */
@@ -25,19 +28,21 @@ export class WordTable {
     const starts = this.#starts
     const own = this.#bytes
     const length = end - start
-    const mask = this.#slots.length - 1
-    let slot = spread(hash) & mask
-    for (;; slot = (slot + 1) & mask) {
-      const id = this.#slots[slot]! - 1
+    const slots = this.#slots
+    const mask = slots.length - 2
+    let slot = (spread(hash) << 1) & mask
+    for (;; slot = (slot + 2) & mask) {
+      const id = slots[slot]! - 1
       if (id < 0) break
-      if (this.#hashes[id] !== hash) continue
+      if (slots[slot + 1] !== hash) continue
       const from = starts[id]!
       if (starts[id + 1]! - from !== length) continue
       let i = 0
       while (i < length && own[from + i] === bytes[start + i]) i++
       if (i === length) return id
     }
-    this.#slots[slot] = this.#size + 1
+    slots[slot] = this.#size + 1
+    slots[slot + 1] = hash
     return this.#add(bytes.subarray(start, end), hash)
   }
 
@@ -63,11 +68,12 @@ export class WordTable {
 
   #rehash(): void {
     this.#slots = new Int32Array(this.#slots.length * 2)
-    const mask = this.#slots.length - 1
+    const mask = this.#slots.length - 2
     for (let id = 0; id < this.#size; id++) {
-      let slot = spread(this.#hashes[id]!) & mask
-      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask
+      let slot = (spread(this.#hashes[id]!) << 1) & mask
+      while (this.#slots[slot] !== 0) slot = (slot + 2) & mask
       this.#slots[slot] = id + 1
+      this.#slots[slot + 1] = this.#hashes[id]!
     }
   }
 }

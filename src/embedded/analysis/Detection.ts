@@ -49,7 +49,7 @@ export const languageOfQuestion = (
 
 /** Whether `word`, in lower case, is one that holds sentences of `language` together. */
 export const isFunctionWord = (word: string, language: LanguageId): boolean =>
-  functionWords.get(word)?.includes(ids.indexOf(language)) ?? false
+  votersOf(word)?.includes(ids.indexOf(language)) ?? false
 
 /** The voters: languages first, then those known only to be told apart. */
 const ids: ReadonlyArray<AnalyzerId> = [
@@ -58,18 +58,23 @@ const ids: ReadonlyArray<AnalyzerId> = [
 ]
 
 /** Word to the voters that have it. Single letters are left out: formulas and initials are full of them. */
-const functionWords: ReadonlyMap<string, ReadonlyArray<number>> = (() => {
+const allFunctionWords = (): ReadonlyMap<string, ReadonlyArray<number>> => {
   const map = new Map<string, Array<number>>()
   const lists = Object.entries(languages).map(([id, { stopWords }]) => id === "en" ? [...stopWords, ...moreEnglish] : stopWords)
   ;[...lists, ...others].forEach((words, index) => {
     for (const word of new Set(words)) if (word.length > 1) map.set(word, [...map.get(word) ?? [], index])
   })
   return map
-})()
+}
+
+let functionWords: ReadonlyMap<string, ReadonlyArray<number>> | undefined
+
+/** Made at its first use: a run that analyzes nothing must not wait for it. */
+const votersOf = (word: string): ReadonlyArray<number> | undefined => (functionWords ??= allFunctionWords()).get(word)
 
 /** The voters that have a word; undefined for words that are no function words, as most are. Capitals do not vote. */
 export const speakersOf = (word: string): ReadonlyArray<number> | undefined =>
-  word.length <= longestFunctionWord ? functionWords.get(word) : undefined
+  word.length <= longestFunctionWord ? votersOf(word) : undefined
 
 const longestFunctionWord = 12
 
@@ -139,13 +144,15 @@ const byScript = (sample: string): AnalyzerId => {
 const statement =
   /[=(].*;\s*$|[{}]\s*$|=>|^\s*(?:import |from \S+ import|export |def |class \w+|func |fn |const |let |var |return\b|#include|#define|public |private |package |using |@\w+|\/\/|\/\*|\* @|elif |else:|try:|if \(|for \(|while \()|^\s*[\w.[\]]+ ?[-+*/|]?= ?\S|\w\(.*\)[:;]?\s*$/
 
+/** 1 for what program code is full of. */
+const codeMarks = Uint8Array.from({ length: 128 }, (_, unit) => "()={};_".includes(String.fromCharCode(unit)) ? 1 : 0)
+
 /** Whether at least half of the lines, of three or more, read as statements. */
 const looksLikeCode = (sample: string): boolean => {
   let marks = 0
   for (let i = 0; i < sample.length; i++) {
     const unit = sample.charCodeAt(i)
-    // ( ) = { } ; and _
-    if (unit === 40 || unit === 41 || unit === 61 || unit === 123 || unit === 125 || unit === 59 || unit === 95) marks++
+    if (unit < 128) marks += codeMarks[unit]!
   }
   if (marks * 50 < sample.length) return false
   const lines = sample.split("\n").filter((line) => line.trim() !== "")

@@ -62,7 +62,6 @@ const scanPlain = (
   end: number,
   visit: (start: number, end: number, hash: number) => void
 ): void => {
-  const classOf = (at: number): number => at < end ? asciiClasses[bytes[at]!]! : other
   let at = start
   while (at < end) {
     const from = at
@@ -70,12 +69,12 @@ const scanPlain = (
     let last = other
     let solid = false
     for (; at < end; at++) {
-      const kind = classOf(at)
+      const kind = asciiClasses[bytes[at]!]!
       if (kind === letter || kind === digit) {
         last = kind
         solid = true
       } else if (kind === joiner) last = joiner
-      else if (!joins(kind, last, classOf(at + 1))) break
+      else if (!joins(kind, last, at + 1 < end ? asciiClasses[bytes[at + 1]!]! : other)) break
       hash = hashed(hash, bytes[at]!)
     }
     if (solid) visit(from, at, hash)

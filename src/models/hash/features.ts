@@ -26,9 +26,11 @@ const functionWordWeight = 0.1
 export const plain = (word: string): string =>
   word.toLowerCase().normalize("NFD").replace(/[\u0300-\u036f]/g, "").normalize("NFC").replaceAll("ß", "ss")
 
-const functionWords: ReadonlySet<string> = new Set(
-  [dutch, english, french, german, italian, portuguese, russian, spanish, swedish].flat().map(plain)
-)
+let functionWords: ReadonlySet<string> | undefined
+
+/** Made at its first use: a run that embeds nothing must not wait for it. */
+const allFunctionWords = (): ReadonlySet<string> =>
+  new Set([dutch, english, french, german, italian, portuguese, russian, spanish, swedish].flat().map(plain))
 
 /**
  * Calls `add` with every feature of a {@link plain} word: its stem first, then the word whole, then its n-grams. A
@@ -52,8 +54,10 @@ export const forEachFeature = (word: string, add: (slot: Slot) => void): void =>
 }
 
 /** Of a word, over the things it is counted in: ideographs by themselves say little, their pairs are the words. */
-export const weightOf = (word: string): number =>
-  functionWords.has(word) ? functionWordWeight : word.length === 1 && ideographic.test(word) ? ideographWeight : 1
+export const weightOf = (word: string): number => {
+  functionWords ??= allFunctionWords()
+  return functionWords.has(word) ? functionWordWeight : word.length === 1 && ideographic.test(word) ? ideographWeight : 1
+}
 
 const ideographWeight = 0.15
 
