@@ -7,10 +7,14 @@ import type { Pipeline, PipelineFile } from "./Pipeline.ts"
 type WrittenStage = NonNullable<PipelineFile["stages"]>[number]
 type Only<K extends string> = Extract<WrittenStage, { readonly [P in K]: unknown }>
 
-/** `retrieve`, then any rankers, then at most one `generate`: another order does not compile. */
+type Answering = Only<"generate"> | Only<"chat"> | Only<"batch">
+
+/** `retrieve`, then any rankers, then what answers, one of each at most: another order does not compile. */
 type StagesInOrder =
   | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>]
-  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Only<"generate">]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering, Answering]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering, Answering, Answering]
 
 /** A pipeline as a program writes it: what the file says, with the order of stages checked by the compiler. */
 export type PipelineInput = Omit<PipelineFile, "stages"> & { readonly stages?: StagesInOrder }

@@ -18,16 +18,19 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Pipeline) {
   const { imports } = yield* Engine
   const sources = yield* Effect.forEach(Object.entries(pipeline.sources), Effect.fnUntraced(function*([id, settings]) {
     const source = importSource(settings)
-    if (source === undefined || imports?.sources.has(source._tag) !== true) {
-      const connector = yield* connectors.make(settings)
-      const { poll: _, ...listed } = settings
-      return { id, connector, settings: JSON.stringify(listed), ...(settings._tag === "local" && settings.staging !== undefined ? { staging: settings.staging } : {}) }
+    const { poll: _, ...listed } = settings
+    const given = {
+      id,
+      ...(source?._tag === "storage" && imports?.sources.has("storage") === true ? {} : { settings: JSON.stringify(listed) }),
+      ...("staging" in settings && settings.staging !== undefined ? { staging: settings.staging } : {}),
+      ...("listing" in settings && settings.listing !== undefined ? { listing: settings.listing } : {})
     }
+    if (source === undefined || imports?.sources.has(source._tag) !== true) return { ...given, connector: yield* connectors.make(settings) }
     const connector = yield* connectors.make(settings).pipe(
       Effect.catchTag("ServiceError", (error) =>
         error.code === "UNIMPLEMENTED" ? Effect.succeed(noConnector(settings._tag, error)) : Effect.fail(error))
     )
-    return { id, connector, imports: source }
+    return { ...given, connector, imports: source }
   }))
   const { budget, concurrency, maxDelete, maxEmbeddingRequestsPerMinute, onFileError, resultSink } = pipeline.import
   const spec: SyncSpec = {

@@ -82,7 +82,7 @@ const make = Effect.gen(function*() {
           setScope(scope, record)
         })
       ),
-    scan: (scope) => Effect.acquireRelease(run(() => openScan(db, scope)), (scan) => Effect.sync(scan.close)).pipe(
+    scan: (scope) => Effect.acquireRelease(run(() => openScan(db, scope, ++scans)), (scan) => Effect.sync(scan.close)).pipe(
       Effect.map((scan): Scan => ({
         see: (source, paths, pathHash) => run(() => scan.see(source, paths, pathHash)),
         missing: keyset(
@@ -181,44 +181,52 @@ const make = Effect.gen(function*() {
 
 /**
  * The temporary tables of one scan. They live in SQLite's temporary database, which spills to disk: seeing 100,000
- * paths costs no memory and writes nothing to the state database.
+ * paths costs no memory and writes nothing to the state database. Each scan has its own: a program may run several at once.
  */
-const openScan = (db: DatabaseSync, scope: string) => {
+const openScan = (db: DatabaseSync, scope: string, id: number) => {
+  const tables = {
+    seen: `temp.seen${id}`,
+    claimed: `temp.claimed${id}`,
+    gone: `temp.gone${id}`,
+    queued: `temp.queued${id}`,
+    absent: `temp.absent${id}`
+  }
   db.exec(`
-    DROP TABLE IF EXISTS temp.seen;
-    DROP TABLE IF EXISTS temp.claimed;
-    DROP TABLE IF EXISTS temp.queued;
-    DROP TABLE IF EXISTS temp.absent;
-    DROP TABLE IF EXISTS temp.gone;
-    CREATE TEMP TABLE seen (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
-    CREATE TEMP TABLE claimed (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
-    CREATE TEMP TABLE gone (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
-    CREATE TEMP TABLE queued (id INTEGER PRIMARY KEY, source TEXT, path TEXT, work TEXT NOT NULL, UNIQUE (source, path));
+    CREATE TABLE ${tables.seen} (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
+    CREATE TABLE ${tables.claimed} (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
+    CREATE TABLE ${tables.gone} (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
+    CREATE TABLE ${tables.queued} (id INTEGER PRIMARY KEY, source TEXT, path TEXT, work TEXT NOT NULL, UNIQUE (source, path));
   `)
-  const unseen = "NOT EXISTS (SELECT 1 FROM temp.seen s WHERE s.source = l.source AND s.path = l.path)"
-  const unclaimed = "NOT EXISTS (SELECT 1 FROM temp.claimed c WHERE c.source = l.source AND c.path = l.path)"
+  const unseen = `NOT EXISTS (SELECT 1 FROM ${tables.seen} s WHERE s.source = l.source AND s.path = l.path)`
+  const unclaimed = `NOT EXISTS (SELECT 1 FROM ${tables.claimed} c WHERE c.source = l.source AND c.path = l.path)`
   const find = db.prepare(`SELECT ${columns} FROM ledger WHERE scope = ? AND source = ? AND path = ?`)
-  const see = db.prepare("INSERT OR IGNORE INTO temp.seen VALUES (?, ?)")
-  const claim = db.prepare("INSERT OR IGNORE INTO temp.claimed VALUES (?, ?)")
-  const unsee = db.prepare("DELETE FROM temp.seen WHERE source = ? AND path = ?")
-  const forget = db.prepare("INSERT OR IGNORE INTO temp.gone VALUES (?, ?)")
-  const isQueued = db.prepare("SELECT 1 FROM temp.queued WHERE source = ? AND path = ?")
-  const unqueue = db.prepare("DELETE FROM temp.queued WHERE source = ? AND path = ?")
-  const queue = db.prepare("INSERT OR REPLACE INTO temp.queued (source, path, work) VALUES (?, ?, ?)")
+  const see = db.prepare(`INSERT OR IGNORE INTO ${tables.seen} VALUES (?, ?)`)
+  // Many paths at once, as a JSON array: a statement for each is what a run without changes would spend its time on.
+  const seeMany = db.prepare(`INSERT OR IGNORE INTO ${tables.seen} SELECT ?, value FROM json_each(?)`)
+  const findMany = db.prepare(
+    `SELECT j.key AS place, ${prefixed} FROM json_each(?) j
+     CROSS JOIN ledger l ON l.scope = ? AND l.source = ? AND l.path = j.value`
+  )
+  const claim = db.prepare(`INSERT OR IGNORE INTO ${tables.claimed} VALUES (?, ?)`)
+  const unsee = db.prepare(`DELETE FROM ${tables.seen} WHERE source = ? AND path = ?`)
+  const forget = db.prepare(`INSERT OR IGNORE INTO ${tables.gone} VALUES (?, ?)`)
+  const isQueued = db.prepare(`SELECT 1 FROM ${tables.queued} WHERE source = ? AND path = ?`)
+  const unqueue = db.prepare(`DELETE FROM ${tables.queued} WHERE source = ? AND path = ?`)
+  const queue = db.prepare(`INSERT OR REPLACE INTO ${tables.queued} (source, path, work) VALUES (?, ?, ?)`)
   let absent: { bySize: Set<number>; anyUnsized: boolean } | undefined
 
   /** What is missing is known once the listings are over, and looked through by content: one indexed copy of it. */
   const missing = () => {
     if (absent !== undefined) return absent
-    db.exec(`CREATE TEMP TABLE absent AS
+    db.exec(`CREATE TABLE ${tables.absent} AS
       SELECT ${prefixed}, substr(l.fingerprint, 1, instr(l.fingerprint, '.') - 1) AS content
       FROM ledger l WHERE 0`)
     db.prepare(
-      `INSERT INTO temp.absent SELECT ${prefixed}, substr(l.fingerprint, 1, instr(l.fingerprint, '.') - 1)
+      `INSERT INTO ${tables.absent} SELECT ${prefixed}, substr(l.fingerprint, 1, instr(l.fingerprint, '.') - 1)
        FROM ledger l WHERE scope = ? AND state = 'done' AND ${unseen}`
     ).run(scope)
-    db.exec("CREATE INDEX temp.absent_content ON absent (content, source, path)")
-    const sizes = db.prepare("SELECT DISTINCT size FROM temp.absent").all().map((row) => row["size"])
+    db.exec(`CREATE INDEX temp.absent_content${id} ON absent${id} (content, source, path)`)
+    const sizes = db.prepare(`SELECT DISTINCT size FROM ${tables.absent}`).all().map((row) => row["size"])
     absent = {
       bySize: new Set(sizes.filter((size) => typeof size === "number")),
       anyUnsized: sizes.includes(null)
@@ -232,10 +240,12 @@ const openScan = (db: DatabaseSync, scope: string) => {
     see: (source: string, paths: ReadonlyArray<string>, pathHash: (path: string) => string) => {
       db.exec("BEGIN")
       try {
-        const entries = paths.map((path) => {
-          see.run(source, path)
-          const own = find.get(scope, source, path)
-          if (own !== undefined) return entryOf(own)
+        const listed = JSON.stringify(paths.map((path) => path.toWellFormed()))
+        seeMany.run(source, listed)
+        const own = new Map(findMany.all(listed, scope, source).map((row) => [row["place"], entryOf(row)]))
+        const entries = paths.map((path, place) => {
+          const entry = own.get(place)
+          if (entry !== undefined) return entry
           const recovered = find.get(scope, source, recoveredPath(pathHash(path)))
           if (recovered === undefined) return undefined
           see.run(source, text(recovered, "path"))
@@ -249,7 +259,7 @@ const openScan = (db: DatabaseSync, scope: string) => {
       }
     },
     seeAll: (source: string) => {
-      db.prepare("INSERT OR IGNORE INTO temp.seen SELECT source, path FROM ledger WHERE scope = ? AND source = ?")
+      db.prepare(`INSERT OR IGNORE INTO ${tables.seen} SELECT source, path FROM ledger WHERE scope = ? AND source = ?`)
         .run(scope, source)
     },
     forget: (source: string, path: string) => {
@@ -259,13 +269,13 @@ const openScan = (db: DatabaseSync, scope: string) => {
     },
     seeRest: (source: string) => {
       const rest = `FROM ledger l WHERE scope = ? AND source = ? AND ${unseen}
-        AND NOT EXISTS (SELECT 1 FROM temp.gone g WHERE g.source = l.source AND g.path = l.path)`
+        AND NOT EXISTS (SELECT 1 FROM ${tables.gone} g WHERE g.source = l.source AND g.path = l.path)`
       const counts = db.prepare(`SELECT state, count(*) AS n ${rest} GROUP BY state`).all(scope, source)
-      db.prepare(`INSERT INTO temp.seen SELECT source, path ${rest}`).run(scope, source)
+      db.prepare(`INSERT INTO ${tables.seen} SELECT source, path ${rest}`).run(scope, source)
       return Object.fromEntries(counts.map((row) => [text(row, "state"), Number(row["n"])]))
     },
     restart: (source: string) => {
-      for (const table of ["seen", "gone", "queued"]) db.prepare(`DELETE FROM temp.${table} WHERE source = ?`).run(source)
+      for (const table of [tables.seen, tables.gone, tables.queued]) db.prepare(`DELETE FROM ${table} WHERE source = ?`).run(source)
     },
     countMissing: (source: string) => {
       const row = db.prepare(
@@ -281,7 +291,7 @@ const openScan = (db: DatabaseSync, scope: string) => {
     claim: (contentHash: string) => {
       missing()
       const row = db.prepare(
-        `SELECT ${columns} FROM temp.absent l WHERE content = ? AND ${unclaimed} ORDER BY source, path LIMIT 1`
+        `SELECT ${columns} FROM ${tables.absent} l WHERE content = ? AND ${unclaimed} ORDER BY source, path LIMIT 1`
       ).get(contentHash)
       if (row === undefined) return undefined
       const entry = entryOf(row)
@@ -299,9 +309,9 @@ const openScan = (db: DatabaseSync, scope: string) => {
       return first
     },
     queued: (after: number) =>
-      db.prepare("SELECT id, work FROM temp.queued WHERE id > ? ORDER BY id LIMIT ?").all(after, pageSize),
+      db.prepare(`SELECT id, work FROM ${tables.queued} WHERE id > ? ORDER BY id LIMIT ?`).all(after, pageSize),
     close: () => {
-      db.exec("DROP TABLE temp.seen; DROP TABLE temp.claimed; DROP TABLE temp.queued; DROP TABLE temp.gone; DROP TABLE IF EXISTS temp.absent")
+      for (const table of Object.values(tables)) db.exec(`DROP TABLE IF EXISTS ${table}`)
     }
   }
 }

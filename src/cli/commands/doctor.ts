@@ -69,19 +69,25 @@ export const doctor = Command.make(
         onEngine(loaded.value, {}, Effect.gen(function*() {
           const corpora = yield* Corpora
           const { imports } = yield* Engine
-          const { importSource } = yield* Effect.promise(() => import("../../pipeline/importSource.ts"))
+          const [{ importSource }, { canBeLeft, leftOnPurpose, whyLeft }] = yield* Effect.promise(() =>
+            Promise.all([import("../../pipeline/importSource.ts"), import("../../pipeline/sync/HandOver.ts")]))
           const { items, nextToken } = yield* corpora.list({ size: 100 })
           const connectors = yield* Connectors
           yield* Effect.forEach(Object.entries(pipeline.sources), ([id, source]) => {
             const imported = importSource(source)
+            const fetched = imported !== undefined && imports?.sources.has(imported._tag) === true ? imported : undefined
+            const listing = "listing" in source ? source.listing : undefined
+            const importOnly = (why: string) => Effect.succeed(`import-only: ${pipeline.engine._tag} lists it by itself; ${why}`)
             return check(
               `source ${id}`,
-              Effect.flatMap(connectors.make(source), (connector) => Effect.as(connector.check, `${connector.kind} can be listed`)).pipe(
-                Effect.catchIf(
-                  () => imported !== undefined && imports?.sources.has(imported._tag) === true,
-                  ({ message }) => Effect.succeed(`import-only: ${pipeline.engine._tag} lists it by itself, and from here it cannot be listed (${message})`)
-                )
-              ),
+              fetched !== undefined && listing === "service"
+                ? importOnly(leftOnPurpose)
+                : Effect.flatMap(connectors.make(source), (connector) => Effect.as(connector.check, `${connector.kind} can be listed`)).pipe(
+                  Effect.catchIf(
+                    (error) => fetched !== undefined && canBeLeft(fetched, listing, error),
+                    (error) => importOnly(whyLeft(error))
+                  )
+                ),
               (detail) => detail
             )
           }, { discard: true })

@@ -1,11 +1,14 @@
+import { Result } from "effect"
 import type { Chunking } from "../../domain/Chunking.ts"
 import type { VectorDb } from "../../domain/Corpus.ts"
 import type { Parsing } from "../../domain/Parsing.ts"
+import { refusedRegion } from "../../domain/PartnerChatRules.ts"
+import { partnerModelNamed } from "../../domain/PartnerModels.ts"
 import type { Ranking } from "../../domain/Retrieval.ts"
 import type { Pipeline } from "../Pipeline.ts"
 import type { EmbeddingChoice } from "../schema/CorpusSettings.ts"
 import type { EngineName } from "../schema/EngineSettings.ts"
-import { sectionPath } from "../schema/forEngine.ts"
+import { forEngine, sectionPath } from "../schema/forEngine.ts"
 import type { SourceSettings } from "../schema/SourceSettings.ts"
 import type { GeneratorSettings, StageSettings } from "../schema/StageSettings.ts"
 import type { Problem, ValuePath } from "./PipelineInvalid.ts"
@@ -139,14 +142,17 @@ export const fitness = (pipeline: Pipeline, capabilities: EngineCapabilities): R
     ...embeddingProblems(pipeline, capabilities, need),
     ...Object.entries(pipeline.sources).flatMap(([id, source]) => [
       ...need("source", source._tag, ["sources", id, source._tag]),
-      ...(source._tag === "local" && source.staging !== undefined
-        ? need("import", "staging", ["sources", id, "local", "staging"])
+      ...("staging" in source && source.staging !== undefined
+        ? need("import", "staging", ["sources", id, source._tag, "staging"])
         : [])
     ]),
     ...need("chunking", chunking.strategy, [...at("chunking"), "strategy"]),
     ...need("parsing", parsing._tag, at("parsing")),
     ...(imports.resultSink === undefined ? [] : need("import", "resultSink", [...at("import"), "resultSink"])),
-    ...stages.flatMap((stage, index) => stageProblems(stage, [...at("stages"), index], vectorDb, need))
+    ...stages.flatMap((stage, index) => [
+      ...stageProblems(stage, [...at("stages"), index], vectorDb, need),
+      ...regionProblems(stage, [...at("stages"), index], pipeline, engine)
+    ])
   ]
 }
 
@@ -165,6 +171,20 @@ const embeddingProblems = (pipeline: Pipeline, capabilities: EngineCapabilities,
     rule: `the ${capabilities.engine} engine has no embedding model of this name (port Embedder)`,
     fix: `it has ${[...known].join(", ")}; leave embedding out for its default`,
     ...(suggestion === undefined ? {} : { suggestion })
+  }]
+}
+
+/** A partner's model is not everywhere. */
+const regionProblems = (stage: StageSettings, path: ValuePath, pipeline: Pipeline, engine: EngineName): ReadonlyArray<Problem> => {
+  const fitted = forEngine(pipeline, engine)
+  if (Result.isFailure(fitted) || fitted.success.engine._tag !== "vertex") return []
+  if (!("model" in stage) || stage.model._tag !== "hosted") return []
+  const refused = refusedRegion(partnerModelNamed(stage.model.model) ?? "", fitted.success.engine.location)
+  const [violation] = refused?.violations ?? []
+  return violation === undefined ? [] : [{
+    path: [...path, stage._tag, "model"],
+    rule: violation.description,
+    ...(refused?.fix === undefined ? {} : { fix: `${refused.fix} as location, or another model` })
   }]
 }
 

@@ -5,7 +5,7 @@ import { ByteSize, DurationText } from "./quantities.ts"
 import { atLeastOne, atMostOne, earlyRule, exactlyOne, listOf, matches, rule, text, withDefault } from "./rules.ts"
 
 const poll = Schema.optionalKey(
-  DurationText.pipe(Schema.annotateEncoded({ description: "How often `sluice watch` lists the source, for example 15m. Unset: 5m, and 1h for one that only the service can list." }))
+  DurationText.pipe(Schema.annotateEncoded({ description: "How often `sluice watch` lists the source, for example 15m. Unset: 5m, and 1h for one that the service lists." }))
 )
 
 const flag = (description: string) => withDefault(Schema.Boolean.annotate({ description, default: false }), false)
@@ -13,6 +13,25 @@ const flag = (description: string) => withDefault(Schema.Boolean.annotate({ desc
 const maxFileSize = Schema.optionalKey(ByteSize.pipe(
   Schema.annotateEncoded({ description: "Larger files are skipped: bytes, or with a unit such as 25MB." })
 ))
+
+const staging = Schema.optionalKey(text.check(
+  matches(/^gs:\/\/[^/\s]+(?:\/.*)?$/, { rule: "must be a gs:// bucket or prefix" })
+).annotate({
+  description: "gs://bucket/prefix to copy files to, so that a hosted engine imports them in batches instead of one upload each."
+}))
+
+const listing = Schema.optionalKey(Schema.Literals(["sluice", "service"]).annotate({
+  description: "Who lists the source for a hosted engine. sluice: Sluice does, and stores what it reads, so that names, moves and deletes are followed; without access the run fails. service: the service imports all of it by itself, and deletes are not followed. Unset: Sluice where its credentials allow, otherwise the service. Changing it has the files of the one give way to those of the other."
+}))
+
+/** What only our connectors know how to do. */
+const oursAlone = (...fields: ReadonlyArray<string>) =>
+  earlyRule((source) => {
+    const given = fields.find((field) => field in source)
+    return given === undefined || !("listing" in source) || source.listing !== "service"
+      ? []
+      : [{ path: ["listing"], issue: `cannot be service together with ${given}, which the service does not know` }]
+  })
 
 const endpoint = (what: string) =>
   Schema.optionalKey(Endpoint.annotate({ description: `Where ${what} is, such as a proxy of your own. Unset: its own address.` }))
@@ -26,11 +45,7 @@ const Local = Schema.Struct({
   })),
   hidden: flag("Take files and folders whose names start with a dot."),
   followLinks: flag("Follow symbolic links that stay inside path."),
-  staging: Schema.optionalKey(text.check(
-    matches(/^gs:\/\/[^/\s]+(?:\/.*)?$/, { rule: "must be a gs:// bucket or prefix" })
-  ).annotate({
-    description: "gs://bucket/prefix to copy files to, so that a hosted engine imports them in batches instead of one upload each."
-  })),
+  staging,
   maxFileSize,
   poll
 }).annotate({ description: "A folder on this machine." })
@@ -64,8 +79,10 @@ const GoogleDrive = Schema.Struct({
   files: listOf(driveId, "Ids of single files."),
   maxFileSize,
   endpoint: endpoint("the Drive API"),
+  listing,
+  staging,
   poll
-}).check(atLeastOne(["folders", "files"])).annotate({ description: "Google Drive folders and files." })
+}).check(atLeastOne(["folders", "files"]), oursAlone("endpoint", "maxFileSize", "staging")).annotate({ description: "Google Drive folders and files." })
 
 const instantPattern =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
@@ -105,8 +122,10 @@ const Slack = Schema.Struct({
   ).annotate({ description: "The channels to read." }),
   token: SecretName,
   endpoint: endpoint("Slack's Web API"),
+  listing,
+  staging,
   poll
-}).annotate({ description: "Slack channels." })
+}).check(oursAlone("endpoint", "staging")).annotate({ description: "Slack channels." })
 
 const Jira = Schema.Struct({
   server: Schema.String.check(
@@ -121,8 +140,10 @@ const Jira = Schema.Struct({
   projects: listOf(text, "Keys of projects, taken whole."),
   queries: listOf(text, "JQL queries."),
   token: SecretName,
+  listing,
+  staging,
   poll
-}).check(atLeastOne(["projects", "queries"])).annotate({ description: "Jira issues." })
+}).check(atLeastOne(["projects", "queries"]), oursAlone("staging")).annotate({ description: "Jira issues." })
 
 const sharePointFields = {
   site: text.annotate({ description: "Name or id of the site." }),
@@ -132,6 +153,8 @@ const sharePointFields = {
   maxFileSize,
   endpoint: endpoint("Microsoft Graph, with its version,"),
   loginEndpoint: endpoint("Microsoft's sign-in"),
+  listing,
+  staging,
   poll
 }
 
@@ -143,7 +166,7 @@ const SharePoint = Schema.Struct({
     text.annotate({ description: "Path of a folder. This or folderId, or neither for the whole library." })
   ),
   folderId: Schema.optionalKey(text.annotate({ description: "Id of a folder. This or folderPath." }))
-}).check(exactlyOne(["drive", "driveId"]), atMostOne(["folderPath", "folderId"]))
+}).check(exactlyOne(["drive", "driveId"]), atMostOne(["folderPath", "folderId"]), oursAlone("endpoint", "loginEndpoint", "maxFileSize", "staging"))
   .annotate({ description: "A SharePoint document library." })
   .pipe(Schema.decodeTo(
     Schema.toType(Schema.Struct({

@@ -139,7 +139,7 @@ export const make = Effect.fnUntraced(function*(input: {
       case "upload": {
         const { content, entry, from } = decision
         if (staging !== undefined && engine.imports !== undefined) {
-          const uri = stagedUri(staging, { pipeline: spec.pipeline, parent: engine.parent }, entry)
+          const uri = stagedUri(staging, { pipeline: spec.pipeline, parent: engine.parent }, entry, item.displayName)
           const put = yield* Effect.result(stage(engine.imports.objects, uri, content, item.mimeType))
           if (put._tag === "Failure") return yield* failed(base, entry, put.failure)
           const other = from ?? renamed(work, entry)

@@ -18,6 +18,10 @@ export interface Gone {
   readonly held: string | undefined
 }
 
+/** How many of the known files may go without anybody's word. */
+export const deleteLimit = (maxDelete: SyncSpec["maxDelete"], known: number): number =>
+  Math.max(freeDeletes, "percent" in maxDelete ? Math.floor((known * maxDelete.percent) / 100) : maxDelete.count)
+
 /** Sources with something missing, among the pipeline's and those the ledger still knows from before. */
 export const gone = Effect.fn("sync.gone")(function*(
   scope: string,
@@ -30,10 +34,7 @@ export const gone = Effect.fn("sync.gone")(function*(
   for (const source of new Set([...yield* ledger.sources(scope), ...spec.sources.map(({ id }) => id)])) {
     const { known, missing } = yield* scan.countMissing(source)
     if (missing === 0) continue
-    const limit = Math.max(
-      freeDeletes,
-      "percent" in spec.maxDelete ? Math.floor((known * spec.maxDelete.percent) / 100) : spec.maxDelete.count
-    )
+    const limit = deleteLimit(spec.maxDelete, known)
     const held = yes || missing <= limit
       ? undefined
       : `${missing} of ${known} files are gone at the source, more than maxDelete allows (${limit}); --yes deletes them`

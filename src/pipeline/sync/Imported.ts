@@ -19,8 +19,14 @@ export type Imported =
   | { readonly _tag: "there"; readonly outcome: "added" | "changed" | "unchanged"; readonly file: RagFile }
   | { readonly _tag: "failed"; readonly reason: string; readonly message: string; readonly retryable: boolean; readonly file?: RagFileName }
 
-/** An intent of an import; `message` is the operation's name, once it is known. */
+/** An intent of an import; `message` is the operation's name, once it is known, and where the file was staged. */
 export const importing = "importing"
+export const importingMessage = (operation: string, { staged, uri }: Pick<Handed, "staged" | "uri">): string =>
+  staged === true ? `${operation} ${uri}` : operation
+export const importingOf = (message: string): { readonly operation: string; readonly staged?: string } => {
+  const end = message.indexOf(" ")
+  return end === -1 ? { operation: message } : { operation: message.slice(0, end), staged: message.slice(end + 1) }
+}
 export const isImporting = ({ reason, state }: LedgerEntry): boolean => state === "intent" && reason === importing
 
 /** Names that differ only in how their accents are written are one. */

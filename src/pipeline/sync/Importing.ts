@@ -1,20 +1,21 @@
-import { Clock, Effect, Stream } from "effect"
+import { Clock, Context, Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
 import type { ImportedFile, ImportSource } from "../../domain/Import.ts"
 import { type Operation, OperationName } from "../../domain/Operation.ts"
-import type { RagFile } from "../../domain/RagFile.ts"
+import type { RagFile, RagFileName } from "../../domain/RagFile.ts"
 import type { FileOutcome, SyncEvent } from "../../domain/Report.ts"
 import type { Engine } from "../../ports/Engine.ts"
-import type { Files } from "../../ports/Files.ts"
-import type { Ledger, LedgerEntry } from "../../ports/Ledger.ts"
+import { Files } from "../../ports/Files.ts"
+import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { pages } from "../../ports/Paging.ts"
 import { concernsAll, ignoreMissing } from "./Applying.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import type { ImportOnly } from "./HandOver.ts"
-import { countsText, type Handed, type Imported, importing, isImporting, reconcile, uriKey } from "./Imported.ts"
+import { countsText, type Handed, type Imported, importing, importingMessage, importingOf, isImporting, reconcile, uriKey } from "./Imported.ts"
 import type { Work } from "./Scanning.ts"
-import { stagedUri, unstage } from "./Staging.ts"
+import { entriesOf, giveWay, isOurs, isServiceEntry, nameServiceFiles, serviceEntry, wholeSource } from "./ServiceFiles.ts"
+import { unstage } from "./Staging.ts"
 import type { SyncSpec } from "./SyncSpec.ts"
 
 /** Files of one import (platform-api section 8). */
@@ -26,8 +27,6 @@ export const importsAtOnce = 3
 const tellEvery = 60_000
 /** Files per page of a listing. */
 const pageSize = 100
-/** Under which the ledger keeps the import of a source that only the engine lists. */
-const wholeSource = "#import"
 
 /** What an import by the engine did, and what its counts say. */
 export interface ImportResult {
@@ -35,6 +34,8 @@ export interface ImportResult {
   readonly note: string
   /** Files that the service counted and nobody can name. Import-only sources. */
   readonly unnamed: { readonly added: number; readonly unchanged: number; readonly failed: number }
+  /** Files of ours that would have given way to the engine's, and why they did not. */
+  readonly held?: { readonly count: number; readonly why: string }
 }
 
 /**
@@ -50,9 +51,12 @@ export const make = (input: {
   readonly files: Files["Service"]
   readonly ledger: Ledger["Service"]
   readonly scope: string
+  /** Lets go what the guard of deletes would hold. */
+  readonly yes: boolean
   readonly emit: (event: SyncEvent) => Effect.Effect<void>
 }) => {
-  const { corpus, emit, engine, files, imports: { objects, operations, results }, ledger, scope, settings, spec } = input
+  const { corpus, emit, engine, files, imports: { objects, operations, results }, ledger, scope, settings, spec, yes } = input
+  const services = Context.make(Ledger, ledger).pipe(Context.add(Files, files))
   let sinks = 0
 
   const follow = Effect.fnUntraced(function*(source: string, started: Operation, count?: number) {
@@ -108,8 +112,12 @@ export const make = (input: {
     return found
   })
 
+  const allFiles = pages((page) => files.list(corpus, page), pageSize).pipe(
+    Stream.runFold(() => new Map<RagFileName, RagFile>(), (all, file) => all.set(file.name, file))
+  )
+
   const note = (handed: ReadonlyArray<Handed>, operation: string) =>
-    ledger.write(scope, { put: handed.map(({ entry }) => ({ ...entry, state: "intent", reason: importing, message: operation })) })
+    ledger.write(scope, { put: handed.map((one) => ({ ...one.entry, state: "intent", reason: importing, message: importingMessage(operation, one) })) })
 
   /**
    * Writes down how each ended. A version of ours that another took the place of is deleted once that is there; so is
@@ -194,7 +202,9 @@ export const make = (input: {
     begun: string | undefined
   ): Effect.fn.Return<ImportResult, ServiceError | StateError> {
     const entry: LedgerEntry = { source: id, path: wholeSource, state: "intent", revision: "", fingerprint: "", reason: importing, message: "" }
+    let before: ReadonlyMap<RagFileName, RagFile> | undefined
     const fresh = Effect.gen(function*() {
+      before = yield* allFiles
       yield* ledger.write(scope, { put: [entry] })
       const operation = yield* start(source)
       yield* ledger.write(scope, { put: [{ ...entry, message: operation.name }] })
@@ -215,27 +225,51 @@ export const make = (input: {
         unnamed: none
       }
     }
-    yield* ledger.write(scope, { remove: [entry] })
     const { operation: { counts, partialFailures }, results, unread } = done.success
-    const outcomes = results.length > 0 ? results.map(outcomeTold(id, partialFailures)) : partialFailures.map(({ code, message }): FileOutcome => ({
-      source: id,
-      path: /[a-z]+:\/\/\S+/.exec(message)?.[0] ?? wholeSource,
-      outcome: "failed",
-      reason: code,
-      message
-    }))
-    const unnamed = (count: number | undefined, outcome: FileOutcome["outcome"]) =>
-      Math.max(0, (count ?? 0) - outcomes.filter((other) => other.outcome === outcome).length)
+    const failures = results.length > 0
+      ? results.filter(({ status }) => status === "failed").map(failureTold(id, partialFailures))
+      : partialFailures.map(({ code, message }): FileOutcome => ({
+        source: id,
+        path: /[a-z]+:\/\/\S+/.exec(message)?.[0] ?? wholeSource,
+        outcome: "failed",
+        reason: code,
+        message
+      }))
+    const known = (yield* entriesOf(scope, [id], isServiceEntry).pipe(Effect.provide(services))).get(id) ?? []
+    const after = yield* allFiles
+    const named = nameServiceFiles({ source, before, after, counts, results, known })
+    // Objects are known by their addresses, whoever lists them.
+    const keeps = source._tag !== "storage"
+    const put = keeps ? named.flatMap(({ file, uri }) => file === undefined ? [] : [serviceEntry(id, { file, uri })]) : []
+    yield* ledger.write(scope, { remove: [entry, ...known.filter(({ file }) => file === undefined || !after.has(file))], put })
+    const outcomes = [...failures, ...named.map(({ outcome, uri }): FileOutcome => ({ source: id, path: uri, outcome }))]
+    const unnamed = (count: number | undefined, ...kinds: ReadonlyArray<FileOutcome["outcome"]>) =>
+      Math.max(0, (count ?? 0) - outcomes.filter(({ outcome }) => kinds.includes(outcome)).length)
+    const left = {
+      added: unnamed(counts?.imported, "added", "changed"),
+      unchanged: unnamed(counts?.skipped, "unchanged"),
+      failed: unnamed(counts?.failed, "failed")
+    }
+    const there = (counts?.imported ?? 0) + (counts?.skipped ?? 0)
+    const held = keeps && failures.length + left.failed === 0 ? yield* takeFromUs(id, there) : undefined
+    const unknown = keeps && there > put.length ? `; ${there - put.length} of them cannot be told from other files of the corpus` : ""
     return {
       outcomes,
-      note: `the service counted ${countsText(counts)}${unread}`,
-      unnamed: {
-        added: unnamed(counts?.imported, "added"),
-        unchanged: unnamed(counts?.skipped, "unchanged"),
-        failed: unnamed(counts?.failed, "failed")
-      }
+      note: `the service counted ${countsText(counts)}${unread}${unknown}`,
+      unnamed: left,
+      ...(held === undefined ? {} : { held })
     }
   })
+
+  /** What we had uploaded of a source goes, once the engine has all of it. */
+  const takeFromUs = Effect.fnUntraced(function*(id: string, stored: number) {
+    const entries = (yield* entriesOf(scope, [id], isOurs)).get(id)
+    if (entries === undefined) return undefined
+    // Should we list it again, then all of it.
+    yield* ledger.setListing(scope, id, { cursor: "", signature: "", whole: 0, again: [] })
+    const why = yield* giveWay({ scope, spec, entries, stored, yes })
+    return why === undefined ? undefined : { count: entries.length, why }
+  }, Effect.provide(services))
 
   /**
    * Looks how the imports ended that an earlier run began. Answers those of sources that only the engine lists, which
@@ -246,15 +280,13 @@ export const make = (input: {
     const byOperation = new Map<string, Array<Handed>>()
     yield* ledger.entries(scope, ["intent"]).pipe(Stream.filter(isImporting), Stream.runForEach((entry) =>
       Effect.sync(() => {
-        const { message: operation = "", reason: _, ...rest } = entry
+        const { message = "", reason: _, ...rest } = entry
+        const { operation, staged } = importingOf(message)
         if (entry.path === wholeSource) return void (operation === "" || whole.set(entry.source, operation))
-        const staging = spec.sources.find(({ id }) => id === entry.source)?.staging
-        const done: LedgerEntry = { ...withoutMessage(rest), state: "done" }
+        const done: LedgerEntry = { ...rest, state: "done" }
         byOperation.set(operation, [
           ...(byOperation.get(operation) ?? []),
-          staging === undefined
-            ? { uri: entry.path, entry: done }
-            : { uri: stagedUri(staging, { pipeline: spec.pipeline, parent: engine.parent }, entry), entry: done, staged: true }
+          staged === undefined ? { uri: entry.path, entry: done } : { uri: staged, entry: done, staged: true }
         ])
       })
     ))
@@ -290,13 +322,10 @@ const interrupted: Imported = {
 
 const isOver = (ended: Imported | undefined): boolean => ended?._tag === "there" || ended?.retryable === false
 
-const withoutMessage = ({ message: _, ...entry }: LedgerEntry): LedgerEntry => entry
-
 const nothingTold = { results: [], unread: "" }
 
-/** A file of a source that only the engine lists, as its result tells. */
-const outcomeTold = (source: string, failures: Operation["partialFailures"]) => ({ message, status, uri }: ImportedFile): FileOutcome => {
-  if (status !== "failed") return { source, path: uri, outcome: status === "imported" ? "added" : "unchanged" }
+/** Why a file of a source that only the engine lists was not taken, as its result tells. */
+const failureTold = (source: string, failures: Operation["partialFailures"]) => ({ message, uri }: ImportedFile): FileOutcome => {
   const failure = failures.find((failure) => failure.message.endsWith(uri))
   return { source, path: uri, outcome: "failed", reason: failure?.code ?? "failed", message: message ?? failure?.message ?? "the service says no more" }
 }

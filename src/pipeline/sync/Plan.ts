@@ -4,16 +4,18 @@ import type { Counts, FileOutcome } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
-import { Ledger } from "../../ports/Ledger.ts"
+import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { TextPool } from "../../text/TextPool.ts"
 import { whyUnreadable } from "./Applying.ts"
 import { decide, type Decision } from "./Decision.ts"
 import { gone } from "./Deleting.ts"
 import { driftNote, driftOf, findDrift, noDrift } from "./Drift.ts"
+import * as Fingerprint from "./Fingerprint.ts"
 import { checkSources, importOnlyNote, isHandedOver } from "./HandOver.ts"
 import { makeIncrements } from "./Increments.ts"
 import { recoverLedger } from "./Recovery.ts"
 import { decodeWork, scanSources, type Work } from "./Scanning.ts"
+import { entriesOf, filesText, isOurs, isServiceEntry } from "./ServiceFiles.ts"
 import type { SyncSpec } from "./SyncSpec.ts"
 import { scopeOf, settingsOf } from "./Sync.ts"
 import { Tally } from "./Tally.ts"
@@ -62,8 +64,8 @@ export const plan = Effect.fn("plan")(function*(
   let handedOver = 0
   let estimated = 0
 
-  const sources = yield* checkSources(spec, engine)
   const own = scopeOf(engine, spec.pipeline)
+  const sources = yield* checkSources(own, spec, engine)
   const target = yield* findTarget(own, spec.corpus)
   const replaced = target._tag === "found" && target.changes.some((change) => change.forcesReplacement)
   // A corpus yet to be made holds nothing, whatever the ledger remembers of another.
@@ -73,6 +75,11 @@ export const plan = Effect.fn("plan")(function*(
     yield* recoverLedger(own, target.corpus.name, spec.pipeline, spec.sources.map(({ id }) => id))
   }
   const drift = target._tag === "found" && !target.adopted && !replaced ? yield* findDrift(own, target.corpus.name, spec) : noDrift
+
+  const held = (ids: ReadonlyArray<{ readonly id: string }>, wanted: typeof isOurs) =>
+    engine.imports === undefined ? Effect.succeed(new Map<string, ReadonlyArray<LedgerEntry>>()) : entriesOf(scope, ids.map(({ id }) => id), wanted)
+  const imported = yield* held(sources.listed, isServiceEntry)
+  const uploaded = yield* held(sources.importOnly.filter(({ source }) => source._tag !== "storage"), isOurs)
 
   const tell = (outcome: FileOutcome, settle: boolean) => {
     if (settle) tally.settled(outcome, 0)
@@ -85,8 +92,9 @@ export const plan = Effect.fn("plan")(function*(
       scope,
       settings,
       missesFor: 0,
-      everything: (source) => retryFailed || drift.sources.has(source)
+      everything: (source) => retryFailed || drift.sources.has(source) || imported.has(source)
     })
+    for (const [source, entries] of imported) yield* scan.see(source, entries.map(({ path }) => path), Fingerprint.pathHash)
     yield* scanSources(sources.listed, {
       scan,
       tally,
@@ -167,9 +175,12 @@ export const plan = Effect.fn("plan")(function*(
           `${handedOver} files are fetched by the service itself: what it will cut and embed is estimated from their size (${estimated} chunks)`
         ]),
         ...sources.importOnly.map((source) => `${source.id}: ${importOnlyNote(source)}`),
+        ...[...uploaded].map(([source, { length }]) => `${source}: ${filesText(length)} stored from here would give way once the service has imported everything`),
+        ...[...imported].map(([source, { length }]) => `${source}: ${filesText(length)} that the service imported would give way to what is stored from here`),
         ...tally.sources.flatMap(({ error, source }) =>
           error === undefined ? [] : [`${source}: the listing was cut short (${error}); nothing of it would be deleted`]
         ),
+        ...tally.sources.flatMap(({ note, source }) => note === undefined ? [] : [`${source}: ${note}`]),
         ...[...drift.lost].map(([source, count]) => `${source}: ${driftNote(count)}`),
         ...missing.flatMap(({ held, source }) => (held === undefined ? [] : [`${source}: ${held}`]))
       ]

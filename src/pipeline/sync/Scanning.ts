@@ -78,6 +78,7 @@ const listSource = Effect.fnUntraced(function*(
   { emit, engine, retryFailed, scan, settings, tally }: Scanning
 ): Effect.fn.Return<Listing, ServiceError | SecretError | StateError> {
   let listed = 0
+  let restricted = false
   let end: Listing["end"]
   let broken: string | undefined
 
@@ -101,6 +102,7 @@ const listSource = Effect.fnUntraced(function*(
         case "item":
           items.delete(event.item.path)
           items.set(event.item.path, event.item)
+          restricted ||= event.item.permissions?.public === false
           break
         case "skipped":
           // No longer offered: as if it were not listed any more.
@@ -167,6 +169,7 @@ const listSource = Effect.fnUntraced(function*(
     Stream.grouped(batchSize),
     Stream.runForEach(take)
   )
+  if (restricted && engine.immutableFiles === true) tally.noted(id, notForEveryone)
   return { ...(end === undefined ? {} : { end }), ...(broken === undefined ? {} : { broken }) }
 })
 
@@ -177,6 +180,9 @@ const countRest = Effect.fnUntraced(function*({ connector, id }: SyncSource, { s
   const { cursorMisses = [] } = connector
   if (cursorMisses.length > 0) tally.noted(id, `only what changed was listed; ${cursorMisses.join(" and ")} show when everything is listed next`)
 })
+
+/** An engine that keeps no fact but a file's name keeps no permissions either. */
+const notForEveryone = "not all of it is for everyone at the source; the service keeps no permissions, so that whoever may read the corpus reads it"
 
 const listingConcurrency = 4
 

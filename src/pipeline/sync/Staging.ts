@@ -8,18 +8,24 @@ import { markerSource } from "./SyncSpec.ts"
 /** Files under way at once in the store. */
 const concurrency = 16
 
+/** Characters of a name, its end rather than its beginning: object names have up to 1,024 bytes. */
+const longestName = 128
+
 /**
- * Where a file is staged: `{prefix}/{path hash}/{content hash}/{name}`. The same content is the same object, so that
+ * Where a file is staged: `{prefix}/{path hash}/{content hash}/{name}`. The name is what the service calls the file, and
+ * tells it the format. The same content is the same object, so that
  * nothing is sent twice, and another content another one, so that an import sees that it has changed. The hash is of
  * the pipeline, its source and the place of its corpus too: no other pipeline waits for an object that this one removes.
  */
 export const stagedUri = (
   prefix: string,
   { parent, pipeline }: { readonly pipeline: string; readonly parent: string },
-  { fingerprint, path, source }: Pick<LedgerEntry, "fingerprint" | "path" | "source">
+  { fingerprint, path, source }: Pick<LedgerEntry, "fingerprint" | "path" | "source">,
+  displayName: string
 ): string => {
   const owner = Fingerprint.pathHash([parent, markerSource(pipeline, source), path].join("\n"))
-  return [prefix.replace(/\/+$/, ""), owner, Fingerprint.parse(fingerprint).content, path.slice(path.lastIndexOf("/") + 1)].join("/")
+  const name = displayName.slice(displayName.lastIndexOf("/") + 1).replace(/[\r\n]/g, " ")
+  return [prefix.replace(/\/+$/, ""), owner, Fingerprint.parse(fingerprint).content, Array.from(name).slice(-longestName).join("")].join("/")
 }
 
 /** Puts the content where the engine fetches it. */

@@ -4,17 +4,18 @@ import type { Report } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
-import { Ledger } from "../../ports/Ledger.ts"
+import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import * as Applying from "./Applying.ts"
 import { deleteMissing, gone } from "./Deleting.ts"
 import { driftNote, findDrift, noDrift } from "./Drift.ts"
 import * as Fingerprint from "./Fingerprint.ts"
-import { checkSources, importOnlyNote, isHandedOver } from "./HandOver.ts"
+import { checkSources, followFirst, importOnlyNote, isHandedOver } from "./HandOver.ts"
 import type { Handed } from "./Imported.ts"
 import { makeIncrements } from "./Increments.ts"
 import * as Importing from "./Importing.ts"
 import { recoverLedger, settleIntents } from "./Recovery.ts"
 import { decodeWork, scanSources } from "./Scanning.ts"
+import { entriesOf, filesText, giveWay, isServiceEntry } from "./ServiceFiles.ts"
 import type { SyncOptions, SyncSource, SyncSpec } from "./SyncSpec.ts"
 import { Tally } from "./Tally.ts"
 import { readyTarget, retireReplaced } from "./Target.ts"
@@ -46,7 +47,7 @@ export const sync = Effect.fn("sync")(function*(
   const started = yield* Clock.currentTimeMillis
   const tally = new Tally()
 
-  const sources = yield* checkSources(spec, engine)
+  const checked = yield* checkSources(scope, spec, engine)
   const target = yield* readyTarget(scope, spec.corpus, options.replace ?? false)
   const { corpus } = target
   yield* emit({ type: "corpus", corpus, action: target.action })
@@ -61,13 +62,19 @@ export const sync = Effect.fn("sync")(function*(
     files,
     ledger,
     scope,
+    yes: options.yes ?? false,
     emit
   })
   const begun = importer === undefined || target.action === "created" ? new Map<string, string>() : yield* importer.settleEarlier()
+  const sources = followFirst(checked, begun, spec)
   const drift = target.action === "found" && !target.adopted && options.checkTarget !== false
     ? yield* findDrift(scope, corpus, spec)
     : noDrift
   for (const [source, count] of drift.lost) tally.noted(source, driftNote(count))
+  /** What the engine imported of sources that we list now: it gives way to what we store. */
+  const imported = engine.imports === undefined
+    ? new Map<string, ReadonlyArray<LedgerEntry>>()
+    : yield* entriesOf(scope, sources.listed.map(({ id }) => id), isServiceEntry)
 
   const run = yield* ledger.startRun(scope, started)
   const finish = Effect.fnUntraced(function*(ended: Report["ended"]) {
@@ -91,8 +98,9 @@ export const sync = Effect.fn("sync")(function*(
       scope,
       settings,
       missesFor: options.missesFor ?? 0,
-      everything: (source) => retryFailed || drift.sources.has(source)
+      everything: (source) => retryFailed || drift.sources.has(source) || imported.has(source)
     })
+    for (const [source, entries] of imported) yield* scan.see(source, entries.map(({ path }) => path), Fingerprint.pathHash)
     yield* scanSources(sources.listed, { scan, tally, settings, engine, retryFailed, increments, emit })
     for (const { id, source } of sources.importOnly) {
       tally.source(id, source._tag)
@@ -156,8 +164,12 @@ export const sync = Effect.fn("sync")(function*(
         yield* Ref.set(stopped, "stopped")
         return yield* Ref.set(fatal, done.failure)
       }
-      const { note, outcomes, unnamed } = done.success
+      const { held, note, outcomes, unnamed } = done.success
       tally.noted(source, note)
+      if (held !== undefined) {
+        tally.add(source, "held", held.count)
+        tally.held(source, held.why)
+      }
       for (const outcome of outcomes) {
         if (queued) tally.settled(outcome, 0)
         else tally.listedOutcome(outcome)
@@ -199,6 +211,8 @@ export const sync = Effect.fn("sync")(function*(
 
     const stop = yield* Ref.get(stopped)
     if (stop === undefined) {
+      // The ledger knows by now what their imports brought.
+      for (const { id } of sources.importOnly) yield* scan.seeAll(id)
       const missing = yield* gone(scope, spec, scan, options.yes ?? false)
       const deleted = yield* deleteMissing({ scope, scan, gone: missing, emit })
       for (const [source, count] of deleted) tally.add(source, "deleted", count)
@@ -206,6 +220,19 @@ export const sync = Effect.fn("sync")(function*(
         if (held === undefined) continue
         tally.add(source, "held", count)
         tally.held(source, held)
+      }
+      for (const [source, entries] of imported) {
+        const { added, changed, failed, moved, unchanged } = tally.countsOf(source)
+        if (!tally.isComplete(source) || failed > 0) {
+          tally.noted(source, `${filesText(entries.length)} that the service had imported stay until all that is listed is stored`)
+          continue
+        }
+        const why = yield* giveWay({ scope, spec, entries, stored: added + changed + moved + unchanged, yes: options.yes ?? false })
+        if (why === undefined) tally.noted(source, `${filesText(entries.length)} that the service had imported gave way to what is stored from here`)
+        else {
+          tally.add(source, "held", entries.length)
+          tally.held(source, why)
+        }
       }
       yield* increments.commit((source) => tally.countsOf(source))
       if (tally.totals.failed === 0) yield* retireReplaced(scope)

@@ -37,6 +37,8 @@ export interface SyncSource {
   readonly settings?: string
   /** The source as an engine that fetches by itself is told of it, in the place of our reading and uploading. */
   readonly imports?: ImportSource
+  /** Who lists one that the engine can fetch by itself. Absent: our connector where it can, otherwise the engine. */
+  readonly listing?: "sluice" | "service"
   /** `gs://…`: an engine that fetches by itself fetches the files from here, where we put what is new or has changed. */
   readonly staging?: string
 }

@@ -87,8 +87,13 @@ export class Tally {
     Object.assign(this.#of(source), listing)
   }
 
+  isComplete(source: string): boolean {
+    return this.#of(source).complete
+  }
+
   held(source: string, why: string): void {
-    this.#of(source).heldBecause = why
+    const of = this.#of(source)
+    of.heldBecause = of.heldBecause === undefined ? why : `${of.heldBecause}; ${why}`
   }
 
   /** Several imports of a source each have their say. */

@@ -6,7 +6,7 @@ import { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
 import type { Ledger } from "../../ports/Ledger.ts"
 import { checkSources } from "../sync/HandOver.ts"
-import { sync } from "../sync/Sync.ts"
+import { scopeOf, sync } from "../sync/Sync.ts"
 import type { SyncSpec } from "../sync/SyncSpec.ts"
 import { Agenda, defaultTiming, type Timing } from "./Agenda.ts"
 import { Attention, resting } from "./Attention.ts"
@@ -54,7 +54,11 @@ export const watch = Effect.fn("watch")(function*(
   const blind = new Set<string>()
   const tell = (events: ReadonlyArray<WatchEvent>) => Effect.forEach(events, emit, { discard: true })
   const wake = yield* Queue.sliding<void>(1)
-  const importOnly = new Set((yield* checkSources(spec, yield* Engine)).importOnly.map(({ id }) => id))
+  const engine = yield* Engine
+  const checked = yield* checkSources(scopeOf(engine, spec.pipeline), spec, engine)
+  const importOnly = new Set(checked.importOnly.map(({ id }) => id))
+  // What we list stays ours: a token that ends later breaks off a listing, and stops nothing else.
+  const given = spec.sources.map((source) => checked.listed.find(({ id }) => id === source.id) ?? source)
   const intervalOf = (id: string) => importOnly.has(id) ? importOnlyInterval : defaultInterval
   const timing = options.timing ?? defaultTiming
   const agenda = new Agenda(
@@ -106,7 +110,7 @@ export const watch = Effect.fn("watch")(function*(
     const sources = spec.sources.map(({ id }) => id).filter((id) => due.includes(id) || (checkTarget && !importOnly.has(id)))
     const syncing = sync({
       ...spec,
-      sources: spec.sources.map((source) => sources.includes(source.id) ? attention.listed(source) : resting(source))
+      sources: given.map((source) => sources.includes(source.id) ? attention.listed(source) : resting(source))
     }, {
       checkTarget,
       missesFor: listChangesFor,

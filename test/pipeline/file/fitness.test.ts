@@ -75,6 +75,26 @@ describe("the vertex engine", () => {
     }, vertex)).toEqual([])
   })
 
+  it("knows where a partner's model is", () => {
+    const hosted: EngineCapabilities = { ...vertex, abilities: new Set([...vertex.abilities, "generate:hosted"]) }
+    const on = (location: string, model: string): PipelineInput => ({
+      ...stages({ retrieve: {} }, { chat: { model } }),
+      engine: { vertex: { project: "p", location } }
+    })
+    expect(problems(on("us-east5", "claude-3-5-haiku@20241022"), hosted)).toEqual([])
+    expect(problems(on("us-central1", "gemini-2.0-flash"), hosted)).toEqual([])
+    expect(problems(on("us-central1", "claude-later@20290101"), hosted)).toEqual([])
+    for (const model of ["claude-3-5-haiku@20241022", "anthropic/claude-3-5-haiku@20241022"]) {
+      expect(fitness(definePipeline(on("us-central1", model)), hosted)).toEqual([{
+        path: ["stages", 1, "chat", "model"],
+        rule: "claude-3-5-haiku@20241022 is not available in us-central1",
+        fix: "use us-east5 as location, or another model"
+      }])
+    }
+    const elsewhere: PipelineInput = { ...on("us-central1", "claude-3-5-haiku@20241022"), engines: { vertex: { location: "us-east5" } } }
+    expect(problems(elsewhere, hosted)).toEqual([])
+  })
+
   it.each<[PipelineInput, string]>([
     [{ ...stages({ retrieve: {} }), chunking: { strategy: "structure" } }, "chunking.strategy: the vertex engine has no structure chunking (port Files)"],
     [stages({ retrieve: { hybrid: {} } }), "stages[0].retrieve.hybrid: the vertex engine has no hybrid search over its managed database (port Retrieval)"],

@@ -174,6 +174,10 @@ const cases: ReadonlyArray<RuleCase> = [
       [withSource({ local: { path: "" } }), "sources.s.local.path: must not be empty"],
       [withSource({ local: { path: ".", include: "**" } }), "sources.s.local.include: must be a list, not text"],
       [withSource({ local: { path: ".", staging: "s3://b" } }), "sources.s.local.staging: must be a gs:// bucket or prefix"],
+      [
+        withSource({ slack: { channels: [{ id: "C1" }], token: "projects/1/secrets/s/versions/1", listing: "service", staging: "gs://b" } }),
+        "sources.s.slack.listing: cannot be service together with staging, which the service does not know"
+      ],
       [withSource({ local: { path: ".", poll: "5 minutes" } }), "sources.s.local.poll: must be a duration: a whole number and s, m, h or d"],
       [withSource({ local: { path: ".", maxFileSize: "25 potatoes" } }), "sources.s.local.maxFileSize: must be a number of bytes, or one with a unit, such as 25MB or 25MiB"],
       [withSource({ local: { path: ".", hidden: "no" } }), "sources.s.local.hidden: must be true or false, not text"]

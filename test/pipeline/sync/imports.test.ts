@@ -276,7 +276,7 @@ describe("a source that only the engine lists", () => {
     Effect.gen(function*() {
       const { engine, run, spec } = yield* setUp
       const drive: Partial<SyncSpec> = {
-        sources: spec.sources.map(({ connector, id }) => ({ id, connector, imports: { _tag: "googleDrive", resources: [{ kind: "folder", id: "f" }] } }))
+        sources: spec.sources.map(({ connector, id }) => ({ id, connector, listing: "service", imports: { _tag: "googleDrive", resources: [{ kind: "folder", id: "f" }] } }))
       }
       engine.objects = { "drive/1": "one", "drive/2": "two", "drive/3": "three" }
       engine.refuseObject = (uri) => uri === "drive/3" ? "silently" : undefined
