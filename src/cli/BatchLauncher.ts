@@ -9,6 +9,8 @@ export interface BatchLaunchOptions {
   readonly buckets: ReadonlyMap<string, string>
   /** A SQLite file; the embedded engine's. */
   readonly tables?: string
+  /** Rows put to the model at once; the embedded engine's. */
+  readonly concurrency?: number
 }
 
 /** Makes what batch jobs need of a pipeline's engine, without the rest of it. Given by the composition root. */

@@ -3,37 +3,57 @@ import { createInterface } from "node:readline"
 
 /** What a person types, line by line. */
 export interface Typing {
-  /** The next line; undefined at the end of the input, and on Ctrl-C while nothing is under way. */
+  /** The next line; undefined at the end of the input, and on Ctrl-C while nothing is typed or under way. */
   readonly next: Effect.Effect<string | undefined>
   /** Runs `work` until Ctrl-C, which ends it and not the program. True: it ran to its end. */
   readonly untilStopped: <E, R>(work: Effect.Effect<void, E, R>) => Effect.Effect<boolean, E, R>
 }
 
+/** Where lines are typed, and what is typed is shown. */
+export interface Keyboard {
+  readonly input: NodeJS.ReadableStream
+  readonly output: NodeJS.WritableStream
+  readonly terminal: boolean
+}
+
+const own = (): Keyboard => ({ input: process.stdin, output: process.stderr, terminal: process.stdin.isTTY === true })
+
 /** Reads stdin. On a terminal it shows `prompt` on stderr, keeps what was typed while something else ran, and edits lines. */
-export const typing = (prompt: string): Effect.Effect<Typing, never, Scope.Scope> =>
+export const typing = (prompt: string, { input, output, terminal }: Keyboard = own()): Effect.Effect<Typing, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const terminal = process.stdin.isTTY === true
     const lines = yield* Effect.acquireRelease(
-      Effect.sync(() => createInterface({ input: process.stdin, terminal, ...(terminal ? { output: process.stderr, prompt } : {}) })),
+      Effect.sync(() => createInterface({ input, terminal, ...(terminal ? { output, prompt } : {}) })),
       (lines) => Effect.sync(() => lines.close())
     )
     const waiting = lines[Symbol.asyncIterator]()
-    let onStop = (): void => lines.close()
+    const atPrompt = (): void => {
+      if (lines.line === "") return lines.close()
+      lines.write(null, { ctrl: true, name: "e" })
+      lines.write(null, { ctrl: true, name: "u" })
+    }
+    let closed = false
+    lines.once("close", () => {
+      closed = true
+    })
+    let onStop = atPrompt
     lines.on("SIGINT", () => onStop())
     return {
       next: Effect.promise(async () => {
-        if (terminal) lines.prompt()
+        if (terminal && !closed) lines.prompt()
         const { done, value } = await waiting.next()
-        return done === true ? undefined : value
+        if (done !== true) return value
+        // What is printed next, by the shell perhaps, has a line of its own.
+        if (terminal) output.write("\n")
+        return undefined
       }),
       untilStopped: (work) =>
         Effect.raceFirst(
-          Effect.as(work, true),
           Effect.callback<boolean>((resume) => {
             onStop = () => resume(Effect.succeed(false))
-          })
+          }),
+          Effect.as(work, true)
         ).pipe(Effect.ensuring(Effect.sync(() => {
-          onStop = () => lines.close()
+          onStop = atPrompt
         })))
     }
   })

@@ -9,13 +9,13 @@ import { printable } from "../domain/Text.ts"
 import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
 import { BatchPrediction } from "../ports/BatchPrediction.ts"
 import { BatchLauncher } from "./BatchLauncher.ts"
+import { engineFlags, pipelineFor } from "./engineFlags.ts"
 import { exitWith } from "./exit.ts"
 import { Output } from "./Output.ts"
 import { count, plural } from "./render/numbers.ts"
 import { printValue } from "./render/values.ts"
 import { idOf } from "./resources.ts"
 import { given, root } from "./Root.ts"
-import { openForResources, pipelineFlag } from "./Session.ts"
 import { UsageError } from "./UsageError.ts"
 
 /** `sluice batch`, and what all of its commands understand. */
@@ -33,7 +33,7 @@ export const batchRoot = Command.make("batch").pipe(
     { command: "sluice batch run pipeline.yaml questions.jsonl -o answers.jsonl", description: "questions answered from a corpus, with citations" }
   ]),
   Command.withSharedFlags({
-    pipeline: pipelineFlag,
+    ...engineFlags,
     bucket: Flag.KeyValuePair("bucket").pipe(
       Flag.withDescription("On the embedded engine: a folder that stands for a bucket, gs://NAME/…"),
       Flag.withMetavar("NAME=FOLDER"),
@@ -42,6 +42,11 @@ export const batchRoot = Command.make("batch").pipe(
     tables: Flag.String("tables").pipe(
       Flag.withDescription("On the embedded engine: a SQLite file; bq://ANY.main.NAME is its table NAME"),
       Flag.withMetavar("FILE"),
+      Flag.optional
+    ),
+    concurrency: Flag.Int("concurrency").pipe(
+      Flag.filter((n) => n >= 1 && n <= 100, () => "Expected 1 to 100"),
+      Flag.withDescription("Rows, or questions of a pipeline, put to the model at once; jobs on Vertex AI have their own. Default 4"),
       Flag.optional
     )
   })
@@ -53,12 +58,13 @@ export const onBatch = <A, E, R>(body: Effect.Effect<A, E, R | BatchServices>) =
     const { dataDir } = yield* root
     const args = yield* batchRoot
     const launcher = yield* BatchLauncher
-    const { pipeline } = yield* openForResources(args.pipeline)
-    const tables = given(args.tables)
+    const pipeline = yield* pipelineFor(args)
+    const [concurrency, tables] = [given(args.concurrency), given(args.tables)]
     return yield* body.pipe(
       Effect.provide(launcher.layer(pipeline, {
         dataDir,
         buckets: new Map(Object.entries(args.bucket)),
+        ...(concurrency === undefined ? {} : { concurrency }),
         ...(tables === undefined ? {} : { tables })
       })),
       Effect.mapError((error) => error instanceof ServiceError ? readable(error) : error)

@@ -1,36 +1,15 @@
-import { Effect, Option, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { Flag } from "effect/cli"
 import { EndpointName, ModelName, type TrafficSplit } from "../domain/Endpoint.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
 import { Endpoints } from "../ports/Endpoints.ts"
 import { pages } from "../ports/Paging.ts"
+import { type EngineArgs, pipelineFor } from "./engineFlags.ts"
 import { ModelLauncher, type ModelPorts } from "./ModelLauncher.ts"
 import { idOf } from "./resources.ts"
-import { given, root } from "./Root.ts"
-import { openForResources, pipelineFlag } from "./Session.ts"
+import { root } from "./Root.ts"
 import { UsageError } from "./UsageError.ts"
-
-/** Which engine commands about models and endpoints work on. */
-export const gardenFlags = {
-  pipeline: pipelineFlag,
-  project: Flag.String("project").pipe(
-    Flag.withDescription("Google Cloud project of the vertex engine, where no pipeline names it"),
-    Flag.withMetavar("PROJECT"),
-    Flag.optional
-  ),
-  location: Flag.String("location").pipe(
-    Flag.withDescription("Its region, for example us-central1"),
-    Flag.withMetavar("REGION"),
-    Flag.optional
-  )
-}
-
-interface GardenArgs {
-  readonly pipeline: Option.Option<string>
-  readonly project: Option.Option<string>
-  readonly location: Option.Option<string>
-}
 
 export interface Garden {
   readonly engine: Pipeline["engine"]["_tag"]
@@ -38,29 +17,12 @@ export interface Garden {
   readonly parent: string
 }
 
-const engineOf = Effect.fnUntraced(function*({ location, pipeline, project }: GardenArgs) {
-  const [p, l] = [given(project), given(location)]
-  if (p === undefined && l === undefined) return (yield* openForResources(pipeline)).pipeline
-  const { engine } = yield* root
-  if (p === undefined || l === undefined || Option.isSome(pipeline) || given(engine) === "embedded") {
-    return yield* new UsageError({
-      message: "--project and --location go together, and name the vertex engine",
-      fix: "give both, without --pipeline and --engine embedded"
-    })
-  }
-  const { definePipeline } = yield* Effect.promise(() => import("../pipeline/definePipeline.ts"))
-  return yield* Effect.try({
-    try: () => definePipeline({ name: "models", engine: { vertex: { project: p, location: l } }, corpus: { displayName: "models" }, sources: {} }),
-    catch: () => new UsageError({ message: `${p} in ${l} is not a project and its region`, fix: "write for example --project my-project --location us-central1" })
-  })
-})
-
 /** Runs `body` on the models and endpoints of the engine that was meant. */
-export const onGarden = <A, E, R>(args: GardenArgs, body: (garden: Garden) => Effect.Effect<A, E, R | ModelPorts>) =>
+export const onGarden = <A, E, R>(args: EngineArgs, body: (garden: Garden) => Effect.Effect<A, E, R | ModelPorts>) =>
   Effect.gen(function*() {
     const { dataDir } = yield* root
     const launcher = yield* ModelLauncher
-    const pipeline = yield* engineOf(args)
+    const pipeline = yield* pipelineFor(args)
     const { engine } = pipeline
     const parent = engine._tag === "vertex" ? `projects/${engine.project}/locations/${engine.location}` : "projects/local/locations/local"
     return yield* body({ engine: engine._tag, parent }).pipe(Effect.provide(launcher.layer(pipeline, dataDir)))

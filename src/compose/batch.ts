@@ -19,6 +19,8 @@ export interface BatchOptions {
   readonly buckets?: ReadonlyMap<string, string>
   /** On the embedded engine: the SQLite file whose tables jobs read and write. Default none. */
   readonly tables?: string
+  /** On the embedded engine: rows put to the model at once. Default 4. */
+  readonly concurrency?: number
 }
 
 /** Batch jobs of a pipeline's engine, and the places their rows come from and their results go to. */
@@ -37,14 +39,14 @@ export const batchServices = (
  */
 const embeddedBatch = (
   pipeline: Pipeline,
-  { buckets = new Map(), dataDir, tables }: BatchOptions
+  { buckets = new Map(), concurrency, dataDir, tables }: BatchOptions
 ): Layer.Layer<BatchServices, ServiceError | StateError | SecretError> => {
   const chat = Layer.effect(ChatModel, Effect.flatMap(Models, ({ chat }) => chat(answering(pipeline)))).pipe(
     Layer.provide(models.layer),
     Layer.provide(LocalSecrets.layer(join(dataDir, "secrets")))
   )
   const names = new Names("local", "local")
-  return EmbeddedBatchPrediction.layer(names, { run: "awaited", files: true }).pipe(
+  return EmbeddedBatchPrediction.layer(names, { run: "awaited", files: true, ...(concurrency === undefined ? {} : { concurrency }) }).pipe(
     Layer.provide([State.layer(dataDir), chat]),
     Layer.provideMerge(Layer.mergeAll(
       FolderObjectStore.layer({ buckets, files: true }),

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs"
-import { mkdir, writeFile } from "node:fs/promises"
-import { dirname, resolve, sep } from "node:path"
+import { sep } from "node:path"
 import { pathToFileURL } from "node:url"
 import { Context, Effect, Layer, Stream } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
+import { type BucketPath, bucketPath } from "../embedded/stores/bucketPath.ts"
+import * as FolderObjectStore from "../embedded/stores/FolderObjectStore.ts"
 import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
-import { ObjectStore } from "../ports/ObjectStore.ts"
+import { type ObjectHead, ObjectStore, type PutOptions } from "../ports/ObjectStore.ts"
 import { together } from "./together.ts"
 
 /** Makes the connector of storage addresses: `storage` of `sluice/connectors`. */
@@ -29,23 +30,15 @@ export interface BucketOptions {
  * is fetched unless it was allowed, then from public addresses only.
  */
 export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) => {
-  const bucketOf = (uri: string): string => /^gs:\/\/([^/]+)/.exec(uri)?.[1] ?? ""
-
-  /** Where a mapped bucket's address leads on this machine; undefined for any other address. */
+  /** Where a mapped bucket's address leads on this machine, folders with a separator at the end; undefined for any other address. */
   const pathOf = (uri: string): string | undefined => {
-    const folder = buckets.get(bucketOf(uri))
-    if (folder === undefined) return undefined
-    const root = resolve(folder)
-    const key = uri.replace(/^gs:\/\/[^/]+\/?/, "")
-    const path = resolve(root, ...key.split("/").filter((part) => part !== ""))
-    // `..` in a key is a name in a bucket, and a way out of a folder.
-    if (path !== root && !path.startsWith(root + sep)) return undefined
-    return key === "" || key.endsWith("/") ? path + sep : path
+    const { key = "", path } = bucketPath(buckets, uri) ?? {}
+    return path !== undefined && (key === "" || key.endsWith("/")) ? path + sep : path
   }
 
   const refused = (field: string, uri: string): ServiceError | undefined => {
     if (pathOf(uri) !== undefined) return undefined
-    if (buckets.has(bucketOf(uri))) return ServiceError.invalid(field, `${uri} leads out of its bucket`)
+    if (bucketPath(buckets, uri) !== undefined) return ServiceError.invalid(field, `${uri} leads out of its bucket`)
     if (remote && /^(?:gs|s3|https):\/\/[^/]/.test(uri)) return undefined
     return new ServiceError({
       code: "PERMISSION_DENIED",
@@ -67,7 +60,7 @@ export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) =>
     if (uri === undefined) return undefined
     const path = pathOf(uri)
     if (path === undefined) {
-      return remote && !buckets.has(bucketOf(uri)) ? undefined : new ServiceError({
+      return remote && bucketPath(buckets, uri) === undefined ? undefined : new ServiceError({
         code: "UNIMPLEMENTED",
         message: `${field}: this server does not write there`,
         fix: "start it with --bucket NAME=FOLDER for a bucket that is a folder, or --allow-remote for real storage"
@@ -82,16 +75,16 @@ export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) =>
     const elsewhere = uris.filter((uri) => pathOf(uri) === undefined)
     return together([
       ...uris.flatMap((uri) => {
-        const path = pathOf(uri)
-        return path === undefined ? [] : [inFolder(bucketOf(uri), path)]
+        const [bucket, path] = [bucketPath(buckets, uri), pathOf(uri)]
+        return bucket === undefined || path === undefined ? [] : [inFolder(bucket, path)]
       }),
       ...(elsewhere.length === 0 ? [] : [storage({ uris: elsewhere }, { untrusted: true })])
     ])
   }
 
   /** Files of a mapped folder, under the names of its bucket. */
-  const inFolder = (bucket: string, path: string): Connector => {
-    const root = `file://${pathToFileURL(resolve(buckets.get(bucket) ?? "")).pathname.split("/").map(decodeURIComponent).join("/").normalize("NFC")}`
+  const inFolder = ({ bucket, root: folder }: BucketPath, path: string): Connector => {
+    const root = `file://${pathToFileURL(folder).pathname.split("/").map(decodeURIComponent).join("/").normalize("NFC")}`
     const named = (file: string): string => `gs://${bucket}${file.slice(root.length)}`
     const connector = storage({ uris: [pathToFileURL(path).href] }, { dataDir })
     const files = new Map<string, SourceItem>()
@@ -111,31 +104,24 @@ export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) =>
     }
   }
 
+  const folders = FolderObjectStore.make({ buckets })
+
   /** Writes an object that must not be there yet. */
-  const write = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> => {
-    const file = pathOf(uri)
-    return file === undefined ? writeToCloud(uri, content) : Effect.tryPromise({
-      try: async () => {
-        await mkdir(dirname(file), { recursive: true })
-        await writeFile(file, content, { flag: "wx" })
-      },
-      catch: (cause) =>
-        cause instanceof Error && "code" in cause && cause.code === "EEXIST"
-          ? new ServiceError({ code: "ALREADY_EXISTS", message: `the result could not be written: ${uri} is there already` })
-          : new ServiceError({ code: "INTERNAL", message: `the result could not be written to ${uri}`, cause })
-    })
-  }
+  const write = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> =>
+    Effect.asVoid(bucketPath(buckets, uri) === undefined ? putInCloud(uri, content) : folders.put(uri, content, asResult))
 
   return { refuse, refuseSink, connect, write }
 }
 
+const asResult: PutOptions = { when: "absent", contentType: "application/x-ndjson" }
+
 /** The client of Cloud Storage is large, and most servers never write there. */
-const writeToCloud = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> =>
+const putInCloud = (uri: string, content: Uint8Array): Effect.Effect<ObjectHead, ServiceError> =>
   Effect.gen(function*() {
     const [{ GoogleAuth }, Http, GcsObjectStore] = yield* Effect.promise(() =>
       Promise.all([import("../net/GoogleAuth.ts"), import("../net/Http.ts"), import("../hosted/objectStore/GcsObjectStore.ts")])
     )
     const store = GcsObjectStore.layer().pipe(Layer.provide(GoogleAuth.layer({})), Layer.provide(Http.layer()))
     const { put } = Context.get(yield* Layer.build(store), ObjectStore)
-    yield* put(uri, content, { when: "absent", contentType: "application/x-ndjson" })
+    return yield* put(uri, content, asResult)
   }).pipe(Effect.scoped)

@@ -9,6 +9,7 @@ import { Importer } from "../embedded/Importer.ts"
 import { Names } from "../embedded/Names.ts"
 import * as FolderObjectStore from "../embedded/stores/FolderObjectStore.ts"
 import * as SqliteTableStore from "../embedded/stores/SqliteTableStore.ts"
+import * as CarryOverRewriter from "../models/CarryOverRewriter.ts"
 import * as ExtractiveChat from "../models/ExtractiveChat.ts"
 import * as ExtractiveGenerator from "../models/ExtractiveGenerator.ts"
 import { HashEmbedder } from "../models/HashEmbedder.ts"
@@ -17,6 +18,7 @@ import * as LocalPartnerChat from "../models/LocalPartnerChat.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import { Engine } from "../ports/Engine.ts"
 import { Files } from "../ports/Files.ts"
+import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { readFaults } from "../server/faults/FaultFile.ts"
 import { ownFileBytes, serviceFileBytes } from "../server/import/ImportLimits.ts"
@@ -47,13 +49,15 @@ export interface EmbeddedServerOptions {
   readonly buckets?: ReadonlyMap<string, string>
   /** The SQLite file whose tables batch jobs read and write. Default none. */
   readonly tables?: string
+  /** Rows of batch jobs put to the model at once. Default 4. */
+  readonly batchConcurrency?: number
   /** Let imports fetch from real storage, the public web and `vendors`. Default false. */
   readonly allowRemote?: boolean
   /** Jira servers, besides those of Atlassian, that an import may name; they need not be public. Default none. */
   readonly allowHosts?: ReadonlyArray<string>
   /** Where `vendors` are, if not at their own addresses. */
   readonly endpoints?: VendorEndpoints
-  /** Of secret versions that imports name. Default: the environment, files in the data directory, Secret Manager. */
+  /** Of secret versions that imports and the catalog name. Default: the environment, files in the data directory, Secret Manager. */
   readonly secrets?: Layer.Layer<Secrets>
   readonly embeddingModel?: string
   readonly vertexQuotas?: boolean
@@ -99,9 +103,12 @@ export const serveEmbedded = (
     })
     const embedder = options.embedder ?? HashEmbedder
     const models = options.upstream === undefined
-      ? Layer.merge(ExtractiveGenerator.layer(), ExtractiveChat.layer(countTokens))
+      ? Layer.mergeAll(ExtractiveGenerator.layer(), ExtractiveChat.layer(countTokens), Layer.succeed(QueryRewriter, CarryOverRewriter.make()))
       : upstream.layer(options.upstream, options)
-    const batch = EmbeddedBatchPrediction.layer(new Names("local", "local"), { run: "always" }).pipe(Layer.provide([
+    const batch = EmbeddedBatchPrediction.layer(new Names("local", "local"), {
+      run: "always",
+      ...(options.batchConcurrency === undefined ? {} : { concurrency: options.batchConcurrency })
+    }).pipe(Layer.provide([
       FolderObjectStore.layer({ buckets: options.buckets ?? new Map() }),
       options.tables === undefined ? SqliteTableStore.layerNone : SqliteTableStore.layer(options.tables)
     ]))
@@ -125,11 +132,12 @@ export const serveEmbedded = (
     }).pipe(Effect.provide(engine))
   })
 
-const gardenOf = ({ catalog, dataDir, endpointUpstreams }: EmbeddedServerOptions) =>
+const gardenOf = ({ catalog, dataDir, endpointUpstreams, secrets }: EmbeddedServerOptions) =>
   garden({
     dataDir,
     ...(catalog === undefined ? {} : { catalog }),
-    ...(endpointUpstreams === undefined ? {} : { upstreams: endpointUpstreams })
+    ...(endpointUpstreams === undefined ? {} : { upstreams: endpointUpstreams }),
+    ...(secrets === undefined ? {} : { secrets })
   })
 
 /** Connectors that reach public addresses, and what the operator named; and the secrets they are sent. */

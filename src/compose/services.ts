@@ -8,6 +8,7 @@ import type { PartnerChat } from "../ports/PartnerChat.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import { type ConnectorSet, makeConnectors } from "./connectors.ts"
 import { embeddedServices, type EmbeddedServicesOptions } from "./embedded.ts"
+import { localModels } from "./localModels.ts"
 import type { VertexServicesOptions } from "./vertex.ts"
 
 export interface EmbeddedOptions extends Omit<EmbeddedServicesOptions, "writes"> {
@@ -16,7 +17,8 @@ export interface EmbeddedOptions extends Omit<EmbeddedServicesOptions, "writes">
 }
 
 /**
- * Everything a pipeline needs to run and to answer, on this machine.
+ * Everything a pipeline needs to run and to answer, on this machine. `Generation` and `PartnerChat` are there too: they
+ * speak as the service's do, and the model of the pipeline's stage answers.
  *
  * Takes the data directory for this program: a second writer fails with the holder's name, or waits `waitMs`.
  *
@@ -28,8 +30,8 @@ export interface EmbeddedOptions extends Omit<EmbeddedServicesOptions, "writes">
 export const embedded = (
   pipeline: Pipeline,
   options: EmbeddedOptions
-): Layer.Layer<Services | Embedder | Secrets, ServiceError | StateError | SecretError> =>
-  makeConnectors(options.connectors, options).pipe(
+): Layer.Layer<Services | Embedder | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> =>
+  Layer.merge(makeConnectors(options.connectors, options), localModels(pipeline)).pipe(
     Layer.provideMerge(embeddedServices(pipeline, { ...options, writes: process.argv[1] ?? "a program" }))
   )
 

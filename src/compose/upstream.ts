@@ -2,6 +2,7 @@ import { Context, Effect, Layer, type Redacted, Stream } from "effect"
 import { join } from "node:path"
 import { ServiceError } from "../domain/Errors.ts"
 import type { SecretVersion } from "../domain/Secret.ts"
+import * as ChatRewriter from "../models/ChatRewriter.ts"
 import * as GroundedGenerator from "../models/GroundedGenerator.ts"
 import { onlyModel } from "../models/openai/onlyModel.ts"
 import * as OpenAiChat from "../models/OpenAiChat.ts"
@@ -10,6 +11,7 @@ import * as Http from "../net/Http.ts"
 import type { RetryOptions } from "../net/Retry.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import { Generator } from "../ports/Generator.ts"
+import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import * as SecretManager from "../secrets/SecretManager.ts"
 
@@ -26,11 +28,11 @@ export interface Upstream {
 /** Requests that clients send are not slowed down further than the upstream itself does. */
 const maxRequestsPerMinute = 60_000
 
-/** Conversation, and answers from contexts, by one and the same model. */
+/** Conversation, questions that stand by themselves, and answers from contexts, by one and the same model. */
 export const layer = (
   { apiKey, model, retry, url }: Upstream,
   { dataDir, secrets }: { readonly dataDir: string; readonly secrets?: Layer.Layer<Secrets> }
-): Layer.Layer<ChatModel | Generator, ServiceError> =>
+): Layer.Layer<ChatModel | Generator | QueryRewriter, ServiceError> =>
   Layer.effectContext(Effect.gen(function*() {
     const connection = {
       baseUrl: url,
@@ -41,7 +43,10 @@ export const layer = (
     const named = model ?? (yield* Effect.mapError(onlyModel(connection), forClients))
     const upstream = yield* OpenAiChat.make({ ...connection, model: named })
     const chat = ChatModel.of({ model: named, stream: (request) => Stream.mapError(upstream.stream(request), forClients) })
-    return Context.make(ChatModel, chat).pipe(Context.add(Generator, GroundedGenerator.make(chat)))
+    return Context.make(ChatModel, chat).pipe(
+      Context.add(Generator, GroundedGenerator.make(chat)),
+      Context.add(QueryRewriter, ChatRewriter.make(chat))
+    )
   })).pipe(
     Layer.provide(secrets ?? SecretManager.layer(join(dataDir, "secrets")).pipe(Layer.provide(GoogleAuth.layer()))),
     Layer.provide(Http.layer())

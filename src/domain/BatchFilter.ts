@@ -1,86 +1,37 @@
 import { Result } from "effect"
 import { type BatchJob, modelId } from "./BatchPrediction.ts"
-import { ServiceError } from "./Errors.ts"
+import type { ServiceError } from "./Errors.ts"
+import { type Condition, equality, ofLabels, parseFilter, type Test, testOf } from "./ListFilter.ts"
 
-type Test = (job: BatchJob) => boolean
+/** The filter of a listing of jobs, as far as the service takes it (wire 2.1). Empty: every job. */
+export const parseBatchFilter = (text: string): Result.Result<Test<BatchJob>, ServiceError> =>
+  Result.flatMap(parseFilter(text), (filter) =>
+    testOf(filter, comparison, "display_name, model_display_name, state, create_time and labels.KEY"))
 
-/**
- * The filter of a listing (google.aip.dev/160, as far as the service's list of jobs takes it): comparisons of
- * `display_name`, `model_display_name`, `state`, `create_time` and `labels`, joined with AND, OR, NOT and parentheses.
- * As in AIP-160, OR binds closer than AND. Empty: every job.
- */
-export const parseBatchFilter = (filter: string): Result.Result<Test, ServiceError> => {
-  const tokens = filter.match(/"(?:[^"\\]|\\.)*"|[()]|!=|<=|>=|[=<>:]|[^\s()=!<>:"]+|\S/g) ?? []
-  let at = 0
-  const invalid = (why: string): never => {
-    throw ServiceError.invalid("filter", why)
-  }
-
-  const all = (): Test => {
-    const tests = [any()]
-    while (at < tokens.length && tokens[at] !== ")") {
-      if (tokens[at] === "AND") at++
-      tests.push(any())
+const comparison = (condition: Condition): Test<BatchJob> | undefined => {
+  const { field, operator, value } = condition
+  switch (field) {
+    case "display_name": {
+      const matches = wildcard(value)
+      return operator === ":"
+        ? ({ displayName }) => matches(displayName)
+        : equality(operator, value, ({ displayName }) => displayName)
     }
-    return (job) => tests.every((test) => test(job))
-  }
-  const any = (): Test => {
-    const tests = [one()]
-    while (tokens[at] === "OR") {
-      at++
-      tests.push(one())
+    case "model_display_name":
+      return equality(operator, value, ({ model }) => modelId(model))
+    case "state":
+      return equality(operator, value, ({ state }) => `JOB_STATE_${state}`)
+    case "create_time": {
+      const compare = orders[operator]
+      const time = Date.parse(value)
+      return compare === undefined || Number.isNaN(time) ? undefined : ({ createTime }) => compare(Date.parse(createTime) - time)
     }
-    return (job) => tests.some((test) => test(job))
+    default:
+      return ofLabels(condition)
   }
-  const one = (): Test => {
-    if (tokens[at] === "NOT" || tokens[at] === "-") {
-      at++
-      const test = one()
-      return (job) => !test(job)
-    }
-    if (tokens[at] === "(") {
-      at++
-      const test = all()
-      if (tokens[at++] !== ")") invalid("a parenthesis is not closed")
-      return test
-    }
-    const [field = "", operator = "", written = ""] = tokens.slice(at, at + 3)
-    at += 3
-    const value = written.startsWith("\"") ? written.slice(1, -1).replaceAll(/\\(.)/g, "$1") : written
-    return comparison(field, operator, value) ?? invalid(`${field.slice(0, 100)} ${operator} is not a comparison that the list takes`)
-  }
-
-  if (tokens.length === 0) return Result.succeed(() => true)
-  return Result.try({
-    try: () => {
-      const test = all()
-      return at < tokens.length ? invalid("a parenthesis is not opened") : test
-    },
-    catch: (cause) => cause instanceof ServiceError ? cause : ServiceError.invalid("filter", "is nested too deeply")
-  })
 }
 
-const comparison = (field: string, operator: string, value: string): Test | undefined => {
-  const equality = operator === "=" ? true : operator === "!=" ? false : undefined
-  const equals = (read: (job: BatchJob) => string | undefined): Test | undefined =>
-    equality === undefined ? undefined : (job) => (read(job) === value) === equality
-  if (field === "display_name") {
-    return operator === ":" ? (job) => wildcard(value).test(job.displayName) : equals(({ displayName }) => displayName)
-  }
-  if (field === "model_display_name") return equals(({ model }) => modelId(model))
-  if (field === "state") return equals(({ state }) => `JOB_STATE_${state}`)
-  if (field === "create_time") {
-    const compare = orders[operator]
-    const time = Date.parse(value)
-    return compare === undefined || Number.isNaN(time) ? undefined : (job) => compare(Date.parse(job.createTime) - time)
-  }
-  const label = /^labels\.(.+)$/.exec(field)?.[1]
-  if (label === undefined) return undefined
-  if (operator === ":") return value === "*" ? ({ labels = {} }) => Object.hasOwn(labels, label) : undefined
-  return equals(({ labels = {} }) => Object.hasOwn(labels, label) ? labels[label] : undefined)
-}
-
-const orders: Readonly<Record<string, (difference: number) => boolean>> = {
+const orders: Readonly<Partial<Record<Condition["operator"], (difference: number) => boolean>>> = {
   "=": (d) => d === 0,
   "!=": (d) => d !== 0,
   "<": (d) => d < 0,
@@ -89,8 +40,18 @@ const orders: Readonly<Record<string, (difference: number) => boolean>> = {
   ">=": (d) => d >= 0
 }
 
-/** `my_job_*`; without a star, the text anywhere. */
-const wildcard = (text: string): RegExp => {
-  const parts = text.split("*").map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&"))
-  return parts.length === 1 ? new RegExp(parts[0] ?? "", "s") : new RegExp(`^${parts.join(".*")}$`, "s")
+/** `my_job_*`; without a star, the text anywhere. Part by part from the left, since a pattern of a caller's is no regular expression to run. */
+const wildcard = (pattern: string): Test<string> => {
+  const [first = "", ...others] = pattern.split("*")
+  const last = others.pop()
+  if (last === undefined) return (text) => text.includes(first)
+  const within = others.filter((part) => part !== "")
+  return (text) => {
+    let from = text.startsWith(first) ? first.length : Infinity
+    for (const part of within) {
+      const found = text.indexOf(part, from)
+      from = found < 0 ? Infinity : found + part.length
+    }
+    return text.endsWith(last) && text.length - last.length >= from
+  }
 }

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { Code, type FieldViolation } from "./Errors.ts"
+import { labelRules } from "./Labels.ts"
 import { PartialFailure } from "./Operation.ts"
 
 /** `projects/{project}/locations/{location}/batchPredictionJobs/{job}`. Opaque to callers. */
@@ -126,9 +127,6 @@ export const tableUri = ({ dataset, project, table }: TableName): string => `bq:
 
 /** Bytes of a URI that the service takes (its BigQueryDestination). */
 const maxUri = 2_000
-const maxLabels = 64
-const label = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u
-const labelValue = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u
 
 /**
  * The rules that a job breaks, all of them, by the fields of the request. `local` also takes files of this machine,
@@ -168,13 +166,12 @@ export const batchViolations = (spec: BatchSpec, options: { readonly local?: boo
     const input = spec.input._tag === "table" ? parseTable(spec.input.uri) : undefined
     check(table === undefined || input === undefined || tableUri(table) !== tableUri(input), field, "must not be the input table")
   }
-  const labels = Object.entries(spec.labels ?? {})
-  check(labels.length <= maxLabels, "labels", `must be at most ${maxLabels}`)
-  for (const [key, value] of labels) {
-    check(label.test(key), "labels", "a key must be 1 to 63 lower-case letters, digits, hyphens and underscores, beginning with a letter")
-    check(labelValue.test(value), `labels.${key.slice(0, 63)}`, "must be at most 63 lower-case letters, digits, hyphens and underscores")
-  }
-  return broken
+  check(
+    spec.encryptionKey === undefined || /^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+$/.test(spec.encryptionKey),
+    "encryptionSpec.kmsKeyName",
+    "must have the form projects/{project}/locations/{location}/keyRings/{ring}/cryptoKeys/{key}"
+  )
+  return [...broken, ...labelRules(spec.labels, "labels")]
 }
 
 const tableForm = "must be bq://<project>.<dataset>.<table>"

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { Container, Resources } from "./Machine.ts"
+import { Settings } from "./Settings.ts"
 
 /** `projects/{project}/locations/{location}/endpoints/{endpoint}`. */
 export const EndpointName = Schema.NonEmptyString.pipe(Schema.brand("EndpointName"))
@@ -23,6 +24,7 @@ export const DeployedModel = Schema.Struct({
   displayName: Schema.optionalKey(Schema.String),
   resources: Schema.optionalKey(Resources),
   serviceAccount: Schema.optionalKey(Schema.String),
+  settings: Schema.optionalKey(Settings),
   createTime: Schema.optionalKey(Schema.String)
 })
 export type DeployedModel = typeof DeployedModel.Type
@@ -34,6 +36,7 @@ export const Endpoint = Schema.Struct({
   labels: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   deployedModels: Schema.Array(DeployedModel),
   trafficSplit: TrafficSplit,
+  settings: Schema.optionalKey(Settings),
   createTime: Schema.String,
   updateTime: Schema.String
 })
@@ -44,8 +47,21 @@ export interface EndpointSpec {
   readonly displayName: string
   readonly description?: string
   readonly labels?: Readonly<Record<string, string>>
+  readonly settings?: Settings
   /** Chosen by the caller instead of the service. */
   readonly endpointId?: string
+}
+
+/** What is to be different about an endpoint; the rest stays. */
+export interface EndpointChange {
+  readonly endpoint: EndpointName
+  readonly displayName?: string
+  /** Empty: none any more. */
+  readonly description?: string
+  /** Take the place of those there are. */
+  readonly labels?: Readonly<Record<string, string>>
+  /** Takes the place of the one there is. */
+  readonly trafficSplit?: TrafficSplit
 }
 
 /** A model of the project's registry. */
@@ -61,6 +77,7 @@ export const Model = Schema.Struct({
   publicModelName: Schema.optionalKey(Schema.String),
   publicModelVersion: Schema.optionalKey(Schema.String),
   deployedModels: Schema.Array(Schema.Struct({ endpoint: EndpointName, deployedModelId: Schema.String })),
+  settings: Schema.optionalKey(Settings),
   createTime: Schema.String,
   updateTime: Schema.String
 })
@@ -76,6 +93,7 @@ export interface ModelSpec {
   readonly publicModelVersion?: string
   readonly container?: Container
   readonly artifactUri?: string
+  readonly settings?: Settings
   readonly modelId?: string
   /** The model of which this is to be a new version. */
   readonly parentModel?: string
@@ -88,6 +106,7 @@ export interface DeployModelRequest {
   readonly displayName?: string
   readonly resources?: Resources
   readonly serviceAccount?: string
+  readonly settings?: Settings
   /** Takes the place of the endpoint's. Left out: the split stays, and the new model gets no traffic. */
   readonly trafficSplit?: TrafficSplit
 }

@@ -1,6 +1,7 @@
 import { idRules } from "./DeployRules.ts"
-import { type DeployModelRequest, type Endpoint, type EndpointSpec, type Model, type ModelSpec, newcomer, type TrafficSplit, type UndeployRequest } from "./Endpoint.ts"
+import { type DeployModelRequest, type Endpoint, type EndpointChange, type EndpointSpec, type Model, type ModelSpec, newcomer, type TrafficSplit, type UndeployRequest } from "./Endpoint.ts"
 import { ServiceError } from "./Errors.ts"
+import { labelRules } from "./Labels.ts"
 import { type CatalogModel, publisherModelPattern } from "./ModelCatalog.ts"
 import { containerRules, nameRules, partnerRules, resourceRules } from "./ResourceRules.ts"
 import { type Broken, refusalOf } from "./Rule.ts"
@@ -8,12 +9,21 @@ import { type Broken, refusalOf } from "./Rule.ts"
 const required = (value: string, field: string): ReadonlyArray<Broken> =>
   value === "" ? [{ field, description: "Required field is not set." }] : nameRules(value, field)
 
-export const endpointRefusal = ({ displayName, endpointId }: EndpointSpec): ServiceError | undefined =>
-  refusalOf([...required(displayName, "endpoint.display_name"), ...idRules(endpointId, "endpoint_id")])
+export const endpointRefusal = ({ displayName, endpointId, labels }: EndpointSpec): ServiceError | undefined =>
+  refusalOf([...required(displayName, "endpoint.display_name"), ...idRules(endpointId, "endpoint_id"), ...labelRules(labels, "endpoint.labels")])
+
+/** Why an endpoint is not changed; with what is known of it, its new split is held against the models that are there. */
+export const endpointChangeRefusal = ({ displayName, labels, trafficSplit }: EndpointChange, known?: Endpoint): ServiceError | undefined =>
+  refusalOf([
+    ...(displayName === undefined ? [] : required(displayName, "endpoint.display_name")),
+    ...labelRules(labels, "endpoint.labels"),
+    ...(trafficSplit === undefined ? [] : splitRules(trafficSplit, known?.deployedModels.map(({ id }) => id)))
+  ])
 
 export const uploadRefusal = (spec: ModelSpec): ServiceError | undefined =>
   refusalOf([
     ...required(spec.displayName, "model.display_name"),
+    ...labelRules(spec.labels, "model.labels"),
     ...(spec.modelId === undefined || /^[a-z][a-z0-9_-]{0,62}$/.test(spec.modelId)
       ? []
       : [{ field: "model_id", description: "must be up to 63 lower-case letters, digits, hyphens and underscores, from a letter" }]),
@@ -75,7 +85,7 @@ const splitRules = (split: TrafficSplit, ids: ReadonlyArray<string> | undefined)
         : [{
           field: `traffic_split[${id}]`,
           description: "no model with this id is deployed on the endpoint",
-          fix: ids.includes(newcomer) ? `"${newcomer}" stands for the model being deployed` : "name the models that stay"
+          fix: ids.includes(newcomer) ? `"${newcomer}" stands for the model being deployed` : "name models that are deployed there"
         }])
     ]),
     ...(entries.length === 0 || sum === 100 ? [] : [{ field: "traffic_split", description: `must sum to 100, not ${sum}` }])

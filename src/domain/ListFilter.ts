@@ -1,62 +1,116 @@
 import { Result } from "effect"
 import { ServiceError } from "./Errors.ts"
 
+const operators = ["=", "!=", "=~", ":", "<", "<=", ">", ">="] as const
+
 /** `display_name="a"`, `labels.team:*`, `model_user_id=~"(?i).*gemma.*"`; `is_deployable(true)` is `is_deployable="true"`. */
 export interface Condition {
   readonly field: string
-  readonly operator: "=" | "!=" | ":" | "=~"
+  readonly operator: typeof operators[number]
   readonly value: string
 }
 
-/** All of the groups must hold, and of each group one condition. */
-export type Filter = ReadonlyArray<ReadonlyArray<Condition>>
+export type Filter =
+  | Condition
+  | { readonly all: ReadonlyArray<Filter> }
+  | { readonly any: ReadonlyArray<Filter> }
+  | { readonly not: Filter }
 
-const condition = /^([A-Za-z_][\w.-]*)(?:\((true|false)\)|\s*(=~|!=|=|:)\s*(?:"([^"]*)"|([^\s"()]+)))/
 const longest = 2000
 
 /**
- * The filter of a listing, as far as the service's listings of models and endpoints take it: conditions joined by AND
- * and OR, of which OR binds closer (google.aip.dev/160), so that parentheses around an OR say what holds anyway.
+ * The filter of a listing (google.aip.dev/160): comparisons joined with AND, OR, NOT and parentheses. As in AIP-160, OR
+ * binds closer than AND, and AND may be left out. Empty: everything holds.
  */
 export const parseFilter = (text: string): Result.Result<Filter, ServiceError> => {
-  const groups: Array<Array<Condition>> = []
-  let rest = text.trim()
-  if (rest.length > longest) return invalid(`has more than ${longest} characters`)
-  let joint = "AND"
-  let open = false
-  while (rest !== "") {
-    if (rest.startsWith("(")) {
-      if (open || joint === "OR") return invalid("parentheses go around conditions joined by OR, once")
-      open = true
-      rest = rest.slice(1).trimStart()
-    }
-    const found = condition.exec(rest)
-    if (found === null) return invalid(`is not understood from ${JSON.stringify(rest.slice(0, 40))} on`)
-    const [all, field = "", truth, operator = "=", quoted, bare = ""] = found
-    const one: Condition = { field, operator: operator as Condition["operator"], value: truth ?? quoted ?? bare } // the pattern has no others
-    if (joint === "OR") groups.at(-1)?.push(one)
-    else groups.push([one])
-    rest = rest.slice(all.length).trimStart()
-    if (open && rest.startsWith(")")) {
-      open = false
-      rest = rest.slice(1).trimStart()
-    }
-    if (rest === "") break
-    const next = /^(AND|OR)\s*(?=\S)/.exec(rest)
-    if (next === null) return invalid(`AND or OR is missing before ${JSON.stringify(rest.slice(0, 40))}`)
-    joint = next[1] ?? ""
-    if (open && joint === "AND") return invalid("parentheses go around conditions joined by OR, once")
-    rest = rest.slice(next[0].length)
+  if (text.length > longest) return Result.fail(ServiceError.invalid("filter", `has more than ${longest} characters`))
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[()]|!=|<=|>=|=~|[=<>:]|[^\s()=!<>:"]+|\S/g) ?? []
+  let at = 0
+  const invalid = (why: string): never => {
+    throw ServiceError.invalid("filter", why)
   }
-  return open ? invalid("a parenthesis is not closed") : Result.succeed(groups)
+
+  const all = (): Filter => {
+    const parts = [any()]
+    while (at < tokens.length && tokens[at] !== ")") {
+      if (tokens[at] === "AND") at++
+      parts.push(any())
+    }
+    return parts.length === 1 ? parts[0] ?? { all: [] } : { all: parts }
+  }
+  const any = (): Filter => {
+    const parts = [one()]
+    while (tokens[at] === "OR") {
+      at++
+      parts.push(one())
+    }
+    return parts.length === 1 ? parts[0] ?? { any: [] } : { any: parts }
+  }
+  const one = (): Filter => {
+    if (tokens[at] === "NOT" || tokens[at] === "-") {
+      at++
+      return { not: one() }
+    }
+    if (tokens[at] === "(") {
+      at++
+      const within = all()
+      return tokens[at++] === ")" ? within : invalid("a parenthesis is not closed")
+    }
+    const [field = "", sign = "", written = "", end] = tokens.slice(at, at + 4)
+    if (sign === "(" && /^(?:true|false)$/.test(written) && end === ")") {
+      at += 4
+      return { field, operator: "=", value: written }
+    }
+    at += 3
+    const operator = operators.find((known) => known === sign) ?? invalid(`is not understood from ${JSON.stringify(`${field} ${sign}`.slice(0, 100))} on`)
+    return { field, operator, value: written.startsWith("\"") ? written.slice(1, -1).replaceAll(/\\(.)/g, "$1") : written }
+  }
+
+  if (tokens.length === 0) return Result.succeed({ all: [] })
+  return Result.try({
+    try: () => {
+      const filter = all()
+      return at < tokens.length ? invalid("a parenthesis is not opened") : filter
+    },
+    catch: (cause) => cause instanceof ServiceError ? cause : ServiceError.internal("the filter could not be read", cause)
+  })
 }
 
-const invalid = (rule: string): Result.Result<never, ServiceError> => Result.fail(ServiceError.invalid("filter", rule))
+export type Test<A> = (thing: A) => boolean
 
-/** The word within `(?i).*word.*`, the one form of pattern that is matched; undefined for others. */
-export const soughtIn = (pattern: string): string | undefined => /^(?:\(\?i\))?\.\*([\w@./ -]*)\.\*$/.exec(pattern)?.[1]
+/** What a filter says of things, `comparison` being what a condition says; `takes` tells which there are. */
+export const testOf = <A>(
+  filter: Filter,
+  comparison: (condition: Condition) => Test<A> | undefined,
+  takes: string
+): Result.Result<Test<A>, ServiceError> => {
+  if ("not" in filter) return Result.map(testOf(filter.not, comparison, takes), (test) => (thing) => !test(thing))
+  if ("all" in filter) {
+    return Result.map(Result.all(filter.all.map((part) => testOf(part, comparison, takes))), (tests) => (thing) => tests.every((test) => test(thing)))
+  }
+  if ("any" in filter) {
+    return Result.map(Result.all(filter.any.map((part) => testOf(part, comparison, takes))), (tests) => (thing) => tests.some((test) => test(thing)))
+  }
+  const test = comparison(filter)
+  return test === undefined
+    ? Result.fail(ServiceError.invalid("filter", `${`${filter.field}${filter.operator}`.slice(0, 100)} is not a comparison of this list: it takes ${takes}`))
+    : Result.succeed(test)
+}
 
-/** What the listings of a project's own resources are filtered by. */
+/** `labels.team=a`, `labels.team!=a`, `labels.team:*`; undefined for conditions of anything else. */
+export const ofLabels = <A extends { readonly labels?: Readonly<Record<string, string>> }>({ field, operator, value }: Condition): Test<A> | undefined => {
+  const key = /^labels\.(.+)$/.exec(field)?.[1]
+  if (key === undefined) return undefined
+  const held = ({ labels = {} }: A): string | undefined => Object.hasOwn(labels, key) ? labels[key] : undefined
+  if (operator === ":") return value === "*" ? (thing) => held(thing) !== undefined : (thing) => held(thing)?.includes(value) === true
+  return equality(operator, value, held)
+}
+
+/** `=` and `!=`; undefined for other operators. */
+export const equality = <A>(operator: Condition["operator"], value: string, read: (thing: A) => string | undefined): Test<A> | undefined =>
+  operator === "=" || operator === "!=" ? (thing) => (read(thing) === value) === (operator === "=") : undefined
+
+/** What the listings of a project's models and endpoints are filtered by. */
 interface Named {
   readonly name: string
   readonly displayName: string
@@ -64,22 +118,13 @@ interface Named {
 }
 
 /** @param kind the field that holds the id: `endpoint`, `model` */
-export const holds = (filter: Filter, kind: string): Result.Result<(resource: Named) => boolean, ServiceError> => {
-  const strange = filter.flat().find(({ field, operator }) =>
-    field.startsWith("labels.") ? operator === "=~" : (field !== "display_name" && field !== kind) || (operator !== "=" && operator !== "!="))
-  if (strange !== undefined) {
-    return invalid(`${strange.field}${strange.operator} is not a comparison of this list: it takes ${kind}, display_name and labels.KEY`)
-  }
-  return Result.succeed((resource) => filter.every((group) => group.some((one) => matches(one, resource))))
-}
+export const holds = (filter: Filter, kind: string): Result.Result<Test<Named>, ServiceError> =>
+  testOf(filter, (condition): Test<Named> | undefined => {
+    const { field, operator, value } = condition
+    if (field === "display_name") return equality(operator, value, ({ displayName }) => displayName)
+    if (field === kind) return equality(operator, value, ({ name }) => name.slice(name.lastIndexOf("/") + 1))
+    return ofLabels(condition)
+  }, `${kind}, display_name and labels.KEY`)
 
-const matches = ({ field, operator, value }: Condition, { displayName, labels = {}, name }: Named): boolean => {
-  const key = field.slice("labels.".length)
-  const actual = field === "display_name"
-    ? displayName
-    : !field.startsWith("labels.")
-    ? name.slice(name.lastIndexOf("/") + 1)
-    : Object.hasOwn(labels, key) ? labels[key] : undefined
-  if (operator === ":") return actual !== undefined && (value === "*" || actual.includes(value))
-  return (actual === value) === (operator === "=")
-}
+/** The word within `(?i).*word.*`, the one form of pattern that is matched; undefined for others. */
+export const soughtIn = (pattern: string): string | undefined => /^(?:\(\?i\))?\.\*([\w@./ -]*)\.\*$/.exec(pattern)?.[1]

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Settings } from "./Settings.ts"
 
 /** The accelerators a machine may have (wire 2.2). */
 export const acceleratorTypes = [
@@ -39,7 +40,8 @@ export const Machine = Schema.Struct({
   acceleratorType: Schema.optionalKey(Schema.String),
   acceleratorCount: Schema.optionalKey(Schema.Int),
   tpuTopology: Schema.optionalKey(Schema.String),
-  reservation: Schema.optionalKey(Reservation)
+  reservation: Schema.optionalKey(Reservation),
+  settings: Schema.optionalKey(Settings)
 })
 export type Machine = typeof Machine.Type
 
@@ -51,7 +53,8 @@ export const Resources = Schema.Struct({
   /** Default `minReplicaCount`. */
   maxReplicaCount: Schema.optionalKey(Schema.Int),
   requiredReplicaCount: Schema.optionalKey(Schema.Int),
-  spot: Schema.optionalKey(Schema.Boolean)
+  spot: Schema.optionalKey(Schema.Boolean),
+  settings: Schema.optionalKey(Settings)
 })
 export type Resources = typeof Resources.Type
 

@@ -178,6 +178,22 @@ export type BlockDelta =
 export const blocksOf = <A>(content: string | ReadonlyArray<A> | undefined): ReadonlyArray<A | TextBlock> =>
   content === undefined ? [] : typeof content === "string" ? [{ type: "text", text: content }] : content
 
+/** What an event adds to what the model wrote: words, thoughts, arguments. */
+export const writtenIn = (event: MessageEvent): string => {
+  if (event.type !== "content_block_delta") return ""
+  const { delta } = event
+  switch (delta.type) {
+    case "text_delta":
+      return delta.text
+    case "thinking_delta":
+      return delta.thinking
+    case "input_json_delta":
+      return delta.partialJson
+    default:
+      return ""
+  }
+}
+
 /** What tells the answer's words as they come. */
 export const textOf = (event: MessageEvent): string =>
   event.type === "content_block_delta" && event.delta.type === "text_delta" ? event.delta.text : ""

@@ -1,7 +1,7 @@
 import { ServiceError } from "./Errors.ts"
 import { blocksOf, type ContentBlock, type Conversation, type MessageRequest, type ToolUseBlock } from "./PartnerChat.ts"
 import { contextTokens, partnerModel, partnerModels } from "./PartnerModels.ts"
-import { allBlocks, base64Bytes, estimatedTextTokens } from "./PartnerTokens.ts"
+import { allBlocks, base64Bytes, estimatedTokens, surelyOver } from "./PartnerTokens.ts"
 import { type Broken, refusalOf } from "./Rule.ts"
 
 const broken = (field: string, description: string, fix?: string): Broken => ({ field, description, ...(fix === undefined ? {} : { fix }) })
@@ -18,6 +18,16 @@ export const refusedMessage = (request: MessageRequest): ServiceError | undefine
 /** The same for a request to count tokens. */
 export const refusedCount = (request: Conversation): ServiceError | undefined =>
   refusalOf(conversationRules.flatMap((rule) => rule(request)))
+
+/** What the service may refuse, and only it can tell. */
+export const conversationWarning = (request: Conversation): string | undefined => {
+  if (partnerModel(request.model) === undefined) {
+    return `${request.model} is not among the models known here: its region, quota and limits are not checked`
+  }
+  return estimatedTokens(request) > contextTokens
+    ? `a request is, by its length, more than the ${contextTokens} tokens that ${request.model} reads, and may be refused`
+    : undefined
+}
 
 /** Why a region does not have a model; undefined for one that has it, for `global`, and for a model that is not known. */
 export const refusedRegion = (id: string, region: string): ServiceError | undefined => {
@@ -200,12 +210,10 @@ const thinks: Rule<Conversation> = ({ messages, model: id, thinking, toolChoice 
   ]
 }
 
-const context: Rule<Conversation> = (request) => {
-  const tokens = estimatedTextTokens(request)
-  return partnerModel(request.model) !== undefined && tokens > contextTokens
-    ? [broken("messages", `are about ${tokens} tokens, and the model reads ${contextTokens}`, "send less")]
+const context: Rule<Conversation> = (request) =>
+  partnerModel(request.model) !== undefined && surelyOver(contextTokens, request)
+    ? [broken("messages", `have more than ${contextTokens} words, and the model reads ${contextTokens} tokens`, "send less")]
     : []
-}
 
 const limits: Rule<MessageRequest> = ({ maxTokens, metadata, stopSequences = [], temperature, topK, topP }) => [
   ...(Number.isInteger(maxTokens) && maxTokens >= 1 ? [] : [broken("max_tokens", "must be a whole number, 1 or more")]),

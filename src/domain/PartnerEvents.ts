@@ -1,7 +1,8 @@
 import { Result } from "effect"
 import type { JsonRecord } from "./Chat.ts"
 import { ServiceError } from "./Errors.ts"
-import type { AnswerBlock, BlockDelta, MessageEvent, MessageUsage, PartnerMessage } from "./PartnerChat.ts"
+import { type AnswerBlock, type BlockDelta, type MessageEvent, type MessageUsage, type PartnerMessage, writtenIn } from "./PartnerChat.ts"
+import { tokensOfLength } from "./PartnerTokens.ts"
 
 /** The message that the events of a whole stream make. A call that `max_tokens` cut short is none. */
 export const assembled = (events: Iterable<MessageEvent>): Result.Result<PartnerMessage, ServiceError> =>
@@ -37,10 +38,29 @@ export const assembled = (events: Iterable<MessageEvent>): Result.Result<Partner
   })
 
 /** Counts are of the whole answer, and those that are not told stay. */
-export const added = (usage: MessageUsage, told: Extract<MessageEvent, { readonly type: "message_delta" }>["usage"]): MessageUsage => ({
+const added = (usage: MessageUsage, told: Extract<MessageEvent, { readonly type: "message_delta" }>["usage"]): MessageUsage => ({
   ...usage,
   ...Object.fromEntries(Object.entries(told).filter(([, count]) => count !== null && count !== undefined))
 })
+
+/**
+ * Tells after each event of a stream what the answer has come to. The model tells its output only at the end; before,
+ * it is estimated of what it wrote. Undefined before the beginning.
+ */
+export const tally = (): (event: MessageEvent) => MessageUsage | undefined => {
+  let usage: MessageUsage | undefined
+  let written = 0
+  let told = false
+  return (event) => {
+    written += writtenIn(event).length
+    if (event.type === "message_start") usage = event.message.usage
+    if (event.type === "message_delta" && usage !== undefined) {
+      usage = added(usage, event.usage)
+      told = true
+    }
+    return usage === undefined || told ? usage : { ...usage, outputTokens: Math.max(usage.outputTokens, tokensOfLength(written)) }
+  }
+}
 
 const grown = (block: AnswerBlock, delta: BlockDelta): AnswerBlock => {
   switch (delta.type) {

@@ -21,12 +21,29 @@ export const textsOf = (request: Conversation): ReadonlyArray<string> => [
   ...allBlocks(request).flatMap(textsIn)
 ]
 
-/** Tokens of a request's text, by its length. */
-export const estimatedTextTokens = (request: Conversation): number =>
-  Math.ceil(textsOf(request).reduce((sum, text) => sum + text.length, 0) / charactersPerToken)
+/** Tokens of a text, by its length in UTF-16 units. */
+export const tokensOfLength = (length: number): number => Math.ceil(length / charactersPerToken)
+
+const word = /\p{L}+/gu
+
+/**
+ * Whether a request's text is certain to have more tokens than `limit`. How many characters a token has depends on the
+ * text (program code and tables have more than prose), but no token reaches over two words, so that there are at least
+ * as many tokens as words.
+ */
+export const surelyOver = (limit: number, request: Conversation): boolean => {
+  let words = 0
+  for (const text of textsOf(request)) {
+    for (const _ of text.matchAll(word)) {
+      if (++words > limit) return true
+    }
+  }
+  return false
+}
 
 /** Tokens of a request, before it is sent. */
-export const estimatedTokens = (request: Conversation): number => estimatedTextTokens(request) + mediaTokens(request)
+export const estimatedTokens = (request: Conversation): number =>
+  tokensOfLength(textsOf(request).reduce((sum, text) => sum + text.length, 0)) + mediaTokens(request)
 
 /** Every block, those within results and documents after the one they are in. */
 export const allBlocks = ({ messages }: Conversation): ReadonlyArray<ContentBlock> =>

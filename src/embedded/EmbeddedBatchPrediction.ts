@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { Cause, Clock, Effect, FiberMap, Layer, Schedule, type Scope, Semaphore } from "effect"
 import { parseBatchFilter } from "../domain/BatchFilter.ts"
 import { type BatchJob, type BatchSpec, batchViolations, hasEnded, parseTable, tableUri } from "../domain/BatchPrediction.ts"
+import { renamed } from "../domain/ChatRefusal.ts"
 import { ServiceError, type StateError } from "../domain/Errors.ts"
 import { refusalOf } from "../domain/Rule.ts"
 import { BatchPrediction } from "../ports/BatchPrediction.ts"
@@ -63,11 +64,12 @@ export const layer = (
         Effect.try({ try: body, catch: (cause) => cause instanceof ServiceError ? cause : stateFailure(asStateError(cause, path)) })
       const table = yield* attempt(() => new BatchTable(database))
       const tables = yield* TableStore
+      const objects = yield* ObjectStore
       const tools: BatchTools = {
         table,
         attempt,
         tables,
-        objects: yield* ObjectStore,
+        objects,
         chat: yield* ChatModel,
         places: yield* Semaphore.make(concurrency),
         concurrency
@@ -128,11 +130,14 @@ export const layer = (
         )
       }
 
-      const create = Effect.fn("BatchPrediction.create")(function*(spec) {
+      const create = Effect.fn("BatchPrediction.create")(function*(spec: BatchSpec) {
         const broken = refusalOf(batchViolations(spec, { local: options.files === true }))
         if (broken !== undefined) return yield* broken
+        // What can be seen without reading a row. The rows themselves are the job's to look at, however many they are.
         if (spec.input._tag === "table") yield* checkColumns(spec.input.uri, tables)
+        else yield* Effect.forEach(spec.input.uris, (uri, at) => within(objects.head(uri), `inputConfig.gcsSource.uris[${at}]`), { discard: true })
         if (spec.output._tag === "table") yield* tableIsFree(spec.output.uri)
+        else yield* placeIsKnown(spec.output.uriPrefix)
         const name = newId()
         const at = yield* now
         const job = yield* attempt(() => table.create(name, (newest) => {
@@ -143,6 +148,15 @@ export const layer = (
         yield* poke?.(name) ?? Effect.void
         return { ...job, name: names.batchJob(name) }
       })
+
+      /** What a store says of an address, about the field that it stood in. */
+      const within = <A>(looked: Effect.Effect<A, ServiceError>, field: string) => Effect.mapError(looked, (error) => renamed(error, () => field))
+
+      /** Whether objects may be put there; what is there already is left alone. */
+      const placeIsKnown = (prefix: string) =>
+        within(objects.head(`${prefix.replace(/\/+$/, "")}/prediction`), "outputConfig.gcsDestination.outputUriPrefix").pipe(
+          Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.void)
+        )
 
       /** The table must not be there (wire 2.1), nor be what another job is going to make. */
       const tableIsFree = Effect.fnUntraced(function*(uri: string) {

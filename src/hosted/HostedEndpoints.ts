@@ -3,6 +3,7 @@ import { HttpClientRequest } from "effect/http"
 import {
   type DeployModelRequest,
   type Endpoint,
+  type EndpointChange,
   type EndpointName,
   type EndpointSpec,
   ModelName,
@@ -10,18 +11,20 @@ import {
   type Payload,
   type UndeployRequest
 } from "../domain/Endpoint.ts"
-import { deployModelRefusal, endpointRefusal, undeployRefusal, uploadRefusal } from "../domain/EndpointRules.ts"
+import { deployModelRefusal, endpointChangeRefusal, endpointRefusal, undeployRefusal, uploadRefusal } from "../domain/EndpointRules.ts"
 import { Code, type ServiceError } from "../domain/Errors.ts"
 import { retryAfterOf } from "../net/HttpErrors.ts"
 import { bytesOf } from "../net/ServerSentEvents.ts"
 import { Endpoints, type Prediction, type ResourceQuery, whole } from "../ports/Endpoints.ts"
 import { pages } from "../ports/Paging.ts"
-import { deployModelToWire, endpointFromWire, endpointSpecToWire, undeployToWire } from "../wire/Endpoints.ts"
+import { deployModelToWire, endpointChangeToWire, endpointFromWire, endpointSpecToWire, undeployToWire } from "../wire/Endpoints.ts"
 import { errorFromWire } from "../wire/Errors.ts"
 import type { Operation } from "../wire/messages/Operations.ts"
 import { operationEndpoint, operationModel } from "../wire/ModelOperations.ts"
 import { modelFromWire, modelSpecToWire } from "../wire/Models.ts"
 import { operationFromWire } from "../wire/Operations.ts"
+import { defined } from "../wire/optional.ts"
+import { deployedModelHeader } from "../wire/Predictions.ts"
 import { path, routes } from "../wire/Routes.ts"
 import { withFix } from "./fixes.ts"
 import { deleteOnce, finish } from "./LongRunning.ts"
@@ -123,7 +126,11 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
       )
       const named = `${what} of ${transport.endpoint.host}`
       return yield* answered(transport.send({ what, request, timeoutMs: idleMs, failuresToo: true }, Effect.fnUntraced(function*(response) {
-        const answer = { status: response.status, contentType: response.headers["content-type"] ?? "application/octet-stream" }
+        const answer = defined({
+          status: response.status,
+          contentType: response.headers["content-type"] ?? "application/octet-stream",
+          deployedModelId: response.headers[deployedModelHeader]
+        })
         if (response.status >= 200 && response.status < 300) return { ...answer, body: yield* read(bytesOf(named, response, idleMs), named) }
         const failure = yield* whole(bytesOf(named, response, idleMs), named)
         const said = serviceErrorIn(response.status, failure, retryAfterOf(response.headers, yield* Clock.currentTimeMillis))
@@ -144,6 +151,12 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
       create,
       get: Effect.fn("HostedEndpoints.get")(function*(name: EndpointName) {
         return yield* Effect.fromResult(endpointFromWire(yield* transport.call({ route: routes.getEndpoint, params: { name } })))
+      }),
+      update: Effect.fn("HostedEndpoints.update")(function*(change: EndpointChange) {
+        const refused = endpointChangeRefusal(change)
+        if (refused !== undefined) return yield* refused
+        const updated = yield* transport.call({ route: routes.updateEndpoint, params: { name: change.endpoint }, ...endpointChangeToWire(change) })
+        return yield* Effect.fromResult(endpointFromWire(updated))
       }),
       list,
       delete: Effect.fn("HostedEndpoints.delete")(function*(name: EndpointName) {

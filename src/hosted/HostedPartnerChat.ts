@@ -2,8 +2,8 @@ import { Effect, Layer, Stream } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
 import type { Conversation, MessageEvent, MessageRequest, MessageUsage } from "../domain/PartnerChat.ts"
-import { refusedCount, refusedMessage, refusedRegion } from "../domain/PartnerChatRules.ts"
-import { added } from "../domain/PartnerEvents.ts"
+import { conversationWarning, refusedCount, refusedMessage, refusedRegion } from "../domain/PartnerChatRules.ts"
+import { tally } from "../domain/PartnerEvents.ts"
 import { partnerModel } from "../domain/PartnerModels.ts"
 import { estimatedTokens } from "../domain/PartnerTokens.ts"
 import { redactText } from "../net/Redact.ts"
@@ -38,12 +38,13 @@ const make = (options: HostedPartnerChatOptions) =>
     const { location, project } = transport
     const warned = new Set<string>()
 
-    const checked = Effect.fnUntraced(function*(model: string, refused: ServiceError | undefined) {
-      const why = refused ?? refusedRegion(model, location)
+    const checked = Effect.fnUntraced(function*(request: Conversation, refused: ServiceError | undefined) {
+      const why = refused ?? refusedRegion(request.model, location)
       if (why !== undefined) return yield* why
-      if (partnerModel(model) !== undefined || warned.has(model)) return
-      warned.add(model)
-      yield* Effect.logWarning(`${model} is not among the models known here: its region, quota and limits are not checked`)
+      const warning = conversationWarning(request)
+      if (warning === undefined || warned.has(warning)) return
+      warned.add(warning)
+      yield* Effect.logWarning(warning)
     })
 
     /** Takes the turn of one attempt. Gives what corrects it. */
@@ -92,7 +93,7 @@ const make = (options: HostedPartnerChatOptions) =>
     const message = Effect.fn("PartnerChat.message")(function*(request: MessageRequest) {
       const { model } = request
       yield* Effect.annotateCurrentSpan({ model })
-      yield* checked(model, refusedMessage(request))
+      yield* checked(request, refusedMessage(request))
       const body = yield* Effect.fromResult(messageToWire(request, false))
       const posted = yield* posting("partnerRawPredict", model, body)
       const { answer, settle } = yield* ask(model, expected(request), posted, timeoutMs, (response) => readJson(whatOf(model), response))
@@ -103,7 +104,7 @@ const make = (options: HostedPartnerChatOptions) =>
 
     const open = Effect.fnUntraced(function*(request: MessageRequest) {
       const { model } = request
-      yield* checked(model, refusedMessage(request))
+      yield* checked(request, refusedMessage(request))
       const body = yield* Effect.fromResult(messageToWire(request, true))
       const posted = yield* posting("partnerStreamRawPredict", model, body)
       const { answer, settle } = yield* ask(model, expected(request), posted, idleMs, Effect.succeed)
@@ -111,7 +112,7 @@ const make = (options: HostedPartnerChatOptions) =>
     })
 
     const countTokens = Effect.fn("PartnerChat.countTokens")(function*(request: Conversation) {
-      yield* checked(request.model, refusedCount(request))
+      yield* checked(request, refusedCount(request))
       const body = yield* Effect.fromResult(countToWire(request))
       const posted = yield* posting("partnerRawPredict", "count-tokens", body)
       const what = "count-tokens"
@@ -151,25 +152,26 @@ const eventsOf = (
   settle: (tokens: number) => Effect.Effect<void, ServiceError>
 ): Stream.Stream<MessageEvent, ServiceError> =>
   Stream.suspend(() => {
+    const spentBy = tally()
     let usage: MessageUsage | undefined
     let finished = false
+    const settled = Effect.suspend(() => (usage === undefined ? Effect.void : settle(tokensOf(usage))))
     return serverSentEvents(what, bytesOf(what, response, idleMs)).pipe(
       Stream.mapEffect((data) => Effect.mapError(Effect.fromResult(eventFromWire(data)), (error) => inside(what, error))),
       Stream.filter((event) => event !== undefined),
       Stream.tap((event) => {
-        if (event.type === "message_start") usage = event.message.usage
-        if (event.type === "message_delta" && usage !== undefined) usage = added(usage, event.usage)
-        if (event.type !== "message_stop") return Effect.void
-        finished = true
-        // A stream that is left before its end keeps the estimate: what it came to is not known.
-        return usage === undefined ? Effect.void : settle(tokensOf(usage))
+        usage = spentBy(event)
+        finished ||= event.type === "message_stop"
+        return finished ? settled : Effect.void
       }),
       Stream.takeUntil((event) => event.type === "message_stop"),
       Stream.concat(Stream.suspend(() =>
         finished
           ? Stream.empty
           : Stream.fail(new ServiceError({ code: "UNAVAILABLE", message: `${what} broke off before the answer was complete` }))
-      ))
+      )),
+      // What is left, or breaks off, before its end has cost what came of it.
+      Stream.ensuring(Effect.suspend(() => (finished ? Effect.void : Effect.ignore(settled))))
     )
   })
 

@@ -37,7 +37,7 @@ export const make = (chat: ChatModel["Service"], maxContextCharacters = 100_000)
           if (event.type === "end" && event.reason === "contentFilter") return Effect.fail(withheld(model, event.detail))
           return Effect.succeed(event.type === "text" ? event.text : "")
         }),
-        Stream.takeUntil((text) => (written += text.length) > maxAnswer),
+        Stream.takeUntil((text) => (truncated ||= (written += text.length) > maxAnswer)),
         Stream.map((text) => verifier.push(text)),
         Stream.filter((text) => text !== ""),
         Stream.map((text): AnswerPart => ({ _tag: "text", text })),

@@ -3,7 +3,7 @@ import type { HttpClient } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import type { Secrets } from "../ports/Secrets.ts"
-import { chatBody, type Dialect } from "./openai/chatBody.ts"
+import { chatBody, type Dialect, limitOf } from "./openai/chatBody.ts"
 import { chatEvents } from "./openai/chatEvents.ts"
 import { type Connection, connect } from "./openai/Connection.ts"
 
@@ -22,7 +22,7 @@ export const make = Effect.fnUntraced(function*(options: OpenAiChatOptions) {
     if (field in parameters) return yield* ServiceError.invalid(`parameters.${field}`, "is set by the model itself")
   }
   const service = yield* connect(options, "chat/completions", "answers")
-  const dialect: Dialect = { model, limit: service.host === "api.openai.com" ? "max_completion_tokens" : "max_tokens" }
+  const dialect: Dialect = { model, limit: limitOf(service.host) }
   return ChatModel.of({
     model,
     stream: (request) =>

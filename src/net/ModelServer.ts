@@ -1,4 +1,4 @@
-import { Duration, Effect, Layer, type Stream } from "effect"
+import { Duration, Effect, Layer, type Redacted, type Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import type { Payload } from "../domain/Endpoint.ts"
 import { ServiceError } from "../domain/Errors.ts"
@@ -18,10 +18,14 @@ export const layer: Layer.Layer<ModelServer, never, HttpClient.HttpClient> = Lay
     return ModelServer.of({
       post: Effect.fn("ModelServer.post")(function*(
         url: string,
-        { body, contentType }: Payload
+        { body, contentType }: Payload,
+        apiKey?: Redacted.Redacted<string>
       ): Effect.fn.Return<Prediction<Stream.Stream<Uint8Array, ServiceError>>, ServiceError> {
         const what = `the model server ${new URL(url).host}`
-        const request = HttpClientRequest.post(url).pipe(HttpClientRequest.bodyUint8Array(body, contentType))
+        const request = HttpClientRequest.post(url).pipe(
+          apiKey === undefined ? (self) => self : HttpClientRequest.bearerToken(apiKey),
+          HttpClientRequest.bodyUint8Array(body, contentType)
+        )
         const response = yield* http.execute(request).pipe(
           Effect.mapError((error) => transportErrorOf(what, error)),
           Effect.timeoutOrElse({

@@ -2,6 +2,7 @@ import { Context, Effect, Stream } from "effect"
 import type {
   DeployModelRequest,
   Endpoint,
+  EndpointChange,
   EndpointName,
   EndpointSpec,
   Model,
@@ -23,6 +24,8 @@ export interface ResourceQuery extends PageRequest {
 export interface Prediction<Body> {
   readonly status: number
   readonly contentType: string
+  /** Which of the endpoint's models it was, where that is known. */
+  readonly deployedModelId?: string
   readonly body: Body
 }
 
@@ -37,6 +40,7 @@ export class Endpoints extends Context.Service<Endpoints, {
   readonly create: (spec: EndpointSpec) => Effect.Effect<Endpoint, ServiceError>
   readonly get: (name: EndpointName) => Effect.Effect<Endpoint, ServiceError>
   readonly list: (query: ResourceQuery) => Effect.Effect<Page<Endpoint>, ServiceError>
+  readonly update: (change: EndpointChange) => Effect.Effect<Endpoint, ServiceError>
   /** Refused while a model is deployed on it. */
   readonly delete: (name: EndpointName) => Effect.Effect<void, ServiceError>
 

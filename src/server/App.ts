@@ -11,7 +11,7 @@ import { type Call, type Handlers, type RawHandler, take } from "./Call.ts"
 import { ClientNames } from "./ClientNames.ts"
 import type { Fault, Faults } from "./faults/Faults.ts"
 import { type AccessRules, refusal } from "./http/Access.ts"
-import { readBody } from "./http/Body.ts"
+import { largeBody, readBody } from "./http/Body.ts"
 import { inMessage, payloadOf } from "./http/HttpBody.ts"
 import { failure, json, raw, type Reply, type ReplyStyle, streamed } from "./http/Reply.ts"
 import { LongRunning } from "./operations/LongRunning.ts"
@@ -32,6 +32,8 @@ export interface AppOptions {
   readonly callTimeout: number
   /** Bytes of a JSON body. */
   readonly mostJsonBytes: number
+  /** Bytes of the large bodies of all calls under way; one that finds no room is refused. */
+  readonly mostBodyBytes: number
 }
 
 /** Any handler, as dispatch sees it. */
@@ -47,6 +49,17 @@ export const makeApp = (options: AppOptions) =>
     const { parent } = yield* Engine
     const operations = yield* LongRunning
     let calls = 0
+    let room = options.mostBodyBytes
+
+    /** Runs a call once there is room for its body, which it keeps until it is answered. */
+    const withRoom = <A>(bytes: number, call: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
+      Effect.suspend(() => {
+        if (bytes > room) return Effect.fail(noRoom)
+        room -= bytes
+        return Effect.ensuring(call, Effect.sync(() => {
+          room += bytes
+        }))
+      })
 
     const answer = Effect.fnUntraced(function*(
       request: HttpServerRequest.HttpServerRequest,
@@ -65,7 +78,9 @@ export const makeApp = (options: AppOptions) =>
         (key === "importRagFiles" ? options.quotas?.takeImport(yield* operations.imports, names.location) : undefined)
       if (over !== undefined) return failure(over.error, style, over.metadata)
 
-      const reply = yield* named(names, Effect.gen(function*() {
+      const mostBytes = route.mostBytes ?? options.mostJsonBytes
+      const bodyBytes = key === "uploadRagFile" ? 0 : largeBody(request, mostBytes)
+      const reply = yield* named(names, withRoom(bodyBytes, Effect.gen(function*() {
         const { form, query } = yield* take(readQuery(route, search))
         const writing = { version, enumNumbers: form.enumNumbers }
         if (key === "uploadRagFile") {
@@ -78,7 +93,7 @@ export const makeApp = (options: AppOptions) =>
           })
           return json(body === undefined ? {} : encodeResponse(route, body, writing), style, 200, headers)
         }
-        const bytes = yield* readBody(request, route.mostBytes ?? options.mostJsonBytes)
+        const bytes = yield* readBody(request, mostBytes)
         if (route.raw === true) {
           const handler = options.handlers[key] as unknown as RawHandler<AnyRoute> // the table gives a raw route a raw handler
           const { body, contentType, inMessage: asMessage } = payloadOf(bytes, request.headers["content-type"] ?? "")
@@ -94,7 +109,7 @@ export const makeApp = (options: AppOptions) =>
           return streamed(Stream.map(messages, (message) => encodeResponse(route, message, writing)), style)
         }
         return json(encodeResponse(route, response, writing), style)
-      }))
+      })))
       if (fault.drop === "reply") return yield* dropped(request)
       return fault.drop === "middle" ? yield* broken(request, reply) : reply
     })
@@ -112,8 +127,10 @@ export const makeApp = (options: AppOptions) =>
       const framed: ReplyStyle = routes[found.key].stream === true ? { ...style, framing: /(?:^|&)(?:\$|%24)?alt=sse(?:&|$)/.test(search) ? "sse" : "array" } : style
       if (calls >= options.mostCalls) return failure(busy, framed)
       calls += 1
-      return yield* answer(request, found, search, framed).pipe(
-        Effect.timeoutOrElse({ duration: options.callTimeout, orElse: () => Effect.succeed(failure(tooSlow, framed)) }),
+      const call = answer(request, found, search, framed).pipe(
+        Effect.timeoutOrElse({ duration: options.callTimeout, orElse: () => Effect.succeed(failure(tooSlow, framed)) })
+      )
+      return yield* (onlyAsks(found) ? Effect.interruptible(call) : call).pipe(
         Effect.catch((error) => Effect.succeed(failure(error, framed))),
         Effect.catchCauseIf(
           (cause) => !Cause.hasInterruptsOnly(cause),
@@ -158,9 +175,13 @@ const broken = (request: HttpServerRequest.HttpServerRequest, reply: Reply): Eff
     return yield* dropped(request)
   })
 
+/** Such a call ends when its client leaves, and with it what a model would be paid for; one that changes something is brought to its end. */
+const onlyAsks = ({ key }: Match): boolean => /^(?:PredictionService|VertexRagService)\./.test(routes[key].rpc)
+
 const wantsPretty = (search: string): boolean => /(?:^|&)(?:\$|%24)?prettyPrint=(?:1|true)(?:&|$)/i.test(search)
 
 const noSuchMethod = new ServiceError({ code: "NOT_FOUND", message: "Method not found." })
 const busy = new ServiceError({ code: "UNAVAILABLE", message: "The server has too many calls under way.", retryAfter: 1_000 })
+const noRoom = new ServiceError({ code: "UNAVAILABLE", message: "The server has too many large requests under way.", retryAfter: 1_000 })
 const tooSlow = new ServiceError({ code: "DEADLINE_EXCEEDED", message: "The call took too long." })
 const internal = new ServiceError({ code: "INTERNAL", message: "Internal error encountered." })

@@ -17,6 +17,7 @@ import type { Generator } from "../ports/Generator.ts"
 import type { ModelCatalog } from "../ports/ModelCatalog.ts"
 import type { Operations } from "../ports/Operations.ts"
 import type { PartnerChat } from "../ports/PartnerChat.ts"
+import type { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import { makeApp } from "./App.ts"
 import type { FaultRule } from "./faults/FaultFile.ts"
@@ -70,6 +71,8 @@ export interface ServeLimits {
   readonly upload: number
   /** Bytes of a JSON body. */
   readonly json: number
+  /** Bytes of the large bodies of all calls under way. */
+  readonly bodies: number
   /** Bytes of a request's headers. */
   readonly headers: number
   readonly connections: number
@@ -86,6 +89,8 @@ export interface ServeLimits {
 const defaults: ServeLimits = {
   upload: 25 * 1024 * 1024,
   json: 20 * 1024 * 1024,
+  // The largest that a route takes, and a few others beside it; reading one takes about five times its size.
+  bodies: 192 * 1024 * 1024,
   headers: 16 * 1024,
   connections: 512,
   calls: 128,
@@ -97,7 +102,7 @@ const defaults: ServeLimits = {
 /** Bytes of all resumable uploads that are not finished. */
 const uploadsUnderWay = 256 * 1024 * 1024
 
-export type ServerNeeds = Corpora | Files | Retrieval | Operations | Generator | ChatModel | Generation | PartnerChat | BatchPrediction | ModelCatalog | Endpoints | Engine | Embedder
+export type ServerNeeds = Corpora | Files | Retrieval | Operations | Generator | QueryRewriter | ChatModel | Generation | PartnerChat | BatchPrediction | ModelCatalog | Endpoints | Engine | Embedder
 
 /** Serves the API over an engine for as long as the scope lives. Gives the base URL once it is ready. */
 export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: string }, ServiceError, ServerNeeds | Scope.Scope> =>
@@ -148,7 +153,8 @@ export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: stri
         about: { name: "sluice", version: options.version, engine: name, embedder: embedder.id, model: chat.model, apiVersions: ["v1", "v1beta1"] },
         mostCalls: limits.calls,
         callTimeout: limits.call,
-        mostJsonBytes: limits.json
+        mostJsonBytes: limits.json,
+        mostBodyBytes: limits.bodies
       })
     }).pipe(Effect.provide(kept))
 

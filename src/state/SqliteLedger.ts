@@ -82,7 +82,7 @@ const make = Effect.gen(function*() {
           setScope(scope, record)
         })
       ),
-    scan: (scope) => Effect.acquireRelease(run(() => openScan(db, scope, ++scans)), (scan) => Effect.sync(scan.close)).pipe(
+    scan: (scope) => Effect.acquireRelease(run(() => openScan(db, scope)), (scan) => Effect.sync(scan.close)).pipe(
       Effect.map((scan): Scan => ({
         see: (source, paths, pathHash) => run(() => scan.see(source, paths, pathHash)),
         missing: keyset(
@@ -179,11 +179,15 @@ const make = Effect.gen(function*() {
   })
 })
 
+/** Scans so far, in this process. */
+let scans = 0
+
 /**
  * The temporary tables of one scan. They live in SQLite's temporary database, which spills to disk: seeing 100,000
  * paths costs no memory and writes nothing to the state database. Each scan has its own: a program may run several at once.
  */
-const openScan = (db: DatabaseSync, scope: string, id: number) => {
+const openScan = (db: DatabaseSync, scope: string) => {
+  const id = ++scans
   const tables = {
     seen: `temp.seen${id}`,
     claimed: `temp.claimed${id}`,

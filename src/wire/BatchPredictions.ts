@@ -16,7 +16,7 @@ import { ServiceError } from "../domain/Errors.ts"
 import type { PartialFailure } from "../domain/Operation.ts"
 import { codeOfNumber, statusToWire } from "./Errors.ts"
 import type { BatchPredictionJob } from "./messages/BatchPrediction.ts"
-import { defined, required, text } from "./optional.ts"
+import { defined, isSet, required, text } from "./optional.ts"
 
 type WireInput = NonNullable<BatchPredictionJob["inputConfig"]>
 type WireOutput = NonNullable<BatchPredictionJob["outputConfig"]>
@@ -72,9 +72,6 @@ const forOwnModels = (wire: BatchPredictionJob): Result.Result<void, ServiceErro
     "is for models of your own; this job is for a publisher's model, whose rows carry their parameters"
   ))
 }
-
-const isSet = (value: unknown): boolean =>
-  value !== undefined && value !== null && value !== "" && value !== false && !(typeof value === "object" && Object.keys(value).length === 0)
 
 const inputFromWire = ({ bigquerySource, gcsSource, instancesFormat }: WireInput): Result.Result<BatchInput, ServiceError> =>
   Result.gen(function*() {

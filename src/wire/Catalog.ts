@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import { type Condition, parseFilter, soughtIn } from "../domain/ListFilter.ts"
+import { type Filter, parseFilter, soughtIn } from "../domain/ListFilter.ts"
 import { type CatalogModel, type CatalogQuery, type DeployOption, hubId, type Notebook, versionedName } from "../domain/ModelCatalog.ts"
 import { containerFromWire, containerToWire, resourcesFromWire, resourcesToWire } from "./Machines.ts"
 import type { Of } from "./Message.ts"
@@ -33,8 +33,9 @@ export const catalogQueryFromWire = (parent: string, request: ListRequest): Resu
       ...(publisher === "*" ? {} : { publisher }),
       ...(request.listAllVersions === true ? { allVersions: true } : {})
     }
-    for (const group of yield* parseFilter(request.filter ?? "")) {
-      const parts = group.map(partOf)
+    const filter = yield* parseFilter(request.filter ?? "")
+    for (const one of "all" in filter ? filter.all : [filter]) {
+      const parts = ("any" in one ? one.any : [one]).map(partOf)
       const [part] = parts
       // The one OR that clients write looks for a word in two names.
       if (part === undefined || parts.some((other) => other === undefined || other.search !== part.search) || (parts.length > 1 && part.search === undefined)) {
@@ -48,7 +49,9 @@ export const catalogQueryFromWire = (parent: string, request: ListRequest): Resu
     return query
   })
 
-const partOf = ({ field, operator, value }: Condition): CatalogQuery | undefined => {
+const partOf = (filter: Filter): CatalogQuery | undefined => {
+  if (!("field" in filter)) return undefined
+  const { field, operator, value } = filter
   const truth = value === "true"
   if (field === "is_deployable" && operator === "=") return { deployable: truth }
   if (field === "is_hf_wildcard" && operator === "=") return { hub: truth }

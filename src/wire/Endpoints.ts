@@ -3,6 +3,7 @@ import {
   type DeployedModel,
   type DeployModelRequest,
   type Endpoint,
+  type EndpointChange,
   EndpointName,
   type EndpointSpec,
   ModelName,
@@ -17,19 +18,58 @@ import type {
   UndeployModelRequest
 } from "./messages/Endpoint.ts"
 import type { Of } from "./Message.ts"
+import { fieldMask } from "./fieldMask.ts"
 import { defined, required, text } from "./optional.ts"
+import { settingsIn, settingsOf } from "./settings.ts"
 
-export const endpointSpecToWire = ({ endpointId: _, ...spec }: EndpointSpec): WireEndpoint => spec
+type EndpointField = keyof WireEndpoint
+type DeployedField = keyof WireDeployed
+
+const endpointFields: ReadonlyArray<EndpointField> =
+  ["name", "displayName", "description", "labels", "deployedModels", "trafficSplit", "createTime", "updateTime"]
+/** What the service says of an endpoint, and a request has no say in. */
+const endpointOutput: ReadonlyArray<EndpointField> =
+  ["etag", "modelDeploymentMonitoringJob", "dedicatedEndpointDns", "satisfiesPzs", "satisfiesPzi"]
+const deployedFields: ReadonlyArray<DeployedField> =
+  ["id", "model", "modelVersionId", "displayName", "dedicatedResources", "serviceAccount", "createTime"]
+const deployedOutput: ReadonlyArray<DeployedField> = ["privateEndpoints", "status"]
+
+export const endpointSpecToWire = ({ endpointId: _, settings, ...spec }: EndpointSpec): WireEndpoint => ({
+  ...settingsIn<WireEndpoint>(settings),
+  ...spec
+})
 
 export const endpointSpecFromWire = (wire: WireEndpoint, endpointId: string | undefined): EndpointSpec =>
   defined({
     displayName: wire.displayName ?? "",
     description: text(wire.description),
     labels: some(wire.labels),
+    settings: settingsOf(wire, [...endpointFields, ...endpointOutput]),
     endpointId: text(endpointId)
   })
 
-export const endpointToWire = (endpoint: Endpoint): WireEndpoint => ({
+const changeable = ["displayName", "description", "labels", "trafficSplit"] as const satisfies ReadonlyArray<keyof EndpointChange & EndpointField>
+
+export const endpointChangeToWire = ({ endpoint: _, ...body }: EndpointChange) => ({
+  body: body satisfies WireEndpoint,
+  query: { updateMask: Object.keys(body).join(",") }
+})
+
+/** What the mask names is changed, and cleared where the body does not have it. */
+export const endpointChangeFromWire = (endpoint: EndpointName, wire: WireEndpoint, updateMask: string | undefined): Result.Result<EndpointChange, ServiceError> =>
+  Result.gen(function*() {
+    const paths = fieldMask(yield* required(updateMask, "update_mask"))
+    const strange = paths.find((path) => !changeable.some((field) => field === path))
+    if (strange !== undefined) {
+      return yield* Result.fail(ServiceError.invalid("update_mask", `${strange.slice(0, 100)} cannot be changed: it takes display_name, description, labels and traffic_split`))
+    }
+    const { description = "", displayName = "", labels = {}, trafficSplit = {} } = wire
+    const all = { displayName, description, labels, trafficSplit }
+    return { endpoint, ...Object.fromEntries(Object.entries(all).filter(([field]) => paths.includes(field))) }
+  })
+
+export const endpointToWire = ({ settings, ...endpoint }: Endpoint): WireEndpoint => ({
+  ...settingsIn<WireEndpoint>(settings),
   ...endpoint,
   deployedModels: endpoint.deployedModels.map(deployedModelToWire)
 })
@@ -43,13 +83,17 @@ export const endpointFromWire = (wire: WireEndpoint): Result.Result<Endpoint, Se
       labels: some(wire.labels),
       deployedModels: yield* Result.all((wire.deployedModels ?? []).map(deployedModelFromWire)),
       trafficSplit: wire.trafficSplit ?? {},
+      settings: settingsOf(wire, endpointFields),
       createTime: wire.createTime ?? "",
       updateTime: wire.updateTime ?? ""
     })
   })
 
-export const deployedModelToWire = ({ resources, ...deployed }: DeployedModel): WireDeployed =>
-  resources === undefined ? deployed : { ...deployed, dedicatedResources: resourcesToWire(resources) }
+export const deployedModelToWire = ({ resources, settings, ...deployed }: Partial<DeployedModel>): WireDeployed => ({
+  ...settingsIn<WireDeployed>(settings),
+  ...deployed,
+  ...(resources === undefined ? {} : { dedicatedResources: resourcesToWire(resources) })
+})
 
 export const deployedModelFromWire = (wire: WireDeployed): Result.Result<DeployedModel, ServiceError> =>
   Result.gen(function*() {
@@ -62,17 +106,13 @@ export const deployedModelFromWire = (wire: WireDeployed): Result.Result<Deploye
         ? undefined
         : yield* resourcesFromWire(wire.dedicatedResources, "deployed_model.dedicated_resources"),
       serviceAccount: text(wire.serviceAccount),
+      settings: settingsOf(wire, deployedFields),
       createTime: text(wire.createTime)
     })
   })
 
-export const deployModelToWire = ({ endpoint: _, model, resources, trafficSplit, ...rest }: DeployModelRequest): WireDeployRequest =>
-  defined({
-    deployedModel: deployedFields({ ...rest, model, ...(resources === undefined ? {} : { dedicatedResources: resourcesToWire(resources) }) }),
-    trafficSplit
-  })
-
-const deployedFields = (fields: WireDeployed): WireDeployed => fields
+export const deployModelToWire = ({ endpoint: _, trafficSplit, ...deployed }: DeployModelRequest): WireDeployRequest =>
+  defined({ deployedModel: deployedModelToWire(deployed), trafficSplit })
 
 /** A model that is not on machines of its own, this server would have nothing to say about. */
 export const deployModelFromWire = (endpoint: EndpointName, wire: WireDeployRequest): Result.Result<DeployModelRequest, ServiceError> =>
@@ -86,7 +126,8 @@ export const deployModelFromWire = (endpoint: EndpointName, wire: WireDeployRequ
     }
     yield* required(model, "deployed_model.model")
     const { displayName, model: named, resources, serviceAccount } = yield* deployedModelFromWire(wire.deployedModel ?? {})
-    return defined({ endpoint, model: named, displayName, resources, serviceAccount, trafficSplit: some(wire.trafficSplit) })
+    const settings = settingsOf(wire.deployedModel ?? {}, [...deployedFields, ...deployedOutput])
+    return defined({ endpoint, model: named, displayName, resources, serviceAccount, settings, trafficSplit: some(wire.trafficSplit) })
   })
 
 export const undeployToWire = ({ deployedModelId, trafficSplit }: UndeployRequest): Of<typeof UndeployModelRequest> =>

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import type { Answer, Citation, Support } from "../domain/Answer.ts"
+import type { Answer, Citation, Exchange, Support } from "../domain/Answer.ts"
 import type { CorpusName } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { Content } from "./messages/Content.ts"
@@ -33,7 +33,7 @@ export const groundedQuestionToWire = (
 
 /**
  * What a generation request asks: the text of its last turn, and where to look for the answer if it has a RAG tool.
- * Turns before the last, and all that is not about grounding, are read from the message itself.
+ * Turns before the last are `exchangesFromWire`; all that is not about grounding is read from the message itself.
  */
 export const groundedQuestionFromWire = (
   parent: string,
@@ -53,6 +53,24 @@ export const groundedQuestionFromWire = (
       selection: only === undefined ? undefined : yield* storeFromWire(parent, only.store, only.at)
     })
   })
+
+/** What was said before the last turn: everything a person said in a row, with the answer to it. */
+export const exchangesFromWire = ({ contents = [] }: GenerateContentRequest): ReadonlyArray<Exchange> => {
+  const exchanges: Array<Exchange> = []
+  let goesOn = false
+  for (const content of contents.slice(0, -1)) {
+    const text = contentText(content)
+    const last = exchanges.at(-1)
+    if (content.role === "model") {
+      if (last !== undefined) exchanges[exchanges.length - 1] = { ...last, answer: last.answer + text }
+    } else if (goesOn && last !== undefined) {
+      const question = `${last.question}\n${text}`
+      exchanges[exchanges.length - 1] = { ...last, question, standalone: question }
+    } else exchanges.push({ question: text, standalone: text, answer: "" })
+    goesOn = content.role !== "model"
+  }
+  return exchanges.filter(({ question }) => question.trim() !== "")
+}
 
 /** The text of a content's parts, thoughts left out. */
 export const contentText = (content: Content | undefined): string =>
@@ -179,7 +197,8 @@ const groundingToWire = (answer: Answer, question: string | undefined): Groundin
         ragChunk: chunkToWire(citation)
       }
     })),
-    groundingSupports: answer.supports.map(({ citations, confidence, end, start }) => {
+    // The service drops supports of little confidence; a sentence without evidence has none.
+    groundingSupports: answer.supports.filter(({ citations }) => citations.length > 0).map(({ citations, confidence, end, start }) => {
       const indices = citations.flatMap((index) => places.get(index) ?? [])
       return defined({
         segment: {

@@ -5,6 +5,7 @@ import type { Of } from "./Message.ts"
 import type { ModelContainerSpec } from "./messages/Container.ts"
 import type { DedicatedResources, MachineSpec } from "./messages/Machine.ts"
 import { count, defined, text } from "./optional.ts"
+import { settingsIn, settingsOf } from "./settings.ts"
 
 type WireMachine = Of<typeof MachineSpec>
 type WireResources = Of<typeof DedicatedResources>
@@ -12,6 +13,7 @@ type WireContainer = Of<typeof ModelContainerSpec>
 
 export const resourcesToWire = (resources: Resources): WireResources =>
   defined({
+    ...settingsIn<WireResources>(resources.settings),
     machineSpec: machineToWire(resources.machine),
     minReplicaCount: resources.minReplicaCount ?? 1,
     maxReplicaCount: resources.maxReplicaCount,
@@ -19,8 +21,9 @@ export const resourcesToWire = (resources: Resources): WireResources =>
     spot: resources.spot
   })
 
-const machineToWire = ({ acceleratorCount, acceleratorType, machineType, reservation, tpuTopology }: Machine): WireMachine =>
+const machineToWire = ({ acceleratorCount, acceleratorType, machineType, reservation, settings, tpuTopology }: Machine): WireMachine =>
   defined({
+    ...settingsIn<WireMachine>(settings),
     machineType,
     acceleratorType,
     acceleratorCount,
@@ -38,8 +41,12 @@ export const resourcesFromWire = (wire: WireResources, at: string): Result.Resul
       minReplicaCount: count(wire.minReplicaCount),
       maxReplicaCount: count(wire.maxReplicaCount),
       requiredReplicaCount: count(wire.requiredReplicaCount),
-      spot: wire.spot === true ? true : undefined
+      spot: wire.spot === true ? true : undefined,
+      settings: settingsOf(wire, resourceFields)
     }))
+
+const resourceFields: ReadonlyArray<keyof WireResources> = ["machineSpec", "minReplicaCount", "maxReplicaCount", "requiredReplicaCount", "spot"]
+const machineFields: ReadonlyArray<keyof WireMachine> = ["machineType", "acceleratorType", "acceleratorCount", "tpuTopology", "reservationAffinity"]
 
 const affinities = Reservation.fields.affinity.literals
 
@@ -59,7 +66,8 @@ const machineFromWire = (wire: WireMachine, at: string): Result.Result<Machine, 
     tpuTopology: text(wire.tpuTopology),
     reservation: affinity === undefined
       ? undefined
-      : defined({ affinity, key: text(given?.key), values: given?.values === undefined || given.values.length === 0 ? undefined : given.values })
+      : defined({ affinity, key: text(given?.key), values: given?.values === undefined || given.values.length === 0 ? undefined : given.values }),
+    settings: settingsOf(wire, machineFields)
   }))
 }
 

@@ -32,6 +32,8 @@ export interface Field<out A = unknown> {
   readonly schema: Schema.Decoder<A>
   /** Its zero value means something and is written: `optional` fields. Members of a one-of have it too. */
   readonly presence?: true
+  /** Likewise, in a request, though the proto keeps no presence. */
+  readonly kept?: true
   /** The one-of it belongs to, in the proto's spelling. */
   readonly oneof?: string
   /** In this API version only. */
@@ -165,6 +167,8 @@ export interface Any extends JsonObject {
 
 /** `optional` in the proto: zero is written. */
 export const optional = <A>(field: Field<A>): Field<A> => ({ ...field, presence: true })
+/** Zero is written, though the proto has no `optional`: in a request it is something that was asked for. */
+export const kept = <A>(field: Field<A>): Field<A> => ({ ...field, kept: true })
 export const oneof = <A>(name: string, field: Field<A>): Field<A> => ({ ...field, oneof: name, presence: true })
 export const only = <A>(version: ApiVersion, field: Field<A>): Field<A> => ({ ...field, only: version })
 export const deprecated = <A>(field: Field<A>): Field<A> => ({ ...field, deprecated: true })

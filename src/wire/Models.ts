@@ -4,12 +4,46 @@ import type { ServiceError } from "../domain/Errors.ts"
 import { containerFromWire, containerToWire } from "./Machines.ts"
 import type { Model as WireModel, UploadModelRequest } from "./messages/Model.ts"
 import { defined, required, text } from "./optional.ts"
+import { settingsIn, settingsOf } from "./settings.ts"
+
+const fields: ReadonlyArray<keyof WireModel> = [
+  "name",
+  "versionId",
+  "displayName",
+  "description",
+  "labels",
+  "containerSpec",
+  "artifactUri",
+  "baseModelSource",
+  "deployedModels",
+  "createTime",
+  "updateTime",
+  // Told of every model alike.
+  "supportedDeploymentResourcesTypes",
+  "modelSourceInfo"
+]
+/** What the service says of a model, and a request has no say in. */
+const output: ReadonlyArray<keyof WireModel> = [
+  "versionCreateTime",
+  "versionUpdateTime",
+  "supportedExportFormats",
+  "trainingPipeline",
+  "supportedInputStorageFormats",
+  "supportedOutputStorageFormats",
+  "etag",
+  "originalModelInfo",
+  "metadataArtifact",
+  "satisfiesPzs",
+  "satisfiesPzi",
+  "checkpoints"
+]
 
 export const modelSpecToWire = (spec: ModelSpec): UploadModelRequest =>
   defined({
     parentModel: spec.parentModel,
     modelId: spec.modelId,
     model: defined({
+      ...settingsIn<WireModel>(spec.settings),
       displayName: spec.displayName,
       description: spec.description,
       labels: spec.labels,
@@ -32,13 +66,15 @@ export const modelSpecFromWire = ({ model = {}, modelId, parentModel }: UploadMo
     publicModelVersion: text(source?.versionId),
     container: model.containerSpec === undefined ? undefined : containerFromWire(model.containerSpec),
     artifactUri: text(model.artifactUri),
+    settings: settingsOf(model, [...fields, ...output]),
     modelId: text(modelId),
     parentModel: text(parentModel)
   })
 }
 
 /** The container is for input only: the service does not give it back (model.proto). */
-export const modelToWire = ({ container: _, publicModelName, publicModelVersion, ...model }: Model): WireModel => ({
+export const modelToWire = ({ container: _, publicModelName, publicModelVersion, settings, ...model }: Model): WireModel => ({
+  ...settingsIn<WireModel>(settings),
   ...model,
   supportedDeploymentResourcesTypes: ["DEDICATED_RESOURCES"],
   ...defined({
@@ -62,6 +98,7 @@ export const modelFromWire = (wire: WireModel): Result.Result<Model, ServiceErro
       publicModelVersion: text(source?.versionId),
       deployedModels: (wire.deployedModels ?? []).flatMap(({ deployedModelId = "", endpoint = "" }) =>
         endpoint === "" ? [] : [{ endpoint: EndpointName.make(endpoint), deployedModelId }]),
+      settings: settingsOf(wire, fields),
       createTime: wire.createTime ?? "",
       updateTime: wire.updateTime ?? ""
     })

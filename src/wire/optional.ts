@@ -12,3 +12,7 @@ export const text = (value: string | undefined): string | undefined => (value ==
 
 /** Likewise for numbers. */
 export const count = (value: number | undefined): number | undefined => (value === 0 ? undefined : value)
+
+/** Whether a field of whatever type says something: nothing, zero and empty do not. */
+export const isSet = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== "" && value !== false && value !== 0 && !(typeof value === "object" && Object.keys(value).length === 0)

@@ -50,7 +50,7 @@ const writeAny = (types: ReadonlyArray<AnyMessage>, value: JsonObject, options: 
 const isZero = (field: Field, value: Json): boolean => {
   if (Array.isArray(value)) return value.length === 0
   if (field.kind.kind === "map" && isJsonObject(value)) return Object.keys(value).length === 0
-  if (field.presence === true || field.kind.kind === "value") return false
+  if (field.presence === true || field.kept === true || field.kind.kind === "value") return false
   if (field.kind.kind === "int64") return value === "0"
   if (field.kind.kind === "enum") return typeof value === "string" && field.kind.numbers[value] === 0
   return value === "" || value === 0 || value === false

@@ -9,7 +9,7 @@ import { fakeOpenAi, sendChat, sendJson as refuse } from "../fakes/openai.ts"
 import { batchLine } from "../support/echoModel.ts"
 import { events, sluice, start } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
-import { project } from "./project.ts"
+import { pipelineFile, project } from "./project.ts"
 
 const run = (cwd: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => Effect.promise(() => sluice(args, { cwd, env }))
 
@@ -93,27 +93,46 @@ describe("batch jobs on this machine", () => {
       ])
     }).pipe(Effect.scoped), 60_000)
 
-  it.live("answer a file of questions from a corpus, with citations, going on where they stopped", () =>
+  it.live("answer a file of questions from a corpus, with citations, and ask again those that failed", () =>
     Effect.gen(function*() {
+      let down = true
+      const asked: Array<string> = []
+      const upstream = yield* fakeOpenAi((request, response) => {
+        const text = request.body.messages.map(({ content }) => content).join("")
+        asked.push(text)
+        if (text.includes("king of France") && down) return refuse(response, 400, { error: { message: "not now", type: "invalid_request_error" } })
+        sendChat(response, [text.includes("king of France") ? "NO ANSWER" : "It is 150 euros a night [1 \"The hotel limit in Osaka is 150 euros a night.\"]."])
+      })
       const cwd = yield* project({ "questions.jsonl": "{\"custom_id\":\"q1\",\"question\":\"What is the hotel limit in Osaka?\"}\n{\"question\":\"Who is the king of France?\",\"team\":\"x\"}\n" })
+      write(cwd, { "pipeline.yaml": pipelineFile.replace("model: extractive", `model: { openai: { url: "${upstream.baseUrl}", model: m } }`) })
       yield* run(cwd, ["run"])
-      const done = yield* run(cwd, ["batch", "run", "pipeline.yaml", "questions.jsonl", "-o", "out.jsonl"])
-      assert.deepStrictEqual([done.code, done.stdout], [0, "answered 1, not in the corpus 1, failed 0: out.jsonl\n"], done.stderr)
+      const ask = ["batch", "run", "pipeline.yaml", "questions.jsonl", "-o", "out.jsonl", "--concurrency", "2"]
+      const failed = yield* run(cwd, ask)
+      assert.deepStrictEqual([failed.code, failed.stdout], [3, "answered 1, not in the corpus 0, failed 1: out.jsonl\n"], failed.stderr)
+      assert.match(failed.stderr, /run it again to ask only those that failed/)
       const [first, second] = jsonLines(join(cwd, "out.jsonl"))
       assert.deepInclude(first, { custom_id: "q1", grounded: true })
       assert.match(JSON.stringify(first?.["citations"]), /"sourceDisplayName":"travel\/hotels\.md".*"quote":"The hotel limit in Osaka is 150 euros a night\."/)
-      assert.deepInclude(second, { custom_id: "2", team: "x", grounded: false })
-      assert.deepStrictEqual(readdirSync(cwd).filter((name) => name.endsWith(".part")), [])
+      assert.deepInclude(second, { custom_id: "2", team: "x" })
+      assert.match(JSON.stringify(second?.["error"]), /not now/)
+
+      down = false
+      const before = asked.length
+      const done = yield* run(cwd, ask)
+      assert.deepStrictEqual([done.code, done.stdout], [0, "answered 1, not in the corpus 1, failed 0: out.jsonl\n"], done.stderr)
+      assert.match(done.stderr, /going on after 1 answers/)
+      assert.strictEqual(asked.length, before + 1)
+      assert.deepStrictEqual(jsonLines(join(cwd, "out.jsonl")).map(({ custom_id, grounded }) => [custom_id, grounded]), [["q1", true], ["2", false]])
+      assert.deepStrictEqual(readdirSync(cwd).filter((name) => /\.(?:part|tmp)$/.test(name)), [])
     }).pipe(Effect.scoped), 60_000)
 })
 
 describe("batch jobs on Vertex AI", () => {
-  it.live("are checked in object storage first, and found by whoever asks for them", () =>
+  it.live("are checked in object storage first", () =>
     Effect.gen(function*() {
       const gcs = yield* fakeGcs()
       const jobs: Array<object> = []
       const service = yield* fakeServer((asked, response) => {
-        if (asked.method === "GET") return sendJson(response, 200, { batchPredictionJobs: jobs })
         const job = { ...JSON.parse(String(asked.body)), name: "projects/p/locations/us-central1/batchPredictionJobs/7", state: "JOB_STATE_PENDING", createTime: "2026-01-01T00:00:00Z" }
         jobs.push(job)
         sendJson(response, 200, job)
@@ -135,7 +154,5 @@ describe("batch jobs on Vertex AI", () => {
       assert.match(uri, /^gs:\/\/acme\/staged\/[0-9a-f]{16}-local\.jsonl$/)
       assert.strictEqual(String(gcs.object("acme", uri.replace("gs://acme/", ""))?.data), batchLine("a"))
       assert.deepInclude(events(asked)[0], { state: "PENDING", model: "publishers/google/models/gemini-x" })
-      const listed = events(yield* run(cwd, ["batch", "list", "--json"], env))
-      assert.deepStrictEqual(listed.map(({ displayName }) => displayName), ["local.jsonl"])
     }).pipe(Effect.scoped), 60_000)
 })

@@ -4,10 +4,12 @@ import { displayWidth } from "effect/cli/CliOutput"
 import { TestClock } from "effect/testing"
 import { vi } from "vitest"
 import { Output } from "../../src/cli/Output.ts"
+import { RagFileName } from "../../src/domain/RagFile.ts"
 import { bytes, count, plural, seconds } from "../../src/cli/render/numbers.ts"
 import { makeProgress } from "../../src/cli/render/Progress.ts"
+import { renderAnswer, renderFooting } from "../../src/cli/render/Answer.ts"
 import { makeTable, table } from "../../src/cli/render/Table.ts"
-import { excerpt, wrap } from "../../src/cli/render/wrap.ts"
+import { excerpt, wrap, wrapping } from "../../src/cli/render/wrap.ts"
 
 describe("numbers", () => {
   it("are written for people", () => {
@@ -15,6 +17,20 @@ describe("numbers", () => {
     assert.deepStrictEqual([plural(1, "file"), plural(2, "file"), plural(0, "corpus", "corpora")], ["1 file", "2 files", "0 corpora"])
     assert.deepStrictEqual([0.04, 12, 200, 7500].map(seconds), ["0.04 s", "12 s", "3 min 20 s", "2 h 05 min"])
     assert.deepStrictEqual([12, 1500, 2_000_000].map(bytes), ["12 B", "1.5 kB", "2.0 MB"])
+  })
+})
+
+describe("an answer", () => {
+  const look = { paint: (_: string, text: string) => text, width: 80 } as const
+  const answer = { text: "Ten days [1].", grounded: true, supports: [], model: "m" }
+  const citation = { index: 1, file: RagFileName.make("f"), sourceUri: "", sourceDisplayName: "claims.md", quote: "within ten days" }
+
+  it("is shown with its sources, and with whether it was cut off", () => {
+    assert.strictEqual(renderAnswer({ ...answer, citations: [] }, look), "Ten days [1].")
+    assert.strictEqual(renderAnswer({ ...answer, citations: [citation] }, look), "Ten days [1].\n\n  [1] claims.md\n      \"within ten days\"")
+    const cut = renderAnswer({ ...answer, citations: [citation], truncated: true }, look)
+    assert.match(cut, /^Ten days \[1\]\.\n\(cut off: .*\)\n\n {2}\[1\] claims\.md\n/)
+    assert.match(renderFooting({ ...answer, citations: [], truncated: true }, look), /^\(cut off: .*\)$/)
   })
 })
 
@@ -26,6 +42,23 @@ describe("wrap", () => {
       for (const line of wrapped.split("\n")) assert.isAtMost(displayWidth(line), width)
       assert.strictEqual(wrapped.replace(/\s/g, ""), text.replace(/\s/g, ""))
     }
+  })
+
+  it("does the same with a text that comes in pieces, however it is cut", () => {
+    const text = `One two three ${"x".repeat(90)} four.\n\n- ${"休暇は翌年に繰り越せます。".repeat(8)} end\n${"and so on ".repeat(30)}`
+    for (const width of [24, 33, 60]) {
+      for (const size of [1, 7, text.length]) {
+        const { push, rest } = wrapping(width)
+        let flowed = ""
+        for (let at = 0; at < text.length; at += size) flowed += push(text.slice(at, at + size))
+        flowed += rest()
+        for (const line of flowed.split("\n")) assert.isAtMost(displayWidth(line), width)
+        assert.strictEqual(flowed.replace(/\s/g, ""), text.replace(/\s/g, ""))
+        assert.include(flowed, "four.\n\n-")
+      }
+    }
+    const { push, rest } = wrapping(80)
+    assert.deepStrictEqual([push("one tw"), push("o 休"), push("暇"), push("th"), rest()], ["one", " two 休", "暇", "", "th"])
   })
 
   it("shows the beginning of what is too long", () => {

@@ -41,6 +41,8 @@ describe("plan, run, status, retry", () => {
       const unchanged = yield* run(cwd, "plan", "--detailed-exitcode")
       assert.strictEqual(unchanged.code, 0)
       assert.match(unchanged.stdout, /^0 to add, 0 to change, 0 to move, 0 to delete, 3 unchanged, 0 skipped$/m)
+      assert.notMatch(unchanged.stdout, /leave\.md/)
+      assert.match((yield* run(cwd, "plan", "--all")).stdout, /^unchanged +docs: leave\.md$/m)
       const second = yield* run(cwd, "run")
       assert.strictEqual(second.code, 0)
       assert.match(second.stdout, /^Done in .*: 0 chunks written, 0 chunks embedded \(0 tokens\)$/m)

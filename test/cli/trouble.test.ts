@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
+import { fakeOpenAi, sendEmbeddings } from "../fakes/openai.ts"
 import { events, type Finished, sluice, start } from "../support/Sluice.ts"
-import { project } from "./project.ts"
+import { pipelineFile, project } from "./project.ts"
 
 const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
 
@@ -18,36 +19,50 @@ const assertOneError = ({ code, stderr, stdout }: Finished, says: RegExp) => {
   assert.match(stderr, says)
 }
 
-const pages = 150
-
-/** Documents that take a while. */
-const slow = Object.fromEntries(
-  Array.from({ length: pages }, (_, i) => [`docs/pages/${i}.md`, `# Page ${i}\n\n${`Sentence ${i} about valve ${i * 7} and meter ${i * 13}.\n\n`.repeat(40)}`])
+/** Pages of some ten chunks each. */
+const pages = (count: number) => Object.fromEntries(
+  Array.from({ length: count }, (_, i) => [`docs/pages/${i}.md`, `# Page ${i}\n\n${`Sentence ${i} about valve ${i * 7} and meter ${i * 13}.\n\n`.repeat(40)}`])
 )
 
-/** Starts a run and waits until it has written a file. */
-const underWay = (cwd: string) => {
-  const started = start(["run", "--json"], { cwd })
-  return Effect.promise(async () => {
-    await new Promise<void>((resolve, reject) => {
-      let seen = ""
-      started.child.stdout?.on("data", (text: string) => {
-        seen += text
-        if (seen.includes(`"type":"file"`)) resolve()
-      })
-      void started.finished.then(({ stderr }) => reject(new Error(`ended early: ${stderr}`)))
-    })
-    return started
+/**
+ * A run that is under way, some of it written, for as long as the test wants it to be: its embeddings come from here,
+ * and after the first few none comes before `goOn`.
+ */
+const underWay = Effect.gen(function*() {
+  const reached = yield* Deferred.make<void>()
+  const kept: Array<() => void> = []
+  let held = true
+  const server = yield* fakeOpenAi((request, response, count) => {
+    const answer = () => sendEmbeddings(request, response, (text) => [text.length, 1, 2, 3])
+    if (!held || count < 2) return answer()
+    kept.push(answer)
+    Effect.runSync(Deferred.succeed(reached, undefined))
   })
-}
+  const cwd = yield* project({
+    ...pages(40),
+    "pipeline.yaml": pipelineFile.replace(
+      "{ displayName: Test }",
+      `{ displayName: Test, embedding: { openai: { url: "${server.baseUrl}", model: m, dimensions: 4 } } }`
+    )
+  })
+  const { child, finished } = start(["run", "--json"], { cwd })
+  yield* Effect.raceFirst(
+    Deferred.await(reached),
+    Effect.flatMap(Effect.promise(() => finished), ({ stderr }) => Effect.die(new Error(`it ended: ${stderr}`)))
+  )
+  const goOn = () => {
+    held = false
+    for (const answer of kept.splice(0)) answer()
+  }
+  return { cwd, child, finished: Effect.promise(() => finished), goOn }
+})
 
 describe("trouble", () => {
   it.live("Ctrl-C ends a run in order with 130, and the next run goes on", () =>
     Effect.gen(function*() {
-      const cwd = yield* project(slow)
-      const { child, finished } = yield* underWay(cwd)
+      const { child, cwd, finished, goOn } = yield* underWay
       child.kill("SIGINT")
-      const interrupted = yield* Effect.promise(() => finished)
+      const interrupted = yield* finished
       assert.strictEqual(interrupted.code, 130, interrupted.stderr)
       assert.strictEqual(interrupted.stderr, "interrupted: what was written stays; run it again to go on from here\n")
       assert.deepInclude(events(interrupted).at(-1), { version: 1, type: "error", error: "Interrupted" })
@@ -55,41 +70,39 @@ describe("trouble", () => {
       const last = status?.["lastRun"] as { report: { ended: string; totals: Record<string, number> } }
       assert.strictEqual(last.report.ended, "interrupted")
       assert.isAbove(last.report.totals["pending"] ?? 0, 0)
+      goOn()
       const rest = yield* run(cwd, "run")
       assert.strictEqual(rest.code, 0, rest.stderr)
-      assert.lengthOf(events(yield* run(cwd, "files", "list", "--json")), pages + 3)
-    }).pipe(Effect.scoped), 60_000)
+      assert.lengthOf(events(yield* run(cwd, "files", "list", "--json")), 43)
+    }).pipe(Effect.scoped), 120_000)
 
   it.live("a second Ctrl-C does not wait, and nothing is lost", () =>
     Effect.gen(function*() {
-      const cwd = yield* project(slow)
-      const { child, finished } = yield* underWay(cwd)
+      const { child, cwd, finished, goOn } = yield* underWay
       child.kill("SIGINT")
       child.kill("SIGINT")
-      assert.strictEqual((yield* Effect.promise(() => finished)).code, 130)
+      assert.strictEqual((yield* finished).code, 130)
+      goOn()
       assert.strictEqual((yield* run(cwd, "run")).code, 0)
-      assert.lengthOf(events(yield* run(cwd, "files", "list", "--json")), pages + 3)
-    }).pipe(Effect.scoped), 60_000)
+      assert.lengthOf(events(yield* run(cwd, "files", "list", "--json")), 43)
+    }).pipe(Effect.scoped), 120_000)
 
   it.live("a second writer is told who writes, or waits; readers go on", () =>
     Effect.gen(function*() {
-      const cwd = yield* project(slow)
-      const { child, finished } = yield* underWay(cwd)
-      // Held still, so that it is under way for as long as the others need to look at it.
-      child.kill("SIGSTOP")
+      const { child, cwd, finished, goOn } = yield* underWay
       const refused = yield* run(cwd, "run")
       assertOneError(refused, new RegExp(`\`sluice run pipeline\\.yaml\` \\(process ${child.pid}, since 20`))
       const asked = yield* run(cwd, "status")
       assert.strictEqual(asked.code, 0, asked.stderr)
       const waiting = start(["run", "--wait", "60"], { cwd })
       yield* Effect.promise(() => new Promise((resolve) => waiting.child.stderr?.once("data", resolve)))
-      child.kill("SIGCONT")
+      goOn()
       const waited = yield* Effect.promise(() => waiting.finished)
       assert.strictEqual(waited.code, 0, waited.stderr)
       assert.match(waited.stderr, new RegExp(`^waiting: .*\`sluice run pipeline\\.yaml\` \\(process ${child.pid}, since 20`))
       assert.match(waited.stdout, /0 chunks embedded/)
-      assert.strictEqual((yield* Effect.promise(() => finished)).code, 0)
-    }).pipe(Effect.scoped), 90_000)
+      assert.strictEqual((yield* finished).code, 0)
+    }).pipe(Effect.scoped), 120_000)
 
   it.live("a damaged database is reported and left as it is", () =>
     Effect.gen(function*() {
@@ -134,7 +147,7 @@ describe("trouble", () => {
 
   it.live.runIf(isRoot && canMount())("a full disk is one error, and the run goes on when there is space", () =>
     Effect.gen(function*() {
-      const cwd = yield* project(slow)
+      const cwd = yield* project(pages(150))
       const disk = join(cwd, "disk")
       mkdirSync(disk)
       yield* Effect.acquireRelease(
@@ -147,12 +160,12 @@ describe("trouble", () => {
       execFileSync("mount", ["-o", "remount,size=100m", disk])
       const rest = yield* run(cwd, "run", "--data-dir", "disk")
       assert.strictEqual(rest.code, 0, rest.stderr)
-      assert.lengthOf(events(yield* run(cwd, "files", "list", "--data-dir", "disk", "--json")), pages + 3)
+      assert.lengthOf(events(yield* run(cwd, "files", "list", "--data-dir", "disk", "--json")), 153)
     }).pipe(Effect.scoped), 60_000)
 
   it.live("output that nobody reads any more is no error", () =>
     Effect.gen(function*() {
-      const cwd = yield* project(slow)
+      const cwd = yield* project(pages(150))
       const bin = join(import.meta.dirname, "../../dist/cli/bin.js")
       const shown = execFileSync("sh", ["-c", `"$0" "$1" plan --json | head -n 1`, process.execPath, bin], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
       assert.deepInclude(JSON.parse(shown), { version: 1, type: "file" })

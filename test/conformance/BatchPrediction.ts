@@ -81,8 +81,21 @@ export const suite = <E>(name: string, engine: Layer.Layer<BatchPrediction | Obj
           `${uri}:4: body.messages[0].role: must be system, developer, user, assistant`
         ].join("\n"))
         assert.isUndefined(failed.results)
-        const missing = yield* jobs.wait((yield* jobs.create({ ...spec, input: { _tag: "jsonl", uris: ["gs://b/none.jsonl"] } })).name)
-        assert.strictEqual(missing.error?.code, "NOT_FOUND")
+      }))
+
+    it.effect("refuses places that are not there, before there is a job", () =>
+      Effect.gen(function*() {
+        const jobs = yield* BatchPrediction
+        const spec = yield* specOf(["one"], { displayName: "nowhere", encryptionKey: "projects/p/locations/l/keyRings/r/cryptoKeys/k" })
+        const refused = (more: Partial<BatchSpec>) => Effect.map(Effect.flip(jobs.create({ ...spec, ...more })), ({ code, message }) => `${code}: ${message}`)
+        const there = spec.input._tag === "jsonl" ? spec.input.uris : []
+        assert.match(yield* refused({ input: { _tag: "jsonl", uris: [...there, "gs://b/none.jsonl"] } }), /^NOT_FOUND: .*gs:\/\/b\/none\.jsonl/)
+        assert.match(yield* refused({ input: { _tag: "jsonl", uris: ["gs://other/in.jsonl"] } }), /^PERMISSION_DENIED: .*gs:\/\/other/)
+        assert.match(yield* refused({ output: { _tag: "jsonl", uriPrefix: "gs://other" } }), /^PERMISSION_DENIED: .*gs:\/\/other/)
+        assert.match(yield* refused({ encryptionKey: "k" }), /^INVALID_ARGUMENT: .*keyRings/)
+        assert.lengthOf((yield* jobs.list({}, "display_name=nowhere")).items, 0)
+        const { encryptionKey } = yield* jobs.create(spec)
+        assert.strictEqual(encryptionKey, spec.encryptionKey)
       }))
 
     it.effect("refuses what breaks a rule, all of it at once", () =>

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
-import { type EndpointName, ModelName, type TrafficSplit } from "../../src/domain/Endpoint.ts"
+import { EndpointName, ModelName, type TrafficSplit } from "../../src/domain/Endpoint.ts"
 import { Endpoints } from "../../src/ports/Endpoints.ts"
 import { Operations } from "../../src/ports/Operations.ts"
 import { pages } from "../../src/ports/Paging.ts"
@@ -51,20 +51,64 @@ export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.La
         assert.strictEqual((yield* Effect.flip(remove(created.name))).code, "NOT_FOUND")
       }))
 
+    it.effect("changes what is asked for and nothing else, and keeps what only the service acts upon", () =>
+      Effect.gen(function*() {
+        const { create, deployModel, get, update } = yield* Endpoints
+        const encryption = { encryptionSpec: { kmsKeyName: "projects/p/locations/l/keyRings/r/cryptoKeys/k" } }
+        const { name: endpoint } = yield* create({ displayName: "before", description: "of ours", labels: { team: "a" }, settings: { ...encryption, network: "n" } })
+        const model = (yield* uploaded("changed")).name
+        const scaled = { autoscalingMetricSpecs: [{ metricName: "aiplatform.googleapis.com/prediction/online/cpu/utilization", target: 60 }] }
+        const first = yield* deployed(endpoint, model, { 0: 100 })
+        yield* deployModel({
+          endpoint,
+          model,
+          resources: { machine, minReplicaCount: 1, maxReplicaCount: 3, settings: scaled },
+          settings: { enableAccessLogging: true }
+        })
+        const { deployedModels } = yield* get(endpoint)
+        const second = deployedModels[1]
+        assert.deepStrictEqual(second?.resources?.settings, scaled)
+        assert.deepStrictEqual(second?.settings, { enableAccessLogging: true })
+        assert.notProperty(deployedModels[0], "settings")
+
+        const changed = yield* update({ endpoint, displayName: "after", trafficSplit: { [first]: 20, [second?.id ?? ""]: 80 } })
+        assert.deepInclude(changed, {
+          displayName: "after",
+          description: "of ours",
+          labels: { team: "a" },
+          settings: { ...encryption, network: "n" },
+          trafficSplit: { [first]: 20, [second?.id ?? ""]: 80 }
+        })
+        assert.lengthOf(changed.deployedModels, 2)
+        assert.isTrue(changed.updateTime > changed.createTime)
+        assert.deepStrictEqual(yield* get(endpoint), changed)
+        const cleared = yield* update({ endpoint, description: "", labels: {} })
+        assert.notProperty(cleared, "description")
+        assert.deepStrictEqual([cleared.displayName, cleared.labels ?? {}], ["after", {}])
+
+        const fields = (change: object) => Effect.map(Effect.flip(update({ endpoint, ...change })), ({ violations }) => violations?.map(({ field }) => field))
+        assert.deepStrictEqual(yield* fields({ displayName: "", trafficSplit: { [first]: 50 } }), ["endpoint.display_name", "traffic_split"])
+        assert.deepStrictEqual(yield* fields({ trafficSplit: { [first]: 50, 0: 50 } }), ["traffic_split[0]"])
+        assert.deepStrictEqual(yield* fields({ labels: { "A b": "c" } }), ["endpoint.labels"])
+        assert.strictEqual((yield* Effect.flip(update({ endpoint: EndpointName.make(`${endpoint}0`), displayName: "x" }))).code, "NOT_FOUND")
+      }))
+
     it.effect("uploads models and versions of them, and deletes them with every version", () =>
       Effect.gen(function*() {
         const { deleteModel, getModel, listModels, uploadModel } = yield* Endpoints
         const image = { imageUri: "us-docker.pkg.dev/p/r/own:1", ports: [8080], predictRoute: "/predict" }
-        const first = yield* uploadModel({ displayName: "own", modelId: "own", labels: { team: "a" }, container: image })
+        const first = yield* uploadModel({ displayName: "own", modelId: "own", labels: { team: "a" }, container: image, settings: { versionAliases: ["best"] } })
         assert.match(first.name, /\/models\/own$/)
-        assert.deepInclude(first, { displayName: "own", versionId: "1", deployedModels: [] })
+        assert.deepInclude(first, { displayName: "own", versionId: "1", deployedModels: [], settings: { versionAliases: ["best"] } })
         const second = yield* uploadModel({ displayName: "own, better", parentModel: first.name, container: image })
         assert.deepInclude(second, { name: first.name, versionId: "2", displayName: "own, better" })
         assert.strictEqual((yield* getModel(first.name)).versionId, "2")
         assert.strictEqual((yield* getModel(ModelName.make(`${first.name}@1`))).displayName, "own")
+        assert.strictEqual((yield* getModel(ModelName.make(`${first.name}@default`))).versionId, "2")
         assert.deepStrictEqual((yield* listModels({ filter: "model=own" })).items.map(({ versionId }) => versionId), ["2"])
         const fields = (spec: Parameters<typeof uploadModel>[0]) => Effect.map(Effect.flip(uploadModel(spec)), ({ violations }) => violations?.map(({ field }) => field))
         assert.deepStrictEqual(yield* fields({ displayName: "nothing" }), ["model"])
+        assert.deepStrictEqual(yield* fields({ displayName: "own", container: image, labels: { Team: "A" } }), ["model.labels", "model.labels.Team"])
         assert.deepStrictEqual(
           yield* fields({ displayName: "x".repeat(129), publicModelName: "large" }),
           ["model.display_name", "model.base_model_source.model_garden_source.public_model_name"]
@@ -110,8 +154,9 @@ export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.La
 
     it.effect("passes payloads and answers on as they are", () =>
       Effect.gen(function*() {
-        const { rawPredict } = yield* Endpoints
+        const { get, rawPredict } = yield* Endpoints
         const endpoint = yield* serving("raw")
+        const deployedModelId = (yield* get(endpoint)).deployedModels[0]?.id ?? "none"
         for (const [contentType, body] of [
           ["application/json", bytes("{ \"instances\" : [1.0, 1e400, \"\\u00e9\"] } ")],
           ["image/png", Uint8Array.from({ length: 256 }, (_, i) => i)],
@@ -119,11 +164,11 @@ export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.La
           ["application/x-empty", new Uint8Array()]
         ] as const) {
           const answer = yield* rawPredict(endpoint, { contentType, body })
-          assert.deepStrictEqual({ ...answer, body: [...answer.body] }, { status: 200, contentType, body: [...body] })
+          assert.deepStrictEqual({ ...answer, body: [...answer.body] }, { status: 200, contentType, deployedModelId, body: [...body] })
         }
         assert.strictEqual(server.asked.at(-1)?.url.pathname, "/large")
         const { body, ...failure } = yield* rawPredict(endpoint, { contentType: "text/plain", body: bytes("fail") })
-        assert.deepStrictEqual(failure, { status: 422, contentType: "application/problem+json" })
+        assert.deepStrictEqual(failure, { status: 422, contentType: "application/problem+json", deployedModelId })
         assert.strictEqual(Buffer.from(body).toString(), "{\"detail\":\"no such prompt\"}")
         assert.strictEqual((yield* Effect.flip(rawPredict(endpoint, { contentType: "text/plain", body: bytes("cut") }))).code, "UNAVAILABLE")
       }))

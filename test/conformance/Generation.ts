@@ -55,6 +55,8 @@ const refusals: ReadonlyArray<readonly [field: string, request: GenerationReques
   ["toolConfig.functionCallingConfig.allowedFunctionNames", says("a", { tools: [weather], toolConfig: { functionCallingConfig: { mode: "AUTO", allowedFunctionNames: ["weather"] } } })],
   ["toolConfig.functionCallingConfig.allowedFunctionNames[0]", says("a", { tools: [weather], toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["f"] } } })],
   ["safetySettings[0].category", says("a", { safetySettings: [{ category: "HARM_CATEGORY_RUDENESS", threshold: "OFF" }] })],
+  ["safetySettings[0].category", says("a", { safetySettings: [{ threshold: "OFF" }] })],
+  ["safetySettings[0].threshold", says("a", { safetySettings: [{ category: "HARM_CATEGORY_UNSPECIFIED" }] })],
   ["safetySettings[0].threshold", says("a", { safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_SOME" }] })],
   ["cachedContent", says("a", { cachedContent: "cachedContents/1" })],
   ["labels", says("a", { labels: { Team: "a" } })],
@@ -97,7 +99,10 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
           Effect.gen(function*() {
             const request = says("Hi", {
               systemInstruction: { role: "user", parts: [{ text: "Be kind." }, { text: "Be brief." }] },
-              safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE", method: "SEVERITY" }],
+              safetySettings: [
+                { category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE", method: "SEVERITY" },
+                { category: "HARM_CATEGORY_UNSPECIFIED", threshold: "HARM_BLOCK_THRESHOLD_UNSPECIFIED" }
+              ],
               labels: { team: "docs" },
               generationConfig: { temperature: 0, topP: 0.5, topK: 3, maxOutputTokens: 9, stopSequences: ["END"], presencePenalty: 1, frequencyPenalty: -2, seed: 5 }
             })

@@ -263,7 +263,7 @@ describe("the jira source", () => {
           Effect.gen(function*() {
             const refusedAt = yield* Deferred.await(refused)
             // Until the answer has arrived, there is nothing to wait for.
-            yield* Effect.sleep(50)
+            yield* turns
             yield* connector.check
             return performance.now() - refusedAt
           })

@@ -251,7 +251,7 @@ describe("the slack source", () => {
           Effect.gen(function*() {
             const refusedAt = yield* Deferred.await(refused)
             // Until the answer has arrived, there is nothing to wait for.
-            yield* Effect.sleep(50)
+            yield* turns
             yield* connector.check
             return performance.now() - refusedAt
           })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { ContentBlock, MessageRequest, MessageTurn } from "../../src/domain/PartnerChat.ts"
-import { refusedCount, refusedMessage, refusedRegion } from "../../src/domain/PartnerChatRules.ts"
+import { conversationWarning, refusedCount, refusedMessage, refusedRegion } from "../../src/domain/PartnerChatRules.ts"
 import { partnerModels } from "../../src/domain/PartnerModels.ts"
 import { base64Bytes, estimatedTokens } from "../../src/domain/PartnerTokens.ts"
 
@@ -101,7 +101,7 @@ describe("a request for an answer", () => {
     ["top_k: must be a whole number, 0 or more", asks({ topK: 0.5 })],
     ["stop_sequences.1: must not be only white space", asks({ stopSequences: ["END", "\n"] })],
     ["metadata.user_id: must be 256 characters or fewer", asks({ metadata: { userId: "u".repeat(257) } })],
-    ["messages: are about 200001 tokens, and the model reads 200000", asks(says("x".repeat(700_001)))]
+    ["messages: have more than 200000 words, and the model reads 200000 tokens", asks(says("ab ".repeat(200_001)))]
   ])("is told: %s", (rule, request) => {
     expect(first(request)).toBe(rule)
   })
@@ -112,6 +112,20 @@ describe("a request for an answer", () => {
     expect(refused?.violations?.map(({ field }) => field)).toEqual(["model", "max_tokens", "temperature"])
     expect(refused?.fix).toBe("write claude-3-opus@20240229")
     expect(refused?.message).toContain("max_tokens: must be a whole number")
+  })
+})
+
+describe("a long request", () => {
+  it("is refused only where it is certain to be too long, and warned of where it may be", () => {
+    // Indented code: more than 700,000 characters, and a tenth as many words.
+    const code = asks(says(`${" ".repeat(20)}x = 1;\n`.repeat(30_000)))
+    expect(refusedMessage(code)).toBeUndefined()
+    expect(conversationWarning(code)).toBe(`a request is, by its length, more than the 200000 tokens that ${haiku} reads, and may be refused`)
+    const words = asks({ messages: [{ role: "user", content: "ab ".repeat(150_000) }, { role: "assistant", content: "ab ".repeat(50_000) }, { role: "user", content: "one" }] })
+    expect(refusedMessage(words)?.violations?.map(({ field }) => field)).toEqual(["messages"])
+    expect(refusedMessage(asks(says("ab ".repeat(200_000))))).toBeUndefined()
+    expect(refusedMessage({ ...words, model: "claude-later@20290101" })).toBeUndefined()
+    expect(conversationWarning(asks(says("hi")))).toBeUndefined()
   })
 })
 

@@ -121,6 +121,12 @@ describe("@google-cloud/aiplatform over REST", () => {
     assert.deepInclude(deployedModel, { displayName: "first", model: name ?? "", modelVersionId: "1" })
     assert.include(["11", "SUCCESSFULLY_DEPLOYED"], String(staged.deploymentStage))
 
+    const [updated] = await endpoints.updateEndpoint({ endpoint: { name: endpoint, displayName: "larger", description: "left alone" }, updateMask: { paths: ["display_name"] } })
+    assert.deepInclude(updated, { name: endpoint, displayName: "larger", description: "" })
+
+    // The model answers with what it was sent, which is no prediction; what it was sent is what a client wants predicted.
+    assert.include(await failureOf(prediction.predict({ endpoint, instances: [{ structValue: { fields: { x: { numberValue: 1 } } } }] })), "does not answer with predictions")
+    assert.strictEqual(model.asked.at(-1)?.body.toString(), "{\"instances\":[{\"x\":1}]}")
     const data = Buffer.from("{\"prompt\": \"hé\"}")
     const [answer] = await prediction.rawPredict({ endpoint, httpBody: { contentType: "application/json", data } })
     assert.strictEqual(Buffer.from(answer.data as Uint8Array).toString(), data.toString())
@@ -170,6 +176,32 @@ describe("over plain HTTP", () => {
     assert.notProperty(model.asked.at(-1)?.headers, "x-forwarded-host")
     const failed = await fetch(url, { method: "POST", body: "fail" })
     assert.deepStrictEqual([failed.status, failed.headers.get("content-type"), await failed.text()], [422, "application/problem+json", "{\"detail\":\"no such prompt\"}"])
+  })
+
+  it("predictions are told with the model that made them", async () => {
+    const { body } = await server.call("POST", `/v1beta1/${parent}:deploy`, { publisherModelName: gemma, modelConfig: { acceptEula: true } })
+    const { endpoint, model: name } = body.response
+    const predict = (payload: object) => server.call("POST", `/v1/${endpoint}:predict`, payload)
+    // The model's server answers with what it was sent.
+    const answered = await predict({ instances: [1, "é", null], parameters: { predictions: "none" } })
+    assert.deepStrictEqual([answered.status, answered.body.error.status], [400, "FAILED_PRECONDITION"])
+    assert.strictEqual((await predict({ instances: [] })).body.error.details[0].fieldViolations[0].field, "instances")
+    assert.strictEqual((await server.call("POST", `/v1/${parent}/publishers/google/models/gemma3:predict`, { instances: [1] })).body.error.status, "UNIMPLEMENTED")
+    model.answerWith("{\"predictions\":[[0.5],\"é\"],\"metadata\":{\"t\":1}}")
+    const { deployedModelId, ...rest } = (await predict({ instances: [1] })).body
+    assert.match(deployedModelId, /^\d+$/)
+    assert.deepStrictEqual(rest, { predictions: [[0.5], "é"], metadata: { t: 1 }, model: name, modelVersionId: "1", modelDisplayName: "gemma-3-1b-it" })
+    model.answerWith(undefined)
+    assert.deepStrictEqual(
+      (await server.call("GET", `/v1/${parent}/endpoints?readMask=name,display_name&pageSize=1`)).body.endpoints.map(Object.keys),
+      [["name", "displayName"]]
+    )
+    assert.strictEqual((await server.call("GET", `/v1/${parent}/models?readMask=color`)).body.error.details[0].fieldViolations[0].field, "read_mask")
+    assert.strictEqual((await server.call("GET", `/v1/${parent}/endpoints?orderBy=display_name`)).body.error.details[0].fieldViolations[0].field, "order_by")
+    const patched = (mask: string) => server.call("PATCH", `/v1/${endpoint}${mask}`, { displayName: "patched", network: "n" })
+    assert.strictEqual((await patched("")).body.error.details[0].fieldViolations[0].field, "update_mask")
+    assert.include((await patched("?updateMask=network")).body.error.message, "network cannot be changed")
+    assert.strictEqual((await patched("?updateMask=displayName")).body.displayName, "patched")
   })
 
   it("the hub's token is in no answer, operation or file", async () => {

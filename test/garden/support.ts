@@ -59,6 +59,8 @@ export interface ModelServerFake {
   readonly asked: ReadonlyArray<{ readonly url: URL; readonly body: Buffer; readonly headers: Readonly<Record<string, unknown>> }>
   /** Lets the streams that wait go on. */
   readonly release: () => void
+  /** Answers with this instead of what it was sent, until told otherwise. */
+  readonly answerWith: (body: string | undefined) => void
 }
 
 /**
@@ -67,6 +69,7 @@ export interface ModelServerFake {
  */
 export const modelServer: Effect.Effect<ModelServerFake, never, Scope.Scope> = Effect.gen(function*() {
   const waiting: Array<ServerResponse> = []
+  let answer: string | undefined
   const fake = yield* fakeServer(({ body, headers }, response) => {
     const type = String(headers["content-type"])
     switch (body.toString("latin1")) {
@@ -79,12 +82,15 @@ export const modelServer: Effect.Effect<ModelServerFake, never, Scope.Scope> = E
         response.writeHead(200, { "content-type": type, "content-length": "100" })
         return void response.write("begun", () => response.destroy())
       default:
-        return void response.writeHead(200, { "content-type": type }).end(body)
+        return void response.writeHead(200, { "content-type": type }).end(answer ?? body)
     }
   })
   return {
     origin: fake.origin,
     asked: fake.asked,
+    answerWith: (body) => {
+      answer = body
+    },
     release: () => {
       for (const response of waiting.splice(0)) response.end("data: 2\n\n")
     }

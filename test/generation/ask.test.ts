@@ -6,6 +6,8 @@ import { embedded, vertex } from "../../src/compose/services.ts"
 import { askPipeline } from "../../src/pipeline/askPipeline.ts"
 import { definePipeline, type PipelineInput } from "../../src/pipeline/definePipeline.ts"
 import { runPipeline } from "../../src/pipeline/runPipeline.ts"
+import { Generation } from "../../src/ports/Generation.ts"
+import { PartnerChat } from "../../src/ports/PartnerChat.ts"
 import { fakeOpenAi, type Received, sendChat } from "../fakes/openai.ts"
 import { startServer } from "../server/support/TestServer.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
@@ -56,6 +58,25 @@ describe("the generate stage", () => {
         assert.include(sent?.messages[0]?.content, "Be brief.")
         assert.notInclude(sent?.messages[0]?.content, "the password")
       }).pipe(Effect.provide(embedded(quoting, { dataDir, connectors: { local } })))
+    }).pipe(Effect.scoped))
+
+  it.live("lends its model to the service's own ways to ask, on the embedded engine too", () =>
+    Effect.gen(function*() {
+      const { dataDir, docs, upstream } = yield* setUp
+      const asked = Effect.gen(function*() {
+        const generation = yield* Generation
+        const partner = yield* PartnerChat
+        const text = "Claims are paid within 10 working days.\n\nWhen are claims paid?"
+        const { candidates = [], modelVersion } = yield* generation.generate("gemini-2.0-flash", { contents: [{ parts: [{ text }] }] })
+        const message = yield* partner.message({ model: "claude-3-5-haiku@20241022", maxTokens: 50, messages: [{ role: "user", content: text }] })
+        return [modelVersion, candidates[0]?.content?.parts?.[0]?.text, message.content[0]]
+      })
+      const on = (generate: Model) => Effect.provide(asked, embedded(pipelineOf(docs, generate), { dataDir, connectors: { local } }))
+      const quoted = "Claims are paid within 10 working days."
+      assert.deepStrictEqual(yield* on({ model: "extractive" }), ["extractive", quoted, { type: "text", text: quoted }])
+      const answered = yield* on({ model: { openai: { url: upstream.baseUrl, model: "m" } } })
+      assert.deepStrictEqual(answered, ["m", "NO ANSWER", { type: "text", text: "NO ANSWER" }])
+      assert.lengthOf(upstream.received, 2)
     }).pipe(Effect.scoped))
 
   it.live("answers by Gemini and by Claude, on the hosted engine", () =>

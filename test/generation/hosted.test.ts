@@ -57,6 +57,15 @@ describe("HostedGeneration", () => {
       }))
   })
 
+  it.live("sends bounds of 0 in a schema, which mean something", () =>
+    onService(stopped, (generation, fake) =>
+      Effect.gen(function*() {
+        const responseSchema = { type: "NUMBER", minimum: 0, maximum: 0, minLength: "0", maxItems: "0" }
+        const generationConfig = { responseMimeType: "application/json", responseSchema }
+        yield* generation.generate(model, says("a", { generationConfig }))
+        assert.deepStrictEqual(JSON.parse(fake.calls.at(-1)?.body ?? "").generationConfig, generationConfig)
+      })))
+
   it.live("lets one request a day ask for probabilities; one that fails does not count", () =>
     onService(stopped, (generation, fake) =>
       Effect.gen(function*() {

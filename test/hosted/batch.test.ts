@@ -1,17 +1,25 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { join } from "node:path"
+import { local } from "../../connectors/local/Local.ts"
 import { storage } from "../../connectors/storage/Storage.ts"
+import { makeConnectors } from "../../src/compose/connectors.ts"
 import { serveEmbedded } from "../../src/compose/server.ts"
+import { vertexBatch, vertexServices } from "../../src/compose/vertex.ts"
 import type { BatchSpec } from "../../src/domain/BatchPrediction.ts"
 import * as FolderObjectStore from "../../src/embedded/stores/FolderObjectStore.ts"
 import * as HostedBatchPrediction from "../../src/hosted/HostedBatchPrediction.ts"
+import { batchPipeline } from "../../src/pipeline/batchPipeline.ts"
+import { definePipeline } from "../../src/pipeline/definePipeline.ts"
+import { runPipeline } from "../../src/pipeline/runPipeline.ts"
 import { BatchPrediction } from "../../src/ports/BatchPrediction.ts"
 import { batchJobToWire } from "../../src/wire/BatchPredictions.ts"
 import * as Conformance from "../conformance/BatchPrediction.ts"
 import { echoUpstream } from "../fakes/echoUpstream.ts"
+import { fakeGcs } from "../fakes/gcs.ts"
 import { type Asked, fakeServer, sendGoogleError, sendJson } from "../fakes/http.ts"
-import { tempFolder } from "../support/TempFolder.ts"
+import { fakeVertex } from "../fakes/vertex.ts"
+import { tempFolder, write } from "../support/TempFolder.ts"
 import { hosted } from "./engine.ts"
 
 const overHttp = Layer.unwrap(Effect.gen(function*() {
@@ -67,6 +75,64 @@ const onService = <A, E>(
       Effect.provide(HostedBatchPrediction.layer({ firstDelay: 5 }).pipe(Layer.provide(hosted(fake.origin))))
     )
   }).pipe(Effect.scoped)
+
+describe("a pipeline's batch stage on the hosted engine", () => {
+  it.live("retrieves there, asks in one job through object storage, and verifies what comes back", () =>
+    Effect.gen(function*() {
+      const fake = yield* fakeVertex
+      const gcs = yield* fakeGcs()
+      gcs.put("acme", "there.txt", "")
+      const folder = yield* tempFolder
+      write(folder, { "docs/claims.md": "Claims are paid within 10 working days." })
+      const pipeline = definePipeline({
+        name: "claims",
+        engine: { vertex: { project: "p1", location: "us-central1", baseUrl: fake.baseUrl } },
+        corpus: { displayName: "Claims" },
+        sources: { docs: { local: { path: join(folder, "docs") } } },
+        stages: [{ retrieve: { topK: 3 } }, { batch: { model: "llama-3.1-70b-instruct-maas", staging: "gs://acme/batches/" } }]
+      })
+      const asked: Array<{ readonly model: string; readonly outputConfig: { readonly gcsDestination: { readonly outputUriPrefix: string } } }> = []
+      /** Answers each prompt with a quote of it, as the service lays its results out. */
+      fake.handle = ({ body, method, path, response }) => {
+        if (!path.includes("/batchPredictionJobs")) return false
+        if (method === "GET" && !/batchPredictionJobs\/\d/.test(path)) return sendJson(response, 200, {}), true
+        if (method === "POST") asked.push(JSON.parse(String(body)))
+        const spec = asked[0]
+        const prefix = spec?.outputConfig.gcsDestination.outputUriPrefix.replace("gs://acme/", "") ?? ""
+        const prompts = String(gcs.object("acme", `${prefix.replace(/results$/, "")}prompts.jsonl`)?.data).trim().split("\n").map((line) => JSON.parse(line))
+        const text = "Within ten days [1 \"paid within 10 working days\"]."
+        gcs.put("acme", `${prefix}/prediction-x/predictions_0001.jsonl`, prompts.map(({ custom_id }) =>
+          JSON.stringify({ custom_id, response: { choices: [{ message: { content: text } }] } })).join("\n"))
+        sendJson(response, 200, {
+          ...spec,
+          name,
+          createTime: new Date().toISOString(),
+          state: method === "POST" ? "JOB_STATE_PENDING" : "JOB_STATE_SUCCEEDED",
+          outputInfo: { gcsOutputDirectory: `gs://acme/${prefix}/prediction-x` }
+        })
+        return true
+      }
+      const options = { dataDir: join(folder, "data"), token: Redacted.make("server-token") }
+      const services = Layer.merge(
+        makeConnectors({ local }, options).pipe(Layer.provideMerge(vertexServices(pipeline, { ...options, writes: "a test" }))),
+        vertexBatch(pipeline, options)
+      )
+      const before = process.env["STORAGE_EMULATOR_HOST"]
+      process.env["STORAGE_EMULATOR_HOST"] = gcs.origin
+      const answers = yield* Effect.gen(function*() {
+        yield* runPipeline(pipeline)
+        const questions = Stream.make({ customId: "a", question: "When are claims paid?", carried: {} })
+        return yield* Stream.runCollect(yield* batchPipeline(pipeline, questions, { questionsId: "1" }))
+      }).pipe(Effect.scoped, Effect.provide(services), Effect.ensuring(Effect.sync(() => {
+        if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
+        else process.env["STORAGE_EMULATOR_HOST"] = before
+      })))
+      assert.strictEqual(answers[0]?.answer?.text, "Within ten days [1].")
+      assert.strictEqual(answers[0]?.answer?.citations[0]?.sourceDisplayName, "claims.md")
+      assert.strictEqual(asked[0]?.model, "publishers/meta/models/llama-3.1-70b-instruct-maas")
+      assert.match(asked[0]?.outputConfig.gcsDestination.outputUriPrefix ?? "", /^gs:\/\/acme\/batches\/sluice-batch-[0-9a-f]{16}\/results$/)
+    }).pipe(Effect.scoped))
+})
 
 describe("the hosted engine's batch jobs", () => {
   it.live("are asked for with the API's real spellings", () =>

@@ -188,9 +188,17 @@ describe("HostedPartnerChat", () => {
         const tries = [["spend", `us-east5/${haiku}`, 80, 1], ["spend", `${haiku}/tokens`, 350_000, 101]]
         assert.deepStrictEqual(log.splice(0), [...tries, ["pause", haiku, 7], ["settle", 1, 0], ...tries, ["settle", 1, 17]])
 
-        // An answer that is left before its end keeps the estimate.
-        fake.handle = ({ response }) => sendStream(response, sse(begin, ...words, ...end))
-        yield* stream(asks()).pipe(Stream.take(2), Stream.runDrain)
+        // An answer that is left, or breaks off, before its end has cost what came of it: 5 tokens read and, of 35
+        // characters, 10 written. One of which nothing is told keeps the estimate.
+        const long = { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "x".repeat(35) } }
+        fake.handle = ({ response }) => sendStream(response, sse(begin, ...words.slice(0, 2), long, ...words, ...end))
+        yield* stream(asks()).pipe(Stream.take(4), Stream.runDrain)
+        assert.deepStrictEqual(log.splice(0), [...tries, ["settle", 1, 15]])
+        fake.handle = ({ response }) => sendStream(response, sse(begin, ...words.slice(0, 2), long))
+        yield* Effect.flip(Stream.runDrain(stream(asks())))
+        assert.deepStrictEqual(log.splice(0), [...tries, ["settle", 1, 15]])
+        fake.handle = ({ response }) => sendStream(response, sse(...words.slice(0, 1)))
+        yield* Effect.flip(Stream.runDrain(stream(asks())))
         assert.deepStrictEqual(log.splice(0), tries)
       }), { quota: recorded(log) })
   })

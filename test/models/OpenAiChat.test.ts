@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { Effect, Fiber, Layer, Redacted, Result, Stream } from "effect"
 import type { ChatEvent, ChatRequest } from "../../src/domain/Chat.ts"
 import { make, type OpenAiChatOptions } from "../../src/models/OpenAiChat.ts"
+import { chatBody, limitOf } from "../../src/models/openai/chatBody.ts"
 import { onlyModel } from "../../src/models/openai/onlyModel.ts"
 import { layer as httpLayer } from "../../src/net/Http.ts"
 import { layer as secretsLayer } from "../../src/secrets/EnvironmentSecrets.ts"
@@ -96,6 +97,14 @@ describe("OpenAiChat", () => {
         user: "me"
       } as object)
     }).pipe(Effect.scoped, Effect.provide(live)))
+
+  it("names the limit as the service does: OpenAI's own takes only the new name", () => {
+    const request = { ...says("hi"), maxTokens: 7 }
+    assert.deepInclude(Result.getOrThrow(chatBody({ model: "m", limit: "max_completion_tokens" }, request)), { max_completion_tokens: 7 })
+    const open = Result.getOrThrow(chatBody({ model: "m", limit: "max_tokens" }, request))
+    assert.deepStrictEqual([open["max_tokens"], open["max_completion_tokens"]], [7, undefined])
+    assert.deepStrictEqual([limitOf("api.openai.com"), limitOf("api.openai.com.evil.example"), limitOf("127.0.0.1:11434")], ["max_completion_tokens", "max_tokens", "max_tokens"])
+  })
 
   it.live("puts the pieces of tool calls together, and keeps candidates apart", () =>
     Effect.gen(function*() {

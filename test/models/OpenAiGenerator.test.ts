@@ -71,6 +71,14 @@ describe("OpenAiGenerator", () => {
       assert.deepStrictEqual(yield* answerTo([...whole]), answer)
     }).pipe(Effect.scoped, Effect.provide(live)))
 
+  it.live("ends an answer that does not, and says that it was cut", () =>
+    Effect.gen(function*() {
+      const sentence = 'You get 28 days [1 "receive 28 days of paid annual leave"]. '
+      const long = yield* answerTo([sentence, " ".repeat(100_000), sentence])
+      assert.deepStrictEqual([long.truncated, long.supports.length], [true, 1])
+      assert.isUndefined((yield* answerTo([sentence])).truncated)
+    }).pipe(Effect.scoped, Effect.provide(live)))
+
   it.live("finds the supporting sentence where a model gives only numbers", () =>
     Effect.gen(function*() {
       const answer = yield* answerTo(["Employees receive 28 days of annual leave. [1]\nClaims are paid within 10 working days [2, 9]."])

@@ -1,8 +1,9 @@
 import { connect } from "node:net"
-import { Redacted } from "effect"
+import { Effect, Exit, Redacted, Scope } from "effect"
 import { request } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { isLoopback, refusal } from "../../src/server/http/Access.ts"
+import { fakeOpenAi, startChat } from "../fakes/openai.ts"
 import { parent, startServer, type TestServer } from "./support/TestServer.ts"
 
 /** What fetch would not send. */
@@ -138,3 +139,41 @@ describe("the rules of access", () => {
     assert.isUndefined(refusal(rules, { host: "localhost", authorization: "bearer 0123456789abcdef" }))
   })
 })
+
+describe("large requests", () => {
+  it("find room together, or are told to wait; small ones always do", async () => {
+    const scope = Scope.makeUnsafe()
+    const upstream = await Effect.runPromise(fakeOpenAi((_, response) => startChat(response, [])).pipe(Scope.provide(scope)))
+    const server = await startServer({ upstream: { url: upstream.baseUrl, model: "m", retry: { times: 0 } }, limits: { bodies: 5_000_000 } })
+    const ask = (characters: number, signal?: AbortSignal) =>
+      fetch(`${server.url}/v1/${parent}/publishers/google/models/gemini-2.0-flash:${characters > 100 ? "generateContent" : "countTokens"}`, {
+        method: "POST",
+        body: JSON.stringify({ contents: [{ parts: [{ text: "x".repeat(characters) }] }] }),
+        ...(signal === undefined ? {} : { signal })
+      })
+    const leaving = new AbortController()
+    const first = ask(3_000_000, leaving.signal).catch(() => undefined)
+    await until(() => upstream.received.length === 1)
+    const second = await ask(3_000_000)
+    assert.deepStrictEqual([second.status, second.headers.get("retry-after")], [503, "1"])
+    assert.include(await second.text(), "too many large requests")
+    assert.strictEqual((await ask(10)).status, 200)
+    // Whoever leaves makes room.
+    leaving.abort()
+    await first
+    await until(() => upstream.received[0]?.aborted === true)
+    const again = new AbortController()
+    const third = (async () => {
+      while ((await ask(3_000_000, again.signal)).status === 503);
+    })().catch(() => undefined)
+    await until(() => upstream.received.length === 2)
+    again.abort()
+    await third
+    await server.stop()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+})
+
+const until = async (holds: () => boolean) => {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
+}

@@ -92,10 +92,12 @@ describe("sluice serve", () => {
     assert.notStrictEqual(open.code, 0)
     assert.match(open.stderr, /token/)
     assert.strictEqual(open.stdout, "")
-    writeFileSync(join(folder, "faults.yaml"), "faults: [{ method: nothing }]")
+    const port = await start(["serve", "--port", "99999"], { cwd: folder }).finished
+    assert.deepStrictEqual([port.code, /Expected a port, from 0 to 65535/.test(port.stderr)], [4, true], port.stderr)
+    writeFileSync(join(folder, "faults.yaml"), "faults: [{ method: nothing }, { at: 1, eror: UNAVAILABLE }]")
     const script = await start(["serve", "--faults", "faults.yaml", "--port", "0"], { cwd: folder }).finished
     assert.notStrictEqual(script.code, 0)
-    assert.match(script.stderr, /method/)
+    assert.match(script.stderr, /faults\[0\]\.method is no method of the server.*faults\[1\]\.eror is no key of a fault; those are method, at, /)
     writeFileSync(join(folder, "token"), "short")
     const token = await start(["serve", "--token-file", "token", "--port", "0"], { cwd: folder }).finished
     assert.match(token.stderr, /at least 16/)

@@ -92,6 +92,20 @@ describe("the filter of a listing", () => {
     assert.isFalse(fits("labels.keyB:*"))
     assert.isTrue(fits("model_display_name=llama AND (state=JOB_STATE_RUNNING OR NOT state=JOB_STATE_FAILED)"))
     assert.isTrue(fits(""))
+    for (const [pattern, name, holds] of [
+      ["my*1", "my_job_1", true],
+      ["*job*", "my_job_1", true],
+      ["*", "", true],
+      ["job", "my_job_1", true],
+      ["a*a", "a", false],
+      ["a*b*a", "aba", true],
+      ["a*b*b*a", "aba", false],
+      ["A*", "a", false],
+      ["a.c*", "abc", false],
+      ["b**", "a", false],
+      ["*".repeat(900) + "b", "a".repeat(128), false],
+      ["*a".repeat(100) + "*b", "a".repeat(128), false]
+    ] as const) assert.strictEqual(fits(`display_name:"${pattern}"`, { displayName: name }), holds, pattern)
   })
 
   it("refuses the rest, whatever it is", () => {

@@ -7,7 +7,7 @@ import { corpusPatchToWire, corpusSpecToWire, corpusToWire } from "../../src/wir
 import { deployRequestToWire } from "../../src/wire/Deployments.ts"
 import type { ServiceError } from "../../src/domain/Errors.ts"
 import { engineTierToWire } from "../../src/wire/EngineConfigs.ts"
-import { deployModelToWire, endpointSpecToWire, endpointToWire, undeployToWire } from "../../src/wire/Endpoints.ts"
+import { deployModelToWire, endpointChangeToWire, endpointSpecToWire, endpointToWire, undeployToWire } from "../../src/wire/Endpoints.ts"
 import { errorToWire } from "../../src/wire/Errors.ts"
 import { augmentResponseToWire, corroborateResponseToWire, factToWire } from "../../src/wire/Facts.ts"
 import { ragFileToWire, uploadRequestToWire, uploadResponseToWire } from "../../src/wire/Files.ts"
@@ -19,6 +19,7 @@ import { ErrorBody } from "../../src/wire/messages/Rpc.ts"
 import { modelSpecToWire, modelToWire } from "../../src/wire/Models.ts"
 import { defined } from "../../src/wire/optional.ts"
 import { operationToWire } from "../../src/wire/Operations.ts"
+import { predictionFromModel } from "../../src/wire/Predictions.ts"
 import { contextsToWire, retrieveRequestToWire } from "../../src/wire/Retrievals.ts"
 import { encodeRequest, encodeResponse, match, type Route, type RouteKey, routes } from "../../src/wire/Routes.ts"
 import * as any from "./arbitraries.ts"
@@ -136,6 +137,8 @@ const requests: ReadonlyArray<Case<unknown>> = [
   ...(["checkPublisherModelEula", "acceptPublisherModelEula"] as const).map((key) => one(key, any.word, (publisherModel) => ({ publisherModel }))),
   one("uploadModel", models.modelSpec, modelSpecToWire),
   one("createEndpoint", models.endpointSpec, endpointSpecToWire),
+  one("updateEndpoint", models.endpointChange, (change) => endpointChangeToWire(change).body),
+  one("endpointPredict", fc.record({ instances: fc.array(any.word, { minLength: 1 }), parameters: any.word }), (request) => request),
   one("deployModel", models.deployModel, deployModelToWire),
   one("undeployModel", models.undeploy, undeployToWire),
   one("waitOperation", any.text, () => ({ timeout: "30s" })),
@@ -163,7 +166,9 @@ const responses: ReadonlyArray<Case<unknown>> = [
     one(key, any.word, (publisherModel) => ({ projectNumber: "123", publisherModel, publisherModelEulaAcked: true }))),
   one("getModel", models.model, modelToWire),
   one("listModels", fc.array(models.model, { maxLength: 3 }), (found) => ({ models: found.map(modelToWire), nextPageToken: "2" })),
-  one("getEndpoint", models.endpoint, endpointToWire),
+  ...(["getEndpoint", "updateEndpoint"] as const).map((key) => one(key, models.endpoint, endpointToWire)),
+  one("endpointPredict", fc.record({ predictions: fc.array(any.word), metadata: any.word }), (answer) =>
+    Result.getOrThrow(predictionFromModel(200, JSON.stringify(answer)))),
   one("listEndpoints", fc.array(models.endpoint, { maxLength: 3 }), (found) => ({ endpoints: found.map(endpointToWire), nextPageToken: "2" })),
   ...(["createRagCorpus", "updateRagCorpus", "deleteRagCorpus", "importRagFiles", "deleteRagFile", "updateRagEngineConfig", "deleteBatchPredictionJob", "getOperation", "waitOperation"] as const)
     .map((key) => one(key, operationAnswer, writeOperation)),

@@ -1,6 +1,6 @@
 import { Redacted } from "effect"
 import * as fc from "fast-check"
-import { type DeployedModel, type DeployModelRequest, type Endpoint, EndpointName, type EndpointSpec, type Model, ModelName, type ModelSpec } from "../../src/domain/Endpoint.ts"
+import { type DeployedModel, type DeployModelRequest, type Endpoint, type EndpointChange, EndpointName, type EndpointSpec, type Model, ModelName, type ModelSpec } from "../../src/domain/Endpoint.ts"
 import { acceleratorTypes, type Container, type Machine, type Reservation, type Resources } from "../../src/domain/Machine.ts"
 import type { CatalogModel, CatalogQuery, DeployOption, DeployRequest } from "../../src/domain/ModelCatalog.ts"
 import { type Operation, OperationName } from "../../src/domain/Operation.ts"
@@ -23,7 +23,8 @@ const machine: fc.Arbitrary<Machine> = fc.record({
   acceleratorType: fc.constantFrom(...acceleratorTypes),
   acceleratorCount: count,
   tpuTopology: word,
-  reservation
+  reservation,
+  settings: fc.record({ gpuPartitionSize: word })
 }, partial)
 
 /** The least number of replicas is there, since on the wire it always is. */
@@ -32,7 +33,8 @@ export const resources: fc.Arbitrary<Resources> = fc.record({
   minReplicaCount: count,
   maxReplicaCount: count,
   requiredReplicaCount: count,
-  spot: fc.constant(true)
+  spot: fc.constant(true),
+  settings: fc.record({ autoscalingMetricSpecs: fc.array(fc.record({ metricName: word, target: count }), { minLength: 1, maxLength: 2 }) })
 }, { requiredKeys: ["machine", "minReplicaCount"] })
 
 export const container: fc.Arbitrary<Container> = fc.record({
@@ -114,8 +116,11 @@ export const deployedModel: fc.Arbitrary<DeployedModel> = fc.record({
   displayName: word,
   resources,
   serviceAccount: word,
+  settings: fc.record({ enableAccessLogging: fc.constant(true), systemLabels: labels }),
   createTime: time
 }, { requiredKeys: ["id", "model"] })
+
+const encryption = { encryptionSpec: fc.record({ kmsKeyName: word }) }
 
 const split = fc.dictionary(digits, count, { minKeys: 1, maxKeys: 3 })
 
@@ -126,11 +131,25 @@ export const endpoint: fc.Arbitrary<Endpoint> = fc.record({
   labels,
   deployedModels: fc.array(deployedModel, { maxLength: 2 }),
   trafficSplit: fc.oneof(split, fc.constant({})),
+  settings: fc.record({ ...encryption, etag: word, dedicatedEndpointDns: word }),
   createTime: time,
   updateTime: time
 }, { requiredKeys: ["name", "displayName", "deployedModels", "trafficSplit", "createTime", "updateTime"] })
 
-export const endpointSpec: fc.Arbitrary<EndpointSpec> = fc.record({ displayName: word, description: word, labels }, { requiredKeys: ["displayName"] })
+export const endpointSpec: fc.Arbitrary<EndpointSpec> = fc.record({
+  displayName: word,
+  description: word,
+  labels,
+  settings: fc.record({ ...encryption, network: word, dedicatedEndpointEnabled: fc.constant(true) })
+}, { requiredKeys: ["displayName"] })
+
+export const endpointChange: fc.Arbitrary<EndpointChange> = fc.record({
+  endpoint: endpointName,
+  displayName: word,
+  description: fc.oneof(word, fc.constant("")),
+  labels: fc.oneof(labels, fc.constant({})),
+  trafficSplit: fc.oneof(split, fc.constant({}))
+}, { requiredKeys: ["endpoint", "displayName"] })
 
 export const model: fc.Arbitrary<Model> = fc.record({
   name: modelName,
@@ -141,6 +160,7 @@ export const model: fc.Arbitrary<Model> = fc.record({
   artifactUri: word,
   publicModelName: word,
   deployedModels: fc.array(fc.record({ endpoint: endpointName, deployedModelId: digits }), { maxLength: 2 }),
+  settings: fc.record({ ...encryption, versionAliases: fc.array(word, { minLength: 1, maxLength: 2 }), etag: word }),
   createTime: time,
   updateTime: time
 }, { requiredKeys: ["name", "displayName", "deployedModels", "createTime", "updateTime"] })
@@ -152,6 +172,7 @@ export const modelSpec: fc.Arbitrary<ModelSpec> = fc.record({
   publicModelName: word,
   container,
   artifactUri: word,
+  settings: fc.record({ ...encryption, versionDescription: word }),
   modelId: word,
   parentModel: word
 }, { requiredKeys: ["displayName"] })
@@ -162,6 +183,7 @@ export const deployModel: fc.Arbitrary<DeployModelRequest> = fc.record({
   displayName: word,
   resources,
   serviceAccount: word,
+  settings: fc.record({ disableContainerLogging: fc.constant(true) }),
   trafficSplit: split
 }, { requiredKeys: ["endpoint", "model"] })
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest"
 import { EndpointName } from "../../src/domain/Endpoint.ts"
 import { catalogModelFromWire, catalogModelToWire, catalogQueryFromWire, catalogQueryToWire } from "../../src/wire/Catalog.ts"
 import { deployPublisherModelFromWire, deployRequestFromWire, deployRequestToWire } from "../../src/wire/Deployments.ts"
-import { deployModelFromWire, deployModelToWire, endpointFromWire, endpointSpecFromWire, endpointSpecToWire, endpointToWire, undeployFromWire, undeployToWire } from "../../src/wire/Endpoints.ts"
+import { deployModelFromWire, deployModelToWire, endpointChangeFromWire, endpointChangeToWire, endpointFromWire, endpointSpecFromWire, endpointSpecToWire, endpointToWire, undeployFromWire, undeployToWire } from "../../src/wire/Endpoints.ts"
 import { modelFromWire, modelSpecFromWire, modelSpecToWire, modelToWire } from "../../src/wire/Models.ts"
 import { operationFromWire, operationToWire } from "../../src/wire/Operations.ts"
 import { encodeQuery, match, routes } from "../../src/wire/Routes.ts"
@@ -24,6 +24,11 @@ describe("models on the wire", () => {
       expect(tokenShown(ok(Result.flatMap(sent(routes.deploy, deployRequestToWire("projects/p/locations/l", request)), deployRequestFromWire)))).toEqual(tokenShown(request)))
     always(any.modelSpec, (spec) => expect(modelSpecFromWire(ok(sent(routes.uploadModel, modelSpecToWire(spec))))).toEqual(spec))
     always(any.endpointSpec, (spec) => expect(endpointSpecFromWire(ok(sent(routes.createEndpoint, endpointSpecToWire(spec))), undefined)).toEqual(spec))
+    always(any.endpointChange, (change) => {
+      const { body, query } = endpointChangeToWire(change)
+      const read = Result.flatMap(sent(routes.updateEndpoint, body), (wire) => endpointChangeFromWire(change.endpoint, wire, query.updateMask))
+      expect(ok(read)).toEqual(change)
+    })
     always(any.deployModel, (request) =>
       expect(ok(Result.flatMap(sent(routes.deployModel, deployModelToWire(request)), (wire) => deployModelFromWire(request.endpoint, wire)))).toEqual(request))
     always(any.undeploy, (request) => expect(undeployFromWire(request.endpoint, ok(sent(routes.undeployModel, undeployToWire(request))))).toEqual(request))

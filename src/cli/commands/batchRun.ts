@@ -4,13 +4,14 @@ import { Argument, Command, Flag } from "effect/cli"
 import { ExitCode, ServiceError } from "../../domain/Errors.ts"
 import type { BatchAnswered } from "../../pipeline/batchPipeline.ts"
 import { BatchLauncher } from "../BatchLauncher.ts"
-import { sayProgress } from "../batch.ts"
+import { batchRoot, sayProgress } from "../batch.ts"
 import { exitWith } from "../exit.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../paths.ts"
 import { count } from "../render/numbers.ts"
 import { given, root } from "../Root.ts"
 import { onEngine, openPipeline } from "../Session.ts"
+import { UsageError } from "../UsageError.ts"
 
 /** `sluice batch run`: a file of questions answered from a corpus. */
 export const batchRun = Command.make(
@@ -25,21 +26,23 @@ export const batchRun = Command.make(
       Flag.withDescription("Where the answers go, a JSON line each. Default: answers.jsonl"),
       Flag.withMetavar("FILE"),
       Flag.withDefault("answers.jsonl")
-    ),
-    concurrency: Flag.Int("concurrency").pipe(
-      Flag.filter((n) => n >= 1 && n <= 100, () => "Expected 1 to 100"),
-      Flag.withDescription("Questions under way at once. Default 4"),
-      Flag.optional
     )
   },
   Effect.fn(function*(args) {
     const { dataDir, json } = yield* root
     const output = yield* Output
     const launcher = yield* BatchLauncher
+    const shared = yield* batchRoot
+    if (Option.isSome(shared.pipeline) || Option.isSome(shared.project) || Option.isSome(shared.location)) {
+      return yield* new UsageError({
+        message: "--pipeline, --project and --location are not for batch run: the pipeline says where its corpus is",
+        fix: "leave them out; --engine takes another of the pipeline's engines"
+      })
+    }
     const loaded = yield* openPipeline(Option.some(args.pipeline))
-    const concurrency = given(args.concurrency)
+    const concurrency = given(shared.concurrency)
     const tally = yield* onEngine(loaded, {}, Effect.gen(function*() {
-      const [{ batchPipeline }, { readQuestions }] = yield* Effect.promise(() =>
+      const [{ batchPipeline, batchSettings }, { readQuestions }] = yield* Effect.promise(() =>
         Promise.all([import("../../pipeline/batchPipeline.ts"), import("../../pipeline/batch/questions.ts")]))
       const questionsId = yield* contentHash(args.questions)
       const stages = createHash("sha256").update(JSON.stringify([questionsId, loaded.pipeline.name, loaded.pipeline.stages])).digest("hex").slice(0, 8)
@@ -49,6 +52,7 @@ export const batchRun = Command.make(
       yield* Stream.runDrain(questions)
       const answers = yield* answerFile(args.out, `${args.out}.${stages}.part`)
       if (answers.tally.all > 0) yield* output.say(`going on after ${count(answers.tally.all)} answers that are in ${answers.part}`)
+      const { model, staging } = yield* batchSettings(loaded.pipeline)
       const answered = yield* batchPipeline(loaded.pipeline, questions, {
         questionsId,
         done: answers.has,
@@ -56,17 +60,19 @@ export const batchRun = Command.make(
         ...(concurrency === undefined ? {} : { concurrency })
       })
       yield* Stream.runForEach(answered, answers.add)
-      yield* answers.finish
+      // One job has answered all: whoever asks again finds its answers.
+      yield* answers.finish({ keep: answers.tally.failed > 0 && !(model._tag === "hosted" && staging !== undefined) })
       return answers.tally
     }).pipe(Effect.provide(launcher.layer(loaded.pipeline, { dataDir, buckets: new Map() })))).pipe(Effect.scoped)
     if (json) yield* output.json({ version: 1, type: "batch", out: args.out, ...tally })
     else yield* output.print(`answered ${count(tally.answered)}, not in the corpus ${count(tally.unsupported)}, failed ${count(tally.failed)}: ${args.out}`)
+    if (tally.kept) yield* output.say("run it again to ask only those that failed")
     return yield* exitWith(tally.failed > 0 ? ExitCode.someFailed : ExitCode.done)
   })
 ).pipe(
   Command.withShortDescription("Answer a file of questions from a corpus, with citations."),
   Command.withDescription(
-    "Answer a file of questions from a pipeline's corpus, each with its citations, in their order. Models that answer at once are asked a few questions at a time; a hosted model of the pipeline's batch stage is asked all of them in one job. Run again after an interruption, it goes on where it stopped. Exits 3 when questions failed."
+    "Answer a file of questions from a pipeline's corpus, each with its citations, in their order. Models that answer at once are asked a few questions at a time; a hosted model of the pipeline's batch stage is asked all of them in one job. Run again after an interruption, or when questions failed, it goes on with those that have no answer yet, which then come last. Exits 3 when questions failed."
   ),
   Command.withExamples([
     { command: "sluice batch run pipeline.yaml questions.jsonl -o answers.jsonl", description: "{\"custom_id\": \"q1\", \"question\": \"…\"} a line" },
@@ -90,7 +96,10 @@ const Line = Schema.fromJsonString(Schema.Struct({
 }))
 const decodeLine = Schema.decodeOption(Line)
 
-/** Answers as they come: in `part` until all are there, so that an interruption costs none. */
+/**
+ * Answers as they come: in `part` until all are there, so that an interruption costs none. What failed before is asked
+ * again.
+ */
 const answerFile = Effect.fnUntraced(function*(path: string, part: string) {
   const fs = yield* FileSystem.FileSystem
   const unwritable = () => ServiceError.invalid("--out", `${part} cannot be written`)
@@ -98,18 +107,22 @@ const answerFile = Effect.fnUntraced(function*(path: string, part: string) {
   // What follows the last line end was being written when its process ended.
   const whole = before.slice(0, before.lastIndexOf("\n") + 1)
   const done = new Set<string>()
-  const tally = { all: 0, answered: 0, unsupported: 0, failed: 0 }
+  const tally = { all: 0, answered: 0, unsupported: 0, failed: 0, kept: false }
   const note = (failed: boolean, grounded: boolean): void => {
     tally.all += 1
     tally[failed ? "failed" : grounded ? "answered" : "unsupported"] += 1
   }
-  for (const text of whole.split("\n")) {
+  const kept = whole.split("\n").filter((text) => {
     const line = Option.getOrUndefined(decodeLine(text))
-    if (line === undefined) continue
+    if (line === undefined || line.error !== undefined) return false
     done.add(line.custom_id)
-    note(line.error !== undefined, line.grounded === true)
+    note(false, line.grounded === true)
+    return true
+  }).map((text) => `${text}\n`).join("")
+  if (kept !== before) {
+    const temporary = `${part}.tmp`
+    yield* Effect.andThen(fs.writeFileString(temporary, kept), fs.rename(temporary, part)).pipe(Effect.mapError(unwritable))
   }
-  if (whole !== before) yield* fs.truncate(part, Buffer.byteLength(whole)).pipe(Effect.mapError(unwritable))
   const file = yield* fs.open(part, { flag: "a" }).pipe(Effect.mapError(unwritable))
   const encoder = new TextEncoder()
   return {
@@ -120,7 +133,13 @@ const answerFile = Effect.fnUntraced(function*(path: string, part: string) {
       note(answered.error !== undefined, answered.answer?.grounded === true)
       return file.writeAll(encoder.encode(`${JSON.stringify(shown(answered))}\n`)).pipe(Effect.mapError(unwritable))
     },
-    finish: Effect.andThen(file.sync, fs.rename(part, path)).pipe(Effect.mapError(unwritable))
+    /** Gives the answers their name; with `keep` they are gone on from as well. */
+    finish: Effect.fnUntraced(function*({ keep }: { readonly keep: boolean }) {
+      tally.kept = keep
+      yield* file.sync
+      if (keep) yield* fs.copyFile(part, `${path}.tmp`)
+      yield* fs.rename(keep ? `${path}.tmp` : part, path)
+    }, Effect.mapError(unwritable))
   }
 })
 

@@ -6,8 +6,9 @@ import type { ConversationTurn } from "../../pipeline/chatPipeline.ts"
 import { typing } from "../Conversation.ts"
 import { Output } from "../Output.ts"
 import { optionsOf, questionFlags } from "../question.ts"
-import { renderAnswer, renderCitations } from "../render/Answer.ts"
+import { renderAnswer, renderFooting } from "../render/Answer.ts"
 import { renderCause } from "../render/Error.ts"
+import { wrapping } from "../render/wrap.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline } from "../Session.ts"
 
@@ -25,16 +26,21 @@ export const chat = Command.make(
     const show = Effect.fnUntraced(function*(turn: ConversationTurn, asked: string) {
       const { parts, question: standalone } = turn
       if (standalone !== asked && !json) yield* output.say(output.paintError("dim", `(searching for: ${printable(standalone)})`))
-      const { write } = output
-      const answer: Array<Answer> = []
+      const write = json ? undefined : output.write
+      const flow = wrapping(output.width)
+      let begun = false
+      let whole: Answer | undefined
       yield* Stream.runForEach(parts, (part) => {
-        if (part._tag === "done") return Effect.sync(() => void answer.push(part.answer))
-        return write === undefined || json ? Effect.void : write(printable(part.text))
-      })
-      const [whole] = answer
+        if (part._tag === "done") whole = part.answer
+        else if (write !== undefined) {
+          begun = true
+          return write(flow.push(printable(part.text)))
+        }
+        return Effect.void
+      }).pipe(Effect.onExit(() => (write === undefined || !begun ? Effect.void : write(`${flow.rest()}\n`))))
       if (whole === undefined) return undefined
       if (json) yield* output.json({ version: 1, question: asked, standalone, ...whole })
-      else yield* output.print(write === undefined ? renderAnswer(whole, output) : `\n${renderCitations(whole, output)}`)
+      else yield* output.print(write === undefined ? renderAnswer(whole, output) : renderFooting(whole, output))
       return { question: asked, standalone, answer: whole.text }
     })
 
@@ -64,7 +70,7 @@ export const chat = Command.make(
               // A person can ask again; a script is to see that it failed.
               Effect.catchIf(() => output.write !== undefined, (error) => renderCause(Cause.fail(error)))
             ))
-            if (!finished) yield* output.say("\n(stopped)")
+            if (!finished) yield* output.say("(stopped)")
           }
         }
       }))

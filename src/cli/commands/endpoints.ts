@@ -3,8 +3,9 @@ import { Argument, Command, Flag } from "effect/cli"
 import { ExitCode } from "../../domain/Errors.ts"
 import { Endpoints, type Prediction } from "../../ports/Endpoints.ts"
 import { pages } from "../../ports/Paging.ts"
+import { engineFlags } from "../engineFlags.ts"
 import { exitWith } from "../exit.ts"
-import { endpointNamed, gardenFlags, onGarden } from "../garden.ts"
+import { endpointNamed, onGarden, trafficFlag, trafficOf } from "../garden.ts"
 import { Output } from "../Output.ts"
 import { resourcesText } from "../render/Deployment.ts"
 import { printValue, rows } from "../render/values.ts"
@@ -26,7 +27,7 @@ const list = Command.make(
       Flag.withMetavar("FILTER"),
       Flag.optional
     ),
-    ...gardenFlags
+    ...engineFlags
   },
   Effect.fn(function*(args) {
     const filter = given(args.filter) ?? (args.catalog ? ofCatalog : undefined)
@@ -52,7 +53,7 @@ const list = Command.make(
   ])
 )
 
-const show = Command.make("show", { endpoint, ...gardenFlags }, Effect.fn(function*(args) {
+const show = Command.make("show", { endpoint, ...engineFlags }, Effect.fn(function*(args) {
   yield* onGarden(args, () => Effect.gen(function*() {
     const endpoints = yield* Endpoints
     yield* printValue(yield* endpoints.get(yield* endpointNamed(args.endpoint)))
@@ -68,7 +69,7 @@ const create = Command.make(
     name: Argument.String("name").pipe(Argument.withDescription("The endpoint's display name")),
     id: Flag.String("id").pipe(Flag.withDescription("Its id. Default: one that the service makes"), Flag.withMetavar("ID"), Flag.optional),
     label: Flag.KeyValuePair("label").pipe(Flag.withDescription("A label, to find it by. May be repeated"), Flag.withMetavar("KEY=VALUE"), Flag.withDefault({})),
-    ...gardenFlags
+    ...engineFlags
   },
   Effect.fn(function*(args) {
     yield* onGarden(args, () => Effect.gen(function*() {
@@ -86,6 +87,38 @@ const create = Command.make(
   Command.withExamples([{ command: "sluice endpoints create chat", description: "then sluice models deploy … --endpoint chat" }])
 )
 
+const update = Command.make(
+  "update",
+  {
+    endpoint,
+    name: Flag.String("name").pipe(Flag.withDescription("Another display name"), Flag.withMetavar("NAME"), Flag.optional),
+    label: Flag.KeyValuePair("label").pipe(
+      Flag.withDescription("Labels that take the place of those there are. May be repeated"),
+      Flag.withMetavar("KEY=VALUE"),
+      Flag.withDefault({})
+    ),
+    traffic: trafficFlag,
+    ...engineFlags
+  },
+  Effect.fn(function*(args) {
+    const displayName = given(args.name)
+    const trafficSplit = yield* trafficOf(args.traffic)
+    const change = {
+      ...(displayName === undefined ? {} : { displayName }),
+      ...(Object.keys(args.label).length === 0 ? {} : { labels: args.label }),
+      ...(trafficSplit === undefined ? {} : { trafficSplit })
+    }
+    if (Object.keys(change).length === 0) return yield* new UsageError({ message: "nothing is to be changed", fix: "give --name, --label or --traffic" })
+    yield* onGarden(args, () => Effect.gen(function*() {
+      const endpoints = yield* Endpoints
+      yield* printValue(yield* endpoints.update({ endpoint: yield* endpointNamed(args.endpoint), ...change }))
+    }))
+  })
+).pipe(
+  Command.withDescription("Change an endpoint's name or labels, or how its traffic is split between the models deployed on it."),
+  Command.withExamples([{ command: "sluice endpoints update chat --traffic 8374620193=20 --traffic 7263540192=80", description: "a fifth to the new model" }])
+)
+
 const predict = Command.make(
   "predict",
   {
@@ -94,7 +127,7 @@ const predict = Command.make(
     body: Flag.String("body").pipe(Flag.withDescription("A file with it; - is standard input"), Flag.withMetavar("FILE"), Flag.optional),
     contentType: Flag.String("content-type").pipe(Flag.withDescription("What it is. Default application/json"), Flag.withMetavar("TYPE"), Flag.withDefault("application/json")),
     stream: Flag.Boolean("stream").pipe(Flag.withDescription("Print the answer as it comes"), Flag.withDefault(false)),
-    ...gardenFlags
+    ...engineFlags
   },
   Effect.fn(function*(args) {
     const { json } = yield* root
@@ -110,9 +143,9 @@ const predict = Command.make(
         return yield* ended(answer)
       }
       const answer = yield* endpoints.rawPredict(name, payload)
-      const { contentType, status } = answer
-      if (json) yield* output.json({ version: 1, status, contentType, ...shown(answer.body) })
-      else yield* write(answer.body)
+      const { body: answered, ...rest } = answer
+      if (json) yield* output.json({ version: 1, ...rest, ...shown(answered) })
+      else yield* write(answered)
       yield* ended(answer)
     }))
   })
@@ -153,7 +186,7 @@ const shown = (body: Uint8Array): object => {
   return Buffer.from(text).equals(body) ? { body: text } : { bodyBase64: Buffer.from(body).toString("base64") }
 }
 
-const remove = Command.make("delete", { endpoint, ...gardenFlags }, Effect.fn(function*(args) {
+const remove = Command.make("delete", { endpoint, ...engineFlags }, Effect.fn(function*(args) {
   const { json } = yield* root
   const output = yield* Output
   yield* onGarden(args, () => Effect.gen(function*() {
@@ -169,7 +202,7 @@ const remove = Command.make("delete", { endpoint, ...gardenFlags }, Effect.fn(fu
 
 /** `sluice endpoints`: where deployed models answer. */
 export const endpoints = Command.make("endpoints").pipe(
-  Command.withDescription("List, show, create and delete endpoints, and ask the models deployed on them."),
+  Command.withDescription("List, show, create, change and delete endpoints, and ask the models deployed on them."),
   Command.withExamples([{ command: "sluice endpoints list", description: "what is deployed where" }]),
-  Command.withSubcommands([list, show, create, predict, remove])
+  Command.withSubcommands([list, show, create, update, predict, remove])
 )

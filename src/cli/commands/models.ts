@@ -6,7 +6,8 @@ import { ModelCatalog } from "../../ports/ModelCatalog.ts"
 import { pages } from "../../ports/Paging.ts"
 import { containerFlags, containerOf, hubTokenFlag, hubTokenOf, resourceFlags, resourcesOf } from "../deployFlags.ts"
 import { deployCatalogModel, deployRegisteredModel } from "../deploying.ts"
-import { endpointNamed, gardenFlags, modelNamed, onGarden, trafficFlag, trafficOf } from "../garden.ts"
+import { engineFlags } from "../engineFlags.ts"
+import { endpointNamed, modelNamed, onGarden, trafficFlag, trafficOf } from "../garden.ts"
 import { Output } from "../Output.ts"
 import { defaultMachine } from "../render/Deployment.ts"
 import { printValue, rows } from "../render/values.ts"
@@ -33,7 +34,7 @@ const list = Command.make(
     allVersions: on("all-versions", "Every version of a model, not only the newest"),
     search: text("search", "Those with this word in their id", "WORD"),
     registry: on("registry", "The project's own models instead: uploaded, or made by a deployment"),
-    ...gardenFlags
+    ...engineFlags
   },
   Effect.fn(function*(args) {
     yield* onGarden(args, () => args.registry ? registryRows : catalogRows({
@@ -77,7 +78,7 @@ const model = Argument.String("model").pipe(
   Argument.withDescription("publishers/{publisher}/models/{model}@{version} of the catalog, {owner}/{name} of the hub, or a model of the registry")
 )
 
-const show = Command.make("show", { model, ...gardenFlags }, Effect.fn(function*(args) {
+const show = Command.make("show", { model, ...engineFlags }, Effect.fn(function*(args) {
   yield* onGarden(args, () => Effect.gen(function*() {
     const { get } = yield* ModelCatalog
     if (isCatalogName(args.model)) return yield* printValue(yield* get(args.model))
@@ -99,7 +100,7 @@ const upload = Command.make(
     versionOf: text("version-of", "Make it a new version of this model", "MODEL"),
     description: text("description", "What it is", "TEXT"),
     ...containerFlags,
-    ...gardenFlags
+    ...engineFlags
   },
   Effect.fn(function*(args) {
     const container = yield* containerOf(args)
@@ -143,7 +144,7 @@ const deploy = Command.make(
     traffic: trafficFlag,
     async: on("async", "Return once it has begun; `sluice operations get ID` tells how it goes on"),
     yes: on("yes", "Go ahead: it costs as long as it runs"),
-    ...gardenFlags
+    ...engineFlags
   },
   Effect.fn(function*(args) {
     const resources = yield* resourcesOf(args)
@@ -210,7 +211,7 @@ const undeploy = Command.make(
       Argument.optional
     ),
     traffic: trafficFlag,
-    ...gardenFlags
+    ...engineFlags
   },
   Effect.fn(function*(args) {
     const { json } = yield* root
@@ -240,7 +241,7 @@ const undeploy = Command.make(
 
 const remove = Command.make("delete", {
   model: Argument.String("model").pipe(Argument.withDescription("The model's id, name or display name in the registry")),
-  ...gardenFlags
+  ...engineFlags
 }, Effect.fn(function*(args) {
   const { json } = yield* root
   const output = yield* Output

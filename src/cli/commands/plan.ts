@@ -44,7 +44,7 @@ export const plan = Command.make(
       page.push(planRow(item))
       return page.length >= pageSize ? flush : Effect.void
     }
-    const result = yield* onEngine(loaded, {}, planPipeline(loaded.pipeline, { observe }))
+    const result = yield* onEngine(loaded, {}, planPipeline(loaded.pipeline, { all: args.all, observe }))
     yield* flush
     if (json) yield* output.json({ version: 1, type: "plan", ...result })
     else yield* output.print((listed ? "\n" : "") + renderPlan(result, loaded.pipeline.corpus.displayName, output))

@@ -14,6 +14,8 @@ export interface ServeOptions {
   readonly buckets: ReadonlyMap<string, string>
   /** A SQLite file. */
   readonly tables?: string
+  /** Rows of batch jobs put to the model at once. */
+  readonly batchConcurrency?: number
   readonly allowRemote: boolean
   /** Jira servers that imports may name besides Atlassian's own. */
   readonly allowHosts: ReadonlyArray<string>
@@ -51,7 +53,11 @@ export const serve = Command.make(
       Flag.withDescription("Address to listen on. Any that others can reach needs a token. Default 127.0.0.1"),
       Flag.withDefault("127.0.0.1")
     ),
-    port: Flag.Int("port").pipe(Flag.withDescription("0 picks a free one. Default 8686"), Flag.withDefault(8686)),
+    port: Flag.Int("port").pipe(
+      Flag.filter((port) => port >= 0 && port <= 65_535, () => "Expected a port, from 0 to 65535"),
+      Flag.withDescription("0 picks a free one. Default 8686"),
+      Flag.withDefault(8686)
+    ),
     tokenFile: Flag.String("token-file").pipe(
       Flag.withDescription("A file with the token every request must carry; SLUICE_SERVER_TOKEN does the same"),
       Flag.withMetavar("FILE"),
@@ -65,6 +71,11 @@ export const serve = Command.make(
     tables: Flag.String("tables").pipe(
       Flag.withDescription("A SQLite file for batch jobs: bq://ANY.main.NAME is its table NAME"),
       Flag.withMetavar("FILE"),
+      Flag.optional
+    ),
+    batchConcurrency: Flag.Int("batch-concurrency").pipe(
+      Flag.filter((n) => n >= 1 && n <= 100, () => "Expected 1 to 100"),
+      Flag.withDescription("Rows of batch jobs put to the model at once. Default 4"),
       Flag.optional
     ),
     allowRemote: Flag.Boolean("allow-remote").pipe(
@@ -92,7 +103,7 @@ export const serve = Command.make(
       Flag.withDefault("none")
     ),
     faults: Flag.String("faults").pipe(
-      Flag.withDescription("A YAML script of failures, to test a client with"),
+      Flag.withDescription("A YAML script of failures, to test a client with, such as faults: [{ method: importRagFiles, at: 7, error: RESOURCE_EXHAUSTED, retryAfter: 2 }]. Calls by at (one or a list) or every; what goes wrong by error, delay, operation (seconds it takes) or drop (request, reply, middle)"),
       Flag.withMetavar("FILE"),
       Flag.optional
     ),
@@ -131,6 +142,7 @@ export const serve = Command.make(
     const embeddingModel = given(args.embeddingModel)
     const catalog = given(args.catalog)
     const tables = given(args.tables)
+    const batchConcurrency = given(args.batchConcurrency)
     const upstream = yield* upstreamOf(given(args.upstream), given(args.upstreamModel), given(args.upstreamKey))
     return yield* Effect.scoped(Effect.gen(function*() {
       const { url } = yield* start({
@@ -148,6 +160,7 @@ export const serve = Command.make(
         ...(embeddingModel === undefined ? {} : { embeddingModel }),
         ...(faults === undefined ? {} : { faults }),
         ...(tables === undefined ? {} : { tables }),
+        ...(batchConcurrency === undefined ? {} : { batchConcurrency }),
         ...(upstream === undefined ? {} : { upstream })
       })
       Object.assign(output.interrupted, stopped)

@@ -7,20 +7,28 @@ import { excerpt, wrap } from "./wrap.ts"
 
 type Look = Pick<Output["Service"], "paint" | "width">
 
-/** The answer, then its sources: number, file, page and the quoted words. */
+/** The answer, then what goes below it. */
 export const renderAnswer = (answer: Answer, look: Look): string => {
-  const citations = renderCitations(answer, look)
-  return `${wrap(printable(answer.text), look.width)}${citations === "" ? "" : `\n${citations}`}`
+  const footing = renderFooting(answer, look)
+  return `${wrap(printable(answer.text), look.width)}${footing === "" ? "" : `\n${footing}`}`
 }
 
-/** The sources of an answer, below an empty line; nothing where there are none. */
-export const renderCitations = ({ citations }: Answer, { paint, width }: Look): string =>
-  citations.flatMap((citation, at) => {
+/**
+ * What goes below an answer: whether it was cut off, and after an empty line its sources, each with number, file, page
+ * and the quoted words. Nothing where there is neither.
+ */
+export const renderFooting = ({ citations, truncated }: Answer, { paint, width }: Look): string => {
+  const sources = citations.map((citation) => {
     const mark = `  [${citation.index}] `
     const indent = " ".repeat(mark.length)
     const quote = printable(citation.quote).replace(/\s+/g, " ").trim()
-    return [...(at === 0 ? [""] : []), `${mark}${paint("cyan", place(citation))}`, `${indent}${wrap(`"${quote}"`, width, indent)}`]
-  }).join("\n")
+    return `${mark}${paint("cyan", place(citation))}\n${indent}${wrap(`"${quote}"`, width, indent)}`
+  })
+  return [
+    ...(truncated === true ? [paint("yellow", "(cut off: the model reached the most it may write)")] : []),
+    ...(sources.length === 0 ? [] : ["", ...sources])
+  ].join("\n")
+}
 
 /** Lines shown of each context; `--json` has all of it. */
 const shownLines = 4

@@ -9,6 +9,43 @@ export const wrap = (text: string, width: number, indent = ""): string => {
   return text.split("\n").map((paragraph) => wrapParagraph(paragraph, room).join(`\n${indent}`)).join(`\n${indent}`)
 }
 
+/** Wraps a text that comes in pieces. A word is held back until it is known how long it is. */
+export const wrapping = (width: number): { readonly push: (piece: string) => string; readonly rest: () => string } => {
+  const room = Math.max(20, Math.min(width, widest))
+  let taken = 0
+  let space = ""
+  let word = ""
+  const place = (): string => {
+    const breaks = taken > 0 && taken + space.length + displayWidth(word) > room
+    const [first = "", ...more] = pieces(word, room)
+    const placed = [`${breaks ? "\n" : space}${first}`, ...more].join("\n")
+    taken = more.length > 0 ? displayWidth(more.at(-1) ?? "") : (breaks ? 0 : taken + space.length) + displayWidth(first)
+    space = word = ""
+    return placed
+  }
+  return {
+    push: (piece) => {
+      let out = ""
+      for (const character of piece) {
+        const wide = displayWidth(character) > 1
+        const blank = character === " " || character === "\n"
+        if ((wide || blank) && word !== "") out += place()
+        if (!blank) word += character
+        // Japanese and Chinese have no spaces, and break anywhere.
+        if (wide) out += place()
+        if (character === " ") space += " "
+        if (character === "\n") {
+          out += "\n"
+          space = ""
+          taken = 0
+        }
+      }
+      return out
+    },
+    rest: () => (word === "" ? "" : place())
+  }
+}
+
 /** The first lines of a text, on one line where they fit, ending in an ellipsis where there is more. */
 export const excerpt = (text: string, width: number, indent: string, lines: number): string => {
   const all = wrap(text.replace(/\s+/g, " ").trim(), width, indent).split("\n")

@@ -1,6 +1,6 @@
 import type { SafetySetting } from "../Generation.ts"
 import type { Broken } from "../Rule.ts"
-import { unless } from "./unless.ts"
+import { isSet, unless } from "./unless.ts"
 
 const categories = new Set([
   "HARM_CATEGORY_UNSPECIFIED",
@@ -23,7 +23,9 @@ const methods = new Set(["HARM_BLOCK_METHOD_UNSPECIFIED", "SEVERITY", "PROBABILI
 
 export const safetyRules = (settings: ReadonlyArray<SafetySetting>): ReadonlyArray<Broken> =>
   settings.flatMap(({ category, method, threshold }, i) => [
+    ...isSet(category, `safetySettings[${i}].category`),
     ...among(category, categories, `safetySettings[${i}].category`),
+    ...isSet(threshold, `safetySettings[${i}].threshold`),
     ...among(threshold, thresholds, `safetySettings[${i}].threshold`),
     ...among(method, methods, `safetySettings[${i}].method`)
   ])

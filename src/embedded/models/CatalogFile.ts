@@ -1,13 +1,22 @@
-import { Result, Schema, SchemaIssue } from "effect"
+import { type Effect, Result, Schema, SchemaIssue } from "effect"
 import { LineCounter, parseDocument } from "yaml"
 import { ServiceError } from "../../domain/Errors.ts"
 import { CatalogModel, versionedName } from "../../domain/ModelCatalog.ts"
 import { containerRules, resourceRules } from "../../domain/ResourceRules.ts"
+import { SecretVersion } from "../../domain/Secret.ts"
 
-/** An address of a model server. */
-const Upstream = Schema.String.check(
-  Schema.makeFilter((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? "") || "must be an http or https address")
+const Address = Schema.String.check(
+  Schema.makeFilter((text) => isAddress(text) || "must be an http or https address, without credentials in it")
 )
+
+export const isAddress = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
+}
+
+/** Where a model server is, and the secret version of the key that it is sent, if it wants one. */
+const Upstream = Schema.Union([Address, Schema.Struct({ url: Address, apiKey: SecretVersion })])
+export type Upstream = typeof Upstream.Type
 
 const CatalogEntry = Schema.Struct({
   ...CatalogModel.fields,
@@ -35,6 +44,9 @@ const Catalog = Schema.Struct({
   endpoints: Schema.optionalKey(Schema.Record(Schema.String, Upstream))
 })
 export type Catalog = typeof Catalog.Type
+
+/** The catalog as it is at the time: its file may change while an engine lives. */
+export type CurrentCatalog = Effect.Effect<Catalog, ServiceError>
 
 const decode = Schema.decodeUnknownResult(Catalog, { errors: "all", onExcessProperty: "error" })
 const format = SchemaIssue.makeFormatterStandardSchemaV1()

@@ -1,6 +1,7 @@
 import { Effect, Layer, Random } from "effect"
 import {
   type DeployModelRequest,
+  type EndpointChange,
   type EndpointName,
   type EndpointSpec,
   type ModelName,
@@ -8,15 +9,16 @@ import {
   type Payload,
   type UndeployRequest
 } from "../../domain/Endpoint.ts"
-import { deleteRefusal, deployModelRefusal, endpointRefusal, splitWith, splitWithout, undeployRefusal, uploadRefusal } from "../../domain/EndpointRules.ts"
-import { ServiceError } from "../../domain/Errors.ts"
+import { deleteRefusal, deployModelRefusal, endpointChangeRefusal, endpointRefusal, splitWith, splitWithout, undeployRefusal, uploadRefusal } from "../../domain/EndpointRules.ts"
+import { type SecretError, ServiceError } from "../../domain/Errors.ts"
 import { holds, parseFilter } from "../../domain/ListFilter.ts"
 import { Endpoints, type ResourceQuery, whole } from "../../ports/Endpoints.ts"
 import { ModelServer } from "../../ports/ModelServer.ts"
+import { Secrets } from "../../ports/Secrets.ts"
 import { State } from "../../state/State.ts"
 import { newId, type Names } from "../Names.ts"
 import { now } from "../Timestamp.ts"
-import type { Catalog, CatalogEntry } from "./CatalogFile.ts"
+import type { Catalog, CatalogEntry, CurrentCatalog, Upstream } from "./CatalogFile.ts"
 import { entryOf } from "./EmbeddedModelCatalog.ts"
 import { type DeployedRecord, type EndpointRecord, idIn, type Keyed, makeStore, type ModelRecord, pageFrom } from "./ModelStore.ts"
 import { reservationFull } from "./reservations.ts"
@@ -25,12 +27,13 @@ import { reservationFull } from "./reservations.ts"
  * The Endpoints port over the state database. Nothing runs here: a prediction goes to the address that the operator gave
  * for the endpoint or for the model, and a remote caller has no say in which that is.
  */
-export const embeddedEndpoints = (names: Names, catalog: Catalog): Layer.Layer<Endpoints, never, State | ModelServer> =>
+export const embeddedEndpoints = (names: Names, current: CurrentCatalog): Layer.Layer<Endpoints, never, State | ModelServer | Secrets> =>
   Layer.effect(
     Endpoints,
     Effect.gen(function*() {
       const { database, path } = yield* State
       const server = yield* ModelServer
+      const secrets = yield* Secrets
       const store = makeStore(database, path, names)
 
       const matching = Effect.fnUntraced(function*<A extends { readonly name: string; readonly displayName: string }>(
@@ -70,6 +73,7 @@ export const embeddedEndpoints = (names: Names, catalog: Catalog): Layer.Layer<E
         if (wrong !== undefined) return yield* wrong
         const endpointId = yield* idIn(names, request.endpoint, "endpoints")
         const { id: modelId, version } = versioned(yield* idIn(names, request.model, "models"))
+        const catalog = yield* current
         const at = yield* now
         return yield* store.write((s) => {
           const endpoint = s.endpoint(endpointId)
@@ -90,6 +94,7 @@ export const embeddedEndpoints = (names: Names, catalog: Catalog): Layer.Layer<E
             displayName: request.displayName ?? model.displayName,
             resources,
             ...(request.serviceAccount === undefined ? {} : { serviceAccount: request.serviceAccount }),
+            ...(request.settings === undefined ? {} : { settings: request.settings }),
             created: at
           }
           s.putEndpoint({
@@ -126,7 +131,7 @@ export const embeddedEndpoints = (names: Names, catalog: Catalog): Layer.Layer<E
       })
 
       /** Which of the endpoint's models answers, as its split has it, and where. */
-      const addressFor = Effect.fnUntraced(function*(name: EndpointName) {
+      const serverOf = Effect.fnUntraced(function*(name: EndpointName) {
         const id = yield* idIn(names, name, "endpoints")
         const record = yield* store.read((s) => s.endpoint(id))
         if (record === undefined) return yield* ServiceError.notFound(`endpoint ${name}`)
@@ -139,8 +144,9 @@ export const embeddedEndpoints = (names: Names, catalog: Catalog): Layer.Layer<E
           })
         }
         const model = yield* store.read((s) => s.model(deployed.modelId, deployed.version))
+        const catalog = yield* current
         const own = [id, record.displayName].find((word) => Object.hasOwn(catalog.endpoints ?? {}, word))
-        const given = own === undefined ? (model === undefined ? undefined : baseOf(catalog, model)?.upstream) : catalog.endpoints?.[own]
+        const given: Upstream | undefined = own === undefined ? (model === undefined ? undefined : baseOf(catalog, model)?.upstream) : catalog.endpoints?.[own]
         if (given === undefined) {
           return yield* new ServiceError({
             code: "FAILED_PRECONDITION",
@@ -148,14 +154,16 @@ export const embeddedEndpoints = (names: Names, catalog: Catalog): Layer.Layer<E
             fix: `say where it is: sluice serve --endpoint-upstream ${record.displayName}=URL, or endpoints in models.yaml of the data directory`
           })
         }
-        const url = new URL(given)
+        const { apiKey, url: address } = typeof given === "string" ? { url: given } : given
+        const url = new URL(address)
         // An address without a path is a server's; the model's container says where on it predictions are.
         if (url.pathname === "/") url.pathname = model?.container?.predictRoute ?? "/"
-        return url.href
+        return { url: url.href, key: apiKey === undefined ? undefined : yield* Effect.mapError(secrets.resolve(apiKey), unkeyed), deployed: deployed.id }
       })
 
       const streamRawPredict = Effect.fn("Endpoints.streamRawPredict")(function*(endpoint: EndpointName, payload: Payload) {
-        return yield* server.post(yield* addressFor(endpoint), payload)
+        const { deployed, key, url } = yield* serverOf(endpoint)
+        return { ...(yield* server.post(url, payload, key)), deployedModelId: deployed }
       })
 
       return Endpoints.of({
@@ -204,6 +212,21 @@ export const embeddedEndpoints = (names: Names, catalog: Catalog): Layer.Layer<E
           })
           return found ?? (yield* ServiceError.notFound(`endpoint ${name}`))
         }),
+        update: Effect.fn("Endpoints.update")(function*(change: EndpointChange) {
+          const id = yield* idIn(names, change.endpoint, "endpoints")
+          const at = yield* now
+          return yield* store.write((s) => {
+            const record = s.endpoint(id)
+            if (record === undefined) throw ServiceError.notFound(`endpoint ${change.endpoint}`)
+            const refused = endpointChangeRefusal(change, s.toEndpoint(record))
+            if (refused !== undefined) throw refused
+            const { endpoint: _, ...changed } = change
+            const { description, ...rest } = { ...record, ...changed, updated: at }
+            const updated = description === undefined || description === "" ? rest : { ...rest, description }
+            s.putEndpoint(updated)
+            return s.toEndpoint(updated)
+          })
+        }),
         list: Effect.fn("Endpoints.list")(function*(query: ResourceQuery) {
           return yield* matching(yield* store.read((s) => s.listedEndpoints()), query, "endpoint")
         }),
@@ -228,16 +251,20 @@ export const embeddedEndpoints = (names: Names, catalog: Catalog): Layer.Layer<E
     })
   )
 
+/** Who asks for a prediction has nothing to do with the key that the model server wants. */
+const unkeyed = ({ fix, message }: SecretError): ServiceError =>
+  new ServiceError({ code: "FAILED_PRECONDITION", message: `the model server's key cannot be had: ${message}`, fix })
+
 /** The catalog's model that one was made of. */
 const baseOf = (catalog: Catalog, { publicModelName, publicModelVersion }: ModelRecord): CatalogEntry | undefined =>
   publicModelName === undefined
     ? undefined
     : entryOf(catalog, publicModelVersion === undefined ? publicModelName : `${publicModelName}@${publicModelVersion}`)
 
-/** `{model}@{version}` in the place of an id. */
+/** `{model}@{version}` in the place of an id; `@default` is the newest. */
 const versioned = (id: string): { readonly id: string; readonly version?: number } => {
-  const [, model = id, version] = /^([^@]+)@(\d{1,9})$/.exec(id) ?? []
-  return version === undefined ? { id: model } : { id: model, version: Number(version) }
+  const [, model = id, version = "default"] = /^([^@]+)@(\d{1,9}|default)$/.exec(id) ?? []
+  return version === "default" ? { id: model } : { id: model, version: Number(version) }
 }
 
 /** The model that a number of [0, 1) falls to, each with its share. */

@@ -17,32 +17,32 @@ import type { PageRequest } from "../../ports/Paging.ts"
 import { State } from "../../state/State.ts"
 import { newId, type Names } from "../Names.ts"
 import { now } from "../Timestamp.ts"
-import type { Catalog, CatalogEntry } from "./CatalogFile.ts"
+import type { Catalog, CatalogEntry, CurrentCatalog } from "./CatalogFile.ts"
 import { keyOf, makeStore, pageFrom } from "./ModelStore.ts"
 import { reservationFull } from "./reservations.ts"
 
 /** The ModelCatalog port over a catalog and the state database. What is deployed is written down; nothing is started. */
-export const embeddedModelCatalog = (names: Names, catalog: Catalog): Layer.Layer<ModelCatalog, never, State> =>
+export const embeddedModelCatalog = (names: Names, current: CurrentCatalog): Layer.Layer<ModelCatalog, never, State> =>
   Layer.effect(
     ModelCatalog,
     Effect.gen(function*() {
       const { database, path } = yield* State
       const store = makeStore(database, path, names)
 
-      const known = (name: string): Effect.Effect<CatalogEntry, ServiceError> => {
-        const found = entryOf(catalog, name)
-        return found === undefined ? Effect.fail(notThere(name)) : Effect.succeed(found)
-      }
+      const known = Effect.fnUntraced(function*(name: string) {
+        return entryOf(yield* current, name) ?? (yield* notThere(name))
+      })
 
       const list = Effect.fn("ModelCatalog.list")(function*(query: CatalogQuery, page: PageRequest) {
-        const found = yield* pageFrom(selected(catalog, query).map((value, place) => ({ key: keyOf(place), value })), page)
+        const found = yield* pageFrom(selected(yield* current, query).map((value, place) => ({ key: keyOf(place), value })), page)
         return { ...found, items: found.items.map(modelOf) }
       })
 
       const deploy = Effect.fn("ModelCatalog.deploy")(function*(request: DeployRequest) {
         const wrong = deployRefusal(request)
         if (wrong !== undefined) return yield* wrong
-        const entry = yield* known(deployedName(request))
+        const catalog = yield* current
+        const entry = entryOf(catalog, deployedName(request)) ?? (yield* notThere(deployedName(request)))
         const publisherModel = versionedName(entry)
         const at = yield* now
         return yield* store.write((s) => {
@@ -83,7 +83,15 @@ export const embeddedModelCatalog = (names: Names, catalog: Catalog): Layer.Laye
             displayName: request.endpointDisplayName ?? `${short}-mg-one-click-deploy`,
             // What the service's own tools know endpoints of the catalog by.
             labels: { "mg-one-click-deploy": "true" },
-            deployed: [{ id: deployed, modelId, version: 1, displayName, ...(resources === undefined ? {} : { resources }), created: at }],
+            deployed: [{
+              id: deployed,
+              modelId,
+              version: 1,
+              displayName,
+              ...(resources === undefined ? {} : { resources }),
+              ...(request.systemLabels === undefined ? {} : { settings: { systemLabels: request.systemLabels } }),
+              created: at
+            }],
             trafficSplit: { [deployed]: 100 },
             created: at,
             updated: at

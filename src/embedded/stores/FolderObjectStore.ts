@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 import { Effect, Layer, Stream } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import { type ObjectHead, ObjectStore } from "../../ports/ObjectStore.ts"
+import { bucketPath, pathIn } from "./bucketPath.ts"
 
 export interface FolderObjectStoreOptions {
   /** Folders by the name of the bucket they stand for. */
@@ -26,17 +27,16 @@ export const make = ({ buckets, files = false }: FolderObjectStoreOptions): Obje
       const path = attempted(() => fileURLToPath(uri))
       return path === undefined ? undefined : { root: sep, key: path.split(sep).filter((part) => part !== "").join("/"), base: "file:///" }
     }
-    const [, bucket = "", key = ""] = /^gs:\/\/([^/]+)\/?(.*)$/s.exec(uri) ?? []
-    const folder = buckets.get(bucket)
-    return folder === undefined ? undefined : { root: resolve(folder), key, base: `gs://${bucket}/` }
+    const found = bucketPath(buckets, uri)
+    return found === undefined ? undefined : { root: found.root, key: found.key, base: `gs://${found.bucket}/` }
   }
 
-  /** Where an address leads. `..` in a name would be a way out of its bucket. */
+  /** Where an object's address leads. */
   const pathOf = (uri: string): Effect.Effect<string, ServiceError> => {
     const at = rootOf(uri)
     if (at === undefined) return Effect.fail(unmapped(uri, files))
-    const path = resolve(at.root, ...at.key.split("/"))
-    return at.key === "" || uri.endsWith("/") || !path.startsWith(at.root === sep ? sep : at.root + sep) || path.includes("\0")
+    const path = pathIn(at.root, at.key)
+    return path === undefined || path === at.root || uri.endsWith("/")
       ? Effect.fail(ServiceError.invalid("uri", `${uri} is no object's address`))
       : Effect.succeed(path)
   }

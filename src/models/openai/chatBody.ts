@@ -5,9 +5,11 @@ import { ServiceError } from "../../domain/Errors.ts"
 
 export interface Dialect {
   readonly model: string
-  /** OpenAI's own models take only the new name of the limit by now; servers of open models know the old one. */
   readonly limit: "max_tokens" | "max_completion_tokens"
 }
+
+/** OpenAI's own models take only the new name of the limit by now; servers of open models know the old one. */
+export const limitOf = (host: string): Dialect["limit"] => (host === "api.openai.com" ? "max_completion_tokens" : "max_tokens")
 
 /** The body of a `/chat/completions` call, streamed. Fields that stand for nothing asked are left out. */
 export const chatBody = ({ limit, model }: Dialect, request: ChatRequest): Result.Result<JsonRecord, ServiceError> =>

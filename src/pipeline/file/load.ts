@@ -45,14 +45,16 @@ export const loadPipeline = Effect.fn("loadPipeline")(function*(
 const failure = (file: string, rule: string, fix?: string): PipelineInvalid =>
   new PipelineInvalid({ file, issues: [{ file, path: "", rule, ...(fix === undefined ? {} : { fix }) }] })
 
+const notFound = (file: string): PipelineInvalid =>
+  failure(file, "the file cannot be found or read", "check the name, or write one with sluice init")
+
 const readText = Effect.fnUntraced(function*(
   file: string,
   absolute: string,
   env: Environment
 ): Effect.fn.Return<ParsedPipeline, PipelineInvalid, FileSystem.FileSystem> {
   const fileSystem = yield* FileSystem.FileSystem
-  const size = yield* fileSystem.stat(absolute).pipe(Effect.mapError(() =>
-    failure(file, "the file cannot be found or read", "check the name, or write one with sluice init")))
+  const size = yield* fileSystem.stat(absolute).pipe(Effect.mapError(() => notFound(file)))
   if (size.type !== "File") return yield* failure(file, "is not a file")
   if (size.size > maxBytes) return yield* failure(file, `is larger than ${maxBytes / 1024} KiB, too large for a pipeline`)
   const text = yield* fileSystem.readFileString(absolute).pipe(Effect.mapError(() => failure(file, "the file cannot be read")))
@@ -62,13 +64,14 @@ const readText = Effect.fnUntraced(function*(
 const readModule = Effect.fnUntraced(function*(
   file: string,
   absolute: string
-): Effect.fn.Return<ParsedPipeline, PipelineInvalid> {
+): Effect.fn.Return<ParsedPipeline, PipelineInvalid, FileSystem.FileSystem> {
+  yield* (yield* FileSystem.FileSystem).access(absolute).pipe(Effect.mapError(() => notFound(file)))
   const { default: main, pipeline: named } = yield* Effect.tryPromise({
     try: (): Promise<{ readonly default?: unknown; readonly pipeline?: unknown }> => import(pathToFileURL(absolute).href),
     catch: (cause) =>
       isPipelineInvalid(cause)
         ? new PipelineInvalid({ file, issues: cause.issues.map((issue) => ({ ...issue, file })) })
-        : failure(file, "the module cannot be loaded", "run it with node to see why")
+        : unloadable(file, cause)
   })
   const value = main ?? named
   if (value === undefined) return yield* failure(file, "exports no pipeline", "write export default definePipeline({ ... })")
@@ -77,6 +80,14 @@ const readModule = Effect.fnUntraced(function*(
   const pipeline = isDecoded(value) ? value : yield* Effect.fromResult(decode(value)).pipe(Effect.mapError(invalid))
   return { pipeline, invalid }
 })
+
+/** Names what is missing. Of other errors nothing is repeated: what a module throws may hold anything. */
+const unloadable = (file: string, cause: unknown): PipelineInvalid => {
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
+  const missing = cause instanceof Error && code === "ERR_MODULE_NOT_FOUND" ? /'([^']+)'/.exec(cause.message)?.[1] : undefined
+  if (missing !== undefined) return failure(file, `imports ${missing}, which cannot be found`, "install it where the file is, or check the name")
+  return failure(file, "the module cannot be loaded", `run it with node to see why: node ${file}`)
+}
 
 /** By its tag: the module may have its own copy of this package. */
 const isPipelineInvalid = (cause: unknown): cause is PipelineInvalid =>

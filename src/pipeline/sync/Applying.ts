@@ -122,7 +122,12 @@ export const make = Effect.fnUntraced(function*(input: {
       case "settled": {
         const { entry, outcome } = decision
         if (decision.stale) yield* record(entry, renamed(work, entry))
-        return plain({ ...base, outcome, ...(entry.reason === undefined ? {} : { reason: entry.reason }) })
+        return plain({
+          ...base,
+          outcome,
+          ...(entry.reason === undefined ? {} : { reason: entry.reason }),
+          ...(entry.message === undefined ? {} : { message: entry.message })
+        })
       }
       case "unreadable":
         return plain({ ...base, outcome: decision.outcome, ...whyUnreadable(decision.error) })

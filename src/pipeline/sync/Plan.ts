@@ -44,6 +44,8 @@ export interface Plan {
 export interface PlanOptions {
   readonly maxEmbeddingRequestsPerMinute: number
   readonly retryFailed?: boolean
+  /** Lists everything, and shows unchanged files too. */
+  readonly all?: boolean
   readonly observe?: (item: PlanItem) => Effect.Effect<void>
 }
 
@@ -56,7 +58,7 @@ export const plan = Effect.fn("plan")(function*(
   const ledger = yield* Ledger
   const pool = yield* TextPool
   const observe = options.observe ?? (() => Effect.void)
-  const retryFailed = options.retryFailed ?? false
+  const { all = false, retryFailed = false } = options
   const settings = settingsOf(engine, spec)
   const tally = new Tally()
   let tokens = 0
@@ -92,7 +94,7 @@ export const plan = Effect.fn("plan")(function*(
       scope,
       settings,
       missesFor: 0,
-      everything: (source) => retryFailed || drift.sources.has(source) || imported.has(source)
+      everything: (source) => all || retryFailed || drift.sources.has(source) || imported.has(source)
     })
     for (const [source, entries] of imported) yield* scan.see(source, entries.map(({ path }) => path), Fingerprint.pathHash)
     yield* scanSources(sources.listed, {
@@ -102,6 +104,7 @@ export const plan = Effect.fn("plan")(function*(
       engine,
       retryFailed,
       increments,
+      tellUnchanged: all,
       emit: (event) => (event.type === "file" ? observe(event) : Effect.void)
     })
     yield* Effect.forEach(sources.importOnly, ({ id }) => scan.seeAll(id), { discard: true })
@@ -203,7 +206,8 @@ const outcomeOf = (work: Work, decision: Exclude<Decision, { readonly _tag: "upl
       return {
         ...base,
         outcome: decision.outcome,
-        ...(decision.entry.reason === undefined ? {} : { reason: decision.entry.reason })
+        ...(decision.entry.reason === undefined ? {} : { reason: decision.entry.reason }),
+        ...(decision.entry.message === undefined ? {} : { message: decision.entry.message })
       }
     case "facts":
       return decision.from === undefined

@@ -31,6 +31,8 @@ interface Scanning {
   readonly retryFailed: boolean
   readonly increments: Increments
   readonly emit: (event: SyncEvent) => Effect.Effect<void>
+  /** Tells of each unchanged item too, of which there may be very many. */
+  readonly tellUnchanged?: boolean
 }
 
 /**
@@ -75,7 +77,7 @@ interface Listing {
 const listSource = Effect.fnUntraced(function*(
   { connector, id }: SyncSource,
   { again, cursor }: Start,
-  { emit, engine, retryFailed, scan, settings, tally }: Scanning
+  { emit, engine, retryFailed, scan, settings, tally, tellUnchanged = false }: Scanning
 ): Effect.fn.Return<Listing, ServiceError | SecretError | StateError> {
   let listed = 0
   let restricted = false
@@ -143,8 +145,10 @@ const listSource = Effect.fnUntraced(function*(
       if (outcome === undefined) {
         const work = encodeWork({ source: id, item, ...(entry === undefined ? {} : { known: entry }) })
         unsettled.push({ source: id, path: item.path, work })
-      } else if (outcome === "unchanged") unchanged += 1
-      else {
+      } else if (outcome === "unchanged") {
+        unchanged += 1
+        if (tellUnchanged) yield* emit({ type: "file", source: id, path: item.path, outcome })
+      } else {
         settled += 1
         yield* settle({
           source: id,

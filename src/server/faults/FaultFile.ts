@@ -33,6 +33,14 @@ const FaultFile = Schema.Struct({ faults: Schema.Array(FaultRule) })
 const decode = Schema.decodeUnknownResult(FaultFile, { errors: "all", onExcessProperty: "error" })
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
+/** What is wrong, and where: `faults[1].metod is no key of a fault; …`. */
+const problem = ({ message, path = [] }: ReturnType<typeof format>["issues"][number]): string => {
+  const place = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("").slice(1)
+  if (place === "") return "the script is not of the form faults: [{ method: ..., at: ..., error: ... }]"
+  if (message.startsWith("Expected no excess")) return `${place} is no key of a fault; those are ${Object.keys(FaultRule.fields).join(", ")}`
+  return path.at(-1) === "method" ? `${place} is no method of the server, as importRagFiles is one` : `${place}: ${message}`
+}
+
 /**
  * A script of faults, in YAML:
  *
@@ -55,7 +63,7 @@ export const readFaults = (text: string): Result.Result<ReadonlyArray<FaultRule>
       onFailure: ({ issue }) =>
         ServiceError.invalid(
           "faults",
-          format(issue).issues.map(({ message, path }) => `${(path ?? []).map(String).join(".")}: ${message}`).join("; ")
+          format(issue).issues.map(problem).join("; ")
         )
     }))
 }

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import { BatchJobName } from "../../domain/BatchPrediction.ts"
-import { ServiceError } from "../../domain/Errors.ts"
 import { BatchPrediction } from "../../ports/BatchPrediction.ts"
 import { batchJobToWire, batchSpecFromWire, inJobBody } from "../../wire/BatchPredictions.ts"
 import { BatchPredictionJob } from "../../wire/messages/BatchPrediction.ts"
 import { type Handlers, take } from "../Call.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { answered } from "./Operations.ts"
-import { pageOf } from "./paging.ts"
+import { nextPage, pageOf } from "./paging.ts"
+import { readMask } from "./readMask.ts"
 
 type Methods = Pick<
   Handlers,
@@ -30,10 +30,10 @@ export const batchHandlers = (defaultEmbedding: string): Effect.Effect<Methods, 
       }),
       listBatchPredictionJobs: Effect.fnUntraced(function*({ names, query }) {
         const { items, nextToken } = yield* jobs.list(pageOf(query), query.filter)
-        const masked = yield* mask(query.readMask)
+        const masked = yield* readMask(BatchPredictionJob, query.readMask)
         return {
           batchPredictionJobs: items.map((job) => masked(batchJobToWire(names.renamed(job)))),
-          ...(nextToken === undefined ? {} : { nextPageToken: nextToken })
+          ...nextPage(nextToken)
         }
       }),
       getBatchPredictionJob: ({ names, params }) =>
@@ -46,12 +46,3 @@ export const batchHandlers = (defaultEmbedding: string): Effect.Effect<Methods, 
       })
     }
   })
-
-/** Leaves of each job the fields that were asked for: `name,state`; all, where nothing is said. */
-const mask = (paths = ""): Effect.Effect<(job: BatchPredictionJob) => BatchPredictionJob, ServiceError> => {
-  const wanted = paths.split(",").map((path) => path.trim().replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())).filter((path) => path !== "")
-  if (wanted.length === 0 || wanted.includes("*")) return Effect.succeed((job) => job)
-  const strange = wanted.find((field) => !Object.hasOwn(BatchPredictionJob.fields, field))
-  if (strange !== undefined) return Effect.fail(ServiceError.invalid("read_mask", `${strange.slice(0, 100)} is no field of a job by itself`))
-  return Effect.succeed((job) => Object.fromEntries(Object.entries(job).filter(([field]) => wanted.includes(field))))
-}

@@ -10,7 +10,7 @@ import { type Handlers, take } from "../Call.ts"
 import { Journal } from "../operations/Journal.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { answered } from "./Operations.ts"
-import { pageOf } from "./paging.ts"
+import { nextPage, pageOf } from "./paging.ts"
 
 type Methods = Pick<
   Handlers,
@@ -45,7 +45,7 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
         corpora.list(pageOf(query)).pipe(Effect.map(({ items, nextToken }) => ({
           // Only `get` counts the files of a corpus.
           ragCorpora: items.map(({ filesCount: _, ...corpus }) => corpusToWire(names.renamed(corpus), names.toClient(defaultEmbedding))),
-          ...(nextToken === undefined ? {} : { nextPageToken: nextToken })
+          ...nextPage(nextToken)
         }))),
       getRagCorpus: ({ names, params }) =>
         Effect.map(corpora.get(names.corpus(params.name)), (corpus) => corpusToWire(names.renamed(corpus), names.toClient(defaultEmbedding))),

@@ -1,16 +1,22 @@
 import { Effect, Stream } from "effect"
 import { type Endpoint, EndpointName, type Model, ModelName } from "../../domain/Endpoint.ts"
-import { Endpoints } from "../../ports/Endpoints.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import { Endpoints, type Prediction } from "../../ports/Endpoints.ts"
 import { Operations } from "../../ports/Operations.ts"
-import { deployModelFromWire, endpointSpecFromWire, endpointToWire, undeployFromWire } from "../../wire/Endpoints.ts"
+import { deployModelFromWire, endpointChangeFromWire, endpointSpecFromWire, endpointToWire, undeployFromWire } from "../../wire/Endpoints.ts"
+import { Endpoint as WireEndpoint } from "../../wire/messages/Endpoint.ts"
+import { Model as WireModel } from "../../wire/messages/Model.ts"
 import { modelSpecFromWire, modelToWire } from "../../wire/Models.ts"
+import { defined } from "../../wire/optional.ts"
+import { deployedModelHeader, predictionFromModel } from "../../wire/Predictions.ts"
 import { type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
 import { begun } from "../http/begun.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { told } from "./ModelCatalog.ts"
 import { answered, answeredEndpoint } from "./Operations.ts"
-import { pageOf } from "./paging.ts"
+import { inOrder, nextPage, pageOf } from "./paging.ts"
+import { readMask } from "./readMask.ts"
 
 type Methods = Pick<
   Handlers,
@@ -21,9 +27,11 @@ type Methods = Pick<
   | "createEndpoint"
   | "listEndpoints"
   | "getEndpoint"
+  | "updateEndpoint"
   | "deleteEndpoint"
   | "deployModel"
   | "undeployModel"
+  | "endpointPredict"
   | "endpointRawPredict"
   | "endpointStreamRawPredict"
 >
@@ -47,6 +55,13 @@ const listQuery = (query: { readonly filter?: string; readonly pageSize?: number
   ...(query.filter === undefined || query.filter === "" ? {} : { filter: query.filter })
 })
 
+const asRaw = <Body>({ body, contentType, deployedModelId, status }: Prediction<Body>) => ({
+  status,
+  contentType,
+  ...(deployedModelId === undefined ? {} : { headers: { [deployedModelHeader]: deployedModelId } }),
+  body
+})
+
 /** Models, endpoints and what is deployed. An operation stands for what has been done. */
 export const endpointHandlers = (defaultEmbedding: string): Effect.Effect<Methods, never, Endpoints | Operations | LongRunning> =>
   Effect.gen(function*() {
@@ -65,11 +80,14 @@ export const endpointHandlers = (defaultEmbedding: string): Effect.Effect<Method
         })
         return answered(entry, version, names, defaultEmbedding)
       }),
-      listModels: ({ names, query }) =>
-        endpoints.listModels(listQuery(query)).pipe(Effect.map(({ items, nextToken }) => ({
-          models: items.map((model) => modelOut(model, names)),
-          ...(nextToken === undefined ? {} : { nextPageToken: nextToken })
-        }))),
+      listModels: Effect.fnUntraced(function*({ names, query }) {
+        const masked = yield* readMask(WireModel, query.readMask)
+        const { items, nextToken } = yield* endpoints.listModels(listQuery(query))
+        return {
+          models: items.map((model) => masked(modelOut(model, names))),
+          ...nextPage(nextToken)
+        }
+      }),
       getModel: ({ names, params }) => Effect.map(endpoints.getModel(modelIn(names, params.name)), (model) => modelOut(model, names)),
       deleteModel: Effect.fnUntraced(function*({ names, params, slowBy, version }) {
         const name = modelIn(names, params.name)
@@ -82,13 +100,21 @@ export const endpointHandlers = (defaultEmbedding: string): Effect.Effect<Method
         const entry = yield* operations.finished("createEndpoint", endpoint.name, { model: { endpoint }, slowBy })
         return answered(entry, version, names, defaultEmbedding)
       }),
-      listEndpoints: ({ names, query }) =>
-        endpoints.list(listQuery(query)).pipe(Effect.map(({ items, nextToken }) => ({
-          endpoints: items.map((endpoint) => endpointOut(endpoint, names)),
-          ...(nextToken === undefined ? {} : { nextPageToken: nextToken })
-        }))),
+      listEndpoints: Effect.fnUntraced(function*({ names, query }) {
+        yield* inOrder(query.orderBy)
+        const masked = yield* readMask(WireEndpoint, query.readMask)
+        const { items, nextToken } = yield* endpoints.list(listQuery(query))
+        return {
+          endpoints: items.map((endpoint) => masked(endpointOut(endpoint, names))),
+          ...nextPage(nextToken)
+        }
+      }),
       getEndpoint: ({ names, params }) =>
         Effect.map(endpoints.get(endpointIn(names, params.name)), (endpoint) => endpointOut(endpoint, names)),
+      updateEndpoint: Effect.fnUntraced(function*({ body, names, params, query }) {
+        const change = yield* take(endpointChangeFromWire(endpointIn(names, params.name), body, query.updateMask))
+        return endpointOut(yield* endpoints.update(change), names)
+      }),
       deleteEndpoint: Effect.fnUntraced(function*({ names, params, slowBy, version }) {
         const name = endpointIn(names, params.name)
         yield* endpoints.delete(name)
@@ -108,12 +134,32 @@ export const endpointHandlers = (defaultEmbedding: string): Effect.Effect<Method
         return answered(yield* operations.finished("undeployModel", request.endpoint, { slowBy }), version, names, defaultEmbedding)
       }),
 
-      endpointRawPredict: ({ body, contentType, names, params }) =>
-        endpoints.rawPredict(endpointIn(names, params.endpoint), { contentType, body }),
+      endpointPredict: Effect.fnUntraced(function*({ body: { instances = [], parameters }, names, params }) {
+        if (params.endpoint.includes("/publishers/")) {
+          return yield* new ServiceError({
+            code: "UNIMPLEMENTED",
+            message: "models of publishers do not take instances here",
+            fix: "ask by generateContent or chat completions, or deploy the model and ask its endpoint"
+          })
+        }
+        if (instances.length === 0) return yield* ServiceError.invalid("instances", "Required field is not set.")
+        const name = endpointIn(names, params.endpoint)
+        const body = new TextEncoder().encode(JSON.stringify({ instances, parameters }))
+        const answer = yield* endpoints.rawPredict(name, { contentType: "application/json", body })
+        const predicted = yield* take(predictionFromModel(answer.status, Buffer.from(answer.body).toString("utf8")))
+        const { displayName, id, model, modelVersionId } = (yield* endpoints.get(name)).deployedModels.find(({ id }) => id === answer.deployedModelId) ?? {}
+        return {
+          ...predicted,
+          ...defined({ deployedModelId: id, model: model === undefined ? undefined : names.toClient(model), modelVersionId, modelDisplayName: displayName })
+        }
+      }),
+      endpointRawPredict: Effect.fnUntraced(function*({ body, contentType, names, params }) {
+        return asRaw(yield* endpoints.rawPredict(endpointIn(names, params.endpoint), { contentType, body }))
+      }),
       endpointStreamRawPredict: Effect.fnUntraced(function*({ body, contentType, names, params }) {
         const answer = yield* endpoints.streamRawPredict(endpointIn(names, params.endpoint), { contentType, body })
         // What goes wrong before the first byte still has a status; after it, the connection breaks.
-        return { ...answer, body: Stream.orDie(yield* begun(answer.body)) }
+        return { ...asRaw(answer), body: Stream.orDie(yield* begun(answer.body)) }
       })
     }
   })

@@ -13,7 +13,7 @@ import type { ClientNames } from "../ClientNames.ts"
 import { importMarker, uploadMarker } from "../import/ImportMarker.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { answered } from "./Operations.ts"
-import { pageOf } from "./paging.ts"
+import { nextPage, pageOf } from "./paging.ts"
 
 type Methods = Pick<Handlers, "importRagFiles" | "listRagFiles" | "getRagFile" | "deleteRagFile">
 
@@ -47,7 +47,7 @@ export const fileHandlers = (
       listRagFiles: ({ names, params, query }) =>
         files.list(names.corpus(params.parent), pageOf(query)).pipe(Effect.map(({ items, nextToken }) => ({
           ragFiles: items.map((file) => answeredFile(file, names)),
-          ...(nextToken === undefined ? {} : { nextPageToken: nextToken })
+          ...nextPage(nextToken)
         }))),
       getRagFile: ({ names, params }) =>
         Effect.map(files.get(names.file(params.name)), (file) => answeredFile(file, names)),

@@ -7,6 +7,7 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { refusedGeneration } from "../../domain/GenerationRules.ts"
 import { Generation } from "../../ports/Generation.ts"
 import { Generator, type GroundedRequest } from "../../ports/Generator.ts"
+import { QueryRewriter } from "../../ports/QueryRewriter.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import { countFromWire, generationFromWire, generationResponseToWire, tokenCountToWire } from "../../wire/Generations.ts"
 import {
@@ -14,6 +15,7 @@ import {
   answerPieceToWire,
   answerToWire,
   contentText,
+  exchangesFromWire,
   type GroundedQuestion,
   groundedQuestionFromWire
 } from "../../wire/Grounding.ts"
@@ -32,15 +34,17 @@ type Methods = Pick<Handlers, "generateContent" | "streamGenerateContent" | "cou
 
 /**
  * Content generation: with a `vertex_rag_store`, contexts are retrieved as it says, and the answer is made from them and
- * nothing else; without one, the server's model answers.
+ * nothing else; a question that leans on earlier turns is first made to stand by itself. Without a store, the server's
+ * model answers.
  */
 export const generationHandlers = (
   countTokens: (text: string) => number,
   quotas?: Quotas
-): Effect.Effect<Methods, never, Generation | Generator | Retrieval> =>
+): Effect.Effect<Methods, never, Generation | Generator | QueryRewriter | Retrieval> =>
   Effect.gen(function*() {
     const generation = yield* Generation
     const generator = yield* Generator
+    const { rewrite } = yield* QueryRewriter
     const { retrieve } = yield* Retrieval
 
     /** What to answer from a corpus, where the request asks for that. */
@@ -54,8 +58,10 @@ export const generationHandlers = (
       if (request.tools?.some(({ retrieval }) => retrieval !== undefined) !== true) return undefined
       const beyond = beyondGrounding(request)
       if (beyond !== undefined) return yield* beyond
-      const { selection, ...question } = yield* take(groundedQuestionFromWire(names.location, request))
-      return selection === undefined ? undefined : { ...question, selection }
+      const { selection, ...asked } = yield* take(groundedQuestionFromWire(names.location, request))
+      if (selection === undefined) return undefined
+      const question = yield* rewrite(asked.question, exchangesFromWire(request).slice(-earlierExchanges))
+      return { ...asked, question, selection }
     })
 
     /** The evidence for an answer, and what every piece of it tells. */
@@ -101,6 +107,9 @@ export const generationHandlers = (
         generation.countTokens(params.endpoint, countFromWire(body)).pipe(Effect.map(tokenCountToWire), Effect.catch(asWritten))
     }
   })
+
+/** Exchanges of a conversation that its last question may lean on. */
+const earlierExchanges = 6
 
 /** Violations name the fields of a request as the protos do. */
 const asWritten = (error: ServiceError): Effect.Effect<never, ServiceError> => Effect.fail(renamed(error, snake))

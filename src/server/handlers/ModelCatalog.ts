@@ -11,7 +11,7 @@ import { required } from "../../wire/optional.ts"
 import { type Call, type Handlers, take } from "../Call.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { answered } from "./Operations.ts"
-import { pageOf } from "./paging.ts"
+import { inOrder, nextPage, pageOf } from "./paging.ts"
 
 type Methods = Pick<
   Handlers,
@@ -64,11 +64,12 @@ export const modelCatalogHandlers = (
 
     return {
       listPublisherModels: Effect.fnUntraced(function*({ params, query }) {
+        yield* inOrder(query.orderBy)
         const { items, nextToken } = yield* catalog.list(yield* take(catalogQueryFromWire(params.parent, query)), pageOf(query))
         const basic = query.view === "PUBLISHER_MODEL_VIEW_BASIC"
         return {
           publisherModels: items.map((model) => catalogModelToWire(model, basic)),
-          ...(nextToken === undefined ? {} : { nextPageToken: nextToken })
+          ...nextPage(nextToken)
         }
       }),
       getPublisherModel: ({ params, query }) =>

@@ -9,7 +9,7 @@ import type { Deployment } from "../../domain/Operation.ts"
 import type { ClientNames } from "../ClientNames.ts"
 import type { Entry } from "../operations/Journal.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
-import { pageOf } from "./paging.ts"
+import { nextPage, pageOf } from "./paging.ts"
 
 /** Milliseconds that `wait` waits when it is not told, and at most. */
 const defaultWait = 30_000
@@ -69,7 +69,7 @@ export const operationHandlers = (defaultEmbedding: string): Effect.Effect<Metho
           names.toEngine(params.name)
         ).pipe(Effect.map(({ items, nextToken }) => ({
           operations: items.map((entry) => answered(entry, version, names, defaultEmbedding)),
-          ...(nextToken === undefined ? {} : { nextPageToken: nextToken })
+          ...nextPage(nextToken)
         }))),
       cancelOperation: ({ names, params }) => Effect.as(operations.cancel(names.toEngine(params.name)), {}),
       waitOperation: ({ body, names, params, query, version }) => {

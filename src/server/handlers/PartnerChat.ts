@@ -3,7 +3,7 @@ import { Clock, Effect, Stream } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { MessageRequest, MessageUsage } from "../../domain/PartnerChat.ts"
 import { refusedRegion } from "../../domain/PartnerChatRules.ts"
-import { added } from "../../domain/PartnerEvents.ts"
+import { tally } from "../../domain/PartnerEvents.ts"
 import { PartnerChat } from "../../ports/PartnerChat.ts"
 import { answerToWire, countAnswerToWire, eventToWire, failureEventToWire } from "../../wire/PartnerAnswers.ts"
 import { partnerErrorToWire } from "../../wire/PartnerErrors.ts"
@@ -36,15 +36,14 @@ export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Metho
 
     const streamed = Effect.fnUntraced(function*(request: MessageRequest, spent: Spent) {
       const events = yield* begun(chat.stream(request))
-      let usage: MessageUsage = { inputTokens: 0, outputTokens: 0 }
+      const spentBy = tally()
       return {
         contentType: "text/event-stream; charset=utf-8",
         headers: requestId(),
         body: events.pipe(
           Stream.map((event) => {
-            if (event.type === "message_start") usage = event.message.usage
-            if (event.type === "message_delta") usage = added(usage, event.usage)
-            spent(usage)
+            const usage = spentBy(event)
+            if (usage !== undefined) spent(usage)
             return eventToWire(event)
           }),
           Stream.catch((error) => Stream.succeed(failureEventToWire(error))),

@@ -17,5 +17,15 @@ export const readBody = (request: HttpServerRequest.HttpServerRequest, limit: nu
   )
 }
 
+/** What the number of calls bounds well enough. */
+const smallBytes = 1024 * 1024
+
+/** Bytes that a body may come to, where it is a large one: as its sender declares it, or all it may have. */
+export const largeBody = ({ headers }: HttpServerRequest.HttpServerRequest, limit: number): number => {
+  const declared = headers["content-length"]
+  const bytes = declared === undefined ? (headers["transfer-encoding"] === undefined ? 0 : limit) : Math.min(Number(declared), limit)
+  return bytes > smallBytes ? bytes : 0
+}
+
 const tooLarge = (limit: number): ServiceError =>
   new ServiceError({ code: "INVALID_ARGUMENT", message: `Request payload size exceeds the limit: ${limit} bytes.` })

@@ -96,7 +96,8 @@ export const checkColumns = (uri: string, tables: TableStore["Service"]): Effect
     const field = "inputConfig.bigquerySource.inputUri"
     const types = new Map(columns.map(({ name, type }) => [name, type]))
     const violations = [
-      ...reservedColumns.filter((name) => types.has(name)).map((name) => `column ${name} is reserved for the output`),
+      // A table does not tell names apart by their case, and the output's has these columns too.
+      ...columns.filter(({ name }) => reservedColumns.includes(name.toLowerCase())).map(({ name }) => `column ${name} is reserved for the output`),
       ...Object.entries(needed).flatMap(([name, type]) => {
         const found = types.get(name)
         return found === undefined ? [`column ${name} is missing`] : found === type ? [] : [`column ${name} must be ${type}, not ${found}`]

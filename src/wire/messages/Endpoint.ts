@@ -118,6 +118,11 @@ export type Endpoint = Of<typeof Endpoint>
 
 /** The rest of the request; its body is the endpoint. */
 export const CreateEndpointRequest = message("CreateEndpointRequest", { endpointId: string })
+/** Likewise. */
+export const UpdateEndpointRequest = message("UpdateEndpointRequest", {
+  /** A field mask, which JSON writes as one string. */
+  updateMask: string
+})
 export const ListEndpointsRequest = message("ListEndpointsRequest", { filter: string, pageSize: int32, pageToken: string, readMask: string, orderBy: only("v1", string) })
 export const ListEndpointsResponse = message("ListEndpointsResponse", { endpoints: list(of(Endpoint)), nextPageToken: string })
 

@@ -1,4 +1,4 @@
-import { bool, double, enumeration, float, int32, list, map, message, of, only, type Of, optional, string, timestamp } from "../Message.ts"
+import { bool, double, enumeration, float, int32, kept, list, map, message, of, only, type Of, optional, string, timestamp } from "../Message.ts"
 import { Content } from "./Content.ts"
 import { GenerationConfig } from "./GenerationConfig.ts"
 import { GroundingMetadata } from "./Grounding.ts"
@@ -15,15 +15,15 @@ const harmCategory = enumeration("HarmCategory", [
 ])
 
 const SafetySetting = message("SafetySetting", {
-  category: harmCategory,
-  threshold: enumeration("SafetySetting.HarmBlockThreshold", [
+  category: kept(harmCategory),
+  threshold: kept(enumeration("SafetySetting.HarmBlockThreshold", [
     "HARM_BLOCK_THRESHOLD_UNSPECIFIED",
     "BLOCK_LOW_AND_ABOVE",
     "BLOCK_MEDIUM_AND_ABOVE",
     "BLOCK_ONLY_HIGH",
     "BLOCK_NONE",
     "OFF"
-  ]),
+  ])),
   method: enumeration("SafetySetting.HarmBlockMethod", ["HARM_BLOCK_METHOD_UNSPECIFIED", "SEVERITY", "PROBABILITY"])
 })
 

@@ -1,4 +1,4 @@
-import { bool, double, enumeration, type Field, int64, type Json, lazy, list, map, type Message, message, string, value } from "../Message.ts"
+import { bool, double, enumeration, type Field, int64, type Json, kept, lazy, list, map, type Message, message, string, value } from "../Message.ts"
 
 /** The API's subset of an OpenAPI 3.0 schema: what a function takes, or what an answer must look like. */
 export interface OpenApiSchema {
@@ -29,6 +29,10 @@ export interface OpenApiSchema {
   readonly defs?: Readonly<Record<string, OpenApiSchema>>
 }
 
+/** A bound of 0 is one. */
+const bound = kept(double)
+const count = kept(int64)
+
 const self: Field<OpenApiSchema> = lazy((): Message<OpenApiSchema> => OpenApiSchema)
 
 export const OpenApiSchema: Message<OpenApiSchema> = message("Schema", {
@@ -39,18 +43,18 @@ export const OpenApiSchema: Message<OpenApiSchema> = message("Schema", {
   nullable: bool,
   default: value,
   items: self,
-  minItems: int64,
-  maxItems: int64,
+  minItems: count,
+  maxItems: count,
   enum: list(string),
   properties: map(self),
   propertyOrdering: list(string),
   required: list(string),
-  minProperties: int64,
-  maxProperties: int64,
-  minimum: double,
-  maximum: double,
-  minLength: int64,
-  maxLength: int64,
+  minProperties: count,
+  maxProperties: count,
+  minimum: bound,
+  maximum: bound,
+  minLength: count,
+  maxLength: count,
   pattern: string,
   example: value,
   anyOf: list(self),

@@ -15,7 +15,8 @@ import {
   ListEndpointsRequest,
   ListEndpointsResponse,
   UndeployModelRequest,
-  UndeployModelResponse
+  UndeployModelResponse,
+  UpdateEndpointRequest
 } from "../messages/Endpoint.ts"
 import { ListModelsRequest, ListModelsResponse, Model, UploadModelRequest, UploadModelResponse } from "../messages/Model.ts"
 import {
@@ -28,6 +29,7 @@ import {
   UndeployModelOperationMetadata,
   UploadModelOperationMetadata
 } from "../messages/Operations.ts"
+import { PredictRequest, PredictResponse } from "../messages/Predict.ts"
 import { GetPublisherModelRequest, ListPublisherModelsRequest, ListPublisherModelsResponse, PublisherModel } from "../messages/PublisherModel.ts"
 import { Empty } from "../messages/Rpc.ts"
 import { location, rawRoute, route } from "../Route.ts"
@@ -93,6 +95,12 @@ export const modelRoutes = {
     response: ListEndpointsResponse
   }),
   getEndpoint: route("EndpointService.GetEndpoint", "GET", `{name=${endpoint}}`, { response: Endpoint }),
+  updateEndpoint: route("EndpointService.UpdateEndpoint", "PATCH", `{name=${endpoint}}`, {
+    query: UpdateEndpointRequest,
+    body: Endpoint,
+    bodyField: "endpoint",
+    response: Endpoint
+  }),
   deleteEndpoint: route("EndpointService.DeleteEndpoint", "DELETE", `{name=${endpoint}}`, {
     response: Operation,
     operation: { kind: "deleteEndpoint", metadata: DeleteOperationMetadata, response: Empty }
@@ -108,6 +116,12 @@ export const modelRoutes = {
     operation: { kind: "undeployModel", metadata: UndeployModelOperationMetadata, response: UndeployModelResponse }
   }),
 
+  endpointPredict: route(
+    "PredictionService.Predict",
+    "POST",
+    [`{endpoint=${endpoint}}:predict`, `{endpoint=${location}/publishers/*/models/*}:predict`],
+    { body: PredictRequest, response: PredictResponse }
+  ),
   endpointRawPredict: rawRoute("PredictionService.RawPredict", `{endpoint=${endpoint}}:rawPredict`),
   endpointStreamRawPredict: rawRoute("PredictionService.StreamRawPredict", `{endpoint=${endpoint}}:streamRawPredict`)
 }

@@ -3,6 +3,7 @@ import { InputConfig } from "../messages/BatchPrediction.ts"
 import { AcceptPublisherModelEulaRequest, CheckPublisherModelEulaAcceptanceRequest, DeployRequest } from "../messages/Deploy.ts"
 import { DeployModelRequest, UndeployModelRequest } from "../messages/Endpoint.ts"
 import { UploadModelRequest } from "../messages/Model.ts"
+import { PredictRequest } from "../messages/Predict.ts"
 import { RagCorpus, VertexVectorSearch } from "../messages/RagCorpus.ts"
 import { ImportRagFilesConfig, ImportRagFilesRequest, UploadRagFileRequest } from "../messages/RagFile.ts"
 import { AugmentPromptRequest, CorroborateContentRequest } from "../messages/Grounding.ts"
@@ -35,7 +36,8 @@ export const inPath: ReadonlyMap<AnyMessage, ReadonlyArray<string>> = new Map<An
   [AcceptPublisherModelEulaRequest, ["parent"]],
   [UploadModelRequest, ["parent"]],
   [DeployModelRequest, ["endpoint"]],
-  [UndeployModelRequest, ["endpoint"]]
+  [UndeployModelRequest, ["endpoint"]],
+  [PredictRequest, ["endpoint"]]
 ])
 
 /** Row 3: fields that the documentation has at the top of a message, and the part of it where they belong. */

@@ -2,7 +2,8 @@
  * A process of its own that writes to the data directory named by its first argument, until it is done or killed.
  * The second argument is what it does:
  *
- * - `replace`: puts one file of three chunks again and again, each version in the place of the one before.
+ * - `replace`: puts one file of three chunks again and again, each version in the place of the one before, until its
+ *   stdin is closed.
  * - `ingest`: brings the corpus to 40 files, file `f{i}` at version `i % 3`; each goes through its versions one by one.
  *
  * It prints a line when it has begun to write and one when it is done.
@@ -28,8 +29,10 @@ const replace = Effect.gen(function*() {
   const name = yield* corpus
   const text = (version: number) => [1, 2, 3].map((part) => `marker version${version} part${part}`).join("\n\n")
   let { file } = yield* files.upload(textFile(name, "doc", text(0)))
+  let enough = false
+  process.stdin.on("end", () => void (enough = true)).resume()
   console.log("writing")
-  for (let version = 1; version < 400; version++) {
+  for (let version = 1; !enough; version++) {
     file = (yield* files.upload(textFile(name, "doc", text(version), { replaces: file.name }))).file
   }
 })

@@ -72,7 +72,8 @@ describe("loadPipeline", () => {
     ["large.yaml", `# ${"x".repeat(300_000)}\n`, "is larger than 256 KiB, too large for a pipeline"],
     ["empty.ts", "export const other = 1", "exports no pipeline"],
     ["throws.ts", "throw new Error(\"xoxb-CANARY\")", "the module cannot be loaded"],
-    ["missing.ts", undefined, "the module cannot be loaded"]
+    ["imports.ts", "import \"no-such-package\"\nexport default {}", "imports no-such-package, which cannot be found"],
+    ["missing.ts", undefined, "the file cannot be found or read"]
   ])("refuses %s", async (name, text, rule) => {
     if (text === null) mkdirSync(join(folder, name))
     else if (text !== undefined) write(name, text)

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer } from "effect"
+import { Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import { DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
 import { RagFileName } from "../../../src/domain/RagFile.ts"
 import { addsUp, type Counts, type Report, type SyncEvent } from "../../../src/domain/Report.ts"
 import { sync } from "../../../src/pipeline/sync/Sync.ts"
 import type { SyncOptions, SyncSpec } from "../../../src/pipeline/sync/SyncSpec.ts"
+import type { Connector } from "../../../src/ports/Connector.ts"
 import * as SqliteLedger from "../../../src/state/SqliteLedger.ts"
 import { LedgerWrites } from "../../../src/state/LedgerWrites.ts"
 import { State } from "../../../src/state/State.ts"
@@ -31,7 +32,7 @@ const setUp = Effect.gen(function*() {
     sync({ ...spec, ...changes }, options).pipe(
       Effect.provide(Layer.mergeAll(engine.layer, SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(data)))))
     )
-  return { dataDir, engine, source, other, run }
+  return { dataDir, engine, source, other, spec, run }
 })
 
 const expectCounts = (report: Report, counts: Partial<Counts>) => {
@@ -128,6 +129,28 @@ describe("sync", () => {
         principals: ["user:ann@example.com"]
       })
       expectCounts(yield* run(), { unchanged: 1 })
+    }).pipe(Effect.scoped))
+
+  it.effect("two at once over one ledger do not disturb each other", () =>
+    Effect.gen(function*() {
+      const { dataDir, engine, other, source, spec } = yield* setUp
+      const services = yield* Layer.build(
+        Layer.mergeAll(engine.layer, SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir))))
+      )
+      const second = sync({ ...spec, pipeline: "second", sources: [{ id: "more", connector: other.connector }] }).pipe(Effect.provide(services))
+      // The second begins and ends while the first has listed its source and reads from it.
+      const connector: Connector = {
+        ...source.connector,
+        read: (...asked) => Stream.concat(Stream.drain(Stream.fromEffect(Effect.orDie(second))), source.connector.read(...asked))
+      }
+      const first = sync({ ...spec, sources: [{ id: "docs", connector }] }).pipe(Effect.provide(services))
+      source.items = { a: { text: "one" }, b: { text: "two" } }
+      other.items = { c: { text: "three" } }
+      expectCounts(yield* first, { added: 2 })
+      source.items = { a: { text: "one" }, b: { text: "two!" } }
+      other.items = { d: { text: "four" } }
+      expectCounts(yield* first, { changed: 1, unchanged: 1 })
+      assert.deepStrictEqual(engine.content, { a: "one", b: "two!", d: "four" })
     }).pipe(Effect.scoped))
 
   it.effect("other settings store everything again", () =>

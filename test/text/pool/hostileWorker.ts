@@ -8,8 +8,9 @@ const misdeeds: Record<string, () => unknown> = {
   },
   wait: () => new Promise((resolve) => setTimeout(resolve, 3_600_000)),
   allocate: () => {
+    const numbers = new Float64Array(1_000_000).fill(1.5)
     const held: Array<Array<number>> = []
-    for (;;) held.push(Array.from({ length: 1_000_000 }, () => 1.5))
+    for (;;) held.push(Array.from(numbers))
   },
   buffers: () => {
     const held: Array<Buffer> = []

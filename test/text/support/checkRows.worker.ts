@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads"
 import { Effect, Stream } from "effect"
-import { ObjectStore } from "../../../src/ports/ObjectStore.ts"
+import type { ObjectStore } from "../../../src/ports/ObjectStore.ts"
 import type { TableStore } from "../../../src/ports/TableStore.ts"
 import { checkRows } from "../../../src/text/rows/checkRows.ts"
 import { batchLine } from "../../support/echoModel.ts"

@@ -2,6 +2,7 @@ import { Tiktoken } from "js-tiktoken/lite"
 import o200k from "js-tiktoken/ranks/o200k_base"
 import { describe, expect, it } from "vitest"
 import { countTokens, TokenIndex } from "../../../src/text/Tokens.ts"
+import { cpuTime } from "../../support/cpuTime.ts"
 import { generator } from "../generator.ts"
 
 const tiktoken = new Tiktoken(o200k)
@@ -65,13 +66,13 @@ describe("tokens", () => {
   })
 
   it("takes time linear in any text", () => {
-    const begin = performance.now()
+    const begin = cpuTime()
     for (const run of ["a", "A", " ", "\n", "-", "漢", "\u0301", "7", "acgttgcaatcg"]) {
       const text = run.repeat(Math.ceil(150_000 / run.length))
       const index = new TokenIndex(text)
       expect(index.count(1, text.length - 1)).toBeGreaterThan(500)
     }
     // Quadratic, each of these takes minutes.
-    expect(performance.now() - begin).toBeLessThan(15_000)
+    expect(cpuTime() - begin).toBeLessThan(15_000)
   })
 })

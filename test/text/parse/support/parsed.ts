@@ -2,6 +2,7 @@ import type { DocumentProblem } from "../../../../src/domain/Errors.ts"
 import { parse } from "../../../../src/text/parse/parse.ts"
 import { ReadFailure } from "../../../../src/text/parse/Reader.ts"
 import { defaultLimits, type Limits } from "../../../../src/text/Prepared.ts"
+import { cpuTime } from "../../../support/cpuTime.ts"
 
 const bytesOf = (content: string | Uint8Array): Uint8Array =>
   typeof content === "string" ? Buffer.from(content) : content
@@ -30,9 +31,9 @@ export const refusal = async (
   throw new Error("the file was read")
 }
 
-/** Milliseconds that parsing takes. */
+/** Milliseconds of computing that parsing takes. */
 export const timeOf = async (name: string, content: string): Promise<number> => {
-  const start = performance.now()
+  const start = cpuTime()
   await parsed(name, content)
-  return performance.now() - start
+  return cpuTime() - start
 }
