@@ -5,8 +5,8 @@ import { compose, corpusOf, definePipeline, embedded, Generator, generate, Model
 import { local } from "sluice/connectors"
 
 const pipeline = definePipeline({
-  name: "handbook",
-  corpus: { displayName: "Handbook" },
+  name: "custom-stage",
+  corpus: { displayName: "Custom stage" },
   sources: { docs: { local: { path: `${import.meta.dirname}/handbook` } } },
   chunking: { strategy: "structure", size: 400, overlap: 0 }
 })

@@ -5,8 +5,8 @@ import { askPipeline, definePipeline, embedded, runPipeline } from "sluice"
 import { local } from "sluice/connectors"
 
 const pipeline = definePipeline({
-  name: "handbook",
-  corpus: { displayName: "Handbook" },
+  name: "ingest-and-ask",
+  corpus: { displayName: "Ingest and ask" },
   sources: { docs: { local: { path: `${import.meta.dirname}/handbook` } } },
   chunking: { strategy: "structure", size: 400, overlap: 0 }
 })

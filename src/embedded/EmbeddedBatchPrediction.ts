@@ -1,11 +1,11 @@
 import { join } from "node:path"
-import { Cause, Clock, Effect, FiberMap, Layer, Schedule, type Scope, Semaphore } from "effect"
+import { Cause, Effect, FiberMap, Layer, Schedule, type Scope, Semaphore } from "effect"
 import { parseBatchFilter } from "../domain/BatchFilter.ts"
-import { type BatchJob, type BatchSpec, batchViolations, hasEnded, parseTable, tableUri } from "../domain/BatchPrediction.ts"
+import { type BatchJob, type BatchSpec, batchViolations, parseTable, tableUri } from "../domain/BatchPrediction.ts"
 import { renamed } from "../domain/ChatRefusal.ts"
 import { ServiceError, type StateError } from "../domain/Errors.ts"
 import { refusalOf } from "../domain/Rule.ts"
-import { BatchPrediction } from "../ports/BatchPrediction.ts"
+import { BatchPrediction, waitByLooking } from "../ports/BatchPrediction.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import { ObjectStore } from "../ports/ObjectStore.ts"
 import type { PageRequest } from "../ports/Paging.ts"
@@ -223,19 +223,7 @@ export const layer = (
         while (yield* attempt(() => table.clear(id))) yield* Effect.yieldNow
       })
 
-      const follow: BatchPrediction["Service"]["wait"] = Effect.fnUntraced(function*(name, { observe, timeoutMs = Infinity } = {}) {
-        const until = (yield* Clock.currentTimeMillis) + timeoutMs
-        let told = ""
-        for (let delay = firstPoll;; delay = Math.min(longestPoll, delay * 1.25)) {
-          const job = yield* get(name)
-          const seen = JSON.stringify([job.state, job.counts])
-          if (seen !== told) yield* observe?.(job) ?? Effect.void
-          told = seen
-          const left = until - (yield* Clock.currentTimeMillis)
-          if (hasEnded(job.state) || left <= 0) return job
-          yield* Effect.sleep(Math.min(delay, left))
-        }
-      })
+      const follow = waitByLooking(get, { first: firstPoll, longest: longestPoll })
 
       const wait: BatchPrediction["Service"]["wait"] = (name, waiting) =>
         Effect.gen(function*() {
@@ -243,7 +231,7 @@ export const layer = (
           if (options.run === "always" || entry.ended) return yield* follow(name, waiting)
           const runs = alone(usesFiles(entry.job)).pipe(Effect.andThen(drive(entry.name)), Effect.andThen(Effect.never), Effect.scoped, Effect.mapError(stateFailure))
           return yield* Effect.raceFirst(follow(name, waiting), runs)
-        }).pipe(Effect.withSpan("BatchPrediction.wait"))
+        })
 
       return BatchPrediction.of({ create, get, list, cancel, delete: remove, wait })
     })

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util"
-import { Clock, Effect, Layer, Option, Random, Result, Stream } from "effect"
-import { type BatchJob, type BatchJobName, type BatchSpec, batchViolations, hasEnded } from "../domain/BatchPrediction.ts"
+import { Clock, Effect, Layer, Option, Result, Stream } from "effect"
+import { type BatchJob, type BatchJobName, type BatchSpec, batchViolations } from "../domain/BatchPrediction.ts"
 import { refusalOf } from "../domain/Rule.ts"
-import { BatchPrediction } from "../ports/BatchPrediction.ts"
+import { BatchPrediction, waitByLooking } from "../ports/BatchPrediction.ts"
 import { type PageRequest, pages } from "../ports/Paging.ts"
 import { batchJobFromWire, batchSpecToWire } from "../wire/BatchPredictions.ts"
 import { routes } from "../wire/Routes.ts"
@@ -19,7 +19,6 @@ export interface HostedBatchOptions {
 
 /** Milliseconds between two looks at most: each costs a request, and jobs take minutes to a day. */
 const longestDelay = 60_000
-const growth = 1.5
 
 /** Clocks differ by less, and the same job is hardly ever asked for twice within it. */
 const skewMs = 60_000
@@ -66,28 +65,11 @@ export const layer = (options: HostedBatchOptions = {}): Layer.Layer<BatchPredic
         })
       }, Effect.catchTag("Unanswered", ({ error }) => Effect.fail(inDoubt(error, "the job was made", "sluice batch list"))))
 
-      const wait: BatchPrediction["Service"]["wait"] = Effect.fn("HostedBatchPrediction.wait")(function*(
-        name,
-        { observe, timeoutMs = Infinity } = {}
-      ) {
-        const until = (yield* Clock.currentTimeMillis) + timeoutMs
-        let told = ""
-        for (let delay = options.firstDelay ?? 2_000;; delay = Math.min(longestDelay, delay * growth)) {
-          const job = yield* get(name)
-          const seen = JSON.stringify([job.state, job.counts])
-          if (seen !== told) yield* observe?.(job) ?? Effect.void
-          told = seen
-          const left = until - (yield* Clock.currentTimeMillis)
-          if (hasEnded(job.state) || left <= 0) return job
-          yield* Effect.sleep(Math.min(left, delay * (yield* Random.nextBetween(0.8, 1.2))))
-        }
-      })
-
       return BatchPrediction.of({
         create,
         get,
         list,
-        wait,
+        wait: waitByLooking(get, { first: options.firstDelay ?? 2_000, longest: longestDelay }),
         cancel: Effect.fn("HostedBatchPrediction.cancel")(function*(name) {
           yield* transport.call({ route: routes.cancelBatchPredictionJob, params: { name }, body: {} })
         }),

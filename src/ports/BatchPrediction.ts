@@ -1,11 +1,12 @@
-import { Context, type Effect } from "effect"
-import type { BatchJob, BatchJobName, BatchSpec } from "../domain/BatchPrediction.ts"
+import { Clock, Context, Effect, Random } from "effect"
+import { type BatchJob, type BatchJobName, type BatchSpec, hasEnded } from "../domain/BatchPrediction.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { Page, PageRequest } from "./Paging.ts"
 
 /**
  * Jobs that put many prompts to a model, of the project and region an engine is bound to. Rows are not looked at when a
- * job is created, only when it runs: whoever wants to know earlier checks them first.
+ * job is created, only when it runs: whoever wants to know earlier checks them first. An engine that sees at creation
+ * that a place of the job is not there, or not to be used, refuses it.
  */
 export class BatchPrediction extends Context.Service<BatchPrediction, {
   readonly create: (spec: BatchSpec) => Effect.Effect<BatchJob, ServiceError>
@@ -25,3 +26,26 @@ export class BatchPrediction extends Context.Service<BatchPrediction, {
     options?: { readonly timeoutMs?: number; readonly observe?: (job: BatchJob) => Effect.Effect<void> }
   ) => Effect.Effect<BatchJob, ServiceError>
 }>()("sluice/ports/BatchPrediction") {}
+
+/** Milliseconds before the second look at a job, and at most between two. */
+export interface Looks {
+  readonly first: number
+  readonly longest: number
+}
+const growth = 1.5
+
+/** `wait` of an engine on which somebody else does the job's work: looks at it again and again. */
+export const waitByLooking = (get: BatchPrediction["Service"]["get"], { first, longest }: Looks): BatchPrediction["Service"]["wait"] =>
+  Effect.fn("BatchPrediction.wait")(function*(name, { observe, timeoutMs = Infinity } = {}) {
+    const until = (yield* Clock.currentTimeMillis) + timeoutMs
+    let told = ""
+    for (let delay = first;; delay = Math.min(longest, delay * growth)) {
+      const job = yield* get(name)
+      const seen = JSON.stringify([job.state, job.counts])
+      if (seen !== told) yield* observe?.(job) ?? Effect.void
+      told = seen
+      const left = until - (yield* Clock.currentTimeMillis)
+      if (hasEnded(job.state) || left <= 0) return job
+      yield* Effect.sleep(Math.min(left, delay * (yield* Random.nextBetween(0.8, 1.2))))
+    }
+  })

@@ -10,6 +10,7 @@ import { layer } from "../../src/net/Http.ts"
 import type { Connector, Listed, SourceItem } from "../../src/ports/Connector.ts"
 import { fakeServer, sendCut, sendJson } from "../fakes/http.ts"
 import { type FakeJira, fakeJira } from "../fakes/jira.ts"
+import { turns } from "../support/turns.ts"
 
 const token = SecretVersion.make("projects/1/secrets/jira/versions/latest")
 const retry = { times: 2, baseMs: 1 }

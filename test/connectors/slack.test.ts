@@ -10,6 +10,7 @@ import { layer } from "../../src/net/Http.ts"
 import type { Connector, Listed, SourceItem } from "../../src/ports/Connector.ts"
 import { sendCut, sendJson } from "../fakes/http.ts"
 import { at, type FakeSlack, fakeSlack } from "../fakes/slack.ts"
+import { turns } from "../support/turns.ts"
 
 const token = SecretVersion.make("projects/1/secrets/slack/versions/1")
 const retry = { times: 2, baseMs: 1 }

@@ -29,10 +29,13 @@ export class WatchLog {
     }
   }
 
-  /** The next `quiet`, after the file named was taken. */
+  /**
+   * The next `quiet`, after the file named was looked at. That may have failed: a watch is not quiet before it has tried
+   * again, and what was stored though its confirmation was lost is then found unchanged, which is told of no file.
+   */
   async settledAfter(path: string, from = 0): Promise<void> {
-    const taken = await this.until((line) => line["type"] === "file" && line["path"] === path && line["outcome"] !== "failed", from)
-    await this.until((line) => line["type"] === "quiet", taken)
+    const seen = await this.until((line) => line["type"] === "file" && line["path"] === path, from)
+    await this.until((line) => line["type"] === "quiet", seen)
   }
 
   #tell(): void {

@@ -108,7 +108,7 @@ export const serve = Command.make(
       Flag.optional
     ),
     catalog: Flag.String("catalog").pipe(
-      Flag.withDescription("The models that can be deployed, YAML or JSON. Default models.yaml of the data directory, else a few to begin with"),
+      Flag.withDescription("The models that can be deployed, YAML or JSON. Read again when it changes. Default models.yaml of the data directory, else a few to begin with"),
       Flag.withMetavar("FILE"),
       Flag.optional
     ),

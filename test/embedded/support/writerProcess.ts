@@ -29,10 +29,9 @@ const replace = Effect.gen(function*() {
   const name = yield* corpus
   const text = (version: number) => [1, 2, 3].map((part) => `marker version${version} part${part}`).join("\n\n")
   let { file } = yield* files.upload(textFile(name, "doc", text(0)))
-  let enough = false
-  process.stdin.on("end", () => void (enough = true)).resume()
+  process.stdin.resume()
   console.log("writing")
-  for (let version = 1; !enough; version++) {
+  for (let version = 1; !process.stdin.readableEnded; version++) {
     file = (yield* files.upload(textFile(name, "doc", text(version), { replaces: file.name }))).file
   }
 })
