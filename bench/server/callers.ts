@@ -14,7 +14,7 @@ import * as QuotaBuckets from "../../src/state/QuotaBuckets.ts"
 import { State } from "../../src/state/State.ts"
 import { TextPool } from "../../src/text/TextPool.ts"
 import type { RetrieveContextsResponse } from "../../src/wire/messages/Retrieval.ts"
-import { lastSegment, retrieveRequestToWire } from "../../src/wire/Retrievals.ts"
+import { lastSegment, retrieveRequestToWire } from "../../src/wire/rag/Retrievals.ts"
 import { encodeRequest, path, routes } from "../../src/wire/Routes.ts"
 
 /** Texts of the contexts for a question, best first. */

@@ -1,6 +1,6 @@
 import { Config, Effect, FileSystem, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
-import { acceleratorTypes, type Container, type Reservation, reservationKey, type Resources } from "../domain/Machine.ts"
+import { acceleratorTypes, type Container, type Reservation, reservationKey, type Resources } from "../domain/models/Machine.ts"
 import { given } from "./Root.ts"
 import { UsageError } from "./UsageError.ts"
 

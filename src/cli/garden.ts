@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect"
 import { Flag } from "effect/cli"
-import { EndpointName, ModelName, type TrafficSplit } from "../domain/Endpoint.ts"
+import { EndpointName, ModelName, type TrafficSplit } from "../domain/models/Endpoint.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
 import { Endpoints } from "../ports/Endpoints.ts"

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
-import { BatchJobName } from "../domain/BatchPrediction.ts"
+import { BatchJobName } from "../domain/batch/BatchPrediction.ts"
 import { CorpusName } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { OperationName } from "../domain/Operation.ts"

@@ -12,7 +12,7 @@ import type {
   JsonObject,
   Logprob,
   Part
-} from "../domain/Generation.ts"
+} from "../domain/generation/Generation.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import type { Generation } from "../ports/Generation.ts"
 

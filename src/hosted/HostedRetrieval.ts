@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 import type { RetrievalRequest } from "../domain/Retrieval.ts"
 import { Retrieval } from "../ports/Retrieval.ts"
-import { contextsFromWire, retrieveRequestToWire } from "../wire/Retrievals.ts"
+import { contextsFromWire, retrieveRequestToWire } from "../wire/rag/Retrievals.ts"
 import { routes } from "../wire/Routes.ts"
 import { Transport } from "./Transport.ts"
 

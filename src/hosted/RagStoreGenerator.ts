@@ -1,8 +1,8 @@
 import { Effect, Stream } from "effect"
 import { type Answer, type AnswerPart, unsupportedText } from "../domain/Answer.ts"
 import { Generator, type GroundedRequest } from "../ports/Generator.ts"
-import { answerFromWire, groundedQuestionToWire, joinResponses } from "../wire/Grounding.ts"
-import type { Selection } from "../wire/Retrievals.ts"
+import { answerFromWire, groundedQuestionToWire, joinResponses } from "../wire/rag/Grounding.ts"
+import type { Selection } from "../wire/rag/Retrievals.ts"
 import type { GenerateContent } from "./GenerateContent.ts"
 
 export interface RagStoreOptions {

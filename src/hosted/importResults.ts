@@ -2,7 +2,7 @@ import { Effect, Stream } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { ImportedFile } from "../domain/Import.ts"
 import type { ObjectStore } from "../ports/ObjectStore.ts"
-import { importResultsFromText } from "../wire/ImportResults.ts"
+import { importResultsFromText } from "../wire/rag/ImportResults.ts"
 
 /** A row for each of an import's 10,000 files, with room for long names and messages. */
 const mostBytes = 128 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { Duration, Effect, Layer, type Redacted, type Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import type { Payload } from "../domain/Endpoint.ts"
+import type { Payload } from "../domain/models/Endpoint.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { Prediction } from "../ports/Endpoints.ts"
 import { ModelServer } from "../ports/ModelServer.ts"

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { Effect, Stream } from "effect"
-import type { BatchJob } from "../domain/BatchPrediction.ts"
+import type { BatchJob } from "../domain/batch/BatchPrediction.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import { Generator } from "../ports/Generator.ts"
 import { generateStage, retrieveFrom } from "./askPipeline.ts"

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Random } from "effect"
-import { type BatchJob, type BatchJobName, type BatchSpec, hasEnded } from "../domain/BatchPrediction.ts"
+import { type BatchJob, type BatchJobName, type BatchSpec, hasEnded } from "../domain/batch/BatchPrediction.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { Page, PageRequest } from "./Paging.ts"
 

@@ -10,7 +10,7 @@ import type {
   ModelSpec,
   Payload,
   UndeployRequest
-} from "../domain/Endpoint.ts"
+} from "../domain/models/Endpoint.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { Operation } from "../domain/Operation.ts"
 import type { Page, PageRequest } from "./Paging.ts"

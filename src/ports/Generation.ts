@@ -1,6 +1,6 @@
 import { Context as Ctx, type Effect, type Stream } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
-import type { CountRequest, GenerationRequest, GenerationResponse, TokenCount } from "../domain/Generation.ts"
+import type { CountRequest, GenerationRequest, GenerationResponse, TokenCount } from "../domain/generation/Generation.ts"
 
 /**
  * Content generation by models of the platform, named as people do (`gemini-2.0-flash-001`), with the publisher

@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
-import type { CatalogModel, CatalogQuery, DeployRequest } from "../domain/ModelCatalog.ts"
+import type { CatalogModel, CatalogQuery, DeployRequest } from "../domain/models/ModelCatalog.ts"
 import type { Operation } from "../domain/Operation.ts"
 import type { Page, PageRequest } from "./Paging.ts"
 

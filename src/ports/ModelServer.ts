@@ -1,5 +1,5 @@
 import { Context, type Effect, type Redacted, type Stream } from "effect"
-import type { Payload } from "../domain/Endpoint.ts"
+import type { Payload } from "../domain/models/Endpoint.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { Prediction } from "./Endpoints.ts"
 

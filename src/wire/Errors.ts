@@ -2,7 +2,7 @@ import { Result } from "effect"
 import { Code, DocumentError, DocumentProblem, type FieldViolation, ServiceError } from "../domain/Errors.ts"
 import { type Any, type JsonObject, type Message, typeUrl } from "./Message.ts"
 import { BadRequest, ErrorBody, ErrorInfo, Help, RetryInfo, type Status } from "./messages/Rpc.ts"
-import { partnerErrorFromWire } from "./PartnerErrors.ts"
+import { partnerErrorFromWire } from "./partner/PartnerErrors.ts"
 import { write } from "./write.ts"
 
 /** google.rpc codes are numbered in the order of the domain's list, from 1. */

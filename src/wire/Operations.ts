@@ -3,11 +3,11 @@ import type { Corpus } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { ImportRequest } from "../domain/Import.ts"
 import { type ImportCounts, type Operation, type OperationKind, OperationName, type PartialFailure } from "../domain/Operation.ts"
-import { corpusFromWire, corpusToWire } from "./Corpora.ts"
-import { engineTierToWire, type EngineTier } from "./EngineConfigs.ts"
+import { corpusFromWire, corpusToWire } from "./rag/Corpora.ts"
+import { engineTierToWire, type EngineTier } from "./rag/EngineConfigs.ts"
 import { codeOfNumber, statusFromWire, statusToWire } from "./Errors.ts"
-import { sinkObject } from "./ImportResults.ts"
-import { importConfigToWire, sinkOf } from "./Imports.ts"
+import { sinkObject } from "./rag/ImportResults.ts"
+import { importConfigToWire, sinkOf } from "./rag/Imports.ts"
 import { type Any, type AnyMessage, type ApiVersion, type Json, type Of, typeUrl } from "./Message.ts"
 import {
   CreateRagCorpusOperationMetadata,
@@ -21,9 +21,9 @@ import { RagCorpus } from "./messages/RagCorpus.ts"
 import { ImportRagFilesResponse } from "./messages/RagFile.ts"
 import { RagEngineConfig } from "./messages/RagEngineConfig.ts"
 import { Empty } from "./messages/Rpc.ts"
-import { deploymentFromWire, isModelOperation, modelMetadata, modelMetadataTypes, modelResponse, type ModelResult } from "./ModelOperations.ts"
+import { deploymentFromWire, isModelOperation, modelMetadata, modelMetadataTypes, modelResponse, type ModelResult } from "./models/ModelOperations.ts"
 import { defined } from "./optional.ts"
-import { lastSegment } from "./Retrievals.ts"
+import { lastSegment } from "./rag/Retrievals.ts"
 
 /** What an operation's row does not hold, and its answer shows. */
 export interface OperationResult extends ModelResult {

@@ -20,8 +20,7 @@ export type { Route } from "./Route.ts"
  * `decodeResponse`; a failure's body goes through `errorFromWire` (`Errors.ts`).
  * Server: `match("POST", rawPath)` gives the route's key, the version and the resource names of the path;
  * `tolerant/request.ts` reads query and body; `encodeResponse` writes the answer, `errorToWire` the failure.
- * The files beside this one turn domain values into messages and back: `Corpora`, `Files`, `Imports`, `Retrievals`,
- * `Grounding`, `Facts`, `Operations`, `EngineConfigs`, `Errors`, `Marker`. Nothing here throws; what can go wrong is a
+ * The folders beside this one turn domain values into messages and back, an area each. Nothing here throws; what can go wrong is a
  * `Result` of a `ServiceError`.
  *
  * Plain tables, and not `HttpApi`: the API's verbs (`ragFiles:import`), parameters of several segments, five bindings

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, type Layer, Stream } from "effect"
-import { BatchJobName, type BatchSpec } from "../../src/domain/BatchPrediction.ts"
+import { BatchJobName, type BatchSpec } from "../../src/domain/batch/BatchPrediction.ts"
 import { BatchPrediction } from "../../src/ports/BatchPrediction.ts"
 import { ObjectStore } from "../../src/ports/ObjectStore.ts"
 import { pages } from "../../src/ports/Paging.ts"

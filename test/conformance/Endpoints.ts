@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
-import { EndpointName, ModelName, type TrafficSplit } from "../../src/domain/Endpoint.ts"
+import { EndpointName, ModelName, type TrafficSplit } from "../../src/domain/models/Endpoint.ts"
 import { Endpoints } from "../../src/ports/Endpoints.ts"
 import { Operations } from "../../src/ports/Operations.ts"
 import { pages } from "../../src/ports/Paging.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer, type Scope, Stream } from "effect"
 import type { ServiceError } from "../../src/domain/Errors.ts"
-import type { GenerationRequest, GenerationResponse } from "../../src/domain/Generation.ts"
+import type { GenerationRequest, GenerationResponse } from "../../src/domain/generation/Generation.ts"
 import { Generation } from "../../src/ports/Generation.ts"
 import { delta, type Fake, fakeOpenAi, type Received, sendChunks, sendJson, startChat } from "../fakes/openai.ts"
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest"
-import type { ContentBlock, MessageRequest, MessageTurn } from "../../src/domain/PartnerChat.ts"
-import { conversationWarning, refusedCount, refusedMessage, refusedRegion } from "../../src/domain/PartnerChatRules.ts"
-import { partnerModels } from "../../src/domain/PartnerModels.ts"
-import { base64Bytes, estimatedTokens } from "../../src/domain/PartnerTokens.ts"
+import type { ContentBlock, MessageRequest, MessageTurn } from "../../src/domain/partner/PartnerChat.ts"
+import { conversationWarning, refusedCount, refusedMessage, refusedRegion } from "../../src/domain/partner/PartnerChatRules.ts"
+import { partnerModels } from "../../src/domain/partner/PartnerModels.ts"
+import { base64Bytes, estimatedTokens } from "../../src/domain/partner/PartnerTokens.ts"
 
 const haiku = "claude-3-5-haiku@20241022"
 const sonnet = "claude-3-7-sonnet@20250219"

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import type { MessageEvent } from "../../src/domain/PartnerChat.ts"
-import { tally } from "../../src/domain/PartnerEvents.ts"
+import type { MessageEvent } from "../../src/domain/partner/PartnerChat.ts"
+import { tally } from "../../src/domain/partner/PartnerEvents.ts"
 
 const begin: MessageEvent = {
   type: "message_start",

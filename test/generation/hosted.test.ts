@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Stream } from "effect"
 import type { ChatRequest } from "../../src/domain/Chat.ts"
-import type { GenerationRequest } from "../../src/domain/Generation.ts"
+import type { GenerationRequest } from "../../src/domain/generation/Generation.ts"
 import * as GeminiChat from "../../src/hosted/GeminiChat.ts"
 import * as GenerateContent from "../../src/hosted/GenerateContent.ts"
 import * as HostedGeneration from "../../src/hosted/HostedGeneration.ts"

@@ -1,6 +1,6 @@
 import { Effect, Exit, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { exchangesFromWire } from "../../src/wire/Grounding.ts"
+import { exchangesFromWire } from "../../src/wire/rag/Grounding.ts"
 import { type Fake, fakeOpenAi, sendChat } from "../fakes/openai.ts"
 import { parent, startServer, type TestServer } from "../server/support/TestServer.ts"
 

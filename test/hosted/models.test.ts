@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Stream } from "effect"
-import { EndpointName, ModelName } from "../../src/domain/Endpoint.ts"
+import { EndpointName, ModelName } from "../../src/domain/models/Endpoint.ts"
 import { OperationName } from "../../src/domain/Operation.ts"
 import { Endpoints } from "../../src/ports/Endpoints.ts"
 import { ModelCatalog } from "../../src/ports/ModelCatalog.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import type { ChatEvent, ChatRequest } from "../../src/domain/Chat.ts"
-import type { ContentBlock, MessageRequest } from "../../src/domain/PartnerChat.ts"
+import type { ContentBlock, MessageRequest } from "../../src/domain/partner/PartnerChat.ts"
 import * as LocalPartnerChat from "../../src/models/LocalPartnerChat.ts"
 import * as OpenAiChat from "../../src/models/OpenAiChat.ts"
 import { layer as httpLayer } from "../../src/net/Http.ts"

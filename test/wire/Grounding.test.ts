@@ -2,7 +2,7 @@ import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { CorpusName } from "../../src/domain/Corpus.ts"
-import { answerEndToWire, answerFromWire, answerPieceToWire, answerToWire, joinResponses } from "../../src/wire/Grounding.ts"
+import { answerEndToWire, answerFromWire, answerPieceToWire, answerToWire, joinResponses } from "../../src/wire/rag/Grounding.ts"
 import { byteOffset, unitOffset } from "../../src/wire/Utf8.ts"
 import * as any from "./arbitraries.ts"
 

@@ -9,7 +9,7 @@ import type { Parsing } from "../../src/domain/Parsing.ts"
 import { FileState, type Marker, type RagFile, RagFileName } from "../../src/domain/RagFile.ts"
 import type { Context, Ranking, RetrievalRequest } from "../../src/domain/Retrieval.ts"
 import { SecretVersion } from "../../src/domain/Secret.ts"
-import { isModelOperation } from "../../src/wire/ModelOperations.ts"
+import { isModelOperation } from "../../src/wire/models/ModelOperations.ts"
 
 /** Any domain value that can meet the wire; absent keys are absent. */
 

@@ -1,5 +1,5 @@
 import * as fc from "fast-check"
-import { type BatchJob, BatchJobName, type BatchSpec, BatchState } from "../../src/domain/BatchPrediction.ts"
+import { type BatchJob, BatchJobName, type BatchSpec, BatchState } from "../../src/domain/batch/BatchPrediction.ts"
 import { Code } from "../../src/domain/Errors.ts"
 import { parent, time, word } from "./arbitraries.ts"
 

@@ -13,7 +13,7 @@ import {
   type OpenApiSchema,
   type Part,
   type UsageMetadata
-} from "../../src/domain/Generation.ts"
+} from "../../src/domain/generation/Generation.ts"
 import { text, time, word } from "./arbitraries.ts"
 
 /** Any value of content generation that can meet the wire. */

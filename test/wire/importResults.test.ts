@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { ImportedFile } from "../../src/domain/Import.ts"
-import { importResultsFromText, importResultsToText, sinkObject } from "../../src/wire/ImportResults.ts"
+import { importResultsFromText, importResultsToText, sinkObject } from "../../src/wire/rag/ImportResults.ts"
 import { word } from "./arbitraries.ts"
 
 const file: fc.Arbitrary<ImportedFile> = fc.record({

@@ -1,10 +1,10 @@
 import { Redacted } from "effect"
 import * as fc from "fast-check"
-import { type DeployedModel, type DeployModelRequest, type Endpoint, type EndpointChange, EndpointName, type EndpointSpec, type Model, ModelName, type ModelSpec } from "../../src/domain/Endpoint.ts"
-import { acceleratorTypes, type Container, type Machine, type Reservation, type Resources } from "../../src/domain/Machine.ts"
-import type { CatalogModel, CatalogQuery, DeployOption, DeployRequest } from "../../src/domain/ModelCatalog.ts"
+import { type DeployedModel, type DeployModelRequest, type Endpoint, type EndpointChange, EndpointName, type EndpointSpec, type Model, ModelName, type ModelSpec } from "../../src/domain/models/Endpoint.ts"
+import { acceleratorTypes, type Container, type Machine, type Reservation, type Resources } from "../../src/domain/models/Machine.ts"
+import type { CatalogModel, CatalogQuery, DeployOption, DeployRequest } from "../../src/domain/models/ModelCatalog.ts"
 import { type Operation, OperationName } from "../../src/domain/Operation.ts"
-import { modelMetadataTypes, type ModelOperationKind } from "../../src/wire/ModelOperations.ts"
+import { modelMetadataTypes, type ModelOperationKind } from "../../src/wire/models/ModelOperations.ts"
 import { code, id, parent, time, word } from "./arbitraries.ts"
 
 const partial = { requiredKeys: [] as [] }

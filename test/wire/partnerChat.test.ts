@@ -1,13 +1,13 @@
 import { Effect, Result, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { AnswerBlock, BlockDelta, ContentBlock, MessageEvent, MessageRequest, PartnerMessage } from "../../src/domain/PartnerChat.ts"
+import type { AnswerBlock, BlockDelta, ContentBlock, MessageEvent, MessageRequest, PartnerMessage } from "../../src/domain/partner/PartnerChat.ts"
 import { Code, ServiceError } from "../../src/domain/Errors.ts"
 import { serverSentEvents } from "../../src/net/ServerSentEvents.ts"
-import { answerFromWire, answerToWire, countAnswerFromWire, countAnswerToWire, eventFromWire, eventToWire, failureEventToWire } from "../../src/wire/PartnerAnswers.ts"
+import { answerFromWire, answerToWire, countAnswerFromWire, countAnswerToWire, eventFromWire, eventToWire, failureEventToWire } from "../../src/wire/partner/PartnerAnswers.ts"
 import { errorFromWire } from "../../src/wire/Errors.ts"
-import { partnerErrorFromWire, partnerErrorToWire } from "../../src/wire/PartnerErrors.ts"
-import { countFromWire, countToWire, messageFromWire, messageToWire } from "../../src/wire/PartnerRequests.ts"
+import { partnerErrorFromWire, partnerErrorToWire } from "../../src/wire/partner/PartnerErrors.ts"
+import { countFromWire, countToWire, messageFromWire, messageToWire } from "../../src/wire/partner/PartnerRequests.ts"
 
 const word = fc.string({ minLength: 1, maxLength: 8 })
 const count = fc.integer({ min: 0, max: 100_000 })

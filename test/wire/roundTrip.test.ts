@@ -9,8 +9,8 @@ import {
   corpusSpecFromWire,
   corpusSpecToWire,
   corpusToWire
-} from "../../src/wire/Corpora.ts"
-import { engineTierFromWire, engineTierToWire } from "../../src/wire/EngineConfigs.ts"
+} from "../../src/wire/rag/Corpora.ts"
+import { engineTierFromWire, engineTierToWire } from "../../src/wire/rag/EngineConfigs.ts"
 import { errorFromWire, errorToWire, statusFromWire, statusToWire } from "../../src/wire/Errors.ts"
 import {
   ragFileFromWire,
@@ -19,11 +19,11 @@ import {
   uploadRequestToWire,
   uploadResponseFromWire,
   uploadResponseToWire
-} from "../../src/wire/Files.ts"
-import { answerFromWire, answerToWire, groundedQuestionFromWire, groundedQuestionToWire } from "../../src/wire/Grounding.ts"
-import { importRequestFromWire, importRequestToWire } from "../../src/wire/Imports.ts"
+} from "../../src/wire/rag/Files.ts"
+import { answerFromWire, answerToWire, groundedQuestionFromWire, groundedQuestionToWire } from "../../src/wire/rag/Grounding.ts"
+import { importRequestFromWire, importRequestToWire } from "../../src/wire/rag/Imports.ts"
 import { operationCorpus, operationFromWire, operationToWire } from "../../src/wire/Operations.ts"
-import { contextsFromWire, contextsToWire, retrieveRequestFromWire, retrieveRequestToWire } from "../../src/wire/Retrievals.ts"
+import { contextsFromWire, contextsToWire, retrieveRequestFromWire, retrieveRequestToWire } from "../../src/wire/rag/Retrievals.ts"
 import { routes } from "../../src/wire/Routes.ts"
 import * as any from "./arbitraries.ts"
 import { answered, sent } from "./overTheWire.ts"

@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
-import { completionText } from "../../domain/BatchRow.ts"
+import { completionText } from "../../domain/batch/BatchRow.ts"
 import { ExitCode, ServiceError } from "../../domain/Errors.ts"
 import { BatchPrediction } from "../../ports/BatchPrediction.ts"
 import { ObjectStore } from "../../ports/ObjectStore.ts"

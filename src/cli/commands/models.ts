@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { type CatalogModel, hubId, hubPublisherModel, versionedName } from "../../domain/ModelCatalog.ts"
+import { type CatalogModel, hubId, hubPublisherModel, versionedName } from "../../domain/models/ModelCatalog.ts"
 import { Endpoints } from "../../ports/Endpoints.ts"
 import { ModelCatalog } from "../../ports/ModelCatalog.ts"
 import { pages } from "../../ports/Paging.ts"

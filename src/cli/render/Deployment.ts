@@ -1,5 +1,5 @@
-import { machineText, type Resources } from "../../domain/Machine.ts"
-import type { CatalogModel } from "../../domain/ModelCatalog.ts"
+import { machineText, type Resources } from "../../domain/models/Machine.ts"
+import type { CatalogModel } from "../../domain/models/ModelCatalog.ts"
 
 const replicas = ({ maxReplicaCount, minReplicaCount = 1 }: Resources): string => {
   const most = maxReplicaCount ?? minReplicaCount

@@ -1,4 +1,4 @@
-import type { GenerationConfig, Json } from "../Generation.ts"
+import type { GenerationConfig, Json } from "./Generation.ts"
 import type { Broken } from "../Rule.ts"
 import { unless } from "./unless.ts"
 

@@ -1,4 +1,4 @@
-import type { Content } from "../Generation.ts"
+import type { Content } from "./Generation.ts"
 import type { Broken } from "../Rule.ts"
 import { dataMembers, isVideoSite, partRules, textRules } from "./partRules.ts"
 import { unless } from "./unless.ts"

@@ -1,4 +1,4 @@
-import type { Blob, FileData, Part } from "../Generation.ts"
+import type { Blob, FileData, Part } from "./Generation.ts"
 import type { Broken } from "../Rule.ts"
 import { isSet, unless } from "./unless.ts"
 

@@ -1,4 +1,4 @@
-import type { SafetySetting } from "../Generation.ts"
+import type { SafetySetting } from "./Generation.ts"
 import type { Broken } from "../Rule.ts"
 import { isSet, unless } from "./unless.ts"
 

@@ -1,4 +1,4 @@
-import type { FunctionDeclaration, GenerationRequest, OpenApiSchema } from "../Generation.ts"
+import type { FunctionDeclaration, GenerationRequest, OpenApiSchema } from "./Generation.ts"
 import type { Broken } from "../Rule.ts"
 import { isJsonObject } from "./configRules.ts"
 import { unless } from "./unless.ts"

@@ -1,6 +1,6 @@
 import { Clock, Duration, Effect, Option, Result, Schedule, type Semaphore, Stream } from "effect"
-import { modelId } from "../../domain/BatchPrediction.ts"
-import { completionOf, failureToJson, requestOf, type RowFailure } from "../../domain/BatchRow.ts"
+import { modelId } from "../../domain/batch/BatchPrediction.ts"
+import { completionOf, failureToJson, requestOf, type RowFailure } from "../../domain/batch/BatchRow.ts"
 import { renamed } from "../../domain/ChatRefusal.ts"
 import type { JsonRecord } from "../../domain/Chat.ts"
 import { ServiceError } from "../../domain/Errors.ts"

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite"
-import type { BatchCounts, BatchJob } from "../../domain/BatchPrediction.ts"
-import type { BatchRow, RowFailure } from "../../domain/BatchRow.ts"
+import type { BatchCounts, BatchJob } from "../../domain/batch/BatchPrediction.ts"
+import type { BatchRow, RowFailure } from "../../domain/batch/BatchRow.ts"
 import type { JsonRecord } from "../../domain/Chat.ts"
 import { parseExactly } from "../../domain/Json.ts"
 import type { Column } from "../../ports/TableStore.ts"

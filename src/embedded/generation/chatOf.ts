@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { ChatPart, ChatRequest, ChatTool, ChatToolCall, ChatTurn, JsonRecord } from "../../domain/Chat.ts"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { Content, FunctionDeclaration, GenerationConfig, GenerationRequest, Part } from "../../domain/Generation.ts"
+import type { Content, FunctionDeclaration, GenerationConfig, GenerationRequest, Part } from "../../domain/generation/Generation.ts"
 import { jsonSchemaOf } from "./jsonSchemaOf.ts"
 
 /**

@@ -1,7 +1,7 @@
 import { Option, Predicate, Stream } from "effect"
 import type { ChatEndReason, ChatEvent, ChatUsage, TokenLogprob } from "../../domain/Chat.ts"
 import { defined } from "../../domain/Defined.ts"
-import type { Candidate, FinishReason, GenerationResponse, JsonObject, Part, UsageMetadata } from "../../domain/Generation.ts"
+import type { Candidate, FinishReason, GenerationResponse, JsonObject, Part, UsageMetadata } from "../../domain/generation/Generation.ts"
 import { enumProperty } from "./chatOf.ts"
 
 export interface Telling {

@@ -1,8 +1,8 @@
 import { type Effect, Result, Schema, SchemaIssue } from "effect"
 import { LineCounter, parseDocument } from "yaml"
 import { ServiceError } from "../../domain/Errors.ts"
-import { CatalogModel, versionedName } from "../../domain/ModelCatalog.ts"
-import { containerRules, resourceRules } from "../../domain/ResourceRules.ts"
+import { CatalogModel, versionedName } from "../../domain/models/ModelCatalog.ts"
+import { containerRules, resourceRules } from "../../domain/models/ResourceRules.ts"
 import { SecretVersion } from "../../domain/Secret.ts"
 
 const Address = Schema.String.check(

@@ -8,8 +8,8 @@ import {
   type ModelSpec,
   type Payload,
   type UndeployRequest
-} from "../../domain/Endpoint.ts"
-import { deleteRefusal, deployModelRefusal, endpointChangeRefusal, endpointRefusal, splitWith, splitWithout, undeployRefusal, uploadRefusal } from "../../domain/EndpointRules.ts"
+} from "../../domain/models/Endpoint.ts"
+import { deleteRefusal, deployModelRefusal, endpointChangeRefusal, endpointRefusal, splitWith, splitWithout, undeployRefusal, uploadRefusal } from "../../domain/models/EndpointRules.ts"
 import { type SecretError, ServiceError } from "../../domain/Errors.ts"
 import { holds, parseFilter } from "../../domain/ListFilter.ts"
 import { Endpoints, type ResourceQuery, whole } from "../../ports/Endpoints.ts"

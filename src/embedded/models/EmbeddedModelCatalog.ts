@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
-import { deployRefusal } from "../../domain/DeployRules.ts"
+import { deployRefusal } from "../../domain/models/DeployRules.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { Container, Resources } from "../../domain/Machine.ts"
+import type { Container, Resources } from "../../domain/models/Machine.ts"
 import {
   type CatalogModel,
   type CatalogQuery,
@@ -11,7 +11,7 @@ import {
   publisherModelPattern,
   versionedModelPattern,
   versionedName
-} from "../../domain/ModelCatalog.ts"
+} from "../../domain/models/ModelCatalog.ts"
 import { ModelCatalog } from "../../ports/ModelCatalog.ts"
 import type { PageRequest } from "../../ports/Paging.ts"
 import { State } from "../../state/State.ts"

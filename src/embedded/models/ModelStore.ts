@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
-import { type DeployedModel, type Endpoint, EndpointName, type Model, ModelName, type TrafficSplit } from "../../domain/Endpoint.ts"
+import { type DeployedModel, type Endpoint, EndpointName, type Model, ModelName, type TrafficSplit } from "../../domain/models/Endpoint.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { Deployment, Operation, OperationKind } from "../../domain/Operation.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../domain/Errors.ts"
-import type { Resources } from "../../domain/Machine.ts"
+import type { Resources } from "../../domain/models/Machine.ts"
 import type { Catalog } from "./CatalogFile.ts"
 import type { EndpointRecord } from "./ModelStore.ts"
 

@@ -1,7 +1,7 @@
 import { Duration, Effect, Layer, Option, Schedule, Schema, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import type { JsonRecord } from "../../domain/Chat.ts"
-import { parseTable, type TableName } from "../../domain/BatchPrediction.ts"
+import { parseTable, type TableName } from "../../domain/batch/BatchPrediction.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { parseExactly } from "../../domain/Json.ts"
 import { call, type Caller, callJson, refine } from "../../net/Call.ts"

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import type { ChatPart, ChatRequest, ChatTurn } from "../../domain/Chat.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import { blocksOf, type ContentBlock, type MessageRequest, type MessageTurn, type PartnerTool } from "../../domain/PartnerChat.ts"
+import { blocksOf, type ContentBlock, type MessageRequest, type MessageTurn, type PartnerTool } from "../../domain/partner/PartnerChat.ts"
 
 /**
  * A request for Claude as one for any model: turn for turn. What only the partner's own service can do is refused where

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { Stream } from "effect"
 import type { ChatEndReason, ChatEvent, ChatUsage } from "../../domain/Chat.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { AnswerBlock, BlockDelta, MessageEvent } from "../../domain/PartnerChat.ts"
+import type { AnswerBlock, BlockDelta, MessageEvent } from "../../domain/partner/PartnerChat.ts"
 
 export interface Answering {
   /** As the request names it. */

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import type { ChatPart, ChatRequest, ChatTurn } from "../../domain/Chat.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { ContentBlock, MessageRequest, MessageTurn } from "../../domain/PartnerChat.ts"
+import type { ContentBlock, MessageRequest, MessageTurn } from "../../domain/partner/PartnerChat.ts"
 
 /** Tokens of an answer where nobody says how many, thoughts apart. */
 const usualTokens = 4_096

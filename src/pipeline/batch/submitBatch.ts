@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type BatchSpec, batchViolations, batchWarnings, sameRegion } from "../../domain/BatchPrediction.ts"
+import { type BatchSpec, batchViolations, batchWarnings, sameRegion } from "../../domain/batch/BatchPrediction.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { BatchPrediction } from "../../ports/BatchPrediction.ts"

@@ -1,5 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
-import { partnerModels } from "../../domain/PartnerModels.ts"
+import { partnerModels } from "../../domain/partner/PartnerModels.ts"
 import { HttpUrl, SecretName } from "./names.ts"
 import { oneOf } from "./oneOf.ts"
 import { atMostOne, earlyRule, matches, positive, rule, text, withDefault } from "./rules.ts"

@@ -1,4 +1,4 @@
-import type { Claim, CorroborationRequest } from "../../wire/Facts.ts"
+import type { Claim, CorroborationRequest } from "../../wire/rag/Facts.ts"
 
 /** Support below which a claim cites nothing: the service drops supports below it too (wire 2.6). */
 const defaultThreshold = 0.6

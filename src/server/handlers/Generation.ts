@@ -4,12 +4,12 @@ import type { Answer } from "../../domain/Answer.ts"
 import type { AnswerBounds } from "../../domain/Bounds.ts"
 import { renamed } from "../../domain/ChatRefusal.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import { refusedGeneration } from "../../domain/GenerationRules.ts"
+import { refusedGeneration } from "../../domain/generation/GenerationRules.ts"
 import { Generation } from "../../ports/Generation.ts"
 import { Generator, type GroundedRequest } from "../../ports/Generator.ts"
 import { QueryRewriter } from "../../ports/QueryRewriter.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
-import { countFromWire, generationFromWire, generationResponseToWire, tokenCountToWire } from "../../wire/Generations.ts"
+import { countFromWire, generationFromWire, generationResponseToWire, tokenCountToWire } from "../../wire/generation/Generations.ts"
 import {
   answerEndToWire,
   answerPieceToWire,
@@ -18,7 +18,7 @@ import {
   exchangesFromWire,
   type GroundedQuestion,
   groundedQuestionFromWire
-} from "../../wire/Grounding.ts"
+} from "../../wire/rag/Grounding.ts"
 import type { GenerateContentRequest } from "../../wire/messages/GenerateContent.ts"
 import { defined } from "../../wire/optional.ts"
 import { snake } from "../../wire/tolerant/normalize.ts"

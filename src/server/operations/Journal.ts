@@ -5,8 +5,8 @@ import { ServiceError } from "../../domain/Errors.ts"
 import type { ImportRequest } from "../../domain/Import.ts"
 import type { ImportCounts, Operation, OperationName } from "../../domain/Operation.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
-import type { EngineTier } from "../../wire/EngineConfigs.ts"
-import type { ModelResult } from "../../wire/ModelOperations.ts"
+import type { EngineTier } from "../../wire/rag/EngineConfigs.ts"
+import type { ModelResult } from "../../wire/models/ModelOperations.ts"
 
 /** An operation as the server keeps it. Names are the engine's. */
 export interface Entry {

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../domain/Errors.ts"
-import { partnerModel } from "../../domain/PartnerModels.ts"
+import { partnerModel } from "../../domain/partner/PartnerModels.ts"
 
 interface Asked {
   readonly at: number

@@ -1,5 +1,5 @@
 import { Effect, Stream } from "effect"
-import type { BatchInput } from "../../domain/BatchPrediction.ts"
+import type { BatchInput } from "../../domain/batch/BatchPrediction.ts"
 import { type FieldViolation, ServiceError } from "../../domain/Errors.ts"
 import { type PlacedRow, readRows, type Stores } from "./readRows.ts"
 import { Spill } from "./Spill.ts"

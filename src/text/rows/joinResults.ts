@@ -1,6 +1,6 @@
 import { Effect, type Scope, Stream } from "effect"
-import { type BatchJob, tableUri, parseTable } from "../../domain/BatchPrediction.ts"
-import { type BatchResult, type BatchRow, readResult } from "../../domain/BatchRow.ts"
+import { type BatchJob, tableUri, parseTable } from "../../domain/batch/BatchPrediction.ts"
+import { type BatchResult, type BatchRow, readResult } from "../../domain/batch/BatchRow.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { parseExactly } from "../../domain/Json.ts"
 import { lineGroups, readRows, type Stores } from "./readRows.ts"

@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect"
-import type { BatchInput } from "../../domain/BatchPrediction.ts"
-import { type BatchRow, readRow, reservedColumns, type RowProblem } from "../../domain/BatchRow.ts"
+import type { BatchInput } from "../../domain/batch/BatchPrediction.ts"
+import { type BatchRow, readRow, reservedColumns, type RowProblem } from "../../domain/batch/BatchRow.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { parseExactly } from "../../domain/Json.ts"
 import type { ObjectStore } from "../../ports/ObjectStore.ts"

@@ -1,0 +1,188 @@
+import { Schema } from "effect"
+import { Code, type FieldViolation } from "../Errors.ts"
+import { labelRules } from "../models/Labels.ts"
+import { PartialFailure } from "../Operation.ts"
+
+/** `projects/{project}/locations/{location}/batchPredictionJobs/{job}`. Opaque to callers. */
+export const BatchJobName = Schema.NonEmptyString.pipe(Schema.brand("BatchJobName"))
+export type BatchJobName = typeof BatchJobName.Type
+
+/** The service's job states without their prefix, in the order of their numbers. */
+export const BatchState = Schema.Literals([
+  "UNSPECIFIED",
+  "QUEUED",
+  "PENDING",
+  "RUNNING",
+  "SUCCEEDED",
+  "FAILED",
+  "CANCELLING",
+  "CANCELLED",
+  "PAUSED",
+  "EXPIRED",
+  "UPDATING",
+  "PARTIALLY_SUCCEEDED"
+])
+export type BatchState = typeof BatchState.Type
+
+const ended: ReadonlySet<BatchState> = new Set(["SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED"])
+
+/** Whether a job in this state stays in it. */
+export const hasEnded = (state: BatchState): boolean => ended.has(state)
+
+/** Where rows come from: objects with a row a line, or a table with a row a row. */
+export const BatchInput = Schema.Union([
+  Schema.TaggedStruct("jsonl", { uris: Schema.Array(Schema.String) }),
+  Schema.TaggedStruct("table", { uri: Schema.String })
+])
+export type BatchInput = typeof BatchInput.Type
+
+/** Where results go, whatever the kind of the input: into a new folder under the prefix, or into a new table. */
+export const BatchOutput = Schema.Union([
+  Schema.TaggedStruct("jsonl", { uriPrefix: Schema.String }),
+  Schema.TaggedStruct("table", { uri: Schema.String })
+])
+export type BatchOutput = typeof BatchOutput.Type
+
+/** What a caller asks for. */
+export const BatchSpec = Schema.Struct({
+  /** At most 128 characters. */
+  displayName: Schema.String,
+  /** `publishers/{publisher}/models/{model}`. */
+  model: Schema.String,
+  input: BatchInput,
+  output: BatchOutput,
+  labels: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  /** Cloud KMS key: `projects/{p}/locations/{l}/keyRings/{r}/cryptoKeys/{k}`. */
+  encryptionKey: Schema.optionalKey(Schema.String)
+})
+export type BatchSpec = typeof BatchSpec.Type
+
+/** Rows of a job; together they are all. */
+export const BatchCounts = Schema.Struct({ successful: Schema.Int, failed: Schema.Int, incomplete: Schema.Int })
+export type BatchCounts = typeof BatchCounts.Type
+
+/** Where results are: a folder without slash at its end, or a table. */
+export const BatchResultPlace = Schema.Union([
+  Schema.TaggedStruct("folder", { uri: Schema.String }),
+  Schema.TaggedStruct("table", { uri: Schema.String })
+])
+export type BatchResultPlace = typeof BatchResultPlace.Type
+
+/** A job that puts many prompts to a model. It outlives the process that asked for it. */
+export const BatchJob = Schema.Struct({
+  ...BatchSpec.fields,
+  name: BatchJobName,
+  state: BatchState,
+  modelVersionId: Schema.optionalKey(Schema.String),
+  /** Why it failed or was cancelled. */
+  error: Schema.optionalKey(Schema.Struct({ code: Code, message: Schema.String })),
+  /** Rows and the like that could not be done in a job that went on; the first of them. */
+  partialFailures: Schema.Array(PartialFailure),
+  counts: Schema.optionalKey(BatchCounts),
+  results: Schema.optionalKey(BatchResultPlace),
+  createTime: Schema.String,
+  startTime: Schema.optionalKey(Schema.String),
+  endTime: Schema.optionalKey(Schema.String),
+  updateTime: Schema.String
+})
+export type BatchJob = typeof BatchJob.Type
+
+/** The models for which the service documents batch prediction (platform-api section 2.2). */
+export const batchModels: ReadonlyArray<string> = [
+  "llama-3.1-405b-instruct-maas",
+  "llama-3.1-70b-instruct-maas",
+  "llama-3.1-8b-instruct-maas"
+]
+
+/** The full form of a model: a bare documented name is Meta's. */
+export const batchModelName = (written: string): string =>
+  written.includes("/") ? written : `publishers/${written.startsWith("llama-") ? "meta" : "google"}/models/${written}`
+
+const modelForm = /^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/[^/]+\/models\/([^/]+)$/
+
+/** What ends a model's name. */
+export const modelId = (model: string): string => modelForm.exec(model)?.[1] ?? model
+
+/** What may be meant, and is sent all the same. */
+export const batchWarnings = ({ model }: BatchSpec): ReadonlyArray<string> =>
+  batchModels.includes(modelId(model))
+    ? []
+    : [`${modelId(model)} is none of the models documented for batch prediction of chat rows: ${batchModels.join(", ")}`]
+
+/** A table by its parts. */
+export interface TableName {
+  readonly project: string
+  readonly dataset: string
+  readonly table: string
+}
+
+/** `<project>.<dataset>.<table>`, with or without `bq://`. A domain-scoped project (`example.com:project`) has dots of its own. */
+export const parseTable = (uri: string): TableName | undefined => {
+  const found = /^(?:bq:\/\/)?((?:[a-z0-9][a-z0-9.-]*:)?[a-z0-9][a-z0-9-]*)\.([A-Za-z0-9_]+)\.([\p{L}\p{M}\p{N}\p{Pc}\p{Pd} ]+)$/u.exec(uri)
+  return found === null ? undefined : { project: found[1] ?? "", dataset: found[2] ?? "", table: found[3] ?? "" }
+}
+
+/** The form that is sent. */
+export const tableUri = ({ dataset, project, table }: TableName): string => `bq://${project}.${dataset}.${table}`
+
+/** Bytes of a URI that the service takes (its BigQueryDestination). */
+const maxUri = 2_000
+
+/**
+ * The rules that a job breaks, all of them, by the fields of the request. `local` also takes files of this machine,
+ * `file:///…`.
+ */
+export const batchViolations = (spec: BatchSpec, options: { readonly local?: boolean } = {}): ReadonlyArray<FieldViolation> => {
+  const broken: Array<FieldViolation> = []
+  const check = (holds: boolean, field: string, description: string): void => {
+    if (!holds) broken.push({ field, description })
+  }
+  const object = options.local === true ? /^(?:gs:\/\/[^/]+\/.|file:\/\/\/.)/s : /^gs:\/\/[^/]+\/./s
+  const folder = options.local === true ? /^(?:gs:\/\/[^/]+|file:\/\/\/)/ : /^gs:\/\/[^/]+/
+  const scheme = options.local === true ? "gs://bucket/object or a local file" : "gs://bucket/object"
+
+  check(spec.displayName.trim() !== "", "displayName", "Required field is not set.")
+  check([...spec.displayName].length <= 128, "displayName", "must have at most 128 characters")
+  check(modelForm.test(spec.model), "model", "must have the form publishers/{publisher}/models/{model}")
+  if (spec.input._tag === "jsonl") {
+    check(spec.input.uris.length > 0, "inputConfig.gcsSource.uris", "Required field is not set.")
+    for (const [at, uri] of spec.input.uris.entries()) {
+      const field = `inputConfig.gcsSource.uris[${at}]`
+      check(object.test(uri) && !uri.endsWith("/"), field, `must be ${scheme}, a JSONL file`)
+      check(uri.length <= maxUri, field, `must have at most ${maxUri} characters`)
+      check(spec.input.uris.indexOf(uri) === at, field, "is there twice")
+    }
+  } else {
+    check(parseTable(spec.input.uri) !== undefined, "inputConfig.bigquerySource.inputUri", tableForm)
+  }
+  if (spec.output._tag === "jsonl") {
+    const field = "outputConfig.gcsDestination.outputUriPrefix"
+    check(folder.test(spec.output.uriPrefix), field, "must be gs://bucket or gs://bucket/folder")
+    check(spec.output.uriPrefix.length <= maxUri, field, `must have at most ${maxUri} characters`)
+  } else {
+    const field = "outputConfig.bigqueryDestination.outputUri"
+    const table = parseTable(spec.output.uri)
+    check(table !== undefined, field, tableForm)
+    const input = spec.input._tag === "table" ? parseTable(spec.input.uri) : undefined
+    check(table === undefined || input === undefined || tableUri(table) !== tableUri(input), field, "must not be the input table")
+  }
+  check(
+    spec.encryptionKey === undefined || /^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+$/.test(spec.encryptionKey),
+    "encryptionSpec.kmsKeyName",
+    "must have the form projects/{project}/locations/{location}/keyRings/{ring}/cryptoKeys/{key}"
+  )
+  return [...broken, ...labelRules(spec.labels, "labels")]
+}
+
+const tableForm = "must be bq://<project>.<dataset>.<table>"
+
+/**
+ * Whether a table can serve jobs of a location, which must be the same region. A multi-region (`US`, `EU`) is not the
+ * region, though the service may take it: that is `unsure`.
+ */
+export const sameRegion = (location: string, table: string): "yes" | "no" | "unsure" => {
+  const [job, held] = [location.toLowerCase(), table.toLowerCase()]
+  if (job === held) return "yes"
+  const within = held === "us" ? /^us-/ : held === "eu" ? /^europe-/ : undefined
+  return within?.test(job) === true ? "unsure" : "no"
+}

@@ -1,0 +1,199 @@
+import type { JsonRecord } from "../Chat.ts"
+
+/**
+ * A conversation with a partner's model, Claude (platform-api 2.6, wire 2.5). Kinds of block and event, roles and
+ * reasons are the API's own words.
+ */
+export interface MessageRequest extends Conversation {
+  /** Tokens of the answer, at most. */
+  readonly maxTokens: number
+  readonly stopSequences?: ReadonlyArray<string>
+  readonly temperature?: number
+  readonly topP?: number
+  readonly topK?: number
+  /** `userId`: an opaque id of the end user. */
+  readonly metadata?: { readonly userId?: string | null }
+}
+
+/** What the tokens of a request are counted of. */
+export interface Conversation {
+  /** With its date: `claude-3-5-haiku@20241022`. */
+  readonly model: string
+  /** Oldest first, from user and assistant in turn. One from the assistant at the end is continued by the answer. */
+  readonly messages: ReadonlyArray<MessageTurn>
+  readonly system?: string | ReadonlyArray<TextBlock>
+  readonly tools?: ReadonlyArray<PartnerTool>
+  readonly toolChoice?: PartnerToolChoice
+  readonly thinking?: { readonly type: "enabled"; readonly budgetTokens: number } | { readonly type: "disabled" }
+}
+
+export interface MessageTurn {
+  readonly role: "user" | "assistant"
+  readonly content: string | ReadonlyArray<ContentBlock>
+}
+
+export type ContentBlock =
+  | TextBlock
+  | ImageBlock
+  | DocumentBlock
+  | ToolUseBlock
+  | ToolResultBlock
+  | ThinkingBlock
+  | RedactedThinkingBlock
+
+/** Marks the end of a prefix that is worth keeping for the next request. */
+export interface CacheControl {
+  readonly type: "ephemeral"
+  readonly ttl?: string
+}
+
+interface Cacheable {
+  readonly cacheControl?: CacheControl | null
+}
+
+export interface TextBlock extends Cacheable {
+  readonly type: "text"
+  readonly text: string
+  /** Where in the given documents it comes from, as the model tells. */
+  readonly citations?: ReadonlyArray<JsonRecord> | null
+}
+
+export interface ImageBlock extends Cacheable {
+  readonly type: "image"
+  /** `data` is base64. */
+  readonly source: { readonly type: "base64"; readonly mediaType: string; readonly data: string }
+}
+
+export interface DocumentBlock extends Cacheable {
+  readonly type: "document"
+  readonly source:
+    /** A PDF. */
+    | { readonly type: "base64"; readonly mediaType: string; readonly data: string }
+    | { readonly type: "text"; readonly mediaType: string; readonly data: string }
+    | { readonly type: "content"; readonly content: string | ReadonlyArray<TextBlock | ImageBlock> }
+  readonly title?: string | null
+  readonly context?: string | null
+  readonly citations?: { readonly enabled?: boolean } | null
+}
+
+export interface ToolUseBlock extends Cacheable {
+  readonly type: "tool_use"
+  readonly id: string
+  readonly name: string
+  readonly input: JsonRecord
+}
+
+export interface ToolResultBlock extends Cacheable {
+  readonly type: "tool_result"
+  readonly toolUseId: string
+  readonly content?: string | ReadonlyArray<TextBlock | ImageBlock | DocumentBlock>
+  readonly isError?: boolean
+}
+
+export interface ThinkingBlock {
+  readonly type: "thinking"
+  readonly thinking: string
+  /** Proves that the model thought it; given back unchanged. */
+  readonly signature: string
+}
+
+export interface RedactedThinkingBlock {
+  readonly type: "redacted_thinking"
+  readonly data: string
+}
+
+export interface PartnerTool extends Cacheable {
+  readonly name: string
+  readonly description?: string
+  /** JSON Schema of an object. Absent only for a tool that the model knows already. */
+  readonly inputSchema?: JsonRecord
+  /** Default `custom`; anything else is a tool that the model knows already. */
+  readonly type?: string | null
+}
+
+/** `disableParallelToolUse`: one call an answer. */
+export type PartnerToolChoice =
+  | { readonly type: "auto" | "any"; readonly disableParallelToolUse?: boolean }
+  | { readonly type: "tool"; readonly name: string; readonly disableParallelToolUse?: boolean }
+  | { readonly type: "none" }
+
+/** What a model answers. */
+export interface PartnerMessage {
+  readonly id: string
+  /** With dashes: `claude-3-5-haiku-20241022`. */
+  readonly model: string
+  readonly content: ReadonlyArray<AnswerBlock>
+  /** `end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, or one that came later. Null only at a stream's start. */
+  readonly stopReason: string | null
+  /** The one that was met. */
+  readonly stopSequence: string | null
+  readonly usage: MessageUsage
+}
+
+export type AnswerBlock = TextBlock | ToolUseBlock | ThinkingBlock | RedactedThinkingBlock | UnknownBlock
+
+/** A block of a kind that came later, as it was sent. */
+export interface UnknownBlock {
+  readonly type: "unknown"
+  readonly block: JsonRecord
+}
+
+/** Tokens. Those of the cache come on top of `inputTokens`. */
+export interface MessageUsage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cacheCreationInputTokens?: number | null
+  readonly cacheReadInputTokens?: number | null
+}
+
+/**
+ * An answer as it is made: `message_start`, then block by block a start, deltas and a stop, then `message_delta` with
+ * the reason it ended for, and `message_stop`. Pings come anywhere.
+ */
+export type MessageEvent =
+  | { readonly type: "message_start"; readonly message: PartnerMessage }
+  | { readonly type: "content_block_start"; readonly index: number; readonly contentBlock: AnswerBlock }
+  | { readonly type: "content_block_delta"; readonly index: number; readonly delta: BlockDelta }
+  | { readonly type: "content_block_stop"; readonly index: number }
+  | {
+    readonly type: "message_delta"
+    readonly delta: { readonly stopReason?: string | null; readonly stopSequence?: string | null }
+    /** Of the whole answer so far. */
+    readonly usage: Partial<Nullable<MessageUsage>>
+  }
+  | { readonly type: "message_stop" }
+  | { readonly type: "ping" }
+
+type Nullable<A> = { readonly [K in keyof A]: A[K] | null }
+
+export type BlockDelta =
+  | { readonly type: "text_delta"; readonly text: string }
+  /** A piece of the JSON of a call's arguments. */
+  | { readonly type: "input_json_delta"; readonly partialJson: string }
+  | { readonly type: "thinking_delta"; readonly thinking: string }
+  | { readonly type: "signature_delta"; readonly signature: string }
+  | { readonly type: "citations_delta"; readonly citation: JsonRecord }
+
+/** The blocks of a content, which may be written as a bare text. */
+export const blocksOf = <A>(content: string | ReadonlyArray<A> | undefined): ReadonlyArray<A | TextBlock> =>
+  content === undefined ? [] : typeof content === "string" ? [{ type: "text", text: content }] : content
+
+/** What an event adds to what the model wrote: words, thoughts, arguments. */
+export const writtenIn = (event: MessageEvent): string => {
+  if (event.type !== "content_block_delta") return ""
+  const { delta } = event
+  switch (delta.type) {
+    case "text_delta":
+      return delta.text
+    case "thinking_delta":
+      return delta.thinking
+    case "input_json_delta":
+      return delta.partialJson
+    default:
+      return ""
+  }
+}
+
+/** What tells the answer's words as they come. */
+export const textOf = (event: MessageEvent): string =>
+  event.type === "content_block_delta" && event.delta.type === "text_delta" ? event.delta.text : ""

@@ -1,0 +1,39 @@
+import { type CountRequest, finishReasons, type GenerationRequest, type GenerationResponse, type TokenCount } from "../../domain/generation/Generation.ts"
+import type { CountTokensRequest, CountTokensResponse } from "../messages/CountTokens.ts"
+import type { GenerateContentRequest, GenerateContentResponse } from "../messages/GenerateContent.ts"
+
+// The domain speaks of generation as the API does: most of a message is the domain's value as it is, and the compiler
+// holds the two shapes against each other here.
+
+export const generationToWire = (request: GenerationRequest): GenerateContentRequest => request
+
+export const generationFromWire = (wire: GenerateContentRequest): GenerationRequest => ({ ...wire, contents: wire.contents ?? [] })
+
+export const generationResponseToWire = (response: GenerationResponse): GenerateContentResponse => response
+
+/** Finish reasons are read in the documentation's long spelling too, and those not known here as `OTHER`. */
+export const generationResponseFromWire = ({ candidates, ...wire }: GenerateContentResponse): GenerationResponse => ({
+  ...wire,
+  ...(candidates === undefined ? {} : {
+    candidates: candidates.map(({ finishReason, ...candidate }) => ({
+      ...candidate,
+      ...(finishReason === undefined ? {} : { finishReason: finishReasonOf(finishReason) })
+    }))
+  })
+})
+
+const finishReasonOf = (written: string) => {
+  const short = written.replace(/^FINISH_REASON_(?!UNSPECIFIED$)/, "")
+  return finishReasons.find((reason) => reason === short) ?? "OTHER"
+}
+
+export const countToWire = (request: CountRequest): CountTokensRequest => request
+
+export const countFromWire = (wire: CountTokensRequest): CountRequest => ({ ...wire, contents: wire.contents ?? [] })
+
+export const tokenCountToWire = (count: TokenCount): CountTokensResponse => count
+
+export const tokenCountFromWire = ({ totalBillableCharacters = 0, totalTokens = 0 }: CountTokensResponse): TokenCount => ({
+  totalTokens,
+  ...(totalBillableCharacters === 0 ? {} : { totalBillableCharacters })
+})

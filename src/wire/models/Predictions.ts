@@ -1,0 +1,29 @@
+import { Option, Predicate, Result, Schema } from "effect"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { Of } from "../Message.ts"
+import { PredictResponse } from "../messages/Predict.ts"
+
+/** What an answer of `:rawPredict` says beside the model's own bytes. */
+export const deployedModelHeader = "x-vertex-ai-deployed-model-id"
+
+/** Characters of a model's failure that are told. */
+const mostTold = 1_000
+
+/** What a model's server answered to instances, in the one form that the service takes: `{"predictions": […]}`. */
+export const predictionFromModel = (status: number, text: string): Result.Result<Of<typeof PredictResponse>, ServiceError> => {
+  if (status < 200 || status >= 300) {
+    const code = status >= 400 && status < 500 ? "INVALID_ARGUMENT" : "UNAVAILABLE"
+    return Result.fail(new ServiceError({ code, message: `the model answered ${status}: ${text.slice(0, mostTold)}` }))
+  }
+  const json = Option.getOrUndefined(decodeJson(text))
+  const answer = Predicate.isObject(json) && "predictions" in json && Array.isArray(json.predictions) ? Result.getOrUndefined(PredictResponse.decode(json)) : undefined
+  return answer === undefined
+    ? Result.fail(new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: "the model does not answer with predictions",
+      fix: "ask it by rawPredict, which passes on whatever it answers"
+    }))
+    : Result.succeed({ ...(answer.predictions === undefined ? {} : { predictions: answer.predictions }), ...(answer.metadata === undefined ? {} : { metadata: answer.metadata }) })
+}
+
+const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))

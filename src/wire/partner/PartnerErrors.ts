@@ -1,0 +1,50 @@
+import { Predicate } from "effect"
+import { type Code, ServiceError } from "../../domain/Errors.ts"
+import type { JsonObject } from "../Message.ts"
+
+/** How a partner's model says what went wrong (wire 2.5). The first type of a code is the one written for it. */
+const types: ReadonlyArray<{ readonly type: string; readonly status: number; readonly code: Code }> = [
+  { type: "invalid_request_error", status: 400, code: "INVALID_ARGUMENT" },
+  { type: "authentication_error", status: 401, code: "UNAUTHENTICATED" },
+  { type: "permission_error", status: 403, code: "PERMISSION_DENIED" },
+  { type: "not_found_error", status: 404, code: "NOT_FOUND" },
+  { type: "request_too_large", status: 413, code: "INVALID_ARGUMENT" },
+  { type: "rate_limit_error", status: 429, code: "RESOURCE_EXHAUSTED" },
+  { type: "api_error", status: 500, code: "INTERNAL" },
+  { type: "timeout_error", status: 504, code: "DEADLINE_EXCEEDED" },
+  { type: "overloaded_error", status: 529, code: "UNAVAILABLE" }
+]
+
+const badRequest = { type: "invalid_request_error", status: 400 }
+const apiError = { type: "api_error", status: 500 }
+
+/** Asking again as before does not help. */
+const ofRequest: ReadonlySet<Code> = new Set<Code>(["FAILED_PRECONDITION", "UNIMPLEMENTED", "OUT_OF_RANGE", "ALREADY_EXISTS"])
+
+/** The partner's errors have no field for a fix: it is part of the message. */
+export const partnerErrorToWire = (error: ServiceError): { readonly status: number; readonly body: JsonObject } => {
+  const { status, type } = types.find(({ code }) => code === error.code) ?? (ofRequest.has(error.code) ? badRequest : apiError)
+  const { fix } = error
+  const message = fix === undefined || error.message.includes(fix) ? error.message : `${error.message} (${fix})`
+  return { status, body: { type: "error", error: { type, message } } }
+}
+
+/**
+ * What a partner's model said went wrong, also inside a stream; undefined for what is no error of its kind. The type is
+ * the reason: `overloaded_error`. `unnamed` is the code of a type that is not known.
+ */
+export const partnerErrorFromWire = (body: unknown, unnamed: Code, retryAfter?: number): ServiceError | undefined => {
+  if (!Predicate.isObject(body) || !("type" in body) || body.type !== "error" || !("error" in body)) return undefined
+  const { error } = body
+  const said = (name: string): string | undefined => {
+    const value: unknown = Predicate.isObject(error) ? Reflect.get(error, name) : undefined
+    return typeof value === "string" ? value : undefined
+  }
+  const type = said("type") ?? "api_error"
+  return new ServiceError({
+    code: types.find((each) => each.type === type)?.code ?? unnamed,
+    message: said("message") ?? type,
+    reason: type,
+    ...(retryAfter === undefined ? {} : { retryAfter })
+  })
+}

@@ -1,0 +1,178 @@
+import { Result, Schema, SchemaIssue } from "effect"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { Conversation, MessageRequest } from "../../domain/partner/PartnerChat.ts"
+import { isJsonObject, type Json } from "../Message.ts"
+import {
+  cached,
+  cacheKeys,
+  contentOf,
+  Document,
+  Image,
+  nullableText,
+  optional,
+  record,
+  RedactedThinking,
+  Text,
+  Thinking,
+  ToolResult,
+  ToolUse
+} from "./PartnerBlocks.ts"
+
+/**
+ * What is asked of a partner's model, Claude (wire 2.5): its own JSON, for which there are no protos. Read strictly, as
+ * the model's own server reads it.
+ */
+
+/** What every request must say that it speaks. Newer clients say a date (wire 3, row 32). */
+export const anthropicVersion = "vertex-2023-10-16"
+
+const Turn = Schema.Struct({
+  role: Schema.Literals(["user", "assistant"]),
+  content: contentOf(Schema.Union([Text, Image, Document, ToolUse, ToolResult, Thinking, RedactedThinking]))
+})
+
+const Tool = Schema.Struct({
+  name: Schema.String,
+  description: optional(Schema.String),
+  inputSchema: optional(record),
+  type: optional(nullableText),
+  ...cached
+}).pipe(Schema.encodeKeys({ inputSchema: "input_schema", ...cacheKeys }))
+
+const parallel = { disableParallelToolUse: optional(Schema.Boolean) }
+const parallelKeys = { disableParallelToolUse: "disable_parallel_tool_use" } as const
+const ToolChoice = Schema.Union([
+  Schema.Struct({ type: Schema.Literals(["auto", "any"]), ...parallel }).pipe(Schema.encodeKeys(parallelKeys)),
+  Schema.Struct({ type: Schema.Literal("tool"), name: Schema.String, ...parallel }).pipe(Schema.encodeKeys(parallelKeys)),
+  Schema.Struct({ type: Schema.Literal("none") })
+])
+
+const ThinkingSettings = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("enabled"), budgetTokens: Schema.Finite }).pipe(
+    Schema.encodeKeys({ budgetTokens: "budget_tokens" })
+  ),
+  Schema.Struct({ type: Schema.Literal("disabled") })
+])
+
+const conversation = {
+  anthropicVersion: Schema.String,
+  messages: Schema.Array(Turn),
+  system: optional(contentOf(Text)),
+  tools: optional(Schema.Array(Tool)),
+  toolChoice: optional(ToolChoice),
+  thinking: optional(ThinkingSettings)
+}
+const conversationKeys = { anthropicVersion: "anthropic_version", toolChoice: "tool_choice" } as const
+
+const MessageBody = Schema.Struct({
+  ...conversation,
+  maxTokens: Schema.Finite,
+  stopSequences: optional(Schema.Array(Schema.String)),
+  temperature: optional(Schema.Finite),
+  topP: optional(Schema.Finite),
+  topK: optional(Schema.Finite),
+  metadata: optional(Schema.Struct({ userId: optional(nullableText) }).pipe(Schema.encodeKeys({ userId: "user_id" }))),
+  stream: optional(Schema.Boolean)
+}).pipe(Schema.encodeKeys({
+  ...conversationKeys,
+  maxTokens: "max_tokens",
+  stopSequences: "stop_sequences",
+  topP: "top_p",
+  topK: "top_k"
+}))
+
+/** Its version is not asked for by the service's own samples. */
+const CountBody = Schema.Struct({ ...conversation, anthropicVersion: optional(Schema.String), model: Schema.String }).pipe(
+  Schema.encodeKeys(conversationKeys)
+)
+
+const strict = { errors: "all", onExcessProperty: "error" } as const
+/** In the model's words, where it has some. */
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) =>
+    issue._tag === "MissingKey"
+      ? "Field required"
+      : issue._tag === "UnexpectedKey"
+      ? "Extra inputs are not permitted"
+      : SchemaIssue.defaultLeafHook(issue)
+})
+
+/** `messages.0.content: …` */
+const refused = ({ issue }: Schema.SchemaError): ServiceError => {
+  const violations = format(issue).issues.slice(0, 20).map(({ message, path = [] }) => ({
+    field: path.map((key) => String(typeof key === "object" ? key.key : key)).join("."),
+    description: message
+  }))
+  return new ServiceError({
+    code: "INVALID_ARGUMENT",
+    message: violations.map(({ description, field }) => (field === "" ? description : `${field}: ${description}`)).join("; "),
+    violations
+  })
+}
+
+const reader = <A, I>(schema: Schema.Codec<A, I>) => {
+  const decode = Schema.decodeUnknownResult(schema, strict)
+  return (json: unknown) => Result.mapError(decode(json), refused)
+}
+
+const writer = <A, I>(schema: Schema.Codec<A, I>) => {
+  const encode = Schema.encodeResult(schema)
+  return (value: A) => Result.mapError(encode(value), refused)
+}
+
+const readMessageBody = reader(MessageBody)
+const readCountBody = reader(CountBody)
+const writeMessageBody = writer(MessageBody)
+const writeCountBody = writer(CountBody)
+
+const parsed = (bytes: Uint8Array): Result.Result<Json, ServiceError> =>
+  Result.try({
+    try: () => JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as Json,
+    catch: () => new ServiceError({ code: "INVALID_ARGUMENT", message: "The request body is not valid JSON" })
+  })
+
+/** The documentation writes `enable` where the model knows `enabled` (wire 3, row 10). */
+const corrected = (body: Json): Json => {
+  const thinking = isJsonObject(body) ? body["thinking"] : undefined
+  return isJsonObject(body) && isJsonObject(thinking) && thinking["type"] === "enable"
+    ? { ...body, thinking: { ...thinking, type: "enabled" } }
+    : body
+}
+
+const badVersion = (version: string): ServiceError | undefined =>
+  version === anthropicVersion || /^\d{4}-\d{2}-\d{2}$/.test(version)
+    ? undefined
+    : ServiceError.invalid("anthropic_version", "is not a version of this API", `send ${anthropicVersion}`)
+
+export const messageFromWire = (
+  model: string,
+  bytes: Uint8Array
+): Result.Result<{ readonly request: MessageRequest; readonly stream: boolean }, ServiceError> =>
+  Result.gen(function*() {
+    const { anthropicVersion, stream = false, ...body } = yield* readMessageBody(corrected(yield* parsed(bytes)))
+    const wrong = badVersion(anthropicVersion)
+    if (wrong !== undefined) return yield* Result.fail(wrong)
+    return { request: { ...body, model }, stream }
+  })
+
+export const messageToWire = ({ model: _, ...request }: MessageRequest, stream: boolean): Result.Result<object, ServiceError> =>
+  writeMessageBody({ anthropicVersion, ...request, ...(stream ? { stream } : {}) })
+
+export const countFromWire = (bytes: Uint8Array): Result.Result<Conversation, ServiceError> =>
+  Result.gen(function*() {
+    const { anthropicVersion, ...request } = yield* readCountBody(corrected(yield* parsed(bytes)))
+    const wrong = anthropicVersion === undefined ? undefined : badVersion(anthropicVersion)
+    return wrong === undefined ? request : yield* Result.fail(wrong)
+  })
+
+/** Only what tokens are counted of. */
+export const countToWire = ({ messages, model, system, thinking, toolChoice, tools }: Conversation): Result.Result<object, ServiceError> =>
+  writeCountBody({
+    anthropicVersion,
+    model,
+    messages,
+    ...(system === undefined ? {} : { system }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(thinking === undefined ? {} : { thinking })
+  })

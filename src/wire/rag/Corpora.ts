@@ -1,0 +1,207 @@
+import { Result } from "effect"
+import { type Corpus, CorpusName, type CorpusOptions, type CorpusPatch, type CorpusSpec, CorpusState, type VectorDb } from "../../domain/Corpus.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import { llmParserFromWire, llmParserToWire } from "./Chunkings.ts"
+import type { RagCorpus, RagVectorDbConfig } from "../messages/RagCorpus.ts"
+import { count, defined, required, text } from "../optional.ts"
+import { apiKey, secretVersion } from "../secrets.ts"
+
+/** The body of `createRagCorpus`. An embedding model that is not named is not sent: the service has its default. */
+export const corpusSpecToWire = (spec: CorpusSpec): RagCorpus =>
+  defined({
+    displayName: spec.displayName,
+    description: spec.description,
+    ...backendToWire(spec.vectorDb, spec.embeddingModel, spec.options),
+    ...optionsToWire(spec.options)
+  })
+
+export const corpusSpecFromWire = (wire: RagCorpus): Result.Result<CorpusSpec, ServiceError> =>
+  Result.gen(function*() {
+    const options = yield* optionsFromWire(wire)
+    if (options?.search?._tag === "ann" && ![undefined, 2, 3].includes(options.search.treeDepth)) {
+      return yield* Result.fail(ServiceError.invalid("rag_corpus.vector_db_config.rag_managed_db.ann.tree_depth", "must be 2 or 3"))
+    }
+    return defined({
+      displayName: yield* required(wire.displayName, "rag_corpus.display_name"),
+      description: text(wire.description),
+      vectorDb: (yield* vectorDbFromWire(wire)) ?? { _tag: "managed" },
+      embeddingModel: embeddingOf(wire),
+      options
+    })
+  })
+
+/** The body of `updateRagCorpus`, which has no mask: what is in it changes, what is not stays. What never changes is not sent. */
+export const corpusPatchToWire = (patch: CorpusPatch): RagCorpus =>
+  defined({
+    displayName: patch.displayName,
+    description: patch.description,
+    ...(patch.vectorDb === undefined ? {} : backendToWire(patch.vectorDb, undefined, undefined))
+  })
+
+export const corpusPatchFromWire = (wire: RagCorpus): Result.Result<CorpusPatch, ServiceError> =>
+  Result.map(vectorDbFromWire(wire), (vectorDb) =>
+    defined({ displayName: text(wire.displayName), description: text(wire.description), vectorDb }))
+
+/** What of an update's body can only repeat what the corpus was made with. */
+export const corpusFixedFromWire = (wire: RagCorpus): Result.Result<Pick<CorpusSpec, "embeddingModel" | "options">, ServiceError> =>
+  Result.map(optionsFromWire(wire), (options) => defined({ embeddingModel: embeddingOf(wire), options }))
+
+/**
+ * A corpus as the service answers. The deprecated twins of the configuration go with it in v1beta1: the Python SDK up
+ * to 1.87 reads only those (wire row 15).
+ *
+ * `defaultEmbedding`: the endpoint echoed for a corpus that named none.
+ */
+export const corpusToWire = (corpus: Corpus, defaultEmbedding?: string): RagCorpus => {
+  const embedding = corpus.embeddingModel ?? defaultEmbedding
+  const backend = backendToWire(corpus.vectorDb, embedding, corpus.options)
+  return defined({
+    name: corpus.name,
+    displayName: corpus.displayName,
+    description: corpus.description,
+    ...backend,
+    ragVectorDbConfig: backend.vectorDbConfig,
+    ragEmbeddingModelConfig: backend.vectorDbConfig?.ragEmbeddingModelConfig,
+    createTime: corpus.createTime,
+    updateTime: corpus.updateTime,
+    corpusStatus: defined({ state: corpus.state, errorStatus: corpus.errorStatus }),
+    ragFilesCount: corpus.filesCount,
+    ...optionsToWire(corpus.options)
+  })
+}
+
+/** A count that is absent is zero or not told: only `get` in v1beta1 tells. */
+export const corpusFromWire = (wire: RagCorpus): Result.Result<Corpus, ServiceError> => {
+  if (text(wire.name) === undefined) return Result.fail(ServiceError.internal("the service answered a corpus without a name"))
+  return Result.gen(function*() {
+    return defined({
+      name: CorpusName.make(wire.name ?? ""),
+      displayName: wire.displayName ?? "",
+      description: text(wire.description),
+      vectorDb: (yield* vectorDbFromWire(wire)) ?? { _tag: "managed" as const },
+      embeddingModel: embeddingOf(wire),
+      options: yield* optionsFromWire(wire),
+      state: CorpusState.literals.find((state) => state === wire.corpusStatus?.state) ?? "UNKNOWN",
+      errorStatus: text(wire.corpusStatus?.errorStatus),
+      filesCount: wire.ragFilesCount,
+      createTime: wire.createTime ?? "",
+      updateTime: wire.updateTime ?? ""
+    })
+  })
+}
+
+const backendToWire = (
+  db: VectorDb,
+  embedding: string | undefined,
+  options: CorpusOptions | undefined
+): Pick<RagCorpus, "vectorDbConfig" | "vertexAiSearchConfig"> => {
+  if (db._tag === "agentSearch") return { vertexAiSearchConfig: defined({ servingConfig: db.servingConfig }) }
+  return {
+    vectorDbConfig: {
+      ...vectorDbToWire(db, options),
+      ...(embedding === undefined ? {} : { ragEmbeddingModelConfig: { vertexPredictionEndpoint: { endpoint: embedding } } })
+    }
+  }
+}
+
+const vectorDbToWire = (
+  db: Exclude<VectorDb, { readonly _tag: "agentSearch" }>,
+  options: CorpusOptions | undefined
+): RagVectorDbConfig => {
+  switch (db._tag) {
+    case "managed":
+      return { ragManagedDb: searchToWire(options?.search) }
+    case "weaviate":
+      return {
+        weaviate: defined({ httpEndpoint: db.httpEndpoint, collectionName: db.collectionName }),
+        ...auth(db.apiKey)
+      }
+    case "pinecone":
+      return { pinecone: defined({ indexName: db.indexName }), ...auth(db.apiKey) }
+    case "featureStore":
+      return { vertexFeatureStore: defined({ featureViewResourceName: db.featureView }) }
+    case "vectorSearch":
+      return { vertexVectorSearch: defined({ index: db.index, indexEndpoint: db.indexEndpoint }) }
+  }
+}
+
+type ManagedDb = NonNullable<RagVectorDbConfig["ragManagedDb"]>
+
+const searchToWire = (search: CorpusOptions["search"]): ManagedDb => {
+  if (search === undefined) return {}
+  return search._tag === "knn" ? { knn: {} } : { ann: defined({ treeDepth: search.treeDepth, leafCount: search.leafCount }) }
+}
+
+const searchFromWire = ({ ann, knn }: ManagedDb): CorpusOptions["search"] => {
+  if (ann !== undefined) return defined({ _tag: "ann" as const, treeDepth: count(ann.treeDepth), leafCount: count(ann.leafCount) })
+  return knn === undefined ? undefined : { _tag: "knn" }
+}
+
+const optionsToWire = ({ encryptionKey, holds }: CorpusOptions = {}): Pick<RagCorpus, "encryptionSpec" | "corpusTypeConfig"> => ({
+  ...(encryptionKey === undefined ? {} : { encryptionSpec: { kmsKeyName: encryptionKey } }),
+  ...(holds === undefined ? {} : {
+    corpusTypeConfig: holds._tag === "documents"
+      ? { documentCorpus: {} }
+      : { memoryCorpus: holds.parser === undefined ? {} : { llmParser: llmParserToWire(holds.parser) } }
+  })
+})
+
+/** Undefined where nothing is said of any. */
+const optionsFromWire = (wire: RagCorpus): Result.Result<CorpusOptions | undefined, ServiceError> =>
+  Result.gen(function*() {
+    const { documentCorpus, memoryCorpus } = wire.corpusTypeConfig ?? {}
+    const parser = memoryCorpus?.llmParser === undefined
+      ? undefined
+      : yield* llmParserFromWire(memoryCorpus.llmParser, "rag_corpus.corpus_type_config.memory_corpus.llm_parser")
+    const managed = (wire.vectorDbConfig ?? wire.ragVectorDbConfig)?.ragManagedDb
+    const search = managed === undefined ? undefined : searchFromWire(managed)
+    const options: CorpusOptions = defined({
+      search,
+      encryptionKey: text(wire.encryptionSpec?.kmsKeyName),
+      holds: memoryCorpus !== undefined
+        ? defined({ _tag: "memories" as const, parser })
+        : documentCorpus === undefined ? undefined : { _tag: "documents" as const }
+    })
+    return Object.keys(options).length === 0 ? undefined : options
+  })
+
+const auth = (key: string | undefined): RagVectorDbConfig => (key === undefined ? {} : { apiAuth: { apiKeyConfig: apiKey(key) } })
+
+/** Undefined: nothing is said about the database. Databases not known here are the service's own, so managed. */
+const vectorDbFromWire = (wire: RagCorpus): Result.Result<VectorDb | undefined, ServiceError> =>
+  Result.gen(function*() {
+    if (wire.vertexAiSearchConfig !== undefined) {
+      return defined({ _tag: "agentSearch" as const, servingConfig: text(wire.vertexAiSearchConfig.servingConfig) })
+    }
+    const config = wire.vectorDbConfig ?? wire.ragVectorDbConfig
+    if (config === undefined) return undefined
+    const key = config.apiAuth?.apiKeyConfig?.apiKeySecretVersion
+    const field = "rag_corpus.vector_db_config.api_auth.api_key_config.api_key_secret_version"
+    const apiKey = text(key) === undefined ? undefined : yield* secretVersion(key, field)
+    const { pinecone, vertexFeatureStore, vertexVectorSearch, weaviate } = config
+    if (weaviate !== undefined) {
+      return defined({
+        _tag: "weaviate" as const,
+        httpEndpoint: text(weaviate.httpEndpoint),
+        collectionName: text(weaviate.collectionName),
+        apiKey
+      })
+    }
+    if (pinecone !== undefined) return defined({ _tag: "pinecone" as const, indexName: text(pinecone.indexName), apiKey })
+    if (vertexFeatureStore !== undefined) {
+      return defined({ _tag: "featureStore" as const, featureView: text(vertexFeatureStore.featureViewResourceName) })
+    }
+    if (vertexVectorSearch !== undefined) {
+      return defined({
+        _tag: "vectorSearch" as const,
+        index: text(vertexVectorSearch.index),
+        indexEndpoint: text(vertexVectorSearch.indexEndpoint)
+      })
+    }
+    return { _tag: "managed" as const }
+  })
+
+const embeddingOf = ({ ragEmbeddingModelConfig, ragVectorDbConfig, vectorDbConfig }: RagCorpus): string | undefined => {
+  const config = vectorDbConfig?.ragEmbeddingModelConfig ?? ragVectorDbConfig?.ragEmbeddingModelConfig ?? ragEmbeddingModelConfig
+  return text((config?.vertexPredictionEndpoint ?? config?.hybridSearchConfig?.denseEmbeddingModelPredictionEndpoint)?.endpoint)
+}

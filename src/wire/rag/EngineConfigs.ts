@@ -1,0 +1,25 @@
+import { Result } from "effect"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { ApiVersion } from "../Message.ts"
+import type { RagEngineConfig } from "../messages/RagEngineConfig.ts"
+
+/** The managed database's size, for the whole project. */
+export type EngineTier = "scaled" | "basic" | "unprovisioned" | "serverless"
+
+/** v1beta1 has its tiers under `spanner`, and still shows them where they were. */
+export const engineTierToWire = (name: string, tier: EngineTier, version: ApiVersion): RagEngineConfig => ({
+  name,
+  ragManagedDbConfig: tier === "serverless"
+    ? { serverless: {} }
+    : { [tier]: {}, ...(version === "v1beta1" ? { spanner: { [tier]: {} } } : {}) }
+})
+
+export const engineTierFromWire = (wire: RagEngineConfig): Result.Result<EngineTier, ServiceError> => {
+  const { enterprise, serverless, spanner, ...old } = wire.ragManagedDbConfig ?? {}
+  if (serverless !== undefined) return Result.succeed("serverless")
+  const given = { ...old, ...spanner }
+  if (given.scaled !== undefined || enterprise !== undefined) return Result.succeed("scaled")
+  if (given.basic !== undefined) return Result.succeed("basic")
+  if (given.unprovisioned !== undefined) return Result.succeed("unprovisioned")
+  return Result.fail(ServiceError.invalid("rag_engine_config.rag_managed_db_config", "One of the tiers must be set."))
+}

@@ -1,0 +1,96 @@
+import { Result } from "effect"
+import type { CorpusName } from "../../domain/Corpus.ts"
+import { DocumentError, ServiceError } from "../../domain/Errors.ts"
+import { FileState, type RagFile, RagFileName, type UploadRequest } from "../../domain/RagFile.ts"
+import { chunkingFromWire, chunkingToWire, parsingFromWire, parsingToWire } from "./Chunkings.ts"
+import { statusToWire, uploadErrorFromWire } from "../Errors.ts"
+import { describe, undescribe } from "./Marker.ts"
+import type * as Wire from "../messages/RagFile.ts"
+import { defined, required, text } from "../optional.ts"
+
+/** A file as the service answers; our mark is the end of its description. */
+export const ragFileToWire = (file: RagFile): Wire.RagFile =>
+  defined({
+    ...sourceToWire(file.sourceUri),
+    name: file.name,
+    displayName: file.displayName,
+    description: describe(file.description, file.marker),
+    sizeBytes: file.sizeBytes === undefined ? undefined : String(file.sizeBytes),
+    ragFileType: fileTypes[/\.([a-z]+)$/i.exec(file.displayName)?.[1]?.toLowerCase() ?? ""],
+    createTime: file.createTime,
+    updateTime: file.updateTime,
+    fileStatus: defined({ state: file.state, errorStatus: file.errorStatus })
+  })
+
+export const ragFileFromWire = (wire: Wire.RagFile): Result.Result<RagFile, ServiceError> => {
+  if (text(wire.name) === undefined) return Result.fail(ServiceError.internal("the service answered a file without a name"))
+  return Result.succeed(defined({
+    name: RagFileName.make(wire.name ?? ""),
+    displayName: wire.displayName ?? "",
+    ...undescribe(wire.description),
+    sourceUri: sourceUriOf(wire),
+    sizeBytes: wire.sizeBytes === undefined ? undefined : Number(wire.sizeBytes),
+    state: FileState.literals.find((state) => state === wire.fileStatus?.state) ?? "STATE_UNSPECIFIED",
+    errorStatus: text(wire.fileStatus?.errorStatus),
+    createTime: wire.createTime ?? "",
+    updateTime: wire.updateTime ?? ""
+  }))
+}
+
+/** What goes with the bytes. Address, metadata and permissions have no place in the API. */
+export const uploadRequestToWire = (
+  request: Pick<UploadRequest, "displayName" | "description" | "marker" | "chunking" | "parsing">
+): Result.Result<Wire.UploadRagFileRequest, ServiceError> =>
+  Result.map(chunkingToWire(request.chunking), (ragFileTransformationConfig) => ({
+    ragFile: defined({ displayName: request.displayName, description: describe(request.description, request.marker) }),
+    uploadRagFileConfig: defined({ ragFileTransformationConfig, ragFileParsingConfig: parsingToWire(request.parsing) })
+  }))
+
+export const uploadRequestFromWire = (
+  corpus: CorpusName,
+  wire: Wire.UploadRagFileRequest,
+  body: Pick<UploadRequest, "content" | "mimeType">
+): Result.Result<UploadRequest, ServiceError> =>
+  Result.gen(function*() {
+    const config = wire.uploadRagFileConfig ?? {}
+    return defined({
+      corpus,
+      displayName: yield* required(wire.ragFile?.displayName, "rag_file.display_name"),
+      ...undescribe(wire.ragFile?.description),
+      ...body,
+      chunking: yield* chunkingFromWire(config, "upload_rag_file_config"),
+      parsing: yield* parsingFromWire(config.ragFileParsingConfig, "upload_rag_file_config")
+    })
+  })
+
+/** A file that could not be taken is answered 200, with the reason in `error`. */
+export const uploadResponseToWire = (result: RagFile | ServiceError | DocumentError): Wire.UploadRagFileResponse =>
+  result instanceof ServiceError || result instanceof DocumentError
+    ? { error: statusToWire(result) }
+    : { ragFile: ragFileToWire(result) }
+
+export const uploadResponseFromWire = (
+  wire: Wire.UploadRagFileResponse
+): Result.Result<RagFile, ServiceError | DocumentError> =>
+  wire.error === undefined ? ragFileFromWire(wire.ragFile ?? {}) : Result.fail(uploadErrorFromWire(wire.error))
+
+/** The two that the API has; any other file has none. */
+const fileTypes: Readonly<Record<string, NonNullable<Wire.RagFile["ragFileType"]>>> = { txt: "RAG_FILE_TYPE_TXT", pdf: "RAG_FILE_TYPE_PDF" }
+
+const driveFile = "https://drive.google.com/open?id="
+/** As Drive itself links to files and to Google's own documents. */
+const driveLink = /^https:\/\/(?:drive|docs)\.google\.com\/(?:[^?#]*\/)?d\/([A-Za-z0-9_-]+)/
+
+const sourceToWire = (uri: string): Wire.RagFile => {
+  if (uri.startsWith("gs://")) return { gcsSource: { uris: [uri] } }
+  const resourceId = uri.startsWith(driveFile) ? uri.slice(driveFile.length) : driveLink.exec(uri)?.[1]
+  if (resourceId !== undefined) {
+    return { googleDriveSource: { resourceIds: [{ resourceType: "RESOURCE_TYPE_FILE", resourceId }] } }
+  }
+  return { directUploadSource: {} }
+}
+
+const sourceUriOf = ({ displayName = "", gcsSource, googleDriveSource }: Wire.RagFile): string => {
+  const id = googleDriveSource?.resourceIds?.[0]?.resourceId
+  return gcsSource?.uris?.[0] ?? (id === undefined ? displayName : `${driveFile}${id}`)
+}

@@ -1,0 +1,226 @@
+import { Result } from "effect"
+import { CorpusName } from "../../domain/Corpus.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import { RagFileName } from "../../domain/RagFile.ts"
+import type { Context, Ranking, RetrievalRequest } from "../../domain/Retrieval.ts"
+import { metadataFilterFromWire, metadataFilterToWire } from "./MetadataFilter.ts"
+import type {
+  RagChunk,
+  RagRetrievalConfig,
+  RetrieveContextsRequest,
+  RetrieveContextsResponse,
+  VertexRagStore
+} from "../messages/Retrieval.ts"
+import { count, defined, required, text } from "../optional.ts"
+
+/** How a request asks for contexts, without the question. */
+export type Selection = Omit<RetrievalRequest, "query">
+
+/** The body of `retrieveContexts`. Refuses what the service cannot do rather than leave it out. */
+export const retrieveRequestToWire = (request: RetrievalRequest): Result.Result<RetrieveContextsRequest, ServiceError> =>
+  Result.map(storeToWire(request), ({ ragResources, ragRetrievalConfig }) => ({
+    vertexRagStore: defined({ ragResources }),
+    query: defined({ text: request.query, ragRetrievalConfig })
+  }))
+
+/** `parent`: what bare corpus ids belong to. The newer spelling wins where both are set (wire row 22). */
+export const retrieveRequestFromWire = (
+  parent: string,
+  wire: RetrieveContextsRequest
+): Result.Result<RetrievalRequest, ServiceError> =>
+  Result.gen(function*() {
+    const { query, vertexRagStore } = wire
+    const store = {
+      ...vertexRagStore,
+      ...defined({ similarityTopK: query?.similarityTopK, ragRetrievalConfig: query?.ragRetrievalConfig })
+    }
+    const selection = yield* storeFromWire(parent, store, "vertex_rag_store", "query")
+    const alpha = query?.ranking?.alpha
+    return {
+      ...(alpha === undefined ? {} : { hybrid: { alpha } }),
+      ...selection,
+      query: yield* required(query?.text, "query.text")
+    }
+  })
+
+/** The store of a generation tool and of `augmentPrompt`. */
+export const storeToWire = (request: Selection): Result.Result<VertexRagStore, ServiceError> =>
+  Result.gen(function*() {
+    if (request.principal !== undefined) {
+      // Leaving it out would show one person what another may read.
+      return yield* Result.fail(new ServiceError({
+        code: "UNIMPLEMENTED",
+        message: "the service does not know who may read which file, so that it cannot retrieve for a principal",
+        fix: "use a corpus per audience, or the embedded engine"
+      }))
+    }
+    const ragRetrievalConfig = yield* configToWire(request)
+    return defined({
+      ragResources: [defined({
+        ragCorpus: request.corpus as string,
+        ragFileIds: request.files?.map(lastSegment)
+      })],
+      ragRetrievalConfig: Object.keys(ragRetrievalConfig).length === 0 ? undefined : ragRetrievalConfig
+    })
+  })
+
+/**
+ * One corpus, or files of one corpus (platform-api section 8). `field` is where the store stands in the request, and
+ * `configField` what its retrieval configuration is in, where that is not the store.
+ */
+export const storeFromWire = (
+  parent: string,
+  store: VertexRagStore,
+  field: string,
+  configField = field
+): Result.Result<Selection, ServiceError> =>
+  Result.gen(function*() {
+    const resources = store.ragResources ?? store.ragCorpora?.map((ragCorpus) => ({ ragCorpus, ragFileIds: [] })) ?? []
+    const at = `${field}.rag_resources`
+    const corpora = new Set(resources.map(({ ragCorpus = "" }) => ragCorpus))
+    if (corpora.size > 1) {
+      return yield* Result.fail(ServiceError.invalid(at, "one corpus, or files of one corpus, can be searched at a time"))
+    }
+    const corpus = corpusName(parent, yield* required([...corpora][0], `${at}[0].rag_corpus`))
+    const files = resources.flatMap(({ ragFileIds = [] }) => ragFileIds.map((id) => fileName(corpus, id)))
+    return defined({
+      corpus,
+      files: files.length === 0 ? undefined : files,
+      ...(yield* configFromWire(store, `${configField}.rag_retrieval_config`))
+    })
+  })
+
+export const contextsToWire = (contexts: ReadonlyArray<Context>): RetrieveContextsResponse => ({
+  contexts: {
+    contexts: contexts.map((context) =>
+      defined({
+        sourceUri: context.sourceUri,
+        sourceDisplayName: context.sourceDisplayName,
+        text: context.text,
+        score: context.distance,
+        chunk: chunkToWire(context)
+      })
+    )
+  }
+})
+
+/**
+ * The service's `score` is a distance: `score` of ours, which grows, is `1 - distance` (the cosine similarity). Its order is kept.
+ * Answers of v1 name neither file nor chunk: the file is then `{corpus}/ragFiles/-`.
+ */
+export const contextsFromWire = (corpus: CorpusName, wire: RetrieveContextsResponse): ReadonlyArray<Context> =>
+  (wire.contexts?.contexts ?? []).map((context) => {
+    const distance = context.score ?? context.distance
+    const { sourceDisplayName = "", sourceUri = sourceDisplayName, text: content = context.chunk?.text ?? "" } = context
+    return defined({
+      ...chunkFromWire(corpus, context.chunk, sourceUri, content),
+      sourceUri,
+      sourceDisplayName,
+      text: content,
+      headings: [],
+      score: distance === undefined ? 0 : 1 - distance,
+      distance
+    })
+  })
+
+/** A chunk's place, of a context or a citation. */
+export const chunkToWire = (chunk: {
+  readonly text?: string
+  readonly quote?: string
+  readonly file: RagFileName
+  readonly chunkId?: string
+  readonly firstPage?: number
+  readonly lastPage?: number
+}): RagChunk =>
+  defined({
+    text: chunk.text ?? chunk.quote,
+    pageSpan: chunk.firstPage === undefined
+      ? undefined
+      : { firstPage: chunk.firstPage, lastPage: chunk.lastPage ?? chunk.firstPage },
+    fileId: lastSegment(chunk.file),
+    chunkId: chunk.chunkId
+  })
+
+export const chunkFromWire = (corpus: CorpusName, chunk: RagChunk | undefined, sourceUri: string, content: string) =>
+  defined({
+    file: fileName(corpus, text(chunk?.fileId) ?? "-"),
+    // Where the service names none: the same for the same text of the same source, in every answer.
+    chunkId: text(chunk?.chunkId) ?? `${hash(sourceUri)}${hash(content)}`,
+    firstPage: count(chunk?.pageSpan?.firstPage),
+    lastPage: count(chunk?.pageSpan?.lastPage) ?? count(chunk?.pageSpan?.firstPage)
+  })
+
+const configToWire = (request: Selection): Result.Result<RagRetrievalConfig, ServiceError> =>
+  Result.gen(function*() {
+    const { filter, hybrid, rank, topK } = request
+    if (filter?.maxDistance !== undefined && filter.minSimilarity !== undefined) {
+      return yield* Result.fail(ServiceError.invalid("filter", "maxDistance and minSimilarity exclude each other"))
+    }
+    return defined({
+      topK,
+      hybridSearch: hybrid === undefined ? undefined : defined({ alpha: hybrid.alpha }),
+      filter: filter === undefined || Object.keys(filter).length === 0 ? undefined : defined({
+        vectorDistanceThreshold: filter.maxDistance,
+        vectorSimilarityThreshold: filter.minSimilarity,
+        metadataFilter: filter.metadata === undefined ? undefined : yield* metadataFilterToWire(filter.metadata)
+      }),
+      ranking: rank === undefined ? undefined : yield* rankingToWire(rank)
+    })
+  })
+
+const rankingToWire = (rank: Ranking): Result.Result<NonNullable<RagRetrievalConfig["ranking"]>, ServiceError> => {
+  switch (rank._tag) {
+    case "rankService":
+      return Result.succeed({ rankService: defined({ modelName: rank.model }) })
+    case "llmRanker":
+      return Result.succeed({ llmRanker: defined({ modelName: rank.model }) })
+    case "lexical":
+      return Result.fail(ServiceError.invalid("rank", "the lexical ranker is not one of the service's", "use rankService or llmRanker"))
+  }
+}
+
+const configFromWire = (store: VertexRagStore, field: string): Result.Result<Omit<Selection, "corpus" | "files">, ServiceError> =>
+  Result.gen(function*() {
+    const config = store.ragRetrievalConfig ?? {}
+    const threshold = config.filter?.vectorSimilarityThreshold === undefined
+      ? config.filter?.vectorDistanceThreshold ?? store.vectorDistanceThreshold
+      : undefined
+    const filter = defined({
+      maxDistance: threshold,
+      minSimilarity: config.filter?.vectorSimilarityThreshold,
+      metadata: yield* metadataFilterFromWire(config.filter?.metadataFilter, `${field}.filter.metadata_filter`)
+    })
+    const topK = count(config.topK) ?? count(store.similarityTopK)
+    if (topK !== undefined && topK < 0) return yield* Result.fail(ServiceError.invalid(`${field}.top_k`, "must not be negative"))
+    const alpha = config.hybridSearch?.alpha
+    if (alpha !== undefined && !(alpha >= 0 && alpha <= 1)) {
+      return yield* Result.fail(ServiceError.invalid(`${field}.hybrid_search.alpha`, "must be from 0 to 1"))
+    }
+    return defined({
+      topK,
+      hybrid: config.hybridSearch === undefined ? undefined : defined({ alpha }),
+      filter: Object.keys(filter).length === 0 ? undefined : filter,
+      rank: rankingFromWire(config.ranking)
+    })
+  })
+
+const rankingFromWire = (ranking: RagRetrievalConfig["ranking"]): Ranking | undefined => {
+  if (ranking?.rankService !== undefined) return defined({ _tag: "rankService" as const, model: text(ranking.rankService.modelName) })
+  if (ranking?.llmRanker !== undefined) return defined({ _tag: "llmRanker" as const, model: text(ranking.llmRanker.modelName) })
+  return undefined
+}
+
+export const lastSegment = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
+
+const corpusName = (parent: string, name: string): CorpusName =>
+  CorpusName.make(name.includes("/") ? name : `${parent}/ragCorpora/${name}`)
+
+/** Ids, or full names as the first documentation showed them (wire row 25). */
+const fileName = (corpus: CorpusName, id: string): RagFileName => RagFileName.make(`${corpus}/ragFiles/${lastSegment(id)}`)
+
+/** FNV-1a, 32 bits in hex: names a text, protects nothing. */
+const hash = (content: string): string => {
+  let h = 0x811c9dc5
+  for (let i = 0; i < content.length; i++) h = Math.imul(h ^ content.charCodeAt(i), 0x01000193)
+  return (h >>> 0).toString(16).padStart(8, "0")
+}
