@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { Cause, Effect, FiberMap, Layer, Schedule, type Scope, Semaphore } from "effect"
 import { parseBatchFilter } from "../domain/batch/BatchFilter.ts"
-import { type BatchJob, type BatchSpec, batchViolations, parseTable, tableUri } from "../domain/batch/BatchPrediction.ts"
+import { type BatchJob, type BatchJobName, type BatchSpec, batchViolations, parseTable, tableUri } from "../domain/batch/BatchPrediction.ts"
 import { renamed } from "../domain/ChatRefusal.ts"
 import { ServiceError, type StateError } from "../domain/Errors.ts"
 import { refusalOf } from "../domain/Rule.ts"
@@ -172,7 +172,7 @@ export const layer = (
         if (other !== undefined) return yield* ServiceError.invalid(field, `job ${names.batchJob(other.name)} is making table ${uri}`)
       })
 
-      const get = Effect.fn("BatchPrediction.get")(function*(name) {
+      const get = Effect.fn("BatchPrediction.get")(function*(name: BatchJobName) {
         return yield* jobOf(yield* find(name))
       })
 
@@ -197,7 +197,7 @@ export const layer = (
         }
       })
 
-      const cancel = Effect.fn("BatchPrediction.cancel")(function*(name) {
+      const cancel = Effect.fn("BatchPrediction.cancel")(function*(name: BatchJobName) {
         const entry = yield* find(name)
         yield* attempt(() => table.change(entry.name, () => ({ cancelled: true, job: { state: "CANCELLING" } })))
         if (options.run === "always") return
@@ -210,7 +210,7 @@ export const layer = (
         )
       })
 
-      const remove = Effect.fn("BatchPrediction.delete")(function*(name) {
+      const remove = Effect.fn("BatchPrediction.delete")(function*(name: BatchJobName) {
         const { ended, id, job, name: key } = yield* find(name)
         if (!ended) {
           return yield* new ServiceError({

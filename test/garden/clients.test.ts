@@ -15,7 +15,7 @@ const token = "canary-4f1d77ab-of-the-hub"
 let model: ModelServerFake
 let server: TestServer
 let catalog: string
-const scope = Effect.runSync(Scope.make())
+const scope = Scope.makeUnsafe()
 const files = mkdtempSync(join(tmpdir(), "sluice-catalog-"))
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import * as Endpoints from "../conformance/Endpoints.ts"
 import * as ModelCatalog from "../conformance/ModelCatalog.ts"
 import { embedded, modelServer, overHttp } from "./support.ts"
 
-const scope = Effect.runSync(Scope.make())
+const scope = Scope.makeUnsafe()
 const server = await Effect.runPromise(Scope.provide(modelServer, scope))
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 

@@ -10,7 +10,7 @@ import { fakeOpenAi, sendJson } from "../fakes/openai.ts"
 import { batchLine } from "../support/echoModel.ts"
 import { type Answer, parent, putObjects, startServer, type TestServer } from "./support/TestServer.ts"
 
-const scope = Effect.runSync(Scope.make())
+const scope = Scope.makeUnsafe()
 let server: TestServer
 beforeAll(async () => {
   const { baseUrl } = await Effect.runPromise(Scope.provide(echoUpstream, scope))
@@ -129,7 +129,7 @@ describe("batch prediction over REST", () => {
 describe("the key of the upstream", () => {
   it("is in no job, no result and no row of the database, though the upstream repeats it", async () => {
     const canary = "plover-ZQ93-marzipan-0417"
-    const inner = Effect.runSync(Scope.make())
+    const inner = Scope.makeUnsafe()
     const { baseUrl, received } = await Effect.runPromise(Scope.provide(fakeOpenAi((request, response, count) => {
       const said = { error: { message: `key ${String(request.headers["authorization"])} is wrong`, type: "invalid_request_error" } }
       sendJson(response, count % 2 === 0 ? 400 : 401, said)

@@ -339,7 +339,7 @@ describe("redirects of what imports fetch over https", () => {
     // Public are only the names it is told to take for such; what they lead to is this machine.
     const publicHttp = await Effect.runPromise(Layer.build(Http.layer({
       publicOnly: { allowHosts: ["friend.test", "mirror.test"], resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]) }
-    })).pipe(Effect.map((built) => Context.get(built, HttpClient.HttpClient)), Scope.provide(Effect.runSync(Scope.make()))))
+    })).pipe(Effect.map((built) => Context.get(built, HttpClient.HttpClient)), Scope.provide(Scope.makeUnsafe())))
     const server = await startServer({ allowRemote: true, storage: (config, context) => storage(config, { ...context, publicHttp }) })
     try {
       const corpus = await server.corpus()

@@ -83,7 +83,7 @@ export const answerByJob = Effect.fn("stage.batch.job")(function*<E, R>(retrieve
       })
     )
     yield* objects.put(uri, body, { contentType: "application/jsonl" }).pipe(
-      Effect.catch((error): Effect.Effect<never, E2 | ServiceError> => Effect.fail(failure ?? error))
+      Effect.mapError((error): E2 | ServiceError => failure ?? error)
     )
   })
   yield* keep(contexts, retrieved)

@@ -293,7 +293,7 @@ export const make = (input: {
     for (const [name, handed] of byOperation) {
       const ended = name === "" ? yield* allImportsOver : yield* operations.wait(OperationName.make(name), 0).pipe(
         Effect.flatMap((started) => follow(handed[0]?.entry.source ?? "", started, handed.length)),
-        Effect.catchIf((error) => !concernsAll(error), () => Effect.succeed(undefined))
+        Effect.catchIf((error) => !concernsAll(error), () => Effect.void)
       )
       yield* settle(handed, ended === undefined
         ? handed.map(() => interrupted)

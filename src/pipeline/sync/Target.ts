@@ -31,7 +31,7 @@ export const findTarget = Effect.fn("sync.findTarget")(function*(
   const recorded = yield* ledger.scope(scope)
   if (recorded !== undefined) {
     const corpus = yield* corpora.get(recorded.corpus).pipe(
-      Effect.catchIf((error) => error.code === "NOT_FOUND", () => Effect.succeed(undefined))
+      Effect.catchIf((error) => error.code === "NOT_FOUND", () => Effect.void)
     )
     if (corpus !== undefined) return found(corpus, spec, false)
   }

@@ -42,7 +42,7 @@ type Options = Partial<Omit<EmbeddedServerOptions, "dataDir">>
 /** A server over the embedded engine, on a free port. */
 export const startServer = async (options: Options = {}, at?: string): Promise<TestServer> => {
   const folder = at ?? mkdtempSync(join(tmpdir(), "sluice-server-"))
-  const scope = Effect.runSync(Scope.make())
+  const scope = Scope.makeUnsafe()
   const { url } = await Effect.runPromise(
     serveEmbedded({
       dataDir: join(folder, "data"),
