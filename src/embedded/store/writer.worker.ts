@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import type { DatabaseSync } from "node:sqlite"
 import { parentPort, workerData } from "node:worker_threads"
 import { asStateError, databaseFile, openDatabase } from "../../state/Database.ts"
 import type { CommandMessage, ReplyMessage } from "./Commands.ts"
@@ -28,11 +29,13 @@ const { dataDir } = workerData as { readonly dataDir: string }
 const path = join(dataDir, databaseFile)
 
 let opened: Committer | undefined
+let database: DatabaseSync | undefined
 
 /** Opens the database when there is something to write; where that fails, the next turn tries again. */
 const committer = (): Committer => {
   if (opened !== undefined) return opened
   const db = openDatabase(dataDir)
+  database = db
   // Pages that many commits touch are copied into the database once for all of them.
   db.exec("PRAGMA wal_autocheckpoint = 4000")
   opened = new Committer(db, path)
@@ -45,6 +48,8 @@ let scheduled = false
 /** How long the last commit took. */
 let lastCommit = 0
 let delay = quietTime
+/** No more commands come: the thread ends when those it has are done. */
+let closing = false
 let quiet: NodeJS.Timeout | undefined
 
 const schedule = (): void => {
@@ -69,6 +74,8 @@ const turn = (): void => {
 const settle = (pause = delay): void => {
   quiet = setTimeout(() => {
     if (merge("idle")) settle(0)
+    // Closed here and not by the end of the thread, where the order of things is not ours.
+    else if (closing) database?.close()
   }, pause)
 }
 
@@ -98,6 +105,7 @@ const reply = (replies: ReadonlyArray<ReplyMessage>): void => {
 port.on("message", (message: ReadonlyArray<CommandMessage> | "close") => {
   if (message === "close") {
     port.close()
+    closing = true
     delay = 0
     lastCommit = 0
     schedule()
