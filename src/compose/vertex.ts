@@ -61,9 +61,8 @@ export interface VertexServicesOptions {
   readonly token?: Redacted.Redacted<string>
 }
 
-/** Uploads under way at once: more would only wait for the 60 a minute. */
+/** Uploads under way at once: more would only wait for the {@link Transport.usualPerMinute} of the service. */
 const concurrency = 4
-const uploadsPerMinute = 60
 
 /** All that a pipeline needs, with its corpora on Vertex AI or whatever speaks like it. The ledger stays here. */
 export const vertexServices = (
@@ -72,7 +71,7 @@ export const vertexServices = (
 ): Layer.Layer<Exclude<Services, Connectors> | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> => {
   const { dataDir } = options
   if (pipeline.engine._tag !== "vertex") return Layer.effectContext(Effect.fail(notVertex))
-  const { baseUrl, location, project } = pipeline.engine
+  const { baseUrl, location, project, requestsPerMinute } = pipeline.engine
   const engine = Layer.effect(
     Engine,
     Effect.gen(function*() {
@@ -87,7 +86,7 @@ export const vertexServices = (
         // The service does not tell its parsers' and models' versions; a corpus's model is part of the pipeline.
         signature: "vertex",
         maxFileBytes: HostedFiles.maxUploadBytes,
-        uploadsPerMinute,
+        uploadsPerMinute: requestsPerMinute ?? Transport.usualPerMinute.management,
         immutableFiles: true,
         remoteEmbedding: true,
         concurrency,
@@ -164,7 +163,7 @@ type VertexEngine = Extract<Pipeline["engine"], { readonly _tag: "vertex" }>
 const notVertex = ServiceError.invalid("engine", "is not vertex")
 
 const connection = (
-  { baseUrl, location, project, quotaProject }: VertexEngine,
+  { baseUrl, location, project, quotaProject, requestsPerMinute }: VertexEngine,
   options: VertexServicesOptions
 ): Layer.Layer<Transport.Transport | GoogleAuth | Secrets, ServiceError, Quota> => {
   const given = process.env["SLUICE_SERVER_TOKEN"]
@@ -177,6 +176,7 @@ const connection = (
     project,
     location,
     ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(requestsPerMinute === undefined ? {} : { perMinute: { management: requestsPerMinute } }),
     ...(token === undefined ? {} : { auth: { ...GoogleAuth.anonymous, token: Effect.succeed(token) } })
   })
   return Layer.merge(transport, SecretManager.layer(join(options.dataDir, "secrets"))).pipe(

@@ -116,9 +116,20 @@ export const Report = Schema.Struct({
 })
 export type Report = typeof Report.Type
 
+/** Files of a corpus that a pipeline did not put there. */
+export interface Others {
+  readonly files: number
+  /** How many carry the mark of which pipeline. */
+  readonly pipelines: Readonly<Record<string, number>>
+  /** Put there by something else than a pipeline, or fetched by the service itself. */
+  readonly unmarked: number
+}
+
 /** What a run tells while it goes on; the lines of `--json`. */
 export type SyncEvent =
   | { readonly type: "corpus"; readonly corpus: string; readonly action: "created" | "found" | "replaced" }
+  /** The corpus, found by its name, holds nothing of this pipeline's, and these. */
+  | { readonly type: "joins"; readonly corpus: string; readonly others: Others }
   | { readonly type: "listing"; readonly source: string; readonly listed: number }
   | { readonly type: "listed"; readonly source: string; readonly listed: number; readonly complete: boolean; readonly work: number }
   | ({ readonly type: "file" } & FileOutcome)

@@ -11,7 +11,8 @@ export interface RetrievalRequest {
   /** How many contexts; the engine's default is 10. */
   readonly topK?: number
   /**
-   * `alpha` weighs dense against sparse: 0 sparse only, 1 dense only; a block without alpha means 0.5.
+   * `alpha` weighs dense against sparse: 0 sparse only, 1 dense only; a block without alpha means 0.5. The embedded
+   * engine's 0 is BM25 as Lucene has it; in a mix, the sparse side lowers words of grammar.
    * No block at all means the engine's own measured default.
    */
   readonly hybrid?: { readonly alpha?: number }
@@ -44,6 +45,8 @@ export const TermWeight = Schema.Struct({
   /** The query word it came from, where the analyzer or the spelling correction changed it. */
   from: Schema.optionalKey(Schema.String),
   corrected: Schema.optionalKey(Schema.Boolean),
+  /** What it counts for where that is not 1: `weight` has it in. Words of grammar count less in a mixed search. */
+  factor: Schema.optionalKey(Schema.Finite),
   documentFrequency: Schema.Int,
   termFrequency: Schema.Int,
   weight: Schema.Finite

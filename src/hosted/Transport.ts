@@ -32,7 +32,7 @@ export interface TransportOptions {
 export type Bucket = "management" | "retrieve" | "generate"
 
 /** The service's own defaults for retrieval-augmented generation; generation is limited by the model and varies. */
-const usualPerMinute: Readonly<Record<Bucket, number>> = { management: 60, retrieve: 1500, generate: 1500 }
+export const usualPerMinute: Readonly<Record<Bucket, number>> = { management: 60, retrieve: 1500, generate: 1500 }
 
 /** v1 lacks hybrid search and two vector databases. */
 export const version: ApiVersion = "v1beta1"

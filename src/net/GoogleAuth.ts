@@ -145,7 +145,25 @@ export const make = (options: GoogleAuthOptions = {}): GoogleAuth["Service"] => 
 /** The library takes a sixth of a second to load. */
 const applicationDefault = async (): Promise<GoogleAuthClient> => {
   const { GoogleAuth: Library } = await import("google-auth-library")
-  return new Library({ scopes: [scope] }).getClient()
+  return withoutLookupWarning(() => new Library({ scopes: [scope] }).getClient())
+}
+
+/**
+ * Behind a proxy the library warns on stderr of what it got where it looked for a metadata server. That there is none
+ * is told as missing credentials, where they are needed.
+ */
+const withoutLookupWarning = async <A>(look: () => Promise<A>): Promise<A> => {
+  const { emitWarning } = process
+  const filtered = new Proxy(emitWarning, {
+    apply: (emit, self, [warning, kind, ...rest]) =>
+      kind === "MetadataLookupWarning" ? undefined : Reflect.apply(emit, self, [warning, kind, ...rest])
+  })
+  process.emitWarning = filtered
+  try {
+    return await look()
+  } finally {
+    if (process.emitWarning === filtered) process.emitWarning = emitWarning
+  }
 }
 
 /**

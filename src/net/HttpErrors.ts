@@ -96,9 +96,10 @@ export const transportErrorOf = (what: string, error: HttpClientError.HttpClient
       fix: "Only addresses of the public Internet are fetched here."
     })
   }
+  const { host } = new URL(redactUrl(reason.request.url))
   return new ServiceError({
     code: "UNAVAILABLE",
-    message: `${what} at ${new URL(redactUrl(reason.request.url)).host} could not be reached or broke off (${causeOf(reason.cause)})`,
+    message: `${what}${what.includes(host) ? "" : ` at ${host}`} could not be reached or broke off (${causeOf(reason.cause)})`,
     fix: "Check the address, the network and the proxy settings."
   })
 }

@@ -27,7 +27,7 @@ export const chain = (resolvers: ReadonlyArray<SecretResolver>): Secrets["Servic
     return yield* new SecretError({
       version,
       message: `the secret ${version} was not found; looked in: ${places.join(", ") || "nowhere, no resolver is set up"}`,
-      fix: places.length === 0 ? "Set up a secret resolver." : `Set ${places.join(" or ")}.`
+      fix: places.length === 0 ? "Set up a secret resolver." : "Put it in one of them, or name another secret."
     })
   })
 })

@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { run, succeed } from "../../bench/lib/Process.ts"
 import { latencies, quantile } from "../../bench/lib/statistics.ts"
@@ -30,6 +33,28 @@ describe("latencies", () => {
   })
 })
 
+/**
+ * Runs `child` in a child of a process that runs `parent`. Both live on until they must have been measured: our timer
+ * here takes turns with the sampler's.
+ */
+const seen = async (child: string, parent = "") => {
+  const folder = mkdtempSync(join(tmpdir(), "bench-"))
+  const [ready, measured] = [join(folder, "ready"), join(folder, "measured")]
+  const exists = (file: string) => `require("node:fs").existsSync(${JSON.stringify(file)})`
+  const stay = `const wait = setInterval(() => ${exists(measured)} && clearInterval(wait), 20);`
+  const inner = `${child}; require("node:fs").writeFileSync(${JSON.stringify(ready)}, ""); ${stay}`
+  let samples = 0
+  const timer = setInterval(() => {
+    if (existsSync(ready) && ++samples === 15) writeFileSync(measured, "")
+  }, 20)
+  try {
+    return await run(process.execPath, ["--eval", `${parent}; require("node:child_process").spawn(process.execPath, ["--eval", ${JSON.stringify(inner)}]); ${stay}`])
+  } finally {
+    clearInterval(timer)
+    rmSync(folder, { recursive: true })
+  }
+}
+
 describe("a measured process", () => {
   it("returns what it wrote, its exit code and its input", async () => {
     const program = "process.stdin.on('data', (data) => process.stdout.write(data)); process.stderr.write('err'); process.exitCode = 3"
@@ -39,18 +64,15 @@ describe("a measured process", () => {
   })
 
   it.runIf(process.platform === "linux")("counts the memory of its children", async () => {
-    const hold = (megabytes: number) => `const held = Buffer.alloc(${megabytes} << 20, 1); setTimeout(() => held.length, 700)`
-    const parent = `require("node:child_process").spawn(process.execPath, ["--eval", ${JSON.stringify(hold(200))}]); setTimeout(() => 0, 700)`
-    const finished = await run(process.execPath, ["--eval", parent])
-    expect(finished.peakRss).toBeGreaterThan(250 << 20)
+    const { peakRss } = await seen("const held = Buffer.alloc(200 << 20, 1); globalThis.held = held")
+    expect(peakRss).toBeGreaterThan(250 << 20)
   })
 
   it.runIf(process.platform === "linux")("counts processor time, its own and its children's", async () => {
-    const work = (milliseconds: number) => `const end = Date.now() + ${milliseconds}; while (Date.now() < end);`
-    const parent = `${work(150)} require("node:child_process").spawn(process.execPath, ["--eval", ${JSON.stringify(work(600))}])`
-    const { cpu } = await run(process.execPath, ["--eval", parent])
-    expect(cpu?.own).toBeGreaterThan(0.03)
-    expect(cpu?.descendants).toBeGreaterThan(0.06)
+    const work = (milliseconds: number) => `while (process.cpuUsage().user < ${milliseconds} * 1000);`
+    const { cpu } = await seen(work(400), work(200))
+    expect(cpu?.own).toBeGreaterThan(0.15)
+    expect(cpu?.descendants).toBeGreaterThan(0.3)
   })
 
   it("fails with the program's own words", async () => {

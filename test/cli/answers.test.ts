@@ -24,14 +24,15 @@ describe("ask, retrieve, explain", () => {
 
   it.live("retrieves and explains: terms, corrected words, weights, cosine, fusion", () =>
     Effect.gen(function*() {
-      const cwd = yield* filled()
+      const cwd = yield* filled({ "docs/readme.txt": "What the handbook is about.\n" })
       const [found] = events(yield* run(cwd, ["retrieve", "lithium", "-k", "1", "--json"]))
       assert.deepInclude(found, { version: 1, query: "lithium" })
       assert.lengthOf(found?.["contexts"] as Array<unknown>, 1)
-      const text = (yield* run(cwd, ["explain", "lithum cell", "-k", "1"])).stdout
+      const text = (yield* run(cwd, ["explain", "what about the lithum cell", "-k", "1"])).stdout
       for (const line of [
         /^ {2}term +written +in chunks$/m,
         /^ {2}lithium +lithum, corrected +1$/m,
+        /^ {2}about +about, counts 0\.1 +1$/m,
         /^1\. {2}batteries\.txt$/m,
         /^ {4}score +1\.000 = 0\.\d+ x words 1\.000 \+ 0\.\d+ x meaning/m,
         /^ {4}words +\d+\.\d+ BM25 = .*lithium \d+\.\d+ \(1x\)/m,

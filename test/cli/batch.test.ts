@@ -81,7 +81,7 @@ describe("batch jobs on this machine", () => {
       db.prepare("INSERT INTO prompts VALUES ('a', ?)").run(JSON.stringify({ messages: [{ role: "user", content: "The limit is 150 euros.\n\nWhat is the limit?" }] }))
       const done = yield* run(cwd, ["batch", "submit", "bq://p.main.prompts", "--tables", "prompts.db", "--to", "p.main.answers", "--json"])
       assert.strictEqual(done.code, 0, done.stderr)
-      assert.deepInclude(events(done)[0], { state: "SUCCEEDED", results: { _tag: "table", uri: "bq://p.main.answers" } })
+      assert.deepInclude(events(done)[0], { state: "SUCCEEDED", results: { table: { uri: "bq://p.main.answers" } } })
       assert.include(String(db.prepare("SELECT response FROM answers").get()?.["response"]), "The limit is 150 euros.")
       db.close()
       write(cwd, { "bad.jsonl": `${batchLine("a")}\n{\n${batchLine("a")}` })

@@ -9,6 +9,7 @@ import { bytes, count, plural, seconds } from "../../src/cli/render/numbers.ts"
 import { makeProgress } from "../../src/cli/render/Progress.ts"
 import { renderAnswer, renderFooting } from "../../src/cli/render/Answer.ts"
 import { makeTable, table } from "../../src/cli/render/Table.ts"
+import { asWritten } from "../../src/cli/render/values.ts"
 import { excerpt, wrap, wrapping } from "../../src/cli/render/wrap.ts"
 
 describe("numbers", () => {
@@ -17,6 +18,15 @@ describe("numbers", () => {
     assert.deepStrictEqual([plural(1, "file"), plural(2, "file"), plural(0, "corpus", "corpora")], ["1 file", "2 files", "0 corpora"])
     assert.deepStrictEqual([0.04, 12, 200, 7500].map(seconds), ["0.04 s", "12 s", "3 min 20 s", "2 h 05 min"])
     assert.deepStrictEqual([12, 1500, 2_000_000].map(bytes), ["12 B", "1.5 kB", "2.0 MB"])
+  })
+})
+
+describe("a value", () => {
+  it("has its choices as a pipeline file has them", () => {
+    const corpus = { name: "c", vectorDb: { _tag: "managed" }, options: { search: { _tag: "ann", treeDepth: 2 }, holds: { _tag: "documents" } } }
+    assert.deepStrictEqual(asWritten(corpus), { name: "c", vectorDb: "managed", options: { search: { ann: { treeDepth: 2 } }, holds: "documents" } })
+    const weaviate = { httpEndpoint: "https://w.example" }
+    assert.deepStrictEqual(asWritten({ list: [1, null, { vectorDb: { _tag: "weaviate", ...weaviate } }] }), { list: [1, null, { vectorDb: { weaviate } }] })
   })
 })
 
@@ -134,6 +144,19 @@ describe("progress", () => {
         "docs  listing, 40 files so far",
         "docs  [#####...........] 30 of 90 files, 1 failed, 6.0/s, 10 s left\nembedding  60 chunks, 720 a minute of 600 allowed"
       ])
+    }))
+
+  it.effect("says whose files the first run into a corpus of others joins", () =>
+    Effect.gen(function*() {
+      const { layer, said } = fakeOutput(undefined)
+      const others = { files: 3, pipelines: { handbook: 2 }, unmarked: 1 }
+      yield* makeProgress({}).pipe(
+        Effect.flatMap((observe) => observe({ type: "joins", corpus: "c", others })),
+        Effect.scoped,
+        Effect.provide(layer)
+      )
+      assert.lengthOf(said, 1)
+      assert.match(said[0] ?? "", /^joins corpus c, which holds 3 files of others \(2 of pipeline handbook, 1 without a pipeline's mark\)/)
     }))
 
   it.effect("is a live line on a terminal, within its width, and leaves nothing behind", () =>

@@ -16,7 +16,7 @@ describe("corpora, files, operations", () => {
       assert.deepInclude(corpus, { version: 1, displayName: "Test", filesCount: 3 })
       const corpusName = String(corpus?.["name"])
       for (const written of ["Test", corpusName, corpusName.split("/").at(-1) ?? ""]) {
-        assert.strictEqual(events(yield* run(cwd, "corpora", "get", written, "--json"))[0]?.["name"], corpusName)
+        assert.deepInclude(events(yield* run(cwd, "corpora", "get", written, "--json"))[0], { name: corpusName, vectorDb: "managed" })
       }
       const files = events(yield* run(cwd, "files", "list", "--json"))
       assert.sameMembers(files.map(({ displayName }) => displayName), ["batteries.txt", "leave.md", "travel/hotels.md"])
@@ -39,6 +39,7 @@ describe("corpora, files, operations", () => {
       const refused = yield* run(cwd, "corpora", "delete", "Test", "--json")
       assert.strictEqual(refused.code, 1)
       assert.deepInclude(events(refused)[0], { type: "error", code: "FAILED_PRECONDITION" })
+      assert.include(refused.stdout, "--force")
       assert.strictEqual((yield* run(cwd, "corpora", "delete", "Test", "--force")).code, 0)
       assert.deepStrictEqual(events(yield* run(cwd, "corpora", "list", "--json")), [])
       const operations = yield* run(cwd, "operations", "list", "--json")

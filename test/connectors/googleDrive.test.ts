@@ -384,6 +384,6 @@ describe("the Google Drive source", () => {
         ))
         assert.strictEqual(count, 50_000)
         assert.isBelow(held.at(-1)! - held[0]!, 8 * 1024 * 1024)
-      }), 30_000)
+      }), 120_000)
   })
 })

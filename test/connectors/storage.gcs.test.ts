@@ -160,7 +160,7 @@ describe("the storage source, gs://", () => {
         ))
         assert.strictEqual(count, 50_000)
         assert.isBelow(held.at(-1)! - held[0]!, 2 * 1024 * 1024)
-      }), 30_000)
+      }), 120_000)
 
     it.effect("waits as it is told, tries again, and does not take a cut or malformed page for the end", () =>
       Effect.gen(function*() {

@@ -1,13 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Schedule } from "effect"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { local } from "../../connectors/local/Local.ts"
 import { makeConnectors } from "../../src/compose/connectors.ts"
 import { vertexChecks, vertexServices } from "../../src/compose/vertex.ts"
 import { askPipeline } from "../../src/pipeline/askPipeline.ts"
 import { definePipeline } from "../../src/pipeline/definePipeline.ts"
 import { runPipeline } from "../../src/pipeline/runPipeline.ts"
+import { Corpora } from "../../src/ports/Corpora.ts"
 import { Engine } from "../../src/ports/Engine.ts"
+import { databaseFile } from "../../src/state/Database.ts"
 import { fakeVertex } from "../fakes/vertex.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 
@@ -91,6 +94,28 @@ describe("a pipeline on the hosted engine", () => {
       assert.match(ragResources[0].ragCorpus, /\/ragCorpora\/\d+$/)
       assert.deepStrictEqual(ragRetrievalConfig, { topK: 5, filter: { vectorDistanceThreshold: 0.6 } })
     }).pipe(Effect.scoped))
+
+  it.live("calls no oftener than the pipeline says, in the place of the service's 60 a minute", () =>
+    Effect.gen(function*() {
+      const { fake, options } = yield* setUp
+      const { engine, ...others } = pipelineInput(fake.baseUrl)
+      const pipeline = definePipeline({
+        ...others,
+        engine: { vertex: { ...engine.vertex, requestsPerMinute: 1 } },
+        sources: { docs: { local: { path: options.dataDir } } }
+      })
+      yield* Effect.gen(function*() {
+        assert.strictEqual((yield* Engine).uploadsPerMinute, 1)
+        const corpora = yield* Corpora
+        yield* Effect.forkScoped(Effect.all([corpora.list({}), corpora.list({})], { concurrency: 2 }))
+        const state = new DatabaseSync(join(options.dataDir, databaseFile), { readOnly: true })
+        yield* Effect.addFinalizer(() => Effect.sync(() => state.close()))
+        const turns = yield* Effect.sync(() => state.prepare("SELECT at FROM quota_turns ORDER BY at").all().map(({ at }) => Number(at))).pipe(
+          Effect.repeat({ until: ({ length }) => length === 2, schedule: Schedule.spaced("10 millis") })
+        )
+        assert.isAtLeast((turns[1] ?? 0) - (turns[0] ?? 0), 60_000)
+      }).pipe(Effect.scoped, Effect.provide(vertexServices(pipeline, options)))
+    }).pipe(Effect.scoped), 60_000)
 
   it.live("is checked without the state database, secrets too", () =>
     Effect.gen(function*() {

@@ -6,6 +6,7 @@ import * as HostedRetrieval from "../../src/hosted/HostedRetrieval.ts"
 import * as Transport from "../../src/hosted/Transport.ts"
 import { GoogleAuth } from "../../src/net/GoogleAuth.ts"
 import * as Http from "../../src/net/Http.ts"
+import type { Quota } from "../../src/ports/Quota.ts"
 import * as QuotaBuckets from "../../src/state/QuotaBuckets.ts"
 import { type FakeVertex, fakeVertex } from "../fakes/vertex.ts"
 
@@ -13,7 +14,8 @@ import { type FakeVertex, fakeVertex } from "../fakes/vertex.ts"
 export const hosted = (
   baseUrl: string,
   options: Partial<Transport.TransportOptions> = {},
-  google: Layer.Layer<GoogleAuth> = GoogleAuth.layerAnonymous
+  google: Layer.Layer<GoogleAuth> = GoogleAuth.layerAnonymous,
+  quota: Layer.Layer<Quota> = QuotaBuckets.layerMemory
 ) =>
   Layer.mergeAll(HostedCorpora.layer, HostedFiles.layer, HostedRetrieval.layer).pipe(
     Layer.provideMerge(HostedOperations.layer),
@@ -26,7 +28,7 @@ export const hosted = (
       ...options
     })),
     Layer.provide([Http.layer(), google]),
-    Layer.provideMerge(QuotaBuckets.layerMemory)
+    Layer.provideMerge(quota)
   )
 
 type Engine = Layer.Success<ReturnType<typeof hosted>>

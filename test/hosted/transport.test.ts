@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Result } from "effect"
+import { Deferred, Effect, Layer, Redacted, Result } from "effect"
 import { endpointOf } from "../../src/hosted/Endpoint.ts"
 import { GoogleAuth } from "../../src/net/GoogleAuth.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
+import { Quota } from "../../src/ports/Quota.ts"
 import { Retrieval } from "../../src/ports/Retrieval.ts"
+import * as QuotaBuckets from "../../src/state/QuotaBuckets.ts"
 import { CorpusName } from "../../src/domain/Corpus.ts"
 import { fakeVertex } from "../fakes/vertex.ts"
 import { hosted, onFake } from "./engine.ts"
@@ -51,23 +53,35 @@ describe("the transport", () => {
     }).pipe(Effect.scoped))
 
   it.live("a Retry-After holds up every call of the bucket, and a storm passes", () =>
-    onFake((fake) =>
-      Effect.gen(function*() {
-        let storm = 2
-        let until = 0
-        let early = 0
-        fake.fault = () => {
-          if (Date.now() < until) early += 1
-          if (storm-- <= 0) return undefined
-          until = Date.now() + 195
-          return { status: 429, error: { status: "RESOURCE_EXHAUSTED" }, headers: { "retry-after-ms": "200" } }
-        }
+    Effect.gen(function*() {
+      const fake = yield* fakeVertex
+      const arrived: Array<number> = []
+      fake.fault = () =>
+        arrived.push(Date.now()) > 2
+          ? undefined
+          : { status: 429, error: { status: "RESOURCE_EXHAUSTED" }, headers: { "retry-after-ms": "200" } }
+      /** When each pause ends at the earliest. */
+      const until: Array<number> = []
+      const paused = yield* Deferred.make<void>()
+      const quota = Layer.effect(Quota, Effect.map(Quota, (quota) => Quota.of({
+        ...quota,
+        pause: (bucket, milliseconds) =>
+          Effect.suspend(() => {
+            until.push(Date.now() + milliseconds)
+            return Effect.andThen(quota.pause(bucket, milliseconds), Deferred.succeed(paused, undefined))
+          })
+      }))).pipe(Layer.provide(QuotaBuckets.layerMemory))
+      yield* Effect.gen(function*() {
         const corpora = yield* Corpora
-        yield* corpora.list({}).pipe(Effect.zip(Effect.delay(corpora.list({}), 50), { concurrent: true }))
-        assert.strictEqual(fake.calls.length, 4)
-        // One may have been on its way when the first was told to wait.
-        assert.isAtMost(early, 1)
-      })))
+        const other = Effect.andThen(Deferred.await(paused), corpora.list({}))
+        yield* Effect.all([corpora.list({}), other], { concurrency: 2 })
+      }).pipe(Effect.provide(hosted(fake.baseUrl, {}, undefined, quota)))
+      assert.lengthOf(arrived, 4)
+      const [, second = 0, third = 0, fourth = 0] = arrived
+      // The third may have been on its way when the second was told to wait.
+      assert.isAtLeast(Math.min(second, third), until[0] ?? Infinity)
+      assert.isAtLeast(fourth, until[1] ?? Infinity)
+    }).pipe(Effect.scoped))
 
   it.live("keeps to the quota", () =>
     onFake(

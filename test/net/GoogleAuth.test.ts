@@ -144,4 +144,27 @@ describe("GoogleAuth", () => {
         assert.include(error.message, "/nowhere/key.json")
       }).pipe(withEnvironment({ GOOGLE_APPLICATION_CREDENTIALS: "/nowhere/key.json" }))
     }).pipe(Effect.scoped))
+
+  it.live("keeps the library's warning of a proxy's answer to itself, and no other", () =>
+    Effect.gen(function*() {
+      const proxy = yield* fakeMetadata((response) => {
+        process.emitWarning("meanwhile", "OtherWarning")
+        response.writeHead(403).end("not through here")
+        return true
+      })
+      const { emitWarning } = process
+      yield* Effect.addFinalizer(() => Effect.sync(() => void (process.emitWarning = emitWarning)))
+      const warned: Array<unknown> = []
+      const hear = (_: string | Error, kind?: unknown) => void warned.push(kind)
+      process.emitWarning = hear
+      yield* Effect.flip(make().token).pipe(withEnvironment({
+        GCE_METADATA_HOST: new URL(proxy.origin).host,
+        METADATA_SERVER_DETECTION: "ping-only",
+        GOOGLE_APPLICATION_CREDENTIALS: undefined,
+        CLOUDSDK_CONFIG: "/nowhere",
+        HOME: "/nowhere"
+      }))
+      assert.deepStrictEqual([...new Set(warned)], ["OtherWarning"])
+      assert.strictEqual(process.emitWarning, hear)
+    }).pipe(Effect.scoped))
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
-import { errorOfBody, retryAfterOf } from "../../src/net/HttpErrors.ts"
+import { HttpClientError, HttpClientRequest } from "effect/http"
+import { errorOfBody, retryAfterOf, transportErrorOf } from "../../src/net/HttpErrors.ts"
 import { redactHeaders, redactText, redactUrl } from "../../src/net/Redact.ts"
 
 const of = (status: number, body: unknown) =>
@@ -50,6 +51,18 @@ describe("errorOfBody", () => {
     const retryable = [408, 409, 429, 500, 502, 503, 504, 529]
     for (const status of retryable) assert.isTrue(of(status, "").retryable, String(status))
     for (const status of [307, 400, 401, 403, 404, 413, 422, 501].filter((status) => status >= 400)) assert.isFalse(of(status, "").retryable, String(status))
+  })
+})
+
+describe("transportErrorOf", () => {
+  it("names the host once", () => {
+    const request = HttpClientRequest.get("http://127.0.0.1:1/v1/x?key=secret")
+    const error = new HttpClientError.HttpClientError({
+      reason: new HttpClientError.TransportError({ request, cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" }) })
+    })
+    const said = "could not be reached or broke off (ECONNREFUSED)"
+    assert.strictEqual(transportErrorOf("ListRagCorpora of 127.0.0.1:1", error).message, `ListRagCorpora of 127.0.0.1:1 ${said}`)
+    assert.strictEqual(transportErrorOf("the listing", error).message, `the listing at 127.0.0.1:1 ${said}`)
   })
 })
 

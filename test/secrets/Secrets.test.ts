@@ -90,6 +90,7 @@ describe("files", () => {
       const error = yield* Effect.flip(both.resolve(version("none")))
       assert.include(error.message, "environment variable SLUICE_SECRET_NONE")
       assert.include(error.message, join(path, "none"))
+      assert.notInclude(error.fix, "NONE")
       assert.include((yield* Effect.flip(chain([]).resolve(version("none")))).message, "no resolver")
     }).pipe(Effect.scoped))
 })

@@ -15,7 +15,7 @@ import { batchRun } from "./batchRun.ts"
 import { batchRoot, exitOf, followJob, inputOf, jobArgument, jobNamed, onBatch, outputOf, showJob } from "../batch.ts"
 import { Output } from "../Output.ts"
 import { count, plural } from "../render/numbers.ts"
-import { rows } from "../render/values.ts"
+import { printValue, rows } from "../render/values.ts"
 import { idOf } from "../resources.ts"
 import { given, root } from "../Root.ts"
 import { UsageError } from "../UsageError.ts"
@@ -84,7 +84,7 @@ const submit = Command.make(
         yield* showJob(ended)
         return yield* exitOf(ended)
       }
-      if (json) return yield* output.json({ version: 1, ...job })
+      if (json) return yield* printValue(job)
       yield* output.print(`${job.state.toLowerCase()}  ${job.name}`)
       yield* output.say(`see how it goes: sluice batch status ${idOf(job.name)} --wait`)
     }))

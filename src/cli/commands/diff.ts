@@ -1,11 +1,14 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ExitCode } from "../../domain/Errors.ts"
+import { printable } from "../../domain/Text.ts"
 import type { Diff, Difference } from "../../pipeline/sync/Diff.ts"
+import { joinsNote } from "../../pipeline/sync/Others.ts"
 import { exitWith } from "../exit.ts"
 import { Output } from "../Output.ts"
 import { plural } from "../render/numbers.ts"
 import { makeTable } from "../render/Table.ts"
+import { wrap } from "../render/wrap.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
 
@@ -42,6 +45,10 @@ export const diff = Command.make(
     if (json) yield* output.json({ version: 1, type: "diff", ...found })
     else {
       yield* flush
+      if (found.joins !== undefined) {
+        const note = joinsNote(`"${loaded.pipeline.corpus.displayName}"`, found.joins)
+        yield* output.print(output.paint("yellow", wrap(printable(`the next run ${note}`), output.width)))
+      }
       yield* output.print(summary(found))
     }
     return yield* exitWith(args.detailedExitcode && differs(found) ? ExitCode.changesPending : ExitCode.done)
@@ -68,7 +75,7 @@ const rowOf = (d: Difference): ReadonlyArray<string> => {
     case "stray":
       return [d.type, d.displayName, `carries this pipeline's mark, and the ledger does not know it (${d.file})`]
     case "foreign":
-      return [d.type, d.displayName, `put there by something else, and left alone (${d.file})`]
+      return [d.type, d.displayName, `put there by ${d.pipeline === undefined ? "something else" : `pipeline ${d.pipeline}`}, and left alone (${d.file})`]
   }
 }
 

@@ -64,18 +64,19 @@ export const serve = Command.make(
       Flag.optional
     ),
     bucket: Flag.KeyValuePair("bucket").pipe(
-      Flag.withDescription("A folder that stands for a bucket: imports and batch jobs of gs://NAME/… read it"),
+      Flag.withDescription("A folder that stands for a bucket: imports and batch jobs of gs://NAME/… read it. May be repeated"),
       Flag.withMetavar("NAME=FOLDER"),
       Flag.withDefault({})
     ),
     tables: Flag.String("tables").pipe(
-      Flag.withDescription("A SQLite file for batch jobs: bq://ANY.main.NAME is its table NAME"),
+      Flag.withDescription("A SQLite file for batch jobs: bq://ANY.main.NAME is its table NAME. Default none"),
       Flag.withMetavar("FILE"),
       Flag.optional
     ),
     batchConcurrency: Flag.Int("batch-concurrency").pipe(
       Flag.filter((n) => n >= 1 && n <= 100, () => "Expected 1 to 100"),
-      Flag.withDescription("Rows of batch jobs put to the model at once. Default 4"),
+      Flag.withDescription("Rows of batch jobs put to the model at once, 1 to 100. Default 4"),
+      Flag.withMetavar("N"),
       Flag.optional
     ),
     allowRemote: Flag.Boolean("allow-remote").pipe(
@@ -89,7 +90,7 @@ export const serve = Command.make(
       Flag.withDefault([])
     ),
     vendorUrl: Flag.KeyValuePair("vendor-url").pipe(
-      Flag.withDescription(`Where a vendor is, if not at its own address: ${vendors.join(", ")}`),
+      Flag.withDescription(`Where a vendor is, if not at its own address: ${vendors.join(", ")}. May be repeated`),
       Flag.withMetavar("VENDOR=URL"),
       Flag.withDefault({})
     ),
@@ -113,7 +114,7 @@ export const serve = Command.make(
       Flag.optional
     ),
     endpointUpstream: Flag.KeyValuePair("endpoint-upstream").pipe(
-      Flag.withDescription("Where the predictions of an endpoint, named by id or display name, are answered"),
+      Flag.withDescription("The model server that answers for an endpoint, named by its id or display name. May be repeated"),
       Flag.withMetavar("NAME=URL"),
       Flag.withDefault({})
     ),

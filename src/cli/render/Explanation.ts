@@ -25,9 +25,12 @@ export const renderExplanations = (contexts: ReadonlyArray<Context>, look: Look)
 const termTable = (terms: ReadonlyArray<TermWeight>, width: number): string =>
   table(
     [{ title: "term" }, { title: "written", flexible: true }, { title: "in chunks", align: "right" }],
-    terms.map((t) => [t.term, `${t.from ?? t.term}${t.corrected === true ? ", corrected" : ""}`, String(t.documentFrequency)]),
+    terms.map((t) => [t.term, written(t), String(t.documentFrequency)]),
     width
   )
+
+const written = ({ corrected, factor, from, term }: TermWeight): string =>
+  `${from ?? term}${corrected === true ? ", corrected" : ""}${factor === undefined ? "" : `, counts ${factor}`}`
 
 const explained = (context: Context, at: number, { paint, width }: Look): string => {
   const e = context.explanation

@@ -43,7 +43,7 @@ export const planRow = (item: PlanItem): ReadonlyArray<string> => {
   return [actions[item.outcome], name, number(item.chunks), number(item.tokens), note]
 }
 
-const corpusLine = { create: "will be created", keep: "stays as it is", update: "will be updated", replace: "will be REPLACED" }
+const corpusLine = { create: "will be created", keep: "keeps its settings", update: "will be updated", replace: "will be REPLACED" }
 
 /** What it comes to: the corpus, counts by action, and the cost. */
 export const renderPlan = (plan: Plan, corpus: string, { paint, width }: Pick<Output["Service"], "paint" | "width">): string => {

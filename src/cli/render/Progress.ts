@@ -1,6 +1,7 @@
 import { Clock, Effect } from "effect"
 import type { SyncEvent } from "../../domain/Report.ts"
 import { printable } from "../../domain/Text.ts"
+import { joinsNote } from "../../pipeline/sync/Others.ts"
 import { Output } from "../Output.ts"
 import { count, plural, seconds } from "./numbers.ts"
 import { shorten } from "./Table.ts"
@@ -108,6 +109,8 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
           break
         case "corpus":
           return event.action === "created" ? say(`created corpus ${event.corpus}`) : Effect.void
+        case "joins":
+          return say(printable(joinsNote(event.corpus, event.others)))
         case "deleted":
         case "held":
         case "report":

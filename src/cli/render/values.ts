@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect"
+import { Effect, Predicate, Stream } from "effect"
 import { printable } from "../../domain/Text.ts"
 import { Output } from "../Output.ts"
 import { root } from "../Root.ts"
@@ -7,15 +7,29 @@ import { type Column, makeTable } from "./Table.ts"
 /** Rows printed at once, so that a listing of any length is shown in flat memory. */
 const pageSize = 200
 
+/**
+ * A value with its choices as a pipeline file has them: `{ _tag: "managed" }` is `managed`, one with settings is
+ * `{ weaviate: { … } }`.
+ */
+export const asWritten = (value: object): object => Object.fromEntries(Object.entries(value).map(([key, field]) => [key, written(field)]))
+
+const written = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(written)
+  if (!Predicate.isObject(value)) return value
+  if (!("_tag" in value)) return asWritten(value)
+  const { _tag, ...settings } = value
+  return Object.keys(settings).length === 0 ? _tag : { [String(_tag)]: asWritten(settings) }
+}
+
 /** A listing: a table for people, one JSON line an item for programs. */
-export const rows = <A, E, R>(
+export const rows = <A extends object, E, R>(
   items: Stream.Stream<A, E, R>,
   columns: ReadonlyArray<Column & { readonly cell: (item: A) => string }>
 ) =>
   Effect.gen(function*() {
     const { json } = yield* root
     const output = yield* Output
-    if (json) return yield* items.pipe(Stream.runForEach((item) => output.json({ version: 1, ...item })))
+    if (json) return yield* items.pipe(Stream.runForEach((item) => output.json({ version: 1, ...asWritten(item) })))
     const table = makeTable(columns, output.width)
     let any = false
     yield* items.pipe(
@@ -32,7 +46,7 @@ export const rows = <A, E, R>(
 export const printValue = Effect.fnUntraced(function*(value: object) {
   const { json } = yield* root
   const output = yield* Output
-  if (json) return yield* output.json({ version: 1, ...value })
+  if (json) return yield* output.json({ version: 1, ...asWritten(value) })
   const { stringify } = yield* Effect.promise(() => import("yaml"))
-  yield* output.print(printable(stringify(value).trimEnd()))
+  yield* output.print(printable(stringify(asWritten(value)).trimEnd()))
 })

@@ -141,7 +141,7 @@ export class Committer {
   #deleteCorpus({ force, name }: Commands["deleteCorpus"]["in"]): void {
     const corpus = this.#corpora.find(name)
     if (corpus.files > 0 && !force) {
-      throw new Refusal("FAILED_PRECONDITION", `corpus ${name} still has ${corpus.files} files`, "delete them first, or force it")
+      throw new Refusal("FAILED_PRECONDITION", `corpus ${name} still has ${corpus.files} files`, "delete them first, or force the deletion (--force, force=true)")
     }
     this.#files.deleteAll(corpus.id, corpus.embedder)
     this.#index.drop(corpus.id)

@@ -3,7 +3,7 @@ import { EmbeddingChoice, VectorDbChoice } from "./CorpusSettings.ts"
 import { ChunkingSettings, ImportSettings, ParsingChoice } from "./ImportSettings.ts"
 import { HttpUrl } from "./names.ts"
 import { oneOf } from "./oneOf.ts"
-import { matches, text } from "./rules.ts"
+import { matches, positive, text } from "./rules.ts"
 import { Stages } from "./StageSettings.ts"
 
 const project = text.check(
@@ -20,12 +20,17 @@ const baseUrl = Schema.optionalKey(HttpUrl.annotate({
 
 const quotaProject = Schema.optionalKey(project.annotate({ description: "The project whose quota is used. Unset: that of the credentials." }))
 
+const requestsPerMinute = Schema.optionalKey(positive.annotate({
+  description:
+    "Calls a minute about corpora and files, uploads among them: the project's quota of VertexRagDataService management requests, or what a server of yours takes. Unset: 60, the service's default."
+}))
+
 /** Where the pipeline runs. */
 export const EngineChoice = oneOf({
   bare: ["embedded"],
   description: "Where the pipeline runs: embedded (on this machine), or vertex.",
   cases: {
-    vertex: Schema.Struct({ project, location, baseUrl, quotaProject }).annotate({ description: "Vertex AI." })
+    vertex: Schema.Struct({ project, location, baseUrl, quotaProject, requestsPerMinute }).annotate({ description: "Vertex AI." })
   }
 })
 export type EngineChoice = typeof EngineChoice.Type
@@ -50,6 +55,7 @@ export const EngineOverrides = Schema.Struct({
       location: Schema.optionalKey(location),
       baseUrl,
       quotaProject,
+      requestsPerMinute,
       ...overrides
     }).annotate({ description: "What differs on Vertex AI; project and location make `--engine vertex` possible." })
   )

@@ -53,13 +53,15 @@ const engineSettings = (pipeline: Pipeline, engine: EngineName): Result.Result<E
   const location = override?.location ?? own?.location
   const baseUrl = override?.baseUrl ?? own?.baseUrl
   const quotaProject = override?.quotaProject ?? own?.quotaProject
+  const requestsPerMinute = override?.requestsPerMinute ?? own?.requestsPerMinute
   if (project !== undefined && location !== undefined) {
     return Result.succeed({
       _tag: "vertex",
       project,
       location,
       ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...(quotaProject === undefined ? {} : { quotaProject })
+      ...(quotaProject === undefined ? {} : { quotaProject }),
+      ...(requestsPerMinute === undefined ? {} : { requestsPerMinute })
     })
   }
   const missing = Object.entries({ project, location }).filter(([, value]) => value === undefined)

@@ -34,18 +34,18 @@ export const matches = (pattern: RegExp, wording: Wording) =>
 export const earlyRule = (broken: (value: object) => ReadonlyArray<Schema.FilterIssue>) =>
   Schema.makeFilter<object>(broken, { [earlyAnnotation]: true, toJsonSchema: () => [{}, true] as const })
 
+/** The largest value the API's `int32` fields take. */
+const maxInt32 = 2_147_483_647
+
 /** A whole number between two bounds, both included. */
 export const integer = (minimum: number, maximum: number) =>
   Schema.Int.check(
     rule<number>(
       (n) => n >= minimum && n <= maximum,
-      { rule: `must be a whole number from ${minimum} to ${maximum}` },
+      { rule: maximum === maxInt32 ? `must be a whole number, ${minimum} or more` : `must be a whole number from ${minimum} to ${maximum}` },
       { minimum, maximum }
     )
   )
-
-/** The largest value the API's `int32` fields take. */
-const maxInt32 = 2_147_483_647
 
 export const positive = integer(1, maxInt32)
 

@@ -1,11 +1,13 @@
 import { Effect } from "effect"
 import type { ServiceError, StateError } from "../../domain/Errors.ts"
 import type { RagFileName } from "../../domain/RagFile.ts"
+import type { Others } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
 import type { Ledger } from "../../ports/Ledger.ts"
 import { compareTarget, type Comparison } from "./Comparing.ts"
+import { countOthers, pipelineOf } from "./Others.ts"
 import type { SyncSpec } from "./SyncSpec.ts"
 import { scopeOf } from "./Sync.ts"
 import { findTarget } from "./Target.ts"
@@ -18,13 +20,15 @@ export type Difference =
   | { readonly type: "differs"; readonly source: string; readonly path: string; readonly file: RagFileName; readonly why: string }
   /** In the target with this pipeline's marker, and unknown to the ledger. */
   | { readonly type: "stray"; readonly file: RagFileName; readonly displayName: string }
-  /** In the target without a marker of this pipeline: never touched by it. */
-  | { readonly type: "foreign"; readonly file: RagFileName; readonly displayName: string }
+  /** In the target without a marker of this pipeline: never touched by it. Absent `pipeline`: without any marker. */
+  | { readonly type: "foreign"; readonly file: RagFileName; readonly displayName: string; readonly pipeline?: string }
   /** A write that was begun and not confirmed; the next run settles it. */
   | { readonly type: "open"; readonly source: string; readonly path: string }
 
 export interface Diff {
   readonly corpus: "found" | "missing"
+  /** It holds nothing of this pipeline's, and these: the next run joins them. */
+  readonly joins?: Others
   /** Files that are in both and agree. */
   readonly same: number
   readonly differences: Readonly<Record<Difference["type"], number>>
@@ -41,17 +45,21 @@ export const diff = Effect.fn("diff")(function*(
   const scope = scopeOf(yield* Engine, spec.pipeline)
   const target = yield* findTarget(scope, spec.corpus)
   const differences = { missing: 0, differs: 0, stray: 0, foreign: 0, open: 0 }
+  const others = countOthers(spec.pipeline)
   let same = 0
   yield* compareTarget(scope, spec.pipeline, {
     // A ledger that belongs to another corpus, or to none, knows nothing of this one.
     known: target._tag === "missing" || !target.adopted,
     ...(target._tag === "missing" ? {} : { corpus: target.corpus.name })
   }, (comparison) => {
+    if (comparison._tag === "foreign") others.see(comparison.file)
+    else others.seeOwn()
     if (comparison._tag === "same") return Effect.sync(() => void (same += 1))
     differences[comparison._tag] += 1
     return observe(differenceOf(comparison))
   })
-  return { corpus: target._tag, same, differences }
+  const joins = others.joined()
+  return { corpus: target._tag, ...(joins === undefined ? {} : { joins }), same, differences }
 })
 
 const differenceOf = (comparison: Exclude<Comparison, { readonly _tag: "same" }>): Difference => {
@@ -66,7 +74,14 @@ const differenceOf = (comparison: Exclude<Comparison, { readonly _tag: "same" }>
     case "open":
       return { type: "open", source: comparison.entry.source, path: comparison.entry.path }
     case "stray":
-    case "foreign":
-      return { type: comparison._tag, file: comparison.file.name, displayName: comparison.file.displayName }
+    case "foreign": {
+      const { displayName, marker, name } = comparison.file
+      return {
+        type: comparison._tag,
+        file: name,
+        displayName,
+        ...(comparison._tag === "stray" || marker === undefined ? {} : { pipeline: pipelineOf(marker) })
+      }
+    }
   }
 }

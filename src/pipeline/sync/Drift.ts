@@ -1,8 +1,9 @@
 import { Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
-import type { FileOutcome } from "../../domain/Report.ts"
+import type { FileOutcome, Others } from "../../domain/Report.ts"
 import { type LedgerEntry, recoveredPath, type Scan } from "../../ports/Ledger.ts"
 import { compareTarget } from "./Comparing.ts"
+import { countOthers } from "./Others.ts"
 import type { Work } from "./Scanning.ts"
 import { markerSource, type SyncSpec } from "./SyncSpec.ts"
 
@@ -14,9 +15,11 @@ export interface Drift {
   readonly sources: ReadonlySet<string>
   /** The ledger as it would be had it seen that: what is lost is to be stored again, what carries our mark is known. */
   readonly over: (scan: Scan) => Scan
+  /** The corpus holds these and nothing of this pipeline's: a run would be its first in there. */
+  readonly joins: Others | undefined
 }
 
-export const noDrift: Drift = { lost: new Map(), sources: new Set(), over: (scan) => scan }
+export const noDrift: Drift = { joins: undefined, lost: new Map(), sources: new Set(), over: (scan) => scan }
 
 const drifted = "drift"
 
@@ -41,6 +44,7 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(
   const corrected = new Map<string, LedgerEntry>()
   const lost = new Map<string, number>()
   const strays = new Map<string, Array<LedgerEntry>>()
+  const others = countOthers(pipeline)
   const correct = (entry: LedgerEntry, message: string) => {
     // What was not to be had before is not put back.
     if (entry.state !== "done") return void corrected.set(key(entry.source, entry.path), entry)
@@ -48,6 +52,8 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(
     lost.set(entry.source, (lost.get(entry.source) ?? 0) + 1)
   }
   yield* compareTarget(scope, pipeline, { corpus, known: true }, (comparison) => Effect.sync(() => {
+    if (comparison._tag === "foreign") return others.see(comparison.file)
+    others.seeOwn()
     switch (comparison._tag) {
       case "missing": {
         const { file: _, ...entry } = comparison.entry
@@ -60,8 +66,8 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(
         const source = ours.get(marker.source)
         if (source === undefined) return
         const path = recoveredPath(marker.pathHash)
-        const others = strays.get(key(source, path)) ?? []
-        strays.set(key(source, path), [...others, {
+        const before = strays.get(key(source, path)) ?? []
+        strays.set(key(source, path), [...before, {
           source,
           path,
           state: "done",
@@ -74,7 +80,7 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(
     }
   }))
   const touched = new Set([...corrected.values(), ...[...strays.values()].flat()].map(({ source }) => source))
-  return { lost, sources: touched, over: corrected.size + strays.size === 0 ? noDrift.over : overlay(corrected, strays) } satisfies Drift
+  return { joins: others.joined(), lost, sources: touched, over: corrected.size + strays.size === 0 ? noDrift.over : overlay(corrected, strays) } satisfies Drift
 })
 
 const key = (source: string, path: string): string => `${source}\n${path}`

@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect"
 import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
-import type { Counts, FileOutcome } from "../../domain/Report.ts"
+import type { Counts, FileOutcome, Others } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
@@ -13,6 +13,7 @@ import { driftNote, driftOf, findDrift, noDrift } from "./Drift.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { checkSources, importOnlyNote, isHandedOver } from "./HandOver.ts"
 import { makeIncrements } from "./Increments.ts"
+import { joinsNote, othersIn, replacesNote } from "./Others.ts"
 import { recoverLedger } from "./Recovery.ts"
 import { decodeWork, scanSources, type Work } from "./Scanning.ts"
 import { entriesOf, filesText, isOurs, isServiceEntry } from "./ServiceFiles.ts"
@@ -28,7 +29,12 @@ export type PlanItem =
 
 /** What a run would do. Nothing was written to the target. */
 export interface Plan {
-  readonly corpus: { readonly action: "create" | "keep" | "update" | "replace"; readonly changes: ReadonlyArray<Change> }
+  readonly corpus: {
+    readonly action: "create" | "keep" | "update" | "replace"
+    readonly changes: ReadonlyArray<Change>
+    /** Whose files are in it, where a run would be the pipeline's first in there, or would put another in its place. */
+    readonly others?: Others
+  }
   /** As a run would report it; `deleted` and `held` are what it would delete and hold. */
   readonly totals: Counts
   readonly chunks: number
@@ -72,11 +78,15 @@ export const plan = Effect.fn("plan")(function*(
   const replaced = target._tag === "found" && target.changes.some((change) => change.forcesReplacement)
   // A corpus yet to be made holds nothing, whatever the ledger remembers of another.
   const scope = target._tag === "missing" || replaced ? `${own}#new` : own
-  if (target._tag === "found" && target.adopted && !replaced) {
+  const met = yield* Effect.gen(function*() {
+    if (target._tag === "missing") return
+    if (replaced) return yield* othersIn(target.corpus.name, spec.pipeline)
+    if (!target.adopted) return
     yield* ledger.reset(own, { corpus: target.corpus.name })
-    yield* recoverLedger(own, target.corpus.name, spec.pipeline, spec.sources.map(({ id }) => id))
-  }
+    return yield* recoverLedger(own, target.corpus.name, spec.pipeline, spec.sources.map(({ id }) => id))
+  })
   const drift = target._tag === "found" && !target.adopted && !replaced ? yield* findDrift(own, target.corpus.name, spec) : noDrift
+  const others = met ?? drift.joins
 
   const held = (ids: ReadonlyArray<{ readonly id: string }>, wanted: typeof isOurs) =>
     engine.imports === undefined ? Effect.succeed(new Map<string, ReadonlyArray<LedgerEntry>>()) : entriesOf(scope, ids.map(({ id }) => id), wanted)
@@ -163,7 +173,8 @@ export const plan = Effect.fn("plan")(function*(
     const result: Plan = {
       corpus: {
         action: target._tag === "missing" ? "create" : replaced ? "replace" : changes.length > 0 ? "update" : "keep",
-        changes
+        changes,
+        ...(others === undefined ? {} : { others })
       },
       totals: tally.totals,
       chunks: tally.chunks,
@@ -174,6 +185,7 @@ export const plan = Effect.fn("plan")(function*(
         engine.uploadsPerMinute === undefined ? 0 : uploads / engine.uploadsPerMinute
       ),
       warnings: [
+        ...(others === undefined ? [] : [(replaced ? replacesNote : joinsNote)(`"${spec.corpus.displayName}"`, others)]),
         ...(handedOver === 0 ? [] : [
           `${handedOver} files are fetched by the service itself: what it will cut and embed is estimated from their size (${estimated} chunks)`
         ]),

@@ -7,6 +7,7 @@ import { pages } from "../../ports/Paging.ts"
 import { ignoreMissing } from "./Applying.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { isImporting } from "./Imported.ts"
+import { countOthers } from "./Others.ts"
 import { markerSource } from "./SyncSpec.ts"
 
 const batchSize = 500
@@ -53,7 +54,8 @@ export const settleIntents = Effect.fn("sync.settleIntents")(function*(scope: st
 
 /**
  * Rebuilds the ledger of a corpus we find filled by this pipeline (a new machine, a lost data directory) from the
- * markers its files carry. Files without our mark stay unknown, and so are never deleted.
+ * markers its files carry. Files without our mark stay unknown, and so are never deleted; answers whose they are, where none
+ * are ours.
  */
 export const recoverLedger = Effect.fn("sync.recoverLedger")(function*(
   scope: string,
@@ -64,11 +66,13 @@ export const recoverLedger = Effect.fn("sync.recoverLedger")(function*(
   const ledger = yield* Ledger
   const files = yield* Files
   const ours = new Map(sources.map((source) => [markerSource(pipeline, source), source]))
+  const others = countOthers(pipeline)
   yield* pages((page) => files.list(corpus, page)).pipe(
     Stream.grouped(batchSize),
     Stream.runForEach((batch) =>
       ledger.write(scope, {
         put: batch.flatMap((file): ReadonlyArray<LedgerEntry> => {
+          others.see(file)
           const source = file.marker === undefined ? undefined : ours.get(file.marker.source)
           return file.marker === undefined || source === undefined ? [] : [{
             source,
@@ -83,6 +87,7 @@ export const recoverLedger = Effect.fn("sync.recoverLedger")(function*(
       })
     )
   )
+  return others.joined()
 })
 
 const key = (source: string, pathHash: string): string => `${source}\n${pathHash}`

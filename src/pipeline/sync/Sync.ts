@@ -51,8 +51,8 @@ export const sync = Effect.fn("sync")(function*(
   const target = yield* readyTarget(scope, spec.corpus, options.replace ?? false)
   const { corpus } = target
   yield* emit({ type: "corpus", corpus, action: target.action })
-  if (target.adopted) yield* recoverLedger(scope, corpus, spec.pipeline, spec.sources.map(({ id }) => id))
-  else if (target.action === "found") yield* settleIntents(scope, corpus, spec.pipeline)
+  const met = target.adopted ? yield* recoverLedger(scope, corpus, spec.pipeline, spec.sources.map(({ id }) => id)) : undefined
+  if (target.action === "found" && !target.adopted) yield* settleIntents(scope, corpus, spec.pipeline)
   const importer = engine.imports === undefined ? undefined : Importing.make({
     spec,
     corpus,
@@ -70,6 +70,8 @@ export const sync = Effect.fn("sync")(function*(
   const drift = target.action === "found" && !target.adopted && options.checkTarget !== false
     ? yield* findDrift(scope, corpus, spec)
     : noDrift
+  const others = met ?? drift.joins
+  if (others !== undefined) yield* emit({ type: "joins", corpus, others })
   for (const [source, count] of drift.lost) tally.noted(source, driftNote(count))
   /** What the engine imported of sources that we list now: it gives way to what we store. */
   const imported = engine.imports === undefined

@@ -116,7 +116,9 @@ export const readyTarget = Effect.fn("sync.readyTarget")(function*(
       return yield* new ServiceError({
         code: "FAILED_PRECONDITION",
         message: `the corpus cannot be changed in place: ${what} forces replacement`,
-        fix: "see `sluice plan`; run again with --replace to build a new corpus and delete this one"
+        fix: adopted
+          ? "see `sluice plan`, which says whose files it holds; give yours another displayName, or run again with --replace to build a new corpus and delete this one"
+          : "see `sluice plan`; run again with --replace to build a new corpus and delete this one"
       })
     }
     // A crash may have come between creating the new corpus and recording it.

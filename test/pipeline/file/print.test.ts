@@ -10,7 +10,7 @@ const place = "projects/acme/locations/us-central1"
 const sharePoint = { site: "Handbook", clientId: "c", tenantId: "t", clientSecret: secret }
 const openai = { url: "http://h/v1", model: "m", apiKey: secret }
 
-const engines = ["embedded", { vertex: { project: "acme", location: "us-central1", quotaProject: "12" } }] as const
+const engines = ["embedded", { vertex: { project: "acme", location: "us-central1", quotaProject: "12", requestsPerMinute: 600 } }] as const
 const databases = [
   "managed",
   { weaviate: { httpEndpoint: "https://w.example", collectionName: "Kb", apiKey: secret } },

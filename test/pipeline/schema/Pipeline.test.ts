@@ -121,6 +121,13 @@ describe("forEngine", () => {
     expect(sectionPath(pipeline, "vertex", "vectorDb")).toEqual(["corpus", "vectorDb"])
   })
 
+  it("takes what the engines say of the service before the engine's own", () => {
+    const own = { project: "acme", location: "us-central1", baseUrl: "http://127.0.0.1:8686", quotaProject: "payer", requestsPerMinute: 600 }
+    const hosted = definePipeline({ ...minimal, engine: { vertex: own }, engines: { vertex: { requestsPerMinute: 1200 } } })
+    expect(Result.getOrThrow(forEngine(hosted, "vertex")).engine).toEqual({ _tag: "vertex", ...own, requestsPerMinute: 1200 })
+    expect(Result.getOrThrow(forEngine({ ...hosted, engines: {} })).engine).toEqual({ _tag: "vertex", ...own })
+  })
+
   it("says which settings the engine lacks", () => {
     const problems = Result.match(forEngine(definePipeline(minimal), "vertex"), { onSuccess: () => [], onFailure: (problems) => problems })
     expect(problems.map(({ rule }) => rule)).toEqual(["the vertex engine needs a project", "the vertex engine needs a location"])

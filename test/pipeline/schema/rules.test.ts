@@ -303,7 +303,7 @@ const cases: ReadonlyArray<RuleCase> = [
       [
         { ...minimal, parsing: { layout: { processor: "p", maxRequestsPerMinute: 0 } } },
         "parsing.layout.processor: must be the resource name of a document processor: projects/{project}/locations/{location}/processors/{id} or projects/{project}/locations/{location}/processors/{id}/processorVersions/{id}",
-        "parsing.layout.maxRequestsPerMinute: must be a whole number from 1 to 2147483647"
+        "parsing.layout.maxRequestsPerMinute: must be a whole number, 1 or more"
       ],
       [{ ...minimal, parsing: { llm: {} } }, "parsing.llm.model: is required"],
       [{ ...minimal, parsing: { layout: { processor: `${place}/processors/p` }, llm: { model: "m" } } }, "parsing: takes exactly one of layout or llm, not layout and llm"]
@@ -326,7 +326,7 @@ const cases: ReadonlyArray<RuleCase> = [
       imports({ maxDelete: 0 })
     ],
     breaks: [
-      [imports({ maxEmbeddingRequestsPerMinute: 0 }), "import.maxEmbeddingRequestsPerMinute: must be a whole number from 1 to 2147483647"],
+      [imports({ maxEmbeddingRequestsPerMinute: 0 }), "import.maxEmbeddingRequestsPerMinute: must be a whole number, 1 or more"],
       [imports({ resultSink: "bq://p.d" }), "import.resultSink: must be a gs:// object or a bq:// table"],
       [imports({ maxDelete: "101%" }), "import.maxDelete: must be a percentage from 0% to 100%, or a number of files"],
       [imports({ maxDelete: -1 }), "import.maxDelete: must be 0 or more"],
@@ -361,7 +361,7 @@ const cases: ReadonlyArray<RuleCase> = [
     rule: "how many contexts is a positive number",
     keeps: [withRetrieve({ topK: 1 })],
     breaks: [
-      [withRetrieve({ topK: 0 }), "stages[0].retrieve.topK: must be a whole number from 1 to 2147483647"],
+      [withRetrieve({ topK: 0 }), "stages[0].retrieve.topK: must be a whole number, 1 or more"],
       [withRetrieve({ topK: 1.5 }), "stages[0].retrieve.topK: must be an integer"]
     ]
   },
@@ -424,7 +424,7 @@ const cases: ReadonlyArray<RuleCase> = [
       [withStages("retrieve"), "stages[0]: retrieve is written with its settings"],
       [
         withStages({ generate: {} }, { retrieve: { topK: 0 } }),
-        "stages[1].retrieve.topK: must be a whole number from 1 to 2147483647",
+        "stages[1].retrieve.topK: must be a whole number, 1 or more",
         "stages[0]: generate needs a retrieve stage before it"
       ]
     ]
@@ -433,12 +433,16 @@ const cases: ReadonlyArray<RuleCase> = [
     rule: "an engine is embedded or vertex with its place",
     keeps: [
       { ...minimal, engine: "embedded" },
-      { ...minimal, engine: { vertex: { project: "acme", location: "us-central1", baseUrl: "http://127.0.0.1:8080", quotaProject: "123" } } }
+      { ...minimal, engine: { vertex: { project: "acme", location: "us-central1", baseUrl: "http://127.0.0.1:8080", quotaProject: "123", requestsPerMinute: 600 } } }
     ],
     breaks: [
       [{ ...minimal, engine: "vertex" }, "engine: vertex is written with its settings"],
       [{ ...minimal, engine: { vertex: { project: "acme" } } }, "engine.vertex.location: is required"],
-      [{ ...minimal, engine: { vertex: { project: "acme", location: "Iowa" } } }, "engine.vertex.location: must be a location"]
+      [{ ...minimal, engine: { vertex: { project: "acme", location: "Iowa" } } }, "engine.vertex.location: must be a location"],
+      [
+        { ...minimal, engine: { vertex: { project: "acme", location: "us-central1", requestsPerMinute: 0 } } },
+        "engine.vertex.requestsPerMinute: must be a whole number, 1 or more"
+      ]
     ]
   },
   {

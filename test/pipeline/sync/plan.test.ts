@@ -106,6 +106,20 @@ describe("plan", () => {
       assert.strictEqual(result.corpus.action, "replace")
       assert.deepInclude(result.corpus.changes[0], { field: "corpus.embedding.model", to: "other", forcesReplacement: true })
       assert.deepStrictEqual(items, ["added a.md"])
+      assert.notProperty(result.corpus, "others")
+    }).pipe(Effect.scoped))
+
+  it.effect("warns that replacing a corpus found by its name deletes files of others", () =>
+    Effect.gen(function*() {
+      const { look, run, source } = yield* setUp
+      source.items = { "a.md": { text: "one" } }
+      yield* run()
+      const other = { pipeline: "other", corpus: { displayName: "Test", vectorDb: { _tag: "managed" }, embeddingModel: "other" } } as const
+      const { result } = yield* look(other)
+      assert.deepStrictEqual([result.corpus.action, result.corpus.others], ["replace", { files: 1, pipelines: { test: 1 }, unmarked: 0 }])
+      assert.include(result.warnings[0], "--replace deletes corpus \"Test\" with 1 file of others (1 of pipeline test)")
+      const error = yield* Effect.flip(run(other))
+      assert.include("fix" in error ? error.fix : "", "another displayName")
     }).pipe(Effect.scoped))
 
   it.effect("shows held deletes and listings that were cut short", () =>

@@ -1,0 +1,57 @@
+import { Effect, Stream } from "effect"
+import type { CorpusName } from "../../domain/Corpus.ts"
+import type { Marker, RagFile } from "../../domain/RagFile.ts"
+import type { Others } from "../../domain/Report.ts"
+import { Files } from "../../ports/Files.ts"
+import { pages } from "../../ports/Paging.ts"
+
+/** The pipeline that a mark names: what comes before the source, as neither name may hold a slash. */
+export const pipelineOf = ({ source }: Marker): string => source.split("/")[0] ?? ""
+
+/** Counts the files of a corpus that are not the pipeline's, as a listing passes by. */
+export const countOthers = (pipeline: string) => {
+  const pipelines = new Map<string, number>()
+  let unmarked = 0
+  let own = false
+  const found = (): Others | undefined => {
+    const files = [...pipelines.values()].reduce((sum, n) => sum + n, unmarked)
+    return files === 0 ? undefined : { files, pipelines: Object.fromEntries(pipelines), unmarked }
+  }
+  return {
+    see: ({ marker }: RagFile): void => {
+      const owner = marker === undefined ? undefined : pipelineOf(marker)
+      if (owner === undefined) unmarked += 1
+      else if (owner === pipeline) own = true
+      else pipelines.set(owner, (pipelines.get(owner) ?? 0) + 1)
+    },
+    /** The ledger knows of something that the pipeline put there. */
+    seeOwn: (): void => void (own = true),
+    found,
+    /** Those that a pipeline new to the corpus joins: nothing where it has files of its own there. */
+    joined: (): Others | undefined => (own ? undefined : found())
+  }
+}
+
+/** {@link countOthers} over a listing of its own. */
+export const othersIn = Effect.fnUntraced(function*(corpus: CorpusName, pipeline: string) {
+  const files = yield* Files
+  const others = countOthers(pipeline)
+  yield* pages((page) => files.list(corpus, page)).pipe(Stream.runForEach((file) => Effect.sync(() => others.see(file))))
+  return others.found()
+})
+
+/** Whose files those are, for a person. */
+const othersText = ({ files, pipelines, unmarked }: Others): string => {
+  const whose = [
+    ...Object.entries(pipelines).map(([pipeline, n]) => `${n} of pipeline ${pipeline}`),
+    ...(unmarked === 0 ? [] : [`${unmarked} without a pipeline's mark`])
+  ]
+  return `${files} ${files === 1 ? "file" : "files"} of others (${whose.join(", ")})`
+}
+
+/** What a pipeline does that finds a corpus of its name with files of others in it. */
+export const joinsNote = (corpus: string, others: Others): string =>
+  `joins corpus ${corpus}, which holds ${othersText(others)}; what both store is found twice, and another corpus.displayName keeps them apart`
+
+export const replacesNote = (corpus: string, others: Others): string =>
+  `a run with --replace deletes corpus ${corpus} with ${othersText(others)}; another corpus.displayName keeps them`
