@@ -2,6 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
+import type { Explanation } from "../../src/domain/Retrieval.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
 import { Embedder } from "../../src/ports/Embedder.ts"
 import { Files } from "../../src/ports/Files.ts"
@@ -101,6 +102,59 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
       const apples = found[0]?.explanation?.terms.find(({ from, term }) => (from ?? term) === "apples")
       assert.strictEqual(apples?.termFrequency, 2)
       assert.strictEqual(apples?.documentFrequency, 1)
+    }))
+
+  it.effect("finds the subject of a question, not its grammar, which is rare in formal texts", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      const texts = {
+        limit: "Every line of a source file has a maximal length of 79 characters.",
+        chat: "What is this about? It does what it does, and a line about that may follow.",
+        dose: "The dose is written on the package.",
+        ends: "A line of text ends with a mark.",
+        rows: "The length of a table's row is free.",
+        draw: "A drawn line has a length in millimetres."
+      }
+      for (const [name, text] of Object.entries(texts)) yield* files.upload(textFile(corpus, name, text))
+      const ask = (query: string, alpha?: number) =>
+        Effect.flatMap(Retrieval, (retrieval) =>
+          retrieval.retrieve({ corpus, query, explain: true, ...(alpha === undefined ? {} : { hybrid: { alpha } }) }))
+
+      const question = "What does it say about the maximal line length?"
+      const [best] = yield* ask(question)
+      assert.strictEqual(best?.sourceDisplayName, "limit")
+      const [plain] = yield* ask(question, 0)
+      assert.isDefined(plain)
+      assert.strictEqual(plain.sourceDisplayName, "chat", "BM25 alone weighs every word, as Lucene does")
+      assert.isTrue(plain.explanation?.terms.every(({ factor }) => factor === undefined))
+
+      const lowered = (yield* ask(question)).find(({ sourceDisplayName }) => sourceDisplayName === "chat")?.explanation
+      assert.isDefined(lowered)
+      assert.deepStrictEqual(
+        lowered.terms.filter(({ factor }) => factor !== undefined).map(({ factor, from, term }) => [from ?? term, factor]),
+        [["What", 0.1], ["does", 0.1], ["about", 0.1]]
+      )
+      assert.closeTo(lowered.sparse, lowered.terms.reduce((sum, { weight }) => sum + weight, 0), 1e-9)
+      const weightOf = (explanation: Explanation | undefined) =>
+        explanation?.terms.find(({ term }) => term === "about")?.weight ?? Number.NaN
+      assert.closeTo(weightOf(lowered), 0.1 * weightOf(plain.explanation), 1e-9)
+
+      const [said] = yield* ask("what about")
+      assert.strictEqual(said?.sourceDisplayName, "chat", "a query of nothing else keeps its words")
+      yield* files.upload(textFile(corpus, "us", "Taxes in the US are due in April."))
+      const [named] = yield* ask("US")
+      assert.deepInclude(named?.explanation?.terms[0], { term: "us" })
+      assert.isUndefined(named?.explanation?.terms[0]?.factor)
+    }))
+
+  it.effect("takes no word of grammar for a misspelling", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      yield* files.upload(textFile(corpus, "a", "The dose is written on the package, which you may keep."))
+      const [hit] = yield* (yield* Retrieval).retrieve({ corpus, query: "Does you keep the package?", explain: true })
+      assert.deepStrictEqual(hit?.explanation?.terms.map(({ term }) => term), ["you", "keep", "packag"])
     }))
 
   it.effect("includes what only words found when it filters by distance", () =>

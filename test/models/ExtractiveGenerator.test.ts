@@ -76,6 +76,15 @@ describe("ExtractiveGenerator", () => {
       })
     }))
 
+  it.effect("takes the number of a name for that name's only, which a file's name may have too", () =>
+    Effect.gen(function*() {
+      const question = "What does Norm 8 say about line length?"
+      const other = context("norm-0012.md", "Rows\n\nThe length of UTF-8 text is counted in bytes.")
+      const meant = context("norm-0008.md", "Layout\n\nLimit the length of all lines to 79 characters.")
+      assert.strictEqual((yield* ask(question, [other])).text, "The corpus does not answer this.")
+      assert.strictEqual((yield* ask(question, [other, meant])).text, "Limit the length of all lines to 79 characters. [1]")
+    }))
+
   it.effect("cites to the letter, to the byte and to the page, and supports each sentence", () =>
     Effect.gen(function*() {
       for (const [question] of answers) {

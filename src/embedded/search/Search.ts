@@ -55,7 +55,10 @@ export class Search {
   run(corpus: CorpusRow, request: SearchRequest): ReadonlyArray<Context> {
     const index = this.#index(corpus)
     const terms = request.alpha < 1 || request.explain
-      ? queryTerms(index, request.query, request.correctSpelling ? () => this.#spellingOf(index) : undefined)
+      ? queryTerms(index, request.query, {
+        lowerGrammar: request.alpha > 0,
+        spelling: request.correctSpelling ? () => this.#spellingOf(index) : undefined
+      })
       : []
     const sparse = sparseScores(index, terms, this.#zeros("sparse", index.slots))
     const dense = request.vector === undefined ? undefined : this.#dense.cosines(index, request.vector, this.#zeros("dense", index.slots))

@@ -13,6 +13,7 @@ export const explain = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, hi
       term: term.term,
       ...(term.from === term.term ? {} : { from: term.from }),
       ...(term.corrected ? { corrected: true } : {}),
+      ...(term.factor === 1 ? {} : { factor: term.factor }),
       documentFrequency: term.found.documentFrequency,
       termFrequency,
       weight: termScore(term.weight, termFrequency, index.norms[hit.id] ?? 0)

@@ -30,7 +30,7 @@ export const evidenceFor = (
   units: ReadonlyArray<Unit>
 ): { readonly evidence: ReadonlyArray<Evidence>; readonly weights: ReadonlyArray<number> } => {
   const matcher = matcherOf(question, contexts, units)
-  const own = units.map((unit) => question.terms.map((_, term) => matcher(term, unit.wordSet, unit.normal)))
+  const own = units.map((unit) => question.terms.map((_, term) => matcher(term, unit)))
   const weights = weightsOf(question, own)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const share = (matches: ReadonlyArray<number>): number =>
@@ -39,11 +39,12 @@ export const evidenceFor = (
   const ofContext = contexts.map((_, context) => best(units.flatMap((unit, at) => (unit.context === context ? [own[at]!] : []))))
   const matchesOf = (text: string): Array<number> => {
     const normal = normalize(text)
-    const words = new Set(wordsOfNormal(normal))
-    return question.terms.map((_, term) => matcher(term, words, normal))
+    const words = wordsOfNormal(normal)
+    const told = { normal, words, wordSet: new Set(words) }
+    return question.terms.map((_, term) => matcher(term, told))
   }
   const ofHeadings = contexts.map((context) =>
-    matchesOf([...context.headings, context.sourceDisplayName.replace(/\.\w+$/, ""), context.metadata?.["title"] ?? ""].join("\n")))
+    matchesOf([...context.headings, nameOf(context), context.metadata?.["title"] ?? ""].join("\n")))
   const ofAbove = new Map([...new Set(units.map(({ above }) => above))].map((above) => [above, matchesOf(above)]))
 
   const evidence = units.map((unit, at): Evidence => {
@@ -63,6 +64,10 @@ export const evidenceFor = (
   return { evidence, weights }
 }
 
+/** Of the file, without its ending and the zeros that make names sort: what `rule-0008.md` says of itself is "rule 8". */
+const nameOf = ({ sourceDisplayName }: Context): string =>
+  sourceDisplayName.replace(/\.\w+$/, "").replace(/(?<!\d)0+(?=\d)/g, "")
+
 /** Best of each term over several units. */
 const best = (rows: ReadonlyArray<ReadonlyArray<number>>): Array<number> =>
   (rows[0] ?? []).map((_, term) => Math.max(...rows.map((row) => row[term]!)))
@@ -76,7 +81,7 @@ const weightsOf = (question: Question, own: ReadonlyArray<ReadonlyArray<number>>
   })
 
 /**
- * How much of a term a set of words has: 1 for the word, less for a relative of it (a longer or shorter form, a part
+ * How much of a term a text has: 1 for the word, less for a relative of it (a longer or shorter form, a part
  * of a compound) or, when no context has the word, a probable misspelling.
  */
 const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, units: ReadonlyArray<Unit>) => {
@@ -84,15 +89,19 @@ const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, units: 
   for (const unit of units) for (const word of unit.words) vocabulary.add(word)
   for (const context of contexts) for (const word of foldedWords(context.headings.join("\n"))) vocabulary.add(word)
   const relatives = question.terms.map((term) => (term.cjk ? new Map<string, number>() : relativesOf(term, vocabulary)))
-  return (at: number, words: ReadonlySet<string>, normal: string): number => {
+  return (at: number, { normal, words, wordSet }: Pick<Unit, "normal" | "words" | "wordSet">): number => {
     const term = question.terms[at]!
     if (term.cjk) return cjkMatch(term.key, normal)
-    if (words.has(term.key)) return 1
+    if (wordSet.has(term.key)) return term.of === undefined || isBeside(words, term.key, term.of) ? 1 : 0
     let credit = 0
-    for (const [word, value] of relatives[at]!) if (value > credit && words.has(word)) credit = value
+    for (const [word, value] of relatives[at]!) if (value > credit && wordSet.has(word)) credit = value
     return credit
   }
 }
+
+/** Whether a number stands within two words of its name: "8 May" has May 8, and so has "May 7 and 8". */
+const isBeside = (words: ReadonlyArray<string>, number: string, name: string): boolean =>
+  words.some((word, at) => word === number && words.slice(Math.max(0, at - 2), at + 3).includes(name))
 
 const relativesOf = (term: Term, vocabulary: ReadonlySet<string>): Map<string, number> => {
   const found = new Map<string, number>()

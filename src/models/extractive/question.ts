@@ -13,6 +13,8 @@ export interface Term {
    * answer), 0.5 for words that only say what sort of text is wanted, 1 otherwise.
    */
   readonly importance: number
+  /** Of a short number, the name it belongs to: the 8 of "PEP 8" is not any 8. Longer ones, such as years, tell enough. */
+  readonly of?: string
 }
 
 export interface Question {
@@ -24,7 +26,7 @@ export interface Question {
 
 const generic = new Set(
   `details guideline guidelines information policies policy procedure procedures process regel regeln requirements
-  richtlinie richtlinien rule rules steps way ways`.split(/\s+/)
+  richtlinie richtlinien rule rules say says steps way ways`.split(/\s+/)
 )
 const cjkWords = new Intl.Segmenter("zh", { granularity: "word" })
 
@@ -36,6 +38,7 @@ export const questionOf = (asked: string): Question => {
   const raw = rawWords(text)
   const stop = stopWordsOf(raw.map(({ word }) => word))
   const terms = new Map<string, Term>()
+  let name: { readonly key: string; readonly end: number } | undefined
   raw.forEach(({ word, at }, index) => {
     const normal = normalize(word)
     if (isCjk(normal)) {
@@ -48,7 +51,9 @@ export const questionOf = (asked: string): Question => {
     const key = stem(normal)
     const capital = index > 0 && /^\p{Lu}/u.test(word) && !/[.?!]\s*$/.test(text.slice(0, at))
     const importance = generic.has(normal) ? 0.5 : capital || /\p{N}/u.test(word) ? 1.5 : 1
-    terms.set(key, { key, cjk: false, importance: Math.max(importance, terms.get(key)?.importance ?? 0) })
+    const of = /^\p{N}{1,3}$/u.test(word) && name !== undefined && /^[\s-]$/.test(text.slice(name.end, at)) ? { of: name.key } : {}
+    terms.set(key, { key, cjk: false, importance: Math.max(importance, terms.get(key)?.importance ?? 0), ...of })
+    name = capital ? { key, end: at + word.length } : undefined
   })
   return { terms: [...terms.values()], words: new Set(foldedWords(text)), type: typeOf(text) }
 }
