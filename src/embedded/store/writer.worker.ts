@@ -13,12 +13,6 @@ import { Committer } from "./Committer.ts"
 /** Commands of one group: bounds how long the database is locked. */
 const groupSize = 512
 
-/**
- * Milliseconds that a group waits, at most, for more commands: as long as the last commit took. One that comes alone
- * is committed at once; of many, fewer groups are made, and of fewer segments.
- */
-const longestWait = 50
-
 /** Milliseconds without a command after which segments are merged in earnest: while files come in, it would be for nothing. */
 const quietTime = 200
 
@@ -45,8 +39,6 @@ const committer = (): Committer => {
 
 const waiting: Array<CommandMessage> = []
 let scheduled = false
-/** How long the last commit took. */
-let lastCommit = 0
 let delay = quietTime
 /** No more commands come: the thread ends when those it has are done. */
 let closing = false
@@ -56,16 +48,12 @@ const schedule = (): void => {
   clearTimeout(quiet)
   if (scheduled) return
   scheduled = true
-  const wait = waiting.length < groupSize ? Math.min(longestWait, Math.floor(lastCommit)) : 0
-  if (wait === 0) setImmediate(turn)
-  else setTimeout(turn, wait)
+  setImmediate(turn)
 }
 
 const turn = (): void => {
   scheduled = false
-  const began = performance.now()
   reply(commit(waiting.splice(0, groupSize)))
-  lastCommit = performance.now() - began
   if (merge("busy") || waiting.length > 0) schedule()
   else settle()
 }
@@ -107,7 +95,6 @@ port.on("message", (message: ReadonlyArray<CommandMessage> | "close") => {
     port.close()
     closing = true
     delay = 0
-    lastCommit = 0
     schedule()
     return
   }
