@@ -98,6 +98,27 @@ export interface ToolConfig {
   }
 }
 
+export const harmCategories = [
+  "HARM_CATEGORY_UNSPECIFIED",
+  "HARM_CATEGORY_HATE_SPEECH",
+  "HARM_CATEGORY_DANGEROUS_CONTENT",
+  "HARM_CATEGORY_HARASSMENT",
+  "HARM_CATEGORY_SEXUALLY_EXPLICIT",
+  "HARM_CATEGORY_CIVIC_INTEGRITY",
+  "HARM_CATEGORY_JAILBREAK"
+] as const
+
+export const harmBlockThresholds = [
+  "HARM_BLOCK_THRESHOLD_UNSPECIFIED",
+  "BLOCK_LOW_AND_ABOVE",
+  "BLOCK_MEDIUM_AND_ABOVE",
+  "BLOCK_ONLY_HIGH",
+  "BLOCK_NONE",
+  "OFF"
+] as const
+
+export const harmBlockMethods = ["HARM_BLOCK_METHOD_UNSPECIFIED", "SEVERITY", "PROBABILITY"] as const
+
 export interface SafetySetting {
   readonly category?: string
   readonly threshold?: string

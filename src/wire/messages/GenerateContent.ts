@@ -1,30 +1,16 @@
+import { finishReasons, harmBlockMethods, harmBlockThresholds, harmCategories } from "../../domain/generation/Generation.ts"
 import { bool, double, enumeration, float, int32, kept, list, map, message, of, only, type Of, optional, string, timestamp } from "../Message.ts"
 import { Content } from "./Content.ts"
 import { GenerationConfig } from "./GenerationConfig.ts"
 import { GroundingMetadata } from "./Grounding.ts"
 import { Tool, ToolConfig } from "./Tool.ts"
 
-const harmCategory = enumeration("HarmCategory", [
-  "HARM_CATEGORY_UNSPECIFIED",
-  "HARM_CATEGORY_HATE_SPEECH",
-  "HARM_CATEGORY_DANGEROUS_CONTENT",
-  "HARM_CATEGORY_HARASSMENT",
-  "HARM_CATEGORY_SEXUALLY_EXPLICIT",
-  "HARM_CATEGORY_CIVIC_INTEGRITY",
-  "HARM_CATEGORY_JAILBREAK"
-])
+const harmCategory = enumeration("HarmCategory", harmCategories)
 
 const SafetySetting = message("SafetySetting", {
   category: kept(harmCategory),
-  threshold: kept(enumeration("SafetySetting.HarmBlockThreshold", [
-    "HARM_BLOCK_THRESHOLD_UNSPECIFIED",
-    "BLOCK_LOW_AND_ABOVE",
-    "BLOCK_MEDIUM_AND_ABOVE",
-    "BLOCK_ONLY_HIGH",
-    "BLOCK_NONE",
-    "OFF"
-  ])),
-  method: enumeration("SafetySetting.HarmBlockMethod", ["HARM_BLOCK_METHOD_UNSPECIFIED", "SEVERITY", "PROBABILITY"])
+  threshold: kept(enumeration("SafetySetting.HarmBlockThreshold", harmBlockThresholds)),
+  method: enumeration("SafetySetting.HarmBlockMethod", harmBlockMethods)
 })
 
 export const GenerateContentRequest = message("GenerateContentRequest", {
@@ -99,19 +85,7 @@ const Candidate = message("Candidate", {
   score: only("v1", double),
   avgLogprobs: double,
   logprobsResult: of(LogprobsResult),
-  finishReason: enumeration("Candidate.FinishReason", [
-    "FINISH_REASON_UNSPECIFIED",
-    "STOP",
-    "MAX_TOKENS",
-    "SAFETY",
-    "RECITATION",
-    "OTHER",
-    "BLOCKLIST",
-    "PROHIBITED_CONTENT",
-    "SPII",
-    "MALFORMED_FUNCTION_CALL",
-    "MODEL_ARMOR"
-  ]),
+  finishReason: enumeration("Candidate.FinishReason", finishReasons),
   safetyRatings: list(of(SafetyRating)),
   finishMessage: optional(string),
   citationMetadata: of(message("CitationMetadata", { citations: list(of(Citation)) })),
