@@ -1,21 +1,10 @@
 import type { HttpClient } from "effect/http"
-import type { SecretVersion } from "../../src/domain/Secret.ts"
+import type { SharePointLibrary } from "../../src/domain/Import.ts"
 import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
 
 /** A document library of a SharePoint site, or a folder of it, read as an app of its own (client credentials). */
-export interface SharePointConfig {
-  /** Name of the site, `host:/sites/path`, its address, or its id (`host,guid,guid`). */
-  readonly site: string
-  /** The document library. */
-  readonly drive: { readonly name: string } | { readonly id: string }
-  /**
-   * Default: the whole library, and with it the site's pages if it is the site's default library (`Documents`).
-   */
-  readonly folder?: { readonly path: string } | { readonly id: string }
-  readonly clientId: string
-  readonly tenantId: string
-  readonly clientSecret: SecretVersion
+export interface SharePointConfig extends SharePointLibrary {
   /** Bytes; larger files are skipped. */
   readonly maxFileSize?: number
   /** Microsoft Graph. Default `https://graph.microsoft.com/v1.0`; national clouds have their own. */

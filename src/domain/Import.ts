@@ -31,8 +31,13 @@ export interface JiraAccount {
 
 /** A document library, or a folder of it. */
 export interface SharePointLibrary {
+  /** Name of the site, `host:/sites/path`, its address, or its id (`host,guid,guid`). */
   readonly site: string
+  /** The document library. */
   readonly drive: { readonly name: string } | { readonly id: string }
+  /**
+   * Default: the whole library, and with it the site's pages if it is the site's default library (`Documents`).
+   */
   readonly folder?: { readonly path: string } | { readonly id: string }
   readonly clientId: string
   readonly tenantId: string
