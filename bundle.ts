@@ -11,7 +11,7 @@ const external = (names: ReadonlyArray<string>) => names.map((name) => new RegEx
 /** Workers are entries, so that they can be started by file name from beside the code that starts them. */
 const workers = {
   textWorker: "src/text/pool/worker.ts",
-  storeWriter: "src/embedded/store/writer.worker.ts"
+  storeWriter: "src/engines/embedded/store/writer.worker.ts"
 }
 
 const output = (dir: string) => ({ dir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" }) as const
@@ -22,7 +22,7 @@ const fresh = `dist-${process.pid}`
 const bundles: ReadonlyArray<BuildOptions> = [
   // The library shares effect with the program that imports it.
   {
-    input: { index: "src/index.ts", connectors: "connectors/index.ts", server: "src/compose/server.ts", ...workers },
+    input: { index: "src/index.ts", connectors: "connectors/index.ts", server: "src/compose/Server.ts", ...workers },
     platform: "node",
     external: external(Object.keys(dependencies)),
     output: output(fresh)

@@ -5,8 +5,8 @@
  * (the subject is gone). Right is an answer to the first and none to the others. `SHOW=1` prints the answers.
  */
 import type { Context } from "../src/domain/Retrieval.ts"
-import { answerExtractively } from "../src/models/extractive/answer.ts"
-import { normalize } from "../src/models/extractive/words.ts"
+import { answerExtractively } from "../src/models/extractive/Answer.ts"
+import { normalize } from "../src/models/extractive/Words.ts"
 import { loadCollection } from "./collection.ts"
 
 const [folder, count = "300", topK = "8"] = process.argv.slice(2)

@@ -11,7 +11,7 @@ import { parseArgs } from "node:util"
 import { Schema } from "effect"
 import type { Chunking } from "../src/domain/Chunking.ts"
 import type { Block, Chunk, ParsedDocument } from "../src/domain/Document.ts"
-import { chunk } from "../src/text/chunk/chunk.ts"
+import { chunk } from "../src/text/chunk/Chunk.ts"
 
 const budget = 1000
 

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Context } from "../src/domain/Retrieval.ts"
 import { RagFileName } from "../src/domain/RagFile.ts"
-import { foldedWords, isCjk } from "../src/models/extractive/words.ts"
+import { foldedWords, isCjk } from "../src/models/extractive/Words.ts"
 
 export interface Doc {
   readonly id: string

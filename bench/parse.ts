@@ -10,10 +10,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { parseArgs } from "node:util"
 import type { DocumentProblem } from "../src/domain/Errors.ts"
-import { parse } from "../src/text/parse/parse.ts"
+import { parse } from "../src/text/parse/Parse.ts"
 import { ReadFailure } from "../src/text/parse/Reader.ts"
 import { defaultLimits } from "../src/text/Prepared.ts"
-import { quantile } from "./lib/statistics.ts"
+import { quantile } from "./lib/Statistics.ts"
 
 interface Result {
   readonly text?: string

@@ -15,11 +15,11 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { porter } from "../src/embedded/analysis/Porter.ts"
+import { porter } from "../src/search/analysis/Porter.ts"
 import { type Collection, collectionNames, readCollection } from "./quality/Collection.ts"
 import { withEngine } from "./quality/Engine.ts"
 import { evaluate, type Figures } from "./quality/Evaluate.ts"
-import { misspell } from "./quality/misspell.ts"
+import { misspell } from "./quality/Misspell.ts"
 
 const { positionals: [folder, ...wanted], values } = parseArgs({
   allowPositionals: true,

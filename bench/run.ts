@@ -12,12 +12,12 @@ import { cpus, tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { type CorpusOptions, defaultCorpus, writeCorpus } from "./corpus.ts"
-import { changedChunks, measure, measureCold, measureProgram, type Task } from "./lib/measure.ts"
-import { langchain } from "./lib/langchain.ts"
-import { builtCommandLine, sluice } from "./lib/sluice.ts"
+import { changedChunks, measure, measureCold, measureProgram, type Task } from "./lib/Measure.ts"
+import { langchain } from "./lib/Langchain.ts"
+import { builtCommandLine, sluice } from "./lib/Sluice.ts"
 import type { Cpu } from "./lib/Process.ts"
-import { warmUpQueries } from "./lib/statistics.ts"
-import { type Row, table } from "./lib/table.ts"
+import { warmUpQueries } from "./lib/Statistics.ts"
+import { type Row, table } from "./lib/Table.ts"
 
 const { values } = parseArgs({
   allowNegative: true,

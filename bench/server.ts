@@ -15,11 +15,11 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { Effect } from "effect"
 import { type CorpusOptions, corpusQueries, writeCorpus } from "./corpus.ts"
-import { builtCommandLine, sluice } from "./lib/sluice.ts"
-import { agree, bareUndici, hostedClient, port, type Retrieve } from "./server/callers.ts"
-import { compare } from "./server/load.ts"
-import { type Compared, report } from "./server/report.ts"
-import { serve } from "./server/serve.ts"
+import { builtCommandLine, sluice } from "./lib/Sluice.ts"
+import { agree, bareUndici, hostedClient, port, type Retrieve } from "./server/Callers.ts"
+import { compare } from "./server/Load.ts"
+import { type Compared, report } from "./server/Report.ts"
+import { serve } from "./server/Serve.ts"
 
 const { values } = parseArgs({
   options: {

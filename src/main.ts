@@ -3,10 +3,10 @@ import { Effect, Layer } from "effect"
 import packageJson from "../package.json" with { type: "json" }
 import { BatchLauncher } from "./cli/BatchLauncher.ts"
 import { cli } from "./cli/Cli.ts"
-import { ServerLauncher } from "./cli/commands/serve.ts"
+import { ServerLauncher } from "./cli/commands/Serve.ts"
 import { Launcher } from "./cli/Launcher.ts"
 import { ModelLauncher } from "./cli/ModelLauncher.ts"
-import { telemetry } from "./compose/telemetry.ts"
+import { telemetry } from "./compose/Telemetry.ts"
 import { ExitCode, type SecretError, type ServiceError, type StateError } from "./domain/Errors.ts"
 import type { Secrets } from "./ports/Secrets.ts"
 import type { Connectors, Services } from "./pipeline/Services.ts"
@@ -30,12 +30,12 @@ const connectors = load(async () => {
 const launcher = Layer.succeed(Launcher, {
   version: packageJson.version,
   fit: Effect.fnUntraced(function*(loaded, engine = loaded.pipeline.engine._tag) {
-    const { fit } = yield* load(() => import("./compose/fit.ts"))
+    const { fit } = yield* load(() => import("./compose/Fit.ts"))
     return yield* fit(loaded, engine, Object.keys(yield* connectors))
   }),
   layer: (pipeline, { dataDir, waiting, waitMs, writes }) =>
     Layer.unwrap(Effect.gen(function*() {
-      const { makeConnectors } = yield* load(() => import("./compose/connectors.ts"))
+      const { makeConnectors } = yield* load(() => import("./compose/Connectors.ts"))
       const options = {
         dataDir,
         ...(writes === undefined ? {} : { writes }),
@@ -44,34 +44,34 @@ const launcher = Layer.succeed(Launcher, {
       }
       const engine: Layer.Layer<Exclude<Services, Connectors> | Secrets, ServiceError | StateError | SecretError> =
         pipeline.engine._tag === "vertex"
-          ? (yield* load(() => import("./compose/vertex.ts"))).vertexServices(pipeline, options)
-          : (yield* load(() => import("./compose/embedded.ts"))).embeddedServices(pipeline, options)
+          ? (yield* load(() => import("./compose/Vertex.ts"))).vertexServices(pipeline, options)
+          : (yield* load(() => import("./compose/Embedded.ts"))).embeddedServices(pipeline, options)
       return makeConnectors(yield* connectors, { dataDir }).pipe(Layer.provideMerge(engine))
     })),
   checks: Effect.fnUntraced(function*(pipeline, options) {
     if (pipeline.engine._tag !== "vertex") return []
-    const { vertexChecks } = yield* load(() => import("./compose/vertex.ts"))
+    const { vertexChecks } = yield* load(() => import("./compose/Vertex.ts"))
     return yield* vertexChecks(pipeline, options)
   }),
   inspect: Effect.fnUntraced(function*(dataDir) {
-    const { inspect } = yield* load(() => import("./compose/inspect.ts"))
+    const { inspect } = yield* load(() => import("./compose/Inspect.ts"))
     return yield* inspect(dataDir)
   })
 })
 
 const modelLauncher = Layer.succeed(ModelLauncher, {
   layer: (pipeline, dataDir) =>
-    Layer.unwrap(Effect.map(load(() => import("./compose/modelGarden.ts")), ({ modelGarden }) => modelGarden(pipeline, { dataDir })))
+    Layer.unwrap(Effect.map(load(() => import("./compose/ModelGarden.ts")), ({ modelGarden }) => modelGarden(pipeline, { dataDir })))
 })
 
 const batchLauncher = Layer.succeed(BatchLauncher, {
   layer: (pipeline, options) =>
-    Layer.unwrap(Effect.map(load(() => import("./compose/batch.ts")), ({ batchServices }) => batchServices(pipeline, options)))
+    Layer.unwrap(Effect.map(load(() => import("./compose/Batch.ts")), ({ batchServices }) => batchServices(pipeline, options)))
 })
 
 const serverLauncher = Layer.succeed(ServerLauncher, {
   start: Effect.fnUntraced(function*(options) {
-    const { serveEmbedded } = yield* load(() => import("./compose/server.ts"))
+    const { serveEmbedded } = yield* load(() => import("./compose/Server.ts"))
     const { storage } = yield* load(() => import("../connectors/storage/Storage.ts"))
     return yield* serveEmbedded({ ...options, version: packageJson.version, storage, vendors: connectors })
   })

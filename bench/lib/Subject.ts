@@ -1,5 +1,5 @@
 import type { Cpu } from "./Process.ts"
-import type { Latency } from "./statistics.ts"
+import type { Latency } from "./Statistics.ts"
 
 /** One sync of a folder into a store, by a process of its own. */
 export interface Synced {

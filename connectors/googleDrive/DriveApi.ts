@@ -3,9 +3,9 @@ import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import { type Caller, callOnce } from "../../src/net/Call.ts"
 import { retry } from "../../src/net/Retry.ts"
-import { makeAccount } from "../account/makeAccount.ts"
+import { makeAccount } from "../account/MakeAccount.ts"
 import { ChangePage, DownloadOperation, DriveFile, type DrivePermission, fileFields, FilePage, permissionFields, PermissionPage } from "./DriveFile.ts"
-import { driveError } from "./driveErrors.ts"
+import { driveError } from "./DriveErrors.ts"
 
 type Body = Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError>
 

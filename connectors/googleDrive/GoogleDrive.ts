@@ -15,7 +15,7 @@ import type { GoogleDriveConfig, GoogleDriveContext } from "./GoogleDriveConfig.
 export const googleDrive = (config: GoogleDriveConfig, context: GoogleDriveContext = {}): Connector => {
   let opening: Promise<Omit<Connector, "kind">> | undefined
   // HTTP loads when it is needed, not when the command line starts.
-  const opened = Effect.promise(() => opening ??= import("./open.ts").then(({ open }) => open(config, context)))
+  const opened = Effect.promise(() => opening ??= import("./Open.ts").then(({ open }) => open(config, context)))
   return {
     kind: "googleDrive",
     check: Effect.flatMap(opened, ({ check }) => check),

@@ -11,7 +11,7 @@ import type { JiraConfig, JiraContext } from "./JiraConfig.ts"
 export const jira = (config: JiraConfig, context: JiraContext): Connector => {
   let opening: Promise<Omit<Connector, "kind">> | undefined
   // HTTP loads when it is needed, not when the command line starts.
-  const opened = Effect.promise(() => opening ??= import("./open.ts").then(({ open }) => open(config, context)))
+  const opened = Effect.promise(() => opening ??= import("./Open.ts").then(({ open }) => open(config, context)))
   return {
     kind: "jira",
     // An issue's time of update says nothing of either.

@@ -6,10 +6,10 @@ import type { SecretVersion } from "../../src/domain/Secret.ts"
 import { type Caller, callOnce, jsonOf, malformed } from "../../src/net/Call.ts"
 import { bodyText, retryAfterOf } from "../../src/net/HttpErrors.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
-import { inTurn } from "../account/inTurn.ts"
-import { rotatingToken } from "../account/rotatingToken.ts"
-import { ServerInfo } from "./answers.ts"
-import { jiraError } from "./jiraErrors.ts"
+import { inTurn } from "../account/InTurn.ts"
+import { rotatingToken } from "../account/RotatingToken.ts"
+import { ServerInfo } from "./Answers.ts"
+import { jiraError } from "./JiraErrors.ts"
 
 export type Failure = ServiceError | SecretError
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Permissions } from "../../src/domain/RagFile.ts"
-import { type Holder, type Issue, LevelMembers, PermissionScheme, type Person, Role } from "./answers.ts"
+import { type Holder, type Issue, LevelMembers, PermissionScheme, type Person, Role } from "./Answers.ts"
 import type { Failure, JiraApi } from "./JiraApi.ts"
 
 /** Who is meant, whichever issue it is about. */

@@ -3,8 +3,8 @@ import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import { type Caller, callOnce } from "../../src/net/Call.ts"
 import { retry } from "../../src/net/Retry.ts"
-import { makeAccount } from "../account/makeAccount.ts"
-import { graphError } from "./graphErrors.ts"
+import { makeAccount } from "../account/MakeAccount.ts"
+import { graphError } from "./GraphErrors.ts"
 
 /** One page of a collection. */
 export interface GraphPage<A> {

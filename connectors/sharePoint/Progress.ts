@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { createHash } from "node:crypto"
 import type { ServiceError } from "../../src/domain/Errors.ts"
 import { type Known, KnownFiles, listFromStart, makeKnown } from "../tree/Known.ts"
-import type { Place } from "./resolveSite.ts"
+import type { Place } from "./ResolveSite.ts"
 
 const Cursor = Schema.fromJsonString(Schema.Struct({
   of: Schema.String,

@@ -14,7 +14,7 @@ import type { SharePointConfig, SharePointContext } from "./SharePointConfig.ts"
 export const sharePoint = (config: SharePointConfig, context: SharePointContext): Connector => {
   let opening: Promise<Omit<Connector, "kind">> | undefined
   // HTTP loads when it is needed, not when the command line starts.
-  const opened = Effect.promise(() => opening ??= import("./open.ts").then(({ open }) => open(config, context)))
+  const opened = Effect.promise(() => opening ??= import("./Open.ts").then(({ open }) => open(config, context)))
   return {
     kind: "sharePoint",
     // A delta does not name what was only shared anew.

@@ -13,7 +13,7 @@ import type { SlackConfig, SlackContext } from "./SlackConfig.ts"
 export const slack = (config: SlackConfig, context: SlackContext): Connector => {
   let opening: Promise<Omit<Connector, "kind">> | undefined
   // HTTP loads when it is needed, not when the command line starts.
-  const opened = Effect.promise(() => opening ??= import("./open.ts").then(({ open }) => open(config, context)))
+  const opened = Effect.promise(() => opening ??= import("./Open.ts").then(({ open }) => open(config, context)))
   return {
     kind: "slack",
     check: Effect.flatMap(opened, ({ check }) => check),

@@ -5,9 +5,9 @@ import type { SecretError, ServiceError } from "../../src/domain/Errors.ts"
 import type { SecretVersion } from "../../src/domain/Secret.ts"
 import { type Caller, callOnce, jsonOf, malformed } from "../../src/net/Call.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
-import { inTurn } from "../account/inTurn.ts"
-import { rotatingToken } from "../account/rotatingToken.ts"
-import { slackError } from "./slackErrors.ts"
+import { inTurn } from "../account/InTurn.ts"
+import { rotatingToken } from "../account/RotatingToken.ts"
+import { slackError } from "./SlackErrors.ts"
 
 export type Failure = ServiceError | SecretError
 

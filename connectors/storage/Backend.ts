@@ -1,7 +1,7 @@
 import type { Effect, Stream } from "effect"
 import type { ServiceError } from "../../src/domain/Errors.ts"
 import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
-import type { Address } from "./address.ts"
+import type { Address } from "./Address.ts"
 
 /** Where a listing goes on: a page token, or after a key when there is no token or it has expired. */
 export interface Position {

@@ -11,7 +11,7 @@ import type { StorageConfig, StorageContext } from "./StorageConfig.ts"
 export const storage = (config: StorageConfig, context: StorageContext = {}): Connector => {
   let opening: Promise<Omit<Connector, "kind">> | undefined
   // HTTP and signing load when they are needed, not when the command line starts.
-  const opened = Effect.promise(() => opening ??= import("./open.ts").then(({ open }) => open(config, context)))
+  const opened = Effect.promise(() => opening ??= import("./Open.ts").then(({ open }) => open(config, context)))
   return {
     kind: "storage",
     check: Effect.flatMap(opened, ({ check }) => check),

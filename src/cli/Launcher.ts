@@ -1,7 +1,7 @@
 import { Context, type Effect, type Layer } from "effect"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { PipelineInvalid } from "../pipeline/file/PipelineInvalid.ts"
-import type { LoadedPipeline } from "../pipeline/file/load.ts"
+import type { LoadedPipeline } from "../pipeline/file/Load.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
 import type { Services } from "../pipeline/Services.ts"
 

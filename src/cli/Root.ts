@@ -1,6 +1,6 @@
 import { Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { fromHere } from "./paths.ts"
+import { fromHere } from "./Paths.ts"
 
 /** The root command, and the flags that every command understands. */
 export const root = Command.make("sluice").pipe(

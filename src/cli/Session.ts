@@ -2,10 +2,10 @@ import { Effect, FileSystem, Option, Path } from "effect"
 import { Argument, Flag } from "effect/cli"
 import type { StateError } from "../domain/Errors.ts"
 import { printable } from "../domain/Text.ts"
-import type { LoadedPipeline } from "../pipeline/file/load.ts"
+import type { LoadedPipeline } from "../pipeline/file/Load.ts"
 import { Launcher, type LaunchOptions } from "./Launcher.ts"
 import { Output } from "./Output.ts"
-import { fromHere } from "./paths.ts"
+import { fromHere } from "./Paths.ts"
 import { given, root } from "./Root.ts"
 import { UsageError } from "./UsageError.ts"
 
@@ -55,7 +55,7 @@ export const openPipeline = Effect.fn("openPipeline")(function*(named: Option.Op
   const launcher = yield* Launcher
   const file = yield* findPipeline(named)
   // YAML and the schema are loaded with it, which help and --version need not wait for.
-  const { loadPipeline } = yield* Effect.promise(() => import("../pipeline/file/load.ts"))
+  const { loadPipeline } = yield* Effect.promise(() => import("../pipeline/file/Load.ts"))
   return yield* launcher.fit(yield* loadPipeline(file), given(engine))
 })
 
@@ -86,6 +86,6 @@ export const openForResources = Effect.fn("openForResources")(function*(named: O
       fix: "name a pipeline with --pipeline"
     })
   }
-  const { definePipeline } = yield* Effect.promise(() => import("../pipeline/definePipeline.ts"))
+  const { definePipeline } = yield* Effect.promise(() => import("../pipeline/DefinePipeline.ts"))
   return { pipeline: definePipeline({ name: "resources", corpus: { displayName: "resources" }, sources: {} }) }
 })

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
-import { isFollowUp } from "./rewrite/followUp.ts"
+import { isFollowUp } from "./rewrite/FollowUp.ts"
 
 /**
  * Needs no model: a question that points back is put after the last one that did not, so that what both name is

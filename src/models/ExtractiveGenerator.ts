@@ -1,7 +1,7 @@
 import { Effect, Layer, Stream } from "effect"
 import type { AnswerPart } from "../domain/Answer.ts"
 import { Generator, type GroundedRequest } from "../ports/Generator.ts"
-import { answerExtractively, type ExtractiveOptions } from "./extractive/answer.ts"
+import { answerExtractively, type ExtractiveOptions } from "./extractive/Answer.ts"
 
 const model = "extractive"
 

@@ -5,7 +5,7 @@ import { ServiceError } from "../domain/Errors.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
 import { Generator, type GroundedRequest } from "../ports/Generator.ts"
 import { MarkVerifier } from "./openai/MarkVerifier.ts"
-import { promptOf } from "./openai/prompt.ts"
+import { promptOf } from "./openai/Prompt.ts"
 
 /** UTF-16 units of an answer; a model that writes on is cut off. */
 const maxAnswer = 100_000

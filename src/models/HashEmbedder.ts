@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { Embedder } from "../ports/Embedder.ts"
-import { embedHashed, embedHashedSparse } from "./hash/embedHashed.ts"
-import { dimensions } from "./hash/features.ts"
+import { embedHashed, embedHashedSparse } from "./hash/EmbedHashed.ts"
+import { dimensions } from "./hash/Features.ts"
 
 /**
  * The offline embedder: words and parts of words hashed into 2048 dimensions. Nothing to download, nothing learnt from

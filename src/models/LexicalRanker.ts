@@ -1,8 +1,8 @@
 import { Effect, Layer } from "effect"
 import type { Context } from "../domain/Retrieval.ts"
 import { Ranker } from "../ports/Ranker.ts"
-import { questionOf } from "./extractive/question.ts"
-import { foldedWords, isCjk } from "./extractive/words.ts"
+import { questionOf } from "./extractive/Question.ts"
+import { foldedWords, isCjk } from "./extractive/Words.ts"
 
 /**
  * What each sign may add to the retrieval score, which itself is spread over 0..1.

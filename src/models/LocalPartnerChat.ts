@@ -6,9 +6,9 @@ import { assembled } from "../domain/partner/PartnerEvents.ts"
 import { mediaTokens, textsOf } from "../domain/partner/PartnerTokens.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import { PartnerChat } from "../ports/PartnerChat.ts"
-import { chatRequest, requestField } from "./partner/chatRequest.ts"
-import { messageEvents } from "./partner/messageEvents.ts"
-import { stoppingAt } from "./partner/stoppingAt.ts"
+import { chatRequest, requestField } from "./partner/ChatRequest.ts"
+import { messageEvents } from "./partner/MessageEvents.ts"
+import { stoppingAt } from "./partner/StoppingAt.ts"
 
 /**
  * Claude's conversation held by another model: its requests, rules, events and reasons, whatever answers them. Tokens

@@ -3,8 +3,8 @@ import type { HttpClient } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import type { Secrets } from "../ports/Secrets.ts"
-import { chatBody, type Dialect, limitOf } from "./openai/chatBody.ts"
-import { chatEvents } from "./openai/chatEvents.ts"
+import { chatBody, type Dialect, limitOf } from "./openai/ChatBody.ts"
+import { chatEvents } from "./openai/ChatEvents.ts"
 import { type Connection, connect } from "./openai/Connection.ts"
 
 export interface OpenAiChatOptions extends Connection {

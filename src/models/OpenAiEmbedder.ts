@@ -5,9 +5,9 @@ import { ServiceError } from "../domain/Errors.ts"
 import { transportErrorOf } from "../net/HttpErrors.ts"
 import { Embedder, type EmbeddingTask } from "../ports/Embedder.ts"
 import type { Secrets } from "../ports/Secrets.ts"
-import { batchesOf, type BatchLimits } from "./openai/batches.ts"
+import { batchesOf, type BatchLimits } from "./openai/Batches.ts"
 import { type Connection, connect } from "./openai/Connection.ts"
-import { unitVector } from "./openai/vectors.ts"
+import { unitVector } from "./openai/Vectors.ts"
 
 export interface OpenAiEmbedderOptions extends Connection {
   /** Length of the vectors: what the model gives, or is asked to give with `sendDimensions`. Every answer is held to it. */

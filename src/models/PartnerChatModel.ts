@@ -5,7 +5,7 @@ import type { MessageEvent, PartnerMessage } from "../domain/partner/PartnerChat
 import { assembled } from "../domain/partner/PartnerEvents.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import type { PartnerChat } from "../ports/PartnerChat.ts"
-import { messageRequest } from "./partner/messageRequest.ts"
+import { messageRequest } from "./partner/MessageRequest.ts"
 
 /** Claude as a model like any other: what answers are generated with, and conversations held. */
 export const make = (chat: PartnerChat["Service"], model: string): ChatModel["Service"] =>

@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer, Redacted, Semaphore } from "effect"
 import { type HttpClient, HttpClientRequest, type HttpClientError, type HttpClientResponse } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
 import { discard } from "./Download.ts"
-import { authErrorOf } from "./googleErrors.ts"
+import { authErrorOf } from "./GoogleErrors.ts"
 
 /** What is used of a client of google-auth-library, of whichever version the program has. */
 export interface GoogleAuthClient {

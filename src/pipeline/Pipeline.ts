@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CorpusSettings } from "./schema/CorpusSettings.ts"
 import { EngineChoice, EngineOverrides } from "./schema/EngineSettings.ts"
 import { ChunkingSettings, ImportSettings, ParsingChoice } from "./schema/ImportSettings.ts"
-import { matches, withDefault } from "./schema/rules.ts"
+import { matches, withDefault } from "./schema/Rules.ts"
 import { SourceSettings } from "./schema/SourceSettings.ts"
 import { defaultStages, Stages } from "./schema/StageSettings.ts"
 

@@ -1,7 +1,7 @@
 import { Effect, Layer, Redacted } from "effect"
 import { Secrets } from "../ports/Secrets.ts"
 import { chain, type SecretResolver } from "./Resolver.ts"
-import { partsOf } from "./secretName.ts"
+import { partsOf } from "./SecretName.ts"
 
 /**
  * Secrets from environment variables. The secret `my-key` of any project is `SLUICE_SECRET_MY_KEY`: upper case,

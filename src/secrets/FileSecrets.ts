@@ -6,7 +6,7 @@ import { SecretError } from "../domain/Errors.ts"
 import type { SecretVersion } from "../domain/Secret.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { chain, type SecretResolver } from "./Resolver.ts"
-import { partsOf } from "./secretName.ts"
+import { partsOf } from "./SecretName.ts"
 
 const maxBytes = 64 * 1024
 /** Opening a named pipe must not wait for a writer. Windows has no such flag. */

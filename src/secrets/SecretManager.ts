@@ -3,15 +3,15 @@ import { HttpClient, HttpClientRequest } from "effect/http"
 import { SecretError, type ServiceError } from "../domain/Errors.ts"
 import type { SecretVersion } from "../domain/Secret.ts"
 import { callJson } from "../net/Call.ts"
-import { crc32c } from "../net/crc32c.ts"
+import { crc32c } from "../net/Crc32c.ts"
 import { GoogleAuth } from "../net/GoogleAuth.ts"
-import { deniedFix, loginFix, noCredentials } from "../net/googleErrors.ts"
+import { deniedFix, loginFix, noCredentials } from "../net/GoogleErrors.ts"
 import type { RetryOptions } from "../net/Retry.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { environmentResolver } from "./EnvironmentSecrets.ts"
 import { fileResolver } from "./FileSecrets.ts"
 import { chain, type SecretResolver } from "./Resolver.ts"
-import { partsOf } from "./secretName.ts"
+import { partsOf } from "./SecretName.ts"
 
 export interface SecretManagerOptions {
   /** Default: `https://secretmanager.googleapis.com`, and the location's own host for secrets that have one. */

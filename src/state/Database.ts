@@ -2,7 +2,7 @@ import { mkdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { StateError } from "../domain/Errors.ts"
-import { migrations } from "./migrations.ts"
+import { migrations } from "./Migrations.ts"
 
 /** The database's file name inside a data directory. */
 export const databaseFile = "sluice.db"

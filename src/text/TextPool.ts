@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os"
 import { Context, Effect, Layer } from "effect"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
-import { isRefusal, type Refusal } from "./pool/messages.ts"
+import { isRefusal, type Refusal } from "./pool/Messages.ts"
 import { Pool } from "./pool/Pool.ts"
-import { refusalOf } from "./pool/refusal.ts"
+import { refusalOf } from "./pool/Refusal.ts"
 import { defaultLimits, type Limits, type Prepared, type Raw } from "./Prepared.ts"
 
 export interface TextPoolOptions {
@@ -69,7 +69,7 @@ export class TextPool extends Context.Service<TextPool, {
         prepare: Effect.fn("TextPool.prepare")(function*(raw: Raw) {
           if (raw.content.byteLength > all.bytes) return yield* tooLarge(all)
           return yield* Effect.tryPromise({
-            try: async () => (await import("./pool/prepareFile.ts")).prepareFile(raw, all),
+            try: async () => (await import("./pool/PrepareFile.ts")).prepareFile(raw, all),
             catch: (thrown) => documentError(refusalOf(thrown))
           })
         })

@@ -2,7 +2,7 @@ import { createRequire } from "node:module"
 import type o200k from "js-tiktoken/ranks/o200k_base"
 import { BytePairs } from "./tokens/BytePairs.ts"
 import { hashed, hashOf, hashSeed } from "./tokens/ByteTable.ts"
-import { vocabularyOf } from "./tokens/vocabularyOf.ts"
+import { vocabularyOf } from "./tokens/VocabularyOf.ts"
 
 /**
  * Byte-pair encoding is quadratic on a piece without a break, so no piece longer than this many UTF-16 units is merged

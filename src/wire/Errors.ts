@@ -3,7 +3,7 @@ import { Code, DocumentError, DocumentProblem, type FieldViolation, ServiceError
 import { type Any, type JsonObject, type Message, typeUrl } from "./Message.ts"
 import { BadRequest, ErrorBody, ErrorInfo, Help, RetryInfo, type Status } from "./messages/Rpc.ts"
 import { partnerErrorFromWire } from "./partner/PartnerErrors.ts"
-import { write } from "./write.ts"
+import { write } from "./Write.ts"
 
 /** google.rpc codes are numbered in the order of the domain's list, from 1. */
 const codeNumber = (code: Code): number => Code.literals.indexOf(code) + 1

@@ -22,7 +22,7 @@ import { ImportRagFilesResponse } from "./messages/RagFile.ts"
 import { RagEngineConfig } from "./messages/RagEngineConfig.ts"
 import { Empty } from "./messages/Rpc.ts"
 import { deploymentFromWire, isModelOperation, modelMetadata, modelMetadataTypes, modelResponse, type ModelResult } from "./models/ModelOperations.ts"
-import { defined } from "./optional.ts"
+import { defined } from "./Optional.ts"
 import { lastSegment } from "./rag/Retrievals.ts"
 
 /** What an operation's row does not hold, and its answer shows. */

@@ -4,7 +4,7 @@ import { BatchJobName, type BatchSpec } from "../../src/domain/batch/BatchPredic
 import { BatchPrediction } from "../../src/ports/BatchPrediction.ts"
 import { ObjectStore } from "../../src/ports/ObjectStore.ts"
 import { pages } from "../../src/ports/Paging.ts"
-import { batchLine } from "../support/echoModel.ts"
+import { batchLine } from "../support/EchoModel.ts"
 
 let made = 0
 

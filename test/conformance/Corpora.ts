@@ -4,7 +4,7 @@ import { SecretVersion } from "../../src/domain/Secret.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
 import { Files } from "../../src/ports/Files.ts"
 import { pages } from "../../src/ports/Paging.ts"
-import { managed, textFile } from "./cases.ts"
+import { managed, textFile } from "./Cases.ts"
 
 /** What every engine's Corpora does. The layer is one engine with nothing in it, or nothing that matters. */
 export const suite = <E>(name: string, engine: Layer.Layer<Corpora | Files, E>): void => {

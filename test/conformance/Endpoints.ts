@@ -4,7 +4,7 @@ import { EndpointName, ModelName, type TrafficSplit } from "../../src/domain/mod
 import { Endpoints } from "../../src/ports/Endpoints.ts"
 import { Operations } from "../../src/ports/Operations.ts"
 import { pages } from "../../src/ports/Paging.ts"
-import type { ModelServerFake } from "../garden/support.ts"
+import type { ModelServerFake } from "../garden/Support.ts"
 
 const machine = { machineType: "a3-highgpu-8g", acceleratorType: "NVIDIA_H100_80GB", acceleratorCount: 8 }
 const bytes = (text: string) => new TextEncoder().encode(text)

@@ -4,7 +4,7 @@ import { corpusOf } from "../../src/domain/RagFile.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
 import { Files } from "../../src/ports/Files.ts"
 import { pages } from "../../src/ports/Paging.ts"
-import { managed, textFile } from "./cases.ts"
+import { managed, textFile } from "./Cases.ts"
 
 /** What every engine's Files does. */
 export const suite = <E>(name: string, engine: Layer.Layer<Corpora | Files, E>): void => {

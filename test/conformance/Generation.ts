@@ -3,7 +3,7 @@ import { Effect, type Layer, type Scope, Stream } from "effect"
 import type { ServiceError } from "../../src/domain/Errors.ts"
 import type { GenerationRequest, GenerationResponse } from "../../src/domain/generation/Generation.ts"
 import { Generation } from "../../src/ports/Generation.ts"
-import { delta, type Fake, fakeOpenAi, type Received, sendChunks, sendJson, startChat } from "../fakes/openai.ts"
+import { delta, type Fake, fakeOpenAi, type Received, sendChunks, sendJson, startChat } from "../fakes/Openai.ts"
 
 const model = "gemini-2.0-flash-001"
 

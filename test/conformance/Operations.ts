@@ -4,7 +4,7 @@ import { OperationName, type Operation } from "../../src/domain/Operation.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
 import { Files } from "../../src/ports/Files.ts"
 import { Operations } from "../../src/ports/Operations.ts"
-import { managed } from "./cases.ts"
+import { managed } from "./Cases.ts"
 
 /**
  * What every engine's Operations does. The engine can import: `gs://fine/…` ends well with one file imported,

@@ -4,8 +4,8 @@ import type { MessageRequest } from "../../src/domain/partner/PartnerChat.ts"
 import { textOf } from "../../src/domain/partner/PartnerChat.ts"
 import { assembled } from "../../src/domain/partner/PartnerEvents.ts"
 import { PartnerChat } from "../../src/ports/PartnerChat.ts"
-import { chattyModel } from "../fakes/chattyModel.ts"
-import { type Fake, fakeOpenAi } from "../fakes/openai.ts"
+import { chattyModel } from "../fakes/ChattyModel.ts"
+import { type Fake, fakeOpenAi } from "../fakes/Openai.ts"
 
 /** The model behind the one that is asked. */
 class Upstream extends Context.Service<Upstream, Fake>()("test/conformance/Upstream") {}

@@ -3,7 +3,7 @@ import { Effect, type Layer } from "effect"
 import { Corpora } from "../../src/ports/Corpora.ts"
 import { Files } from "../../src/ports/Files.ts"
 import { Retrieval } from "../../src/ports/Retrieval.ts"
-import { managed, textFile } from "./cases.ts"
+import { managed, textFile } from "./Cases.ts"
 
 const texts = {
   "cats.txt": "Cats sleep for most of the day and hunt at dusk.",

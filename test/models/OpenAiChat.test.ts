@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Result, Stream } from "effect"
 import type { ChatEvent, ChatRequest } from "../../src/domain/Chat.ts"
 import { make, type OpenAiChatOptions } from "../../src/models/OpenAiChat.ts"
-import { chatBody, limitOf } from "../../src/models/openai/chatBody.ts"
-import { onlyModel } from "../../src/models/openai/onlyModel.ts"
+import { chatBody, limitOf } from "../../src/models/openai/ChatBody.ts"
+import { onlyModel } from "../../src/models/openai/OnlyModel.ts"
 import { layer as httpLayer } from "../../src/net/Http.ts"
 import { layer as secretsLayer } from "../../src/secrets/EnvironmentSecrets.ts"
-import { delta, type Fake, fakeOpenAi, sendChat, sendChunks, sendJson, startChat } from "../fakes/openai.ts"
+import { delta, type Fake, fakeOpenAi, sendChat, sendChunks, sendJson, startChat } from "../fakes/Openai.ts"
 
 const live = Layer.merge(httpLayer(), secretsLayer({}))
 

@@ -4,7 +4,7 @@ import { SecretVersion } from "../../src/domain/Secret.ts"
 import { make, type OpenAiEmbedderOptions } from "../../src/models/OpenAiEmbedder.ts"
 import { layer as httpLayer } from "../../src/net/Http.ts"
 import { layer as secretsLayer } from "../../src/secrets/EnvironmentSecrets.ts"
-import { fakeOpenAi, type Fake, sendEmbeddings, sendJson } from "../fakes/openai.ts"
+import { fakeOpenAi, type Fake, sendEmbeddings, sendJson } from "../fakes/Openai.ts"
 
 const environment = { SLUICE_SECRET_KEY: "sk-canary-0123456789" }
 const live = Layer.merge(httpLayer(), secretsLayer(environment))

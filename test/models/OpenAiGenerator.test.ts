@@ -6,7 +6,7 @@ import { RagFileName } from "../../src/domain/RagFile.ts"
 import { make, type OpenAiGeneratorOptions } from "../../src/models/OpenAiGenerator.ts"
 import { layer as httpLayer } from "../../src/net/Http.ts"
 import { layer as secretsLayer } from "../../src/secrets/EnvironmentSecrets.ts"
-import { fakeOpenAi, type Fake, sendChat, sendJson, startChat } from "../fakes/openai.ts"
+import { fakeOpenAi, type Fake, sendChat, sendJson, startChat } from "../fakes/Openai.ts"
 
 const live = Layer.merge(httpLayer(), secretsLayer({}))
 

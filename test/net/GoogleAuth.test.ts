@@ -4,8 +4,8 @@ import { HttpClient, HttpClientRequest } from "effect/http"
 import { OAuth2Client, PassThroughClient } from "google-auth-library"
 import { GoogleAuth, make, sendAuthorized } from "../../src/net/GoogleAuth.ts"
 import { layer } from "../../src/net/Http.ts"
-import { fakeServer } from "../fakes/http.ts"
-import { fakeMetadata } from "../fakes/metadata.ts"
+import { fakeServer } from "../fakes/Http.ts"
+import { fakeMetadata } from "../fakes/Metadata.ts"
 
 const minutes = (count: number) => count * 60_000
 

@@ -4,7 +4,7 @@ import { HttpClient } from "effect/http"
 import { transportErrorOf } from "../../src/net/HttpErrors.ts"
 import { layer } from "../../src/net/Http.ts"
 import { isPublic } from "../../src/net/PublicAddress.ts"
-import { fakeServer } from "../fakes/http.ts"
+import { fakeServer } from "../fakes/Http.ts"
 
 describe("PublicAddress", () => {
   it("tells public addresses from all others", () => {

@@ -8,7 +8,7 @@ import { make as makeGenerator } from "../../src/models/OpenAiGenerator.ts"
 import { layer as httpLayer } from "../../src/net/Http.ts"
 import { Secrets } from "../../src/ports/Secrets.ts"
 import { layer as secretsLayer } from "../../src/secrets/EnvironmentSecrets.ts"
-import { fakeOpenAi, sendEmbeddings, sendJson, startChat } from "../fakes/openai.ts"
+import { fakeOpenAi, sendEmbeddings, sendJson, startChat } from "../fakes/Openai.ts"
 
 // No shape that redaction by pattern would know: only care keeps it out.
 const canary = "plover-ZQ93-marzipan-0417"

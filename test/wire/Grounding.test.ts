@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest"
 import { CorpusName } from "../../src/domain/Corpus.ts"
 import { answerEndToWire, answerFromWire, answerPieceToWire, answerToWire, joinResponses } from "../../src/wire/rag/Grounding.ts"
 import { byteOffset, unitOffset } from "../../src/wire/Utf8.ts"
-import * as any from "./arbitraries.ts"
+import * as any from "./Arbitraries.ts"
 
 const corpus = CorpusName.make("projects/p/locations/l/ragCorpora/1")
 const read = (wire: Parameters<typeof answerFromWire>[2]) => Result.getOrThrow(answerFromWire(corpus, "m", wire))

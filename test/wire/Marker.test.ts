@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
 import { describe as write, longestDescription, undescribe } from "../../src/wire/rag/Marker.ts"
-import * as any from "./arbitraries.ts"
+import * as any from "./Arbitraries.ts"
 
 const marker = { source: "handbook/docs", pathHash: "0".repeat(32), fingerprint: `${"1".repeat(32)}.${"2".repeat(32)}.${"3".repeat(32)}` }
 

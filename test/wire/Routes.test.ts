@@ -2,7 +2,7 @@ import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { decodeResponse, encodeQuery, encodeRequest, match, path, routes } from "../../src/wire/Routes.ts"
-import * as any from "./arbitraries.ts"
+import * as any from "./Arbitraries.ts"
 
 const file = fc.tuple(any.parent, any.id, any.id).map(([parent, c, f]) => `${parent}/ragCorpora/${c}/ragFiles/${f}`)
 

@@ -5,10 +5,10 @@ import { ServiceError } from "../../../src/domain/Errors.ts"
 import { type Caller, callOnce, malformed } from "../../../src/net/Call.ts"
 import { bodyText, retryAfterOf, transportErrorOf } from "../../../src/net/HttpErrors.ts"
 import { retry } from "../../../src/net/Retry.ts"
-import type { ObjectApi } from "../objects.ts"
+import type { ObjectApi } from "../Objects.ts"
 import type { S3Config } from "../StorageConfig.ts"
-import { bareEtag, parseError, parseList } from "./listXml.ts"
-import { s3Error } from "./s3Errors.ts"
+import { bareEtag, parseError, parseList } from "./ListXml.ts"
+import { s3Error } from "./S3Errors.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 

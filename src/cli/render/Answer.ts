@@ -2,8 +2,8 @@ import type { Answer } from "../../domain/Answer.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import { printable } from "../../domain/Text.ts"
 import type { Output } from "../Output.ts"
-import { place } from "./place.ts"
-import { excerpt, wrap } from "./wrap.ts"
+import { place } from "./Place.ts"
+import { excerpt, wrap } from "./Wrap.ts"
 
 type Look = Pick<Output["Service"], "paint" | "width">
 

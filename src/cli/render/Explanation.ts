@@ -1,8 +1,8 @@
 import type { Context, Explanation, TermWeight } from "../../domain/Retrieval.ts"
 import type { Output } from "../Output.ts"
-import { place } from "./place.ts"
+import { place } from "./Place.ts"
 import { table } from "./Table.ts"
-import { wrap } from "./wrap.ts"
+import { wrap } from "./Wrap.ts"
 
 type Look = Pick<Output["Service"], "paint" | "width">
 

@@ -1,7 +1,7 @@
 import { Option } from "effect"
 import type { HelpDoc } from "effect/cli"
 import type { Paint } from "../Output.ts"
-import { wrap } from "./wrap.ts"
+import { wrap } from "./Wrap.ts"
 
 /** A command's help: what it is for, how it is called, examples, then every argument and flag. */
 export const renderHelp = (doc: HelpDoc.HelpDoc, width: number, paint: Paint): string => {

@@ -1,9 +1,9 @@
 import { printable } from "../../domain/Text.ts"
 import type { Plan, PlanItem } from "../../pipeline/sync/Plan.ts"
 import type { Output, Paint } from "../Output.ts"
-import { count, plural, seconds } from "./numbers.ts"
+import { count, plural, seconds } from "./Numbers.ts"
 import type { Column } from "./Table.ts"
-import { wrap } from "./wrap.ts"
+import { wrap } from "./Wrap.ts"
 
 const colours: Readonly<Record<string, Parameters<Paint>[0]>> = {
   add: "green",

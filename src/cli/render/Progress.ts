@@ -3,7 +3,7 @@ import type { SyncEvent } from "../../domain/Report.ts"
 import { printable } from "../../domain/Text.ts"
 import { joinsNote } from "../../pipeline/sync/Others.ts"
 import { Output } from "../Output.ts"
-import { count, plural, seconds } from "./numbers.ts"
+import { count, plural, seconds } from "./Numbers.ts"
 import { shorten } from "./Table.ts"
 
 interface SourceProgress {

@@ -1,9 +1,9 @@
 import { type Counts, type FileOutcome, outcomes, type Report } from "../../domain/Report.ts"
 import { printable } from "../../domain/Text.ts"
 import type { Output } from "../Output.ts"
-import { count, plural, seconds } from "./numbers.ts"
+import { count, plural, seconds } from "./Numbers.ts"
 import { table } from "./Table.ts"
-import { wrap } from "./wrap.ts"
+import { wrap } from "./Wrap.ts"
 
 type Look = Pick<Output["Service"], "paint" | "width">
 

@@ -1,11 +1,11 @@
 import type { ServiceError } from "../Errors.ts"
 import type { CountRequest, GenerationRequest } from "./Generation.ts"
 import { generationModel } from "./GenerationModels.ts"
-import { configRules } from "./configRules.ts"
-import { contentRules, systemRules } from "./contentRules.ts"
-import { safetyRules } from "./safetyRules.ts"
-import { toolRules } from "./toolRules.ts"
-import { unless } from "./unless.ts"
+import { configRules } from "./ConfigRules.ts"
+import { contentRules, systemRules } from "./ContentRules.ts"
+import { safetyRules } from "./SafetyRules.ts"
+import { toolRules } from "./ToolRules.ts"
+import { unless } from "./Unless.ts"
 import { type Broken, refusalOf } from "../Rule.ts"
 
 export interface GenerationUse {

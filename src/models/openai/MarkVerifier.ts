@@ -1,7 +1,7 @@
 import type { Citation, Support } from "../../domain/Answer.ts"
 import type { Context } from "../../domain/Retrieval.ts"
-import { citationOf } from "../citations.ts"
-import { findQuote, findSupport } from "../evidenceSpan.ts"
+import { citationOf } from "../Citations.ts"
+import { findQuote, findSupport } from "../EvidenceSpan.ts"
 
 /** A mark as models write it: `[2]`, `[2 "quoted words"]`, `[1, 3]`, `【2】`. */
 const markPattern = /^[[【]\s*(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*(?::\s*)?(?:["“„«'](.*?)["”“»']\s*)?[\]】]/su

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { call, type Caller, callJson } from "../Call.ts"
-import { gcsError } from "./gcsErrors.ts"
-import { GcsObject, GcsPage, objectFields } from "./gcsObject.ts"
+import { gcsError } from "./GcsErrors.ts"
+import { GcsObject, GcsPage, objectFields } from "./GcsObject.ts"
 
 export interface GcsOptions {
   /** Default `https://storage.googleapis.com`. */

@@ -5,7 +5,7 @@ import { call, type Caller, callOnce, malformed } from "../Call.ts"
 import { discard } from "../Download.ts"
 import { GoogleAuth } from "../GoogleAuth.ts"
 import { retry } from "../Retry.ts"
-import { decodeObject, type GcsObject } from "./gcsObject.ts"
+import { decodeObject, type GcsObject } from "./GcsObject.ts"
 
 /** A resumable upload under way: blocks are sent in order, each until the service has it. */
 export interface GcsSession {

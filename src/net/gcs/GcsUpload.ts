@@ -5,8 +5,8 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { type Caller, callOnce, refine } from "../Call.ts"
 import { retry } from "../Retry.ts"
 import { endpointOf, type GcsClient, type GcsOptions, queryOf } from "./GcsClient.ts"
-import { gcsError } from "./gcsErrors.ts"
-import { decodeObject, type GcsObject, objectFields } from "./gcsObject.ts"
+import { gcsError } from "./GcsErrors.ts"
+import { decodeObject, type GcsObject, objectFields } from "./GcsObject.ts"
 import { type GcsSession, startSession } from "./GcsSession.ts"
 
 /** Bytes sent in one request; more go by a resumable session, in blocks of this size (a multiple of 256 KiB). */

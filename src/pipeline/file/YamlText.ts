@@ -9,9 +9,9 @@ import {
   parseDocument,
   type YAMLMap
 } from "yaml"
-import { type Environment, substitute } from "./environment.ts"
+import { type Environment, substitute } from "./Environment.ts"
 import type { Problem, ValuePath } from "./PipelineInvalid.ts"
-import { describeSyntaxError, syntaxErrors } from "./syntaxErrors.ts"
+import { describeSyntaxError, syntaxErrors } from "./SyntaxErrors.ts"
 
 /** A stretch of the text, in UTF-16 offsets, end excluded. */
 export type Range = readonly [start: number, end: number]

@@ -1,7 +1,7 @@
 import { Schema, SchemaTransformation } from "effect"
-import { FeatureView, HttpUrl, SecretName, ServingConfig, VectorSearchName } from "./names.ts"
-import { oneOf } from "./oneOf.ts"
-import { integer, positive, rule, text, withDefault } from "./rules.ts"
+import { FeatureView, HttpUrl, SecretName, ServingConfig, VectorSearchName } from "./Names.ts"
+import { oneOf } from "./OneOf.ts"
+import { integer, positive, rule, text, withDefault } from "./Rules.ts"
 
 const isEndpoint = (name: string | undefined): boolean => name?.includes("/indexEndpoints/") ?? false
 const isIndex = (name: string | undefined): boolean => name?.includes("/indexes/") ?? false

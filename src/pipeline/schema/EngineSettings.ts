@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { EmbeddingChoice, VectorDbChoice } from "./CorpusSettings.ts"
 import { ChunkingSettings, ImportSettings, ParsingChoice } from "./ImportSettings.ts"
-import { HttpUrl } from "./names.ts"
-import { oneOf } from "./oneOf.ts"
-import { matches, positive, text } from "./rules.ts"
+import { HttpUrl } from "./Names.ts"
+import { oneOf } from "./OneOf.ts"
+import { matches, positive, text } from "./Rules.ts"
 import { Stages } from "./StageSettings.ts"
 
 const project = text.check(

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { defaultChunking } from "../../domain/Chunking.ts"
-import { Processor } from "./names.ts"
-import { oneOf } from "./oneOf.ts"
-import { Amount, DeleteLimit } from "./quantities.ts"
-import { earlyRule, integer, matches, positive, text, withDefault } from "./rules.ts"
+import { Processor } from "./Names.ts"
+import { oneOf } from "./OneOf.ts"
+import { Amount, DeleteLimit } from "./Quantities.ts"
+import { earlyRule, integer, matches, positive, text, withDefault } from "./Rules.ts"
 
 /** Decodes to the domain's `Chunking`. */
 export const ChunkingSettings = Schema.Struct({

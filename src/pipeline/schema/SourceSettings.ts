@@ -1,8 +1,8 @@
 import { Schema, SchemaTransformation } from "effect"
-import { Endpoint, HttpUrl, SecretName, StorageUri } from "./names.ts"
-import { oneOf } from "./oneOf.ts"
-import { ByteSize, DurationText } from "./quantities.ts"
-import { atLeastOne, atMostOne, earlyRule, exactlyOne, listOf, matches, rule, text, withDefault } from "./rules.ts"
+import { Endpoint, HttpUrl, SecretName, StorageUri } from "./Names.ts"
+import { oneOf } from "./OneOf.ts"
+import { ByteSize, DurationText } from "./Quantities.ts"
+import { atLeastOne, atMostOne, earlyRule, exactlyOne, listOf, matches, rule, text, withDefault } from "./Rules.ts"
 
 const poll = Schema.optionalKey(
   DurationText.pipe(Schema.annotateEncoded({ description: "How often `sluice watch` lists the source, for example 15m. Unset: 5m, and 1h for one that the service lists." }))

@@ -1,8 +1,8 @@
 import { Schema, SchemaTransformation } from "effect"
 import { partnerModels } from "../../domain/partner/PartnerModels.ts"
-import { HttpUrl, SecretName } from "./names.ts"
-import { oneOf } from "./oneOf.ts"
-import { atMostOne, earlyRule, matches, positive, rule, text, withDefault } from "./rules.ts"
+import { HttpUrl, SecretName } from "./Names.ts"
+import { oneOf } from "./OneOf.ts"
+import { atMostOne, earlyRule, matches, positive, rule, text, withDefault } from "./Rules.ts"
 
 const rankModel = Schema.optionalKey(text.annotate({ description: "The ranking model. Unset: the service's default." }))
 

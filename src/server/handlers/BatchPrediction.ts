@@ -6,8 +6,8 @@ import { BatchPredictionJob } from "../../wire/messages/BatchPrediction.ts"
 import { type Handlers, take } from "../Call.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { answered } from "./Operations.ts"
-import { nextPage, pageOf } from "./paging.ts"
-import { readMask } from "./readMask.ts"
+import { nextPage, pageOf } from "./Paging.ts"
+import { readMask } from "./ReadMask.ts"
 
 type Methods = Pick<
   Handlers,

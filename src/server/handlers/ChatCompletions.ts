@@ -6,7 +6,7 @@ import { ChatModel } from "../../ports/ChatModel.ts"
 import { completionChunks, completionErrorToWire, type CompletionIdentity, completionToWire } from "../../wire/openai/OpenAiAnswers.ts"
 import { completionFromWire } from "../../wire/openai/OpenAiRequests.ts"
 import { type Handlers, type RawAnswer, take } from "../Call.ts"
-import { begun } from "../http/begun.ts"
+import { begun } from "../http/Begun.ts"
 
 /** OpenAI's chat completions over whatever model the server has; answers name the one that answered. */
 export const chatCompletionsHandlers: Effect.Effect<Pick<Handlers, "chatCompletions">, never, ChatModel> = Effect.gen(function*() {

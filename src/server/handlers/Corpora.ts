@@ -10,7 +10,7 @@ import { type Handlers, take } from "../Call.ts"
 import { Journal } from "../operations/Journal.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { answered } from "./Operations.ts"
-import { nextPage, pageOf } from "./paging.ts"
+import { nextPage, pageOf } from "./Paging.ts"
 
 type Methods = Pick<
   Handlers,

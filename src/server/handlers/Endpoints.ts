@@ -7,16 +7,16 @@ import { deployModelFromWire, endpointChangeFromWire, endpointSpecFromWire, endp
 import { Endpoint as WireEndpoint } from "../../wire/messages/Endpoint.ts"
 import { Model as WireModel } from "../../wire/messages/Model.ts"
 import { modelSpecFromWire, modelToWire } from "../../wire/models/Models.ts"
-import { defined } from "../../wire/optional.ts"
+import { defined } from "../../wire/Optional.ts"
 import { deployedModelHeader, predictionFromModel } from "../../wire/models/Predictions.ts"
 import { type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
-import { begun } from "../http/begun.ts"
+import { begun } from "../http/Begun.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { told } from "./ModelCatalog.ts"
 import { answered, answeredEndpoint } from "./Operations.ts"
-import { inOrder, nextPage, pageOf } from "./paging.ts"
-import { readMask } from "./readMask.ts"
+import { inOrder, nextPage, pageOf } from "./Paging.ts"
+import { readMask } from "./ReadMask.ts"
 
 type Methods = Pick<
   Handlers,

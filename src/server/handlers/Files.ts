@@ -13,7 +13,7 @@ import type { ClientNames } from "../ClientNames.ts"
 import { importMarker, uploadMarker } from "../import/ImportMarker.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { answered } from "./Operations.ts"
-import { nextPage, pageOf } from "./paging.ts"
+import { nextPage, pageOf } from "./Paging.ts"
 
 type Methods = Pick<Handlers, "importRagFiles" | "listRagFiles" | "getRagFile" | "deleteRagFile">
 

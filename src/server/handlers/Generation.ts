@@ -20,13 +20,13 @@ import {
   groundedQuestionFromWire
 } from "../../wire/rag/Grounding.ts"
 import type { GenerateContentRequest } from "../../wire/messages/GenerateContent.ts"
-import { defined } from "../../wire/optional.ts"
-import { snake } from "../../wire/tolerant/normalize.ts"
+import { defined } from "../../wire/Optional.ts"
+import { snake } from "../../wire/tolerant/Normalize.ts"
 import { type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
-import { beyondGrounding } from "../grounding/beyond.ts"
-import { bounded } from "../grounding/cut.ts"
-import { begun } from "../http/begun.ts"
+import { beyondGrounding } from "../grounding/Beyond.ts"
+import { bounded } from "../grounding/Cut.ts"
+import { begun } from "../http/Begun.ts"
 import type { Quotas } from "../quotas/Quotas.ts"
 import { inEngine } from "./Retrieval.ts"
 

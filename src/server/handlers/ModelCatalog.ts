@@ -7,11 +7,11 @@ import { Operations } from "../../ports/Operations.ts"
 import { catalogModelToWire, catalogQueryFromWire } from "../../wire/models/Catalog.ts"
 import { deployPublisherModelFromWire, deployRequestFromWire } from "../../wire/models/Deployments.ts"
 import type { ModelResult } from "../../wire/models/ModelOperations.ts"
-import { required } from "../../wire/optional.ts"
+import { required } from "../../wire/Optional.ts"
 import { type Call, type Handlers, take } from "../Call.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { answered } from "./Operations.ts"
-import { inOrder, nextPage, pageOf } from "./paging.ts"
+import { inOrder, nextPage, pageOf } from "./Paging.ts"
 
 type Methods = Pick<
   Handlers,

@@ -9,7 +9,7 @@ import type { Deployment } from "../../domain/Operation.ts"
 import type { ClientNames } from "../ClientNames.ts"
 import type { Entry } from "../operations/Journal.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
-import { nextPage, pageOf } from "./paging.ts"
+import { nextPage, pageOf } from "./Paging.ts"
 
 /** Milliseconds that `wait` waits when it is not told, and at most. */
 const defaultWait = 30_000

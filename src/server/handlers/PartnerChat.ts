@@ -9,7 +9,7 @@ import { answerToWire, countAnswerToWire, eventToWire, failureEventToWire } from
 import { partnerErrorToWire } from "../../wire/partner/PartnerErrors.ts"
 import { countFromWire, messageFromWire } from "../../wire/partner/PartnerRequests.ts"
 import { type Handlers, type RawAnswer, take } from "../Call.ts"
-import { begun } from "../http/begun.ts"
+import { begun } from "../http/Begun.ts"
 import type { PartnerQuotas } from "../quotas/PartnerQuotas.ts"
 
 type Methods = Pick<Handlers, "partnerRawPredict" | "partnerStreamRawPredict">

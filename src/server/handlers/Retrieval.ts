@@ -4,7 +4,7 @@ import { augmentRequestFromWire, augmentResponseToWire, corroborateRequestFromWi
 import { contextsToWire, retrieveRequestFromWire, type Selection } from "../../wire/rag/Retrievals.ts"
 import { type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
-import { corroborate } from "../grounding/corroborate.ts"
+import { corroborate } from "../grounding/Corroborate.ts"
 
 type Methods = Pick<Handlers, "retrieveContexts" | "augmentPrompt" | "corroborateContent">
 

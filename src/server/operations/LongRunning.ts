@@ -10,7 +10,7 @@ import { Operations } from "../../ports/Operations.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
 import type { EngineTier } from "../../wire/rag/EngineConfigs.ts"
 import type { ModelResult } from "../../wire/models/ModelOperations.ts"
-import { added, asked, idOf, noCounts, progressOf } from "./asked.ts"
+import { added, asked, idOf, noCounts, progressOf } from "./Asked.ts"
 import { type Entry, Journal } from "./Journal.ts"
 
 /** Imports that run at once; others wait. The service's bound (wire section 5). */

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../domain/Errors.ts"
 import type { RouteKey } from "../../wire/Routes.ts"
-import { ragRoutes } from "../../wire/routes/rag.ts"
+import { ragRoutes } from "../../wire/routes/Rag.ts"
 
 /** A call beyond a quota, as the service refuses it; `metadata` is that of its ErrorInfo. */
 export interface OverQuota {

@@ -1,6 +1,6 @@
 import type { Limits } from "../Prepared.ts"
 import { decodeHead, isWide } from "./Decode.ts"
-import { extensionOf, formatOfMimeType, formatOfName, formats, type FormatKey } from "./formats.ts"
+import { extensionOf, formatOfMimeType, formatOfName, formats, type FormatKey } from "./Formats.ts"
 import { ReadFailure } from "./Reader.ts"
 import { openZip, type Zip } from "./Zip.ts"
 

@@ -1,5 +1,5 @@
 import type { Prepared, Raw } from "../Prepared.ts"
-import type { Refusal } from "./messages.ts"
+import type { Refusal } from "./Messages.ts"
 
 /** What becomes of a file; an Error is ours, not the file's. */
 export type Outcome = Prepared | Refusal | Error

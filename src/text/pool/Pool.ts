@@ -1,6 +1,6 @@
 import type { Limits, Raw } from "../Prepared.ts"
 import type { Job, Outcome } from "./Job.ts"
-import type { Refusal } from "./messages.ts"
+import type { Refusal } from "./Messages.ts"
 import { type Ending, WorkerProcess } from "./WorkerProcess.ts"
 
 /** Most files and bytes of one message; a larger file goes alone. A worker holds at most two messages. */

@@ -3,9 +3,9 @@ import { getCompileCacheDir } from "node:module"
 import { Socket } from "node:net"
 import { fileURLToPath } from "node:url"
 import type { Limits, Prepared } from "../Prepared.ts"
-import { overMemory, overTime } from "./guard.ts"
+import { overMemory, overTime } from "./Guard.ts"
 import type { Job } from "./Job.ts"
-import type { Ready, Refusal, Reply } from "./messages.ts"
+import type { Ready, Refusal, Reply } from "./Messages.ts"
 
 /** Why a worker ended. `unready`: before it could take a file, which no file is to blame for. */
 export type Ending = "timeout" | "memory" | "crash" | "unready"

@@ -1,8 +1,8 @@
-import { serve } from "./serve.ts"
+import { serve } from "./Serve.ts"
 
 // The entry of a worker process: `pool/worker.ts` from source, `textWorker.js` beside the bundle.
 await serve(async () => {
-  const [{ prepareFile }, { countTokens }] = await Promise.all([import("./prepareFile.ts"), import("../Tokens.ts")])
+  const [{ prepareFile }, { countTokens }] = await Promise.all([import("./PrepareFile.ts"), import("../Tokens.ts")])
   // Loads the vocabulary, which is not the first file's to wait for.
   countTokens("")
   return prepareFile

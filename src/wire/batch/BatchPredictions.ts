@@ -16,7 +16,7 @@ import { ServiceError } from "../../domain/Errors.ts"
 import type { PartialFailure } from "../../domain/Operation.ts"
 import { codeOfNumber, statusToWire } from "../Errors.ts"
 import type { BatchPredictionJob } from "../messages/BatchPrediction.ts"
-import { defined, isSet, required, text } from "../optional.ts"
+import { defined, isSet, required, text } from "../Optional.ts"
 
 type WireInput = NonNullable<BatchPredictionJob["inputConfig"]>
 type WireOutput = NonNullable<BatchPredictionJob["outputConfig"]>

@@ -5,7 +5,7 @@ import { type CatalogModel, type CatalogQuery, type DeployOption, hubId, type No
 import { containerFromWire, containerToWire, resourcesFromWire, resourcesToWire } from "./Machines.ts"
 import type { Of } from "../Message.ts"
 import type { ListPublisherModelsRequest, PublisherModel } from "../messages/PublisherModel.ts"
-import { defined, text } from "../optional.ts"
+import { defined, text } from "../Optional.ts"
 
 type ListRequest = Of<typeof ListPublisherModelsRequest>
 type Actions = NonNullable<PublisherModel["supportedActions"]>

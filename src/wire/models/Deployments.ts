@@ -3,7 +3,7 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { type DeployRequest, hubId } from "../../domain/models/ModelCatalog.ts"
 import { containerFromWire, containerToWire, resourcesFromWire, resourcesToWire } from "./Machines.ts"
 import type { DeployPublisherModelRequest, DeployRequest as WireRequest } from "../messages/Deploy.ts"
-import { defined, text } from "../optional.ts"
+import { defined, text } from "../Optional.ts"
 
 type Config = NonNullable<WireRequest["deployConfig"]>
 

@@ -18,9 +18,9 @@ import type {
   UndeployModelRequest
 } from "../messages/Endpoint.ts"
 import type { Of } from "../Message.ts"
-import { fieldMask } from "../fieldMask.ts"
-import { defined, required, text } from "../optional.ts"
-import { settingsIn, settingsOf } from "../settings.ts"
+import { fieldMask } from "../FieldMask.ts"
+import { defined, required, text } from "../Optional.ts"
+import { settingsIn, settingsOf } from "../Settings.ts"
 
 type EndpointField = keyof WireEndpoint
 type DeployedField = keyof WireDeployed

@@ -4,8 +4,8 @@ import { type Container, type Machine, Reservation, type Resources } from "../..
 import type { Of } from "../Message.ts"
 import type { ModelContainerSpec } from "../messages/Container.ts"
 import type { DedicatedResources, MachineSpec } from "../messages/Machine.ts"
-import { count, defined, text } from "../optional.ts"
-import { settingsIn, settingsOf } from "../settings.ts"
+import { count, defined, text } from "../Optional.ts"
+import { settingsIn, settingsOf } from "../Settings.ts"
 
 type WireMachine = Of<typeof MachineSpec>
 type WireResources = Of<typeof DedicatedResources>

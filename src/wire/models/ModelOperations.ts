@@ -19,7 +19,7 @@ import {
   UploadModelOperationMetadata
 } from "../messages/Operations.ts"
 import { Empty } from "../messages/Rpc.ts"
-import { defined, text } from "../optional.ts"
+import { defined, text } from "../Optional.ts"
 
 /** What an operation's row does not hold, and its answer shows. */
 export interface ModelResult {

@@ -3,8 +3,8 @@ import { EndpointName, type Model, ModelName, type ModelSpec } from "../../domai
 import type { ServiceError } from "../../domain/Errors.ts"
 import { containerFromWire, containerToWire } from "./Machines.ts"
 import type { Model as WireModel, UploadModelRequest } from "../messages/Model.ts"
-import { defined, required, text } from "../optional.ts"
-import { settingsIn, settingsOf } from "../settings.ts"
+import { defined, required, text } from "../Optional.ts"
+import { settingsIn, settingsOf } from "../Settings.ts"
 
 const fields: ReadonlyArray<keyof WireModel> = [
   "name",

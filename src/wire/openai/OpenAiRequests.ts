@@ -1,7 +1,7 @@
 import { Result, Schema, SchemaIssue } from "effect"
 import type { ChatPart, ChatRequest, ChatTurn, JsonRecord } from "../../domain/Chat.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import { unless } from "../../domain/generation/unless.ts"
+import { unless } from "../../domain/generation/Unless.ts"
 import { type Broken, refusalOf } from "../../domain/Rule.ts"
 
 /**

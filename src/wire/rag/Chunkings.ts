@@ -3,7 +3,7 @@ import { Chunking, defaultChunking } from "../../domain/Chunking.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { LlmParsing, Parsing } from "../../domain/Parsing.ts"
 import type { LlmParser, RagFileChunkingConfig, RagFileParsingConfig } from "../messages/RagFileParsingConfig.ts"
-import { count, defined, required, text } from "../optional.ts"
+import { count, defined, required, text } from "../Optional.ts"
 
 /** `rag_file_transformation_config`. */
 export const chunkingToWire = (

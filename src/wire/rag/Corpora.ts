@@ -3,8 +3,8 @@ import { type Corpus, CorpusName, type CorpusOptions, type CorpusPatch, type Cor
 import { ServiceError } from "../../domain/Errors.ts"
 import { llmParserFromWire, llmParserToWire } from "./Chunkings.ts"
 import type { RagCorpus, RagVectorDbConfig } from "../messages/RagCorpus.ts"
-import { count, defined, required, text } from "../optional.ts"
-import { apiKey, secretVersion } from "../secrets.ts"
+import { count, defined, required, text } from "../Optional.ts"
+import { apiKey, secretVersion } from "../Secrets.ts"
 
 /** The body of `createRagCorpus`. An embedding model that is not named is not sent: the service has its default. */
 export const corpusSpecToWire = (spec: CorpusSpec): RagCorpus =>

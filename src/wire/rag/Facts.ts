@@ -9,7 +9,7 @@ import type {
   CorroborateContentResponse,
   Fact
 } from "../messages/Grounding.ts"
-import { defined, required } from "../optional.ts"
+import { defined, required } from "../Optional.ts"
 import { chunkToWire, type Selection, storeFromWire } from "./Retrievals.ts"
 import { byteOffset } from "../Utf8.ts"
 

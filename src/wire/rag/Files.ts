@@ -6,7 +6,7 @@ import { chunkingFromWire, chunkingToWire, parsingFromWire, parsingToWire } from
 import { statusToWire, uploadErrorFromWire } from "../Errors.ts"
 import { describe, undescribe } from "./Marker.ts"
 import type * as Wire from "../messages/RagFile.ts"
-import { defined, required, text } from "../optional.ts"
+import { defined, required, text } from "../Optional.ts"
 
 /** A file as the service answers; our mark is the end of its description. */
 export const ragFileToWire = (file: RagFile): Wire.RagFile =>

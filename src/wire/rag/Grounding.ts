@@ -6,7 +6,7 @@ import type { Content } from "../messages/Content.ts"
 import type { GenerateContentRequest, GenerateContentResponse } from "../messages/GenerateContent.ts"
 import type { GenerationConfig } from "../messages/GenerationConfig.ts"
 import type { GroundingChunk, GroundingMetadata } from "../messages/Grounding.ts"
-import { defined, text as filled } from "../optional.ts"
+import { defined, text as filled } from "../Optional.ts"
 import { chunkFromWire, chunkToWire, type Selection, storeFromWire, storeToWire } from "./Retrievals.ts"
 import { byteOffset, unitOffset } from "../Utf8.ts"
 

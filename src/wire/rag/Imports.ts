@@ -4,8 +4,8 @@ import { ServiceError } from "../../domain/Errors.ts"
 import type { ImportRequest, ImportSource, JiraAccount, SharePointLibrary, SlackWorkspace } from "../../domain/Import.ts"
 import { chunkingFromWire, chunkingToWire, parsingFromWire, parsingToWire } from "./Chunkings.ts"
 import type { ImportRagFilesConfig, ImportRagFilesRequest } from "../messages/RagFile.ts"
-import { count, defined, required, text } from "../optional.ts"
-import { apiKey, secretVersion } from "../secrets.ts"
+import { count, defined, required, text } from "../Optional.ts"
+import { apiKey, secretVersion } from "../Secrets.ts"
 
 const field = "import_rag_files_config"
 

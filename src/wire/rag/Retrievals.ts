@@ -11,7 +11,7 @@ import type {
   RetrieveContextsResponse,
   VertexRagStore
 } from "../messages/Retrieval.ts"
-import { count, defined, required, text } from "../optional.ts"
+import { count, defined, required, text } from "../Optional.ts"
 
 /** How a request asks for contexts, without the question. */
 export type Selection = Omit<RetrievalRequest, "query">

@@ -1,11 +1,11 @@
 import { Duration, Result } from "effect"
 import { describe, expect, it } from "vitest"
-import { definePipeline } from "../../../src/pipeline/definePipeline.ts"
-import { decode } from "../../../src/pipeline/file/decode.ts"
+import { definePipeline } from "../../../src/pipeline/DefinePipeline.ts"
+import { decode } from "../../../src/pipeline/file/Decode.ts"
 import { PipelineInvalid } from "../../../src/pipeline/file/PipelineInvalid.ts"
 import type { Pipeline } from "../../../src/pipeline/Pipeline.ts"
-import { forEngine, sectionPath } from "../../../src/pipeline/schema/forEngine.ts"
-import { minimal, secret, withSource, withVectorDb } from "./support.ts"
+import { forEngine, sectionPath } from "../../../src/pipeline/schema/ForEngine.ts"
+import { minimal, secret, withSource, withVectorDb } from "./Support.ts"
 
 const decoded = (written: unknown): Pipeline => Result.getOrThrow(decode(written))
 

@@ -8,7 +8,7 @@ import type { DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
 import type { Limits, Raw } from "../../../src/text/Prepared.ts"
 import { TextPool } from "../../../src/text/TextPool.ts"
 
-const entry = new URL("./hostileWorker.ts", import.meta.url)
+const entry = new URL("./HostileWorker.ts", import.meta.url)
 /** Time enough for anything but a parser that never ends, however busy the machine is. */
 const limits: Partial<Limits> = { bytes: 10_000, timeMs: 60_000, memory: 200 * 1024 * 1024 }
 const poolOf = (limits: Partial<Limits>) => TextPool.layer({ size: 2, patience: 0, entry, limits })
@@ -120,7 +120,7 @@ describe("TextPool", () => {
 
   it.live("workers are gone when the parent is killed, even one that loops", () =>
     Effect.gen(function*() {
-      const parent = spawn(process.execPath, [new URL("./orphaning.ts", import.meta.url).pathname], {
+      const parent = spawn(process.execPath, [new URL("./Orphaning.ts", import.meta.url).pathname], {
         stdio: ["ignore", "pipe", "inherit"]
       })
       const [line] = yield* Effect.promise(() => once(parent.stdout, "data"))
@@ -132,7 +132,7 @@ describe("TextPool", () => {
 
   it.live("a program ends though its pool was not closed, and does not wait for a worker to go", () =>
     Effect.sync(() => {
-      const program = new URL("./unclosed.ts", import.meta.url).pathname
+      const program = new URL("./Unclosed.ts", import.meta.url).pathname
       expect(execFileSync(process.execPath, [program], { encoding: "utf8" })).toBe("1\nended before its idle worker\n")
     }))
 

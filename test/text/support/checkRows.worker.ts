@@ -2,8 +2,8 @@ import { parentPort, workerData } from "node:worker_threads"
 import { Effect, Stream } from "effect"
 import type { ObjectStore } from "../../../src/ports/ObjectStore.ts"
 import type { TableStore } from "../../../src/ports/TableStore.ts"
-import { checkRows } from "../../../src/text/rows/checkRows.ts"
-import { batchLine } from "../../support/echoModel.ts"
+import { checkRows } from "../../../src/text/rows/CheckRows.ts"
+import { batchLine } from "../../support/EchoModel.ts"
 
 /** Checks as many rows as it is told to, made as they are read; the test bounds this thread's memory. */
 const { rows } = workerData as { readonly rows: number }

@@ -2,8 +2,8 @@ import { Tiktoken } from "js-tiktoken/lite"
 import o200k from "js-tiktoken/ranks/o200k_base"
 import { describe, expect, it } from "vitest"
 import { countTokens, TokenIndex } from "../../../src/text/Tokens.ts"
-import { cpuTime } from "../../support/cpuTime.ts"
-import { generator } from "../generator.ts"
+import { cpuTime } from "../../support/CpuTime.ts"
+import { generator } from "../Generator.ts"
 
 const tiktoken = new Tiktoken(o200k)
 

@@ -2,7 +2,7 @@ import { BlockWriter, rowLine } from "../BlockSink.ts"
 import type { DocumentBuilder } from "../DocumentBuilder.ts"
 import { htmlBlocks } from "../Html.ts"
 import { inlineText } from "./Inline.ts"
-import { dedent, firstCode, indentation, isDefinition, linkLabels, tableRow } from "./lines.ts"
+import { dedent, firstCode, indentation, isDefinition, linkLabels, tableRow } from "./Lines.ts"
 
 const quote = /^ {0,3}> ?/
 const atx = /^ {0,3}(#{1,6})(?=[ \t]|$)(.*)$/

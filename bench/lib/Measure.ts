@@ -1,0 +1,125 @@
+import { readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+import type { Chunking } from "../../src/domain/Chunking.ts"
+import { defaultLimits } from "../../src/text/Prepared.ts"
+import { prepareFile } from "../../src/text/pool/PrepareFile.ts"
+import { type CorpusOptions, corpusQueries, type Edit, editCorpus } from "../corpus.ts"
+import { type Finished, succeed } from "./Process.ts"
+import { quantile, warmUpQueries } from "./Statistics.ts"
+import type { Answered, Subject, Synced } from "./Subject.ts"
+
+/** What one subject took; times are medians over the repetitions, memory the worst of them. */
+export interface SubjectFigures {
+  readonly cold: Synced
+  readonly unchanged: Synced
+  readonly edited: Synced
+  /** Texts embedded after all edits together. */
+  readonly embeddedAfterEdits: number
+  readonly answered: Answered
+  /** Bytes of the store after all syncs. */
+  readonly storeBytes: number
+}
+
+export interface Task {
+  readonly docs: string
+  /** Stores are made below it. */
+  readonly workspace: string
+  readonly corpus: CorpusOptions
+  readonly queries: number
+  readonly repeat: number
+  readonly note: (doing: string) => void
+}
+
+const editedFraction = 0.01
+
+/**
+ * Cold syncs into fresh stores, then syncs of an unchanged and of a slightly edited folder into the last store, then
+ * queries. Subjects take turns in everything, so that a machine that slows down slows all of them.
+ */
+export const measure = async (
+  subjects: ReadonlyArray<Subject>,
+  task: Task
+): Promise<{ readonly figures: ReadonlyArray<SubjectFigures>; readonly edits: ReadonlyArray<Edit> }> => {
+  const store = (subject: Subject, round: number): string => join(task.workspace, `${subject.name}-${round}`)
+  const last = task.repeat - 1
+  const syncs = (doing: string, at: (round: number) => number, before: (round: number) => void = () => undefined) =>
+    rounds(task.repeat, async (round) => {
+      before(round)
+      return inTurn(subjects, (subject) => {
+        task.note(`${doing}: ${subject.name}, ${round + 1} of ${task.repeat}`)
+        return subject.sync(task.docs, store(subject, at(round)))
+      })
+    })
+  const cold = await syncs("from nothing", (round) => round)
+  const unchanged = await syncs("nothing changed", () => last)
+  const edits: Array<Edit> = []
+  const edited = await syncs("1% edited", () => last, (round) => {
+    edits.push(...editCorpus(task.docs, task.corpus, editedFraction, round + 1))
+  })
+  const queries = corpusQueries(task.corpus, warmUpQueries + task.queries)
+  const answered = await inTurn(subjects, (subject) => {
+    task.note(`${task.queries} queries: ${subject.name}`)
+    return subject.query(store(subject, last), queries)
+  })
+  const figures = subjects.map((subject, at): SubjectFigures => ({
+    cold: median(cold.map((round) => round[at]!)),
+    unchanged: median(unchanged.map((round) => round[at]!)),
+    edited: median(edited.map((round) => round[at]!)),
+    embeddedAfterEdits: edited.reduce((sum, round) => sum + round[at]!.embedded, 0),
+    answered: answered[at]!,
+    storeBytes: folderBytes(store(subject, last))
+  }))
+  return { figures, edits }
+}
+
+/** Syncs from nothing into fresh stores, and nothing else. */
+export const measureCold = async (subject: Subject, { docs, note, repeat, workspace }: Task): Promise<Synced> =>
+  median(
+    await rounds(repeat, (round) => {
+      note(`from nothing, default chunks: ${subject.name}, ${round + 1} of ${repeat}`)
+      return subject.sync(docs, join(workspace, `default-${round}`))
+    })
+  )
+
+/** A Node program run several times, each in a process of its own. */
+export const measureProgram = async (
+  args: ReadonlyArray<string>,
+  repeat: number
+): Promise<Pick<Finished, "seconds" | "peakRss" | "cpu">> =>
+  median(await rounds(repeat, () => succeed(process.execPath, args)))
+
+/** Chunks of edited pages whose text the page did not have before: what an ideal sync embeds. */
+export const changedChunks = async (edits: ReadonlyArray<Edit>, chunking: Chunking): Promise<number> => {
+  const chunksOf = async (name: string, text: string): Promise<ReadonlyArray<string>> => {
+    const { chunks } = await prepareFile({ content: Buffer.from(text), name, chunking }, defaultLimits)
+    return chunks.map((chunk) => chunk.text)
+  }
+  let changed = 0
+  for (const { after, before, path } of edits) {
+    const known = new Set(await chunksOf(path, before))
+    changed += (await chunksOf(path, after)).filter((text) => !known.has(text)).length
+  }
+  return changed
+}
+
+const rounds = async <A>(count: number, run: (round: number) => Promise<A>): Promise<ReadonlyArray<A>> => {
+  const results: Array<A> = []
+  for (let round = 0; round < count; round++) results.push(await run(round))
+  return results
+}
+
+const inTurn = <A, B>(items: ReadonlyArray<A>, run: (item: A) => Promise<B>): Promise<ReadonlyArray<B>> =>
+  rounds(items.length, (at) => run(items[at]!))
+
+/** The run with the median time, with the worst memory of all runs. */
+const median = <A extends { readonly seconds: number; readonly peakRss?: number }>(runs: ReadonlyArray<A>): A => {
+  const middle = quantile(runs.map(({ seconds }) => seconds), 0.5)
+  const typical = runs.find(({ seconds }) => seconds === middle)!
+  const peaks = runs.flatMap(({ peakRss }) => (peakRss === undefined ? [] : [peakRss]))
+  return peaks.length === 0 ? typical : { ...typical, peakRss: Math.max(...peaks) }
+}
+
+const folderBytes = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)

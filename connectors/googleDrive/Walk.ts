@@ -1,0 +1,248 @@
+import { Effect, Result } from "effect"
+import { ServiceError } from "../../src/domain/Errors.ts"
+import type { Permissions } from "../../src/domain/RagFile.ts"
+import type { Listed } from "../../src/ports/Connector.ts"
+import { eachOf } from "../tree/EachOf.ts"
+import { joined, partOf } from "../tree/FileName.ts"
+import { isolated } from "../tree/Isolated.ts"
+import type { DriveApi } from "./DriveApi.ts"
+import { DriveFile, folderType, shortcutType } from "./DriveFile.ts"
+import { itemOf, skipOf } from "./DriveItem.ts"
+import type { GoogleDriveConfig } from "./GoogleDriveConfig.ts"
+import type { Folder, Progress } from "./Progress.ts"
+
+/** Folders asked for in one query. */
+const groupSize = 25
+/** Files asked about at once. */
+const concurrency = 8
+
+export type PermissionsOf = (file: DriveFile) => Effect.Effect<Permissions, ServiceError>
+
+const readFiles = eachOf(DriveFile)
+
+/** The events of one page. */
+type Events = ReadonlyArray<Listed>
+
+/** A group of folders being listed. */
+interface Group {
+  readonly folders: ReadonlyMap<string, Folder>
+  readonly token?: string
+  /** Names given away in these folders. */
+  readonly taken: Set<string>
+}
+
+/** Lists what `progress` has not seen yet, a page at a time. */
+export const walker = (api: DriveApi, config: GoogleDriveConfig, permissionsOf: PermissionsOf, progress: Progress) => {
+  let group: Group | undefined
+
+  const fail = (path: string, error: ServiceError): Listed => {
+    progress.failed = true
+    return { _tag: "failed", path, error }
+  }
+
+  /** The events of a file at its path; its failure is its own. */
+  const offer = (file: DriveFile, path: string): Effect.Effect<Listed, ServiceError> => {
+    const skipped = skipOf(file, path, config.maxFileSize)
+    if (skipped !== undefined) return Effect.succeed(skipped)
+    return Effect.map(isolated(permissionsOf(file)), (permissions) =>
+      Result.isFailure(permissions) ? fail(path, permissions.failure) : itemOf(file, path, permissions.success))
+  }
+
+  const offerAll = (files: ReadonlyArray<readonly [file: DriveFile, path: string]>) =>
+    Effect.forEach(files, ([file, path]) => offer(file, path), { concurrency })
+
+  /** The feed of a shared drive starts before anything of it is listed. False for who is no member of it. */
+  const follow = Effect.fnUntraced(function*(driveId: string): Effect.fn.Return<boolean, ServiceError> {
+    if (progress.tokens.has(driveId)) return true
+    const token = yield* api.startToken(driveId === "" ? undefined : driveId).pipe(
+      Effect.catchIf(({ code }) => driveId !== "" && (code === "NOT_FOUND" || code === "PERMISSION_DENIED"), () => Effect.undefined)
+    )
+    if (token === undefined) return false
+    // The earliest of several asked for at once.
+    if (!progress.tokens.has(driveId)) progress.tokens.set(driveId, token)
+    return true
+  })
+
+  /** A file by its id, as it is once changes to it are followed, and the drive to ask for what lies in it. */
+  const fetch = Effect.fnUntraced(function*(id: string): Effect.fn.Return<readonly [DriveFile, string], ServiceError> {
+    const file = yield* api.file(id)
+    const driveId = file.driveId ?? ""
+    if (progress.tokens.has(driveId)) return [file, driveId]
+    return (yield* follow(driveId)) ? [yield* api.file(id), driveId] : [file, ""]
+  })
+
+  const roots = Effect.fnUntraced(function*(): Effect.fn.Return<Events, ServiceError> {
+    yield* follow("")
+    const ids = [...new Set([...config.folders, ...config.files])]
+    const found = yield* Effect.forEach(ids, (id) => Effect.map(isolated(fetch(id)), (result) => [id, result] as const), { concurrency: 4 })
+    const taken = new Set<string>()
+    const files: Array<readonly [DriveFile, string]> = []
+    const events: Array<Listed> = []
+    for (const [id, result] of found) {
+      if (Result.isFailure(result)) {
+        events.push(fail(id, result.failure))
+        continue
+      }
+      const [file, driveId] = result.success
+      const wrong = wrongRoot(file, id, config)
+      if (wrong !== undefined) {
+        events.push(fail(id, wrong))
+        continue
+      }
+      const path = unique("", file, taken)
+      if (file.mimeType === folderType) progress.queue.set(file.id, { id: file.id, path, driveId })
+      else {
+        progress.pinned.set(file.id, path)
+        files.push([file, path])
+      }
+    }
+    return [...events, ...yield* offerAll(files)]
+  })
+
+  const nextGroup = (): Group => {
+    const folders = new Map<string, Folder>()
+    let driveId: string | undefined
+    for (const folder of progress.queue.values()) {
+      driveId ??= folder.driveId
+      if (folder.driveId === driveId) folders.set(folder.id, folder)
+      if (folders.size === groupSize) break
+    }
+    return { folders, taken: new Set() }
+  }
+
+  const page = Effect.fnUntraced(function*(current: Group): Effect.fn.Return<Events, ServiceError> {
+    const members = [...current.folders.values()]
+    const driveId = members[0]?.driveId
+    const result = yield* isolated(api.children([...current.folders.keys()], driveId === "" ? undefined : driveId, current.token))
+    if (Result.isFailure(result)) return refused(current, members, result.failure)
+    const { files = [], incompleteSearch, nextPageToken } = result.success
+    const children = readFiles(files)
+    if (nextPageToken !== undefined && nextPageToken === current.token) {
+      return refused(current, members, ServiceError.internal("the listing of a Drive folder goes round in circles"))
+    }
+    const offered: Array<readonly [DriveFile, string]> = []
+    for (const file of children.good) {
+      const parent = current.folders.get(file.parents?.[0] ?? "") ?? (members.length === 1 ? members[0] : undefined)
+      if (parent === undefined || file.trashed === true) continue
+      const path = unique(parent.path, file, current.taken)
+      if (file.mimeType === folderType) enqueue({ id: file.id, path, driveId: parent.driveId })
+      else if (file.mimeType === shortcutType) link(file, path)
+      else if (!progress.pinned.has(file.id)) {
+        progress.known.add(file.id, path)
+        offered.push([file, path])
+      }
+    }
+    const events = yield* offerAll(offered)
+    const cut = incompleteSearch === true
+      ? [fail(members[0]?.path ?? "", new ServiceError({ code: "UNAVAILABLE", message: "Drive did not search everything" }))]
+      : []
+    if (nextPageToken === undefined) close(members)
+    else group = { ...current, token: nextPageToken }
+    return [...events, ...cut, ...odd(children.odd)]
+  })
+
+  /** Files that came in a shape that no file has. */
+  const odd = (names: ReadonlyArray<string>): Events =>
+    names.map((name) => fail(name, new ServiceError({ code: "DATA_LOSS", message: `Drive tells of ${name} in a shape that no file has` })))
+
+  /** One bad folder does not cost the others of its query; one that went away while we listed is no failure. */
+  const refused = (current: Group, members: ReadonlyArray<Folder>, error: ServiceError): Events => {
+    const [only] = members
+    if (only !== undefined && members.length > 1) {
+      group = { folders: new Map([[only.id, only]]), taken: new Set() }
+      return []
+    }
+    close(members)
+    const gone = error.code === "NOT_FOUND" && !config.folders.includes(only?.id ?? "") && current.token === undefined
+    return gone || only === undefined ? [] : [fail(only.path, error)]
+  }
+
+  const close = (members: ReadonlyArray<Folder>): void => {
+    for (const { id, path } of members) {
+      progress.folders.set(id, path)
+      progress.queue.delete(id)
+    }
+    group = undefined
+  }
+
+  const enqueue = (folder: Folder): void => {
+    if (!progress.folders.has(folder.id) && !progress.queue.has(folder.id)) progress.queue.set(folder.id, folder)
+  }
+
+  const link = (file: DriveFile, path: string): void => {
+    const target = file.shortcutDetails?.targetId
+    if (target === undefined) return
+    progress.links.set(file.id, target)
+    if (!progress.openLinks.has(target)) progress.openLinks.set(target, path)
+  }
+
+  /** Last, since only then is it known what the folders hold anyway. */
+  const links = Effect.fnUntraced(function*(): Effect.fn.Return<Events, ServiceError> {
+    const some = [...progress.openLinks].slice(0, groupSize)
+    const found = yield* Effect.forEach(some, ([id, path]) =>
+      Effect.map(isolated(fetch(id)), (result) => [id, path, result] as const), { concurrency })
+    const events: Array<Listed> = []
+    const offered: Array<readonly [DriveFile, string]> = []
+    for (const [id, path, result] of found) {
+      progress.openLinks.delete(id)
+      const skip = (detail: string): void => void events.push({ _tag: "skipped", path, reason: "link", detail })
+      if (Result.isFailure(result)) {
+        if (result.failure.code === "NOT_FOUND" || result.failure.code === "PERMISSION_DENIED") skip("what the shortcut leads to is gone, or not shared with this account")
+        else events.push(fail(path, result.failure))
+        continue
+      }
+      const [file, driveId] = result.success
+      const listed = progress.folders.has(id) || progress.pinned.has(id) || progress.folders.has(file.parents?.[0] ?? "")
+      if (file.trashed === true) skip("what the shortcut leads to is in the trash")
+      else if (file.mimeType === shortcutType) skip("a shortcut to a shortcut is not followed")
+      else if (listed) skip("what the shortcut leads to is listed where it lies")
+      else if (file.mimeType === folderType) enqueue({ id, path, driveId })
+      else {
+        progress.pinned.set(id, path)
+        offered.push([file, path])
+      }
+    }
+    return [...events, ...yield* offerAll(offered)]
+  })
+
+  return {
+    roots,
+    offerAll,
+    odd,
+    link,
+    enqueue,
+    /** The next page of what is left; nothing when nothing is. */
+    next: Effect.suspend((): Effect.Effect<Events | undefined, ServiceError> => {
+      if (progress.queue.size > 0) return page(group ??= nextGroup())
+      return progress.openLinks.size > 0 ? links() : Effect.undefined
+    }),
+    /** Whether `progress` says everything, so that a cursor may be made of it. */
+    get settled() {
+      return group === undefined
+    }
+  }
+}
+
+export type Walker = ReturnType<typeof walker>
+
+/** The path of a file in a folder. Drive allows equal names: whoever comes later adds its id. */
+const unique = (folder: string, file: DriveFile, taken: Set<string>): string => {
+  const path = joined(folder, partOf(file.name))
+  const own = taken.has(path) ? withId(path, file.id) : path
+  taken.add(own)
+  return own
+}
+
+export const withId = (path: string, id: string): string => `${path} (${id})`
+
+/** Why what `id` names cannot be what the configuration says it is. An alias such as `root` is not the file's own id. */
+export const wrongRoot = (file: DriveFile, id: string, config: GoogleDriveConfig): ServiceError | undefined => {
+  const folder = file.mimeType === folderType
+  if (file.trashed === true) {
+    return new ServiceError({ code: "NOT_FOUND", message: `Drive ${folder ? "folder" : "file"} ${id} is in the trash`, fix: "Restore it, or take it out of the source." })
+  }
+  if (config.folders.includes(id) === folder) return undefined
+  return folder
+    ? ServiceError.invalid("files", `${id} is a folder`, "Write it under folders.")
+    : ServiceError.invalid("folders", `${id} is no folder`, "Write it under files.")
+}

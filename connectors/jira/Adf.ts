@@ -1,0 +1,132 @@
+import { Predicate } from "effect"
+import { blockquote, blocks, codeBlock, codeSpan, escapeText, heading, link, listItem, table } from "./Markdown.ts"
+
+/** Deeper nesting is no document of a person's. */
+const maxDepth = 64
+
+type Node = Readonly<Record<string, unknown>>
+
+/** An Atlassian Document Format document as Markdown. What is not known shows the text in it. */
+export const adfToMarkdown = (document: unknown): string => Predicate.isObject(document) ? blocksOf(document as Node, 0) : "" // an object's keys are read one by one
+
+const children = (node: Node): ReadonlyArray<Node> =>
+  Array.isArray(node["content"]) ? node["content"].filter((child): child is Node => Predicate.isObject(child)) : []
+
+/** A text or number among a node's attributes. */
+const attribute = (node: Node, name: string): string => {
+  const value: unknown = Predicate.isObject(node["attrs"]) ? Reflect.get(node["attrs"], name) : undefined
+  return typeof value === "string" ? value : typeof value === "number" ? String(value) : ""
+}
+
+const blocksOf = (node: Node, depth: number): string => blocks(blockList(children(node), depth + 1))
+
+/** Blocks; what is inline among them makes paragraphs. */
+const blockList = (nodes: ReadonlyArray<Node>, depth: number): ReadonlyArray<string> => {
+  const parts: Array<string> = []
+  let run: Array<Node> = []
+  const flush = (): void => {
+    if (run.length > 0) parts.push(inlines(run, depth))
+    run = []
+  }
+  for (const node of nodes) {
+    const text = depth > maxDepth ? "" : block(node, depth)
+    if (text === undefined) run.push(node)
+    else {
+      flush()
+      parts.push(text)
+    }
+  }
+  flush()
+  return parts
+}
+
+/** Nothing for an inline node. */
+const block = (node: Node, depth: number): string | undefined => {
+  switch (node["type"]) {
+    case "paragraph":
+    case "caption":
+      return inlines(children(node), depth)
+    case "heading":
+      return heading(Number(attribute(node, "level")) || 1, inlines(children(node), depth))
+    case "bulletList":
+    case "decisionList":
+      return children(node).map((item) => listItem("-", blocksOf(item, depth))).join("\n")
+    case "orderedList": {
+      const first = Number(attribute(node, "order")) || 1
+      return children(node).map((item, index) => listItem(`${first + index}.`, blocksOf(item, depth))).join("\n")
+    }
+    case "taskList":
+      return children(node).map((item) =>
+        item["type"] === "taskList"
+          ? (block(item, depth + 1) ?? "").replace(/^/gm, "  ")
+          : listItem(`- [${attribute(item, "state") === "DONE" ? "x" : " "}]`, blocksOf(item, depth))).join("\n")
+    case "codeBlock":
+      return codeBlock(children(node).map((child) => String(child["text"] ?? "")).join(""), attribute(node, "language"))
+    case "blockquote":
+      return blockquote(blocksOf(node, depth))
+    case "panel":
+      return blockquote(blocks([`**${capital(attribute(node, "panelType") || "note")}**`, blocksOf(node, depth)]))
+    case "expand":
+    case "nestedExpand":
+      return blocks([attribute(node, "title") === "" ? "" : `**${escapeText(attribute(node, "title"))}**`, blocksOf(node, depth)])
+    case "rule":
+      return "---"
+    case "table":
+      return table(children(node).map((row) => children(row).map((cell) => blocksOf(cell, depth + 1).replace(/\n+/g, " "))))
+    case "mediaSingle":
+    case "mediaGroup":
+      return inlines(children(node), depth)
+    case "blockCard":
+    case "embedCard":
+      return link("", attribute(node, "url"))
+    default:
+      return children(node).length > 0 ? blocksOf(node, depth) : undefined
+  }
+}
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
+const inlines = (nodes: ReadonlyArray<Node>, depth: number): string => nodes.map((node) => inline(node, depth)).join("").trim()
+
+const inline = (node: Node, depth: number): string => {
+  switch (node["type"]) {
+    case "text":
+      return marked(node)
+    case "hardBreak":
+      return "\\\n"
+    case "mention":
+      return escapeText(`@${(attribute(node, "text") || attribute(node, "id")).replace(/^@/, "")}`)
+    case "emoji":
+      return attribute(node, "text") || attribute(node, "shortName")
+    case "status":
+      return `[${escapeText(attribute(node, "text"))}]`
+    case "date": {
+      const date = new Date(Number(attribute(node, "timestamp")))
+      return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(0, 10)
+    }
+    case "inlineCard":
+      return link("", attribute(node, "url"))
+    case "media":
+    case "mediaInline": {
+      const name = attribute(node, "alt") || attribute(node, "__fileName")
+      return node["type"] === "media" && attribute(node, "type") === "external" ? link(escapeText(name), attribute(node, "url")) : `[Attachment${name === "" ? "" : `: ${escapeText(name)}`}]`
+    }
+    default:
+      return depth > maxDepth ? "" : block(node, depth + 1) ?? ""
+  }
+}
+
+/** Text in its marks; spaces at its ends stand outside, or Markdown would not see the marks. */
+const marked = (node: Node): string => {
+  const text = String(node["text"] ?? "")
+  const marks = Array.isArray(node["marks"]) ? node["marks"].filter((mark): mark is Node => Predicate.isObject(mark)) : []
+  const has = (type: string): Node | undefined => marks.find((mark) => mark["type"] === type)
+  const [, before = "", core = "", after = ""] = /^(\s*)(.*?)(\s*)$/s.exec(text) ?? []
+  if (core === "") return text
+  let out = has("code") === undefined ? escapeText(core) : codeSpan(core)
+  if (has("strike") !== undefined) out = `~~${out}~~`
+  if (has("em") !== undefined) out = `*${out}*`
+  if (has("strong") !== undefined) out = `**${out}**`
+  const href = has("link")
+  return `${before}${href === undefined ? out : link(out, attribute(href, "href"))}${after}`
+}

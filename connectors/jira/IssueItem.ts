@@ -1,0 +1,84 @@
+import type { Metadata, Permissions } from "../../src/domain/RagFile.ts"
+import type { SourceItem } from "../../src/ports/Connector.ts"
+import type { Attachment, Issue } from "./Answers.ts"
+
+export const issueItem = (base: string, issue: Issue, permissions: Permissions | undefined): SourceItem => {
+  const { fields, key } = issue
+  const title = titleOf(issue)
+  const uri = `${base}/browse/${key}`
+  return {
+    path: pathOf(issue),
+    uri,
+    displayName: `${title.replace(/[/\\\u0000-\u001f]+/g, " ").slice(0, 200).trim().normalize("NFC")}.md`,
+    revision: `${fields.updated} ${fields.comment?.total ?? fields.comment?.comments?.length ?? 0}`,
+    mimeType: "text/markdown",
+    metadata: {
+      title,
+      key,
+      issueId: issue.id,
+      url: uri,
+      ...present({
+        project: fields.project.key,
+        status: fields.status?.name,
+        type: fields.issuetype?.name,
+        priority: fields.priority?.name,
+        labels: (fields.labels ?? []).join(", "),
+        author: fields.reporter?.displayName,
+        assignee: fields.assignee?.displayName,
+        createdTime: timeOf(fields.created),
+        modifiedTime: timeOf(fields.updated)
+      })
+    },
+    ...(permissions === undefined ? {} : { permissions })
+  }
+}
+
+/** An attached file; it never changes, another takes its place. */
+export const attachmentItem = (base: string, cloud: boolean, issue: Issue, file: Attachment, permissions: Permissions | undefined): SourceItem => {
+  const name = file.filename.normalize("NFC")
+  const uri = base + attachmentPath(cloud, file.id, file.filename)
+  return {
+    path: `${pathOf(issue)}/attachments/${file.id}-${name.replace(/[/\\\u0000-\u001f]/g, "_")}`,
+    uri,
+    displayName: name,
+    revision: `${file.id} ${file.size ?? 0}`,
+    ...(typeof file.size === "number" ? { size: file.size } : {}),
+    ...(typeof file.mimeType === "string" && file.mimeType !== "" && file.mimeType !== "application/octet-stream" ? { mimeType: file.mimeType } : {}),
+    metadata: {
+      title: name,
+      key: issue.key,
+      project: issue.fields.project.key,
+      attachmentId: file.id,
+      url: uri,
+      ...present({ author: file.author?.displayName, createdTime: timeOf(file.created), modifiedTime: timeOf(file.created) })
+    },
+    ...(permissions === undefined ? {} : { permissions })
+  }
+}
+
+/** Made from the id, and not from an address in an answer: credentials go to the configured server and nowhere else. */
+export const attachmentPath = (cloud: boolean, id: string, name: string): string =>
+  cloud ? `/rest/api/3/attachment/content/${encodeURIComponent(id)}` : `/secure/attachment/${encodeURIComponent(id)}/${encodeURIComponent(name)}`
+
+export const titleOf = ({ fields, key }: Issue): string => `${key}: ${fields.summary ?? ""}`.replace(/:?\s*$/, "")
+
+const pathOf = ({ fields, key }: Issue): string => `${fields.project.key}/${key}`
+
+/** `2026-10-12T09:00:00.000+0200` as RFC 3339 in UTC. */
+export const timeOf = (jira: string | null | undefined): string | undefined => {
+  const parsed = Date.parse((jira ?? "").replace(/([+-]\d\d)(\d\d)$/, "$1:$2"))
+  return Number.isNaN(parsed) ? undefined : new Date(parsed).toISOString()
+}
+
+const present = (facts: Readonly<Record<string, string | null | undefined>>): Metadata =>
+  Object.fromEntries(Object.entries(facts).flatMap(([name, value]) => typeof value === "string" && value !== "" ? [[name, value]] : []))
+
+/** What a path of ours names. */
+export type Place =
+  | { readonly _tag: "issue"; readonly key: string }
+  | { readonly _tag: "attachment"; readonly key: string; readonly id: string; readonly name: string }
+
+export const placeOfPath = (path: string): Place | undefined => {
+  const [, key = "", id, name = ""] = /^[^/]+\/([^/]+-\d+)(?:\/attachments\/(\d+)-([^]+))?$/.exec(path) ?? []
+  return key === "" ? undefined : id === undefined ? { _tag: "issue", key } : { _tag: "attachment", key, id, name }
+}

@@ -1,0 +1,119 @@
+import { Effect, Stream } from "effect"
+import type { HttpClientResponse } from "effect/http"
+import { ServiceError } from "../../src/domain/Errors.ts"
+import { download } from "../../src/net/Download.ts"
+import type { Listed } from "../../src/ports/Connector.ts"
+import { type Address, type BucketAddress, objectPath } from "./Address.ts"
+import type { Backend, Page, Position } from "./Backend.ts"
+
+/** An object as its store lists it. */
+export interface StoredObject {
+  readonly key: string
+  /** Generation or etag. */
+  readonly revision: string
+  /** Bytes as stored. */
+  readonly size: number
+  /** Compressed by its owner (`Content-Encoding: gzip`), so `size` is not the content's. */
+  readonly compressed?: boolean
+  readonly contentType?: string
+  /** RFC 3339. */
+  readonly updated?: string
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** What an object store must do. Errors name the bucket and the fix. */
+export interface ObjectApi {
+  /** A page of at most `size` objects, in order of keys. */
+  readonly list: (bucket: string, prefix: string, position: Position, size: number) => Effect.Effect<
+    { readonly objects: ReadonlyArray<StoredObject>; readonly token?: string },
+    ServiceError
+  >
+  readonly head: (bucket: string, key: string) => Effect.Effect<StoredObject, ServiceError>
+  /** Bytes as stored, from `offset`, of that revision or `ABORTED`. */
+  readonly open: (
+    bucket: string,
+    key: string,
+    revision: string,
+    offset: number
+  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError>
+}
+
+const pageSize = 1000
+
+/** Default types of stores, which say nothing. */
+const noType = new Set(["application/octet-stream", "binary/octet-stream"])
+
+/** What a store answers to a page token it no longer knows. */
+const tokenRefused = new Set<ServiceError["code"]>(["INVALID_ARGUMENT", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE"])
+
+export const objectBackend = (api: ObjectApi, maxFileSize: number | undefined): Backend => {
+  const listed = (address: BucketAddress, object: StoredObject): Listed | undefined => {
+    const path = objectPath(address.scheme, address.bucket, object.key)
+    if (object.key.endsWith("/")) {
+      // Consoles make empty objects to show folders.
+      return object.size === 0 ? undefined : { _tag: "skipped", path, reason: "special", detail: "its name is a folder's" }
+    }
+    if (maxFileSize !== undefined && object.size > maxFileSize) {
+      return { _tag: "skipped", path, reason: "limit", detail: `${object.size} bytes; maxFileSize is ${maxFileSize}` }
+    }
+    const mimeType = object.contentType?.replace(/;.*$/s, "").trim().toLowerCase()
+    return {
+      _tag: "item",
+      item: {
+        path,
+        uri: `${address.scheme}://${address.bucket}/${object.key}`,
+        displayName: object.key.slice(address.key.lastIndexOf("/") + 1).normalize("NFC"),
+        revision: object.revision,
+        ...(object.compressed === true ? {} : { size: object.size }),
+        ...(mimeType === undefined || mimeType === "" || noType.has(mimeType) ? {} : { mimeType }),
+        metadata: { ...object.metadata, ...(object.updated === undefined ? {} : { modifiedTime: object.updated }) }
+      }
+    }
+  }
+
+  const page = (address: BucketAddress, position: Position): Effect.Effect<Page, ServiceError> =>
+    api.list(address.bucket, address.key, position, pageSize).pipe(
+      Effect.catchIf(
+        (error) => position.token !== undefined && position.after !== undefined && tokenRefused.has(error.code),
+        () => api.list(address.bucket, address.key, { after: position.after ?? "" }, pageSize)
+      ),
+      Effect.flatMap(({ objects, token }): Effect.Effect<Page, ServiceError> => {
+        const events = objects.flatMap((object) => listed(address, object) ?? [])
+        if (token === undefined || token === "") return Effect.succeed({ events })
+        if (token === position.token) {
+          return Effect.fail(ServiceError.internal(`the listing of ${address.text} goes round in circles`))
+        }
+        const after = objects.at(-1)?.key ?? position.after
+        const rest: Position = { token, ...(after === undefined ? {} : { after }) }
+        return Effect.succeed({ events, position: rest, next: page(address, rest) })
+      })
+    )
+
+  return {
+    check: (address) =>
+      inBucket(address, ({ bucket, key, under }) =>
+        under ? api.list(bucket, key, {}, 1) : Effect.catchIf(api.head(bucket, key), isNotFound, () => api.list(bucket, `${key}/`, {}, 1))),
+    one: (address) =>
+      inBucket(address, (at) =>
+        api.head(at.bucket, at.key).pipe(
+          Effect.map((object) => listed(at, object)),
+          Effect.catchIf(isNotFound, () => Effect.undefined)
+        )),
+    page: (address, position) => inBucket(address, (at) => page(at, position)),
+    read: (item, maxBytes) =>
+      Stream.suspend(() => {
+        const [, bucket = "", key = ""] = /^[a-z0-9]+:\/\/([^/]+)\/([^]*)$/.exec(item.uri) ?? []
+        return download({ what: item.path, maxBytes, open: (offset) => api.open(bucket, key, item.revision, offset) })
+      })
+  }
+}
+
+const isNotFound = (error: ServiceError): boolean => error.code === "NOT_FOUND"
+
+const inBucket = <A>(
+  address: Address,
+  use: (address: BucketAddress) => Effect.Effect<A, ServiceError>
+): Effect.Effect<A, ServiceError> =>
+  address.scheme === "gs" || address.scheme === "s3"
+    ? use(address)
+    : Effect.fail(ServiceError.internal(`${address.text} is in no object store`))

@@ -1,0 +1,91 @@
+import { Effect, Stream } from "effect"
+import { ServiceError } from "../../src/domain/Errors.ts"
+import type { Caller } from "../../src/net/Call.ts"
+import { emulatorOf, gcsClient } from "../../src/net/gcs/GcsClient.ts"
+import { GoogleAuth, make as makeGoogleAuth } from "../../src/net/GoogleAuth.ts"
+import { processHttp, publicProcessHttp } from "../../src/net/ProcessHttp.ts"
+import type { Connector } from "../../src/ports/Connector.ts"
+import { type Address, parseAddress } from "./Address.ts"
+import type { Backend } from "./Backend.ts"
+import { fileBackend } from "./Files.ts"
+import { gcsApi } from "./Gcs.ts"
+import { listing } from "./Listing.ts"
+import { objectBackend } from "./Objects.ts"
+import { s3Api } from "./s3/S3Api.ts"
+import type { StorageConfig, StorageContext } from "./StorageConfig.ts"
+import { webBackend } from "./Web.ts"
+
+/** The connector behind `storage`, with everything that it loads. */
+export const open = (config: StorageConfig, context: StorageContext): Omit<Connector, "kind"> => {
+  const prepared = Effect.runSync(Effect.cached(Effect.gen(function*() {
+    const addresses = yield* Effect.forEach(config.uris, (uri) => Effect.fromResult(parseAddress(uri)))
+    if (addresses.length === 0) return yield* ServiceError.invalid("uris", "needs at least one address")
+    if (context.untrusted === true) yield* Effect.forEach(addresses, trustworthy, { discard: true })
+    return { addresses, backends: yield* backendsOf(config, context, addresses) }
+  })))
+  return {
+    check: Effect.flatMap(prepared, ({ addresses, backends }) =>
+      Effect.forEach(onePerPlace(addresses), (address) => backends[address.scheme].check(address), { discard: true })),
+    list: (cursor) =>
+      Stream.unwrap(Effect.map(prepared, ({ addresses, backends }) =>
+        listing(addresses, (address) => backends[address.scheme], cursor))),
+    read: (item, maxBytes) =>
+      Stream.unwrap(Effect.flatMap(prepared, ({ backends }) => {
+        const scheme = item.uri.slice(0, item.uri.indexOf("://")).replace(/^http$/, "https")
+        const backend = Object.entries(backends).find(([name]) => name === scheme)?.[1]
+        return backend === undefined
+          ? Effect.fail(ServiceError.invalid("uri", `${item.uri} is not of this source`))
+          : Effect.succeed(backend.read(item, maxBytes))
+      }))
+  }
+}
+
+const backendsOf = Effect.fnUntraced(function*(
+  config: StorageConfig,
+  context: StorageContext,
+  addresses: ReadonlyArray<Address>
+): Effect.fn.Return<Record<Address["scheme"], Backend>> {
+  const { dataDir, environment = process.env } = context
+  const { maxFileSize } = config
+  const http = context.http ?? (yield* processHttp)
+  const web = context.untrusted === true ? context.publicHttp ?? (yield* publicProcessHttp) : http
+  const caller: Caller = { http, ...(context.retry === undefined ? {} : { retry: context.retry }) }
+  const emulator = emulatorOf(environment)
+  const gcs = gcsClient(
+    { ...caller, auth: context.google ?? (emulator === undefined ? makeGoogleAuth() : GoogleAuth.anonymous) },
+    {
+      ...(emulator === undefined ? {} : { endpoint: emulator }),
+      ...(config.userProject === undefined ? {} : { userProject: config.userProject })
+    }
+  )
+  return {
+    gs: objectBackend(gcsApi(gcs), maxFileSize),
+    s3: objectBackend(s3Api(caller, config.s3 ?? {}, environment), maxFileSize),
+    https: webBackend({ ...caller, http: web }, addresses, maxFileSize),
+    file: context.untrusted === true ? refused : fileBackend(maxFileSize, dataDir)
+  }
+})
+
+const trustworthy = (address: Address): Effect.Effect<void, ServiceError> =>
+  address.scheme === "file" || (address.scheme === "https" && address.url.protocol !== "https:")
+    ? Effect.fail(notHere(address.text))
+    : Effect.void
+
+const notHere = (what: string): ServiceError =>
+  new ServiceError({
+    code: "PERMISSION_DENIED",
+    message: `${what} is not fetched here`,
+    fix: "Give gs://, s3:// or https:// addresses."
+  })
+
+const refused: Backend = {
+  check: ({ text }) => Effect.fail(notHere(text)),
+  one: ({ text }) => Effect.fail(notHere(text)),
+  page: ({ text }) => Effect.fail(notHere(text)),
+  read: ({ path }) => Stream.fail(notHere(path))
+}
+
+/** The first address in each bucket, each file, and no more than that. */
+const onePerPlace = (addresses: ReadonlyArray<Address>): ReadonlyArray<Address> => [
+  ...new Map(addresses.toReversed().map((address) => ["bucket" in address ? `${address.scheme}://${address.bucket}` : address.text, address])).values()
+]

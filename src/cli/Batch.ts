@@ -1,0 +1,191 @@
+import { existsSync, statSync } from "node:fs"
+import { dirname, resolve } from "node:path"
+import { pathToFileURL } from "node:url"
+import { Effect, type Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { type BatchInput, type BatchJob, BatchJobName, type BatchOutput, hasEnded, parseTable, tableUri } from "../domain/batch/BatchPrediction.ts"
+import { ExitCode, ServiceError } from "../domain/Errors.ts"
+import { printable } from "../domain/Text.ts"
+import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
+import { BatchPrediction } from "../ports/BatchPrediction.ts"
+import { BatchLauncher } from "./BatchLauncher.ts"
+import { engineFlags, pipelineFor } from "./EngineFlags.ts"
+import { exitWith } from "./Exit.ts"
+import { Output } from "./Output.ts"
+import { count, plural } from "./render/Numbers.ts"
+import { printValue } from "./render/Values.ts"
+import { idOf } from "./Resources.ts"
+import { given, root } from "./Root.ts"
+import { UsageError } from "./UsageError.ts"
+
+/** `sluice batch`, and what all of its commands understand. */
+export const batchRoot = Command.make("batch").pipe(
+  Command.withDescription(
+    "Put many prompts to a model as one job: rows from a JSONL file or a table, results to new files or a new table. A row is a chat-completions request with a custom_id, by which its result is found again."
+  ),
+  Command.withExamples([
+    { command: "sluice batch submit questions.jsonl", description: "on this machine: runs the job and shows how it goes" },
+    {
+      command: "sluice batch submit gs://acme/in.jsonl --to gs://acme/out --engine vertex --model llama-3.1-70b-instruct-maas",
+      description: "on Vertex AI: asks for the job and returns"
+    },
+    { command: "sluice batch results 8013846402219253760 -o answers.jsonl", description: "each row with its answer, or why it has none" },
+    { command: "sluice batch run pipeline.yaml questions.jsonl -o answers.jsonl", description: "questions answered from a corpus, with citations" }
+  ]),
+  Command.withSharedFlags({
+    ...engineFlags,
+    bucket: Flag.KeyValuePair("bucket").pipe(
+      Flag.withDescription("On the embedded engine: a folder that stands for a bucket, gs://NAME/…"),
+      Flag.withMetavar("NAME=FOLDER"),
+      Flag.withDefault({})
+    ),
+    tables: Flag.String("tables").pipe(
+      Flag.withDescription("On the embedded engine: a SQLite file; bq://ANY.main.NAME is its table NAME"),
+      Flag.withMetavar("FILE"),
+      Flag.optional
+    ),
+    concurrency: Flag.Int("concurrency").pipe(
+      Flag.filter((n) => n >= 1 && n <= 100, () => "Expected 1 to 100"),
+      Flag.withDescription("Rows, or questions of a pipeline, put to the model at once; jobs on Vertex AI have their own. Default 4"),
+      Flag.optional
+    )
+  })
+)
+
+/** Runs `body` on the jobs of the engine that was meant. */
+export const onBatch = <A, E, R>(body: Effect.Effect<A, E, R | BatchServices>) =>
+  Effect.gen(function*() {
+    const { dataDir } = yield* root
+    const args = yield* batchRoot
+    const launcher = yield* BatchLauncher
+    const pipeline = yield* pipelineFor(args)
+    const [concurrency, tables] = [given(args.concurrency), given(args.tables)]
+    return yield* body.pipe(
+      Effect.provide(launcher.layer(pipeline, {
+        dataDir,
+        buckets: new Map(Object.entries(args.bucket)),
+        ...(concurrency === undefined ? {} : { concurrency }),
+        ...(tables === undefined ? {} : { tables })
+      })),
+      Effect.mapError((error) => error instanceof ServiceError ? readable(error) : error)
+    )
+  })
+
+/** Files of this folder as a person names them, in the place of their addresses. */
+const short = (text: string): string => text.replaceAll(pathToFileURL(`${process.cwd()}/`).href, "")
+
+const readable = (error: ServiceError): ServiceError => {
+  const { cause, code, fix, message, reason, retryAfter, violations } = error
+  return new ServiceError({
+    code,
+    message: short(message),
+    ...(violations === undefined ? {} : { violations: violations.map(({ description, field }) => ({ field: short(field), description: short(description) })) }),
+    ...(fix === undefined ? {} : { fix }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(cause === undefined ? {} : { cause })
+  })
+}
+
+export const jobArgument = Argument.String("job").pipe(Argument.withDescription("The job's id, as `list` shows it, or its full name"))
+
+/** A job by id or full name. */
+export const jobNamed = Effect.fnUntraced(function*(written: string) {
+  const { parent } = yield* BatchEngine
+  if (/^[^/\s]+$/.test(written)) return BatchJobName.make(`${parent}/batchPredictionJobs/${written}`)
+  if (/^projects\/[^/]+\/locations\/[^/]+\/batchPredictionJobs\/[^/]+$/.test(written)) return BatchJobName.make(written)
+  return yield* new UsageError({ message: `${written} is not the name of a batch job`, fix: "take one that `sluice batch list` shows" })
+})
+
+const fileUri = (path: string): string => pathToFileURL(resolve(path)).href
+
+/** Where rows are: objects, a table, or files of this machine, which only the embedded engine reads as they are. */
+export const inputOf = Effect.fnUntraced(function*(written: ReadonlyArray<string>) {
+  const [first = ""] = written
+  const table = first.startsWith("bq://") || !existsSync(first) ? parseTable(first) : undefined
+  if (table !== undefined) {
+    if (written.length > 1) return yield* new UsageError({ message: "a job reads one table", fix: "submit a job for each" })
+    const input: BatchInput = { _tag: "table", uri: tableUri(table) }
+    return input
+  }
+  const missing = written.find((place) => !/^[a-z]+:\/\//.test(place) && !existsSync(place))
+  if (missing !== undefined) {
+    return yield* new UsageError({
+      message: `there is no file ${missing}`,
+      fix: "name a JSONL file here, gs://bucket/object, or bq://project.dataset.table"
+    })
+  }
+  const input: BatchInput = { _tag: "jsonl", uris: written.map((place) => place.includes("://") ? place : fileUri(place)) }
+  return input
+})
+
+/** Where results go; beside a file of this machine, where nothing is said. */
+export const outputOf = Effect.fnUntraced(function*(written: Option.Option<string>, input: ReadonlyArray<string>) {
+  const to = given(written)
+  const [first = ""] = input
+  if (to === undefined) {
+    const { name } = yield* BatchEngine
+    const local = name === "embedded" && !first.includes("://") && existsSync(first)
+    if (!local) return yield* new UsageError({ message: "where the results are to go is not said", fix: "give --to gs://bucket/folder or --to bq://project.dataset.table" })
+    const output: BatchOutput = { _tag: "jsonl", uriPrefix: fileUri(dirname(first)) }
+    return output
+  }
+  const table = to.startsWith("bq://") || !(existsSync(to) && statSync(to).isDirectory()) ? parseTable(to) : undefined
+  const output: BatchOutput = table !== undefined
+    ? { _tag: "table", uri: tableUri(table) }
+    : { _tag: "jsonl", uriPrefix: to.includes("://") ? to : fileUri(to) }
+  return output
+})
+
+/** Milliseconds between lines about a job that goes on. */
+const sayEvery = 5_000
+
+/** Says on stderr how a job goes. */
+export const sayProgress = Effect.map(Output, ({ say }) => {
+  let said = { state: "", at: 0 }
+  return (job: BatchJob): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const at = Date.now()
+      if (hasEnded(job.state) || job.state === said.state && at - said.at < sayEvery) return Effect.void
+      said = { state: job.state, at }
+      return say(`${idOf(job.name)} ${job.state.toLowerCase()}${progress(job)}`)
+    })
+})
+
+/** Waits for a job, saying how it goes. Leaves it alone when interrupted. */
+export const followJob = Effect.fnUntraced(function*(name: BatchJobName) {
+  const jobs = yield* BatchPrediction
+  return yield* jobs.wait(name, { observe: yield* sayProgress })
+})
+
+const progress = ({ counts }: BatchJob): string => {
+  if (counts === undefined) return ""
+  const all = counts.successful + counts.failed + counts.incomplete
+  return `: ${count(counts.successful + counts.failed)} of ${plural(all, "row")}${counts.failed === 0 ? "" : `, ${count(counts.failed)} failed`}`
+}
+
+/** What a job came to: everything for programs; for people its end and where the results are. */
+export const showJob = Effect.fnUntraced(function*(job: BatchJob) {
+  const { json } = yield* root
+  if (json || !hasEnded(job.state)) return yield* printValue(job)
+  const output = yield* Output
+  const { counts } = job
+  const color = job.state === "SUCCEEDED" ? "green" : job.state === "PARTIALLY_SUCCEEDED" ? "yellow" : "red"
+  yield* output.print([
+    `${output.paint(color, job.state.toLowerCase().replace("_", " "))}  ${job.name}`,
+    ...(counts === undefined ? [] : [`answered ${count(counts.successful)}, failed ${count(counts.failed)}, not reached ${count(counts.incomplete)}`]),
+    ...(job.error === undefined ? [] : [`${job.error.code}: ${printable(short(job.error.message))}`]),
+    ...job.partialFailures.map(({ message }) => `  ${printable(short(message))}`),
+    ...(job.results === undefined ? [] : [`results  ${short(job.results.uri)}`, `         sluice batch results ${idOf(job.name)} -o answers.jsonl`])
+  ].join("\n"))
+})
+
+/** 3 where rows failed, 1 where the job did. */
+export const exitOf = ({ counts, state }: Pick<BatchJob, "counts" | "state">) =>
+  exitWith(
+    state === "FAILED" || state === "CANCELLED" || state === "EXPIRED"
+      ? ExitCode.error
+      : (counts?.failed ?? 0) > 0 || state === "PARTIALLY_SUCCEEDED"
+      ? ExitCode.someFailed
+      : ExitCode.done
+  )

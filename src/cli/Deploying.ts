@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto"
+import { Effect, Result } from "effect"
+import { deployRefusal } from "../domain/models/DeployRules.ts"
+import type { DeployModelRequest } from "../domain/models/Endpoint.ts"
+import { deployModelRefusal } from "../domain/models/EndpointRules.ts"
+import { ServiceError } from "../domain/Errors.ts"
+import type { Resources } from "../domain/models/Machine.ts"
+import { deployedName, type DeployRequest, hubId } from "../domain/models/ModelCatalog.ts"
+import type { Operation } from "../domain/Operation.ts"
+import { Endpoints } from "../ports/Endpoints.ts"
+import { ModelCatalog } from "../ports/ModelCatalog.ts"
+import { Operations } from "../ports/Operations.ts"
+import type { Garden } from "./Garden.ts"
+import { Output } from "./Output.ts"
+import { planLine } from "./render/Deployment.ts"
+import { idOf } from "./Resources.ts"
+import { root } from "./Root.ts"
+import { UsageError } from "./UsageError.ts"
+
+export interface Consent {
+  /** It costs, and the caller has said to go ahead. */
+  readonly yes: boolean
+  /** Return once it has begun. */
+  readonly detached: boolean
+}
+
+/** Deploys a model of the catalog or the hub. Looked up first, so that the plan shows what it will run on. */
+export const deployCatalogModel = Effect.fn("deployCatalogModel")(function*(garden: Garden, asked: DeployRequest, consent: Consent) {
+  const catalog = yield* ModelCatalog
+  // Who does not wait for the service to choose an id must know the endpoint's beforehand.
+  const chosen = asked.endpointUserId ?? (consent.detached ? `sluice-${randomBytes(6).toString("hex")}` : undefined)
+  const request = chosen === undefined ? asked : { ...asked, endpointUserId: chosen }
+  const found = yield* Effect.result(catalog.get(deployedName(request)))
+  // The hub shows a gated model to those with a token only, and a token does not belong into an address.
+  if (Result.isFailure(found) && request.huggingFaceAccessToken === undefined) return yield* found.failure
+  const model = Result.getOrUndefined(found)
+  const refused = deployRefusal(request, model === undefined ? undefined : { model })
+  if (refused !== undefined) return yield* refused
+  const resources = request.resources ?? model?.deploy[0]?.resources
+  yield* agreed(garden, consent, hubId(deployedName(request)) ?? deployedName(request), request.endpointDisplayName ?? "an endpoint of its own", resources)
+  const started = yield* catalog.deploy(request)
+  yield* follow(started, consent, { resources, endpoint: chosen === undefined ? undefined : `${garden.parent}/endpoints/${chosen}` })
+})
+
+/** Deploys a model of the registry on an endpoint; one made of the catalog's as that recommends, where nothing else is said. */
+export const deployRegisteredModel = Effect.fn("deployRegisteredModel")(function*(garden: Garden, asked: DeployModelRequest, consent: Consent) {
+  const catalog = yield* ModelCatalog
+  const endpoints = yield* Endpoints
+  const { publicModelName, publicModelVersion } = yield* endpoints.getModel(asked.model)
+  const base = publicModelName === undefined
+    ? undefined
+    : yield* catalog.get(publicModelVersion === undefined ? publicModelName : `${publicModelName}@${publicModelVersion}`)
+  const resources = asked.resources ?? base?.deploy[0]?.resources
+  if (resources === undefined) {
+    return yield* new UsageError({ message: `nothing is recommended for ${idOf(asked.model)} to run on`, fix: "say what with --machine-type" })
+  }
+  const request = { ...asked, resources }
+  const refused = deployModelRefusal(request, { endpoint: yield* endpoints.get(request.endpoint), ...(base === undefined ? {} : { base }) })
+  if (refused !== undefined) return yield* refused
+  yield* agreed(garden, consent, idOf(request.model), idOf(request.endpoint), resources)
+  yield* follow(yield* endpoints.deployModel(request), consent, { resources, endpoint: request.endpoint })
+})
+
+/** Shows what is about to happen; where it costs, that was agreed to or nothing happens. */
+const agreed = Effect.fnUntraced(function*(
+  { engine }: Garden,
+  { yes }: Consent,
+  what: string,
+  where: string,
+  resources: Resources | undefined
+) {
+  const output = yield* Output
+  yield* output.say(planLine(what, where, resources, engine === "vertex"))
+  if (engine === "vertex" && !yes) {
+    return yield* new UsageError({ message: "nothing was deployed", fix: "run it again with --yes to go ahead" })
+  }
+})
+
+/** What was asked for, as far as it is known before the operation tells. */
+interface Known {
+  readonly resources: Resources | undefined
+  readonly endpoint: string | undefined
+}
+
+/** Milliseconds of one wait. */
+const waitMs = 30_000
+
+/** Stays until a deployment has ended, and prints what it made; or prints at once what is known, and how to ask. */
+const follow = Effect.fnUntraced(function*(started: Operation, { detached }: Consent, { endpoint: known, resources }: Known) {
+  const { json } = yield* root
+  const output = yield* Output
+  const operations = yield* Operations
+  const asking = `sluice operations get ${idOf(started.name)}`
+  if (detached && !started.done) {
+    if (json) return yield* output.json({ version: 1, ...started, deployment: { ...started.deployment, ...(known === undefined ? {} : { endpoint: known }) }, resources })
+    return yield* output.print([
+      `operation: ${started.name}`,
+      ...(known === undefined ? [] : [`endpoint: ${known}`]),
+      `ask how it goes on: ${asking}`
+    ].join("\n"))
+  }
+  Object.assign(output.interrupted, { what: "interrupted: the deployment goes on, and costs", next: `ask how it goes on with ${asking}` })
+  let operation = started
+  let stage: string | undefined
+  while (!operation.done) {
+    operation = yield* operations.wait(started.name, waitMs)
+    if (operation.deployment?.stage !== stage) {
+      stage = operation.deployment?.stage
+      if (stage !== undefined && !operation.done) yield* output.say(stage.toLowerCase().replaceAll("_", " "))
+    }
+  }
+  if (operation.error !== undefined) return yield* new ServiceError({ ...operation.error })
+  if (json) return yield* output.json({ version: 1, ...operation })
+  const { endpoint = known, model } = operation.deployment ?? {}
+  yield* output.print([
+    `deployed${model === undefined ? "" : ` ${model}`}`,
+    ...(endpoint === undefined ? [] : [`endpoint: ${endpoint}`, `ask it: sluice endpoints predict ${idOf(endpoint)} --body request.json`])
+  ].join("\n"))
+})

@@ -1,0 +1,44 @@
+import { Effect, Option } from "effect"
+import { Flag } from "effect/cli"
+import { given, root } from "./Root.ts"
+import { openForResources, pipelineFlag } from "./Session.ts"
+import { UsageError } from "./UsageError.ts"
+
+/** Which engine commands about resources work on that need no pipeline. */
+export const engineFlags = {
+  pipeline: pipelineFlag,
+  project: Flag.String("project").pipe(
+    Flag.withDescription("Google Cloud project of the vertex engine, where no pipeline names it"),
+    Flag.withMetavar("PROJECT"),
+    Flag.optional
+  ),
+  location: Flag.String("location").pipe(
+    Flag.withDescription("Its region, for example us-central1"),
+    Flag.withMetavar("REGION"),
+    Flag.optional
+  )
+}
+
+export interface EngineArgs {
+  readonly pipeline: Option.Option<string>
+  readonly project: Option.Option<string>
+  readonly location: Option.Option<string>
+}
+
+/** A pipeline on the engine that was meant. */
+export const pipelineFor = Effect.fnUntraced(function*({ location, pipeline, project }: EngineArgs) {
+  const [p, l] = [given(project), given(location)]
+  if (p === undefined && l === undefined) return (yield* openForResources(pipeline)).pipeline
+  const { engine } = yield* root
+  if (p === undefined || l === undefined || Option.isSome(pipeline) || given(engine) === "embedded") {
+    return yield* new UsageError({
+      message: "--project and --location go together, and name the vertex engine",
+      fix: "give both, without --pipeline and --engine embedded"
+    })
+  }
+  const { definePipeline } = yield* Effect.promise(() => import("../pipeline/DefinePipeline.ts"))
+  return yield* Effect.try({
+    try: () => definePipeline({ name: "resources", engine: { vertex: { project: p, location: l } }, corpus: { displayName: "resources" }, sources: {} }),
+    catch: () => new UsageError({ message: `${p} in ${l} is not a project and its region`, fix: "write for example --project my-project --location us-central1" })
+  })
+})

@@ -1,0 +1,75 @@
+import { Effect, Stream } from "effect"
+import { Flag } from "effect/cli"
+import { EndpointName, ModelName, type TrafficSplit } from "../domain/models/Endpoint.ts"
+import { ServiceError } from "../domain/Errors.ts"
+import type { Pipeline } from "../pipeline/Pipeline.ts"
+import { Endpoints } from "../ports/Endpoints.ts"
+import { pages } from "../ports/Paging.ts"
+import { type EngineArgs, pipelineFor } from "./EngineFlags.ts"
+import { ModelLauncher, type ModelPorts } from "./ModelLauncher.ts"
+import { idOf } from "./Resources.ts"
+import { root } from "./Root.ts"
+import { UsageError } from "./UsageError.ts"
+
+export interface Garden {
+  readonly engine: Pipeline["engine"]["_tag"]
+  /** `projects/{project}/locations/{location}` */
+  readonly parent: string
+}
+
+/** Runs `body` on the models and endpoints of the engine that was meant. */
+export const onGarden = <A, E, R>(args: EngineArgs, body: (garden: Garden) => Effect.Effect<A, E, R | ModelPorts>) =>
+  Effect.gen(function*() {
+    const { dataDir } = yield* root
+    const launcher = yield* ModelLauncher
+    const pipeline = yield* pipelineFor(args)
+    const { engine } = pipeline
+    const parent = engine._tag === "vertex" ? `projects/${engine.project}/locations/${engine.location}` : "projects/local/locations/local"
+    return yield* body({ engine: engine._tag, parent }).pipe(Effect.provide(launcher.layer(pipeline, dataDir)))
+  })
+
+/** What a word names among things that have ids and display names. */
+const named = Effect.fnUntraced(function*<A extends { readonly name: string; readonly displayName: string }, E, R>(
+  all: Stream.Stream<A, E, R>,
+  word: string,
+  what: string,
+  list: string
+) {
+  const found = yield* Stream.runCollect(Stream.filter(all, ({ displayName, name }) => idOf(name) === word || displayName === word))
+  const byId = found.find(({ name }) => idOf(name) === word)
+  const [first, ...others] = byId === undefined ? found : [byId]
+  if (first === undefined) return yield* ServiceError.notFound(`${what} "${word}"`, `see what there is: ${list}`)
+  if (others.length > 0) {
+    return yield* new UsageError({ message: `there are several of ${what} "${word}"`, fix: `give the id: ${found.map(({ name }) => idOf(name)).join(", ")}` })
+  }
+  return first.name
+})
+
+/** An endpoint by full name, id or display name. */
+export const endpointNamed = Effect.fn("endpointNamed")(function*(word: string) {
+  if (word.startsWith("projects/")) return EndpointName.make(word)
+  const endpoints = yield* Endpoints
+  return EndpointName.make(yield* named(pages((page) => endpoints.list(page)), word, "endpoint", "sluice endpoints list"))
+})
+
+/** A model of the registry, likewise. */
+export const modelNamed = Effect.fn("modelNamed")(function*(word: string) {
+  if (word.startsWith("projects/")) return ModelName.make(word)
+  const endpoints = yield* Endpoints
+  return ModelName.make(yield* named(pages((page) => endpoints.listModels(page)), word, "model", "sluice models list --registry"))
+})
+
+export const trafficFlag = Flag.KeyValuePair("traffic").pipe(
+  Flag.withDescription("Percent of the endpoint's traffic by deployed model, repeated; 0 is the model being deployed. They sum to 100"),
+  Flag.withMetavar("ID=PERCENT"),
+  Flag.withDefault({})
+)
+
+export const trafficOf = (written: Readonly<Record<string, string>>): Effect.Effect<TrafficSplit | undefined, UsageError> => {
+  const entries = Object.entries(written)
+  const strange = entries.find(([, percent]) => !/^\d{1,3}$/.test(percent))
+  if (strange !== undefined) {
+    return Effect.fail(new UsageError({ message: `--traffic ${strange[0]}=${strange[1]} is not a percentage`, fix: "write for example --traffic 0=100" }))
+  }
+  return Effect.succeed(entries.length === 0 ? undefined : Object.fromEntries(entries.map(([id, percent]) => [id, Number(percent)])))
+}

@@ -1,0 +1,62 @@
+import { type Option } from "effect"
+import { Flag } from "effect/cli"
+import type { Question, RetrieveOptions } from "../pipeline/stages/Retrieve.ts"
+import { given } from "./Root.ts"
+import { pipelineFlag } from "./Session.ts"
+
+/** Flags of the commands that take a question; each goes before what the pipeline says. */
+export const questionFlags = {
+  pipeline: pipelineFlag,
+  topK: Flag.Int("top-k").pipe(
+    Flag.filter((k) => k >= 1, () => "Expected 1 or more"),
+    Flag.withAlias("k"),
+    Flag.withDescription("How many contexts"),
+    Flag.withMetavar("N"),
+    Flag.optional
+  ),
+  alpha: Flag.Finite("alpha").pipe(
+    Flag.filter((alpha) => alpha >= 0 && alpha <= 1, () => "Expected a number from 0 to 1"),
+    Flag.withDescription("Weight of meaning against words: 0 is words only, 1 is vectors only"),
+    Flag.withMetavar("0..1"),
+    Flag.optional
+  ),
+  maxDistance: Flag.Finite("max-distance").pipe(
+    Flag.filter((distance) => distance >= 0 && distance <= 2, () => "Expected a number from 0 to 2"),
+    Flag.withDescription("Only contexts closer than this cosine distance"),
+    Flag.withMetavar("0..2"),
+    Flag.optional
+  ),
+  as: Flag.String("as").pipe(
+    Flag.withDescription("Only what this principal may read; without it you are the owner, who reads all"),
+    Flag.withMetavar("PRINCIPAL"),
+    Flag.optional
+  ),
+  noSpelling: Flag.Boolean("no-spelling").pipe(
+    Flag.withDescription("Do not correct words that no document has"),
+    Flag.withDefault(false)
+  )
+}
+
+interface Given {
+  readonly topK: Option.Option<number>
+  readonly alpha: Option.Option<number>
+  readonly maxDistance: Option.Option<number>
+  readonly as: Option.Option<string>
+  readonly noSpelling: boolean
+}
+
+export const optionsOf = (flags: Given, text: string): { readonly question: Question; readonly options: RetrieveOptions } => {
+  const principal = given(flags.as)
+  const topK = given(flags.topK)
+  const alpha = given(flags.alpha)
+  const maxDistance = given(flags.maxDistance)
+  return {
+    question: { question: text, ...(principal === undefined ? {} : { principal }) },
+    options: {
+      ...(topK === undefined ? {} : { topK }),
+      ...(alpha === undefined ? {} : { hybrid: { alpha } }),
+      ...(maxDistance === undefined ? {} : { filter: { maxDistance } }),
+      ...(flags.noSpelling ? { correctSpelling: false } : {})
+    }
+  }
+}

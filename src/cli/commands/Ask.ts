@@ -1,0 +1,44 @@
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { printable } from "../../domain/Text.ts"
+import { Output } from "../Output.ts"
+import { renderAnswer } from "../render/Answer.ts"
+import { optionsOf, questionFlags } from "../Question.ts"
+import { root } from "../Root.ts"
+import { onEngine, openPipeline } from "../Session.ts"
+
+/** `sluice ask`: answers with citations, one question or several. */
+export const ask = Command.make(
+  "ask",
+  {
+    questions: Argument.String("question").pipe(Argument.withDescription("One question or more"), Argument.variadic({ min: 1 })),
+    ...questionFlags
+  },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    const loaded = yield* openPipeline(args.pipeline)
+    const { askPipeline } = yield* Effect.promise(() => import("../../pipeline/AskPipeline.ts"))
+    yield* onEngine(
+      loaded,
+      {},
+      Effect.forEach(args.questions, (text, at) =>
+        Effect.gen(function*() {
+          const { options, question } = optionsOf(args, text)
+          const { answer } = yield* askPipeline(loaded.pipeline, question, options)
+          if (json) return yield* output.json({ version: 1, question: text, ...answer })
+          if (args.questions.length > 1) yield* output.print(`${at === 0 ? "" : "\n"}${output.paint("bold", `Q: ${printable(text)}`)}`)
+          yield* output.print(renderAnswer(answer, output))
+        }), { discard: true })
+    )
+  })
+).pipe(
+  Command.withShortDescription("Answer from the corpus, each statement cited to file, page and words."),
+  Command.withDescription(
+    "Answer from the corpus and nothing else: each statement is numbered and cited to file, page and the quoted words. Says so when the corpus does not hold an answer."
+  ),
+  Command.withExamples([
+    { command: "sluice ask \"How many days of leave carry over?\"", description: "with the pipeline in this folder" },
+    { command: "sluice ask \"Who is on call?\" \"Since when?\" --pipeline pipeline.yaml", description: "several, each on its own" }
+  ])
+)

@@ -1,0 +1,90 @@
+import { Cause, Effect, Stream } from "effect"
+import { Command } from "effect/cli"
+import type { Answer, Exchange } from "../../domain/Answer.ts"
+import { printable } from "../../domain/Text.ts"
+import type { ConversationTurn } from "../../pipeline/ChatPipeline.ts"
+import { typing } from "../Conversation.ts"
+import { Output } from "../Output.ts"
+import { optionsOf, questionFlags } from "../Question.ts"
+import { renderAnswer, renderFooting } from "../render/Answer.ts"
+import { renderCause } from "../render/Error.ts"
+import { wrapping } from "../render/Wrap.ts"
+import { root } from "../Root.ts"
+import { onEngine, openPipeline } from "../Session.ts"
+
+/** `sluice chat`: a conversation over the corpus, in which a question may lean on those before it. */
+export const chat = Command.make(
+  "chat",
+  questionFlags,
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    const loaded = yield* openPipeline(args.pipeline)
+    const { chatPipeline } = yield* Effect.promise(() => import("../../pipeline/ChatPipeline.ts"))
+
+    /** Prints an answer: as it comes on a terminal, whole anywhere else. */
+    const show = Effect.fnUntraced(function*(turn: ConversationTurn, asked: string) {
+      const { parts, question: standalone } = turn
+      if (standalone !== asked && !json) yield* output.say(output.paintError("dim", `(searching for: ${printable(standalone)})`))
+      const write = json ? undefined : output.write
+      const flow = wrapping(output.width)
+      let begun = false
+      let whole: Answer | undefined
+      yield* Stream.runForEach(parts, (part) => {
+        if (part._tag === "done") whole = part.answer
+        else if (write !== undefined) {
+          begun = true
+          return write(flow.push(printable(part.text)))
+        }
+        return Effect.void
+      }).pipe(Effect.onExit(() => (write === undefined || !begun ? Effect.void : write(`${flow.rest()}\n`))))
+      if (whole === undefined) return undefined
+      if (json) yield* output.json({ version: 1, question: asked, standalone, ...whole })
+      else yield* output.print(write === undefined ? renderAnswer(whole, output) : renderFooting(whole, output))
+      return { question: asked, standalone, answer: whole.text }
+    })
+
+    yield* onEngine(
+      loaded,
+      {},
+      Effect.scoped(Effect.gen(function*() {
+        const { options } = optionsOf(args, "")
+        const ask = yield* chatPipeline(loaded.pipeline, options)
+        if (output.write !== undefined) yield* output.say(output.paintError("dim", `${printable(loaded.pipeline.corpus.displayName)}: ask away. ${help}`))
+        const { next, untilStopped } = yield* typing(output.paintError("bold", "> "))
+        let history: ReadonlyArray<Exchange> = []
+        for (;;) {
+          const line = (yield* next)?.trim()
+          if (line === undefined || line === "/quit") return
+          if (line === "") continue
+          if (line === "/new") {
+            history = []
+            yield* output.say("(a new conversation)")
+          } else if (line.startsWith("/")) yield* output.say(help)
+          else {
+            const { question } = optionsOf(args, line)
+            const finished = yield* untilStopped(Effect.gen(function*() {
+              const exchange = yield* show(yield* ask({ ...question, history }), line)
+              if (exchange !== undefined) history = [...history, exchange]
+            }).pipe(
+              // A person can ask again; a script is to see that it failed.
+              Effect.catchIf(() => output.write !== undefined, (error) => renderCause(Cause.fail(error)))
+            ))
+            if (!finished) yield* output.say("(stopped)")
+          }
+        }
+      }))
+    )
+  })
+).pipe(
+  Command.withShortDescription("Talk with the corpus: questions may lean on those before them."),
+  Command.withDescription(
+    "Talk with the corpus. A question may lean on those before it (\"And in Japan?\"): it is made to stand by itself before it is searched, and what was searched is shown. Every answer is cited, as `sluice ask` cites. /new starts over, /quit or Ctrl-D leaves, Ctrl-C stops an answer. Where the input is no terminal, each line of it is a question."
+  ),
+  Command.withExamples([
+    { command: "sluice chat", description: "with the pipeline in this folder" },
+    { command: "sluice chat --json < questions.txt", description: "a conversation from a file, one JSON document per answer" }
+  ])
+)
+
+const help = "/new starts over, /quit leaves, Ctrl-C stops an answer."

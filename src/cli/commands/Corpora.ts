@@ -1,0 +1,69 @@
+import { Effect } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Corpora } from "../../ports/Corpora.ts"
+import { pages } from "../../ports/Paging.ts"
+import { Output } from "../Output.ts"
+import { printValue, rows } from "../render/Values.ts"
+import { root } from "../Root.ts"
+import { corpusNamed, idOf } from "../Resources.ts"
+import { onEngine, openForResources, pipelineFlag } from "../Session.ts"
+
+const name = Argument.String("corpus").pipe(Argument.withDescription("The corpus's id, name or display name"))
+
+const list = Command.make("list", { pipeline: pipelineFlag }, Effect.fn(function*(args) {
+  const loaded = yield* openForResources(args.pipeline)
+  yield* onEngine(loaded, {}, Effect.gen(function*() {
+    const corpora = yield* Corpora
+    yield* rows(pages(corpora.list), [
+      { title: "id", cell: (c) => idOf(c.name) },
+      { title: "display name", cell: (c) => c.displayName, flexible: true },
+      { title: "files", cell: (c) => String(c.filesCount ?? ""), align: "right" },
+      { title: "database", cell: (c) => c.vectorDb._tag },
+      { title: "state", cell: (c) => c.state }
+    ])
+  }))
+})).pipe(
+  Command.withDescription("List the corpora of the engine."),
+  Command.withExamples([{ command: "sluice corpora list --json", description: "full names and everything else about each" }])
+)
+
+const get = Command.make("get", { corpus: name, pipeline: pipelineFlag }, Effect.fn(function*(args) {
+  const loaded = yield* openForResources(args.pipeline)
+  yield* onEngine(loaded, {}, Effect.gen(function*() {
+    const corpora = yield* Corpora
+    yield* printValue(yield* corpora.get(yield* corpusNamed(args.corpus)))
+  }))
+})).pipe(
+  Command.withDescription("Show one corpus."),
+  Command.withExamples([{ command: "sluice corpora get Handbook", description: "by its display name" }])
+)
+
+const remove = Command.make(
+  "delete",
+  {
+    corpus: name,
+    pipeline: pipelineFlag,
+    force: Flag.Boolean("force").pipe(Flag.withDescription("Delete it with the files in it"), Flag.withDefault(false))
+  },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    const loaded = yield* openForResources(args.pipeline)
+    yield* onEngine(loaded, { writes: "sluice corpora delete" }, Effect.gen(function*() {
+      const corpora = yield* Corpora
+      const corpus = yield* corpusNamed(args.corpus)
+      yield* corpora.delete(corpus, { force: args.force })
+      yield* json ? output.json({ version: 1, deleted: corpus }) : output.print(`deleted ${corpus}`)
+    }))
+  })
+).pipe(
+  Command.withDescription("Delete a corpus. One that still has files needs --force. The next run of its pipeline makes a new one."),
+  Command.withExamples([{ command: "sluice corpora delete Handbook --force", description: "with its files" }])
+)
+
+/** `sluice corpora`: the engine's corpora, whoever made them. */
+export const corpora = Command.make("corpora").pipe(
+  Command.withDescription("List, show and delete corpora."),
+  Command.withExamples([{ command: "sluice corpora list", description: "what the data directory holds" }]),
+  Command.withSubcommands([list, get, remove])
+)

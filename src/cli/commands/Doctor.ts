@@ -1,0 +1,120 @@
+import { Effect, FileSystem, Option } from "effect"
+import { Command } from "effect/cli"
+import { ExitCode } from "../../domain/Errors.ts"
+import { printable } from "../../domain/Text.ts"
+import { Connectors } from "../../pipeline/Services.ts"
+import { Corpora } from "../../ports/Corpora.ts"
+import { Engine } from "../../ports/Engine.ts"
+import { exitWith } from "../Exit.ts"
+import { type Check, Launcher } from "../Launcher.ts"
+import { Output } from "../Output.ts"
+import { fromHere } from "../Paths.ts"
+import { plural } from "../render/Numbers.ts"
+import { wrap } from "../render/Wrap.ts"
+import { root } from "../Root.ts"
+import { UsageError } from "../UsageError.ts"
+import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
+
+/** `sluice doctor`: checks one thing after another and says what to do about each that is wrong. */
+export const doctor = Command.make(
+  "doctor",
+  { pipeline: pipelineArgument },
+  Effect.fn(function*(args) {
+    const { dataDir, json } = yield* root
+    const output = yield* Output
+    const fs = yield* FileSystem.FileSystem
+    const launcher = yield* Launcher
+    const checks: Array<Check> = []
+    /** Runs a check; its error becomes the finding. */
+    const check = <A, E extends { readonly message: string }, R>(
+      name: string,
+      effect: Effect.Effect<A, E, R>,
+      detail: (value: A) => string
+    ) =>
+      Effect.result(effect).pipe(Effect.map((result) => {
+        if (result._tag === "Success") {
+          checks.push({ check: name, ok: true, detail: detail(result.success) })
+          return Option.some(result.success)
+        }
+        const { failure } = result
+        const fix = "fix" in failure && typeof failure.fix === "string" ? failure.fix : undefined
+        checks.push({ check: name, ok: false, detail: failure.message, ...(fix === undefined ? {} : { fix }) })
+        return Option.none<A>()
+      }))
+
+    checks.push({ check: "node", ok: true, detail: `${process.versions.node}, with SQLite ${process.versions["sqlite"] ?? "of its own"}` })
+    const writable = Effect.gen(function*() {
+      const there = yield* fs.exists(dataDir)
+      if (there) {
+        yield* fs.access(dataDir, { writable: true }).pipe(
+          Effect.mapError(() => new UsageError({ message: `${dataDir} cannot be written`, fix: "make it writable, or use another --data-dir" }))
+        )
+      }
+      return there
+    })
+    yield* check("data directory", writable, (there) => there ? `${dataDir} can be written` : `${dataDir} will be made by the first run`)
+    const state = yield* check("database", launcher.inspect(dataDir), (found) => found ?? "none yet; the first run makes it")
+    const loaded = yield* check(
+      "pipeline",
+      openPipeline(args.pipeline),
+      ({ file, pipeline }) => `${fromHere(file)} is valid for the ${pipeline.engine._tag} engine`
+    )
+    if (Option.isSome(loaded) && Option.isSome(state)) {
+      const { pipeline } = loaded.value
+      const onTheWay = yield* launcher.checks(pipeline, { dataDir })
+      checks.push(...onTheWay)
+      // What the engine itself would say of it was said.
+      if (onTheWay.every(({ ok }) => ok)) yield* check(
+        "engine",
+        onEngine(loaded.value, {}, Effect.gen(function*() {
+          const corpora = yield* Corpora
+          const { imports } = yield* Engine
+          const [{ importSource }, { canBeLeft, leftOnPurpose, whyLeft }] = yield* Effect.promise(() =>
+            Promise.all([import("../../pipeline/ImportSource.ts"), import("../../pipeline/sync/HandOver.ts")]))
+          const { items, nextToken } = yield* corpora.list({ size: 100 })
+          const connectors = yield* Connectors
+          yield* Effect.forEach(Object.entries(pipeline.sources), ([id, source]) => {
+            const imported = importSource(source)
+            const fetched = imported !== undefined && imports?.sources.has(imported._tag) === true ? imported : undefined
+            const listing = "listing" in source ? source.listing : undefined
+            const importOnly = (why: string) => Effect.succeed(`import-only: ${pipeline.engine._tag} lists it by itself; ${why}`)
+            return check(
+              `source ${id}`,
+              fetched !== undefined && listing === "service"
+                ? importOnly(leftOnPurpose)
+                : Effect.flatMap(connectors.make(source), (connector) => Effect.as(connector.check, `${connector.kind} can be listed`)).pipe(
+                  Effect.catchIf(
+                    (error) => fetched !== undefined && canBeLeft(fetched, listing, error),
+                    (error) => importOnly(whyLeft(error))
+                  )
+                ),
+              (detail) => detail
+            )
+          }, { discard: true })
+          return nextToken === undefined ? plural(items.length, "corpus", "corpora") : `${items.length} corpora and more`
+        })),
+        (corpora) => `${pipeline.engine._tag} answers, and has ${corpora}`
+      )
+    }
+    const ok = checks.every((finding) => finding.ok)
+    if (json) yield* output.json({ version: 1, type: "doctor", ok, checks })
+    else for (const finding of checks) yield* output.print(render(finding, output))
+    return yield* exitWith(ok ? ExitCode.done : ExitCode.error)
+  })
+).pipe(
+  Command.withShortDescription("Check everything, and say what to do about what is wrong."),
+  Command.withDescription(
+    "Check the installation, the state database (every page of it), the pipeline, the engine and every source, and say what to do about what is wrong. Exits 1 when something is."
+  ),
+  Command.withExamples([
+    { command: "sluice doctor", description: "before the first run, or when something fails" },
+    { command: "sluice doctor pipeline.yaml --json", description: "for a health check" }
+  ])
+)
+
+const render = ({ check, detail, fix, ok }: Check, { paint, width }: Output["Service"]): string => {
+  const mark = ok ? paint("green", "ok    ") : paint("red", "FAILED")
+  const head = `${mark}  ${check.padEnd(14)}  `
+  const indent = " ".repeat(24)
+  return `${head}${wrap(printable(detail), width, indent)}${fix === undefined ? "" : `\n${indent}${wrap(printable(`fix: ${fix}`), width, indent)}`}`
+}

@@ -1,0 +1,208 @@
+import { Effect, FileSystem, Option, Stdio, Stream } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { ExitCode } from "../../domain/Errors.ts"
+import { Endpoints, type Prediction } from "../../ports/Endpoints.ts"
+import { pages } from "../../ports/Paging.ts"
+import { engineFlags } from "../EngineFlags.ts"
+import { exitWith } from "../Exit.ts"
+import { endpointNamed, onGarden, trafficFlag, trafficOf } from "../Garden.ts"
+import { Output } from "../Output.ts"
+import { resourcesText } from "../render/Deployment.ts"
+import { printValue, rows } from "../render/Values.ts"
+import { idOf } from "../Resources.ts"
+import { given, root } from "../Root.ts"
+import { UsageError } from "../UsageError.ts"
+
+const endpoint = Argument.String("endpoint").pipe(Argument.withDescription("The endpoint's id, name or display name"))
+
+/** What the service's own tools find endpoints of catalog models by. */
+const ofCatalog = "labels.mg-deploy:* OR labels.mg-one-click-deploy:*"
+
+const list = Command.make(
+  "list",
+  {
+    catalog: Flag.Boolean("catalog").pipe(Flag.withDescription("Only those that a deployment of the catalog made"), Flag.withDefault(false)),
+    filter: Flag.String("filter").pipe(
+      Flag.withDescription("Only those for which this holds, for example labels.team=\"a\" or display_name=\"chat\""),
+      Flag.withMetavar("FILTER"),
+      Flag.optional
+    ),
+    ...engineFlags
+  },
+  Effect.fn(function*(args) {
+    const filter = given(args.filter) ?? (args.catalog ? ofCatalog : undefined)
+    yield* onGarden(args, () => Effect.gen(function*() {
+      const endpoints = yield* Endpoints
+      yield* rows(pages((page) => endpoints.list({ ...page, ...(filter === undefined ? {} : { filter }) })), [
+        { title: "id", cell: (e) => idOf(e.name) },
+        { title: "display name", cell: (e) => e.displayName, flexible: true },
+        {
+          title: "deployed",
+          cell: (e) => e.deployedModels.map(({ displayName = "", id }) => `${displayName} (${id}, ${e.trafficSplit[id] ?? 0}%)`).join("; "),
+          flexible: true
+        },
+        { title: "machines", cell: (e) => e.deployedModels.flatMap(({ resources }) => resources === undefined ? [] : [resourcesText(resources)]).join("; ") }
+      ])
+    }))
+  })
+).pipe(
+  Command.withDescription("List endpoints, what is deployed on each, with its share of the traffic, and on which machines."),
+  Command.withExamples([
+    { command: "sluice endpoints list", description: "all of them" },
+    { command: "sluice endpoints list --catalog --json", description: "those that sluice models deploy made" }
+  ])
+)
+
+const show = Command.make("show", { endpoint, ...engineFlags }, Effect.fn(function*(args) {
+  yield* onGarden(args, () => Effect.gen(function*() {
+    const endpoints = yield* Endpoints
+    yield* printValue(yield* endpoints.get(yield* endpointNamed(args.endpoint)))
+  }))
+})).pipe(
+  Command.withDescription("Show one endpoint."),
+  Command.withExamples([{ command: "sluice endpoints show chat", description: "by its display name" }])
+)
+
+const create = Command.make(
+  "create",
+  {
+    name: Argument.String("name").pipe(Argument.withDescription("The endpoint's display name")),
+    id: Flag.String("id").pipe(Flag.withDescription("Its id. Default: one that the service makes"), Flag.withMetavar("ID"), Flag.optional),
+    label: Flag.KeyValuePair("label").pipe(Flag.withDescription("A label, to find it by. May be repeated"), Flag.withMetavar("KEY=VALUE"), Flag.withDefault({})),
+    ...engineFlags
+  },
+  Effect.fn(function*(args) {
+    yield* onGarden(args, () => Effect.gen(function*() {
+      const endpoints = yield* Endpoints
+      const endpointId = given(args.id)
+      yield* printValue(yield* endpoints.create({
+        displayName: args.name,
+        ...(endpointId === undefined ? {} : { endpointId }),
+        ...(Object.keys(args.label).length === 0 ? {} : { labels: args.label })
+      }))
+    }))
+  })
+).pipe(
+  Command.withDescription("Make an endpoint, for models to be deployed on. Costs nothing until one is."),
+  Command.withExamples([{ command: "sluice endpoints create chat", description: "then sluice models deploy … --endpoint chat" }])
+)
+
+const update = Command.make(
+  "update",
+  {
+    endpoint,
+    name: Flag.String("name").pipe(Flag.withDescription("Another display name"), Flag.withMetavar("NAME"), Flag.optional),
+    label: Flag.KeyValuePair("label").pipe(
+      Flag.withDescription("Labels that take the place of those there are. May be repeated"),
+      Flag.withMetavar("KEY=VALUE"),
+      Flag.withDefault({})
+    ),
+    traffic: trafficFlag,
+    ...engineFlags
+  },
+  Effect.fn(function*(args) {
+    const displayName = given(args.name)
+    const trafficSplit = yield* trafficOf(args.traffic)
+    const change = {
+      ...(displayName === undefined ? {} : { displayName }),
+      ...(Object.keys(args.label).length === 0 ? {} : { labels: args.label }),
+      ...(trafficSplit === undefined ? {} : { trafficSplit })
+    }
+    if (Object.keys(change).length === 0) return yield* new UsageError({ message: "nothing is to be changed", fix: "give --name, --label or --traffic" })
+    yield* onGarden(args, () => Effect.gen(function*() {
+      const endpoints = yield* Endpoints
+      yield* printValue(yield* endpoints.update({ endpoint: yield* endpointNamed(args.endpoint), ...change }))
+    }))
+  })
+).pipe(
+  Command.withDescription("Change an endpoint's name or labels, or how its traffic is split between the models deployed on it."),
+  Command.withExamples([{ command: "sluice endpoints update chat --traffic 8374620193=20 --traffic 7263540192=80", description: "a fifth to the new model" }])
+)
+
+const predict = Command.make(
+  "predict",
+  {
+    endpoint,
+    payload: Argument.String("payload").pipe(Argument.withDescription("What the model is sent; or see --body"), Argument.optional),
+    body: Flag.String("body").pipe(Flag.withDescription("A file with it; - is standard input"), Flag.withMetavar("FILE"), Flag.optional),
+    contentType: Flag.String("content-type").pipe(Flag.withDescription("What it is. Default application/json"), Flag.withMetavar("TYPE"), Flag.withDefault("application/json")),
+    stream: Flag.Boolean("stream").pipe(Flag.withDescription("Print the answer as it comes"), Flag.withDefault(false)),
+    ...engineFlags
+  },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    const body = yield* payloadOf(args.payload, args.body)
+    yield* onGarden(args, () => Effect.gen(function*() {
+      const endpoints = yield* Endpoints
+      const name = yield* endpointNamed(args.endpoint)
+      const payload = { contentType: args.contentType, body }
+      if (args.stream && !json) {
+        const answer = yield* endpoints.streamRawPredict(name, payload)
+        yield* Stream.runForEach(answer.body, write)
+        return yield* ended(answer)
+      }
+      const answer = yield* endpoints.rawPredict(name, payload)
+      const { body: answered, ...rest } = answer
+      if (json) yield* output.json({ version: 1, ...rest, ...shown(answered) })
+      else yield* write(answered)
+      yield* ended(answer)
+    }))
+  })
+).pipe(
+  Command.withDescription("Send a model what its card says it takes, and print what it answers, byte for byte. A failure that the model answers with is printed too, and exits 1."),
+  Command.withExamples([
+    { command: "sluice endpoints predict chat '{\"prompt\": \"Hello\"}'", description: "JSON on the command line" },
+    { command: "sluice endpoints predict chat --body request.json --stream", description: "a file, and the answer as it comes" },
+    { command: "cat page.png | sluice endpoints predict ocr --body - --content-type image/png", description: "anything at all" }
+  ])
+)
+
+const payloadOf = Effect.fnUntraced(function*(written: Option.Option<string>, file: Option.Option<string>) {
+  if (Option.isSome(written) === Option.isSome(file)) {
+    return yield* new UsageError({ message: "one of a payload and --body is needed", fix: "write it behind the endpoint, or name a file with --body" })
+  }
+  if (Option.isSome(written)) return new TextEncoder().encode(written.value)
+  const path = Option.getOrElse(file, () => "-")
+  if (path === "-") {
+    const { stdin } = yield* Stdio.Stdio
+    return yield* Stream.runCollect(stdin).pipe(
+      Effect.map((parts) => new Uint8Array(Buffer.concat(parts))),
+      Effect.mapError(() => new UsageError({ message: "standard input cannot be read", fix: "name a file with --body" }))
+    )
+  }
+  const fs = yield* FileSystem.FileSystem
+  return yield* fs.readFile(path).pipe(Effect.mapError(() => new UsageError({ message: `--body: ${path} cannot be read`, fix: "name a file that can" })))
+})
+
+/** As it is: the bytes are data, and perhaps no text. */
+const write = (bytes: Uint8Array): Effect.Effect<void> =>
+  Effect.promise(() => new Promise<void>((resolve) => void process.stdout.write(bytes, () => resolve())))
+
+const ended = ({ status }: Prediction<unknown>) => exitWith(status >= 200 && status < 300 ? ExitCode.done : ExitCode.error)
+
+const shown = (body: Uint8Array): object => {
+  const text = Buffer.from(body).toString("utf8")
+  return Buffer.from(text).equals(body) ? { body: text } : { bodyBase64: Buffer.from(body).toString("base64") }
+}
+
+const remove = Command.make("delete", { endpoint, ...engineFlags }, Effect.fn(function*(args) {
+  const { json } = yield* root
+  const output = yield* Output
+  yield* onGarden(args, () => Effect.gen(function*() {
+    const endpoints = yield* Endpoints
+    const name = yield* endpointNamed(args.endpoint)
+    yield* endpoints.delete(name)
+    yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
+  }))
+})).pipe(
+  Command.withDescription("Delete an endpoint. What is deployed on it must be undeployed first."),
+  Command.withExamples([{ command: "sluice endpoints delete chat", description: "by its display name" }])
+)
+
+/** `sluice endpoints`: where deployed models answer. */
+export const endpoints = Command.make("endpoints").pipe(
+  Command.withDescription("List, show, create, change and delete endpoints, and ask the models deployed on them."),
+  Command.withExamples([{ command: "sluice endpoints list", description: "what is deployed where" }]),
+  Command.withSubcommands([list, show, create, update, predict, remove])
+)

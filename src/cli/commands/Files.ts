@@ -1,0 +1,74 @@
+import { Effect, Option } from "effect"
+import { Argument, Command } from "effect/cli"
+import { Files } from "../../ports/Files.ts"
+import { pages } from "../../ports/Paging.ts"
+import { Output } from "../Output.ts"
+import { count } from "../render/Numbers.ts"
+import { printValue, rows } from "../render/Values.ts"
+import { corpusFlag, corpusIn, fileNamed, idOf, isFileName } from "../Resources.ts"
+import { root } from "../Root.ts"
+import { onEngine, openForResources, openPipeline, pipelineFlag } from "../Session.ts"
+
+const flags = { corpus: corpusFlag, pipeline: pipelineFlag }
+
+const file = Argument.String("file").pipe(Argument.withDescription("The file's path, id or full name"))
+
+/** Without a corpus named it is the pipeline's, so there must be one. */
+const open = (args: { readonly corpus: Option.Option<string>; readonly pipeline: Option.Option<string> }, named = false) =>
+  named || Option.isSome(args.corpus) ? openForResources(args.pipeline) : openPipeline(args.pipeline)
+
+const optional = (n: number | undefined): string => (n === undefined ? "" : count(n))
+
+const list = Command.make("list", flags, Effect.fn(function*(args) {
+  const loaded = yield* open(args)
+  yield* onEngine(loaded, {}, Effect.gen(function*() {
+    const files = yield* Files
+    const corpus = yield* corpusIn(loaded.pipeline, args.corpus)
+    yield* rows(pages((page) => files.list(corpus, page)), [
+      { title: "id", cell: (f) => idOf(f.name) },
+      { title: "path", cell: (f) => f.displayName, flexible: true },
+      { title: "chunks", cell: (f) => optional(f.chunks), align: "right" },
+      { title: "bytes", cell: (f) => optional(f.sizeBytes), align: "right" },
+      { title: "state", cell: (f) => f.state }
+    ])
+  }))
+})).pipe(
+  Command.withDescription("List the files of a corpus."),
+  Command.withExamples([
+    { command: "sluice files list", description: "of the corpus that the pipeline in this folder fills" },
+    { command: "sluice files list --corpus Handbook --json", description: "full names and everything else about each" }
+  ])
+)
+
+const get = Command.make("get", { file, ...flags }, Effect.fn(function*(args) {
+  const loaded = yield* open(args, isFileName(args.file))
+  yield* onEngine(loaded, {}, Effect.gen(function*() {
+    const files = yield* Files
+    yield* printValue(yield* files.get(yield* fileNamed(args.file, loaded.pipeline, args.corpus)))
+  }))
+})).pipe(
+  Command.withDescription("Show one file."),
+  Command.withExamples([{ command: "sluice files get people/leave-policy.md", description: "by its path in the source" }])
+)
+
+const remove = Command.make("delete", { file, ...flags }, Effect.fn(function*(args) {
+  const { json } = yield* root
+  const output = yield* Output
+  const loaded = yield* open(args, isFileName(args.file))
+  yield* onEngine(loaded, { writes: "sluice files delete" }, Effect.gen(function*() {
+    const files = yield* Files
+    const name = yield* fileNamed(args.file, loaded.pipeline, args.corpus)
+    yield* files.delete(name)
+    yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
+  }))
+})).pipe(
+  Command.withDescription("Delete one file from its corpus. A pipeline whose source still has it does not put it back until it changes."),
+  Command.withExamples([{ command: "sluice files delete drafts/old.md", description: "by its path in the source" }])
+)
+
+/** `sluice files`: the files of a corpus. */
+export const files = Command.make("files").pipe(
+  Command.withDescription("List, show and delete the files of a corpus."),
+  Command.withExamples([{ command: "sluice files list", description: "of the corpus that the pipeline in this folder fills" }]),
+  Command.withSubcommands([list, get, remove])
+)

@@ -1,0 +1,69 @@
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { ExitCode } from "../../domain/Errors.ts"
+import type { Plan, PlanItem } from "../../pipeline/sync/Plan.ts"
+import { exitWith } from "../Exit.ts"
+import { Output } from "../Output.ts"
+import { planColumns, planRow, renderPlan } from "../render/Plan.ts"
+import { makeTable } from "../render/Table.ts"
+import { root } from "../Root.ts"
+import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
+
+/** Lines sorted and printed at once, so that a plan of any size is shown in flat memory. */
+const pageSize = 1_000
+
+/** `sluice plan`: what a run would do, file by file, and what it would cost. */
+export const plan = Command.make(
+  "plan",
+  {
+    pipeline: pipelineArgument,
+    all: Flag.Boolean("all").pipe(Flag.withDescription("List unchanged and ignored files too"), Flag.withDefault(false)),
+    detailedExitcode: Flag.Boolean("detailed-exitcode").pipe(
+      Flag.withDescription("Exit 2 when there is something to do, 0 when there is not"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    const loaded = yield* openPipeline(args.pipeline)
+    const { planPipeline } = yield* Effect.promise(() => import("../../pipeline/RunPipeline.ts"))
+    const table = makeTable(planColumns(output.paint), output.width)
+    let page: Array<ReadonlyArray<string>> = []
+    let listed = false
+    const flush = Effect.suspend(() => {
+      if (page.length === 0) return Effect.void
+      const rows = page.toSorted((a, b) => (a[1] ?? "").localeCompare(b[1] ?? "", "en"))
+      page = []
+      listed = true
+      return output.print(table(rows))
+    })
+    const observe = (item: PlanItem) => {
+      if (json) return output.json({ version: 1, ...item })
+      if (!args.all && isQuiet(item)) return Effect.void
+      page.push(planRow(item))
+      return page.length >= pageSize ? flush : Effect.void
+    }
+    const result = yield* onEngine(loaded, {}, planPipeline(loaded.pipeline, { all: args.all, observe }))
+    yield* flush
+    if (json) yield* output.json({ version: 1, type: "plan", ...result })
+    else yield* output.print((listed ? "\n" : "") + renderPlan(result, loaded.pipeline.corpus.displayName, output))
+    return yield* exitWith(args.detailedExitcode && changes(result) ? ExitCode.changesPending : ExitCode.done)
+  })
+).pipe(
+  Command.withShortDescription("Show what a run would do, file by file, and what it would cost."),
+  Command.withDescription(
+    "Show what a run would do, per file: add, change, move, delete, unchanged or skipped, with chunks, tokens, embedding requests and time. Changes nothing."
+  ),
+  Command.withExamples([
+    { command: "sluice plan pipeline.yaml", description: "what would change" },
+    { command: "sluice plan pipeline.yaml --all", description: "every file, the unchanged ones too" },
+    { command: "sluice plan pipeline.yaml --detailed-exitcode", description: "for scripts: 2 means there are changes" }
+  ])
+)
+
+/** Files nothing happens to: a plan shows what does. */
+const isQuiet = (item: PlanItem): boolean => item.type === "file" && (item.outcome === "unchanged" || item.reason === "ignored")
+
+const changes = ({ corpus, totals }: Plan): boolean =>
+  corpus.action !== "keep" || totals.added + totals.changed + totals.moved + totals.deleted + totals.held > 0

@@ -1,0 +1,90 @@
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { ExitCode } from "../../domain/Errors.ts"
+import type { Report, SyncEvent } from "../../domain/Report.ts"
+import type { LoadedPipeline } from "../../pipeline/file/Load.ts"
+import { Engine } from "../../ports/Engine.ts"
+import type { SyncOptions } from "../../pipeline/sync/SyncSpec.ts"
+import { exitWith } from "../Exit.ts"
+import { Output } from "../Output.ts"
+import { fromHere } from "../Paths.ts"
+import { makeProgress } from "../render/Progress.ts"
+import { renderReport } from "../render/Report.ts"
+import { root } from "../Root.ts"
+import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
+
+const yes = Flag.Boolean("yes").pipe(
+  Flag.withAlias("y"),
+  Flag.withDescription("Release deletes that the guard (import.maxDelete) would hold"),
+  Flag.withDefault(false)
+)
+
+export const wait = Flag.Int("wait").pipe(
+  Flag.filter((seconds) => seconds >= 0, () => "Expected 0 or more seconds"),
+  Flag.withDescription("Seconds to wait for another sluice that writes to the same data directory"),
+  Flag.withMetavar("SECONDS"),
+  Flag.withDefault(0)
+)
+
+/** `sluice run`: brings the corpus in line with the sources and accounts for every file. */
+export const run = Command.make(
+  "run",
+  {
+    pipeline: pipelineArgument,
+    yes,
+    wait,
+    replace: Flag.Boolean("replace").pipe(
+      Flag.withDescription("Allow what cannot be changed in place: build a new corpus, then delete the old one"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fn(function*(args) {
+    const loaded = yield* openPipeline(args.pipeline)
+    yield* runAndReport(loaded, { yes: args.yes, replace: args.replace }, "run", args.wait)
+  })
+).pipe(
+  Command.withShortDescription("Bring the corpus in line with the sources."),
+  Command.withDescription(
+    "Bring the corpus in line with the sources: new, changed, moved and deleted files, each accounted for. Safe to stop and run again at any time. Exits 3 when files failed, 6 when the budget ended it, 130 when interrupted."
+  ),
+  Command.withExamples([
+    { command: "sluice run pipeline.yaml", description: "sync once" },
+    { command: "sluice run --wait 60", description: "give another sluice a minute to finish first" },
+    { command: "sluice run --yes", description: "after a look at what was held: delete it" },
+    { command: "sluice run pipeline.yaml --json", description: "one JSON event a line; the last one is the report" }
+  ])
+)
+
+/** Syncs with progress on stderr and the report on stdout. Exits 3 where files failed, 6 where the budget ended it. */
+export const runAndReport = Effect.fnUntraced(function*(
+  loaded: LoadedPipeline,
+  options: SyncOptions,
+  command: string,
+  waitSeconds: number
+) {
+  const { json } = yield* root
+  const output = yield* Output
+  const report = yield* onEngine(
+    loaded,
+    { writes: `sluice ${command} ${fromHere(loaded.file)}`, waitMs: waitSeconds * 1000 },
+    Effect.gen(function*() {
+      const { runPipeline } = yield* Effect.promise(() => import("../../pipeline/RunPipeline.ts"))
+      const { remoteEmbedding } = yield* Engine
+      const progress = yield* makeProgress(
+        remoteEmbedding ? { embeddingsPerMinute: loaded.pipeline.import.maxEmbeddingRequestsPerMinute } : {}
+      )
+      const observe = (event: SyncEvent) =>
+        json ? output.json({ version: 1, ...event }) : progress(event)
+      return yield* runPipeline(loaded.pipeline, { ...options, observe })
+    }).pipe(Effect.scoped)
+  )
+  if (!json) yield* output.print(renderReport(report, output))
+  return yield* exitWith(exitCodeOf(report))
+})
+
+const exitCodeOf = (report: Report): number =>
+  report.ended === "budget"
+    ? ExitCode.exhausted
+    : report.totals.failed + report.totals.quarantined > 0
+    ? ExitCode.someFailed
+    : ExitCode.done

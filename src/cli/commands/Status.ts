@@ -1,0 +1,98 @@
+import { Effect, Stream } from "effect"
+import { Command, Flag } from "effect/cli"
+import type { LoadedPipeline } from "../../pipeline/file/Load.ts"
+import { Engine } from "../../ports/Engine.ts"
+import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
+import { Output } from "../Output.ts"
+import { fromHere } from "../Paths.ts"
+import { count, plural } from "../render/Numbers.ts"
+import { renderReport } from "../render/Report.ts"
+import { makeTable } from "../render/Table.ts"
+import { root } from "../Root.ts"
+import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
+
+/** Problem files shown without `--files`; `--json` streams all. */
+const shown = 50
+
+/** Lines printed at once. */
+const pageSize = 200
+
+/** States worth a line each; what a run began and did not finish is for the next run, and counted. */
+const problems = ["failed", "quarantined", "skipped"] as const
+
+/** `sluice status`: what the ledger knows, without contacting sources or target. */
+export const status = Command.make(
+  "status",
+  {
+    pipeline: pipelineArgument,
+    files: Flag.Boolean("files").pipe(Flag.withDescription("List every file the ledger knows"), Flag.withDefault(false))
+  },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    const loaded = yield* openPipeline(args.pipeline)
+    const { scopeOf } = yield* Effect.promise(() => import("../../pipeline/sync/Sync.ts"))
+    yield* onEngine(loaded, {}, Effect.gen(function*() {
+      const ledger = yield* Ledger
+      const scope = scopeOf(yield* Engine, loaded.pipeline.name)
+      const counts = yield* ledger.count(scope)
+      const [last] = yield* ledger.runs(scope, 1)
+      const entries = ledger.entries(scope, args.files ? undefined : problems)
+      if (json) {
+        yield* output.json({ version: 1, type: "status", pipeline: loaded.pipeline.name, counts, lastRun: last ?? null })
+        return yield* entries.pipe(Stream.runForEach((entry) => output.json({ version: 1, type: "entry", ...entry })))
+      }
+      const file = fromHere(loaded.file)
+      if (last === undefined) return yield* output.print(`${loaded.pipeline.name} has not run yet: sluice run ${file}`)
+      const when = new Date(last.started).toISOString()
+      yield* output.print(
+        last.report === undefined
+          ? `Last run: ${when}, and it has not ended: it goes on, or it was killed and the next run goes on from there`
+          : `Last run: ${when}\n${renderReport(last.report, output)}`
+      )
+      const listed = Object.entries(counts).map(([state, n]) => `${count(n ?? 0)} ${state}`)
+      yield* output.print(`\nIn the ledger: ${listed.join(", ") || "nothing"}`)
+      yield* showEntries(args.files ? entries : Stream.take(entries, shown))
+      for (const line of advice(counts, args.files, loaded, file)) yield* output.say(line)
+    }))
+  })
+).pipe(
+  Command.withShortDescription("Show the last run and the files that have problems."),
+  Command.withDescription("Show the last run and the files that are failed, quarantined or skipped, from the ledger alone."),
+  Command.withExamples([
+    { command: "sluice status", description: "the last run and what needs a look" },
+    { command: "sluice status pipeline.yaml --files --json", description: "every file, for scripts" }
+  ])
+)
+
+const showEntries = <E, R>(entries: Stream.Stream<LedgerEntry, E, R>) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const table = makeTable([{ title: "state" }, { title: "file", flexible: true }, { title: "why", flexible: true }], output.width)
+    yield* entries.pipe(
+      Stream.grouped(pageSize),
+      Stream.runForEach((page) =>
+        output.print(table(page.map((e) => [
+          e.state,
+          `${e.source}: ${e.path}`,
+          [e.reason, e.message].filter((part) => part !== undefined).join(": ")
+        ])))
+      )
+    )
+  })
+
+/** What to do about what the ledger has. */
+const advice = (
+  counts: Partial<Record<LedgerEntry["state"], number>>,
+  everything: boolean,
+  { pipeline }: LoadedPipeline,
+  file: string
+): ReadonlyArray<string> => {
+  const of = (states: ReadonlyArray<LedgerEntry["state"]>) => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0)
+  const broken = of(["failed", "quarantined"])
+  return [
+    ...(!everything && of(problems) > shown ? [`only the first ${plural(shown, "file")}; --files or --json has all of ${pipeline.name}`] : []),
+    ...(broken > 0 ? [`try ${broken === 1 ? "it" : "them"} again: sluice retry --failed ${file}`] : []),
+    ...(of(["intent"]) > 0 ? [`finish what was begun: sluice run ${file}`] : [])
+  ]
+}

@@ -1,0 +1,63 @@
+import { Effect, Layer } from "effect"
+import { join } from "node:path"
+import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
+import * as EmbeddedBatchPrediction from "../engines/embedded/EmbeddedBatchPrediction.ts"
+import { Names } from "../engines/embedded/Names.ts"
+import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
+import * as SqliteTableStore from "../engines/embedded/stores/SqliteTableStore.ts"
+import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
+import type { Pipeline } from "../pipeline/Pipeline.ts"
+import { Models } from "../pipeline/Services.ts"
+import { ChatModel } from "../ports/ChatModel.ts"
+import * as LocalSecrets from "../secrets/LocalSecrets.ts"
+import { State } from "../state/State.ts"
+import * as models from "./Models.ts"
+
+export interface BatchOptions {
+  readonly dataDir: string
+  /** On the embedded engine: folders that stand for buckets, besides the files of this machine. Default none. */
+  readonly buckets?: ReadonlyMap<string, string>
+  /** On the embedded engine: the SQLite file whose tables jobs read and write. Default none. */
+  readonly tables?: string
+  /** On the embedded engine: rows put to the model at once. Default 4. */
+  readonly concurrency?: number
+}
+
+/** Batch jobs of a pipeline's engine, and the places their rows come from and their results go to. */
+export const batchServices = (
+  pipeline: Pipeline,
+  options: BatchOptions
+): Layer.Layer<BatchServices, ServiceError | StateError | SecretError> =>
+  pipeline.engine._tag === "vertex"
+    // The HTTP client is large, and the embedded engine does without.
+    ? Layer.unwrap(Effect.map(Effect.promise(() => import("./Vertex.ts")), ({ vertexBatch }) => vertexBatch(pipeline, options)))
+    : embeddedBatch(pipeline, options)
+
+/**
+ * Batch jobs of a data directory, answered by the model of the pipeline's answering stage. They are run by whoever waits
+ * for them, unless a server over the same directory does.
+ */
+const embeddedBatch = (
+  pipeline: Pipeline,
+  { buckets = new Map(), concurrency, dataDir, tables }: BatchOptions
+): Layer.Layer<BatchServices, ServiceError | StateError | SecretError> => {
+  const chat = Layer.effect(ChatModel, Effect.flatMap(Models, ({ chat }) => chat(answering(pipeline)))).pipe(
+    Layer.provide(models.layer),
+    Layer.provide(LocalSecrets.layer(join(dataDir, "secrets")))
+  )
+  const names = new Names("local", "local")
+  return EmbeddedBatchPrediction.layer(names, { run: "awaited", files: true, ...(concurrency === undefined ? {} : { concurrency }) }).pipe(
+    Layer.provide([State.layer(dataDir), chat]),
+    Layer.provideMerge(Layer.mergeAll(
+      FolderObjectStore.layer({ buckets, files: true }),
+      tables === undefined ? SqliteTableStore.layerNone : SqliteTableStore.layer(tables),
+      Layer.succeed(BatchEngine, { name: "embedded", parent: names.parent })
+    ))
+  )
+}
+
+/** The model that a pipeline answers with. */
+const answering = ({ stages }: Pipeline) => {
+  const stage = stages.find((stage) => stage._tag === "generate" || stage._tag === "chat" || stage._tag === "batch")
+  return stage?.model ?? { _tag: "extractive" as const }
+}

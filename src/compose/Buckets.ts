@@ -1,0 +1,127 @@
+import { existsSync } from "node:fs"
+import { sep } from "node:path"
+import { pathToFileURL } from "node:url"
+import { Context, Effect, Layer, Stream } from "effect"
+import { ServiceError } from "../domain/Errors.ts"
+import { type BucketPath, bucketPath } from "../engines/embedded/stores/BucketPath.ts"
+import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
+import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
+import { type ObjectHead, ObjectStore, type PutOptions } from "../ports/ObjectStore.ts"
+import { together } from "./Together.ts"
+
+/** Makes the connector of storage addresses: `storage` of `sluice/connectors`. */
+export type StorageFactory = (
+  config: { readonly uris: ReadonlyArray<string> },
+  context: { readonly untrusted?: boolean; readonly dataDir?: string }
+) => Connector
+
+export interface BucketOptions {
+  readonly storage: StorageFactory
+  /** Folders that stand for buckets: `gs://{name}/…` is read there. */
+  readonly buckets: ReadonlyMap<string, string>
+  /** Whether other addresses are fetched at all: Cloud Storage, S3 and the public web. */
+  readonly remote: boolean
+  readonly dataDir: string
+}
+
+/**
+ * The storage that imports asked for over HTTP may read, and where they may write their results. Addresses come from
+ * whoever can call the server: files are only read through a bucket that is mapped to their folder, and nothing else
+ * is fetched unless it was allowed, then from public addresses only.
+ */
+export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) => {
+  /** Where a mapped bucket's address leads on this machine, folders with a separator at the end; undefined for any other address. */
+  const pathOf = (uri: string): string | undefined => {
+    const { key = "", path } = bucketPath(buckets, uri) ?? {}
+    return path !== undefined && (key === "" || key.endsWith("/")) ? path + sep : path
+  }
+
+  const refused = (field: string, uri: string): ServiceError | undefined => {
+    if (pathOf(uri) !== undefined) return undefined
+    if (bucketPath(buckets, uri) !== undefined) return ServiceError.invalid(field, `${uri} leads out of its bucket`)
+    if (remote && /^(?:gs|s3|https):\/\/[^/]/.test(uri)) return undefined
+    return new ServiceError({
+      code: "PERMISSION_DENIED",
+      message: `${field}: this server does not read ${/^[a-z0-9]+:\/\/[^/?#]*/i.exec(uri)?.[0] ?? "that address"}`,
+      violations: [{ field, description: "is not an address this server reads" }],
+      fix: "start it with --bucket NAME=FOLDER for a bucket that is a folder, or --allow-remote for real storage"
+    })
+  }
+
+  const refuse = (uris: ReadonlyArray<string>): ServiceError | undefined => {
+    for (const uri of uris) {
+      const error = refused("import_rag_files_config.gcs_source.uris", uri)
+      if (error !== undefined) return error
+    }
+    return undefined
+  }
+
+  const refuseSink = (field: string, uri: string | undefined): ServiceError | undefined => {
+    if (uri === undefined) return undefined
+    const path = pathOf(uri)
+    if (path === undefined) {
+      return remote && bucketPath(buckets, uri) === undefined ? undefined : new ServiceError({
+        code: "UNIMPLEMENTED",
+        message: `${field}: this server does not write there`,
+        fix: "start it with --bucket NAME=FOLDER for a bucket that is a folder, or --allow-remote for real storage"
+      })
+    }
+    return !path.endsWith(sep) && existsSync(path)
+      ? ServiceError.invalid(`import_rag_files_config.${field}`, `${uri} is there already`, "name an object that is not there")
+      : undefined
+  }
+
+  const connect = (uris: ReadonlyArray<string>): Connector => {
+    const elsewhere = uris.filter((uri) => pathOf(uri) === undefined)
+    return together([
+      ...uris.flatMap((uri) => {
+        const [bucket, path] = [bucketPath(buckets, uri), pathOf(uri)]
+        return bucket === undefined || path === undefined ? [] : [inFolder(bucket, path)]
+      }),
+      ...(elsewhere.length === 0 ? [] : [storage({ uris: elsewhere }, { untrusted: true })])
+    ])
+  }
+
+  /** Files of a mapped folder, under the names of its bucket. */
+  const inFolder = ({ bucket, root: folder }: BucketPath, path: string): Connector => {
+    const root = `file://${pathToFileURL(folder).pathname.split("/").map(decodeURIComponent).join("/").normalize("NFC")}`
+    const named = (file: string): string => `gs://${bucket}${file.slice(root.length)}`
+    const connector = storage({ uris: [pathToFileURL(path).href] }, { dataDir })
+    const files = new Map<string, SourceItem>()
+    return {
+      ...connector,
+      list: () =>
+        connector.list().pipe(Stream.map((listed): Listed => {
+          if (listed._tag !== "item") return "path" in listed ? { ...listed, path: named(listed.path) } : listed
+          const uri = named(listed.item.path)
+          files.set(uri, listed.item)
+          return { ...listed, item: { ...listed.item, path: uri, uri } }
+        })),
+      read: (item, maxBytes) => {
+        const file = files.get(item.uri)
+        return file === undefined ? Stream.fail(ServiceError.notFound(item.uri)) : connector.read(file, maxBytes)
+      }
+    }
+  }
+
+  const folders = FolderObjectStore.make({ buckets })
+
+  /** Writes an object that must not be there yet. */
+  const write = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> =>
+    Effect.asVoid(bucketPath(buckets, uri) === undefined ? putInCloud(uri, content) : folders.put(uri, content, asResult))
+
+  return { refuse, refuseSink, connect, write }
+}
+
+const asResult: PutOptions = { when: "absent", contentType: "application/x-ndjson" }
+
+/** The client of Cloud Storage is large, and most servers never write there. */
+const putInCloud = (uri: string, content: Uint8Array): Effect.Effect<ObjectHead, ServiceError> =>
+  Effect.gen(function*() {
+    const [{ GoogleAuth }, Http, GcsObjectStore] = yield* Effect.promise(() =>
+      Promise.all([import("../net/GoogleAuth.ts"), import("../net/Http.ts"), import("../engines/vertex/objectStore/GcsObjectStore.ts")])
+    )
+    const store = GcsObjectStore.layer().pipe(Layer.provide(GoogleAuth.layer({})), Layer.provide(Http.layer()))
+    const { put } = Context.get(yield* Layer.build(store), ObjectStore)
+    return yield* put(uri, content, asResult)
+  }).pipe(Effect.scoped)

@@ -1,0 +1,54 @@
+import type { Ability, EngineCapabilities } from "../pipeline/file/Fitness.ts"
+import type { EngineName } from "../pipeline/schema/EngineSettings.ts"
+
+/** What this build's engines can do, with the connectors and models wired beside them. */
+export const capabilitiesOf = (engine: EngineName, sources: Iterable<string>): EngineCapabilities => ({
+  engine,
+  abilities: new Set<Ability>([
+    ...abilities[engine],
+    ...[...sources].map((kind) => `source:${kind}` as Ability) // connectors are registered under the schema's own names
+  ])
+})
+
+const abilities: Record<EngineName, ReadonlyArray<Ability>> = {
+  embedded: [
+    "vectorDb:managed",
+    "embedding:openai",
+    "chunking:fixed",
+    "chunking:structure",
+    "parsing:default",
+    "hybrid:managed",
+    "retrieveRank:lexical",
+    "rank:lexical",
+    "generate:extractive",
+    "generate:openai",
+    "filter:metadata"
+  ],
+  vertex: [
+    "vectorDb:managed",
+    "vectorDb:weaviate",
+    "vectorDb:pinecone",
+    "vectorDb:featureStore",
+    "vectorDb:vectorSearch",
+    "vectorDb:agentSearch",
+    "source:storage",
+    "source:googleDrive",
+    "source:slack",
+    "source:jira",
+    "source:sharePoint",
+    "import:resultSink",
+    "import:staging",
+    "embedding:model",
+    "chunking:fixed",
+    "parsing:default",
+    "parsing:layout",
+    "parsing:llm",
+    "hybrid:weaviate",
+    "retrieveRank:rankService",
+    "retrieveRank:llmRanker",
+    "rank:lexical",
+    "generate:extractive",
+    "generate:openai",
+    "generate:hosted"
+  ]
+}

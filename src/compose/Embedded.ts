@@ -1,0 +1,93 @@
+import { Effect, Layer } from "effect"
+import { join } from "node:path"
+import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
+import * as Embedded from "../engines/embedded/Embedded.ts"
+import { HashEmbedder } from "../models/HashEmbedder.ts"
+import * as LexicalRanker from "../models/LexicalRanker.ts"
+import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Connectors, Services } from "../pipeline/Services.ts"
+import { Embedder } from "../ports/Embedder.ts"
+import { Engine } from "../ports/Engine.ts"
+import type { Secrets } from "../ports/Secrets.ts"
+import * as LocalSecrets from "../secrets/LocalSecrets.ts"
+import * as Lock from "../state/Lock.ts"
+import * as SqliteLedger from "../state/SqliteLedger.ts"
+import { State } from "../state/State.ts"
+import { defaultLimits, parserVersion } from "../text/Prepared.ts"
+import { TextPool } from "../text/TextPool.ts"
+import * as models from "./Models.ts"
+import { operations } from "./Operations.ts"
+
+export interface EmbeddedServicesOptions {
+  readonly dataDir: string
+  /** Bytes of the index kept in memory for searching. Default 256 MB. */
+  readonly memory?: number
+  /** Takes the data directory for one writer, and says this about the holder. Absent: for reading. */
+  readonly writes?: string
+  /** Milliseconds to wait for another writer. Default 0. */
+  readonly waitMs?: number
+  /** Told once, where another writer has to be waited for. */
+  readonly waiting?: (error: StateError) => Effect.Effect<void>
+  /** Takes the place of the embedder the pipeline names. */
+  readonly embedder?: Layer.Layer<Embedder, ServiceError>
+}
+
+/** The embedder of a pipeline: the offline one, unless it names another. */
+const embedderOf = (pipeline: Pipeline): Layer.Layer<Embedder, ServiceError, Secrets> => {
+  const { embedding } = pipeline.corpus
+  if (embedding?._tag !== "openai") return HashEmbedder
+  const { apiKey, batch, dimensions, maxRequestsPerMinute, model, url } = embedding
+  return Layer.unwrap(Effect.promise(async () => {
+    // The HTTP client is large, and the offline embedder does without.
+    const [http, openai] = await Promise.all([import("../net/Http.ts"), import("../models/OpenAiEmbedder.ts")])
+    return openai.layer({
+      baseUrl: url,
+      model,
+      dimensions,
+      batch: { texts: batch },
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(maxRequestsPerMinute === undefined ? {} : { maxRequestsPerMinute })
+    }).pipe(Layer.provide(http.layer()))
+  }))
+}
+
+/** Names on the embedded engine, which has no projects and regions of its own. */
+const parent = "projects/local/locations/local"
+
+/** Uploads under way at once: enough that parsing, embedding and committing work in batches. */
+const concurrency = 128
+
+/** All that a pipeline needs, on this machine: engine, ledger, parsers, models, secrets. */
+export const embeddedServices = (
+  pipeline: Pipeline,
+  options: EmbeddedServicesOptions
+): Layer.Layer<Exclude<Services, Connectors> | Embedder | Secrets, ServiceError | StateError | SecretError> => {
+  const { dataDir } = options
+  const secrets = LocalSecrets.layer(join(dataDir, "secrets"))
+  const embedder = options.embedder ?? embedderOf(pipeline).pipe(Layer.provide(secrets))
+  const engine = Layer.effect(
+    Engine,
+    Effect.map(Embedder, ({ id }) =>
+      Engine.of({
+        name: "embedded",
+        parent,
+        target: parent,
+        signature: `parser ${parserVersion}, embedder ${id}`,
+        maxFileBytes: defaultLimits.bytes,
+        remoteEmbedding: pipeline.corpus.embedding?._tag === "openai",
+        concurrency
+      }))
+  )
+  const store = Embedded.layer({ dataDir, ...(options.memory === undefined ? {} : { memory: options.memory }) }).pipe(
+    Layer.provide(LexicalRanker.layer())
+  )
+  const lock = options.writes === undefined
+    ? Layer.empty
+    : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
+  const state = State.layer(dataDir)
+  const storeAndLedger = Layer.mergeAll(SqliteLedger.layer, operations).pipe(Layer.provideMerge(store), Layer.provide(state))
+  return Layer.mergeAll(storeAndLedger, engine, models.layer.pipe(Layer.provide(secrets))).pipe(
+    Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), secrets)),
+    Layer.provide(lock)
+  )
+}

@@ -1,0 +1,19 @@
+import { Effect, Result } from "effect"
+import { fitness } from "../pipeline/file/Fitness.ts"
+import type { LoadedPipeline } from "../pipeline/file/Load.ts"
+import type { PipelineInvalid } from "../pipeline/file/PipelineInvalid.ts"
+import type { EngineName } from "../pipeline/schema/EngineSettings.ts"
+import { forEngine } from "../pipeline/schema/ForEngine.ts"
+import { capabilitiesOf } from "./Capabilities.ts"
+
+/** The pipeline as an engine runs it, or every place where that engine, with these sources, lacks something. */
+export const fit = (
+  loaded: LoadedPipeline,
+  engine: EngineName,
+  sources: Iterable<string>
+): Effect.Effect<LoadedPipeline, PipelineInvalid> => {
+  const fitted = forEngine(loaded.pipeline, engine)
+  if (Result.isFailure(fitted)) return Effect.fail(loaded.invalid(fitted.failure))
+  const problems = fitness(loaded.pipeline, capabilitiesOf(engine, sources))
+  return problems.length > 0 ? Effect.fail(loaded.invalid(problems)) : Effect.succeed({ ...loaded, pipeline: fitted.success })
+}

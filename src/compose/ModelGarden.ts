@@ -1,0 +1,29 @@
+import { Effect, Layer } from "effect"
+import type { ServiceError, StateError } from "../domain/Errors.ts"
+import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Endpoints } from "../ports/Endpoints.ts"
+import type { ModelCatalog } from "../ports/ModelCatalog.ts"
+import type { Operations } from "../ports/Operations.ts"
+
+/**
+ * The catalog and the endpoints of a pipeline's engine, and the operations that deployments are followed by.
+ *
+ * @example
+ * ```ts
+ * const deployed = Effect.gen(function*() {
+ *   const { deploy } = yield* ModelCatalog
+ *   const { name } = yield* deploy({ publisherModelName: "publishers/google/models/gemma3@gemma-3-1b-it", acceptEula: true })
+ *   return yield* (yield* Operations).wait(name, 2 * 3_600_000)
+ * }).pipe(Effect.provide(modelGarden(pipeline, { dataDir: ".sluice" })))
+ * ```
+ */
+export const modelGarden = (
+  pipeline: Pipeline,
+  options: { readonly dataDir: string }
+): Layer.Layer<ModelCatalog | Endpoints | Operations, ServiceError | StateError> =>
+  // Each engine does without what the other needs.
+  Layer.unwrap(Effect.promise(async () =>
+    pipeline.engine._tag === "vertex"
+      ? (await import("./Vertex.ts")).vertexGarden(pipeline, options)
+      : (await import("./Garden.ts")).embeddedGarden(options)
+  ))

@@ -1,0 +1,173 @@
+import { join } from "node:path"
+import { Context, Deferred, Effect, Layer, type Redacted, type Scope } from "effect"
+import { HttpClient } from "effect/http"
+import type { ServiceError, StateError } from "../domain/Errors.ts"
+import * as Embedded from "../engines/embedded/Embedded.ts"
+import * as EmbeddedBatchPrediction from "../engines/embedded/EmbeddedBatchPrediction.ts"
+import * as EmbeddedGeneration from "../engines/embedded/EmbeddedGeneration.ts"
+import { Importer } from "../engines/embedded/Importer.ts"
+import { Names } from "../engines/embedded/Names.ts"
+import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
+import * as SqliteTableStore from "../engines/embedded/stores/SqliteTableStore.ts"
+import * as CarryOverRewriter from "../models/CarryOverRewriter.ts"
+import * as ExtractiveChat from "../models/ExtractiveChat.ts"
+import * as ExtractiveGenerator from "../models/ExtractiveGenerator.ts"
+import { HashEmbedder } from "../models/HashEmbedder.ts"
+import * as LexicalRanker from "../models/LexicalRanker.ts"
+import * as LocalPartnerChat from "../models/LocalPartnerChat.ts"
+import type { Embedder } from "../ports/Embedder.ts"
+import { Engine } from "../ports/Engine.ts"
+import { Files } from "../ports/Files.ts"
+import { QueryRewriter } from "../ports/QueryRewriter.ts"
+import { Secrets } from "../ports/Secrets.ts"
+import { readFaults } from "../server/faults/FaultFile.ts"
+import { ownFileBytes, serviceFileBytes } from "../server/import/ImportLimits.ts"
+import { importFiles } from "../server/import/ImportRun.ts"
+import { serve, type ServeLimits } from "../server/Server.ts"
+import * as Lock from "../state/Lock.ts"
+import { State } from "../state/State.ts"
+import { defaultLimits, parserVersion } from "../text/Prepared.ts"
+import { TextPool } from "../text/TextPool.ts"
+import { countTokens } from "../text/Tokens.ts"
+import type { StorageFactory } from "./Buckets.ts"
+import { contentTerms } from "./ContentTerms.ts"
+import { garden } from "./Garden.ts"
+import * as upstream from "./Upstream.ts"
+import { imports } from "./Imports.ts"
+import type { VendorConnectors, VendorEndpoints, VendorOptions } from "./Vendors.ts"
+
+export interface EmbeddedServerOptions {
+  readonly dataDir: string
+  readonly version: string
+  readonly host?: string
+  readonly port?: number
+  readonly token?: Redacted.Redacted<string>
+  readonly storage: StorageFactory
+  /** Makes the connectors of Drive, Slack, Jira and SharePoint. Asked for only when imports may fetch from elsewhere. */
+  readonly vendors?: Effect.Effect<VendorConnectors>
+  /** Folders that stand for buckets in imports and batch jobs. Default none. */
+  readonly buckets?: ReadonlyMap<string, string>
+  /** The SQLite file whose tables batch jobs read and write. Default none. */
+  readonly tables?: string
+  /** Rows of batch jobs put to the model at once. Default 4. */
+  readonly batchConcurrency?: number
+  /** Let imports fetch from real storage, the public web and `vendors`. Default false. */
+  readonly allowRemote?: boolean
+  /** Jira servers, besides those of Atlassian, that an import may name; they need not be public. Default none. */
+  readonly allowHosts?: ReadonlyArray<string>
+  /** Where `vendors` are, if not at their own addresses. */
+  readonly endpoints?: VendorEndpoints
+  /** Of secret versions that imports and the catalog name. Default: the environment, files in the data directory, Secret Manager. */
+  readonly secrets?: Layer.Layer<Secrets>
+  readonly embeddingModel?: string
+  readonly vertexQuotas?: boolean
+  /** A catalog of models, YAML or JSON. Default `models.yaml` of the data directory, else the one that comes with Sluice. */
+  readonly catalog?: string
+  /** Addresses of model servers by an endpoint's id or display name. Default: those that the catalog names. */
+  readonly endpointUpstreams?: Readonly<Record<string, string>>
+  /** A script of faults, in YAML: see `readFaults`. */
+  readonly faults?: string
+  readonly limits?: Partial<ServeLimits>
+  /** Bytes of the index kept in memory for searching. Default 256 MB. */
+  readonly memory?: number
+  /** Default: the offline embedder. */
+  readonly embedder?: Layer.Layer<Embedder, ServiceError>
+  /** The model that generation and chat are answered with. Default: answers are quotes of the text given. */
+  readonly upstream?: upstream.Upstream
+}
+
+const parent = "projects/local/locations/local"
+
+/** Serves the embedded engine of a data directory for as long as the scope lives. Gives the base URL once it is ready. */
+export const serveEmbedded = (
+  options: EmbeddedServerOptions
+): Effect.Effect<{ readonly url: string }, ServiceError | StateError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { dataDir, faults: script, ...rest } = options
+    const faults = script === undefined ? undefined : yield* Effect.fromResult(readFaults(script))
+    // Two servers would both go on with the imports that are not done.
+    yield* Lock.acquire(join(dataDir, "server"), "sluice serve")
+    const remote = options.allowRemote ?? false
+    const elsewhere = remote && options.vendors !== undefined ? yield* vendorsOf(options, yield* options.vendors) : undefined
+    const reach = imports({
+      buckets: { storage: options.storage, buckets: options.buckets ?? new Map(), remote, dataDir },
+      ...(elsewhere === undefined ? {} : { vendors: elsewhere })
+    })
+    const stores = yield* Deferred.make<Files["Service"]>()
+    const importer = Layer.succeed(Importer, {
+      run: Effect.fnUntraced(function*(request, report) {
+        const files = yield* Deferred.await(stores)
+        const fileBytes = options.vertexQuotas === true ? serviceFileBytes : () => ownFileBytes
+        return yield* importFiles({ ...reach, files, fileBytes })(request, report)
+      })
+    })
+    const embedder = options.embedder ?? HashEmbedder
+    const models = options.upstream === undefined
+      ? Layer.mergeAll(ExtractiveGenerator.layer(), ExtractiveChat.layer(countTokens), Layer.succeed(QueryRewriter, CarryOverRewriter.make()))
+      : upstream.layer(options.upstream, options)
+    const batch = EmbeddedBatchPrediction.layer(new Names("local", "local"), {
+      run: "always",
+      ...(options.batchConcurrency === undefined ? {} : { concurrency: options.batchConcurrency })
+    }).pipe(Layer.provide([
+      FolderObjectStore.layer({ buckets: options.buckets ?? new Map() }),
+      options.tables === undefined ? SqliteTableStore.layerNone : SqliteTableStore.layer(options.tables)
+    ]))
+    const engine = yield* Layer.build(
+      Embedded.layer({ dataDir, ...(options.memory === undefined ? {} : { memory: options.memory }) }).pipe(
+        Layer.provide([LexicalRanker.layer(), importer]),
+        Layer.merge(batch),
+        Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))), Layer.merge(LocalPartnerChat.layer(countTokens), EmbeddedGeneration.layer(countTokens)).pipe(Layer.provideMerge(models)), engineLayer))
+      )
+    )
+    // The importer puts files into the engine that runs it.
+    yield* Deferred.succeed(stores, Context.get(engine, Files))
+    return yield* serve({
+      ...rest,
+      ...(faults === undefined ? {} : { faults }),
+      database: Context.get(engine, State).database,
+      uploadFolder: join(dataDir, "server", "uploads"),
+      refuseImport: reach.refuse,
+      countTokens,
+      terms: contentTerms
+    }).pipe(Effect.provide(engine))
+  })
+
+const gardenOf = ({ catalog, dataDir, endpointUpstreams, secrets }: EmbeddedServerOptions) =>
+  garden({
+    dataDir,
+    ...(catalog === undefined ? {} : { catalog }),
+    ...(endpointUpstreams === undefined ? {} : { upstreams: endpointUpstreams }),
+    ...(secrets === undefined ? {} : { secrets })
+  })
+
+/** Connectors that reach public addresses, and what the operator named; and the secrets they are sent. */
+const vendorsOf = Effect.fnUntraced(function*(
+  options: EmbeddedServerOptions,
+  connectors: VendorConnectors
+): Effect.fn.Return<VendorOptions, never, Scope.Scope> {
+  const { allowHosts = [], dataDir, endpoints = {} } = options
+  // Most servers fetch nothing.
+  const [Http, SecretManager, { GoogleAuth }] = yield* Effect.promise(() =>
+    Promise.all([import("../net/Http.ts"), import("../secrets/SecretManager.ts"), import("../net/GoogleAuth.ts")]))
+  const secrets = options.secrets ?? SecretManager.layer(join(dataDir, "secrets")).pipe(
+    Layer.provide([Http.layer(), GoogleAuth.layer()])
+  )
+  const hosts = Object.values(endpoints).flatMap((endpoint) => URL.parse(endpoint)?.hostname ?? [])
+  const context = yield* Layer.build(Layer.merge(secrets, Http.layer({ publicOnly: { allowHosts: [...allowHosts, ...hosts] } })))
+  return {
+    connectors,
+    allowHosts,
+    endpoints,
+    context: { secrets: Context.get(context, Secrets), http: Context.get(context, HttpClient.HttpClient) }
+  }
+})
+
+const engineLayer = Layer.succeed(Engine, {
+  name: "embedded",
+  parent,
+  target: parent,
+  signature: `parser ${parserVersion}`,
+  maxFileBytes: defaultLimits.bytes,
+  remoteEmbedding: false,
+  concurrency: 64
+})

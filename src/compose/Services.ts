@@ -1,0 +1,61 @@
+import { Effect, Layer } from "effect"
+import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
+import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Services } from "../pipeline/Services.ts"
+import type { Embedder } from "../ports/Embedder.ts"
+import type { Generation } from "../ports/Generation.ts"
+import type { PartnerChat } from "../ports/PartnerChat.ts"
+import type { Secrets } from "../ports/Secrets.ts"
+import { type ConnectorSet, makeConnectors } from "./Connectors.ts"
+import { embeddedServices, type EmbeddedServicesOptions } from "./Embedded.ts"
+import { localModels } from "./LocalModels.ts"
+import type { VertexServicesOptions } from "./Vertex.ts"
+
+export interface EmbeddedOptions extends Omit<EmbeddedServicesOptions, "writes"> {
+  /** The sources the pipeline may name: `{ local }` from `sluice/connectors`. */
+  readonly connectors: ConnectorSet
+}
+
+/**
+ * Everything a pipeline needs to run and to answer, on this machine. `Generation` and `PartnerChat` are there too: they
+ * speak as the service's do, and the model of the pipeline's stage answers.
+ *
+ * Takes the data directory for this program: a second writer fails with the holder's name, or waits `waitMs`.
+ *
+ * @example
+ * ```ts
+ * runPipeline(pipeline).pipe(Effect.provide(embedded(pipeline, { dataDir: ".sluice", connectors: { local } })))
+ * ```
+ */
+export const embedded = (
+  pipeline: Pipeline,
+  options: EmbeddedOptions
+): Layer.Layer<Services | Embedder | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> =>
+  Layer.merge(makeConnectors(options.connectors, options), localModels(pipeline)).pipe(
+    Layer.provideMerge(embeddedServices(pipeline, { ...options, writes: process.argv[1] ?? "a program" }))
+  )
+
+export interface VertexOptions extends Omit<VertexServicesOptions, "writes"> {
+  /** The sources the pipeline may name: `{ local }` from `sluice/connectors`. Those the service imports by itself need none. */
+  readonly connectors: ConnectorSet
+}
+
+/**
+ * Everything a pipeline needs to run and to answer, with its corpora on Vertex AI, or on a server that speaks like it.
+ * Its models are there too, to be asked directly: `Generation` and `PartnerChat`. The pipeline's engine must be `vertex`; the
+ * ledger is kept in the data directory, which this program takes for itself.
+ *
+ * @example
+ * ```ts
+ * runPipeline(pipeline).pipe(Effect.provide(vertex(pipeline, { dataDir: ".sluice", connectors: { local } })))
+ * ```
+ */
+export const vertex = (
+  pipeline: Pipeline,
+  options: VertexOptions
+): Layer.Layer<Services | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> =>
+  makeConnectors(options.connectors, options).pipe(
+    // The HTTP client is large, and the embedded engine does without.
+    Layer.provideMerge(Layer.unwrap(Effect.map(Effect.promise(() => import("./Vertex.ts")), ({ vertexServices }) =>
+      vertexServices(pipeline, { ...options, writes: process.argv[1] ?? "a program" }))))
+  )

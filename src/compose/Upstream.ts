@@ -1,0 +1,63 @@
+import { Context, Effect, Layer, type Redacted, Stream } from "effect"
+import { join } from "node:path"
+import { ServiceError } from "../domain/Errors.ts"
+import type { SecretVersion } from "../domain/Secret.ts"
+import * as ChatRewriter from "../models/ChatRewriter.ts"
+import * as GroundedGenerator from "../models/GroundedGenerator.ts"
+import { onlyModel } from "../models/openai/OnlyModel.ts"
+import * as OpenAiChat from "../models/OpenAiChat.ts"
+import { GoogleAuth } from "../net/GoogleAuth.ts"
+import * as Http from "../net/Http.ts"
+import type { RetryOptions } from "../net/Retry.ts"
+import { ChatModel } from "../ports/ChatModel.ts"
+import { Generator } from "../ports/Generator.ts"
+import { QueryRewriter } from "../ports/QueryRewriter.ts"
+import type { Secrets } from "../ports/Secrets.ts"
+import * as SecretManager from "../secrets/SecretManager.ts"
+
+/** A model that a server answers with, whatever model it is asked for. */
+export interface Upstream {
+  /** Of an OpenAI-compatible service, up to and including the version: `http://127.0.0.1:11434/v1`. */
+  readonly url: string
+  /** Default: the only model the service lists. */
+  readonly model?: string
+  readonly apiKey?: SecretVersion | Redacted.Redacted<string>
+  readonly retry?: RetryOptions
+}
+
+/** Requests that clients send are not slowed down further than the upstream itself does. */
+const maxRequestsPerMinute = 60_000
+
+/** Conversation, questions that stand by themselves, and answers from contexts, by one and the same model. */
+export const layer = (
+  { apiKey, model, retry, url }: Upstream,
+  { dataDir, secrets }: { readonly dataDir: string; readonly secrets?: Layer.Layer<Secrets> }
+): Layer.Layer<ChatModel | Generator | QueryRewriter, ServiceError> =>
+  Layer.effectContext(Effect.gen(function*() {
+    const connection = {
+      baseUrl: url,
+      maxRequestsPerMinute,
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(retry === undefined ? {} : { retry })
+    }
+    const named = model ?? (yield* Effect.mapError(onlyModel(connection), forClients))
+    const upstream = yield* OpenAiChat.make({ ...connection, model: named })
+    const chat = ChatModel.of({ model: named, stream: (request) => Stream.mapError(upstream.stream(request), forClients) })
+    return Context.make(ChatModel, chat).pipe(
+      Context.add(Generator, GroundedGenerator.make(chat)),
+      Context.add(QueryRewriter, ChatRewriter.make(chat))
+    )
+  })).pipe(
+    Layer.provide(secrets ?? SecretManager.layer(join(dataDir, "secrets")).pipe(Layer.provide(GoogleAuth.layer()))),
+    Layer.provide(Http.layer())
+  )
+
+/** It is this server's key that the upstream refused: who asked is signed in, and can do nothing about it. */
+const forClients = (error: ServiceError): ServiceError =>
+  error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED"
+    ? new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: `the upstream does not take this server's key: ${error.message}`,
+      fix: "Give sluice serve another one, in SLUICE_UPSTREAM_KEY or with --upstream-key."
+    })
+    : error

@@ -1,0 +1,88 @@
+import type { HttpClient } from "effect/http"
+import { ServiceError } from "../domain/Errors.ts"
+import type { ImportSource, JiraAccount, SharePointLibrary, SlackWorkspace } from "../domain/Import.ts"
+import type { Connector } from "../ports/Connector.ts"
+import type { Secrets } from "../ports/Secrets.ts"
+import { together } from "./Together.ts"
+
+/** What connectors of a server are given besides the request's own settings. */
+interface VendorContext {
+  readonly secrets: Secrets["Service"]
+  readonly http: HttpClient.HttpClient
+}
+
+type Make<Config> = (config: Config, context: VendorContext) => Connector
+
+/** Makes the connectors of what vendors keep: those of `sluice/connectors`. */
+export interface VendorConnectors {
+  readonly googleDrive: Make<{ readonly folders: ReadonlyArray<string>; readonly files: ReadonlyArray<string>; readonly endpoint?: string }>
+  readonly slack: Make<SlackWorkspace & { readonly endpoint?: string }>
+  readonly jira: Make<JiraAccount>
+  readonly sharePoint: Make<SharePointLibrary & { readonly endpoint?: string; readonly loginEndpoint?: string }>
+}
+
+/** Base URLs in the place of the vendors' own, such as a proxy's. */
+export interface VendorEndpoints {
+  readonly googleDrive?: string
+  readonly slack?: string
+  /** Microsoft Graph, with its version: `https://graph.microsoft.us/v1.0`. */
+  readonly sharePoint?: string
+  readonly microsoftLogin?: string
+}
+
+export interface VendorOptions {
+  readonly connectors: VendorConnectors
+  readonly endpoints: VendorEndpoints
+  /** Jira servers of the operator's own: host names. */
+  readonly allowHosts: ReadonlyArray<string>
+  readonly context: VendorContext
+}
+
+export type VendorSource = Exclude<ImportSource, { readonly _tag: "storage" }>
+
+/**
+ * The vendors that imports asked for over HTTP may read. Slack, Google and Microsoft are where they are, or where the
+ * operator says. A Jira server comes from the request, and is sent a secret that the request names: only Atlassian's
+ * own hosts and those that the operator allowed are taken, so that nobody who can call the server can have it send
+ * secrets to a host of theirs, or reach into its network.
+ */
+export const vendors = ({ allowHosts, connectors, context, endpoints }: VendorOptions) => {
+  const allowed = new Set(allowHosts.map((host) => host.toLowerCase()))
+  const isJiraHost = (server: string): boolean => {
+    const url = URL.parse(/^https?:\/\//i.test(server) ? server : `https://${server}`)
+    if (url === null || url.username !== "" || url.password !== "") return false
+    return allowed.has(url.hostname) || (url.protocol === "https:" && url.port === "" && /^[a-z0-9-]+\.atlassian\.net$/.test(url.hostname))
+  }
+
+  const refused = (accounts: ReadonlyArray<JiraAccount>): ServiceError | undefined => {
+    const index = accounts.findIndex(({ server }) => !isJiraHost(server))
+    const field = `import_rag_files_config.jira_source.jira_queries[${index}].server_uri`
+    return index === -1 ? undefined : new ServiceError({
+      code: "PERMISSION_DENIED",
+      message: `${field}: this server sends no secrets there`,
+      violations: [{ field, description: "is neither a host of atlassian.net nor one that was allowed" }],
+      fix: "start it with --allow-host HOST for a Jira of your own"
+    })
+  }
+
+  /** The connector of a source, or why it is refused. */
+  return (source: VendorSource): Connector | ServiceError => {
+    switch (source._tag) {
+      case "googleDrive": {
+        const idsOf = (wanted: "file" | "folder") => source.resources.flatMap(({ id, kind }) => kind === wanted ? [id] : [])
+        return connectors.googleDrive({ folders: idsOf("folder"), files: idsOf("file"), ...at(endpoints.googleDrive) }, context)
+      }
+      case "slack":
+        return together(source.workspaces.map((workspace) => connectors.slack({ ...workspace, ...at(endpoints.slack) }, context)))
+      case "jira":
+        return refused(source.accounts) ?? together(source.accounts.map((account) => connectors.jira(account, context)))
+      case "sharePoint": {
+        const { microsoftLogin, sharePoint } = endpoints
+        const addresses = { ...at(sharePoint), ...(microsoftLogin === undefined ? {} : { loginEndpoint: microsoftLogin }) }
+        return together(source.libraries.map((library) => connectors.sharePoint({ ...library, ...addresses }, context)))
+      }
+    }
+  }
+}
+
+const at = (endpoint: string | undefined) => endpoint === undefined ? {} : { endpoint }

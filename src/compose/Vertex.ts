@@ -1,0 +1,220 @@
+import { Effect, Layer, Redacted, Schema } from "effect"
+import type { AuthClient } from "google-auth-library"
+import { join } from "node:path"
+import { ServiceError, type SecretError, type StateError } from "../domain/Errors.ts"
+import { refusedRegion } from "../domain/partner/PartnerChatRules.ts"
+import { partnerModelNamed } from "../domain/partner/PartnerModels.ts"
+import { SecretVersion } from "../domain/Secret.ts"
+import { checks, type Finding } from "../engines/vertex/Checks.ts"
+import { endpointOf } from "../engines/vertex/Endpoint.ts"
+import * as GeminiChat from "../engines/vertex/GeminiChat.ts"
+import * as GenerateContent from "../engines/vertex/GenerateContent.ts"
+import * as HostedCorpora from "../engines/vertex/HostedCorpora.ts"
+import * as HostedGeneration from "../engines/vertex/HostedGeneration.ts"
+import * as HostedEndpoints from "../engines/vertex/HostedEndpoints.ts"
+import * as HostedFiles from "../engines/vertex/HostedFiles.ts"
+import * as HostedModelCatalog from "../engines/vertex/HostedModelCatalog.ts"
+import * as HostedOperations from "../engines/vertex/HostedOperations.ts"
+import * as HostedPartnerChat from "../engines/vertex/HostedPartnerChat.ts"
+import * as HostedRetrieval from "../engines/vertex/HostedRetrieval.ts"
+import { importResults } from "../engines/vertex/ImportResults.ts"
+import * as HostedBatchPrediction from "../engines/vertex/HostedBatchPrediction.ts"
+import * as GcsObjectStore from "../engines/vertex/objectStore/GcsObjectStore.ts"
+import * as BigQueryTableStore from "../engines/vertex/tableStore/BigQueryTableStore.ts"
+import * as RagStoreGenerator from "../engines/vertex/RagStoreGenerator.ts"
+import * as Transport from "../engines/vertex/Transport.ts"
+import * as PartnerChatModel from "../models/PartnerChatModel.ts"
+import { GoogleAuth } from "../net/GoogleAuth.ts"
+import * as Http from "../net/Http.ts"
+import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
+import type { Pipeline } from "../pipeline/Pipeline.ts"
+import { type Connectors, Models, type Services } from "../pipeline/Services.ts"
+import type { Endpoints } from "../ports/Endpoints.ts"
+import { Engine } from "../ports/Engine.ts"
+import { Generation } from "../ports/Generation.ts"
+import type { ModelCatalog } from "../ports/ModelCatalog.ts"
+import { ObjectStore } from "../ports/ObjectStore.ts"
+import { Operations } from "../ports/Operations.ts"
+import { PartnerChat } from "../ports/PartnerChat.ts"
+import type { Quota } from "../ports/Quota.ts"
+import type { Secrets } from "../ports/Secrets.ts"
+import * as SecretManager from "../secrets/SecretManager.ts"
+import { LedgerWrites } from "../state/LedgerWrites.ts"
+import * as Lock from "../state/Lock.ts"
+import * as QuotaBuckets from "../state/QuotaBuckets.ts"
+import * as SqliteLedger from "../state/SqliteLedger.ts"
+import { State } from "../state/State.ts"
+import { TextPool } from "../text/TextPool.ts"
+import * as models from "./Models.ts"
+
+export interface VertexServicesOptions {
+  readonly dataDir: string
+  /** Takes the data directory for one writer, and says this about the holder. Absent: for reading. */
+  readonly writes?: string
+  /** Milliseconds to wait for another writer. Default 0. */
+  readonly waitMs?: number
+  /** Told once, where another writer has to be waited for. */
+  readonly waiting?: (error: StateError) => Effect.Effect<void>
+  /** Any client of google-auth-library. Default: Application Default Credentials. */
+  readonly client?: AuthClient
+  /** The token of a server at `engine.vertex.baseUrl`. Default: `SLUICE_SERVER_TOKEN` of the environment. */
+  readonly token?: Redacted.Redacted<string>
+}
+
+/** Uploads under way at once: more would only wait for the {@link Transport.usualPerMinute} of the service. */
+const concurrency = 4
+
+/** All that a pipeline needs, with its corpora on Vertex AI or whatever speaks like it. The ledger stays here. */
+export const vertexServices = (
+  pipeline: Pipeline,
+  options: VertexServicesOptions
+): Layer.Layer<Exclude<Services, Connectors> | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> => {
+  const { dataDir } = options
+  if (pipeline.engine._tag !== "vertex") return Layer.effectContext(Effect.fail(notVertex))
+  const { baseUrl, location, project, requestsPerMinute } = pipeline.engine
+  const engine = Layer.effect(
+    Engine,
+    Effect.gen(function*() {
+      const endpoint = yield* Effect.fromResult(endpointOf(location, baseUrl))
+      const operations = yield* Operations
+      const objects = yield* ObjectStore
+      const parent = `projects/${project}/locations/${location}`
+      return Engine.of({
+        name: "vertex",
+        parent,
+        target: `${endpoint.baseUrl}/${parent}`,
+        // The service does not tell its parsers' and models' versions; a corpus's model is part of the pipeline.
+        signature: "vertex",
+        maxFileBytes: HostedFiles.maxUploadBytes,
+        uploadsPerMinute: requestsPerMinute ?? Transport.usualPerMinute.management,
+        immutableFiles: true,
+        remoteEmbedding: true,
+        concurrency,
+        imports: { sources: new Set(["storage", "googleDrive", "slack", "jira", "sharePoint"]), operations, objects, results: (sink) => importResults(objects, sink) }
+      })
+    })
+  )
+  const lock = options.writes === undefined
+    ? Layer.empty
+    : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
+  const objects = GcsObjectStore.layer().pipe(Layer.provide(Http.layer()))
+  const ports = Layer.mergeAll(HostedCorpora.layer, HostedFiles.layer, HostedRetrieval.layer, engine.pipe(Layer.provide(objects))).pipe(
+    Layer.provideMerge(HostedOperations.layer)
+  )
+  return Layer.mergeAll(
+    ports,
+    hostedModels.pipe(Layer.provideMerge(Layer.merge(HostedGeneration.layer.pipe(Layer.provideMerge(GenerateContent.layer)), HostedPartnerChat.layer()))),
+    SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect)),
+    TextPool.layer()
+  ).pipe(
+    Layer.provideMerge(connection(pipeline.engine, options)),
+    Layer.provide(QuotaBuckets.layer),
+    Layer.provide(State.layer(dataDir)),
+    Layer.provide(lock)
+  )
+}
+
+/** The models and endpoints of a pipeline's project, without what its corpora need. */
+export const vertexGarden = (
+  pipeline: Pipeline,
+  options: Pick<VertexServicesOptions, "dataDir" | "client" | "token">
+): Layer.Layer<ModelCatalog | Endpoints | Operations, ServiceError | StateError> =>
+  pipeline.engine._tag === "vertex"
+    ? Layer.mergeAll(HostedModelCatalog.layer, HostedEndpoints.layer, HostedOperations.layer).pipe(
+      Layer.provide(connection(pipeline.engine, options)),
+      Layer.provide(QuotaBuckets.layer),
+      Layer.provide(State.layer(options.dataDir))
+    )
+    : Layer.effectContext(Effect.fail(notVertex))
+
+/** Batch jobs of a pipeline's project and region, over Cloud Storage and BigQuery. */
+export const vertexBatch = (
+  pipeline: Pipeline,
+  options: Pick<VertexServicesOptions, "dataDir" | "client" | "token">
+): Layer.Layer<BatchServices, ServiceError | StateError> => {
+  if (pipeline.engine._tag !== "vertex") return Layer.effectContext(Effect.fail(notVertex))
+  const { location, project } = pipeline.engine
+  const http = Http.layer()
+  return Layer.mergeAll(
+    HostedBatchPrediction.layer(),
+    GcsObjectStore.layer().pipe(Layer.provide(http)),
+    BigQueryTableStore.layer().pipe(Layer.provide(http)),
+    Layer.succeed(BatchEngine, { name: "vertex", parent: `projects/${project}/locations/${location}`, location })
+  ).pipe(
+    Layer.provide(connection(pipeline.engine, options)),
+    Layer.provide(QuotaBuckets.layer),
+    Layer.provide(State.layer(options.dataDir))
+  )
+}
+
+/** Whether the service can be used, and what to do where it cannot; for `sluice doctor`. Takes no lock and keeps nothing. */
+export const vertexChecks = (
+  pipeline: Pipeline,
+  options: VertexServicesOptions
+): Effect.Effect<ReadonlyArray<Finding>, ServiceError> =>
+  pipeline.engine._tag === "vertex"
+    ? checks(secretVersionsIn(pipeline)).pipe(
+      Effect.provide(connection(pipeline.engine, options).pipe(Layer.provideMerge(QuotaBuckets.layerMemory)))
+    )
+    : Effect.fail(notVertex)
+
+type VertexEngine = Extract<Pipeline["engine"], { readonly _tag: "vertex" }>
+
+const notVertex = ServiceError.invalid("engine", "is not vertex")
+
+const connection = (
+  { baseUrl, location, project, quotaProject, requestsPerMinute }: VertexEngine,
+  options: VertexServicesOptions
+): Layer.Layer<Transport.Transport | GoogleAuth | Secrets, ServiceError, Quota> => {
+  const given = process.env["SLUICE_SERVER_TOKEN"]
+  const token = options.token ?? (given === undefined || given === "" ? undefined : Redacted.make(given))
+  const auth = GoogleAuth.layer({
+    ...(options.client === undefined ? {} : { client: options.client }),
+    ...(quotaProject === undefined ? {} : { quotaProject })
+  })
+  const transport = Transport.layer({
+    project,
+    location,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(requestsPerMinute === undefined ? {} : { perMinute: { management: requestsPerMinute } }),
+    ...(token === undefined ? {} : { auth: { ...GoogleAuth.anonymous, token: Effect.succeed(token) } })
+  })
+  return Layer.merge(transport, SecretManager.layer(join(options.dataDir, "secrets"))).pipe(
+    Layer.provideMerge(auth),
+    Layer.provide(Http.layer())
+  )
+}
+
+const isSecretVersion = Schema.is(SecretVersion)
+
+/** Every secret a pipeline names, wherever in it. */
+const secretVersionsIn = (value: unknown): ReadonlyArray<SecretVersion> => {
+  if (isSecretVersion(value)) return [value]
+  return typeof value === "object" && value !== null ? [...new Set(Object.values(value).flatMap(secretVersionsIn))] : []
+}
+
+/** The models that need no engine, and the service's own. */
+const hostedModels = Layer.effect(
+  Models,
+  Effect.gen(function*() {
+    const generation = yield* Generation
+    const calls = yield* GenerateContent.GenerateContent
+    const others = yield* Models
+    const partner = yield* PartnerChat
+    const { location } = yield* Transport.Transport
+    const chat: typeof others.chat = (settings) => {
+      if (settings._tag !== "hosted") return others.chat(settings)
+      const claude = partnerModelNamed(settings.model)
+      if (claude === undefined) return Effect.succeed(GeminiChat.make(generation, settings.model))
+      return refusedRegion(claude, location) ?? Effect.succeed(PartnerChatModel.make(partner, claude))
+    }
+    return Models.of({
+      ranker: others.ranker,
+      ...models.conversing(chat),
+      searching: (model, selection) =>
+        partnerModelNamed(model) === undefined
+          ? Effect.succeed(RagStoreGenerator.make({ generation: calls, model, selection }))
+          : Effect.fail(ServiceError.invalid("ground", `${model} does not search a corpus by itself`, "leave ground out: it answers from the contexts retrieved"))
+    })
+  })
+).pipe(Layer.provide(models.layer))

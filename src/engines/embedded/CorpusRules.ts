@@ -1,0 +1,43 @@
+import type { VectorDb } from "../../domain/Corpus.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+
+/**
+ * What may be changed of a corpus's vector database (platform-api 2.8): never its kind, each field once, if it was
+ * empty, and nothing of the managed one. The key to it may be another one later, for keys are replaced in time (wire
+ * 2.7). Gives the database as it will be, or the broken rule.
+ */
+export const updatedVectorDb = (stored: VectorDb, patch: VectorDb): VectorDb | ServiceError => {
+  if (stored._tag !== patch._tag) {
+    return ServiceError.invalid("vectorDb", `the kind cannot change, it is ${stored._tag}`, "create another corpus")
+  }
+  const before = fields(stored)
+  for (const [field, value] of Object.entries(fields(patch))) {
+    const old = before[field]
+    if (field !== "apiKey" && old !== undefined && old !== "" && old !== value) {
+      return ServiceError.invalid(`vectorDb.${field}`, "was set and can be set only once", "create another corpus")
+    }
+  }
+  // Same kind, and every field of either is one of that kind.
+  return { ...stored, ...patch } as VectorDb
+}
+
+const fields = (db: VectorDb): Record<string, string | undefined> => {
+  const { _tag, ...rest } = db
+  return rest
+}
+
+/** What the embedded engine answers where a corpus's vectors would be somewhere else. */
+export const elsewhere = (db: VectorDb): ServiceError | undefined =>
+  db._tag === "managed" ? undefined : new ServiceError({
+    code: "UNIMPLEMENTED",
+    message: `the corpus keeps its vectors in ${db._tag}, and connecting to it is not available on the embedded engine`,
+    fix: "use a corpus with the managed database, or the vertex engine"
+  })
+
+/** Vectors of two embedders do not compare. */
+export const otherEmbedder = (corpus: string, given: string): ServiceError | undefined =>
+  corpus === given ? undefined : new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `the corpus was embedded with ${corpus}, not with ${given}`,
+    fix: `use ${corpus} again, or rebuild: create a new corpus and put the files into it`
+  })

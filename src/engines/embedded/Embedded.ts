@@ -1,0 +1,56 @@
+import { Layer } from "effect"
+import type { ServiceError, StateError } from "../../domain/Errors.ts"
+import type { Corpora } from "../../ports/Corpora.ts"
+import type { Embedder } from "../../ports/Embedder.ts"
+import type { Files } from "../../ports/Files.ts"
+import type { Operations } from "../../ports/Operations.ts"
+import type { Retrieval } from "../../ports/Retrieval.ts"
+import type { LedgerWrites } from "../../state/LedgerWrites.ts"
+import type { TextPool } from "../../text/TextPool.ts"
+import { embeddedCorpora } from "./EmbeddedCorpora.ts"
+import { embeddedFiles } from "./EmbeddedFiles.ts"
+import { embeddedLedger } from "./EmbeddedLedger.ts"
+import { embeddedOperations } from "./EmbeddedOperations.ts"
+import { embeddedRetrieval } from "./EmbeddedRetrieval.ts"
+import { Names } from "./Names.ts"
+import { OperationRunner } from "./OperationRunner.ts"
+import { EmbeddingQueue } from "./store/EmbeddingQueue.ts"
+import { Reader } from "./store/Reader.ts"
+import { Writer } from "./store/Writer.ts"
+
+export interface EmbeddedOptions {
+  /** Directory of the database; made if it is not there. */
+  readonly dataDir: string
+  /** Of resource names. Default `local`. */
+  readonly project?: string
+  /** Of resource names. Default `local`. */
+  readonly location?: string
+  /** Bytes of the index that are kept in memory for searching. Default 256 MB. */
+  readonly memory?: number
+}
+
+const defaultMemory = 256 * 1024 * 1024
+
+/**
+ * The engine that runs on one machine: corpora, files, chunks, vectors and the sparse index in one SQLite database.
+ *
+ * Several processes may use a data directory at once. A `Ranker`, where there is one, serves lexical ranking; an
+ * `Importer` serves `Files.import`.
+ */
+export const layer = (
+  options: EmbeddedOptions
+): Layer.Layer<Corpora | Files | Retrieval | Operations | LedgerWrites, StateError | ServiceError, Embedder | TextPool> => {
+  const names = new Names(options.project ?? "local", options.location ?? "local")
+  return Layer.mergeAll(
+    embeddedCorpora(names),
+    embeddedFiles(names),
+    embeddedRetrieval(names, options.memory ?? defaultMemory),
+    embeddedOperations(names),
+    embeddedLedger
+  ).pipe(
+    Layer.provide(Layer.mergeAll(OperationRunner.layer(names), EmbeddingQueue.layer)),
+    // The reader comes first: it makes the database, and says what is wrong with it.
+    Layer.provide(Writer.layer(options.dataDir)),
+    Layer.provide(Reader.layer(options.dataDir))
+  )
+}

@@ -1,0 +1,67 @@
+import { Effect, Layer } from "effect"
+import type { Corpus, CorpusName } from "../../domain/Corpus.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import { Corpora } from "../../ports/Corpora.ts"
+import { Embedder } from "../../ports/Embedder.ts"
+import { updatedVectorDb } from "./CorpusRules.ts"
+import { newId, type Names } from "./Names.ts"
+import { Reader } from "./store/Reader.ts"
+import { corpusOfRow } from "./store/Rows.ts"
+import { Writer } from "./store/Writer.ts"
+import { now } from "./Timestamp.ts"
+
+const longestDisplayName = 128
+
+/** The Corpora port over the store. */
+export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reader | Writer | Embedder> =>
+  Layer.effect(
+    Corpora,
+    Effect.gen(function*() {
+      const reader = yield* Reader
+      const writer = yield* Writer
+      const embedder = yield* Embedder
+
+      const get = Effect.fn("Corpora.get")(function*(name: CorpusName): Effect.fn.Return<Corpus, ServiceError> {
+        const id = yield* names.corpusId(name)
+        const row = yield* reader.find("corpora", id)
+        return row === undefined ? yield* ServiceError.notFound(`corpus ${name}`) : corpusOfRow(row, names)
+      })
+
+      return Corpora.of({
+        create: Effect.fn("Corpora.create")(function*(spec) {
+          yield* checkDisplayName(spec.displayName)
+          const name = newId()
+          yield* writer.send("createCorpus", { ...spec, name, embedder: embedder.id, at: yield* now })
+          return yield* get(names.corpus(name))
+        }),
+        get,
+        list: Effect.fn("Corpora.list")(function*(request) {
+          const page = yield* reader.page("corpora", request)
+          return { ...page, items: page.items.map((row) => corpusOfRow(row, names)) }
+        }),
+        update: Effect.fn("Corpora.update")(function*(name, patch) {
+          const id = yield* names.corpusId(name)
+          const stored = yield* reader.corpus(id)
+          if (patch.displayName !== undefined) yield* checkDisplayName(patch.displayName)
+          const vectorDb = patch.vectorDb === undefined ? undefined : updatedVectorDb(stored.vectorDb, patch.vectorDb)
+          if (vectorDb instanceof ServiceError) return yield* vectorDb
+          yield* writer.send("updateCorpus", {
+            name: id,
+            ...(patch.displayName === undefined ? {} : { displayName: patch.displayName }),
+            ...(patch.description === undefined ? {} : { description: patch.description }),
+            ...(vectorDb === undefined ? {} : { vectorDb }),
+            at: yield* now
+          })
+          return yield* get(name)
+        }),
+        delete: Effect.fn("Corpora.delete")(function*(name, options) {
+          yield* writer.send("deleteCorpus", { name: yield* names.corpusId(name), force: options?.force ?? false })
+        })
+      })
+    })
+  )
+
+const checkDisplayName = (displayName: string): Effect.Effect<void, ServiceError> =>
+  displayName.length >= 1 && displayName.length <= longestDisplayName
+    ? Effect.void
+    : Effect.fail(ServiceError.invalid("displayName", `must have 1 to ${longestDisplayName} characters`))

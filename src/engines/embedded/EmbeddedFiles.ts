@@ -1,0 +1,164 @@
+import { Effect, Layer, Option } from "effect"
+import { DocumentError, ServiceError } from "../../domain/Errors.ts"
+import { corpusOf, type RagFile, type RagFileName, type UploadRequest, type UploadResult } from "../../domain/RagFile.ts"
+import { Embedder } from "../../ports/Embedder.ts"
+import { Files } from "../../ports/Files.ts"
+import type { Prepared } from "../../text/Prepared.ts"
+import { TextPool } from "../../text/TextPool.ts"
+import { elsewhere, otherEmbedder } from "./CorpusRules.ts"
+import { Importer } from "./Importer.ts"
+import { newId, type Names } from "./Names.ts"
+import { OperationRunner } from "./OperationRunner.ts"
+import type { NewChunk, NewFile } from "./store/Commands.ts"
+import { EmbeddingQueue } from "./store/EmbeddingQueue.ts"
+import { textHash } from "./store/Hash.ts"
+import { Reader } from "./store/Reader.ts"
+import { fileOfRow, type Row } from "./store/Rows.ts"
+import { Writer } from "./store/Writer.ts"
+import { now } from "./Timestamp.ts"
+
+/** Times a commit is tried again because another process deleted a vector between our look and the commit. */
+const attempts = 5
+
+/** The Files port over the store: parse, cut, embed what is new, commit. */
+export const embeddedFiles = (
+  names: Names
+): Layer.Layer<Files, never, Reader | Writer | EmbeddingQueue | OperationRunner | Embedder | TextPool> =>
+  Layer.effect(
+    Files,
+    Effect.gen(function*() {
+      const reader = yield* Reader
+      const writer = yield* Writer
+      const embedder = yield* Embedder
+      const embeddings = yield* EmbeddingQueue
+      const textPool = yield* TextPool
+      const operations = yield* OperationRunner
+      const importer = yield* Effect.serviceOption(Importer)
+
+      const get = Effect.fn("Files.get")(function*(name: RagFileName): Effect.fn.Return<RagFile, ServiceError> {
+        const { corpus, file } = yield* names.fileIds(name)
+        const { id } = yield* reader.corpus(corpus)
+        const row = yield* reader.find("files", file, id)
+        return row === undefined ? yield* ServiceError.notFound(`file ${name}`) : fileOfRow(row, corpus, names)
+      })
+
+      /** Embeds what has no vector yet and commits; gives the row, and which hashes were sent to the embedder. */
+      const store = Effect.fnUntraced(function*(
+        corpus: string,
+        file: NewFile,
+        replaces: string | undefined
+      ): Effect.fn.Return<{ readonly row: Row; readonly embedded: ReadonlySet<string> }, ServiceError> {
+        const embedded = new Set<string>()
+        const texts = new Map(file.chunks.map(({ hash, text }) => [hash, text]))
+        let missing: ReadonlyArray<string> = yield* reader.withoutVector(embedder.id, [...texts.keys()])
+        for (let attempt = 0; attempt < attempts; attempt++) {
+          const wanted = missing.map((hash) => ({ hash, text: texts.get(hash) ?? "" }))
+          for (const hash of yield* embeddings.embed(wanted)) embedded.add(hash)
+          const command = { corpus, file, at: yield* now, ...(replaces === undefined ? {} : { replaces }) }
+          const put = yield* writer.send("putFile", command)
+          if ("file" in put) return { row: put.file, embedded }
+          missing = put.missing
+        }
+        return yield* new ServiceError({ code: "ABORTED", message: "vectors kept disappearing while the file was committed" })
+      })
+
+      const upload = Effect.fn("Files.upload")(function*(
+        request: UploadRequest
+      ): Effect.fn.Return<UploadResult, ServiceError | DocumentError> {
+        const corpusId = yield* names.corpusId(request.corpus)
+        const corpus = yield* reader.corpus(corpusId)
+        yield* refuse(elsewhere(corpus.vectorDb))
+        yield* refuse(otherEmbedder(corpus.embedder, embedder.id))
+        yield* refuse(badUpload(request))
+        const replaces = request.replaces === undefined ? undefined : (yield* names.fileIds(request.replaces)).file
+        const prepared = yield* textPool.prepare({
+          content: request.content,
+          name: nameHint(request),
+          chunking: request.chunking,
+          ...(request.mimeType === undefined ? {} : { mimeType: request.mimeType })
+        })
+        if (prepared.chunks.length === 0) {
+          return yield* new DocumentError({ problem: "empty", message: "there is no text in it" })
+        }
+        const file = newFile(request, prepared)
+        const { embedded, row } = yield* store(corpusId, file, replaces)
+        const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
+        return {
+          file: fileOfRow(row, corpusId, names),
+          embedded: embedded.size,
+          embeddedTokens: [...embedded].reduce((sum, hash) => sum + (tokens.get(hash) ?? 0), 0)
+        }
+      })
+
+      return Files.of({
+        upload,
+        import: Effect.fn("Files.import")(function*(request) {
+          if (Option.isNone(importer)) {
+            return yield* new ServiceError({
+              code: "UNIMPLEMENTED",
+              message: `importing from ${request.source._tag} by itself is not available on the embedded engine`,
+              fix: "name it as a source of a pipeline: sluice then fetches the files"
+            })
+          }
+          yield* reader.corpus(yield* names.corpusId(request.corpus))
+          return yield* operations.start("importFiles", request.corpus, (report) => importer.value.run(request, report))
+        }),
+        get,
+        list: Effect.fn("Files.list")(function*(name, request) {
+          const corpus = yield* names.corpusId(name)
+          const page = yield* reader.page("files", request, (yield* reader.corpus(corpus)).id)
+          return { ...page, items: page.items.map((row) => fileOfRow(row, corpus, names)) }
+        }),
+        update: Effect.fn("Files.update")(function*(name, patch) {
+          const { corpus, file } = yield* names.fileIds(name)
+          yield* writer.send("updateFile", { corpus, name: file, patch, at: yield* now })
+          return yield* get(name)
+        }),
+        delete: Effect.fn("Files.delete")(function*(name) {
+          const { corpus, file } = yield* names.fileIds(name)
+          yield* writer.send("deleteFile", { corpus, name: file })
+        })
+      })
+    })
+  )
+
+const refuse = (error: ServiceError | undefined): Effect.Effect<void, ServiceError> =>
+  error === undefined ? Effect.void : Effect.fail(error)
+
+const badUpload = (request: UploadRequest): ServiceError | undefined => {
+  if (request.displayName === "") return ServiceError.invalid("displayName", "must not be empty")
+  if (request.replaces !== undefined && corpusOf(request.replaces) !== request.corpus) {
+    return ServiceError.invalid("replaces", "must be a file of the same corpus")
+  }
+  const parsing = request.parsing?._tag ?? "default"
+  return parsing === "default" ? undefined : new ServiceError({
+    code: "UNIMPLEMENTED",
+    message: `the ${parsing} parser runs on the vertex engine only`,
+    fix: "leave parsing at its default on the embedded engine"
+  })
+}
+
+/** The name whose extension tells the format: a display name may be a title. */
+const nameHint = ({ displayName, sourceUri }: UploadRequest): string =>
+  sourceUri !== undefined && !/\.[A-Za-z0-9]{1,8}$/.test(displayName) ? sourceUri : displayName
+
+const newFile = (request: UploadRequest, prepared: Prepared): NewFile => {
+  const { displayName, description, marker, metadata, permissions, sourceUri } = request
+  const { author, language, pages, title, tokens } = prepared
+  return {
+    name: newId(),
+    displayName,
+    sourceUri: sourceUri ?? displayName,
+    sizeBytes: request.content.byteLength,
+    tokens,
+    chunks: prepared.chunks.map(({ ordinal, start, end, ...chunk }): NewChunk => ({ ...chunk, hash: textHash(chunk.text) })),
+    ...(description === undefined ? {} : { description }),
+    ...(marker === undefined ? {} : { marker }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(permissions === undefined ? {} : { permissions }),
+    ...(pages === undefined ? {} : { pages }),
+    ...(language === undefined ? {} : { language }),
+    ...(title === undefined ? {} : { title }),
+    ...(author === undefined ? {} : { author })
+  }
+}

@@ -1,0 +1,122 @@
+import { Effect, Layer, Option } from "effect"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { Context, RetrievalRequest } from "../../domain/Retrieval.ts"
+import { Embedder } from "../../ports/Embedder.ts"
+import { Ranker } from "../../ports/Ranker.ts"
+import { Retrieval } from "../../ports/Retrieval.ts"
+import { elsewhere, otherEmbedder } from "./CorpusRules.ts"
+import type { Names } from "./Names.ts"
+import { IndexDamage } from "./search/CorpusIndex.ts"
+import { defaultAlpha } from "../../search/Fusion.ts"
+import { Search, type SearchRequest } from "./search/Search.ts"
+import { Reader } from "./store/Reader.ts"
+import { Writer } from "./store/Writer.ts"
+
+const defaultTopK = 10
+const largestTopK = 1_000
+/** UTF-16 units of a query. */
+const longestQuery = 100_000
+/** Contexts a ranker sees, at least. */
+const rankedDepth = 50
+
+/** The Retrieval port over the store. */
+export const embeddedRetrieval = (
+  names: Names,
+  memory: number
+): Layer.Layer<Retrieval, never, Reader | Writer | Embedder> =>
+  Layer.effect(
+    Retrieval,
+    Effect.gen(function*() {
+      const reader = yield* Reader
+      const writer = yield* Writer
+      const embedder = yield* Embedder
+      const ranker = yield* Effect.serviceOption(Ranker)
+      const search = yield* Effect.orDie(reader.read((db) => new Search(db, names, memory)))
+
+      const run = Effect.fnUntraced(function*(corpus: string, request: SearchRequest) {
+        const once = reader.read(() => attempt(() => search.run(reader.corpusNow(corpus), request)))
+        const found = yield* once
+        if (!(found instanceof IndexDamage)) return found
+        yield* writer.send("rebuildIndex", { corpus })
+        const again = yield* once
+        return again instanceof IndexDamage
+          ? yield* new ServiceError({ code: "DATA_LOSS", message: `the index of corpus ${corpus} stays damaged: ${again.message}` })
+          : again
+      })
+
+      const retrieve = Effect.fn("Retrieval.retrieve")(function*(
+        request: RetrievalRequest
+      ): Effect.fn.Return<ReadonlyArray<Context>, ServiceError> {
+        const bad = badRequest(request, Option.getOrUndefined(ranker))
+        if (bad !== undefined) return yield* bad
+        const id = yield* names.corpusId(request.corpus)
+        const corpus = yield* reader.corpus(id)
+        const other = elsewhere(corpus.vectorDb)
+        if (other !== undefined) return yield* other
+
+        const alpha = request.hybrid === undefined ? defaultAlpha : request.hybrid.alpha ?? 0.5
+        const least = leastSimilarity(request)
+        const wantsDense = alpha > 0 || least !== undefined || request.explain === true
+        if (wantsDense) {
+          const mismatch = otherEmbedder(corpus.embedder, embedder.id)
+          if (mismatch !== undefined) return yield* mismatch
+        }
+        const vector = wantsDense ? (yield* embedder.embed([request.query], "query"))[0] : undefined
+        const topK = request.topK ?? defaultTopK
+        const files = request.files === undefined ? undefined : yield* Effect.forEach(request.files, (name) => names.fileIds(name))
+        const found = yield* run(id, {
+          query: request.query,
+          count: request.rank === undefined ? topK : Math.max(topK, rankedDepth),
+          alpha,
+          correctSpelling: request.correctSpelling ?? true,
+          explain: request.explain ?? false,
+          ...(vector === undefined ? {} : { vector }),
+          ...(least === undefined ? {} : { minSimilarity: least }),
+          ...(files === undefined ? {} : { files: files.map(({ file }) => file) }),
+          ...(request.filter?.metadata === undefined ? {} : { metadata: request.filter.metadata }),
+          ...(request.principal === undefined ? {} : { principal: request.principal })
+        })
+        if (request.rank === undefined || Option.isNone(ranker)) return found
+        const ranked = yield* ranker.value.rank(request.query, found)
+        return ranked.slice(0, topK)
+      })
+
+      return Retrieval.of({ retrieve })
+    })
+  )
+
+const attempt = <A>(body: () => A): A | IndexDamage => {
+  try {
+    return body()
+  } catch (cause) {
+    if (cause instanceof IndexDamage) return cause
+    throw cause
+  }
+}
+
+/** A distance is 1 minus the similarity: less than the one is more than the other. */
+const leastSimilarity = ({ filter }: RetrievalRequest): number | undefined =>
+  filter?.maxDistance === undefined ? filter?.minSimilarity : 1 - filter.maxDistance
+
+const badRequest = (request: RetrievalRequest, ranker: Ranker["Service"] | undefined): ServiceError | undefined => {
+  const { corpus, files, filter, hybrid, query, rank, topK } = request
+  if (query.trim() === "") return ServiceError.invalid("query.text", "must not be empty")
+  if (query.length > longestQuery) return ServiceError.invalid("query.text", `must not be longer than ${longestQuery} characters`)
+  if (topK !== undefined && !(Number.isInteger(topK) && topK >= 1 && topK <= largestTopK)) {
+    return ServiceError.invalid("topK", `must be a whole number from 1 to ${largestTopK}`)
+  }
+  const alpha = hybrid?.alpha
+  if (alpha !== undefined && !(alpha >= 0 && alpha <= 1)) return ServiceError.invalid("hybrid.alpha", "must be from 0 to 1")
+  if (filter?.maxDistance !== undefined && filter.minSimilarity !== undefined) {
+    return ServiceError.invalid("filter", "takes maxDistance or minSimilarity, not both")
+  }
+  if (files?.some((file) => !file.startsWith(`${corpus}/ragFiles/`)) === true) {
+    return ServiceError.invalid("files", "must all be files of the corpus that is searched")
+  }
+  if (rank === undefined || (ranker !== undefined && rank._tag === "lexical")) return undefined
+  return new ServiceError({
+    code: "UNIMPLEMENTED",
+    message: `ranking by ${rank._tag} needs a Ranker, and this engine has none for it`,
+    fix: "rank by lexical, or leave ranking out, on the embedded engine"
+  })
+}

@@ -1,0 +1,73 @@
+import { randomBytes } from "node:crypto"
+import { Effect } from "effect"
+import { BatchJobName } from "../../domain/batch/BatchPrediction.ts"
+import { CorpusName } from "../../domain/Corpus.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import { OperationName } from "../../domain/Operation.ts"
+import { RagFileName } from "../../domain/RagFile.ts"
+
+/**
+ * Resource names, in the form of the service's. The database knows last segments only: project and location are
+ * how an engine is addressed, not where its data is.
+ */
+export class Names {
+  /** `projects/{project}/locations/{location}` */
+  readonly parent: string
+
+  constructor(project: string, location: string) {
+    this.parent = `projects/${project}/locations/${location}`
+  }
+
+  corpus(id: string): CorpusName {
+    return CorpusName.make(`${this.parent}/ragCorpora/${id}`)
+  }
+
+  file(corpus: string, id: string): RagFileName {
+    return RagFileName.make(`${this.parent}/ragCorpora/${corpus}/ragFiles/${id}`)
+  }
+
+  operation(id: string): OperationName {
+    return OperationName.make(`${this.parent}/operations/${id}`)
+  }
+
+  batchJob(id: string): BatchJobName {
+    return BatchJobName.make(`${this.parent}/batchPredictionJobs/${id}`)
+  }
+
+  /** The id in a batch job's name. */
+  batchJobId(name: BatchJobName): Effect.Effect<string, ServiceError> {
+    const form = `${this.parent}/batchPredictionJobs/{job}`
+    return Effect.map(this.#match(name, /^\/batchPredictionJobs\/([^/]+)$/, "batch prediction job", form), ([id]) => id)
+  }
+
+  /** The id in a corpus's name. */
+  corpusId(name: CorpusName): Effect.Effect<string, ServiceError> {
+    return this.#match(name, /^\/ragCorpora\/([^/]+)$/, "corpus", `${this.parent}/ragCorpora/{corpus}`).pipe(
+      Effect.map(([id]) => id)
+    )
+  }
+
+  /** The ids in a file's name. */
+  fileIds(name: RagFileName): Effect.Effect<{ readonly corpus: string; readonly file: string }, ServiceError> {
+    const form = `${this.parent}/ragCorpora/{corpus}/ragFiles/{file}`
+    return this.#match(name, /^\/ragCorpora\/([^/]+)\/ragFiles\/([^/]+)$/, "file", form).pipe(
+      Effect.map(([corpus, file]) => ({ corpus, file }))
+    )
+  }
+
+  /** An operation goes by its last segment, wherever it hangs. */
+  operationId(name: OperationName): string {
+    return name.slice(name.lastIndexOf("/") + 1)
+  }
+
+  #match(name: string, pattern: RegExp, what: string, form: string): Effect.Effect<[string, string], ServiceError> {
+    const found = name.startsWith(this.parent) ? pattern.exec(name.slice(this.parent.length)) : null
+    if (found !== null) return Effect.succeed([found[1] ?? "", found[2] ?? ""])
+    return /^projects\/[^/]+\/locations\/[^/]+\//.test(name)
+      ? Effect.fail(ServiceError.notFound(`${what} ${name}`, `this engine holds ${form}`))
+      : Effect.fail(ServiceError.invalid("name", `a ${what}'s name has the form ${form}`))
+  }
+}
+
+/** A new id, as the service makes them: a decimal number of up to 19 digits. */
+export const newId = (): string => (randomBytes(8).readBigUInt64BE() >> 2n | 1n << 60n).toString()

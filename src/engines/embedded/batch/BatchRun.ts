@@ -1,0 +1,321 @@
+import { Clock, Duration, Effect, Option, Result, Schedule, type Semaphore, Stream } from "effect"
+import { modelId } from "../../../domain/batch/BatchPrediction.ts"
+import { completionOf, failureToJson, requestOf, type RowFailure } from "../../../domain/batch/BatchRow.ts"
+import { renamed } from "../../../domain/ChatRefusal.ts"
+import type { JsonRecord } from "../../../domain/Chat.ts"
+import { ServiceError } from "../../../domain/Errors.ts"
+import type { ChatModel } from "../../../ports/ChatModel.ts"
+import type { Column } from "../../../ports/TableStore.ts"
+import { noRows, RowProblems } from "../../../text/rows/CheckRows.ts"
+import { readRows, type Stores } from "../../../text/rows/ReadRows.ts"
+import { now, timestamp } from "../Timestamp.ts"
+import type { AnsweredRow, BatchTable, JobEntry, KeptJob, KeptRow } from "./BatchTable.ts"
+
+export interface BatchTools extends Stores {
+  readonly table: BatchTable
+  /** Runs what is synchronous on the table, its failures made ours. */
+  readonly attempt: <A>(body: () => A) => Effect.Effect<A, ServiceError>
+  readonly chat: ChatModel["Service"]
+  /** Rows asked at once, by all jobs together. */
+  readonly places: Semaphore.Semaphore
+  /** How many those are. */
+  readonly concurrency: number
+}
+
+/** Rows read at once from the table. */
+const pageSize = 200
+/** Rows of one result file. */
+const perFile = 100_000
+/** Failures told with a job; all are counted and are in its results. */
+const mostFailures = 20
+/** Rows that fail one after the other, through no fault of theirs, until the job gives up. */
+const hopeless = 20
+/** Milliseconds between looks at whether somebody asked for the job to stop. */
+const cancelPoll = 200
+/** Different columns that rows of files may bring to a table. */
+const mostColumns = 1_000
+
+/** Faults of the row itself: they say nothing about the rows to come. */
+const ownFault = new Set(["INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE"])
+
+/**
+ * Runs a job to its end, from wherever an earlier process left it. The rows of the input are first copied, all of them
+ * checked; each is asked once its answer is not there yet; results are written from the copies when no row is left. So
+ * a process that dies costs at most the answers under way, and no row is in the results twice.
+ */
+export const runJob = Effect.fn("Batch.run")(function*(tools: BatchTools, name: string): Effect.fn.Return<void, ServiceError> {
+  const { attempt, table } = tools
+  const entry = yield* attempt(() => table.find(name))
+  if (entry === undefined || entry.ended) return
+  yield* start(tools, entry)
+  const stopped = yield* Effect.raceFirst(work(tools, name), cancelled(tools, name)).pipe(
+    Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })
+  )
+  yield* finish(tools, name, stopped)
+  while (yield* attempt(() => table.clear(entry.id))) yield* Effect.yieldNow
+})
+
+/** What is left over of jobs that ended just before their process did. */
+export const clearLeftovers = Effect.fnUntraced(function*({ attempt, table }: BatchTools) {
+  for (const job of yield* attempt(() => table.leftovers())) {
+    while (yield* attempt(() => table.clear(job))) yield* Effect.yieldNow
+  }
+})
+
+const start = Effect.fnUntraced(function*({ attempt, chat, table }: BatchTools, { name }: JobEntry) {
+  const at = timestamp(yield* now)
+  yield* attempt(() => table.change(name, ({ job }) => ({
+    job: job.state === "PENDING" ? { state: "RUNNING", startTime: at, updateTime: at, modelVersionId: chat.model } : {}
+  })))
+})
+
+/** Fails when somebody asks for the job to stop. */
+const cancelled = Effect.fnUntraced(function*({ attempt, table }: BatchTools, name: string): Effect.fn.Return<never, ServiceError> {
+  while (true) {
+    const entry = yield* attempt(() => table.find(name))
+    if (entry === undefined || entry.ended || entry.cancelled) {
+      return yield* new ServiceError({ code: "CANCELLED", message: "the job was cancelled" })
+    }
+    yield* Effect.sleep(cancelPoll)
+  }
+})
+
+const work = Effect.fnUntraced(function*(tools: BatchTools, name: string) {
+  const { attempt, table } = tools
+  // Whoever asked for it to stop before the first row is heard.
+  yield* Effect.yieldNow
+  const before = yield* attempt(() => table.find(name))
+  if (before === undefined) return
+  if (before.rows === undefined) yield* copyRows(tools, before)
+  yield* tryPlace(tools, before)
+  yield* answerRows(tools, before.id)
+})
+
+/** Copies the input, or fails with what is wrong in it. */
+const copyRows = Effect.fnUntraced(function*(tools: BatchTools, { id, job }: JobEntry) {
+  const { attempt, table, tables } = tools
+  // An earlier process may have copied a part.
+  while (yield* attempt(() => table.clear(id))) yield* Effect.yieldNow
+  const problems = new RowProblems()
+  const columns = new Columns()
+  let row = 0
+  yield* readRows(job.input, tools).pipe(
+    Stream.mapEffect((group) => {
+      const rows = group.flatMap((placed): ReadonlyArray<KeptRow> => {
+        row += 1
+        problems.addAll(placed, row)
+        if (placed.row === undefined) return []
+        if (job.output._tag === "table") columns.add(placed.row.carried)
+        return [{ ...placed.row, row, place: placed.place }]
+      })
+      return Effect.map(attempt(() => table.addRows(id, rows)), (repeated) => {
+        for (const { first, place, row } of repeated) problems.addRepeated(place, first, row)
+        return problems.full
+      })
+    }),
+    Stream.takeUntil((full) => full),
+    Stream.runDrain
+  )
+  if (problems.any) return yield* problems.error()
+  if (row === 0) return yield* noRows(job.input)
+  const given = job.input._tag === "table"
+    ? (yield* tables.head(job.input.uri)).columns.filter(({ name }) => name !== "method" && name !== "url")
+    : yield* Effect.fromResult(columns.found)
+  yield* attempt(() => table.setRows(id, row, given))
+})
+
+/** Says before the first row is asked whether the results can be put where they are wanted. */
+const tryPlace = Effect.fnUntraced(function*({ attempt, objects, table, tables }: BatchTools, { name }: JobEntry) {
+  const entry = yield* attempt(() => table.find(name))
+  if (entry === undefined) return
+  const { columns = [], job } = entry
+  if (job.output._tag === "table") return yield* tables.put(job.output.uri, outputColumns(columns), Stream.empty, { replace: true })
+  const probe = `${resultFolder(job)}/predictions_0001.jsonl`
+  yield* Effect.andThen(objects.put(probe, new Uint8Array(0)), objects.delete(probe))
+})
+
+const answerRows = Effect.fnUntraced(function*(tools: BatchTools, id: number) {
+  const { attempt, concurrency, places, table } = tools
+  let failedInARow = 0
+  yield* Stream.paginate<number, AnsweredRow, ServiceError>(0, (after) =>
+    Effect.map(attempt(() => table.rows(id, "open", after, pageSize)), (rows) =>
+      [rows, rows.length < pageSize ? Option.none() : Option.some(rows.at(-1)?.row ?? after)] as const)
+  ).pipe(
+    Stream.mapEffect((row) =>
+      places.withPermit(answer(tools, id, row)).pipe(Effect.matchEffect({
+        onSuccess: (response) => {
+          failedInARow = 0
+          return attempt(() => table.answer(id, row.row, { response }))
+        },
+        onFailure: (error) => {
+          if (!ownFault.has(error.code)) failedInARow += 1
+          const failure = { code: error.code, message: error.message }
+          return Effect.andThen(
+            attempt(() => table.answer(id, row.row, { error: failure })),
+            failedInARow < hopeless ? Effect.void : new ServiceError({
+              code: error.code,
+              message: `${hopeless} rows failed one after the other, the last one with: ${error.message}`,
+              ...(error.fix === undefined ? {} : { fix: error.fix })
+            })
+          )
+        }
+      })), { concurrency, unordered: true }),
+    Stream.runDrain
+  )
+})
+
+/** A model's connection may break in the middle of an answer: that alone costs no row. */
+const again = Schedule.exponential(Duration.millis(500)).pipe(Schedule.jittered, Schedule.upTo({ times: 1 }))
+
+const answer = Effect.fnUntraced(function*({ chat }: BatchTools, id: number, { body, row }: KeptRow) {
+  const request = requestOf(body)
+  if ("rule" in request) return yield* ServiceError.invalid(request.path, request.rule)
+  const events = yield* Stream.runCollect(chat.stream(request)).pipe(
+    Effect.retry({ while: ({ retryable }) => retryable, schedule: again }),
+    Effect.mapError((error) => renamed(error, (field) => field.startsWith("turns") ? "body.messages" : `body.${field}`))
+  )
+  const created = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+  return completionOf(events, { id: `chatcmpl-${resultId(id, row)}`, model: chat.model, created })
+})
+
+const resultId = (job: number, row: number): string => `${job}-${row}`
+
+/** Writes the results there are and ends the job, as what it came to. `stopped` is why it did not go on. */
+const finish = Effect.fnUntraced(function*(tools: BatchTools, name: string, stopped: ServiceError | undefined) {
+  const { attempt, table } = tools
+  const entry = yield* attempt(() => table.find(name))
+  if (entry === undefined || entry.ended) return
+  const counts = yield* attempt(() => table.counts(entry.id))
+  // Rows that were not all copied have no results, and were counted by nobody.
+  const counted = entry.rows === undefined ? {} : { counts }
+  const written = entry.rows === undefined || counts.successful + counts.failed === 0
+    ? Effect.succeed({})
+    : Effect.map(writeResults(tools, entry), (results) => ({ results }))
+  const outcome = yield* Effect.result(written)
+  const error = stopped ?? (outcome._tag === "Failure" ? outcome.failure : undefined) ??
+    (counts.successful === 0 && counts.failed > 0 ? yield* firstFailure(tools, entry.id) : undefined)
+  const failures = yield* attempt(() => table.rows(entry.id, "failed", 0, mostFailures))
+  const at = timestamp(yield* now)
+  yield* attempt(() => table.change(name, () => ({
+    ended: true,
+    job: {
+      state: error === undefined ? (counts.failed === 0 ? "SUCCEEDED" : "PARTIALLY_SUCCEEDED") : error.code === "CANCELLED" ? "CANCELLED" : "FAILED",
+      endTime: at,
+      updateTime: at,
+      ...counted,
+      ...(outcome._tag === "Success" ? outcome.success : {}),
+      ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+      partialFailures: failures.map(({ error = unknown, place }) => ({ code: error.code, message: `${place}: ${error.message}` }))
+    }
+  })))
+})
+
+const unknown: RowFailure = { code: "UNKNOWN", message: "" }
+
+const firstFailure = Effect.fnUntraced(function*({ attempt, table }: BatchTools, id: number) {
+  const [first] = yield* attempt(() => table.rows(id, "failed", 0, 1))
+  return new ServiceError({
+    code: first?.error?.code ?? "UNKNOWN",
+    message: `every row failed, the first one (${first?.place}) with: ${first?.error?.message}`
+  })
+})
+
+/**
+ * Results as the service lays them out (wire 2.1): a new folder of prediction files, and of error files beside them where
+ * rows failed; or a new table, in which such a row's response says why. Written over whatever an earlier process began.
+ */
+const writeResults = Effect.fnUntraced(function*(tools: BatchTools, { columns = [], id, job }: JobEntry) {
+  const { tables } = tools
+  if (job.output._tag === "table") {
+    const rows = pagesOf((after) => tools.attempt(() => tools.table.asked(id, after, pageSize)))
+    yield* tables.put(
+      job.output.uri,
+      outputColumns(columns),
+      Stream.map(rows, (page) => page.map((row) => ({ ...outputRow(id, row), response: row.response ?? { error: row.error } }))),
+      { replace: true }
+    )
+    return { _tag: "table" as const, uri: job.output.uri }
+  }
+  const uri = resultFolder(job)
+  yield* writeFiles(tools, id, "answered", `${uri}/predictions_`, (row) => ({ ...outputRow(id, row), response: row.response }))
+  yield* writeFiles(tools, id, "failed", `${uri}/errors_`, (row) => ({ ...outputRow(id, row), error: failureToJson(row.error ?? unknown) }))
+  return { _tag: "folder" as const, uri }
+})
+
+const writeFiles = Effect.fnUntraced(function*(
+  { attempt, objects, table }: BatchTools,
+  id: number,
+  state: "answered" | "failed",
+  prefix: string,
+  lineOf: (row: AnsweredRow) => JsonRecord
+) {
+  const counts = yield* attempt(() => table.counts(id))
+  const files = Math.ceil((state === "answered" ? counts.successful : counts.failed) / perFile)
+  let last = 0
+  for (let file = 1; file <= files; file++) {
+    const rows = pagesOf((after) => attempt(() => table.rows(id, state, after, pageSize)), last).pipe(
+      Stream.take(perFile / pageSize),
+      Stream.tap((page) => Effect.sync(() => void (last = page.at(-1)?.row ?? last))),
+      Stream.map((page) => page.map((row) => `${JSON.stringify(lineOf(row))}\n`).join(""))
+    )
+    yield* objects.put(`${prefix}${String(file).padStart(4, "0")}.jsonl`, Stream.encodeText(rows), { contentType: "application/jsonl" })
+  }
+})
+
+const pagesOf = (
+  read: (after: number) => Effect.Effect<ReadonlyArray<AnsweredRow>, ServiceError>,
+  from = 0
+): Stream.Stream<ReadonlyArray<AnsweredRow>, ServiceError> =>
+  Stream.paginate(from, (after) =>
+    Effect.map(read(after), (rows) =>
+      [rows.length === 0 ? [] : [rows], rows.length < pageSize ? Option.none<number>() : Option.some(rows.at(-1)?.row ?? after)] as const))
+
+/** What every row of the output has; `method` and `url` are in none. */
+const outputRow = (job: number, { body, carried, customId, row }: AnsweredRow): JsonRecord => ({
+  custom_id: customId,
+  ...carried,
+  body,
+  id: resultId(job, row)
+})
+
+const outputColumns = (columns: ReadonlyArray<Column>): ReadonlyArray<Column> => [
+  ...columns,
+  { name: "id", type: "STRING" },
+  { name: "response", type: "JSON" }
+]
+
+const resultFolder = ({ createTime, model, output }: KeptJob): string => {
+  const prefix = output._tag === "jsonl" ? output.uriPrefix.replace(/\/+$/, "") : ""
+  return `${prefix}/prediction-${modelId(model)}-${new Date(createTime).toISOString()}`
+}
+
+/** The columns that rows of files have, whatever each of them has. */
+class Columns {
+  readonly #types = new Map<string, Column["type"]>()
+
+  add(carried: JsonRecord): void {
+    for (const [name, value] of Object.entries(carried)) {
+      if (value === null) continue
+      const type = typeof value === "string" ? "STRING" : typeof value === "boolean" ? "BOOLEAN" : "JSON"
+      const known = this.#types.get(name)
+      if (known !== type && (known !== undefined || this.#types.size <= mostColumns)) this.#types.set(name, known === undefined ? type : "JSON")
+    }
+  }
+
+  get found(): Result.Result<ReadonlyArray<Column>, ServiceError> {
+    const names = [...this.#types.keys()]
+    const folded = new Set(["custom_id", "body", "id", "response"])
+    const twice = names.find((name) => folded.size === folded.add(name.toLowerCase()).size)
+    if (twice !== undefined) {
+      return Result.fail(ServiceError.invalid("inputConfig.gcsSource.uris", `rows have columns that a table cannot tell from ${twice}`))
+    }
+    if (names.length > mostColumns) {
+      return Result.fail(ServiceError.invalid("inputConfig.gcsSource.uris", `rows have more than ${mostColumns} different columns, which is more than a table takes`))
+    }
+    return Result.succeed([
+      { name: "custom_id", type: "STRING" },
+      ...[...this.#types].map(([name, type]): Column => ({ name, type })),
+      { name: "body", type: "JSON" }
+    ])
+  }
+}

@@ -1,0 +1,149 @@
+import { Effect } from "effect"
+import type { ChatPart, ChatRequest, ChatTool, ChatToolCall, ChatTurn, JsonRecord } from "../../../domain/Chat.ts"
+import { defined } from "../../../domain/Defined.ts"
+import { ServiceError } from "../../../domain/Errors.ts"
+import type { Content, FunctionDeclaration, GenerationConfig, GenerationRequest, Part } from "../../../domain/generation/Generation.ts"
+import { jsonSchemaOf } from "./JsonSchemaOf.ts"
+
+/**
+ * What a generation request asks of a chat model; each content is a turn, each part a part. Safety settings and labels
+ * have nothing to act on here. What nothing here can do is refused by its field.
+ */
+export const chatOf = (request: GenerationRequest): Effect.Effect<ChatRequest, ServiceError> =>
+  Effect.suspend(() => {
+    const beyond = unserved(request)
+    if (beyond !== undefined) {
+      return Effect.fail(ServiceError.invalid(beyond, "is not served on this machine", "Leave it out, or ask the hosted service."))
+    }
+    const { generationConfig = {}, systemInstruction } = request
+    const system = (systemInstruction?.parts ?? []).map(({ text = "" }) => text).join("\n\n")
+    return Effect.map(turnsOf(request.contents), (turns): ChatRequest => ({
+      ...defined({ system: system === "" ? undefined : system }),
+      turns,
+      ...toolsOf(request),
+      ...settingsOf(generationConfig)
+    }))
+  })
+
+/** Functions that may be called, and whether they must be. */
+const toolsOf = ({ toolConfig, tools = [] }: GenerationRequest): Pick<ChatRequest, "tools" | "toolChoice"> => {
+  const { allowedFunctionNames: allowed = [], mode } = toolConfig?.functionCallingConfig ?? {}
+  const declared = tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations)
+    .filter(({ name = "" }) => allowed.length === 0 || allowed.includes(name))
+  const [only] = allowed
+  const must = only === undefined || allowed.length > 1 ? "required" as const : { name: only }
+  return defined({
+    tools: declared.length === 0 ? undefined : declared.map(toolOf),
+    toolChoice: mode === "NONE" ? "none" as const : mode === "ANY" ? must : undefined
+  })
+}
+
+const toolOf = ({ description, name = "", parameters, parametersJsonSchema }: FunctionDeclaration): ChatTool =>
+  defined({
+    name,
+    description: description === "" ? undefined : description,
+    parameters: parameters === undefined
+      ? parametersJsonSchema as JsonRecord | undefined // the rules want an object
+      : jsonSchemaOf(parameters)
+  })
+
+/** Turns a chat model's refusal, which names fields of a `ChatRequest`, into the words of a generation request. */
+export const generationField = (field: string): string =>
+  fields[field] ??
+    field.replace(/^turns\[(\d+)\]/, "contents[$1]").replace(/\.uri$/, ".fileData.fileUri").replace(/\.mimeType$/, ".inlineData.mimeType")
+
+const fields: Readonly<Record<string, string>> = {
+  toolChoice: "toolConfig.functionCallingConfig",
+  json: "generationConfig.responseMimeType",
+  thinking: "generationConfig.thinkingConfig",
+  candidates: "generationConfig.candidateCount",
+  logprobs: "generationConfig.responseLogprobs"
+}
+
+/** The property in which a value of an enum comes, since a model's JSON is an object. */
+export const enumProperty = "value"
+
+const settingsOf = (config: GenerationConfig): Partial<ChatRequest> => {
+  const { maxOutputTokens, responseLogprobs, stopSequences = [] } = config
+  return defined({
+    json: formOf(config),
+    maxTokens: maxOutputTokens,
+    temperature: config.temperature,
+    topP: config.topP,
+    topK: config.topK,
+    stop: stopSequences.length === 0 ? undefined : stopSequences,
+    presencePenalty: config.presencePenalty,
+    frequencyPenalty: config.frequencyPenalty,
+    seed: config.seed,
+    candidates: config.candidateCount,
+    logprobs: responseLogprobs === true ? config.logprobs ?? 0 : undefined,
+    thinking: thinkingOf(config)
+  })
+}
+
+const formOf = ({ responseJsonSchema, responseMimeType, responseSchema }: GenerationConfig): ChatRequest["json"] => {
+  // The rules want an object.
+  const schema = responseSchema === undefined ? responseJsonSchema as JsonRecord | undefined : jsonSchemaOf(responseSchema)
+  if (responseMimeType === "application/json") return defined({ schema })
+  if (responseMimeType !== "text/x.enum") return undefined
+  return { schema: { type: "object", properties: { [enumProperty]: schema }, required: [enumProperty], additionalProperties: false } }
+}
+
+/** A budget of 0 is not to think, one of -1 is the model's choice. */
+const thinkingOf = ({ thinkingConfig: { includeThoughts, thinkingBudget = 0, thinkingLevel } = {} }: GenerationConfig): ChatRequest["thinking"] => {
+  const effort = (["low", "medium", "high"] as const).find((effort) => effort === thinkingLevel?.toLowerCase())
+  return includeThoughts === true || effort !== undefined || thinkingBudget !== 0
+    ? defined({ budgetTokens: thinkingBudget > 0 ? thinkingBudget : undefined, effort })
+    : undefined
+}
+
+const unserved = (request: GenerationRequest): string | undefined => {
+  const { cachedContent = "", generationConfig: config = {}, modelArmorConfig, tools = [] } = request
+  if (cachedContent !== "") return "cachedContent"
+  if (modelArmorConfig !== undefined) return "modelArmorConfig"
+  for (const [i, tool] of tools.entries()) {
+    const other = Object.keys(tool).find((name) => name !== "functionDeclarations")
+    if (other !== undefined) return `tools[${i}].${other}`
+  }
+  if (config.audioTimestamp === true) return "generationConfig.audioTimestamp"
+  const { responseModalities = [] } = config
+  return responseModalities.some((modality) => modality !== "TEXT" && modality !== "MODALITY_UNSPECIFIED")
+    ? "generationConfig.responseModalities"
+    : undefined
+}
+
+/** Calls without an id get one, and responses that name only the function that of its first call not yet answered. */
+const turnsOf = Effect.fnUntraced(function*(contents: ReadonlyArray<Content>) {
+  const open: Array<ChatToolCall> = []
+  return yield* Effect.forEach(contents, ({ parts = [], role }, i) =>
+    Effect.map(
+      Effect.forEach(parts, (part, j) => partOf(part, `contents[${i}].parts[${j}]`, open)),
+      (parts): ChatTurn => ({ role: role === "model" ? "assistant" : "user", parts })
+    ))
+})
+
+const partOf = Effect.fnUntraced(function*(part: Part, at: string, open: Array<ChatToolCall>): Effect.fn.Return<ChatPart, ServiceError> {
+  const { codeExecutionResult, executableCode, fileData, functionCall, functionResponse, inlineData, text = "" } = part
+  if (codeExecutionResult !== undefined || executableCode !== undefined) {
+    return yield* ServiceError.invalid(at, "code that the service ran is not served on this machine")
+  }
+  if (part.videoMetadata !== undefined) {
+    return yield* ServiceError.invalid(`${at}.videoMetadata`, "is not served on this machine", "Give the part of the video that is meant.")
+  }
+  if (inlineData !== undefined) return { type: "media", mimeType: inlineData.mimeType ?? "", data: inlineData.data ?? "" }
+  if (fileData !== undefined) return { type: "mediaUri", mimeType: fileData.mimeType ?? "", uri: fileData.fileUri ?? "" }
+  if (functionCall !== undefined) {
+    const { args = {}, id = "", name = "" } = functionCall
+    const call: ChatToolCall = { id: id === "" ? `call_${at.replaceAll(/\D+/g, "_")}` : id, name, args }
+    open.push(call)
+    return { type: "toolCall", ...call }
+  }
+  if (functionResponse !== undefined) {
+    const { id = "", name = "", response = {} } = functionResponse
+    const place = open.findIndex((call) => (id === "" ? call.name === name : call.id === id))
+    const [call] = place < 0 ? [] : open.splice(place, 1)
+    if (call === undefined) return yield* ServiceError.invalid(`${at}.functionResponse`, "answers no functionCall that came before it")
+    return { type: "toolResult", id: call.id, name, text: JSON.stringify(response) }
+  }
+  return part.thought === true ? defined({ type: "thinking" as const, text, signature: part.thoughtSignature }) : { type: "text", text }
+})

@@ -1,0 +1,130 @@
+import { Option, Predicate, Stream } from "effect"
+import type { ChatEndReason, ChatEvent, ChatUsage, TokenLogprob } from "../../../domain/Chat.ts"
+import { defined } from "../../../domain/Defined.ts"
+import type { Candidate, FinishReason, GenerationResponse, JsonObject, Part, UsageMetadata } from "../../../domain/generation/Generation.ts"
+import { enumProperty } from "./ChatOf.ts"
+
+export interface Telling {
+  /** What every piece of one answer says of it. */
+  readonly identity: Pick<GenerationResponse, "modelVersion" | "responseId" | "createTime">
+  readonly thoughts: boolean
+}
+
+/** A chat model's answer as pieces of a response. Ends and usage come together, in the last one. */
+export const responsesOf = <E>(
+  events: Stream.Stream<ChatEvent, E>,
+  { identity, thoughts }: Telling
+): Stream.Stream<GenerationResponse, E> =>
+  Stream.suspend(() => {
+    const ends: Array<Candidate> = []
+    let usage: ChatUsage | undefined
+    return events.pipe(
+      Stream.map((event): Candidate | undefined => {
+        switch (event.type) {
+          case "text":
+            return said(event.candidate, { text: event.text }, event.logprobs)
+          case "thinking":
+            return thoughts
+              ? said(event.candidate, defined({ text: event.text, thought: true, thoughtSignature: event.signature }))
+              : undefined
+          case "toolCall": {
+            const { args, id, name } = event.call
+            return said(event.candidate, { functionCall: { id, name, args: args as JsonObject } }) // it was read from JSON
+          }
+          case "end":
+            ends.push({ ...said(event.candidate, { text: "" }), finishReason: finishReasons[event.reason] })
+            return undefined
+          case "usage":
+            usage = event.usage
+            return undefined
+        }
+      }),
+      Stream.filter((candidate) => candidate !== undefined),
+      Stream.map((candidate): GenerationResponse => ({ ...identity, candidates: [candidate] })),
+      Stream.concat(Stream.suspend(() =>
+        Stream.succeed<GenerationResponse>({
+          ...identity,
+          candidates: ends.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)),
+          ...(usage === undefined ? {} : { usageMetadata: usageOf(usage) })
+        })
+      ))
+    )
+  })
+
+/** The pieces of an answer as one: texts of a kind joined, probabilities in a row. */
+export const wholeOf = (pieces: ReadonlyArray<GenerationResponse>): GenerationResponse => {
+  const all = pieces.flatMap(({ candidates = [] }) => candidates)
+  const indices = [...new Set(all.map(({ index = 0 }) => index))].toSorted((a, b) => a - b)
+  return { ...pieces.at(-1), candidates: indices.map((wanted) => joined(all.filter(({ index = 0 }) => index === wanted))) }
+}
+
+const joined = (pieces: ReadonlyArray<Candidate>): Candidate => {
+  const parts: Array<Part> = []
+  for (const part of pieces.flatMap(({ content }) => content?.parts ?? [])) {
+    const last = parts.at(-1)
+    if (part.text === "" && parts.length > 0) continue
+    const goesOn = last?.text !== undefined && last.thought === part.thought && last.thoughtSignature === undefined
+    if (goesOn && part.text !== undefined) parts[parts.length - 1] = { ...last, ...part, text: last.text + part.text }
+    else parts.push(part)
+  }
+  const chosen = pieces.flatMap(({ logprobsResult }) => logprobsResult?.chosenCandidates ?? [])
+  const top = pieces.flatMap(({ logprobsResult }) => logprobsResult?.topCandidates ?? [])
+  return {
+    ...pieces.at(-1),
+    // Of an answer that was withheld there is nothing to be seen.
+    content: { role: "model", ...(pieces.at(-1)?.finishReason === "SAFETY" ? {} : { parts }) },
+    ...(chosen.length === 0 ? {} : {
+      avgLogprobs: chosen.reduce((sum, { logProbability = 0 }) => sum + logProbability, 0) / chosen.length,
+      logprobsResult: { chosenCandidates: chosen, topCandidates: top }
+    })
+  }
+}
+
+/** An enum's value comes as JSON with one property: it is told once it is whole, by itself. */
+export const bareEnum = <E>(events: Stream.Stream<ChatEvent, E>): Stream.Stream<ChatEvent, E> =>
+  Stream.suspend(() => {
+    const texts = new Map<number, string>()
+    return Stream.flatMap(events, (event) => {
+      if (event.type === "text") {
+        texts.set(event.candidate, (texts.get(event.candidate) ?? "") + event.text)
+        return Stream.empty
+      }
+      if (event.type !== "end") return Stream.succeed(event)
+      const { candidate } = event
+      const written = texts.get(candidate) ?? ""
+      const text = Option.getOrElse(enumIn(written), () => written)
+      return Stream.fromIterable<ChatEvent>(text === "" ? [event] : [{ type: "text", candidate, text }, event])
+    })
+  })
+
+const enumIn = (text: string): Option.Option<string> =>
+  Option.liftThrowable((text: string): unknown => JSON.parse(text))(text).pipe(
+    Option.filter(Predicate.hasProperty(enumProperty)),
+    Option.map((json) => String(json[enumProperty]))
+  )
+
+const said = (index: number, part: Part, logprobs: ReadonlyArray<TokenLogprob> = []): Candidate => ({
+  index,
+  content: { role: "model", parts: [part] },
+  ...(logprobs.length === 0 ? {} : {
+    logprobsResult: {
+      chosenCandidates: logprobs.map(({ logprob, token }) => ({ token, logProbability: logprob })),
+      topCandidates: logprobs.map(({ top }) => ({ candidates: top.map(({ logprob, token }) => ({ token, logProbability: logprob })) }))
+    }
+  })
+})
+
+const finishReasons: Readonly<Record<ChatEndReason, FinishReason>> = {
+  stop: "STOP",
+  length: "MAX_TOKENS",
+  toolCalls: "STOP",
+  contentFilter: "SAFETY"
+}
+
+const usageOf = ({ inputTokens, outputTokens, thinkingTokens }: ChatUsage): UsageMetadata =>
+  defined({
+    promptTokenCount: inputTokens,
+    candidatesTokenCount: outputTokens - (thinkingTokens ?? 0),
+    thoughtsTokenCount: thinkingTokens,
+    totalTokenCount: inputTokens + outputTokens
+  })

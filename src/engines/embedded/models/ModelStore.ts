@@ -1,0 +1,176 @@
+import type { DatabaseSync } from "node:sqlite"
+import { Effect } from "effect"
+import { type DeployedModel, type Endpoint, EndpointName, type Model, ModelName, type TrafficSplit } from "../../../domain/models/Endpoint.ts"
+import { ServiceError } from "../../../domain/Errors.ts"
+import type { Deployment, Operation, OperationKind } from "../../../domain/Operation.ts"
+import type { Page, PageRequest } from "../../../ports/Paging.ts"
+import { asStateError, transaction } from "../../../state/Database.ts"
+import { newId, type Names } from "../Names.ts"
+import { stateFailure } from "../StateFailure.ts"
+import { operationOfRow } from "../store/Rows.ts"
+import { timestamp } from "../Timestamp.ts"
+
+/** Microseconds since the epoch. */
+interface Times {
+  readonly created: number
+  readonly updated: number
+}
+
+/** A model's version as it is kept: by ids, since names depend on who asks. */
+export interface ModelRecord extends Omit<Model, "name" | "versionId" | "deployedModels" | "createTime" | "updateTime">, Times {
+  readonly id: string
+  readonly version: number
+}
+
+export interface DeployedRecord extends Omit<DeployedModel, "model" | "modelVersionId" | "createTime"> {
+  readonly modelId: string
+  readonly version: number
+  readonly created: number
+}
+
+export interface EndpointRecord extends Omit<Endpoint, "name" | "deployedModels" | "createTime" | "updateTime">, Times {
+  readonly id: string
+  readonly deployed: ReadonlyArray<DeployedRecord>
+  readonly trafficSplit: TrafficSplit
+}
+
+const defaultPage = 100
+const largestPage = 1_000
+
+/** Models and endpoints in the state database. Synchronous; what is done in `write` is one transaction. */
+export const makeStore = (db: DatabaseSync, path: string, names: Names) => {
+  const statements = new Map<string, ReturnType<DatabaseSync["prepare"]>>()
+  const sql = (text: string) => {
+    const known = statements.get(text)
+    if (known !== undefined) return known
+    const made = db.prepare(text)
+    statements.set(text, made)
+    return made
+  }
+  // Only this file writes the columns.
+  const parse = <A>(row: Record<string, unknown> | undefined): A | undefined =>
+    row === undefined ? undefined : JSON.parse(String(row["body"])) as A
+
+  const endpoints = (): ReadonlyArray<EndpointRecord> =>
+    sql("SELECT body FROM endpoints ORDER BY sequence").all().flatMap((row) => parse<EndpointRecord>(row) ?? [])
+
+  const store = {
+    model: (id: string, version?: number): ModelRecord | undefined =>
+      parse<ModelRecord>(
+        version === undefined
+          ? sql("SELECT body FROM models WHERE id = ? ORDER BY version DESC LIMIT 1").get(id)
+          : sql("SELECT body FROM models WHERE id = ? AND version = ?").get(id, version)
+      ),
+    /** The newest version of each, in the order of their first. */
+    models: (): ReadonlyArray<Keyed<Model>> =>
+      sql(`SELECT body, (SELECT min(sequence) FROM models WHERE id = m.id) AS sequence FROM models AS m
+           WHERE version = (SELECT max(version) FROM models WHERE id = m.id) ORDER BY sequence`)
+        .all().flatMap((row) => {
+          const record = parse<ModelRecord>(row)
+          return record === undefined ? [] : [{ key: keyOf(Number(row["sequence"])), value: store.toModel(record) }]
+        }),
+    addModel: (model: ModelRecord): void =>
+      void sql("INSERT INTO models (id, version, body) VALUES (?, ?, ?)").run(model.id, model.version, JSON.stringify(model)),
+    deleteModel: (id: string): void => void sql("DELETE FROM models WHERE id = ?").run(id),
+
+    endpoint: (id: string): EndpointRecord | undefined => parse<EndpointRecord>(sql("SELECT body FROM endpoints WHERE id = ?").get(id)),
+    endpoints,
+    listedEndpoints: (): ReadonlyArray<Keyed<Endpoint>> =>
+      sql("SELECT sequence, body FROM endpoints ORDER BY sequence").all().flatMap((row) => {
+        const record = parse<EndpointRecord>(row)
+        return record === undefined ? [] : [{ key: keyOf(Number(row["sequence"])), value: store.toEndpoint(record) }]
+      }),
+    addEndpoint: (endpoint: EndpointRecord): void =>
+      void sql("INSERT INTO endpoints (id, body) VALUES (?, ?)").run(endpoint.id, JSON.stringify(endpoint)),
+    putEndpoint: (endpoint: EndpointRecord): void =>
+      void sql("UPDATE endpoints SET body = ? WHERE id = ?").run(JSON.stringify(endpoint), endpoint.id),
+    deleteEndpoint: (id: string): void => void sql("DELETE FROM endpoints WHERE id = ?").run(id),
+
+    eulaAccepted: (publisherModel: string): boolean => sql("SELECT 1 FROM eulas WHERE publisher_model = ?").get(publisherModel) !== undefined,
+    acceptEula: (publisherModel: string, at: number): void =>
+      void sql("INSERT INTO eulas VALUES (?, ?) ON CONFLICT DO NOTHING").run(publisherModel, at),
+
+    /** Writes down an operation that has been done. */
+    operation: (kind: OperationKind, target: string, deployment: Deployment, at: number): Operation => {
+      const id = newId()
+      sql(`INSERT INTO operations (name, kind, target, done, failures, owner, created, updated, deployment)
+           VALUES (?, ?, ?, 1, '[]', ?, ?, ?, ?)`).run(id, kind, target, process.pid, at, at, JSON.stringify(deployment))
+      return operationOfRow(sql("SELECT * FROM operations WHERE name = ?").get(id) ?? {}, names)
+    },
+
+    modelName: (id: string): ModelName => ModelName.make(`${names.parent}/models/${id}`),
+    endpointName: (id: string): EndpointName => EndpointName.make(`${names.parent}/endpoints/${id}`),
+
+    toModel: ({ created, id, updated, version, ...rest }: ModelRecord): Model => ({
+      ...rest,
+      name: store.modelName(id),
+      versionId: String(version),
+      deployedModels: endpoints().flatMap((endpoint) =>
+        endpoint.deployed.filter(({ modelId }) => modelId === id).map((deployed) => ({
+          endpoint: store.endpointName(endpoint.id),
+          deployedModelId: deployed.id
+        }))
+      ),
+      createTime: timestamp(created),
+      updateTime: timestamp(updated)
+    }),
+    toDeployed: ({ created, modelId, version, ...rest }: DeployedRecord): DeployedModel => ({
+      ...rest,
+      model: store.modelName(modelId),
+      modelVersionId: String(version),
+      createTime: timestamp(created)
+    }),
+    toEndpoint: ({ created, deployed, id, updated, ...rest }: EndpointRecord): Endpoint => ({
+      ...rest,
+      name: store.endpointName(id),
+      deployedModels: deployed.map(store.toDeployed),
+      createTime: timestamp(created),
+      updateTime: timestamp(updated)
+    })
+  }
+
+  const failing = <A>(body: () => A): Effect.Effect<A, ServiceError> =>
+    Effect.try({ try: body, catch: (cause) => cause instanceof ServiceError ? cause : stateFailure(asStateError(cause, path)) })
+
+  return {
+    read: <A>(body: (s: typeof store) => A): Effect.Effect<A, ServiceError> => failing(() => body(store)),
+    /** A refusal is thrown, and nothing is written then. */
+    write: <A>(body: (s: typeof store) => A): Effect.Effect<A, ServiceError> => failing(() => transaction(db, () => body(store)))
+  }
+}
+
+export type ModelStore = ReturnType<typeof makeStore>
+
+/** The id in a resource's name, which must be one of this engine's. */
+export const idIn = (names: Names, name: string, collection: "endpoints" | "models"): Effect.Effect<string, ServiceError> => {
+  const form = `${names.parent}/${collection}/{id}`
+  const [, place, id] = /^(projects\/[^/]+\/locations\/[^/]+)\/\w+\/([^/]+)$/.exec(name) ?? []
+  if (id === undefined || !name.includes(`/${collection}/`)) {
+    return Effect.fail(ServiceError.invalid("name", `must have the form ${form}`))
+  }
+  return place === names.parent
+    ? Effect.succeed(id)
+    : Effect.fail(ServiceError.notFound(name, `this engine holds ${form}`))
+}
+
+/** One of a list, and its place in it for good. */
+export interface Keyed<A> {
+  readonly key: string
+  readonly value: A
+}
+
+export const keyOf = (place: number): string => String(place).padStart(16, "0")
+
+/** A page of a list that is all there: what comes and goes meanwhile moves nothing from one page to another. */
+export const pageFrom = <A>(all: ReadonlyArray<Keyed<A>>, { size, token }: PageRequest): Effect.Effect<Page<A>, ServiceError> => {
+  const last = token === undefined ? "" : /^after:(.*)$/s.exec(Buffer.from(token, "base64url").toString("utf8"))?.[1]
+  if (last === undefined) return Effect.fail(ServiceError.invalid("page_token", "is not one that a listing gave"))
+  if (size !== undefined && !(Number.isInteger(size) && size >= 0)) return Effect.fail(ServiceError.invalid("page_size", "must be 1 to 1000"))
+  const limit = Math.min(size === undefined || size === 0 ? defaultPage : size, largestPage)
+  const left = all.filter(({ key }) => key > last)
+  const page = left.slice(0, limit)
+  const items = page.map(({ value }) => value)
+  return Effect.succeed(
+    left.length > limit ? { items, nextToken: Buffer.from(`after:${page.at(-1)?.key ?? ""}`).toString("base64url") } : { items }
+  )
+}

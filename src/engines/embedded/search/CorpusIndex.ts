@@ -1,0 +1,244 @@
+import type { DatabaseSync } from "node:sqlite"
+import { analysisVersion, type AnalyzerId } from "../../../search/analysis/Analyzer.ts"
+import { PostingPageReader } from "../store/PostingPages.ts"
+import { narrow, type Postings } from "../store/Postings.ts"
+import { asBlob } from "../store/Rows.ts"
+import { ordinalFrom, unpackSegmentBody, type SegmentBody } from "../store/SegmentBody.ts"
+import { lengthNorm } from "./Bm25.ts"
+import type { ByteCache } from "../../../search/ByteCache.ts"
+
+/** The index in the database cannot be trusted: it is derived, and rebuilt from the chunks. */
+export class IndexDamage extends Error {}
+
+/** A segment in memory. Its postings stay in the database and pass through the cache. */
+export interface Segment extends SegmentBody {
+  readonly id: number
+  /** Slot of its first chunk. */
+  readonly offset: number
+  /** Dead chunks: with the id, which state of the segment a cached list belongs to. */
+  readonly dead: number
+  /** Row of its first posting page. */
+  readonly firstPage: number
+  /** First term of each posting page, as UTF-8. */
+  readonly firstTerms: ReadonlyArray<Uint8Array>
+}
+
+/** Where a term occurs, segment by segment; dead chunks are left out. */
+export interface TermPostings {
+  readonly documentFrequency: number
+  readonly bySegment: ReadonlyArray<{ readonly segment: Segment; readonly postings: Postings }>
+}
+
+const none: Postings = { ordinals: new Uint16Array(0), frequencies: new Uint8Array(0) }
+
+/**
+ * One corpus at one generation. Chunks have *slots*: their places when all segments are laid end to end, ascending
+ * by chunk number. Scores are arrays by slot.
+ */
+export class CorpusIndex {
+  readonly generation: number
+  readonly segments: ReadonlyArray<Segment>
+  readonly analyzers: ReadonlyArray<AnalyzerId>
+  readonly slots: number
+  /** 1 by slot where the chunk is live. */
+  readonly live: Uint8Array
+  readonly liveChunks: number
+  /** BM25's length norm by slot. */
+  readonly norms: Float64Array
+  readonly #cache: ByteCache
+  readonly #page
+
+  /**
+   * Reads the segments of a corpus; those `previous` knows are not read again.
+   *
+   * @throws {IndexDamage} when they do not add up to `chunks`
+   */
+  constructor(
+    db: DatabaseSync,
+    cache: ByteCache,
+    corpus: { readonly id: number; readonly generation: number; readonly chunks: number },
+    previous?: CorpusIndex
+  ) {
+    this.generation = corpus.generation
+    this.#cache = cache
+    this.#page = db.prepare("SELECT body FROM posting_pages WHERE id = ?")
+    const rows = db.prepare("SELECT id, first_page, pages, analysis, analyzers FROM segments WHERE corpus = ? ORDER BY first_chunk").all(corpus.id)
+    const known = new Map(previous?.segments.map((segment) => [segment.id, segment]))
+    const tombstones = db.prepare("SELECT first_chunk, chunks FROM tombstones WHERE corpus = ? ORDER BY first_chunk").all(corpus.id)
+    const segments: Array<Segment> = []
+    const analyzers = new Set<AnalyzerId>()
+    const live: Array<Uint8Array> = []
+    let offset = 0
+    for (const row of rows) {
+      if (row["analysis"] !== analysisVersion) throw new IndexDamage("made by another version of the analysis")
+      const id = Number(row["id"])
+      // Written by SegmentTable from AnalyzerIds.
+      for (const analyzer of JSON.parse(String(row["analyzers"])) as ReadonlyArray<AnalyzerId>) analyzers.add(analyzer)
+      const body = known.get(id) ?? readSegment(db, id, Number(row["first_page"]), Number(row["pages"]))
+      const mask = liveMask(body.chunks, tombstones)
+      const { chunks, embeddings, firstPage, firstTerms, lengths } = body
+      segments.push({ id, chunks, lengths, embeddings, firstPage, firstTerms, offset, dead: mask.dead })
+      live.push(mask.live)
+      offset += chunks.length
+    }
+    this.segments = segments
+    this.slots = offset
+    this.analyzers = [...analyzers].sort()
+    this.live = new Uint8Array(offset)
+    segments.forEach((segment, i) => this.live.set(live[i] ?? new Uint8Array(0), segment.offset))
+    this.liveChunks = segments.reduce((sum, segment) => sum + segment.chunks.length - segment.dead, 0)
+    if (this.liveChunks !== corpus.chunks) throw new IndexDamage(`${this.liveChunks} of ${corpus.chunks} chunks are indexed`)
+    this.norms = this.#lengthNorms()
+  }
+
+  /** Bytes held besides the cache. */
+  get bytes(): number {
+    return this.slots * (8 + 4 + 8 + 1 + 8)
+  }
+
+  /** The number of the chunk at a slot. */
+  chunkAt(slot: number): number {
+    const segment = this.segments.findLast(({ offset }) => offset <= slot)
+    const chunk = segment?.chunks[slot - segment.offset]
+    if (chunk === undefined) throw new RangeError(`no slot ${slot}`)
+    return chunk
+  }
+
+  /** Slots of the chunks numbered `first` to `first + count - 1`: one run, as a file's chunks are in one segment. */
+  slotsOf(first: number, count: number): { readonly from: number; readonly to: number } {
+    const segment = this.segments.findLast((segment) => (segment.chunks[0] ?? Infinity) <= first)
+    if (segment === undefined) return { from: 0, to: 0 }
+    const from = ordinalFrom(segment.chunks, first)
+    return { from: segment.offset + from, to: segment.offset + ordinalFrom(segment.chunks, first + count) }
+  }
+
+  /** @throws {IndexDamage} */
+  lookup(term: string): TermPostings {
+    const bySegment: Array<{ readonly segment: Segment; readonly postings: Postings }> = []
+    let documentFrequency = 0
+    for (const segment of this.segments) {
+      const postings = this.#cache.get(
+        `p${segment.id}.${segment.dead} ${term}`,
+        () => this.#readPostings(segment, term),
+        ({ frequencies, ordinals }) => ordinals.byteLength + frequencies.byteLength + 300
+      )
+      if (postings.ordinals.length === 0) continue
+      documentFrequency += postings.ordinals.length
+      bySegment.push({ segment, postings })
+    }
+    return { documentFrequency, bySegment }
+  }
+
+  /** Every term that a live chunk has, in order, with its document frequency. @throws {IndexDamage} */
+  *vocabulary(): Generator<readonly [term: string, documentFrequency: number]> {
+    const streams = this.segments.map((segment) => this.#terms(segment))
+    const heads = streams.map((stream) => stream.next())
+    while (true) {
+      let term: string | undefined
+      for (const { done, value } of heads) {
+        if (done !== true && (term === undefined || value[0] < term)) term = value[0]
+      }
+      if (term === undefined) return
+      let documentFrequency = 0
+      heads.forEach(({ done, value }, i) => {
+        if (done === true || value[0] !== term) return
+        documentFrequency += value[1]
+        heads[i] = (streams[i] as typeof streams[number]).next()
+      })
+      if (documentFrequency > 0) yield [term, documentFrequency]
+    }
+  }
+
+  *#terms(segment: Segment): Generator<readonly [term: string, documentFrequency: number], undefined> {
+    for (let page = 0; page < segment.firstTerms.length; page++) {
+      const reader = this.#openPage(segment, page)
+      while (reader.next()) {
+        yield [reader.term, segment.dead === 0 ? reader.count : this.#dropDead(segment, reader.postings())]
+      }
+    }
+  }
+
+  #readPostings(segment: Segment, term: string): Postings {
+    const bytes = Buffer.from(term)
+    const page = lastAtMost(segment.firstTerms, bytes)
+    const postings = page < 0 ? undefined : this.#openPage(segment, page).find(bytes)
+    if (postings === undefined) return none
+    return narrow(postings, segment.dead === 0 ? postings.ordinals.length : this.#dropDead(segment, postings))
+  }
+
+  #openPage(segment: Segment, page: number): PostingPageReader {
+    const reader = PostingPageReader.open(asBlob(this.#page.get(segment.firstPage + page)?.["body"]))
+    if (reader === undefined) throw new IndexDamage(`page ${page} of segment ${segment.id}`)
+    return reader
+  }
+
+  /** Moves the postings of live chunks to the front; gives their number. */
+  #dropDead(segment: Segment, { frequencies, ordinals }: Postings): number {
+    let kept = 0
+    for (let i = 0; i < ordinals.length; i++) {
+      const ordinal = ordinals[i] as number
+      if (this.live[segment.offset + ordinal] === 0) continue
+      ordinals[kept] = ordinal
+      frequencies[kept++] = frequencies[i] as number
+    }
+    return kept
+  }
+
+  #lengthNorms(): Float64Array {
+    let total = 0
+    for (const { lengths, offset } of this.segments) {
+      for (let i = 0; i < lengths.length; i++) if (this.live[offset + i] === 1) total += lengths[i] as number
+    }
+    const average = this.liveChunks === 0 ? 0 : total / this.liveChunks
+    const norms = new Float64Array(this.slots)
+    for (const { lengths, offset } of this.segments) {
+      for (let i = 0; i < lengths.length; i++) norms[offset + i] = lengthNorm(lengths[i] as number, average)
+    }
+    return norms
+  }
+}
+
+const readSegment = (
+  db: DatabaseSync,
+  id: number,
+  firstPage: number,
+  pages: number
+): SegmentBody & Pick<Segment, "firstPage" | "firstTerms"> => {
+  const body = unpackSegmentBody(asBlob(db.prepare("SELECT body FROM segments WHERE id = ?").get(id)?.["body"]))
+  if (body === undefined) throw new IndexDamage(`segment ${id}`)
+  const firstTerms = db.prepare("SELECT first_term FROM posting_pages WHERE id >= ? AND id < ? ORDER BY id")
+    .all(firstPage, firstPage + pages)
+    .map((row) => asBlob(row["first_term"]))
+  if (firstTerms.length !== pages) throw new IndexDamage(`${firstTerms.length} of ${pages} pages of segment ${id}`)
+  return { ...body, firstPage, firstTerms }
+}
+
+const liveMask = (
+  chunks: Float64Array,
+  tombstones: ReadonlyArray<Record<string, unknown>>
+): { readonly live: Uint8Array; readonly dead: number } => {
+  const live = new Uint8Array(chunks.length).fill(1)
+  const last = chunks.at(-1) ?? -1
+  let dead = 0
+  for (const row of tombstones) {
+    const first = Number(row["first_chunk"])
+    if (first < (chunks[0] ?? 0) || first > last) continue
+    const from = ordinalFrom(chunks, first)
+    const to = ordinalFrom(chunks, first + Number(row["chunks"]))
+    live.fill(0, from, to)
+    dead += to - from
+  }
+  return { live, dead }
+}
+
+/** Index of the last of the sorted `values` that is not after `value`; -1 where all are. */
+const lastAtMost = (values: ReadonlyArray<Uint8Array>, value: Uint8Array): number => {
+  let low = 0
+  let high = values.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (Buffer.compare(values[middle] as Uint8Array, value) <= 0) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}

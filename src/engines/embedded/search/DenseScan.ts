@@ -1,0 +1,117 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { asBlob, type Row } from "../store/Rows.ts"
+import { unpackVector } from "../store/Vector.ts"
+import type { ByteCache } from "../../../search/ByteCache.ts"
+import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
+
+/** Chunks of a block: its partial sums stay in the processor's nearest cache. */
+const blockChunks = 4_096
+
+/** What a column is longer than its chunks: columns a power of two apart would share their places in the caches. */
+const padding = 64
+
+/** Where a block's vectors lie this many times as far apart as they are many, they are read one by one. */
+const farApart = 8
+
+/** Vectors of neighbouring chunks by component, so that a query reads only the components it has. */
+interface Block {
+  /** Component-major: component `d` of chunk `i` is at `d * stride + i`. */
+  readonly columns: Int8Array
+  readonly stride: number
+  readonly count: number
+  /** 1 over the norm of each chunk's integers; 0 for a zero vector. */
+  readonly inverseNorms: Float32Array
+}
+
+/** Cosines of a query with every chunk of a corpus: exact, over the vectors as they are stored. */
+export class DenseScan {
+  readonly #vector: StatementSync
+  readonly #vectors: StatementSync
+  readonly #cache: ByteCache
+
+  constructor(db: DatabaseSync, cache: ByteCache) {
+    this.#vector = db.prepare("SELECT id, vector FROM embeddings WHERE id = ?")
+    this.#vectors = db.prepare("SELECT id, vector FROM embeddings WHERE id BETWEEN ? AND ? ORDER BY id")
+    this.#cache = cache
+  }
+
+  /** By slot, in `out`, which is zero; dead chunks have some value too. `query` has norm 1, or is zero. */
+  cosines(index: CorpusIndex, query: Float32Array, out: Float64Array): Float64Array {
+    const components: Array<number> = []
+    for (let d = 0; d < query.length; d++) if (query[d] !== 0) components.push(d)
+    if (components.length === 0) return out
+    for (const segment of index.segments) {
+      for (let first = 0; first < segment.chunks.length; first += blockChunks) {
+        const block = this.#block(segment, first, query.length)
+        addColumns(out.subarray(segment.offset + first, segment.offset + first + block.count), block, query, components)
+      }
+    }
+    return out
+  }
+
+  #block(segment: Segment, first: number, dimensions: number): Block {
+    return this.#cache.get(
+      `v${segment.id} ${first}`,
+      () => this.#read(segment, first, dimensions),
+      (block) => block.columns.byteLength + block.inverseNorms.byteLength
+    )
+  }
+
+  #read(segment: Segment, first: number, dimensions: number): Block {
+    const count = Math.min(blockChunks, segment.chunks.length - first)
+    const stride = count + padding
+    const columns = new Int8Array(dimensions * stride)
+    const inverseNorms = new Float32Array(count)
+    const embeddings = segment.embeddings.subarray(first, first + count)
+    // Chunks by their vectors' ids: each vector is read once, and most lie side by side.
+    const order = Array.from(embeddings.keys()).sort((a, b) => (embeddings[a] as number) - (embeddings[b] as number))
+    let next = 0
+    for (const row of this.#rows(order.map((i) => embeddings[i] as number))) {
+      const id = Number(row["id"])
+      const packed = asBlob(row["vector"])
+      // A dead chunk's vector may be gone already: it counts as zero.
+      while ((embeddings[order[next] as number] as number) < id) next++
+      for (; embeddings[order[next] as number] === id; next++) {
+        const chunk = order[next] as number
+        const squares = unpackVector(packed, dimensions, columns, chunk, stride)
+        inverseNorms[chunk] = squares === 0 ? 0 : 1 / Math.sqrt(squares)
+      }
+    }
+    return { columns, stride, count, inverseNorms }
+  }
+
+  /** The vectors with these ids, which ascend; others may be among them. */
+  *#rows(ids: ReadonlyArray<number>): Generator<Row> {
+    const from = ids[0] ?? 0
+    const to = ids.at(-1) ?? 0
+    if (to - from < ids.length * farApart) {
+      yield* this.#vectors.iterate(from, to)
+      return
+    }
+    for (const id of new Set(ids)) {
+      const row = this.#vector.get(id)
+      if (row !== undefined) yield row
+    }
+  }
+}
+
+/** Four components a pass: the sums are loaded and stored a quarter as often. */
+const addColumns = (out: Float64Array, block: Block, query: Float32Array, components: ReadonlyArray<number>): void => {
+  const { columns, count, inverseNorms, stride } = block
+  const whole = components.length - (components.length % 4)
+  for (let c = 0; c < whole; c += 4) {
+    const [d0, d1, d2, d3] = [components[c] as number, components[c + 1] as number, components[c + 2] as number, components[c + 3] as number]
+    const [q0, q1, q2, q3] = [query[d0] as number, query[d1] as number, query[d2] as number, query[d3] as number]
+    const [c0, c1, c2, c3] = [d0 * stride, d1 * stride, d2 * stride, d3 * stride]
+    for (let i = 0; i < count; i++) {
+      out[i] = (out[i] as number) + q0 * (columns[c0 + i] as number) + q1 * (columns[c1 + i] as number) +
+        q2 * (columns[c2 + i] as number) + q3 * (columns[c3 + i] as number)
+    }
+  }
+  for (let c = whole; c < components.length; c++) {
+    const d = components[c] as number
+    const q = query[d] as number
+    for (let i = 0; i < count; i++) out[i] = (out[i] as number) + q * (columns[d * stride + i] as number)
+  }
+  for (let i = 0; i < count; i++) out[i] = (out[i] as number) * (inverseNorms[i] as number)
+}

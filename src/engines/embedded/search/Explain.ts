@@ -1,0 +1,34 @@
+import type { Explanation, TermWeight } from "../../../domain/Retrieval.ts"
+import { termScore } from "./Bm25.ts"
+import type { CorpusIndex } from "./CorpusIndex.ts"
+import type { Fused } from "../../../search/Fusion.ts"
+import type { ScoredTerm } from "./QueryTerms.ts"
+
+/** Why a hit, whose id is its slot, has its place. A term's weight is what it added to the BM25 score. */
+export const explain = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, hit: Fused, alpha: number): Explanation => ({
+  analyzer: index.analyzers.join(", "),
+  terms: terms.map((term): TermWeight => {
+    const termFrequency = frequencyAt(term, hit.id)
+    return {
+      term: term.term,
+      ...(term.from === term.term ? {} : { from: term.from }),
+      ...(term.corrected ? { corrected: true } : {}),
+      ...(term.factor === 1 ? {} : { factor: term.factor }),
+      documentFrequency: term.found.documentFrequency,
+      termFrequency,
+      weight: termScore(term.weight, termFrequency, index.norms[hit.id] ?? 0)
+    }
+  }),
+  sparse: hit.sparse,
+  cosine: hit.cosine,
+  normalizedSparse: hit.normalizedSparse,
+  normalizedDense: hit.normalizedDense,
+  alpha,
+  fused: hit.fused
+})
+
+const frequencyAt = ({ found }: ScoredTerm, slot: number): number => {
+  const of = found.bySegment.findLast(({ segment }) => segment.offset <= slot)
+  const at = of?.postings.ordinals.indexOf(slot - of.segment.offset) ?? -1
+  return of?.postings.frequencies[at] ?? 0
+}

@@ -1,0 +1,147 @@
+import type { DatabaseSync } from "node:sqlite"
+import type { Context } from "../../../domain/Retrieval.ts"
+import type { Names } from "../Names.ts"
+import type { CorpusRow } from "../store/Rows.ts"
+import { allowedSlots, type FileFilter } from "./Allowed.ts"
+import { addTermScores } from "./Bm25.ts"
+import { ByteCache } from "../../../search/ByteCache.ts"
+import { ChunkReader } from "./ChunkReader.ts"
+import { CorpusIndex } from "./CorpusIndex.ts"
+import { DenseScan } from "./DenseScan.ts"
+import { explain } from "./Explain.ts"
+import { candidateDepth, fuse, type Fused } from "../../../search/Fusion.ts"
+import { queryTerms, type ScoredTerm } from "./QueryTerms.ts"
+import { SpellingIndex } from "../../../search/Spelling.ts"
+import { topSlots } from "../../../search/TopSlots.ts"
+
+export interface SearchRequest extends FileFilter {
+  readonly query: string
+  readonly count: number
+  /** 0 sparse only, 1 dense only. */
+  readonly alpha: number
+  /** The query's vector, where the dense side is wanted. */
+  readonly vector?: Float32Array
+  /** Cosine similarity strictly more than this. */
+  readonly minSimilarity?: number
+  readonly correctSpelling: boolean
+  readonly explain: boolean
+}
+
+/** Searches the corpora of one database. Synchronous; every call is within one read snapshot. */
+export class Search {
+  readonly #db: DatabaseSync
+  readonly #cache: ByteCache
+  readonly #chunks: ChunkReader
+  readonly #dense: DenseScan
+  readonly #indexMemory: number
+  readonly #indexes = new Map<number, CorpusIndex>()
+  readonly #scores = { sparse: new Float64Array(0), dense: new Float64Array(0) }
+  readonly #spelling = new WeakMap<CorpusIndex, SpellingIndex>()
+
+  /** `memory`: bytes that what is read from the database may take; the index of the corpus in use is kept in any case. */
+  constructor(db: DatabaseSync, names: Names, memory: number) {
+    this.#db = db
+    this.#indexMemory = memory / 4
+    this.#cache = new ByteCache(memory - this.#indexMemory)
+    this.#chunks = new ChunkReader(db, this.#cache, names)
+    this.#dense = new DenseScan(db, this.#cache)
+  }
+
+  /**
+   * The best contexts, best first, ties by chunk number.
+   *
+   * @throws {IndexDamage}
+   */
+  run(corpus: CorpusRow, request: SearchRequest): ReadonlyArray<Context> {
+    const index = this.#index(corpus)
+    const terms = request.alpha < 1 || request.explain
+      ? queryTerms(index, request.query, {
+        lowerGrammar: request.alpha > 0,
+        spelling: request.correctSpelling ? () => this.#spellingOf(index) : undefined
+      })
+      : []
+    const sparse = sparseScores(index, terms, this.#zeros("sparse", index.slots))
+    const dense = request.vector === undefined ? undefined : this.#dense.cosines(index, request.vector, this.#zeros("dense", index.slots))
+    const filtered = this.#allowed(index, corpus, request)
+    const allowed = dense === undefined || request.minSimilarity === undefined
+      ? filtered
+      : moreSimilarThan(request.minSimilarity, dense, filtered)
+    return best(sparse, dense, allowed, request).map((hit) => ({
+      ...this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(hit.id)),
+      score: hit.fused,
+      ...(dense === undefined ? {} : { distance: 1 - hit.cosine }),
+      ...(request.explain ? { explanation: explain(index, terms, hit, request.alpha) } : {})
+    }))
+  }
+
+  #index(corpus: CorpusRow): CorpusIndex {
+    const known = this.#indexes.get(corpus.id)
+    if (known?.generation === corpus.generation) return known
+    const index = new CorpusIndex(this.#db, this.#cache, corpus, known)
+    // Deleted first, so that the one that was read last is the map's last.
+    this.#indexes.delete(corpus.id)
+    this.#indexes.set(corpus.id, index)
+    let bytes = 0
+    for (const { bytes: more } of this.#indexes.values()) bytes += more
+    for (const [oldest, { bytes: fewer }] of this.#indexes) {
+      if (bytes <= this.#indexMemory || oldest === corpus.id) break
+      this.#indexes.delete(oldest)
+      bytes -= fewer
+    }
+    return index
+  }
+
+  /** Room for scores, used again by the next search: nothing of one is left when the next begins. */
+  #zeros(arm: "sparse" | "dense", slots: number): Float64Array {
+    if (this.#scores[arm].length < slots) this.#scores[arm] = new Float64Array(Math.ceil(slots * 1.25))
+    return this.#scores[arm].subarray(0, slots).fill(0)
+  }
+
+  #allowed(index: CorpusIndex, corpus: CorpusRow, { files, metadata, principal }: SearchRequest): Uint8Array {
+    if (files === undefined && metadata === undefined && principal === undefined) return index.live
+    const make = () => allowedSlots(this.#db, index, corpus.id, { files, metadata, principal })
+    // A principal asks again and again; a list of files seldom comes twice.
+    if (files !== undefined) return make()
+    const key = `a${corpus.id}.${corpus.generation} ${JSON.stringify([principal, metadata])}`
+    return this.#cache.get(key, make, (allowed) => allowed.length)
+  }
+
+  #spellingOf(index: CorpusIndex): SpellingIndex {
+    const known = this.#spelling.get(index)
+    if (known !== undefined) return known
+    const made = new SpellingIndex(index.vocabulary())
+    this.#spelling.set(index, made)
+    return made
+  }
+}
+
+/** BM25 of every chunk, by slot, in `scores`. */
+const sparseScores = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, scores: Float64Array): Float64Array => {
+  for (const { found, weight } of terms) {
+    for (const { postings, segment } of found.bySegment) addTermScores(scores, index.norms, segment.offset, weight, postings)
+  }
+  return scores
+}
+
+const moreSimilarThan = (least: number, cosines: Float64Array, allowed: Uint8Array): Uint8Array => {
+  const passing = new Uint8Array(allowed.length)
+  for (let slot = 0; slot < allowed.length; slot++) {
+    passing[slot] = allowed[slot] === 1 && (cosines[slot] as number) > least ? 1 : 0
+  }
+  return passing
+}
+
+/** Candidates of both arms, equally deep, in the order of their mixed scores. Their ids are slots. */
+const best = (
+  sparse: Float64Array,
+  dense: Float64Array | undefined,
+  allowed: Uint8Array,
+  { alpha, count }: SearchRequest
+): ReadonlyArray<Fused> => {
+  const depth = Math.max(candidateDepth, count)
+  const slots = new Set<number>()
+  if (alpha < 1) for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot)
+  if (alpha > 0 && dense !== undefined) for (const slot of topSlots(dense, allowed, depth)) slots.add(slot)
+  const candidates = [...slots].map((id) => ({ id, sparse: sparse[id] ?? 0, cosine: dense?.[id] ?? 0 }))
+  return fuse(candidates, alpha, depth).slice(0, count)
+}

@@ -1,0 +1,79 @@
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
+import type { Chunk } from "../../../domain/Document.ts"
+
+/** A chunk as it is kept: what a context shows, and what the index is rebuilt from. */
+export type StoredChunk = Omit<Chunk, "ordinal" | "start" | "end">
+
+/** Neighbouring chunks of one file, compressed together: overlaps cost next to nothing. */
+export interface ChunkPage<C> {
+  /** Place of the first one in the file. */
+  readonly first: number
+  readonly chunks: ReadonlyArray<C>
+}
+
+/** UTF-16 units of text after which a page is closed; reading one chunk opens one page. */
+const pageSize = 4 * 1024
+const pageChunks = 64
+
+/** Cuts a file's chunks into pages. */
+export const chunkPages = <C extends { readonly text: string }>(chunks: ReadonlyArray<C>): ReadonlyArray<ChunkPage<C>> => {
+  const pages: Array<ChunkPage<C>> = []
+  let first = 0
+  let size = 0
+  chunks.forEach((chunk, index) => {
+    if (index > first && (size + chunk.text.length > pageSize || index - first >= pageChunks)) {
+      pages.push({ first, chunks: chunks.slice(first, index) })
+      first = index
+      size = 0
+    }
+    size += chunk.text.length
+  })
+  if (first < chunks.length) pages.push({ first, chunks: chunks.slice(first) })
+  return pages
+}
+
+/** A chunk on its page. An array, not an object: the keys of a thousand chunks are not worth storing. */
+export type PackedChunk = readonly [
+  text: string,
+  headings: ReadonlyArray<string>,
+  byteStart: number,
+  byteEnd: number,
+  tokens: number,
+  firstPage?: number | null,
+  lastPage?: number | null,
+  pageBreaks?: ReadonlyArray<number> | null
+]
+
+export const packChunks = (chunks: ReadonlyArray<StoredChunk>): Uint8Array => {
+  const rows = chunks.map((c): PackedChunk =>
+    c.firstPage === undefined && c.lastPage === undefined
+      ? [c.text, c.headings, c.byteStart, c.byteEnd, c.tokens]
+      : [c.text, c.headings, c.byteStart, c.byteEnd, c.tokens, c.firstPage ?? null, c.lastPage ?? null, c.pageBreaks ?? null]
+  )
+  return zstdCompressSync(JSON.stringify(rows), compression)
+}
+
+/** The fastest level that finds overlaps of neighbouring chunks. */
+const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+
+/** Most pages fit: the default is memory to be cleared and collected at every call. */
+const roomForPage = { chunkSize: 2 * pageSize }
+
+/** @throws when the bytes are not what {@link packChunks} wrote: chunks are primary data, the database is damaged */
+export const openPage = (packed: Uint8Array): ReadonlyArray<PackedChunk> =>
+  // Written by packChunks into our own database; the shape is ours.
+  JSON.parse(zstdDecompressSync(packed, roomForPage).toString("utf8")) as ReadonlyArray<PackedChunk>
+
+export const unpackChunk = ([text, headings, byteStart, byteEnd, tokens, firstPage, lastPage, pageBreaks]: PackedChunk): StoredChunk => ({
+  text,
+  headings,
+  byteStart,
+  byteEnd,
+  tokens,
+  ...(firstPage == null ? {} : { firstPage }),
+  ...(lastPage == null ? {} : { lastPage }),
+  ...(pageBreaks == null ? {} : { pageBreaks })
+})
+
+/** @throws like {@link openPage} */
+export const unpackChunks = (packed: Uint8Array): ReadonlyArray<StoredChunk> => openPage(packed).map(unpackChunk)

@@ -1,0 +1,133 @@
+import type { CorpusOptions, VectorDb } from "../../../domain/Corpus.ts"
+import type { Code, StateError } from "../../../domain/Errors.ts"
+import type { ImportCounts, OperationKind, PartialFailure } from "../../../domain/Operation.ts"
+import type { FilePatch, Marker, Metadata, Permissions } from "../../../domain/RagFile.ts"
+import type { LedgerChange } from "../../../ports/Ledger.ts"
+import type { StoredChunk } from "./ChunkPage.ts"
+import type { Row } from "./Rows.ts"
+
+/** A chunk on its way in. */
+export interface NewChunk extends StoredChunk {
+  /** {@link textHash} of its text. */
+  readonly hash: string
+}
+
+export interface NewFile {
+  readonly name: string
+  readonly displayName: string
+  readonly description?: string
+  readonly sourceUri: string
+  readonly sizeBytes: number
+  readonly marker?: Marker
+  readonly metadata?: Metadata
+  readonly permissions?: Permissions
+  readonly tokens: number
+  readonly pages?: number
+  /** As the document declares it: a hint for the analysis. */
+  readonly language?: string
+  readonly title?: string
+  readonly author?: string
+  readonly chunks: ReadonlyArray<NewChunk>
+}
+
+/** The parts of an operation that change while it runs. */
+export interface OperationProgress {
+  readonly done: boolean
+  readonly progress?: number
+  readonly error?: { readonly code: Code; readonly message: string }
+  readonly failures: ReadonlyArray<PartialFailure>
+  readonly counts?: ImportCounts
+}
+
+/**
+ * Every write there is. Corpora, files and operations go by the last segment of their names; `at` is microseconds
+ * since the epoch.
+ */
+export interface Commands {
+  readonly createCorpus: {
+    readonly in: {
+      readonly name: string
+      readonly displayName: string
+      readonly description?: string
+      readonly vectorDb: VectorDb
+      readonly embeddingModel?: string
+      readonly options?: CorpusOptions
+      readonly embedder: string
+      readonly at: number
+    }
+    readonly out: void
+  }
+  readonly updateCorpus: {
+    readonly in: {
+      readonly name: string
+      readonly displayName?: string
+      readonly description?: string
+      readonly vectorDb?: VectorDb
+      readonly at: number
+    }
+    readonly out: void
+  }
+  readonly deleteCorpus: { readonly in: { readonly name: string; readonly force: boolean }; readonly out: void }
+  /** Keeps vectors before the file that needs them is committed, so that a crash costs no embedding twice. */
+  readonly putVectors: {
+    readonly in: {
+      readonly embedder: string
+      readonly vectors: ReadonlyArray<{ readonly hash: string; readonly vector: Uint8Array }>
+      readonly at: number
+    }
+    readonly out: void
+  }
+  readonly putFile: {
+    readonly in: { readonly corpus: string; readonly file: NewFile; readonly replaces?: string; readonly at: number }
+    /** The file's row; or hashes whose vectors are not there, and nothing was written. */
+    readonly out: { readonly file: Row } | { readonly missing: ReadonlyArray<string> }
+  }
+  readonly updateFile: {
+    readonly in: { readonly corpus: string; readonly name: string; readonly patch: FilePatch; readonly at: number }
+    readonly out: void
+  }
+  readonly deleteFile: { readonly in: { readonly corpus: string; readonly name: string }; readonly out: void }
+  /** Builds the whole sparse index of a corpus again from its chunks. */
+  readonly rebuildIndex: { readonly in: { readonly corpus: string }; readonly out: void }
+  readonly writeLedger: { readonly in: { readonly scope: string; readonly change: LedgerChange }; readonly out: void }
+  readonly createOperation: {
+    readonly in: { readonly name: string; readonly kind: OperationKind; readonly target: string; readonly owner: number; readonly at: number }
+    readonly out: void
+  }
+  readonly updateOperation: {
+    readonly in: { readonly name: string; readonly progress: OperationProgress; readonly at: number }
+    readonly out: void
+  }
+  readonly cancelOperation: { readonly in: { readonly name: string; readonly at: number }; readonly out: void }
+  readonly deleteOperation: { readonly in: { readonly name: string }; readonly out: void }
+}
+
+export type CommandKind = keyof Commands
+
+/** A command as it crosses to the writer's thread. */
+export type CommandMessage = {
+  [K in CommandKind]: { readonly id: number; readonly kind: K; readonly payload: Commands[K]["in"] }
+}[CommandKind]
+
+/** An error as it crosses back: classes do not survive the way. */
+export type ErrorMessage =
+  | { readonly _tag: "ServiceError"; readonly code: Code; readonly message: string; readonly fix?: string }
+  | { readonly _tag: "StateError"; readonly problem: StateError["problem"]; readonly message: string; readonly fix: string }
+
+export type ReplyMessage =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly error: ErrorMessage }
+
+/** A refusal that costs one command and leaves the others of its group alone. */
+export class Refusal extends Error {
+  readonly code: Code
+  readonly fix: string | undefined
+
+  constructor(code: Code, message: string, fix?: string) {
+    super(message)
+    this.code = code
+    this.fix = fix
+  }
+}
+
+export const refuseMissing = (what: string, name: string): Refusal => new Refusal("NOT_FOUND", `${what} ${name} was not found`)

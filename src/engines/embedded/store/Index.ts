@@ -1,0 +1,127 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { DocumentTerms } from "../../../search/analysis/DocumentTerms.ts"
+import { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
+import type { StoredChunk } from "./ChunkPage.ts"
+import { SegmentBuilder } from "./SegmentBuilder.ts"
+import { SegmentMerger } from "./SegmentMerger.ts"
+import { SegmentTable } from "./SegmentTable.ts"
+import type { SegmentBody } from "./SegmentBody.ts"
+
+/** Chunks of one segment while an index is rebuilt: what is held in memory at once. */
+const rebuildStep = 4_096
+
+/** A chunk to be indexed. */
+export interface IndexedChunk extends Pick<StoredChunk, "text" | "headings"> {
+  readonly number: number
+  /** Row of `embeddings`. */
+  readonly embedding: number
+}
+
+/** The sparse index as the writer sees it: segments added, merged, dropped and rebuilt. */
+export class Index {
+  readonly #table: SegmentTable
+  readonly #merger: SegmentMerger
+  readonly #bury: StatementSync
+  readonly #unbury: StatementSync
+  readonly #vocabulary = new Vocabulary()
+  readonly #documents = new DocumentTerms(this.#vocabulary)
+  readonly #building = new Map<number, SegmentBuilder>()
+  /** Corpora that lost chunks. */
+  readonly #shrunk = new Set<number>()
+
+  constructor(db: DatabaseSync) {
+    this.#table = new SegmentTable(db)
+    this.#merger = new SegmentMerger(db, this.#table)
+    this.#bury = db.prepare("INSERT INTO tombstones (corpus, first_chunk, chunks) VALUES (?, ?, ?)")
+    this.#unbury = db.prepare("DELETE FROM tombstones WHERE corpus = ?")
+  }
+
+  /** Analyzes the chunks of one file; {@link flush} writes them. `language` is what the document declares. */
+  add(corpus: number, chunks: ReadonlyArray<IndexedChunk>, language: string | undefined): void {
+    let builder = this.#building.get(corpus)
+    if (builder === undefined) {
+      builder = new SegmentBuilder()
+      this.#building.set(corpus, builder)
+    }
+    // A chunk that is too short to tell is most likely in the language of the ones before it.
+    let hint = language
+    for (const chunk of chunks) {
+      const analyzer = this.#documents.read(indexedText(chunk), hint)
+      hint = language ?? analyzer
+      builder.add(chunk.number, chunk.embedding, analyzer, this.#documents.terms, this.#documents.length)
+    }
+  }
+
+  /** Marks a file's chunks as gone. They weigh nothing from now on and leave with the next merge. */
+  remove(corpus: number, firstChunk: number, chunks: number): void {
+    this.#bury.run(corpus, firstChunk, chunks)
+    this.#shrunk.add(corpus)
+  }
+
+  /** Writes what {@link add} took since the last time, one segment for each corpus; tells which corpora changed. */
+  flush(): ReadonlySet<number> {
+    const changed = new Set([...this.#building.keys(), ...this.#shrunk])
+    for (const corpus of changed) this.#write(corpus)
+    this.#shrunk.clear()
+    return changed
+  }
+
+  /** Forgets what was added and not flushed: the transaction failed. */
+  discard(): void {
+    this.#building.clear()
+    this.#shrunk.clear()
+  }
+
+  /** One step of merging; false where nothing is to do. @throws {SegmentDamage} */
+  merge(corpus: number, ratio: number): boolean {
+    return this.#merger.step(corpus, ratio)
+  }
+
+  /** Forgets everything about a corpus. */
+  drop(corpus: number): void {
+    this.#building.delete(corpus)
+    this.#shrunk.delete(corpus)
+    for (const segment of this.#table.list(corpus)) this.#table.delete(segment)
+    this.#unbury.run(corpus)
+  }
+
+  /** Builds the index of a corpus again, from all its files. */
+  rebuild(corpus: number, files: Iterable<RebuildFile>): void {
+    this.drop(corpus)
+    for (const file of files) {
+      this.add(corpus, file.chunks, file.language)
+      if ((this.#building.get(corpus)?.chunks.length ?? 0) >= rebuildStep) this.#write(corpus)
+    }
+    this.#write(corpus)
+  }
+
+  /** Writes the segment in the making. */
+  #write(corpus: number): void {
+    const builder = this.#building.get(corpus)
+    this.#building.delete(corpus)
+    if (builder !== undefined && builder.chunks.length > 0) this.#insert(corpus, builder)
+    // Builders know terms by their numbers.
+    if (this.#building.size === 0) this.#documents.forgetIfFull()
+  }
+
+  #insert(corpus: number, builder: SegmentBuilder): void {
+    const body: SegmentBody = {
+      chunks: Float64Array.from(builder.chunks),
+      lengths: Uint32Array.from(builder.lengths),
+      embeddings: Float64Array.from(builder.embeddings)
+    }
+    this.#table.insert(corpus, body, builder.analyzers, (pages) => builder.writeTo(pages, this.#vocabulary))
+  }
+}
+
+/** A file's chunks, read back to index them again. */
+export interface RebuildFile {
+  readonly chunks: ReadonlyArray<IndexedChunk>
+  readonly language: string | undefined
+}
+
+/** What of a chunk is searched for words: its text under the headings that it does not show itself. */
+const indexedText = ({ headings, text }: Pick<StoredChunk, "text" | "headings">): string => {
+  const above = headings.filter((heading) => !text.includes(heading))
+  return above.length === 0 ? text : `${above.join("\n")}\n${text}`
+}

@@ -1,0 +1,121 @@
+import { join } from "node:path"
+import type { DatabaseSync } from "node:sqlite"
+import { Context, Effect, Layer } from "effect"
+import { ServiceError, type StateError } from "../../../domain/Errors.ts"
+import type { Page, PageRequest } from "../../../ports/Paging.ts"
+import { asStateError, databaseFile, openDatabase } from "../../../state/Database.ts"
+import { stateFailure } from "../StateFailure.ts"
+import { fromHex } from "./Hash.ts"
+import { corpusRow, type CorpusRow, type Row } from "./Rows.ts"
+
+/** Rows of a page of a listing: unset, and at most. */
+const defaultPage = 100
+const largestPage = 1_000
+
+type Table = "corpora" | "files" | "operations"
+
+export interface ReaderShape {
+  /** Runs a synchronous read in one snapshot of the database, whatever is committed meanwhile. */
+  readonly read: <A>(body: (db: DatabaseSync) => A) => Effect.Effect<A, ServiceError>
+  /** A row by the last segment of its name; a file's is in its corpus. */
+  readonly find: (table: Table, name: string, corpus?: number) => Effect.Effect<Row | undefined, ServiceError>
+  /** One page of a table, or of a corpus's files, oldest row first: rows that come in meanwhile never shift it. */
+  readonly page: (
+    table: Table,
+    request: PageRequest,
+    corpus?: number
+  ) => Effect.Effect<Page<Row>, ServiceError>
+  /** A corpus's row, for use within {@link ReaderShape.read}: everything read there is of the same moment. @throws {ServiceError} */
+  readonly corpusNow: (id: string) => CorpusRow
+  readonly corpus: (id: string) => Effect.Effect<CorpusRow, ServiceError>
+  /** Which of these hashes have no vector of this embedder yet. */
+  readonly withoutVector: (embedder: string, hashes: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, ServiceError>
+}
+
+/**
+ * Reads the store on the calling thread, over a connection of its own: it sees what is committed, by this process
+ * or another, and never half of it.
+ */
+export class Reader extends Context.Service<Reader, ReaderShape>()("sluice/embedded/store/Reader") {
+  static readonly layer = (dataDir: string): Layer.Layer<Reader, StateError> =>
+    Layer.effect(
+      Reader,
+      Effect.gen(function*() {
+        const db = yield* Effect.acquireRelease(
+          Effect.try({ try: () => openDatabase(dataDir), catch: (cause) => asStateError(cause, dataDir) }),
+          (db) => Effect.sync(() => db.close())
+        )
+        return Reader.of(make(db, join(dataDir, databaseFile)))
+      })
+    )
+}
+
+const make = (db: DatabaseSync, path: string): ReaderShape => {
+  const corpusByName = db.prepare("SELECT id, name, vector_db, embedder, generation, chunks FROM corpora WHERE name = ?")
+  const vectorByHash = db.prepare("SELECT 1 FROM embeddings WHERE hash = ? AND embedder = ?")
+  const listings = {
+    corpora: db.prepare("SELECT * FROM corpora WHERE id > ? ORDER BY id LIMIT ?"),
+    files: db.prepare("SELECT * FROM files WHERE corpus = ? AND id > ? ORDER BY id LIMIT ?"),
+    operations: db.prepare("SELECT * FROM operations WHERE id > ? ORDER BY id LIMIT ?")
+  }
+
+  const rows = {
+    corpora: db.prepare("SELECT * FROM corpora WHERE name = ?"),
+    files: db.prepare("SELECT * FROM files WHERE name = ? AND corpus = ?"),
+    operations: db.prepare("SELECT * FROM operations WHERE name = ?")
+  }
+
+  const begin = db.prepare("BEGIN")
+  const commit = db.prepare("COMMIT")
+  /** Runs one statement, which is a snapshot of its own. */
+  const attempt = <A>(body: () => A): Effect.Effect<A, ServiceError> =>
+    Effect.try({
+      try: body,
+      catch: (cause) => cause instanceof ServiceError ? cause : stateFailure(asStateError(cause, path))
+    })
+  const read: ReaderShape["read"] = (body) =>
+    attempt(() => {
+      begin.run()
+      try {
+        return body(db)
+      } finally {
+        // Nothing was written: this only lets the snapshot go.
+        if (db.isTransaction) commit.run()
+      }
+    })
+
+  const corpusNow = (id: string): CorpusRow => {
+    const row = corpusByName.get(id)
+    if (row === undefined) throw ServiceError.notFound(`corpus ${id}`)
+    return corpusRow(row)
+  }
+
+  return {
+    read,
+    find: (table, name, corpus) => attempt(() => rows[table].get(name, ...(corpus === undefined ? [] : [corpus]))),
+    page: Effect.fnUntraced(function*(table, request, corpus) {
+      const size = request.size ?? defaultPage
+      if (!Number.isInteger(size) || size < 0) return yield* ServiceError.invalid("pageSize", "must be 1 to 1000")
+      const limit = size === 0 ? defaultPage : Math.min(size, largestPage)
+      const after = afterToken(request.token)
+      if (after === undefined) return yield* ServiceError.invalid("pageToken", "is not one that a listing gave")
+      const found = yield* attempt(() => listings[table].all(...(corpus === undefined ? [] : [corpus]), after, limit + 1))
+      const items = found.slice(0, limit)
+      const last = items.at(-1)?.["id"]
+      return found.length > limit ? { items, nextToken: tokenAfter(Number(last)) } : { items }
+    }),
+    corpusNow,
+    corpus: (id) => attempt(() => corpusNow(id)),
+    withoutVector: (embedder, hashes) =>
+      read(() => hashes.filter((hash) => vectorByHash.get(fromHex(hash), embedder) === undefined))
+  }
+}
+
+/** Page tokens name the last row seen. */
+const tokenAfter = (id: number): string => Buffer.from(`after:${id}`).toString("base64url")
+
+const afterToken = (token: string | undefined): number | undefined => {
+  if (token === undefined || token === "") return 0
+  const found = /^after:(\d{1,15})$/.exec(Buffer.from(token, "base64url").toString("utf8"))
+  return found === null ? undefined : Number(found[1])
+}

@@ -1,0 +1,104 @@
+import type { Corpus, CorpusOptions, VectorDb } from "../../../domain/Corpus.ts"
+import type { Deployment, ImportCounts, Operation, OperationKind, PartialFailure } from "../../../domain/Operation.ts"
+import type { Marker, Metadata, Permissions, RagFile } from "../../../domain/RagFile.ts"
+import type { Names } from "../Names.ts"
+import { timestamp } from "../Timestamp.ts"
+
+/** A row as `node:sqlite` gives it. */
+export type Row = Record<string, unknown>
+
+/** A corpus's row: the resource, and what only the engine knows of it. */
+export interface CorpusRow {
+  readonly id: number
+  readonly name: string
+  readonly vectorDb: VectorDb
+  /** Embedder.id of its vectors. */
+  readonly embedder: string
+  readonly generation: number
+  readonly chunks: number
+}
+
+/** A blob column's bytes; nothing where the row is not there, which no checksum accepts. */
+export const asBlob = (value: unknown): Uint8Array => value instanceof Uint8Array ? value : new Uint8Array(0)
+
+/** What is written to a JSON column. */
+export const asJson = (value: unknown): string | null => value === undefined ? null : JSON.stringify(value)
+
+const text = (row: Row, column: string): string | undefined => {
+  const value = row[column]
+  return typeof value === "string" ? value : undefined
+}
+
+/** JSON that Committer wrote from a value of this very type; the database is ours. */
+const json = <A>(row: Row, column: string): A | undefined => {
+  const value = text(row, column)
+  return value === undefined ? undefined : JSON.parse(value) as A
+}
+
+/** `{ [key]: value }`, or nothing where the value is not there. */
+const field = <K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } =>
+  // A computed key widens to string; the value is what K stands for.
+  value === undefined ? {} : { [key]: value } as { readonly [P in K]?: V }
+
+export const corpusRow = (row: Row): CorpusRow => ({
+  id: Number(row["id"]),
+  name: String(row["name"]),
+  vectorDb: json<VectorDb>(row, "vector_db") ?? { _tag: "managed" },
+  embedder: String(row["embedder"]),
+  generation: Number(row["generation"]),
+  chunks: Number(row["chunks"])
+})
+
+export const corpusOfRow = (row: Row, names: Names): Corpus => ({
+  name: names.corpus(String(row["name"])),
+  displayName: String(row["display_name"]),
+  ...field("description", text(row, "description")),
+  vectorDb: corpusRow(row).vectorDb,
+  ...field("embeddingModel", text(row, "embedding_model")),
+  ...field("options", json<CorpusOptions>(row, "options")),
+  state: "ACTIVE",
+  filesCount: Number(row["files"]),
+  createTime: timestamp(Number(row["created"])),
+  updateTime: timestamp(Number(row["updated"]))
+})
+
+/** What is said of a file; where the caller gave no title or author, the document's own. */
+export const metadataOfRow = (row: Row): Metadata | undefined => {
+  const own = { ...field("title", text(row, "title")), ...field("author", text(row, "author")) }
+  const given = json<Metadata>(row, "metadata")
+  return given === undefined && Object.keys(own).length === 0 ? undefined : { ...own, ...given }
+}
+
+export const permissionsOfRow = (row: Row): Permissions | undefined => json<Permissions>(row, "permissions")
+
+export const fileOfRow = (row: Row, corpus: string, names: Names): RagFile => ({
+  name: names.file(corpus, String(row["name"])),
+  displayName: String(row["display_name"]),
+  ...field("description", text(row, "description")),
+  sourceUri: String(row["source_uri"]),
+  sizeBytes: Number(row["size_bytes"]),
+  state: "ACTIVE",
+  ...field("marker", json<Marker>(row, "marker")),
+  ...field("metadata", metadataOfRow(row)),
+  ...field("permissions", permissionsOfRow(row)),
+  chunks: Number(row["chunks"]),
+  tokens: Number(row["tokens"]),
+  ...field("pages", typeof row["pages"] === "number" ? row["pages"] : undefined),
+  createTime: timestamp(Number(row["created"])),
+  updateTime: timestamp(Number(row["updated"]))
+})
+
+export const operationOfRow = (row: Row, names: Names): Operation => ({
+  name: names.operation(String(row["name"])),
+  // Written from an OperationKind.
+  kind: String(row["kind"]) as OperationKind,
+  target: String(row["target"]),
+  done: row["done"] === 1,
+  ...field("progress", typeof row["progress"] === "number" ? row["progress"] : undefined),
+  ...field("error", json<NonNullable<Operation["error"]>>(row, "error")),
+  partialFailures: json<ReadonlyArray<PartialFailure>>(row, "failures") ?? [],
+  ...field("counts", json<ImportCounts>(row, "counts")),
+  ...field("deployment", json<Deployment>(row, "deployment")),
+  createTime: timestamp(Number(row["created"])),
+  updateTime: timestamp(Number(row["updated"]))
+})

@@ -1,0 +1,131 @@
+import type { SparseVector } from "../../../ports/Embedder.ts"
+import { ByteReader, ByteWriter } from "./Bytes.ts"
+
+/**
+ * A unit vector at rest: int8 components, in the smallest of three forms. No scale is kept: what is read back is
+ * the direction, and the norm of the integers makes it a unit vector again. A zero vector stays zero.
+ */
+const Form = {
+  /** Every component. */
+  dense: 0,
+  /** A bit for each component, then those that are not zero. */
+  bitmap: 1,
+  /** Each that is not zero, after its distance from the one before. */
+  gaps: 2
+} as const
+
+/** Magnitude of the largest component. */
+const levels = 127
+
+/** Quantises and packs. Lengths differ by vector; dimensions are the embedder's and not written. */
+export const packSparse = ({ components, values }: SparseVector, dimensions: number): Uint8Array => {
+  const scale = levels / largest(values)
+  const kept = new Uint16Array(components.length)
+  const integers = new Int8Array(components.length)
+  let count = 0
+  let gapBytes = 0
+  let last = -1
+  for (let i = 0; i < components.length; i++) {
+    const integer = Math.round(values[i]! * scale)
+    if (integer === 0 || Number.isNaN(integer)) continue
+    const component = components[i]!
+    kept[count] = component
+    integers[count++] = integer
+    gapBytes += component - last > 128 ? 2 : 1
+    last = component
+  }
+  const bitmap = (dimensions + 7) >> 3
+  const packed = { kept: kept.subarray(0, count), integers: integers.subarray(0, count), dimensions }
+  if (gapBytes + count <= Math.min(bitmap + count, dimensions)) return packGaps(packed)
+  return bitmap + count < dimensions ? packBitmap(packed) : packDense(packed)
+}
+
+export const packVector = (vector: Float32Array): Uint8Array => packSparse(withoutZeros(vector), vector.length)
+
+/**
+ * Writes the integers of a packed vector of so many dimensions into `into`, which is zero there: component `d` at
+ * `at + d * stride`. Gives the sum of their squares.
+ */
+export const unpackVector = (packed: Uint8Array, dimensions: number, into: Int8Array, at = 0, stride = 1): number => {
+  let squares = 0
+  const put = (component: number, byte: number): void => {
+    const value = (byte << 24) >> 24
+    into[at + component * stride] = value
+    squares += value * value
+  }
+  switch (packed[0]) {
+    case Form.dense:
+      for (let d = 0; d < dimensions; d++) put(d, packed[1 + d] as number)
+      break
+    case Form.bitmap: {
+      const bitmap = (dimensions + 7) >> 3
+      let next = 1 + bitmap
+      for (let i = 0; i < bitmap; i++) {
+        for (let bits = packed[1 + i] as number; bits !== 0; bits &= bits - 1) {
+          put(i * 8 + 31 - Math.clz32(bits & -bits), packed[next++] as number)
+        }
+      }
+      break
+    }
+    default: {
+      const reader = new ByteReader(packed)
+      reader.position = 1
+      let component = -1
+      while (!reader.done) {
+        component += reader.varint() + 1
+        put(component, packed[reader.position++] as number)
+      }
+    }
+  }
+  return squares
+}
+
+const largest = (values: Float32Array): number => {
+  let most = 0
+  for (const value of values) if (Math.abs(value) > most) most = Math.abs(value)
+  return most
+}
+
+const withoutZeros = (vector: Float32Array): SparseVector => {
+  const components = new Uint16Array(vector.length)
+  let count = 0
+  for (let i = 0; i < vector.length; i++) if (vector[i] !== 0) components[count++] = i
+  return { components: components.subarray(0, count), values: vector.filter((value) => value !== 0) }
+}
+
+/** Integers other than zero, and their components. */
+interface Quantised {
+  readonly kept: Uint16Array
+  readonly integers: Int8Array
+  readonly dimensions: number
+}
+
+const packDense = ({ dimensions, integers, kept }: Quantised): Uint8Array => {
+  const out = new Uint8Array(dimensions + 1)
+  out[0] = Form.dense
+  for (let i = 0; i < kept.length; i++) out[1 + kept[i]!] = integers[i]!
+  return out
+}
+
+const packBitmap = ({ dimensions, integers, kept }: Quantised): Uint8Array => {
+  const first = 1 + ((dimensions + 7) >> 3)
+  const out = new Uint8Array(first + kept.length)
+  out[0] = Form.bitmap
+  for (let i = 0; i < kept.length; i++) {
+    out[1 + (kept[i]! >> 3)]! |= 1 << (kept[i]! & 7)
+    out[first + i] = integers[i]!
+  }
+  return out
+}
+
+const packGaps = ({ integers, kept }: Quantised): Uint8Array => {
+  const writer = new ByteWriter()
+  writer.byte(Form.gaps)
+  let last = -1
+  for (let i = 0; i < kept.length; i++) {
+    writer.varint(kept[i]! - last - 1)
+    writer.byte(integers[i]!)
+    last = kept[i]!
+  }
+  return Uint8Array.from(writer.view())
+}

@@ -1,0 +1,124 @@
+import { Worker } from "node:worker_threads"
+import { Context, Effect, Layer, Semaphore } from "effect"
+import { ServiceError, StateError } from "../../../domain/Errors.ts"
+import { stateFailure } from "../StateFailure.ts"
+import type { CommandKind, CommandMessage, Commands, ErrorMessage, ReplyMessage } from "./Commands.ts"
+
+/** The worker's entry: beside this file in the sources, beside the bundle when built. */
+const entry = new URL(import.meta.url.endsWith(".ts") ? "./writer.worker.ts" : "./storeWriter.js", import.meta.url)
+
+/** What is new in the thread's heap between collections: commands die young, and more room only holds them longer. */
+const maxYoungGenerationSizeMb = 12
+
+/** What may wait for the writer, in units of {@link unit} UTF-16 units of text: about 64 MB. */
+const capacity = 1024
+const unit = 32 * 1024
+
+/**
+ * The one way to change the store: commands to a worker thread, which commits those that come in together as one
+ * transaction. A command that has returned is durable. When the writer falls behind, `send` waits.
+ */
+export class Writer extends Context.Service<Writer, {
+  readonly send: <K extends CommandKind>(kind: K, payload: Commands[K]["in"]) => Effect.Effect<Commands[K]["out"], ServiceError>
+}>()("sluice/embedded/store/Writer") {
+  /** The thread starts with the first command and ends, all commands done, with the scope. */
+  static readonly layer = (dataDir: string): Layer.Layer<Writer> =>
+    Layer.effect(
+      Writer,
+      Effect.gen(function*() {
+        const room = yield* Semaphore.make(capacity)
+        const thread = yield* Effect.acquireRelease(
+          Effect.sync(() => new WriterThread(dataDir)),
+          (thread) => Effect.promise(() => thread.close())
+        )
+        return Writer.of({
+          send: (kind, payload) => room.withPermits(sizeOf(payload))(thread.send(kind, payload))
+        })
+      })
+    )
+}
+
+/** What a command takes of {@link capacity}. */
+const sizeOf = (payload: Commands[CommandKind]["in"]): number => {
+  if (!("file" in payload)) return 1
+  const characters = payload.file.chunks.reduce((sum, chunk) => sum + chunk.text.length, 0)
+  return Math.min(capacity, 1 + Math.floor(characters / unit))
+}
+
+type Resume = (reply: Effect.Effect<unknown, ServiceError>) => void
+
+class WriterThread {
+  readonly #dataDir: string
+  readonly #waiting = new Map<number, Resume>()
+  /** Commands of this turn of the event loop, which go together. */
+  #outbox: Array<CommandMessage> = []
+  #worker: Worker | undefined
+  #next = 0
+
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir
+  }
+
+  send<K extends CommandKind>(kind: K, payload: Commands[K]["in"]): Effect.Effect<Commands[K]["out"], ServiceError> {
+    return Effect.callback<unknown, ServiceError>((resume) => {
+      const id = this.#next++
+      this.#waiting.set(id, resume)
+      if (this.#outbox.length === 0) setImmediate(() => this.#flush())
+      // Kind and payload belong together by the signature of this method.
+      this.#outbox.push({ id, kind, payload } as CommandMessage)
+    }).pipe(
+      // The worker answers each kind with its own `out`: Committer's handlers are typed by the same table.
+      Effect.map((value) => value as Commands[K]["out"])
+    )
+  }
+
+  #flush(): void {
+    const commands = this.#outbox
+    this.#outbox = []
+    if (commands.length > 0) this.#start().postMessage(commands)
+  }
+
+  async close(): Promise<void> {
+    this.#flush()
+    const worker = this.#worker
+    if (worker === undefined) return
+    const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()))
+    worker.postMessage("close")
+    await ended
+  }
+
+  #start(): Worker {
+    if (this.#worker !== undefined) return this.#worker
+    const worker = new Worker(entry, { workerData: { dataDir: this.#dataDir }, name: "sluice-writer", resourceLimits: { maxYoungGenerationSizeMb } })
+    worker.on("message", (replies: ReadonlyArray<ReplyMessage>) => {
+      for (const reply of replies) {
+        this.#settle(reply.id, reply.ok ? Effect.succeed(reply.value) : Effect.fail(asError(reply.error)))
+      }
+    })
+    worker.on("error", (cause) => this.#lost(worker, cause))
+    worker.on("exit", () => this.#lost(worker, undefined))
+    this.#worker = worker
+    return worker
+  }
+
+  /** The thread is gone; what it had not answered may or may not be written, and the next command starts another. */
+  #lost(worker: Worker, cause: unknown): void {
+    if (this.#worker === worker) this.#worker = undefined
+    this.#outbox = []
+    for (const id of this.#waiting.keys()) {
+      this.#settle(id, Effect.fail(new ServiceError({ code: "ABORTED", message: "the store's writer stopped", cause })))
+    }
+  }
+
+  #settle(id: number, reply: Effect.Effect<unknown, ServiceError>): void {
+    const resume = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    resume?.(reply)
+  }
+}
+
+const asError = (error: ErrorMessage): ServiceError => {
+  if (error._tag === "StateError") return stateFailure(new StateError(error))
+  const { code, fix, message } = error
+  return new ServiceError({ code, message, ...(fix === undefined ? {} : { fix }) })
+}

@@ -1,0 +1,103 @@
+import { join } from "node:path"
+import type { DatabaseSync } from "node:sqlite"
+import { parentPort, workerData } from "node:worker_threads"
+import { asStateError, databaseFile, openDatabase } from "../../../state/Database.ts"
+import type { CommandMessage, ReplyMessage } from "./Commands.ts"
+import { Committer } from "./Committer.ts"
+
+/**
+ * The writer's thread: takes commands from the main thread, commits those that came in meanwhile as one group, and
+ * merges segments when nothing comes any more.
+ */
+
+/** Commands of one group: bounds how long the database is locked. */
+const groupSize = 512
+
+/** Milliseconds without a command after which segments are merged in earnest: while files come in, it would be for nothing. */
+const quietTime = 200
+
+const port = parentPort
+if (port === null) throw new Error("writer.worker runs as a worker thread")
+// Set by Writer.ts, which starts this thread.
+const { dataDir } = workerData as { readonly dataDir: string }
+const path = join(dataDir, databaseFile)
+
+let opened: Committer | undefined
+let database: DatabaseSync | undefined
+
+/** Opens the database when there is something to write; where that fails, the next turn tries again. */
+const committer = (): Committer => {
+  if (opened !== undefined) return opened
+  const db = openDatabase(dataDir)
+  database = db
+  // Pages that many commits touch are copied into the database once for all of them.
+  db.exec("PRAGMA wal_autocheckpoint = 4000")
+  opened = new Committer(db, path)
+  opened.tidy(Date.now() * 1000)
+  return opened
+}
+
+const waiting: Array<CommandMessage> = []
+let scheduled = false
+let delay = quietTime
+/** No more commands come: the thread ends when those it has are done. */
+let closing = false
+let quiet: NodeJS.Timeout | undefined
+
+const schedule = (): void => {
+  clearTimeout(quiet)
+  if (scheduled) return
+  scheduled = true
+  setImmediate(turn)
+}
+
+const turn = (): void => {
+  scheduled = false
+  reply(commit(waiting.splice(0, groupSize)))
+  if (merge("busy") || waiting.length > 0) schedule()
+  else settle()
+}
+
+/** Merges after a pause, step by step, unless a command comes in between. */
+const settle = (pause = delay): void => {
+  quiet = setTimeout(() => {
+    if (merge("idle")) settle(0)
+    // Closed here and not by the end of the thread, where the order of things is not ours.
+    else if (closing) database?.close()
+  }, pause)
+}
+
+const commit = (group: ReadonlyArray<CommandMessage>): ReadonlyArray<ReplyMessage> => {
+  if (group.length === 0) return []
+  try {
+    return committer().commit(group)
+  } catch (cause) {
+    const { fix, message, problem } = asStateError(cause, path)
+    return group.map(({ id }) => ({ id, ok: false, error: { _tag: "StateError", problem, message, fix } }))
+  }
+}
+
+/** Merging is housekeeping: where it fails, the next write meets the same trouble and reports it. */
+const merge = (pace: "busy" | "idle"): boolean => {
+  try {
+    return opened?.merge(pace) ?? false
+  } catch {
+    return false
+  }
+}
+
+const reply = (replies: ReadonlyArray<ReplyMessage>): void => {
+  if (replies.length > 0) port.postMessage(replies)
+}
+
+port.on("message", (message: ReadonlyArray<CommandMessage> | "close") => {
+  if (message === "close") {
+    port.close()
+    closing = true
+    delay = 0
+    schedule()
+    return
+  }
+  for (const command of message) waiting.push(command)
+  schedule()
+})

@@ -1,0 +1,18 @@
+import { Effect, Result } from "effect"
+import type { ServiceError } from "../../domain/Errors.ts"
+import type { Page, PageRequest } from "../../ports/Paging.ts"
+
+export const pageQuery = ({ size, token }: PageRequest): { readonly pageSize?: number; readonly pageToken?: string } => ({
+  ...(size === undefined ? {} : { pageSize: size }),
+  ...(token === undefined ? {} : { pageToken: token })
+})
+
+export const pageOf = <W, A>(
+  items: ReadonlyArray<W> | undefined,
+  nextToken: string | undefined,
+  decode: (wire: W) => Result.Result<A, ServiceError>
+): Effect.Effect<Page<A>, ServiceError> =>
+  Effect.map(Effect.fromResult(Result.all((items ?? []).map(decode))), (items) => ({
+    items,
+    ...(nextToken === undefined || nextToken === "" ? {} : { nextToken })
+  }))

@@ -1,0 +1,50 @@
+import { Effect, Stream } from "effect"
+import { type Answer, type AnswerPart, unsupportedText } from "../../domain/Answer.ts"
+import { Generator, type GroundedRequest } from "../../ports/Generator.ts"
+import { answerFromWire, groundedQuestionToWire, joinResponses } from "../../wire/rag/Grounding.ts"
+import type { Selection } from "../../wire/rag/Retrievals.ts"
+import type { GenerateContent } from "./GenerateContent.ts"
+
+export interface RagStoreOptions {
+  readonly generation: GenerateContent["Service"]
+  readonly model: string
+  /** The corpus, and how to search it. */
+  readonly selection: Selection
+}
+
+/**
+ * Grounding by the service itself: the model searches the corpus with its own queries, and the service says which
+ * stretch of the answer rests on which chunk. The contexts of a request narrow the search to their files; without any,
+ * the whole selection is searched.
+ *
+ * The evidence comes at the end of a stream, and nothing is shown before it: `stream` gives the text in one piece.
+ */
+export const make = ({ generation, model, selection }: RagStoreOptions): Generator["Service"] => {
+  const bodyOf = ({ contexts, instruction, question, sampling }: GroundedRequest) => {
+    const files = [...new Set(contexts.map(({ file }) => file))]
+    return Effect.fromResult(groundedQuestionToWire({
+      question,
+      selection: files.length === 0 ? selection : { ...selection, files },
+      ...(instruction === undefined ? {} : { instruction }),
+      ...(sampling === undefined ? {} : { sampling })
+    }))
+  }
+  const answerOf = (response: Parameters<typeof answerFromWire>[2]) =>
+    Effect.map(Effect.fromResult(answerFromWire(selection.corpus, model, response)), groundedOnly)
+
+  return Generator.of({
+    model,
+    answer: Effect.fn("RagStoreGenerator.answer")(function*(request: GroundedRequest) {
+      return yield* answerOf(yield* generation.generate(model, yield* bodyOf(request)))
+    }),
+    stream: (request) =>
+      Stream.unwrap(Effect.map(bodyOf(request), (body) => Stream.fromEffect(Stream.runCollect(generation.stream(model, body))))).pipe(
+        Stream.mapEffect((chunks) => answerOf(joinResponses(chunks))),
+        Stream.flatMap((answer) => Stream.fromIterable<AnswerPart>([{ _tag: "text", text: answer.text }, { _tag: "done", answer }]))
+      )
+  })
+}
+
+/** What the model says without evidence from the corpus is not shown. */
+const groundedOnly = (answer: Answer): Answer =>
+  answer.grounded ? answer : { ...answer, text: unsupportedText, citations: [], supports: [] }

@@ -1,0 +1,101 @@
+import { Clock, Effect, Predicate, Stream } from "effect"
+import type { HttpClientError, HttpClientResponse } from "effect/http"
+import { ServiceError } from "../../domain/Errors.ts"
+import { retryAfterOf, transportErrorOf } from "../../net/HttpErrors.ts"
+import { redactText } from "../../net/Redact.ts"
+import { errorFromWire } from "../../wire/Errors.ts"
+import { withFix } from "./Fixes.ts"
+import { Unanswered } from "./Unanswered.ts"
+
+/** Bytes of an answer read into memory. */
+const maxAnswer = 64 * 1024 * 1024
+const maxErrorBody = 64 * 1024
+
+/** What a failed answer says. The service may have acted on a request that it, or a proxy, gave up on. */
+export const failureOf = Effect.fnUntraced(function*(
+  what: string,
+  project: string,
+  response: HttpClientResponse.HttpClientResponse
+) {
+  const text = yield* bounded(response, maxErrorBody).pipe(
+    Effect.timeout("10 seconds"),
+    Effect.orElseSucceed(() => "")
+  )
+  const now = yield* Clock.currentTimeMillis
+  const said = errorFromWire(response.status, parsed(text), retryAfterOf(response.headers, now))
+  const error = withFix(
+    new ServiceError({
+      code: said.code,
+      message: `${what} answered ${response.status}: ${redactText(said.message)}`,
+      ...(said.fix === undefined ? {} : { fix: redactText(said.fix) }),
+      ...(said.reason === undefined ? {} : { reason: redactText(said.reason, [], 100) }),
+      ...(said.retryAfter === undefined ? {} : { retryAfter: said.retryAfter }),
+      ...(said.violations === undefined ? {} : {
+        violations: said.violations.slice(0, 50).map(({ description, field }) => ({
+          field: redactText(field, [], 200),
+          description: redactText(description)
+        }))
+      })
+    }),
+    project
+  )
+  return ambiguous.has(response.status) ? new Unanswered({ error }) : error
+})
+
+const ambiguous = new Set([408, 499, 500, 502, 503, 504])
+
+const unconnected = new Set([
+  "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"
+])
+
+export const unsent = (error: HttpClientError.HttpClientError, what: string): ServiceError | Unanswered => {
+  const failure = transportErrorOf(what, error)
+  if (failure.code === "INVALID_ARGUMENT") return failure
+  const reason = error.reason
+  const connected = !("cause" in reason) || !hasCode(reason.cause, unconnected)
+  return connected ? new Unanswered({ error: failure }) : failure
+}
+
+const hasCode = (cause: unknown, codes: ReadonlySet<string>, depth = 0): boolean =>
+  Predicate.isObject(cause) && depth < 5 &&
+  (("code" in cause && typeof cause.code === "string" && codes.has(cause.code)) ||
+    ("cause" in cause && hasCode(cause.cause, codes, depth + 1)))
+
+/** JSON, bounded; what is not JSON was cut short on its way, or is a proxy's page. */
+export const readJson = Effect.fnUntraced(function*(what: string, response: HttpClientResponse.HttpClientResponse) {
+  const text = yield* bounded(response, maxAnswer).pipe(Effect.mapError((error) =>
+    error === "large"
+      ? new ServiceError({ code: "OUT_OF_RANGE", message: `${what} answered with more than ${maxAnswer} bytes` })
+      : transportErrorOf(what, error)
+  ))
+  const value = text.trim() === "" ? {} : parsed(text)
+  return value === undefined
+    ? yield* new ServiceError({ code: "UNAVAILABLE", message: `${what} answered something that is not JSON, or only part of it` })
+    : value
+})
+
+const bounded = (
+  response: HttpClientResponse.HttpClientResponse,
+  max: number
+): Effect.Effect<string, HttpClientError.HttpClientError | "large"> =>
+  Effect.suspend(() => {
+    const parts: Array<Uint8Array> = []
+    let length = 0
+    return response.stream.pipe(
+      Stream.runForEach((part) => {
+        length += part.length
+        if (length > max) return Effect.fail("large" as const)
+        parts.push(part)
+        return Effect.void
+      }),
+      Effect.map(() => Buffer.concat(parts).toString("utf8"))
+    )
+  })
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}

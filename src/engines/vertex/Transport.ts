@@ -1,0 +1,174 @@
+import { Context, Duration, Effect, Layer } from "effect"
+import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { ServiceError, type StateError } from "../../domain/Errors.ts"
+import { GoogleAuth, sendAuthorized } from "../../net/GoogleAuth.ts"
+import { retry, type RetryOptions } from "../../net/Retry.ts"
+import { Quota } from "../../ports/Quota.ts"
+import type { ApiVersion } from "../../wire/Message.ts"
+import { decodeResponse, encodeQuery, encodeRequest, path, type Route } from "../../wire/Routes.ts"
+import { type Endpoint, endpointOf } from "./Endpoint.ts"
+import { withFix } from "./Fixes.ts"
+import { failureOf, readJson, unsent } from "./Responses.ts"
+import { answered, Unanswered } from "./Unanswered.ts"
+
+export interface TransportOptions {
+  readonly project: string
+  readonly location: string
+  /** In the place of the location's own host. Plain http for this machine only. */
+  readonly baseUrl?: string
+  /**
+   * Credentials for a `baseUrl` that is not Google's. Google credentials go to googleapis.com and nowhere else. Default
+   * none.
+   */
+  readonly auth?: GoogleAuth["Service"]
+  /** Milliseconds for one call, its answer included. Default 60,000. */
+  readonly timeoutMs?: number
+  readonly retry?: RetryOptions
+  /** Requests a minute, where the project has other quotas than the usual ones. */
+  readonly perMinute?: Partial<Record<Bucket, number>>
+}
+
+/** Calls that draw from the same quota of a project in a region. */
+export type Bucket = "management" | "retrieve" | "generate"
+
+/** The service's own defaults for retrieval-augmented generation; generation is limited by the model and varies. */
+export const usualPerMinute: Readonly<Record<Bucket, number>> = { management: 60, retrieve: 1500, generate: 1500 }
+
+/** v1 lacks hybrid search and two vector databases. */
+export const version: ApiVersion = "v1beta1"
+
+/** Most milliseconds that a service may stop everybody for. */
+const maxPause = 120_000
+
+/** One call of the API's table. */
+export interface Call<P extends string, Q, B, R> {
+  readonly route: Route<P, Q, B, R>
+  readonly params: { readonly [K in P]: string }
+  readonly query?: Q & object
+  readonly body?: B & object
+  /** Default `management`. */
+  readonly bucket?: Bucket
+  readonly timeoutMs?: number
+}
+
+/** A request that is not one of JSON for JSON. */
+export interface Outgoing {
+  /** Names the call in messages: `UploadRagFile`. */
+  readonly what: string
+  readonly request: HttpClientRequest.HttpClientRequest
+  /** Absent: it is the second part of a call that was counted. */
+  readonly bucket?: Bucket
+  /** The bucket that a request to slow down pauses, where the caller took a turn of its own. */
+  readonly paused?: string
+  readonly timeoutMs?: number
+  /** Failures are read too: they may be those of something behind the service. */
+  readonly failuresToo?: true
+}
+
+/** The HTTP side of the hosted engine: quotas, credentials, timeouts, retries, errors. */
+export class Transport extends Context.Service<Transport, {
+  readonly project: string
+  readonly location: string
+  /** `projects/{project}/locations/{location}` */
+  readonly parent: string
+  readonly endpoint: Endpoint
+  /** Calls a method that may be called again when no answer came, and does so as long as that may help. */
+  readonly call: <P extends string, Q, B, R>(call: Call<P, Q, B, R>) => Effect.Effect<R, ServiceError>
+  /** Calls a method that must not be called twice, and leaves it to `once` whether to call it again. */
+  readonly callOnce: <P extends string, Q, B, R>(call: Call<P, Q, B, R>) => Effect.Effect<R, ServiceError | Unanswered>
+  /**
+   * Sends one request, once, within quota and timeout, and reads a successful answer with `read`; the timeout covers both.
+   */
+  readonly send: <A>(
+    outgoing: Outgoing,
+    read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, ServiceError>
+  ) => Effect.Effect<A, ServiceError | Unanswered>
+  readonly retry: <A, R>(effect: Effect.Effect<A, ServiceError, R>) => Effect.Effect<A, ServiceError, R>
+}>()("sluice/hosted/Transport") {}
+
+export const make = Effect.fnUntraced(function*(options: TransportOptions) {
+  const { location, project } = options
+  const endpoint = yield* Effect.fromResult(endpointOf(location, options.baseUrl))
+  const client = yield* HttpClient.HttpClient
+  const quota = yield* Quota
+  const auth = endpoint.google ? yield* GoogleAuth : options.auth ?? GoogleAuth.anonymous
+  const retried = retry(options.retry)
+
+  const send = Effect.fnUntraced(function*<A>(
+    outgoing: Outgoing,
+    read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, ServiceError>
+  ): Effect.fn.Return<A, ServiceError | Unanswered> {
+    const { bucket } = outgoing
+    const shared = outgoing.paused ?? `${endpoint.host}/${project}/${location}/${bucket ?? "management"}`
+    const what = `${outgoing.what} of ${endpoint.host}`
+    const timeout = Duration.millis(outgoing.timeoutMs ?? options.timeoutMs ?? 60_000)
+
+    if (bucket !== undefined) {
+      yield* quota.take(shared, options.perMinute?.[bucket] ?? usualPerMinute[bucket]).pipe(Effect.mapError(quotaLost))
+    }
+    return yield* sendAuthorized(client, auth, outgoing.request).pipe(
+      Effect.mapError((error) => error._tag === "ServiceError" ? withFix(error, project) : unsent(error, what)),
+      Effect.flatMap((response) =>
+        (response.status >= 200 && response.status < 300) || outgoing.failuresToo === true
+          // Whatever is wrong with the answer, the service has acted.
+          ? Effect.mapError(read(response), (error) => new Unanswered({ error }))
+          : Effect.flatMap(failureOf(what, project, response), Effect.fail)
+      ),
+      Effect.timeoutOrElse({
+        duration: timeout,
+        orElse: () => Effect.fail(new Unanswered({ error: new ServiceError({
+          code: "DEADLINE_EXCEEDED",
+          message: `${what} did not answer within ${Duration.format(timeout)}`
+        }) }))
+      }),
+      Effect.tapError((failure) => {
+        const { code, retryAfter } = failure._tag === "Unanswered" ? failure.error : failure
+        const slowDown = code === "RESOURCE_EXHAUSTED" || code === "UNAVAILABLE"
+        return slowDown && retryAfter !== undefined
+          ? quota.pause(shared, Math.min(retryAfter, maxPause)).pipe(Effect.mapError(quotaLost))
+          : Effect.void
+      })
+    )
+  })
+
+  const json = Effect.fnUntraced(function*<P extends string, Q, B, R>({ body, bucket, params, query, route, timeoutMs }: Call<P, Q, B, R>) {
+    const where = yield* Effect.fromResult(path(route, version, params))
+    const url = `${endpoint.baseUrl}${where}${query === undefined ? "" : encodeQuery(route, query)}`
+    const content = body === undefined ? undefined : yield* Effect.fromResult(encodeRequest(route, version, body))
+    const request = HttpClientRequest.make(route.verb)(url).pipe(
+      HttpClientRequest.acceptJson,
+      content === undefined ? (self) => self : HttpClientRequest.bodyJsonUnsafe(content)
+    )
+    const what = route.rpc.slice(route.rpc.indexOf(".") + 1)
+    const outgoing = { what, request, bucket: bucket ?? "management", ...(timeoutMs === undefined ? {} : { timeoutMs }) }
+    return {
+      ask: send(outgoing, (response) => readJson(`${what} of ${endpoint.host}`, response)),
+      decode: (answer: unknown): Effect.Effect<R, ServiceError> => Effect.fromResult(decodeResponse(route, answer))
+    }
+  })
+
+  return Transport.of({
+    project,
+    location,
+    parent: `projects/${project}/locations/${location}`,
+    endpoint,
+    call: Effect.fnUntraced(function*(call) {
+      const { ask, decode } = yield* json(call)
+      return yield* decode(yield* retried(answered(ask)))
+    }),
+    callOnce: Effect.fnUntraced(function*(call) {
+      const { ask, decode } = yield* json(call)
+      // It was done, whatever came back.
+      return yield* Effect.mapError(decode(yield* ask), (error) => new Unanswered({ error }))
+    }),
+    send,
+    retry: retried
+  })
+})
+
+export const layer = (
+  options: TransportOptions
+): Layer.Layer<Transport, ServiceError, HttpClient.HttpClient | GoogleAuth | Quota> => Layer.effect(Transport, make(options))
+
+export const quotaLost = (error: StateError): ServiceError =>
+  new ServiceError({ code: "FAILED_PRECONDITION", message: `quotas cannot be kept: ${error.message}`, fix: error.fix })

@@ -1,0 +1,56 @@
+import type { Context } from "../domain/Retrieval.ts"
+import { evidenceFor } from "./extractive/Evidence.ts"
+import { questionOf } from "./extractive/Question.ts"
+import { unitsOf } from "./extractive/Units.ts"
+
+/** A stretch of a context's text (UTF-16), and how far it supports a statement, 0..1. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+  readonly confidence: number
+}
+
+/** Weighted share of a statement's terms that a span must have to count as its evidence. */
+const minCoverage = 0.4
+
+/** Where a context says `quote`: white space, case and the shape of quotation marks apart, to the letter. */
+export const findQuote = (context: Context, quote: string): Span | undefined => {
+  const wanted = fold(quote.trim()).text
+  if (wanted.length < 3) return undefined
+  const { text, offsets } = fold(context.text)
+  const at = text.indexOf(wanted)
+  return at === -1
+    ? undefined
+    : { start: offsets[at]!, end: offsets[at + wanted.length - 1]! + 1, confidence: 1 }
+}
+
+/** A text for comparing, and where in the original each of its UTF-16 units was. */
+const fold = (original: string): { readonly text: string; readonly offsets: ReadonlyArray<number> } => {
+  const offsets: Array<number> = []
+  let text = ""
+  for (let at = 0; at < original.length; at++) {
+    const unit = original[at]!
+    const lower = unit.toLowerCase()
+    const folded = /\s/.test(unit) ? " " : /["'“”„«»‘’]/.test(unit) ? "'" : lower.length === 1 ? lower : unit
+    if (folded === " " && text.endsWith(" ")) continue
+    text += folded
+    offsets.push(at)
+  }
+  return { text, offsets }
+}
+
+/** The sentence of a context that best supports a statement, if one does. Numbers of the statement must stand in the context. */
+export const findSupport = (context: Context, statement: string): Span | undefined => {
+  const question = questionOf(statement)
+  const units = unitsOf(context, 0)
+  const numbers = statement.match(/\p{N}+/gu) ?? []
+  if (!numbers.every((number) => context.text.includes(number))) return undefined
+  const { evidence } = evidenceFor({ ...question, type: "other" }, [context], units)
+  let best: Span | undefined
+  for (const { unit, covered } of evidence) {
+    if (covered >= minCoverage && covered > (best?.confidence ?? 0)) {
+      best = { start: unit.start, end: unit.end, confidence: Math.round(Math.min(1, covered) * 1000) / 1000 }
+    }
+  }
+  return best
+}

@@ -1,0 +1,91 @@
+import { isCjkStopWord, stopWordsOf } from "./StopWords.ts"
+import { foldedWords, isCjk, normalize, rawWords, stem } from "./Words.ts"
+
+/** What kind of answer the question's form asks for. */
+export type AnswerType = "number" | "date" | "person" | "other"
+
+export interface Term {
+  /** A stem, or a normalised CJK word. */
+  readonly key: string
+  readonly cjk: boolean
+  /**
+   * How much it matters before its rarity counts: 1.5 for names and numbers (an answer about another name is not an
+   * answer), 0.5 for words that only say what sort of text is wanted, 1 otherwise.
+   */
+  readonly importance: number
+  /** Of a short number, the name it belongs to: the 8 of "PEP 8" is not any 8. Longer ones, such as years, tell enough. */
+  readonly of?: string
+}
+
+export interface Question {
+  readonly terms: ReadonlyArray<Term>
+  /** Every folded word, stop words too: an answer's number or name must not be one of them. */
+  readonly words: ReadonlySet<string>
+  readonly type: AnswerType
+}
+
+const generic = new Set(
+  `details guideline guidelines information policies policy procedure procedures process regel regeln requirements
+  richtlinie richtlinien rule rules say says steps way ways`.split(/\s+/)
+)
+const cjkWords = new Intl.Segmenter("zh", { granularity: "word" })
+
+/** UTF-16 units of a question that are read; what is longer is no question. */
+const maxQuestion = 2000
+
+export const questionOf = (asked: string): Question => {
+  const text = asked.slice(0, maxQuestion)
+  const raw = rawWords(text)
+  const stop = stopWordsOf(raw.map(({ word }) => word))
+  const terms = new Map<string, Term>()
+  let name: { readonly key: string; readonly end: number } | undefined
+  raw.forEach(({ word, at }, index) => {
+    const normal = normalize(word)
+    if (isCjk(normal)) {
+      for (const { segment } of cjkWords.segment(normal)) {
+        if (!isCjkStopWord(segment)) terms.set(segment, { key: segment, cjk: true, importance: 1 })
+      }
+      return
+    }
+    if (stop.has(normal.replace(/['’]s$/, ""))) return
+    const key = stem(normal)
+    const capital = index > 0 && /^\p{Lu}/u.test(word) && !/[.?!]\s*$/.test(text.slice(0, at))
+    const importance = generic.has(normal) ? 0.5 : capital || /\p{N}/u.test(word) ? 1.5 : 1
+    const of = /^\p{N}{1,3}$/u.test(word) && name !== undefined && /^[\s-]$/.test(text.slice(name.end, at)) ? { of: name.key } : {}
+    terms.set(key, { key, cjk: false, importance: Math.max(importance, terms.get(key)?.importance ?? 0), ...of })
+    name = capital ? { key, end: at + word.length } : undefined
+  })
+  return { terms: [...terms.values()], words: new Set(foldedWords(text)), type: typeOf(text) }
+}
+
+const cues: ReadonlyArray<readonly [AnswerType, RegExp]> = [
+  ["date", /\b(?:when|what (?:year|date|day|time|month|century)|which (?:year|day|month|date)|wann|welche[mns]? (?:jahr|tag|monat|datum|uhrzeit)|quand|quelle (?:année|date|heure)|cuándo|qué (?:año|fecha|día)|quando|wanneer)\b|什么时候|何时|哪(?:一)?年|几(?:月|点|号)|いつ|何(?:年|月|曜日|日|時)/iu],
+  ["number", /\b(?:how (?:many|much|long|old|far|often|tall|high|large|big|fast|deep|wide|heavy)|what (?:percentage|percent|number|amount|rate|price|cost|size|is the (?:price|cost|number|limit|maximum|minimum|percentage|population))|wie (?:viele?|lange|oft|hoch|gro(?:ß|ss)|alt|weit|teuer|schnell)|wieviele?|combien|cuánt[oa]s?|quant[oaie]s?|hoeveel)\b|多少|几[个位名次天年人种]|多[久长大高远]|いくつ|いくら|何(?:人|個|回|件|%|パーセント|円|歳|本|枚)|どのくらい|どれくらい/iu],
+  ["person", /\b(?:who|whom|whose|wer|wem|wen|qui|quién|quiénes|chi|quem)\b|谁|誰|だれ/iu]
+]
+
+const typeOf = (text: string): AnswerType => cues.find(([, cue]) => cue.test(text))?.[0] ?? "other"
+
+const spelledNumber =
+  /\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|half|third|quarter|once|twice|dozen|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|deux|trois|quatre|cinq|dix|dos|tres|cuatro|cinco|diez)\b|[一二三四五六七八九十百千万億亿两]/iu
+const dateWord =
+  /\bmay \d|\d(?:st|nd|rd|th)? may\b|\b(?:1\d{3}|20\d\d)\b|\b\d{1,2}[:.]\d{2}\b|\d{1,2}[./]\d{1,2}\.?|\b(?:jan|feb|mar|apr|june?|july?|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)(?:uary|ruary|ch|il|ust|tember|ober|ember|day)?\b|\b(?:januar|februar|märz|april|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b|\d\s*(?:年|月|日|時|时|点|am|pm|uhr)|世纪|世紀|century|jahrhundert|daily|weekly|monthly|annually|yearly|every|before|after|täglich|jährlich|monatlich|毎|每/iu
+
+/** Whether a quote holds an answer of the type that the question did not bring along itself. */
+export const holdsType = (question: Question, quote: string): boolean => {
+  switch (question.type) {
+    case "number":
+      return spelledNumber.test(quote) || bringsNumber(question, quote)
+    case "date":
+      return dateWord.test(quote)
+    case "person":
+      return rawWords(quote).some(({ word }) =>
+        isCjk(word) || (/^\p{Lu}/u.test(word) && !question.words.has(stem(normalize(word))))
+      )
+    case "other":
+      return true
+  }
+}
+
+const bringsNumber = (question: Question, quote: string): boolean =>
+  foldedWords(quote).some((word) => /\p{N}/u.test(word) && !question.words.has(word))

@@ -1,0 +1,72 @@
+import type { EmbeddingTask, SparseVector } from "../../ports/Embedder.ts"
+import { grown } from "../../text/WordTable.ts"
+import { dimensions } from "./Features.ts"
+import { sparseUnit } from "./SparseUnit.ts"
+import { forgetIfFull, otherWordOf, remembered, wordOf } from "./WordMemory.ts"
+import { forEachWord } from "./Words.ts"
+
+/**
+ * The vector of a text: what its words add, each by 1 + ln of how often it occurs, cut to the largest components and
+ * scaled to length 1. The same text gives the same numbers on every machine; nothing is learnt or remembered that
+ * could change them. A text without words gives the zero vector.
+ */
+export const embedHashedSparse = (text: string, task: EmbeddingTask): SparseVector => {
+  forgetIfFull()
+  forEachWord(text, countPlain, countOther)
+  sumUp()
+  const distinct = seen.length
+  seen.length = 0
+  const keep = task === "query" ? mostKept : leastKept + Math.round(distinct * keptPerWord)
+  return sparseUnit(sums, Math.min(mostKept, keep))
+}
+
+/** {@link embedHashedSparse} with its zeros. */
+export const embedHashed = (text: string, task: EmbeddingTask): Float32Array => {
+  const { components, values } = embedHashedSparse(text, task)
+  const vector = new Float32Array(dimensions)
+  for (let i = 0; i < components.length; i++) vector[components[i]!] = values[i]!
+  return vector
+}
+
+/**
+ * How many components a vector keeps, a text of 200 tokens about 300. The small ones are sums of chance collisions:
+ * dropping them costs little quality. Questions are not stored, and keep more.
+ */
+const leastKept = 128
+const mostKept = 512
+const keptPerWord = 1.5
+
+/** Next to the stem's 1. The n-grams together are as long a vector as the stem. */
+const wholeWordWeight = 0.5
+
+/** What is added to a dimension at twice its number, what is subtracted next to it. */
+const sums = new Float64Array(2 * dimensions)
+/** Numbers of the words of the text at hand, and by number how often each occurs in it: 0 between texts. */
+const seen: Array<number> = []
+let counts = new Uint32Array(1 << 12)
+
+const count = (word: number): void => {
+  while (word >= counts.length) counts = grown(counts)
+  if (counts[word]!++ === 0) seen.push(word)
+}
+const countPlain = (bytes: Uint8Array, start: number, end: number, hash: number): void =>
+  count(wordOf(bytes, start, end, hash))
+const countOther = (surface: string): void => count(otherWordOf(surface))
+
+/** Adds up the features of all words seen. */
+const sumUp = (): void => {
+  const { slots, starts, weights } = remembered()
+  sums.fill(0)
+  for (let i = 0; i < seen.length; i++) {
+    const word = seen[i]!
+    const weight = weights[word]! * (1 + Math.log(counts[word]!))
+    counts[word] = 0
+    const start = starts[word]!
+    const end = starts[word + 1]!
+    sums[slots[start]!]! += weight
+    if (end === start + 1) continue
+    sums[slots[start + 1]!]! += weight * wholeWordWeight
+    const gramWeight = weight / Math.sqrt(end - start - 2)
+    for (let gram = start + 2; gram < end; gram++) sums[slots[gram]!]! += gramWeight
+  }
+}

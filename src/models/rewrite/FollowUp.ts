@@ -1,0 +1,33 @@
+import { normalize, rawWords } from "../extractive/Words.ts"
+
+/** Words that point at something said before, or go on from it. Folded as {@link normalize} folds. */
+const pointing = new Set(
+  `it its they them their that those these this he him his she her there then also too instead ones same otherwise
+  er sie ihn ihm ihr ihre ihren ihrem ihrer dies dies diese dieser dieses diesem diesen das dort dafur davon dabei damit dazu dann auch sonst
+  il elle ils elles lui leur leurs ce cela ca celui celle ceux celles y en aussi alors sinon
+  el ella ellos ellas eso esa ese esos esas esto esta este alli ahi tambien entonces
+  lui lei loro quello quella quelli quelle questo questa ci anche allora
+  ele ela eles elas isso isto aquilo la tambem entao`.split(/\s+/)
+)
+
+/** How a question begins that goes on from another. */
+const goingOn = new Set("and or but what how und oder aber was wie et ou mais comment y o pero e ma mas come como".split(" "))
+const about = new Set("about with mit sur con com ist".split(" "))
+
+/** With so few words a question names no more than what differs from the one before. */
+const fewWords = 3
+/** A question of more words than this says by itself what it is about, pronouns or not. */
+const manyWords = 12
+
+/** Whether a question can only be understood from those before it. */
+export const isFollowUp = (question: string): boolean => {
+  const words = rawWords(question).map(({ word }) => normalize(word))
+  const [first = "", second = ""] = words
+  if (words.length <= fewWords) return true
+  if (words.length > manyWords) return false
+  if (goingOn.has(first) && (about.has(second) || !asks.has(first))) return true
+  return words.some((word) => pointing.has(word))
+}
+
+/** Of the words that may go on from a question, those that more often begin one of their own. */
+const asks = new Set("what how was wie comment come como".split(" "))

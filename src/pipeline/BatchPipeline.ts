@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto"
+import { Effect, Stream } from "effect"
+import type { BatchJob } from "../domain/batch/BatchPrediction.ts"
+import type { ServiceError } from "../domain/Errors.ts"
+import { Generator } from "../ports/Generator.ts"
+import { generateStage, retrieveFrom } from "./AskPipeline.ts"
+import type { BatchQuestion } from "./batch/Questions.ts"
+import type { Pipeline } from "./Pipeline.ts"
+import { corpusOf } from "./RunPipeline.ts"
+import type { BatchSettings } from "./schema/StageSettings.ts"
+import { Models } from "./Services.ts"
+import { answerByJob, answerNow, type BatchAnswered, type BatchRetrieved, orFailed } from "./stages/Batch.ts"
+
+export interface BatchPipelineOptions {
+  /** Says of the questions which they are: equal for equal questions. A batch job of theirs is found by it again. */
+  readonly questionsId: string
+  /** Whether a question has its answer already, and wants no other. */
+  readonly done?: (customId: string) => boolean
+  /** Questions under way at once. Default 4. */
+  readonly concurrency?: number
+  /** Told of the batch job, where there is one, as it goes on. */
+  readonly observe?: (job: BatchJob) => Effect.Effect<void>
+}
+
+/** How a pipeline answers a file of questions: by its `batch` stage, else as it answers any single one. */
+export const batchSettings = (pipeline: Pipeline): Effect.Effect<Omit<BatchSettings, "_tag">, ServiceError> => {
+  const batch = pipeline.stages.find((stage) => stage._tag === "batch")
+  if (batch !== undefined) {
+    const { _tag, ...settings } = batch
+    return Effect.succeed(settings)
+  }
+  return Effect.map(generateStage(pipeline), ({ ground: _, ...settings }) => settings)
+}
+
+/**
+ * Answers many questions from a pipeline's corpus, in their order, each with its citations or with why it has no answer.
+ * A hosted model with `staging` is asked by one batch job, which whoever comes again with the same questions finds; any
+ * other at once.
+ */
+export const batchPipeline = Effect.fn("batchPipeline")(function*<E, R>(
+  pipeline: Pipeline,
+  questions: Stream.Stream<BatchQuestion, E, R>,
+  { concurrency = 4, done = () => false, observe, questionsId }: BatchPipelineOptions
+) {
+  const { instruction, maxTokens, model, staging, ...sampling } = yield* batchSettings(pipeline)
+  const options = {
+    sampling: { ...sampling, ...(maxTokens === undefined ? {} : { maxTokens }) },
+    ...(instruction === undefined ? {} : { instruction })
+  }
+  const models = yield* Models
+  const { name } = yield* corpusOf(pipeline)
+  const retrieve = ({ carried, customId, ...question }: BatchQuestion) =>
+    Effect.map(retrieveFrom(pipeline, question), (retrieved): BatchRetrieved => ({ ...retrieved, carried, customId }))
+  if (model._tag !== "hosted" || staging === undefined) {
+    const generator = yield* models.generator(model)
+    return Stream.mapEffect(
+      Stream.filter(questions, ({ customId }) => !done(customId)),
+      (question) => orFailed(question, Effect.flatMap(retrieve(question), answerNow(options))),
+      { concurrency }
+    ).pipe(Stream.provideService(Generator, generator))
+  }
+  const id = createHash("sha256").update(JSON.stringify([questionsId, name, pipeline.stages])).digest("hex").slice(0, 16)
+  const answers = yield* answerByJob(
+    Stream.mapEffect(questions, (question) => orFailed(question, retrieve(question)), { concurrency }),
+    {
+      ...options,
+      model: model.model,
+      folder: `${staging.replace(/\/+$/, "")}/sluice-batch-${id}`,
+      displayName: `sluice ${pipeline.name.slice(0, 80)} ${id}`,
+      grounded: models.grounded,
+      ...(observe === undefined ? {} : { observe })
+    }
+  )
+  return Stream.filter(answers, ({ customId }) => !done(customId))
+})
+
+export type { BatchAnswered, BatchQuestion }

@@ -1,0 +1,57 @@
+import { Effect, type Stream } from "effect"
+import type { AnswerPart } from "../domain/Answer.ts"
+import { ServiceError } from "../domain/Errors.ts"
+import { QueryRewriter } from "../ports/QueryRewriter.ts"
+import { retrieveFrom } from "./AskPipeline.ts"
+import type { Pipeline } from "./Pipeline.ts"
+import type { ChatSettings } from "./schema/StageSettings.ts"
+import { Models } from "./Services.ts"
+import { condense, type FollowUp } from "./stages/Condense.ts"
+import type { Retrieved, RetrieveOptions } from "./stages/Retrieve.ts"
+
+/** An answer on its way. */
+export interface ConversationTurn extends Retrieved {
+  /** The answer as it is made; the last part carries the whole. */
+  readonly parts: Stream.Stream<AnswerPart, ServiceError>
+}
+
+/**
+ * Opens a conversation over a pipeline's corpus: its models are made once, and every question may lean on the
+ * exchanges it brings. The `chat` stage says how, or else the `generate` stage; a pipeline with neither is
+ * `FAILED_PRECONDITION`.
+ */
+export const chatPipeline = Effect.fn("chatPipeline")(function*(pipeline: Pipeline, overrides: RetrieveOptions = {}) {
+  const { instruction, model, turns, ...sampling } = yield* chatStage(pipeline)
+  const models = yield* Models
+  const generator = yield* models.generator(model)
+  const rewriter = yield* models.rewriter(model)
+  const alone = condense(turns === undefined ? {} : { turns })
+  return Effect.fnUntraced(function*(question: FollowUp) {
+    const standalone = yield* alone(question).pipe(Effect.provideService(QueryRewriter, rewriter))
+    const retrieved = yield* retrieveFrom(pipeline, standalone, overrides)
+    const { contexts } = retrieved
+    const parts = generator.stream({ question: standalone.question, contexts, sampling, ...(instruction === undefined ? {} : { instruction }) })
+    const turn: ConversationTurn = { ...retrieved, parts }
+    return turn
+  })
+})
+
+const chatStage = ({ name, stages }: Pipeline): Effect.Effect<Omit<ChatSettings, "_tag">, ServiceError> => {
+  const chat = stages.find((stage) => stage._tag === "chat")
+  const generate = stages.find((stage) => stage._tag === "generate")
+  if (chat !== undefined) {
+    const { _tag, ...settings } = chat
+    return Effect.succeed(settings)
+  }
+  if (generate !== undefined) {
+    const { _tag, ground: _, ...settings } = generate
+    return Effect.succeed(settings)
+  }
+  return Effect.fail(
+    new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: `pipeline ${name} has neither a chat nor a generate stage, so it cannot converse`,
+      fix: "add `- chat: {}` to stages"
+    })
+  )
+}

@@ -1,0 +1,37 @@
+import { Result } from "effect"
+import { decode } from "./file/Decode.ts"
+import { PipelineInvalid } from "./file/PipelineInvalid.ts"
+import { issueOf } from "./file/Place.ts"
+import type { Pipeline, PipelineFile } from "./Pipeline.ts"
+
+type WrittenStage = NonNullable<PipelineFile["stages"]>[number]
+type Only<K extends string> = Extract<WrittenStage, { readonly [P in K]: unknown }>
+
+type Answering = Only<"generate"> | Only<"chat"> | Only<"batch">
+
+/** `retrieve`, then any rankers, then what answers, one of each at most: another order does not compile. */
+type StagesInOrder =
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering, Answering]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering, Answering, Answering]
+
+/** A pipeline as a program writes it: what the file says, with the order of stages checked by the compiler. */
+export type PipelineInput = Omit<PipelineFile, "stages"> & { readonly stages?: StagesInOrder }
+
+/**
+ * A pipeline written in TypeScript, every default filled in. Throws {@link PipelineInvalid} with every broken rule;
+ * problems are placed by their path in the value.
+ *
+ * @example
+ * ```ts
+ * export default definePipeline({
+ *   name: "handbook",
+ *   corpus: { displayName: "Handbook" },
+ *   sources: { docs: { local: { path: "./docs", include: ["**\/*.md"] } } }
+ * })
+ * ```
+ */
+export const definePipeline = (input: PipelineInput): Pipeline =>
+  Result.getOrThrowWith(decode(input), (problems) =>
+    new PipelineInvalid({ file: "definePipeline", issues: problems.map((problem) => issueOf("definePipeline", problem)) }))

@@ -1,0 +1,90 @@
+import { Effect, Stream } from "effect"
+import { ServiceError } from "../domain/Errors.ts"
+import type { Pipeline } from "./Pipeline.ts"
+import { importSource } from "./ImportSource.ts"
+import { countRun } from "./Metrics.ts"
+import { Connectors } from "./Services.ts"
+import { findTarget } from "./sync/Target.ts"
+import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
+import { scopeOf, sync } from "./sync/Sync.ts"
+import type { SyncOptions, SyncSpec } from "./sync/SyncSpec.ts"
+import type { Connector } from "../ports/Connector.ts"
+import { Engine } from "../ports/Engine.ts"
+import type { CorpusSpec } from "../domain/Corpus.ts"
+
+/** The pipeline as sync works from it, its sources made into connectors. */
+export const syncSpec = Effect.fnUntraced(function*(pipeline: Pipeline) {
+  const connectors = yield* Connectors
+  const { imports } = yield* Engine
+  const sources = yield* Effect.forEach(Object.entries(pipeline.sources), Effect.fnUntraced(function*([id, settings]) {
+    const source = importSource(settings)
+    const { poll: _, ...listed } = settings
+    const given = {
+      id,
+      ...(source?._tag === "storage" && imports?.sources.has("storage") === true ? {} : { settings: JSON.stringify(listed) }),
+      ...("staging" in settings && settings.staging !== undefined ? { staging: settings.staging } : {}),
+      ...("listing" in settings && settings.listing !== undefined ? { listing: settings.listing } : {})
+    }
+    if (source === undefined || imports?.sources.has(source._tag) !== true) return { ...given, connector: yield* connectors.make(settings) }
+    const connector = yield* connectors.make(settings).pipe(
+      Effect.catchTag("ServiceError", (error) =>
+        error.code === "UNIMPLEMENTED" ? Effect.succeed(noConnector(settings._tag, error)) : Effect.fail(error))
+    )
+    return { ...given, connector, imports: source }
+  }))
+  const { budget, concurrency, maxDelete, maxEmbeddingRequestsPerMinute, onFileError, resultSink } = pipeline.import
+  const spec: SyncSpec = {
+    pipeline: pipeline.name,
+    corpus: corpusSpec(pipeline),
+    chunking: pipeline.chunking,
+    parsing: pipeline.parsing,
+    sources,
+    maxDelete,
+    onFileError,
+    maxEmbeddingRequestsPerMinute,
+    ...(resultSink === undefined ? {} : { resultSink }),
+    ...(budget.embeddedTokens === undefined ? {} : { maxEmbeddedTokens: budget.embeddedTokens }),
+    ...(concurrency === undefined ? {} : { concurrency })
+  }
+  return spec
+})
+
+/** Of a source that only the engine can read. */
+const noConnector = (kind: string, error: ServiceError): Connector => ({
+  kind,
+  check: Effect.fail(error),
+  list: () => Stream.fail(error),
+  read: () => Stream.fail(error)
+})
+
+export const corpusSpec = ({ corpus: { description, displayName, embedding, vectorDb } }: Pipeline): CorpusSpec => ({
+  displayName,
+  vectorDb,
+  ...(description === undefined ? {} : { description }),
+  ...(embedding === undefined
+    ? {}
+    : { embeddingModel: embedding._tag === "model" ? embedding.model : `${embedding.url}#${embedding.model}` })
+})
+
+/** Brings the pipeline's corpus in line with its sources; see {@link sync}. */
+export const runPipeline = Effect.fn("runPipeline")(function*(pipeline: Pipeline, options: SyncOptions = {}) {
+  return yield* Effect.tap(sync(yield* syncSpec(pipeline), options), countRun)
+})
+
+/** What {@link runPipeline} would do; see {@link plan}. */
+export const planPipeline = Effect.fn("planPipeline")(function*(
+  pipeline: Pipeline,
+  options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute"> = {}
+): Effect.fn.Return<Plan, Effect.Error<ReturnType<typeof plan>>, Connectors | Effect.Services<ReturnType<typeof plan>>> {
+  const { maxEmbeddingRequestsPerMinute } = pipeline.import
+  return yield* plan(yield* syncSpec(pipeline), { ...options, maxEmbeddingRequestsPerMinute })
+})
+
+/** The corpus that the pipeline's runs have filled. `NOT_FOUND` before the first. */
+export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Pipeline) {
+  const target = yield* findTarget(scopeOf(yield* Engine, pipeline.name), corpusSpec(pipeline))
+  if (target._tag === "missing") {
+    return yield* ServiceError.notFound(`corpus "${pipeline.corpus.displayName}"`, "run the pipeline first: sluice run")
+  }
+  return target.corpus
+})

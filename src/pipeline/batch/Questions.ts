@@ -1,0 +1,73 @@
+import { Effect, Stream } from "effect"
+import type { JsonRecord } from "../../domain/Chat.ts"
+import type { ServiceError } from "../../domain/Errors.ts"
+import { parseExactly } from "../../domain/Json.ts"
+import { RowProblems } from "../../text/rows/CheckRows.ts"
+import { lineGroups } from "../../text/rows/ReadRows.ts"
+import { Spill } from "../../text/rows/Spill.ts"
+import type { Question } from "../stages/Retrieve.ts"
+
+/** One question of a file, told apart by its id. */
+export interface BatchQuestion extends Question {
+  readonly customId: string
+  /** What else stood in its line; it is handed over to the answers. */
+  readonly carried: JsonRecord
+}
+
+/** Keys that a line's answer has. */
+const taken = new Set(["answer", "grounded", "citations", "model", "usage", "error"])
+
+/**
+ * The questions of a file, in its order: JSON lines with `question`, and, if they are to be known by it, `custom_id`
+ * (else the line's number is) and `principal`; or, in a `text`, a question a line. Fails with what is wrong, each mistake
+ * at its line.
+ */
+export const readQuestions = (
+  place: string,
+  bytes: Stream.Stream<Uint8Array, ServiceError>,
+  form: "json" | "text"
+): Stream.Stream<BatchQuestion, ServiceError> =>
+  Stream.suspend(() => {
+    const problems = new RowProblems()
+    const seen = new Spill()
+    return lineGroups(bytes).pipe(
+      Stream.mapEffect((lines) => {
+        const questions: Array<BatchQuestion> = []
+        for (const line of lines) {
+          const at = `${place}:${line.number}`
+          const read = "problem" in line
+            ? `the line is ${line.problem === "long" ? "too long" : "not UTF-8"}`
+            : form === "text" ? { question: line.text.trim(), customId: String(line.number), carried: {} } : questionOf(line.text, line.number)
+          if (typeof read === "string") problems.addAll({ place: at, problems: [{ path: "", rule: read }] }, line.number)
+          else {
+            const first = seen.add(read.customId, at)
+            if (first === undefined) questions.push(read)
+            else problems.addRepeated(at, first, line.number)
+          }
+        }
+        // After a mistake the rest is only read for more of them.
+        return problems.full ? problems.error() : Effect.succeed(problems.any ? [] : questions)
+      }),
+      Stream.flattenIterable,
+      Stream.concat(Stream.suspend(() => problems.any ? Stream.fail(problems.error()) : Stream.empty)),
+      Stream.onExit(() => Effect.sync(() => seen.close()))
+    )
+  })
+
+/** What is wrong with it is a text. */
+const questionOf = (line: string, number: number): BatchQuestion | string => {
+  let value: unknown
+  try {
+    value = parseExactly(line)
+  } catch {
+    return "the line is not JSON"
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return "must be a JSON object with a question"
+  const { custom_id: customId = String(number), principal, question, ...carried } = value as JsonRecord // an object is one
+  if (typeof question !== "string" || question.trim() === "") return "question: must be a text, and not empty"
+  if (typeof customId !== "string" || customId === "") return "custom_id: must be a string, and not empty"
+  if (principal !== undefined && typeof principal !== "string") return "principal: must be a string"
+  const clash = Object.keys(carried).find((key) => taken.has(key))
+  if (clash !== undefined) return `${clash}: is reserved for the answer`
+  return { question, customId, carried, ...(principal === undefined ? {} : { principal }) }
+}

@@ -1,0 +1,209 @@
+import { Result } from "effect"
+import type { Chunking } from "../../domain/Chunking.ts"
+import type { VectorDb } from "../../domain/Corpus.ts"
+import type { Parsing } from "../../domain/Parsing.ts"
+import { refusedRegion } from "../../domain/partner/PartnerChatRules.ts"
+import { partnerModelNamed } from "../../domain/partner/PartnerModels.ts"
+import type { Ranking } from "../../domain/Retrieval.ts"
+import type { Pipeline } from "../Pipeline.ts"
+import type { EmbeddingChoice } from "../schema/CorpusSettings.ts"
+import type { EngineName } from "../schema/EngineSettings.ts"
+import { forEngine, sectionPath } from "../schema/ForEngine.ts"
+import type { SourceSettings } from "../schema/SourceSettings.ts"
+import type { GeneratorSettings, StageSettings } from "../schema/StageSettings.ts"
+import type { Problem, ValuePath } from "./PipelineInvalid.ts"
+import { suggest } from "./Suggest.ts"
+
+/** What a pipeline may ask of an engine, by the names the file uses. */
+interface Abilities {
+  readonly vectorDb: VectorDb["_tag"]
+  readonly embedding: EmbeddingChoice["_tag"]
+  readonly source: SourceSettings["_tag"]
+  readonly chunking: Chunking["strategy"]
+  readonly parsing: Parsing["_tag"]
+  /** The vector database that hybrid search works with. */
+  readonly hybrid: VectorDb["_tag"]
+  /** Ranking inside `retrieve`. */
+  readonly retrieveRank: Ranking["_tag"]
+  /** The `rank` stage. */
+  readonly rank: Ranking["_tag"]
+  readonly generate: GeneratorSettings["_tag"]
+  readonly import: "resultSink" | "staging"
+  readonly filter: "metadata"
+}
+type Family = keyof Abilities
+
+export type Ability = { [F in Family]: `${F}:${Abilities[F]}` }[Family]
+
+/** What an engine, with the connectors and models wired beside it, can do. */
+export interface EngineCapabilities {
+  readonly engine: EngineName
+  readonly abilities: ReadonlySet<Ability>
+  /** The values `embedding.model` may have; absent where only the service knows. */
+  readonly embeddingModels?: ReadonlySet<string>
+}
+
+/** Which port would do it, and what to call it. */
+const families: {
+  readonly [F in Family]: { readonly port: string; readonly names: { readonly [N in Abilities[F]]: string } }
+} = {
+  vectorDb: {
+    port: "Corpora",
+    names: {
+      managed: "vector store of its own",
+      weaviate: "connection to Weaviate",
+      pinecone: "connection to Pinecone",
+      featureStore: "connection to Vertex AI Feature Store",
+      vectorSearch: "connection to Vertex AI Vector Search",
+      agentSearch: "connection to Vertex AI Search"
+    }
+  },
+  embedding: {
+    port: "Embedder",
+    names: { model: "embedding models to choose by name", openai: "way to embed through an OpenAI-protocol server" }
+  },
+  source: {
+    port: "Connector",
+    names: {
+      local: "connector for local folders",
+      storage: "connector for object storage and web addresses",
+      googleDrive: "connector for Google Drive",
+      slack: "connector for Slack",
+      jira: "connector for Jira",
+      sharePoint: "connector for SharePoint"
+    }
+  },
+  chunking: { port: "Files", names: { fixed: "fixed chunking", structure: "structure chunking" } },
+  parsing: {
+    port: "Files",
+    names: { default: "parsers of its own", layout: "layout parser", llm: "language-model parser" }
+  },
+  hybrid: {
+    port: "Retrieval",
+    names: {
+      managed: "hybrid search over its managed database",
+      weaviate: "hybrid search over Weaviate",
+      pinecone: "hybrid search over Pinecone",
+      featureStore: "hybrid search over Feature Store",
+      vectorSearch: "hybrid search over Vector Search",
+      agentSearch: "hybrid search over Vertex AI Search"
+    }
+  },
+  retrieveRank: {
+    port: "Retrieval",
+    names: { rankService: "ranking service", llmRanker: "language-model ranker", lexical: "lexical ranking inside retrieve" }
+  },
+  rank: {
+    port: "Ranker",
+    names: { rankService: "ranking service", llmRanker: "language-model ranker", lexical: "lexical ranker" }
+  },
+  generate: {
+    port: "Generator",
+    names: {
+      extractive: "extractive generator",
+      hosted: "hosted models",
+      openai: "way to generate through an OpenAI-protocol server"
+    }
+  },
+  import: { port: "ObjectStore", names: { resultSink: "result sink", staging: "staging bucket" } },
+  filter: { port: "Retrieval", names: { metadata: "metadata filter" } }
+}
+
+/**
+ * What the pipeline asks for that the engine does not have, each with the port that would provide it. Sections under
+ * `engines` count for their engine. Empty: the pipeline can run.
+ */
+export const fitness = (pipeline: Pipeline, capabilities: EngineCapabilities): ReadonlyArray<Problem> => {
+  const { engine } = capabilities
+  const override = pipeline.engines[engine]
+  const vectorDb = override?.vectorDb ?? pipeline.corpus.vectorDb
+  const chunking = override?.chunking ?? pipeline.chunking
+  const parsing = override?.parsing ?? pipeline.parsing
+  const imports = override?.import ?? pipeline.import
+  const stages = override?.stages ?? pipeline.stages
+  const at = (section: Parameters<typeof sectionPath>[2]) => sectionPath(pipeline, engine, section)
+
+  const need = <F extends Family>(family: F, name: Abilities[F], path: ValuePath): ReadonlyArray<Problem> => {
+    const ability = `${family}:${name}` as Ability // one of the union, by the types of `family` and `name`
+    if (capabilities.abilities.has(ability)) return []
+    const { names, port } = families[family]
+    const has = [...capabilities.abilities]
+      .filter((other) => other.startsWith(`${family}:`))
+      .map((other) => other.slice(family.length + 1))
+    return [{
+      path,
+      rule: `the ${engine} engine has no ${names[name]} (port ${port})`,
+      fix: has.length === 0 ? "leave it out, or run on another engine" : `use ${has.join(" or ")}, or run on another engine`
+    }]
+  }
+
+  return [
+    ...need("vectorDb", vectorDb._tag, at("vectorDb")),
+    ...embeddingProblems(pipeline, capabilities, need),
+    ...Object.entries(pipeline.sources).flatMap(([id, source]) => [
+      ...need("source", source._tag, ["sources", id, source._tag]),
+      ...("staging" in source && source.staging !== undefined
+        ? need("import", "staging", ["sources", id, source._tag, "staging"])
+        : [])
+    ]),
+    ...need("chunking", chunking.strategy, [...at("chunking"), "strategy"]),
+    ...need("parsing", parsing._tag, at("parsing")),
+    ...(imports.resultSink === undefined ? [] : need("import", "resultSink", [...at("import"), "resultSink"])),
+    ...stages.flatMap((stage, index) => [
+      ...stageProblems(stage, [...at("stages"), index], vectorDb, need),
+      ...regionProblems(stage, [...at("stages"), index], pipeline, engine)
+    ])
+  ]
+}
+
+type Need = <F extends Family>(family: F, name: Abilities[F], path: ValuePath) => ReadonlyArray<Problem>
+
+const embeddingProblems = (pipeline: Pipeline, capabilities: EngineCapabilities, need: Need): ReadonlyArray<Problem> => {
+  const embedding = pipeline.engines[capabilities.engine]?.embedding ?? pipeline.corpus.embedding
+  if (embedding === undefined) return []
+  const path = sectionPath(pipeline, capabilities.engine, "embedding")
+  const missing = need("embedding", embedding._tag, path)
+  const known = capabilities.embeddingModels
+  if (missing.length > 0 || embedding._tag !== "model" || known === undefined || known.has(embedding.model)) return missing
+  const suggestion = suggest(embedding.model, [...known])
+  return [{
+    path: [...path, "model"],
+    rule: `the ${capabilities.engine} engine has no embedding model of this name (port Embedder)`,
+    fix: `it has ${[...known].join(", ")}; leave embedding out for its default`,
+    ...(suggestion === undefined ? {} : { suggestion })
+  }]
+}
+
+/** A partner's model is not everywhere. */
+const regionProblems = (stage: StageSettings, path: ValuePath, pipeline: Pipeline, engine: EngineName): ReadonlyArray<Problem> => {
+  const fitted = forEngine(pipeline, engine)
+  if (Result.isFailure(fitted) || fitted.success.engine._tag !== "vertex") return []
+  if (!("model" in stage) || stage.model._tag !== "hosted") return []
+  const refused = refusedRegion(partnerModelNamed(stage.model.model) ?? "", fitted.success.engine.location)
+  const [violation] = refused?.violations ?? []
+  return violation === undefined ? [] : [{
+    path: [...path, stage._tag, "model"],
+    rule: violation.description,
+    ...(refused?.fix === undefined ? {} : { fix: `${refused.fix} as location, or another model` })
+  }]
+}
+
+const stageProblems = (stage: StageSettings, path: ValuePath, vectorDb: VectorDb, need: Need): ReadonlyArray<Problem> => {
+  switch (stage._tag) {
+    case "retrieve":
+      return [
+        ...(stage.hybrid === undefined ? [] : need("hybrid", vectorDb._tag, [...path, "retrieve", "hybrid"])),
+        ...(stage.filter?.metadata === undefined ? [] : need("filter", "metadata", [...path, "retrieve", "filter", "metadata"])),
+        ...(stage.rank === undefined ? [] : need("retrieveRank", stage.rank._tag, [...path, "retrieve", "rank"]))
+      ]
+    case "rank":
+      return need("rank", stage.rank._tag, [...path, "rank"])
+    case "generate":
+    case "chat":
+    case "batch": {
+      const problems = need("generate", stage.model._tag, [...path, stage._tag, "model"])
+      const meant = stage.model._tag === "hosted" ? suggest(stage.model.model, ["extractive"]) : undefined
+      return meant === undefined ? problems : problems.map((problem) => ({ ...problem, suggestion: meant }))
+    }
+  }
+}

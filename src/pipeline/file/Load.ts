@@ -1,0 +1,99 @@
+import { pathToFileURL } from "node:url"
+import { Effect, FileSystem, Path } from "effect"
+import type { Pipeline } from "../Pipeline.ts"
+import { decode } from "./Decode.ts"
+import type { Environment } from "./Environment.ts"
+import { type ParsedPipeline, parsePipeline } from "./Parse.ts"
+import { PipelineInvalid, type Problem } from "./PipelineInvalid.ts"
+import { issueOf } from "./Place.ts"
+import { pipelineHash } from "./Print.ts"
+
+/** A pipeline and the file it came from. */
+export interface LoadedPipeline extends ParsedPipeline {
+  /** Absolute. */
+  readonly file: string
+  /** Relative local paths were resolved against the file's folder. */
+  readonly pipeline: Pipeline
+  /** {@link pipelineHash} of the pipeline as written, so it is the same wherever the file lies. */
+  readonly hash: string
+}
+
+const maxBytes = 256 * 1024
+
+const modules = new Set([".ts", ".mts", ".js", ".mjs"])
+
+/**
+ * Reads a pipeline from YAML, JSON, or a TypeScript or JavaScript module (its `default` or `pipeline` export).
+ * Fails with every problem at once. `env` is what `${VAR}` in YAML and JSON may refer to; modules read their own.
+ */
+export const loadPipeline = Effect.fn("loadPipeline")(function*(
+  file: string,
+  env: Environment = process.env
+): Effect.fn.Return<LoadedPipeline, PipelineInvalid, FileSystem.FileSystem | Path.Path> {
+  const path = yield* Path.Path
+  const absolute = path.resolve(file)
+  const isModule = modules.has(path.extname(absolute))
+  const read = isModule ? yield* readModule(file, absolute) : yield* readText(file, absolute, env)
+  const { pipeline } = read
+  const directory = path.dirname(absolute)
+  const sources = Object.fromEntries(Object.entries(pipeline.sources).map(([id, source]) =>
+    [id, source._tag === "local" ? { ...source, path: path.resolve(directory, source.path) } : source]
+  ))
+  return { file: absolute, pipeline: { ...pipeline, sources }, hash: pipelineHash(pipeline), invalid: read.invalid }
+})
+
+const failure = (file: string, rule: string, fix?: string): PipelineInvalid =>
+  new PipelineInvalid({ file, issues: [{ file, path: "", rule, ...(fix === undefined ? {} : { fix }) }] })
+
+const notFound = (file: string): PipelineInvalid =>
+  failure(file, "the file cannot be found or read", "check the name, or write one with sluice init")
+
+const readText = Effect.fnUntraced(function*(
+  file: string,
+  absolute: string,
+  env: Environment
+): Effect.fn.Return<ParsedPipeline, PipelineInvalid, FileSystem.FileSystem> {
+  const fileSystem = yield* FileSystem.FileSystem
+  const size = yield* fileSystem.stat(absolute).pipe(Effect.mapError(() => notFound(file)))
+  if (size.type !== "File") return yield* failure(file, "is not a file")
+  if (size.size > maxBytes) return yield* failure(file, `is larger than ${maxBytes / 1024} KiB, too large for a pipeline`)
+  const text = yield* fileSystem.readFileString(absolute).pipe(Effect.mapError(() => failure(file, "the file cannot be read")))
+  return yield* Effect.fromResult(parsePipeline(text, file, env))
+})
+
+const readModule = Effect.fnUntraced(function*(
+  file: string,
+  absolute: string
+): Effect.fn.Return<ParsedPipeline, PipelineInvalid, FileSystem.FileSystem> {
+  yield* (yield* FileSystem.FileSystem).access(absolute).pipe(Effect.mapError(() => notFound(file)))
+  const { default: main, pipeline: named } = yield* Effect.tryPromise({
+    try: (): Promise<{ readonly default?: unknown; readonly pipeline?: unknown }> => import(pathToFileURL(absolute).href),
+    catch: (cause) =>
+      isPipelineInvalid(cause)
+        ? new PipelineInvalid({ file, issues: cause.issues.map((issue) => ({ ...issue, file })) })
+        : unloadable(file, cause)
+  })
+  const value = main ?? named
+  if (value === undefined) return yield* failure(file, "exports no pipeline", "write export default definePipeline({ ... })")
+  const invalid = (problems: ReadonlyArray<Problem>) =>
+    new PipelineInvalid({ file, issues: problems.map((problem) => issueOf(file, problem)) })
+  const pipeline = isDecoded(value) ? value : yield* Effect.fromResult(decode(value)).pipe(Effect.mapError(invalid))
+  return { pipeline, invalid }
+})
+
+/** Names what is missing. Of other errors nothing is repeated: what a module throws may hold anything. */
+const unloadable = (file: string, cause: unknown): PipelineInvalid => {
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
+  const missing = cause instanceof Error && code === "ERR_MODULE_NOT_FOUND" ? /'([^']+)'/.exec(cause.message)?.[1] : undefined
+  if (missing !== undefined) return failure(file, `imports ${missing}, which cannot be found`, "install it where the file is, or check the name")
+  return failure(file, "the module cannot be loaded", `run it with node to see why: node ${file}`)
+}
+
+/** By its tag: the module may have its own copy of this package. */
+const isPipelineInvalid = (cause: unknown): cause is PipelineInvalid =>
+  typeof cause === "object" && cause !== null && "_tag" in cause && cause._tag === "PipelineInvalid"
+
+/** Made by `definePipeline`: there the engine is a tagged value, as written it never is. */
+const isDecoded = (value: unknown): value is Pipeline =>
+  typeof value === "object" && value !== null && "engine" in value && typeof value.engine === "object" &&
+  value.engine !== null && "_tag" in value.engine

@@ -1,0 +1,63 @@
+import { Result } from "effect"
+import type { Pipeline } from "../Pipeline.ts"
+import { decode } from "./Decode.ts"
+import type { Environment } from "./Environment.ts"
+import type { Finding } from "./Explain.ts"
+import type { PipelineInvalid, Problem, ValuePath } from "./PipelineInvalid.ts"
+import { placed } from "./Place.ts"
+import { pathKey, readYaml, type YamlText } from "./YamlText.ts"
+
+export interface ParsedPipeline {
+  readonly pipeline: Pipeline
+  /** The error for problems found later, showing where in the file each is. */
+  readonly invalid: (problems: ReadonlyArray<Problem>) => PipelineInvalid
+}
+
+/** A pipeline from YAML or JSON text; `file` is what errors call it. Local paths stay as written. */
+export const parsePipeline = (
+  text: string,
+  file: string,
+  env: Environment
+): Result.Result<ParsedPipeline, PipelineInvalid> => {
+  const source = readYaml(text, env)
+  const structural = source.problems.filter(({ path }) => path.length === 0)
+  if (structural.length > 0) return Result.fail(placed(file, source, structural))
+  const decoded = decodeWithEnvironment(source)
+  if (source.problems.length === 0 && Result.isSuccess(decoded)) {
+    return Result.succeed({ pipeline: decoded.success, invalid: (problems) => placed(file, source, problems) })
+  }
+  const findings = Result.isFailure(decoded) ? decoded.failure : []
+  // What a missing variable left empty breaks other rules too; saying so would only distract.
+  const first = new Set(source.problems.map(({ path }) => pathKey(path)))
+  const others = findings.filter(({ path }) => !first.has(pathKey(path)))
+  return Result.fail(placed(file, source, [...source.problems, ...others]))
+}
+
+/** A variable's value is text; where the schema wants a number or a boolean, it is read as one. */
+const decodeWithEnvironment = (source: YamlText): Result.Result<Pipeline, ReadonlyArray<Finding>> => {
+  const decoded = decode(source.value)
+  if (Result.isSuccess(decoded)) return decoded
+  const wanted = decoded.failure.filter(({ path, wants }) =>
+    wants !== undefined && source.entries.get(pathKey(path))?.fromEnvironment)
+  if (wanted.length === 0) return decoded
+  return decode(wanted.reduce(
+    (value, { path, wants }) => replace(value, path, (text) => coerce(text, wants)),
+    source.value
+  ))
+}
+
+const coerce = (text: unknown, wants: Finding["wants"]): unknown => {
+  if (typeof text !== "string") return text
+  if (wants === "number" && /^-?[0-9]+(?:\.[0-9]+)?$/.test(text)) return Number(text)
+  if (wants === "boolean" && (text === "true" || text === "false")) return text === "true"
+  return text
+}
+
+const replace = (value: unknown, [key, ...rest]: ValuePath, change: (at: unknown) => unknown): unknown => {
+  if (key === undefined) return change(value)
+  if (Array.isArray(value)) return value.map((item, index) => index === key ? replace(item, rest, change) : item)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, name === key ? replace(item, rest, change) : item])
+  )
+}

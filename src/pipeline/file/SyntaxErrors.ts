@@ -1,0 +1,34 @@
+import type { Document, ErrorCode } from "yaml"
+import type { Wording } from "../schema/Rules.ts"
+
+const sentences: Partial<Record<ErrorCode, Wording>> = {
+  BAD_ALIAS: { rule: "this alias cannot be followed" },
+  BAD_DQ_ESCAPE: { rule: "this escape is not known inside double quotes", fix: "use single quotes, or double the backslash" },
+  BAD_INDENT: { rule: "the indentation does not fit, or a bracket above is not closed" },
+  BAD_SCALAR_START: { rule: "text cannot begin with this character", fix: "put it in quotes" },
+  BLOCK_AS_IMPLICIT_KEY: { rule: "a nested mapping cannot begin on this line", fix: "put the value in quotes, or begin a new line" },
+  BLOCK_IN_FLOW: { rule: "indented blocks cannot stand inside { } or [ ]" },
+  MISSING_CHAR: { rule: "a character is missing here: a colon, a comma, a quote or a bracket" },
+  MULTILINE_IMPLICIT_KEY: { rule: "a key must be on one line", fix: "check for a missing colon or quote above" },
+  MULTIPLE_DOCS: { rule: "there is more than one document in the file", fix: "keep one, and remove the --- between them" },
+  TAB_AS_INDENT: { rule: "a tab cannot indent", fix: "use spaces" },
+  TAG_RESOLVE_FAILED: { rule: "tags (!name) are not used in pipeline files", fix: "remove the tag" },
+  UNEXPECTED_TOKEN: { rule: "this does not belong here", fix: "check the quotes, brackets and indentation before it" }
+}
+
+/** The parser's own messages can quote the file, and so a secret in it; these do not. */
+export const describeSyntaxError = (code: ErrorCode): Wording => sentences[code] ?? { rule: "this is not valid YAML" }
+
+const oftenCascades: ReadonlySet<ErrorCode> = new Set(["UNEXPECTED_TOKEN", "BAD_INDENT", "MISSING_CHAR", "MULTILINE_IMPLICIT_KEY"])
+
+interface SyntaxError {
+  readonly code: ErrorCode
+  readonly offset: number
+}
+
+/** The document's errors in order, without those that an earlier one usually brings with it. */
+export const syntaxErrors = (document: Document.Parsed): ReadonlyArray<SyntaxError> =>
+  [...document.errors, ...document.warnings]
+    .map(({ code, pos }) => ({ code, offset: pos[0] }))
+    .sort((a, b) => a.offset - b.offset)
+    .filter(({ code }, at) => at === 0 || !oftenCascades.has(code))

@@ -1,0 +1,64 @@
+import { Schema, SchemaTransformation } from "effect"
+import { exactlyOne } from "./Rules.ts"
+
+type Cases = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
+
+type Flat<T> = { [K in keyof T]: T[K] }
+
+/** One key of the cases and none of the others: `{ weaviate: {...} }`. */
+type Written<C extends Cases> = {
+  [K in keyof C]: Flat<{ readonly [P in K]: C[K]["Encoded"] } & { readonly [P in Exclude<keyof C, K>]?: never }>
+}[keyof C]
+
+/** A struct's fields lie beside the tag; anything else lies under its own key. */
+type Chosen<C extends Cases> = {
+  [K in keyof C]: Flat<
+    & { readonly _tag: K }
+    & (C[K]["Type"] extends string | { readonly _tag: string } ? { readonly [P in K]: C[K]["Type"] } : C[K]["Type"])
+  >
+}[keyof C]
+
+type Bare<B extends string> = { [K in B]: { readonly _tag: K } }[B]
+
+type Tagged = { readonly _tag: string; readonly [field: string]: unknown }
+
+const isTagged = (u: unknown): u is Tagged => typeof u === "object" && u !== null && "_tag" in u
+
+const isFields = (u: unknown): u is Readonly<Record<string, unknown>> =>
+  typeof u === "object" && u !== null && !Array.isArray(u) && !("_tag" in u)
+
+/**
+ * A choice between alternatives. One without settings is written as its bare name (`managed`), one with settings as
+ * an object of exactly one key (`weaviate: { ... }`). Inside it is a union tagged by `_tag`.
+ */
+export const oneOf = <const B extends string, C extends Cases>(options: {
+  readonly bare: ReadonlyArray<B>
+  readonly cases: C
+  readonly description: string
+}): Schema.Codec<Chosen<C> | Bare<B>, Written<C> | B> => {
+  const names = Object.keys(options.cases)
+  const object = Schema.Struct(
+    Object.fromEntries(Object.entries(options.cases).map(([name, schema]) => [name, Schema.optionalKey(schema)]))
+  ).check(exactlyOne(names, { minProperties: 1, maxProperties: 1 })).annotate({ description: options.description })
+  const written: Schema.Codec<unknown, unknown> = options.bare.length === 0
+    ? object
+    : Schema.Union([...options.bare.map((name) => Schema.Literal(name)), object])
+      .annotate({ description: options.description })
+
+  const tagged = (value: unknown): Tagged => {
+    if (typeof value === "string") return { _tag: value }
+    const [[name, inner] = ["", undefined]] = Object.entries(value ?? {})
+    return isFields(inner) ? { _tag: name, ...inner } : { _tag: name, [name]: inner }
+  }
+  const untagged = ({ _tag: name, ...fields }: Tagged): unknown => {
+    if (!(name in options.cases)) return name
+    return { [name]: name in fields && isTaggedOrText(fields[name]) ? fields[name] : fields }
+  }
+  const choice = written.pipe(
+    Schema.decodeTo(Schema.declare(isTagged), SchemaTransformation.transform({ decode: tagged, encode: untagged }))
+  )
+  // The types follow from `names` being the keys of `cases` and exactly one of them being there.
+  return choice as unknown as Schema.Codec<Chosen<C> | Bare<B>, Written<C> | B>
+}
+
+const isTaggedOrText = (value: unknown): boolean => typeof value === "string" || isTagged(value)

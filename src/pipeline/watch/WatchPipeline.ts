@@ -1,0 +1,30 @@
+import { Duration, Effect } from "effect"
+import type { Pipeline } from "../Pipeline.ts"
+import { countRun } from "../Metrics.ts"
+import { syncSpec } from "../RunPipeline.ts"
+import { watch, type WatchOptions } from "./Watch.ts"
+
+/**
+ * Keeps the pipeline's corpus in line with its sources until it is interrupted; see {@link watch}. Each source is listed
+ * at its `poll` interval at the latest.
+ *
+ * ```ts
+ * yield* watchPipeline(pipeline, {
+ *   observe: (event) => event.type === "batch" ? Effect.log(event.report.totals) : Effect.void
+ * })
+ * ```
+ */
+export const watchPipeline = Effect.fn("watchPipeline")(function*(
+  pipeline: Pipeline,
+  options: Omit<WatchOptions, "interval"> = {}
+) {
+  const observe = options.observe ?? (() => Effect.void)
+  return yield* watch(yield* syncSpec(pipeline), {
+    ...options,
+    interval: (source) => {
+      const poll = pipeline.sources[source]?.poll
+      return poll === undefined ? undefined : Duration.toMillis(poll)
+    },
+    observe: (event) => event.type === "batch" ? Effect.andThen(countRun(event.report), observe(event)) : observe(event)
+  })
+})

@@ -1,0 +1,71 @@
+import type { Chunking } from "../../domain/Chunking.ts"
+import type { ParsedDocument } from "../../domain/Document.ts"
+import type { TokenIndex } from "../Tokens.ts"
+import { type Atoms, atomsOf } from "./Atoms.ts"
+import { cutPoints } from "./CutPoints.ts"
+import type { Span } from "./Span.ts"
+import { sentences } from "./Splitters.ts"
+
+/**
+ * Packs pieces of the document's structure up to `size` tokens, whole sentences and pieces of up to `overlap` tokens
+ * from the end of the chunk before included. A text of up to `size` tokens is one chunk.
+ */
+export const structureSpans = (
+  document: ParsedDocument,
+  tokens: TokenIndex,
+  { overlap, size }: Chunking
+): Array<Span> => {
+  const { text } = document
+  if (tokens.total <= size) return [{ start: 0, end: text.length }]
+  const atoms = atomsOf(document, tokens, size)
+  const cuts = cutPoints(text, atoms, size - overlap)
+  const spans: Array<Span> = []
+  let before = 0
+  let first = 0
+  for (const cut of cuts) {
+    while (first < cut) {
+      const last = lastThatFits(tokens, atoms, first, cut, size)
+      const end = atoms.at[last]!
+      const room = Math.min(overlap, size - tokens.count(atoms.at[first]!, end))
+      let start = overlapStart(text, tokens, atoms, before, first, room)
+      if (tokens.count(start, end) > size) start = atoms.at[first]!
+      spans.push({ start, end })
+      before = first
+      first = last
+    }
+  }
+  return spans
+}
+
+/** Pieces joined can, rarely, count more than one by one: then the last of them open a chunk of their own. */
+const lastThatFits = (tokens: TokenIndex, { at }: Atoms, first: number, cut: number, size: number): number => {
+  let last = cut
+  while (last > first + 1 && tokens.count(at[first]!, at[last]!) > size) last--
+  return last
+}
+
+/** Where the whole sentences and pieces of up to `room` tokens before piece `first` begin, back to piece `before`. */
+const overlapStart = (
+  text: string,
+  tokens: TokenIndex,
+  atoms: Atoms,
+  before: number,
+  first: number,
+  room: number
+): number => {
+  const end = atoms.at[first]!
+  let piece = first
+  // Never all of the chunk before: each chunk begins after the one before it.
+  while (piece > before + 1 && atoms.tokens[first]! - atoms.tokens[piece - 1]! <= room) piece--
+  const start = atoms.at[piece]!
+  if (piece === before || room <= 0) return start
+  const starts = [...sentences(text, { start: atoms.at[piece - 1]!, end: start }, tokens, room), start]
+  let low = 0
+  let high = starts.length - 1
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (tokens.count(starts[middle]!, end) > room) low = middle + 1
+    else high = middle
+  }
+  return starts[low]!
+}

@@ -1,0 +1,66 @@
+import type { ParsedDocument } from "../../domain/Document.ts"
+import type { Limits } from "../Prepared.ts"
+import { formats, type FormatKey } from "./Formats.ts"
+import { ReadFailure, type Reader } from "./Reader.ts"
+import { sniff } from "./Sniff.ts"
+
+export interface ParseInput {
+  readonly bytes: Uint8Array
+  /** File name or path; its extension is a hint, the bytes decide. */
+  readonly name: string
+  readonly mimeType?: string
+  readonly limits: Limits
+}
+
+const readers = new Map<FormatKey, Reader>()
+
+/**
+ * A file's text and blocks. Answers at once, without a promise, where the format's reader is loaded already and is
+ * synchronous. Throws or rejects with a ReadFailure; `timeMs` and `memory` are for whoever owns the process.
+ */
+export const parse = (input: ParseInput): ParsedDocument | Promise<ParsedDocument> => {
+  const { bytes, limits, name } = input
+  if (bytes.length === 0) throw new ReadFailure("empty", "the file has no content")
+  if (bytes.length > limits.bytes) {
+    throw new ReadFailure("limit", `the file has ${bytes.length} bytes, more than ${limits.bytes}`)
+  }
+  const format = sniff(bytes, name, limits, input.mimeType)
+  const reader = readers.get(format)
+  if (reader !== undefined) return read(reader, input, format)
+  return formats[format].load().then((loaded: Reader) => {
+    readers.set(format, loaded)
+    return read(loaded, input, format)
+  })
+}
+
+const read = (
+  reader: Reader,
+  { bytes, limits, name }: ParseInput,
+  format: FormatKey
+): ParsedDocument | Promise<ParsedDocument> => {
+  try {
+    const parsed = reader({ bytes, name, format, limits })
+    if (!(parsed instanceof Promise)) return withText(parsed)
+    return parsed.then(withText, (error: unknown) => {
+      throw asFailure(error, format)
+    })
+  } catch (error) {
+    throw asFailure(error, format)
+  }
+}
+
+const withText = (document: ParsedDocument): ParsedDocument => {
+  if (document.blocks.length === 0) throw new ReadFailure("empty", "the file has no text")
+  return document
+}
+
+/** A reader that trips over a file says with it that the file is not what its format promises. Libraries quote the
+ * file in their messages, so those are not passed on. */
+const asFailure = (error: unknown, format: FormatKey): ReadFailure => {
+  if (error instanceof ReadFailure) return error
+  const why = error instanceof Error ? error.message : ""
+  if (/call stack/i.test(why)) return new ReadFailure("limit", "nested too deeply")
+  if (/string length|array length/i.test(why)) return new ReadFailure("limit", "more text than fits a string")
+  if (/allocation failed/i.test(why)) return new ReadFailure("memory", "not enough memory")
+  return new ReadFailure("corrupt", `cannot be read as ${formats[format].name}`)
+}

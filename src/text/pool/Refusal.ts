@@ -1,0 +1,14 @@
+import { printable } from "../../domain/Text.ts"
+import { ReadFailure } from "../parse/Reader.ts"
+import type { Refusal } from "./Messages.ts"
+
+/** What a parser threw, as a refusal. Only a ReadFailure's words were written for people; others may quote the file. */
+export const refusalOf = (thrown: unknown): Refusal => {
+  if (thrown instanceof ReadFailure) return { problem: thrown.problem, message: oneLine(thrown.message) }
+  if (thrown instanceof RangeError && /allocation failed|invalid string length|heap/i.test(thrown.message)) {
+    return { problem: "memory", message: "the file needs more memory than one value can have" }
+  }
+  return { problem: "corrupt", message: "the file could not be read: its content is damaged or not what it claims" }
+}
+
+const oneLine = (message: string): string => printable(message).split("\n", 1)[0]!.slice(0, 200)

@@ -1,0 +1,53 @@
+import { isMainThread } from "node:worker_threads"
+import type { Limits, Prepared, Raw } from "../Prepared.ts"
+import { Guard, watch } from "./Guard.ts"
+import type { Ready, Refusal, Reply, Request } from "./Messages.ts"
+import { refusalOf } from "./Refusal.ts"
+
+export type PrepareFile = (raw: Raw, limits: Limits) => Promise<Prepared>
+
+/** A worker makes room for a fresh one after this many files, or when its memory stays above this share of the limit. */
+const filesServed = 5_000
+const memoryShare = 0.5
+
+/**
+ * Runs this process as a worker of the text pool: files in, one reply each, one at a time and in order. `load` brings
+ * in what prepares a file, so that the guarding thread, which runs the same entry, does not.
+ */
+export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => {
+  if (!isMainThread) return watch()
+  process.on("disconnect", () => process.exit())
+  const prepareFile = await load()
+  const guard = new Guard()
+  let served = 0
+
+  const answer = async (raw: Raw, limits: Limits): Promise<Prepared | Refusal> => {
+    guard.begin(limits)
+    try {
+      return await prepareFile(raw, limits)
+    } catch (thrown) {
+      return refusalOf(thrown)
+    } finally {
+      guard.end()
+    }
+  }
+
+  let last: Promise<void> = Promise.resolve()
+  process.on("message", (request: Request) => {
+    last = last.then(async () => {
+      for (const { id, raw } of request.files) {
+        const result = await answer(raw, request.limits)
+        served++
+        const spent = served >= filesServed || process.memoryUsage.rss() > request.limits.memory * memoryShare
+        await send({ id, result, spent })
+      }
+    })
+  })
+  await send({ ready: true })
+}
+
+/** Resolves when the message is in the pipe: whatever the next file does to this process, it will arrive. */
+const send = (message: Reply | Ready): Promise<void> =>
+  new Promise((resolve, reject) => {
+    process.send!(message, undefined, undefined, (error) => (error === null ? resolve() : reject(error)))
+  })

@@ -1,0 +1,105 @@
+import { Result } from "effect"
+import { type FieldViolation, ServiceError } from "../../domain/Errors.ts"
+import type { AnyMessage, ApiVersion, Json, Message } from "../Message.ts"
+import { Empty } from "../messages/Rpc.ts"
+import type { Route } from "../Routes.ts"
+import { invalidPayload, readJson } from "./LenientJson.ts"
+import { normalize, snake } from "./Normalize.ts"
+import { readScalar } from "./Scalars.ts"
+
+export interface ReadOptions {
+  readonly version: ApiVersion
+  /** Refuse fields of the other API version. Default false. */
+  readonly strict?: boolean
+}
+
+/** The body of a call, from its bytes. An empty body, and the `""` some clients send, is an empty message. */
+export const readBody = <B>(
+  route: Route<string, unknown, B, unknown>,
+  body: Uint8Array | string,
+  options: ReadOptions
+): Result.Result<B, ServiceError> =>
+  readMessage(route.body ?? (Empty as Message<B>), body, { ...options, ...(route.bodyField === undefined ? {} : { at: route.bodyField }) }) // no body: B is never
+
+/** A message from its bytes, as the metadata part of an upload. */
+export const readMessage = <A>(
+  message: Message<A>,
+  body: Uint8Array | string,
+  options: ReadOptions & { readonly at?: string }
+): Result.Result<A, ServiceError> =>
+  Result.gen(function*() {
+    const text = typeof body === "string" ? body : yield* decodeUtf8(body)
+    const json: Json = text.trim() === "" ? {} : yield* readJson(text)
+    const canonical = yield* normalize(message, json === "" ? {} : json, options)
+    return yield* Result.mapError(message.decode(canonical), (issues) => invalidPayload(issues.map((i) => `${i.path}: ${i.message}`).join("; ")))
+  })
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+const decodeUtf8 = (bytes: Uint8Array): Result.Result<string, ServiceError> =>
+  Result.try({ try: () => utf8.decode(bytes), catch: () => invalidPayload("The body is not UTF-8.") })
+
+/** What the parameters every method has ask of the answer's form. */
+export interface AnswerForm {
+  /** `$alt=json;enum-encoding=int` */
+  readonly enumNumbers: boolean
+  /** `alt=sse` */
+  readonly sse: boolean
+}
+
+/** The parameters that every method takes and that are not fields of its request. */
+const systemParameters = new Set([
+  "alt",
+  "access_token",
+  "callback",
+  "fields",
+  "key",
+  "oauth_token",
+  "prettyPrint",
+  "quotaUser",
+  "upload_id",
+  "upload_protocol",
+  "uploadType",
+  "userProject"
+])
+
+/** The query of a call, raw and without its `?`. */
+export const readQuery = <Q>(
+  route: Route<string, Q, unknown, unknown>,
+  raw: string
+): Result.Result<{ readonly query: Q; readonly form: AnswerForm }, ServiceError> => {
+  const values: Record<string, Json> = {}
+  const violations: Array<FieldViolation> = []
+  let alt = ""
+  for (const [given, content] of new URLSearchParams(raw)) {
+    // Row 6: a filter that stands there without `filter=`.
+    const [name, value] = content === "" && /^\w+\((?:true|false)\)/.test(given) ? ["filter", given] : [given, content]
+    const plain = name.replace(/^\$\.?/, "")
+    if (plain !== name || systemParameters.has(name)) {
+      if (plain === "alt") alt = value
+      continue
+    }
+    const key = keyOf(route.query, name)
+    const read = key === undefined ? undefined : readScalar(route.query.fields[key]!.kind, value)
+    if (key === undefined) violations.push(unbound(name.slice(0, 100)))
+    else if (read === undefined) violations.push(unreadable(snake(key)))
+    else values[key] = read
+  }
+  const [first] = violations
+  return first === undefined
+    ? Result.map(
+      Result.mapError(route.query.decode(values), () => invalidPayload("The query could not be read.")),
+      (query) => ({ query, form: { enumNumbers: /(?:^|;)enum-encoding=int(?:;|$)/.test(alt), sse: alt === "sse" } })
+    )
+    : Result.fail(new ServiceError({ code: "INVALID_ARGUMENT", message: first.description, violations }))
+}
+
+const keyOf = ({ fields }: AnyMessage, name: string): string | undefined =>
+  Object.keys(fields).find((key) => key === name || snake(key) === name)
+
+const unbound = (name: string): FieldViolation => ({
+  field: name,
+  description: `Invalid JSON payload received. Unknown name ${JSON.stringify(name)}: Cannot bind query parameter. Field '${name}' could not be found in request message.`
+})
+
+const unreadable = (field: string): FieldViolation => ({ field, description: `Invalid value at '${field}'.` })

@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join, relative, resolve } from "node:path"
+
+const root = resolve(import.meta.dirname, "../..")
+
+/** What each folder may import of ours, besides itself. The picture is in the README's "Architecture". */
+const allowed: Record<string, ReadonlyArray<string>> = {
+  "src/domain": [],
+  "src/ports": ["src/domain"],
+  "src/net": ["src/domain", "src/ports"],
+  "src/text": ["src/domain", "src/ports"],
+  "src/state": ["src/domain", "src/ports"],
+  "src/secrets": ["src/domain", "src/ports", "src/net"],
+  "src/models": ["src/domain", "src/ports", "src/net", "src/text"],
+  "src/search": ["src/domain", "src/ports", "src/text"],
+  "src/engines/embedded": ["src/domain", "src/ports", "src/text", "src/state", "src/search"],
+  "src/wire": ["src/domain"],
+  "src/engines/vertex": ["src/domain", "src/ports", "src/net", "src/text", "src/wire"],
+  "src/server": ["src/domain", "src/ports", "src/wire"],
+  "src/pipeline": ["src/domain", "src/ports", "src/text"],
+  "src/cli": ["src/domain", "src/ports", "src/pipeline", "src/text"],
+  connectors: ["src/domain", "src/ports", "src/net", "src/text"],
+  "src/compose": [
+    "src/domain", "src/ports", "src/net", "src/text", "src/state", "src/secrets", "src/models", "src/engines/embedded",
+    "src/engines/vertex", "src/server", "src/pipeline"
+  ],
+  /** The library's entry. */
+  "src/index.ts": ["src/domain", "src/ports", "src/pipeline", "src/compose"],
+  /** The composition root: the only place that sees commands and connectors together. */
+  "src/main.ts": ["src/domain", "src/ports", "src/pipeline", "src/compose", "src/cli", "connectors"],
+  "src/bin.ts": ["src/main.ts"]
+}
+
+const places = Object.keys(allowed)
+
+const placeOf = (file: string): string | undefined =>
+  places.find((place) => file === place || file.startsWith(`${place}/`))
+
+const sources = (folder: string): ReadonlyArray<string> =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+
+const files = [...sources("src"), ...sources("connectors")]
+
+/** Static, dynamic and type imports, and re-exports, of relative modules. */
+const importsOf = (file: string): ReadonlyArray<string> =>
+  [...readFileSync(join(root, file), "utf8").matchAll(/(?:from|import\()\s*"(\.{1,2}\/[^"]+\.ts)"|^import "(\.{1,2}\/[^"]+\.ts)"/gm)]
+    .map((match) => relative(root, resolve(root, dirname(file), match[1] ?? match[2] ?? "")))
+
+describe("imports", () => {
+  it("every source file is in a place that has rules", () => {
+    assert.deepStrictEqual(files.filter((file) => placeOf(file) === undefined), [])
+  })
+
+  it("run in the directions allowed, and no other", () => {
+    const wrong = files.flatMap((file) => {
+      const from = placeOf(file)
+      return importsOf(file).flatMap((imported) => {
+        const to = placeOf(imported)
+        if (from === undefined || to === undefined || from === to) return []
+        return allowed[from]?.includes(to) === true ? [] : [`${file} -> ${imported}`]
+      })
+    })
+    assert.deepStrictEqual(wrong, [])
+  })
+
+  it("form no circle among folders' files that load code", () => {
+    const graph = new Map(files.map((file) => [file, valueImportsOf(file)]))
+    const state = new Map<string, "open" | "closed">()
+    const circles: Array<string> = []
+    const visit = (file: string, path: ReadonlyArray<string>): void => {
+      if (state.get(file) === "closed") return
+      if (state.get(file) === "open") {
+        circles.push([...path.slice(path.indexOf(file)), file].join(" -> "))
+        return
+      }
+      state.set(file, "open")
+      for (const next of graph.get(file) ?? []) visit(next, [...path, file])
+      state.set(file, "closed")
+    }
+    for (const file of files) visit(file, [])
+    assert.deepStrictEqual(circles, [])
+  })
+
+  it("find something to check", () => {
+    assert.isAbove(files.flatMap(importsOf).length, 200)
+  })
+})
+
+/** Imports that are still there when types are gone. */
+const valueImportsOf = (file: string): ReadonlyArray<string> =>
+  [...readFileSync(join(root, file), "utf8").matchAll(/^(?:import|export) (?!type )[^"]*?from "(\.{1,2}\/[^"]+\.ts)"/gm)]
+    .map((match) => relative(root, resolve(root, dirname(file), match[1] ?? "")))

@@ -1,0 +1,100 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { agree } from "../../bench/server/Callers.ts"
+import { compare, type Load } from "../../bench/server/Load.ts"
+import { report } from "../../bench/server/Report.ts"
+import { serve } from "../../bench/server/Serve.ts"
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+describe("subjects under the same load", () => {
+  it("are asked so many at once, one request after the other, for the time given", async () => {
+    let under = 0
+    let most = 0
+    const asked: Array<number> = []
+    const slow = async (request: number) => {
+      asked.push(request)
+      most = Math.max(most, ++under)
+      await pause(10)
+      under--
+    }
+    const { quick, slow: figures } = await compare({ slow, quick: () => pause(1) }, { callers: 4, seconds: 0.2, turns: 2 })
+    expect(most).toBe(4)
+    expect(asked).toEqual(asked.map((_, at) => at))
+    expect(figures.p50).toBeGreaterThan(8)
+    expect(figures.p99).toBeGreaterThanOrEqual(figures.p50)
+    // Four callers of 10 ms each, and no faster.
+    expect(figures.requestsPerSecond).toBeGreaterThan(20)
+    expect(figures.requestsPerSecond).toBeLessThan(450)
+    expect(quick.requestsPerSecond).toBeGreaterThan(figures.requestsPerSecond)
+  })
+
+  it("leave their warm-up out", async () => {
+    let first = true
+    const cold = async () => {
+      await pause(first ? 200 : 1)
+      first = false
+    }
+    const { cold: figures } = await compare({ cold }, { callers: 1, seconds: 0.1, turns: 2 })
+    expect(figures.p99).toBeLessThan(150)
+  })
+
+  it("stop at the first failure", async () => {
+    await expect(compare({ broken: () => Promise.reject(new Error("no answer")) }, { callers: 2, seconds: 0.1, turns: 1 }))
+      .rejects.toThrow("no answer")
+  })
+})
+
+describe("the report", () => {
+  it("puts the server beside the port, and the client beside the server", () => {
+    const load = (requestsPerSecond: number): Load => ({ requestsPerSecond, p50: 100 / requestsPerSecond, p99: 200 / requestsPerSecond, cpu: 50 / requestsPerSecond })
+    const text = report([{ callers: 16, loads: { port: load(1000), server: load(500), client: load(400) } }])
+    const [, rate, p50, , cpu] = text.split("\n").map((line) => line.trim().split(/ {2,}/))
+    expect(rate).toEqual(["16", "requests/s", "1,000", "500", "0.50 x", "400", "0.80 x"])
+    expect(p50).toEqual(["16", "p50", "0.10 ms", "0.20 ms", "2.00 x", "0.25 ms", "1.25 x"])
+    expect(cpu?.[4]).toBe("-")
+    expect(new Set(text.split("\n").map((line) => line.length)).size).toBe(1)
+  })
+})
+
+describe("callers", () => {
+  it("must get the same contexts, and some", async () => {
+    await agree([async () => ["a"], async () => ["a"]], ["question"])
+    await expect(agree([async () => ["a"], async () => ["b"]], ["question"])).rejects.toThrow(/question/)
+    await expect(agree([async () => [], async () => []], ["question"])).rejects.toThrow(/question/)
+  })
+})
+
+describe("a served data directory", () => {
+  let folder = ""
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "sluice-bench-serve-"))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  const program = (text: string): string => {
+    const file = join(folder, "program.mjs")
+    writeFileSync(file, text)
+    return file
+  }
+
+  it("is where the first line says, until it is stopped", async () => {
+    const ended = join(folder, "ended")
+    const { stop, url } = await serve(program(`
+      import { writeFileSync } from "node:fs"
+      process.on("SIGTERM", () => { writeFileSync(${JSON.stringify(ended)}, ""); process.exit() })
+      setInterval(() => 0, 1000)
+      console.log("http://127.0.0.1:" + process.argv.length)
+    `), folder)
+    expect(url).toBe("http://127.0.0.1:7")
+    expect(existsSync(ended)).toBe(false)
+    await stop()
+    expect(existsSync(ended)).toBe(true)
+  })
+
+  it("fails with the program's own words when it does not start", async () => {
+    await expect(serve(program("console.error('no port'); process.exit(1)"), folder)).rejects.toThrow(/no port/)
+  })
+})

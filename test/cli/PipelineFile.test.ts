@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { join } from "node:path"
+import { events, sluice } from "../support/Sluice.ts"
+import { tempFolder, write } from "../support/TempFolder.ts"
+import { project } from "./Project.ts"
+
+const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+
+describe("init, validate, schema", () => {
+  it.live("writes a pipeline that is valid, and never over another by accident", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      write(cwd, { "docs/a.md": "# A\n" })
+      const written = yield* run(cwd, "init", "docs")
+      assert.strictEqual(written.code, 0, written.stderr)
+      const valid = yield* run(cwd, "validate")
+      assert.deepStrictEqual([valid.code, valid.stderr], [0, ""])
+      assert.match(valid.stdout, /^pipeline\.yaml is valid: pipeline docs on the embedded engine, 1 source, 2 stages$/m)
+      const again = yield* run(cwd, "init", "docs", "--json")
+      assert.strictEqual(again.code, 4)
+      assert.deepInclude(events(again)[0], { type: "error", message: "pipeline.yaml is there already" })
+      assert.strictEqual((yield* run(cwd, "init", "docs", "--force")).code, 0)
+      assert.match((yield* run(cwd, "init", "elsewhere")).stderr, /error: elsewhere is not there\nfix: /)
+    }).pipe(Effect.scoped))
+
+  it.live("reports every problem of a pipeline file at once, with place and fix", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project({ "bad.yaml": "name: 1\ncorpus: { displayName: x }\nsourcs: {}\nchunking: { size: none }\n" })
+      const text = yield* run(cwd, "validate", "bad.yaml")
+      assert.deepStrictEqual([text.code, text.stdout], [4, ""])
+      for (const place of [/^bad\.yaml:1:7 {2}name$/m, /^bad\.yaml:3:1 {2}sourcs$/m, /^bad\.yaml:4:19 {2}chunking\.size$/m, /did you mean sources\?/]) {
+        assert.match(text.stderr, place)
+      }
+      const json = yield* run(cwd, "validate", "bad.yaml", "--json")
+      assert.strictEqual(json.code, 4)
+      const [document, ...more] = events(json)
+      assert.deepStrictEqual(more, [])
+      assert.deepInclude(document, { version: 1, type: "error", error: "PipelineInvalid" })
+      const issues = document?.["issues"] as ReadonlyArray<Record<string, unknown>>
+      assert.includeDeepMembers(issues.map(({ column, line, path }) => ({ line, column, path })), [
+        { line: 1, column: 7, path: "name" },
+        { line: 3, column: 1, path: "sourcs" },
+        { line: 4, column: 19, path: "chunking.size" }
+      ])
+    }).pipe(Effect.scoped))
+
+  it.live("says what is wrong with a file it cannot read, and refuses what the engine lacks", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      const missing = yield* run(cwd, "run", "nope.yaml")
+      assert.strictEqual(missing.code, 4)
+      assert.match(missing.stderr, /nope\.yaml\n {2}the file cannot be found or read\n {2}fix: /)
+      assert.strictEqual((yield* run(cwd, "run", "docs")).code, 4)
+      const vertex = yield* run(cwd, "validate", "--engine", "vertex")
+      assert.strictEqual(vertex.code, 4)
+      assert.match(vertex.stderr, /the vertex engine needs a project/)
+      const begun = yield* tempFolder
+      write(begun, { "docs/a.md": "A document." })
+      yield* run(begun, "init", "docs")
+      const own = yield* run(begun, "validate", "--engine", "vertex")
+      assert.match(own.stderr, /engines\.vertex\.project\n[^>]*> +\d+ \| engine: embedded\n/)
+      write(cwd, { "weaviate.yaml": "name: w\ncorpus: { displayName: W, vectorDb: { weaviate: {} } }\nsources: { d: { local: { path: docs } } }\n" })
+      const weaviate = yield* run(cwd, "validate", "weaviate.yaml")
+      assert.strictEqual(weaviate.code, 4)
+      assert.match(weaviate.stderr, /the embedded engine has no connection to Weaviate \(port Corpora\)/)
+    }).pipe(Effect.scoped))
+
+  it.live("prints the schema as one JSON document", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      const { code, stderr, stdout } = yield* run(cwd, "schema")
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.containsAllKeys(JSON.parse(stdout).properties, ["name", "corpus", "sources", "stages"])
+    }).pipe(Effect.scoped))
+
+  it.live("lets doctor find everything that is wrong", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      const well = yield* run(cwd, "doctor")
+      assert.strictEqual(well.code, 0, well.stdout)
+      assert.match(well.stdout, /^ok +source docs +local can be listed$/m)
+      const ill = yield* run(cwd, "doctor", join("docs", "leave.md"), "--json")
+      assert.strictEqual(ill.code, 1)
+      const [document] = events(ill)
+      assert.deepInclude(document, { version: 1, type: "doctor", ok: false })
+      const failed = ((document?.["checks"] ?? []) as ReadonlyArray<Record<string, unknown>>).filter(({ ok }) => ok === false)
+      assert.deepStrictEqual(failed.map(({ check }) => check), ["pipeline"])
+    }).pipe(Effect.scoped))
+})

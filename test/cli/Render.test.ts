@@ -1,0 +1,177 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { displayWidth } from "effect/cli/CliOutput"
+import { TestClock } from "effect/testing"
+import { vi } from "vitest"
+import { Output } from "../../src/cli/Output.ts"
+import { RagFileName } from "../../src/domain/RagFile.ts"
+import { bytes, count, plural, seconds } from "../../src/cli/render/Numbers.ts"
+import { makeProgress } from "../../src/cli/render/Progress.ts"
+import { renderAnswer, renderFooting } from "../../src/cli/render/Answer.ts"
+import { makeTable, table } from "../../src/cli/render/Table.ts"
+import { asWritten } from "../../src/cli/render/Values.ts"
+import { excerpt, wrap, wrapping } from "../../src/cli/render/Wrap.ts"
+
+describe("numbers", () => {
+  it("are written for people", () => {
+    assert.deepStrictEqual([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"])
+    assert.deepStrictEqual([plural(1, "file"), plural(2, "file"), plural(0, "corpus", "corpora")], ["1 file", "2 files", "0 corpora"])
+    assert.deepStrictEqual([0.04, 12, 200, 7500].map(seconds), ["0.04 s", "12 s", "3 min 20 s", "2 h 05 min"])
+    assert.deepStrictEqual([12, 1500, 2_000_000].map(bytes), ["12 B", "1.5 kB", "2.0 MB"])
+  })
+})
+
+describe("a value", () => {
+  it("has its choices as a pipeline file has them", () => {
+    const corpus = { name: "c", vectorDb: { _tag: "managed" }, options: { search: { _tag: "ann", treeDepth: 2 }, holds: { _tag: "documents" } } }
+    assert.deepStrictEqual(asWritten(corpus), { name: "c", vectorDb: "managed", options: { search: { ann: { treeDepth: 2 } }, holds: "documents" } })
+    const weaviate = { httpEndpoint: "https://w.example" }
+    assert.deepStrictEqual(asWritten({ list: [1, null, { vectorDb: { _tag: "weaviate", ...weaviate } }] }), { list: [1, null, { vectorDb: { weaviate } }] })
+  })
+})
+
+describe("an answer", () => {
+  const look = { paint: (_: string, text: string) => text, width: 80 } as const
+  const answer = { text: "Ten days [1].", grounded: true, supports: [], model: "m" }
+  const citation = { index: 1, file: RagFileName.make("f"), sourceUri: "", sourceDisplayName: "claims.md", quote: "within ten days" }
+
+  it("is shown with its sources, and with whether it was cut off", () => {
+    assert.strictEqual(renderAnswer({ ...answer, citations: [] }, look), "Ten days [1].")
+    assert.strictEqual(renderAnswer({ ...answer, citations: [citation] }, look), "Ten days [1].\n\n  [1] claims.md\n      \"within ten days\"")
+    const cut = renderAnswer({ ...answer, citations: [citation], truncated: true }, look)
+    assert.match(cut, /^Ten days \[1\]\.\n\(cut off: .*\)\n\n {2}\[1\] claims\.md\n/)
+    assert.match(renderFooting({ ...answer, citations: [], truncated: true }, look), /^\(cut off: .*\)$/)
+  })
+})
+
+describe("wrap", () => {
+  it("keeps to the width in any script, and loses nothing", () => {
+    const text = `One two three ${"x".repeat(90)} four. ${"休暇は翌年に繰り越せます。".repeat(8)} end`
+    for (const width of [24, 33, 60]) {
+      const wrapped = wrap(text, width, "  ")
+      for (const line of wrapped.split("\n")) assert.isAtMost(displayWidth(line), width)
+      assert.strictEqual(wrapped.replace(/\s/g, ""), text.replace(/\s/g, ""))
+    }
+  })
+
+  it("does the same with a text that comes in pieces, however it is cut", () => {
+    const text = `One two three ${"x".repeat(90)} four.\n\n- ${"休暇は翌年に繰り越せます。".repeat(8)} end\n${"and so on ".repeat(30)}`
+    for (const width of [24, 33, 60]) {
+      for (const size of [1, 7, text.length]) {
+        const { push, rest } = wrapping(width)
+        let flowed = ""
+        for (let at = 0; at < text.length; at += size) flowed += push(text.slice(at, at + size))
+        flowed += rest()
+        for (const line of flowed.split("\n")) assert.isAtMost(displayWidth(line), width)
+        assert.strictEqual(flowed.replace(/\s/g, ""), text.replace(/\s/g, ""))
+        assert.include(flowed, "four.\n\n-")
+      }
+    }
+    const { push, rest } = wrapping(80)
+    assert.deepStrictEqual([push("one tw"), push("o 休"), push("暇"), push("th"), rest()], ["one", " two 休", "暇", "", "th"])
+  })
+
+  it("shows the beginning of what is too long", () => {
+    assert.strictEqual(excerpt("short\n text", 40, "", 2), "short text")
+    assert.match(excerpt("word ".repeat(100), 40, "", 2), /^(word )+word\n(word )+word …$/)
+  })
+})
+
+describe("table", () => {
+  const columns = [{ title: "file", flexible: true }, { title: "chunks", align: "right" as const }, { title: "note", flexible: true }]
+
+  it("takes what is too much from the widest, and keeps the end of a path", () => {
+    const rows = [["folder/of/some/length/leave.md", "12", "short"], ["休暇/年次休暇の繰り越しについて.md", "3", "a note that goes on and on"]]
+    for (const width of [45, 60, 200]) {
+      const lines = table(columns, rows, width).split("\n")
+      assert.lengthOf(lines, 3)
+      for (const line of lines) assert.isAtMost(displayWidth(line), width)
+      assert.match(lines[1] ?? "", /leave\.md +12/)
+    }
+  })
+
+  it("lines up pages printed one after another", () => {
+    const print = makeTable(columns, 80)
+    const first = print([["a-long-name.md", "1", ""]])
+    const second = print([["b.md", "22", ""]])
+    assert.strictEqual(first.split("\n").length, 2)
+    assert.strictEqual(second, "b.md                22")
+  })
+
+  it("keeps a cell on its line", () => {
+    assert.strictEqual(table([{ title: "t" }], [["a\r\nb\u001b[31m\tc"]], 80), "t\na b[31m c")
+  })
+})
+
+/** An output that keeps what it is told. */
+const fakeOutput = (live: Output["Service"]["live"]) => {
+  const said: Array<string> = []
+  const output: Output["Service"] = {
+    width: 80,
+    live,
+    write: undefined,
+      wantsJson: false,
+    paint: (_, text) => text,
+    paintError: (_, text) => text,
+    print: () => Effect.void,
+    json: () => Effect.void,
+    say: (text) => Effect.sync(() => void said.push(text)),
+    interrupted: { what: "", next: "" }
+  }
+  return { said, layer: Layer.succeed(Output, output) }
+}
+
+const work = Effect.gen(function*() {
+  const observe = yield* makeProgress({ embeddingsPerMinute: 600 })
+  yield* observe({ type: "corpus", corpus: "c", action: "created" })
+  yield* observe({ type: "listing", source: "docs", listed: 40 })
+  yield* TestClock.adjust("5 seconds")
+  yield* observe({ type: "listed", source: "docs", listed: 100, complete: true, work: 90 })
+  for (let i = 0; i < 30; i++) {
+    yield* observe({ type: "file", source: "docs", path: `${i}`, outcome: i === 0 ? "failed" : "added", embedded: 2 })
+    if (i === 0) yield* TestClock.adjust("1 second")
+  }
+  yield* TestClock.adjust("4 seconds")
+})
+
+describe("progress", () => {
+  it.effect("is a plain line now and then where there is no terminal: counts, rate, time left, quota", () =>
+    Effect.gen(function*() {
+      const { layer, said } = fakeOutput(undefined)
+      yield* work.pipe(Effect.scoped, Effect.provide(layer))
+      assert.deepStrictEqual(said, [
+        "created corpus c",
+        "docs  listing, 40 files so far",
+        "docs  [#####...........] 30 of 90 files, 1 failed, 6.0/s, 10 s left\nembedding  60 chunks, 720 a minute of 600 allowed"
+      ])
+    }))
+
+  it.effect("says whose files the first run into a corpus of others joins", () =>
+    Effect.gen(function*() {
+      const { layer, said } = fakeOutput(undefined)
+      const others = { files: 3, pipelines: { handbook: 2 }, unmarked: 1 }
+      yield* makeProgress({}).pipe(
+        Effect.flatMap((observe) => observe({ type: "joins", corpus: "c", others })),
+        Effect.scoped,
+        Effect.provide(layer)
+      )
+      assert.lengthOf(said, 1)
+      assert.match(said[0] ?? "", /^joins corpus c, which holds 3 files of others \(2 of pipeline handbook, 1 without a pipeline's mark\)/)
+    }))
+
+  it.effect("is a live line on a terminal, within its width, and leaves nothing behind", () =>
+    Effect.gen(function*() {
+      const written: Array<string> = []
+      const write = vi.spyOn(process.stderr, "write").mockImplementation((text) => written.push(String(text)) > 0)
+      yield* Effect.addFinalizer(() => Effect.sync(() => write.mockRestore()))
+      const { layer, said } = fakeOutput({ columns: 40, rows: 24 })
+      yield* work.pipe(Effect.scoped, Effect.provide(layer))
+      assert.deepStrictEqual(said, ["created corpus c"])
+      assert.isAbove(written.length, 20)
+      for (const text of written) {
+        for (const line of text.replace(/\r\u001b\[\d+A\u001b\[J/g, "").split("\n")) assert.isBelow(displayWidth(line), 40)
+      }
+      // The report comes next, in their place.
+      assert.strictEqual(written.at(-1), "\r\u001b[2A\u001b[J")
+    }))
+})

@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { events, sluice } from "../support/Sluice.ts"
+import { project } from "./Project.ts"
+
+const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+
+describe("corpora, files, operations", () => {
+  it.live("are listed and shown by path, display name, id and full name", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      const none = yield* run(cwd, "corpora", "list")
+      assert.deepStrictEqual([none.code, none.stdout, none.stderr], [0, "", "none\n"])
+      yield* run(cwd, "run")
+      const [corpus] = events(yield* run(cwd, "corpora", "list", "--json"))
+      assert.deepInclude(corpus, { version: 1, displayName: "Test", filesCount: 3 })
+      const corpusName = String(corpus?.["name"])
+      for (const written of ["Test", corpusName, corpusName.split("/").at(-1) ?? ""]) {
+        assert.deepInclude(events(yield* run(cwd, "corpora", "get", written, "--json"))[0], { name: corpusName, vectorDb: "managed" })
+      }
+      const files = events(yield* run(cwd, "files", "list", "--json"))
+      assert.sameMembers(files.map(({ displayName }) => displayName), ["batteries.txt", "leave.md", "travel/hotels.md"])
+      const name = String(files[0]?.["name"])
+      for (const written of [String(files[0]?.["displayName"]), name, name.split("/").at(-1) ?? ""]) {
+        assert.strictEqual(events(yield* run(cwd, "files", "get", written, "--json"))[0]?.["name"], name)
+      }
+      assert.match((yield* run(cwd, "files", "get", "leave.md", "--corpus", "Test")).stdout, /^displayName: leave\.md$/m)
+      const missing = yield* run(cwd, "files", "get", "nope.md")
+      assert.deepStrictEqual([missing.code, missing.stdout], [1, ""])
+      assert.match(missing.stderr, /error: file "nope\.md" was not found\nfix: see what there is: sluice files list/)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("are deleted, a corpus with files only by force", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      yield* run(cwd, "run")
+      assert.match((yield* run(cwd, "files", "delete", "leave.md")).stdout, /^deleted projects\/.*\/ragFiles\/\d+$/m)
+      assert.lengthOf(events(yield* run(cwd, "files", "list", "--json")), 2)
+      const refused = yield* run(cwd, "corpora", "delete", "Test", "--json")
+      assert.strictEqual(refused.code, 1)
+      assert.deepInclude(events(refused)[0], { type: "error", code: "FAILED_PRECONDITION" })
+      assert.include(refused.stdout, "--force")
+      assert.strictEqual((yield* run(cwd, "corpora", "delete", "Test", "--force")).code, 0)
+      assert.deepStrictEqual(events(yield* run(cwd, "corpora", "list", "--json")), [])
+      const operations = yield* run(cwd, "operations", "list", "--json")
+      assert.strictEqual(operations.code, 0, operations.stderr)
+      assert.strictEqual((yield* run(cwd, "operations", "get", "123")).code, 1)
+    }).pipe(Effect.scoped), 60_000)
+})

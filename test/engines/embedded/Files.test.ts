@@ -1,0 +1,233 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option } from "effect"
+import { type DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
+import * as Embedded from "../../../src/engines/embedded/Embedded.ts"
+import { Corpora } from "../../../src/ports/Corpora.ts"
+import { Embedder } from "../../../src/ports/Embedder.ts"
+import { Files } from "../../../src/ports/Files.ts"
+import { Operations } from "../../../src/ports/Operations.ts"
+import { Importer } from "../../../src/engines/embedded/Importer.ts"
+import { managed } from "../../conformance/Cases.ts"
+import { tempFolder } from "../../support/TempFolder.ts"
+import { engine, paragraphs, textFile } from "./support/Engine.ts"
+import { StoreBench } from "./support/StoreBench.ts"
+
+/** An embedder that remembers what it was asked, and can be told to fail or to wait. */
+class CountingEmbedder {
+  readonly batches: Array<ReadonlyArray<string>> = []
+  before: Effect.Effect<void, ServiceError> = Effect.void
+
+  get texts(): ReadonlyArray<string> {
+    return this.batches.flat()
+  }
+
+  readonly layer = Layer.succeed(Embedder, {
+    id: "counting",
+    dimensions: 4,
+    embed: (texts) =>
+      Effect.gen({ self: this }, function*() {
+        this.batches.push(texts)
+        yield* this.before
+        return texts.map((text) => Float32Array.of(text.length % 2, 1 - (text.length % 2), 0, 0))
+      })
+  })
+}
+
+const withEngine = <A, E>(
+  embedder: CountingEmbedder,
+  body: Effect.Effect<A, E, Corpora | Files | Operations>
+) =>
+  Effect.scoped(Effect.flatMap(tempFolder, (folder) =>
+    Effect.provide(body, Embedded.layer({ dataDir: folder }).pipe(Layer.provide([embedder.layer, paragraphs])))))
+
+const newCorpus = Effect.flatMap(Corpora, (corpora) => Effect.map(corpora.create(managed("c")), ({ name }) => name))
+
+describe("uploading", () => {
+  it.live("embeds every text once, over files and versions", () => {
+    const embedder = new CountingEmbedder()
+    return withEngine(embedder, Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      const first = yield* files.upload(textFile(corpus, "a", "shared\n\nown of a\n\nshared"))
+      assert.strictEqual(first.embedded, 2)
+      assert.strictEqual(first.embeddedTokens, 4)
+      const second = yield* files.upload(textFile(corpus, "b", "shared\n\nown of b"))
+      assert.strictEqual(second.embedded, 1)
+      const changed = yield* files.upload(textFile(corpus, "a", "shared\n\nown of a\n\nnew", { replaces: first.file.name }))
+      assert.strictEqual(changed.embedded, 1)
+      assert.sameMembers([...embedder.texts], ["shared", "own of a", "own of b", "new"])
+    }))
+  })
+
+  it.live("embeds a text once that many uploads bring at the same time, in few calls", () => {
+    const embedder = new CountingEmbedder()
+    embedder.before = Effect.sleep(20)
+    return withEngine(embedder, Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      const results = yield* Effect.forEach(
+        Array.from({ length: 60 }, (_, i) => i),
+        (i) => files.upload(textFile(corpus, `f${i}`, `shared by all\n\nown of ${i}`)),
+        { concurrency: 30 }
+      )
+      assert.strictEqual(embedder.texts.length, 61)
+      assert.strictEqual(new Set(embedder.texts).size, 61)
+      assert.strictEqual(results.reduce((sum, { embedded }) => sum + (embedded ?? 0), 0), 61)
+      assert.isBelow(embedder.batches.length, 30)
+    }))
+  })
+
+  it.live("keeps what was embedded of a file that could not be finished", () => {
+    const embedder = new CountingEmbedder()
+    return withEngine(embedder, Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      const parts = Array.from({ length: 300 }, (_, i) => `part ${i}`)
+      let calls = 0
+      embedder.before = Effect.suspend(() =>
+        ++calls === 3 ? Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: "the model is away" })) : Effect.void)
+      const upload = files.upload(textFile(corpus, "long", parts.join("\n\n")))
+      const error = yield* Effect.flip(upload)
+      assert.strictEqual(error._tag === "ServiceError" && error.code, "UNAVAILABLE")
+      assert.deepStrictEqual((yield* files.list(corpus, {})).items, [])
+      const { embedded } = yield* upload
+      assert.isBelow(embedded ?? 300, 200)
+    }))
+  })
+
+  it.live("lets others wait for a text though the upload that asked for it is interrupted", () => {
+    const embedder = new CountingEmbedder()
+    embedder.before = Effect.sleep(50)
+    return withEngine(embedder, Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      const one = yield* Effect.forkChild(files.upload(textFile(corpus, "one", "wanted twice")))
+      while (embedder.batches.length === 0) yield* Effect.sleep(1)
+      const two = yield* Effect.forkChild(files.upload(textFile(corpus, "two", "wanted twice")))
+      yield* Effect.sleep(5)
+      yield* Fiber.interrupt(one)
+      const { embedded, file } = yield* Fiber.join(two)
+      assert.strictEqual(file.displayName, "two")
+      assert.strictEqual(embedded, 0)
+    }))
+  })
+
+  it.live("refuses an embedder that does not keep its word", () => {
+    const embedder = new CountingEmbedder()
+    const short = Layer.succeed(Embedder, { id: "short", dimensions: 4, embed: () => Effect.succeed([]) })
+    return Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const error = yield* Effect.provide(
+        Effect.flatMap(newCorpus, (corpus) => Effect.flip(Effect.flatMap(Files, (files) => files.upload(textFile(corpus, "a", "text"))))),
+        Embedded.layer({ dataDir: folder }).pipe(Layer.provide([short, paragraphs]))
+      )
+      assert.strictEqual(error._tag === "ServiceError" && error.code, "INTERNAL")
+      assert.deepStrictEqual(embedder.batches, [])
+    }))
+  })
+
+  it.live("says what is wrong with a document, and stores nothing of it", () => {
+    const embedder = new CountingEmbedder()
+    return withEngine(embedder, Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      const corrupt = yield* Effect.flip(files.upload(textFile(corpus, "a", "corrupt")))
+      assert.strictEqual(corrupt._tag === "DocumentError" && corrupt.problem, "corrupt")
+      const empty = yield* Effect.flip(files.upload(textFile(corpus, "b", "  \n\n ")))
+      assert.strictEqual(empty._tag === "DocumentError" && empty.problem, "empty")
+      assert.deepStrictEqual((yield* files.list(corpus, {})).items, [])
+    }))
+  })
+
+  it.live("refuses what only the hosted engine can do", () => {
+    const embedder = new CountingEmbedder()
+    return withEngine(embedder, Effect.gen(function*() {
+      const corpora = yield* Corpora
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      const vendor = yield* corpora.create({ displayName: "v", vectorDb: { _tag: "pinecone", indexName: "docs" } })
+      const refused: ReadonlyArray<Effect.Effect<unknown, ServiceError | DocumentError>> = [
+        files.upload(textFile(vendor.name, "a", "text")),
+        files.upload(textFile(corpus, "a", "text", { parsing: { _tag: "llm", model: "m" } })),
+        files.import({ corpus, source: { _tag: "storage", uris: ["gs://b/a"] }, chunking: textFile(corpus, "a", "").chunking })
+      ]
+      for (const request of refused) {
+        const error = yield* Effect.flip(request)
+        assert.strictEqual(error._tag === "ServiceError" && error.code, "UNIMPLEMENTED")
+      }
+    }))
+  })
+})
+
+describe("changing facts about a file", () => {
+  it.live("keeps what is not named, and embeds nothing", () => {
+    const embedder = new CountingEmbedder()
+    return withEngine(embedder, Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      const marker = { source: "p/docs", pathHash: "0".repeat(32), fingerprint: "1".repeat(32) }
+      const { file } = yield* files.upload(textFile(corpus, "a", "text", {
+        marker,
+        metadata: { team: "ops" },
+        permissions: { public: false, principals: ["user:a@b.c"] },
+        sourceUri: "file:///a.txt"
+      }))
+      const moved = yield* files.update(file.name, { displayName: "b", sourceUri: "file:///b.txt" })
+      const { updateTime: _, ...rest } = moved
+      const { updateTime: __, ...before } = file
+      assert.deepStrictEqual(rest, { ...before, displayName: "b", sourceUri: "file:///b.txt" })
+      assert.deepStrictEqual((yield* files.update(file.name, { metadata: { team: "hr" } })).metadata, { team: "hr" })
+      assert.strictEqual(embedder.texts.length, 1)
+      yield* files.delete(file.name)
+      assert.strictEqual((yield* Effect.flip(files.update(file.name, { displayName: "c" }))).code, "NOT_FOUND")
+    }))
+  })
+})
+
+describe("operations of a process that is gone", () => {
+  it.live("end as interrupted when an engine opens", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const never = Layer.succeed(Importer, {
+        run: (_, report) =>
+          Effect.andThen(
+            report({ progress: 40, counts: { imported: 4, failed: 0, skipped: 1 }, failures: [] }),
+            Effect.never
+          )
+      })
+      const name = yield* Effect.provide(
+        Effect.gen(function*() {
+          const operations = yield* Operations
+          const operation = yield* (yield* Files).import({
+            corpus: yield* newCorpus,
+            source: { _tag: "storage", uris: ["gs://b/a"] },
+            chunking: { strategy: "fixed", size: 100, overlap: 0 }
+          })
+          while (Option.fromUndefinedOr((yield* operations.get(operation.name)).progress).pipe(Option.isNone)) yield* Effect.sleep(5)
+          return operation.name
+        }),
+        engine(folder).pipe(Layer.provide(never))
+      )
+      const ended = yield* Effect.provide(Effect.flatMap(Operations, (operations) => operations.get(name)), engine(folder))
+      assert.isTrue(ended.done)
+      assert.strictEqual(ended.error?.code, "ABORTED")
+      assert.strictEqual(ended.progress, 40)
+      assert.deepStrictEqual(ended.counts, { imported: 4, failed: 0, skipped: 1 })
+    })))
+
+  it.live("end as interrupted though the process could not say so", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const bench = new StoreBench(folder)
+      const operation = { kind: "importFiles", target: "c", at: 0 } as const
+      // No process has so large an id; the second is another process, and alive.
+      bench.send("createOperation", { ...operation, name: "1", owner: 2 ** 31 - 1 })
+      bench.send("createOperation", { ...operation, name: "2", owner: process.ppid })
+      bench.db.close()
+      const ends = yield* Effect.provide(
+        Effect.flatMap(Operations, (operations) => operations.list({})),
+        engine(folder)
+      )
+      assert.deepStrictEqual(ends.items.map(({ done, error }) => [done, error?.code]), [[true, "ABORTED"], [false, undefined]])
+    })))
+})

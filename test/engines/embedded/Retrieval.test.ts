@@ -1,0 +1,252 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { DatabaseSync } from "node:sqlite"
+import { join } from "node:path"
+import type { Explanation } from "../../../src/domain/Retrieval.ts"
+import { Corpora } from "../../../src/ports/Corpora.ts"
+import { Embedder } from "../../../src/ports/Embedder.ts"
+import { Files } from "../../../src/ports/Files.ts"
+import { Retrieval } from "../../../src/ports/Retrieval.ts"
+import * as Embedded from "../../../src/engines/embedded/Embedded.ts"
+import * as LexicalRanker from "../../../src/models/LexicalRanker.ts"
+import { databaseFile } from "../../../src/state/Database.ts"
+import { managed } from "../../conformance/Cases.ts"
+import { tempFolder } from "../../support/TempFolder.ts"
+import { engine, paragraphs, textFile } from "./support/Engine.ts"
+
+const newCorpus = Effect.flatMap(Corpora, (corpora) => Effect.map(corpora.create(managed("c")), ({ name }) => name))
+
+const fresh = Layer.unwrap(Effect.map(tempFolder, (folder) => engine(folder).pipe(Layer.provide(LexicalRanker.layer()))))
+
+layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (it) => {
+  it.effect("shows a principal what it may read, and the owner everything", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const retrieval = yield* Retrieval
+      const corpus = yield* newCorpus
+      const permissions = {
+        "all.txt": undefined,
+        "public.txt": { public: true, principals: [] },
+        "ann.txt": { public: false, principals: ["user:ann@x.com", "group:staff"] },
+        "nobody.txt": { public: false, principals: [] }
+      }
+      for (const [name, permission] of Object.entries(permissions)) {
+        yield* files.upload(textFile(corpus, name, `salaries in ${name}`, permission === undefined ? {} : { permissions: permission }))
+      }
+      const seen = (principal?: string) =>
+        Effect.map(
+          retrieval.retrieve({ corpus, query: "salaries", ...(principal === undefined ? {} : { principal }) }),
+          (contexts) => contexts.map(({ sourceDisplayName }) => sourceDisplayName).toSorted()
+        )
+      assert.deepStrictEqual(yield* seen(), ["all.txt", "ann.txt", "nobody.txt", "public.txt"])
+      assert.deepStrictEqual(yield* seen("user:ANN@x.com"), ["all.txt", "ann.txt", "public.txt"])
+      assert.deepStrictEqual(yield* seen("user:bob@x.com"), ["all.txt", "public.txt"])
+      const ann = (yield* files.list(corpus, {})).items.find(({ displayName }) => displayName === "ann.txt")
+      assert.isDefined(ann)
+      yield* files.update(ann.name, { permissions: { public: false, principals: ["user:bob@x.com"] } })
+      assert.deepStrictEqual(yield* seen("user:ann@x.com"), ["all.txt", "public.txt"])
+      assert.deepStrictEqual(yield* seen("user:bob@x.com"), ["all.txt", "ann.txt", "public.txt"])
+    }))
+
+  it.effect("filters by metadata, and tells it", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const retrieval = yield* Retrieval
+      const corpus = yield* newCorpus
+      yield* files.upload(textFile(corpus, "a", "rules for travel", { metadata: { team: "ops", year: "2025" } }))
+      yield* files.upload(textFile(corpus, "b", "rules for travel abroad", { metadata: { team: "ops", year: "2026" } }))
+      yield* files.upload(textFile(corpus, "c", "rules for travel by train"))
+      const found = (metadata: Record<string, string>) => retrieval.retrieve({ corpus, query: "travel rules", filter: { metadata } })
+      assert.strictEqual((yield* found({ team: "ops" })).length, 2)
+      const [one, ...others] = yield* found({ team: "ops", year: "2026" })
+      assert.strictEqual(one?.sourceDisplayName, "b")
+      assert.deepStrictEqual(one?.metadata, { team: "ops", year: "2026" })
+      assert.deepStrictEqual(others, [])
+      assert.deepStrictEqual(yield* found({ constructor: "ops" }), [])
+    }))
+
+  it.effect("corrects words that no document has, and says so", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const retrieval = yield* Retrieval
+      const corpus = yield* newCorpus
+      yield* files.upload(textFile(corpus, "a", "The reimbursement of expenses takes two weeks."))
+      yield* files.upload(textFile(corpus, "b", "Parking permits are at the reception."))
+      const ask = (correctSpelling: boolean) =>
+        retrieval.retrieve({ corpus, query: "recpetion", hybrid: { alpha: 0 }, correctSpelling, explain: true })
+      const [hit] = yield* ask(true)
+      assert.strictEqual(hit?.sourceDisplayName, "b")
+      const [term] = hit?.explanation?.terms ?? []
+      assert.strictEqual(term?.corrected, true)
+      assert.strictEqual(term?.from, "recpetion")
+      assert.deepStrictEqual(yield* ask(false), [])
+    }))
+
+  it.effect("explains how a score came about", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      yield* files.upload(textFile(corpus, "a", "green apples and red apples\n\nyellow pears"))
+      yield* files.upload(textFile(corpus, "b", "green cars"))
+      const found = yield* (yield* Retrieval).retrieve({ corpus, query: "green apples", hybrid: { alpha: 0.25 }, explain: true })
+      assert.isAbove(found.length, 1)
+      for (const { distance, explanation, score } of found) {
+        assert.isDefined(explanation)
+        const { alpha, cosine, fused, normalizedDense, normalizedSparse, sparse, terms } = explanation
+        assert.strictEqual(alpha, 0.25)
+        assert.strictEqual(score, fused)
+        assert.closeTo(fused, 0.75 * normalizedSparse + 0.25 * normalizedDense, 1e-12)
+        assert.closeTo(sparse, terms.reduce((sum, { weight }) => sum + weight, 0), 1e-9)
+        assert.closeTo(distance ?? Number.NaN, 1 - cosine, 1e-12)
+      }
+      const apples = found[0]?.explanation?.terms.find(({ from, term }) => (from ?? term) === "apples")
+      assert.strictEqual(apples?.termFrequency, 2)
+      assert.strictEqual(apples?.documentFrequency, 1)
+    }))
+
+  it.effect("finds the subject of a question, not its grammar, which is rare in formal texts", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      const texts = {
+        limit: "Every line of a source file has a maximal length of 79 characters.",
+        chat: "What is this about? It does what it does, and a line about that may follow.",
+        dose: "The dose is written on the package.",
+        ends: "A line of text ends with a mark.",
+        rows: "The length of a table's row is free.",
+        draw: "A drawn line has a length in millimetres."
+      }
+      for (const [name, text] of Object.entries(texts)) yield* files.upload(textFile(corpus, name, text))
+      const ask = (query: string, alpha?: number) =>
+        Effect.flatMap(Retrieval, (retrieval) =>
+          retrieval.retrieve({ corpus, query, explain: true, ...(alpha === undefined ? {} : { hybrid: { alpha } }) }))
+
+      const question = "What does it say about the maximal line length?"
+      const [best] = yield* ask(question)
+      assert.strictEqual(best?.sourceDisplayName, "limit")
+      const [plain] = yield* ask(question, 0)
+      assert.isDefined(plain)
+      assert.strictEqual(plain.sourceDisplayName, "chat", "BM25 alone weighs every word, as Lucene does")
+      assert.isTrue(plain.explanation?.terms.every(({ factor }) => factor === undefined))
+
+      const lowered = (yield* ask(question)).find(({ sourceDisplayName }) => sourceDisplayName === "chat")?.explanation
+      assert.isDefined(lowered)
+      assert.deepStrictEqual(
+        lowered.terms.filter(({ factor }) => factor !== undefined).map(({ factor, from, term }) => [from ?? term, factor]),
+        [["What", 0.1], ["does", 0.1], ["about", 0.1]]
+      )
+      assert.closeTo(lowered.sparse, lowered.terms.reduce((sum, { weight }) => sum + weight, 0), 1e-9)
+      const weightOf = (explanation: Explanation | undefined) =>
+        explanation?.terms.find(({ term }) => term === "about")?.weight ?? Number.NaN
+      assert.closeTo(weightOf(lowered), 0.1 * weightOf(plain.explanation), 1e-9)
+
+      const [said] = yield* ask("what about")
+      assert.strictEqual(said?.sourceDisplayName, "chat", "a query of nothing else keeps its words")
+      yield* files.upload(textFile(corpus, "us", "Taxes in the US are due in April."))
+      const [named] = yield* ask("US")
+      assert.deepInclude(named?.explanation?.terms[0], { term: "us" })
+      assert.isUndefined(named?.explanation?.terms[0]?.factor)
+    }))
+
+  it.effect("takes no word of grammar for a misspelling", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      yield* files.upload(textFile(corpus, "a", "The dose is written on the package, which you may keep."))
+      const [hit] = yield* (yield* Retrieval).retrieve({ corpus, query: "Does you keep the package?", explain: true })
+      assert.deepStrictEqual(hit?.explanation?.terms.map(({ term }) => term), ["you", "keep", "packag"])
+    }))
+
+  it.effect("includes what only words found when it filters by distance", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const retrieval = yield* Retrieval
+      const corpus = yield* newCorpus
+      yield* files.upload(textFile(corpus, "a", "zebra"))
+      yield* files.upload(textFile(corpus, "b", `zebra ${Array.from({ length: 80 }, (_, i) => `other${i}`).join(" ")}`))
+      const distances = new Map(
+        (yield* retrieval.retrieve({ corpus, query: "zebra", hybrid: { alpha: 1 } })).map((c) => [c.sourceDisplayName, c.distance ?? 2])
+      )
+      const between = ((distances.get("a") ?? 0) + (distances.get("b") ?? 2)) / 2
+      const sparseOnly = yield* retrieval.retrieve({ corpus, query: "zebra", hybrid: { alpha: 0 }, filter: { maxDistance: between } })
+      assert.deepStrictEqual(sparseOnly.map((c) => c.sourceDisplayName), ["a"])
+      const similar = yield* retrieval.retrieve({ corpus, query: "zebra", filter: { minSimilarity: 1 - between } })
+      assert.deepStrictEqual(similar.map((c) => c.sourceDisplayName), ["a"])
+    }))
+
+  it.effect("ranks by the offline ranker, and refuses rankers it does not have", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const retrieval = yield* Retrieval
+      const corpus = yield* newCorpus
+      yield* files.upload(textFile(corpus, "a", "annual leave is taken by the day\n\nleave the annual report on the desk"))
+      const ranked = yield* retrieval.retrieve({ corpus, query: "annual leave", topK: 1, rank: { _tag: "lexical" }, explain: true })
+      assert.strictEqual(ranked.length, 1)
+      assert.isDefined(ranked[0]?.explanation?.ranked)
+      const error = yield* Effect.flip(retrieval.retrieve({ corpus, query: "q", rank: { _tag: "llmRanker" } }))
+      assert.strictEqual(error.code, "UNIMPLEMENTED")
+      assert.include(error.message, "Ranker")
+    }))
+
+  it.effect("finds German by its stems and Japanese by its characters", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      yield* files.upload(textFile(corpus, "de", "Die Häuser in der Straße wurden von den Nachbarn gemeinsam gebaut und werden gepflegt."))
+      yield* files.upload(textFile(corpus, "ja", "東京都の図書館は毎週月曜日に休館します。"))
+      yield* files.upload(textFile(corpus, "en", "The library in the old town is closed on Mondays."))
+      const first = (query: string) =>
+        Effect.map(Effect.flatMap(Retrieval, (r) => r.retrieve({ corpus, query, hybrid: { alpha: 0 } })), ([hit]) => hit?.sourceDisplayName)
+      assert.strictEqual(yield* first("das Haus der Nachbarn"), "de")
+      assert.strictEqual(yield* first("図書館の休館日"), "ja")
+      assert.strictEqual(yield* first("libraries closing"), "en")
+    }))
+})
+
+describe("the embedded engine over the same data again", () => {
+  it.live("gives the same answers, and refuses another embedder", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const ask = Effect.fnUntraced(function*(corpus: Effect.Success<typeof newCorpus>) {
+        return yield* (yield* Retrieval).retrieve({ corpus, query: "apples and pears" })
+      })
+      const [corpus, before] = yield* Effect.provide(
+        Effect.gen(function*() {
+          const corpus = yield* newCorpus
+          for (let i = 0; i < 5; i++) yield* (yield* Files).upload(textFile(corpus, `f${i}`, `apples ${i}\n\npears ${i}`))
+          return [corpus, yield* ask(corpus)] as const
+        }),
+        engine(folder)
+      )
+      assert.deepStrictEqual(yield* Effect.provide(ask(corpus), engine(folder)), before)
+      const other = Layer.succeed(Embedder, { id: "other-model", dimensions: 8, embed: () => Effect.die("not to be called") })
+      const mismatched = Embedded.layer({ dataDir: folder }).pipe(Layer.provide([other, paragraphs]))
+      const error = yield* Effect.provide(Effect.flip(ask(corpus)), mismatched)
+      assert.strictEqual(error.code, "FAILED_PRECONDITION")
+      assert.include(error.message, "hashed-ngrams")
+      assert.include(error.message, "other-model")
+      assert.include(error.fix ?? "", "rebuild")
+      // BM25 needs no vectors.
+      const sparse = Effect.flatMap(Retrieval, (r) => r.retrieve({ corpus, query: "apples", hybrid: { alpha: 0 } }))
+      assert.isNotEmpty(yield* Effect.provide(sparse, mismatched))
+    })))
+
+  it.live("repairs a damaged index by itself, and leaves a damaged database as it is", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const corpus = yield* Effect.provide(
+        Effect.gen(function*() {
+          const corpus = yield* newCorpus
+          yield* (yield* Files).upload(textFile(corpus, "f", "apples\n\npears"))
+          return corpus
+        }),
+        engine(folder)
+      )
+      const db = new DatabaseSync(join(folder, databaseFile))
+      db.exec("UPDATE posting_pages SET body = zeroblob(50)")
+      db.close()
+      const ask = Effect.flatMap(Retrieval, (r) => r.retrieve({ corpus, query: "apples", hybrid: { alpha: 0 } }))
+      const found = yield* Effect.provide(ask, engine(folder))
+      assert.deepStrictEqual(found.map(({ text }) => text), ["apples"])
+    })))
+})

@@ -1,0 +1,95 @@
+import { assert, describe, it } from "vitest"
+import { analyze } from "../../../../src/search/analysis/Analyzer.ts"
+import { editDistance, oneEditAway } from "../../../../src/search/EditDistance.ts"
+import { SpellingIndex } from "../../../../src/search/Spelling.ts"
+
+/** Every term of the text, as frequent as it occurs. */
+const vocabularyOf = (text: string, analyzer: "en" | "de" = "en"): Map<string, number> => {
+  const vocabulary = new Map<string, number>()
+  for (const term of analyze(text, analyzer)) vocabulary.set(term, (vocabulary.get(term) ?? 0) + 1)
+  return vocabulary
+}
+
+const handbook = new SpellingIndex(vocabularyOf(
+  "Employees request vacation from their manager. The vacation policy covers reimbursement of travel expenses, " +
+    "flying, meeting rooms and parking. Reimbursement of expenses takes ten days. Wing, king and ring are rooms."
+))
+
+const correct = (word: string): string | undefined => handbook.correct(word, ["en"])?.term
+
+describe("SpellingIndex", () => {
+  it("corrects a letter lost, added, changed or swapped", () => {
+    for (const slip of ["vacaton", "vacattion", "vacazion", "vaction", "vcaation"]) assert.strictEqual(correct(slip), "vacat", slip)
+  })
+
+  it("corrects slips in the ending that the stemmer takes off", () => {
+    assert.deepStrictEqual(handbook.correct("flyign", ["en"]), { term: "fly", documentFrequency: 1, distance: 1 })
+    assert.strictEqual(correct("expensses"), "expens")
+    assert.strictEqual(correct("polices"), "polici")
+  })
+
+  it("corrects two slips in a long word, one in a shorter", () => {
+    assert.deepStrictEqual(handbook.correct("riemburesment", ["en"])?.distance, 2)
+    assert.strictEqual(correct("rimbursemet"), undefined, "one of them in an ending")
+    assert.strictEqual(correct("raaavel"), undefined)
+  })
+
+  it("corrects only swapped letters in a word of four", () => {
+    assert.strictEqual(correct("wnig"), "wing")
+    assert.strictEqual(correct("ding"), undefined)
+  })
+
+  it("prefers fewer edits, then an unchanged first letter, then the more frequent term", () => {
+    const index = new SpellingIndex([["parking", 1], ["barking", 9], ["charge", 2], ["change", 5], ["chance", 3]])
+    assert.strictEqual(index.correct("parkin", ["simple"])?.term, "parking")
+    assert.strictEqual(index.correct("chanve", ["simple"])?.term, "change")
+    assert.strictEqual(index.correct("charje", ["simple"])?.term, "charge")
+  })
+
+  it("leaves alone what is short, has digits, is an identifier or is written in ideographs", () => {
+    for (const word of ["ki", "kin", "vacation2", "getVacatoin", "vacat_on", "vacat.ion", "休暇申", "x".repeat(40)]) {
+      assert.strictEqual(correct(word), undefined, word)
+    }
+  })
+
+  it("says nothing where nothing is near", () => {
+    assert.strictEqual(correct("xylophone"), undefined)
+    assert.strictEqual(new SpellingIndex([]).correct("vacation", ["en"]), undefined)
+  })
+
+  it("knows the letters of the corpus", () => {
+    const german = new SpellingIndex(vocabularyOf("Die Kündigung und der Überstundenausgleich", "de"))
+    assert.strictEqual(german.correct("Kundigumg", ["de"])?.term, analyze("Kündigung", "de")[0])
+    const russian = new SpellingIndex([["отпуск", 3]])
+    assert.strictEqual(russian.correct("отпуcк".replace("c", "з"), ["ru"])?.term, "отпуск")
+  })
+
+  it("keeps the most frequent terms of an immense vocabulary", () => {
+    const word = (i: number): string => `w${i.toString(26).replace(/\d/g, (digit) => "qrstuvwxyz"[Number(digit)]!)}ord`
+    const immense = function*(): Generator<readonly [string, number]> {
+      for (let i = 0; i < 400_000; i++) yield [word(i), 1]
+      yield ["vacation", 2]
+    }
+    const index = new SpellingIndex(immense())
+    assert.strictEqual(index.correct("vacaton", ["simple"])?.term, "vacation")
+    assert.strictEqual(index.correct(`${word(7)}x`, ["simple"]), undefined)
+  })
+})
+
+describe("editDistance", () => {
+  it("counts inserts, deletes, replacements and swaps, up to the limit", () => {
+    assert.strictEqual(editDistance("kitten", "sitting", 3), 3)
+    assert.strictEqual(editDistance("kitten", "sitting", 2), 3)
+    assert.strictEqual(editDistance("abcd", "acbd", 2), 1)
+    assert.strictEqual(editDistance("ca", "abc", 3), 3)
+    assert.strictEqual(editDistance("", "ab", 2), 2)
+    assert.strictEqual(editDistance("same", "same", 0), 0)
+  })
+
+  it("agrees with the strings one edit away", () => {
+    const edits = oneEditAway("word", "abrw")
+    assert.isTrue([...edits].every((edit) => editDistance("word", edit, 2) === 1))
+    for (const edit of ["ord", "wrod", "bword", "wordb", "wora"]) assert.isTrue(edits.has(edit), edit)
+    assert.isFalse(edits.has("word"))
+  })
+})

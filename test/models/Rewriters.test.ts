@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import type { Exchange } from "../../src/domain/Answer.ts"
+import type { ChatEvent, ChatRequest } from "../../src/domain/Chat.ts"
+import * as CarryOverRewriter from "../../src/models/CarryOverRewriter.ts"
+import * as ChatRewriter from "../../src/models/ChatRewriter.ts"
+import { isFollowUp } from "../../src/models/rewrite/FollowUp.ts"
+import { ChatModel } from "../../src/ports/ChatModel.ts"
+
+const exchange = (question: string, answer = "Five days."): Exchange => ({ question, standalone: question, answer })
+const leave = "How many unused days of annual leave carry over into the next year?"
+
+describe("questions that lean on earlier ones", () => {
+  it("are told by what they lack or point at, in several languages", () => {
+    for (const question of ["And in Japan?", "What about hotels?", "Why?", "How long does it stay there?", "Und was ist mit Hotels?", "Et au Japon ?", "Gilt das auch für Teilzeitkräfte?", "¿Y en Japón?"]) {
+      assert.isTrue(isFollowUp(question), question)
+    }
+    for (const question of [leave, "Who signs off travel expenses above the limit?", "Wie viele Urlaubstage verfallen am Jahresende?", "What was decided about the warehouse in Leeds last autumn?"]) {
+      assert.isFalse(isFollowUp(question), question)
+    }
+  })
+
+  it.effect("are put after the last question that stood by itself", () =>
+    Effect.gen(function*() {
+      const { rewrite } = CarryOverRewriter.make()
+      assert.strictEqual(yield* rewrite("And in Japan?", []), "And in Japan?")
+      assert.strictEqual(yield* rewrite("And in Japan?", [exchange(leave)]), `${leave} And in Japan?`)
+      assert.strictEqual(yield* rewrite("And in Germany?", [exchange(leave), exchange("And in Japan?")]), `${leave} And in Germany?`)
+      assert.strictEqual(yield* rewrite(leave, [exchange("Who signs off travel expenses above the limit?")]), leave)
+    }))
+})
+
+const model = (answer: string, seen: Array<ChatRequest>) =>
+  ChatModel.of({
+    model: "scripted",
+    stream: (request) => {
+      seen.push(request)
+      return Stream.fromIterable<ChatEvent>([
+        { type: "text", candidate: 0, text: answer.slice(0, 3) },
+        { type: "text", candidate: 0, text: answer.slice(3) },
+        { type: "end", candidate: 0, reason: "stop" }
+      ])
+    }
+  })
+
+describe("a model that rewrites", () => {
+  it.effect("is shown the conversation, and not asked about its first question", () =>
+    Effect.gen(function*() {
+      const seen: Array<ChatRequest> = []
+      const { rewrite } = ChatRewriter.make(model("How many days carry over in Japan?\n", seen))
+      assert.strictEqual(yield* rewrite(leave, []), leave)
+      assert.lengthOf(seen, 0)
+      assert.strictEqual(yield* rewrite("And in Japan?", [exchange(leave, "x".repeat(5_000))]), "How many days carry over in Japan?")
+      const [part] = seen[0]?.turns[0]?.parts ?? []
+      assert.isTrue(part?.type === "text" && part.text.includes(leave) && part.text.endsWith("Last question: And in Japan?"))
+      assert.isTrue(part?.type === "text" && part.text.length < 3_000, "long answers are cut")
+    }))
+
+  it.effect("that answers with nothing, or with an essay, has not rewritten anything", () =>
+    Effect.gen(function*() {
+      for (const useless of ["", " \n ", "word ".repeat(500)]) {
+        assert.strictEqual(yield* ChatRewriter.make(model(useless, [])).rewrite("And in Japan?", [exchange(leave)]), "And in Japan?")
+      }
+    }))
+})

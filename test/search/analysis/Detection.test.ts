@@ -1,0 +1,74 @@
+import { assert, describe, it } from "vitest"
+import { type AnalyzerId, detect, languageOfQuestion } from "../../../src/search/analysis/Detection.ts"
+
+/** One rule of a house, as its speakers would put it. */
+const samples: ReadonlyArray<readonly [AnalyzerId, string]> = [
+  ["en", "Travel expenses are paid within ten days of the end of the month, if the receipts have been handed in."],
+  ["de", "Reisekosten werden innerhalb von zehn Tagen nach dem Ende des Monats bezahlt, wenn die Belege vorliegen."],
+  ["fr", "Les frais de voyage sont payés dans les dix jours qui suivent la fin du mois, si les reçus ont été remis."],
+  ["es", "Los gastos de viaje se pagan en los diez días siguientes al final del mes, si se han entregado los recibos."],
+  ["pt", "As despesas de viagem são pagas no prazo de dez dias após o fim do mês, se os recibos não faltarem."],
+  ["it", "Le spese di viaggio sono pagate entro dieci giorni dalla fine del mese, se le ricevute sono state consegnate."],
+  ["nl", "Reiskosten worden binnen tien dagen na het einde van de maand betaald, als de bonnen zijn ingeleverd."],
+  ["sv", "Reseräkningar betalas inom tio dagar efter månadens slut, om kvittona har lämnats in och inte saknas."],
+  ["da", "Rejseudgifter bliver betalt inden for ti dage efter månedens udgang, hvis bilagene er blevet afleveret af dig."],
+  ["no", "Reiseutgifter blir betalt innen ti dager etter månedens slutt, hvis kvitteringene har blitt levert av deg."],
+  ["fi", "Matkakulut maksetaan kymmenen päivän kuluessa, jos kuitit ovat mukana ja ne on hyväksytty, mutta ei ennen sitä."],
+  ["hu", "Az utazási költségeket a hónap vége után tíz napon belül fizetjük ki, ha a számlák már megvannak, és nem később."],
+  ["ro", "Cheltuielile de călătorie sunt plătite în zece zile de la sfârșitul lunii, dacă nu lipsesc chitanțele și au fost predate."],
+  ["tr", "Seyahat giderleri ay sonundan sonra on gün içinde ödenir, ancak makbuzlar için bir form da gerekir ve çok önemlidir."],
+  ["id", "Biaya perjalanan dibayar dalam sepuluh hari setelah akhir bulan, jika kuitansi sudah diserahkan dan tidak kurang."],
+  ["ru", "Расходы на поездки оплачиваются в течение десяти дней после конца месяца, если все чеки были сданы."],
+  ["uk", "Витрати на поїздки оплачуються протягом десяти днів після кінця місяця, якщо чеки вже здано і їх не бракує."],
+  ["bg", "Пътните разходи се изплащат до десет дни след края на месеца, ако са предадени всички бележки и няма липси."],
+  ["el", "Τα έξοδα ταξιδιού πληρώνονται μέσα σε δέκα ημέρες από το τέλος του μήνα, αν και οι αποδείξεις."],
+  ["ar", "تدفع مصاريف السفر خلال عشرة أيام من نهاية الشهر إذا تم تسليم الإيصالات إلى المكتب."],
+  ["hi", "यात्रा का खर्च महीने के अंत के बाद दस दिन में दिया जाता है और रसीद के साथ।"],
+  ["cjk", "旅费在月底后十天内支付，前提是收据已交到 Finance 办公室。"],
+  ["cjk", "出張費は月末から十日以内に支払われます。"],
+  ["cjk", "출장비는 월말로부터 열흘 이내에 지급됩니다."],
+  ["simple", "Koszty podróży są wypłacane do dziesięciu dni od końca miesiąca, jeśli nie ma braków i to jest zgodne, oraz dla wszystkich."],
+  ["code", "export const total = (rows) => {\n  let sum = 0;\n  for (const row of rows) sum += row.amount;\n  return sum;\n};\n"],
+  ["code", "import os\n\ndef total(rows):\n    # the sum of all the rows\n    amount = 0\n    for row in rows:\n        amount += row.amount\n    return amount\n"]
+]
+
+describe("detect", () => {
+  it.each(samples)("%s: %s", (analyzer, text) => {
+    assert.strictEqual(detect(text), analyzer)
+  })
+
+  it("goes by the hint where the words do not tell, and else by the script", () => {
+    assert.strictEqual(detect("Reisekosten"), "en")
+    assert.strictEqual(detect("Reisekosten", "de-AT"), "de")
+    assert.strictEqual(detect("Reisekosten", "code"), "en")
+    assert.strictEqual(detect("Reiseutgifter", "nb"), "no")
+    assert.strictEqual(detect("Müller"), "simple")
+    assert.strictEqual(detect("Отпуск"), "ru")
+    assert.strictEqual(detect("2024-01-01"), "en")
+    assert.strictEqual(detect(""), "en")
+  })
+
+  it("believes a hint until there is twice the evidence against it", () => {
+    const english = samples[0]![1]
+    assert.strictEqual(detect(english, "de"), "en")
+    assert.strictEqual(detect("Die Regel heißt „the early bird“ und ist in dem Haus bekannt", "de"), "de")
+  })
+
+  it("does not take names, initials and formulas for function words", () => {
+    assert.strictEqual(detect("Los Angeles, Las Vegas, El Paso and La Jolla"), "en")
+    assert.strictEqual(detect("equations for d c d c converters and a v l f transmitter"), "en")
+  })
+
+  it("does not take prose with a semicolon for code", () => {
+    assert.strictEqual(detect("First, book the room;\nthen invite the others.\nThe host pays (always);\nnobody else does."), "en")
+  })
+})
+
+describe("languageOfQuestion", () => {
+  it("finds the language among those at hand, whatever the case", () => {
+    assert.strictEqual(languageOfQuestion("WHERE IS THE FORM", ["de", "en", "code"]), "en")
+    assert.strictEqual(languageOfQuestion("Wo ist das Formular?", ["de", "en"]), "de")
+    assert.strictEqual(languageOfQuestion("Wo ist das Formular?", ["en", "cjk"]), undefined)
+    assert.strictEqual(languageOfQuestion("Formular", ["de", "en"]), undefined)
+  })
+})

@@ -1,0 +1,75 @@
+import { assert, describe, it } from "vitest"
+import { analyze, detect } from "../../../src/search/analysis/Analyzer.ts"
+import { DocumentTerms } from "../../../src/search/analysis/DocumentTerms.ts"
+import { Vocabulary } from "../../../src/search/analysis/Vocabulary.ts"
+import { random } from "../../engines/embedded/support/Random.ts"
+
+const pieces = [
+  "the", "The", "runs", "running", "policies", "team's", "don't", "U.S.A.", "3.14", "1,000", "a:b", "max_size", "getUserById", "__init__",
+  "_", "'", ".", ",", ":", "_a", "a_", "x'", "'y", "v1.2.3", "const x = f(y);", "é", "Café", "l’école", "naïve", "Straße", "Häuser", "ﬁne",
+  "не", "ёлки", "ΣΑΣ", "الكتاب", "किताबें", "黑豹队的防守", "ｶﾀｶﾅ", "สวัสดีชาวโลก", "\u{1f600}", "\u{1d400}bc", "a\u00adb", "\ud800", "word—word",
+  "und", "der", "die", "les", "x".repeat(254), "y".repeat(300), "z'".repeat(140), "é".repeat(260)
+]
+const separators = [" ", " ", " ", "\n", "", "-", "/", "(", "\t"]
+
+const texts = (seed: number, count: number): Array<string> => {
+  const next = random(seed)
+  const pick = (from: ReadonlyArray<string>): string => from[Math.floor(next() * from.length)] ?? ""
+  return Array.from({ length: count }, () =>
+    Array.from({ length: 1 + Math.floor(next() * 40) }, () => pick(pieces) + pick(separators)).join(""))
+}
+
+const read = (documents: DocumentTerms, vocabulary: Vocabulary, text: string, hint?: string) => {
+  const analyzer = documents.read(text, hint)
+  return { analyzer, terms: Array.from(documents.terms.subarray(0, documents.length), (term) => vocabulary.term(term)) }
+}
+
+describe("DocumentTerms", () => {
+  it("gives the terms of the plain way, whatever it has met before", () => {
+    const vocabulary = new Vocabulary()
+    const documents = new DocumentTerms(vocabulary)
+    for (const text of texts(3, 600)) {
+      const { analyzer, terms } = read(documents, vocabulary, text)
+      assert.deepStrictEqual(terms, analyze(text, analyzer), JSON.stringify(text))
+    }
+  })
+
+  it("finds the language of the plain way", () => {
+    const vocabulary = new Vocabulary()
+    const documents = new DocumentTerms(vocabulary)
+    for (const text of texts(4, 600).map((text) => text.slice(0, 600))) {
+      // The sample of one is bytes and of the other UTF-16 units, and one is normalized.
+      if (/[^\x00-\xff]/.test(text)) continue
+      for (const hint of [undefined, "de"]) assert.strictEqual(read(documents, vocabulary, text, hint).analyzer, detect(text, hint), JSON.stringify(text))
+    }
+  })
+
+  it("forgets when it has met too much, and gives the same after", () => {
+    const vocabulary = new Vocabulary()
+    const documents = new DocumentTerms(vocabulary)
+    const text = "The policies of the team apply to running costs."
+    const before = read(documents, vocabulary, text)
+    documents.forgetIfFull()
+    const kept = vocabulary.size
+    assert.isAbove(kept, 0)
+    documents.read(Array.from({ length: 200_001 }, (_, i) => `w${i.toString(36)}`).join(" "), "en")
+    documents.forgetIfFull()
+    assert.strictEqual(vocabulary.size, 0)
+    assert.deepStrictEqual(read(documents, vocabulary, text), before)
+  })
+})
+
+describe("Vocabulary", () => {
+  const sorted = (vocabulary: Vocabulary): Array<string> => Array.from(vocabulary.sorted(), (term) => vocabulary.term(term))
+
+  for (const [what, terms] of [["", ["b", "ab", "a", "ba", "é", "z", "ﬁ"]], [" with surrogates", ["ﬁ", "\u{1f600}", "a", "\u{1d400}b", "z", "豹"]]] as const) {
+    it(`keeps terms in the order of their bytes as they come in${what}`, () => {
+      const vocabulary = new Vocabulary()
+      for (let count = 1; count <= terms.length; count++) {
+        for (const term of terms.slice(0, count)) vocabulary.numberOf(term)
+        const expected = terms.slice(0, count).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+        assert.deepStrictEqual(sorted(vocabulary), expected)
+      }
+    })
+  }
+})

@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest"
+import { parsed, refusal } from "./support/Parsed.ts"
+
+describe("separated values", () => {
+  it("are one table, with the separator found and quotes undone", async () => {
+    expect((await parsed("a.csv", "\ufeffname;note\nAnn;\"a; \"\"b\"\"\nc\"\nBo;\n\n;x\n")).shown).toEqual(["table: name | note\nAnn | a; \"b\" c\nBo\n | x"])
+    expect((await parsed("a.csv", "a,b\n1,2")).text).toBe("a | b\n1 | 2")
+    expect((await parsed("a.tsv", "a, x\tb\n1\t2\n")).text).toBe("a, x | b\n1 | 2")
+    expect((await parsed("a.csv", "sep=|\na|b,c\n")).text).toBe("a | b,c")
+    expect((await parsed("a.csv", "a,b\n\"open,1\n2,3")).text).toBe("a | b\n\"open | 1\n2 | 3")
+  })
+
+  it("with one column are lines of text", async () => {
+    expect((await parsed("a.csv", "alpha\nbeta\n")).shown).toEqual(["paragraph: alpha\nbeta"])
+  })
+})
+
+describe("JSON", () => {
+  it("is lines of key and value", async () => {
+    const value = { name: "Trowel", price: 12.5, tags: ["a", "b"], size: { w: 1, none: null }, parts: [{ id: 1 }, { id: 2, x: true }], text: "one\n\ntwo" }
+    expect(await parsed("a.json", JSON.stringify(value))).toMatchObject({
+      title: "Trowel",
+      shown: ["paragraph: name: Trowel\nprice: 12.5\ntags: a, b\nsize:\n  w: 1\nparts:\n  - id: 1\n  - id: 2\n    x: true\ntext: one\n  two"]
+    })
+  })
+
+  it("has sections where there is much of it, and a paragraph a record", async () => {
+    const long = "word ".repeat(200).trim()
+    expect((await parsed("a.json", JSON.stringify({ id: 1, body: { a: long, b: [1, 2] }, end: 2 }))).shown)
+      .toEqual(["paragraph: id: 1", "heading 1: body", `paragraph: a: ${long}\nb: 1, 2`, "paragraph: end: 2"])
+    expect((await parsed("a.json", JSON.stringify([{ a: long }, { a: "x" }]))).shown).toEqual([`paragraph: a: ${long}`, "paragraph: a: x"])
+  })
+
+  it("may be lines of JSON, or none at all", async () => {
+    expect((await parsed("a.jsonl", "{\"a\": 1}\n\n{\"a\": 2}\nbroken {\n")).shown).toEqual(["paragraph: a: 1", "paragraph: a: 2", "paragraph: broken {"])
+    expect((await parsed("a.json", "// comment\n{\"a\": 1,}")).shown).toEqual(["code: // comment\n{\"a\": 1,}"])
+  })
+
+  it("nested without end is refused", async () => {
+    expect(await refusal("a.json", "[".repeat(5_000) + "1" + "]".repeat(5_000))).toMatchObject({ problem: "limit" })
+  })
+})
+
+describe("XML", () => {
+  const xml = (body: string): string => `<?xml version="1.0" encoding="ISO-8859-1"?>${body}`
+
+  it("of records is lines of name and text", async () => {
+    expect((await parsed("a.xml", xml("<list><item><name>Pen</name><price cur='EUR'>1</price></item><item name='Cup'><use id='x' for='tea'/></item></list>"))).shown)
+      .toEqual(["paragraph: name: Pen\nprice: 1", "paragraph: item: Cup\nuse: for=tea"])
+  })
+
+  it("of documents is titles, paragraphs, code and tables", async () => {
+    const source = "<article><title>All</title><section><title>Part <em>one</em></title><p>A <b>bold</b> word</p><programlisting>x\n y</programlisting>" +
+      "<table><row><entry>a</entry><entry><p>b</p></entry></row><row><entry>c</entry><entry/></row></table></section></article>"
+    expect(await parsed("a.xml", xml(source))).toMatchObject({
+      title: "All",
+      shown: ["heading 1: All", "heading 1: Part one", "paragraph: A bold word", "code: x\n y", "table: a | b\nc"]
+    })
+  })
+
+  it("of feeds holds HTML as text", async () => {
+    expect((await parsed("a.rss", xml("<rss><item><title>T</title><description>&lt;p&gt;One&lt;/p&gt;&lt;p&gt;two&lt;/p&gt;</description></item></rss>"))).shown)
+      .toEqual(["heading 1: T", "paragraph: One", "paragraph: two"])
+  })
+
+  it("is decoded as it declares, and makes no entities", async () => {
+    expect((await parsed("a.xml", Buffer.from(xml("<a>Gr\xfc\xdfe &lt;1&gt;</a>"), "latin1"))).text).toBe("Grüße <1>")
+    expect(await refusal("a.xml", xml("<!DOCTYPE a [<!ENTITY b \"bbbb\">]><a>&b;</a>"))).toMatchObject({ problem: "corrupt" })
+    expect(await refusal("a.xml", xml("<a>".repeat(5_000)))).toMatchObject({ problem: "limit" })
+  })
+})
+
+describe("notebooks", () => {
+  it("are their cells, and what they printed", async () => {
+    const notebook = {
+      nbformat: 4,
+      metadata: {},
+      cells: [
+        { cell_type: "markdown", source: ["# Title\n", "Some *text*"] },
+        {
+          cell_type: "code",
+          source: "print(1)",
+          outputs: [
+            { output_type: "stream", text: ["1\n"] },
+            { output_type: "execute_result", data: { "text/plain": ["42"], "image/png": "AAAA" } },
+            { output_type: "error", ename: "ValueError", evalue: "no", traceback: ["long"] }
+          ]
+        },
+        { cell_type: "raw", source: "raw" }
+      ]
+    }
+    expect(await parsed("a.ipynb", JSON.stringify(notebook))).toMatchObject({
+      title: "Title",
+      shown: ["heading 1: Title", "paragraph: Some text", "code: print(1)", "code: 1", "code: 42", "code: ValueError: no", "paragraph: raw"]
+    })
+    expect(await refusal("a.ipynb", "{\"cells\": [")).toMatchObject({ problem: "corrupt" })
+  })
+})
+
+describe("subtitles", () => {
+  it("are what is said, by speaker, without times", async () => {
+    const vtt = "WEBVTT\n\nNOTE no\n\nid\n00:01.000 --> 00:02.000 align:start\n<v Ann>Hello &amp;\nwelcome</v>\n\n00:02.000 --> 00:03.000\n<v Ann>all.\n\n" +
+      "00:03.000 --> 00:04.000\n<v Bo Lee><i>Thanks</i>\n\n01:00:09.000 --> 01:00:10.000\nlater"
+    expect((await parsed("a.vtt", vtt)).shown).toEqual(["paragraph: Ann: Hello & welcome all.", "paragraph: Bo Lee: Thanks", "paragraph: later"])
+    const srt = "1\r\n00:00:01,000 --> 00:00:02,000\r\n{\\an8}One\r\n\r\n2\r\n00:00:02,500 --> 00:00:03,000\r\nOne\r\n\r\n3\r\n00:00:03,000 --> 00:00:04,000\r\ntwo\r\n"
+    expect((await parsed("a.srt", srt)).shown).toEqual(["paragraph: One two"])
+  })
+})

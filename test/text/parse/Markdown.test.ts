@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest"
+import { parsed, timeOf } from "./support/Parsed.ts"
+
+const shown = async (...lines: ReadonlyArray<string>) => (await parsed("a.md", lines.join("\n"))).shown
+
+describe("blocks", () => {
+  it("are headings of both kinds", async () => {
+    expect(await shown("# One #", "## Two ## x", "Three", "===", "Four", "four", "---", "#no", "", "##### Five {#id}", "***"))
+      .toEqual(["heading 1: One", "heading 2: Two ## x", "heading 1: Three", "heading 2: Four four", "paragraph: #no", "heading 5: Five"])
+  })
+
+  it("are code, fenced or indented", async () => {
+    expect(await shown("````md", "```", "# no heading", "````", "~~~", "x", "", "y", "~~~", "", "    a", "", "      b", "", "text", "    lazy", "```", "open"))
+      .toEqual(["code: ```\n# no heading", "code: x\n\ny", "code: a\n\n  b", "paragraph: text\nlazy", "code: open"])
+  })
+
+  it("are lists with their nesting", async () => {
+    expect(await shown("- a", "  b", "- c", "  1. d", "  2) e", "     - f", "* g", "+ [ ] h", "", "text", "2. no list", "", "3. list"))
+      .toEqual(["list: - a b\n- c\n  1. d\n  2) e\n    - f\n- g\n- [ ] h", "paragraph: text\n2. no list", "list: 3. list"])
+  })
+
+  it("inside list items are text and code of the item", async () => {
+    expect(await shown("1. Do", "", "   Then", "", "   ```", "   run", "   ```", "2. Done", "", "Out"))
+      .toEqual(["list: 1. Do", "paragraph: Then", "code: run", "list: 2. Done", "paragraph: Out"])
+  })
+
+  it("are tables", async () => {
+    expect(await shown("| a | *b* |", "|:--|--:|", "| 1 \\| 2 | `x` |", "3 | ", "", "no | table"))
+      .toEqual(["table: a | b\n1 | 2 | x\n3", "paragraph: no | table"])
+  })
+
+  it("in quotes are read like any other", async () => {
+    expect(await shown("> # A", "> b", "lazy", "> - c", ">", "> > deep", "", "> ```", "> code", "> ```", "after"))
+      .toEqual(["heading 1: A", "paragraph: b\nlazy", "list: - c", "paragraph: deep", "code: code", "paragraph: after"])
+  })
+
+  it("of HTML are read as HTML", async () => {
+    expect(await shown("<!-- no", "", "text -->", "<table><tr><td>a</td><td>b</td></tr></table>", "", "<details><summary>S</summary>", "", "**in**", "", "</details>", "<p align=center><img alt='Logo' src=x></p>"))
+      .toEqual(["table: a | b", "paragraph: S", "paragraph: in", "paragraph: Logo"])
+  })
+})
+
+describe("inline markup", () => {
+  it.each([
+    ["**bold *both*** and _em_ ~~gone~~", "bold both and em gone"],
+    ["snake_case_name 2 * 3 * 4 a*b*c", "snake_case_name 2 * 3 * 4 abc"],
+    ["`code *x*` `` a`b `` `open", "code *x* a`b `open"],
+    ["[text](http://x.y/(a) \"t\") ![img](<a b>) [ [in] ](x)!", "text img  [in] !"],
+    ["[full][r] [r][] [r] [none] [a][none] [x] done", "full r r [none] [a][none] [x] done"],
+    ["<http://a.b> <a@b.c> <b>tag</b> 1 < 2 > 1", "http://a.b a@b.c tag 1 < 2 > 1"],
+    ["&amp;&lt;&eacute;&#33;&nope; \\*no\\* a\\b", "&<é!&nope; *no* a\\b"],
+    ["one\\", "one\\"]
+  ])("%s", async (source, text) => {
+    expect(await shown(source, "", "[R]: http://x")).toEqual([`paragraph: ${text}`])
+  })
+})
+
+describe("front matter", () => {
+  it("gives title, author and language, and a heading where the text has none", async () => {
+    const front = "---\r\ntitle: \"A: b\"\r\nauthor: 'It''s me'\r\nlang: de-DE\r\ntags: [x]\r\ndescription: About it. # no\r\n---\r\n"
+    expect(await parsed("a.md", `${front}Text`)).toMatchObject({
+      title: "A: b", author: "It's me", language: "de", shown: ["heading 1: A: b", "paragraph: About it.", "paragraph: Text"]
+    })
+    expect((await parsed("a.md", `${front}# Own\nText`)).shown[0]).toBe("paragraph: About it.")
+  })
+
+  it("is told from a rule", async () => {
+    expect(await shown("---", "", "Text", "", "---", "More")).toEqual(["paragraph: Text", "paragraph: More"])
+  })
+})
+
+describe("hostile text takes linear time", () => {
+  const n = 30_000
+  it.each([
+    ["asterisks", "*a ".repeat(n)],
+    ["mixed emphasis", "**a *b _c ".repeat(n)],
+    ["backticks", Array.from({ length: 1_000 }, (_, i) => `${"`".repeat((i % 300) + 1)}a`).join(" ")],
+    ["open brackets", "[".repeat(n)],
+    ["links", "[a](".repeat(n)],
+    ["link titles", "[a](b \"".repeat(n)],
+    ["tags", "<a ".repeat(n)],
+    ["blanks", `a${" ".repeat(n * 5)}b`],
+    ["heading marks", `# ${" #".repeat(n)} a`],
+    ["quote marks", `${"> ".repeat(n)}a`],
+    ["nested items", Array.from({ length: 1_000 }, (_, i) => `${" ".repeat(i * 2)}- a`).join("\n")],
+    ["tables", `${"| a ".repeat(n)}\n${"|-".repeat(n)}`],
+    ["comments", `${"<!--".repeat(n)}-->x`]
+  ])("%s", async (_, source) => {
+    expect(await timeOf("a.md", `text\n\n${source}\n\ntext`)).toBeLessThan(3_000)
+  })
+})

@@ -1,0 +1,121 @@
+import { describe, expect, it } from "vitest"
+import { formatOfMimeType, formatOfName, formats } from "../../../src/text/parse/Formats.ts"
+import { sniff } from "../../../src/text/parse/Sniff.ts"
+import { defaultLimits } from "../../../src/text/Prepared.ts"
+import { refusal } from "./support/Parsed.ts"
+import { zipOf } from "./support/ZipWriter.ts"
+
+const formatOf = (name: string, content: string | Uint8Array, mimeType?: string): string =>
+  sniff(typeof content === "string" ? Buffer.from(content) : content, name, defaultLimits, mimeType)
+
+describe("the table of formats", () => {
+  it("gives each extension and media type to one format", () => {
+    const all = Object.values(formats)
+    for (const names of [all.flatMap((format) => format.extensions), all.flatMap((format) => format.mimeTypes)]) {
+      expect(names.filter((name: string, at) => names.indexOf(name as never) !== at)).toEqual([])
+    }
+    for (const [key, format] of Object.entries(formats)) {
+      for (const extension of format.extensions) expect(formatOfName(`Folder.x/Some File.${extension.toUpperCase()}`)).toBe(key)
+      for (const mimeType of format.mimeTypes) expect(formatOfMimeType(`${mimeType.toUpperCase()}; charset=x`)).toBe(key)
+    }
+  })
+
+  it("loads a reader for each format", async () => {
+    for (const format of Object.values(formats)) expect(await format.load()).toBeTypeOf("function")
+  })
+})
+
+describe("the content decides", () => {
+  it("what an archive is", () => {
+    const types = (type: string) => zipOf({ "[Content_Types].xml": `<Override ContentType="${type}+xml"/>`, "x.xml": "<x/>" })
+    const office = "application/vnd.openxmlformats-officedocument"
+    expect(formatOf("a.zip", types(`${office}.wordprocessingml.document.main`))).toBe("docx")
+    expect(formatOf("a.docx", types("application/vnd.ms-excel.sheet.macroEnabled.main"))).toBe("xlsx")
+    expect(formatOf("a", types("application/vnd.ms-word.template.macroEnabledTemplate.main"))).toBe("docx")
+    expect(formatOf("a", types(`${office}.presentationml.slideshow.main`))).toBe("pptx")
+    expect(formatOf("a.zip", zipOf({ mimetype: "application/vnd.oasis.opendocument.text-template" }))).toBe("odt")
+    expect(formatOf("a.zip", zipOf({ mimetype: "application/epub+zip" }))).toBe("epub")
+    expect(formatOf("a.dat", zipOf({ "word/document.xml": "<w/>" }))).toBe("docx")
+  })
+
+  it("where a name promises something else", () => {
+    expect(formatOf("a.txt", "{\\rtf1 x}")).toBe("rtf")
+    expect(formatOf("a.txt", "%PDF-1.7\n")).toBe("pdf")
+    expect(formatOf("a.txt", "\ufeff<!DOCTYPE html><p>x")).toBe("html")
+    expect(formatOf("a.docx", "<html><body>saved by a browser</body></html>")).toBe("html")
+    expect(formatOf("a.xml", "<?xml version=\"1.0\"?><html xmlns=\"http://www.w3.org/1999/xhtml\">")).toBe("html")
+    expect(formatOf("a.txt", "<?xml version=\"1.0\"?><feed/>")).toBe("xml")
+    expect(formatOf("a.json", "{\"cells\": [], \"nbformat\": 4}")).toBe("ipynb")
+    expect(formatOf("a.xls", "a\tb\n1\t2\n")).toBe("tsv")
+  })
+
+  it("where there is no name to go by", () => {
+    expect(formatOf("file", "From: a@b.c\nTo: d@e.f\nSubject: x\n\nHello")).toBe("eml")
+    expect(formatOf("file", "From a@b Mon Jun 01 10:00:00 2009\nReceived: x\n\nHello")).toBe("mbox")
+    expect(formatOf("file", "WEBVTT\n\n00:00.000 --> 00:01.000\nHi")).toBe("vtt")
+    expect(formatOf("file", "1\n00:00:00,000 --> 00:00:01,000\nHi")).toBe("srt")
+    expect(formatOf("file", "{\"a\": [1, 2]}")).toBe("json")
+    expect(formatOf("file", "{not json}")).toBe("text")
+    expect(formatOf("file", "% x\n\\documentclass{article}")).toBe("latex")
+    expect(formatOf("file", "#!/bin/sh\necho")).toBe("code")
+    expect(formatOf("Makefile", "all:\n\techo")).toBe("code")
+    expect(formatOf("notes.unknown", "Just words: nothing else")).toBe("text")
+    expect(formatOf("blob", "# Title", "text/markdown; charset=utf-8")).toBe("markdown")
+  })
+
+  it("and the name which kind of text a text is", () => {
+    expect(formatOf("a.md", "<div>Markdown may begin so</div>")).toBe("markdown")
+    expect(formatOf("a.vue", "<html><template/></html>")).toBe("code")
+    expect(formatOf("a.rst", "Plain")).toBe("rst")
+    expect(formatOf("a.csv", "a,b")).toBe("csv")
+  })
+})
+
+describe("what is not read", () => {
+  const compound = (...entries: ReadonlyArray<string>): Uint8Array =>
+    Buffer.concat([
+      Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...Array.from({ length: 500 }, () => 0)]),
+      ...entries.map((entry) => Buffer.from(`${entry}\0\0`, "utf16le"))
+    ])
+
+  it("is named for what it is", async () => {
+    expect(await refusal("a.doc", compound("WordDocument"))).toEqual({ problem: "unsupported", message: "legacy Word document (.doc)" })
+    expect(await refusal("a.xls", compound("Workbook"))).toMatchObject({ problem: "unsupported" })
+    expect(await refusal("a.ppt", compound("PowerPoint Document"))).toMatchObject({ problem: "unsupported" })
+    expect(await refusal("a.msg", compound("__properties_version1.0", "WordDocument"))).toMatchObject({ message: "Outlook message (.msg)" })
+    expect(await refusal("a.docx", compound("EncryptedPackage"))).toMatchObject({ problem: "encrypted" })
+
+    // Bytes from another process may lie at any address of a larger buffer.
+    const content = compound("WordDocument")
+    const odd = new Uint8Array(content.length + 1).subarray(1)
+    odd.set(content)
+    expect(await refusal("a.doc", odd)).toMatchObject({ problem: "unsupported" })
+    expect(await refusal("a.zip", zipOf({ "readme.txt": "x" }))).toEqual({ problem: "unsupported", message: "archive" })
+    expect(await refusal("a.docx", zipOf({ "readme.txt": "x" }))).toMatchObject({ problem: "corrupt" })
+    expect(await refusal("a.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"><text>x</text></svg>")).toMatchObject({ problem: "unsupported" })
+  })
+
+  it("is a key that must stay secret", async () => {
+    const key = "-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----\n"
+    for (const name of ["id_rsa", "a.pem", "a.txt"]) {
+      expect(await refusal(name, key)).toEqual({ problem: "unsupported", message: "private key" })
+    }
+  })
+
+  it("is any binary content, whatever its name", async () => {
+    const picture = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, 1, 2, 3, 4])
+    const noise = Buffer.from(Array.from({ length: 4_000 }, (_, i) => (i * 7919 + (i * i) % 251) & 0xff))
+    for (const name of ["a.png", "a.txt", "a", "a.md"]) {
+      expect(await refusal(name, picture)).toMatchObject({ problem: "unsupported" })
+      expect(await refusal(name, noise)).toMatchObject({ problem: "unsupported" })
+    }
+    expect(await refusal("a.pdf", noise)).toMatchObject({ problem: "corrupt" })
+  })
+
+  it("is empty, or longer than the limit", async () => {
+    expect(await refusal("a.txt", "")).toMatchObject({ problem: "empty" })
+    expect(await refusal("a.txt", " \n\t\n")).toMatchObject({ problem: "empty" })
+    expect(await refusal("a.txt", "12345", { bytes: 4 })).toMatchObject({ problem: "limit" })
+    expect(await refusal("a.txt", "12345", { characters: 4 })).toMatchObject({ problem: "limit" })
+  })
+})

@@ -1,0 +1,49 @@
+import { ReadFailure } from "../../../src/text/parse/Reader.ts"
+import { serve } from "../../../src/text/pool/Serve.ts"
+
+/** A worker whose parser does to its process what the file's name says, and takes any other file as plain text. */
+const misdeeds: Record<string, () => unknown> = {
+  loop: () => {
+    for (;;);
+  },
+  wait: () => new Promise((resolve) => setTimeout(resolve, 3_600_000)),
+  allocate: () => {
+    const numbers = new Float64Array(1_000_000).fill(1.5)
+    const held: Array<Array<number>> = []
+    for (;;) held.push(Array.from(numbers))
+  },
+  buffers: () => {
+    const held: Array<Buffer> = []
+    for (;;) held.push(Buffer.alloc(8 * 1024 * 1024, 1))
+  },
+  abort: () => process.abort(),
+  exit: () => process.exit(0),
+  kill: () => process.kill(process.pid, "SIGKILL"),
+  later: () => {
+    setTimeout(() => {
+      throw new Error("thrown after the file was left")
+    }, 0)
+    return new Promise((resolve) => setTimeout(resolve, 1_000))
+  },
+  string: () => {
+    throw "the document says: canary"
+  },
+  undefined: () => {
+    throw undefined
+  },
+  error: () => {
+    throw new TypeError("cannot read canary")
+  },
+  refuse: () => {
+    throw new ReadFailure("encrypted", "the file needs a password\nand a second line")
+  }
+}
+
+await serve(async () => async (raw) => {
+  await misdeeds[raw.name]?.()
+  const text = new TextDecoder().decode(raw.content)
+  const end = raw.content.byteLength
+  const whole = { ordinal: 0, text, headings: [], start: 0, end, byteStart: 0, byteEnd: end, tokens: 1 }
+  const title = raw.name === "environment" ? JSON.stringify(process.env) : String(process.pid)
+  return { format: "text", chunks: [whole], tokens: 1, title }
+})
