@@ -22,6 +22,10 @@ export interface Upstream {
   /** Default: the only model the service lists. */
   readonly model?: string
   readonly apiKey?: SecretVersion | Redacted.Redacted<string>
+  /**
+   * Retries of a call behind the server. Default none: who asked is told of the upstream's error at once, with its
+   * Retry-After, and decides. Batch jobs try a row again by themselves.
+   */
   readonly retry?: RetryOptions
 }
 
@@ -30,15 +34,16 @@ const maxRequestsPerMinute = 60_000
 
 /** Conversation, questions that stand by themselves, and answers from contexts, by one and the same model. */
 export const layer = (
-  { apiKey, model, retry, url }: Upstream,
+  { apiKey, model, retry = { times: 0 }, url }: Upstream,
   { dataDir, secrets }: { readonly dataDir: string; readonly secrets?: Layer.Layer<Secrets> }
 ): Layer.Layer<ChatModel | Generator | QueryRewriter, ServiceError> =>
   Layer.effectContext(Effect.gen(function*() {
     const connection = {
       baseUrl: url,
       maxRequestsPerMinute,
-      ...(apiKey === undefined ? {} : { apiKey }),
-      ...(retry === undefined ? {} : { retry })
+      pauseOthers: false,
+      retry,
+      ...(apiKey === undefined ? {} : { apiKey })
     }
     const named = model ?? (yield* Effect.mapError(onlyModel(connection), forClients))
     const upstream = yield* OpenAiChat.make({ ...connection, model: named })

@@ -98,7 +98,7 @@ export const makeApp = (options: AppOptions) =>
           const handler = options.handlers[key] as unknown as RawHandler<AnyRoute> // the table gives a raw route a raw handler
           const { body, contentType, inMessage: asMessage } = payloadOf(bytes, request.headers["content-type"] ?? "")
           const answer = yield* handler({ version, params, query: {}, body, contentType, names, slowBy: fault.operation })
-          return raw(asMessage ? inMessage(answer, route.rpc.endsWith("StreamRawPredict")) : answer)
+          return raw(asMessage ? inMessage(answer, route.rpc.endsWith("StreamRawPredict")) : answer, breakOff(request))
         }
         const body = yield* take(readMessage(route, route.body === undefined ? "" : bytes, { version }))
         // The table gives each handler the messages of its own route.
@@ -106,7 +106,7 @@ export const makeApp = (options: AppOptions) =>
         const response = yield* handler({ version, params, query, body, names, slowBy: fault.operation })
         if (route.stream === true) {
           const messages = response as Stream.Stream<object, ServiceError> // that of a streaming method is a stream
-          return streamed(Stream.map(messages, (message) => encodeResponse(route, message, writing)), style)
+          return streamed(Stream.map(messages, (message) => encodeResponse(route, message, writing)), style, breakOff(request))
         }
         return json(encodeResponse(route, response, writing), style)
       })))
@@ -164,16 +164,29 @@ const dropped = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<ne
     return Effect.interrupt
   })
 
-/** Sends the head and the first half of a reply, and breaks the connection. */
-const broken = (request: HttpServerRequest.HttpServerRequest, reply: Reply): Effect.Effect<never> =>
+/** Sends bytes, waits until they are on their way, and breaks the connection. */
+const breakOff = (request: HttpServerRequest.HttpServerRequest) => (last: Uint8Array): Effect.Effect<never> =>
   Effect.gen(function*() {
-    const { body, headers, status } = reply
-    const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse // ours speaks HTTP/1.1 only
-    const half = body._tag === "Uint8Array" ? body.body.subarray(0, body.body.length >> 1) : new Uint8Array()
-    response.writeHead(status, { ...headers, "transfer-encoding": "chunked" })
-    yield* Effect.promise(() => new Promise<void>((resolve) => void response.write(half, () => resolve())))
+    const response = responseOf(request)
+    if (last.length > 0 && !response.destroyed) {
+      yield* Effect.callback<void>((resume) => void response.write(last, () => resume(Effect.void)))
+    }
     return yield* dropped(request)
   })
+
+/** Sends the head of a reply and a part of its body, and breaks the connection: half of one that is whole, the beginning of a stream. */
+const broken = (request: HttpServerRequest.HttpServerRequest, { body, headers, status }: Reply): Effect.Effect<never> =>
+  Effect.gen(function*() {
+    const response = responseOf(request)
+    const stream = body._tag === "Stream" ? body.stream : Stream.empty
+    const [first] = yield* Stream.runCollect(Stream.take(Stream.orDie(stream), 1))
+    const part = body._tag === "Uint8Array" ? body.body.subarray(0, body.body.length >> 1) : first ?? new Uint8Array()
+    response.writeHead(status, { ...headers })
+    return yield* breakOff(request)(part)
+  })
+
+const responseOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse =>
+  NodeHttpServerRequest.toServerResponse(request) as ServerResponse // ours speaks HTTP/1.1 only
 
 /** Such a call ends when its client leaves, and with it what a model would be paid for; one that changes something is brought to its end. */
 const onlyAsks = ({ key }: Match): boolean => /^(?:PredictionService|VertexRagService)\./.test(routes[key].rpc)

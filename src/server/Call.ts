@@ -1,4 +1,4 @@
-import { Effect, type Result, type Stream } from "effect"
+import { Data, Effect, type Result, Stream } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { ApiVersion } from "../wire/Message.ts"
 import type { Params, Route, RouteKey, Routes } from "../wire/Routes.ts"
@@ -28,9 +28,20 @@ export interface RawAnswer {
   readonly status?: number
   readonly contentType: string
   readonly headers?: Readonly<Record<string, string>>
-  /** A stream says what went wrong in its own form: its status has been sent. */
-  readonly body: Uint8Array | Stream.Stream<Uint8Array>
+  readonly body: Uint8Array | Stream.Stream<Uint8Array, BrokenAnswer>
 }
+
+/**
+ * Why a streamed answer does not reach its end, in the answer's own form: its status has been sent. The connection is
+ * broken after it: most clients look at no element of a stream for an error, and would take a clean end for the whole.
+ */
+export class BrokenAnswer extends Data.TaggedError("BrokenAnswer")<{ readonly last: Uint8Array }> {}
+
+/** Ends a stream with the bytes that tell of its failure. */
+export const breakingWith = <A, E>(
+  stream: Stream.Stream<A, E>,
+  tell: (error: E) => string
+): Stream.Stream<A, BrokenAnswer> => Stream.mapError(stream, (error) => new BrokenAnswer({ last: Buffer.from(tell(error)) }))
 
 /** `contentType` is that of the body. */
 export type RawHandler<R> = (call: Call<object, Uint8Array, Params<R>> & { readonly contentType: string }) => Effect.Effect<RawAnswer, ServiceError>

@@ -92,8 +92,8 @@ const defaults: ServeLimits = {
   // The largest that a route takes, and a few others beside it; reading one takes about five times its size.
   bodies: 192 * 1024 * 1024,
   headers: 16 * 1024,
-  connections: 512,
-  calls: 128,
+  connections: 4_096,
+  calls: 512,
   call: 120_000,
   head: 10_000,
   request: 120_000

@@ -1,5 +1,6 @@
 import { Config, Context, Effect, FileSystem, Logger, Option, Redacted, Schema, type Scope } from "effect"
 import { Command, Flag } from "effect/cli"
+import { defined } from "../../domain/Defined.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
 import { SecretVersion } from "../../domain/Secret.ts"
 import { Output } from "../Output.ts"
@@ -34,7 +35,9 @@ export interface ServeOptions {
     readonly url: string
     readonly model?: string
     readonly apiKey?: SecretVersion | Redacted.Redacted<string>
+    readonly retry?: { readonly times: number }
   }
+  readonly limits?: { readonly calls?: number; readonly connections?: number }
 }
 
 const vendors = ["googleDrive", "slack", "sharePoint", "microsoftLogin"] as const
@@ -132,6 +135,24 @@ export const serve = Command.make(
       Flag.withDescription("The secret version with its key, projects/…/versions/…; SLUICE_UPSTREAM_KEY may hold the key itself"),
       Flag.withMetavar("SECRET"),
       Flag.optional
+    ),
+    upstreamRetries: Flag.Int("upstream-retries").pipe(
+      Flag.filter((n) => n >= 0 && n <= 10, () => "Expected 0 to 10"),
+      Flag.withDescription("Times a call that the upstream refuses for the moment is tried again, 0 to 10, honouring its Retry-After. Default 0: the client is told at once"),
+      Flag.withMetavar("N"),
+      Flag.optional
+    ),
+    maxCalls: Flag.Int("max-calls").pipe(
+      Flag.filter((n) => n >= 1 && n <= 100_000, () => "Expected 1 to 100000"),
+      Flag.withDescription("Calls under way at once; a further one is answered 503. Default 512"),
+      Flag.withMetavar("N"),
+      Flag.optional
+    ),
+    maxConnections: Flag.Int("max-connections").pipe(
+      Flag.filter((n) => n >= 1 && n <= 100_000, () => "Expected 1 to 100000"),
+      Flag.withDescription("Connections open at once; a further one is closed. Default 4096"),
+      Flag.withMetavar("N"),
+      Flag.optional
     )
   },
   Effect.fn(function*(args) {
@@ -144,7 +165,7 @@ export const serve = Command.make(
     const catalog = given(args.catalog)
     const tables = given(args.tables)
     const batchConcurrency = given(args.batchConcurrency)
-    const upstream = yield* upstreamOf(given(args.upstream), given(args.upstreamModel), given(args.upstreamKey))
+    const upstream = yield* upstreamOf(given(args.upstream), given(args.upstreamModel), given(args.upstreamKey), given(args.upstreamRetries))
     return yield* Effect.scoped(Effect.gen(function*() {
       const { url } = yield* start({
         dataDir,
@@ -162,7 +183,8 @@ export const serve = Command.make(
         ...(faults === undefined ? {} : { faults }),
         ...(tables === undefined ? {} : { tables }),
         ...(batchConcurrency === undefined ? {} : { batchConcurrency }),
-        ...(upstream === undefined ? {} : { upstream })
+        ...(upstream === undefined ? {} : { upstream }),
+        limits: defined({ calls: given(args.maxCalls), connections: given(args.maxConnections) })
       })
       Object.assign(output.interrupted, stopped)
       yield* json ? output.json({ version: 1, url }) : output.print(url)
@@ -217,9 +239,9 @@ const tokenOf = Effect.fnUntraced(function*(file: string | undefined) {
 
 const isSecretVersion = Schema.is(SecretVersion)
 
-const upstreamOf = Effect.fnUntraced(function*(url: string | undefined, model: string | undefined, secret: string | undefined) {
+const upstreamOf = Effect.fnUntraced(function*(url: string | undefined, model: string | undefined, secret: string | undefined, retries: number | undefined) {
   if (url === undefined) {
-    const stray = model !== undefined ? "--upstream-model" : secret !== undefined ? "--upstream-key" : undefined
+    const [stray] = Object.keys(defined({ "--upstream-model": model, "--upstream-key": secret, "--upstream-retries": retries }))
     return stray === undefined ? undefined : yield* ServiceError.invalid(stray, "is of no use without --upstream")
   }
   // A key given by mistake is not repeated.
@@ -235,5 +257,5 @@ const upstreamOf = Effect.fnUntraced(function*(url: string | undefined, model: s
     Effect.orElseSucceed(() => Option.none<Redacted.Redacted<string>>())
   )
   const apiKey = secret ?? given(inEnvironment)
-  return { url, ...(model === undefined ? {} : { model }), ...(apiKey === undefined ? {} : { apiKey }) }
+  return defined({ url, model, apiKey, retry: retries === undefined ? undefined : { times: retries } })
 })

@@ -21,6 +21,11 @@ export interface Connection {
   /** Milliseconds until the answer begins, and between two pieces of a streamed one. Default 60,000. */
   readonly timeoutMs?: number
   readonly retry?: RetryOptions
+  /**
+   * Whether a 429 with Retry-After holds back every call of this model in the process, and not only the one that met it.
+   * Default true: calls of one program draw on one quota. False where calls are those of different clients.
+   */
+  readonly pauseOthers?: boolean
 }
 
 export interface Service {
@@ -93,7 +98,7 @@ export const connect = Effect.fnUntraced(function*(connection: Connection, path:
       }),
       Effect.tapError((error) => {
         if (error.code === "UNAUTHENTICATED") return forgetKey
-        if (error.code === "RESOURCE_EXHAUSTED" && error.retryAfter !== undefined) return limits.pause(bucket, Math.min(error.retryAfter, 120_000))
+        if (error.code === "RESOURCE_EXHAUSTED" && error.retryAfter !== undefined && connection.pauseOthers !== false) return limits.pause(bucket, Math.min(error.retryAfter, 120_000))
         return Effect.void
       })
     )

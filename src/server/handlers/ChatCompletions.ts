@@ -5,7 +5,7 @@ import type { ServiceError } from "../../domain/Errors.ts"
 import { ChatModel } from "../../ports/ChatModel.ts"
 import { completionChunks, completionErrorToWire, type CompletionIdentity, completionToWire } from "../../wire/openai/OpenAiAnswers.ts"
 import { completionFromWire } from "../../wire/openai/OpenAiRequests.ts"
-import { type Handlers, type RawAnswer, take } from "../Call.ts"
+import { breakingWith, type Handlers, type RawAnswer, take } from "../Call.ts"
 import { begun } from "../http/Begun.ts"
 
 /** OpenAI's chat completions over whatever model the server has; answers name the one that answered. */
@@ -28,7 +28,7 @@ export const chatCompletionsHandlers: Effect.Effect<Pick<Handlers, "chatCompleti
         Stream.flatMap((event) => Stream.fromIterable(chunks(event))),
         Stream.map(event),
         Stream.concat(Stream.succeed("data: [DONE]\n\n")),
-        Stream.catch((error) => Stream.succeed(event(completionErrorToWire(error).body))),
+        (texts) => breakingWith(texts, (error) => event(completionErrorToWire(error).body)),
         Stream.encodeText
       )
     }

@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { type Endpoint, EndpointName, type Model, ModelName } from "../../domain/models/Endpoint.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { Endpoints, type Prediction } from "../../ports/Endpoints.ts"
@@ -9,7 +9,7 @@ import { Model as WireModel } from "../../wire/messages/Model.ts"
 import { modelSpecFromWire, modelToWire } from "../../wire/models/Models.ts"
 import { defined } from "../../wire/Optional.ts"
 import { deployedModelHeader, predictionFromModel } from "../../wire/models/Predictions.ts"
-import { type Handlers, take } from "../Call.ts"
+import { breakingWith, type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
 import { begun } from "../http/Begun.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
@@ -159,7 +159,7 @@ export const endpointHandlers = (defaultEmbedding: string): Effect.Effect<Method
       endpointStreamRawPredict: Effect.fnUntraced(function*({ body, contentType, names, params }) {
         const answer = yield* endpoints.streamRawPredict(endpointIn(names, params.endpoint), { contentType, body })
         // What goes wrong before the first byte still has a status; after it, the connection breaks.
-        return { ...asRaw(answer), body: Stream.orDie(yield* begun(answer.body)) }
+        return { ...asRaw(answer), body: breakingWith(yield* begun(answer.body), () => "") }
       })
     }
   })

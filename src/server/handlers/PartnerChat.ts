@@ -8,7 +8,7 @@ import { PartnerChat } from "../../ports/PartnerChat.ts"
 import { answerToWire, countAnswerToWire, eventToWire, failureEventToWire } from "../../wire/partner/PartnerAnswers.ts"
 import { partnerErrorToWire } from "../../wire/partner/PartnerErrors.ts"
 import { countFromWire, messageFromWire } from "../../wire/partner/PartnerRequests.ts"
-import { type Handlers, type RawAnswer, take } from "../Call.ts"
+import { breakingWith, type Handlers, type RawAnswer, take } from "../Call.ts"
 import { begun } from "../http/Begun.ts"
 import type { PartnerQuotas } from "../quotas/PartnerQuotas.ts"
 
@@ -46,7 +46,7 @@ export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Metho
             if (usage !== undefined) spent(usage)
             return eventToWire(event)
           }),
-          Stream.catch((error) => Stream.succeed(failureEventToWire(error))),
+          (texts) => breakingWith(texts, failureEventToWire),
           Stream.encodeText
         )
       }

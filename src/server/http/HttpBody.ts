@@ -1,5 +1,5 @@
 import { Stream } from "effect"
-import type { RawAnswer } from "../Call.ts"
+import { BrokenAnswer, type RawAnswer } from "../Call.ts"
 
 /** What a raw method was given for its model. */
 export interface RawPayload {
@@ -41,9 +41,10 @@ export const inMessage = (answer: RawAnswer, streaming: boolean): RawAnswer => {
   if (body instanceof Uint8Array) {
     return { ...json, body: Buffer.from(streaming ? `[${message(body)}]` : message(body)) }
   }
-  const messages = body.pipe(
-    Stream.zipWithIndex,
-    Stream.map(([data, index]) => `${index === 0 ? "" : ",\r\n"}${message(data)}`)
+  let count = 0
+  const element = (data: Uint8Array): string => `${count++ === 0 ? "" : ",\r\n"}${message(data)}`
+  const messages = Stream.map(body, element).pipe(
+    Stream.mapError(({ last }) => new BrokenAnswer({ last: last.length === 0 ? last : Buffer.from(element(last)) }))
   )
   return { ...json, body: Stream.encodeText(Stream.make("[").pipe(Stream.concat(messages), Stream.concat(Stream.make("]")))) }
 }

@@ -1,9 +1,9 @@
-import { Stream } from "effect"
+import { type Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { errorToWire } from "../../wire/Errors.ts"
 import type { JsonObject } from "../../wire/Message.ts"
-import type { RawAnswer } from "../Call.ts"
+import { type BrokenAnswer, breakingWith, type RawAnswer } from "../Call.ts"
 
 /** How an answer is written, as the query asks. */
 export interface ReplyStyle {
@@ -25,11 +25,19 @@ const print = (body: unknown, { pretty }: ReplyStyle): string =>
 export const json = (body: unknown, style: ReplyStyle, status = 200, more: Readonly<Record<string, string>> = {}): Reply =>
   HttpServerResponse.text(print(body, style), { status, contentType, headers: { ...headers, ...more } })
 
+/** Sends the last bytes of an answer that is not whole, and breaks the connection. */
+export type BreakOff = (last: Uint8Array) => Effect.Effect<never>
+
 /** An answer in the model's own form. */
-export const raw = ({ body, contentType, headers: more = {}, status = 200 }: RawAnswer): Reply => {
+export const raw = ({ body, contentType, headers: more = {}, status = 200 }: RawAnswer, breakOff: BreakOff): Reply => {
   const options = { status, contentType, headers: { ...headers, ...more } }
-  return body instanceof Uint8Array ? HttpServerResponse.uint8Array(body, options) : HttpServerResponse.stream(body, options)
+  return body instanceof Uint8Array
+    ? HttpServerResponse.uint8Array(body, options)
+    : HttpServerResponse.stream(breaking(body, breakOff), options)
 }
+
+const breaking = (body: Stream.Stream<Uint8Array, BrokenAnswer>, breakOff: BreakOff): Stream.Stream<Uint8Array> =>
+  Stream.catch(body, ({ last }) => Stream.fromEffect(breakOff(last)))
 
 /** `metadata` is that of the ErrorInfo. */
 export const failure = (error: ServiceError, style: ReplyStyle, metadata: Readonly<Record<string, string>> = {}): Reply => {
@@ -41,16 +49,14 @@ export const failure = (error: ServiceError, style: ReplyStyle, metadata: Readon
 }
 
 /** Streams messages: a JSON array with one message a line, or server-sent events. There is no end mark but the end. */
-export const streamed = (messages: Stream.Stream<JsonObject, ServiceError>, style: ReplyStyle): Reply => {
+export const streamed = (messages: Stream.Stream<JsonObject, ServiceError>, style: ReplyStyle, breakOff: BreakOff): Reply => {
   const sse = style.framing === "sse"
-  const framed = messages.pipe(
-    Stream.catch((error) => Stream.succeed(errorToWire(error).body)),
-    Stream.zipWithIndex,
-    Stream.map(([message, index]) =>
-      sse ? `data: ${JSON.stringify(message)}\r\n\r\n` : `${index === 0 ? "[" : ",\r\n"}${print(message, style).trimEnd()}\n`)
-  )
+  let count = 0
+  const frame = (message: JsonObject): string =>
+    sse ? `data: ${JSON.stringify(message)}\r\n\r\n` : `${count++ === 0 ? "[" : ",\r\n"}${print(message, style).trimEnd()}\n`
+  const framed = breakingWith(Stream.map(messages, frame), (error) => frame(errorToWire(error).body))
   const text = sse ? framed : Stream.concat(framed, Stream.succeed("]"))
-  return HttpServerResponse.stream(Stream.encodeText(text), {
+  return HttpServerResponse.stream(breaking(Stream.encodeText(text), breakOff), {
     contentType: sse ? "text/event-stream" : contentType,
     headers
   })
