@@ -1,5 +1,6 @@
 import type { Chunking } from "./Chunking.ts"
 import type { CorpusName } from "./Corpus.ts"
+import { ServiceError } from "./Errors.ts"
 import type { Parsing } from "./Parsing.ts"
 import type { SecretVersion } from "./Secret.ts"
 
@@ -74,3 +75,20 @@ export interface ImportRequest {
   /** The operation that result rows name, where it is not the engine's own. */
   readonly recordedAs?: { readonly operation: string; readonly createTime: string }
 }
+
+/**
+ * A corpus takes one import at a time. The words are the service's, so that a client reads the ids of the operations
+ * that run from either ({@link runningImports}).
+ */
+export const otherImports = (corpus: string, operations: ReadonlyArray<string>): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `There are other operations running on the RagCorpus "${corpus}". Operation IDs are: [${operations.join(", ")}].`,
+    fix: "wait until they are done, or cancel them"
+  })
+
+/** Ids of the operations for which an import was refused; undefined where it was refused for something else. */
+export const runningImports = ({ code, message }: ServiceError): ReadonlyArray<string> | undefined =>
+  code === "FAILED_PRECONDITION" && /other operations? (?:is |are )?running/i.test(message)
+    ? message.match(/Operation IDs? (?:are|is): *\[?([^\]]*)/i)?.[1]?.match(/[\w-]+/g) ?? []
+    : undefined

@@ -69,6 +69,30 @@ describe("an import", () => {
     assert.deepStrictEqual(counts(await run(server, corpus, gcs("gs://docs/hr/", chunked(64)))), [2, 0, 0])
   })
 
+  it("is the only one into its corpus, and what is uploaded beside it is stored once", async () => {
+    const corpus = await server.corpus()
+    const other = await server.corpus()
+    const names = Array.from({ length: 30 }, (_, i) => `twice/${i}.md`)
+    putObjects(server, Object.fromEntries(names.map((name, i) => [name, `# Note ${i}\n\nThis is note number ${i}.`])))
+    const request = (into: string) => server.call("POST", `/v1beta1/${into}/ragFiles:import`, gcs("gs://docs/twice/"))
+    const [first, elsewhere, ...rest] = await Promise.all([request(corpus), request(other), request(corpus), request(corpus)])
+    assert.strictEqual(first.status, 200)
+    assert.strictEqual(elsewhere.status, 200)
+    const id = first.body.name.split("/").at(-1)
+    for (const { body, status } of rest) {
+      assert.strictEqual(status, 400)
+      assert.strictEqual(body.error.status, "FAILED_PRECONDITION")
+      assert.include(body.error.message, `There are other operations running on the RagCorpus "${corpus}". Operation IDs are: [${id}].`)
+    }
+    const uploads = await Promise.all(Array.from({ length: 5 }, (_, i) => server.upload(corpus, `up${i}.md`, `# Up ${i}\n\nNote ${i}.`)))
+    assert.deepStrictEqual(uploads.map(({ status }) => status), [200, 200, 200, 200, 200])
+    assert.deepStrictEqual(counts((await server.done(first.body.name, "v1beta1")).body), [30, 0, 0])
+    const { body } = await server.call("GET", `/v1beta1/${corpus}/ragFiles?pageSize=1000`)
+    assert.strictEqual(body.ragFiles.length, 35)
+    assert.deepStrictEqual(counts(await run(server, corpus, gcs("gs://docs/twice/"))), [0, 30, 0])
+    await server.done(elsewhere.body.name, "v1beta1")
+  })
+
   it("tells of what it could not take, and ends well however much that is", async () => {
     const corpus = await server.corpus()
     putObjects(server, { "bad/broken.docx": "no document", "bad/fine.md": "# Fine\n\nThis one can be read." })
@@ -235,9 +259,8 @@ describe("imports that take long", () => {
     const server = await startServer({ storage: gate.factory })
     try {
       putObjects(server, { "slow.md": leave })
-      const corpus = await server.corpus()
       const names: Array<string> = []
-      for (let i = 0; i < 4; i++) names.push(await start(server, corpus, gcs("gs://docs/slow.md", chunked(100 + i))))
+      for (let i = 0; i < 4; i++) names.push(await start(server, await server.corpus(), gcs("gs://docs/slow.md", chunked(100 + i))))
       await until(() => gate.reads() === 3)
       await server.call("POST", `/v1/${names[3]}:cancel`)
       await server.call("POST", `/v1/${names[0]}:cancel`, {})
@@ -261,9 +284,8 @@ describe("imports that take long", () => {
       Effect.runPromise(Effect.flatMap(Operations, use).pipe(Effect.provide(embeddedServices(handbook, { dataDir: join(server.folder, "data") }))))
     try {
       putObjects(server, { "slow.md": leave })
-      const corpus = await server.corpus()
       const names: Array<string> = []
-      for (let i = 0; i < 4; i++) names.push(await start(server, corpus, gcs("gs://docs/slow.md", chunked(100 + i))))
+      for (let i = 0; i < 4; i++) names.push(await start(server, await server.corpus(), gcs("gs://docs/slow.md", chunked(100 + i))))
       await until(() => gate.reads() === 3)
       const ids = names.map((name) => name.split("/").at(-1))
       const told = await outside((operations) => Stream.runCollect(pages(operations.list, 2)))
@@ -286,8 +308,8 @@ describe("imports that take long", () => {
     const server = await startServer({ storage: gate.factory, vertexQuotas: true })
     try {
       putObjects(server, { "slow.md": leave })
+      for (let i = 0; i < 3; i++) await start(server, await server.corpus(), gcs("gs://docs/slow.md", chunked(100 + i)))
       const corpus = await server.corpus()
-      for (let i = 0; i < 3; i++) await start(server, corpus, gcs("gs://docs/slow.md", chunked(100 + i)))
       const fourth = await server.call("POST", `/v1/${corpus}/ragFiles:import`, gcs("gs://docs/slow.md"))
       assert.strictEqual(fourth.status, 429)
       assert.strictEqual(fourth.body.error.details[0].reason, "RATE_LIMIT_EXCEEDED")

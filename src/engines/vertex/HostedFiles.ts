@@ -120,7 +120,7 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
 
     return Files.of({
       upload,
-      import: (request) => inImportPlace({ operations, quota, transport }, start(request)),
+      import: (request) => inImportPlace({ operations, quota, transport }, request.corpus, start(request)),
       get,
       list,
       delete: remove,

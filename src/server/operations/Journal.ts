@@ -2,9 +2,10 @@ import type { DatabaseSync } from "node:sqlite"
 import { Context, Effect, Layer } from "effect"
 import type { Corpus } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { ImportRequest } from "../../domain/Import.ts"
+import { type ImportRequest, otherImports } from "../../domain/Import.ts"
 import type { ImportCounts, Operation, OperationName } from "../../domain/Operation.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
+import { transaction } from "../../state/Database.ts"
 import type { EngineTier } from "../../wire/rag/EngineConfigs.ts"
 import type { ModelResult } from "../../wire/models/ModelOperations.ts"
 
@@ -39,6 +40,8 @@ const largestPage = 1_000
 /** The server's operations and settings, durable: what a client was told of survives a restart. */
 export class Journal extends Context.Service<Journal, {
   readonly add: (id: string, entry: Entry) => Effect.Effect<void>
+  /** The same for an import, of which a corpus takes one at a time: `FAILED_PRECONDITION` names the one that is not done. */
+  readonly addImport: (id: string, entry: Entry) => Effect.Effect<void, ServiceError>
   /** Changes an entry as it is now, whoever changed it last; undefined where it is gone. */
   readonly change: (id: string, body: (entry: Entry) => Entry) => Effect.Effect<Entry | undefined>
   readonly get: (id: string) => Effect.Effect<Entry | undefined>
@@ -63,6 +66,7 @@ const make = (db: DatabaseSync): Journal["Service"] => {
   const find = db.prepare("SELECT entry FROM server_operations WHERE id = ?")
   const remove = db.prepare("DELETE FROM server_operations WHERE id = ?")
   const open = db.prepare("SELECT id FROM server_operations WHERE done = 0 ORDER BY sequence")
+  const openOf = db.prepare("SELECT id FROM server_operations WHERE done = 0 AND target = ? ORDER BY sequence")
   const list = db.prepare(
     `SELECT sequence, entry FROM server_operations
      WHERE sequence < ?1 AND (?2 = '' OR target = ?2 OR substr(target, 1, length(?2) + 1) = ?2 || '/')
@@ -72,27 +76,31 @@ const make = (db: DatabaseSync): Journal["Service"] => {
   const read = db.prepare("SELECT value FROM server_settings WHERE key = ?")
   const write = db.prepare("INSERT INTO server_settings VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value")
 
+  const add = (id: string, entry: Entry): void => {
+    const { lastInsertRowid } = insert.run(id, entry.operation.target, done(entry), JSON.stringify(entry))
+    prune.run(Number(lastInsertRowid) - kept)
+  }
+
   return {
-    add: (id, entry) =>
-      Effect.sync(() => {
-        const { lastInsertRowid } = insert.run(id, entry.operation.target, done(entry), JSON.stringify(entry))
-        prune.run(Number(lastInsertRowid) - kept)
-      }),
+    add: (id, entry) => Effect.sync(() => add(id, entry)),
+    addImport: (id, entry) =>
+      Effect.suspend(() =>
+        transaction(db, () => {
+          const { target } = entry.operation
+          const others = openOf.all(target).map((row) => String(row["id"]))
+          if (others.length > 0) return Effect.fail(otherImports(target, others))
+          add(id, entry)
+          return Effect.void
+        })),
     change: (id, body) =>
-      Effect.sync(() => {
+      Effect.sync(() =>
         // Others may write to the same database: nothing of theirs comes between the look and the change.
-        db.exec("BEGIN IMMEDIATE")
-        try {
+        transaction(db, () => {
           const row = find.get(id)
           const changed = row === undefined ? undefined : body(parse(row["entry"]))
           if (changed !== undefined) update.run(done(changed), JSON.stringify(changed), id)
-          db.exec("COMMIT")
           return changed
-        } catch (cause) {
-          db.exec("ROLLBACK")
-          throw cause
-        }
-      }),
+        })),
     get: (id) =>
       Effect.sync(() => {
         const row = find.get(id)

@@ -37,7 +37,8 @@ export interface Finished {
 export class LongRunning extends Context.Service<LongRunning, {
   /** Writes down what has been done already. `target` is the resource's name, the engine's. */
   readonly finished: (kind: OperationKind, target: string, result: Finished) => Effect.Effect<Entry>
-  readonly startImport: (request: ImportRequest, slowBy?: number) => Effect.Effect<Entry>
+  /** A second one into the same corpus is `FAILED_PRECONDITION`, and names the first. */
+  readonly startImport: (request: ImportRequest, slowBy?: number) => Effect.Effect<Entry, ServiceError>
   /** Imports under way or waiting. */
   readonly imports: Effect.Effect<number>
   /** Known by its last segment, wherever it hangs. */
@@ -100,7 +101,7 @@ export class LongRunning extends Context.Service<LongRunning, {
         yield* journal.change(id, (now) => ({ ...now, operation: { ...now.operation, done: true, error: { code, message }, updateTime } }))
       })
 
-      const record = Effect.fnUntraced(function*(
+      const make = Effect.fnUntraced(function*(
         kind: OperationKind,
         target: string,
         done: boolean,
@@ -125,7 +126,6 @@ export class LongRunning extends Context.Service<LongRunning, {
           ...more,
           ...(slowBy === undefined ? {} : { notBefore: (yield* Clock.currentTimeMillis) + slowBy })
         }
-        yield* journal.add(id, entry)
         return { id, entry }
       })
 
@@ -139,10 +139,13 @@ export class LongRunning extends Context.Service<LongRunning, {
       return LongRunning.of({
         get,
         finished: Effect.fn("LongRunning.finished")(function*(kind, target, { deployment, slowBy, ...result }) {
-          return yield* view((yield* record(kind, target, true, result, slowBy, deployment)).entry)
+          const { entry, id } = yield* make(kind, target, true, result, slowBy, deployment)
+          yield* journal.add(id, entry)
+          return yield* view(entry)
         }),
         startImport: Effect.fn("LongRunning.startImport")(function*(request, slowBy) {
-          const { entry, id } = yield* record("importFiles", request.corpus, false, { import: { request, before: noCounts } }, slowBy)
+          const { entry, id } = yield* make("importFiles", request.corpus, false, { import: { request, before: noCounts } }, slowBy)
+          yield* journal.addImport(id, entry)
           yield* start(id)
           return entry
         }),

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option } from "effect"
+import { defaultChunking } from "../../../src/domain/Chunking.ts"
+import type { CorpusName } from "../../../src/domain/Corpus.ts"
 import { type DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
 import * as Embedded from "../../../src/engines/embedded/Embedded.ts"
 import { Corpora } from "../../../src/ports/Corpora.ts"
@@ -41,6 +43,32 @@ const withEngine = <A, E>(
     Effect.provide(body, Embedded.layer({ dataDir: folder }).pipe(Layer.provide([embedder.layer, paragraphs])))))
 
 const newCorpus = Effect.flatMap(Corpora, (corpora) => Effect.map(corpora.create(managed("c")), ({ name }) => name))
+
+const slowImport = Layer.succeed(Importer, { run: () => Effect.never })
+
+describe("importing", () => {
+  it.live("is done by one import at a time in a corpus, of whichever process", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const open = Layer.build(engine(folder).pipe(Layer.provide(slowImport)))
+      const one = yield* open
+      const other = yield* open
+      const corpus = yield* Effect.provide(newCorpus, one)
+      const start = (into: CorpusName) =>
+        Effect.flatMap(Files, (files) => files.import({ corpus: into, source: { _tag: "storage", uris: ["gs://b/x/"] }, chunking: defaultChunking }))
+      const first = yield* Effect.provide(start(corpus), one)
+      for (const engine of [one, other]) {
+        const error = yield* Effect.flip(Effect.provide(start(corpus), engine))
+        assert.strictEqual(error._tag === "ServiceError" ? error.code : "", "FAILED_PRECONDITION")
+        assert.include(error.message, first.name.split("/").at(-1) ?? "")
+      }
+      yield* Effect.provide(Effect.flatMap(newCorpus, start), other)
+      const operations = yield* Effect.provide(Operations, one)
+      yield* operations.cancel(first.name)
+      yield* operations.wait(first.name, 10_000)
+      assert.isFalse((yield* Effect.provide(start(corpus), other)).done)
+    })))
+})
 
 describe("uploading", () => {
   it.live("embeds every text once, over files and versions", () => {
@@ -219,10 +247,10 @@ describe("operations of a process that is gone", () => {
     Effect.scoped(Effect.gen(function*() {
       const folder = yield* tempFolder
       const bench = new StoreBench(folder)
-      const operation = { kind: "importFiles", target: "c", at: 0 } as const
+      const operation = { kind: "importFiles", at: 0 } as const
       // No process has so large an id; the second is another process, and alive.
-      bench.send("createOperation", { ...operation, name: "1", owner: 2 ** 31 - 1 })
-      bench.send("createOperation", { ...operation, name: "2", owner: process.ppid })
+      bench.send("createOperation", { ...operation, target: "a", name: "1", owner: 2 ** 31 - 1 })
+      bench.send("createOperation", { ...operation, target: "b", name: "2", owner: process.ppid })
       bench.db.close()
       const ends = yield* Effect.provide(
         Effect.flatMap(Operations, (operations) => operations.list({})),

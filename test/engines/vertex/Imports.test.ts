@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { CorpusName } from "../../../src/domain/Corpus.ts"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import { ServiceError } from "../../../src/domain/Errors.ts"
-import type { ImportRequest } from "../../../src/domain/Import.ts"
+import { type ImportRequest, otherImports } from "../../../src/domain/Import.ts"
 import { type Operation, OperationName } from "../../../src/domain/Operation.ts"
 import { inImportPlace } from "../../../src/engines/vertex/ImportPlaces.ts"
 import { Transport } from "../../../src/engines/vertex/Transport.ts"
@@ -135,7 +136,8 @@ describe("the service's three places for imports", () => {
         })
     })
     const services = { operations, quota: yield* Quota, transport: yield* Transport }
-    const start = (id: number, done = false) => inImportPlace(services, Effect.succeed(operation(id, done)))
+    const start = (id: number, done = false, corpus = `c${id}`) =>
+      inImportPlace(services, CorpusName.make(corpus), Effect.succeed(operation(id, done)))
     return { over, services, start, looks: () => looks }
   })
   const here = hosted("http://127.0.0.1:1")
@@ -153,13 +155,47 @@ describe("the service's three places for imports", () => {
       assert.strictEqual((yield* Fiber.join(fourth)).name, operation(4, false).name)
     }).pipe(Effect.provide(here)))
 
+  it.effect("a corpus has one of them", () =>
+    Effect.gen(function*() {
+      const { over, start } = yield* setUp
+      yield* start(1, false, "mine")
+      const second = yield* Effect.forkChild(start(2, false, "mine"))
+      yield* start(3, false, "another")
+      yield* TestClock.adjust("2 minutes")
+      assert.isUndefined(second.pollUnsafe())
+      over.add(operation(1, true).name)
+      yield* TestClock.adjust("20 seconds")
+      assert.strictEqual((yield* Fiber.join(second)).name, operation(2, false).name)
+    }).pipe(Effect.provide(here)))
+
+  it.effect("a corpus into which others import is waited for, as the refusal names them", () =>
+    Effect.gen(function*() {
+      const { over, services } = yield* setUp
+      const others = operation(77, false).name
+      let sent = 0
+      const start = Effect.suspend(() => {
+        sent++
+        return over.has(others) ? Effect.succeed(operation(2, false)) : Effect.fail(otherImports("c", ["77"]))
+      })
+      const mine = yield* Effect.forkChild(inImportPlace(services, CorpusName.make("c"), start))
+      yield* TestClock.adjust("5 minutes")
+      assert.isUndefined(mine.pollUnsafe())
+      assert.strictEqual(sent, 1)
+      over.add(others)
+      yield* TestClock.adjust("20 seconds")
+      assert.strictEqual((yield* Fiber.join(mine)).name, operation(2, false).name)
+      assert.strictEqual(sent, 2)
+      const refused = ServiceError.invalid("corpus", "is another's")
+      assert.strictEqual(yield* Effect.flip(inImportPlace(services, CorpusName.make("d"), Effect.fail(refused))), refused)
+    }).pipe(Effect.provide(here)))
+
   it.effect("those that end at once, fail or are given up take none", () =>
     Effect.gen(function*() {
       const { services, start } = yield* setUp
       for (const id of [1, 2, 3, 4]) yield* start(id, true)
-      for (const _ of [1, 2, 3]) yield* Effect.flip(inImportPlace(services, Effect.fail(ServiceError.notFound("corpus"))))
+      for (const _ of [1, 2, 3]) yield* Effect.flip(inImportPlace(services, CorpusName.make("c"), Effect.fail(ServiceError.notFound("corpus"))))
       for (const _ of [1, 2, 3]) {
-        const fiber = yield* Effect.forkChild(inImportPlace(services, Effect.never))
+        const fiber = yield* Effect.forkChild(inImportPlace(services, CorpusName.make("c"), Effect.never))
         yield* Effect.yieldNow
         yield* Fiber.interrupt(fiber)
       }

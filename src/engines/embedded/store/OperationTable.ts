@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { otherImports } from "../../../domain/Import.ts"
 import { Refusal, refuseMissing, type Commands } from "./Commands.ts"
 import { asJson } from "./Rows.ts"
 
@@ -9,6 +10,7 @@ export class OperationTable {
   readonly #cancel: StatementSync
   readonly #delete: StatementSync
   readonly #find: StatementSync
+  readonly #imports: StatementSync
 
   constructor(db: DatabaseSync) {
     this.#insert = db.prepare(
@@ -20,9 +22,18 @@ export class OperationTable {
     this.#cancel = db.prepare("UPDATE operations SET cancel = 1, updated = ? WHERE name = ? AND done = 0")
     this.#delete = db.prepare("DELETE FROM operations WHERE name = ?")
     this.#find = db.prepare("SELECT done FROM operations WHERE name = ?")
+    this.#imports = db.prepare("SELECT name FROM operations WHERE kind = 'importFiles' AND target = ? AND done = 0 ORDER BY created")
   }
 
+  /** Two imports into one corpus would not see each other's files and store them twice: the second is refused. */
   insert({ at, kind, name, owner, target }: Commands["createOperation"]["in"]): void {
+    if (kind === "importFiles") {
+      const running = this.#imports.all(target).map((row) => String(row["name"]))
+      if (running.length > 0) {
+        const { code, fix, message } = otherImports(target, running)
+        throw new Refusal(code, message, fix)
+      }
+    }
     this.#insert.run(name, kind, target, owner, at, at)
   }
 
