@@ -5,7 +5,6 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { type ImportRequest, otherImports } from "../../domain/Import.ts"
 import type { ImportCounts, Operation, OperationName } from "../../domain/Operation.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
-import { transaction } from "../../state/Database.ts"
 import type { EngineTier } from "../../wire/rag/EngineConfigs.ts"
 import type { ModelResult } from "../../wire/models/ModelOperations.ts"
 
@@ -94,7 +93,6 @@ const make = (db: DatabaseSync): Journal["Service"] => {
         })),
     change: (id, body) =>
       Effect.sync(() =>
-        // Others may write to the same database: nothing of theirs comes between the look and the change.
         transaction(db, () => {
           const row = find.get(id)
           const changed = row === undefined ? undefined : body(parse(row["entry"]))
@@ -124,6 +122,19 @@ const make = (db: DatabaseSync): Journal["Service"] => {
     // Only `setTier` writes it.
     tier: Effect.sync(() => read.get("tier")?.["value"] as EngineTier | undefined),
     setTier: (tier) => Effect.sync(() => void write.run("tier", tier))
+  }
+}
+
+/** Others may write to the same database: nothing of theirs comes between a look and the change that follows it. */
+const transaction = <A>(db: DatabaseSync, body: () => A): A => {
+  db.exec("BEGIN IMMEDIATE")
+  try {
+    const result = body()
+    db.exec("COMMIT")
+    return result
+  } catch (cause) {
+    db.exec("ROLLBACK")
+    throw cause
   }
 }
 
