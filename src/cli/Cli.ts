@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { Argument, CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
 import { ExitCode } from "../domain/Errors.ts"
 import { ask } from "./commands/Ask.ts"
 import { batch } from "./commands/Batch.ts"
@@ -29,8 +29,37 @@ import { presenterLayer } from "./Presenter.ts"
 import { renderCause } from "./render/Error.ts"
 import { root } from "./Root.ts"
 
+const version = Command.make("version", {}, Effect.fnUntraced(function*() {
+  const { version } = yield* Launcher
+  yield* (yield* Output).print(`sluice ${version}`)
+})).pipe(Command.withDescription("Print the version of Sluice."), Command.withExamples([{ command: "sluice version", description: "as --version does" }]))
+
+const help = Command.make(
+  "help",
+  { path: Argument.String("command").pipe(Argument.variadic(), Argument.withDescription("The command; none for all of them")) },
+  Effect.fnUntraced(function*({ path }) {
+    let at: Command.Command.Any = command
+    const commandPath = ["sluice"]
+    for (const name of path) {
+      const next = at.subcommands.flatMap(({ commands }) => commands).find((child) => child.name === name)
+      if (next === undefined) {
+        return yield* new CliError.ShowHelp({
+          commandPath,
+          errors: [new CliError.UnknownSubcommand({ subcommand: name, parent: commandPath, suggestions: [] })]
+        })
+      }
+      at = next
+      commandPath.push(name)
+    }
+    return yield* new CliError.ShowHelp({ commandPath, errors: [] })
+  })
+).pipe(
+  Command.withDescription("Print what a command does, its arguments, flags and examples."),
+  Command.withExamples([{ command: "sluice help run", description: "as `sluice run --help` does" }])
+)
+
 const command = root.pipe(Command.withSubcommands([
-  { group: "Start", commands: [init, validate, schema, doctor] },
+  { group: "Start", commands: [init, validate, schema, doctor, help, version] },
   { group: "Keep a corpus in sync", commands: [plan, run, watch, status, diff, retry] },
   { group: "Use it", commands: [ask, chat, batch, retrieve, explain, serve] },
   { group: "Look inside", commands: [corpora, files, models, endpoints, operations] }

@@ -3,7 +3,6 @@ import { Data, Effect, Runtime } from "effect"
 /** The command did what it was asked, and its exit code says something about the result. Nothing is printed. */
 export class Exited extends Data.TaggedError("Exited")<{ readonly code: number }> {
   override readonly [Runtime.errorExitCode] = this.code
-  override readonly [Runtime.errorReported] = false
 }
 
 export const exitWith = (code: number): Effect.Effect<void, Exited> => code === 0 ? Effect.void : Effect.fail(new Exited({ code }))

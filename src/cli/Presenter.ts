@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Array as Arr, Context, Effect, Layer } from "effect"
 import { CliOutput, type HelpDoc } from "effect/cli"
 import { printable } from "../domain/Text.ts"
 import { suggest } from "../pipeline/file/Suggest.ts"
@@ -7,7 +7,7 @@ import { renderHelp } from "./render/Help.ts"
 
 type Mistake = CliOutput.Presenter.InvalidInvocation["errors"][number]
 
-/** Help that was asked for is data, on stdout; what follows a mistake is for people, on stderr, the mistake last. */
+/** Help is data that was asked for, on stdout. A mistake is one line on stderr, with what was probably meant. */
 export const presenterLayer: Layer.Layer<never, never, Output> = Layer.effectContext(Effect.gen(function*() {
   const { json, paint, paintError, print, say, wantsJson, width } = yield* Output
   return Context.make(CliOutput.Presenter, {
@@ -18,12 +18,14 @@ export const presenterLayer: Layer.Layer<never, never, Output> = Layer.effectCon
         case "Help":
           return print(renderHelp(event.helpDoc, width, paint))
         case "InvalidInvocation": {
-          const messages = event.errors.map((error) => printable(explained(error, event.helpDoc)))
+          const help = `${event.commandPath.join(" ")} --help`
+          const mistakes = Arr.dedupeWith(event.errors.map((error) => explained(error, event.helpDoc)), (a, b) => a.what === b.what)
+          const line = ({ meant, what }: Mistaken): string =>
+            printable(`${what}; ${meant === undefined ? `see \`${help}\`` : `did you mean ${meant}?`}`)
           return Effect.all([
-            say(`${renderHelp(event.helpDoc, width, paintError)}\n`),
-            ...messages.map((message) => say(`${paintError("red", "error:")} ${message}`)),
+            ...mistakes.map((mistake) => say(`${paintError("red", "error:")} ${line(mistake)}`)),
             ...(wantsJson
-              ? [json({ version: 1, type: "error", error: "UsageError", message: messages.join("; "), fix: "see --help" })]
+              ? [json({ version: 1, type: "error", error: "UsageError", message: mistakes.map(line).join("\n"), fix: `see \`${help}\`` })]
               : [])
           ], { discard: true })
         }
@@ -32,20 +34,34 @@ export const presenterLayer: Layer.Layer<never, never, Output> = Layer.effectCon
   })
 }))
 
-/** The mistake, with what was probably meant. */
-const explained = (error: Mistake, doc: HelpDoc.HelpDoc): string => {
+interface Mistaken {
+  readonly what: string
+  /** The flag or command that was probably meant. */
+  readonly meant?: string | undefined
+}
+
+const explained = (error: Mistake, doc: HelpDoc.HelpDoc): Mistaken => {
   switch (error._tag) {
     case "UnrecognizedOption": {
       const flags = [...doc.flags, ...(doc.inheritedFlags ?? []), ...(doc.globalFlags ?? [])].map(({ name }) => `--${name}`)
-      return `${error.option} is not a flag of this command${didYouMean(error.suggestions[0] ?? suggest(error.option, flags))}`
+      // One letter is too little to guess a word from.
+      const meant = error.option.startsWith("--") ? error.suggestions[0] ?? suggest(error.option, flags) : undefined
+      return { what: `unknown flag ${error.option}`, meant }
     }
     case "UnknownSubcommand": {
       const commands = (doc.subcommands ?? []).flatMap((group) => group.commands.map(({ name }) => name))
-      return `${error.subcommand} is not a command${didYouMean(error.suggestions[0] ?? suggest(error.subcommand, commands))}`
+      return { what: `unknown command ${error.subcommand}`, meant: error.suggestions[0] ?? suggest(error.subcommand, commands) }
+    }
+    case "MissingArgument":
+      return { what: `missing argument <${error.argument}>` }
+    case "MissingOption":
+      return { what: `missing flag --${error.option}` }
+    case "InvalidValue": {
+      const name = error.kind === "flag" ? `--${error.option}` : `<${error.option}>`
+      const expected = error.expected.replace(/^Expected:? /, "").replace("a string representing ", "")
+      return error.value === "" ? { what: `${name} needs a value: ${expected}` } : { what: `${name} ${JSON.stringify(error.value)}: expected ${expected}` }
     }
     default:
-      return error.message
+      return { what: error.message.replaceAll("\n", " ").replace(/^./, (first) => first.toLowerCase()) }
   }
 }
-
-const didYouMean = (meant: string | undefined): string => (meant === undefined ? "" : `; did you mean ${meant}?`)

@@ -55,12 +55,43 @@ const transient: ReadonlySet<Code> = new Set<Code>([
 export const FieldViolation = Schema.Struct({ field: Schema.String, description: Schema.String })
 export type FieldViolation = typeof FieldViolation.Type
 
+interface Advised extends Error {
+  readonly fix?: string
+  readonly violations?: ReadonlyArray<FieldViolation>
+}
+
+/**
+ * What to print of an error besides its message: the rules broken that the message leaves out, then the fix.
+ */
+export const adviceOf = ({ fix, message, violations = [] }: Advised): ReadonlyArray<string> => [
+  ...violations.filter(({ description }) => !message.includes(description)).map(({ description, field }) => `${field}: ${description}`),
+  ...(fix === undefined ? [] : [`fix: ${fix}`])
+]
+
+/**
+ * An error class that puts its advice under the message in `stack`, which is all that runtimes print of an error
+ * that nobody handled: Effect's `runMain`, and Node where a promise is rejected.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any -- TypeScript takes no other parameters for a mixin's constructor.
+const advised = <Base extends new(...args: Array<any>) => Advised>(base: Base): Base =>
+  class extends base {
+    // oxlint-disable-next-line typescript/no-explicit-any -- The same.
+    constructor(...args: Array<any>) {
+      super(...args)
+      const head = `${this.name}: ${this.message}`
+      const { stack = head } = this
+      const advice = adviceOf(this).map((line) => `\n  ${line}`).join("")
+      const value = stack.startsWith(head) ? `${head}${advice}${stack.slice(head.length)}` : `${stack}${advice}`
+      Object.defineProperty(this, "stack", { value, configurable: true, writable: true, enumerable: false })
+    }
+  }
+
 /**
  * A call through a port failed. `message` never holds a secret or a document's text.
  *
  * `retryAfter` is in milliseconds and is what the service asked for, where it asked.
  */
-export class ServiceError extends Schema.TaggedError<ServiceError>()("ServiceError", {
+export class ServiceError extends advised(Schema.TaggedError<ServiceError>()("ServiceError", {
   code: Code,
   message: Schema.String,
   /** What a person can do about it, one sentence. */
@@ -70,9 +101,8 @@ export class ServiceError extends Schema.TaggedError<ServiceError>()("ServiceErr
   reason: Schema.optionalKey(Schema.String),
   retryAfter: Schema.optionalKey(Schema.Finite),
   cause: Schema.optionalKey(Schema.Defect())
-}) {
+})) {
   override readonly [Runtime.errorExitCode] = exitCodes[this.code] ?? ExitCode.error
-  override readonly [Runtime.errorReported] = false
 
   /** Whether the same call may succeed later, with nothing changed on our side. */
   get retryable(): boolean {
@@ -121,23 +151,20 @@ export class DocumentError extends Schema.TaggedError<DocumentError>()("Document
 }
 
 /** The state database, or the disk under it, cannot be used. Nothing was lost; nothing was overwritten. */
-export class StateError extends Schema.TaggedError<StateError>()("StateError", {
+export class StateError extends advised(Schema.TaggedError<StateError>()("StateError", {
   problem: Schema.Literals(["damaged", "newer", "readOnly", "full", "locked", "other"]),
   message: Schema.String,
   fix: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
-}) {
-  override readonly [Runtime.errorReported] = false
-}
+})) {}
 
 /** A secret version could not be resolved. Names the version, never the value. */
-export class SecretError extends Schema.TaggedError<SecretError>()("SecretError", {
+export class SecretError extends advised(Schema.TaggedError<SecretError>()("SecretError", {
   version: Schema.String,
   message: Schema.String,
   fix: Schema.String
-}) {
+})) {
   override readonly [Runtime.errorExitCode] = ExitCode.unauthenticated
-  override readonly [Runtime.errorReported] = false
 }
 
 /** For ports that know of no secrets: whoever asked may not read what needs it. */

@@ -23,6 +23,9 @@ describe("usage", () => {
       const help = yield* run(cwd, ["--help"])
       assert.deepStrictEqual([bare.code, bare.stderr], [0, ""])
       assert.strictEqual(help.stdout, bare.stdout)
+      assert.strictEqual((yield* run(cwd, ["version"])).stdout, `sluice ${packageJson.version}\n`)
+      assert.deepStrictEqual(yield* run(cwd, ["help"]), bare)
+      assert.deepStrictEqual(yield* run(cwd, ["help", "files", "list"]), yield* run(cwd, ["files", "list", "--help"]))
       for (const command of commands.filter((name) => !name.includes(" "))) assert.match(help.stdout, new RegExp(`^  ${command} `, "m"))
     }).pipe(Effect.scoped))
 
@@ -48,11 +51,18 @@ describe("usage", () => {
     Effect.gen(function*() {
       const cwd = yield* tempFolder
       const mistakes = [
-        [["rnu"], /rnu is not a command; did you mean run\?/],
-        [["run", "--wiat", "3"], /--wiat is not a flag of this command; did you mean --wait\?/],
+        [["rnu"], /unknown command rnu; did you mean run\?/],
+        [["foo"], /unknown command foo; see `sluice --help`/],
+        [["run", "--wiat", "3"], /unknown flag --wiat; did you mean --wait\?/],
+        [["ask", "x", "--topk", "3"], /unknown flag --topk; did you mean --top-k\?/],
+        [["run", "--zzzzz"], /unknown flag --zzzzz; see `sluice run --help`/],
+        [["help", "rnu"], /unknown command rnu; did you mean run\?/],
+        [["help", "files", "lst"], /unknown command lst; did you mean list\?/],
+        [["init", "a", "b"], /unexpected positional argument: "b"/],
+        [["retrieve", "x", "--top-k", "z"], /--top-k "z": expected a finite number/],
         [["run", "--jsno"], /did you mean --json\?/],
         [["files", "lst"], /did you mean list\?/],
-        [["ask"], /Missing required argument: question/],
+        [["ask"], /missing argument <question>; see `sluice ask --help`/],
         [["retrieve", "x", "--alpha", "2"], /from 0 to 1/],
         [["retrieve", "x", "--top-k", "0"], /1 or more/],
         [["run", "--wait", "-1"], /0 or more seconds/],
@@ -61,8 +71,8 @@ describe("usage", () => {
       for (const [args, says] of mistakes) {
         const { code, stderr, stdout } = yield* run(cwd, args)
         assert.deepStrictEqual([code, stdout], [4, ""], args.join(" "))
-        assert.match(stderr.trimEnd().split("\n").at(-1) ?? "", says)
-        assert.match(stderr, /^Usage$/m)
+        assert.match(stderr, /^error: .*\n$/, args.join(" "))
+        assert.match(stderr, says)
       }
     }).pipe(Effect.scoped))
 

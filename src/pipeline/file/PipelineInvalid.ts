@@ -39,7 +39,6 @@ export class PipelineInvalid extends Schema.TaggedError<PipelineInvalid>()("Pipe
   issues: Schema.Array(PipelineIssue)
 }) {
   override readonly [Runtime.errorExitCode] = ExitCode.invalid
-  override readonly [Runtime.errorReported] = false
 
   override get message(): string {
     const count = this.issues.length === 1 ? "1 problem" : `${this.issues.length} problems`
