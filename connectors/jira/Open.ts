@@ -1,5 +1,6 @@
 import { Effect, Schema, Stream } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
+import { isConfidential, serverAddress, withoutSlash } from "../../src/domain/HttpAddress.ts"
 import { processHttp } from "../../src/net/ProcessHttp.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
 import { Project } from "./Answers.ts"
@@ -40,12 +41,9 @@ export const open = (config: JiraConfig, context: JiraContext): Omit<Connector, 
 
 /** The server's address without a `/` at the end. */
 const baseOf = (server: string): Effect.Effect<string, ServiceError> => {
-  const url = URL.parse(/^https?:\/\//i.test(server) ? server : `https://${server}`)
-  const loopback = url !== null && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname)
-  if (url === null || url.username !== "" || url.password !== "" || url.search !== "") {
-    return Effect.fail(ServiceError.invalid("server", "must be the server's host name or https:// address"))
-  }
-  return url.protocol === "https:" || loopback
-    ? Effect.succeed(`${url.origin}${url.pathname.replace(/\/+$/, "")}`)
+  const url = serverAddress(server)
+  if (url === undefined) return Effect.fail(ServiceError.invalid("server", "must be the server's host name or https:// address"))
+  return isConfidential(url)
+    ? Effect.succeed(withoutSlash(url))
     : Effect.fail(ServiceError.invalid("server", "must be an https:// address, as the token is sent to it"))
 }

@@ -1,6 +1,7 @@
 import { Result } from "effect"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { ServiceError } from "../../src/domain/Errors.ts"
+import { isConfidential } from "../../src/domain/HttpAddress.ts"
 import { redactUrl } from "../../src/net/Redact.ts"
 
 /** One of the configured addresses. `text` is what paths are made of; it holds no credentials. */
@@ -23,7 +24,7 @@ export const parseAddress = (uri: string): Result.Result<Address, ServiceError> 
   const bucket = /^(gs|s3):\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,221})(?:\/([^]*))?$/.exec(uri)
   if (bucket !== null) return bucketAddress(bucket[1] === "gs" ? "gs" : "s3", bucket[2] ?? "", bucket[3] ?? "")
   const url = URL.parse(uri)
-  if (url !== null && (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname)))) {
+  if (url !== null && isConfidential(url)) {
     if (url.username !== "" || url.password !== "") {
       return invalid(`${redactUrl(uri)} must hold no user name and no password`)
     }
@@ -73,7 +74,5 @@ export const folderOf = (address: Address): Address =>
   address.scheme === "https" ? address
   : address.scheme === "file" ? { ...address, under: true, text: `${address.text}/` }
   : { ...address, under: true, key: `${address.key}/`, text: `${address.text}/` }
-
-const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127(?:\.\d+){3}$/.test(host)
 
 const invalid = (description: string) => Result.fail(ServiceError.invalid("uris", description))

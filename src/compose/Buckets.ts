@@ -2,6 +2,7 @@ import { existsSync } from "node:fs"
 import { sep } from "node:path"
 import { pathToFileURL } from "node:url"
 import { Context, Effect, Layer, Stream } from "effect"
+import { renamed } from "../domain/ChatRefusal.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { type BucketPath, bucketPath } from "../engines/embedded/stores/BucketPath.ts"
 import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
@@ -30,16 +31,12 @@ export interface BucketOptions {
  * is fetched unless it was allowed, then from public addresses only.
  */
 export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) => {
-  /** Where a mapped bucket's address leads on this machine, folders with a separator at the end; undefined for any other address. */
-  const pathOf = (uri: string): string | undefined => {
-    const { key = "", path } = bucketPath(buckets, uri) ?? {}
-    return path !== undefined && (key === "" || key.endsWith("/")) ? path + sep : path
-  }
+  const mapped = { buckets, closed: dataDir }
 
   const refused = (field: string, uri: string): ServiceError | undefined => {
-    if (pathOf(uri) !== undefined) return undefined
-    if (bucketPath(buckets, uri) !== undefined) return ServiceError.invalid(field, `${uri} leads out of its bucket`)
-    if (remote && /^(?:gs|s3|https):\/\/[^/]/.test(uri)) return undefined
+    const found = bucketPath(mapped, uri)
+    if (found instanceof ServiceError) return renamed(found, () => field)
+    if (found !== undefined || (remote && /^(?:gs|s3|https):\/\/[^/]/.test(uri))) return undefined
     return new ServiceError({
       code: "PERMISSION_DENIED",
       message: `${field}: this server does not read ${/^[a-z0-9]+:\/\/[^/?#]*/i.exec(uri)?.[0] ?? "that address"}`,
@@ -56,37 +53,43 @@ export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) =>
     return undefined
   }
 
-  const refuseSink = (field: string, uri: string | undefined): ServiceError | undefined => {
+  const refuseSink = (sink: string, uri: string | undefined): ServiceError | undefined => {
     if (uri === undefined) return undefined
-    const path = pathOf(uri)
-    if (path === undefined) {
-      return remote && bucketPath(buckets, uri) === undefined ? undefined : new ServiceError({
+    const field = `import_rag_files_config.${sink}`
+    const found = bucketPath(mapped, uri)
+    if (found instanceof ServiceError) return renamed(found, () => field)
+    if (found === undefined) {
+      return remote && uri.startsWith("gs://") ? undefined : new ServiceError({
         code: "UNIMPLEMENTED",
         message: `${field}: this server does not write there`,
-        fix: "start it with --bucket NAME=FOLDER for a bucket that is a folder, or --allow-remote for real storage"
+        violations: [{ field, description: "is not a place this server writes to" }],
+        fix: "start it with --bucket NAME=FOLDER for a bucket that is a folder, or --allow-remote for Cloud Storage"
       })
     }
-    return !path.endsWith(sep) && existsSync(path)
-      ? ServiceError.invalid(`import_rag_files_config.${field}`, `${uri} is there already`, "name an object that is not there")
+    return found.key !== "" && !found.key.endsWith("/") && existsSync(found.path)
+      ? ServiceError.invalid(field, `${uri} is there already`, "name an object that is not there")
       : undefined
   }
 
   const connect = (uris: ReadonlyArray<string>): Connector => {
-    const elsewhere = uris.filter((uri) => pathOf(uri) === undefined)
+    const elsewhere = uris.filter((uri) => bucketPath(mapped, uri) === undefined)
     return together([
       ...uris.flatMap((uri) => {
-        const [bucket, path] = [bucketPath(buckets, uri), pathOf(uri)]
-        return bucket === undefined || path === undefined ? [] : [inFolder(bucket, path)]
+        const found = bucketPath(mapped, uri)
+        return found === undefined || found instanceof ServiceError ? [] : [inFolder(found)]
       }),
       ...(elsewhere.length === 0 ? [] : [storage({ uris: elsewhere }, { untrusted: true })])
     ])
   }
 
   /** Files of a mapped folder, under the names of its bucket. */
-  const inFolder = ({ bucket, root: folder }: BucketPath, path: string): Connector => {
-    const root = `file://${pathToFileURL(folder).pathname.split("/").map(decodeURIComponent).join("/").normalize("NFC")}`
-    const named = (file: string): string => `gs://${bucket}${file.slice(root.length)}`
-    const connector = storage({ uris: [pathToFileURL(path).href] }, { dataDir })
+  const inFolder = ({ bucket, key, path }: BucketPath): Connector => {
+    const folder = key === "" || key.endsWith("/")
+    const address = pathToFileURL(folder ? path + sep : path)
+    const base = `file://${address.pathname.split("/").map(decodeURIComponent).join("/").normalize("NFC")}`
+    const asked = `gs://${bucket}/${key}`.normalize("NFC")
+    const named = (file: string): string => asked + file.slice(base.length)
+    const connector = storage({ uris: [address.href] }, { dataDir })
     const files = new Map<string, SourceItem>()
     return {
       ...connector,
@@ -97,18 +100,25 @@ export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) =>
           files.set(uri, listed.item)
           return { ...listed, item: { ...listed.item, path: uri, uri } }
         })),
-      read: (item, maxBytes) => {
-        const file = files.get(item.uri)
-        return file === undefined ? Stream.fail(ServiceError.notFound(item.uri)) : connector.read(file, maxBytes)
-      }
+      read: (item, maxBytes) =>
+        Stream.suspend(() => {
+          const file = files.get(item.uri)
+          // Asked again: a link may have taken a folder's place since it was listed.
+          const now = bucketPath(mapped, item.uri)
+          return now instanceof ServiceError
+            ? Stream.fail(now)
+            : file === undefined
+            ? Stream.fail(ServiceError.notFound(item.uri))
+            : connector.read(file, maxBytes)
+        })
     }
   }
 
-  const folders = FolderObjectStore.make({ buckets })
+  const folders = FolderObjectStore.make(mapped)
 
   /** Writes an object that must not be there yet. */
   const write = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> =>
-    Effect.asVoid(bucketPath(buckets, uri) === undefined ? putInCloud(uri, content) : folders.put(uri, content, asResult))
+    Effect.asVoid(bucketPath(mapped, uri) === undefined ? putInCloud(uri, content) : folders.put(uri, content, asResult))
 
   return { refuse, refuseSink, connect, write }
 }

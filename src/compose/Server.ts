@@ -20,6 +20,7 @@ import { Engine } from "../ports/Engine.ts"
 import { Files } from "../ports/Files.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import { Secrets } from "../ports/Secrets.ts"
+import * as LocalSecrets from "../secrets/LocalSecrets.ts"
 import { readFaults } from "../server/faults/FaultFile.ts"
 import { ownFileBytes, serviceFileBytes } from "../server/import/ImportLimits.ts"
 import { importFiles } from "../server/import/ImportRun.ts"
@@ -57,8 +58,13 @@ export interface EmbeddedServerOptions {
   readonly allowHosts?: ReadonlyArray<string>
   /** Where `vendors` are, if not at their own addresses. */
   readonly endpoints?: VendorEndpoints
-  /** Of secret versions that imports and the catalog name. Default: the environment, files in the data directory, Secret Manager. */
+  /**
+   * Of secret versions that imports and the catalog name. Default: the environment and files in the data directory; for
+   * those that the operator names in the catalog, or with `secretManager`, Secret Manager too.
+   */
   readonly secrets?: Layer.Layer<Secrets>
+  /** Look for secrets that imports name in Secret Manager too, with this machine's Google credentials. Default false: a request starts no look for credentials. */
+  readonly secretManager?: boolean
   readonly embeddingModel?: string
   readonly vertexQuotas?: boolean
   /** A catalog of models, YAML or JSON. Default `models.yaml` of the data directory, else the one that comes with Sluice. */
@@ -109,7 +115,7 @@ export const serveEmbedded = (
       run: "always",
       ...(options.batchConcurrency === undefined ? {} : { concurrency: options.batchConcurrency })
     }).pipe(Layer.provide([
-      FolderObjectStore.layer({ buckets: options.buckets ?? new Map() }),
+      FolderObjectStore.layer({ buckets: options.buckets ?? new Map(), closed: dataDir }),
       options.tables === undefined ? SqliteTableStore.layerNone : SqliteTableStore.layer(options.tables)
     ]))
     const engine = yield* Layer.build(
@@ -140,6 +146,9 @@ const gardenOf = ({ catalog, dataDir, endpointUpstreams, secrets }: EmbeddedServ
     ...(secrets === undefined ? {} : { secrets })
   })
 
+/** Callers of the server need not know its paths. */
+const shownSecrets = "{data directory}/secrets"
+
 /** Connectors that reach public addresses, and what the operator named; and the secrets they are sent. */
 const vendorsOf = Effect.fnUntraced(function*(
   options: EmbeddedServerOptions,
@@ -149,9 +158,10 @@ const vendorsOf = Effect.fnUntraced(function*(
   // Most servers fetch nothing.
   const [Http, SecretManager, { GoogleAuth }] = yield* Effect.promise(() =>
     Promise.all([import("../net/Http.ts"), import("../secrets/SecretManager.ts"), import("../net/GoogleAuth.ts")]))
-  const secrets = options.secrets ?? SecretManager.layer(join(dataDir, "secrets")).pipe(
-    Layer.provide([Http.layer(), GoogleAuth.layer()])
-  )
+  const folder = join(dataDir, "secrets")
+  const secrets = options.secrets ?? (options.secretManager === true
+    ? SecretManager.layer(folder, { shown: shownSecrets }).pipe(Layer.provide([Http.layer(), GoogleAuth.layer()]))
+    : LocalSecrets.layer(folder, shownSecrets))
   const hosts = Object.values(endpoints).flatMap((endpoint) => URL.parse(endpoint)?.hostname ?? [])
   const context = yield* Layer.build(Layer.merge(secrets, Http.layer({ publicOnly: { allowHosts: [...allowHosts, ...hosts] } })))
   return {

@@ -1,5 +1,6 @@
 import type { HttpClient } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
+import { serverAddress } from "../domain/HttpAddress.ts"
 import type { ImportSource, JiraAccount, SharePointLibrary, SlackWorkspace } from "../domain/Import.ts"
 import type { Connector } from "../ports/Connector.ts"
 import type { Secrets } from "../ports/Secrets.ts"
@@ -49,9 +50,9 @@ export type VendorSource = Exclude<ImportSource, { readonly _tag: "storage" }>
 export const vendors = ({ allowHosts, connectors, context, endpoints }: VendorOptions) => {
   const allowed = new Set(allowHosts.map((host) => host.toLowerCase()))
   const isJiraHost = (server: string): boolean => {
-    const url = URL.parse(/^https?:\/\//i.test(server) ? server : `https://${server}`)
-    if (url === null || url.username !== "" || url.password !== "") return false
-    return allowed.has(url.hostname) || (url.protocol === "https:" && url.port === "" && /^[a-z0-9-]+\.atlassian\.net$/.test(url.hostname))
+    const url = serverAddress(server)
+    return url !== undefined &&
+      (allowed.has(url.hostname) || (url.protocol === "https:" && url.port === "" && /^[a-z0-9-]+\.atlassian\.net$/.test(url.hostname)))
   }
 
   const refused = (accounts: ReadonlyArray<JiraAccount>): ServiceError | undefined => {

@@ -16,14 +16,17 @@ const openFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
  * Secrets from files, one secret a file: `{directory}/my-key` holds the secret `my-key`, `{directory}/my-key.3` its
  * version 3, which goes first when that version is asked for. One line end at the end of the file is not part of the
  * secret. As ssh does with keys, a file that others on the machine can read or write is refused. At most 64 KiB.
+ *
+ * Messages call the directory `shown`: its own path, unless they go to someone who need not know it.
  */
-export const fileResolver = (directory: string): SecretResolver => ({
+export const fileResolver = (directory: string, shown = directory): SecretResolver => ({
   look: Effect.fnUntraced(function*(version: SecretVersion) {
     const { secret, number } = partsOf(version)
     // The pattern of a version name has no dots or slashes, so these cannot leave the directory.
-    const files = (number === "latest" ? [secret] : [`${secret}.${number}`, secret]).map((name) => join(directory, name))
-    for (const file of files) {
-      const value = yield* readSecret(version, file)
+    const names = number === "latest" ? [secret] : [`${secret}.${number}`, secret]
+    const files = names.map((name) => join(shown, name))
+    for (const [at, name] of names.entries()) {
+      const value = yield* readSecret(version, join(directory, name), files[at] ?? name)
       if (value !== undefined) return { value: Redacted.make(value, { label: secret }), places: files.map(place) }
     }
     return { places: files.map(place) }
@@ -33,9 +36,9 @@ export const fileResolver = (directory: string): SecretResolver => ({
 const place = (file: string): string => `file ${file}`
 
 /** The file's text; nothing when there is no such file, or it is empty. */
-const readSecret = Effect.fnUntraced(function*(version: SecretVersion, file: string) {
+const readSecret = Effect.fnUntraced(function*(version: SecretVersion, path: string, file: string) {
   const read = yield* Effect.tryPromise({
-    try: () => readPrivate(file),
+    try: () => readPrivate(path, file),
     catch: (cause) => new SecretError({
       version,
       message: `the secret file ${file} cannot be read (${codeOf(cause)})`,
@@ -53,8 +56,8 @@ type Read =
   | { readonly _tag: "refused"; readonly why: string; readonly fix: string }
 
 /** Checks the file that was opened, not the name: nothing can be put in its place between. */
-const readPrivate = async (file: string): Promise<Read> => {
-  const handle = await open(file, openFlags).catch((cause: unknown) => {
+const readPrivate = async (path: string, file: string): Promise<Read> => {
+  const handle = await open(path, openFlags).catch((cause: unknown) => {
     if (codeOf(cause) === "ENOENT" || codeOf(cause) === "ENOTDIR") return undefined
     throw cause
   })

@@ -6,7 +6,7 @@ import { chain } from "./Resolver.ts"
 
 /**
  * What a machine without a secret manager offers: the environment first, then the files of `directory` (by
- * convention `secrets` in the data directory).
+ * convention `secrets` in the data directory), which messages call `shown`.
  */
-export const layer = (directory: string): Layer.Layer<Secrets> =>
-  Layer.succeed(Secrets, chain([environmentResolver(), fileResolver(directory)]))
+export const layer = (directory: string, shown?: string): Layer.Layer<Secrets> =>
+  Layer.succeed(Secrets, chain([environmentResolver(), fileResolver(directory, shown)]))

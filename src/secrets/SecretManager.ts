@@ -14,6 +14,8 @@ import { chain, type SecretResolver } from "./Resolver.ts"
 import { partsOf } from "./SecretName.ts"
 
 export interface SecretManagerOptions {
+  /** What messages call the directory of files. Default: its path. */
+  readonly shown?: string
   /** Default: `https://secretmanager.googleapis.com`, and the location's own host for secrets that have one. */
   readonly baseUrl?: string
   /** Milliseconds that one call may take to begin its answer. Default 10,000. */
@@ -87,7 +89,7 @@ export const layer = (
 ): Layer.Layer<Secrets, never, HttpClient.HttpClient | GoogleAuth> =>
   Layer.effect(
     Secrets,
-    Effect.map(secretManagerResolver(options), (manager) => chain([environmentResolver(), fileResolver(directory), manager]))
+    Effect.map(secretManagerResolver(options), (manager) => chain([environmentResolver(), fileResolver(directory, options?.shown), manager]))
   )
 
 /** Regional secrets live on their location's own host. */

@@ -4,6 +4,7 @@ import { Effect, Layer, type Redacted, type Scope } from "effect"
 import { HttpServer } from "effect/http"
 import type { DatabaseSync } from "node:sqlite"
 import { ServiceError } from "../domain/Errors.ts"
+import { isLoopbackHost } from "../domain/HttpAddress.ts"
 import type { ImportRequest } from "../domain/Import.ts"
 import type { BatchPrediction } from "../ports/BatchPrediction.ts"
 import type { Corpora } from "../ports/Corpora.ts"
@@ -33,7 +34,6 @@ import { modelCatalogHandlers } from "./handlers/ModelCatalog.ts"
 import { operationHandlers } from "./handlers/Operations.ts"
 import { partnerChatHandlers } from "./handlers/PartnerChat.ts"
 import { retrievalHandlers } from "./handlers/Retrieval.ts"
-import { isLoopback } from "./http/Access.ts"
 import { ownFileBytes, serviceFileBytes } from "./import/ImportLimits.ts"
 import { Journal } from "./operations/Journal.ts"
 import { LongRunning } from "./operations/LongRunning.ts"
@@ -108,7 +108,7 @@ export type ServerNeeds = Corpora | Files | Retrieval | Operations | Generator |
 export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: string }, ServiceError, ServerNeeds | Scope.Scope> =>
   Effect.gen(function*() {
     const host = options.host ?? "127.0.0.1"
-    const loopback = isLoopback(host)
+    const loopback = isLoopbackHost(host)
     if (!loopback && options.token === undefined) {
       return yield* new ServiceError({
         code: "INVALID_ARGUMENT",

@@ -2,7 +2,8 @@ import { connect } from "node:net"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { request } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { isLoopback, refusal } from "../../src/server/http/Access.ts"
+import { isLoopbackHost } from "../../src/domain/HttpAddress.ts"
+import { refusal } from "../../src/server/http/Access.ts"
 import { fakeOpenAi, startChat } from "../fakes/Openai.ts"
 import { parent, startServer, type TestServer } from "./support/TestServer.ts"
 
@@ -129,8 +130,8 @@ describe("a server that others can reach", () => {
 
 describe("the rules of access", () => {
   it("tell loopback from everything else", () => {
-    for (const host of ["127.0.0.1", "127.8.9.1", "localhost", "::1"]) assert.isTrue(isLoopback(host), host)
-    for (const host of ["0.0.0.0", "::", "10.0.0.1", "127.0.0.1.nip.io", "localhost.", "", "128.0.0.1"]) assert.isFalse(isLoopback(host), host)
+    for (const host of ["127.0.0.1", "127.8.9.1", "localhost", "::1"]) assert.isTrue(isLoopbackHost(host), host)
+    for (const host of ["0.0.0.0", "::", "10.0.0.1", "127.0.0.1.nip.io", "localhost.", "a.localhost", "127.1.256.1", "127.0.0.1.", "", "128.0.0.1"]) assert.isFalse(isLoopbackHost(host), host)
   })
 
   it("take the token before they take anything else", () => {

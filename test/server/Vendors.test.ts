@@ -8,6 +8,7 @@ import { sharePoint } from "../../connectors/sharePoint/SharePoint.ts"
 import { slack } from "../../connectors/slack/Slack.ts"
 import type { VendorConnectors } from "../../src/compose/Vendors.ts"
 import { GoogleAuth } from "../../src/net/GoogleAuth.ts"
+import { fakeMetadata } from "../fakes/Metadata.ts"
 import * as LocalSecrets from "../../src/secrets/LocalSecrets.ts"
 import { fakeDrive } from "../fakes/Drive.ts"
 import { fakeGraph } from "../fakes/Graph.ts"
@@ -198,6 +199,13 @@ describe("imports of what vendors keep", () => {
         "acme.atlassian.net.evil.example",
         "http://acme.atlassian.net",
         "acme.atlassian.net:8443",
+        "a.atlassian.net#@127.0.0.1",
+        "https://a.atlassian.net#@127.0.0.1",
+        "a.atlassian.net?@127.0.0.1",
+        "https://127.0.0.1\\@a.atlassian.net",
+        "a.atlassian.net\\@evil.example",
+        "https://evil.example\n.atlassian.net",
+        "file://a.atlassian.net",
         "jira.acme.example"
       ]
       for (const serverUri of servers) {
@@ -209,6 +217,49 @@ describe("imports of what vendors keep", () => {
         assert.include(JSON.stringify(error.details), "jira_queries[0].server_uri")
       }
       assert.lengthOf(jira.asked, 0)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("look for no cloud credentials because a request names a secret, unless the operator allows it", () =>
+    Effect.gen(function*() {
+      const metadata = yield* fakeMetadata()
+      const jira = yield* fakeJira("Cloud")
+      const environment = {
+        GCE_METADATA_HOST: new URL(metadata.origin).host,
+        METADATA_SERVER_DETECTION: "assume-present",
+        HOME: metadata.origin,
+        CLOUDSDK_CONFIG: "/nonexistent",
+        GOOGLE_APPLICATION_CREDENTIALS: undefined,
+        NO_PROXY: "*"
+      }
+      const before = Object.fromEntries(Object.keys(environment).map((name) => [name, process.env[name]]))
+      const set = (values: Readonly<Record<string, string | undefined>>) => {
+        for (const [name, value] of Object.entries(values)) {
+          if (value === undefined) delete process.env[name]
+          else process.env[name] = value
+        }
+      }
+      yield* Effect.acquireRelease(Effect.sync(() => set(environment)), () => Effect.sync(() => set(before)))
+      const asked = Effect.fnUntraced(function*(secretManager: boolean) {
+        const server = yield* Effect.acquireRelease(
+          Effect.promise(() => startServer({ vendors: Effect.succeed(vendors), allowRemote: true, allowHosts: ["127.0.0.1"], secretManager })),
+          (server) => Effect.promise(server.stop)
+        )
+        const corpus = yield* Effect.promise(() => server.corpus())
+        const { counts, failures } = yield* run(server, corpus, {
+          jiraSource: {
+            jiraQueries: [{ projects: ["OPS"], email: "bot@acme.com", serverUri: jira.origin, apiKeyConfig: key("projects/1/secrets/nowhere/versions/1") }]
+          }
+        })
+        assert.deepStrictEqual(counts, [0, 0, 1])
+        // Where it looked, without the server's paths.
+        assert.notInclude(JSON.stringify(failures), server.folder)
+        return { requests: metadata.asked.length, failures: JSON.stringify(failures) }
+      })
+      const local = yield* asked(false)
+      assert.strictEqual(local.requests, 0)
+      assert.include(local.failures, "SLUICE_SECRET_NOWHERE")
+      assert.include(local.failures, "{data directory}/secrets/nowhere")
+      assert.isAtLeast((yield* asked(true)).requests, 1)
     }).pipe(Effect.scoped), 60_000)
 
   it.live("follow no address in an answer into the server's network", () =>

@@ -18,6 +18,8 @@ export interface ServeOptions {
   /** Rows of batch jobs put to the model at once. */
   readonly batchConcurrency?: number
   readonly allowRemote: boolean
+  /** Look for secrets that imports name in Secret Manager too. */
+  readonly secretManager: boolean
   /** Jira servers that imports may name besides Atlassian's own. */
   readonly allowHosts: ReadonlyArray<string>
   /** Base URLs by the vendor they take the place of. */
@@ -83,7 +85,11 @@ export const serve = Command.make(
       Flag.optional
     ),
     allowRemote: Flag.Boolean("allow-remote").pipe(
-      Flag.withDescription("Let imports fetch from Cloud Storage, S3, public https addresses, Drive, Slack, Jira and SharePoint"),
+      Flag.withDescription("Let imports fetch from Cloud Storage, S3, public https addresses, Drive, Slack, Jira and SharePoint; from Cloud Storage, S3 and Drive with this machine's credentials"),
+      Flag.withDefault(false)
+    ),
+    secretManager: Flag.Boolean("secret-manager").pipe(
+      Flag.withDescription("Look for the secrets that imports name in Secret Manager too, with this machine's Google credentials. Default: in SLUICE_SECRET_… and the data directory only"),
       Flag.withDefault(false)
     ),
     allowHost: Flag.String("allow-host").pipe(
@@ -173,6 +179,7 @@ export const serve = Command.make(
         port: args.port,
         buckets: new Map(Object.entries(args.bucket)),
         allowRemote: args.allowRemote,
+        secretManager: args.secretManager,
         allowHosts: args.allowHost,
         endpoints: yield* endpointsOf(args.vendorUrl),
         vertexQuotas: args.quotas === "vertex",

@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
+import { isConfidential, withoutSlash } from "../../domain/HttpAddress.ts"
 
 /** Where the service is. */
 export interface Endpoint {
@@ -23,15 +24,12 @@ export const endpointOf = (location: string, baseUrl?: string): Result.Result<En
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     return Result.fail(ServiceError.invalid("baseUrl", "must not carry credentials, a query or a fragment"))
   }
-  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+  if (!isConfidential(url)) {
     return Result.fail(ServiceError.invalid("baseUrl", "plain http goes to this machine only", "use https, or 127.0.0.1"))
   }
   return Result.succeed({
-    baseUrl: `${url.origin}${url.pathname.replace(/\/+$/, "")}`,
+    baseUrl: withoutSlash(url),
     host: url.host,
     google: url.protocol === "https:" && /(?:^|\.)googleapis\.com$/.test(url.hostname)
   })
 }
-
-const isLoopback = (hostname: string): boolean =>
-  hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname)

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { loopbackHostPattern } from "../../domain/HttpAddress.ts"
 import { secretVersionPattern } from "../../domain/Secret.ts"
 import { matches } from "./Rules.ts"
 
@@ -58,7 +59,7 @@ export const HttpUrl = Schema.String.check(
 
 /** Where credentials are sent: plain http is for this machine only. */
 export const Endpoint = Schema.String.check(
-  matches(/^(?:https:\/\/|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?=[:/]|$))(?![^/?#]*@)[^\s?#]+$/, {
+  matches(new RegExp(`^(?:https:\\/\\/|http:\\/\\/(?:${loopbackHostPattern})(?=[:/]|$))(?![^/?#]*@)[^\\s?#\\\\]+$`), {
     rule: "must be an https:// address, or http:// on this machine, with no user name or password in it"
   })
 )

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto"
-import { isIPv4 } from "node:net"
 import { Redacted } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
+import { isLoopbackHost } from "../../domain/HttpAddress.ts"
 
 export type RequestHeaders = Readonly<Record<string, string | undefined>>
 
@@ -12,10 +12,6 @@ export interface AccessRules {
   readonly token?: Redacted.Redacted<string>
 }
 
-/** Whether a host to listen on, as given, can only be reached from this machine. */
-export const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."))
-
 /**
  * Why a request may not come in. A page in a browser is kept out whatever it tries: by `Origin`, by what browsers say
  * of where a request comes from, and by `Host`, which a rebound name server cannot forge. Requests are never answered
@@ -23,7 +19,7 @@ export const isLoopback = (host: string): boolean =>
  */
 export const refusal = (rules: AccessRules, headers: RequestHeaders): ServiceError | undefined => {
   const host = headers["host"]
-  if (rules.loopback && !isLoopback(hostname(host))) {
+  if (rules.loopback && !isLoopbackHost(hostname(host))) {
     return forbidden(`the Host header must name this machine's loopback address`)
   }
   const origin = headers["origin"]

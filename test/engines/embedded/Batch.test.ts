@@ -191,7 +191,7 @@ describe("batch jobs on the embedded engine", () => {
       assert.strictEqual(job.state, "FAILED")
       assert.lengthOf(model.asked, 0)
       const out = yield* on(folder, (jobs) => Effect.flip(jobs.create(spec({ input: { _tag: "jsonl", uris: ["gs://b/../../etc/passwd"] } }))), model)
-      assert.deepStrictEqual([out.code, out.violations?.[0]?.field], ["INVALID_ARGUMENT", "inputConfig.gcsSource.uris[0]"])
+      assert.deepStrictEqual([out.code, out.violations?.[0]?.field], ["PERMISSION_DENIED", "inputConfig.gcsSource.uris[0]"])
     }).pipe(Effect.scoped))
 
   it.live("are run by one process at a time; whoever waits takes over", () =>

@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto"
-import { link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises"
-import { dirname, join, resolve, sep } from "node:path"
+import { constants } from "node:fs"
+import { type FileHandle, link, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises"
+import { dirname, join, sep } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { Effect, Layer, Stream } from "effect"
 import { ServiceError } from "../../../domain/Errors.ts"
 import { type ObjectHead, ObjectStore } from "../../../ports/ObjectStore.ts"
-import { bucketPath, pathIn } from "./BucketPath.ts"
+import { type BucketFolders, bucketPath, pathIn } from "./BucketPath.ts"
 
-export interface FolderObjectStoreOptions {
-  /** Folders by the name of the bucket they stand for. */
-  readonly buckets: ReadonlyMap<string, string>
+export interface FolderObjectStoreOptions extends BucketFolders {
   /** Take `file:///…` too: for whoever sits at this machine, never for whoever can reach it. Default false. */
   readonly files?: boolean
 }
@@ -20,25 +19,39 @@ const pieceSize = 256 * 1024
 /** Objects being written are called so until they are whole. */
 const unfinished = ".sluice-tmp-"
 
-/** Objects as files: a bucket is a folder, `/` in a name a folder in it. */
-export const make = ({ buckets, files = false }: FolderObjectStoreOptions): ObjectStore["Service"] => {
-  const rootOf = (uri: string): { readonly root: string; readonly key: string; readonly base: string } | undefined => {
+/** A link at the end of a path that was resolved has come there since, and a named pipe would wait for a writer. */
+const reading = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
+interface Place {
+  /** The folder that the address is relative to. */
+  readonly root: string
+  readonly key: string
+  /** What the folder's own address is. */
+  readonly base: string
+  readonly path: string
+}
+
+/** Objects as files: a bucket is a folder, `/` in a name a folder in it. Links lead nowhere outside of it. */
+export const make = ({ buckets, closed, files = false }: FolderObjectStoreOptions): ObjectStore["Service"] => {
+  const folders = { buckets, ...(closed === undefined ? {} : { closed }) }
+
+  const placeOf = (uri: string): Place | ServiceError => {
     if (files && uri.startsWith("file:///")) {
       const path = attempted(() => fileURLToPath(uri))
-      return path === undefined ? undefined : { root: sep, key: path.split(sep).filter((part) => part !== "").join("/"), base: "file:///" }
+      const key = path?.split(sep).filter((part) => part !== "").join("/") ?? ""
+      const real = path === undefined ? undefined : pathIn(sep, key)
+      return real === undefined ? noObject(uri) : { root: sep, key, base: "file:///", path: real }
     }
-    const found = bucketPath(buckets, uri)
-    return found === undefined ? undefined : { root: found.root, key: found.key, base: `gs://${found.bucket}/` }
+    const found = bucketPath(folders, uri)
+    if (found === undefined) return unmapped(uri, files)
+    return found instanceof ServiceError ? found : { ...found, base: `gs://${found.bucket}/` }
   }
 
   /** Where an object's address leads. */
   const pathOf = (uri: string): Effect.Effect<string, ServiceError> => {
-    const at = rootOf(uri)
-    if (at === undefined) return Effect.fail(unmapped(uri, files))
-    const path = pathIn(at.root, at.key)
-    return path === undefined || path === at.root || uri.endsWith("/")
-      ? Effect.fail(ServiceError.invalid("uri", `${uri} is no object's address`))
-      : Effect.succeed(path)
+    const at = placeOf(uri)
+    if (at instanceof ServiceError) return Effect.fail(at)
+    return at.path === at.root || uri.endsWith("/") ? Effect.fail(noObject(uri)) : Effect.succeed(at.path)
   }
 
   const attempt = <A>(uri: string, body: () => Promise<A>): Effect.Effect<A, ServiceError> =>
@@ -52,8 +65,7 @@ export const make = ({ buckets, files = false }: FolderObjectStoreOptions): Obje
     get: (uri, maxBytes) =>
       Stream.unwrap(Effect.gen(function*() {
         const path = yield* pathOf(uri)
-        const handle = yield* Effect.acquireRelease(attempt(uri, () => open(path)), (handle) => Effect.promise(() => handle.close()))
-        if ((yield* attempt(uri, () => handle.stat())).isDirectory()) return Stream.fail(ServiceError.notFound(uri))
+        const handle = yield* Effect.acquireRelease(attempt(uri, () => openFile(uri, path)), (handle) => Effect.promise(() => handle.close()))
         return Stream.unfold(0, (length) =>
           attempt(uri, () => handle.read(Buffer.allocUnsafe(pieceSize), 0, pieceSize)).pipe(
             Effect.flatMap(({ buffer, bytesRead }) => {
@@ -84,11 +96,13 @@ export const make = ({ buckets, files = false }: FolderObjectStoreOptions): Obje
     }),
     list: (prefix) =>
       Stream.unwrap(Effect.gen(function*() {
-        const at = rootOf(prefix)
-        if (at === undefined) return yield* unmapped(prefix, files)
+        const at = placeOf(prefix)
+        if (at instanceof ServiceError) return yield* at
         const inFolder = prefix.endsWith("/") || at.key === ""
         const folder = inFolder ? at.key : at.key.slice(0, Math.max(0, at.key.lastIndexOf("/")))
-        const names = yield* attempt(prefix, () => namesIn(resolve(at.root, ...folder.split("/"))))
+        const listed = placeOf(`${at.base}${folder}`)
+        if (listed instanceof ServiceError) return yield* listed
+        const names = yield* attempt(prefix, () => namesIn(listed.path))
         const keys = names.map((name) => (folder === "" ? name : `${folder.replace(/\/$/, "")}/${name}`))
         return Stream.fromIterable(keys.filter((key) => key.startsWith(at.key)).toSorted(byBytes)).pipe(
           Stream.mapEffect((key) => head(at.base === "file:///" ? pathToFileURL(sep + key).href : at.base + key))
@@ -118,8 +132,16 @@ const namesIn = async (folder: string): Promise<ReadonlyArray<string>> => {
 /** Object storage orders names by their bytes. */
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
+/** Opens a file, and nothing else that a name may stand for. */
+const openFile = async (uri: string, path: string): Promise<FileHandle> => {
+  const handle = await open(path, reading)
+  if ((await handle.stat()).isFile()) return handle
+  await handle.close()
+  throw ServiceError.notFound(uri)
+}
+
 const headOf = async (uri: string, path: string): Promise<ObjectHead> => {
-  const found = await stat(path, { bigint: true })
+  const found = await lstat(path, { bigint: true })
   if (!found.isFile()) throw ServiceError.notFound(uri)
   return {
     uri,
@@ -149,6 +171,7 @@ const failure = (uri: string, cause: unknown): ServiceError => {
     case "EEXIST":
       return new ServiceError({ code: "ALREADY_EXISTS", message: `${uri} is there already` })
     case "EACCES":
+    case "ELOOP":
     case "EPERM":
     case "EROFS":
       return new ServiceError({ code: "PERMISSION_DENIED", message: `${uri} may not be read or written by this process` })
@@ -159,6 +182,8 @@ const failure = (uri: string, cause: unknown): ServiceError => {
       return ServiceError.internal(`${uri} cannot be read or written`, cause)
   }
 }
+
+const noObject = (uri: string): ServiceError => ServiceError.invalid("uri", `${uri} is no object's address`)
 
 const changed = (uri: string): ServiceError => new ServiceError({ code: "ABORTED", message: `${uri} changed meanwhile` })
 
