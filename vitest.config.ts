@@ -5,8 +5,8 @@ import { defineConfig } from "vitest/config"
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url))
 
 export default defineConfig({
-  resolve: { conditions: ["source"] },
-  ssr: { resolve: { conditions: ["source"] } },
+  resolve: { conditions: ["sluice-source"] },
+  ssr: { resolve: { conditions: ["sluice-source"] } },
   test: {
     include: ["test/**/*.test.ts"],
     testTimeout: 30_000,

@@ -23,8 +23,11 @@ export interface ChatRequest {
   /** Likeliest alternatives told per token; 0 tells only those chosen. Absent: no probabilities. */
   readonly logprobs?: number
   /** Let it think first, for so many tokens at most. */
-  readonly thinking?: { readonly budgetTokens?: number; readonly effort?: "low" | "medium" | "high" }
+  readonly thinking?: { readonly budgetTokens?: number; readonly effort?: Effort }
 }
+
+/** How much work a model puts into an answer; not every model knows the upper two. */
+export type Effort = "low" | "medium" | "high" | "xhigh" | "max"
 
 export interface ChatTurn {
   readonly role: "user" | "assistant"
@@ -51,6 +54,8 @@ export interface ChatTool {
   readonly description?: string
   /** JSON Schema of an object. */
   readonly parameters?: JsonRecord
+  /** Hold the arguments to `parameters`. */
+  readonly strict?: boolean
 }
 
 export type JsonRecord = { readonly [key: string]: unknown }

@@ -25,7 +25,7 @@ export const make = (chat: ChatModel["Service"], countTokens: (text: string) => 
       const { toolChoice } = request
       return messageEvents(
         stoppingAt(chat.stream(yield* Effect.fromResult(chatRequest(request))), request.stopSequences ?? []).pipe(
-          Stream.mapError((error) => renamed(error, requestField))
+          Stream.mapError((error) => renamed(error, requestField(request)))
         ),
         {
           model: request.model,

@@ -10,7 +10,7 @@ const run = (example: string) =>
     const cwd = yield* tempFolder
     return yield* Effect.promise(() =>
       new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-        const child = spawn(process.execPath, ["--conditions=source", join(import.meta.dirname, "../../examples", example)], { cwd })
+        const child = spawn(process.execPath, ["--conditions=sluice-source", join(import.meta.dirname, "../../examples", example)], { cwd })
         let stdout = ""
         let stderr = ""
         child.stdout.on("data", (data) => void (stdout += data))

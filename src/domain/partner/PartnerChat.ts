@@ -1,4 +1,4 @@
-import type { JsonRecord } from "../Chat.ts"
+import type { Effort, JsonRecord } from "../Chat.ts"
 
 /**
  * A conversation with a partner's model, Claude (platform-api 2.6, wire 2.5). Kinds of block and event, roles and
@@ -24,7 +24,24 @@ export interface Conversation {
   readonly system?: string | ReadonlyArray<TextBlock>
   readonly tools?: ReadonlyArray<PartnerTool>
   readonly toolChoice?: PartnerToolChoice
-  readonly thinking?: { readonly type: "enabled"; readonly budgetTokens: number } | { readonly type: "disabled" }
+  readonly thinking?: PartnerThinking
+  readonly outputConfig?: OutputConfig
+  /** Caches the longest prefix that can be, without a mark on a block. */
+  readonly cacheControl?: CacheControl | null
+  /** What to take out of a conversation that grew long, as the API writes it. */
+  readonly contextManagement?: { readonly edits?: ReadonlyArray<JsonRecord> } | null
+}
+
+/** `adaptive`: the model decides whether to think and how long. `display`: whether its thoughts are told or only sealed. */
+export type PartnerThinking =
+  | { readonly type: "enabled"; readonly budgetTokens: number; readonly display?: "summarized" | "omitted" | null }
+  | { readonly type: "adaptive"; readonly display?: "summarized" | "omitted" | null }
+  | { readonly type: "disabled" }
+
+export interface OutputConfig {
+  readonly effort?: Effort | null
+  /** JSON that follows a JSON Schema. */
+  readonly format?: { readonly type: "json_schema"; readonly schema: JsonRecord } | null
 }
 
 export interface MessageTurn {
@@ -44,7 +61,7 @@ export type ContentBlock =
 /** Marks the end of a prefix that is worth keeping for the next request. */
 export interface CacheControl {
   readonly type: "ephemeral"
-  readonly ttl?: string
+  readonly ttl?: "5m" | "1h"
 }
 
 interface Cacheable {
@@ -81,6 +98,8 @@ export interface ToolUseBlock extends Cacheable {
   readonly id: string
   readonly name: string
   readonly input: JsonRecord
+  /** Who made the call, as the API told. */
+  readonly caller?: JsonRecord
 }
 
 export interface ToolResultBlock extends Cacheable {
@@ -109,6 +128,12 @@ export interface PartnerTool extends Cacheable {
   readonly inputSchema?: JsonRecord
   /** Default `custom`; anything else is a tool that the model knows already. */
   readonly type?: string | null
+  /** Hold the arguments to `inputSchema`. */
+  readonly strict?: boolean | null
+  /** Send the arguments as they are written, before they are known to be JSON. */
+  readonly eagerInputStreaming?: boolean | null
+  /** Arguments as they might be. */
+  readonly inputExamples?: ReadonlyArray<JsonRecord>
 }
 
 /** `disableParallelToolUse`: one call an answer. */

@@ -187,7 +187,7 @@ const tools: Rule<Conversation> = ({ toolChoice, tools = [] }) => [
 const maxCached = 4
 
 const caching: Rule<Conversation> = (request) => {
-  const marked = [...blocksOf(request.system), ...(request.tools ?? []), ...allBlocks(request)]
+  const marked = [request, ...blocksOf(request.system), ...(request.tools ?? []), ...allBlocks(request)]
     .filter((each) => "cacheControl" in each && each.cacheControl !== undefined && each.cacheControl !== null).length
   return marked > maxCached ? [broken("cache_control", `is on ${marked} blocks; ${maxCached} are allowed in a request`)] : []
 }
@@ -207,6 +207,25 @@ const thinks: Rule<Conversation> = ({ messages, model: id, thinking, toolChoice 
     ...(messages.at(-1)?.role === "assistant"
       ? [broken("messages", "must end with one from the user: with thinking, an answer cannot be begun for the model")]
       : [])
+  ]
+}
+
+/** What came after the models of the documentation's table. A model that is not known is given it, and may refuse it itself. */
+const newer: Rule<Conversation> = ({ contextManagement, model: id, outputConfig, thinking, tools = [] }) => {
+  if (partnerModel(id) === undefined) return []
+  const lacks = (field: string, what: string, fix = "leave it out, or use a later model"): Broken => broken(field, `${id} does not have ${what}`, fix)
+  const strict = tools.findIndex((tool) => tool.strict === true)
+  return [
+    ...(thinking?.type === "adaptive"
+      ? [lacks("thinking.type", "adaptive thinking", `use "enabled" with budget_tokens where the model thinks, or a later model`)]
+      : []),
+    ...(thinking !== undefined && "display" in thinking && thinking.display === "omitted" ? [lacks("thinking.display", "thoughts that are not told")] : []),
+    ...((outputConfig?.effort ?? undefined) === undefined ? [] : [lacks("output_config.effort", "levels of effort")]),
+    ...((outputConfig?.format ?? undefined) === undefined
+      ? []
+      : [lacks("output_config.format", "structured outputs", "give the schema as a tool's input_schema and choose that tool, or use a later model")]),
+    ...(strict === -1 ? [] : [lacks(`tools.${strict}.strict`, "strict tools")]),
+    ...((contextManagement?.edits ?? []).length === 0 ? [] : [lacks("context_management", "context management")])
   ]
 }
 
@@ -242,6 +261,7 @@ const conversationRules: ReadonlyArray<Rule<Conversation>> = [
   tools,
   caching,
   thinks,
+  newer,
   context
 ]
 const messageRules: ReadonlyArray<Rule<MessageRequest>> = [limits, thinksWithin]

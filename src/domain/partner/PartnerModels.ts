@@ -7,7 +7,7 @@ export interface PartnerModel {
   readonly thinking: boolean
 }
 
-/** Tokens of a conversation, for every model of the table. */
+/** Tokens of a conversation, for every model of the table. No model of it has adaptive thinking, output_config, strict tools or context_management. */
 export const contextTokens = 200_000
 
 export const partnerModels: ReadonlyArray<PartnerModel> = [

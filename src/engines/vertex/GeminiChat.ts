@@ -78,7 +78,7 @@ const partOf = (part: ChatPart, names: ReadonlyMap<string, string>): Part => {
 }
 
 /** Tokens of thinking that an effort stands for. */
-const budgets = { low: 1_024, medium: 8_192, high: 24_576 } as const
+const budgets = { low: 1_024, medium: 8_192, high: 24_576, xhigh: 24_576, max: 24_576 } as const
 
 const configOf = (request: ChatRequest): GenerationConfig => {
   const { json, logprobs, thinking } = request

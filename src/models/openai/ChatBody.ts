@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import type { ChatPart, ChatRequest, ChatToolCall, ChatTurn, JsonRecord } from "../../domain/Chat.ts"
+import type { Effort, ChatPart, ChatRequest, ChatToolCall, ChatTurn, JsonRecord } from "../../domain/Chat.ts"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 
@@ -23,9 +23,9 @@ export const chatBody = ({ limit, model }: Dialect, request: ChatRequest): Resul
       messages,
       stream: true,
       stream_options: { include_usage: true },
-      tools: request.tools?.map(({ description, name, parameters }) => ({
+      tools: request.tools?.map(({ description, name, parameters, strict }) => ({
         type: "function",
-        function: defined({ name, description, parameters })
+        function: defined({ name, description, parameters, strict })
       })),
       tool_choice: typeof request.toolChoice === "object"
         ? { type: "function", function: { name: request.toolChoice.name } }
@@ -45,9 +45,12 @@ export const chatBody = ({ limit, model }: Dialect, request: ChatRequest): Resul
       n: request.candidates,
       logprobs: request.logprobs === undefined ? undefined : true,
       top_logprobs: request.logprobs === 0 ? undefined : request.logprobs,
-      reasoning_effort: thinking === undefined ? undefined : thinking.effort ?? effortOf(thinking.budgetTokens)
+      reasoning_effort: thinking === undefined ? undefined : effortName(thinking.effort) ?? effortOf(thinking.budgetTokens)
     })
   })
+
+/** The protocol's highest effort is xhigh. */
+const effortName = (effort: Effort | undefined): string | undefined => (effort === "max" ? "xhigh" : effort)
 
 /** The protocol knows no budgets: one is the effort that is likely to stay within it. */
 const effortOf = (budgetTokens: number | undefined): "low" | "medium" | "high" =>

@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import type { ChatPart, ChatRequest, ChatTurn } from "../../domain/Chat.ts"
+import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { blocksOf, type ContentBlock, type MessageRequest, type MessageTurn, type PartnerTool } from "../../domain/partner/PartnerChat.ts"
 
@@ -13,29 +14,45 @@ export const chatRequest = (request: MessageRequest): Result.Result<ChatRequest,
     const tools = yield* Result.all((request.tools ?? []).map(toolOf))
     const cited = citationsWanted(request.messages)
     if (cited !== undefined) return yield* Result.fail(cited)
-    const { maxTokens, temperature, thinking, toolChoice, topK, topP } = request
+    const { contextManagement, maxTokens, outputConfig, temperature, toolChoice, topK, topP } = request
+    if ((contextManagement?.edits ?? []).length > 0) {
+      return yield* Result.fail(ServiceError.invalid("context_management", "is done by the partner's own service", "leave it out, and send a shorter conversation"))
+    }
     const system = blocksOf(request.system).map(({ text }) => text).join("\n\n")
     const names = namesOfCalls(request.messages)
-    return {
+    const schema = outputConfig?.format?.schema
+    return defined({
       turns: request.messages.map((turn) => turnOf(turn, names)),
       maxTokens,
-      ...(system === "" ? {} : { system }),
-      ...(tools.length === 0 ? {} : { tools }),
-      ...(toolChoice === undefined ? {} : { toolChoice: choiceOf(toolChoice) }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(topP === undefined ? {} : { topP }),
-      ...(topK === undefined ? {} : { topK }),
-      ...(thinking?.type === "enabled" ? { thinking: { budgetTokens: thinking.budgetTokens } } : {})
-    }
+      system: system === "" ? undefined : system,
+      tools: tools.length === 0 ? undefined : tools,
+      toolChoice: toolChoice === undefined ? undefined : choiceOf(toolChoice),
+      temperature,
+      topP,
+      topK,
+      json: schema === undefined ? undefined : { schema },
+      thinking: thinkingOf(request)
+    })
   })
 
-const toolOf = ({ description, inputSchema, name, type }: PartnerTool, i: number) =>
+/** An effort is asked of a model whether it is to think or not: the models that know efforts think. */
+const thinkingOf = ({ outputConfig, thinking }: MessageRequest): ChatRequest["thinking"] => {
+  const effort = outputConfig?.effort ?? undefined
+  const budgetTokens = thinking?.type === "enabled" ? thinking.budgetTokens : undefined
+  return effort === undefined && (thinking === undefined || thinking.type === "disabled") ? undefined : defined({ budgetTokens, effort })
+}
+
+/** Arguments come in one piece, however eagerly they are wanted; examples of them are told in the description. */
+const toolOf = ({ description, inputExamples = [], inputSchema, name, strict, type }: PartnerTool, i: number) =>
   type === undefined || type === null || type === "custom"
-    ? Result.succeed({
+    ? Result.succeed(defined({
       name,
-      ...(description === undefined ? {} : { description }),
-      ...(inputSchema === undefined ? {} : { parameters: inputSchema })
-    })
+      description: inputExamples.length === 0
+        ? description
+        : [description ?? "", "Examples of its arguments:", ...inputExamples.map((example) => JSON.stringify(example))].join("\n").trim(),
+      parameters: inputSchema,
+      strict: strict ?? undefined
+    }))
     : Result.fail(ServiceError.invalid(
       `tools.${i}.type`,
       `${type} is a tool of the partner's own service`,
@@ -113,7 +130,9 @@ const documentParts = (
 }
 
 /** A field of the conversation, as the request spelled it. */
-export const requestField = (field: string): string => {
+export const requestField = ({ thinking }: MessageRequest) => (field: string): string => {
+  if (field === "json") return "output_config.format"
+  if (field === "thinking" && (thinking === undefined || thinking.type === "disabled")) return "output_config.effort"
   const turn = /^turns\[(\d+)\]/.exec(field)
   return turn === null ? field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : `messages.${turn[1]}.content`
 }

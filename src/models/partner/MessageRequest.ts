@@ -6,7 +6,7 @@ import type { ContentBlock, MessageRequest, MessageTurn } from "../../domain/par
 /** Tokens of an answer where nobody says how many, thoughts apart. */
 const usualTokens = 4_096
 
-const efforts = { low: 1_024, medium: 4_096, high: 16_384 } as const
+const efforts = { low: 1_024, medium: 4_096, high: 16_384, xhigh: 24_576, max: 32_768 } as const
 
 /** A request for any model as one for Claude. What Claude has no way of doing is refused, by the field that asks for it. */
 export const messageRequest = (model: string, request: ChatRequest): Result.Result<MessageRequest, ServiceError> =>

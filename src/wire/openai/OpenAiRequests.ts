@@ -54,7 +54,12 @@ const Body = Schema.Struct({
   stream_options: optional(Schema.Struct({ include_usage: optional(Schema.Boolean) })),
   tools: optional(Schema.Array(Schema.Struct({
     type: Schema.Literal("function"),
-    function: Schema.Struct({ name: Schema.String, description: optional(Schema.String), parameters: optional(record) })
+    function: Schema.Struct({
+      name: Schema.String,
+      description: optional(Schema.String),
+      parameters: optional(record),
+      strict: optional(Schema.Boolean)
+    })
   }))),
   tool_choice: optional(Schema.Union([
     Schema.Literals(["auto", "none", "required"]),
@@ -76,7 +81,7 @@ const Body = Schema.Struct({
   seed: optional(Schema.Int),
   logprobs: optional(Schema.Boolean),
   top_logprobs: optional(Schema.Int),
-  reasoning_effort: optional(Schema.Literals(["none", "minimal", "low", "medium", "high"])),
+  reasoning_effort: optional(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh"])),
   ...Object.fromEntries(unserved.map((field) => [field, optional(Schema.Unknown)])) as Record<typeof unserved[number], typeof anything>
 })
 type Body = typeof Body.Type
@@ -166,7 +171,7 @@ const settingsOf = (body: Body): Partial<ChatRequest> => {
   const maxTokens = body.max_completion_tokens ?? body.max_tokens
   const schema = format?.type === "json_schema" ? format.json_schema.schema : undefined
   return given({
-    tools: tools?.map(({ function: { description, name, parameters } }) => given({ name, description, parameters })),
+    tools: tools?.map(({ function: { description, name, parameters, strict } }) => given({ name, description, parameters, strict })),
     toolChoice: typeof choice === "object" && choice !== null ? { name: choice.function.name } : choice,
     json: format === undefined || format === null || format.type === "text" ? undefined : given({ schema }),
     maxTokens,

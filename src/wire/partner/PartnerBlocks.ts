@@ -7,7 +7,7 @@ export const record = Schema.Record(Schema.String, Schema.Unknown)
 export const nullableText = Schema.NullOr(Schema.String)
 
 export const cached = {
-  cacheControl: optional(Schema.NullOr(Schema.Struct({ type: Schema.Literal("ephemeral"), ttl: optional(Schema.String) })))
+  cacheControl: optional(Schema.NullOr(Schema.Struct({ type: Schema.Literal("ephemeral"), ttl: optional(Schema.Literals(["5m", "1h"])) })))
 }
 export const cacheKeys = { cacheControl: "cache_control" } as const
 
@@ -48,6 +48,7 @@ export const ToolUse = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   input: record,
+  caller: optional(record),
   ...cached
 }).pipe(Schema.encodeKeys(cacheKeys))
 

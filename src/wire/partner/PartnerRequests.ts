@@ -1,7 +1,8 @@
 import { Result, Schema, SchemaIssue } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { Conversation, MessageRequest } from "../../domain/partner/PartnerChat.ts"
-import { isJsonObject, type Json } from "../Message.ts"
+import { defined } from "../Optional.ts"
+import { isJsonObject, type Json, type JsonObject } from "../Message.ts"
 import {
   cached,
   cacheKeys,
@@ -36,8 +37,16 @@ const Tool = Schema.Struct({
   description: optional(Schema.String),
   inputSchema: optional(record),
   type: optional(nullableText),
+  strict: optional(Schema.NullOr(Schema.Boolean)),
+  eagerInputStreaming: optional(Schema.NullOr(Schema.Boolean)),
+  inputExamples: optional(Schema.Array(record)),
   ...cached
-}).pipe(Schema.encodeKeys({ inputSchema: "input_schema", ...cacheKeys }))
+}).pipe(Schema.encodeKeys({
+  inputSchema: "input_schema",
+  eagerInputStreaming: "eager_input_streaming",
+  inputExamples: "input_examples",
+  ...cacheKeys
+}))
 
 const parallel = { disableParallelToolUse: optional(Schema.Boolean) }
 const parallelKeys = { disableParallelToolUse: "disable_parallel_tool_use" } as const
@@ -47,12 +56,20 @@ const ToolChoice = Schema.Union([
   Schema.Struct({ type: Schema.Literal("none") })
 ])
 
+const display = { display: optional(Schema.NullOr(Schema.Literals(["summarized", "omitted"]))) }
 const ThinkingSettings = Schema.Union([
-  Schema.Struct({ type: Schema.Literal("enabled"), budgetTokens: Schema.Finite }).pipe(
+  Schema.Struct({ type: Schema.Literal("enabled"), budgetTokens: Schema.Finite, ...display }).pipe(
     Schema.encodeKeys({ budgetTokens: "budget_tokens" })
   ),
+  Schema.Struct({ type: Schema.Literal("adaptive"), ...display }),
   Schema.Struct({ type: Schema.Literal("disabled") })
 ])
+
+const OutputFormat = Schema.Struct({ type: Schema.Literal("json_schema"), schema: record })
+const OutputSettings = Schema.Struct({
+  effort: optional(Schema.NullOr(Schema.Literals(["low", "medium", "high", "xhigh", "max"]))),
+  format: optional(Schema.NullOr(OutputFormat))
+})
 
 const conversation = {
   anthropicVersion: Schema.String,
@@ -60,9 +77,18 @@ const conversation = {
   system: optional(contentOf(Text)),
   tools: optional(Schema.Array(Tool)),
   toolChoice: optional(ToolChoice),
-  thinking: optional(ThinkingSettings)
+  thinking: optional(ThinkingSettings),
+  outputConfig: optional(OutputSettings),
+  contextManagement: optional(Schema.NullOr(Schema.Struct({ edits: optional(Schema.Array(record)) }))),
+  ...cached
 }
-const conversationKeys = { anthropicVersion: "anthropic_version", toolChoice: "tool_choice" } as const
+const conversationKeys = {
+  anthropicVersion: "anthropic_version",
+  toolChoice: "tool_choice",
+  outputConfig: "output_config",
+  contextManagement: "context_management",
+  ...cacheKeys
+} as const
 
 const MessageBody = Schema.Struct({
   ...conversation,
@@ -131,12 +157,18 @@ const parsed = (bytes: Uint8Array): Result.Result<Json, ServiceError> =>
     catch: () => new ServiceError({ code: "INVALID_ARGUMENT", message: "The request body is not valid JSON" })
   })
 
-/** The documentation writes `enable` where the model knows `enabled` (wire 3, row 10). */
+/**
+ * Older spellings in today's: the documentation writes `enable` where the model knows `enabled` (wire 3, row 10), and
+ * `output_format` was what `output_config.format` is now; both together are left to be refused.
+ */
 const corrected = (body: Json): Json => {
-  const thinking = isJsonObject(body) ? body["thinking"] : undefined
-  return isJsonObject(body) && isJsonObject(thinking) && thinking["type"] === "enable"
-    ? { ...body, thinking: { ...thinking, type: "enabled" } }
-    : body
+  if (!isJsonObject(body)) return body
+  const { output_format: format, output_config: config = {}, ...rest } = body
+  const current: JsonObject = format === undefined || !isJsonObject(config) || "format" in config ? body : { ...rest, output_config: { ...config, format } }
+  const thinking = current["thinking"]
+  return isJsonObject(thinking) && thinking["type"] === "enable"
+    ? { ...current, thinking: { ...thinking, type: "enabled" } }
+    : current
 }
 
 const badVersion = (version: string): ServiceError | undefined =>
@@ -166,13 +198,18 @@ export const countFromWire = (bytes: Uint8Array): Result.Result<Conversation, Se
   })
 
 /** Only what tokens are counted of. */
-export const countToWire = ({ messages, model, system, thinking, toolChoice, tools }: Conversation): Result.Result<object, ServiceError> =>
-  writeCountBody({
+export const countToWire = (
+  { cacheControl, contextManagement, messages, model, outputConfig, system, thinking, toolChoice, tools }: Conversation
+): Result.Result<object, ServiceError> =>
+  writeCountBody(defined({
     anthropicVersion,
     model,
     messages,
-    ...(system === undefined ? {} : { system }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(toolChoice === undefined ? {} : { toolChoice }),
-    ...(thinking === undefined ? {} : { thinking })
-  })
+    system,
+    tools,
+    toolChoice,
+    thinking,
+    outputConfig,
+    contextManagement,
+    cacheControl
+  }))
