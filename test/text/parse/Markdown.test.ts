@@ -34,6 +34,28 @@ describe("blocks", () => {
       .toEqual(["heading 1: A", "paragraph: b\nlazy", "list: - c", "paragraph: deep", "code: code", "paragraph: after"])
   })
 
+  it("in quotes are code where they are indented", async () => {
+    expect(await shown("> Run", ">", ">     $ make", ">       all", "", ">\t\tx")).toEqual(["paragraph: Run", "code: $ make\n  all", "code:   x"])
+  })
+
+  it("keep the cells that a row has too many, footnotes, and what is nested too deeply", async () => {
+    expect(await shown("| a | b |", "|-|-|", "| 1 | 2 | 3 |", "", "[^n]: note", "", `${"> ".repeat(150)}deep`, "", "[link]: url"))
+      .toEqual(["table: a | b\n1 | 2 | 3", "paragraph: [^n]: note", "paragraph: deep"])
+  })
+
+  it("in boxes keep their titles", async () => {
+    expect(await shown(":::tip Mind this", "text", ":::", "", "!!! note \"Title\"", "    body", "", "> [!NOTE]", "> more"))
+      .toEqual(["paragraph: Mind this\ntext", "paragraph: Title\nbody", "paragraph: more"])
+  })
+
+  it("in parts of a long text are the same as in one", async () => {
+    const section = "## Title\n\nText with a [link](x).\n\n```\n\n# no heading\n```\n\n"
+    const count = Math.ceil(5_000_000 / section.length)
+    const { blocks } = await parsed("a.md", section.repeat(count))
+    expect(blocks.filter(({ kind }) => kind === "heading")).toHaveLength(count)
+    expect(blocks.filter(({ kind }) => kind === "code")).toHaveLength(count)
+  })
+
   it("of HTML are read as HTML", async () => {
     expect(await shown("<!-- no", "", "text -->", "<table><tr><td>a</td><td>b</td></tr></table>", "", "<details><summary>S</summary>", "", "**in**", "", "</details>", "<p align=center><img alt='Logo' src=x></p>"))
       .toEqual(["table: a | b", "paragraph: S", "paragraph: in", "paragraph: Logo"])

@@ -1,287 +1,278 @@
-import { BlockWriter, rowLine } from "../BlockSink.ts"
+import MarkdownIt, { type StateBlock, type Token } from "markdown-it"
+import { BlockWriter, oneLine, rowLine } from "../BlockSink.ts"
 import type { DocumentBuilder } from "../DocumentBuilder.ts"
 import { htmlBlocks } from "../Html.ts"
-import { inlineText } from "./Inline.ts"
-import { dedent, firstCode, indentation, isDefinition, linkLabels, tableRow } from "./Lines.ts"
 
-const quote = /^ {0,3}> ?/
-const atx = /^ {0,3}(#{1,6})(?=[ \t]|$)(.*)$/
-const setext = /^ {0,3}(=+|-+)[ \t]*$/
-const fence = /^([ \t]*)(`{3,}|~{3,})[ \t]*([^`]*)$/
-const bullet = /^([ \t]*)([-*+]|\d{1,9}[.)])(?:[ \t]+(.*)|)$/
-const rule = /^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/
-const delimiterRow = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
-const admonition = /^[ \t]*(?::{3,}.*|!!!.*|\[!\w+\].*)$/
+/** Quotes and lists nested deeper are read as plain lines: the library leaves out what is inside them. */
+const maxNesting = 100
 
-/** Elements that begin a block of HTML, which ends with a blank line (CommonMark 0.31, 4.6, kind 6). */
-const htmlStart = new RegExp(
-  "^ {0,3}</?(?:address|article|aside|blockquote|center|dd|details|dialog|div|dl|dt|fieldset|figcaption|figure|footer|" +
-    "form|h[1-6]|header|hr|iframe|img|legend|li|main|menu|nav|ol|p|picture|section|summary|table|tbody|td|tfoot|th|" +
-    "thead|tr|ul|video)(?=[\\s/>]|$)",
-  "i"
-)
-/** Kinds 1 to 5, which end with their own end mark. */
-const htmlVerbatim: ReadonlyArray<readonly [start: RegExp, end: RegExp]> = [
-  [/^ {0,3}<!--/, /-->/],
-  [/^ {0,3}<(?:script|style|textarea)(?=[\s>]|$)/i, /<\/(?:script|style|textarea)>/i],
-  [/^ {0,3}<pre(?=[\s>]|$)/i, /<\/pre>/i],
-  [/^ {0,3}<\?/, /\?>/]
-]
-
-interface Item {
-  /** Columns of the marker and of the text after it. */
-  readonly marker: number
-  readonly text: number
+/** A footnote's text looks like the definition of a link, which shows nothing; here it is a paragraph. */
+const footnote = (state: StateBlock, startLine: number, endLine: number, silent: boolean): boolean => {
+  const line = (at: number): string => state.src.slice(state.bMarks[at]! + state.tShift[at]!, state.eMarks[at])
+  if (state.sCount[startLine]! - state.blkIndent >= 4 || !/^\[\^[^\]\s]{1,200}\]:/.test(line(startLine))) return false
+  if (silent) return true
+  let next = startLine + 1
+  while (next < endLine && !state.isEmpty(next) && state.sCount[next]! >= state.blkIndent && !line(next).startsWith("[^")) next++
+  state.push("paragraph_open", "p", 1)
+  const text = state.push("inline", "", 0)
+  text.content = state.getLines(startLine, next, state.blkIndent, false).trim()
+  state.push("paragraph_close", "p", -1)
+  state.line = next
+  return true
 }
 
-/**
- * The blocks of CommonMark with GFM tables, one line at a time and in linear time. Quotes are read as what they
- * hold; list items keep their nesting as indentation.
- */
+const library = () => {
+  const markdown = new MarkdownIt({ html: true, maxNesting })
+  // Inline marks are read by `inlineText`, and only where there are any.
+  markdown.core.ruler.enableOnly(["normalize", "block"])
+  markdown.block.ruler.before("reference", "footnote", footnote)
+  // Targets are not text: neither checked nor rewritten.
+  markdown.validateLink = () => true
+  markdown.normalizeLink = (url) => url
+  markdown.normalizeLinkText = (url) => url
+  return markdown
+}
+
+const markdown = library()
+
+/** What no text without marks has. */
+const marks = /[\\`*_[<&~]/
+
+/** `:::tip Title`, `!!! note "Title"`, `[!NOTE]`: boxes of site generators; only the title is text. */
+const admonition = /^(?::{3,}|!!!|\?\?\?\+?)[ \t]*(?:\{[^}]*\}|[\w-]+)?[ \t]*"?(.*?)"?$|^\[!\w+\][+-]?[ \t]*(.*)$/
+
+/** Lines of MDX that are code of the page. */
+const mdxCode = /^(?:import|export)\s.*(?:from|=|\{|["'])/
+
+/** UTF-16 units after which a long text is cut at the next heading: the library holds all tokens of a part at once. */
+const partLength = 2_000_000
+
+const partsOf = (source: string): Array<string> => {
+  const parts: Array<string> = []
+  const heading = /\n\n(?=#{1,6} )/g
+  let start = 0
+  let fences = 0
+  let counted = 0
+  while (source.length - start > partLength) {
+    heading.lastIndex = Math.max(start + partLength, counted)
+    const found = heading.exec(source)
+    if (found === null) break
+    fences += source.slice(counted, found.index).match(/^ {0,3}(?:```|~~~)/gm)?.length ?? 0
+    counted = found.index + 2
+    // Inside a block of code a heading is none.
+    if (fences % 2 === 1) continue
+    parts.push(source.slice(start, counted))
+    start = counted
+  }
+  return [...parts, source.slice(start)]
+}
+
+interface List {
+  readonly ordered: boolean
+}
+
+/** The blocks of CommonMark with the tables and strike-throughs of GitHub. */
 export class MarkdownBlocks {
-  readonly #lines: ReadonlyArray<string>
+  #source: string
+  #tokens: ReadonlyArray<Token>
+  readonly #parts: ReadonlyArray<string>
+  /** The definitions of links, of all parts so far. */
+  readonly #env: Record<string, unknown> = {}
   readonly #builder: DocumentBuilder
   readonly #writer: BlockWriter
-  readonly #labels: ReadonlySet<string>
   readonly #mdx: boolean
-  #at = 0
-  #paragraph: Array<string> = []
-  #items: Array<Item> = []
-  #label = ""
-  /** Whether `#paragraph` is the text of the item that `#label` marks. */
-  #inItem = false
-  #firstHeading: string | undefined = undefined
+  readonly #lists: Array<List> = []
+  /** The label of an item whose first paragraph has not come yet. */
+  #label: string | undefined
+  #lines: ReadonlyArray<string> | undefined
+  #firstHeading: string | undefined
 
+  /** `source` has `\n` line ends. */
   constructor(source: string, builder: DocumentBuilder, options: { readonly mdx?: boolean } = {}) {
-    this.#lines = source.split("\n")
+    const [first = "", ...others] = partsOf(source)
+    this.#source = first
+    this.#parts = others
+    this.#tokens = markdown.parse(first, this.#env)
     this.#builder = builder
     this.#writer = new BlockWriter(builder)
-    this.#labels = source.includes("]:") ? linkLabels(this.#lines) : new Set()
     this.#mdx = options.mdx ?? false
   }
 
   /** Whether a heading of the first level stands at the beginning. */
   get hasTitle(): boolean {
-    return this.#lines.slice(0, 50).some((line, at) =>
-      /^ {0,3}#[ \t]/.test(line) || /^<h1[\s>]/i.test(line) || (at > 0 && /^=+[ \t]*$/.test(line))
-    )
+    for (const { content, map, tag, type } of this.#tokens) {
+      if ((map?.[0] ?? 0) > 50) return false
+      if ((type === "heading_open" && tag === "h1") || (type === "html_block" && /^<h1[\s>]/i.test(content))) return true
+    }
+    return false
   }
 
   /** Writes all blocks; answers the first heading. */
   read(): string | undefined {
-    while (this.#at < this.#lines.length) this.#line(this.#lines[this.#at]!)
-    this.#endItems()
+    this.#blocks()
+    for (const part of this.#parts) {
+      this.#source = part
+      this.#lines = undefined
+      this.#tokens = markdown.parse(part, this.#env)
+      this.#blocks()
+    }
     this.#writer.end()
     return this.#firstHeading
   }
 
-  /** Reads what starts at the current line and moves behind it. */
-  #line(raw: string): void {
-    let line = raw
-    let first = firstCode(line)
-    for (let depth = 0; depth < 16 && first === 0x3e && quote.test(line); depth++) {
-      line = line.replace(quote, "")
-      first = firstCode(line)
-    }
-    if (first === 0) {
-      this.#endParagraph()
-      this.#at++
-      return
-    }
-    const indent = indentation(line)
-    if (this.#items.length > 0 && this.#paragraph.length === 0 && !this.#isItemLine(line, indent)) this.#endItems()
-    if (this.#special(first, line, indent, raw.length - line.length)) return
-    if (this.#table(line)) return
-    if (this.#isIndentedCode(indent)) {
-      this.#indentedCode()
-      return
-    }
-    this.#paragraph.push(line.trimStart())
-    this.#at++
+  #blocks(): void {
+    for (let at = 0; at < this.#tokens.length; at++) at = this.#block(at)
   }
 
-  /** Blocks that their first character gives away. */
-  #special(first: number, line: string, indent: number, quoted: number): boolean {
-    switch (first) {
-      case 0x23: // #
-        return this.#atxHeading(line)
-      case 0x60: // `
-      case 0x7e: // ~
-        return this.#fencedCode(line, quoted)
-      case 0x3d: // =
-        return this.#setextHeading(line, 1)
-      case 0x2d: // -
-        return this.#setextHeading(line, 2) || this.#rule(line) || this.#item(line, indent)
-      case 0x2a: // *
-        return this.#rule(line) || this.#item(line, indent)
-      case 0x5f: // _
-        return this.#rule(line)
-      case 0x2b: // +
-        return this.#item(line, indent)
-      case 0x3c: // <
-        return this.#html(line)
-      case 0x5b: // [
-        return this.#drop(this.#paragraph.length === 0 && (isDefinition(line) || admonition.test(line)))
-      case 0x3a: // :
-        return this.#drop(admonition.test(line))
-      case 0x69: // i
-      case 0x65: // e
-        return this.#drop(this.#mdx && this.#paragraph.length === 0 && /^(?:import|export)\s.*(?:from|=|\{)/.test(line))
+  /** Reads the block that starts at a token; answers the last token of it. */
+  #block(at: number): number {
+    const token = this.#tokens[at]!
+    if (token.nesting === 1 && token.level >= maxNesting - 1) return this.#tooDeep(at)
+    switch (token.type) {
+      case "heading_open":
+        this.#heading(this.#tokens[at + 1]?.content ?? "", Number(token.tag.slice(1)))
+        return at + 2
+      case "inline":
+        this.#paragraph(token.content)
+        return at
+      case "bullet_list_open":
+      case "ordered_list_open":
+        this.#lists.push({ ordered: token.type === "ordered_list_open" })
+        return at
+      case "bullet_list_close":
+      case "ordered_list_close":
+        this.#lists.pop()
+        return at
+      case "list_item_open":
+        this.#label = this.#lists.at(-1)?.ordered === true ? `${token.info}${token.markup}` : "-"
+        return at
+      case "list_item_close":
+        this.#label = undefined
+        return at
+      case "fence":
+      case "code_block":
+        this.#label = undefined
+        this.#writer.add("code", token.content)
+        // Two code blocks in a row are two.
+        this.#writer.end()
+        return at
+      case "table_open":
+        this.#label = undefined
+        return this.#table(at)
+      case "html_block":
+        this.#label = undefined
+        this.#html(token.content)
+        return at
       default:
-        return first >= 0x30 && first <= 0x39 && this.#item(line, indent)
+        return at
     }
   }
 
-  #drop(dropped: boolean): boolean {
-    if (dropped) this.#at++
-    return dropped
-  }
-
-  #inline(text: string): string {
-    return inlineText(text, this.#labels)
-  }
-
-  #isItemLine(line: string, indent: number): boolean {
-    return indent >= this.#items[0]!.text || bullet.test(line)
-  }
-
-  #isIndentedCode(indent: number): boolean {
-    return this.#paragraph.length === 0 && indent >= (this.#items.at(-1)?.text ?? 0) + 4
-  }
-
-  #endParagraph(): void {
-    if (this.#paragraph.length > 0) {
-      const text = this.#inline(this.#paragraph.join("\n"))
-      this.#paragraph = []
-      if (this.#inItem) this.#writer.item(this.#items.length - 1, this.#label, text)
-      else this.#writer.add("paragraph", text)
-    }
-    this.#inItem = false
-  }
-
-  #endItems(): void {
-    this.#endParagraph()
-    this.#items = []
-  }
-
-  #heading(text: string, level: number): void {
-    const heading = this.#inline(text.replace(/\{#[\w-]{1,200}\}$/, "").trim()).replace(/\n/g, " ")
+  #heading(source: string, level: number): void {
+    const heading = oneLine(this.#inline(source.replace(/\{#[\w-]{1,200}\}$/, "").trim()))
+    this.#label = undefined
     this.#firstHeading ??= heading
     this.#writer.add("heading", heading, level)
   }
 
-  #atxHeading(line: string): boolean {
-    const heading = atx.exec(line)
-    if (heading === null) return false
-    this.#endItems()
-    this.#heading(heading[2]!.trim().replace(/(?<![^ \t])#+$/, ""), heading[1]!.length)
-    this.#at++
-    return true
+  #paragraph(source: string): void {
+    const text = this.#inline(this.#withoutMarkers(source))
+    if (this.#label === undefined) this.#writer.add("paragraph", text)
+    else this.#writer.item(this.#lists.length - 1, this.#label, text)
+    this.#label = undefined
   }
 
-  #setextHeading(line: string, level: number): boolean {
-    if (this.#paragraph.length === 0 || this.#inItem || !setext.test(line)) return false
-    const text = this.#paragraph.join(" ")
-    this.#paragraph = []
-    this.#heading(text, level)
-    this.#at++
-    return true
-  }
-
-  #rule(line: string): boolean {
-    if (!rule.test(line)) return false
-    this.#endItems()
-    this.#at++
-    return true
-  }
-
-  #fencedCode(line: string, quoted: number): boolean {
-    const open = fence.exec(line)
-    if (open === null || (open[2]!.startsWith("`") && open[3]!.includes("`"))) return false
-    this.#endParagraph()
-    const close = new RegExp(`^[ \\t]*${open[2]![0]}{${open[2]!.length},}[ \\t]*$`)
-    const code: Array<string> = []
-    for (this.#at++; this.#at < this.#lines.length; this.#at++) {
-      const raw = this.#lines[this.#at]!
-      const text = quoted > 0 ? raw.replace(quote, "") : raw
-      if (close.test(text)) break
-      // A quote ends where its marks do, its code with it.
-      if (quoted > 0 && !quote.test(raw)) break
-      code.push(dedent(text, open[1]!.length))
+  #withoutMarkers(source: string): string {
+    if (!this.#mdx && !/^(?::::|!!!|\?\?\?|\[!)/m.test(source)) return source
+    const lines: Array<string> = []
+    let code = this.#mdx
+    for (const line of source.split("\n")) {
+      code = code && mdxCode.test(line)
+      if (code) continue
+      const box = line.length > 300 ? null : admonition.exec(line)
+      if (box === null) lines.push(line)
+      else if ((box[1] ?? box[2] ?? "") !== "") lines.push((box[1] ?? box[2])!)
     }
-    if (quoted === 0 || close.test(this.#lines[this.#at]?.replace(quote, "") ?? "")) this.#at++
-    this.#code(code)
-    return true
+    return lines.join("\n")
   }
 
-  #indentedCode(): void {
-    const column = (this.#items.at(-1)?.text ?? 0) + 4
-    const code: Array<string> = []
-    for (; this.#at < this.#lines.length; this.#at++) {
-      const line = this.#lines[this.#at]!
-      if (line.trim() !== "" && indentation(line) < column) break
-      code.push(dedent(line, column))
-    }
-    this.#code(code)
-  }
-
-  #code(lines: ReadonlyArray<string>): void {
-    this.#writer.add("code", lines.join("\n"))
-    // Two code blocks in a row are two.
-    this.#writer.end()
-  }
-
-  #item(line: string, indent: number): boolean {
-    const item = bullet.exec(line)
-    if (item === null || this.#isIndentedCode(indent)) return false
-    // Inside a paragraph a number is one, and an empty marker is no list (CommonMark, 5.3).
-    const interrupts = this.#paragraph.length > 0 && !this.#inItem && this.#items.length === 0
-    if (interrupts && (item[3] === undefined || (/^\d/.test(item[2]!) && item[2]!.slice(0, -1) !== "1"))) return false
-    if (this.#paragraph.length > 0) this.#endParagraph()
-    while (this.#items.length > 0 && indent < this.#items.at(-1)!.text) this.#items.pop()
-    this.#items.push({ marker: indent, text: indent + item[2]!.length + 1 })
-    this.#label = /^\d/.test(item[2]!) ? item[2]! : "-"
-    this.#inItem = true
-    this.#paragraph = item[3] === undefined ? [] : [item[3]]
-    this.#at++
-    return true
-  }
-
-  #table(line: string): boolean {
-    if (!line.includes("|")) return false
-    const next = this.#lines[this.#at + 1]?.replace(quote, "") ?? ""
-    if (!next.includes("-") || !delimiterRow.test(next)) return false
-    this.#endParagraph()
-    const rows = [tableRow(line)]
-    for (this.#at += 2; this.#at < this.#lines.length; this.#at++) {
-      const row = this.#lines[this.#at]!.replace(quote, "")
-      if (!row.includes("|")) break
-      rows.push(tableRow(row))
-    }
-    this.#writer.add("table", rows.map((row) => rowLine(row.map((cell) => this.#inline(cell)))).join("\n"))
-    return true
-  }
-
-  #html(line: string): boolean {
-    const end = htmlVerbatim.find(([start]) => start.test(line))?.[1]
-    if (end === undefined && (this.#paragraph.length > 0 || !htmlStart.test(line))) return false
-    this.#endParagraph()
-    const html: Array<string> = []
-    for (; this.#at < this.#lines.length; this.#at++) {
-      const next = this.#lines[this.#at]!.replace(quote, "")
-      if (end === undefined && next.trim() === "") break
-      html.push(next)
-      if (end?.test(next) === true) {
-        this.#at++
-        break
+  #table(from: number): number {
+    const rows: Array<ReadonlyArray<string>> = []
+    let row: Array<string> = []
+    let line: number | undefined
+    let at = from + 1
+    for (; this.#tokens[at]!.type !== "table_close"; at++) {
+      const { content, map, type } = this.#tokens[at]!
+      if (type === "tr_open") {
+        row = []
+        line = map?.[0]
+      } else if (type === "inline") row.push(content)
+      else if (type === "tr_close") {
+        // GitHub does not show cells beyond the columns of the header; they are text all the same.
+        const cells = rows.length > 0 && line !== undefined ? [...row, ...this.#cells(line).slice(row.length)] : row
+        rows.push(cells.map((cell) => oneLine(this.#inline(cell))))
       }
     }
-    const source = html.join("\n")
-    if (/[^<>\s]/.test(source.replace(/<[^<>]*>/g, "")) || /\balt=/i.test(source)) {
-      this.#writer.end()
-      const facts = htmlBlocks(source, this.#builder)
-      this.#firstHeading ??= facts.title
-    }
-    return true
+    this.#writer.add("table", rows.map(rowLine).join("\n"))
+    return at
   }
+
+  /** The cells of a line of the source. */
+  #cells(line: number): ReadonlyArray<string> {
+    this.#lines ??= this.#source.split("\n")
+    return (this.#lines[line] ?? "").replace(/^[\s>]+/, "").trim()
+      .replace(/^\|/, "").replace(/(?<!\\)\|$/, "").split(/(?<!\\)\|/)
+      .map((cell) => cell.trim().replaceAll("\\|", "|"))
+  }
+
+  #html(source: string): void {
+    if (!/[^<>\s]/.test(source.replace(/<[^<>]*>/g, "")) && !/\balt=/i.test(source)) return
+    this.#writer.end()
+    const facts = htmlBlocks(source, this.#builder)
+    this.#firstHeading ??= facts.title
+  }
+
+  /** What is nested too deeply, as its lines. Answers the token that closes it. */
+  #tooDeep(at: number): number {
+    const { level, map } = this.#tokens[at]!
+    this.#lines ??= this.#source.split("\n")
+    const lines = map === null ? [] : this.#lines.slice(map[0], map[1])
+    this.#writer.add("paragraph", lines.map((line) => line.replace(/^(?:\s|>|[-*+]\s)+/, "")).join("\n"))
+    let end = at + 1
+    while (end < this.#tokens.length - 1 && this.#tokens[end]!.level > level) end++
+    return end
+  }
+
+  #inline(source: string): string {
+    return marks.test(source) ? inlineText(source, this.#env) : source.includes("\n") ? source.replace(/[ \t]*\n[ \t]*/g, "\n") : source
+  }
+}
+
+/** Inline markup reduced to what a reader sees: link texts without targets, descriptions of pictures, code without marks. */
+const inlineText = (source: string, env: Record<string, unknown>): string => {
+  const tokens: Array<Token> = []
+  markdown.inline.parse(source, markdown, env, tokens)
+  return textOf(tokens)
+}
+
+const textOf = (tokens: ReadonlyArray<Token>): string => {
+  let text = ""
+  for (const { children, content, type } of tokens) {
+    switch (type) {
+      case "softbreak":
+      case "hardbreak":
+        text += "\n"
+        break
+      case "image":
+        text += textOf(children ?? [])
+        break
+      case "html_inline":
+        if (/^<br/i.test(content)) text += "\n"
+        else if (/^<img/i.test(content)) text += /\balt\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(content)?.slice(1).join("") ?? ""
+        break
+      default:
+        text += content
+    }
+  }
+  return text
 }
