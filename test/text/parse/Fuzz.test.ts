@@ -1,6 +1,6 @@
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import { TextPool } from "../../../src/text/TextPool.ts"
 
