@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os"
 import { Context, Effect, Layer } from "effect"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
+import { BrokenInstallation } from "./parse/Reader.ts"
 import { isRefusal, type Refusal } from "./pool/Messages.ts"
 import { Pool } from "./pool/Pool.ts"
 import { refusalOf } from "./pool/Refusal.ts"
@@ -46,7 +47,7 @@ export class TextPool extends Context.Service<TextPool, {
           if (raw.content.byteLength > limits.bytes) return yield* tooLarge(limits)
           return yield* Effect.callback<Prepared, DocumentError | ServiceError>((resume) => {
             const cancel = pool.submit(raw, (outcome) => {
-              if (outcome instanceof Error) resume(Effect.fail(notStarted(outcome)))
+              if (outcome instanceof Error) resume(Effect.fail(notRead(outcome)))
               else if (isRefusal(outcome)) resume(Effect.fail(documentError(outcome)))
               else resume(Effect.succeed(outcome))
             })
@@ -70,7 +71,7 @@ export class TextPool extends Context.Service<TextPool, {
           if (raw.content.byteLength > all.bytes) return yield* tooLarge(all)
           return yield* Effect.tryPromise({
             try: async () => (await import("./pool/PrepareFile.ts")).prepareFile(raw, all),
-            catch: (thrown) => documentError(refusalOf(thrown))
+            catch: (thrown) => thrown instanceof BrokenInstallation ? notRead(thrown) : documentError(refusalOf(thrown))
           })
         })
       })
@@ -83,8 +84,15 @@ const workerEntry = import.meta.url.endsWith(".ts")
   ? new URL("./pool/worker.ts", import.meta.url)
   : new URL("./textWorker.js", import.meta.url)
 
-const notStarted = ({ message }: Error): ServiceError =>
-  new ServiceError({ code: "UNAVAILABLE", message, fix: "try again when the machine has room for another process" })
+/** Not the file's fault, so that it is tried again by the next run. */
+const notRead = (error: Error): ServiceError =>
+  new ServiceError({
+    code: "UNAVAILABLE",
+    message: error.message,
+    fix: error instanceof BrokenInstallation
+      ? "install sluice again with its optional dependencies; `sluice doctor` says what is missing"
+      : "try again when the machine has room for another process"
+  })
 
 const documentError = ({ message, problem }: Refusal): DocumentError => new DocumentError({ problem, message })
 

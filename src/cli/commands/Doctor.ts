@@ -43,6 +43,14 @@ export const doctor = Command.make(
       }))
 
     checks.push({ check: "node", ok: true, detail: `${process.versions.node}, with SQLite ${process.versions["sqlite"] ?? "of its own"}` })
+    const missing = yield* Effect.promise(async () => (await import("../../text/parse/pdf/Packages.ts")).missingReaders())
+    checks.push(...missing.map(({ consequence, name }): Check => ({
+      check: "parsers",
+      ok: false,
+      detail: `${name} is not installed or does not load: ${consequence}`,
+      fix: "install sluice again on this platform, with optional dependencies (npm install --include=optional)"
+    })))
+    if (missing.length === 0) checks.push({ check: "parsers", ok: true, detail: "every parser is installed for this platform" })
     const writable = Effect.gen(function*() {
       const there = yield* fs.exists(dataDir)
       if (there) {

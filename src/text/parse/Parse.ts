@@ -1,7 +1,7 @@
 import type { ParsedDocument } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
 import { formats, type FormatKey } from "./Formats.ts"
-import { ReadFailure, type Reader } from "./Reader.ts"
+import { BrokenInstallation, ReadFailure, type Reader } from "./Reader.ts"
 import { sniff } from "./Sniff.ts"
 
 export interface ParseInput {
@@ -30,6 +30,8 @@ export const parse = (input: ParseInput): ParsedDocument | Promise<ParsedDocumen
   return formats[format].load().then((loaded: Reader) => {
     readers.set(format, loaded)
     return read(loaded, input, format)
+  }, (error: unknown) => {
+    throw new BrokenInstallation(`what reads ${formats[format].name} cannot be loaded: ${error instanceof Error ? error.message : ""}`)
   })
 }
 
@@ -56,8 +58,8 @@ const withText = (document: ParsedDocument): ParsedDocument => {
 
 /** A reader that trips over a file says with it that the file is not what its format promises. Libraries quote the
  * file in their messages, so those are not passed on. */
-const asFailure = (error: unknown, format: FormatKey): ReadFailure => {
-  if (error instanceof ReadFailure) return error
+const asFailure = (error: unknown, format: FormatKey): ReadFailure | BrokenInstallation => {
+  if (error instanceof ReadFailure || error instanceof BrokenInstallation) return error
   const why = error instanceof Error ? error.message : ""
   if (/call stack/i.test(why)) return new ReadFailure("limit", "nested too deeply")
   if (/string length|array length/i.test(why)) return new ReadFailure("limit", "more text than fits a string")

@@ -1,11 +1,11 @@
-import { LiteParse, type LayoutBlock, type ParsedPage, type ParseResult } from "@llamaindex/liteparse"
+import type { LayoutBlock, ParsedPage, ParseResult } from "@llamaindex/liteparse"
 import type { ParsedDocument } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
 import { BlockWriter, oneLine, rowLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { pdfFacts } from "./pdf/Facts.ts"
-import { plainPages } from "./pdf/PlainPages.ts"
-import { ReadFailure, type Reader } from "./Reader.ts"
+import { layoutParser, plainPages } from "./pdf/Packages.ts"
+import { BrokenInstallation, ReadFailure, type Reader } from "./Reader.ts"
 
 /** Pages that are in memory at a time. Running headers are recognised, and left out, within one batch. */
 const batchPages = 64
@@ -18,7 +18,7 @@ export const pdf: Reader = async ({ bytes, format, limits }) => {
   try {
     return await readLayout(file, format, limits) ?? await readPlain(file, format, limits)
   } catch (error) {
-    if (error instanceof ReadFailure) throw error
+    if (error instanceof ReadFailure || error instanceof BrokenInstallation) throw error
     const why = error instanceof Error ? error.message : ""
     if (/password/i.test(why)) throw new ReadFailure("encrypted", "the PDF is protected by a password")
     if (/unsupported file format/.test(why)) return readPlain(file, format, limits)
@@ -26,8 +26,13 @@ export const pdf: Reader = async ({ bytes, format, limits }) => {
   }
 }
 
-/** `undefined` for documents written from right to left, which the layout parser reads with their words reversed. */
+/**
+ * `undefined` without a layout parser, and for documents written from right to left, which it reads with their words
+ * reversed.
+ */
 const readLayout = async (file: Uint8Array, format: string, limits: Limits): Promise<ParsedDocument | undefined> => {
+  const LiteParse = await layoutParser()
+  if (LiteParse === undefined) return undefined
   const parser = new LiteParse({
     ocrEnabled: false,
     quiet: true,

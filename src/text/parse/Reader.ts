@@ -10,6 +10,9 @@ export type Reader = (input: {
   readonly limits: Limits
 }) => ParsedDocument | Promise<ParsedDocument>
 
+/** A package that reads a format cannot be loaded here. The installation's fault: no file is to blame for it. */
+export class BrokenInstallation extends Error {}
+
 /** Thrown by readers; becomes a DocumentError at the process boundary. */
 export class ReadFailure extends Error {
   readonly problem: DocumentProblem

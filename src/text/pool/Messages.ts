@@ -13,10 +13,15 @@ export interface Refusal {
   readonly message: string
 }
 
+/** A file that nobody could try to read, since a package is missing. Says which. */
+export interface Broken {
+  readonly broken: string
+}
+
 /** One file's outcome, sent before the worker begins the next file: what it has not answered it is still on. */
 export interface Reply {
   readonly id: number
-  readonly result: Prepared | Refusal
+  readonly result: Prepared | Refusal | Broken
   /** The worker has done its share: it finishes what it was sent and should be given no more. */
   readonly spent: boolean
 }

@@ -1,3 +1,4 @@
+import { BrokenInstallation } from "../parse/Reader.ts"
 import type { Limits, Raw } from "../Prepared.ts"
 import type { Job, Outcome } from "./Job.ts"
 import type { Refusal } from "./Messages.ts"
@@ -156,7 +157,7 @@ export class Pool {
       onReady: () => this.#wake(),
       onReply: (from, job, result) => {
         this.#failedStarts = 0
-        finish(job, result)
+        finish(job, "broken" in result ? new BrokenInstallation(result.broken) : result)
         if (from.jobs.length === 0) this.#rest(from)
         if (from.jobs.length < lowWater) this.#wake()
       },

@@ -1,7 +1,8 @@
 import { isMainThread } from "node:worker_threads"
 import type { Limits, Prepared, Raw } from "../Prepared.ts"
 import { Guard, watch } from "./Guard.ts"
-import type { Ready, Refusal, Reply, Request } from "./Messages.ts"
+import { BrokenInstallation } from "../parse/Reader.ts"
+import type { Ready, Reply, Request } from "./Messages.ts"
 import { refusalOf } from "./Refusal.ts"
 
 export type PrepareFile = (raw: Raw, limits: Limits) => Promise<Prepared>
@@ -21,12 +22,12 @@ export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => 
   const guard = new Guard()
   let served = 0
 
-  const answer = async (raw: Raw, limits: Limits): Promise<Prepared | Refusal> => {
+  const answer = async (raw: Raw, limits: Limits): Promise<Reply["result"]> => {
     guard.begin(limits)
     try {
       return await prepareFile(raw, limits)
     } catch (thrown) {
-      return refusalOf(thrown)
+      return thrown instanceof BrokenInstallation ? { broken: thrown.message } : refusalOf(thrown)
     } finally {
       guard.end()
     }

@@ -2,10 +2,10 @@ import { type ChildProcess, fork } from "node:child_process"
 import { getCompileCacheDir } from "node:module"
 import { Socket } from "node:net"
 import { fileURLToPath } from "node:url"
-import type { Limits, Prepared } from "../Prepared.ts"
+import type { Limits } from "../Prepared.ts"
 import { overMemory, overTime } from "./Guard.ts"
 import type { Job } from "./Job.ts"
-import type { Ready, Refusal, Reply } from "./Messages.ts"
+import type { Ready, Reply } from "./Messages.ts"
 
 /** Why a worker ended. `unready`: before it could take a file, which no file is to blame for. */
 export type Ending = "timeout" | "memory" | "crash" | "unready"
@@ -30,7 +30,7 @@ const environment = (): NodeJS.ProcessEnv => {
 
 interface Events {
   readonly onReady: () => void
-  readonly onReply: (worker: WorkerProcess, job: Job, result: Prepared | Refusal) => void
+  readonly onReply: (worker: WorkerProcess, job: Job, result: Reply["result"]) => void
   readonly onEnd: (worker: WorkerProcess, ending: Ending) => void
 }
 
