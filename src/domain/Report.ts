@@ -87,6 +87,10 @@ export const SourceReport = Schema.Struct({
   error: Schema.optionalKey(Schema.String),
   /** Why deletes were held. */
   heldBecause: Schema.optionalKey(Schema.String),
+  /** The first of the held files. */
+  heldPaths: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** What looks like a mistake and stops nothing: a source with nothing in it. */
+  warning: Schema.optionalKey(Schema.String),
   /** What a reader of the counts should know: who listed and fetched the source, and what was counted there. */
   note: Schema.optionalKey(Schema.String)
 })
@@ -108,8 +112,10 @@ export const Report = Schema.Struct({
   /** Texts sent to the embedder, and their tokens. */
   embedded: Schema.optionalKey(Schema.Int),
   embeddedTokens: Schema.optionalKey(Schema.Int),
-  /** How the run ended. */
-  ended: Schema.Literals(["done", "budget", "interrupted", "stopped"]),
+  /** How the run ended. `incomplete`: a source could not be listed to its end, as its `error` says; the others were synced. */
+  ended: Schema.Literals(["done", "incomplete", "budget", "interrupted", "stopped"]),
+  /** Why it ended before its work was done, where something failed. */
+  why: Schema.optionalKey(Schema.String),
   /** Failed, quarantined and skipped items, the first 1,000 of each kind; all of them are in the event stream. */
   notable: Schema.Array(FileOutcome),
   omitted: Schema.Int

@@ -30,6 +30,10 @@ export type SkipReason = "ignored" | "unsupported" | "limit" | "link" | "special
 export type Listed =
   | { readonly _tag: "item"; readonly item: SourceItem }
   | { readonly _tag: "skipped"; readonly path: string; readonly reason: SkipReason; readonly detail: string }
+  /**
+   * An item, or a folder and all that is under it (`a/b/`), could not be looked at. Before `complete` it holds only the
+   * deletes of what it names; an item's path must then be one that the connector lists under.
+   */
   | { readonly _tag: "failed"; readonly path: string; readonly error: ServiceError }
   /** Increments only: the item is gone at the source. */
   | { readonly _tag: "deleted"; readonly path: string }

@@ -66,6 +66,8 @@ export interface Scan {
   ) => Effect.Effect<ReadonlyArray<LedgerEntry | undefined>, StateError>
   /** Notes everything the ledger has of a source as seen: its listing cannot say what is gone. */
   readonly seeAll: (source: string) => Effect.Effect<void, StateError>
+  /** The same for what is under a folder (`a/b/`), and for entries whose paths are not known yet. */
+  readonly seeUnder: (source: string, folder: string) => Effect.Effect<void, StateError>
   /**
    * Notes that the source said this is gone; what it lists afterwards under that path is there again. Answers whether
    * work was queued for it, which is dropped.
@@ -77,6 +79,7 @@ export interface Scan {
   readonly restart: (source: string) => Effect.Effect<void, StateError>
   /** Ledger entries that no source listed and no move claimed, by source and path. */
   readonly missing: Stream.Stream<LedgerEntry, StateError>
+  /** Of those, the ones the target has a file of; `known` is how many there were when the scan began. */
   readonly countMissing: (source: string) => Effect.Effect<{ readonly missing: number; readonly known: number }, StateError>
   /** A missing `done` entry of that content hash (any source), not claimed before; claims it. */
   readonly claim: (contentHash: string) => Effect.Effect<LedgerEntry | undefined, StateError>

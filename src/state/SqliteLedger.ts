@@ -91,6 +91,7 @@ const make = Effect.gen(function*() {
           [scope]
         ),
         seeAll: (source) => run(() => scan.seeAll(source)),
+        seeUnder: (source, folder) => run(() => scan.seeUnder(source, folder)),
         forget: (source, path) => run(() => scan.forget(source, path)),
         seeRest: (source) => run(() => scan.seeRest(source)),
         restart: (source) => run(() => scan.restart(source)),
@@ -217,6 +218,11 @@ const openScan = (db: DatabaseSync, scope: string) => {
   const isQueued = db.prepare(`SELECT 1 FROM ${tables.queued} WHERE source = ? AND path = ?`)
   const unqueue = db.prepare(`DELETE FROM ${tables.queued} WHERE source = ? AND path = ?`)
   const queue = db.prepare(`INSERT OR REPLACE INTO ${tables.queued} (source, path, work) VALUES (?, ?, ?)`)
+  // Before the run adds to them: the share that may be deleted is of what was known.
+  const known = new Map(
+    db.prepare("SELECT source, count(*) AS n FROM ledger WHERE scope = ? AND file IS NOT NULL GROUP BY source").all(scope)
+      .map((row) => [text(row, "source"), Number(row["n"])])
+  )
   let absent: { bySize: Set<number>; anyUnsized: boolean } | undefined
 
   /** What is missing is known once the listings are over, and looked through by content: one indexed copy of it. */
@@ -266,6 +272,12 @@ const openScan = (db: DatabaseSync, scope: string) => {
       db.prepare(`INSERT OR IGNORE INTO ${tables.seen} SELECT source, path FROM ledger WHERE scope = ? AND source = ?`)
         .run(scope, source)
     },
+    seeUnder: (source: string, folder: string) => {
+      db.prepare(
+        `INSERT OR IGNORE INTO ${tables.seen} SELECT source, path FROM ledger
+         WHERE scope = ? AND source = ? AND (substr(path, 1, length(?)) = ? OR substr(path, 1, 1) = ?)`
+      ).run(scope, source, folder, folder, recoveredPath(""))
+    },
     forget: (source: string, path: string) => {
       unsee.run(source, path)
       forget.run(source, path)
@@ -283,10 +295,10 @@ const openScan = (db: DatabaseSync, scope: string) => {
     },
     countMissing: (source: string) => {
       const row = db.prepare(
-        `SELECT count(*) AS known, count(*) FILTER (WHERE ${unseen} AND ${unclaimed}) AS missing
-         FROM ledger l WHERE scope = ? AND source = ?`
+        `SELECT count(*) AS missing FROM ledger l
+         WHERE scope = ? AND source = ? AND file IS NOT NULL AND ${unseen} AND ${unclaimed}`
       ).get(scope, source)
-      return { missing: Number(row?.["missing"] ?? 0), known: Number(row?.["known"] ?? 0) }
+      return { missing: Number(row?.["missing"] ?? 0), known: known.get(source) ?? 0 }
     },
     mayMove: (size: number | undefined) => {
       const { anyUnsized, bySize } = missing()

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { renameSync, rmSync } from "node:fs"
+import { mkdirSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { addsUp, Report } from "../../src/domain/Report.ts"
 import { events, type Finished, sluice } from "../support/Sluice.ts"
@@ -107,12 +107,29 @@ import: { maxEmbeddingRequestsPerMinute: 2 }`
       yield* run(cwd, "run")
       rmSync(join(cwd, "docs/many"), { recursive: true })
       const held = yield* run(cwd, "run")
-      assert.strictEqual(held.code, 0)
+      assert.strictEqual(held.code, 2)
       assert.match(held.stdout, /--yes/)
+      assert.match(held.stdout, /many\/0\.md/)
+      assert.strictEqual((yield* run(cwd, "plan", "--detailed-exitcode")).code, 2)
       const planned = yield* run(cwd, "plan")
       assert.strictEqual(planned.code, 0, planned.stderr)
       assert.match(planned.stdout, /^held +docs: many\/0\.md +needs --yes$/m)
       assert.strictEqual(reportOf(yield* run(cwd, "run", "--yes", "--json")).totals.deleted, 25)
+    }).pipe(Effect.scoped))
+
+  it.live("says that a source is empty, and with --strict does nothing", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project({})
+      rmSync(join(cwd, "docs"), { recursive: true })
+      mkdirSync(join(cwd, "docs"))
+      const ran = yield* run(cwd, "run")
+      assert.strictEqual(ran.code, 0)
+      assert.match(ran.stdout, /^warning: docs: there is nothing in it/m)
+      for (const command of ["run", "plan", "watch"]) {
+        const strict = yield* run(cwd, command, "--strict")
+        assert.strictEqual(strict.code, 1)
+        assert.match(strict.stderr, /sources\.docs: there is nothing in it/)
+      }
     }).pipe(Effect.scoped))
 
   it.live("exits 6 at the budget, and the next run goes on", () =>

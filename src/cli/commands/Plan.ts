@@ -8,6 +8,7 @@ import { planColumns, planRow, renderPlan } from "../render/Plan.ts"
 import { makeTable } from "../render/Table.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
+import { strict } from "./Run.ts"
 
 /** Lines sorted and printed at once, so that a plan of any size is shown in flat memory. */
 const pageSize = 1_000
@@ -18,6 +19,7 @@ export const plan = Command.make(
   {
     pipeline: pipelineArgument,
     all: Flag.Boolean("all").pipe(Flag.withDescription("List unchanged and ignored files too"), Flag.withDefault(false)),
+    strict,
     detailedExitcode: Flag.Boolean("detailed-exitcode").pipe(
       Flag.withDescription("Exit 2 when there is something to do, 0 when there is not"),
       Flag.withDefault(false)
@@ -44,11 +46,13 @@ export const plan = Command.make(
       page.push(planRow(item))
       return page.length >= pageSize ? flush : Effect.void
     }
-    const result = yield* onEngine(loaded, {}, planPipeline(loaded.pipeline, { all: args.all, observe }))
+    const result = yield* onEngine(loaded, {}, planPipeline(loaded.pipeline, { all: args.all, strict: args.strict, observe }))
     yield* flush
     if (json) yield* output.json({ version: 1, type: "plan", ...result })
     else yield* output.print((listed ? "\n" : "") + renderPlan(result, loaded.pipeline.corpus.displayName, output))
-    return yield* exitWith(args.detailedExitcode && changes(result) ? ExitCode.changesPending : ExitCode.done)
+    return yield* exitWith(
+      result.incomplete.length > 0 ? ExitCode.error : args.detailedExitcode && changes(result) ? ExitCode.changesPending : ExitCode.done
+    )
   })
 ).pipe(
   Command.withShortDescription("Show what a run would do, file by file, and what it would cost."),

@@ -19,6 +19,11 @@ const yes = Flag.Boolean("yes").pipe(
   Flag.withDefault(false)
 )
 
+export const strict = Flag.Boolean("strict").pipe(
+  Flag.withDescription("Fail where a source has nothing in it, before anything is written"),
+  Flag.withDefault(false)
+)
+
 export const wait = Flag.Int("wait").pipe(
   Flag.filter((seconds) => seconds >= 0, () => "Expected 0 or more seconds"),
   Flag.withDescription("Seconds to wait for another sluice that writes to the same data directory"),
@@ -33,6 +38,7 @@ export const run = Command.make(
     pipeline: pipelineArgument,
     yes,
     wait,
+    strict,
     replace: Flag.Boolean("replace").pipe(
       Flag.withDescription("Allow what cannot be changed in place: build a new corpus, then delete the old one"),
       Flag.withDefault(false)
@@ -40,12 +46,12 @@ export const run = Command.make(
   },
   Effect.fn(function*(args) {
     const loaded = yield* openPipeline(args.pipeline)
-    yield* runAndReport(loaded, { yes: args.yes, replace: args.replace }, "run", args.wait)
+    yield* runAndReport(loaded, { yes: args.yes, replace: args.replace, strict: args.strict }, "run", args.wait)
   })
 ).pipe(
   Command.withShortDescription("Bring the corpus in line with the sources."),
   Command.withDescription(
-    "Bring the corpus in line with the sources: new, changed, moved and deleted files, each accounted for. Safe to stop and run again at any time. Exits 3 when files failed, 6 when the budget ended it, 130 when interrupted."
+    "Bring the corpus in line with the sources: new, changed, moved and deleted files, each accounted for. Safe to stop and run again at any time. Exits 1 when a source could not be listed, 2 when deletes were held, 3 when files failed, 6 when the budget ended it, 130 when interrupted."
   ),
   Command.withExamples([
     { command: "sluice run pipeline.yaml", description: "sync once" },
@@ -55,7 +61,7 @@ export const run = Command.make(
   ])
 )
 
-/** Syncs with progress on stderr and the report on stdout. Exits 3 where files failed, 6 where the budget ended it. */
+/** Syncs with progress on stderr and the report on stdout. The exit code says how it ended. */
 export const runAndReport = Effect.fnUntraced(function*(
   loaded: LoadedPipeline,
   options: SyncOptions,
@@ -85,6 +91,10 @@ export const runAndReport = Effect.fnUntraced(function*(
 const exitCodeOf = (report: Report): number =>
   report.ended === "budget"
     ? ExitCode.exhausted
+    : report.ended === "incomplete" || report.ended === "stopped"
+    ? ExitCode.error
     : report.totals.failed + report.totals.quarantined > 0
     ? ExitCode.someFailed
+    : report.totals.held > 0
+    ? ExitCode.changesPending
     : ExitCode.done

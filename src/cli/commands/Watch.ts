@@ -11,12 +11,12 @@ import { makeProgress } from "../render/Progress.ts"
 import { renderReport } from "../render/Report.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
-import { wait } from "./Run.ts"
+import { strict, wait } from "./Run.ts"
 
 /** `sluice watch`: a run, and then one more whenever something changes, until Ctrl-C. */
 export const watch = Command.make(
   "watch",
-  { pipeline: pipelineArgument, wait },
+  { pipeline: pipelineArgument, strict, wait },
   Effect.fn(function*(args) {
     const { json } = yield* root
     const output = yield* Output
@@ -26,10 +26,10 @@ export const watch = Command.make(
       loaded,
       { writes: `sluice watch ${fromHere(loaded.file)}`, waitMs: args.wait * 1000 },
       Effect.gen(function*() {
-        if (json) return yield* watchPipeline(loaded.pipeline, { observe: (event) => output.json({ version: 1, ...event }) })
+        if (json) return yield* watchPipeline(loaded.pipeline, { strict: args.strict, observe: (event) => output.json({ version: 1, ...event }) })
         const { remoteEmbedding } = yield* Engine
         const observe = yield* narrate(remoteEmbedding ? { embeddingsPerMinute: loaded.pipeline.import.maxEmbeddingRequestsPerMinute } : {})
-        return yield* watchPipeline(loaded.pipeline, { observe })
+        return yield* watchPipeline(loaded.pipeline, { strict: args.strict, observe })
       }).pipe(Effect.scoped)
     )
   })

@@ -25,10 +25,11 @@ export const renderReport = (report: Report, look: Look): string => {
   const notable = (["failed", "quarantined", "skipped"] as const).flatMap((kind) =>
     renderNotable(kind, report.notable.filter((outcome) => outcome.outcome === kind), report.totals[kind], look)
   )
-  const notes = report.sources.flatMap(({ error, heldBecause, note, source }) => [
-    ...(error === undefined ? [] : [`${source}: the listing was cut short, so nothing was deleted: ${error}`]),
-    ...(heldBecause === undefined ? [] : [`${source}: ${heldBecause}`]),
-    ...(note === undefined ? [] : [`${source}: ${note}`])
+  const notes = report.sources.flatMap(({ counts, error, heldBecause, heldPaths = [], note, source, warning }) => [
+    ...(error === undefined ? [] : [["red", `${source}: could not be listed, so nothing of it was deleted: ${error}`] as const]),
+    ...(warning === undefined ? [] : [["yellow", `warning: ${source}: ${warning}`] as const]),
+    ...(heldBecause === undefined ? [] : [["yellow", `${source}: ${heldBecause}${heldText(heldPaths, counts.held)}`] as const]),
+    ...(note === undefined ? [] : [[undefined, `${source}: ${note}`] as const])
   ])
   return [
     table(
@@ -40,7 +41,10 @@ export const renderReport = (report: Report, look: Look): string => {
       width
     ),
     ...notable,
-    ...notes.map((note) => wrap(printable(note), width)),
+    ...notes.map(([colour, note]) => {
+      const text = wrap(printable(note), width, "  ")
+      return colour === undefined ? text : paint(colour, text)
+    }),
     paint(
       report.ended === "done" ? "green" : "yellow",
       wrap(
@@ -57,8 +61,12 @@ const written = ({ chunks, embedded, embeddedTokens }: Report): string =>
     ? ""
     : `: ${plural(chunks, "chunk")} written, ${plural(embedded, "chunk")} embedded (${plural(embeddedTokens, "token")})`
 
+const heldText = (paths: ReadonlyArray<string>, held: number): string =>
+  paths.length === 0 ? "" : ` (${paths.slice(0, named).join(", ")}${held > named ? ` and ${count(held - named)} more` : ""})`
+
 const endings: Record<Report["ended"], string> = {
   done: "Done",
+  incomplete: "Ended, and not every source could be listed,",
   budget: "Stopped at the budget",
   interrupted: "Interrupted",
   stopped: "Stopped"

@@ -22,7 +22,28 @@ export interface Gone {
 export const deleteLimit = (maxDelete: SyncSpec["maxDelete"], known: number): number =>
   Math.max(freeDeletes, "percent" in maxDelete ? Math.floor((known * maxDelete.percent) / 100) : maxDelete.count)
 
-/** Sources with something missing, among the pipeline's and those the ledger still knows from before. */
+/**
+ * Why the deletes of a source wait for a person: too many of the files that were known before the run, or all of them,
+ * as where a disk is not mounted. A source that was taken out of the pipeline is expected to lose all.
+ */
+const holdReason = (
+  { known, missing }: { readonly known: number; readonly missing: number },
+  maxDelete: SyncSpec["maxDelete"],
+  inPipeline: boolean
+): string | undefined => {
+  const limit = deleteLimit(maxDelete, known)
+  if (missing > limit) {
+    return `${missing} of ${known} files are gone at the source, more than maxDelete allows (${limit}); --yes deletes them`
+  }
+  return inPipeline && missing >= known
+    ? `${known === 1 ? "the only file is" : `all ${known} files are`} gone at the source; --yes deletes what the corpus has of it`
+    : undefined
+}
+
+/**
+ * Sources with something missing, among the pipeline's and those the ledger still knows from before. What `plan` says
+ * and what `run` does is decided here.
+ */
 export const gone = Effect.fn("sync.gone")(function*(
   scope: string,
   spec: Pick<SyncSpec, "maxDelete" | "sources">,
@@ -31,19 +52,19 @@ export const gone = Effect.fn("sync.gone")(function*(
 ) {
   const ledger = yield* Ledger
   const found: Array<Gone> = []
-  for (const source of new Set([...yield* ledger.sources(scope), ...spec.sources.map(({ id }) => id)])) {
-    const { known, missing } = yield* scan.countMissing(source)
-    if (missing === 0) continue
-    const limit = deleteLimit(spec.maxDelete, known)
-    const held = yes || missing <= limit
-      ? undefined
-      : `${missing} of ${known} files are gone at the source, more than maxDelete allows (${limit}); --yes deletes them`
-    found.push({ source, count: missing, held })
+  const own = new Set(spec.sources.map(({ id }) => id))
+  for (const source of new Set([...yield* ledger.sources(scope), ...own])) {
+    const counted = yield* scan.countMissing(source)
+    if (counted.missing === 0) continue
+    found.push({ source, count: counted.missing, held: yes ? undefined : holdReason(counted, spec.maxDelete, own.has(source)) })
   }
   return found
 })
 
-/** Removes from the target what complete listings no longer have. Answers how many went, by source. */
+/**
+ * Removes from the target what complete listings no longer have. Answers how many went, and the first of those that are
+ * held, by source.
+ */
 export const deleteMissing = Effect.fn("sync.deleteMissing")(function*(input: {
   readonly scope: string
   readonly scan: Scan
@@ -61,9 +82,9 @@ export const deleteMissing = Effect.fn("sync.deleteMissing")(function*(input: {
     Stream.grouped(batchSize),
     Stream.runForEach(Effect.fnUntraced(function*(batch) {
       const going = batch.filter((entry) => !held.has(entry.source))
-      for (const entry of batch) {
-        const paths = heldPaths.get(entry.source) ?? []
-        if (held.has(entry.source) && paths.length < named) heldPaths.set(entry.source, [...paths, entry.path])
+      for (const { file, path, source } of batch) {
+        const paths = heldPaths.get(source) ?? []
+        if (held.has(source) && file !== undefined && paths.length < named) heldPaths.set(source, [...paths, path])
       }
       yield* Effect.forEach(
         going,
@@ -82,5 +103,5 @@ export const deleteMissing = Effect.fn("sync.deleteMissing")(function*(input: {
   for (const { count, held: why, source } of input.gone) {
     if (why !== undefined) yield* emit({ type: "held", source, count, why, paths: heldPaths.get(source) ?? [] })
   }
-  return deleted
+  return { deleted, heldPaths }
 })

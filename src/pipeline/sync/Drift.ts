@@ -1,8 +1,9 @@
 import { Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { FileOutcome, Others } from "../../domain/Report.ts"
-import { type LedgerEntry, recoveredPath, type Scan } from "../../ports/Ledger.ts"
+import { Ledger, type LedgerEntry, recoveredPath, type Scan } from "../../ports/Ledger.ts"
 import { compareTarget } from "./Comparing.ts"
+import * as Fingerprint from "./Fingerprint.ts"
 import { countOthers } from "./Others.ts"
 import type { Work } from "./Scanning.ts"
 import { markerSource, type SyncSpec } from "./SyncSpec.ts"
@@ -79,8 +80,41 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(
       }
     }
   }))
+  if (corrected.size + strays.size > 0) yield* dropMoved(scope, corrected, lost, strays)
   const touched = new Set([...corrected.values(), ...[...strays.values()].flat()].map(({ source }) => source))
   return { joins: others.joined(), lost, sources: touched, over: corrected.size + strays.size === 0 ? noDrift.over : overlay(corrected, strays) } satisfies Drift
+})
+
+/**
+ * Takes back what only looked different because somebody writes at this moment: ledger and target are two readings, one
+ * after the other. What the ledger says otherwise by now, or has begun to write, is not drift.
+ */
+const dropMoved = Effect.fnUntraced(function*(
+  scope: string,
+  corrected: Map<string, LedgerEntry>,
+  lost: Map<string, number>,
+  strays: Map<string, Array<LedgerEntry>>
+) {
+  const now = new Map<string, LedgerEntry>()
+  const strayAt = (entry: LedgerEntry) => key(entry.source, recoveredPath(Fingerprint.pathHash(entry.path)))
+  yield* (yield* Ledger).entries(scope).pipe(Stream.runForEach((entry) => Effect.sync(() => {
+    const at = key(entry.source, entry.path)
+    if (corrected.has(at)) now.set(at, entry)
+    const hidden = strayAt(entry)
+    const left = strays.get(hidden)?.filter(({ file }) => entry.state !== "intent" && file !== entry.file)
+    if (left === undefined) return
+    if (left.length === 0) strays.delete(hidden)
+    else strays.set(hidden, left)
+  })))
+  for (const [at, before] of corrected) {
+    const entry = now.get(at)
+    const same = entry !== undefined && entry.state === (before.reason === drifted ? "done" : before.state) &&
+      entry.fingerprint === before.fingerprint && entry.revision === before.revision
+    if (same) continue
+    corrected.delete(at)
+    if (before.reason === drifted) lost.set(before.source, (lost.get(before.source) ?? 1) - 1)
+  }
+  for (const [source, count] of lost) if (count === 0) lost.delete(source)
 })
 
 const key = (source: string, path: string): string => `${source}\n${path}`
@@ -104,6 +138,7 @@ const overlay = (corrected: ReadonlyMap<string, LedgerEntry>, strays: ReadonlyMa
         if (strays.size === 0 || known?.file !== undefined) return known
         return adopt(key(source, recoveredPath(pathHash(paths[index] ?? "")))) ?? known
       })),
+    seeUnder: (source, folder) => Effect.andThen(Effect.sync(() => kept.add(source)), scan.seeUnder(source, folder)),
     seeAll: (source) => Effect.andThen(Effect.sync(() => kept.add(source)), scan.seeAll(source)),
     seeRest: (source) => Effect.andThen(Effect.sync(() => kept.add(source)), scan.seeRest(source)),
     restart: (source) => Effect.andThen(Effect.sync(() => {

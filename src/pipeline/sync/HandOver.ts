@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type SecretError, ServiceError, type StateError } from "../../domain/Errors.ts"
+import { SecretError, ServiceError, type StateError } from "../../domain/Errors.ts"
 import type { ImportSource } from "../../domain/Import.ts"
 import type { SourceItem } from "../../ports/Connector.ts"
 import type { Engine } from "../../ports/Engine.ts"
@@ -43,6 +43,7 @@ export const checkSources = Effect.fn("sync.checkSources")(function*(
   const problems: Array<Problem> = []
   yield* Effect.forEach(sources, Effect.fnUntraced(function*({ imports, listing, staging, ...given }) {
     const { connector, id } = given
+    if (given.rests === true) return void listed.push({ ...given, ...(staging === undefined || engine.imports === undefined ? {} : { staging }) })
     const fetched = imports !== undefined && engine.imports?.sources.has(imports._tag) === true ? imports : undefined
     if (fetched !== undefined && listing === "service") {
       return void importOnly.push({ id, source: fetched, why: leftOnPurpose })
@@ -62,7 +63,7 @@ export const checkSources = Effect.fn("sync.checkSources")(function*(
     })
   }), { concurrency: 4, discard: true })
   const [first] = problems
-  if (first !== undefined) return yield* problems.length === 1 ? first.error : allOf(problems)
+  if (first !== undefined) return yield* problems.length === 1 ? named(first) : allOf(problems)
   return { listed, importOnly }
 })
 
@@ -103,6 +104,11 @@ interface Problem {
   readonly id: string
   readonly error: ServiceError | SecretError
 }
+
+const named = ({ error, id }: Problem): ServiceError | SecretError =>
+  error._tag === "ServiceError"
+    ? new ServiceError({ ...error, message: `sources.${id}: ${error.message}` })
+    : new SecretError({ ...error, message: `sources.${id}: ${error.message}` })
 
 const allOf = (problems: ReadonlyArray<Problem>): ServiceError => {
   const codes = new Set(problems.map(({ error }) => error._tag === "SecretError" ? "UNAUTHENTICATED" : error.code))

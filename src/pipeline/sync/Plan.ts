@@ -43,6 +43,8 @@ export interface Plan {
   readonly embeddingRequests: number
   /** At the configured rates; 0 where nothing limits. */
   readonly minutes: number
+  /** Sources that could not be listed to their end: what is said of them is not all. */
+  readonly incomplete: ReadonlyArray<string>
   /** Listings that were cut short, and why deletes would be held. */
   readonly warnings: ReadonlyArray<string>
 }
@@ -52,6 +54,8 @@ export interface PlanOptions {
   readonly retryFailed?: boolean
   /** Lists everything, and shows unchanged files too. */
   readonly all?: boolean
+  /** Fails where a source has nothing in it. Default: a warning. */
+  readonly strict?: boolean
   readonly observe?: (item: PlanItem) => Effect.Effect<void>
 }
 
@@ -115,6 +119,7 @@ export const plan = Effect.fn("plan")(function*(
       retryFailed,
       increments,
       tellUnchanged: all,
+      strict: options.strict ?? false,
       emit: (event) => (event.type === "file" ? observe(event) : Effect.void)
     })
     yield* Effect.forEach(sources.importOnly, ({ id }) => scan.seeAll(id), { discard: true })
@@ -162,7 +167,8 @@ export const plan = Effect.fn("plan")(function*(
 
     const missing = yield* gone(scope, spec, scan, false)
     const heldSources = new Set(missing.filter((g) => g.held !== undefined).map((g) => g.source))
-    yield* scan.missing.pipe(Stream.runForEach((entry) => {
+    // What the corpus holds nothing of is forgotten, not deleted.
+    yield* scan.missing.pipe(Stream.filter(({ file }) => file !== undefined), Stream.runForEach((entry) => {
       const held = heldSources.has(entry.source)
       tally.add(entry.source, held ? "held" : "deleted", 1)
       return observe({ type: "delete", source: entry.source, path: entry.path, held })
@@ -184,6 +190,7 @@ export const plan = Effect.fn("plan")(function*(
         requests / options.maxEmbeddingRequestsPerMinute,
         engine.uploadsPerMinute === undefined ? 0 : uploads / engine.uploadsPerMinute
       ),
+      incomplete: tally.sources.flatMap(({ error, source }) => error === undefined ? [] : [source]),
       warnings: [
         ...(others === undefined ? [] : [(replaced ? replacesNote : joinsNote)(`"${spec.corpus.displayName}"`, others)]),
         ...(handedOver === 0 ? [] : [
@@ -195,6 +202,7 @@ export const plan = Effect.fn("plan")(function*(
         ...tally.sources.flatMap(({ error, source }) =>
           error === undefined ? [] : [`${source}: the listing was cut short (${error}); nothing of it would be deleted`]
         ),
+        ...tally.sources.flatMap(({ source, warning }) => warning === undefined ? [] : [`${source}: ${warning}`]),
         ...tally.sources.flatMap(({ note, source }) => note === undefined ? [] : [`${source}: ${note}`]),
         ...[...drift.lost].map(([source, count]) => `${source}: ${driftNote(count)}`),
         ...missing.flatMap(({ held, source }) => (held === undefined ? [] : [`${source}: ${held}`]))

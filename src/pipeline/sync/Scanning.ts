@@ -1,5 +1,5 @@
 import { Effect, Stream } from "effect"
-import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
+import { type SecretError, ServiceError, type StateError } from "../../domain/Errors.ts"
 import type { SyncEvent } from "../../domain/Report.ts"
 import type { Listed, SourceItem } from "../../ports/Connector.ts"
 import type { Engine } from "../../ports/Engine.ts"
@@ -33,6 +33,8 @@ interface Scanning {
   readonly emit: (event: SyncEvent) => Effect.Effect<void>
   /** Tells of each unchanged item too, of which there may be very many. */
   readonly tellUnchanged?: boolean
+  /** Fails where a source has nothing in it. */
+  readonly strict?: boolean
 }
 
 /**
@@ -43,6 +45,7 @@ export const scanSources = Effect.fn("sync.scan")(function*(sources: SyncSpec["s
   const { emit, increments, scan, tally } = scanning
   yield* Effect.forEach(sources, Effect.fnUntraced(function*(source) {
     const { connector, id } = source
+    if (source.rests === true) return yield* scan.seeAll(id)
     tally.source(id, connector.kind)
     let start = yield* increments.begin(source)
     let found = yield* Effect.result(listSource(source, start, scanning))
@@ -53,10 +56,12 @@ export const scanSources = Effect.fn("sync.scan")(function*(sources: SyncSpec["s
       found = yield* Effect.result(listSource(source, start, scanning))
     }
     if (found._tag === "Failure" && found.failure._tag === "StateError") return yield* found.failure
-    const listed: Listing = found._tag === "Success" ? found.success : { broken: found.failure.message }
-    const { broken, end } = listed
+    const { bounded, broken, empty, end }: Listing = found._tag === "Success" ? found.success : { broken: found.failure.message, bounded: [], empty: false }
     const complete = end !== undefined && broken === undefined
-    tally.ended(id, { complete, ...(broken === undefined ? {} : { error: broken }) })
+    tally.ended(id, { complete, ...(complete ? {} : { error: broken ?? "it ended before everything was listed" }) })
+    for (const folder of bounded) yield* scan.seeUnder(id, folder)
+    if (bounded.length > 0) tally.noted(id, `what the corpus has of ${named(bounded)} stays: ${bounded.length === 1 ? "it" : "they"} could not be listed`)
+    if (complete && empty && start.cursor === undefined) tally.warned(id, emptyNote(tally.countsOf(id).listed))
     // What a cut-short listing did not name may still be there.
     if (!complete) yield* scan.seeAll(id)
     else {
@@ -65,13 +70,36 @@ export const scanSources = Effect.fn("sync.scan")(function*(sources: SyncSpec["s
     }
     yield* emit({ type: "listed", source: id, listed: tally.countsOf(id).listed, complete, work: tally.countsOf(id).pending })
   }), { concurrency: listingConcurrency, discard: true })
+  const [empty] = scanning.strict === true ? tally.sources.filter(({ warning }) => warning !== undefined) : []
+  if (empty !== undefined) {
+    return yield* new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: `sources.${empty.source}: ${empty.warning}`,
+      fix: "correct the source, or run without --strict",
+      violations: [{ field: `sources.${empty.source}`, description: empty.warning ?? "" }]
+    })
+  }
 })
 
 interface Listing {
   /** Absent where the listing was cut short. */
   readonly end?: { readonly cursor?: string }
   readonly broken?: string
+  /** Folders that could not be listed; the rest was. */
+  readonly bounded: ReadonlyArray<string>
+  /** It offered nothing. */
+  readonly empty: boolean
 }
+
+/** Folders named where several could not be listed. */
+const namedFolders = 3
+const named = (folders: ReadonlyArray<string>): string =>
+  folders.length <= namedFolders ? folders.join(", ") : `${folders.slice(0, namedFolders).join(", ")} and ${folders.length - namedFolders} more folders`
+
+const emptyNote = (passed: number): string =>
+  passed === 0
+    ? "there is nothing in it: is the path right, and the disk mounted?"
+    : `none of the ${passed === 1 ? "1 entry" : `${passed} entries`} in it is taken: are include, exclude and the ignore files right?`
 
 /** One listing of a source, compared with the ledger a batch at a time. */
 const listSource = Effect.fnUntraced(function*(
@@ -83,6 +111,8 @@ const listSource = Effect.fnUntraced(function*(
   let restricted = false
   let end: Listing["end"]
   let broken: string | undefined
+  let empty = true
+  const bounded: Array<string> = []
 
   const settle = (outcome: Parameters<Tally["outcome"]>[0]) => {
     tally.outcome(outcome)
@@ -102,6 +132,7 @@ const listSource = Effect.fnUntraced(function*(
     for (const event of batch) {
       switch (event._tag) {
         case "item":
+          empty = false
           items.delete(event.item.path)
           items.set(event.item.path, event.item)
           restricted ||= event.item.permissions?.public === false
@@ -116,7 +147,11 @@ const listSource = Effect.fnUntraced(function*(
         case "failed":
           tally.listed(id, 1)
           listed += 1
-          broken ??= `${event.path}: ${event.error.message}`
+          empty = false
+          if (event.path.endsWith("/")) bounded.push(event.path)
+          else if ((yield* scan.see(id, [event.path], Fingerprint.pathHash))[0] === undefined) {
+            broken ??= `${event.path}: ${event.error.message}`
+          }
           yield* settle({
             source: id,
             path: event.path,
@@ -174,7 +209,7 @@ const listSource = Effect.fnUntraced(function*(
     Stream.runForEach(take)
   )
   if (restricted && engine.immutableFiles === true) tally.noted(id, notForEveryone)
-  return { ...(end === undefined ? {} : { end }), ...(broken === undefined ? {} : { broken }) }
+  return { bounded, empty, ...(end === undefined ? {} : { end }), ...(broken === undefined ? {} : { broken }) }
 })
 
 /** A listing of changes leaves out what stayed as it was, which the ledger knows. */

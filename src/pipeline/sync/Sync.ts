@@ -103,7 +103,7 @@ export const sync = Effect.fn("sync")(function*(
       everything: (source) => retryFailed || drift.sources.has(source) || imported.has(source)
     })
     for (const [source, entries] of imported) yield* scan.see(source, entries.map(({ path }) => path), Fingerprint.pathHash)
-    yield* scanSources(sources.listed, { scan, tally, settings, engine, retryFailed, increments, emit })
+    yield* scanSources(sources.listed, { scan, tally, settings, engine, retryFailed, increments, emit, strict: options.strict ?? false })
     for (const { id, source } of sources.importOnly) {
       tally.source(id, source._tag)
       yield* scan.seeAll(id)
@@ -216,12 +216,12 @@ export const sync = Effect.fn("sync")(function*(
       // The ledger knows by now what their imports brought.
       for (const { id } of sources.importOnly) yield* scan.seeAll(id)
       const missing = yield* gone(scope, spec, scan, options.yes ?? false)
-      const deleted = yield* deleteMissing({ scope, scan, gone: missing, emit })
+      const { deleted, heldPaths } = yield* deleteMissing({ scope, scan, gone: missing, emit })
       for (const [source, count] of deleted) tally.add(source, "deleted", count)
       for (const { count, held, source } of missing) {
         if (held === undefined) continue
         tally.add(source, "held", count)
-        tally.held(source, held)
+        tally.held(source, held, heldPaths.get(source))
       }
       for (const [source, entries] of imported) {
         const { added, changed, failed, moved, unchanged } = tally.countsOf(source)
@@ -237,9 +237,9 @@ export const sync = Effect.fn("sync")(function*(
         }
       }
       yield* increments.commit((source) => tally.countsOf(source))
-      if (tally.totals.failed === 0) yield* retireReplaced(scope)
+      if (tally.totals.failed === 0 && tally.sources.every(({ error }) => error === undefined)) yield* retireReplaced(scope)
     }
-    return yield* finish(stop ?? "done")
+    return yield* finish(stop ?? (tally.sources.some(({ error }) => error !== undefined) ? "incomplete" : "done"))
   }).pipe(
     Effect.scoped,
     Effect.onExit((exit) =>

@@ -41,6 +41,8 @@ export interface SyncSource {
   readonly listing?: "sluice" | "service"
   /** `gs://…`: an engine that fetches by itself fetches the files from here, where we put what is new or has changed. */
   readonly staging?: string
+  /** Not listed this time: what is known of it stays as it is. */
+  readonly rests?: boolean
 }
 
 export interface SyncOptions {
@@ -50,6 +52,8 @@ export interface SyncOptions {
   readonly replace?: boolean
   /** Tries quarantined items too. */
   readonly retryFailed?: boolean
+  /** Fails, before anything is written, where a source has nothing in it. Default: a warning. */
+  readonly strict?: boolean
   /**
    * Milliseconds for which a source may be listed by its changes alone although its connector then misses deletions or
    * permissions. Default 0: everything is listed.
@@ -63,7 +67,7 @@ export interface SyncOptions {
   readonly observe?: (event: SyncEvent) => Effect.Effect<void>
 }
 
-/** Deletes below this number are never held. */
+/** So many deletes are never held, unless they are all that a source had. */
 export const freeDeletes = 20
 
 /** The marker's source: who put a file there. */

@@ -9,7 +9,7 @@ const notableKinds = new Set(["failed", "quarantined", "skipped"])
 
 /** Counts a run as it happens. */
 export class Tally {
-  readonly #sources = new Map<string, { kind: string; counts: Mutable<Counts>; complete: boolean; error?: string; heldBecause?: string; note?: string }>()
+  readonly #sources = new Map<string, { kind: string; counts: Mutable<Counts>; complete: boolean; error?: string; heldBecause?: string; heldPaths?: ReadonlyArray<string>; warning?: string; note?: string }>()
   readonly #queued = new Map<string, number>()
   readonly #notable: Array<FileOutcome> = []
   readonly #kept: Record<string, number> = {}
@@ -91,9 +91,15 @@ export class Tally {
     return this.#of(source).complete
   }
 
-  held(source: string, why: string): void {
+  /** @param paths the first of those that are held */
+  held(source: string, why: string, paths: ReadonlyArray<string> = []): void {
     const of = this.#of(source)
     of.heldBecause = of.heldBecause === undefined ? why : `${of.heldBecause}; ${why}`
+    if (paths.length > 0) of.heldPaths = paths
+  }
+
+  warned(source: string, warning: string): void {
+    this.#of(source).warning = warning
   }
 
   /** Several imports of a source each have their say. */

@@ -51,11 +51,12 @@ export class Attention {
 }
 
 /**
- * A source that rests in a batch: it lists nothing and does not claim to be complete, so that nothing of it goes. The
- * engine does not fetch it either; where it was staged is still needed to settle what an earlier run left open.
+ * A source that rests in a batch: nothing of it is listed, and nothing goes. The engine does not fetch it either; where
+ * it was staged is still needed to settle what an earlier run left open.
  */
 export const resting = ({ connector, id, staging }: SyncSource): SyncSource => ({
   id,
-  connector: { ...connector, check: Effect.void, list: () => Stream.empty },
+  rests: true,
+  connector: { ...connector, check: Effect.void },
   ...(staging === undefined ? {} : { staging })
 })

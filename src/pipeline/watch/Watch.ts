@@ -1,6 +1,5 @@
 import { Clock, Effect, Fiber, Queue, Stream } from "effect"
 import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
-import type { Report } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
@@ -20,6 +19,8 @@ export interface WatchOptions {
    */
   readonly interval?: (source: string) => number | undefined
   readonly timing?: Timing
+  /** The first sync fails where a source has nothing in it; later that is told, and nothing is written. Default: a warning. */
+  readonly strict?: boolean
   readonly observe?: (event: WatchEvent) => Effect.Effect<void>
 }
 
@@ -114,6 +115,7 @@ export const watch = Effect.fn("watch")(function*(
     }, {
       checkTarget,
       missesFor: listChangesFor,
+      strict: options.strict ?? false,
       observe: (event) => {
         attention.notice(event)
         return event.type !== "report" && (first || isNews(event)) ? emit(event) : Effect.void
@@ -130,10 +132,12 @@ export const watch = Effect.fn("watch")(function*(
     batch += 1
     if (checkTarget) targetDue = began + timing.target
     yield* tell(troubles.over(undefined))
-    const report = without(done.success, (source) => spec.sources.some(({ id }) => id === source) && !sources.includes(source))
+    const report = done.success
     for (const source of sources) {
       const error = report.sources.find((s) => s.source === source)?.error
+      const warning = report.sources.find((s) => s.source === source)?.warning
       if (error !== undefined) yield* tell(troubles.of(source, `${error}; nothing of it is deleted meanwhile`))
+      else if (warning !== undefined && !first) yield* tell(troubles.of(source, warning))
       else if (!blind.has(source)) yield* tell(troubles.over(source))
       const stopped = report.ended === "stopped"
       agenda.listed(source, now, stopped ? "failures" : attention.left(source), attention.progress(source))
@@ -169,8 +173,3 @@ const isNews = (event: { readonly type: string; readonly outcome?: string; reado
   (event.type === "file" && event.outcome !== "unchanged" && event.outcome !== "quarantined" && event.reason !== "ignored")
 
 const isRetryable = (error: ServiceError | StateError | SecretError): boolean => error._tag === "ServiceError" && error.retryable
-
-const without = (report: Report, rests: (source: string) => boolean): Report => ({
-  ...report,
-  sources: report.sources.filter(({ source }) => !rests(source))
-})

@@ -130,8 +130,9 @@ describe("plan", () => {
       source.items = {}
       const held = yield* look()
       assert.deepStrictEqual(counts(held.result), { held: 30 })
-      assert.match(held.result.warnings[0] ?? "", /--yes/)
+      assert.match(held.result.warnings.join("\n"), /all 30 files|30 of 30.*--yes/)
       source.cutShort = true
-      assert.deepStrictEqual(counts((yield* look()).result), {})
+      const cut = (yield* look()).result
+      assert.deepStrictEqual([counts(cut), cut.incomplete], [{}, ["docs"]])
     }).pipe(Effect.scoped))
 })

@@ -6,7 +6,7 @@ import { RagFileName } from "../../../src/domain/RagFile.ts"
 import { addsUp, type Counts, type Report, type SyncEvent } from "../../../src/domain/Report.ts"
 import { sync } from "../../../src/pipeline/sync/Sync.ts"
 import type { SyncOptions, SyncSpec } from "../../../src/pipeline/sync/SyncSpec.ts"
-import type { Connector } from "../../../src/ports/Connector.ts"
+import type { Connector, Listed } from "../../../src/ports/Connector.ts"
 import * as SqliteLedger from "../../../src/state/SqliteLedger.ts"
 import { LedgerWrites } from "../../../src/state/LedgerWrites.ts"
 import { State } from "../../../src/state/State.ts"
@@ -42,6 +42,8 @@ const expectCounts = (report: Report, counts: Partial<Counts>) => {
   assert.isTrue(addsUp(report.totals), JSON.stringify(report.totals))
   for (const { counts: c } of report.sources) assert.isTrue(addsUp(c), JSON.stringify(c))
 }
+
+const failedAt = (path: string): Listed => ({ _tag: "failed", path, error: new ServiceError({ code: "PERMISSION_DENIED", message: path }) })
 
 const numbered = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`f${i}`, { text: `text ${i}` }]))
 
@@ -148,9 +150,9 @@ describe("sync", () => {
       other.items = { c: { text: "three" } }
       expectCounts(yield* first, { added: 2 })
       source.items = { a: { text: "one" }, b: { text: "two!" } }
-      other.items = { d: { text: "four" } }
+      other.items = { c: { text: "three" }, d: { text: "four" } }
       expectCounts(yield* first, { changed: 1, unchanged: 1 })
-      assert.deepStrictEqual(engine.content, { a: "one", b: "two!", d: "four" })
+      assert.deepStrictEqual(engine.content, { a: "one", b: "two!", c: "three", d: "four" })
     }).pipe(Effect.scoped))
 
   it.effect("other settings store everything again", () =>
@@ -194,13 +196,64 @@ describe("deletes", () => {
       source.cutShort = true
       expectCounts(yield* run(), { unchanged: 1 })
       source.cutShort = false
-      source.extra = [{
-        _tag: "failed",
-        path: "locked/",
-        error: new ServiceError({ code: "PERMISSION_DENIED", message: "locked/" })
-      }]
+      source.extra = [failedAt("somewhere")]
       expectCounts(yield* run(), { unchanged: 1, failed: 1 })
       assert.strictEqual(engine.files.size, 2)
+    }).pipe(Effect.scoped))
+
+  it.effect("of what is under a folder that cannot be listed wait, the others go on", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" }, b: { text: "two" }, "locked/c": { text: "three" }, "locked/d/e": { text: "four" }, lockedf: { text: "five" } }
+      yield* run()
+      source.items = { a: { text: "one" } }
+      source.extra = [failedAt("locked/")]
+      const report = yield* run()
+      expectCounts(report, { unchanged: 1, failed: 1, deleted: 2 })
+      assert.deepStrictEqual(engine.content, { a: "one", "locked/c": "three", "locked/d/e": "four" })
+      assert.include(report.sources[0]?.note, "locked/ stays")
+      assert.strictEqual(report.ended, "done")
+    }).pipe(Effect.scoped))
+
+  it.effect("a source that cannot be listed makes the run incomplete, and the others are synced", () =>
+    Effect.gen(function*() {
+      const { engine, other, run, source, spec } = yield* setUp
+      source.items = { a: { text: "one" } }
+      yield* run()
+      other.items = { b: { text: "two" } }
+      const gone = { ...source.connector, list: () => Stream.fail(new ServiceError({ code: "PERMISSION_DENIED", message: "/mnt: may not be read" })) }
+      const report = yield* run({}, { sources: [{ id: "docs", connector: gone }, ...spec.sources.slice(1)] })
+      assert.strictEqual(report.ended, "incomplete")
+      assert.include(report.sources[0]?.error, "/mnt")
+      assert.deepStrictEqual(engine.content, { a: "one", b: "two" })
+    }).pipe(Effect.scoped))
+
+  it.effect("are a share of what was known before the run, whatever it adds", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = numbered(40)
+      yield* run()
+      source.items = { f0: { text: "text 0" }, ...Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`g${i}`, { text: `other ${i}` }])) }
+      expectCounts(yield* run(), { unchanged: 1, added: 400, held: 39 })
+      assert.strictEqual(engine.files.size, 440)
+    }).pipe(Effect.scoped))
+
+  it.effect("of all that a source had are held, however few", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = numbered(18)
+      yield* run()
+      source.items = {}
+      const report = yield* run()
+      expectCounts(report, { held: 18 })
+      assert.include(report.sources[0]?.heldBecause, "all 18 files are gone")
+      assert.strictEqual(report.sources[0]?.heldPaths?.length, 18)
+      assert.include(report.sources[0]?.warning, "nothing in it")
+      assert.strictEqual(engine.files.size, 18)
+      const strict = yield* Effect.flip(run({ strict: true, yes: true }))
+      assert.include(strict.message, "sources.docs: there is nothing in it")
+      assert.strictEqual(engine.files.size, 18)
+      expectCounts(yield* run({ yes: true }), { deleted: 18 })
     }).pipe(Effect.scoped))
 
   it.effect("above the guard are held and shown, the rest proceeds, yes releases them", () =>
@@ -222,10 +275,10 @@ describe("deletes", () => {
   it.effect("up to twenty are free", () =>
     Effect.gen(function*() {
       const { run, source } = yield* setUp
-      source.items = numbered(20)
+      source.items = numbered(21)
       yield* run()
-      source.items = {}
-      expectCounts(yield* run({}, { maxDelete: { count: 0 } }), { deleted: 20 })
+      source.items = numbered(1)
+      expectCounts(yield* run({}, { maxDelete: { count: 0 } }), { unchanged: 1, deleted: 20 })
     }).pipe(Effect.scoped))
 
   it.effect("include a source that left the pipeline", () =>
@@ -292,7 +345,7 @@ describe("failures", () => {
       expectCounts(yield* run(), { failed: 1 })
       assert.deepStrictEqual(engine.content, { a: "one" })
       source.items = {}
-      expectCounts(yield* run(), { deleted: 1 })
+      expectCounts(yield* run({ yes: true }), { deleted: 1 })
       assert.strictEqual(engine.files.size, 0)
     }).pipe(Effect.scoped))
 

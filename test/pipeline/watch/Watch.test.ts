@@ -140,8 +140,9 @@ describe("watch", () => {
   it.effect("a source without hints is listed at its interval, and one with them in the end too", () =>
     Effect.gen(function*() {
       const { drive, listings, next } = yield* setUp
+      drive.items = { d: { text: "drive" }, e: { text: "more" } }
       yield* next("batch")
-      drive.items = {}
+      drive.items = { d: { text: "drive" } }
       yield* TestClock.adjust("60 seconds")
       const polled = yield* next("batch")
       assert.deepStrictEqual(polled.sources, ["drive"])
@@ -217,12 +218,15 @@ describe("watch", () => {
   it.effect("what rests is not deleted", () =>
     Effect.gen(function*() {
       const { docs, engine, next, tell } = yield* setUp
+      docs.items = { a: { text: "one" }, b: { text: "two" } }
       yield* next("batch")
-      docs.items = {}
+      docs.items = { b: { text: "two" } }
       yield* tell()
       yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* next("batch")).report.totals.deleted, 1)
-      assert.deepStrictEqual(engine.content, { d: "drive" })
+      const { report } = yield* next("batch")
+      assert.strictEqual(report.totals.deleted, 1)
+      assert.deepStrictEqual([report.ended, report.sources.map(({ source }) => source)], ["done", ["docs"]])
+      assert.deepStrictEqual(engine.content, { b: "two", d: "drive" })
     }).pipe(Effect.scoped))
 
   it.effect("a source that is away loses nothing, and is in order once it is back", () =>
