@@ -22,7 +22,8 @@ const abilities: Record<EngineName, ReadonlyArray<Ability>> = {
     "rank:lexical",
     "generate:extractive",
     "generate:openai",
-    "filter:metadata"
+    "filter:metadata",
+    "import:keepEmbeddings"
   ],
   vertex: [
     "vectorDb:managed",

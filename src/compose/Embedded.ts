@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { join } from "node:path"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import * as Embedded from "../engines/embedded/Embedded.ts"
@@ -78,7 +78,12 @@ export const embeddedServices = (
         concurrency
       }))
   )
-  const store = Embedded.layer({ dataDir, ...(options.memory === undefined ? {} : { memory: options.memory }) }).pipe(
+  const { keepEmbeddings } = pipeline.import
+  const store = Embedded.layer({
+    dataDir,
+    ...(options.memory === undefined ? {} : { memory: options.memory }),
+    ...(keepEmbeddings === undefined ? {} : { keepVectors: Duration.toMillis(keepEmbeddings) })
+  }).pipe(
     Layer.provide(LexicalRanker.layer())
   )
   const lock = options.writes === undefined

@@ -112,6 +112,14 @@ const errnoProblems: Record<string, StateError["problem"]> = {
   EEXIST: "readOnly"
 }
 
+/** What SQLite finds wrong with the structure of a database. */
+export const damagedDatabase = (path: string, found: string): StateError =>
+  new StateError({
+    problem: "damaged",
+    message: `${path} is damaged: ${found}`,
+    fix: "restore it from a backup, or move it away and run again to rebuild it; it was not changed"
+  })
+
 /** What a failure of SQLite or of the disk under it means to a person. */
 export const asStateError = (cause: unknown, path: string): StateError => {
   if (cause instanceof StateError) return cause

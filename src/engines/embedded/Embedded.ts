@@ -27,6 +27,8 @@ export interface EmbeddedOptions {
   readonly location?: string
   /** Bytes of the index that are kept in memory for searching. Default 256 MB. */
   readonly memory?: number
+  /** Milliseconds for which vectors that no file uses are kept, in case their texts come back. Default 24 hours. */
+  readonly keepVectors?: number
 }
 
 const defaultMemory = 256 * 1024 * 1024
@@ -50,7 +52,7 @@ export const layer = (
   ).pipe(
     Layer.provide(Layer.mergeAll(OperationRunner.layer(names), EmbeddingQueue.layer)),
     // The reader comes first: it makes the database, and says what is wrong with it.
-    Layer.provide(Writer.layer(options.dataDir)),
+    Layer.provide(Writer.layer(options.dataDir, options.keepVectors)),
     Layer.provide(Reader.layer(options.dataDir))
   )
 }

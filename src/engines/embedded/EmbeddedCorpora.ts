@@ -55,7 +55,7 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
           return yield* get(name)
         }),
         delete: Effect.fn("Corpora.delete")(function*(name, options) {
-          yield* writer.send("deleteCorpus", { name: yield* names.corpusId(name), force: options?.force ?? false })
+          yield* writer.send("deleteCorpus", { name: yield* names.corpusId(name), force: options?.force ?? false, at: yield* now })
         })
       })
     })

@@ -116,7 +116,7 @@ export const embeddedFiles = (
         }),
         delete: Effect.fn("Files.delete")(function*(name) {
           const { corpus, file } = yield* names.fileIds(name)
-          yield* writer.send("deleteFile", { corpus, name: file })
+          yield* writer.send("deleteFile", { corpus, name: file, at: yield* now })
         })
       })
     })

@@ -9,6 +9,8 @@ import type { Names } from "./Names.ts"
 import { IndexDamage } from "./search/CorpusIndex.ts"
 import { defaultAlpha } from "../../search/Fusion.ts"
 import { Search, type SearchRequest } from "./search/Search.ts"
+import { StoreDamage } from "./store/Checksum.ts"
+import { damageFix } from "./store/Commands.ts"
 import { Reader } from "./store/Reader.ts"
 import { Writer } from "./store/Writer.ts"
 
@@ -36,12 +38,20 @@ export const embeddedRetrieval = (
       const run = Effect.fnUntraced(function*(corpus: string, request: SearchRequest) {
         const once = reader.read(() => attempt(() => search.run(reader.corpusNow(corpus), request)))
         const found = yield* once
+        if (found instanceof StoreDamage) return yield* noted(found)
         if (!(found instanceof IndexDamage)) return found
         yield* writer.send("rebuildIndex", { corpus })
         const again = yield* once
+        if (again instanceof StoreDamage) return yield* noted(again)
         return again instanceof IndexDamage
           ? yield* new ServiceError({ code: "DATA_LOSS", message: `the index of corpus ${corpus} stays damaged: ${again.message}` })
           : again
+      })
+
+      /** The damage as an error. Its file is marked, so that the next run reads it again; a reader that may not write lets that be. */
+      const noted = Effect.fnUntraced(function*({ file, message }: StoreDamage) {
+        if (file !== undefined) yield* Effect.ignore(writer.send("noteDamage", { files: [file], what: message }))
+        return yield* new ServiceError({ code: "DATA_LOSS", message, fix: damageFix })
       })
 
       const retrieve = Effect.fn("Retrieval.retrieve")(function*(
@@ -85,11 +95,11 @@ export const embeddedRetrieval = (
     })
   )
 
-const attempt = <A>(body: () => A): A | IndexDamage => {
+const attempt = <A>(body: () => A): A | IndexDamage | StoreDamage => {
   try {
     return body()
   } catch (cause) {
-    if (cause instanceof IndexDamage) return cause
+    if (cause instanceof IndexDamage || cause instanceof StoreDamage) return cause
     throw cause
   }
 }

@@ -28,7 +28,7 @@ interface Abilities {
   /** The `rank` stage. */
   readonly rank: Ranking["_tag"]
   readonly generate: GeneratorSettings["_tag"]
-  readonly import: "resultSink" | "staging"
+  readonly import: "resultSink" | "staging" | "keepEmbeddings"
   readonly filter: "metadata"
 }
 type Family = keyof Abilities
@@ -105,7 +105,10 @@ const families: {
       openai: "way to generate through an OpenAI-protocol server"
     }
   },
-  import: { port: "ObjectStore", names: { resultSink: "result sink", staging: "staging bucket" } },
+  import: {
+    port: "ObjectStore",
+    names: { resultSink: "result sink", staging: "staging bucket", keepEmbeddings: "embeddings of its own to keep" }
+  },
   filter: { port: "Retrieval", names: { metadata: "metadata filter" } }
 }
 
@@ -149,6 +152,7 @@ export const fitness = (pipeline: Pipeline, capabilities: EngineCapabilities): R
     ...need("chunking", chunking.strategy, [...at("chunking"), "strategy"]),
     ...need("parsing", parsing._tag, at("parsing")),
     ...(imports.resultSink === undefined ? [] : need("import", "resultSink", [...at("import"), "resultSink"])),
+    ...(imports.keepEmbeddings === undefined ? [] : need("import", "keepEmbeddings", [...at("import"), "keepEmbeddings"])),
     ...stages.flatMap((stage, index) => [
       ...stageProblems(stage, [...at("stages"), index], vectorDb, need),
       ...regionProblems(stage, [...at("stages"), index], pipeline, engine)

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { defaultChunking } from "../../domain/Chunking.ts"
 import { Processor } from "./Names.ts"
 import { oneOf } from "./OneOf.ts"
-import { Amount, DeleteLimit } from "./Quantities.ts"
+import { Amount, DeleteLimit, DurationText } from "./Quantities.ts"
 import { earlyRule, integer, matches, positive, text, withDefault } from "./Rules.ts"
 
 /** Decodes to the domain's `Chunking`. */
@@ -87,6 +87,9 @@ export const ImportSettings = Schema.Struct({
     }),
     "continue"
   ),
+  keepEmbeddings: Schema.optionalKey(DurationText.pipe(Schema.annotateEncoded({
+    description: "How long an embedding that no file uses any more is kept, should its text come back; embedded engine only. Unset: 24h."
+  }))),
   concurrency: Schema.optionalKey(integer(1, 64).annotate({ description: "Files in work at the same time. Unset: the engine's own number." })),
   retries: withDefault(
     integer(0, 20).annotate({ description: "How often a call that may succeed later is tried again.", default: 5 }),

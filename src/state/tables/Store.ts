@@ -112,3 +112,20 @@ CREATE TABLE operations (
 
 /** JSON of a corpus's CorpusOptions. */
 export const corpusOptions = `ALTER TABLE corpora ADD COLUMN options TEXT;`
+
+/** Checksums (CRC-32, made and checked by Checksum.ts), which files are known to be damaged, and vectors by how long nobody has used them. */
+export const checksums = `
+ALTER TABLE corpora ADD COLUMN sum INTEGER;
+ALTER TABLE files ADD COLUMN sum INTEGER;
+ALTER TABLE chunk_pages ADD COLUMN sum INTEGER;
+ALTER TABLE embeddings ADD COLUMN sum INTEGER;
+ALTER TABLE segments ADD COLUMN sum INTEGER;
+ALTER TABLE segments ADD COLUMN first_terms INTEGER; -- CRC-32 of its posting pages' first terms, one after the other
+ALTER TABLE posting_pages ADD COLUMN sum INTEGER;
+ALTER TABLE tombstones ADD COLUMN sum INTEGER;
+CREATE TABLE damage (
+  file INTEGER PRIMARY KEY REFERENCES files (id) ON DELETE CASCADE,
+  what TEXT NOT NULL
+);
+CREATE INDEX embeddings_unused ON embeddings (added) WHERE uses = 0; -- added: of a vector without uses, since when
+`

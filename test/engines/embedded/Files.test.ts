@@ -105,6 +105,26 @@ describe("uploading", () => {
     }))
   })
 
+  for (const [keepVectors, again] of [[undefined, 0], [1, 2]] as const) {
+    it.live(`embeds ${again} texts that went and came back, where unused vectors are kept for ${keepVectors ?? "the default"} ms`, () => {
+      const embedder = new CountingEmbedder()
+      return Effect.scoped(Effect.gen(function*() {
+        const folder = yield* tempFolder
+        const run = <A, E>(body: Effect.Effect<A, E, Corpora | Files>) =>
+          Effect.provide(body, Embedded.layer({ dataDir: folder, ...(keepVectors === undefined ? {} : { keepVectors }) }).pipe(Layer.provide([embedder.layer, paragraphs])))
+        const corpus = yield* run(newCorpus)
+        yield* run(Effect.gen(function*() {
+          const files = yield* Files
+          const { file } = yield* files.upload(textFile(corpus, "a", "chapter 1\n\nchapter 2"))
+          yield* files.delete(file.name)
+          yield* Effect.sleep(5)
+        }))
+        const { embedded } = yield* run(Effect.flatMap(Files, (files) => files.upload(textFile(corpus, "b", "chapter 2\n\nchapter 1"))))
+        assert.strictEqual(embedded, again)
+      }))
+    })
+  }
+
   it.live("keeps what was embedded of a file that could not be finished", () => {
     const embedder = new CountingEmbedder()
     return withEngine(embedder, Effect.gen(function*() {

@@ -3,7 +3,9 @@ import type { Metadata, RagFileName } from "../../../domain/RagFile.ts"
 import type { Context } from "../../../domain/Retrieval.ts"
 import type { Names } from "../Names.ts"
 import { openPage, unpackChunk, type PackedChunk } from "../store/ChunkPage.ts"
-import { asBlob, metadataOfRow } from "../store/Rows.ts"
+import { checkedColumns, isIntact, StoreDamage } from "../store/Checksum.ts"
+import { textHash, unpackHashes } from "../store/Hash.ts"
+import { asBlob, metadataOfRow, type Row } from "../store/Rows.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 
 /** A chunk as it is read, and the row of its file. */
@@ -24,17 +26,19 @@ interface FileFacts {
 export class ChunkReader {
   readonly #page: StatementSync
   readonly #file: StatementSync
+  readonly #fileOf: StatementSync
   readonly #names: Names
   readonly #cache: ByteCache
 
   constructor(db: DatabaseSync, cache: ByteCache, names: Names) {
-    this.#page = db.prepare("SELECT first_chunk, file, body FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1")
-    this.#file = db.prepare("SELECT name, source_uri, display_name, metadata, title, author FROM files WHERE id = ?")
+    this.#page = db.prepare(`SELECT ${checkedColumns("chunk_pages")} FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1`)
+    this.#file = db.prepare(`SELECT ${checkedColumns("files")} FROM files WHERE id = ?`)
+    this.#fileOf = db.prepare("SELECT id, display_name FROM files WHERE first_chunk <= ? AND first_chunk + chunks > ?")
     this.#names = names
     this.#cache = cache
   }
 
-  /** `generation` is the corpus's: facts about files change with it, texts never. */
+  /** `generation` is the corpus's: facts about files change with it, texts never. @throws {StoreDamage} */
   context(corpus: string, generation: number, chunk: number): Omit<Context, "score"> {
     const { file: fileId, packed } = this.#cache.get(`c${chunk}`, () => this.#read(chunk), sizeOf)
     const { metadata, ...file } = this.#facts(corpus, generation, fileId)
@@ -46,21 +50,43 @@ export class ChunkReader {
   #read(chunk: number): FoundChunk {
     const row = this.#page.get(chunk)
     const first = Number(row?.["first_chunk"])
-    const file = Number(row?.["file"])
-    const page = openPage(asBlob(row?.["body"])).map((packed): FoundChunk => ({ file, packed }))
+    if (!isIntact("chunk_pages", row) || chunk >= first + Number(row["chunks"])) throw this.damaged(chunk, "text")
+    const file = Number(row["file"])
+    const page = this.#open(row, chunk).map((packed): FoundChunk => ({ file, packed }))
     page.forEach((neighbour, i) => {
       if (first + i !== chunk) this.#cache.put(`c${first + i}`, neighbour, sizeOf(neighbour))
     })
     const found = page[chunk - first]
-    if (found === undefined) throw new RangeError(`no chunk ${chunk}`)
+    if (found === undefined) throw this.damaged(chunk, "text")
     return found
+  }
+
+  #open(row: Row, chunk: number): ReadonlyArray<PackedChunk> {
+    try {
+      const page = openPage(asBlob(row["body"]))
+      if (row["sum"] !== null) return page
+      // Written before there were checksums: the hashes of its texts tell.
+      const hashes = unpackHashes(asBlob(row["hashes"]))
+      if (page.length === hashes.length && page.every(([text], i) => textHash(text) === hashes[i])) return page
+    } catch {
+      // Not what packChunks wrote.
+    }
+    throw this.damaged(chunk, "text")
+  }
+
+  /** What to throw where a chunk's text or vector is not as it was written: names its file. */
+  damaged(chunk: number, what: "text" | "vector"): StoreDamage {
+    const file = this.#fileOf.get(chunk, chunk)
+    const name = file === undefined ? `an unknown file (chunk ${chunk})` : String(file["display_name"])
+    return new StoreDamage(`a ${what} of ${name} is damaged in the database`, file === undefined ? undefined : Number(file["id"]))
   }
 
   #facts(corpus: string, generation: number, file: number): FileFacts {
     return this.#cache.get(
       `f${generation} ${file}`,
       () => {
-        const row = this.#file.get(file) ?? {}
+        const row = this.#file.get(file)
+        if (!isIntact("files", row)) throw new StoreDamage(`the record of ${String(row?.["display_name"] ?? `file ${file}`)} is damaged in the database`, file)
         return {
           file: this.#names.file(corpus, String(row["name"])),
           sourceUri: String(row["source_uri"]),

@@ -1,8 +1,10 @@
 import type { DatabaseSync } from "node:sqlite"
+import { crc32 } from "node:zlib"
 import { analysisVersion, type AnalyzerId } from "../../../search/analysis/Analyzer.ts"
 import { PostingPageReader } from "../store/PostingPages.ts"
 import { narrow, type Postings } from "../store/Postings.ts"
-import { asBlob } from "../store/Rows.ts"
+import { checkedColumns, isIntact } from "../store/Checksum.ts"
+import { asBlob, type Row } from "../store/Rows.ts"
 import { ordinalFrom, unpackSegmentBody, type SegmentBody } from "../store/SegmentBody.ts"
 import { lengthNorm } from "./Bm25.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
@@ -61,10 +63,11 @@ export class CorpusIndex {
   ) {
     this.generation = corpus.generation
     this.#cache = cache
-    this.#page = db.prepare("SELECT body FROM posting_pages WHERE id = ?")
-    const rows = db.prepare("SELECT id, first_page, pages, analysis, analyzers FROM segments WHERE corpus = ? ORDER BY first_chunk").all(corpus.id)
+    this.#page = db.prepare(`SELECT ${checkedColumns("posting_pages")} FROM posting_pages WHERE id = ?`)
+    const rows = db.prepare(`SELECT ${checkedColumns("segments")} FROM segments WHERE corpus = ? ORDER BY first_chunk`).iterate(corpus.id)
     const known = new Map(previous?.segments.map((segment) => [segment.id, segment]))
-    const tombstones = db.prepare("SELECT first_chunk, chunks FROM tombstones WHERE corpus = ? ORDER BY first_chunk").all(corpus.id)
+    const tombstones = db.prepare(`SELECT ${checkedColumns("tombstones")} FROM tombstones WHERE corpus = ? ORDER BY first_chunk`).all(corpus.id)
+    if (!tombstones.every((row) => isIntact("tombstones", row))) throw new IndexDamage("its list of deleted chunks")
     const segments: Array<Segment> = []
     const analyzers = new Set<AnalyzerId>()
     const live: Array<Uint8Array> = []
@@ -72,9 +75,10 @@ export class CorpusIndex {
     for (const row of rows) {
       if (row["analysis"] !== analysisVersion) throw new IndexDamage("made by another version of the analysis")
       const id = Number(row["id"])
+      if (!isIntact("segments", row) || row["corpus"] !== corpus.id) throw new IndexDamage(`segment ${id}`)
       // Written by SegmentTable from AnalyzerIds.
       for (const analyzer of JSON.parse(String(row["analyzers"])) as ReadonlyArray<AnalyzerId>) analyzers.add(analyzer)
-      const body = known.get(id) ?? readSegment(db, id, Number(row["first_page"]), Number(row["pages"]))
+      const body = known.get(id) ?? readSegment(db, row)
       const mask = liveMask(body.chunks, tombstones)
       const { chunks, embeddings, firstPage, firstTerms, lengths } = body
       segments.push({ id, chunks, lengths, embeddings, firstPage, firstTerms, offset, dead: mask.dead })
@@ -167,7 +171,8 @@ export class CorpusIndex {
   }
 
   #openPage(segment: Segment, page: number): PostingPageReader {
-    const reader = PostingPageReader.open(asBlob(this.#page.get(segment.firstPage + page)?.["body"]))
+    const row = this.#page.get(segment.firstPage + page)
+    const reader = isIntact("posting_pages", row) ? PostingPageReader.open(asBlob(row["body"])) : undefined
     if (reader === undefined) throw new IndexDamage(`page ${page} of segment ${segment.id}`)
     return reader
   }
@@ -198,18 +203,18 @@ export class CorpusIndex {
   }
 }
 
-const readSegment = (
-  db: DatabaseSync,
-  id: number,
-  firstPage: number,
-  pages: number
-): SegmentBody & Pick<Segment, "firstPage" | "firstTerms"> => {
-  const body = unpackSegmentBody(asBlob(db.prepare("SELECT body FROM segments WHERE id = ?").get(id)?.["body"]))
+const readSegment = (db: DatabaseSync, row: Row): SegmentBody & Pick<Segment, "firstPage" | "firstTerms"> => {
+  const id = Number(row["id"])
+  const firstPage = Number(row["first_page"])
+  const pages = Number(row["pages"])
+  const body = unpackSegmentBody(asBlob(row["body"]))
   if (body === undefined) throw new IndexDamage(`segment ${id}`)
   const firstTerms = db.prepare("SELECT first_term FROM posting_pages WHERE id >= ? AND id < ? ORDER BY id")
     .all(firstPage, firstPage + pages)
     .map((row) => asBlob(row["first_term"]))
   if (firstTerms.length !== pages) throw new IndexDamage(`${firstTerms.length} of ${pages} pages of segment ${id}`)
+  const sum = row["first_terms"]
+  if (sum !== null && sum !== firstTerms.reduce((sum, term) => crc32(term, sum), 0)) throw new IndexDamage(`first terms of segment ${id}`)
   return { ...body, firstPage, firstTerms }
 }
 

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { checkedColumns, isIntact } from "../store/Checksum.ts"
 import { asBlob, type Row } from "../store/Rows.ts"
 import { unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
@@ -28,10 +29,13 @@ export class DenseScan {
   readonly #vector: StatementSync
   readonly #vectors: StatementSync
   readonly #cache: ByteCache
+  readonly #damaged: (chunk: number) => Error
 
-  constructor(db: DatabaseSync, cache: ByteCache) {
-    this.#vector = db.prepare("SELECT id, vector FROM embeddings WHERE id = ?")
-    this.#vectors = db.prepare("SELECT id, vector FROM embeddings WHERE id BETWEEN ? AND ? ORDER BY id")
+  /** `damaged` makes what is thrown where a live chunk's vector is missing or not as it was written. */
+  constructor(db: DatabaseSync, cache: ByteCache, damaged: (chunk: number) => Error) {
+    this.#damaged = damaged
+    this.#vector = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE id = ?`)
+    this.#vectors = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE id BETWEEN ? AND ? ORDER BY id`)
     this.#cache = cache
   }
 
@@ -42,22 +46,22 @@ export class DenseScan {
     if (components.length === 0) return out
     for (const segment of index.segments) {
       for (let first = 0; first < segment.chunks.length; first += blockChunks) {
-        const block = this.#block(segment, first, query.length)
+        const block = this.#block(index, segment, first, query.length)
         addColumns(out.subarray(segment.offset + first, segment.offset + first + block.count), block, query, components)
       }
     }
     return out
   }
 
-  #block(segment: Segment, first: number, dimensions: number): Block {
+  #block(index: CorpusIndex, segment: Segment, first: number, dimensions: number): Block {
     return this.#cache.get(
       `v${segment.id} ${first}`,
-      () => this.#read(segment, first, dimensions),
+      () => this.#read(index, segment, first, dimensions),
       (block) => block.columns.byteLength + block.inverseNorms.byteLength
     )
   }
 
-  #read(segment: Segment, first: number, dimensions: number): Block {
+  #read(index: CorpusIndex, segment: Segment, first: number, dimensions: number): Block {
     const count = Math.min(blockChunks, segment.chunks.length - first)
     const stride = count + padding
     const columns = new Int8Array(dimensions * stride)
@@ -66,17 +70,23 @@ export class DenseScan {
     // Chunks by their vectors' ids: each vector is read once, and most lie side by side.
     const order = Array.from(embeddings.keys()).sort((a, b) => (embeddings[a] as number) - (embeddings[b] as number))
     let next = 0
+    // A dead chunk's vector may be gone already: it counts as zero.
+    const missing = (place: number): void => {
+      const chunk = first + (order[place] as number)
+      if (index.live[segment.offset + chunk] === 1) throw this.#damaged(segment.chunks[chunk] as number)
+    }
     for (const row of this.#rows(order.map((i) => embeddings[i] as number))) {
       const id = Number(row["id"])
+      while ((embeddings[order[next] as number] as number) < id) missing(next++)
+      if (embeddings[order[next] as number] === id && !isIntact("embeddings", row)) missing(next)
       const packed = asBlob(row["vector"])
-      // A dead chunk's vector may be gone already: it counts as zero.
-      while ((embeddings[order[next] as number] as number) < id) next++
       for (; embeddings[order[next] as number] === id; next++) {
         const chunk = order[next] as number
         const squares = unpackVector(packed, dimensions, columns, chunk, stride)
         inverseNorms[chunk] = squares === 0 ? 0 : 1 / Math.sqrt(squares)
       }
     }
+    while (next < order.length) missing(next++)
     return { columns, stride, count, inverseNorms }
   }
 

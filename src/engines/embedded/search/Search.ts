@@ -44,13 +44,14 @@ export class Search {
     this.#indexMemory = memory / 4
     this.#cache = new ByteCache(memory - this.#indexMemory)
     this.#chunks = new ChunkReader(db, this.#cache, names)
-    this.#dense = new DenseScan(db, this.#cache)
+    this.#dense = new DenseScan(db, this.#cache, (chunk) => this.#chunks.damaged(chunk, "vector"))
   }
 
   /**
    * The best contexts, best first, ties by chunk number.
    *
-   * @throws {IndexDamage}
+   * @throws {IndexDamage} where the index is damaged, which can be rebuilt
+   * @throws {StoreDamage} where a text, a vector or a file's record is
    */
   run(corpus: CorpusRow, request: SearchRequest): ReadonlyArray<Context> {
     const index = this.#index(corpus)

@@ -67,7 +67,7 @@ export interface Commands {
     }
     readonly out: void
   }
-  readonly deleteCorpus: { readonly in: { readonly name: string; readonly force: boolean }; readonly out: void }
+  readonly deleteCorpus: { readonly in: { readonly name: string; readonly force: boolean; readonly at: number }; readonly out: void }
   /** Keeps vectors before the file that needs them is committed, so that a crash costs no embedding twice. */
   readonly putVectors: {
     readonly in: {
@@ -86,7 +86,9 @@ export interface Commands {
     readonly in: { readonly corpus: string; readonly name: string; readonly patch: FilePatch; readonly at: number }
     readonly out: void
   }
-  readonly deleteFile: { readonly in: { readonly corpus: string; readonly name: string }; readonly out: void }
+  readonly deleteFile: { readonly in: { readonly corpus: string; readonly name: string; readonly at: number }; readonly out: void }
+  /** Remembers files as damaged, by row: listings say so, and the next run reads them again. */
+  readonly noteDamage: { readonly in: { readonly files: ReadonlyArray<number>; readonly what: string }; readonly out: void }
   /** Builds the whole sparse index of a corpus again from its chunks. */
   readonly rebuildIndex: { readonly in: { readonly corpus: string }; readonly out: void }
   readonly writeLedger: { readonly in: { readonly scope: string; readonly change: LedgerChange }; readonly out: void }
@@ -100,6 +102,13 @@ export interface Commands {
   }
   readonly cancelOperation: { readonly in: { readonly name: string; readonly at: number }; readonly out: void }
   readonly deleteOperation: { readonly in: { readonly name: string }; readonly out: void }
+}
+
+/** What the writer's thread is started with. */
+export interface WriterData {
+  readonly dataDir: string
+  /** Milliseconds for which vectors that no file uses are kept; absent: 24 hours. */
+  readonly keepVectors: number | undefined
 }
 
 export type CommandKind = keyof Commands
@@ -129,5 +138,11 @@ export class Refusal extends Error {
     this.fix = fix
   }
 }
+
+export const refuseDamaged = (what: string): Refusal =>
+  new Refusal("DATA_LOSS", `${what} is damaged in the database; nothing was written`, damageFix)
+
+/** What a person can do about damage that the structure of the database does not show. */
+export const damageFix = "run the pipeline again: what is damaged is read again from its source; `sluice doctor` says what is"
 
 export const refuseMissing = (what: string, name: string): Refusal => new Refusal("NOT_FOUND", `${what} ${name} was not found`)

@@ -1,16 +1,17 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { asStateError, transaction } from "../../../state/Database.ts"
+import { StateError } from "../../../domain/Errors.ts"
+import { asStateError, damagedDatabase, transaction } from "../../../state/Database.ts"
 import { LedgerTable } from "../../../state/LedgerTable.ts"
 import type { CommandKind, CommandMessage, Commands, ErrorMessage, ReplyMessage } from "./Commands.ts"
-import { Refusal, refuseMissing } from "./Commands.ts"
+import { Refusal, refuseDamaged, refuseMissing } from "./Commands.ts"
 import { CorpusTable } from "./CorpusTable.ts"
 import { FileTable } from "./FileTable.ts"
 import { Index } from "./Index.ts"
 import { OperationTable } from "./OperationTable.ts"
-import { SegmentDamage } from "./SegmentMerger.ts"
+import { SegmentDamage } from "./SegmentTable.ts"
 
-/** Microseconds for which vectors that no file came to use are kept: a run that died may be run again. */
-const unusedVectorLife = 24 * 3600 * 1e6
+/** Milliseconds for which vectors that no file uses are kept, unless it is said otherwise. */
+const defaultKeepVectors = 24 * 3600 * 1_000
 
 /** Commits to a corpus after which its segments are merged though more writes wait: what a query reads stays bounded. */
 const mergeEvery = 128
@@ -39,9 +40,14 @@ export class Committer {
   readonly #release: StatementSync
   /** Corpora that changed since their segments were last looked at, and how many commits ago that was. */
   readonly #unmerged = new Map<number, number>()
+  readonly #keepVectors: number
+  /** Why nothing is written any more. */
+  #damaged: StateError | undefined
 
-  constructor(db: DatabaseSync, path: string) {
+  /** `keepVectors`: milliseconds for which vectors that no file uses are kept. */
+  constructor(db: DatabaseSync, path: string, keepVectors = defaultKeepVectors) {
     this.#db = db
+    this.#keepVectors = keepVectors
     this.#path = path
     this.#corpora = new CorpusTable(db)
     this.#files = new FileTable(db)
@@ -60,6 +66,7 @@ export class Committer {
       putFile: (payload) => this.#putFile(payload),
       updateFile: (payload) => this.#patchFile(payload),
       deleteFile: (payload) => this.#deleteFile(payload),
+      noteDamage: (payload) => this.#noteDamage(payload),
       rebuildIndex: ({ corpus }) => this.#rebuild(this.#corpora.find(corpus).id),
       writeLedger: ({ change, scope }) => this.#ledger.write(scope, change),
       createOperation: (payload) => this.#operations.insert(payload),
@@ -72,20 +79,30 @@ export class Committer {
   /** Applies a group of commands, in order, and says how each ended. */
   commit(group: ReadonlyArray<CommandMessage>): ReadonlyArray<ReplyMessage> {
     try {
+      if (this.#damaged !== undefined) throw this.#damaged
       return transaction(this.#db, () => {
+        this.#files.begin()
         const replies = group.map((message) => this.#apply(message))
         for (const corpus of this.#index.flush()) this.#unmerged.set(corpus, (this.#unmerged.get(corpus) ?? 0) + 1)
+        this.#seal()
         return replies
       })
     } catch (cause) {
       this.#index.discard()
+      this.#corpora.discard()
       const error = this.#errorMessage(cause)
       return group.map(({ id }) => ({ id, ok: false, error }))
     }
   }
 
+  #seal(): void {
+    this.#files.seal()
+    this.#corpora.seal()
+  }
+
   /** One merge, in a transaction of its own. True where there may be more to do. */
   merge(pace: keyof typeof mergeRatio): boolean {
+    if (this.#damaged !== undefined) return false
     for (const [corpus, commits] of this.#unmerged) {
       if (pace === "busy" && commits < mergeEvery) continue
       if (this.#mergeOnce(corpus, mergeRatio[pace])) return true
@@ -99,24 +116,57 @@ export class Committer {
     try {
       return transaction(this.#db, () => {
         const merged = this.#index.merge(corpus, ratio)
-        if (merged) this.#corpora.bump(corpus)
+        if (merged) this.#corpora.count(corpus, 0, 0)
+        this.#seal()
         return merged
       })
     } catch (cause) {
-      if (!(cause instanceof SegmentDamage)) throw cause
-      transaction(this.#db, () => this.#rebuild(corpus))
+      if (!(cause instanceof SegmentDamage)) throw this.#noted(cause)
+      transaction(this.#db, () => {
+        this.#files.begin()
+        this.#rebuild(corpus)
+        this.#seal()
+      })
       return true
     }
   }
 
+  /** @throws {StateError} where not only the index is damaged */
   #rebuild(corpus: number): void {
+    this.#checkStructure()
     this.#index.rebuild(corpus, this.#files.rebuildable(corpus, this.#corpora.embedder(corpus)))
-    this.#corpora.bump(corpus)
+    this.#corpora.count(corpus, 0, 0)
   }
 
-  /** Drops what earlier processes left behind. */
-  tidy(now: number): void {
-    transaction(this.#db, () => this.#files.sweep(now, unusedVectorLife))
+  /** Reads every page of the database: whoever repairs must know that only rows are damaged, and not what holds them. */
+  #checkStructure(): void {
+    const found = this.#db.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]
+    if (found !== "ok") throw this.#noted(damagedDatabase(this.#path, String(found)))
+  }
+
+  /** An error that says that the database is damaged ends all writing to it. */
+  #noted(cause: unknown): unknown {
+    const error = asStateError(cause, this.#path)
+    if (error.problem === "damaged") this.#damaged = error
+    return cause
+  }
+
+  /** Drops some vectors that have not been used for long, in a transaction of its own. True where there may be more. */
+  collect(now: number): boolean {
+    const since = now - this.#keepVectors * 1_000
+    if (this.#damaged !== undefined || !this.#files.hasUnused(since)) return false
+    transaction(this.#db, () => this.#files.collect(since))
+    return true
+  }
+
+  #noteDamage({ files, what }: Commands["noteDamage"]["in"]): void {
+    for (const file of files) {
+      this.#files.note(file, what)
+      const corpus = this.#corpora.ofFile(file)
+      if (corpus === undefined) continue
+      this.#files.dropDamagedVectors(file, corpus.embedder)
+      this.#corpora.count(corpus.id, 0, 0)
+    }
   }
 
   #apply(message: CommandMessage): ReplyMessage {
@@ -126,7 +176,8 @@ export class Committer {
       this.#release.run()
       return { id: message.id, ok: true, value }
     } catch (cause) {
-      if (!(cause instanceof Refusal || cause instanceof Missing)) throw cause
+      // What the database or the disk says concerns every command; all else is this one's own fault.
+      if (cause instanceof StateError || (cause instanceof Error && "errcode" in cause)) throw this.#noted(cause)
       this.#db.exec("ROLLBACK TO command; RELEASE command")
       return cause instanceof Missing
         ? { id: message.id, ok: true, value: { missing: cause.hashes } satisfies Commands["putFile"]["out"] }
@@ -138,12 +189,12 @@ export class Committer {
     return this.#handlers[message.kind](message.payload)
   }
 
-  #deleteCorpus({ force, name }: Commands["deleteCorpus"]["in"]): void {
+  #deleteCorpus({ at, force, name }: Commands["deleteCorpus"]["in"]): void {
     const corpus = this.#corpora.find(name)
     if (corpus.files > 0 && !force) {
       throw new Refusal("FAILED_PRECONDITION", `corpus ${name} still has ${corpus.files} files`, "delete them first, or force the deletion (--force, force=true)")
     }
-    this.#files.deleteAll(corpus.id, corpus.embedder)
+    this.#files.deleteAll(corpus.id, corpus.embedder, at)
     this.#index.drop(corpus.id)
     this.#corpora.delete(corpus.id)
     this.#unmerged.delete(corpus.id)
@@ -156,12 +207,11 @@ export class Committer {
     // Gone already is as good: what counts is that readers do not see both.
     const old = replaces === undefined ? undefined : this.#files.find(corpus.id, replaces)
     if (old !== undefined) {
-      this.#files.delete(corpus.embedder, old)
+      this.#files.delete(corpus.embedder, old, at)
       this.#index.remove(corpus.id, old.firstChunk, old.chunks)
     }
     this.#corpora.count(corpus.id, old === undefined ? 1 : 0, file.chunks.length - (old?.chunks ?? 0))
     this.#index.add(corpus.id, written.indexed, file.language)
-    this.#corpora.bump(corpus.id)
     return { file: written.file }
   }
 
@@ -169,23 +219,27 @@ export class Committer {
     const corpus = this.#corpora.find(name)
     const file = this.#files.find(corpus.id, fileName)
     if (file === undefined) throw refuseMissing("file", fileName)
+    if (!file.intact) throw refuseDamaged(`the record of file ${fileName}`)
     this.#files.update(file.id, patch, at)
-    this.#corpora.bump(corpus.id)
+    this.#corpora.count(corpus.id, 0, 0)
   }
 
-  #deleteFile({ corpus: name, name: fileName }: Commands["deleteFile"]["in"]): void {
+  #deleteFile({ at, corpus: name, name: fileName }: Commands["deleteFile"]["in"]): void {
     const corpus = this.#corpora.find(name)
     const file = this.#files.find(corpus.id, fileName)
     if (file === undefined) throw refuseMissing("file", fileName)
-    this.#files.delete(corpus.embedder, file)
+    this.#files.delete(corpus.embedder, file, at)
     this.#index.remove(corpus.id, file.firstChunk, file.chunks)
     this.#corpora.count(corpus.id, -1, -file.chunks)
-    this.#corpora.bump(corpus.id)
   }
 
   #errorMessage(cause: unknown): ErrorMessage {
     if (cause instanceof Refusal) {
       return { _tag: "ServiceError", code: cause.code, message: cause.message, ...(cause.fix === undefined ? {} : { fix: cause.fix }) }
+    }
+    if (!(cause instanceof StateError) && !(cause instanceof Error && "errcode" in cause)) {
+      // Words of ours or of a library's, about a text that stays out of messages.
+      return { _tag: "ServiceError", code: "INTERNAL", message: `the store could not take it: ${cause instanceof Error ? cause.name : "unknown"}` }
     }
     const { fix, message, problem } = asStateError(cause, this.#path)
     return { _tag: "StateError", problem, message, fix }

@@ -1,16 +1,26 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { FilePatch } from "../../../domain/RagFile.ts"
 import { chunkPages, packChunks, unpackChunks } from "./ChunkPage.ts"
-import type { NewFile } from "./Commands.ts"
+import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
+import { type NewFile, refuseDamaged, type Refusal } from "./Commands.ts"
 import { fromHex, packHashes, unpackHashes } from "./Hash.ts"
 import type { IndexedChunk, RebuildFile } from "./Index.ts"
 import { asBlob, asJson, type Row } from "./Rows.ts"
+
+/** Embeddings dropped in one transaction. */
+const collectStep = 2_000
+
+const refuse = (refusal: Refusal): never => {
+  throw refusal
+}
 
 /** What the writer needs to know of a stored file. */
 export interface StoredFile {
   readonly id: number
   readonly firstChunk: number
   readonly chunks: number
+  /** Its row is as it was written; otherwise only its chunks are known. */
+  readonly intact: boolean
 }
 
 /** The rows of files, their chunks and the embeddings these share, for the writer. */
@@ -24,23 +34,35 @@ export class FileTable {
   readonly #pages: StatementSync
   readonly #deletePages: StatementSync
   readonly #use: StatementSync
-  readonly #deleteLastUse: StatementSync
   readonly #disuse: StatementSync
+  readonly #keepVector: StatementSync
   readonly #putVector: StatementSync
-  readonly #sweep: StatementSync
-  readonly #swept: StatementSync
+  readonly #dropVector: StatementSync
+  readonly #anyUnused: StatementSync
+  readonly #collect: StatementSync
   readonly #files: StatementSync
   readonly #embedding: StatementSync
+  readonly #lastFile: StatementSync
+  readonly #lastEmbedding: StatementSync
+  readonly #row: StatementSync
+  readonly #seal: StatementSync
+  readonly #pagesOf: StatementSync
+  readonly #note: StatementSync
+  /** The next row of `files` and of `embeddings`, once the transaction at hand has asked: checksums are of rows with their ids. */
+  #nextFile: number | undefined
+  #nextEmbedding: number | undefined
+  /** Files whose rows changed and have not got their new sums yet. */
+  readonly #unsealed = new Set<number>()
 
   constructor(db: DatabaseSync) {
     this.#take = db.prepare("UPDATE counters SET value = value + ? WHERE name = 'chunk' RETURNING value")
     this.#insertFile = db.prepare(
-      `INSERT INTO files (corpus, name, display_name, description, source_uri, size_bytes, marker, metadata, permissions,
-        first_chunk, chunks, tokens, pages, language, title, author, created, updated)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`
+      `INSERT INTO files (id, corpus, name, display_name, description, source_uri, size_bytes, marker, metadata, permissions,
+        first_chunk, chunks, tokens, pages, language, title, author, created, updated, sum)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
     )
-    this.#insertPage = db.prepare("INSERT INTO chunk_pages (first_chunk, file, chunks, hashes, body) VALUES (?, ?, ?, ?, ?)")
-    this.#find = db.prepare("SELECT id, first_chunk, chunks FROM files WHERE corpus = ? AND name = ?")
+    this.#insertPage = db.prepare("INSERT INTO chunk_pages (first_chunk, file, chunks, hashes, body, sum) VALUES (?, ?, ?, ?, ?, ?)")
+    this.#find = db.prepare(`SELECT ${checkedColumns("files")} FROM files WHERE corpus = ? AND name = ?`)
     this.#update = db.prepare(
       `UPDATE files SET display_name = coalesce(?, display_name), description = coalesce(?, description),
         source_uri = coalesce(?, source_uri), marker = coalesce(?, marker), metadata = coalesce(?, metadata),
@@ -48,19 +70,34 @@ export class FileTable {
     )
     this.#deleteFile = db.prepare("DELETE FROM files WHERE id = ?")
     this.#pages = db.prepare(
-      "SELECT first_chunk, hashes, body FROM chunk_pages WHERE first_chunk >= ? AND first_chunk < ? ORDER BY first_chunk"
+      `SELECT ${checkedColumns("chunk_pages")} FROM chunk_pages WHERE first_chunk >= ? AND first_chunk < ? ORDER BY first_chunk`
     )
     this.#deletePages = db.prepare("DELETE FROM chunk_pages WHERE first_chunk >= ? AND first_chunk < ?")
     this.#use = db.prepare("UPDATE embeddings SET uses = uses + 1 WHERE hash = ? AND embedder = ? RETURNING id")
-    this.#deleteLastUse = db.prepare("DELETE FROM embeddings WHERE hash = ? AND embedder = ? AND uses <= 1")
-    this.#disuse = db.prepare("UPDATE embeddings SET uses = uses - 1 WHERE hash = ? AND embedder = ?")
-    this.#putVector = db.prepare(
-      "INSERT INTO embeddings (embedder, hash, uses, added, vector) VALUES (?, ?, 0, ?, ?) ON CONFLICT (hash, embedder) DO NOTHING"
+    this.#disuse = db.prepare("UPDATE embeddings SET uses = uses - 1, added = ? WHERE hash = ? AND embedder = ? AND uses > 0")
+    // One that nobody uses yet was about to be: it is as good as new.
+    this.#keepVector = db.prepare("UPDATE embeddings SET added = max(added, ?) WHERE hash = ? AND embedder = ?")
+    this.#putVector = db.prepare("INSERT INTO embeddings (id, embedder, hash, uses, added, vector, sum) VALUES (?, ?, ?, 0, ?, ?, ?)")
+    this.#dropVector = db.prepare("DELETE FROM embeddings WHERE id = ?")
+    this.#anyUnused = db.prepare("SELECT 1 FROM embeddings WHERE uses = 0 AND added < ? LIMIT 1")
+    this.#collect = db.prepare(
+      `DELETE FROM embeddings WHERE id IN (SELECT id FROM embeddings WHERE uses = 0 AND added < ? LIMIT ${collectStep})`
     )
-    this.#sweep = db.prepare("DELETE FROM embeddings WHERE uses = 0 AND added < ?")
-    this.#swept = db.prepare("UPDATE counters SET value = ? WHERE name = 'sweep' AND value < ?")
-    this.#files = db.prepare("SELECT id, first_chunk, chunks, language FROM files WHERE corpus = ? ORDER BY first_chunk")
-    this.#embedding = db.prepare("SELECT id FROM embeddings WHERE hash = ? AND embedder = ?")
+    this.#files = db.prepare(`SELECT ${checkedColumns("files")} FROM files WHERE corpus = ? ORDER BY first_chunk`)
+    this.#embedding = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE hash = ? AND embedder = ?`)
+    this.#lastFile = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'files'")
+    this.#lastEmbedding = db.prepare("SELECT max(id) AS id FROM embeddings")
+    this.#row = db.prepare("SELECT * FROM files WHERE id = ?")
+    this.#seal = db.prepare("UPDATE files SET sum = ? WHERE id = ?")
+    this.#pagesOf = db.prepare(`SELECT ${checkedColumns("chunk_pages")} FROM chunk_pages WHERE file = ? ORDER BY first_chunk`)
+    this.#note = db.prepare("INSERT INTO damage (file, what) SELECT id, ? FROM files WHERE id = ? ON CONFLICT (file) DO UPDATE SET what = excluded.what")
+  }
+
+  /** The first thing a transaction does. */
+  begin(): void {
+    this.#nextFile = undefined
+    this.#nextEmbedding = undefined
+    this.#unsealed.clear()
   }
 
   /**
@@ -82,39 +119,65 @@ export class FileTable {
       return { number: first + i, embedding: Number(row?.["id"]), text: chunk.text, headings: chunk.headings }
     })
     if (missing.length > 0) return { missing }
-    const row = this.#insertFile.get(
+    this.#nextFile ??= Number(this.#lastFile.get()?.["seq"] ?? 0) + 1
+    const id = this.#nextFile++
+    const columns = {
+      id,
       corpus,
-      file.name,
-      file.displayName,
-      file.description ?? null,
-      file.sourceUri,
-      file.sizeBytes,
-      asJson(file.marker),
-      asJson(file.metadata),
-      asJson(file.permissions),
-      first,
-      count,
-      file.tokens,
-      file.pages ?? null,
-      file.language ?? null,
-      file.title ?? null,
-      file.author ?? null,
-      at,
-      at
-    ) ?? {}
-    const id = Number(row["id"])
+      name: file.name,
+      display_name: file.displayName,
+      description: file.description ?? null,
+      source_uri: file.sourceUri,
+      size_bytes: file.sizeBytes,
+      marker: asJson(file.marker),
+      metadata: asJson(file.metadata),
+      permissions: asJson(file.permissions),
+      first_chunk: first,
+      chunks: count,
+      tokens: file.tokens,
+      pages: file.pages ?? null,
+      language: file.language ?? null,
+      title: file.title ?? null,
+      author: file.author ?? null,
+      created: at,
+      updated: at
+    }
+    const row = { ...columns, sum: sumOf("files", columns) }
+    this.#insertFile.run(...Object.values(row))
     for (const page of chunkPages(file.chunks)) {
-      const hashes = packHashes(page.chunks.map((chunk) => chunk.hash))
-      this.#insertPage.run(first + page.first, id, page.chunks.length, hashes, packChunks(page.chunks))
+      const chunkPage = {
+        first_chunk: first + page.first,
+        file: id,
+        chunks: page.chunks.length,
+        hashes: packHashes(page.chunks.map((chunk) => chunk.hash)),
+        body: packChunks(page.chunks)
+      }
+      this.#insertPage.run(...Object.values(chunkPage), sumOf("chunk_pages", chunkPage))
     }
     return { file: row, indexed }
   }
 
+  /** @throws {Refusal} DATA_LOSS where neither its row nor its chunks say reliably which chunks are its own */
   find(corpus: number, name: string): StoredFile | undefined {
     const row = this.#find.get(corpus, name)
-    return row === undefined
-      ? undefined
-      : { id: Number(row["id"]), firstChunk: Number(row["first_chunk"]), chunks: Number(row["chunks"]) }
+    if (row === undefined) return undefined
+    const id = Number(row["id"])
+    if (this.#unsealed.has(id) || isIntact("files", row)) {
+      return { id, firstChunk: Number(row["first_chunk"]), chunks: Number(row["chunks"]), intact: true }
+    }
+    return this.#spanOf(id) ?? refuse(refuseDamaged(`the record of file ${name}`))
+  }
+
+  /** Which chunks a file has, by its pages alone: they must be intact and follow one another. */
+  #spanOf(id: number): StoredFile | undefined {
+    const pages = this.#pagesOf.all(id)
+    const firstChunk = Number(pages[0]?.["first_chunk"] ?? 0)
+    let end = firstChunk
+    for (const page of pages) {
+      if (!isIntact("chunk_pages", page) || page["first_chunk"] !== end) return undefined
+      end += Number(page["chunks"])
+    }
+    return pages.length === 0 ? undefined : { id, firstChunk, chunks: end - firstChunk, intact: false }
   }
 
   /** Changes what the patch names. */
@@ -129,43 +192,82 @@ export class FileTable {
       at,
       file
     )
+    this.#unsealed.add(file)
   }
 
-  /** Deletes a file with its chunks, and the embeddings nobody else uses. */
-  delete(embedder: string, file: StoredFile): void {
+  /** Gives every row that was changed its new sum; the last thing a transaction does. */
+  seal(): void {
+    for (const id of this.#unsealed) {
+      const row = this.#row.get(id)
+      if (row !== undefined) this.#seal.run(sumOf("files", row), id)
+    }
+    this.#unsealed.clear()
+  }
+
+  /** Remembers a file as damaged, until it is put again or deleted. */
+  note(file: number, what: string): void {
+    this.#note.run(what, file)
+  }
+
+  /** Deletes a file with its chunks. Embeddings that nobody uses any more stay, for {@link collect}. */
+  delete(embedder: string, file: StoredFile, at: number): void {
     const end = file.firstChunk + file.chunks
     for (const row of this.#pages.all(file.firstChunk, end)) {
-      for (const hash of unpackHashes(asBlob(row["hashes"]))) {
-        if (this.#deleteLastUse.run(fromHex(hash), embedder).changes === 0) this.#disuse.run(fromHex(hash), embedder)
-      }
+      // Hashes that may be wrong are let be: a vector that is kept for nothing costs less than one that is missing.
+      if (!isIntact("chunk_pages", row)) continue
+      for (const hash of unpackHashes(asBlob(row["hashes"]))) this.#disuse.run(at, fromHex(hash), embedder)
     }
     this.#deletePages.run(file.firstChunk, end)
     this.#deleteFile.run(file.id)
   }
 
   putVector(embedder: string, hash: string, vector: Uint8Array, at: number): void {
-    this.#putVector.run(embedder, fromHex(hash), at, vector)
+    const key = fromHex(hash)
+    if (this.#keepVector.run(at, key, embedder).changes > 0) return
+    this.#nextEmbedding ??= Number(this.#lastEmbedding.get()?.["id"] ?? 0) + 1
+    const id = this.#nextEmbedding++
+    this.#putVector.run(id, embedder, key, at, vector, sumOf("embeddings", { id, embedder, hash: key, vector }))
   }
 
-  /** Once in `life`, drops embeddings that were paid for longer than `life` ago and that no file came to use. */
-  sweep(now: number, life: number): void {
-    if (this.#swept.run(now, now - life).changes > 0) this.#sweep.run(now - life)
+  /** Whether some embedding has had no use since before `since`. */
+  hasUnused(since: number): boolean {
+    return this.#anyUnused.get(since) !== undefined
   }
 
-  /** Deletes every file of a corpus. */
-  deleteAll(corpus: number, embedder: string): void {
-    for (const row of this.#files.all(corpus)) {
-      this.delete(embedder, { id: Number(row["id"]), firstChunk: Number(row["first_chunk"]), chunks: Number(row["chunks"]) })
+  /** Drops some of the embeddings that have had no use since before `since`. */
+  collect(since: number): void {
+    this.#collect.run(since)
+  }
+
+  /** Drops vectors of a file that are not as they were written; the next run embeds their texts again. */
+  dropDamagedVectors(file: number, embedder: string): void {
+    for (const page of this.#pagesOf.all(file)) {
+      if (!isIntact("chunk_pages", page)) continue
+      for (const hash of unpackHashes(asBlob(page["hashes"]))) {
+        const row = this.#embedding.get(fromHex(hash), embedder)
+        if (row !== undefined && !isIntact("embeddings", row)) this.#dropVector.run(Number(row["id"]))
+      }
     }
   }
 
-  /** Every file's chunks, in order of their numbers. */
-  *rebuildable(corpus: number, embedder: string): Generator<RebuildFile> {
+  /** Deletes every file of a corpus. @throws {Refusal} DATA_LOSS like {@link find} */
+  deleteAll(corpus: number, embedder: string, at: number): void {
     for (const row of this.#files.all(corpus)) {
+      const file = this.find(corpus, String(row["name"]))
+      if (file !== undefined) this.delete(embedder, file, at)
+    }
+  }
+
+  /** Every file's chunks, in order of their numbers. @throws {Refusal} DATA_LOSS */
+  *rebuildable(corpus: number, embedder: string): Generator<RebuildFile> {
+    for (const row of this.#files.iterate(corpus)) {
+      const name = String(row["display_name"])
+      if (!isIntact("files", row)) throw refuseDamaged(`the record of file ${name}`)
       const first = Number(row["first_chunk"])
       const language = row["language"]
       const chunks: Array<IndexedChunk> = []
       for (const page of this.#pages.all(first, first + Number(row["chunks"]))) {
+        if (!isIntact("chunk_pages", page)) throw refuseDamaged(`the text of file ${name}`)
         const hashes = unpackHashes(asBlob(page["hashes"]))
         unpackChunks(asBlob(page["body"])).forEach(({ headings, text }, i) => {
           const embedding = Number(this.#embedding.get(fromHex(hashes[i] ?? ""), embedder)?.["id"] ?? 0)

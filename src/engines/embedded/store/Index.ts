@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { DocumentTerms } from "../../../search/analysis/DocumentTerms.ts"
 import { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
+import { sumOf } from "./Checksum.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
 import { SegmentBuilder } from "./SegmentBuilder.ts"
 import { SegmentMerger } from "./SegmentMerger.ts"
@@ -32,7 +33,7 @@ export class Index {
   constructor(db: DatabaseSync) {
     this.#table = new SegmentTable(db)
     this.#merger = new SegmentMerger(db, this.#table)
-    this.#bury = db.prepare("INSERT INTO tombstones (corpus, first_chunk, chunks) VALUES (?, ?, ?)")
+    this.#bury = db.prepare("INSERT INTO tombstones (corpus, first_chunk, chunks, sum) VALUES (?, ?, ?, ?)")
     this.#unbury = db.prepare("DELETE FROM tombstones WHERE corpus = ?")
   }
 
@@ -45,16 +46,23 @@ export class Index {
     }
     // A chunk that is too short to tell is most likely in the language of the ones before it.
     let hint = language
-    for (const chunk of chunks) {
-      const analyzer = this.#documents.read(indexedText(chunk), hint)
-      hint = language ?? analyzer
-      builder.add(chunk.number, chunk.embedding, analyzer, this.#documents.terms, this.#documents.length)
+    const before = builder.chunks.length
+    try {
+      for (const chunk of chunks) {
+        const analyzer = this.#documents.read(indexedText(chunk), hint)
+        hint = language ?? analyzer
+        builder.add(chunk.number, chunk.embedding, analyzer, this.#documents.terms, this.#documents.length)
+      }
+    } catch (cause) {
+      // The file is refused; what others of its group brought stays.
+      builder.truncate(before)
+      throw cause
     }
   }
 
   /** Marks a file's chunks as gone. They weigh nothing from now on and leave with the next merge. */
   remove(corpus: number, firstChunk: number, chunks: number): void {
-    this.#bury.run(corpus, firstChunk, chunks)
+    this.#bury.run(corpus, firstChunk, chunks, sumOf("tombstones", { corpus, first_chunk: firstChunk, chunks }))
     this.#shrunk.add(corpus)
   }
 
@@ -81,7 +89,7 @@ export class Index {
   drop(corpus: number): void {
     this.#building.delete(corpus)
     this.#shrunk.delete(corpus)
-    for (const segment of this.#table.list(corpus)) this.#table.delete(segment)
+    this.#table.drop(corpus)
     this.#unbury.run(corpus)
   }
 

@@ -5,6 +5,8 @@ import { ServiceError, type StateError } from "../../../domain/Errors.ts"
 import type { Page, PageRequest } from "../../../ports/Paging.ts"
 import { asStateError, databaseFile, openDatabase } from "../../../state/Database.ts"
 import { stateFailure } from "../StateFailure.ts"
+import { checkedColumns, isIntact, StoreDamage } from "./Checksum.ts"
+import { damageFix } from "./Commands.ts"
 import { fromHex } from "./Hash.ts"
 import { corpusRow, type CorpusRow, type Row } from "./Rows.ts"
 
@@ -51,17 +53,17 @@ export class Reader extends Context.Service<Reader, ReaderShape>()("sluice/embed
 }
 
 const make = (db: DatabaseSync, path: string): ReaderShape => {
-  const corpusByName = db.prepare("SELECT id, name, vector_db, embedder, generation, chunks FROM corpora WHERE name = ?")
+  const corpusByName = db.prepare(`SELECT ${checkedColumns("corpora")} FROM corpora WHERE name = ?`)
   const vectorByHash = db.prepare("SELECT 1 FROM embeddings WHERE hash = ? AND embedder = ?")
   const listings = {
     corpora: db.prepare("SELECT * FROM corpora WHERE id > ? ORDER BY id LIMIT ?"),
-    files: db.prepare("SELECT * FROM files WHERE corpus = ? AND id > ? ORDER BY id LIMIT ?"),
+    files: db.prepare("SELECT f.*, d.what AS damage FROM files f LEFT JOIN damage d ON d.file = f.id WHERE f.corpus = ? AND f.id > ? ORDER BY f.id LIMIT ?"),
     operations: db.prepare("SELECT * FROM operations WHERE id > ? ORDER BY id LIMIT ?")
   }
 
   const rows = {
     corpora: db.prepare("SELECT * FROM corpora WHERE name = ?"),
-    files: db.prepare("SELECT * FROM files WHERE name = ? AND corpus = ?"),
+    files: db.prepare("SELECT f.*, d.what AS damage FROM files f LEFT JOIN damage d ON d.file = f.id WHERE f.name = ? AND f.corpus = ?"),
     operations: db.prepare("SELECT * FROM operations WHERE name = ?")
   }
 
@@ -71,7 +73,12 @@ const make = (db: DatabaseSync, path: string): ReaderShape => {
   const attempt = <A>(body: () => A): Effect.Effect<A, ServiceError> =>
     Effect.try({
       try: body,
-      catch: (cause) => cause instanceof ServiceError ? cause : stateFailure(asStateError(cause, path))
+      catch: (cause) =>
+        cause instanceof ServiceError
+          ? cause
+          : cause instanceof StoreDamage
+          ? new ServiceError({ code: "DATA_LOSS", message: cause.message, fix: damageFix })
+          : stateFailure(asStateError(cause, path))
     })
   const read: ReaderShape["read"] = (body) =>
     attempt(() => {
@@ -87,6 +94,7 @@ const make = (db: DatabaseSync, path: string): ReaderShape => {
   const corpusNow = (id: string): CorpusRow => {
     const row = corpusByName.get(id)
     if (row === undefined) throw ServiceError.notFound(`corpus ${id}`)
+    if (!isIntact("corpora", row)) throw new StoreDamage(`the record of corpus ${id} is damaged in ${path}`)
     return corpusRow(row)
   }
 

@@ -3,6 +3,7 @@ import type { Deployment, ImportCounts, Operation, OperationKind, PartialFailure
 import type { Marker, Metadata, Permissions, RagFile } from "../../../domain/RagFile.ts"
 import type { Names } from "../Names.ts"
 import { timestamp } from "../Timestamp.ts"
+import { isIntact } from "./Checksum.ts"
 
 /** A row as `node:sqlite` gives it. */
 export type Row = Record<string, unknown>
@@ -71,13 +72,19 @@ export const metadataOfRow = (row: Row): Metadata | undefined => {
 
 export const permissionsOfRow = (row: Row): Permissions | undefined => json<Permissions>(row, "permissions")
 
+/** A file that is not as it was stored is there, but not to be used. */
+const stateOf = (row: Row): Pick<RagFile, "state" | "errorStatus"> => {
+  const damage = text(row, "damage") ?? (isIntact("files", row) ? undefined : "its record is damaged in the database")
+  return damage === undefined ? { state: "ACTIVE" } : { state: "ERROR", errorStatus: damage }
+}
+
 export const fileOfRow = (row: Row, corpus: string, names: Names): RagFile => ({
   name: names.file(corpus, String(row["name"])),
   displayName: String(row["display_name"]),
   ...field("description", text(row, "description")),
   sourceUri: String(row["source_uri"]),
   sizeBytes: Number(row["size_bytes"]),
-  state: "ACTIVE",
+  ...stateOf(row),
   ...field("marker", json<Marker>(row, "marker")),
   ...field("metadata", metadataOfRow(row)),
   ...field("permissions", permissionsOfRow(row)),

@@ -45,6 +45,18 @@ export class SegmentBuilder {
     this.#places[term] = ++this.#count
   }
 
+  /** Forgets all chunks but the first `count`. */
+  truncate(count: number): void {
+    this.chunks.length = count
+    this.lengths.length = count
+    this.embeddings.length = count
+    this.#ends.length = count
+    const kept = this.#ends.at(-1) ?? 0
+    // Of a chunk that was not finished, the places are still marked.
+    for (let i = kept; i < this.#count; i++) this.#places[this.#terms[i] as number] = 0
+    this.#count = kept
+  }
+
   /** Writes every term with its postings, in order. */
   writeTo(pages: PostingPageWriter, vocabulary: Vocabulary): void {
     const { frequencies, ordinals, starts } = this.#byTerm(vocabulary.size)

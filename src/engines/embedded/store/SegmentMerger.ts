@@ -3,10 +3,8 @@ import { ByteWriter } from "./Bytes.ts"
 import { mergePlan } from "./MergePlan.ts"
 import { PostingPageReader, type PostingPageWriter } from "./PostingPages.ts"
 import { ordinalFrom, unpackSegmentBody, type SegmentBody } from "./SegmentBody.ts"
-import type { SegmentRow, SegmentTable } from "./SegmentTable.ts"
-
-/** Thrown when a segment cannot be read; the index is rebuilt from the chunks. */
-export class SegmentDamage extends Error {}
+import { checkedColumns, isIntact } from "./Checksum.ts"
+import { SegmentDamage, type SegmentRow, type SegmentTable } from "./SegmentTable.ts"
 
 const dead = 0xffffffff
 
@@ -18,7 +16,7 @@ export class SegmentMerger {
 
   constructor(db: DatabaseSync, table: SegmentTable) {
     this.#table = table
-    this.#tombstones = db.prepare("SELECT first_chunk, chunks FROM tombstones WHERE corpus = ? ORDER BY first_chunk")
+    this.#tombstones = db.prepare(`SELECT ${checkedColumns("tombstones")} FROM tombstones WHERE corpus = ? ORDER BY first_chunk`)
     this.#forget = db.prepare("DELETE FROM tombstones WHERE corpus = ? AND first_chunk BETWEEN ? AND ?")
   }
 
@@ -29,10 +27,10 @@ export class SegmentMerger {
    */
   step(corpus: number, ratio: number): boolean {
     const segments = this.#table.list(corpus)
-    const tombstones = this.#tombstones.all(corpus).map((row): Tombstone => ({
-      first: Number(row["first_chunk"]),
-      count: Number(row["chunks"])
-    }))
+    const tombstones = this.#tombstones.all(corpus).map((row): Tombstone => {
+      if (!isIntact("tombstones", row)) throw new SegmentDamage(`tombstone of chunk ${String(row["first_chunk"])}`)
+      return { first: Number(row["first_chunk"]), count: Number(row["chunks"]) }
+    })
     const buriedIn = (segment: SegmentRow) =>
       tombstones.filter(({ first }) => first >= segment.firstChunk && first <= segment.lastChunk)
     const run = mergePlan(

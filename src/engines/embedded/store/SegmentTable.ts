@@ -1,7 +1,9 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { crc32 } from "node:zlib"
 import { analysisVersion } from "../../../search/analysis/Analyzer.ts"
+import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
 import { PostingPageWriter } from "./PostingPages.ts"
-import { asBlob } from "./Rows.ts"
+import { asBlob, type Row } from "./Rows.ts"
 import { packSegmentBody, type SegmentBody } from "./SegmentBody.ts"
 
 export interface SegmentRow {
@@ -14,11 +16,25 @@ export interface SegmentRow {
   readonly pages: number
 }
 
+/** Thrown when a segment cannot be read; the index is rebuilt from the chunks. */
+export class SegmentDamage extends Error {}
+
+const segmentOf = (row: Row): SegmentRow => ({
+  id: Number(row["id"]),
+  firstChunk: Number(row["first_chunk"]),
+  lastChunk: Number(row["last_chunk"]),
+  chunks: Number(row["chunks"]),
+  firstPage: Number(row["first_page"]),
+  pages: Number(row["pages"])
+})
+
 /** The rows of segments and posting pages, for the writer. */
 export class SegmentTable {
   readonly #insertSegment: StatementSync
   readonly #insertPage: StatementSync
   readonly #list: StatementSync
+  readonly #sequence: StatementSync
+  readonly #deleteStray: StatementSync
   readonly #body: StatementSync
   readonly #page: StatementSync
   readonly #deletePages: StatementSync
@@ -26,16 +42,17 @@ export class SegmentTable {
 
   constructor(db: DatabaseSync) {
     this.#insertSegment = db.prepare(
-      `INSERT INTO segments (corpus, first_chunk, last_chunk, chunks, first_page, pages, analysis, analyzers, body)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+      `INSERT INTO segments (id, corpus, first_chunk, last_chunk, chunks, first_page, pages, analysis, analyzers, first_terms, body, sum)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
     )
-    this.#insertPage = db.prepare("INSERT INTO posting_pages (first_term, body) VALUES (?, ?)")
-    this.#list = db.prepare(
-      `SELECT id, first_chunk, last_chunk, chunks, first_page, pages, analyzers FROM segments
-        WHERE corpus = ? ORDER BY first_chunk`
+    this.#insertPage = db.prepare("INSERT INTO posting_pages (id, first_term, body, sum) VALUES (?, ?, ?, ?)")
+    this.#list = db.prepare(`SELECT ${checkedColumns("segments")} FROM segments WHERE corpus = ? ORDER BY first_chunk`)
+    this.#sequence = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = ?")
+    this.#deleteStray = db.prepare(
+      "DELETE FROM posting_pages WHERE NOT EXISTS (SELECT 1 FROM segments s WHERE posting_pages.id >= s.first_page AND posting_pages.id < s.first_page + s.pages)"
     )
     this.#body = db.prepare("SELECT body FROM segments WHERE id = ?")
-    this.#page = db.prepare("SELECT body FROM posting_pages WHERE id = ?")
+    this.#page = db.prepare(`SELECT ${checkedColumns("posting_pages")} FROM posting_pages WHERE id = ?`)
     this.#deletePages = db.prepare("DELETE FROM posting_pages WHERE id >= ? AND id < ?")
     this.#deleteSegment = db.prepare("DELETE FROM segments WHERE id = ?")
   }
@@ -48,47 +65,71 @@ export class SegmentTable {
     writeTerms: (pages: PostingPageWriter) => void
   ): void {
     const count = body.chunks.length
-    let firstPage = 0
+    const firstPage = this.#last("posting_pages") + 1
     let pages = 0
-    const writer = new PostingPageWriter((page) => {
-      const { lastInsertRowid } = this.#insertPage.run(page.firstTerm, page.body)
-      if (pages++ === 0) firstPage = Number(lastInsertRowid)
+    let firstTerms = 0
+    const writer = new PostingPageWriter(({ body, firstTerm }) => {
+      const id = firstPage + pages++
+      firstTerms = crc32(firstTerm, firstTerms)
+      this.#insertPage.run(id, firstTerm, body, sumOf("posting_pages", { id, first_term: firstTerm, body }))
     })
     writeTerms(writer)
     writer.finish()
-    this.#insertSegment.run(
+    const row = {
+      id: this.#last("segments") + 1,
       corpus,
-      body.chunks[0] ?? 0,
-      body.chunks[count - 1] ?? 0,
-      count,
-      firstPage,
+      first_chunk: body.chunks[0] ?? 0,
+      last_chunk: body.chunks[count - 1] ?? 0,
+      chunks: count,
+      first_page: firstPage,
       pages,
-      analysisVersion,
-      JSON.stringify([...analyzers].sort()),
-      packSegmentBody(body)
-    )
+      analysis: analysisVersion,
+      analyzers: JSON.stringify([...analyzers].sort()),
+      first_terms: firstTerms,
+      body: packSegmentBody(body)
+    }
+    this.#insertSegment.run(...Object.values(row), sumOf("segments", row))
   }
 
-  /** Oldest first; their ranges of chunk numbers do not overlap. */
+  /** The highest id a table ever gave. */
+  #last(table: "posting_pages" | "segments"): number {
+    return Number(this.#sequence.get(table)?.["seq"] ?? 0)
+  }
+
+  /** Oldest first; their ranges of chunk numbers do not overlap. @throws {SegmentDamage} */
   list(corpus: number): ReadonlyArray<SegmentRow & { readonly analyzers: ReadonlyArray<string> }> {
-    return this.#list.all(corpus).map((row) => ({
-      id: Number(row["id"]),
-      firstChunk: Number(row["first_chunk"]),
-      lastChunk: Number(row["last_chunk"]),
-      chunks: Number(row["chunks"]),
-      firstPage: Number(row["first_page"]),
-      pages: Number(row["pages"]),
-      // Written by insert above.
-      analyzers: JSON.parse(String(row["analyzers"])) as ReadonlyArray<string>
-    }))
+    return this.#list.all(corpus).map((row) => {
+      if (!isIntact("segments", row)) throw new SegmentDamage(`segment ${String(row["id"])}`)
+      return {
+        ...segmentOf(row),
+        // Written by insert above.
+        analyzers: JSON.parse(String(row["analyzers"])) as ReadonlyArray<string>
+      }
+    })
+  }
+
+  /** Deletes every segment of a corpus. What a damaged one says of its pages is not believed: they go because nobody has them. */
+  drop(corpus: number): void {
+    let damaged = false
+    for (const row of this.#list.all(corpus)) {
+      const segment = segmentOf(row)
+      if (isIntact("segments", row)) this.delete(segment)
+      else {
+        damaged = true
+        this.#deleteSegment.run(segment.id)
+      }
+    }
+    if (damaged) this.#deleteStray.run()
   }
 
   body(segment: number): Uint8Array {
     return asBlob(this.#body.get(segment)?.["body"])
   }
 
+  /** A posting page; nothing where it is not as it was written. */
   page(id: number): Uint8Array {
-    return asBlob(this.#page.get(id)?.["body"])
+    const row = this.#page.get(id)
+    return isIntact("posting_pages", row) ? asBlob(row["body"]) : new Uint8Array(0)
   }
 
   delete({ firstPage, id, pages }: SegmentRow): void {

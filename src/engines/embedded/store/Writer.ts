@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads"
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { ServiceError, StateError } from "../../../domain/Errors.ts"
 import { stateFailure } from "../StateFailure.ts"
-import type { CommandKind, CommandMessage, Commands, ErrorMessage, ReplyMessage } from "./Commands.ts"
+import type { CommandKind, CommandMessage, Commands, ErrorMessage, ReplyMessage, WriterData } from "./Commands.ts"
 
 /** The worker's entry: beside this file in the sources, beside the bundle when built. */
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./writer.worker.ts" : "./storeWriter.js", import.meta.url)
@@ -21,14 +21,14 @@ const unit = 32 * 1024
 export class Writer extends Context.Service<Writer, {
   readonly send: <K extends CommandKind>(kind: K, payload: Commands[K]["in"]) => Effect.Effect<Commands[K]["out"], ServiceError>
 }>()("sluice/embedded/store/Writer") {
-  /** The thread starts with the first command and ends, all commands done, with the scope. */
-  static readonly layer = (dataDir: string): Layer.Layer<Writer> =>
+  /** `keepVectors`: milliseconds for which vectors that no file uses are kept, default 24 hours. The thread starts with the first command and ends, all commands done, with the scope. */
+  static readonly layer = (dataDir: string, keepVectors?: number): Layer.Layer<Writer> =>
     Layer.effect(
       Writer,
       Effect.gen(function*() {
         const room = yield* Semaphore.make(capacity)
         const thread = yield* Effect.acquireRelease(
-          Effect.sync(() => new WriterThread(dataDir)),
+          Effect.sync(() => new WriterThread({ dataDir, keepVectors })),
           (thread) => Effect.promise(() => thread.close())
         )
         return Writer.of({
@@ -48,15 +48,15 @@ const sizeOf = (payload: Commands[CommandKind]["in"]): number => {
 type Resume = (reply: Effect.Effect<unknown, ServiceError>) => void
 
 class WriterThread {
-  readonly #dataDir: string
+  readonly #data: WriterData
   readonly #waiting = new Map<number, Resume>()
   /** Commands of this turn of the event loop, which go together. */
   #outbox: Array<CommandMessage> = []
   #worker: Worker | undefined
   #next = 0
 
-  constructor(dataDir: string) {
-    this.#dataDir = dataDir
+  constructor(data: WriterData) {
+    this.#data = data
   }
 
   send<K extends CommandKind>(kind: K, payload: Commands[K]["in"]): Effect.Effect<Commands[K]["out"], ServiceError> {
@@ -89,7 +89,7 @@ class WriterThread {
 
   #start(): Worker {
     if (this.#worker !== undefined) return this.#worker
-    const worker = new Worker(entry, { workerData: { dataDir: this.#dataDir }, name: "sluice-writer", resourceLimits: { maxYoungGenerationSizeMb } })
+    const worker = new Worker(entry, { workerData: this.#data, name: "sluice-writer", resourceLimits: { maxYoungGenerationSizeMb } })
     worker.on("message", (replies: ReadonlyArray<ReplyMessage>) => {
       for (const reply of replies) {
         this.#settle(reply.id, reply.ok ? Effect.succeed(reply.value) : Effect.fail(asError(reply.error)))

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 import { parentPort, workerData } from "node:worker_threads"
 import { asStateError, databaseFile, openDatabase } from "../../../state/Database.ts"
-import type { CommandMessage, ReplyMessage } from "./Commands.ts"
+import type { CommandMessage, ReplyMessage, WriterData } from "./Commands.ts"
 import { Committer } from "./Committer.ts"
 
 /**
@@ -19,7 +19,7 @@ const quietTime = 200
 const port = parentPort
 if (port === null) throw new Error("writer.worker runs as a worker thread")
 // Set by Writer.ts, which starts this thread.
-const { dataDir } = workerData as { readonly dataDir: string }
+const { dataDir, keepVectors } = workerData as WriterData
 const path = join(dataDir, databaseFile)
 
 let opened: Committer | undefined
@@ -32,8 +32,7 @@ const committer = (): Committer => {
   database = db
   // Pages that many commits touch are copied into the database once for all of them.
   db.exec("PRAGMA wal_autocheckpoint = 4000")
-  opened = new Committer(db, path)
-  opened.tidy(Date.now() * 1000)
+  opened = new Committer(db, path, keepVectors)
   return opened
 }
 
@@ -58,10 +57,10 @@ const turn = (): void => {
   else settle()
 }
 
-/** Merges after a pause, step by step, unless a command comes in between. */
+/** Merges and collects after a pause, step by step, unless a command comes in between. */
 const settle = (pause = delay): void => {
   quiet = setTimeout(() => {
-    if (merge("idle")) settle(0)
+    if (merge("idle") || collect()) settle(0)
     // Closed here and not by the end of the thread, where the order of things is not ours.
     else if (closing) database?.close()
   }, pause)
@@ -77,14 +76,16 @@ const commit = (group: ReadonlyArray<CommandMessage>): ReadonlyArray<ReplyMessag
   }
 }
 
-/** Merging is housekeeping: where it fails, the next write meets the same trouble and reports it. */
-const merge = (pace: "busy" | "idle"): boolean => {
+/** Housekeeping: where it fails, the next write meets the same trouble and reports it. */
+const attempt = (step: () => boolean | undefined): boolean => {
   try {
-    return opened?.merge(pace) ?? false
+    return step() ?? false
   } catch {
     return false
   }
 }
+const merge = (pace: "busy" | "idle"): boolean => attempt(() => opened?.merge(pace))
+const collect = (): boolean => attempt(() => opened?.collect(Date.now() * 1000))
 
 const reply = (replies: ReadonlyArray<ReplyMessage>): void => {
   if (replies.length > 0) port.postMessage(replies)

@@ -84,7 +84,7 @@ describe("BM25 over segments", () => {
             bench.committer.commit(put(old))
           } else if (what < 0.8) {
             stored.delete(old)
-            bench.send("deleteFile", { corpus: "c", name: old })
+            bench.send("deleteFile", { corpus: "c", name: old, at: 0 })
           } else if (what < 0.9) {
             while (bench.committer.merge("idle"));
           } else if (what < 0.95) {

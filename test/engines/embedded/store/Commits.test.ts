@@ -25,7 +25,7 @@ describe("commits", () => {
     const replies = bench.committer.commit([
       ...bench.file("c", "one", ["apples"]),
       ...bench.file("missing", "two", ["pears"]),
-      bench.message("deleteFile", { corpus: "c", name: "nobody" }),
+      bench.message("deleteFile", { corpus: "c", name: "nobody", at: 0 }),
       ...bench.file("c", "three", ["apples and plums"])
     ])
     assert.deepStrictEqual(replies.map(({ ok }) => ok), [true, true, true, false, false, true, true])
@@ -50,29 +50,28 @@ describe("commits", () => {
       ...bench.file("c", "one", ["apples"]),
       ...bench.file("c", "two", ["pears"], "one"),
       ...bench.file("c", "three", ["plums"]),
-      bench.message("deleteFile", { corpus: "c", name: "three" })
+      bench.message("deleteFile", { corpus: "c", name: "three", at: 0 })
     ])
     assert.deepStrictEqual(texts(bench, "apples pears plums"), ["pears"])
   })
 
-  it("embed a text once, and drop it with the last file that has it", () => {
+  it("embed a text once, and keep it when the last file that has it goes", () => {
     const bench = newBench()
     bench.committer.commit([...bench.file("c", "one", ["same", "own"]), ...bench.file("c", "two", ["same", "same"])])
     assert.strictEqual(bench.count("embeddings"), 2)
-    bench.send("deleteFile", { corpus: "c", name: "one" })
-    assert.strictEqual(bench.count("embeddings"), 1)
-    bench.send("deleteFile", { corpus: "c", name: "two" })
-    assert.strictEqual(bench.count("embeddings"), 0)
+    bench.send("deleteFile", { corpus: "c", name: "one", at: 0 })
+    bench.send("deleteFile", { corpus: "c", name: "two", at: 0 })
+    assert.deepStrictEqual(bench.db.prepare("SELECT uses FROM embeddings").all().map(({ uses }) => uses), [0, 0])
     assert.strictEqual(bench.count("chunk_pages"), 0)
   })
 
   it("leave nothing behind of a corpus that is deleted", () => {
     const bench = newBench()
     bench.committer.commit([...bench.file("c", "one", ["apples"]), ...bench.file("c", "two", ["pears"])])
-    bench.send("deleteFile", { corpus: "c", name: "one" })
-    assert.isFalse(bench.send("deleteCorpus", { name: "c", force: false })?.ok)
-    assert.isTrue(bench.send("deleteCorpus", { name: "c", force: true })?.ok)
-    for (const table of ["corpora", "files", "chunk_pages", "embeddings", "segments", "posting_pages", "tombstones"]) {
+    bench.send("deleteFile", { corpus: "c", name: "one", at: 0 })
+    assert.isFalse(bench.send("deleteCorpus", { name: "c", force: false, at: 0 })?.ok)
+    assert.isTrue(bench.send("deleteCorpus", { name: "c", force: true, at: 0 })?.ok)
+    for (const table of ["corpora", "files", "chunk_pages", "segments", "posting_pages", "tombstones"]) {
       assert.strictEqual(bench.count(table), 0, table)
     }
   })
@@ -82,21 +81,38 @@ describe("commits", () => {
     bench.committer.commit(bench.file("c", "one", ["apples"]))
     const before = Number(bench.db.prepare("SELECT total_changes() AS n").get()?.["n"])
     bench.send("updateFile", { corpus: "c", name: "one", patch: { displayName: "renamed" }, at: 1 })
-    // The file's row, and the corpus's generation.
-    assert.strictEqual(Number(bench.db.prepare("SELECT total_changes() AS n").get()?.["n"]) - before, 2)
+    // The file's row, the corpus's generation, and their checksums.
+    assert.strictEqual(Number(bench.db.prepare("SELECT total_changes() AS n").get()?.["n"]) - before, 4)
     assert.strictEqual(bench.find("c", "apples")[0]?.sourceDisplayName, "renamed")
   })
 
-  it("keep vectors that no file used for a day, then sweep them", () => {
+  it("keep vectors that no file uses for a day, then collect them step by step", () => {
     const bench = newBench()
-    const [vectors] = bench.file("c", "one", ["apples"])
-    assert.isDefined(vectors)
-    bench.committer.commit([vectors])
     const day = 24 * 3600 * 1e6
-    bench.committer.tidy(day - 1)
-    assert.strictEqual(bench.count("embeddings"), 1)
-    bench.committer.tidy(3 * day)
-    assert.strictEqual(bench.count("embeddings"), 0)
+    const texts = Array.from({ length: 2_500 }, (_, i) => `text ${i}`)
+    bench.committer.commit([...bench.file("c", "one", texts), ...bench.file("c", "two", ["text 7"])])
+    bench.send("deleteFile", { corpus: "c", name: "one", at: 5 * day })
+    assert.isFalse(bench.committer.collect(6 * day))
+    assert.strictEqual(bench.count("embeddings"), 2_500)
+    // One that comes to be used again stays, and what was put and never used goes too.
+    bench.committer.commit(bench.file("c", "three", ["text 9"]))
+    assert.deepStrictEqual([7 * day, 7 * day, 7 * day].map((now) => [bench.committer.collect(now), bench.count("embeddings")]), [
+      [true, 500],
+      [true, 2],
+      [false, 2]
+    ])
+    assert.deepStrictEqual(bench.find("c", "7 9").map(({ text }) => text).toSorted(), ["text 7", "text 9"])
+  })
+
+  it("embed nothing again that went and came back", () => {
+    const bench = newBench()
+    bench.committer.commit([...bench.file("c", "one", ["chapter 1", "chapter 2"])])
+    bench.committer.commit([bench.message("deleteFile", { corpus: "c", name: "one", at: 0 })])
+    // The file alone, without its vectors.
+    const [, put] = bench.file("c", "two", ["chapter 2", "chapter 1"])
+    assert.isDefined(put)
+    const [reply] = bench.committer.commit([put])
+    assert.deepStrictEqual(reply?.ok === true ? Object.keys(reply.value as object) : [], ["file"])
   })
 })
 
@@ -130,7 +146,7 @@ describe("a damaged index", () => {
     it(`is noticed and rebuilt from the chunks: ${name}`, () => {
       const bench = newBench()
       for (let i = 0; i < 20; i++) bench.committer.commit(bench.file("c", `f${i}`, [`apples number${i}`, `pears number${i}`]))
-      bench.send("deleteFile", { corpus: "c", name: "f3" })
+      bench.send("deleteFile", { corpus: "c", name: "f3", at: 0 })
       const expected = bench.find("c", "apples number7")
       bench.db.exec(sql)
       bench.reopen()

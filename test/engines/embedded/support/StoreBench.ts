@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import { Names } from "../../../../src/engines/embedded/Names.ts"
 import { Search } from "../../../../src/engines/embedded/search/Search.ts"
+import { isIntact, StoreDamage } from "../../../../src/engines/embedded/store/Checksum.ts"
 import type { CommandKind, Commands, ReplyMessage } from "../../../../src/engines/embedded/store/Commands.ts"
 import { Committer } from "../../../../src/engines/embedded/store/Committer.ts"
 import { textHash } from "../../../../src/engines/embedded/store/Hash.ts"
@@ -61,6 +62,13 @@ export class StoreBench {
   /** The corpus's row as readers see it. */
   row(name: string): ReturnType<typeof corpusRow> {
     return corpusRow(this.db.prepare("SELECT * FROM corpora WHERE name = ?").get(name) ?? {})
+  }
+
+  /** The corpus's row as readers take it: only as it was written. */
+  intactRow(name: string): ReturnType<typeof corpusRow> {
+    const row = this.db.prepare("SELECT * FROM corpora WHERE name = ?").get(name)
+    if (!isIntact("corpora", row)) throw new StoreDamage(`corpus ${name}`)
+    return corpusRow(row)
   }
 
   find(corpus: string, query: string, count = 1_000): ReturnType<Search["run"]> {

@@ -1,0 +1,67 @@
+import { crc32 } from "node:zlib"
+import type { Row } from "./Rows.ts"
+
+/** Tables whose rows carry a checksum. */
+type Checked = "corpora" | "files" | "chunk_pages" | "embeddings" | "segments" | "posting_pages" | "tombstones"
+
+/** The columns a sum is made of, blobs last. What changes with every use of a row (`embeddings.uses`) is not among them. */
+const columns: Readonly<Record<Checked, { readonly values: ReadonlyArray<string>; readonly blobs: ReadonlyArray<string> }>> = {
+  corpora: {
+    values: ["id", "name", "display_name", "description", "vector_db", "embedding_model", "options", "embedder", "files", "chunks", "generation", "created", "updated"],
+    blobs: []
+  },
+  files: {
+    values: [
+      "id", "corpus", "name", "display_name", "description", "source_uri", "size_bytes", "marker", "metadata", "permissions", "first_chunk",
+      "chunks", "tokens", "pages", "language", "title", "author", "created", "updated"
+    ],
+    blobs: []
+  },
+  chunk_pages: { values: ["first_chunk", "file", "chunks"], blobs: ["hashes", "body"] },
+  embeddings: { values: ["id", "embedder"], blobs: ["hash", "vector"] },
+  segments: {
+    values: ["id", "corpus", "first_chunk", "last_chunk", "chunks", "first_page", "pages", "analysis", "analyzers", "first_terms"],
+    blobs: ["body"]
+  },
+  posting_pages: { values: ["id"], blobs: ["first_term", "body"] },
+  tombstones: { values: ["corpus", "first_chunk", "chunks"], blobs: [] }
+}
+
+/** What a SELECT must name for {@link isIntact}; with `of`, each after that table's alias. */
+export const checkedColumns = (table: Checked, of?: string): string =>
+  [...columns[table].values, ...columns[table].blobs, "sum"].map((column) => of === undefined ? column : `${of}.${column}`).join(", ")
+
+const scalar = (value: unknown): string | number | null => typeof value === "string" || typeof value === "number" ? value : null
+
+/**
+ * A CRC-32 of a row's columns, its id among them, kept in its `sum` column: it finds every flipped bit, and a row that
+ * is found where another one was. Rows written before there were checksums have none.
+ */
+export const sumOf = (table: Checked, row: Row): number => {
+  const { blobs, values } = columns[table]
+  let sum = crc32(JSON.stringify(values.map((column) => scalar(row[column]))))
+  for (const column of blobs) {
+    const blob = row[column]
+    // Anything else than bytes is damage, and gives another sum than the bytes did.
+    sum = blob instanceof Uint8Array ? crc32(blob, sum) : ~sum >>> 0
+  }
+  return sum
+}
+
+/** Whether a row is as it was written. One without a sum is taken for intact, unless it is not a row at all. */
+export const isIntact = (table: Checked, row: Row | undefined): row is Row =>
+  row !== undefined && (row["sum"] === null || row["sum"] === sumOf(table, row))
+
+/**
+ * Something the store keeps that nothing else in it can replace was changed by something else than Sluice: a text, a
+ * vector, a fact about a file.
+ */
+export class StoreDamage extends Error {
+  /** Row of the file it belongs to, where that is known. */
+  readonly file: number | undefined
+
+  constructor(message: string, file?: number) {
+    super(message)
+    this.file = file
+  }
+}
