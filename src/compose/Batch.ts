@@ -46,8 +46,19 @@ const embeddedBatch = (
     Layer.provide(LocalSecrets.layer(join(dataDir, "secrets")))
   )
   const names = new Names("local", "local")
+  // Rows in a model's own form take the wire's codecs, which most jobs never need.
+  const rowModels = Layer.unwrap(Effect.map(
+    Effect.promise(() => Promise.all([
+      import("../engines/embedded/EmbeddedGeneration.ts"),
+      import("../models/LocalPartnerChat.ts"),
+      import("../server/RowModels.ts"),
+      import("../text/Tokens.ts")
+    ])),
+    ([generation, partner, rows, { countTokens }]) =>
+      rows.layer.pipe(Layer.provide([generation.layer(countTokens), partner.layer(countTokens)]), Layer.provide(chat))
+  ))
   return EmbeddedBatchPrediction.layer(names, { run: "awaited", files: true, ...(concurrency === undefined ? {} : { concurrency }) }).pipe(
-    Layer.provide([State.layer(dataDir), chat]),
+    Layer.provide([State.layer(dataDir), chat, rowModels]),
     Layer.provideMerge(Layer.mergeAll(
       FolderObjectStore.layer({ buckets, files: true }),
       tables === undefined ? SqliteTableStore.layerNone : SqliteTableStore.layer(tables),

@@ -24,6 +24,7 @@ import * as LocalSecrets from "../secrets/LocalSecrets.ts"
 import { readFaults } from "../server/faults/FaultFile.ts"
 import { ownFileBytes, serviceFileBytes } from "../server/import/ImportLimits.ts"
 import { importFiles } from "../server/import/ImportRun.ts"
+import * as RowModels from "../server/RowModels.ts"
 import { serve, type ServeLimits } from "../server/Server.ts"
 import * as Lock from "../state/Lock.ts"
 import { State } from "../state/State.ts"
@@ -118,11 +119,12 @@ export const serveEmbedded = (
       FolderObjectStore.layer({ buckets: options.buckets ?? new Map(), closed: dataDir }),
       options.tables === undefined ? SqliteTableStore.layerNone : SqliteTableStore.layer(options.tables)
     ]))
+    const generation = Layer.merge(LocalPartnerChat.layer(countTokens), EmbeddedGeneration.layer(countTokens))
     const engine = yield* Layer.build(
       Embedded.layer({ dataDir, ...(options.memory === undefined ? {} : { memory: options.memory }) }).pipe(
         Layer.provide([LexicalRanker.layer(), importer]),
-        Layer.merge(batch),
-        Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))), Layer.merge(LocalPartnerChat.layer(countTokens), EmbeddedGeneration.layer(countTokens)).pipe(Layer.provideMerge(models)), engineLayer))
+        Layer.merge(batch.pipe(Layer.provide(RowModels.layer))),
+        Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))), generation.pipe(Layer.provideMerge(models)), engineLayer))
       )
     )
     // The importer puts files into the engine that runs it.

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { parseBatchFilter } from "../../src/domain/batch/BatchFilter.ts"
-import { type BatchJob, batchModelName, BatchJobName, batchWarnings, parseTable, sameRegion, tableUri } from "../../src/domain/batch/BatchPrediction.ts"
+import { type BatchJob, batchModelName, BatchJobName, batchViolations, batchWarnings, parseTable, sameRegion, tableUri } from "../../src/domain/batch/BatchPrediction.ts"
 import { batchJobFromWire, batchJobToWire, batchSpecFromWire, batchSpecToWire } from "../../src/wire/batch/BatchPredictions.ts"
 import { routes } from "../../src/wire/Routes.ts"
 import { batchJob, batchSpec } from "./BatchArbitraries.ts"
@@ -56,6 +56,11 @@ describe("the names of a batch", () => {
     const spec = (model: string) => ({ displayName: "d", model, input: { _tag: "jsonl" as const, uris: [] }, output: { _tag: "jsonl" as const, uriPrefix: "" } })
     for (const size of ["405b", "70b", "8b"]) assert.deepStrictEqual(batchWarnings(spec(`publishers/meta/models/llama-3.1-${size}-instruct-maas`)), [])
     assert.match(batchWarnings(spec("publishers/meta/models/llama-4"))[0] ?? "", /^llama-4 is none of/)
+    const models = (model: string) => batchViolations({ ...spec(model), input: { _tag: "jsonl", uris: ["gs://b/i"] }, output: { _tag: "jsonl", uriPrefix: "gs://b/o" } }).map(({ field }) => field)
+    for (const model of ["publishers/meta/models/llama-4", "publishers/x/models/y"]) assert.deepStrictEqual(models(model), ["model"], model)
+    for (const model of ["publishers/meta/models/llama-3.1-8b-instruct-maas", "publishers/google/models/gemini-x", "publishers/anthropic/models/claude-x@20990101"]) {
+      assert.deepStrictEqual(models(model), [], model)
+    }
   })
 
   it("regions: a multi-region is not known to be wrong", () => {

@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
-import { completionText } from "../../domain/batch/BatchRow.ts"
+import { completionText, promptColumn } from "../../domain/batch/BatchRow.ts"
 import { ExitCode, ServiceError } from "../../domain/Errors.ts"
 import { BatchPrediction } from "../../ports/BatchPrediction.ts"
 import { ObjectStore } from "../../ports/ObjectStore.ts"
@@ -39,10 +39,10 @@ export const batchResults = Command.make(
       const joined = yield* joinResults(job, { objects: yield* ObjectStore, tables: yield* TableStore })
       const [out, again] = [given(args.out), given(args.again)]
       const unanswered = again === undefined ? undefined : yield* wholeFile(again)
-      const all = joined.rows.pipe(Stream.tap(({ result, row: { body, carried, customId } }) =>
+      const all = joined.rows.pipe(Stream.tap(({ result, row: { body, carried, customId, form } }) =>
         unanswered === undefined || (result !== undefined && result.error === undefined)
           ? Effect.void
-          : unanswered.write({ custom_id: customId, ...carried, body })))
+          : unanswered.write({ ...(customId === undefined ? {} : { custom_id: customId }), ...carried, [promptColumn(form)]: body })))
       if (out !== undefined) {
         const file = yield* wholeFile(out)
         yield* Stream.runForEach(all, (row) => file.write(shown(row)))
@@ -50,7 +50,7 @@ export const batchResults = Command.make(
       } else if (json) yield* Stream.runForEach(all, (row) => output.json({ version: 1, type: "row", ...shown(row) }))
       else {
         yield* rows(all, [
-          { title: "custom_id", cell: ({ row }) => row.customId, flexible: true },
+          { title: "custom_id", cell: ({ row }) => row.customId ?? "", flexible: true },
           { title: "state", cell: stateOf },
           { title: "answer", cell: ({ result }) => result?.error?.message ?? completionText(result?.response ?? {}), flexible: true }
         ])

@@ -100,6 +100,14 @@ export const batchModelName = (written: string): string =>
 
 const modelForm = /^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/[^/]+\/models\/([^/]+)$/
 
+/** A rule that the model of a job breaks: those of Google and Anthropic are their services' to know. */
+const unsupported = (model: string): string | undefined => {
+  const publisher = /(?:^|\/)publishers\/([^/]+)\//.exec(model)?.[1]
+  return publisher === undefined || publisher === "google" || publisher === "anthropic" || batchModels.includes(modelId(model))
+    ? undefined
+    : `${modelId(model)} is not supported by batch prediction: use ${batchModels.join(", ")}, or a model of Google or Anthropic`
+}
+
 /** What ends a model's name. */
 export const modelId = (model: string): string => modelForm.exec(model)?.[1] ?? model
 
@@ -144,6 +152,8 @@ export const batchViolations = (spec: BatchSpec, options: { readonly local?: boo
   check(spec.displayName.trim() !== "", "displayName", "Required field is not set.")
   check([...spec.displayName].length <= 128, "displayName", "must have at most 128 characters")
   check(modelForm.test(spec.model), "model", "must have the form publishers/{publisher}/models/{model}")
+  const wrong = unsupported(spec.model)
+  check(wrong === undefined, "model", wrong ?? "")
   if (spec.input._tag === "jsonl") {
     check(spec.input.uris.length > 0, "inputConfig.gcsSource.uris", "Required field is not set.")
     for (const [at, uri] of spec.input.uris.entries()) {

@@ -2,13 +2,32 @@ import type { ChatEndReason, ChatEvent, ChatRequest, ChatTurn, ChatUsage, JsonRe
 import { Code } from "../Errors.ts"
 
 /**
- * One row of a batch: a chat-completions request, told apart by its `customId` (platform-api section 2.2). `carried`
- * are the columns that the job ignores and hands over; `method` and `url` are in neither.
+ * How a row writes its prompt: as a chat completion in `body`, for any model (platform-api section 2.2), or in `request`
+ * as the model's own API does.
+ */
+export type RowForm = "chat" | "gemini" | "anthropic"
+
+/**
+ * One row of a batch. `customId` tells it apart; rows for Gemini have none. `body` is the prompt, whatever column it
+ * came in; `carried` are the columns that the job ignores and hands over; `method` and `url` are in neither.
  */
 export interface BatchRow {
-  readonly customId: string
+  readonly form: RowForm
+  readonly customId?: string
   readonly body: JsonRecord
   readonly carried: JsonRecord
+}
+
+/** The column of a row's prompt. */
+export const promptColumn = (form: RowForm): "body" | "request" => (form === "chat" ? "body" : "request")
+
+/** What a row's result is found by: its `custom_id`, or of a row that has none what it asks. */
+export const rowKey = ({ body, customId }: Pick<BatchRow, "body" | "customId">): string => customId ?? `request ${JSON.stringify(body)}`
+
+/** The form in which a model's own rows are written, besides chat completions. */
+export const ownForm = (model: string): Exclude<RowForm, "chat"> | undefined => {
+  const publisher = /(?:^|\/)publishers\/([^/]+)\//.exec(model)?.[1]
+  return publisher === "google" ? "gemini" : publisher === "anthropic" ? "anthropic" : undefined
 }
 
 /** A rule that a row breaks: `body.messages[0].role`, and what it must be. Never holds the row's text. */
@@ -18,15 +37,16 @@ export interface RowProblem {
 }
 
 /** Columns of the output that an input must not have. */
-export const reservedColumns: ReadonlyArray<string> = ["response", "id"]
+export const reservedColumns = (form: RowForm): ReadonlyArray<string> => (form === "chat" ? ["response", "id"] : ["response", "status"])
 
 const roles = new Set(["system", "developer", "user", "assistant"])
 
 const isRecord = (value: unknown): value is JsonRecord => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Reads one row, whatever it is. */
-export const readRow = (value: unknown): { readonly row?: BatchRow; readonly problems: ReadonlyArray<RowProblem> } => {
+/** Reads one row, whatever it is. Without a `model`, rows of any form are taken. */
+export const readRow = (value: unknown, model?: string): { readonly row?: BatchRow; readonly problems: ReadonlyArray<RowProblem> } => {
   if (!isRecord(value)) return { problems: [{ path: "", rule: "must be a JSON object" }] }
+  if (value["body"] === undefined && value["request"] !== undefined) return readOwnRow(value, model)
   const { body, custom_id: customId, method, url, ...carried } = value
   const problems: Array<RowProblem> = []
   const check = (holds: boolean, path: string, rule: string): void => {
@@ -37,10 +57,33 @@ export const readRow = (value: unknown): { readonly row?: BatchRow; readonly pro
   for (const [path, text] of Object.entries({ method, url })) {
     check(text === undefined || text === null || typeof text === "string", path, "must be a string")
   }
-  for (const column of reservedColumns) check(!Object.hasOwn(carried, column), column, "is reserved for the output")
+  for (const column of reservedColumns("chat")) check(!Object.hasOwn(carried, column), column, "is reserved for the output")
   if (isRecord(body)) problems.push(...bodyProblems(body))
   else check(false, "body", body === undefined || body === null ? "is missing" : "must be an object")
-  return problems.length === 0 && given && isRecord(body) ? { row: { customId, body, carried }, problems } : { problems }
+  return problems.length === 0 && given && isRecord(body) ? { row: { form: "chat", customId, body, carried }, problems } : { problems }
+}
+
+/** A row in the form of its model's API: `{"request": {"contents": …}}`, or `{"custom_id": …, "request": {"messages": …}}`. */
+const readOwnRow = (value: JsonRecord, model: string | undefined): ReturnType<typeof readRow> => {
+  const { custom_id: customId, request, ...rest } = value
+  if (!isRecord(request)) return { problems: [{ path: "request", rule: "must be an object" }] }
+  const form = model === undefined ? (request["contents"] === undefined ? "anthropic" : "gemini") : ownForm(model)
+  if (form === undefined) {
+    return { problems: [{ path: "request", rule: "is the form of rows for models of Google and Anthropic: give body, a chat completion" }] }
+  }
+  const given = typeof customId === "string" && customId !== "" ? customId : undefined
+  const carried = form === "gemini" && customId !== undefined ? { custom_id: customId, ...rest } : rest
+  const problems: Array<RowProblem> = reservedColumns(form)
+    .flatMap((column) => (Object.hasOwn(rest, column) ? [{ path: column, rule: "is reserved for the output" }] : []))
+  if (form === "anthropic" && given === undefined) {
+    problems.push({ path: "custom_id", rule: customId === undefined || customId === null ? "is missing" : "must be a string, and not empty" })
+  }
+  const list = form === "gemini" ? "contents" : "messages"
+  const turns = request[list]
+  if (!Array.isArray(turns) || turns.length === 0) {
+    problems.push({ path: `request.${list}`, rule: turns === undefined ? "is missing" : "must be a list, and not empty" })
+  }
+  return problems.length > 0 ? { problems } : { row: { form, ...(form === "gemini" ? {} : { customId: given ?? "" }), body: request, carried }, problems }
 }
 
 const bodyProblems = ({ max_tokens: maxTokens, messages }: JsonRecord): ReadonlyArray<RowProblem> => {
@@ -178,8 +221,9 @@ export interface RowFailure {
 
 /** What a job says about one row. */
 export interface BatchResult {
+  /** See {@link rowKey}. */
   readonly customId: string
-  /** A chat completion. */
+  /** A chat completion, or what the model's own API answers. */
   readonly response?: JsonRecord
   readonly error?: RowFailure
 }
@@ -192,12 +236,17 @@ export const failureToJson = ({ code, message }: RowFailure): JsonRecord => ({ c
  * `body`; a failure is `error` beside it or in it, as a status or as a chat service writes it.
  */
 export const readResult = (value: unknown): BatchResult | undefined => {
-  if (!isRecord(value) || typeof value["custom_id"] !== "string") return undefined
-  const customId = value["custom_id"]
+  if (!isRecord(value)) return undefined
+  const id = value["custom_id"]
+  const request = value["request"]
+  if (typeof id !== "string" && !isRecord(request)) return undefined
+  const customId = typeof id === "string" && (!isRecord(request) || request["contents"] === undefined) ? id : rowKey({ body: isRecord(request) ? request : {} })
   const response = value["response"]
   const inner = isRecord(response) && isRecord(response["body"]) ? response["body"] : response
   const error = isRecord(value["error"]) ? value["error"] : isRecord(inner) && isRecord(inner["error"]) ? inner["error"] : undefined
   if (error !== undefined) return { customId, error: failureOf(error) }
+  const status = value["status"]
+  if (isRecord(request) && typeof status === "string" && status !== "") return { customId, error: { code: "UNKNOWN", message: status } }
   return isRecord(inner)
     ? { customId, response: inner }
     : { customId, error: { code: "UNKNOWN", message: "the result has no response" } }
@@ -208,8 +257,14 @@ const failureOf = ({ code, message }: JsonRecord): RowFailure => ({
   message: typeof message === "string" ? message : "no reason was given"
 })
 
-/** The text of a chat completion's first choice. */
+/** The text of an answer: of a chat completion's first choice, or what Gemini or Claude said. */
 export const completionText = (response: JsonRecord): string => {
+  const [candidate] = Array.isArray(response["candidates"]) ? response["candidates"] : []
+  const content: unknown = isRecord(candidate) ? candidate["content"] : undefined
+  const blocks = isRecord(content) ? content["parts"] : response["content"]
+  if (Array.isArray(blocks)) {
+    return blocks.map((block: unknown) => (isRecord(block) && typeof block["text"] === "string" && block["thought"] !== true ? block["text"] : "")).join("")
+  }
   const [choice] = Array.isArray(response["choices"]) ? response["choices"] : []
   const message: unknown = isRecord(choice) ? choice["message"] : undefined
   return isRecord(message) && typeof message["content"] === "string" ? message["content"] : ""

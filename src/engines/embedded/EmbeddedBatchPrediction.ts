@@ -8,6 +8,7 @@ import { refusalOf } from "../../domain/Rule.ts"
 import { BatchPrediction, waitByLooking } from "../../ports/BatchPrediction.ts"
 import { ChatModel } from "../../ports/ChatModel.ts"
 import { ObjectStore } from "../../ports/ObjectStore.ts"
+import { RowModels } from "../../ports/RowModels.ts"
 import type { PageRequest } from "../../ports/Paging.ts"
 import { TableStore } from "../../ports/TableStore.ts"
 import { asStateError } from "../../state/Database.ts"
@@ -71,6 +72,7 @@ export const layer = (
         tables,
         objects,
         chat: yield* ChatModel,
+        rowModels: yield* RowModels,
         places: yield* Semaphore.make(concurrency),
         concurrency
       }
@@ -134,7 +136,7 @@ export const layer = (
         const broken = refusalOf(batchViolations(spec, { local: options.files === true }))
         if (broken !== undefined) return yield* broken
         // What can be seen without reading a row. The rows themselves are the job's to look at, however many they are.
-        if (spec.input._tag === "table") yield* checkColumns(spec.input.uri, tables)
+        if (spec.input._tag === "table") yield* checkColumns(spec.input.uri, tables, spec.model)
         else yield* Effect.forEach(spec.input.uris, (uri, at) => within(objects.head(uri), `inputConfig.gcsSource.uris[${at}]`), { discard: true })
         if (spec.output._tag === "table") yield* tableIsFree(spec.output.uri)
         else yield* placeIsKnown(spec.output.uriPrefix)

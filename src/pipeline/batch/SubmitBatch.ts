@@ -37,7 +37,7 @@ export const checkBatch = Effect.fn("checkBatch")(function*(spec: BatchSpec) {
     }
     if (same === "unsure") warnings.push(`the table is in the multi-region ${held}; the job's region is ${location}, and the service may refuse it`)
   }
-  const check: BatchCheck = { rows: yield* checkRows(spec.input, { objects, tables }), warnings }
+  const check: BatchCheck = { rows: yield* checkRows(spec.input, { objects, tables }, spec.model), warnings }
   return check
 })
 

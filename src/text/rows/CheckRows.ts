@@ -52,17 +52,17 @@ export const noRows = (input: BatchInput): ServiceError =>
  * Reads a whole input and counts its rows, or fails with every mistake in it, up to a bound, each at its line. An input
  * of any size takes flat memory, the comparison of its `custom_id`s included.
  */
-export const checkRows = Effect.fn("checkRows")(function*(input: BatchInput, stores: Stores) {
+export const checkRows = Effect.fn("checkRows")(function*(input: BatchInput, stores: Stores, model?: string) {
   const seen = yield* Effect.acquireRelease(Effect.sync(() => new Spill()), (spill) => Effect.sync(() => spill.close()))
   const problems = new RowProblems()
   let rows = 0
-  yield* readRows(input, stores).pipe(
+  yield* readRows(input, stores, model).pipe(
     Stream.takeUntil((group) => {
       for (const placed of group) {
         if (problems.full) break
         rows += 1
         problems.addAll(placed, rows)
-        const first = placed.row === undefined ? undefined : seen.add(placed.row.customId, placed.place)
+        const first = placed.row?.customId === undefined ? undefined : seen.add(placed.row.customId, placed.place)
         if (first !== undefined) problems.addRepeated(placed.place, first, rows)
       }
       return problems.full

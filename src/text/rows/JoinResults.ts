@@ -1,6 +1,6 @@
 import { Effect, type Scope, Stream } from "effect"
 import { type BatchJob, tableUri, parseTable } from "../../domain/batch/BatchPrediction.ts"
-import { type BatchResult, type BatchRow, readResult } from "../../domain/batch/BatchRow.ts"
+import { type BatchResult, type BatchRow, readResult, rowKey } from "../../domain/batch/BatchRow.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { parseExactly } from "../../domain/Json.ts"
 import { lineGroups, readRows, type Stores } from "./ReadRows.ts"
@@ -56,10 +56,10 @@ export const joinResults = Effect.fn("joinResults")(function*(
 ): Effect.fn.Return<{ readonly rows: Stream.Stream<JoinedRow, ServiceError>; readonly tally: () => JoinTally }, ServiceError, Scope.Scope> {
   const results = yield* gatherResults(job, stores)
   const counts = { answered: 0, failed: 0, missing: 0 }
-  const rows = readRows(job.input, stores).pipe(Stream.map((group) =>
+  const rows = readRows(job.input, stores, job.model).pipe(Stream.map((group) =>
     group.flatMap(({ row }): ReadonlyArray<JoinedRow> => {
       if (row === undefined) return []
-      const result = results.take(row.customId)
+      const result = results.take(rowKey(row))
       counts[result === undefined ? "missing" : result.error === undefined ? "answered" : "failed"] += 1
       return [result === undefined ? { row } : { row, result }]
     })), Stream.flattenIterable)

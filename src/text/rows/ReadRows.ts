@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect"
 import type { BatchInput } from "../../domain/batch/BatchPrediction.ts"
-import { type BatchRow, readRow, reservedColumns, type RowProblem } from "../../domain/batch/BatchRow.ts"
+import { type BatchRow, ownForm, readRow, reservedColumns, type RowProblem } from "../../domain/batch/BatchRow.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { parseExactly } from "../../domain/Json.ts"
 import type { ObjectStore } from "../../ports/ObjectStore.ts"
@@ -28,17 +28,17 @@ type Rows<A> = Stream.Stream<ReadonlyArray<A>, ServiceError>
 
 /**
  * Every row of an input in its order, in groups, read as it comes: of files and tables of any size one group is in
- * memory. A table whose columns break a rule fails before its first row.
+ * memory. A table whose columns break a rule fails before its first row. Without a `model`, rows may have any form.
  */
-export const readRows = (input: BatchInput, { objects, tables }: Stores): Rows<PlacedRow> =>
+export const readRows = (input: BatchInput, { objects, tables }: Stores, model?: string): Rows<PlacedRow> =>
   input._tag === "jsonl"
     ? Stream.fromIterable(input.uris).pipe(Stream.flatMap((uri) => lineGroups(objects.get(uri, Infinity)).pipe(
-      Stream.map((lines) => lines.map((line) => rowOf(`${uri}:${line.number}`, line)))
+      Stream.map((lines) => lines.map((line) => rowOf(`${uri}:${line.number}`, line, model)))
     )))
-    : Stream.unwrap(Effect.map(checkColumns(input.uri, tables), () => {
+    : Stream.unwrap(Effect.map(checkColumns(input.uri, tables, model), () => {
       let number = 0
       return Stream.map(tables.read(input.uri), (rows) =>
-        rows.map((row): PlacedRow => ({ place: `${input.uri}:${++number}`, ...readRow(row) })))
+        rows.map((row): PlacedRow => ({ place: `${input.uri}:${++number}`, ...readRow(row, model) })))
     }))
 
 /** The lines of a text, in groups. */
@@ -51,13 +51,13 @@ export const lineGroups = (bytes: Stream.Stream<Uint8Array, ServiceError>, maxBy
     )
   })
 
-const rowOf = (place: string, line: Line): PlacedRow => {
+const rowOf = (place: string, line: Line, model: string | undefined): PlacedRow => {
   if ("problem" in line) {
     const rule = line.problem === "long" ? `the line is longer than ${maxLine} bytes` : "the line is not UTF-8"
     return { place, problems: [{ path: "", rule }] }
   }
   const value = parsed(line.text)
-  return value === undefined ? { place, problems: [{ path: "", rule: "the line is not JSON, or nested too deeply" }] } : { place, ...readRow(value) }
+  return value === undefined ? { place, problems: [{ path: "", rule: "the line is not JSON, or nested too deeply" }] } : { place, ...readRow(value, model) }
 }
 
 const parsed = (text: string): unknown => {
@@ -91,14 +91,16 @@ const quote = 0x22
 const backslash = 0x5c
 
 /** The columns that an input table must have, and those it must not. */
-export const checkColumns = (uri: string, tables: TableStore["Service"]): Effect.Effect<void, ServiceError> =>
+export const checkColumns = (uri: string, tables: TableStore["Service"], model?: string): Effect.Effect<void, ServiceError> =>
   Effect.flatMap(tables.head(uri), ({ columns }) => {
     const field = "inputConfig.bigquerySource.inputUri"
     const types = new Map(columns.map(({ name, type }) => [name, type]))
+    const own = model === undefined ? "anthropic" : ownForm(model)
+    const form = own !== undefined && types.has("request") && !types.has("body") ? own : "chat"
     const violations = [
       // A table does not tell names apart by their case, and the output's has these columns too.
-      ...columns.filter(({ name }) => reservedColumns.includes(name.toLowerCase())).map(({ name }) => `column ${name} is reserved for the output`),
-      ...Object.entries(needed).flatMap(([name, type]) => {
+      ...columns.filter(({ name }) => reservedColumns(form).includes(name.toLowerCase())).map(({ name }) => `column ${name} is reserved for the output`),
+      ...Object.entries(model === undefined && form !== "chat" ? needed.gemini : needed[form]).flatMap(([name, type]) => {
         const found = types.get(name)
         return found === undefined ? [`column ${name} is missing`] : found === type ? [] : [`column ${name} must be ${type}, not ${found}`]
       })
@@ -112,4 +114,8 @@ export const checkColumns = (uri: string, tables: TableStore["Service"]): Effect
     )
   })
 
-const needed = { custom_id: "STRING", body: "JSON" }
+const needed = {
+  chat: { custom_id: "STRING", body: "JSON" },
+  gemini: { request: "JSON" },
+  anthropic: { custom_id: "STRING", request: "JSON" }
+} as const

@@ -1,10 +1,11 @@
-import { Clock, Duration, Effect, Option, Result, Schedule, type Semaphore, Stream } from "effect"
+import { Clock, type Context, Duration, Effect, Option, Result, Schedule, type Semaphore, Stream } from "effect"
 import { modelId } from "../../../domain/batch/BatchPrediction.ts"
-import { completionOf, failureToJson, requestOf, type RowFailure } from "../../../domain/batch/BatchRow.ts"
+import { completionOf, failureToJson, ownForm, promptColumn, requestOf, type RowFailure, type RowForm } from "../../../domain/batch/BatchRow.ts"
 import { renamed } from "../../../domain/ChatRefusal.ts"
 import type { JsonRecord } from "../../../domain/Chat.ts"
 import { ServiceError } from "../../../domain/Errors.ts"
 import type { ChatModel } from "../../../ports/ChatModel.ts"
+import type { RowModels } from "../../../ports/RowModels.ts"
 import type { Column } from "../../../ports/TableStore.ts"
 import { noRows, RowProblems } from "../../../text/rows/CheckRows.ts"
 import { readRows, type Stores } from "../../../text/rows/ReadRows.ts"
@@ -16,6 +17,7 @@ export interface BatchTools extends Stores {
   /** Runs what is synchronous on the table, its failures made ours. */
   readonly attempt: <A>(body: () => A) => Effect.Effect<A, ServiceError>
   readonly chat: ChatModel["Service"]
+  readonly rowModels: Context.Service.Shape<typeof RowModels>
   /** Rows asked at once, by all jobs together. */
   readonly places: Semaphore.Semaphore
   /** How many those are. */
@@ -88,7 +90,7 @@ const work = Effect.fnUntraced(function*(tools: BatchTools, name: string) {
   if (before === undefined) return
   if (before.rows === undefined) yield* copyRows(tools, before)
   yield* tryPlace(tools, before)
-  yield* answerRows(tools, before.id)
+  yield* answerRows(tools, name)
 })
 
 /** Copies the input, or fails with what is wrong in it. */
@@ -99,14 +101,19 @@ const copyRows = Effect.fnUntraced(function*(tools: BatchTools, { id, job }: Job
   const problems = new RowProblems()
   const columns = new Columns()
   let row = 0
-  yield* readRows(job.input, tools).pipe(
+  let form: RowForm | undefined
+  yield* readRows(job.input, tools, job.model).pipe(
     Stream.mapEffect((group) => {
       const rows = group.flatMap((placed): ReadonlyArray<KeptRow> => {
         row += 1
         problems.addAll(placed, row)
         if (placed.row === undefined) return []
         if (job.output._tag === "table") columns.add(placed.row.carried)
-        return [{ ...placed.row, row, place: placed.place }]
+        if (placed.row.form !== (form ??= placed.row.form)) {
+          problems.addAll({ place: placed.place, problems: [{ path: "", rule: `must have ${promptColumn(form)}, as the rows before it` }] }, row)
+        }
+        const { body, carried, customId = `#${row}` } = placed.row
+        return [{ body, carried, customId, row, place: placed.place }]
       })
       return Effect.map(attempt(() => table.addRows(id, rows)), (repeated) => {
         for (const { first, place, row } of repeated) problems.addRepeated(place, first, row)
@@ -120,7 +127,7 @@ const copyRows = Effect.fnUntraced(function*(tools: BatchTools, { id, job }: Job
   if (row === 0) return yield* noRows(job.input)
   const given = job.input._tag === "table"
     ? (yield* tables.head(job.input.uri)).columns.filter(({ name }) => name !== "method" && name !== "url")
-    : yield* Effect.fromResult(columns.found)
+    : yield* Effect.fromResult(columns.found(form ?? "chat"))
   yield* attempt(() => table.setRows(id, row, given))
 })
 
@@ -129,20 +136,30 @@ const tryPlace = Effect.fnUntraced(function*({ attempt, objects, table, tables }
   const entry = yield* attempt(() => table.find(name))
   if (entry === undefined) return
   const { columns = [], job } = entry
-  if (job.output._tag === "table") return yield* tables.put(job.output.uri, outputColumns(columns), Stream.empty, { replace: true })
+  if (job.output._tag === "table") return yield* tables.put(job.output.uri, outputColumns(formOf(entry), columns), Stream.empty, { replace: true })
   const probe = `${resultFolder(job)}/predictions_0001.jsonl`
   yield* Effect.andThen(objects.put(probe, new Uint8Array(0)), objects.delete(probe))
 })
 
-const answerRows = Effect.fnUntraced(function*(tools: BatchTools, id: number) {
+/** The form of a job's rows, all alike. */
+const formOf = ({ columns = [], job: { model } }: JobEntry): RowForm => {
+  const has = (name: string): boolean => columns.some((column) => column.name === name)
+  return has("request") && !has("body") ? ownForm(model) ?? "chat" : "chat"
+}
+
+const answerRows = Effect.fnUntraced(function*(tools: BatchTools, name: string) {
   const { attempt, concurrency, places, table } = tools
+  const entry = yield* attempt(() => table.find(name))
+  if (entry === undefined) return
+  const { id, job: { model } } = entry
+  const form = formOf(entry)
   let failedInARow = 0
   yield* Stream.paginate<number, AnsweredRow, ServiceError>(0, (after) =>
     Effect.map(attempt(() => table.rows(id, "open", after, pageSize)), (rows) =>
       [rows, rows.length < pageSize ? Option.none() : Option.some(rows.at(-1)?.row ?? after)] as const)
   ).pipe(
     Stream.mapEffect((row) =>
-      places.withPermit(answer(tools, id, row)).pipe(Effect.matchEffect({
+      places.withPermit(answer(tools, id, form, model, row)).pipe(Effect.matchEffect({
         onSuccess: (response) => {
           failedInARow = 0
           return attempt(() => table.answer(id, row.row, { response }))
@@ -164,14 +181,29 @@ const answerRows = Effect.fnUntraced(function*(tools: BatchTools, id: number) {
   )
 })
 
-/** A model's connection may break in the middle of an answer: that alone costs no row. */
-const again = Schedule.exponential(Duration.millis(500)).pipe(Schedule.jittered, Schedule.upTo({ times: 1 }))
+/** Most milliseconds that a model may ask a row to wait. */
+const longestWait = 120_000
 
-const answer = Effect.fnUntraced(function*({ chat }: BatchTools, id: number, { body, row }: KeptRow) {
+/** A model's connection may break in the middle of an answer, or the model ask for patience: neither alone costs a row. */
+const again = Schedule.exponential(Duration.millis(500)).pipe(
+  Schedule.jittered,
+  Schedule.upTo({ times: 5 }),
+  Schedule.setInputType<ServiceError>(),
+  Schedule.while(({ attempt, input: { retryAfter, retryable } }) => retryable && (retryAfter === undefined ? attempt <= 1 : retryAfter <= longestWait)),
+  Schedule.modifyDelay(({ duration, input: { retryAfter } }) => Effect.succeed(retryAfter === undefined ? duration : Duration.millis(retryAfter)))
+)
+
+const answer = Effect.fnUntraced(function*({ chat, rowModels }: BatchTools, id: number, form: RowForm, model: string, { body, row }: KeptRow) {
+  if (form !== "chat") {
+    return yield* rowModels[form](model, body).pipe(
+      Effect.retry(again),
+      Effect.mapError((error) => renamed(error, (field) => `request.${field}`))
+    )
+  }
   const request = requestOf(body)
   if ("rule" in request) return yield* ServiceError.invalid(request.path, request.rule)
   const events = yield* Stream.runCollect(chat.stream(request)).pipe(
-    Effect.retry({ while: ({ retryable }) => retryable, schedule: again }),
+    Effect.retry(again),
     Effect.mapError((error) => renamed(error, (field) => field.startsWith("turns") ? "body.messages" : `body.${field}`))
   )
   const created = Math.floor((yield* Clock.currentTimeMillis) / 1000)
@@ -224,21 +256,23 @@ const firstFailure = Effect.fnUntraced(function*({ attempt, table }: BatchTools,
  * Results as the service lays them out (wire 2.1): a new folder of prediction files, and of error files beside them where
  * rows failed; or a new table, in which such a row's response says why. Written over whatever an earlier process began.
  */
-const writeResults = Effect.fnUntraced(function*(tools: BatchTools, { columns = [], id, job }: JobEntry) {
+const writeResults = Effect.fnUntraced(function*(tools: BatchTools, entry: JobEntry) {
+  const { columns = [], id, job } = entry
   const { tables } = tools
+  const form = formOf(entry)
   if (job.output._tag === "table") {
     const rows = pagesOf((after) => tools.attempt(() => tools.table.asked(id, after, pageSize)))
     yield* tables.put(
       job.output.uri,
-      outputColumns(columns),
-      Stream.map(rows, (page) => page.map((row) => ({ ...outputRow(id, row), response: row.response ?? { error: row.error } }))),
+      outputColumns(form, columns),
+      Stream.map(rows, (page) => page.map((row) => ({ ...outputRow(form, id, row), response: row.response ?? { error: row.error } }))),
       { replace: true }
     )
     return { _tag: "table" as const, uri: job.output.uri }
   }
   const uri = resultFolder(job)
-  yield* writeFiles(tools, id, "answered", `${uri}/predictions_`, (row) => ({ ...outputRow(id, row), response: row.response }))
-  yield* writeFiles(tools, id, "failed", `${uri}/errors_`, (row) => ({ ...outputRow(id, row), error: failureToJson(row.error ?? unknown) }))
+  yield* writeFiles(tools, id, "answered", `${uri}/predictions_`, (row) => ({ ...outputRow(form, id, row), response: row.response }))
+  yield* writeFiles(tools, id, "failed", `${uri}/errors_`, (row) => ({ ...outputRow(form, id, row), error: failureToJson(row.error ?? unknown) }))
   return { _tag: "folder" as const, uri }
 })
 
@@ -270,17 +304,17 @@ const pagesOf = (
     Effect.map(read(after), (rows) =>
       [rows.length === 0 ? [] : [rows], rows.length < pageSize ? Option.none<number>() : Option.some(rows.at(-1)?.row ?? after)] as const))
 
-/** What every row of the output has; `method` and `url` are in none. */
-const outputRow = (job: number, { body, carried, customId, row }: AnsweredRow): JsonRecord => ({
-  custom_id: customId,
+/** What every row of the output has; `method` and `url` are in none. The status of a row that was answered is empty. */
+const outputRow = (form: RowForm, job: number, { body, carried, customId, error, row }: AnsweredRow): JsonRecord => ({
+  ...(form === "gemini" ? {} : { custom_id: customId }),
   ...carried,
-  body,
-  id: resultId(job, row)
+  [promptColumn(form)]: body,
+  ...(form === "chat" ? { id: resultId(job, row) } : { status: error?.message ?? "" })
 })
 
-const outputColumns = (columns: ReadonlyArray<Column>): ReadonlyArray<Column> => [
+const outputColumns = (form: RowForm, columns: ReadonlyArray<Column>): ReadonlyArray<Column> => [
   ...columns,
-  { name: "id", type: "STRING" },
+  { name: form === "chat" ? "id" : "status", type: "STRING" },
   { name: "response", type: "JSON" }
 ]
 
@@ -302,9 +336,11 @@ class Columns {
     }
   }
 
-  get found(): Result.Result<ReadonlyArray<Column>, ServiceError> {
+  found(form: RowForm): Result.Result<ReadonlyArray<Column>, ServiceError> {
     const names = [...this.#types.keys()]
-    const folded = new Set(["custom_id", "body", "id", "response"])
+    const own: ReadonlyArray<Column> = form === "gemini" ? [] : [{ name: "custom_id", type: "STRING" }]
+    const prompt: Column = { name: promptColumn(form), type: "JSON" }
+    const folded = new Set([...own, prompt, ...outputColumns(form, [])].map(({ name }) => name))
     const twice = names.find((name) => folded.size === folded.add(name.toLowerCase()).size)
     if (twice !== undefined) {
       return Result.fail(ServiceError.invalid("inputConfig.gcsSource.uris", `rows have columns that a table cannot tell from ${twice}`))
@@ -313,9 +349,9 @@ class Columns {
       return Result.fail(ServiceError.invalid("inputConfig.gcsSource.uris", `rows have more than ${mostColumns} different columns, which is more than a table takes`))
     }
     return Result.succeed([
-      { name: "custom_id", type: "STRING" },
+      ...own,
       ...[...this.#types].map(([name, type]): Column => ({ name, type })),
-      { name: "body", type: "JSON" }
+      prompt
     ])
   }
 }

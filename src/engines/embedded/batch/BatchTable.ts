@@ -23,7 +23,9 @@ export interface JobEntry {
 }
 
 /** A row of a job, as it is kept while the job goes on. */
-export interface KeptRow extends BatchRow {
+export interface KeptRow extends Omit<BatchRow, "form"> {
+  /** Of a row without one, its number. */
+  readonly customId: string
   readonly row: number
   readonly place: string
 }
