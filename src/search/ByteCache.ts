@@ -1,11 +1,12 @@
 /** Keeps what was used last, up to a number of bytes. */
 export class ByteCache {
-  readonly #limit: number
+  /** Bytes. */
+  readonly limit: number
   readonly #entries = new Map<string, { readonly value: unknown; readonly bytes: number }>()
   #bytes = 0
 
   constructor(limit: number) {
-    this.#limit = limit
+    this.limit = limit
   }
 
   /** The value under a key, made and kept if it is not there. Each kind of value has its own prefix of keys. */
@@ -25,12 +26,12 @@ export class ByteCache {
   put(key: string, value: unknown, size: number): void {
     // A slot of the map and a key are not free either.
     const bytes = size + 100
-    if (bytes > this.#limit) return
+    if (bytes > this.limit) return
     this.#bytes += bytes - (this.#entries.get(key)?.bytes ?? 0)
     this.#entries.delete(key)
     this.#entries.set(key, { value, bytes })
     for (const [oldest, entry] of this.#entries) {
-      if (this.#bytes <= this.#limit) break
+      if (this.#bytes <= this.limit) break
       this.#entries.delete(oldest)
       this.#bytes -= entry.bytes
     }

@@ -1,16 +1,29 @@
+/** Slots `from` to `to - 1`. */
+export interface SlotRange {
+  readonly from: number
+  readonly to: number
+}
+
 /**
  * The `count` allowed slots with the highest scores, best first, ties by slot. A score of exactly 0 says that the
- * chunk has nothing of the query, in either arm, and is no candidate.
+ * chunk has nothing of the query, in either arm, and is no candidate. `ranges` ascend; unset, all slots are looked at.
  */
-export const topSlots = (scores: Float64Array, allowed: Uint8Array, count: number): ReadonlyArray<number> => {
+export const topSlots = (
+  scores: Float64Array,
+  allowed: Uint8Array,
+  count: number,
+  ranges: ReadonlyArray<SlotRange> = [{ from: 0, to: scores.length }]
+): ReadonlyArray<number> => {
   const heap = new WorstFirst(count)
   let least = -Infinity
-  for (let slot = 0; slot < scores.length; slot++) {
-    const score = scores[slot] as number
-    // Slots come in ascending order: one that only equals the worst kept comes after it. Asked first, as it is nearly
-    // always so, which a processor foresees.
-    if (score <= least || score === 0 || allowed[slot] === 0) continue
-    least = heap.add(slot, score)
+  for (const { from, to } of ranges) {
+    for (let slot = from; slot < to; slot++) {
+      const score = scores[slot] as number
+      // Slots come in ascending order: one that only equals the worst kept comes after it. Asked first, as it is
+      // nearly always so, which a processor foresees.
+      if (score <= least || score === 0 || allowed[slot] === 0) continue
+      least = heap.add(slot, score)
+    }
   }
   return heap.bestFirst()
 }

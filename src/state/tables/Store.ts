@@ -129,3 +129,14 @@ CREATE TABLE damage (
 );
 CREATE INDEX embeddings_unused ON embeddings (added) WHERE uses = 0; -- added: of a vector without uses, since when
 `
+
+/**
+ * The heaviest components of a large segment's vectors, inverted. Derived, as all of a segment is: segments without
+ * lists are scanned whole.
+ */
+export const vectorLists = `
+CREATE TABLE vector_lists (
+  id   INTEGER PRIMARY KEY,                  -- the segment's, times 65,536, plus the component
+  body BLOB NOT NULL                         -- sealed with a checksum
+);
+`

@@ -6,6 +6,7 @@ import { narrow, type Postings } from "../store/Postings.ts"
 import { checkedColumns, isIntact } from "../store/Checksum.ts"
 import { asBlob, type Row } from "../store/Rows.ts"
 import { ordinalFrom, unpackSegmentBody, type SegmentBody } from "../store/SegmentBody.ts"
+import { listedComponentsOf } from "../store/VectorLists.ts"
 import { lengthNorm } from "./Bm25.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 
@@ -23,6 +24,8 @@ export interface Segment extends SegmentBody {
   readonly firstPage: number
   /** First term of each posting page, as UTF-8. */
   readonly firstTerms: ReadonlyArray<Uint8Array>
+  /** Components whose lists of vectors there are; 0 where its vectors are not listed. */
+  readonly listedComponents: number
 }
 
 /** Where a term occurs, segment by segment; dead chunks are left out. */
@@ -80,8 +83,8 @@ export class CorpusIndex {
       for (const analyzer of JSON.parse(String(row["analyzers"])) as ReadonlyArray<AnalyzerId>) analyzers.add(analyzer)
       const body = known.get(id) ?? readSegment(db, row)
       const mask = liveMask(body.chunks, tombstones)
-      const { chunks, embeddings, firstPage, firstTerms, lengths } = body
-      segments.push({ id, chunks, lengths, embeddings, firstPage, firstTerms, offset, dead: mask.dead })
+      const { chunks, embeddings, firstPage, firstTerms, lengths, listedComponents } = body
+      segments.push({ id, chunks, lengths, embeddings, firstPage, firstTerms, listedComponents, offset, dead: mask.dead })
       live.push(mask.live)
       offset += chunks.length
     }
@@ -106,6 +109,12 @@ export class CorpusIndex {
     const chunk = segment?.chunks[slot - segment.offset]
     if (chunk === undefined) throw new RangeError(`no slot ${slot}`)
     return chunk
+  }
+
+  /** The row of `embeddings` of the chunk at a slot. */
+  embeddingAt(slot: number): number {
+    const segment = this.segments.findLast(({ offset }) => offset <= slot)
+    return segment?.embeddings[slot - segment.offset] ?? 0
   }
 
   /** Slots of the chunks numbered `first` to `first + count - 1`: one run, as a file's chunks are in one segment. */
@@ -203,7 +212,7 @@ export class CorpusIndex {
   }
 }
 
-const readSegment = (db: DatabaseSync, row: Row): SegmentBody & Pick<Segment, "firstPage" | "firstTerms"> => {
+const readSegment = (db: DatabaseSync, row: Row): SegmentBody & Pick<Segment, "firstPage" | "firstTerms" | "listedComponents"> => {
   const id = Number(row["id"])
   const firstPage = Number(row["first_page"])
   const pages = Number(row["pages"])
@@ -215,7 +224,9 @@ const readSegment = (db: DatabaseSync, row: Row): SegmentBody & Pick<Segment, "f
   if (firstTerms.length !== pages) throw new IndexDamage(`${firstTerms.length} of ${pages} pages of segment ${id}`)
   const sum = row["first_terms"]
   if (sum !== null && sum !== firstTerms.reduce((sum, term) => crc32(term, sum), 0)) throw new IndexDamage(`first terms of segment ${id}`)
-  return { ...body, firstPage, firstTerms }
+  const listedComponents = listedComponentsOf(db, id)
+  if (listedComponents === undefined) throw new IndexDamage(`vector lists of segment ${id}`)
+  return { ...body, firstPage, firstTerms, listedComponents }
 }
 
 const liveMask = (

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { checkedColumns, isIntact } from "../store/Checksum.ts"
 import { asBlob, type Row } from "../store/Rows.ts"
-import { unpackVector } from "../store/Vector.ts"
+import { cosineOf, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
 
@@ -39,15 +39,23 @@ export class DenseScan {
     this.#cache = cache
   }
 
-  /** By slot, in `out`, which is zero; dead chunks have some value too. `query` has norm 1, or is zero. */
-  cosines(index: CorpusIndex, query: Float32Array, out: Float64Array): Float64Array {
+  /**
+   * By slot, in `out`, which is zero; dead chunks have some value too. `query` has norm 1, or is zero. Only the chunks of
+   * `segments` are looked at.
+   */
+  cosines(index: CorpusIndex, segments: ReadonlyArray<Segment>, query: Float32Array, out: Float64Array): Float64Array {
     const components: Array<number> = []
     for (let d = 0; d < query.length; d++) if (query[d] !== 0) components.push(d)
     if (components.length === 0) return out
-    for (const segment of index.segments) {
+    const chunks = segments.reduce((sum, segment) => sum + segment.chunks.length, 0)
+    // Blocks that push one another out of the cache would be made anew for every query.
+    const cached = chunks * query.length <= this.#cache.limit / 2
+    for (const segment of segments) {
       for (let first = 0; first < segment.chunks.length; first += blockChunks) {
-        const block = this.#block(index, segment, first, query.length)
-        addColumns(out.subarray(segment.offset + first, segment.offset + first + block.count), block, query, components)
+        const count = Math.min(blockChunks, segment.chunks.length - first)
+        const block = out.subarray(segment.offset + first, segment.offset + first + count)
+        if (cached) addColumns(block, this.#block(index, segment, first, query.length), query, components)
+        else this.#forEachVector(index, segment, first, (chunk, packed) => { block[chunk] = cosineOf(packed, query) })
       }
     }
     return out
@@ -66,7 +74,16 @@ export class DenseScan {
     const stride = count + padding
     const columns = new Int8Array(dimensions * stride)
     const inverseNorms = new Float32Array(count)
-    const embeddings = segment.embeddings.subarray(first, first + count)
+    this.#forEachVector(index, segment, first, (chunk, packed) => {
+      const squares = unpackVector(packed, dimensions, columns, chunk, stride)
+      inverseNorms[chunk] = squares === 0 ? 0 : 1 / Math.sqrt(squares)
+    })
+    return { columns, stride, count, inverseNorms }
+  }
+
+  /** Calls `visit` with the place in the block of each chunk from `first` on, and its vector. */
+  #forEachVector(index: CorpusIndex, segment: Segment, first: number, visit: (chunk: number, packed: Uint8Array) => void): void {
+    const embeddings = segment.embeddings.subarray(first, first + blockChunks)
     // Chunks by their vectors' ids: each vector is read once, and most lie side by side.
     const order = Array.from(embeddings.keys()).sort((a, b) => (embeddings[a] as number) - (embeddings[b] as number))
     let next = 0
@@ -80,14 +97,9 @@ export class DenseScan {
       while ((embeddings[order[next] as number] as number) < id) missing(next++)
       if (embeddings[order[next] as number] === id && !isIntact("embeddings", row)) missing(next)
       const packed = asBlob(row["vector"])
-      for (; embeddings[order[next] as number] === id; next++) {
-        const chunk = order[next] as number
-        const squares = unpackVector(packed, dimensions, columns, chunk, stride)
-        inverseNorms[chunk] = squares === 0 ? 0 : 1 / Math.sqrt(squares)
-      }
+      for (; embeddings[order[next] as number] === id; next++) visit(order[next] as number, packed)
     }
     while (next < order.length) missing(next++)
-    return { columns, stride, count, inverseNorms }
   }
 
   /** The vectors with these ids, which ascend; others may be among them. */

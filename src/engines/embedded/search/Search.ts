@@ -7,7 +7,7 @@ import { addTermScores } from "./Bm25.ts"
 import { ByteCache } from "../../../search/ByteCache.ts"
 import { ChunkReader } from "./ChunkReader.ts"
 import { CorpusIndex } from "./CorpusIndex.ts"
-import { DenseScan } from "./DenseScan.ts"
+import { type Dense, DenseArm } from "./DenseArm.ts"
 import { explain } from "./Explain.ts"
 import { candidateDepth, fuse, type Fused } from "../../../search/Fusion.ts"
 import { queryTerms, type ScoredTerm } from "./QueryTerms.ts"
@@ -27,12 +27,15 @@ export interface SearchRequest extends FileFilter {
   readonly explain: boolean
 }
 
+/** Contexts of one request up to which the dense side may come from lists of candidates. */
+const mostFromLists = 200
+
 /** Searches the corpora of one database. Synchronous; every call is within one read snapshot. */
 export class Search {
   readonly #db: DatabaseSync
   readonly #cache: ByteCache
   readonly #chunks: ChunkReader
-  readonly #dense: DenseScan
+  readonly #dense: DenseArm
   readonly #indexMemory: number
   readonly #indexes = new Map<number, CorpusIndex>()
   readonly #scores = { sparse: new Float64Array(0), dense: new Float64Array(0) }
@@ -44,7 +47,7 @@ export class Search {
     this.#indexMemory = memory / 4
     this.#cache = new ByteCache(memory - this.#indexMemory)
     this.#chunks = new ChunkReader(db, this.#cache, names)
-    this.#dense = new DenseScan(db, this.#cache, (chunk) => this.#chunks.damaged(chunk, "vector"))
+    this.#dense = new DenseArm(db, this.#cache, (chunk) => this.#chunks.damaged(chunk, "vector"))
   }
 
   /**
@@ -62,11 +65,13 @@ export class Search {
       })
       : []
     const sparse = sparseScores(index, terms, this.#zeros("sparse", index.slots))
-    const dense = request.vector === undefined ? undefined : this.#dense.cosines(index, request.vector, this.#zeros("dense", index.slots))
+    // A threshold is promised of every chunk, and so is a long list: lists know candidates only.
+    const exact = request.minSimilarity !== undefined || request.count > mostFromLists
+    const dense = request.vector === undefined ? undefined : this.#dense.ask(index, request.vector, this.#zeros("dense", index.slots), exact)
     const filtered = this.#allowed(index, corpus, request)
-    const allowed = dense === undefined || request.minSimilarity === undefined
+    const allowed = dense?.all === undefined || request.minSimilarity === undefined
       ? filtered
-      : moreSimilarThan(request.minSimilarity, dense, filtered)
+      : moreSimilarThan(request.minSimilarity, dense.all, filtered)
     return best(sparse, dense, allowed, request).map((hit) => ({
       ...this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(hit.id)),
       score: hit.fused,
@@ -135,14 +140,14 @@ const moreSimilarThan = (least: number, cosines: Float64Array, allowed: Uint8Arr
 /** Candidates of both arms, equally deep, in the order of their mixed scores. Their ids are slots. */
 const best = (
   sparse: Float64Array,
-  dense: Float64Array | undefined,
+  dense: Dense | undefined,
   allowed: Uint8Array,
   { alpha, count }: SearchRequest
 ): ReadonlyArray<Fused> => {
   const depth = Math.max(candidateDepth, count)
   const slots = new Set<number>()
   if (alpha < 1) for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot)
-  if (alpha > 0 && dense !== undefined) for (const slot of topSlots(dense, allowed, depth)) slots.add(slot)
-  const candidates = [...slots].map((id) => ({ id, sparse: sparse[id] ?? 0, cosine: dense?.[id] ?? 0 }))
+  if (alpha > 0 && dense !== undefined) for (const slot of dense.nearest(allowed, depth)) slots.add(slot)
+  const candidates = [...slots].map((id) => ({ id, sparse: sparse[id] ?? 0, cosine: dense?.cosine(id) ?? 0 }))
   return fuse(candidates, alpha, depth).slice(0, count)
 }

@@ -136,6 +136,8 @@ export class Committer {
     this.#checkStructure()
     this.#index.rebuild(corpus, this.#files.rebuildable(corpus, this.#corpora.embedder(corpus)))
     this.#corpora.count(corpus, 0, 0)
+    // Many segments of one step each, to be merged.
+    this.#unmerged.set(corpus, mergeEvery)
   }
 
   /** Reads every page of the database: whoever repairs must know that only rows are damaged, and not what holds them. */

@@ -5,6 +5,7 @@ import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
 import { PostingPageWriter } from "./PostingPages.ts"
 import { asBlob, type Row } from "./Rows.ts"
 import { packSegmentBody, type SegmentBody } from "./SegmentBody.ts"
+import { VectorListTable } from "./VectorLists.ts"
 
 export interface SegmentRow {
   readonly id: number
@@ -39,6 +40,7 @@ export class SegmentTable {
   readonly #page: StatementSync
   readonly #deletePages: StatementSync
   readonly #deleteSegment: StatementSync
+  readonly #vectorLists: VectorListTable
 
   constructor(db: DatabaseSync) {
     this.#insertSegment = db.prepare(
@@ -55,6 +57,7 @@ export class SegmentTable {
     this.#page = db.prepare(`SELECT ${checkedColumns("posting_pages")} FROM posting_pages WHERE id = ?`)
     this.#deletePages = db.prepare("DELETE FROM posting_pages WHERE id >= ? AND id < ?")
     this.#deleteSegment = db.prepare("DELETE FROM segments WHERE id = ?")
+    this.#vectorLists = new VectorListTable(db)
   }
 
   /** Writes a segment; `writeTerms` gives its terms in order. */
@@ -89,6 +92,7 @@ export class SegmentTable {
       body: packSegmentBody(body)
     }
     this.#insertSegment.run(...Object.values(row), sumOf("segments", row))
+    this.#vectorLists.insert(row.id, body.embeddings)
   }
 
   /** The highest id a table ever gave. */
@@ -116,6 +120,7 @@ export class SegmentTable {
       if (isIntact("segments", row)) this.delete(segment)
       else {
         damaged = true
+        this.#vectorLists.delete(segment.id)
         this.#deleteSegment.run(segment.id)
       }
     }
@@ -133,6 +138,7 @@ export class SegmentTable {
   }
 
   delete({ firstPage, id, pages }: SegmentRow): void {
+    this.#vectorLists.delete(id)
     this.#deletePages.run(firstPage, firstPage + pages)
     this.#deleteSegment.run(id)
   }

@@ -80,6 +80,74 @@ export const unpackVector = (packed: Uint8Array, dimensions: number, into: Int8A
   return squares
 }
 
+/**
+ * Calls `visit` with each component that is not zero of a packed vector, ascending; false, and no call, where it is kept
+ * with its zeros. Dimensions need not be known: a bitmap and what it counts fill the bytes in one way only.
+ */
+export const forEachComponent = (packed: Uint8Array, visit: (component: number, value: number) => void): boolean => {
+  if (packed[0] === Form.dense) return false
+  if (packed[0] === Form.bitmap) {
+    let next = 1
+    for (let end = packed.length; next < end; next++) end -= bitsOf(packed[next] as number)
+    const bitmap = next
+    for (let i = 1; i < bitmap; i++) {
+      for (let bits = packed[i] as number; bits !== 0; bits &= bits - 1) {
+        visit(i * 8 + 23 - Math.clz32(bits & -bits), ((packed[next++] as number) << 24) >> 24)
+      }
+    }
+    return true
+  }
+  const reader = new ByteReader(packed)
+  reader.position = 1
+  let component = -1
+  while (!reader.done) {
+    component += reader.varint() + 1
+    visit(component, ((packed[reader.position++] as number) << 24) >> 24)
+  }
+  return true
+}
+
+const bitsOf = (byte: number): number => {
+  let count = 0
+  for (let bits = byte; bits !== 0; bits &= bits - 1) count++
+  return count
+}
+
+/** The cosine of a packed vector and `query`, which has norm 1 or is zero. Without a call a component: hundreds of vectors a question. */
+export const cosineOf = (packed: Uint8Array, query: Float32Array): number => {
+  const length = packed.length
+  let dot = 0
+  let squares = 0
+  if (packed[0] === Form.dense) {
+    for (let d = 0; d < query.length; d++) {
+      const value = ((packed[1 + d] as number) << 24) >> 24
+      dot += (query[d] as number) * value
+      squares += value * value
+    }
+  } else if (packed[0] === Form.bitmap) {
+    let next = 1 + ((query.length + 7) >> 3)
+    for (let i = 1; next < length; i++) {
+      for (let bits = packed[i] as number; bits !== 0; bits &= bits - 1) {
+        const value = ((packed[next++] as number) << 24) >> 24
+        dot += (query[i * 8 + 23 - Math.clz32(bits & -bits)] as number) * value
+        squares += value * value
+      }
+    }
+  } else {
+    let component = -1
+    for (let i = 1; i < length; i++) {
+      let gap = packed[i++] as number
+      // Two bytes at most: components are numbered in 16 bits.
+      if (gap >= 0x80) gap = (gap & 0x7f) | ((packed[i++] as number) << 7)
+      component += gap + 1
+      const value = ((packed[i] as number) << 24) >> 24
+      dot += (query[component] as number) * value
+      squares += value * value
+    }
+  }
+  return squares === 0 ? 0 : dot / Math.sqrt(squares)
+}
+
 const largest = (values: Float32Array): number => {
   let most = 0
   for (const value of values) if (Math.abs(value) > most) most = Math.abs(value)

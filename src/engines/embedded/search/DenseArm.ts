@@ -1,0 +1,121 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import type { ByteCache } from "../../../search/ByteCache.ts"
+import { type SlotRange, topSlots } from "../../../search/TopSlots.ts"
+import { checkedColumns, isIntact } from "../store/Checksum.ts"
+import { asBlob } from "../store/Rows.ts"
+import { cosineOf } from "../store/Vector.ts"
+import { addListScores, openVectorList, type VectorList, vectorListId } from "../store/VectorLists.ts"
+import { type CorpusIndex, IndexDamage, type Segment } from "./CorpusIndex.ts"
+import { DenseScan } from "./DenseScan.ts"
+
+/** Candidates from the lists for each chunk that is wanted: see docs/search.md. */
+const candidatesPerChunk = 4
+
+/** Components of a question that are looked up, the heaviest: more add next to nothing to its candidates. */
+const mostComponents = 64
+
+/** The dense side of one search. */
+export interface Dense {
+  /** The nearest allowed chunks, nearest first; from lists, a few of the last may be others. */
+  readonly nearest: (allowed: Uint8Array, count: number) => ReadonlyArray<number>
+  /** Of the chunk at a slot, exact. */
+  readonly cosine: (slot: number) => number
+  /** By slot, exact, where every chunk was looked at. */
+  readonly all: Float64Array | undefined
+}
+
+/** Finds the chunks nearest to a question: from lists of heavy components where a segment has them, else one by one. */
+export class DenseArm {
+  readonly #list: StatementSync
+  readonly #vector: StatementSync
+  readonly #cache: ByteCache
+  readonly #scan: DenseScan
+  readonly #damaged: (chunk: number) => Error
+
+  /** `damaged` makes what is thrown where a live chunk's vector is missing or not as it was written. */
+  constructor(db: DatabaseSync, cache: ByteCache, damaged: (chunk: number) => Error) {
+    this.#list = db.prepare("SELECT body FROM vector_lists WHERE id = ?")
+    this.#vector = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE id = ?`)
+    this.#cache = cache
+    this.#scan = new DenseScan(db, cache, damaged)
+    this.#damaged = damaged
+  }
+
+  /**
+   * `scores` is room for a number by slot, all zero. `exact` looks at every chunk, whatever it costs.
+   *
+   * @throws {IndexDamage}
+   */
+  ask(index: CorpusIndex, query: Float32Array, scores: Float64Array, exact: boolean): Dense {
+    const listed = exact ? [] : index.segments.filter(({ listedComponents }) => listedComponents > 0)
+    if (listed.length === 0) {
+      const all = this.#scan.cosines(index, index.segments, query, scores)
+      return { all, cosine: (slot) => all[slot] ?? 0, nearest: (allowed, count) => topSlots(all, allowed, count) }
+    }
+    const scanned = index.segments.filter((segment) => !listed.includes(segment))
+    this.#scan.cosines(index, scanned, query, scores)
+    for (const segment of listed) this.#addLists(segment, query, scores)
+    const known = new Map<number, number>()
+    const cosine = (slot: number): number => {
+      const found = known.get(slot)
+      if (found !== undefined) return found
+      const value = cosineOf(this.#vectorAt(index, slot), query)
+      known.set(slot, value)
+      return value
+    }
+    return {
+      all: undefined,
+      cosine,
+      nearest: (allowed, count) => {
+        const candidates = topSlots(scores, allowed, count * candidatesPerChunk, listed.map(slotsOf))
+        const exactly = topSlots(scores, allowed, count, scanned.map(slotsOf))
+        // Vectors in the order they lie in the file.
+        return [...candidates, ...exactly].sort((a, b) => a - b)
+          .filter((slot) => cosine(slot) !== 0)
+          .sort((a, b) => cosine(b) - cosine(a) || a - b)
+          .slice(0, count)
+      }
+    }
+  }
+
+  #addLists(segment: Segment, query: Float32Array, scores: Float64Array): void {
+    const own = scores.subarray(segment.offset, segment.offset + segment.chunks.length)
+    for (const component of heaviest(query, mostComponents)) {
+      if (component >= segment.listedComponents) continue
+      const id = vectorListId(segment.id, component)
+      const list = this.#cache.get(`l${id}`, () => this.#readList(id), ({ postings }) => postings.length)
+      addListScores(list, query[component] as number, own)
+    }
+  }
+
+  #readList(id: number): VectorList {
+    const list = openVectorList(asBlob(this.#list.get(id)?.["body"]), id)
+    if (list === undefined) throw new IndexDamage(`vector list ${id}`)
+    return list
+  }
+
+  /** Checked when it is read, and kept: a question needs hundreds. */
+  #vectorAt(index: CorpusIndex, slot: number): Uint8Array {
+    const chunk = index.chunkAt(slot)
+    // By the chunk's number, which is never used twice: a vector's row may be.
+    return this.#cache.get(
+      `e${chunk}`,
+      () => {
+        const row = this.#vector.get(index.embeddingAt(slot))
+        if (!isIntact("embeddings", row)) throw this.#damaged(chunk)
+        return asBlob(row["vector"])
+      },
+      ({ length }) => length
+    )
+  }
+}
+
+const slotsOf = ({ chunks, offset }: Segment): SlotRange => ({ from: offset, to: offset + chunks.length })
+
+/** The components of largest magnitude, at most `count`. */
+const heaviest = (query: Float32Array, count: number): ReadonlyArray<number> => {
+  const components: Array<number> = []
+  for (let d = 0; d < query.length; d++) if (query[d] !== 0) components.push(d)
+  if (components.length <= count) return components
+  return components.sort((a, b) => Math.abs(query[b] as number) - Math.abs(query[a] as number)).slice(0, count)
+}

@@ -1,0 +1,196 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { ByteReader, ByteWriter } from "./Bytes.ts"
+import { asBlob } from "./Rows.ts"
+import { forEachComponent } from "./Vector.ts"
+
+/**
+ * The heaviest components of a segment's vectors, inverted: for each component, the chunks that have it and how much.
+ * Sums over the lists of a question's components find candidates, whose cosines are then reckoned exactly. Only
+ * vectors with many zeros are listed, as the offline embedder's are.
+ *
+ * A list is one row: its id, so that it is not found where another one was; how many components are listed; the number
+ * of postings; the gaps between their ordinals; then half a byte each, whose low three bits are the magnitude and whose high bit is the sign.
+ */
+
+/** Chunks from which a segment has lists: fewer are scanned faster than their candidates are rescored. */
+export const leastListed = 16_384
+
+/** Components of a vector that are listed: see docs/search.md. */
+const listedComponents = 48
+
+/** What one step of a listed magnitude stands for, in a vector of length 1. The highest of the 8 steps holds all above. */
+export const magnitudeStep = 0.04
+const highestStep = 7
+
+/** Room for the lists of one segment: components are numbered in 16 bits. */
+const listsPerSegment = 65_536
+
+export const vectorListId = (segment: number, component: number): number => segment * listsPerSegment + component
+
+/** One component's list in the making. */
+class ListWriter {
+  readonly gaps = new ByteWriter()
+  readonly nibbles = new ByteWriter()
+  count = 0
+  last = -1
+  #half = 0
+
+  add(ordinal: number, nibble: number): void {
+    this.gaps.varint(ordinal - this.last - 1)
+    this.last = ordinal
+    if (this.count++ % 2 === 0) this.#half = nibble
+    else this.nibbles.byte(this.#half | (nibble << 4))
+  }
+
+  sealed(id: number, components: number): Uint8Array {
+    const out = new ByteWriter()
+    out.varint(id)
+    out.varint(components)
+    out.varint(this.count)
+    out.append(this.gaps)
+    out.append(this.nibbles)
+    if (this.count % 2 === 1) out.byte(this.#half)
+    return out.sealed()
+  }
+}
+
+/** The rows of vector lists, for the writer. */
+export class VectorListTable {
+  readonly #vector: StatementSync
+  readonly #insert: StatementSync
+  readonly #delete: StatementSync
+
+  constructor(db: DatabaseSync) {
+    this.#vector = db.prepare("SELECT vector FROM embeddings WHERE id = ?")
+    this.#insert = db.prepare("INSERT INTO vector_lists (id, body) VALUES (?, ?)")
+    this.#delete = db.prepare("DELETE FROM vector_lists WHERE id >= ? AND id < ?")
+  }
+
+  /** Lists the vectors of a segment's chunks, unless they are too few or have too few zeros. */
+  insert(segment: number, embeddings: Float64Array): void {
+    const lists = embeddings.length < leastListed ? undefined : this.#collect(embeddings)
+    if (lists === undefined) return
+    // Empty lists are written too: one that is missing is damage.
+    for (const [component, list] of lists.entries()) {
+      const id = vectorListId(segment, component)
+      this.#insert.run(id, (list ?? new ListWriter()).sealed(id, lists.length))
+    }
+  }
+
+  delete(segment: number): void {
+    this.#delete.run(vectorListId(segment, 0), vectorListId(segment + 1, 0))
+  }
+
+  #collect(embeddings: Float64Array): Array<ListWriter | undefined> | undefined {
+    const lists: Array<ListWriter | undefined> = []
+    const heaviest = new Heaviest()
+    for (let ordinal = 0; ordinal < embeddings.length; ordinal++) {
+      const packed = asBlob(this.#vector.get(embeddings[ordinal] as number)?.["vector"])
+      // Chunks without a word have the zero vector, and are in no list.
+      if (packed.length <= 1) continue
+      if (!heaviest.read(packed)) return undefined
+      heaviest.forEach((component, nibble) => {
+        while (component >= lists.length) lists.push(undefined)
+        const list = lists[component] ?? (lists[component] = new ListWriter())
+        list.add(ordinal, nibble)
+      })
+    }
+    return lists.length === 0 ? undefined : lists
+  }
+}
+
+/** The components of one vector that are listed. */
+class Heaviest {
+  readonly #components = new Uint16Array(1 << 16)
+  readonly #values = new Int8Array(1 << 16)
+  readonly #ofMagnitude = new Uint32Array(129)
+  #count = 0
+  #least = 1
+  /** Components of magnitude {@link #least} that have room. */
+  #atLeast = 0
+  #step = 0
+
+  /** False where the vector is not kept as a sparse one. */
+  read(packed: Uint8Array): boolean {
+    this.#count = 0
+    this.#ofMagnitude.fill(0)
+    let squares = 0
+    const sparse = forEachComponent(packed, (component, value) => {
+      this.#components[this.#count] = component
+      this.#values[this.#count++] = value
+      this.#ofMagnitude[Math.abs(value)]!++
+      squares += value * value
+    })
+    let room = listedComponents
+    this.#least = 128
+    while (this.#least > 1 && this.#ofMagnitude[this.#least]! <= room) room -= this.#ofMagnitude[this.#least--]!
+    this.#atLeast = room
+    this.#step = magnitudeStep * Math.sqrt(squares)
+    return sparse
+  }
+
+  forEach(visit: (component: number, nibble: number) => void): void {
+    let room = this.#atLeast
+    for (let i = 0; i < this.#count; i++) {
+      const value = this.#values[i] as number
+      const magnitude = Math.abs(value)
+      if (magnitude < this.#least || (magnitude === this.#least && room-- <= 0)) continue
+      const step = Math.min(highestStep, Math.max(0, Math.round(magnitude / this.#step) - 1))
+      visit(this.#components[i] as number, value < 0 ? step | 8 : step)
+    }
+  }
+}
+
+/** How many components of a segment are listed, 0 where none is; undefined where that cannot be told. */
+export const listedComponentsOf = (db: DatabaseSync, segment: number): number | undefined => {
+  const last = db.prepare("SELECT max(id) AS last FROM vector_lists WHERE id >= ? AND id < ?")
+    .get(vectorListId(segment, 0), vectorListId(segment + 1, 0))?.["last"]
+  if (typeof last !== "number") return 0
+  const list = openVectorList(asBlob(db.prepare("SELECT body FROM vector_lists WHERE id = ?").get(last)?.["body"]), last)
+  return list !== undefined && vectorListId(segment, list.components) === last + 1 ? list.components : undefined
+}
+
+export interface VectorList {
+  /** Components of the segment that are listed. */
+  readonly components: number
+  readonly count: number
+  /** Gaps and magnitudes. */
+  readonly postings: Uint8Array
+}
+
+/** Undefined where the list is damaged, or another one. */
+export const openVectorList = (body: Uint8Array, id: number): VectorList | undefined => {
+  const reader = ByteReader.unseal(body)
+  if (reader === undefined || reader.varint() !== id) return undefined
+  return { components: reader.varint(), count: reader.varint(), postings: reader.source.subarray(reader.position) }
+}
+
+/**
+ * Adds `weight` times each listed magnitude to `scores`, which is by ordinal.
+ * Scored as it is stored: decoding it first would cost more memory than it saves time.
+ */
+export const addListScores = ({ count, postings: list }: VectorList, weight: number, scores: Float64Array): void => {
+  const nibbles = list.length - ((count + 1) >> 1)
+  for (let nibble = 0; nibble < 16; nibble++) {
+    const magnitude = ((nibble & 7) + 1) * magnitudeStep
+    nibbleScores[nibble] = weight * (nibble < 8 ? magnitude : -magnitude)
+  }
+  let at = 0
+  let ordinal = -1
+  for (let i = 0; i < count; i++) {
+    let gap = list[at++] as number
+    if (gap >= 0x80) {
+      gap &= 0x7f
+      for (let shift = 7;; shift += 7) {
+        const byte = list[at++] as number
+        gap |= (byte & 0x7f) << shift
+        if (byte < 0x80) break
+      }
+    }
+    ordinal += gap + 1
+    const pair = list[nibbles + (i >> 1)] as number
+    scores[ordinal] = (scores[ordinal] as number) + (nibbleScores[i % 2 === 0 ? pair & 15 : pair >> 4] as number)
+  }
+}
+
+const nibbleScores = new Float64Array(16)
