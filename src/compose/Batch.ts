@@ -6,6 +6,7 @@ import { Names } from "../engines/embedded/Names.ts"
 import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
 import * as SqliteTableStore from "../engines/embedded/stores/SqliteTableStore.ts"
 import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
+import { pipelineFor } from "../pipeline/OnEngine.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
 import { Models } from "../pipeline/Services.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
@@ -27,11 +28,13 @@ export interface BatchOptions {
 export const batchServices = (
   pipeline: Pipeline,
   options: BatchOptions
-): Layer.Layer<BatchServices, ServiceError | StateError | SecretError> =>
-  pipeline.engine._tag === "vertex"
+): Layer.Layer<BatchServices, ServiceError | StateError | SecretError> => {
+  const own = pipelineFor(pipeline, pipeline.engine._tag)
+  return own.engine._tag === "vertex"
     // The HTTP client is large, and the embedded engine does without.
-    ? Layer.unwrap(Effect.map(Effect.promise(() => import("./Vertex.ts")), ({ vertexBatch }) => vertexBatch(pipeline, options)))
-    : embeddedBatch(pipeline, options)
+    ? Layer.unwrap(Effect.map(Effect.promise(() => import("./Vertex.ts")), ({ vertexBatch }) => vertexBatch(own, options)))
+    : embeddedBatch(own, options)
+}
 
 /**
  * Batch jobs of a data directory, answered by the model of the pipeline's answering stage. They are run by whoever waits

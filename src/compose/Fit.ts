@@ -2,6 +2,8 @@ import { Effect, Result } from "effect"
 import { fitness } from "../pipeline/file/Fitness.ts"
 import type { LoadedPipeline } from "../pipeline/file/Load.ts"
 import type { PipelineInvalid } from "../pipeline/file/PipelineInvalid.ts"
+import { invalidPipeline, ownEngine } from "../pipeline/OnEngine.ts"
+import type { Pipeline } from "../pipeline/Pipeline.ts"
 import type { EngineName } from "../pipeline/schema/EngineSettings.ts"
 import { forEngine } from "../pipeline/schema/ForEngine.ts"
 import { capabilitiesOf } from "./Capabilities.ts"
@@ -16,4 +18,12 @@ export const fit = (
   if (Result.isFailure(fitted)) return Effect.fail(loaded.invalid(fitted.failure))
   const problems = fitness(loaded.pipeline, capabilitiesOf(engine, sources))
   return problems.length > 0 ? Effect.fail(loaded.invalid(problems)) : Effect.succeed({ ...loaded, pipeline: fitted.success })
+}
+
+/** The same for a program's pipeline, which runs on no other engine than it names. */
+export const fitOwn = (pipeline: Pipeline, engine: EngineName, sources: Iterable<string>): Effect.Effect<Pipeline, PipelineInvalid> => {
+  const own = ownEngine(pipeline, engine)
+  if (Result.isFailure(own)) return Effect.fail(own.failure)
+  const problems = fitness(pipeline, capabilitiesOf(engine, sources))
+  return problems.length > 0 ? Effect.fail(invalidPipeline(pipeline, problems)) : Effect.succeed(own.success)
 }

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import type { ServiceError, StateError } from "../domain/Errors.ts"
+import { pipelineFor } from "../pipeline/OnEngine.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
 import type { Endpoints } from "../ports/Endpoints.ts"
 import type { ModelCatalog } from "../ports/ModelCatalog.ts"
@@ -24,6 +25,6 @@ export const modelGarden = (
   // Each engine does without what the other needs.
   Layer.unwrap(Effect.promise(async () =>
     pipeline.engine._tag === "vertex"
-      ? (await import("./Vertex.ts")).vertexGarden(pipeline, options)
+      ? (await import("./Vertex.ts")).vertexGarden(pipelineFor(pipeline, "vertex"), options)
       : (await import("./Garden.ts")).embeddedGarden(options)
   ))

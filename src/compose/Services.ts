@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
+import type { PipelineInvalid } from "../pipeline/file/PipelineInvalid.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
 import type { Services } from "../pipeline/Services.ts"
 import type { Embedder } from "../ports/Embedder.ts"
@@ -8,6 +9,7 @@ import type { PartnerChat } from "../ports/PartnerChat.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import { type ConnectorSet, makeConnectors } from "./Connectors.ts"
 import { embeddedServices, type EmbeddedServicesOptions } from "./Embedded.ts"
+import { fitOwn } from "./Fit.ts"
 import { localModels } from "./LocalModels.ts"
 import type { VertexServicesOptions } from "./Vertex.ts"
 
@@ -20,7 +22,8 @@ export interface EmbeddedOptions extends Omit<EmbeddedServicesOptions, "writes">
  * Everything a pipeline needs to run and to answer, on this machine. `Generation` and `PartnerChat` are there too: they
  * speak as the service's do, and the model of the pipeline's stage answers.
  *
- * Takes the data directory for this program: a second writer fails with the holder's name, or waits `waitMs`.
+ * Fails with `PipelineInvalid` where the pipeline names another engine, or asks for what this one, with these connectors,
+ * does not have. Takes the data directory for this program: a second writer fails with the holder's name, or waits `waitMs`.
  *
  * @example
  * ```ts
@@ -30,10 +33,11 @@ export interface EmbeddedOptions extends Omit<EmbeddedServicesOptions, "writes">
 export const embedded = (
   pipeline: Pipeline,
   options: EmbeddedOptions
-): Layer.Layer<Services | Embedder | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> =>
-  Layer.merge(makeConnectors(options.connectors, options), localModels(pipeline)).pipe(
-    Layer.provideMerge(embeddedServices(pipeline, { ...options, writes: process.argv[1] ?? "a program" }))
-  )
+): Layer.Layer<Services | Embedder | Secrets | Generation | PartnerChat, PipelineInvalid | ServiceError | StateError | SecretError> =>
+  Layer.unwrap(Effect.map(fitOwn(pipeline, "embedded", Object.keys(options.connectors)), (own) =>
+    Layer.merge(makeConnectors(options.connectors, options), localModels(own)).pipe(
+      Layer.provideMerge(embeddedServices(own, { ...options, writes: process.argv[1] ?? "a program" }))
+    )))
 
 export interface VertexOptions extends Omit<VertexServicesOptions, "writes"> {
   /** The sources the pipeline may name: `{ local }` from `sluice/connectors`. Those the service imports by itself need none. */
@@ -42,8 +46,8 @@ export interface VertexOptions extends Omit<VertexServicesOptions, "writes"> {
 
 /**
  * Everything a pipeline needs to run and to answer, with its corpora on Vertex AI, or on a server that speaks like it.
- * Its models are there too, to be asked directly: `Generation` and `PartnerChat`. The pipeline's engine must be `vertex`; the
- * ledger is kept in the data directory, which this program takes for itself.
+ * Its models are there too, to be asked directly: `Generation` and `PartnerChat`. The ledger is kept
+ * in the data directory, which this program takes for itself. Fails with `PipelineInvalid` as {@link embedded} does.
  *
  * @example
  * ```ts
@@ -53,9 +57,12 @@ export interface VertexOptions extends Omit<VertexServicesOptions, "writes"> {
 export const vertex = (
   pipeline: Pipeline,
   options: VertexOptions
-): Layer.Layer<Services | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> =>
-  makeConnectors(options.connectors, options).pipe(
+): Layer.Layer<Services | Secrets | Generation | PartnerChat, PipelineInvalid | ServiceError | StateError | SecretError> =>
+  Layer.unwrap(Effect.gen(function*() {
+    const own = yield* fitOwn(pipeline, "vertex", Object.keys(options.connectors))
     // The HTTP client is large, and the embedded engine does without.
-    Layer.provideMerge(Layer.unwrap(Effect.map(Effect.promise(() => import("./Vertex.ts")), ({ vertexServices }) =>
-      vertexServices(pipeline, { ...options, writes: process.argv[1] ?? "a program" }))))
-  )
+    const { vertexServices } = yield* Effect.promise(() => import("./Vertex.ts"))
+    return makeConnectors(options.connectors, options).pipe(
+      Layer.provideMerge(vertexServices(own, { ...options, writes: process.argv[1] ?? "a program" }))
+    )
+  }))

@@ -4,6 +4,7 @@ import { ServiceError } from "../domain/Errors.ts"
 import { RagFileName } from "../domain/RagFile.ts"
 import { Generator } from "../ports/Generator.ts"
 import { Ranker } from "../ports/Ranker.ts"
+import { onEngine } from "./OnEngine.ts"
 import type { Pipeline } from "./Pipeline.ts"
 import { corpusOf } from "./RunPipeline.ts"
 import type { GenerateSettings, RetrieveSettings } from "./schema/StageSettings.ts"
@@ -14,10 +15,11 @@ import { type Question, retrieve, type Retrieved, type RetrieveOptions } from ".
 
 /** Runs a pipeline's stages up to the contexts: retrieve, and any rankers. `overrides` go before what the file says. */
 export const retrieveFrom = Effect.fn("retrieveFrom")(function*(
-  pipeline: Pipeline,
+  given: Pipeline,
   question: Question,
   overrides: RetrieveOptions = {}
 ) {
+  const pipeline = yield* onEngine(given)
   const { name } = yield* corpusOf(pipeline)
   let retrieved: Retrieved = { ...question, contexts: [] }
   for (const stage of pipeline.stages) {
@@ -40,10 +42,11 @@ export const retrieveFrom = Effect.fn("retrieveFrom")(function*(
 
 /** Runs all of a pipeline's stages and answers. A pipeline without a generate stage is `FAILED_PRECONDITION`. */
 export const askPipeline = Effect.fn("askPipeline")(function*(
-  pipeline: Pipeline,
+  given: Pipeline,
   question: Question,
   overrides: RetrieveOptions = {}
 ) {
+  const pipeline = yield* onEngine(given)
   const { ground, instruction, model, ...sampling } = yield* generateStage(pipeline)
   const models = yield* Models
   const searches = ground === "corpus" && model._tag === "hosted"

@@ -5,6 +5,7 @@ import type { ServiceError } from "../domain/Errors.ts"
 import { Generator } from "../ports/Generator.ts"
 import { generateStage, retrieveFrom } from "./AskPipeline.ts"
 import type { BatchQuestion } from "./batch/Questions.ts"
+import { onEngine } from "./OnEngine.ts"
 import type { Pipeline } from "./Pipeline.ts"
 import { corpusOf } from "./RunPipeline.ts"
 import type { BatchSettings } from "./schema/StageSettings.ts"
@@ -38,10 +39,11 @@ export const batchSettings = (pipeline: Pipeline): Effect.Effect<Omit<BatchSetti
  * other at once.
  */
 export const batchPipeline = Effect.fn("batchPipeline")(function*<E, R>(
-  pipeline: Pipeline,
+  given: Pipeline,
   questions: Stream.Stream<BatchQuestion, E, R>,
   { concurrency = 4, done = () => false, observe, questionsId }: BatchPipelineOptions
 ) {
+  const pipeline = yield* onEngine(given)
   const { instruction, maxTokens, model, staging, ...sampling } = yield* batchSettings(pipeline)
   const options = {
     sampling: { ...sampling, ...(maxTokens === undefined ? {} : { maxTokens }) },

@@ -3,6 +3,7 @@ import type { AnswerPart } from "../domain/Answer.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import { retrieveFrom } from "./AskPipeline.ts"
+import { onEngine } from "./OnEngine.ts"
 import type { Pipeline } from "./Pipeline.ts"
 import type { ChatSettings } from "./schema/StageSettings.ts"
 import { Models } from "./Services.ts"
@@ -20,7 +21,8 @@ export interface ConversationTurn extends Retrieved {
  * exchanges it brings. The `chat` stage says how, or else the `generate` stage; a pipeline with neither is
  * `FAILED_PRECONDITION`.
  */
-export const chatPipeline = Effect.fn("chatPipeline")(function*(pipeline: Pipeline, overrides: RetrieveOptions = {}) {
+export const chatPipeline = Effect.fn("chatPipeline")(function*(given: Pipeline, overrides: RetrieveOptions = {}) {
+  const pipeline = yield* onEngine(given)
   const { instruction, model, turns, ...sampling } = yield* chatStage(pipeline)
   const models = yield* Models
   const generator = yield* models.generator(model)

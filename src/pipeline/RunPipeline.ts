@@ -1,8 +1,10 @@
 import { Effect, Stream } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
+import type { PipelineInvalid } from "./file/PipelineInvalid.ts"
 import type { Pipeline } from "./Pipeline.ts"
 import { importSource } from "./ImportSource.ts"
 import { countRun } from "./Metrics.ts"
+import { onEngine } from "./OnEngine.ts"
 import { Connectors } from "./Services.ts"
 import { findTarget } from "./sync/Target.ts"
 import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
@@ -13,7 +15,8 @@ import { Engine } from "../ports/Engine.ts"
 import type { CorpusSpec } from "../domain/Corpus.ts"
 
 /** The pipeline as sync works from it, its sources made into connectors. */
-export const syncSpec = Effect.fnUntraced(function*(pipeline: Pipeline) {
+export const syncSpec = Effect.fnUntraced(function*(given: Pipeline) {
+  const pipeline = yield* onEngine(given)
   const connectors = yield* Connectors
   const { imports } = yield* Engine
   const sources = yield* Effect.forEach(Object.entries(pipeline.sources), Effect.fnUntraced(function*([id, settings]) {
@@ -75,14 +78,14 @@ export const runPipeline = Effect.fn("runPipeline")(function*(pipeline: Pipeline
 export const planPipeline = Effect.fn("planPipeline")(function*(
   pipeline: Pipeline,
   options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute"> = {}
-): Effect.fn.Return<Plan, Effect.Error<ReturnType<typeof plan>>, Connectors | Effect.Services<ReturnType<typeof plan>>> {
-  const { maxEmbeddingRequestsPerMinute } = pipeline.import
+): Effect.fn.Return<Plan, PipelineInvalid | Effect.Error<ReturnType<typeof plan>>, Connectors | Effect.Services<ReturnType<typeof plan>>> {
+  const { maxEmbeddingRequestsPerMinute } = (yield* onEngine(pipeline)).import
   return yield* plan(yield* syncSpec(pipeline), { ...options, maxEmbeddingRequestsPerMinute })
 })
 
 /** The corpus that the pipeline's runs have filled. `NOT_FOUND` before the first. */
 export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Pipeline) {
-  const target = yield* findTarget(scopeOf(yield* Engine, pipeline.name), corpusSpec(pipeline))
+  const target = yield* findTarget(scopeOf(yield* Engine, pipeline.name), corpusSpec(yield* onEngine(pipeline)))
   if (target._tag === "missing") {
     return yield* ServiceError.notFound(`corpus "${pipeline.corpus.displayName}"`, "run the pipeline first: sluice run")
   }

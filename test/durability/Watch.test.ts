@@ -106,6 +106,7 @@ const watched = Effect.fnUntraced(function*(seed: number) {
   const corpus = `Watched ${seed}`
   const pipeline = definePipeline({
     name: `watched${seed}`,
+    engine: rig.settings,
     corpus: { displayName: corpus },
     sources: sources(docs),
     import: { maxDelete: "100%" }

@@ -9,7 +9,7 @@ import { serveEmbedded } from "../../src/compose/Server.ts"
 import type { SecretError, ServiceError, StateError } from "../../src/domain/Errors.ts"
 import { maxUploadBytes } from "../../src/engines/vertex/HostedFiles.ts"
 import { HashEmbedder } from "../../src/models/HashEmbedder.ts"
-import { definePipeline } from "../../src/pipeline/DefinePipeline.ts"
+import { definePipeline, type PipelineInput } from "../../src/pipeline/DefinePipeline.ts"
 import type { Connectors, Services } from "../../src/pipeline/Services.ts"
 import { Embedder } from "../../src/ports/Embedder.ts"
 import { Engine } from "../../src/ports/Engine.ts"
@@ -40,6 +40,8 @@ const parent = "projects/p1/locations/us-central1"
 /** An engine to run pipelines over local folders on, with the ledgers of several machines. */
 export class Rig extends Context.Service<Rig, {
   readonly engine: "embedded" | "hosted"
+  /** The engine as pipelines name it. */
+  readonly settings: NonNullable<PipelineInput["engine"]>
   /** Runs on the engine, with the ledger of a machine; the embedded engine has one machine. */
   readonly on: <A, E>(body: Effect.Effect<A, E, Services>, machine?: string) => Effect.Effect<A, E | ServiceError | StateError | SecretError>
   /** The data directory that the corpora are in. */
@@ -91,6 +93,7 @@ export const rigOf = (engine: "embedded" | "hosted", faults = "faults: []") => L
   })
   return Rig.of({
     engine,
+    settings: engine === "embedded" ? engine : { vertex: { project: "p1", location: "us-central1" } },
     store: join(folder, engine === "embedded" ? "data" : "served"),
     on: (body, machine = "data") => Effect.flatMap(at(machine), (services) => Effect.provide(body, services)),
     embedded: () => seen.texts

@@ -25,6 +25,7 @@ const setUp = Effect.gen(function*() {
   write(docs, Object.fromEntries(["a", "b", "c", "d"].map((page) => [`guide/${page}.md`, `# Page ${page}\n\nWhat page ${page} of ${name} says of valves.\n`])))
   const pipeline = definePipeline({
     name,
+    engine: rig.settings,
     corpus: { displayName: name },
     sources: { docs: { local: { path: docs } } },
     import: { maxDelete: "100%" }

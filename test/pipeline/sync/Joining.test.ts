@@ -14,10 +14,10 @@ for (const [engine, rig] of rigs) {
   layer(rig, { excludeTestServices: true })(`a second pipeline of the same corpus on the ${engine} engine`, (it) => {
     it.effect("is told by plan, diff and its first run whose files it joins, and never again", () =>
       Effect.gen(function*() {
-        const { on } = yield* Rig
+        const { on, settings } = yield* Rig
         const docs = join(yield* tempFolder, "docs")
         write(docs, { "a.md": "# Valves\n\nOf valves.\n", "b.md": "# Pumps\n\nOf pumps.\n" })
-        const named = (name: string) => definePipeline({ name, corpus: { displayName: "Shared" }, sources: { docs: { local: { path: docs } } } })
+        const named = (name: string) => definePipeline({ name, engine: settings, corpus: { displayName: "Shared" }, sources: { docs: { local: { path: docs } } } })
         const [first, second] = [named("first"), named("second")]
         const run = (pipeline: typeof first) => {
           const events: Array<SyncEvent> = []
