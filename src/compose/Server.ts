@@ -14,6 +14,7 @@ import * as ExtractiveChat from "../models/ExtractiveChat.ts"
 import * as ExtractiveGenerator from "../models/ExtractiveGenerator.ts"
 import { HashEmbedder } from "../models/HashEmbedder.ts"
 import * as LexicalRanker from "../models/LexicalRanker.ts"
+import * as OfflineTextEmbedder from "../models/OfflineTextEmbedder.ts"
 import * as LocalPartnerChat from "../models/LocalPartnerChat.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import { Engine } from "../ports/Engine.ts"
@@ -110,7 +111,7 @@ export const serveEmbedded = (
     })
     const embedder = options.embedder ?? HashEmbedder
     const models = options.upstream === undefined
-      ? Layer.mergeAll(ExtractiveGenerator.layer(), ExtractiveChat.layer(countTokens), Layer.succeed(QueryRewriter, CarryOverRewriter.make()))
+      ? Layer.mergeAll(ExtractiveGenerator.layer(), ExtractiveChat.layer(countTokens), Layer.succeed(QueryRewriter, CarryOverRewriter.make()), OfflineTextEmbedder.layer)
       : upstream.layer(options.upstream, options)
     const batch = EmbeddedBatchPrediction.layer(new Names("local", "local"), {
       run: "always",
@@ -124,7 +125,7 @@ export const serveEmbedded = (
       Embedded.layer({ dataDir, ...(options.memory === undefined ? {} : { memory: options.memory }) }).pipe(
         Layer.provide([LexicalRanker.layer(), importer]),
         Layer.merge(batch.pipe(Layer.provide(RowModels.layer))),
-        Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))), generation.pipe(Layer.provideMerge(models)), engineLayer))
+        Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))), generation.pipe(Layer.provideMerge(models.pipe(Layer.provide(embedder)))), engineLayer))
       )
     )
     // The importer puts files into the engine that runs it.

@@ -5,11 +5,15 @@ import type { SecretVersion } from "../domain/Secret.ts"
 import * as ChatRewriter from "../models/ChatRewriter.ts"
 import * as GroundedGenerator from "../models/GroundedGenerator.ts"
 import { onlyModel } from "../models/openai/OnlyModel.ts"
+import * as OfflineTextEmbedder from "../models/OfflineTextEmbedder.ts"
+import { makeTextEmbedder } from "../models/OpenAiEmbedder.ts"
 import * as OpenAiChat from "../models/OpenAiChat.ts"
 import { GoogleAuth } from "../net/GoogleAuth.ts"
 import * as Http from "../net/Http.ts"
 import type { RetryOptions } from "../net/Retry.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
+import type { Embedder } from "../ports/Embedder.ts"
+import { TextEmbedder } from "../ports/TextEmbedder.ts"
 import { Generator } from "../ports/Generator.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { Secrets } from "../ports/Secrets.ts"
@@ -21,6 +25,8 @@ export interface Upstream {
   readonly url: string
   /** Default: the only model the service lists. */
   readonly model?: string
+  /** The model there that embeds texts of `:predict` and `:embedContent`. Default: the embedder of corpora does. */
+  readonly embeddingModel?: string
   readonly apiKey?: SecretVersion | Redacted.Redacted<string>
   /**
    * Retries of a call behind the server. Default none: who asked is told of the upstream's error at once, with its
@@ -34,9 +40,9 @@ const maxRequestsPerMinute = 60_000
 
 /** Conversation, questions that stand by themselves, and answers from contexts, by one and the same model. */
 export const layer = (
-  { apiKey, model, retry = { times: 0 }, url }: Upstream,
+  { apiKey, embeddingModel, model, retry = { times: 0 }, url }: Upstream,
   { dataDir, secrets }: { readonly dataDir: string; readonly secrets?: Layer.Layer<Secrets> }
-): Layer.Layer<ChatModel | Generator | QueryRewriter, ServiceError> =>
+): Layer.Layer<ChatModel | Generator | QueryRewriter | TextEmbedder, ServiceError, Embedder> =>
   Layer.effectContext(Effect.gen(function*() {
     const connection = {
       baseUrl: url,
@@ -48,7 +54,11 @@ export const layer = (
     const named = model ?? (yield* Effect.mapError(onlyModel(connection), forClients))
     const upstream = yield* OpenAiChat.make({ ...connection, model: named })
     const chat = ChatModel.of({ model: named, stream: (request) => Stream.mapError(upstream.stream(request), forClients) })
+    const texts = embeddingModel === undefined
+      ? yield* Effect.map(Layer.build(OfflineTextEmbedder.layer), Context.get(TextEmbedder))
+      : yield* makeTextEmbedder({ ...connection, model: embeddingModel })
     return Context.make(ChatModel, chat).pipe(
+      Context.add(TextEmbedder, { ...texts, embed: (...request) => Effect.mapError(texts.embed(...request), forClients) }),
       Context.add(Generator, GroundedGenerator.make(chat)),
       Context.add(QueryRewriter, ChatRewriter.make(chat))
     )

@@ -5,8 +5,9 @@ import { ServiceError } from "../domain/Errors.ts"
 import { transportErrorOf } from "../net/HttpErrors.ts"
 import { Embedder, type EmbeddingTask } from "../ports/Embedder.ts"
 import type { Secrets } from "../ports/Secrets.ts"
+import { TextEmbedder } from "../ports/TextEmbedder.ts"
 import { batchesOf, type BatchLimits } from "./openai/Batches.ts"
-import { type Connection, connect } from "./openai/Connection.ts"
+import { type Connection, connect, type Service } from "./openai/Connection.ts"
 import { unitVector } from "./openai/Vectors.ts"
 
 export interface OpenAiEmbedderOptions extends Connection {
@@ -30,17 +31,40 @@ const decodeAnswer = Schema.decodeUnknownEffect(Answer)
 
 /** Embeds through any `/embeddings` URL that speaks as OpenAI's does. Fails at once on options that cannot work. */
 export const make = Effect.fnUntraced(function*(options: OpenAiEmbedderOptions) {
-  const { dimensions, model, prefixes, encoding = "float", concurrency = 4 } = options
+  const { dimensions, model, prefixes, concurrency = 4 } = options
   if (!Number.isInteger(dimensions) || dimensions < 1) return yield* ServiceError.invalid("dimensions", "expected a whole number from 1")
   const service = yield* connect(options, "embeddings", "embeddings")
+  const request = requesting(service, options)
 
-  const request = Effect.fnUntraced(function*(input: ReadonlyArray<string>) {
-    const body = { model, input, encoding_format: encoding, ...(options.sendDimensions === true ? { dimensions } : {}) }
+  const embed = Effect.fn("OpenAiEmbedder.embed")(function*(texts: ReadonlyArray<string>, task: EmbeddingTask) {
+    const prefix = prefixes?.[task] ?? ""
+    const batches = batchesOf(texts, prefix, options.batch)
+    yield* Effect.annotateCurrentSpan({ model, texts: texts.length, requests: batches.length })
+    const vectors: Array<Float32Array> = texts.map(() => new Float32Array(dimensions))
+    yield* Effect.forEach(batches, (batch) =>
+      request(batch.map(({ text }) => text), { sent: options.sendDimensions === true ? dimensions : undefined, wanted: dimensions }).pipe(Effect.map((found) => {
+        batch.forEach(({ at }, place) => {
+          vectors[at] = found[place]!
+        })
+      })), { concurrency, discard: true })
+    return vectors
+  })
+
+  return Embedder.of({ id: idOf(service.host, options), dimensions, embed })
+})
+
+/** One request of a service: `sent` asks it for vectors of a length, `wanted` is what every answer is held to. */
+const requesting = (service: Service, { encoding = "float", model }: Pick<OpenAiEmbedderOptions, "encoding" | "model">) => {
+  const request = Effect.fnUntraced(function*(
+    input: ReadonlyArray<string>,
+    dimensions: { readonly sent: number | undefined; readonly wanted: number | undefined }
+  ) {
+    const body = { model, input, encoding_format: encoding, ...(dimensions.sent === undefined ? {} : { dimensions: dimensions.sent }) }
     return yield* service.post(body, (response) =>
       response.json.pipe(
         Effect.mapError((error) => transportErrorOf(service.what, error)),
         Effect.flatMap((json) => decodeAnswer(json).pipe(Effect.mapError(() => malformed("an answer that is no list of embeddings")))),
-        Effect.flatMap(({ data }) => inOrder(data, input.length))
+        Effect.flatMap(({ data }) => inOrder(data, input.length, dimensions.wanted))
       ))
   })
 
@@ -52,34 +76,40 @@ export const make = Effect.fnUntraced(function*(options: OpenAiEmbedderOptions) 
     })
 
   /** Servers may answer out of order; `index` says which text a vector is of. */
-  const inOrder = Effect.fnUntraced(function*(data: (typeof Answer.Type)["data"], count: number) {
+  const inOrder = Effect.fnUntraced(function*(data: (typeof Answer.Type)["data"], count: number, dimensions: number | undefined) {
     if (data.length !== count) return yield* malformed(`${data.length} vectors for ${count} texts`)
     const vectors: Array<Float32Array | undefined> = Array.from({ length: count }, () => undefined)
     for (const [place, { index = place, embedding }] of data.entries()) {
       if (index < 0 || index >= count || vectors[index] !== undefined) return yield* malformed(`the index ${index} twice or out of range`)
       const vector = unitVector(embedding)
       if (vector === undefined) return yield* malformed("a vector with something other than finite numbers in it")
-      if (vector.length !== dimensions) return yield* malformed(`${vector.length} dimensions where ${dimensions} are expected`)
+      if (dimensions !== undefined && vector.length !== dimensions) return yield* malformed(`${vector.length} dimensions where ${dimensions} are expected`)
       vectors[index] = vector
     }
     return vectors.filter((vector) => vector !== undefined)
   })
 
-  const embed = Effect.fn("OpenAiEmbedder.embed")(function*(texts: ReadonlyArray<string>, task: EmbeddingTask) {
-    const prefix = prefixes?.[task] ?? ""
-    const batches = batchesOf(texts, prefix, options.batch)
-    yield* Effect.annotateCurrentSpan({ model, texts: texts.length, requests: batches.length })
-    const vectors: Array<Float32Array> = texts.map(() => new Float32Array(dimensions))
-    yield* Effect.forEach(batches, (batch) =>
-      request(batch.map(({ text }) => text)).pipe(Effect.map((found) => {
-        batch.forEach(({ at }, place) => {
-          vectors[at] = found[place]!
-        })
-      })), { concurrency, discard: true })
-    return vectors
-  })
+  return request
+}
 
-  return Embedder.of({ id: idOf(service.host, options), dimensions, embed })
+/** Embeds texts of callers who say how long the vectors are to be, which the service is asked for. */
+export const makeTextEmbedder = Effect.fnUntraced(function*(options: Omit<OpenAiEmbedderOptions, "dimensions" | "sendDimensions">) {
+  const { batch, concurrency = 4, model, prefixes } = options
+  const request = requesting(yield* connect(options, "embeddings", "embeddings"), options)
+  return TextEmbedder.of({
+    model,
+    standsIn: false,
+    embed: Effect.fn("TextEmbedder.embed")(function*(texts, task, dimensions) {
+      const batches = batchesOf(texts, prefixes?.[task] ?? "", batch)
+      yield* Effect.annotateCurrentSpan({ model, texts: texts.length, requests: batches.length })
+      const found = yield* Effect.forEach(batches, (batch) =>
+        Effect.map(request(batch.map(({ text }) => text), { sent: dimensions, wanted: dimensions }), (vectors) =>
+          batch.map(({ at }, place) => [at, vectors[place]!] as const)), { concurrency })
+      const vectors = new Map(found.flat())
+      const length = dimensions ?? found[0]?.[0]?.[1].length ?? 0
+      return texts.map((_, at) => vectors.get(at) ?? new Float32Array(length))
+    })
+  })
 })
 
 /** Host, model, dimensions and, where there are prefixes, a hash of them: whatever decides the numbers, never the key. */

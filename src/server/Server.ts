@@ -19,6 +19,7 @@ import type { ModelCatalog } from "../ports/ModelCatalog.ts"
 import type { Operations } from "../ports/Operations.ts"
 import type { PartnerChat } from "../ports/PartnerChat.ts"
 import type { QueryRewriter } from "../ports/QueryRewriter.ts"
+import type { TextEmbedder } from "../ports/TextEmbedder.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import { makeApp } from "./App.ts"
 import type { FaultRule } from "./faults/FaultFile.ts"
@@ -26,6 +27,7 @@ import { Faults } from "./faults/Faults.ts"
 import { batchHandlers } from "./handlers/BatchPrediction.ts"
 import { chatCompletionsHandlers } from "./handlers/ChatCompletions.ts"
 import { corpusHandlers } from "./handlers/Corpora.ts"
+import { embeddingHandlers } from "./handlers/Embeddings.ts"
 import { endpointHandlers } from "./handlers/Endpoints.ts"
 import { fileHandlers } from "./handlers/Files.ts"
 import { generationHandlers } from "./handlers/Generation.ts"
@@ -102,7 +104,7 @@ const defaults: ServeLimits = {
 /** Bytes of all resumable uploads that are not finished. */
 const uploadsUnderWay = 256 * 1024 * 1024
 
-export type ServerNeeds = Corpora | Files | Retrieval | Operations | Generator | QueryRewriter | ChatModel | Generation | PartnerChat | BatchPrediction | ModelCatalog | Endpoints | Engine | Embedder
+export type ServerNeeds = Corpora | Files | Retrieval | Operations | Generator | QueryRewriter | ChatModel | Generation | PartnerChat | BatchPrediction | ModelCatalog | Endpoints | Engine | Embedder | TextEmbedder
 
 /** Serves the API over an engine for as long as the scope lives. Gives the base URL once it is ready. */
 export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: string }, ServiceError, ServerNeeds | Scope.Scope> =>
@@ -126,6 +128,7 @@ export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: stri
     const quotas = vertexQuotas ? new Quotas() : undefined
 
     const kept = yield* Layer.build(LongRunning.layer.pipe(Layer.provideMerge(Journal.layer(options.database))))
+    const embeddings = yield* embeddingHandlers(options.countTokens)
     const app = yield* Effect.gen(function*() {
       return yield* makeApp({
         access: { loopback, ...(options.token === undefined ? {} : { token: options.token }) },
@@ -138,7 +141,8 @@ export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: stri
           ...(yield* partnerChatHandlers(vertexQuotas ? new PartnerQuotas() : undefined)),
           ...(yield* batchHandlers(defaultEmbedding)),
           ...(yield* modelCatalogHandlers(defaultEmbedding)),
-          ...(yield* endpointHandlers(defaultEmbedding)),
+          ...(yield* endpointHandlers(defaultEmbedding, embeddings)),
+          embedContent: embeddings.embedContent,
           ...(yield* operationHandlers(defaultEmbedding)),
           ...locationHandlers
         },

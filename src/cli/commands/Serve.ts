@@ -36,6 +36,7 @@ export interface ServeOptions {
   readonly upstream?: {
     readonly url: string
     readonly model?: string
+    readonly embeddingModel?: string
     readonly apiKey?: SecretVersion | Redacted.Redacted<string>
     readonly retry?: { readonly times: number }
   }
@@ -142,6 +143,11 @@ export const serve = Command.make(
       Flag.withMetavar("SECRET"),
       Flag.optional
     ),
+    upstreamEmbeddingModel: Flag.String("upstream-embedding-model").pipe(
+      Flag.withDescription("The model there that embeds texts of :predict and :embedContent. Default: the offline embedder does"),
+      Flag.withMetavar("NAME"),
+      Flag.optional
+    ),
     upstreamRetries: Flag.Int("upstream-retries").pipe(
       Flag.filter((n) => n >= 0 && n <= 10, () => "Expected 0 to 10"),
       Flag.withDescription("Times a call that the upstream refuses for the moment is tried again, 0 to 10, honouring its Retry-After. Default 0: the client is told at once"),
@@ -171,7 +177,12 @@ export const serve = Command.make(
     const catalog = given(args.catalog)
     const tables = given(args.tables)
     const batchConcurrency = given(args.batchConcurrency)
-    const upstream = yield* upstreamOf(given(args.upstream), given(args.upstreamModel), given(args.upstreamKey), given(args.upstreamRetries))
+    const upstream = yield* upstreamOf(given(args.upstream), {
+      model: given(args.upstreamModel),
+      embeddingModel: given(args.upstreamEmbeddingModel),
+      key: given(args.upstreamKey),
+      retries: given(args.upstreamRetries)
+    })
     return yield* Effect.scoped(Effect.gen(function*() {
       const { url } = yield* start({
         dataDir,
@@ -246,9 +257,21 @@ const tokenOf = Effect.fnUntraced(function*(file: string | undefined) {
 
 const isSecretVersion = Schema.is(SecretVersion)
 
-const upstreamOf = Effect.fnUntraced(function*(url: string | undefined, model: string | undefined, secret: string | undefined, retries: number | undefined) {
+interface UpstreamFlags {
+  readonly model: string | undefined
+  readonly embeddingModel: string | undefined
+  readonly key: string | undefined
+  readonly retries: number | undefined
+}
+
+const upstreamOf = Effect.fnUntraced(function*(url: string | undefined, { embeddingModel, key: secret, model, retries }: UpstreamFlags) {
   if (url === undefined) {
-    const [stray] = Object.keys(defined({ "--upstream-model": model, "--upstream-key": secret, "--upstream-retries": retries }))
+    const [stray] = Object.keys(defined({
+      "--upstream-model": model,
+      "--upstream-embedding-model": embeddingModel,
+      "--upstream-key": secret,
+      "--upstream-retries": retries
+    }))
     return stray === undefined ? undefined : yield* ServiceError.invalid(stray, "is of no use without --upstream")
   }
   // A key given by mistake is not repeated.
@@ -264,5 +287,5 @@ const upstreamOf = Effect.fnUntraced(function*(url: string | undefined, model: s
     Effect.orElseSucceed(() => Option.none<Redacted.Redacted<string>>())
   )
   const apiKey = secret ?? given(inEnvironment)
-  return defined({ url, model, apiKey, retry: retries === undefined ? undefined : { times: retries } })
+  return defined({ url, model, embeddingModel, apiKey, retry: retries === undefined ? undefined : { times: retries } })
 })

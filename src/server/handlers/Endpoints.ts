@@ -13,6 +13,7 @@ import { breakingWith, type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
 import { begun } from "../http/Begun.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
+import type { EmbeddingMethods } from "./Embeddings.ts"
 import { told } from "./ModelCatalog.ts"
 import { answered, answeredEndpoint } from "./Operations.ts"
 import { inOrder, nextPage, pageOf } from "./Paging.ts"
@@ -63,7 +64,10 @@ const asRaw = <Body>({ body, contentType, deployedModelId, status }: Prediction<
 })
 
 /** Models, endpoints and what is deployed. An operation stands for what has been done. */
-export const endpointHandlers = (defaultEmbedding: string): Effect.Effect<Methods, never, Endpoints | Operations | LongRunning> =>
+export const endpointHandlers = (
+  defaultEmbedding: string,
+  embeddings: Pick<EmbeddingMethods, "predict">
+): Effect.Effect<Methods, never, Endpoints | Operations | LongRunning> =>
   Effect.gen(function*() {
     const endpoints = yield* Endpoints
     const operations = yield* LongRunning
@@ -135,13 +139,7 @@ export const endpointHandlers = (defaultEmbedding: string): Effect.Effect<Method
       }),
 
       endpointPredict: Effect.fnUntraced(function*({ body: { instances = [], parameters }, names, params }) {
-        if (params.endpoint.includes("/publishers/")) {
-          return yield* new ServiceError({
-            code: "UNIMPLEMENTED",
-            message: "models of publishers do not take instances here",
-            fix: "ask by generateContent or chat completions, or deploy the model and ask its endpoint"
-          })
-        }
+        if (params.endpoint.includes("/publishers/")) return yield* embeddings.predict(params.endpoint, defined({ instances, parameters }))
         if (instances.length === 0) return yield* ServiceError.invalid("instances", "Required field is not set.")
         const name = endpointIn(names, params.endpoint)
         const body = new TextEncoder().encode(JSON.stringify({ instances, parameters }))

@@ -1,6 +1,7 @@
-import { list, map, message, string, value } from "../Message.ts"
+import { list, map, message, type Of, string, value } from "../Message.ts"
 
 export const PredictRequest = message("PredictRequest", { instances: list(value), parameters: value, labels: map(string) })
+export type PredictRequest = Of<typeof PredictRequest>
 
 export const PredictResponse = message("PredictResponse", {
   predictions: list(value),

@@ -1,5 +1,6 @@
 import { GenerateContentRequest, GenerateContentResponse } from "../messages/GenerateContent.ts"
 import { CountTokensRequest, CountTokensResponse } from "../messages/CountTokens.ts"
+import { EmbedContentRequest, EmbedContentResponse } from "../messages/EmbedContent.ts"
 import { rawRoute, route } from "../Route.ts"
 
 const models = [
@@ -35,6 +36,10 @@ export const generationRoutes = {
     body: CountTokensRequest,
     response: CountTokensResponse,
     mostBytes
+  }),
+  embedContent: route("PredictionService.EmbedContent", "POST", "{model=projects/*/locations/*/publishers/*/models/*}:embedContent", {
+    body: EmbedContentRequest,
+    response: EmbedContentResponse
   }),
   /** As OpenAI's clients speak; `openapi` stands for all models of the platform. */
   chatCompletions: rawRoute("PredictionService.ChatCompletions", "{endpoint=projects/*/locations/*/endpoints/*}/chat/completions", { mostBytes })

@@ -1,0 +1,53 @@
+import { ServiceError } from "./Errors.ts"
+
+/** What a vector is for, as the API names it, and which side of a search that is. */
+export const embeddingTasks = {
+  RETRIEVAL_QUERY: "query",
+  RETRIEVAL_DOCUMENT: "document",
+  SEMANTIC_SIMILARITY: "document",
+  CLASSIFICATION: "document",
+  CLUSTERING: "document",
+  QUESTION_ANSWERING: "query",
+  FACT_VERIFICATION: "query",
+  CODE_RETRIEVAL_QUERY: "query"
+} as const
+export type EmbeddingTaskType = keyof typeof embeddingTasks
+
+const isTask = (text: string): text is EmbeddingTaskType => Object.hasOwn(embeddingTasks, text)
+
+/** Texts of one request. */
+export const mostEmbeddedTexts = 250
+/** Tokens of one text; what is beyond is cut off, or refused where that is not wanted. */
+export const mostEmbeddedTokens = 2_048
+
+/** Lengths of the vectors that models of the service give when no other is asked for. */
+const nativeDimensions: Readonly<Record<string, number>> = {
+  "text-embedding-004": 768,
+  "text-embedding-005": 768,
+  "text-multilingual-embedding-002": 768
+}
+
+export const nativeDimensionsOf = (model: string): number | undefined => nativeDimensions[model.split("@")[0] ?? ""]
+
+export interface TextToEmbed {
+  /** Not empty. */
+  readonly content: string
+  /** Of the document it is from; only for RETRIEVAL_DOCUMENT. */
+  readonly title?: string | undefined
+  readonly task?: EmbeddingTaskType | undefined
+}
+
+/** A text to embed, by the fields of the request; `at` is where it stands there. */
+export const textToEmbed = (
+  { content, taskType, title }: { readonly content: unknown; readonly taskType: unknown; readonly title: unknown },
+  at: string
+): TextToEmbed | ServiceError => {
+  if (typeof content !== "string" || content === "") return ServiceError.invalid(`${at}content`, content === "" || content === undefined ? "Required field is not set." : "must be a text")
+  if (taskType !== undefined && taskType !== "" && (typeof taskType !== "string" || !isTask(taskType))) {
+    return ServiceError.invalid(`${at}task_type`, `must be one of ${Object.keys(embeddingTasks).join(", ")}`)
+  }
+  const task = typeof taskType === "string" && isTask(taskType) ? taskType : undefined
+  if (title === undefined || title === "") return { content, task }
+  if (typeof title !== "string") return ServiceError.invalid(`${at}title`, "must be a text")
+  return task === "RETRIEVAL_DOCUMENT" ? { content, task, title } : ServiceError.invalid(`${at}title`, "goes with task_type RETRIEVAL_DOCUMENT only")
+}

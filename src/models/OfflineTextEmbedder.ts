@@ -1,0 +1,40 @@
+import { Effect, Layer } from "effect"
+import { ServiceError } from "../domain/Errors.ts"
+import { Embedder } from "../ports/Embedder.ts"
+import { TextEmbedder } from "../ports/TextEmbedder.ts"
+
+/**
+ * The embedder of corpora, for any text. Shorter vectors are folded, component by component onto the remainder: of hashed
+ * features that keeps angles better than cutting, which would forget most words.
+ */
+export const layer: Layer.Layer<TextEmbedder, never, Embedder> = Layer.effect(
+  TextEmbedder,
+  Effect.gen(function*() {
+    const { dimensions: own, embed, id } = yield* Embedder
+    return TextEmbedder.of({
+      model: id,
+      standsIn: true,
+      embed: Effect.fn("TextEmbedder.embed")(function*(texts, task, dimensions = own) {
+        yield* Effect.annotateCurrentSpan({ model: id, texts: texts.length })
+        if (dimensions > own) {
+          return yield* ServiceError.invalid(
+            "parameters.outputDimensionality",
+            `must be at most ${own}: that is the length of the vectors of ${id}, which answers here`
+          )
+        }
+        const vectors = yield* embed(texts, task)
+        return dimensions === own ? vectors : vectors.map((vector) => folded(vector, dimensions))
+      })
+    })
+  })
+)
+
+const folded = (vector: Float32Array, dimensions: number): Float32Array => {
+  const short = new Float32Array(dimensions)
+  for (let at = 0; at < vector.length; at++) short[at % dimensions]! += vector[at]!
+  let squares = 0
+  for (let at = 0; at < dimensions; at++) squares += short[at]! * short[at]!
+  const scale = squares === 0 ? 1 : 1 / Math.sqrt(squares)
+  for (let at = 0; at < dimensions; at++) short[at]! *= scale
+  return short
+}
