@@ -67,6 +67,8 @@ export interface CorpusPatch {
   readonly displayName?: string
   readonly description?: string
   readonly vectorDb?: VectorDb
+  /** The key of the database that the corpus has, whichever it is; only Weaviate and Pinecone take one. */
+  readonly apiKey?: SecretVersion
 }
 
 export const CorpusState = Schema.Literals(["UNKNOWN", "INITIALIZED", "ACTIVE", "ERROR"])

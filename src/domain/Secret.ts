@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import type { Form } from "./rag/Forms.ts"
 
 /**
  * The name of a secret version: `projects/{number or id}/secrets/{id}/versions/{n or latest}`, also with a
@@ -8,9 +9,16 @@ import { Schema } from "effect"
 export const secretVersionPattern =
   /^projects\/[a-z0-9][a-z0-9.:-]*(?:\/locations\/[a-z0-9-]+)?\/secrets\/[A-Za-z0-9_-]{1,255}\/versions\/(?:latest|[1-9][0-9]*|[A-Za-z][A-Za-z0-9_-]{0,62})$/
 
+/** The rule in words. The refused value may be the secret itself: it is never repeated. */
+export const secretForm: Form = {
+  pattern: secretVersionPattern,
+  rule: "must be the name of a secret version, never the secret itself",
+  fix: "store the secret and write projects/{project}/secrets/{secret}/versions/{number or latest}"
+}
+
 export const SecretVersion = Schema.String.check(
   Schema.isPattern(secretVersionPattern, {
-    message: "expected a secret version name: projects/{project}/secrets/{secret}/versions/{number or latest}"
+    message: secretForm.rule
   })
 ).pipe(Schema.brand("SecretVersion"))
 export type SecretVersion = typeof SecretVersion.Type

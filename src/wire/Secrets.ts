@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import { SecretVersion } from "../domain/Secret.ts"
+import { secretForm, SecretVersion } from "../domain/Secret.ts"
 
 export const apiKey = (version: string): { readonly apiKeySecretVersion: string } => ({ apiKeySecretVersion: version })
 
@@ -8,9 +8,8 @@ const isSecretVersion = Schema.is(SecretVersion)
 
 /** A refused value is not repeated: whoever put it there may have put the secret itself. */
 export const secretVersion = (value: string | undefined, field: string): Result.Result<SecretVersion, ServiceError> =>
-  isSecretVersion(value) ? Result.succeed(value) : Result.fail(ServiceError.invalid(
-    field,
+  isSecretVersion(value) ? Result.succeed(value) : Result.fail(
     value === undefined || value === ""
-      ? "Required field is not set."
-      : "must be a secret version, projects/{project}/secrets/{secret}/versions/{number or latest}"
-  ))
+      ? ServiceError.invalid(field, "Required field is not set.")
+      : ServiceError.invalid(field, secretForm.rule, secretForm.fix)
+  )

@@ -62,13 +62,12 @@ export const suite = <E>(name: string, engine: Layer.Layer<Corpora | Files | Ret
       Effect.gen(function*() {
         const { corpus } = yield* setUp
         const retrieval = yield* Retrieval
-        const hybrid = { alpha: 1 }
         const query = "dogs were tamed by people"
-        const [best] = yield* retrieval.retrieve({ corpus, query, hybrid })
+        const [best] = (yield* retrieval.retrieve({ corpus, query })).toSorted((a, b) => (a.distance ?? 2) - (b.distance ?? 2))
         const distance = best?.distance ?? Number.NaN
-        const under = yield* retrieval.retrieve({ corpus, query, hybrid, filter: { maxDistance: distance } })
+        const under = yield* retrieval.retrieve({ corpus, query, filter: { maxDistance: distance } })
         assert.deepStrictEqual(under, [])
-        const over = yield* retrieval.retrieve({ corpus, query, hybrid, filter: { maxDistance: distance + 1e-6 } })
+        const over = yield* retrieval.retrieve({ corpus, query, filter: { maxDistance: distance + 1e-6 } })
         assert.strictEqual(over[0]?.chunkId, best?.chunkId)
         assert.strictEqual(over.length, 1)
       }))

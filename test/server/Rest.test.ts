@@ -58,7 +58,7 @@ describe("corpora", () => {
     assert.strictEqual(first.body.response.vectorDbConfig.pinecone.indexName, "one")
     const second = await set("two")
     assert.strictEqual(second.status, 400)
-    assert.strictEqual(second.body.error.details[0].fieldViolations[0].field, "rag_corpus.vector_db_config.index_name")
+    assert.strictEqual(second.body.error.details[0].fieldViolations[0].field, "rag_corpus.vector_db_config.pinecone.index_name")
     const other = await server.call("PATCH", `/v1beta1/${name}`, { vectorDbConfig: { weaviate: { httpEndpoint: "http://w" } } })
     assert.strictEqual(other.status, 400)
     const renamed = await server.call("PATCH", `/v1beta1/${name}`, { displayName: "pine tree" })

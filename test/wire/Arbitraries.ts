@@ -33,16 +33,25 @@ export const secret = fc.tuple(fc.constantFrom("my-project", "12345"), fc.string
 export const time = fc.tuple(fc.date({ min: new Date("1970-01-01"), max: new Date("2100-01-01"), noInvalidDate: true }), fc.integer({ min: 0, max: 999 }))
   .map(([date, micros]) => date.toISOString().replace("Z", `${String(micros).padStart(3, "0")}Z`))
 
+/** Names in the forms that the service has for them. */
+const part = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/)
+const resource = (...kinds: ReadonlyArray<string>) =>
+  fc.tuple(part, part, part, part, part).map(([project, location, ...ids]) =>
+    [`projects/${project}/locations/${location}`, ...kinds.map((kind, at) => `${kind}/${ids[at]}`)].join("/"))
+const processor = fc.oneof(resource("processors"), resource("processors", "processorVersions"))
+const webAddress = fc.tuple(fc.constantFrom("http", "https"), part, fc.webPath()).map(([scheme, host, path]) => `${scheme}://${host}.example${path}`)
+const embeddingModel = fc.oneof(part, resource("endpoints"), resource("publishers", "models"))
+
 const partial = { requiredKeys: [] as [] }
 const rate = fc.integer({ min: 1, max: 100_000 })
 
 export const vectorDb: fc.Arbitrary<VectorDb> = fc.oneof(
   fc.constant({ _tag: "managed" as const }),
-  fc.record({ _tag: fc.constant("weaviate" as const), httpEndpoint: word, collectionName: word, apiKey: secret }, { requiredKeys: ["_tag"] }),
+  fc.record({ _tag: fc.constant("weaviate" as const), httpEndpoint: webAddress, collectionName: word, apiKey: secret }, { requiredKeys: ["_tag"] }),
   fc.record({ _tag: fc.constant("pinecone" as const), indexName: word, apiKey: secret }, { requiredKeys: ["_tag"] }),
-  fc.record({ _tag: fc.constant("featureStore" as const), featureView: word }, { requiredKeys: ["_tag"] }),
-  fc.record({ _tag: fc.constant("vectorSearch" as const), index: word, indexEndpoint: word }, { requiredKeys: ["_tag"] }),
-  fc.record({ _tag: fc.constant("agentSearch" as const), servingConfig: word }, { requiredKeys: ["_tag"] })
+  fc.record({ _tag: fc.constant("featureStore" as const), featureView: resource("featureOnlineStores", "featureViews") }, { requiredKeys: ["_tag"] }),
+  fc.record({ _tag: fc.constant("vectorSearch" as const), index: resource("indexes"), indexEndpoint: resource("indexEndpoints") }, { requiredKeys: ["_tag"] }),
+  fc.record({ _tag: fc.constant("agentSearch" as const), servingConfig: resource("collections", "engines", "servingConfigs") }, { requiredKeys: ["_tag"] })
 )
 
 /** The embedding of a corpus that keeps its vectors in agent search is that service's. */
@@ -61,7 +70,7 @@ const corpusOptions: fc.Arbitrary<CorpusOptions> = fc.record({
     fc.constant({ _tag: "knn" as const }),
     fc.record({ _tag: fc.constant("ann" as const), treeDepth: fc.constantFrom(2, 3), leafCount: rate }, { requiredKeys: ["_tag"] })
   ),
-  encryptionKey: word,
+  encryptionKey: resource("keyRings", "cryptoKeys"),
   holds: fc.oneof(
     fc.constant({ _tag: "documents" as const }),
     fc.record({ _tag: fc.constant("memories" as const), parser: llmParsing }, { requiredKeys: ["_tag"] })
@@ -76,18 +85,21 @@ const withOptions = <A extends { readonly vectorDb: VectorDb; readonly options?:
 }
 
 export const corpusSpec: fc.Arbitrary<CorpusSpec> = fc.record(
-  { displayName: word, description: word, vectorDb, embeddingModel: word, options: corpusOptions },
+  { displayName: word, description: word, vectorDb, embeddingModel, options: corpusOptions },
   { requiredKeys: ["displayName", "vectorDb"] }
 ).map(embedded).map(withOptions)
 
-export const corpusPatch: fc.Arbitrary<CorpusPatch> = fc.record({ displayName: word, description: word, vectorDb }, partial)
+export const corpusPatch: fc.Arbitrary<CorpusPatch> = fc.oneof(
+  fc.record({ displayName: word, description: word, vectorDb }, partial),
+  fc.record({ displayName: word, apiKey: secret }, { requiredKeys: ["apiKey"] })
+)
 
 export const corpus: fc.Arbitrary<Corpus> = fc.record({
   name: corpusName,
   displayName: word,
   description: word,
   vectorDb,
-  embeddingModel: word,
+  embeddingModel,
   options: corpusOptions,
   state: fc.constantFrom(...CorpusState.literals),
   errorStatus: word,
@@ -125,7 +137,7 @@ export const chunking: fc.Arbitrary<Chunking> = fc.integer({ min: 1, max: 8192 }
 /** The default parser goes unsaid on the wire. */
 export const parsing: fc.Arbitrary<Exclude<Parsing, { readonly _tag: "default" }>> = fc.oneof(
   fc.record(
-    { _tag: fc.constant("layout" as const), processor: word, maxRequestsPerMinute: rate, globalMaxRequestsPerMinute: rate },
+    { _tag: fc.constant("layout" as const), processor, maxRequestsPerMinute: rate, globalMaxRequestsPerMinute: rate },
     { requiredKeys: ["_tag", "processor"] }
   ),
   llmParsing
@@ -133,24 +145,25 @@ export const parsing: fc.Arbitrary<Exclude<Parsing, { readonly _tag: "default" }
 
 export const upload = fc.record({ displayName: word, description: word, marker, chunking, parsing }, { requiredKeys: ["displayName", "chunking"] })
 
+const channel = fc.stringMatching(/^[A-Z0-9]{1,12}$/)
 const some = <A>(arbitrary: fc.Arbitrary<A>) => fc.array(arbitrary, { minLength: 1, maxLength: 4 })
 
 export const importSource: fc.Arbitrary<ImportSource> = fc.oneof(
   fc.record({ _tag: fc.constant("storage" as const), uris: some(word.map((s) => `gs://${s}`)) }),
-  fc.record({ _tag: fc.constant("googleDrive" as const), resources: some(fc.record({ kind: fc.constantFrom("file" as const, "folder" as const), id: word })) }),
+  fc.record({ _tag: fc.constant("googleDrive" as const), resources: some(fc.record({ kind: fc.constantFrom("file" as const, "folder" as const), id: part })) }),
   fc.record({
     _tag: fc.constant("slack" as const),
     workspaces: some(fc.record({
       channels: some(fc.oneof(
-        fc.record({ id: word, start: time }, { requiredKeys: ["id"] }),
-        fc.record({ id: word, end: time })
+        fc.record({ id: channel, start: time }, { requiredKeys: ["id"] }),
+        fc.record({ id: channel, end: time })
       )),
       token: secret
     }))
   }),
   fc.record({
     _tag: fc.constant("jira" as const),
-    accounts: some(fc.record({ server: word, email: word, projects: some(word), queries: fc.array(word, { maxLength: 2 }), token: secret }))
+    accounts: some(fc.record({ server: part.map((host) => `${host.replace(/^[-_]+/, "j")}.atlassian.net`.replaceAll("_", "-")), email: part.map((name) => `${name}@acme.com`), projects: some(word), queries: fc.array(word, { maxLength: 2 }), token: secret }))
   }),
   fc.record({
     _tag: fc.constant("sharePoint" as const),

@@ -1,12 +1,22 @@
-import type { VectorDb } from "../../domain/Corpus.ts"
+import type { CorpusPatch, VectorDb } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
+import { keyedDatabaseRule, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
 
 /**
  * What may be changed of a corpus's vector database (platform-api 2.8): never its kind, each field once, if it was
  * empty, and nothing of the managed one. The key to it may be another one later, for keys are replaced in time (wire
- * 2.7). Gives the database as it will be, or the broken rule.
+ * 2.7). Gives the database as it will be, the broken rule, or undefined where nothing of it changes.
  */
-export const updatedVectorDb = (stored: VectorDb, patch: VectorDb): VectorDb | ServiceError => {
+export const updatedVectorDb = (stored: VectorDb, { apiKey, vectorDb }: CorpusPatch): VectorDb | ServiceError | undefined => {
+  const updated = vectorDb === undefined ? undefined : fieldsUpdated(stored, vectorDbInPlace(vectorDb))
+  if (apiKey === undefined || updated instanceof ServiceError) return updated
+  const keyed = updated ?? stored
+  return keyed._tag === "weaviate" || keyed._tag === "pinecone"
+    ? { ...keyed, apiKey }
+    : ServiceError.invalid("apiKey", keyedDatabaseRule.rule, keyedDatabaseRule.fix)
+}
+
+const fieldsUpdated = (stored: VectorDb, patch: VectorDb): VectorDb | ServiceError => {
   if (stored._tag !== patch._tag) {
     return ServiceError.invalid("vectorDb", `the kind cannot change, it is ${stored._tag}`, "create another corpus")
   }

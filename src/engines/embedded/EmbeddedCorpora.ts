@@ -1,6 +1,8 @@
 import { Effect, Layer } from "effect"
 import type { Corpus, CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
+import { corpusBroken, corpusPatchBroken, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
+import { refusalOf } from "../../domain/Rule.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Embedder } from "../../ports/Embedder.ts"
 import { updatedVectorDb } from "./CorpusRules.ts"
@@ -9,8 +11,6 @@ import { Reader } from "./store/Reader.ts"
 import { corpusOfRow } from "./store/Rows.ts"
 import { Writer } from "./store/Writer.ts"
 import { now } from "./Timestamp.ts"
-
-const longestDisplayName = 128
 
 /** The Corpora port over the store. */
 export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reader | Writer | Embedder> =>
@@ -29,9 +29,10 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
 
       return Corpora.of({
         create: Effect.fn("Corpora.create")(function*(spec) {
-          yield* checkDisplayName(spec.displayName)
+          const refused = refusalOf(corpusBroken(spec))
+          if (refused !== undefined) return yield* refused
           const name = newId()
-          yield* writer.send("createCorpus", { ...spec, name, embedder: embedder.id, at: yield* now })
+          yield* writer.send("createCorpus", { ...spec, vectorDb: vectorDbInPlace(spec.vectorDb), name, embedder: embedder.id, at: yield* now })
           return yield* get(names.corpus(name))
         }),
         get,
@@ -42,8 +43,9 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
         update: Effect.fn("Corpora.update")(function*(name, patch) {
           const id = yield* names.corpusId(name)
           const stored = yield* reader.corpus(id)
-          if (patch.displayName !== undefined) yield* checkDisplayName(patch.displayName)
-          const vectorDb = patch.vectorDb === undefined ? undefined : updatedVectorDb(stored.vectorDb, patch.vectorDb)
+          const refused = refusalOf(corpusPatchBroken(patch))
+          if (refused !== undefined) return yield* refused
+          const vectorDb = updatedVectorDb(stored.vectorDb, patch)
           if (vectorDb instanceof ServiceError) return yield* vectorDb
           yield* writer.send("updateCorpus", {
             name: id,
@@ -60,8 +62,3 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
       })
     })
   )
-
-const checkDisplayName = (displayName: string): Effect.Effect<void, ServiceError> =>
-  displayName.length >= 1 && displayName.length <= longestDisplayName
-    ? Effect.void
-    : Effect.fail(ServiceError.invalid("displayName", `must have 1 to ${longestDisplayName} characters`))

@@ -1,6 +1,8 @@
 import { Effect, Layer, Option } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { Context, RetrievalRequest } from "../../domain/Retrieval.ts"
+import { oneCorpusRule, retrievalBroken, wholeNumberRule } from "../../domain/rag/RagRules.ts"
+import { refusalOf } from "../../domain/Rule.ts"
 import { Embedder } from "../../ports/Embedder.ts"
 import { Ranker } from "../../ports/Ranker.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
@@ -74,6 +76,12 @@ export const embeddedRetrieval = (
         const vector = wantsDense ? (yield* embedder.embed([request.query], "query"))[0] : undefined
         const topK = request.topK ?? defaultTopK
         const files = request.files === undefined ? undefined : yield* Effect.forEach(request.files, (name) => names.fileIds(name))
+        for (const [at, { file }] of (files ?? []).entries()) {
+          // Ids do not say whose they are.
+          if ((yield* reader.find("files", file, corpus.id)) === undefined) {
+            return yield* ServiceError.invalid(`files[${at}]`, `${oneCorpusRule.rule}; ${file} is not one of ${request.corpus}`)
+          }
+        }
         const found = yield* run(id, {
           query: request.query,
           count: request.rank === undefined ? topK : Math.max(topK, rankedDepth),
@@ -109,20 +117,11 @@ const leastSimilarity = ({ filter }: RetrievalRequest): number | undefined =>
   filter?.maxDistance === undefined ? filter?.minSimilarity : 1 - filter.maxDistance
 
 const badRequest = (request: RetrievalRequest, ranker: Ranker["Service"] | undefined): ServiceError | undefined => {
-  const { corpus, files, filter, hybrid, query, rank, topK } = request
-  if (query.trim() === "") return ServiceError.invalid("query.text", "must not be empty")
-  if (query.length > longestQuery) return ServiceError.invalid("query.text", `must not be longer than ${longestQuery} characters`)
-  if (topK !== undefined && !(Number.isInteger(topK) && topK >= 1 && topK <= largestTopK)) {
-    return ServiceError.invalid("topK", `must be a whole number from 1 to ${largestTopK}`)
-  }
-  const alpha = hybrid?.alpha
-  if (alpha !== undefined && !(alpha >= 0 && alpha <= 1)) return ServiceError.invalid("hybrid.alpha", "must be from 0 to 1")
-  if (filter?.maxDistance !== undefined && filter.minSimilarity !== undefined) {
-    return ServiceError.invalid("filter", "takes maxDistance or minSimilarity, not both")
-  }
-  if (files?.some((file) => !file.startsWith(`${corpus}/ragFiles/`)) === true) {
-    return ServiceError.invalid("files", "must all be files of the corpus that is searched")
-  }
+  const { query, rank, topK } = request
+  const refused = refusalOf(retrievalBroken(request))
+  if (refused !== undefined) return refused
+  if (query.length > longestQuery) return ServiceError.invalid("query", `must not be longer than ${longestQuery} characters`)
+  if (topK !== undefined && topK > largestTopK) return ServiceError.invalid("topK", wholeNumberRule(1, largestTopK).rule)
   if (rank === undefined || (ranker !== undefined && rank._tag === "lexical")) return undefined
   return new ServiceError({
     code: "UNIMPLEMENTED",

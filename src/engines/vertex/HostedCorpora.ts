@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util"
 import { Clock, Effect, Layer, Option, Stream } from "effect"
 import { type Corpus, type CorpusName, type CorpusPatch, type CorpusSpec, sameModel } from "../../domain/Corpus.ts"
+import { corpusPatchBroken, hostedCorpusBroken, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
+import { refusalOf } from "../../domain/Rule.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { pages, type PageRequest } from "../../ports/Paging.ts"
 import { corpusFromWire, corpusPatchToWire, corpusSpecToWire } from "../../wire/rag/Corpora.ts"
@@ -35,7 +37,10 @@ export const layer: Layer.Layer<Corpora, never, Transport> = Layer.effect(
       return yield* Effect.fromResult(operationCorpus(yield* finish(transport, started)))
     })
 
-    const create = Effect.fn("HostedCorpora.create")(function*(spec: CorpusSpec) {
+    const create = Effect.fn("HostedCorpora.create")(function*(asked: CorpusSpec) {
+      const refused = refusalOf(hostedCorpusBroken(asked))
+      if (refused !== undefined) return yield* refused
+      const spec = { ...asked, vectorDb: vectorDbInPlace(asked.vectorDb) }
       const body = corpusSpecToWire(
         spec.embeddingModel === undefined ? spec : { ...spec, embeddingModel: endpointName(parent, spec.embeddingModel) }
       )
@@ -53,7 +58,9 @@ export const layer: Layer.Layer<Corpora, never, Transport> = Layer.effect(
     }, Effect.catchTag("Unanswered", ({ error }) => Effect.fail(inDoubt(error, "the corpus was made", "sluice corpora list"))))
 
     const update = Effect.fn("HostedCorpora.update")(function*(name: CorpusName, patch: CorpusPatch) {
-      const body = corpusPatchToWire(patch)
+      const refused = refusalOf(corpusPatchBroken(patch))
+      if (refused !== undefined) return yield* refused
+      const body = corpusPatchToWire(patch.vectorDb === undefined ? patch : { ...patch, vectorDb: vectorDbInPlace(patch.vectorDb) })
       return yield* outcome(yield* transport.call({ route: routes.updateRagCorpus, params: { name }, body }))
     })
 

@@ -4,6 +4,8 @@ import { DocumentError, ServiceError } from "../../domain/Errors.ts"
 import type { ImportRequest } from "../../domain/Import.ts"
 import type { Operation } from "../../domain/Operation.ts"
 import type { Marker, RagFile, RagFileName, UploadRequest } from "../../domain/RagFile.ts"
+import { chunkingBroken, importBroken, parsingBroken, serviceSourceBroken, textBroken } from "../../domain/rag/RagRules.ts"
+import { refusalOf } from "../../domain/Rule.ts"
 import { Files } from "../../ports/Files.ts"
 import { Operations } from "../../ports/Operations.ts"
 import { pages, type PageRequest } from "../../ports/Paging.ts"
@@ -98,7 +100,9 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
     })
 
     const upload = Effect.fn("HostedFiles.upload")(function*(request: UploadRequest) {
-      const { content } = request
+      const { chunking, content, displayName, parsing } = request
+      const refused = refusalOf([...textBroken("displayName", displayName), ...chunkingBroken(chunking), ...parsingBroken(parsing)])
+      if (refused !== undefined) return yield* refused
       if (content.length > maxUploadBytes) {
         return yield* new DocumentError({ problem: "limit", message: `the service takes files of up to ${maxUploadBytes} bytes, and this one has ${content.length}` })
       }
@@ -108,6 +112,8 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
 
     const start = Effect.fn("HostedFiles.import")(function*(request: ImportRequest) {
       const { corpus } = request
+      const refused = refusalOf([...importBroken(request), ...serviceSourceBroken(request.source)])
+      if (refused !== undefined) return yield* refused
       const body = yield* Effect.fromResult(importRequestToWire(request))
       const since = yield* Clock.currentTimeMillis
       return yield* once<Operation>({

@@ -1,7 +1,11 @@
-import { Effect, Layer } from "effect"
+import { Cache, Effect, Layer } from "effect"
+import type { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { RetrievalRequest } from "../../domain/Retrieval.ts"
+import { hybridBroken, retrievalBroken } from "../../domain/rag/RagRules.ts"
+import { refusalOf } from "../../domain/Rule.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
+import { corpusFromWire } from "../../wire/rag/Corpora.ts"
 import { contextsFromWire, retrieveRequestToWire } from "../../wire/rag/Retrievals.ts"
 import { routes } from "../../wire/Routes.ts"
 import { Transport } from "./Transport.ts"
@@ -15,6 +19,13 @@ export const layer: Layer.Layer<Retrieval, never, Transport> = Layer.effect(
   Effect.gen(function*() {
     const transport = yield* Transport
     const { parent } = transport
+    // A corpus's kind of database never changes: it is asked for once.
+    const databases = yield* Cache.make({
+      capacity: 1_000,
+      lookup: Effect.fnUntraced(function*(name: CorpusName) {
+        return (yield* Effect.fromResult(corpusFromWire(yield* transport.call({ route: routes.getRagCorpus, params: { name } })))).vectorDb._tag
+      })
+    })
     return Retrieval.of({
       retrieve: Effect.fn("HostedRetrieval.retrieve")(function*(request: RetrievalRequest) {
         if (request.explain === true) {
@@ -24,6 +35,10 @@ export const layer: Layer.Layer<Retrieval, never, Transport> = Layer.effect(
             fix: "leave explain out, or use the embedded engine"
           })
         }
+        const broken = retrievalBroken(request)
+        const kind = broken.length > 0 || request.hybrid === undefined ? undefined : yield* Cache.get(databases, request.corpus)
+        const refused = refusalOf(kind === undefined ? broken : hybridBroken(kind))
+        if (refused !== undefined) return yield* refused
         const body = yield* Effect.fromResult(retrieveRequestToWire(request))
         const found = yield* transport.call({ route: routes.retrieveContexts, params: { parent }, body, bucket: "retrieve" })
         return contextsFromWire(request.corpus, found)

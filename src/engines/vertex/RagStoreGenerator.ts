@@ -1,5 +1,7 @@
 import { Effect, Stream } from "effect"
 import { type Answer, type AnswerPart, unsupportedText } from "../../domain/Answer.ts"
+import { selectionBroken } from "../../domain/rag/RagRules.ts"
+import { refusalOf } from "../../domain/Rule.ts"
 import { Generator, type GroundedRequest } from "../../ports/Generator.ts"
 import { answerFromWire, groundedQuestionToWire, joinResponses } from "../../wire/rag/Grounding.ts"
 import type { Selection } from "../../wire/rag/Retrievals.ts"
@@ -21,6 +23,8 @@ export interface RagStoreOptions {
  */
 export const make = ({ generation, model, selection }: RagStoreOptions): Generator["Service"] => {
   const bodyOf = ({ contexts, instruction, question, sampling }: GroundedRequest) => {
+    const refused = refusalOf(selectionBroken(selection))
+    if (refused !== undefined) return Effect.fail(refused)
     const files = [...new Set(contexts.map(({ file }) => file))]
     return Effect.fromResult(groundedQuestionToWire({
       question,

@@ -1,5 +1,5 @@
 import type { Document, ErrorCode } from "yaml"
-import type { Wording } from "../schema/Rules.ts"
+import type { Wording } from "../../domain/rag/Forms.ts"
 
 const sentences: Partial<Record<ErrorCode, Wording>> = {
   BAD_ALIAS: { rule: "this alias cannot be followed" },

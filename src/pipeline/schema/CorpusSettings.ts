@@ -1,29 +1,9 @@
 import { Schema, SchemaTransformation } from "effect"
+import { embeddingModelForm } from "../../domain/rag/Forms.ts"
+import { displayNameLimit, displayNameRule, isOneOfEach, isShortName, vectorSearchInPlace, vectorSearchRule } from "../../domain/rag/RagRules.ts"
 import { FeatureView, HttpUrl, SecretName, ServingConfig, VectorSearchName } from "./Names.ts"
 import { oneOf } from "./OneOf.ts"
-import { integer, positive, rule, text, withDefault } from "./Rules.ts"
-
-const isEndpoint = (name: string | undefined): boolean => name?.includes("/indexEndpoints/") ?? false
-const isIndex = (name: string | undefined): boolean => name?.includes("/indexes/") ?? false
-
-interface VectorSearch {
-  readonly index?: string
-  readonly indexEndpoint?: string
-}
-
-/**
- * The service's own documentation has the forms of the two names swapped (platform-api section 2.8, wire section 3
- * row 13), so either field takes either, and each is put where it belongs.
- */
-const inPlace = (given: VectorSearch): VectorSearch => {
-  const names = [given.index, given.indexEndpoint]
-  const index = names.find(isIndex)
-  const indexEndpoint = names.find(isEndpoint)
-  return {
-    ...(index === undefined ? {} : { index }),
-    ...(indexEndpoint === undefined ? {} : { indexEndpoint })
-  }
-}
+import { hasForm, integer, positive, rule, text, withDefault } from "./Rules.ts"
 
 const vectorSearchFields = {
   index: Schema.optionalKey(VectorSearchName.annotate({
@@ -35,18 +15,11 @@ const vectorSearchFields = {
 }
 
 const VectorSearch = Schema.Struct(vectorSearchFields).check(
-  rule<VectorSearch>(
-    ({ index, indexEndpoint }) =>
-      index === undefined || indexEndpoint === undefined || isEndpoint(index) !== isEndpoint(indexEndpoint),
-    {
-      rule: "needs one index and one index endpoint; both names are of the same kind",
-      fix: "write .../indexes/{index} for index and .../indexEndpoints/{endpoint} for indexEndpoint"
-    }
-  )
+  rule<{ readonly index?: string; readonly indexEndpoint?: string }>(isOneOfEach, vectorSearchRule)
 ).annotate({ description: "Vertex AI Vector Search." }).pipe(
   Schema.decodeTo(
     Schema.Struct(vectorSearchFields),
-    SchemaTransformation.transform({ decode: inPlace, encode: (names) => names })
+    SchemaTransformation.transform({ decode: vectorSearchInPlace, encode: (names) => names })
   )
 )
 
@@ -95,7 +68,7 @@ export const EmbeddingChoice = oneOf({
   bare: [],
   description: "The embedding model, fixed at creation. Unset: the engine's default.",
   cases: {
-    model: text.annotate({
+    model: hasForm(embeddingModelForm).annotate({
       description: "A model or endpoint the engine knows, for example text-embedding-005 on Vertex AI."
     }),
     openai: OpenAiEmbedding
@@ -105,7 +78,7 @@ export type EmbeddingChoice = typeof EmbeddingChoice.Type
 
 export const CorpusSettings = Schema.Struct({
   displayName: text.check(
-    rule<string>((name) => name.length <= 128, { rule: "must be 128 characters or fewer" }, { maxLength: 128 })
+    rule<string>(isShortName, displayNameRule, { maxLength: displayNameLimit })
   ).annotate({ description: "The corpus's name, at most 128 characters. The pipeline finds its corpus by it." }),
   description: Schema.optionalKey(Schema.String.annotate({ description: "What the corpus holds." })),
   vectorDb: withDefault(VectorDbChoice, "managed"),

@@ -1,9 +1,11 @@
 import { Schema } from "effect"
 import { defaultChunking } from "../../domain/Chunking.ts"
+import { resultSinkForm } from "../../domain/rag/Forms.ts"
+import { chunkSizeLimits, overlapRule } from "../../domain/rag/RagRules.ts"
 import { Processor } from "./Names.ts"
 import { oneOf } from "./OneOf.ts"
 import { Amount, DeleteLimit, DurationText } from "./Quantities.ts"
-import { earlyRule, integer, matches, positive, text, withDefault } from "./Rules.ts"
+import { earlyRule, hasForm, integer, positive, text, withDefault } from "./Rules.ts"
 
 /** Decodes to the domain's `Chunking`. */
 export const ChunkingSettings = Schema.Struct({
@@ -15,11 +17,11 @@ export const ChunkingSettings = Schema.Struct({
     defaultChunking.strategy
   ),
   size: withDefault(
-    integer(1, 8192).annotate({ description: "Tokens in a chunk.", default: defaultChunking.size }),
+    integer(...chunkSizeLimits).annotate({ description: "Tokens in a chunk.", default: defaultChunking.size }),
     defaultChunking.size
   ),
   overlap: withDefault(
-    integer(0, 8191).annotate({
+    integer(0, chunkSizeLimits[1] - 1).annotate({
       description: "Tokens a chunk shares with the one before it; less than size.",
       default: defaultChunking.overlap
     }),
@@ -29,7 +31,7 @@ export const ChunkingSettings = Schema.Struct({
   const { overlap = defaultChunking.overlap, size = defaultChunking.size }: { overlap?: unknown; size?: unknown } = chunking
   return typeof overlap !== "number" || typeof size !== "number" || overlap < size ? [] : [{
     path: ["overlap"],
-    issue: `must be less than size (${size})${overlap === defaultChunking.overlap ? `; unset it is ${overlap}` : ""}`
+    issue: `${overlapRule(size).rule}${overlap === defaultChunking.overlap ? `; unset it is ${overlap}` : ""}`
   }]
 })).annotate({ description: "How documents are cut." })
 
@@ -71,12 +73,7 @@ export const ImportSettings = Schema.Struct({
     1000
   ),
   resultSink: Schema.optionalKey(
-    Schema.String.check(
-      matches(/^(?:gs:\/\/[^/\s]+\/\S+|bq:\/\/[^\s.]+\.[^\s.]+\.[^\s.]+)$/, {
-        rule: "must be a gs:// object or a bq:// table",
-        fix: "write gs://bucket/path.ndjson or bq://project.dataset.table"
-      })
-    ).annotate({ description: "Where the hosted service writes one row per file: gs://bucket/path.ndjson or bq://project.dataset.table." })
+    hasForm(resultSinkForm).annotate({ description: "Where the hosted service writes one row per file: gs://bucket/path.ndjson or bq://project.dataset.table." })
   ),
   maxDelete: withDefault(DeleteLimit, "10%"),
   budget: withDefault(Budget, {}),

@@ -1,13 +1,6 @@
 import { Effect, Schema } from "effect"
-
-/**
- * What a broken rule tells a person: the rule, and what to do about it. Both end up in error messages, so they are
- * whole phrases and never hold the offending value.
- */
-export interface Wording {
-  readonly rule: string
-  readonly fix?: string
-}
+import { type Form, textForm, type Wording } from "../../domain/rag/Forms.ts"
+import { maxInt32, wholeNumberRule } from "../../domain/rag/RagRules.ts"
 
 /** The rule also holds for the value as written, so it can be checked while other fields are still wrong. */
 export const earlyAnnotation = "sluiceEarly"
@@ -30,19 +23,19 @@ export const rule = <T>(holds: (value: T) => boolean, wording: Wording, jsonSche
 export const matches = (pattern: RegExp, wording: Wording) =>
   rule<string>((text) => pattern.test(text), wording, { pattern: pattern.source })
 
+/** A text of the domain's form. */
+export const hasForm = (form: Form) => Schema.String.check(matches(form.pattern, form))
+
 /** A rule between the parts of a value, that also runs on the value as written. `broken` must expect anything. */
 export const earlyRule = (broken: (value: object) => ReadonlyArray<Schema.FilterIssue>) =>
   Schema.makeFilter<object>(broken, { [earlyAnnotation]: true, toJsonSchema: () => [{}, true] as const })
-
-/** The largest value the API's `int32` fields take. */
-const maxInt32 = 2_147_483_647
 
 /** A whole number between two bounds, both included. */
 export const integer = (minimum: number, maximum: number) =>
   Schema.Int.check(
     rule<number>(
       (n) => n >= minimum && n <= maximum,
-      { rule: maximum === maxInt32 ? `must be a whole number, ${minimum} or more` : `must be a whole number from ${minimum} to ${maximum}` },
+      wholeNumberRule(minimum, maximum),
       { minimum, maximum }
     )
   )
@@ -51,7 +44,7 @@ export const positive = integer(1, maxInt32)
 
 /** Text with something in it. */
 export const text = Schema.String.check(
-  rule<string>((value) => value.trim() !== "", { rule: "must not be empty" }, { minLength: 1 })
+  rule<string>((value) => value.trim() !== "", textForm, { minLength: 1 })
 )
 
 /** Fills in `value`, given in its written form, when the key is absent. */

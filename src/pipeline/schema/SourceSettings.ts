@@ -1,8 +1,10 @@
 import { Schema, SchemaTransformation } from "effect"
+import { bucketUriForm, channelIdForm, driveIdForm, emailForm, instantForm, jiraServerForm } from "../../domain/rag/Forms.ts"
+import { endTimeRule } from "../../domain/rag/RagRules.ts"
 import { Endpoint, HttpUrl, SecretName, StorageUri } from "./Names.ts"
 import { oneOf } from "./OneOf.ts"
 import { ByteSize, DurationText } from "./Quantities.ts"
-import { atLeastOne, atMostOne, earlyRule, exactlyOne, listOf, matches, rule, text, withDefault } from "./Rules.ts"
+import { atLeastOne, atMostOne, earlyRule, exactlyOne, hasForm, listOf, rule, text, withDefault } from "./Rules.ts"
 
 const poll = Schema.optionalKey(
   DurationText.pipe(Schema.annotateEncoded({ description: "How often `sluice watch` lists the source, for example 15m. Unset: 5m, and 1h for one that the service lists." }))
@@ -14,9 +16,7 @@ const maxFileSize = Schema.optionalKey(ByteSize.pipe(
   Schema.annotateEncoded({ description: "Larger files are skipped: bytes, or with a unit such as 25MB." })
 ))
 
-const staging = Schema.optionalKey(text.check(
-  matches(/^gs:\/\/[^/\s]+(?:\/.*)?$/, { rule: "must be a gs:// bucket or prefix" })
-).annotate({
+const staging = Schema.optionalKey(hasForm(bucketUriForm).annotate({
   description: "gs://bucket/prefix to copy files to, so that a hosted engine imports them in batches instead of one upload each."
 }))
 
@@ -67,12 +67,7 @@ const Storage = Schema.Struct({
   poll
 }).annotate({ description: "Object storage, or pages by address." })
 
-const driveId = Schema.String.check(
-  matches(/^[A-Za-z0-9_-]+$/, {
-    rule: "must be a Google Drive id",
-    fix: "take the part after /folders/ or /d/ of the link"
-  })
-)
+const driveId = hasForm(driveIdForm)
 
 const GoogleDrive = Schema.Struct({
   folders: listOf(driveId, "Ids of folders, taken with everything in them."),
@@ -84,32 +79,19 @@ const GoogleDrive = Schema.Struct({
   poll
 }).check(atLeastOne(["folders", "files"]), oursAlone("endpoint", "maxFileSize", "staging")).annotate({ description: "Google Drive folders and files." })
 
-const instantPattern =
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
-
 const instant = (description: string) =>
   Schema.optionalKey(
-    Schema.String.check(
-      matches(instantPattern, {
-        rule: "must be an RFC 3339 time with a zone",
-        fix: "write for example 2026-01-01T00:00:00Z"
-      })
-    ).annotate({ description })
+    hasForm(instantForm).annotate({ description })
   )
 
 const Channel = Schema.Struct({
-  id: Schema.String.check(
-    matches(/^[A-Z0-9]+$/, {
-      rule: "must be a Slack channel id",
-      fix: "write the id, such as C012AB3CD, not the channel's name"
-    })
-  ).annotate({ description: "Channel id, for example C012AB3CD." }),
+  id: hasForm(channelIdForm).annotate({ description: "Channel id, for example C012AB3CD." }),
   start: instant("Messages from this time on, RFC 3339."),
   end: instant("Messages before this time, RFC 3339.")
 }).check(earlyRule(({ end, start }: { start?: unknown; end?: unknown }) =>
   typeof start !== "string" || typeof end !== "string" || !(Date.parse(start) >= Date.parse(end))
     ? []
-    : [{ path: ["end"], issue: "must be later than start" }]
+    : [{ path: ["end"], issue: endTimeRule.rule }]
 ))
 
 const Slack = Schema.Struct({
@@ -128,15 +110,8 @@ const Slack = Schema.Struct({
 }).check(oursAlone("endpoint", "staging")).annotate({ description: "Slack channels." })
 
 const Jira = Schema.Struct({
-  server: Schema.String.check(
-    matches(/^(?:https?:\/\/)?[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?(?:\/[^\s?#@]*)?$/, {
-      rule: "must be the server's host name or https:// address",
-      fix: "write for example acme.atlassian.net"
-    })
-  ).annotate({ description: "The server, for example acme.atlassian.net." }),
-  email: Schema.String.check(
-    matches(/^[^\s@]+@[^\s@]+$/, { rule: "must be the e-mail address of the account the token belongs to" })
-  ).annotate({ description: "E-mail address of the account the token belongs to." }),
+  server: hasForm(jiraServerForm).annotate({ description: "The server, for example acme.atlassian.net." }),
+  email: hasForm(emailForm).annotate({ description: "E-mail address of the account the token belongs to." }),
   projects: listOf(text, "Keys of projects, taken whole."),
   queries: listOf(text, "JQL queries."),
   token: SecretName,

@@ -1,8 +1,10 @@
 import { Schema, SchemaTransformation } from "effect"
 import { partnerModels } from "../../domain/partner/PartnerModels.ts"
+import { bucketUriForm } from "../../domain/rag/Forms.ts"
+import { alphaRule, distanceRule, filesGivenRule, oneCorpusRule } from "../../domain/rag/RagRules.ts"
 import { HttpUrl, SecretName } from "./Names.ts"
 import { oneOf } from "./OneOf.ts"
-import { atMostOne, earlyRule, matches, positive, rule, text, withDefault } from "./Rules.ts"
+import { atMostOne, earlyRule, hasForm, matches, positive, rule, text, withDefault } from "./Rules.ts"
 
 const rankModel = Schema.optionalKey(text.annotate({ description: "The ranking model. Unset: the service's default." }))
 
@@ -18,7 +20,7 @@ const RankChoice = oneOf({
 
 const Filter = Schema.Struct({
   maxDistance: Schema.optionalKey(
-    Schema.Finite.check(rule<number>((n) => n >= 0, { rule: "must be 0 or more" }, { minimum: 0 }))
+    Schema.Finite.check(rule<number>((n) => n >= 0, distanceRule, { minimum: 0 }))
       .annotate({ description: "Only contexts nearer than this; cosine distance, 0 to 2. This or minSimilarity." })
   ),
   minSimilarity: Schema.optionalKey(
@@ -40,7 +42,7 @@ const Retrieve = Schema.Struct({
         Schema.Finite.check(
           rule<number>(
             (n) => n >= 0 && n <= 1,
-            { rule: "must be from 0 (words only) to 1 (vectors only)" },
+            alphaRule,
             { minimum: 0, maximum: 1 }
           )
         ).annotate({ description: "0: words only. 1: vectors only.", default: 0.5 }),
@@ -53,12 +55,12 @@ const Retrieve = Schema.Struct({
     Schema.Array(text).check(
       rule<ReadonlyArray<string>>(
         (files) => files.length > 0,
-        { rule: "needs at least one file", fix: "leave files out to search the whole corpus" },
+        filesGivenRule,
         { minItems: 1 }
       ),
       rule<ReadonlyArray<string>>(
         (files) => new Set(files.map(corpusOf).filter((corpus) => corpus !== undefined)).size <= 1,
-        { rule: "must all be files of one corpus" }
+        oneCorpusRule
       )
     ).annotate({ description: "Search only these files of the corpus: names or ids, as `sluice files list` shows them." })
   ),
@@ -155,9 +157,7 @@ const Chat = Schema.Struct({
 const batchFields = {
   ...answering,
   maxTokens: Schema.optionalKey(positive.annotate({ description: "Tokens of an answer at most. Unset: the model's own bound." })),
-  staging: Schema.optionalKey(text.check(
-    matches(/^gs:\/\/[^/\s]+(?:\/.*)?$/, { rule: "must be a gs:// bucket or prefix" })
-  ).annotate({
+  staging: Schema.optionalKey(hasForm(bucketUriForm).annotate({
     description: "Where the questions with their contexts are put for a hosted model, and its answers come back: gs://bucket/folder."
   }))
 }

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from "node:util"
 import { Effect } from "effect"
 import { type Corpus, type CorpusSpec, sameModel } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
+import { refusalOf } from "../../domain/Rule.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
-import { corpusFixedFromWire, corpusPatchFromWire, corpusSpecFromWire, corpusToWire } from "../../wire/rag/Corpora.ts"
+import { asCorpusField, corpusFixedFromWire, corpusPatchFromWire, corpusSpecFromWire, corpusToWire } from "../../wire/rag/Corpora.ts"
 import { engineTierFromWire, engineTierToWire } from "../../wire/rag/EngineConfigs.ts"
 import { type Handlers, take } from "../Call.ts"
 import { Journal } from "../operations/Journal.ts"
@@ -103,8 +104,6 @@ const optionFields = {
 /** The engine's word on a field, by the name that the client writes it with. */
 const asWritten = <A>(effect: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
   Effect.mapError(effect, (error) => {
-    const [violation] = error.violations ?? []
-    if (violation === undefined) return error
-    const field = violation.field.replace(/^vectorDb/, "vectorDbConfig").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-    return ServiceError.invalid(`rag_corpus.${field}`, violation.description, error.fix)
+    const { fix, violations = [] } = error
+    return refusalOf(violations.map((violation) => asCorpusField({ ...violation, ...(fix === undefined ? {} : { fix }) }))) ?? error
   })

@@ -1,7 +1,9 @@
-import { Result, Schema } from "effect"
-import { Chunking, defaultChunking } from "../../domain/Chunking.ts"
+import { Result } from "effect"
+import { type Chunking, defaultChunking } from "../../domain/Chunking.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { LlmParsing, Parsing } from "../../domain/Parsing.ts"
+import { chunkingBroken, parsingBroken } from "../../domain/rag/RagRules.ts"
+import { refusalOf } from "../../domain/Rule.ts"
 import type { LlmParser, RagFileChunkingConfig, RagFileParsingConfig } from "../messages/RagFileParsingConfig.ts"
 import { count, defined, required, text } from "../Optional.ts"
 
@@ -19,9 +21,6 @@ export const chunkingToWire = (
       "set chunking.strategy to fixed for this engine"
     ))
 
-const isChunking: (value: Chunking) => boolean = Schema.is(Chunking)
-const isSize: (value: number) => boolean = Schema.is(Chunking.fields.size)
-
 /**
  * Nothing given is the service's default. An overlap that is absent beside a size is zero, which has no other form in
  * JSON. The old places of the two numbers are read too.
@@ -36,11 +35,19 @@ export const chunkingFromWire = (
   const overlap = fixed?.chunkOverlap
   if (size === undefined && count(overlap) === undefined) return Result.succeed(defaultChunking)
   const chunking: Chunking = { strategy: "fixed", size: size ?? defaultChunking.size, overlap: overlap ?? 0 }
-  if (isChunking(chunking)) return Result.succeed(chunking)
   const at = `${field}.rag_file_transformation_config.rag_file_chunking_config.fixed_length_chunking`
-  return isSize(chunking.size)
-    ? Result.fail(ServiceError.invalid(`${at}.chunk_overlap`, "must be a whole number from 0 to below chunk_size"))
-    : Result.fail(ServiceError.invalid(`${at}.chunk_size`, "must be a whole number from 1 to 8192"))
+  const refused = refusalOf(chunkingBroken(chunking).map((broken) => ({ ...broken, field: broken.field.replace("chunking.", `${at}.chunk_`) })))
+  return refused === undefined ? Result.succeed(chunking) : Result.fail(refused)
+}
+
+/** The API's name of a parser's field. */
+export const parsingField = (name: string): string => `rag_file_parsing_config.${parsingFields[name] ?? name}`
+
+const parsingFields: Readonly<Record<string, string>> = {
+  "parsing.processor": "layout_parser.processor_name",
+  "parsing.model": "llm_parser.model_name",
+  "parsing.maxRequestsPerMinute": "max_parsing_requests_per_min",
+  "parsing.globalMaxRequestsPerMinute": "global_max_parsing_requests_per_min"
 }
 
 /** `rag_file_parsing_config`; absent is the default parser. */
@@ -80,13 +87,15 @@ export const parsingFromWire = (
 ): Result.Result<Parsing | undefined, ServiceError> =>
   Result.gen(function*() {
     const at = `${field}.rag_file_parsing_config`
-    if (config?.layoutParser !== undefined) {
-      return defined({
+    const parsing: Parsing | undefined = config?.layoutParser !== undefined
+      ? defined({
         _tag: "layout" as const,
         processor: yield* required(config.layoutParser.processorName, `${at}.layout_parser.processor_name`),
         ...ratesFromWire(config.layoutParser)
       })
-    }
-    if (config?.llmParser !== undefined) return yield* llmParserFromWire(config.llmParser, `${at}.llm_parser`)
-    return undefined
+      : config?.llmParser !== undefined
+      ? yield* llmParserFromWire(config.llmParser, `${at}.llm_parser`)
+      : undefined
+    const refused = refusalOf(parsingBroken(parsing).map((broken) => ({ ...broken, field: `${field}.${parsingField(broken.field)}` })))
+    return refused === undefined ? parsing : yield* Result.fail(refused)
   })

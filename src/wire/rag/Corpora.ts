@@ -1,6 +1,9 @@
 import { Result } from "effect"
 import { type Corpus, CorpusName, type CorpusOptions, type CorpusPatch, type CorpusSpec, CorpusState, type VectorDb } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
+import { corpusPatchBroken, hostedCorpusBroken, keyedDatabaseRule, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
+import { type Broken, refusalOf } from "../../domain/Rule.ts"
+import type { SecretVersion } from "../../domain/Secret.ts"
 import { llmParserFromWire, llmParserToWire } from "./Chunkings.ts"
 import type { RagCorpus, RagVectorDbConfig } from "../messages/RagCorpus.ts"
 import { count, defined, required, text } from "../Optional.ts"
@@ -17,30 +20,83 @@ export const corpusSpecToWire = (spec: CorpusSpec): RagCorpus =>
 
 export const corpusSpecFromWire = (wire: RagCorpus): Result.Result<CorpusSpec, ServiceError> =>
   Result.gen(function*() {
-    const options = yield* optionsFromWire(wire)
-    if (options?.search?._tag === "ann" && ![undefined, 2, 3].includes(options.search.treeDepth)) {
-      return yield* Result.fail(ServiceError.invalid("rag_corpus.vector_db_config.rag_managed_db.ann.tree_depth", "must be 2 or 3"))
-    }
-    return defined({
+    const spec: CorpusSpec = defined({
       displayName: yield* required(wire.displayName, "rag_corpus.display_name"),
       description: text(wire.description),
       vectorDb: (yield* vectorDbFromWire(wire)) ?? { _tag: "managed" },
       embeddingModel: embeddingOf(wire),
-      options
+      options: yield* optionsFromWire(wire)
     })
+    const refused = refusalOf([...hostedCorpusBroken(spec), ...strayKey(wire)].map(asCorpusField))
+    return refused === undefined ? { ...spec, vectorDb: vectorDbInPlace(spec.vectorDb) } : yield* Result.fail(refused)
   })
+
+/** A database that takes no key, and a key beside it. */
+const strayKey = (wire: RagCorpus): ReadonlyArray<Broken> => {
+  const config = databaseOf(wire)
+  return keyOf(wire) === undefined || config?.weaviate !== undefined || config?.pinecone !== undefined
+    ? []
+    : [{ field: "apiKey", description: keyedDatabaseRule.rule, ...(keyedDatabaseRule.fix === undefined ? {} : { fix: keyedDatabaseRule.fix }) }]
+}
+
+/** A rule about a corpus's field, by the name that the API has for it. */
+export const asCorpusField = (broken: Broken): Broken => ({ ...broken, field: `rag_corpus.${corpusFields[broken.field] ?? broken.field}` })
+
+const keyField = "vector_db_config.api_auth.api_key_config.api_key_secret_version"
+
+const corpusFields: Readonly<Record<string, string>> = {
+  displayName: "display_name",
+  apiKey: keyField,
+  vectorDb: "vector_db_config",
+  "vectorDb.httpEndpoint": "vector_db_config.weaviate.http_endpoint",
+  "vectorDb.collectionName": "vector_db_config.weaviate.collection_name",
+  "vectorDb.indexName": "vector_db_config.pinecone.index_name",
+  "vectorDb.apiKey": keyField,
+  "vectorDb.featureView": "vector_db_config.vertex_feature_store.feature_view_resource_name",
+  "vectorDb.index": "vector_db_config.vertex_vector_search.index",
+  "vectorDb.indexEndpoint": "vector_db_config.vertex_vector_search.index_endpoint",
+  "vectorDb.servingConfig": "vertex_ai_search_config.serving_config",
+  embeddingModel: "vector_db_config.rag_embedding_model_config.vertex_prediction_endpoint.endpoint",
+  "options.encryptionKey": "encryption_spec.kms_key_name",
+  "options.search": "vector_db_config.rag_managed_db",
+  "options.search.treeDepth": "vector_db_config.rag_managed_db.ann.tree_depth",
+  "options.search.leafCount": "vector_db_config.rag_managed_db.ann.leaf_count"
+}
 
 /** The body of `updateRagCorpus`, which has no mask: what is in it changes, what is not stays. What never changes is not sent. */
 export const corpusPatchToWire = (patch: CorpusPatch): RagCorpus =>
   defined({
     displayName: patch.displayName,
     description: patch.description,
-    ...(patch.vectorDb === undefined ? {} : backendToWire(patch.vectorDb, undefined, undefined))
+    ...(patch.vectorDb === undefined ? {} : backendToWire(patch.vectorDb, undefined, undefined)),
+    ...(patch.apiKey === undefined ? {} : {
+      vectorDbConfig: { ...(patch.vectorDb === undefined ? {} : backendToWire(patch.vectorDb, undefined, undefined).vectorDbConfig), ...auth(patch.apiKey) }
+    })
   })
 
 export const corpusPatchFromWire = (wire: RagCorpus): Result.Result<CorpusPatch, ServiceError> =>
-  Result.map(vectorDbFromWire(wire), (vectorDb) =>
-    defined({ displayName: text(wire.displayName), description: text(wire.description), vectorDb }))
+  Result.gen(function*() {
+    const database = yield* vectorDbFromWire(wire)
+    const key = yield* keyFromWire(wire)
+    // A key beside no database is for the one that the corpus has.
+    const patch: CorpusPatch = defined({
+      displayName: text(wire.displayName),
+      description: text(wire.description),
+      vectorDb: database === undefined ? undefined : vectorDbInPlace(database),
+      apiKey: database?._tag === "weaviate" || database?._tag === "pinecone" ? undefined : key
+    })
+    const refused = refusalOf(corpusPatchBroken(patch).map(asCorpusField))
+    return refused === undefined ? patch : yield* Result.fail(refused)
+  })
+
+const databaseOf = (wire: RagCorpus): RagVectorDbConfig | undefined => wire.vectorDbConfig ?? wire.ragVectorDbConfig
+
+const keyOf = (wire: RagCorpus): string | undefined => text(databaseOf(wire)?.apiAuth?.apiKeyConfig?.apiKeySecretVersion)
+
+const keyFromWire = (wire: RagCorpus): Result.Result<SecretVersion | undefined, ServiceError> => {
+  const key = keyOf(wire)
+  return key === undefined ? Result.succeed(undefined) : secretVersion(key, `rag_corpus.${keyField}`)
+}
 
 /** What of an update's body can only repeat what the corpus was made with. */
 export const corpusFixedFromWire = (wire: RagCorpus): Result.Result<Pick<CorpusSpec, "embeddingModel" | "options">, ServiceError> =>
@@ -173,11 +229,9 @@ const vectorDbFromWire = (wire: RagCorpus): Result.Result<VectorDb | undefined, 
     if (wire.vertexAiSearchConfig !== undefined) {
       return defined({ _tag: "agentSearch" as const, servingConfig: text(wire.vertexAiSearchConfig.servingConfig) })
     }
-    const config = wire.vectorDbConfig ?? wire.ragVectorDbConfig
+    const config = databaseOf(wire)
     if (config === undefined) return undefined
-    const key = config.apiAuth?.apiKeyConfig?.apiKeySecretVersion
-    const field = "rag_corpus.vector_db_config.api_auth.api_key_config.api_key_secret_version"
-    const apiKey = text(key) === undefined ? undefined : yield* secretVersion(key, field)
+    const apiKey = yield* keyFromWire(wire)
     const { pinecone, vertexFeatureStore, vertexVectorSearch, weaviate } = config
     if (weaviate !== undefined) {
       return defined({
@@ -198,6 +252,7 @@ const vectorDbFromWire = (wire: RagCorpus): Result.Result<VectorDb | undefined, 
         indexEndpoint: text(vertexVectorSearch.indexEndpoint)
       })
     }
+    if (config.ragManagedDb === undefined && apiKey !== undefined) return undefined
     return { _tag: "managed" as const }
   })
 

@@ -1,6 +1,8 @@
 import { Result } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import { DocumentError, ServiceError } from "../../domain/Errors.ts"
+import { displayNameBroken } from "../../domain/rag/RagRules.ts"
+import { refusalOf } from "../../domain/Rule.ts"
 import { FileState, type RagFile, RagFileName, type UploadRequest } from "../../domain/RagFile.ts"
 import { chunkingFromWire, chunkingToWire, parsingFromWire, parsingToWire } from "./Chunkings.ts"
 import { statusToWire, uploadErrorFromWire } from "../Errors.ts"
@@ -53,9 +55,12 @@ export const uploadRequestFromWire = (
 ): Result.Result<UploadRequest, ServiceError> =>
   Result.gen(function*() {
     const config = wire.uploadRagFileConfig ?? {}
+    const displayName = yield* required(wire.ragFile?.displayName, "rag_file.display_name")
+    const refused = refusalOf(displayNameBroken("rag_file.display_name", displayName))
+    if (refused !== undefined) return yield* Result.fail(refused)
     return defined({
       corpus,
-      displayName: yield* required(wire.ragFile?.displayName, "rag_file.display_name"),
+      displayName,
       ...undescribe(wire.ragFile?.description),
       ...body,
       chunking: yield* chunkingFromWire(config, "upload_rag_file_config"),

@@ -2,7 +2,9 @@ import { Result } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { ImportRequest, ImportSource, JiraAccount, SharePointLibrary, SlackWorkspace } from "../../domain/Import.ts"
-import { chunkingFromWire, chunkingToWire, parsingFromWire, parsingToWire } from "./Chunkings.ts"
+import { endTimeRule, importBroken } from "../../domain/rag/RagRules.ts"
+import { refusalOf } from "../../domain/Rule.ts"
+import { chunkingFromWire, chunkingToWire, parsingField, parsingFromWire, parsingToWire } from "./Chunkings.ts"
 import type { ImportRagFilesConfig, ImportRagFilesRequest } from "../messages/RagFile.ts"
 import { count, defined, required, text } from "../Optional.ts"
 import { apiKey, secretVersion } from "../Secrets.ts"
@@ -31,7 +33,7 @@ export const importRequestFromWire = (
 ): Result.Result<ImportRequest, ServiceError> =>
   Result.gen(function*() {
     const config = yield* required(wire.importRagFilesConfig, field)
-    return defined({
+    const request: ImportRequest = defined({
       corpus,
       source: yield* sourceFromWire(config),
       chunking: yield* chunkingFromWire(config, field),
@@ -42,7 +44,37 @@ export const importRequestFromWire = (
       failureSink: text(config.partialFailureGcsSink?.outputUriPrefix) ?? text(config.partialFailureBigquerySink?.outputUri),
       rebuildAnnIndex: config.rebuildAnnIndex === true ? true : undefined
     })
+    const refused = refusalOf(importBroken(request).map((broken) => ({ ...broken, field: `${field}.${importField(broken.field)}` })))
+    return refused === undefined ? request : yield* Result.fail(refused)
   })
+
+/** The API's names of an import's fields, the longest first. */
+const importFields: ReadonlyArray<readonly [domain: RegExp, wire: string]> = [
+  [/^source\.uris/, "gcs_source.uris"],
+  [/^source\.resources(\[\d+\])\.id$/, "google_drive_source.resource_ids$1.resource_id"],
+  [/^source\.resources/, "google_drive_source.resource_ids"],
+  [/^source\.workspaces(\[\d+\])\.token$/, "slack_source.channels$1.api_key_config.api_key_secret_version"],
+  [/^source\.workspaces(\[\d+\])\.channels(\[\d+\])\.id$/, "slack_source.channels$1.channels$2.channel_id"],
+  [/^source\.workspaces(\[\d+\])\.channels(\[\d+\])\.(start|end)$/, "slack_source.channels$1.channels$2.$3_time"],
+  [/^source\.workspaces/, "slack_source.channels"],
+  [/^source\.accounts(\[\d+\])\.token$/, "jira_source.jira_queries$1.api_key_config.api_key_secret_version"],
+  [/^source\.accounts(\[\d+\])\.server$/, "jira_source.jira_queries$1.server_uri"],
+  [/^source\.accounts/, "jira_source.jira_queries"],
+  [/^source\.libraries(\[\d+\])\.clientSecret$/, "share_point_sources.share_point_sources$1.client_secret.api_key_secret_version"],
+  [/^source\.libraries(\[\d+\])\.site$/, "share_point_sources.share_point_sources$1.sharepoint_site_name"],
+  [/^source\.libraries/, "share_point_sources.share_point_sources"],
+  [/^chunking\.size$/, "rag_file_transformation_config.rag_file_chunking_config.fixed_length_chunking.chunk_size"],
+  [/^chunking\.overlap$/, "rag_file_transformation_config.rag_file_chunking_config.fixed_length_chunking.chunk_overlap"],
+  [/^maxEmbeddingRequestsPerMinute$/, "max_embedding_requests_per_min"],
+  [/^globalMaxEmbeddingRequestsPerMinute$/, "global_max_embedding_requests_per_min"],
+  [/^resultSink$/, "import_result_gcs_sink.output_uri_prefix"]
+]
+
+const importField = (name: string): string => {
+  const found = importFields.find(([domain]) => domain.test(name))
+  const written = found === undefined ? parsingField(name) : name.replace(found[0], found[1])
+  return written.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
 
 /** What an import was asked, as its operation's metadata tells it. */
 export const importConfigToWire = (request: ImportRequest): ImportRagFilesConfig | undefined => {
@@ -154,7 +186,7 @@ const slackFromWire = (source: Source<"slackSource">): Result.Result<ImportSourc
         const start = text(startTime)
         const end = text(endTime)
         if (start !== undefined && end !== undefined && !(Date.parse(start) < Date.parse(end))) {
-          return yield* Result.fail(ServiceError.invalid(`${at}[${i}].channels[${j}].end_time`, "must be later than start_time"))
+          return yield* Result.fail(ServiceError.invalid(`${at}[${i}].channels[${j}].end_time`, endTimeRule.rule))
         }
         channels.push(defined({ id: yield* required(channelId, `${at}[${i}].channels[${j}].channel_id`), start, end }))
       }

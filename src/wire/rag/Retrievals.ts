@@ -1,6 +1,8 @@
 import { Result } from "effect"
 import { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
+import { configBroken } from "../../domain/rag/RagRules.ts"
+import { refusalOf } from "../../domain/Rule.ts"
 import { RagFileName } from "../../domain/RagFile.ts"
 import type { Context, Ranking, RetrievalRequest } from "../../domain/Retrieval.ts"
 import { metadataFilterFromWire, metadataFilterToWire } from "./MetadataFilter.ts"
@@ -191,18 +193,22 @@ const configFromWire = (store: VertexRagStore, field: string): Result.Result<Omi
       metadata: yield* metadataFilterFromWire(config.filter?.metadataFilter, `${field}.filter.metadata_filter`)
     })
     const topK = count(config.topK) ?? count(store.similarityTopK)
-    if (topK !== undefined && topK < 0) return yield* Result.fail(ServiceError.invalid(`${field}.top_k`, "must not be negative"))
-    const alpha = config.hybridSearch?.alpha
-    if (alpha !== undefined && !(alpha >= 0 && alpha <= 1)) {
-      return yield* Result.fail(ServiceError.invalid(`${field}.hybrid_search.alpha`, "must be from 0 to 1"))
-    }
-    return defined({
+    const selection = defined({
       topK,
-      hybrid: config.hybridSearch === undefined ? undefined : defined({ alpha }),
+      hybrid: config.hybridSearch === undefined ? undefined : defined({ alpha: config.hybridSearch.alpha }),
       filter: Object.keys(filter).length === 0 ? undefined : filter,
       rank: rankingFromWire(config.ranking)
     })
+    const refused = refusalOf(configBroken(selection).map((broken) => ({ ...broken, field: `${field}.${configFields[broken.field] ?? broken.field}` })))
+    return refused === undefined ? selection : yield* Result.fail(refused)
   })
+
+const configFields: Readonly<Record<string, string>> = {
+  topK: "top_k",
+  "hybrid.alpha": "hybrid_search.alpha",
+  "filter.maxDistance": "filter.vector_distance_threshold",
+  "filter.minSimilarity": "filter.vector_similarity_threshold"
+}
 
 const rankingFromWire = (ranking: RagRetrievalConfig["ranking"]): Ranking | undefined => {
   if (ranking?.rankService !== undefined) return defined({ _tag: "rankService" as const, model: text(ranking.rankService.modelName) })

@@ -50,7 +50,7 @@ const drawn = ({ other, pick, text }: typeof Draw.Type): PipelineInput => {
       displayName: text.slice(0, 100).trim() === "" ? "x" : text.slice(0, 100),
       description: other,
       vectorDb: one(databases, 2),
-      embedding: one([{ model: text }, { openai: { ...openai, dimensions: 8 } }], 3)
+      embedding: one([{ model: `text-embedding-${pick}` }, { openai: { ...openai, dimensions: 8 } }], 3)
     },
     sources: { a: one(sources, 4), [`s${pick}`]: one(sources, 5), l: { local: { path: text, include: [other] } } },
     parsing: one(parsings, 6),

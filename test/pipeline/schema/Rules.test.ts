@@ -372,7 +372,7 @@ const cases: ReadonlyArray<RuleCase> = [
       withRetrieve({ files: [`${place}/ragCorpora/1/ragFiles/12`, `${place}/ragCorpora/1/ragFiles/13`] })
     ],
     breaks: [
-      [withRetrieve({ files: [`${place}/ragCorpora/1/ragFiles/12`, `${place}/ragCorpora/2/ragFiles/13`] }), "stages[0].retrieve.files: must all be files of one corpus"],
+      [withRetrieve({ files: [`${place}/ragCorpora/1/ragFiles/12`, `${place}/ragCorpora/2/ragFiles/13`] }), "stages[0].retrieve.files: must all be files of one corpus, the one that is searched"],
       [withRetrieve({ files: [] }), "stages[0].retrieve.files: needs at least one file"]
     ]
   },

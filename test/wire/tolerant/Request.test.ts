@@ -50,8 +50,9 @@ describe("spellings of part 3 of the wire, by row", () => {
   })
 
   it("17: a rate in a string", () => {
-    const parsing = { layout_parser: { processor_name: "p", max_parsing_requests_per_min: "120" } }
-    expect(importOf({ ...gcs, rag_file_parsing_config: parsing }).parsing).toEqual({ _tag: "layout", processor: "p", maxRequestsPerMinute: 120 })
+    const processor = "projects/p/locations/us/processors/x"
+    const parsing = { layout_parser: { processor_name: processor, max_parsing_requests_per_min: "120" } }
+    expect(importOf({ ...gcs, rag_file_parsing_config: parsing }).parsing).toEqual({ _tag: "layout", processor, maxRequestsPerMinute: 120 })
   })
 
   it.each([
@@ -145,8 +146,8 @@ describe("spellings of part 3 of the wire, by row", () => {
   })
 
   it("27, 28: on v1 what only v1beta1 has, unless strict", () => {
-    const body = { displayName: "d", vectorDbConfig: { weaviate: { httpEndpoint: "h" } } }
-    expect(Result.getOrThrow(corpusSpecFromWire(read(routes.createRagCorpus, body, "v1"))).vectorDb).toEqual({ _tag: "weaviate", httpEndpoint: "h" })
+    const body = { displayName: "d", vectorDbConfig: { weaviate: { httpEndpoint: "https://h" } } }
+    expect(Result.getOrThrow(corpusSpecFromWire(read(routes.createRagCorpus, body, "v1"))).vectorDb).toEqual({ _tag: "weaviate", httpEndpoint: "https://h" })
     expect(refused(routes.createRagCorpus, body, { version: "v1", strict: true })?.message).toBe(
       `Invalid JSON payload received. Unknown name "weaviate" at 'rag_corpus.vector_db_config': Cannot find field.`
     )
