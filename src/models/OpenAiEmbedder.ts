@@ -3,7 +3,7 @@ import { Effect, Layer, Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
 import { transportErrorOf } from "../net/HttpErrors.ts"
-import { Embedder, type EmbeddingTask } from "../ports/Embedder.ts"
+import { Embedder, type EmbeddingTask, narrowed } from "../ports/Embedder.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import { TextEmbedder } from "../ports/TextEmbedder.ts"
 import { batchesOf, type BatchLimits } from "./openai/Batches.ts"
@@ -34,7 +34,9 @@ export const make = Effect.fnUntraced(function*(options: OpenAiEmbedderOptions) 
   const { dimensions, model, prefixes, concurrency = 4 } = options
   if (!Number.isInteger(dimensions) || dimensions < 1) return yield* ServiceError.invalid("dimensions", "expected a whole number from 1")
   const service = yield* connect(options, "embeddings", "embeddings")
-  const request = requesting(service, options)
+  const ask = requesting(service, options)
+  const lengths = { sent: options.sendDimensions === true ? dimensions : undefined, wanted: dimensions }
+  const request = (input: ReadonlyArray<string>) => ask(input, lengths)
 
   const embed = Effect.fn("OpenAiEmbedder.embed")(function*(texts: ReadonlyArray<string>, task: EmbeddingTask) {
     const prefix = prefixes?.[task] ?? ""
@@ -42,7 +44,7 @@ export const make = Effect.fnUntraced(function*(options: OpenAiEmbedderOptions) 
     yield* Effect.annotateCurrentSpan({ model, texts: texts.length, requests: batches.length })
     const vectors: Array<Float32Array> = texts.map(() => new Float32Array(dimensions))
     yield* Effect.forEach(batches, (batch) =>
-      request(batch.map(({ text }) => text), { sent: options.sendDimensions === true ? dimensions : undefined, wanted: dimensions }).pipe(Effect.map((found) => {
+      request(batch.map(({ text }) => text)).pipe(Effect.map((found) => {
         batch.forEach(({ at }, place) => {
           vectors[at] = found[place]!
         })
@@ -50,7 +52,20 @@ export const make = Effect.fnUntraced(function*(options: OpenAiEmbedderOptions) 
     return vectors
   })
 
-  return Embedder.of({ id: idOf(service.host, options), dimensions, embed })
+  const embedEach = Effect.fn("OpenAiEmbedder.embedEach")(function*(texts: ReadonlyArray<string>) {
+    const batches = batchesOf(texts, prefixes?.document ?? "", options.batch)
+    yield* Effect.annotateCurrentSpan({ model, texts: texts.length, requests: batches.length })
+    const outcomes: Array<Float32Array | ServiceError> = texts.map(() => new Float32Array(dimensions))
+    yield* Effect.forEach(batches, (batch) =>
+      narrowed(request, batch.map(({ text }) => text)).pipe(Effect.map((found) => {
+        batch.forEach(({ at }, place) => {
+          outcomes[at] = found[place]!
+        })
+      })), { concurrency, discard: true })
+    return outcomes
+  })
+
+  return Embedder.of({ id: idOf(service.host, options), dimensions, embed, embedEach })
 })
 
 /** One request of a service: `sent` asks it for vectors of a length, `wanted` is what every answer is held to. */

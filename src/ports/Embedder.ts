@@ -1,5 +1,5 @@
-import { Context, type Effect } from "effect"
-import type { ServiceError } from "../domain/Errors.ts"
+import { Context, Effect } from "effect"
+import { ServiceError } from "../domain/Errors.ts"
 
 /** Documents and questions may be embedded differently. */
 export type EmbeddingTask = "document" | "query"
@@ -24,9 +24,55 @@ export class Embedder extends Context.Service<Embedder, {
     texts: ReadonlyArray<string>,
     task: EmbeddingTask
   ) => Effect.Effect<ReadonlyArray<Float32Array>, ServiceError>
+  /**
+   * What `embed` gives for documents, text by text, from an embedder whose requests can fail for some texts and not for
+   * others: what was paid for is then kept. Never fails as a whole.
+   */
+  readonly embedEach?: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Float32Array | ServiceError>>
   /** What `embed` gives, from an embedder that has it without the zeros: long vectors are then never written out. */
   readonly embedSparse?: (
     texts: ReadonlyArray<string>,
     task: EmbeddingTask
   ) => Effect.Effect<ReadonlyArray<SparseVector>, ServiceError>
 }>()("sluice/ports/Embedder") {}
+
+/** Texts that a service refused one by one, none being taken, after which it is the service that is taken for wrong. */
+const refusedAlone = 8
+
+/**
+ * One outcome per text from a request that takes all of them or none. A refusal of the content is narrowed down by
+ * halves to the texts that are refused alone; any other failure is that of every text. Where no text is taken and
+ * several are refused alone, the service refuses all, and is not asked on: `FAILED_PRECONDITION`.
+ */
+export const narrowed = <A>(
+  request: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<A>, ServiceError>,
+  texts: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<A | ServiceError>> =>
+  Effect.suspend(() => {
+    let taken = 0
+    let refused = 0
+    let hopeless: ServiceError | undefined
+    const ask = (part: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<A | ServiceError>> => {
+      if (hopeless !== undefined) return Effect.succeed(part.map(() => hopeless as ServiceError))
+      return request(part).pipe(
+        Effect.tap(() => Effect.sync(() => void (taken += part.length))),
+        Effect.catch((error): Effect.Effect<ReadonlyArray<A | ServiceError>> => {
+          if (error.code !== "INVALID_ARGUMENT" && error.code !== "OUT_OF_RANGE") return Effect.succeed(part.map(() => error))
+          if (part.length > 1) {
+            const half = Math.ceil(part.length / 2)
+            return Effect.zipWith(ask(part.slice(0, half)), Effect.suspend(() => ask(part.slice(half))), (first, second) => [...first, ...second])
+          }
+          refused++
+          if (taken === 0 && refused >= refusedAlone) {
+            hopeless = new ServiceError({
+              code: "FAILED_PRECONDITION",
+              message: `every text is refused: ${error.message}`,
+              fix: error.fix ?? "check the model and the settings of the embedding service"
+            })
+          }
+          return Effect.succeed([hopeless ?? error])
+        })
+      )
+    }
+    return Effect.map(ask(texts), (outcomes) => hopeless === undefined || taken > 0 ? outcomes : outcomes.map(() => hopeless as ServiceError))
+  })

@@ -50,6 +50,24 @@ describe("OpenAiEmbedder", () => {
       assert.deepStrictEqual(fake.received.map(({ body }) => body.input.map((text) => text.length)), [[15, 15], [1], [300]])
     }).pipe(Effect.scoped, Effect.provide(live)))
 
+  it.live("narrows a refused request down to the texts that are refused, and sends the others once", () =>
+    Effect.gen(function*() {
+      const taken: Array<string> = []
+      const fake = yield* fakeOpenAi((request, response) => {
+        if (request.body.input.some((text) => text.startsWith("poison"))) return sendJson(response, 400, { error: { message: "not this" } })
+        taken.push(...request.body.input)
+        sendEmbeddings(request, response, lengths)
+      })
+      const { embedEach } = yield* embedder(fake, { batch: { texts: 8 } })
+      const texts = Array.from({ length: 20 }, (_, i) => i === 3 || i === 17 ? `poison ${i}` : `text ${i}`)
+      const outcomes = yield* embedEach!(texts)
+      assert.deepStrictEqual(outcomes.flatMap((outcome, i) => outcome instanceof Float32Array ? [] : [[i, outcome.code]]), [
+        [3, "INVALID_ARGUMENT"],
+        [17, "INVALID_ARGUMENT"]
+      ])
+      assert.sameMembers(taken, texts.filter((text) => !text.startsWith("poison")))
+    }).pipe(Effect.scoped, Effect.provide(live)))
+
   it.live("understands base64 and prefixes", () =>
     Effect.gen(function*() {
       const fake = yield* fakeOpenAi((request, response) => {

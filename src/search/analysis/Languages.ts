@@ -1,6 +1,6 @@
 import { stemmer as stemArabic } from "@orama/stemmers/arabic"
 import { stemmer as stemArmenian } from "@orama/stemmers/armenian"
-import { stemmer as stemBulgarian } from "@orama/stemmers/bulgarian"
+import { stemmer as stemBulgarianLetters } from "@orama/stemmers/bulgarian"
 import { stemmer as stemDanish } from "@orama/stemmers/danish"
 import { stemmer as stemDutch } from "@orama/stemmers/dutch"
 import { stemmer as stemFinnish } from "@orama/stemmers/finnish"
@@ -59,7 +59,24 @@ const language = (
   stopWords: Iterable<string>,
   stem: (word: string) => string,
   normalize: (word: string) => string = same
-): Language => ({ script, stopWords: new Set(stopWords), lower, normalize, stem })
+): Language => ({ script, stopWords: new Set(stopWords), lower, normalize, stem: orItself(stem) })
+
+/** A word that a stemmer fails on, or leaves nothing of, is a term as it is: words are lost to nobody's fault. */
+const orItself = (stem: (word: string) => string) => (word: string): string => {
+  try {
+    return stem(word) || word
+  } catch {
+    return word
+  }
+}
+
+/** The stemmer changes letters in place, as Lucene's does in its array, which a string does not let it. */
+const stemBulgarian = (word: string): string => {
+  const letters = word.split("")
+  const substring = (from: number, to: number): string => letters.slice(from, to).join("")
+  // All that it does with the word: `length`, letters by their place, and `substring`.
+  return stemBulgarianLetters(Object.assign(letters, { substring }) as unknown as string)
+}
 
 /** Letters with marks to their base, and the Latin letters that have no decomposition. */
 const fold = (word: string): string =>

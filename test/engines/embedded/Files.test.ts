@@ -143,6 +143,66 @@ describe("uploading", () => {
     }))
   })
 
+  it.live("narrows a refusal down to the text that is refused, and keeps what was embedded beside it", () => {
+    const asked: Array<ReadonlyArray<string>> = []
+    const picky = Layer.succeed(Embedder, {
+      id: "picky",
+      dimensions: 4,
+      embed: (texts) => {
+        asked.push(texts)
+        return texts.some((text) => text.includes("poison"))
+          ? Effect.fail(ServiceError.invalid("input", "is not allowed"))
+          : Effect.succeed(texts.map((text) => Float32Array.of(text.includes("zero") ? 0 : 1, 0, 0, 0)))
+      }
+    })
+    return Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      yield* Effect.provide(
+        Effect.gen(function*() {
+          const files = yield* Files
+          const corpus = yield* newCorpus
+          const results = yield* Effect.forEach(
+            Array.from({ length: 40 }, (_, i) => i === 7 ? "good too\n\npoison" : i === 9 ? "zero words" : `innocent ${i}`),
+            (text, i) => Effect.result(files.upload(textFile(corpus, `f${i}`, text))),
+            { concurrency: 40 }
+          )
+          assert.deepStrictEqual(
+            results.flatMap((result, i) => result._tag === "Failure" && result.failure._tag === "ServiceError" ? [[i, result.failure.code]] : []),
+            [[7, "INVALID_ARGUMENT"], [9, "INTERNAL"]]
+          )
+          // No text that was taken was sent twice.
+          const taken = asked.filter((texts) => !texts.includes("poison")).flat()
+          assert.strictEqual(new Set(taken).size, taken.length)
+          const calls = asked.length
+          assert.strictEqual((yield* files.upload(textFile(corpus, "again", "good too"))).embedded, 0)
+          assert.strictEqual(asked.length, calls)
+        }),
+        Embedded.layer({ dataDir: folder }).pipe(Layer.provide([picky, paragraphs]))
+      )
+    }))
+  })
+
+  it.live("lets an embedder alone that refuses everything, or fails again and again", () => {
+    const embedder = new CountingEmbedder()
+    return withEngine(embedder, Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      const codeOf = (name: string, texts: number) =>
+        Effect.map(
+          Effect.flip(files.upload(textFile(corpus, name, Array.from({ length: texts }, (_, i) => `${name} ${i}`).join("\n\n")))),
+          (error) => error._tag === "ServiceError" ? error.code : error._tag
+        )
+      embedder.before = Effect.fail(ServiceError.invalid("model", "is not known"))
+      assert.strictEqual(yield* codeOf("refused", 50), "FAILED_PRECONDITION")
+      assert.isBelow(embedder.batches.length, 30)
+      embedder.before = Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: "nobody answers" }))
+      for (let i = 0; i < 3; i++) assert.strictEqual(yield* codeOf(`away ${i}`, 1), "UNAVAILABLE")
+      const calls = embedder.batches.length
+      assert.strictEqual(yield* codeOf("next", 1), "FAILED_PRECONDITION")
+      assert.strictEqual(embedder.batches.length, calls)
+    }))
+  })
+
   it.live("lets others wait for a text though the upload that asked for it is interrupted", () => {
     const embedder = new CountingEmbedder()
     embedder.before = Effect.sleep(50)

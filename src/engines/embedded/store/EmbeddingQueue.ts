@@ -1,7 +1,8 @@
-import { Context, Deferred, Effect, Layer, Queue } from "effect"
+import { Clock, Context, Deferred, Effect, Exit, Layer, Queue } from "effect"
 import { ServiceError } from "../../../domain/Errors.ts"
-import { Embedder } from "../../../ports/Embedder.ts"
+import { Embedder, narrowed } from "../../../ports/Embedder.ts"
 import { now } from "../Timestamp.ts"
+import { Reader } from "./Reader.ts"
 import { packSparse, packVector } from "./Vector.ts"
 import { Writer } from "./Writer.ts"
 
@@ -17,52 +18,91 @@ export interface TextToEmbed {
 }
 
 interface Waiting extends TextToEmbed {
-  readonly done: Deferred.Deferred<void, ServiceError>
+  /** Whether the text was sent to the embedder. */
+  readonly done: Deferred.Deferred<boolean, ServiceError>
 }
+
+/** Failed calls in a row after which the embedder is let alone, and for how many milliseconds. */
+const tries = 3
+const restMs = 30_000
 
 /**
  * Embeds the texts of concurrent uploads together, a text that several of them want once, and stores the vectors
- * batch by batch, so that a crash costs the batches in flight and no more.
+ * batch by batch, so that a crash costs the batches in flight and no more. A text that the embedder refuses costs the
+ * files that have it. An embedder that fails again and again is let alone for a while, and whoever wants it is told
+ * at once: `FAILED_PRECONDITION`.
  */
 export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
   /** Returns when all vectors are stored, with the hashes of the texts that this call had embedded. */
   readonly embed: (texts: ReadonlyArray<TextToEmbed>) => Effect.Effect<ReadonlySet<string>, ServiceError>
 }>()("sluice/embedded/store/EmbeddingQueue") {
-  static readonly layer: Layer.Layer<EmbeddingQueue, never, Embedder | Writer> = Layer.effect(
+  static readonly layer: Layer.Layer<EmbeddingQueue, never, Embedder | Reader | Writer> = Layer.effect(
     EmbeddingQueue,
     Effect.gen(function*() {
       const embedder = yield* Embedder
+      const reader = yield* Reader
       const writer = yield* Writer
       const queue = yield* Queue.bounded<Waiting>(queueSize)
-      const inFlight = new Map<string, Deferred.Deferred<void, ServiceError>>()
+      const inFlight = new Map<string, Deferred.Deferred<boolean, ServiceError>>()
+      let failures = 0
+      let restUntil = 0
+      let lastFailure: ServiceError | undefined
 
+      /** What became of each text that has no vector yet, by hash. */
       const embedBatch = Effect.fn("EmbeddingQueue.batch")(function*(batch: ReadonlyArray<Waiting>) {
-        const packed = yield* packedVectors(embedder, batch.map(({ text }) => text))
-        const vectors = packed.map((vector, i) => ({ hash: batch[i]!.hash, vector }))
-        yield* writer.send("putVectors", { embedder: embedder.id, vectors, at: yield* now })
+        const at = yield* now
+        // Another upload, or another process, may have embedded a text since its upload looked.
+        const missing = new Set(embedder.embedSparse === undefined
+          ? yield* reader.withoutVector(embedder.id, batch.map(({ hash }) => hash))
+          : batch.map(({ hash }) => hash))
+        const wanted = batch.filter(({ hash }) => missing.has(hash))
+        const packed = wanted.length === 0 ? [] : yield* packedVectors(embedder, wanted.map(({ text }) => text))
+        const outcomes = new Map(wanted.map(({ hash }, i) => [hash, packed[i]!]))
+        const vectors = [...outcomes].flatMap(([hash, vector]) => vector instanceof ServiceError ? [] : [{ hash, vector }])
+        if (vectors.length > 0) yield* writer.send("putVectors", { embedder: embedder.id, vectors, at })
+        return outcomes
+      })
+
+      const guarded = Effect.fnUntraced(function*(batch: ReadonlyArray<Waiting>) {
+        const started = yield* Clock.currentTimeMillis
+        if (failures >= tries && started < restUntil && lastFailure !== undefined) return yield* givenUp(failures, lastFailure)
+        const outcomes = yield* embedBatch(batch)
+        const errors = [...outcomes.values()].filter((outcome) => outcome instanceof ServiceError)
+        const [error] = errors
+        if (errors.length < outcomes.size) failures = 0
+        else if (error?.retryable === true) {
+          failures++
+          lastFailure = error
+          restUntil = (yield* Clock.currentTimeMillis) + restMs
+        }
+        return outcomes
       })
 
       const work = Effect.gen(function*() {
         const batch = yield* Queue.takeBetween(queue, 1, batchSize)
-        const exit = yield* Effect.exit(embedBatch(batch))
+        const exit = yield* Effect.exit(guarded(batch))
         for (const { done, hash } of batch) {
           inFlight.delete(hash)
-          yield* Deferred.done(done, exit)
+          const outcome = exit._tag === "Success" ? exit.value.get(hash) : undefined
+          yield* Deferred.done(
+            done,
+            exit._tag === "Failure" ? Exit.failCause(exit.cause) : outcome instanceof ServiceError ? Exit.fail(outcome) : Exit.succeed(outcome !== undefined)
+          )
         }
       })
       yield* Effect.forEach(Array.from({ length: concurrency }), () => Effect.forkScoped(Effect.forever(work)), { discard: true })
 
       // Uninterruptible: others may already wait for a text that is announced here, so it must come into the queue.
       const enqueue = Effect.fnUntraced(function*(texts: ReadonlyArray<TextToEmbed>) {
-        const mine = new Set<string>()
-        const waits: Array<Deferred.Deferred<void, ServiceError>> = []
+        const mine: Array<readonly [hash: string, done: Deferred.Deferred<boolean, ServiceError>]> = []
+        const waits: Array<Deferred.Deferred<boolean, ServiceError>> = []
         for (const { hash, text } of texts) {
           const known = inFlight.get(hash)
-          const done = known ?? Deferred.makeUnsafe<void, ServiceError>()
+          const done = known ?? Deferred.makeUnsafe<boolean, ServiceError>()
           waits.push(done)
           if (known !== undefined) continue
           inFlight.set(hash, done)
-          mine.add(hash)
+          mine.push([hash, done])
           yield* Queue.offer(queue, { hash, text, done })
         }
         return { mine, waits }
@@ -72,19 +112,42 @@ export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
         embed: Effect.fnUntraced(function*(texts) {
           const { mine, waits } = yield* enqueue(texts)
           yield* Effect.forEach(waits, Deferred.await, { discard: true })
-          return mine
+          const sent = new Set<string>()
+          for (const [hash, done] of mine) if (yield* Deferred.await(done)) sent.add(hash)
+          return sent
         })
       })
     })
   )
 }
 
-/** One vector per text, as they are stored. */
+const givenUp = (failures: number, { fix, message }: ServiceError): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `embedding failed ${failures} times in a row and is not tried any more; the last time: ${message}`,
+    fix: fix ?? "check the embedding service, then run again: what was embedded is kept"
+  })
+
+/** One vector per text, as they are stored, or why there is none. */
 const packedVectors = Effect.fnUntraced(function*(embedder: Embedder["Service"], texts: ReadonlyArray<string>) {
-  const { dimensions, embedSparse, id } = embedder
-  const packed = embedSparse === undefined
-    ? (yield* embedder.embed(texts, "document")).filter(({ length }) => length === dimensions).map(packVector)
-    : (yield* embedSparse(texts, "document")).map((vector) => packSparse(vector, dimensions))
-  if (packed.length === texts.length) return packed
-  return yield* ServiceError.internal(`embedder ${id} did not give one vector of ${dimensions} dimensions per text`)
+  const { dimensions, embedEach, embedSparse, id } = embedder
+  if (embedSparse !== undefined) {
+    const vectors = yield* embedSparse(texts, "document")
+    if (vectors.length === texts.length) return vectors.map((vector) => packSparse(vector, dimensions))
+    return yield* unkept(embedder)
+  }
+  const request = Effect.fnUntraced(function*(part: ReadonlyArray<string>) {
+    const vectors = yield* embedder.embed(part, "document")
+    return vectors.length === part.length && vectors.every(({ length }) => length === dimensions) ? vectors : yield* unkept(embedder)
+  })
+  const outcomes = yield* embedEach === undefined ? narrowed(request, texts) : embedEach(texts)
+  return outcomes.map((outcome, i) => {
+    if (outcome instanceof ServiceError) return outcome
+    return outcome.some((value) => value !== 0) || !/[\p{L}\p{N}]/u.test(texts[i]!)
+      ? packVector(outcome)
+      : ServiceError.internal(`embedder ${id} gave a vector of zeros for a text with words`)
+  })
 })
+
+const unkept = ({ dimensions, id }: Embedder["Service"]): ServiceError =>
+  ServiceError.internal(`embedder ${id} did not give one vector of ${dimensions} dimensions per text`)

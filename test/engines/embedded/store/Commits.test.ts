@@ -33,6 +33,19 @@ describe("commits", () => {
     assert.strictEqual(bench.row("c").chunks, 2)
   })
 
+  it("lose one file to a document that the analysis fails on, and none of the others of its group", () => {
+    const bench = newBench()
+    const bad = bench.file("c", "two", ["pears and", "plums"])
+    // What no type lets through stands for what nobody thought of.
+    for (const message of bad) {
+      if (message.kind === "putFile") Object.defineProperty(message.payload.file.chunks[1], "headings", { value: null })
+    }
+    const replies = bench.committer.commit([...bench.file("c", "one", ["apples"]), ...bad, ...bench.file("c", "three", ["apples and plums"])])
+    assert.deepStrictEqual(replies.map(({ ok }) => ok), [true, true, true, false, true, true])
+    assert.sameMembers([...texts(bench, "apples plums pears")], ["apples", "apples and plums"])
+    assert.strictEqual(bench.row("c").chunks, 2)
+  })
+
   it("say which vectors a file lacks, and write nothing of it", () => {
     const bench = newBench()
     const [, put] = bench.file("c", "one", ["apples"])
