@@ -8,6 +8,7 @@ import type { Pipeline } from "../pipeline/Pipeline.ts"
 import type { Connectors, Services } from "../pipeline/Services.ts"
 import { Embedder } from "../ports/Embedder.ts"
 import { Engine } from "../ports/Engine.ts"
+import type { FileMetadataStore } from "../ports/FileMetadataStore.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import * as LocalSecrets from "../secrets/LocalSecrets.ts"
 import * as Lock from "../state/Lock.ts"
@@ -61,7 +62,7 @@ const concurrency = 128
 export const embeddedServices = (
   pipeline: Pipeline,
   options: EmbeddedServicesOptions
-): Layer.Layer<Exclude<Services, Connectors> | Embedder | Secrets, ServiceError | StateError | SecretError> => {
+): Layer.Layer<Exclude<Services, Connectors> | FileMetadataStore | Embedder | Secrets, ServiceError | StateError | SecretError> => {
   const { dataDir } = options
   const secrets = LocalSecrets.layer(join(dataDir, "secrets"))
   const embedder = options.embedder ?? embedderOf(pipeline).pipe(Layer.provide(secrets))

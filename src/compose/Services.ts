@@ -4,6 +4,7 @@ import type { PipelineInvalid } from "../pipeline/file/PipelineInvalid.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
 import type { Services } from "../pipeline/Services.ts"
 import type { Embedder } from "../ports/Embedder.ts"
+import type { FileMetadataStore } from "../ports/FileMetadataStore.ts"
 import type { Generation } from "../ports/Generation.ts"
 import type { PartnerChat } from "../ports/PartnerChat.ts"
 import type { Secrets } from "../ports/Secrets.ts"
@@ -33,7 +34,7 @@ export interface EmbeddedOptions extends Omit<EmbeddedServicesOptions, "writes">
 export const embedded = (
   pipeline: Pipeline,
   options: EmbeddedOptions
-): Layer.Layer<Services | Embedder | Secrets | Generation | PartnerChat, PipelineInvalid | ServiceError | StateError | SecretError> =>
+): Layer.Layer<Services | FileMetadataStore | Embedder | Secrets | Generation | PartnerChat, PipelineInvalid | ServiceError | StateError | SecretError> =>
   Layer.unwrap(Effect.map(fitOwn(pipeline, "embedded", Object.keys(options.connectors)), (own) =>
     Layer.merge(makeConnectors(options.connectors, options), localModels(own)).pipe(
       Layer.provideMerge(embeddedServices(own, { ...options, writes: process.argv[1] ?? "a program" }))
@@ -57,7 +58,7 @@ export interface VertexOptions extends Omit<VertexServicesOptions, "writes"> {
 export const vertex = (
   pipeline: Pipeline,
   options: VertexOptions
-): Layer.Layer<Services | Secrets | Generation | PartnerChat, PipelineInvalid | ServiceError | StateError | SecretError> =>
+): Layer.Layer<Services | FileMetadataStore | Secrets | Generation | PartnerChat, PipelineInvalid | ServiceError | StateError | SecretError> =>
   Layer.unwrap(Effect.gen(function*() {
     const own = yield* fitOwn(pipeline, "vertex", Object.keys(options.connectors))
     // The HTTP client is large, and the embedded engine does without.

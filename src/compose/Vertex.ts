@@ -12,6 +12,7 @@ import * as GenerateContent from "../engines/vertex/GenerateContent.ts"
 import * as HostedCorpora from "../engines/vertex/HostedCorpora.ts"
 import * as HostedGeneration from "../engines/vertex/HostedGeneration.ts"
 import * as HostedEndpoints from "../engines/vertex/HostedEndpoints.ts"
+import * as HostedFileMetadata from "../engines/vertex/HostedFileMetadata.ts"
 import * as HostedFiles from "../engines/vertex/HostedFiles.ts"
 import * as HostedModelCatalog from "../engines/vertex/HostedModelCatalog.ts"
 import * as HostedOperations from "../engines/vertex/HostedOperations.ts"
@@ -31,6 +32,7 @@ import type { Pipeline } from "../pipeline/Pipeline.ts"
 import { type Connectors, Models, type Services } from "../pipeline/Services.ts"
 import type { Endpoints } from "../ports/Endpoints.ts"
 import { Engine } from "../ports/Engine.ts"
+import type { FileMetadataStore } from "../ports/FileMetadataStore.ts"
 import { Generation } from "../ports/Generation.ts"
 import type { ModelCatalog } from "../ports/ModelCatalog.ts"
 import { ObjectStore } from "../ports/ObjectStore.ts"
@@ -68,7 +70,7 @@ const concurrency = 4
 export const vertexServices = (
   pipeline: Pipeline,
   options: VertexServicesOptions
-): Layer.Layer<Exclude<Services, Connectors> | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> => {
+): Layer.Layer<Exclude<Services, Connectors> | FileMetadataStore | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> => {
   const { dataDir } = options
   if (pipeline.engine._tag !== "vertex") return Layer.effectContext(Effect.fail(notVertex))
   const { baseUrl, location, project, requestsPerMinute } = pipeline.engine
@@ -98,7 +100,7 @@ export const vertexServices = (
     ? Layer.empty
     : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
   const objects = GcsObjectStore.layer().pipe(Layer.provide(Http.layer()))
-  const ports = Layer.mergeAll(HostedCorpora.layer, HostedFiles.layer, HostedRetrieval.layer, engine.pipe(Layer.provide(objects))).pipe(
+  const ports = Layer.mergeAll(HostedCorpora.layer, HostedFiles.layer, HostedFileMetadata.layer, HostedRetrieval.layer, engine.pipe(Layer.provide(objects))).pipe(
     Layer.provideMerge(HostedOperations.layer)
   )
   return Layer.mergeAll(

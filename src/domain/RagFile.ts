@@ -39,6 +39,11 @@ export type FileState = typeof FileState.Type
 export const Metadata = Schema.Record(Schema.String, Schema.String)
 export type Metadata = typeof Metadata.Type
 
+const PlainScalar = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])
+/** A value as JSON has it. */
+export const PlainValue = Schema.Union([PlainScalar, Schema.Array(PlainScalar)])
+export type PlainValue = typeof PlainValue.Type
+
 export const RagFile = Schema.Struct({
   name: RagFileName,
   displayName: Schema.String,
@@ -50,6 +55,8 @@ export const RagFile = Schema.Struct({
   errorStatus: Schema.optionalKey(Schema.String),
   marker: Schema.optionalKey(Marker),
   metadata: Schema.optionalKey(Metadata),
+  /** What people wrote of it, by the keys of the corpus's data schemas (`FileMetadata.ts`). */
+  userMetadata: Schema.optionalKey(Schema.Record(Schema.String, PlainValue)),
   permissions: Schema.optionalKey(Permissions),
   /** Counts the engine knows; the hosted service does not tell. */
   chunks: Schema.optionalKey(Schema.Int),

@@ -22,6 +22,8 @@ export interface RetrievalRequest {
     readonly minSimilarity?: number
     /** Every key must be equal. */
     readonly metadata?: Metadata
+    /** An expression over a file's metadata, `year >= 2024 && lang in ["de", "en"]`: `MetadataFilter.ts`. */
+    readonly metadataFilter?: string
   }
   readonly rank?: Ranking
   /** Only what this principal may read. Absent means the owner, who reads all. */

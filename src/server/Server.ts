@@ -12,6 +12,7 @@ import { ChatModel } from "../ports/ChatModel.ts"
 import { Embedder } from "../ports/Embedder.ts"
 import type { Endpoints } from "../ports/Endpoints.ts"
 import { Engine } from "../ports/Engine.ts"
+import type { FileMetadataStore } from "../ports/FileMetadataStore.ts"
 import type { Files } from "../ports/Files.ts"
 import type { Generation } from "../ports/Generation.ts"
 import type { Generator } from "../ports/Generator.ts"
@@ -29,6 +30,7 @@ import { chatCompletionsHandlers } from "./handlers/ChatCompletions.ts"
 import { corpusHandlers } from "./handlers/Corpora.ts"
 import { embeddingHandlers } from "./handlers/Embeddings.ts"
 import { endpointHandlers } from "./handlers/Endpoints.ts"
+import { fileMetadataHandlers } from "./handlers/FileMetadata.ts"
 import { fileHandlers } from "./handlers/Files.ts"
 import { generationHandlers } from "./handlers/Generation.ts"
 import { locationHandlers } from "./handlers/Locations.ts"
@@ -104,7 +106,7 @@ const defaults: ServeLimits = {
 /** Bytes of all resumable uploads that are not finished. */
 const uploadsUnderWay = 256 * 1024 * 1024
 
-export type ServerNeeds = Corpora | Files | Retrieval | Operations | Generator | QueryRewriter | ChatModel | Generation | PartnerChat | BatchPrediction | ModelCatalog | Endpoints | Engine | Embedder | TextEmbedder
+export type ServerNeeds = Corpora | Files | FileMetadataStore | Retrieval | Operations | Generator | QueryRewriter | ChatModel | Generation | PartnerChat | BatchPrediction | ModelCatalog | Endpoints | Engine | Embedder | TextEmbedder
 
 /** Serves the API over an engine for as long as the scope lives. Gives the base URL once it is ready. */
 export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: string }, ServiceError, ServerNeeds | Scope.Scope> =>
@@ -135,6 +137,7 @@ export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: stri
         handlers: {
           ...(yield* corpusHandlers(defaultEmbedding)),
           ...(yield* fileHandlers(options.refuseImport, defaultEmbedding)),
+          ...(yield* fileMetadataHandlers(defaultEmbedding)),
           ...(yield* retrievalHandlers(options.terms)),
           ...(yield* generationHandlers(options.countTokens, quotas)),
           ...(yield* chatCompletionsHandlers),

@@ -1,15 +1,19 @@
 import { Result } from "effect"
 import type { Corpus } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
+import type { DataSchema, FileMetadata } from "../domain/FileMetadata.ts"
 import type { ImportRequest } from "../domain/Import.ts"
 import { type ImportCounts, type Operation, type OperationKind, OperationName, type PartialFailure } from "../domain/Operation.ts"
 import { corpusFromWire, corpusToWire } from "./rag/Corpora.ts"
 import { engineTierToWire, type EngineTier } from "./rag/EngineConfigs.ts"
 import { codeOfNumber, statusFromWire, statusToWire } from "./Errors.ts"
+import { dataSchemaToWire, fileMetadataToWire } from "./rag/FileMetadata.ts"
 import { sinkObject } from "./rag/ImportResults.ts"
 import { importConfigToWire, sinkOf } from "./rag/Imports.ts"
 import { type Any, type AnyMessage, type ApiVersion, type Json, type Of, typeUrl } from "./Message.ts"
 import {
+  BatchCreateRagDataSchemasOperationMetadata,
+  BatchCreateRagMetadataOperationMetadata,
   CreateRagCorpusOperationMetadata,
   DeleteOperationMetadata,
   ImportRagFilesOperationMetadata,
@@ -19,6 +23,7 @@ import {
 } from "./messages/Operations.ts"
 import { RagCorpus } from "./messages/RagCorpus.ts"
 import { ImportRagFilesResponse } from "./messages/RagFile.ts"
+import { BatchCreateRagDataSchemasResponse, BatchCreateRagMetadataResponse } from "./messages/RagMetadata.ts"
 import { RagEngineConfig } from "./messages/RagEngineConfig.ts"
 import { Empty } from "./messages/Rpc.ts"
 import { deploymentFromWire, isModelOperation, modelMetadata, modelMetadataTypes, modelResponse, type ModelResult } from "./models/ModelOperations.ts"
@@ -35,6 +40,10 @@ export interface OperationResult extends ModelResult {
   readonly request?: ImportRequest
   /** Of an engine configuration's update. */
   readonly tier?: EngineTier
+  /** Of data schemas that were made. */
+  readonly schemas?: ReadonlyArray<DataSchema>
+  /** Of what was written of a file. */
+  readonly metadata?: ReadonlyArray<FileMetadata>
 }
 
 /**
@@ -43,8 +52,8 @@ export interface OperationResult extends ModelResult {
  * The target of `updateEngineConfig` is the location whose configuration it is.
  */
 export const operationToWire = (operation: Operation, asked: ApiVersion, result: OperationResult = {}): WireOperation => {
-  // v1 has no types for it, and operations are told under both versions.
-  const version = operation.kind === "deployPublisherModel" ? "v1beta1" : asked
+  // v1 has no types for them, and operations are told under both versions.
+  const version = ["deployPublisherModel", "createDataSchemas", "createFileMetadata"].includes(operation.kind) ? "v1beta1" : asked
   const metadata = {
     genericMetadata: {
       partialFailures: operation.partialFailures.map(statusToWire),
@@ -110,6 +119,10 @@ const metadataTypes: Readonly<Record<OperationKind, AnyMessage>> = {
   deleteCorpus: DeleteOperationMetadata,
   importFiles: ImportRagFilesOperationMetadata,
   deleteFile: DeleteOperationMetadata,
+  createDataSchemas: BatchCreateRagDataSchemasOperationMetadata,
+  deleteDataSchemas: DeleteOperationMetadata,
+  createFileMetadata: BatchCreateRagMetadataOperationMetadata,
+  deleteFileMetadata: DeleteOperationMetadata,
   updateEngineConfig: UpdateRagEngineConfigOperationMetadata,
   ...modelMetadataTypes,
   deleteBatchJob: DeleteOperationMetadata
@@ -169,10 +182,16 @@ const responseOf = (operation: Operation, version: ApiVersion, result: Operation
         skippedRagFilesCount: String(operation.counts?.skipped ?? 0),
         ...failuresPath(result.request?.failureSink)
       })
+    case "createDataSchemas":
+      return any(BatchCreateRagDataSchemasResponse, version, { ragDataSchemas: (result.schemas ?? []).map(dataSchemaToWire) })
+    case "createFileMetadata":
+      return any(BatchCreateRagMetadataResponse, version, { ragMetadata: (result.metadata ?? []).map(fileMetadataToWire) })
     case "updateEngineConfig":
       return any(RagEngineConfig, version, engineTierToWire(`${operation.target}${engineConfig}`, result.tier ?? "basic", version))
     case "deleteCorpus":
     case "deleteFile":
+    case "deleteDataSchemas":
+    case "deleteFileMetadata":
     case "deleteBatchJob":
       return any(Empty, version, {})
   }

@@ -287,7 +287,8 @@ export const documentError = fc.record({ problem: fc.constantFrom(...DocumentPro
   .map((fields) => new DocumentError(fields))
 
 /** Those on models and endpoints are in `modelArbitraries.ts`. */
-const operationKinds = OperationKind.literals.filter((kind) => !isModelOperation(kind))
+/** What deletes data schemas or metadata looks on the wire like what deletes their corpus or file. */
+const operationKinds = OperationKind.literals.filter((kind) => !isModelOperation(kind) && kind !== "deleteDataSchemas" && kind !== "deleteFileMetadata")
 
 export const operation: fc.Arbitrary<Operation> = fc.constantFrom(...operationKinds).chain((kind) => {
   const target: fc.Arbitrary<string> = kind === "deleteFile"

@@ -2,12 +2,14 @@ import { Layer } from "effect"
 import type { ServiceError, StateError } from "../../domain/Errors.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import type { Embedder } from "../../ports/Embedder.ts"
+import type { FileMetadataStore } from "../../ports/FileMetadataStore.ts"
 import type { Files } from "../../ports/Files.ts"
 import type { Operations } from "../../ports/Operations.ts"
 import type { Retrieval } from "../../ports/Retrieval.ts"
 import type { LedgerWrites } from "../../state/LedgerWrites.ts"
 import type { TextPool } from "../../text/TextPool.ts"
 import { embeddedCorpora } from "./EmbeddedCorpora.ts"
+import { embeddedFileMetadata } from "./EmbeddedFileMetadata.ts"
 import { embeddedFiles } from "./EmbeddedFiles.ts"
 import { embeddedLedger } from "./EmbeddedLedger.ts"
 import { embeddedOperations } from "./EmbeddedOperations.ts"
@@ -41,11 +43,12 @@ const defaultMemory = 256 * 1024 * 1024
  */
 export const layer = (
   options: EmbeddedOptions
-): Layer.Layer<Corpora | Files | Retrieval | Operations | LedgerWrites, StateError | ServiceError, Embedder | TextPool> => {
+): Layer.Layer<Corpora | Files | FileMetadataStore | Retrieval | Operations | LedgerWrites, StateError | ServiceError, Embedder | TextPool> => {
   const names = new Names(options.project ?? "local", options.location ?? "local")
   return Layer.mergeAll(
     embeddedCorpora(names),
     embeddedFiles(names),
+    embeddedFileMetadata(names),
     embeddedRetrieval(names, options.memory ?? defaultMemory),
     embeddedOperations(names),
     embeddedLedger

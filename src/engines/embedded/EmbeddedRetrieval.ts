@@ -1,5 +1,6 @@
 import { Effect, Layer, Option } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
+import { badMetadataFilter, equalTo, type MetadataFilter, parseMetadataFilter } from "../../domain/MetadataFilter.ts"
 import type { Context, RetrievalRequest } from "../../domain/Retrieval.ts"
 import { oneCorpusRule, retrievalBroken, wholeNumberRule } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
@@ -13,9 +14,11 @@ import { defaultAlpha } from "../../search/Fusion.ts"
 import { Search, type SearchRequest } from "./search/Search.ts"
 import { StoreDamage } from "./store/Checksum.ts"
 import { damageFix } from "./store/Commands.ts"
+import { dataSchemaSpec } from "./store/Rows.ts"
 import { Reader } from "./store/Reader.ts"
 import { Writer } from "./store/Writer.ts"
 
+const filterField = "filter.metadata_filter"
 const defaultTopK = 10
 const largestTopK = 1_000
 /** UTF-16 units of a query. */
@@ -56,6 +59,17 @@ export const embeddedRetrieval = (
         return yield* new ServiceError({ code: "DATA_LOSS", message, fix: damageFix })
       })
 
+      /** The files that pass, where the request says; refused where it goes against the corpus's data schemas. */
+      const metadataFilter = Effect.fnUntraced(function*(corpus: number, { metadata, metadataFilter }: NonNullable<RetrievalRequest["filter"]>) {
+        const parts: Array<MetadataFilter> = metadata === undefined ? [] : [equalTo(metadata)]
+        if (metadataFilter !== undefined) parts.push(yield* Effect.fromResult(parseMetadataFilter(metadataFilter, filterField)))
+        if (parts.length === 0) return undefined
+        const filter: MetadataFilter = { _tag: "all", of: parts }
+        const rows = yield* reader.read((db) => db.prepare("SELECT key, schema FROM data_schemas WHERE corpus = ?").all(corpus))
+        const bad = badMetadataFilter(filter, new Map(rows.map((row) => [String(row["key"]), dataSchemaSpec(row)])), filterField)
+        return bad === undefined ? filter : yield* bad
+      })
+
       const retrieve = Effect.fn("Retrieval.retrieve")(function*(
         request: RetrievalRequest
       ): Effect.fn.Return<ReadonlyArray<Context>, ServiceError> {
@@ -74,6 +88,7 @@ export const embeddedRetrieval = (
           if (mismatch !== undefined) return yield* mismatch
         }
         const vector = wantsDense ? (yield* embedder.embed([request.query], "query"))[0] : undefined
+        const metadata = request.filter === undefined ? undefined : yield* metadataFilter(corpus.id, request.filter)
         const topK = request.topK ?? defaultTopK
         const files = request.files === undefined ? undefined : yield* Effect.forEach(request.files, (name) => names.fileIds(name))
         for (const [at, { file }] of (files ?? []).entries()) {
@@ -91,7 +106,7 @@ export const embeddedRetrieval = (
           ...(vector === undefined ? {} : { vector }),
           ...(least === undefined ? {} : { minSimilarity: least }),
           ...(files === undefined ? {} : { files: files.map(({ file }) => file) }),
-          ...(request.filter?.metadata === undefined ? {} : { metadata: request.filter.metadata }),
+          ...(metadata === undefined ? {} : { metadata }),
           ...(request.principal === undefined ? {} : { principal: request.principal })
         })
         if (request.rank === undefined || Option.isNone(ranker)) return found

@@ -4,6 +4,7 @@ import { BatchJobName } from "../../domain/batch/BatchPrediction.ts"
 import { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { OperationName } from "../../domain/Operation.ts"
+import { DataSchemaName, FileMetadataName, fileOfMetadata } from "../../domain/FileMetadata.ts"
 import { RagFileName } from "../../domain/RagFile.ts"
 
 /**
@@ -24,6 +25,14 @@ export class Names {
 
   file(corpus: string, id: string): RagFileName {
     return RagFileName.make(`${this.parent}/ragCorpora/${corpus}/ragFiles/${id}`)
+  }
+
+  schema(corpus: string, id: string): DataSchemaName {
+    return DataSchemaName.make(`${this.parent}/ragCorpora/${corpus}/ragDataSchemas/${id}`)
+  }
+
+  metadata(file: RagFileName, id: string): FileMetadataName {
+    return FileMetadataName.make(`${file}/ragMetadata/${id}`)
   }
 
   operation(id: string): OperationName {
@@ -52,6 +61,22 @@ export class Names {
     const form = `${this.parent}/ragCorpora/{corpus}/ragFiles/{file}`
     return this.#match(name, /^\/ragCorpora\/([^/]+)\/ragFiles\/([^/]+)$/, "file", form).pipe(
       Effect.map(([corpus, file]) => ({ corpus, file }))
+    )
+  }
+
+  /** The ids in a data schema's name. */
+  schemaIds(name: DataSchemaName): Effect.Effect<{ readonly corpus: string; readonly schema: string }, ServiceError> {
+    const form = `${this.parent}/ragCorpora/{corpus}/ragDataSchemas/{schema}`
+    return this.#match(name, /^\/ragCorpora\/([^/]+)\/ragDataSchemas\/([^/]+)$/, "data schema", form).pipe(
+      Effect.map(([corpus, schema]) => ({ corpus, schema }))
+    )
+  }
+
+  /** The file of a piece of metadata, and the id in its name. */
+  metadataIds(name: FileMetadataName): Effect.Effect<{ readonly file: RagFileName; readonly metadata: string }, ServiceError> {
+    const form = `${this.parent}/ragCorpora/{corpus}/ragFiles/{file}/ragMetadata/{metadata}`
+    return this.#match(name, /^\/ragCorpora\/[^/]+\/ragFiles\/[^/]+\/ragMetadata\/([^/]+)$/, "metadata", form).pipe(
+      Effect.map(([metadata]) => ({ file: fileOfMetadata(name), metadata }))
     )
   }
 

@@ -1,4 +1,5 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Result, Schema, SchemaTransformation } from "effect"
+import { parseMetadataFilter } from "../../domain/MetadataFilter.ts"
 import { partnerModels } from "../../domain/partner/PartnerModels.ts"
 import { bucketUriForm } from "../../domain/rag/Forms.ts"
 import { alphaRule, distanceRule, filesGivenRule, oneCorpusRule } from "../../domain/rag/RagRules.ts"
@@ -29,6 +30,11 @@ const Filter = Schema.Struct({
   metadata: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.String)
       .annotate({ description: "Only files whose metadata has every one of these values." })
+  ),
+  metadataFilter: Schema.optionalKey(
+    text.check(rule<string>((expression) => Result.isSuccess(parseMetadataFilter(expression, "metadataFilter")), {
+      rule: 'must be an expression over metadata, for example year >= 2024 && lang in ["de", "en"]'
+    })).annotate({ description: 'Only files whose metadata passes: comparisons, in [..], has(key), &&, ||, !, parentheses, as in year >= 2024 && lang in ["de", "en"].' })
   )
 }).check(atMostOne(["maxDistance", "minSimilarity"])).annotate({ description: "Which contexts may be returned." })
 

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite"
 import { Context, Effect, Layer } from "effect"
 import type { Corpus } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
+import type { DataSchema, FileMetadata } from "../../domain/FileMetadata.ts"
 import { type ImportRequest, otherImports } from "../../domain/Import.ts"
 import type { ImportCounts, Operation, OperationName } from "../../domain/Operation.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
@@ -17,6 +18,9 @@ export interface Entry {
   readonly tier?: EngineTier
   /** What a finished operation on models and endpoints answers. */
   readonly model?: ModelResult
+  /** What a finished operation made of data schemas or metadata. */
+  readonly schemas?: ReadonlyArray<DataSchema>
+  readonly metadata?: ReadonlyArray<FileMetadata>
   readonly import?: ImportEntry
   /** Milliseconds since the epoch, before which it does not say that it is done: a fault asked for it. */
   readonly notBefore?: number

@@ -4,6 +4,7 @@ import { DeployModelResponse, Endpoint, UndeployModelResponse } from "./Endpoint
 import { UploadModelResponse } from "./Model.ts"
 import { RagCorpus } from "./RagCorpus.ts"
 import { RagEngineConfig } from "./RagEngineConfig.ts"
+import { BatchCreateRagDataSchemasResponse, BatchCreateRagMetadataResponse } from "./RagMetadata.ts"
 import { ImportRagFilesConfig, ImportRagFilesResponse } from "./RagFile.ts"
 import { Empty, Status } from "./Rpc.ts"
 
@@ -19,6 +20,8 @@ export const CreateRagCorpusOperationMetadata = message("CreateRagCorpusOperatio
 export const UpdateRagCorpusOperationMetadata = message("UpdateRagCorpusOperationMetadata", generic)
 export const UpdateRagEngineConfigOperationMetadata = message("UpdateRagEngineConfigOperationMetadata", generic)
 export const DeleteOperationMetadata = message("DeleteOperationMetadata", generic)
+export const BatchCreateRagDataSchemasOperationMetadata = message("BatchCreateRagDataSchemasOperationMetadata", generic)
+export const BatchCreateRagMetadataOperationMetadata = message("BatchCreateRagMetadataOperationMetadata", generic)
 export const ImportRagFilesOperationMetadata = message("ImportRagFilesOperationMetadata", {
   ...generic,
   ragCorpusId: int64,
@@ -62,6 +65,8 @@ const metadata: ReadonlyArray<AnyMessage> = [
   UpdateRagCorpusOperationMetadata,
   UpdateRagEngineConfigOperationMetadata,
   DeleteOperationMetadata,
+  BatchCreateRagDataSchemasOperationMetadata,
+  BatchCreateRagMetadataOperationMetadata,
   ImportRagFilesOperationMetadata
 ]
 
@@ -69,6 +74,8 @@ const responses: ReadonlyArray<AnyMessage> = [
   RagCorpus,
   RagEngineConfig,
   ImportRagFilesResponse,
+  BatchCreateRagDataSchemasResponse,
+  BatchCreateRagMetadataResponse,
   Empty,
   DeployResponse,
   DeployPublisherModelResponse,

@@ -1,9 +1,9 @@
-import { Result } from "effect"
+import { Option, Result, Schema } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import { DocumentError, ServiceError } from "../../domain/Errors.ts"
 import { displayNameBroken } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
-import { FileState, type RagFile, RagFileName, type UploadRequest } from "../../domain/RagFile.ts"
+import { FileState, PlainValue, type RagFile, RagFileName, type UploadRequest } from "../../domain/RagFile.ts"
 import { chunkingFromWire, chunkingToWire, parsingFromWire, parsingToWire } from "./Chunkings.ts"
 import { statusToWire, uploadErrorFromWire } from "../Errors.ts"
 import { describe, undescribe } from "./Marker.ts"
@@ -21,6 +21,7 @@ export const ragFileToWire = (file: RagFile): Wire.RagFile =>
     ragFileType: fileTypes[/\.([a-z]+)$/i.exec(file.displayName)?.[1]?.toLowerCase() ?? ""],
     createTime: file.createTime,
     updateTime: file.updateTime,
+    userMetadata: file.userMetadata === undefined ? undefined : JSON.stringify(file.userMetadata),
     fileStatus: defined({ state: file.state, errorStatus: file.errorStatus })
   })
 
@@ -34,10 +35,23 @@ export const ragFileFromWire = (wire: Wire.RagFile): Result.Result<RagFile, Serv
     sizeBytes: wire.sizeBytes === undefined ? undefined : Number(wire.sizeBytes),
     state: FileState.literals.find((state) => state === wire.fileStatus?.state) ?? "STATE_UNSPECIFIED",
     errorStatus: text(wire.fileStatus?.errorStatus),
+    userMetadata: userMetadataOf(wire.userMetadata),
     createTime: wire.createTime ?? "",
     updateTime: wire.updateTime ?? ""
   }))
 }
+
+/** JSON, of which what is no object of plain values says nothing to us. */
+const userMetadataOf = (json: string | undefined): RagFile["userMetadata"] => {
+  if (json === undefined || json === "") return undefined
+  try {
+    return Option.getOrUndefined(readUserMetadata(JSON.parse(json)))
+  } catch {
+    return undefined
+  }
+}
+
+const readUserMetadata = Schema.decodeUnknownOption(Schema.Record(Schema.String, PlainValue))
 
 /** What goes with the bytes. Address, metadata and permissions have no place in the API. */
 export const uploadRequestToWire = (

@@ -1,48 +1,30 @@
 import { Result } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { Metadata } from "../../domain/RagFile.ts"
+import { asEqual, parseMetadataFilter } from "../../domain/MetadataFilter.ts"
+import type { RetrievalRequest } from "../../domain/Retrieval.ts"
 
-/**
- * `metadata_filter`, an expression over a file's metadata. Ours says that every key is equal, `year == "2026" &&
- * author == "ana"`, which is written in CEL and is all that is read; `=` and `AND` of AIP-160 are read too.
- */
-export const metadataFilterToWire = (metadata: Metadata): Result.Result<string, ServiceError> => {
-  const bad = Object.keys(metadata).find((key) => !name.test(key))
-  return bad === undefined
-    ? Result.succeed(Object.entries(metadata).map(([key, value]) => `${key} == ${JSON.stringify(value)}`).join(" && "))
-    : Result.fail(ServiceError.invalid("filter.metadata", `a key must be letters, digits and _, not ${JSON.stringify(bad)}`))
-}
+type Filter = Pick<NonNullable<RetrievalRequest["filter"]>, "metadata" | "metadataFilter">
 
-export const metadataFilterFromWire = (
-  filter: string | undefined,
-  field: string
-): Result.Result<Metadata | undefined, ServiceError> => {
-  if (filter === undefined || filter.trim() === "") return Result.succeed(undefined)
-  const metadata: Record<string, string> = {}
-  let rest = filter
-  while (true) {
-    const found = term.exec(rest)
-    const value = found === null ? undefined : unquote(found[2] ?? "")
-    if (found === null || value === undefined) {
-      return Result.fail(ServiceError.invalid(field, "only equality joined by && is supported: key == \"value\" && other == \"value\""))
-    }
-    metadata[found[1] ?? ""] = value
-    rest = rest.slice(found[0].length)
-    if (rest === "") return Result.succeed(metadata)
-    const joint = and.exec(rest)
-    rest = joint === null ? "!" : rest.slice(joint[0].length)
+/** `metadata_filter`: what a request says in pairs and what it says in an expression, in the API's one text. */
+export const metadataFilterToWire = ({ metadata = {}, metadataFilter }: Filter): Result.Result<string | undefined, ServiceError> => {
+  const pairs = Object.entries(metadata)
+  const bad = pairs.find(([key]) => !name.test(key))
+  if (bad !== undefined) {
+    return Result.fail(ServiceError.invalid("filter.metadata", `a key must be letters, digits and _, not ${JSON.stringify(bad[0])}`))
   }
+  const equal = pairs.map(([key, value]) => `${key} == ${JSON.stringify(value)}`)
+  if (metadataFilter === undefined) return Result.succeed(equal.length === 0 ? undefined : equal.join(" && "))
+  return Result.succeed(equal.length === 0 ? metadataFilter : [...equal, `(${metadataFilter})`].join(" && "))
 }
 
-const name = /^[A-Za-z_]\w*$/
-const term = /^\s*([A-Za-z_]\w*)\s*==?\s*("(?:[^"\\]|\\.)*"|'[^'\\]*'|[\w.:+-]+)\s*/
-const and = /^(?:&&|AND\b)/
-
-const unquote = (value: string): string | undefined => {
-  if (!value.startsWith("\"")) return value.startsWith("'") ? value.slice(1, -1) : value
-  try {
-    return String(JSON.parse(value))
-  } catch {
-    return undefined
-  }
+/** Pairs where it is no more than that. */
+export const metadataFilterFromWire = (filter: string | undefined, field: string): Result.Result<Filter, ServiceError> => {
+  if (filter === undefined || filter.trim() === "") return Result.succeed({})
+  return Result.map(parseMetadataFilter(filter, field), (parsed) => {
+    const metadata = asEqual(parsed)
+    return metadata === undefined ? { metadataFilter: filter } : { metadata }
+  })
 }
+
+/** Words of the language are none. */
+const name = /^(?!(?:AND|OR|NOT|in|true|false)$)[A-Za-z_][\w-]*$/

@@ -164,7 +164,7 @@ const configToWire = (request: Selection): Result.Result<RagRetrievalConfig, Ser
       filter: filter === undefined || Object.keys(filter).length === 0 ? undefined : defined({
         vectorDistanceThreshold: filter.maxDistance,
         vectorSimilarityThreshold: filter.minSimilarity,
-        metadataFilter: filter.metadata === undefined ? undefined : yield* metadataFilterToWire(filter.metadata)
+        metadataFilter: yield* metadataFilterToWire(filter)
       }),
       ranking: rank === undefined ? undefined : yield* rankingToWire(rank)
     })
@@ -190,7 +190,7 @@ const configFromWire = (store: VertexRagStore, field: string): Result.Result<Omi
     const filter = defined({
       maxDistance: threshold,
       minSimilarity: config.filter?.vectorSimilarityThreshold,
-      metadata: yield* metadataFilterFromWire(config.filter?.metadataFilter, `${field}.filter.metadata_filter`)
+      ...yield* metadataFilterFromWire(config.filter?.metadataFilter, `${field}.filter.metadata_filter`)
     })
     const topK = count(config.topK) ?? count(store.similarityTopK)
     const selection = defined({

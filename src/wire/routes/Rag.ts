@@ -1,4 +1,6 @@
 import {
+  BatchCreateRagDataSchemasOperationMetadata,
+  BatchCreateRagMetadataOperationMetadata,
   CreateRagCorpusOperationMetadata,
   DeleteOperationMetadata,
   ImportRagFilesOperationMetadata,
@@ -24,6 +26,22 @@ import {
   UploadRagFileRequest,
   UploadRagFileResponse
 } from "../messages/RagFile.ts"
+import {
+  BatchCreateRagDataSchemasRequest,
+  BatchCreateRagDataSchemasResponse,
+  BatchCreateRagMetadataRequest,
+  BatchCreateRagMetadataResponse,
+  BatchDeleteRagDataSchemasRequest,
+  BatchDeleteRagMetadataRequest,
+  CreateRagDataSchemaQuery,
+  CreateRagMetadataQuery,
+  ListRagDataSchemasRequest,
+  ListRagDataSchemasResponse,
+  ListRagMetadataRequest,
+  ListRagMetadataResponse,
+  RagDataSchema,
+  RagMetadata
+} from "../messages/RagMetadata.ts"
 import { RetrieveContextsRequest, RetrieveContextsResponse } from "../messages/Retrieval.ts"
 import { Empty } from "../messages/Rpc.ts"
 import { location, route } from "../Route.ts"
@@ -31,6 +49,8 @@ import { location, route } from "../Route.ts"
 const data = "VertexRagDataService."
 const corpus = "projects/*/locations/*/ragCorpora/*"
 const file = "projects/*/locations/*/ragCorpora/*/ragFiles/*"
+const schema = "projects/*/locations/*/ragCorpora/*/ragDataSchemas/*"
+const metadata = "projects/*/locations/*/ragCorpora/*/ragFiles/*/ragMetadata/*"
 
 /** Corpora, their files, and what is retrieved from them. */
 export const ragRoutes = {
@@ -76,6 +96,57 @@ export const ragRoutes = {
     query: DeleteRagFileRequest,
     response: Operation,
     operation: { kind: "deleteFile", metadata: DeleteOperationMetadata, response: Empty }
+  }),
+
+  createRagDataSchema: route(`${data}CreateRagDataSchema`, "POST", `{parent=${corpus}}/ragDataSchemas`, {
+    query: CreateRagDataSchemaQuery,
+    body: RagDataSchema,
+    bodyField: "rag_data_schema",
+    response: RagDataSchema
+  }),
+  batchCreateRagDataSchemas: route(`${data}BatchCreateRagDataSchemas`, "POST", `{parent=${corpus}}/ragDataSchemas:batchCreate`, {
+    body: BatchCreateRagDataSchemasRequest,
+    response: Operation,
+    operation: { kind: "createDataSchemas", metadata: BatchCreateRagDataSchemasOperationMetadata, response: BatchCreateRagDataSchemasResponse }
+  }),
+  getRagDataSchema: route(`${data}GetRagDataSchema`, "GET", `{name=${schema}}`, { response: RagDataSchema }),
+  listRagDataSchemas: route(`${data}ListRagDataSchemas`, "GET", `{parent=${corpus}}/ragDataSchemas`, {
+    query: ListRagDataSchemasRequest,
+    response: ListRagDataSchemasResponse
+  }),
+  deleteRagDataSchema: route(`${data}DeleteRagDataSchema`, "DELETE", `{name=${schema}}`, { response: Empty }),
+  batchDeleteRagDataSchemas: route(`${data}BatchDeleteRagDataSchemas`, "POST", `{parent=${corpus}}/ragDataSchemas:batchDelete`, {
+    body: BatchDeleteRagDataSchemasRequest,
+    response: Operation,
+    operation: { kind: "deleteDataSchemas", metadata: DeleteOperationMetadata, response: Empty }
+  }),
+
+  createRagMetadata: route(`${data}CreateRagMetadata`, "POST", `{parent=${file}}/ragMetadata`, {
+    query: CreateRagMetadataQuery,
+    body: RagMetadata,
+    bodyField: "rag_metadata",
+    response: RagMetadata
+  }),
+  batchCreateRagMetadata: route(`${data}BatchCreateRagMetadata`, "POST", `{parent=${file}}/ragMetadata:batchCreate`, {
+    body: BatchCreateRagMetadataRequest,
+    response: Operation,
+    operation: { kind: "createFileMetadata", metadata: BatchCreateRagMetadataOperationMetadata, response: BatchCreateRagMetadataResponse }
+  }),
+  updateRagMetadata: route(`${data}UpdateRagMetadata`, "PATCH", `{name=${metadata}}`, {
+    body: RagMetadata,
+    bodyField: "rag_metadata",
+    response: RagMetadata
+  }),
+  getRagMetadata: route(`${data}GetRagMetadata`, "GET", `{name=${metadata}}`, { response: RagMetadata }),
+  listRagMetadata: route(`${data}ListRagMetadata`, "GET", `{parent=${file}}/ragMetadata`, {
+    query: ListRagMetadataRequest,
+    response: ListRagMetadataResponse
+  }),
+  deleteRagMetadata: route(`${data}DeleteRagMetadata`, "DELETE", `{name=${metadata}}`, { response: Empty }),
+  batchDeleteRagMetadata: route(`${data}BatchDeleteRagMetadata`, "POST", `{parent=${file}}/ragMetadata:batchDelete`, {
+    body: BatchDeleteRagMetadataRequest,
+    response: Operation,
+    operation: { kind: "deleteFileMetadata", metadata: DeleteOperationMetadata, response: Empty }
   }),
 
   getRagEngineConfig: route(`${data}GetRagEngineConfig`, "GET", `{name=${location}/ragEngineConfig}`, {

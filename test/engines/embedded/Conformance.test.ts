@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import type { EmbeddedOptions } from "../../../src/engines/embedded/Embedded.ts"
 import * as Corpora from "../../conformance/Corpora.ts"
+import * as FileMetadata from "../../conformance/FileMetadata.ts"
 import * as Files from "../../conformance/Files.ts"
 import { importer } from "../../conformance/Importer.ts"
 import * as Operations from "../../conformance/Operations.ts"
@@ -13,6 +14,7 @@ const fresh = (options?: Omit<EmbeddedOptions, "dataDir">) =>
 
 Corpora.suite("embedded", fresh())
 Files.suite("embedded", fresh())
+FileMetadata.suite("embedded", fresh())
 Retrieval.suite("embedded", fresh())
 Retrieval.suite("embedded, hardly any memory", fresh({ memory: 1 }))
 Operations.suite("embedded", fresh().pipe(Layer.provide(importer)))

@@ -6,6 +6,7 @@ import { type DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
 import * as Embedded from "../../../src/engines/embedded/Embedded.ts"
 import { Corpora } from "../../../src/ports/Corpora.ts"
 import { Embedder } from "../../../src/ports/Embedder.ts"
+import { FileMetadataStore } from "../../../src/ports/FileMetadataStore.ts"
 import { Files } from "../../../src/ports/Files.ts"
 import { Operations } from "../../../src/ports/Operations.ts"
 import { Importer } from "../../../src/engines/embedded/Importer.ts"
@@ -43,6 +44,22 @@ const withEngine = <A, E>(
     Effect.provide(body, Embedded.layer({ dataDir: folder }).pipe(Layer.provide([embedder.layer, paragraphs])))))
 
 const newCorpus = Effect.flatMap(Corpora, (corpora) => Effect.map(corpora.create(managed("c")), ({ name }) => name))
+
+describe("what is written of a file", () => {
+  it.live("stays when a newer version takes the file's place", () =>
+    Effect.scoped(Effect.flatMap(tempFolder, (folder) =>
+      Effect.gen(function*() {
+        const files = yield* Files
+        const store = yield* FileMetadataStore
+        const corpus = yield* newCorpus
+        yield* store.createSchemas(corpus, [{ key: "team", type: "string" }])
+        const first = (yield* files.upload(textFile(corpus, "a", "one"))).file.name
+        yield* store.create(first, [{ key: "team", value: { _tag: "string", value: "ops" } }])
+        const second = (yield* files.upload({ ...textFile(corpus, "a", "two"), replaces: first })).file.name
+        assert.deepStrictEqual((yield* files.get(second)).userMetadata, { team: "ops" })
+        assert.deepStrictEqual((yield* store.list(second, {})).items.map(({ key }) => key), ["team"])
+      }).pipe(Effect.provide(engine(folder))))))
+})
 
 const slowImport = Layer.succeed(Importer, { run: () => Effect.never })
 

@@ -4,6 +4,7 @@ import { storage } from "../../../connectors/storage/Storage.ts"
 import type { StorageFactory } from "../../../src/compose/Buckets.ts"
 import { serveEmbedded } from "../../../src/compose/Server.ts"
 import * as Corpora from "../../conformance/Corpora.ts"
+import * as FileMetadata from "../../conformance/FileMetadata.ts"
 import * as Files from "../../conformance/Files.ts"
 import * as Operations from "../../conformance/Operations.ts"
 import * as Retrieval from "../../conformance/Retrieval.ts"
@@ -32,5 +33,6 @@ const overHttp = Layer.unwrap(Effect.gen(function*() {
 
 Corpora.suite("hosted -> HTTP -> server -> embedded", Layer.fresh(overHttp))
 Files.suite("hosted -> HTTP -> server -> embedded", Layer.fresh(overHttp))
+FileMetadata.suite("hosted -> HTTP -> server -> embedded", Layer.fresh(overHttp))
 Retrieval.suite("hosted -> HTTP -> server -> embedded", Layer.fresh(overHttp))
 Operations.suite("hosted -> HTTP -> server -> embedded", Layer.fresh(overHttp))

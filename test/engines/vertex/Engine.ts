@@ -1,5 +1,6 @@
 import { Effect, Layer, type Scope } from "effect"
 import * as HostedCorpora from "../../../src/engines/vertex/HostedCorpora.ts"
+import * as HostedFileMetadata from "../../../src/engines/vertex/HostedFileMetadata.ts"
 import * as HostedFiles from "../../../src/engines/vertex/HostedFiles.ts"
 import * as HostedOperations from "../../../src/engines/vertex/HostedOperations.ts"
 import * as HostedRetrieval from "../../../src/engines/vertex/HostedRetrieval.ts"
@@ -17,7 +18,7 @@ export const hosted = (
   google: Layer.Layer<GoogleAuth> = GoogleAuth.layerAnonymous,
   quota: Layer.Layer<Quota> = QuotaBuckets.layerMemory
 ) =>
-  Layer.mergeAll(HostedCorpora.layer, HostedFiles.layer, HostedRetrieval.layer).pipe(
+  Layer.mergeAll(HostedCorpora.layer, HostedFiles.layer, HostedFileMetadata.layer, HostedRetrieval.layer).pipe(
     Layer.provideMerge(HostedOperations.layer),
     Layer.provideMerge(Transport.layer({
       project: "p1",

@@ -1,15 +1,15 @@
 import type { DatabaseSync } from "node:sqlite"
-import type { Metadata } from "../../../domain/RagFile.ts"
-import { metadataOfRow, permissionsOfRow, type Row } from "../store/Rows.ts"
+import type { MetadataValue } from "../../../domain/FileMetadata.ts"
+import { type MetadataFilter, passes } from "../../../domain/MetadataFilter.ts"
 import { checkedColumns, isIntact, StoreDamage } from "../store/Checksum.ts"
+import { metadataOfRow, metadataValue, permissionsOfRow, type Row } from "../store/Rows.ts"
 import type { CorpusIndex } from "./CorpusIndex.ts"
 
 /** What restricts a search to some of a corpus's files. */
 export interface FileFilter {
   /** Last segments of their names. */
   readonly files?: ReadonlyArray<string> | undefined
-  /** Every key must be equal. */
-  readonly metadata?: Metadata | undefined
+  readonly metadata?: MetadataFilter | undefined
   /** Only what this principal may read. */
   readonly principal?: string | undefined
 }
@@ -18,12 +18,13 @@ export interface FileFilter {
 export const allowedSlots = (db: DatabaseSync, index: CorpusIndex, corpus: number, filter: FileFilter): Uint8Array => {
   const { files, metadata, principal } = filter
   const allowed = new Uint8Array(index.slots)
+  const written = metadata === undefined ? undefined : writtenOf(db, corpus)
   let chunks = 0
   for (const row of candidates(db, corpus, files)) {
     // Permissions that may be others than those that were written let nobody in.
     if (!isIntact("files", row)) throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in the database`, Number(row["id"]))
     chunks += Number(row["chunks"])
-    if (metadata !== undefined && !hasMetadata(row, metadata)) continue
+    if (metadata !== undefined && !hasMetadata(row, metadata, written?.get(Number(row["id"])))) continue
     if (principal !== undefined && !mayRead(row, principal)) continue
     const { from, to } = index.slotsOf(Number(row["first_chunk"]), Number(row["chunks"]))
     allowed.fill(1, from, to)
@@ -45,9 +46,24 @@ function* candidates(db: DatabaseSync, corpus: number, files: ReadonlyArray<stri
   }
 }
 
-const hasMetadata = (row: Row, wanted: Metadata): boolean => {
+type Written = ReadonlyMap<string, MetadataValue>
+
+/** What people wrote of a corpus's files, by the file's row. */
+const writtenOf = (db: DatabaseSync, corpus: number): ReadonlyMap<number, Written> => {
+  const byFile = new Map<number, Map<string, MetadataValue>>()
+  const rows = db.prepare("SELECT m.file, m.key, m.value FROM files f JOIN file_metadata m ON m.file = f.id WHERE f.corpus = ?")
+  for (const row of rows.iterate(corpus)) {
+    const file = Number(row["file"])
+    const written = byFile.get(file) ?? new Map<string, MetadataValue>()
+    byFile.set(file, written.set(String(row["key"]), metadataValue(row)))
+  }
+  return byFile
+}
+
+/** What people wrote goes before what the source says. */
+const hasMetadata = (row: Row, filter: MetadataFilter, written: Written | undefined): boolean => {
   const metadata = metadataOfRow(row) ?? {}
-  return Object.entries(wanted).every(([key, value]) => Object.hasOwn(metadata, key) && metadata[key] === value)
+  return passes(filter, (key) => written?.get(key) ?? (Object.hasOwn(metadata, key) ? metadata[key] : undefined))
 }
 
 /** A file without permissions is readable by all who may read the corpus. */

@@ -1,5 +1,6 @@
 import type { CorpusOptions, VectorDb } from "../../../domain/Corpus.ts"
 import type { Code, StateError } from "../../../domain/Errors.ts"
+import type { DataSchemaSpec, FileMetadataSpec } from "../../../domain/FileMetadata.ts"
 import type { ImportCounts, OperationKind, PartialFailure } from "../../../domain/Operation.ts"
 import type { FilePatch, Marker, Metadata, Permissions } from "../../../domain/RagFile.ts"
 import type { LedgerChange } from "../../../ports/Ledger.ts"
@@ -89,6 +90,20 @@ export interface Commands {
   readonly deleteFile: { readonly in: { readonly corpus: string; readonly name: string; readonly at: number }; readonly out: void }
   /** Remembers files as damaged, by row: listings say so, and the next run reads them again. */
   readonly noteDamage: { readonly in: { readonly files: ReadonlyArray<number>; readonly what: string }; readonly out: void }
+  readonly createSchemas: {
+    readonly in: { readonly corpus: string; readonly schemas: ReadonlyArray<DataSchemaSpec & { readonly name: string }> }
+    readonly out: void
+  }
+  readonly deleteSchemas: { readonly in: { readonly corpus: string; readonly schemas: ReadonlyArray<string> }; readonly out: void }
+  readonly createMetadata: {
+    readonly in: { readonly corpus: string; readonly file: string; readonly metadata: ReadonlyArray<FileMetadataSpec & { readonly name: string }> }
+    readonly out: void
+  }
+  readonly updateMetadata: {
+    readonly in: { readonly corpus: string; readonly file: string; readonly name: string; readonly spec: FileMetadataSpec }
+    readonly out: void
+  }
+  readonly deleteMetadata: { readonly in: { readonly corpus: string; readonly file: string; readonly metadata: ReadonlyArray<string> }; readonly out: void }
   /** Builds the whole sparse index of a corpus again from its chunks. */
   readonly rebuildIndex: { readonly in: { readonly corpus: string }; readonly out: void }
   readonly writeLedger: { readonly in: { readonly scope: string; readonly change: LedgerChange }; readonly out: void }

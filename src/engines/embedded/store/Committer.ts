@@ -7,6 +7,7 @@ import { Refusal, refuseDamaged, refuseMissing } from "./Commands.ts"
 import { CorpusTable } from "./CorpusTable.ts"
 import { FileTable } from "./FileTable.ts"
 import { Index } from "./Index.ts"
+import { MetadataTable } from "./MetadataTable.ts"
 import { OperationTable } from "./OperationTable.ts"
 import { SegmentDamage } from "./SegmentTable.ts"
 
@@ -33,6 +34,7 @@ export class Committer {
   readonly #corpora: CorpusTable
   readonly #files: FileTable
   readonly #index: Index
+  readonly #metadata: MetadataTable
   readonly #operations: OperationTable
   readonly #ledger: LedgerTable
   readonly #handlers: Handlers
@@ -52,6 +54,7 @@ export class Committer {
     this.#corpora = new CorpusTable(db)
     this.#files = new FileTable(db)
     this.#index = new Index(db)
+    this.#metadata = new MetadataTable(db)
     this.#operations = new OperationTable(db)
     this.#ledger = new LedgerTable(db)
     this.#savepoint = db.prepare("SAVEPOINT command")
@@ -67,6 +70,11 @@ export class Committer {
       updateFile: (payload) => this.#patchFile(payload),
       deleteFile: (payload) => this.#deleteFile(payload),
       noteDamage: (payload) => this.#noteDamage(payload),
+      createSchemas: (payload) => this.#ofCorpus(payload.corpus, (corpus) => this.#metadata.insertSchemas(corpus, payload)),
+      deleteSchemas: (payload) => this.#ofCorpus(payload.corpus, (corpus) => this.#metadata.deleteSchemas(corpus, payload)),
+      createMetadata: (payload) => this.#ofFile(payload, (corpus, file) => this.#metadata.insert(corpus, file, payload)),
+      updateMetadata: (payload) => this.#ofFile(payload, (corpus, file) => this.#metadata.update(corpus, file, payload)),
+      deleteMetadata: (payload) => this.#ofFile(payload, (_, file) => this.#metadata.delete(file, payload)),
       rebuildIndex: ({ corpus }) => this.#rebuild(this.#corpora.find(corpus).id),
       writeLedger: ({ change, scope }) => this.#ledger.write(scope, change),
       createOperation: (payload) => this.#operations.insert(payload),
@@ -209,6 +217,7 @@ export class Committer {
     // Gone already is as good: what counts is that readers do not see both.
     const old = replaces === undefined ? undefined : this.#files.find(corpus.id, replaces)
     if (old !== undefined) {
+      this.#metadata.move(old.id, Number(written.file["id"]))
       this.#files.delete(corpus.embedder, old, at)
       this.#index.remove(corpus.id, old.firstChunk, old.chunks)
     }
@@ -224,6 +233,22 @@ export class Committer {
     if (!file.intact) throw refuseDamaged(`the record of file ${fileName}`)
     this.#files.update(file.id, patch, at)
     this.#corpora.count(corpus.id, 0, 0)
+  }
+
+  /** Changes what filters go by. */
+  #ofCorpus(name: string, change: (corpus: number) => void): void {
+    const { id } = this.#corpora.find(name)
+    change(id)
+    // Readers notice.
+    this.#corpora.count(id, 0, 0)
+  }
+
+  #ofFile({ corpus, file: name }: { readonly corpus: string; readonly file: string }, change: (corpus: number, file: number) => void): void {
+    this.#ofCorpus(corpus, (id) => {
+      const file = this.#files.find(id, name)
+      if (file === undefined) throw refuseMissing("file", name)
+      change(id, file.id)
+    })
   }
 
   #deleteFile({ at, corpus: name, name: fileName }: Commands["deleteFile"]["in"]): void {

@@ -14,18 +14,22 @@ import { corpusRow, type CorpusRow, type Row } from "./Rows.ts"
 const defaultPage = 100
 const largestPage = 1_000
 
-type Table = "corpora" | "files" | "operations"
+type Table = "corpora" | "files" | "operations" | "data_schemas" | "file_metadata"
+
+/** A file's row, what is damaged of it, and what people wrote of it. */
+const files = `SELECT f.*, d.what AS damage, (SELECT json_group_object(key, json(value)) FROM file_metadata WHERE file = f.id) AS written
+  FROM files f LEFT JOIN damage d ON d.file = f.id`
 
 export interface ReaderShape {
   /** Runs a synchronous read in one snapshot of the database, whatever is committed meanwhile. */
   readonly read: <A>(body: (db: DatabaseSync) => A) => Effect.Effect<A, ServiceError>
-  /** A row by the last segment of its name; a file's is in its corpus. */
-  readonly find: (table: Table, name: string, corpus?: number) => Effect.Effect<Row | undefined, ServiceError>
-  /** One page of a table, or of a corpus's files, oldest row first: rows that come in meanwhile never shift it. */
+  /** A row by the last segment of its name; a file's and a schema's is in its corpus, that of metadata in its file. */
+  readonly find: (table: Table, name: string, parent?: number) => Effect.Effect<Row | undefined, ServiceError>
+  /** One page of a table, or of what a corpus or file has in it, oldest row first: rows that come in meanwhile never shift it. */
   readonly page: (
     table: Table,
     request: PageRequest,
-    corpus?: number
+    parent?: number
   ) => Effect.Effect<Page<Row>, ServiceError>
   /** A corpus's row, for use within {@link ReaderShape.read}: everything read there is of the same moment. @throws {ServiceError} */
   readonly corpusNow: (id: string) => CorpusRow
@@ -57,13 +61,17 @@ const make = (db: DatabaseSync, path: string): ReaderShape => {
   const vectorByHash = db.prepare("SELECT 1 FROM embeddings WHERE hash = ? AND embedder = ?")
   const listings = {
     corpora: db.prepare("SELECT * FROM corpora WHERE id > ? ORDER BY id LIMIT ?"),
-    files: db.prepare("SELECT f.*, d.what AS damage FROM files f LEFT JOIN damage d ON d.file = f.id WHERE f.corpus = ? AND f.id > ? ORDER BY f.id LIMIT ?"),
+    files: db.prepare(`${files} WHERE f.corpus = ? AND f.id > ? ORDER BY f.id LIMIT ?`),
+    data_schemas: db.prepare("SELECT * FROM data_schemas WHERE corpus = ? AND id > ? ORDER BY id LIMIT ?"),
+    file_metadata: db.prepare("SELECT * FROM file_metadata WHERE file = ? AND id > ? ORDER BY id LIMIT ?"),
     operations: db.prepare("SELECT * FROM operations WHERE id > ? ORDER BY id LIMIT ?")
   }
 
   const rows = {
     corpora: db.prepare("SELECT * FROM corpora WHERE name = ?"),
-    files: db.prepare("SELECT f.*, d.what AS damage FROM files f LEFT JOIN damage d ON d.file = f.id WHERE f.name = ? AND f.corpus = ?"),
+    files: db.prepare(`${files} WHERE f.name = ? AND f.corpus = ?`),
+    data_schemas: db.prepare("SELECT * FROM data_schemas WHERE name = ? AND corpus = ?"),
+    file_metadata: db.prepare("SELECT * FROM file_metadata WHERE name = ? AND file = ?"),
     operations: db.prepare("SELECT * FROM operations WHERE name = ?")
   }
 
@@ -100,14 +108,14 @@ const make = (db: DatabaseSync, path: string): ReaderShape => {
 
   return {
     read,
-    find: (table, name, corpus) => attempt(() => rows[table].get(name, ...(corpus === undefined ? [] : [corpus]))),
-    page: Effect.fnUntraced(function*(table, request, corpus) {
+    find: (table, name, parent) => attempt(() => rows[table].get(name, ...(parent === undefined ? [] : [parent]))),
+    page: Effect.fnUntraced(function*(table, request, parent) {
       const size = request.size ?? defaultPage
       if (!Number.isInteger(size) || size < 0) return yield* ServiceError.invalid("pageSize", "must be 1 to 1000")
       const limit = size === 0 ? defaultPage : Math.min(size, largestPage)
       const after = afterToken(request.token)
       if (after === undefined) return yield* ServiceError.invalid("pageToken", "is not one that a listing gave")
-      const found = yield* attempt(() => listings[table].all(...(corpus === undefined ? [] : [corpus]), after, limit + 1))
+      const found = yield* attempt(() => listings[table].all(...(parent === undefined ? [] : [parent]), after, limit + 1))
       const items = found.slice(0, limit)
       const last = items.at(-1)?.["id"]
       return found.length > limit ? { items, nextToken: tokenAfter(Number(last)) } : { items }

@@ -1,6 +1,7 @@
 import type { Corpus, CorpusOptions, VectorDb } from "../../../domain/Corpus.ts"
 import type { Deployment, ImportCounts, Operation, OperationKind, PartialFailure } from "../../../domain/Operation.ts"
-import type { Marker, Metadata, Permissions, RagFile } from "../../../domain/RagFile.ts"
+import { type DataSchema, type DataSchemaSpec, type FileMetadata, FileMetadataName, type MetadataValue, plain } from "../../../domain/FileMetadata.ts"
+import type { Marker, Metadata, Permissions, RagFile, RagFileName } from "../../../domain/RagFile.ts"
 import type { Names } from "../Names.ts"
 import { timestamp } from "../Timestamp.ts"
 import { isIntact } from "./Checksum.ts"
@@ -70,6 +71,29 @@ export const metadataOfRow = (row: Row): Metadata | undefined => {
   return given === undefined && Object.keys(own).length === 0 ? undefined : { ...own, ...given }
 }
 
+/** What people wrote of a file, by key. */
+const writtenOfRow = (row: Row): RagFile["userMetadata"] => {
+  const written = Object.entries(json<Record<string, MetadataValue>>(row, "written") ?? {})
+  return written.length === 0 ? undefined : Object.fromEntries(written.map(([key, value]) => [key, plain(value)]))
+}
+
+export const dataSchemaOfRow = (row: Row, corpus: string, names: Names): DataSchema => ({
+  name: names.schema(corpus, String(row["name"])),
+  ...dataSchemaSpec(row)
+})
+
+/** Every row of the table has it. */
+export const dataSchemaSpec = (row: Row): DataSchemaSpec => JSON.parse(String(row["schema"])) as DataSchemaSpec
+
+export const metadataOfFileRow = (row: Row, file: RagFileName): FileMetadata => ({
+  name: FileMetadataName.make(`${file}/ragMetadata/${String(row["name"])}`),
+  key: String(row["key"]),
+  value: metadataValue(row)
+})
+
+/** Likewise. */
+export const metadataValue = (row: Row): MetadataValue => JSON.parse(String(row["value"])) as MetadataValue
+
 export const permissionsOfRow = (row: Row): Permissions | undefined => json<Permissions>(row, "permissions")
 
 /** A file that is not as it was stored is there, but not to be used. */
@@ -87,6 +111,7 @@ export const fileOfRow = (row: Row, corpus: string, names: Names): RagFile => ({
   ...stateOf(row),
   ...field("marker", json<Marker>(row, "marker")),
   ...field("metadata", metadataOfRow(row)),
+  ...field("userMetadata", writtenOfRow(row)),
   ...field("permissions", permissionsOfRow(row)),
   chunks: Number(row["chunks"]),
   tokens: Number(row["tokens"]),

@@ -40,7 +40,7 @@ export class Writer extends Context.Service<Writer, {
 
 /** What a command takes of {@link capacity}. */
 const sizeOf = (payload: Commands[CommandKind]["in"]): number => {
-  if (!("file" in payload)) return 1
+  if (!("file" in payload) || typeof payload.file === "string") return 1
   const characters = payload.file.chunks.reduce((sum, chunk) => sum + chunk.text.length, 0)
   return Math.min(capacity, 1 + Math.floor(characters / unit))
 }
