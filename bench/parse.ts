@@ -24,12 +24,19 @@ interface Result {
   readonly memory: number
 }
 
-interface Finding extends Result {
-  readonly file: string
-  readonly recall?: number
+interface Score {
+  readonly recall: number
+  readonly precision: number
+  /** Words expected. */
+  readonly words: number
 }
 
-const skips: ReadonlySet<string> = new Set(["unsupported", "empty", "limit"])
+interface Finding extends Result {
+  readonly file: string
+  readonly score: Score | undefined
+}
+
+const skips: ReadonlySet<string> = new Set(["unsupported", "empty", "pictures", "charset", "limit"])
 
 const parseFile = async (path: string): Promise<Result> => {
   const bytes = readFileSync(path)
@@ -88,8 +95,8 @@ const words = (text: string): Map<string, number> => {
   return counts
 }
 
-/** The share of the expected words that are there; `undefined` where none are expected. */
-const recallOf = (expected: string, actual: string): number | undefined => {
+/** `undefined` where no words are expected. */
+const scoreOf = (expected: string, actual: string): Score | undefined => {
   const found = words(actual)
   let all = 0
   let there = 0
@@ -97,7 +104,8 @@ const recallOf = (expected: string, actual: string): number | undefined => {
     all += count
     there += Math.min(count, found.get(word) ?? 0)
   }
-  return all === 0 ? undefined : there / all
+  const given = [...found.values()].reduce((sum, count) => sum + count, 0)
+  return all === 0 ? undefined : { recall: there / all, precision: given === 0 ? 0 : there / given, words: all }
 }
 
 const filesOf = (folder: string): ReadonlyArray<string> =>
@@ -105,14 +113,21 @@ const filesOf = (folder: string): ReadonlyArray<string> =>
 
 const row = (format: string, findings: ReadonlyArray<Finding>): string => {
   const count = (test: (finding: Finding) => boolean): string => String(findings.filter(test).length).padStart(8)
-  const recalls = findings.flatMap(({ recall }) => recall === undefined ? [] : [recall])
+  const scores = findings.flatMap(({ score }) => score === undefined ? [] : [score])
+  const share = (values: ReadonlyArray<number>, q: number): string =>
+    (values.length === 0 ? "-" : quantile(values, q).toFixed(3)).padStart(8)
+  const recalls = scores.map(({ recall }) => recall)
+  const precisions = scores.map(({ precision }) => precision)
   return [
     format.padEnd(12),
     count(() => true),
     count(({ problem }) => problem === undefined),
     count(({ problem }) => problem !== undefined && skips.has(problem)),
     count(({ problem }) => problem !== undefined && !skips.has(problem)),
-    (recalls.length === 0 ? "-" : quantile(recalls, 0.5).toFixed(3)).padStart(8),
+    share(recalls, 0.5),
+    share(recalls, 0.1),
+    share(precisions, 0.5),
+    share(precisions, 0.1),
     quantile(findings.map(({ taken }) => taken), 0.5).toFixed(1).padStart(8),
     Math.max(...findings.map(({ taken }) => taken)).toFixed(0).padStart(8),
     (Math.max(...findings.map(({ memory }) => memory)) / 1e6).toFixed(0).padStart(8)
@@ -131,21 +146,30 @@ const main = async (): Promise<void> => {
     .toSorted()
   const child = new Child()
   const all: Array<Finding> = []
-  console.log("format          files   parsed  skipped   failed   recall   p50 ms   max ms   MB RSS")
+  console.log("format          files   parsed  skipped   failed   recall  and p10     prec  and p10   p50 ms   max ms   MB RSS")
   for (const format of formats) {
     const findings: Array<Finding> = []
     for (const name of filesOf(join(folder, format))) {
       const result = await child.parse(join(folder, format, name))
       const reference = join(values.reference ?? folder, format, `${name}.txt`)
-      const recall = values.reference !== undefined && existsSync(reference)
-        ? recallOf(readFileSync(reference, "utf8"), result.text ?? "")
+      // Files that cannot be had, such as those behind a password, have no reference either.
+      const score = values.reference !== undefined && existsSync(reference)
+        ? scoreOf(readFileSync(reference, "utf8"), result.text ?? "")
         : undefined
-      findings.push({ ...result, file: `${format}/${name}`, ...(recall === undefined ? {} : { recall }) })
+      findings.push({ ...result, file: `${format}/${name}`, score })
     }
     if (findings.length > 0) console.log(row(format, findings))
     all.push(...findings)
   }
   child.close()
+  for (const measure of ["recall", "precision"] as const) {
+    console.log(`\nlowest ${measure}`)
+    const scored = all.flatMap(({ file, message, score }) => score === undefined ? [] : [{ file, message, ...score }])
+    for (const finding of scored.toSorted((a, b) => a[measure] - b[measure]).slice(0, 10)) {
+      const { file, message, words } = finding
+      console.log(`${finding[measure].toFixed(3).padStart(8)}  ${file} (${words} words)${message === undefined ? "" : `: ${message}`}`)
+    }
+  }
   console.log("\nslowest")
   for (const { file, taken } of all.toSorted((a, b) => b.taken - a.taken).slice(0, 5)) {
     console.log(`${taken.toFixed(0).padStart(8)} ms  ${file}`)

@@ -17,6 +17,35 @@ export interface Block {
   readonly page?: number
 }
 
+/** Something of the source that is not in the text, or in it with a caveat. */
+export interface Remark {
+  readonly kind:
+    /** A line that recurs at the edge of pages: kept where it stands first. */
+    | "runningLine"
+    /** Pages that could not be read. */
+    | "failedPages"
+    /** Pages that show a picture and no text: text recognition may find some. */
+    | "picturePages"
+    /** Pages without text or pictures. */
+    | "blankPages"
+    /** Pages whose text was recognised in a picture. */
+    | "recognisedPages"
+    /** A sheet, row or slide that the document hides; its text is kept. */
+    | "hidden"
+    /** A file attached or packed inside, which was not read. */
+    | "attachment"
+    /** The charset was guessed. */
+    | "charset"
+    /** Read to a limit. */
+    | "cut"
+  /** What it is about: the line, the sheet, the name of the file. */
+  readonly text?: string | undefined
+  /** 1-based. */
+  readonly pages?: ReadonlyArray<number> | undefined
+  /** 0 to 1, of what was recognised or guessed. */
+  readonly confidence?: number | undefined
+}
+
 export interface ParsedDocument {
   /** Canonical text: `\n` line ends, no NUL, no unpaired surrogates. Blocks cover all but white space of it. */
   readonly text: string
@@ -27,6 +56,8 @@ export interface ParsedDocument {
   readonly author?: string
   /** ISO 639-1, where the document declares one. */
   readonly language?: string
+  /** What was left out or is uncertain; absent where there is nothing to say. */
+  readonly remarks?: ReadonlyArray<Remark>
   /** The format that was parsed, a key of the format table: `pdf`, `docx`, `markdown`, … */
   readonly format: string
 }
@@ -51,4 +82,43 @@ export interface Chunk {
   readonly pageBreaks?: ReadonlyArray<number>
   /** Tokens of `text` (o200k). */
   readonly tokens: number
+}
+
+/** The pages of which something is said, in short: `3, 5 to 9 and 12 more`. */
+const pageList = (pages: ReadonlyArray<number>): string => {
+  const runs: Array<[number, number]> = []
+  for (const page of pages) {
+    const last = runs.at(-1)
+    if (last !== undefined && page === last[1] + 1) last[1] = page
+    else runs.push([page, page])
+  }
+  const shown = runs.slice(0, 8)
+  const rest = runs.slice(8).reduce((sum, [from, to]) => sum + to - from + 1, 0)
+  const list = shown.map(([from, to]) => from === to ? `${from}` : `${from} to ${to}`).join(", ")
+  return rest === 0 ? list : `${list} and ${rest} more`
+}
+
+/**
+ * What of a document could not be read, for a person: `parsed 198 of 200 pages: 3 and 7 cannot be read`. `undefined`
+ * where there is nothing that a reader of the corpus would miss.
+ */
+export const remarkOf = ({ pages, remarks = [] }: Pick<ParsedDocument, "pages" | "remarks">): string | undefined => {
+  const unread = remarks.flatMap(({ kind, pages = [] }) => {
+    if (kind === "failedPages") return [{ pages, why: "cannot be read" }]
+    if (kind === "picturePages") return [{ pages, why: "pictures without text" }]
+    return kind === "blankPages" ? [{ pages, why: "blank" }] : []
+  })
+  const count = unread.reduce((sum, { pages }) => sum + pages.length, 0)
+  const parts = count === 0 || pages === undefined ? [] : [
+    `parsed ${pages - count} of ${pages} pages: ${unread.map(({ pages, why }) => `${pageList(pages)} ${why}`).join("; ")}`
+  ]
+  for (const { confidence, kind, pages = [], text } of remarks) {
+    if (kind === "recognisedPages") {
+      parts.push(`text recognised in pictures${pages.length === 0 ? "" : ` on pages ${pageList(pages)}`}${confidence === undefined ? "" : ` (confidence ${confidence.toFixed(2)})`}`)
+    } else if (kind === "attachment") parts.push(`not read: ${text ?? "an attachment"}`)
+    else if (kind === "cut") parts.push(text ?? "read to a limit")
+    else if (kind === "hidden") parts.push(`hidden: ${text ?? ""}`)
+    else if (kind === "charset") parts.push(`charset taken for ${text ?? "unknown"}`)
+  }
+  return parts.length === 0 ? undefined : parts.slice(0, 5).join("; ") + (parts.length > 5 ? `; and ${parts.length - 5} more` : "")
 }

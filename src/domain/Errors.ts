@@ -131,6 +131,10 @@ export class ServiceError extends advised(Schema.TaggedError<ServiceError>()("Se
 export const DocumentProblem = Schema.Literals([
   "unsupported",
   "empty",
+  /** Text, if there is any, is in pictures only: it waits for text recognition. */
+  "pictures",
+  /** Text in a charset that cannot be told. */
+  "charset",
   "limit",
   "encrypted",
   "corrupt",
@@ -146,7 +150,8 @@ export class DocumentError extends Schema.TaggedError<DocumentError>()("Document
   message: Schema.String
 }) {
   get skips(): boolean {
-    return this.problem === "unsupported" || this.problem === "empty" || this.problem === "limit"
+    return this.problem === "unsupported" || this.problem === "empty" || this.problem === "pictures" ||
+      this.problem === "charset" || this.problem === "limit"
   }
 }
 

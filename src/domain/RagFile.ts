@@ -90,6 +90,8 @@ export interface UploadResult {
   /** Texts sent to the embedder; the rest were known already. Absent where the engine does not tell. */
   readonly embedded?: number
   readonly embeddedTokens?: number
+  /** What of the file could not be read, in a sentence for a person; absent where all of it was, or the engine does not tell. */
+  readonly remark?: string
 }
 
 /** What can change about a stored file without touching its content. Absent fields stay. */

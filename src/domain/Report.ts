@@ -30,6 +30,8 @@ export const FileOutcome = Schema.Struct({
   /** A code: `unsupported`, `limit`, `ignored`, `corrupt`, `NOT_FOUND`, … */
   reason: Schema.optionalKey(Schema.String),
   message: Schema.optionalKey(Schema.String),
+  /** What of a file that was taken could not be read: `parsed 198 of 200 pages: 3 cannot be read`. */
+  remark: Schema.optionalKey(Schema.String),
   /** Failures only: whether another run can help. */
   retryable: Schema.optionalKey(Schema.Boolean),
   /** Moves only. */
@@ -77,6 +79,20 @@ export const noCounts: Counts = {
 export const addsUp = (c: Counts): boolean =>
   c.listed === c.added + c.changed + c.moved + c.unchanged + c.skipped + c.failed + c.quarantined + c.pending
 
+/** How many files of a type had an outcome for a reason; `partial` files were taken, but not all of them was read. */
+export const ReasonCount = Schema.Struct({
+  outcome: Schema.Literals(["skipped", "failed", "quarantined", "partial"]),
+  /** As in {@link FileOutcome}. */
+  reason: Schema.String,
+  /** The extension in lower case, with its dot; "" where the name has none. */
+  type: Schema.String,
+  count: Schema.Int,
+  /** One of the files, and what was said of it. */
+  path: Schema.String,
+  message: Schema.optionalKey(Schema.String)
+})
+export type ReasonCount = typeof ReasonCount.Type
+
 export const SourceReport = Schema.Struct({
   source: Schema.String,
   kind: Schema.String,
@@ -116,9 +132,11 @@ export const Report = Schema.Struct({
   ended: Schema.Literals(["done", "incomplete", "budget", "interrupted", "stopped"]),
   /** Why it ended before its work was done, where something failed. */
   why: Schema.optionalKey(Schema.String),
-  /** Failed, quarantined and skipped items, the first 1,000 of each kind; all of them are in the event stream. */
+  /** Failed, quarantined and skipped items, and those read in part, the first 1,000 of each kind; all of them are in the event stream. */
   notable: Schema.Array(FileOutcome),
-  omitted: Schema.Int
+  omitted: Schema.Int,
+  /** All files that were skipped, failed or read in part, by reason and type, most first. Absent in older reports. */
+  reasons: Schema.optionalKey(Schema.Array(ReasonCount))
 })
 export type Report = typeof Report.Type
 

@@ -21,6 +21,8 @@ export interface Prepared {
   readonly title?: string
   readonly author?: string
   readonly language?: string
+  /** What of the file could not be read, in a sentence; absent where all of it was. */
+  readonly remark?: string
 }
 
 /** Bounds of one file. A file over one costs itself, never the run. */

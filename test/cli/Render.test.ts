@@ -8,9 +8,11 @@ import { RagFileName } from "../../src/domain/RagFile.ts"
 import { bytes, count, plural, seconds } from "../../src/cli/render/Numbers.ts"
 import { makeProgress } from "../../src/cli/render/Progress.ts"
 import { renderAnswer, renderFooting } from "../../src/cli/render/Answer.ts"
+import { renderReport } from "../../src/cli/render/Report.ts"
 import { makeTable, table } from "../../src/cli/render/Table.ts"
 import { asWritten } from "../../src/cli/render/Values.ts"
 import { excerpt, wrap, wrapping } from "../../src/cli/render/Wrap.ts"
+import { Tally } from "../../src/pipeline/sync/Tally.ts"
 
 describe("numbers", () => {
   it("are written for people", () => {
@@ -174,4 +176,30 @@ describe("progress", () => {
       // The report comes next, in their place.
       assert.strictEqual(written.at(-1), "\r\u001b[2A\u001b[J")
     }))
+})
+
+describe("the report of a run", () => {
+  it("gives skips, failures and files read in part by reason and type, largest first", () => {
+    const tally = new Tally()
+    tally.source("docs", "local")
+    const tell = (path: string, more: { readonly outcome: "skipped" | "failed" | "added"; readonly reason?: string; readonly message?: string; readonly remark?: string }) =>
+      tally.listedOutcome({ source: "docs", path, ...more })
+    for (let i = 0; i < 20; i++) tell(`slides/${i}.PPT`, { outcome: "skipped", reason: "unsupported", message: "legacy presentation" })
+    for (let i = 0; i < 30; i++) tell(`scan/${i}.pdf`, { outcome: "skipped", reason: "pictures", message: "no text layer" })
+    tell("a.docx", { outcome: "failed", reason: "corrupt", message: "damaged archive" })
+    tell("b.pdf", { outcome: "added", remark: "parsed 198 of 200 pages: 3, 7 cannot be read" })
+    for (let i = 0; i < 49; i++) tell(`${i}.md`, { outcome: "added" })
+    const report = tally.report({ pipeline: "p", engine: "e", corpus: "c", started: "", seconds: 1, ended: "done" })
+    const lines = renderReport(report, { paint: (_, text) => text, width: 200 }).split("\n")
+    assert.deepStrictEqual(lines.slice(2, -1), [
+      "failed 1 (1.0%):",
+      "  a.docx  corrupt: damaged archive",
+      "skipped 50 (49.5%):",
+      "  30 .pdf: text in pictures, which waits for text recognition (29.7% of the files), such as",
+      "    scan/0.pdf: no text layer",
+      "  20 .ppt: no reader (19.8% of the files), such as slides/0.PPT: legacy presentation",
+      "read in part 1 (1.0%):",
+      "  b.pdf  parsed 198 of 200 pages: 3, 7 cannot be read"
+    ])
+  })
 })

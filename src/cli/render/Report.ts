@@ -1,4 +1,4 @@
-import { type Counts, type FileOutcome, outcomes, type Report } from "../../domain/Report.ts"
+import { type Counts, type FileOutcome, outcomes, type ReasonCount, type Report } from "../../domain/Report.ts"
 import { printable } from "../../domain/Text.ts"
 import type { Output } from "../Output.ts"
 import { count, plural, seconds } from "./Numbers.ts"
@@ -7,7 +7,7 @@ import { wrap } from "./Wrap.ts"
 
 type Look = Pick<Output["Service"], "paint" | "width">
 
-/** Failed and skipped files named in the printed report; `--json` and `sluice status` have all. */
+/** Reasons and files named in the printed report; `--json` and `sluice status` have all. */
 const named = 10
 
 /** The account of a run, for a person. */
@@ -23,8 +23,11 @@ export const renderReport = (report: Report, look: Look): string => {
   ]
   const rows = report.sources.map(({ counts, source }) => row(source, counts))
   const notable = (["failed", "quarantined", "skipped"] as const).flatMap((kind) =>
-    renderNotable(kind, report.notable.filter((outcome) => outcome.outcome === kind), report.totals[kind], look)
+    report.reasons === undefined
+      ? renderNotable(kind, report.notable.filter((outcome) => outcome.outcome === kind), report.totals[kind], look)
+      : renderReasons(kind, report.reasons, report.totals, look)
   )
+  const partial = renderReasons("partial", report.reasons ?? [], report.totals, look)
   const notes = report.sources.flatMap(({ counts, error, heldBecause, heldPaths = [], note, source, warning }) => [
     ...(error === undefined ? [] : [["red", `${source}: could not be listed, so nothing of it was deleted: ${error}`] as const]),
     ...(warning === undefined ? [] : [["yellow", `warning: ${source}: ${warning}`] as const]),
@@ -41,6 +44,7 @@ export const renderReport = (report: Report, look: Look): string => {
       width
     ),
     ...notable,
+    ...partial,
     ...notes.map(([colour, note]) => {
       const text = wrap(printable(note), width, "  ")
       return colour === undefined ? text : paint(colour, text)
@@ -87,3 +91,53 @@ const renderNotable = (kind: string, all: ReadonlyArray<FileOutcome>, total: num
     ...(rest > 0 ? [`  and ${count(rest)} more; --json has every one`] : [])
   ]
 }
+
+const titles: Record<ReasonCount["outcome"], string> = {
+  failed: "failed",
+  quarantined: "quarantined",
+  skipped: "skipped",
+  partial: "read in part"
+}
+
+/** What a reason's code means to a person, where the message of one file does not say it for all of them. */
+const meanings: Readonly<Record<string, string>> = {
+  unsupported: "no reader",
+  empty: "no text",
+  pictures: "text in pictures, which waits for text recognition",
+  charset: "charset unknown",
+  encrypted: "protected by a password",
+  corrupt: "damaged",
+  limit: "over a limit",
+  timeout: "not read in time",
+  memory: "not enough memory",
+  crash: "the reader crashed"
+}
+
+/** By reason and type with counts and shares, largest first. */
+const renderReasons = (
+  kind: ReasonCount["outcome"],
+  reasons: ReadonlyArray<ReasonCount>,
+  totals: Counts,
+  { paint, width }: Look
+): ReadonlyArray<string> => {
+  const all = reasons.filter(({ outcome }) => outcome === kind)
+  if (all.length === 0) return []
+  const total = all.reduce((sum, { count }) => sum + count, 0)
+  // Ignored files are ignored on purpose: they come last, in one line.
+  const shown = all.filter(({ reason }) => reason !== "ignored")
+  const ignored = total - shown.reduce((sum, { count }) => sum + count, 0)
+  const rest = shown.slice(named)
+  const line = ({ count: n, message, path, reason, type }: ReasonCount): string => {
+    if (n === 1) return `${path}  ${kind === "partial" ? "" : `${reason}: `}${message ?? meanings[reason] ?? ""}`
+    const why = kind === "partial" ? "" : `: ${meanings[reason] ?? reason}`
+    return `${count(n)} ${type === "" ? "without extension" : type}${why} (${share(n, totals.listed)} of the files), such as ${path}${message === undefined ? "" : `: ${message}`}`
+  }
+  return [
+    paint(kind === "skipped" || kind === "partial" ? "yellow" : "red", `${titles[kind]} ${count(total)} (${share(total, totals.listed)}):`),
+    ...shown.slice(0, named).map((reason) => `  ${wrap(printable(line(reason)), width, "    ")}`),
+    ...(rest.length > 0 ? [`  and ${count(rest.reduce((sum, { count }) => sum + count, 0))} more for ${plural(rest.length, "other reason")}; --json has every one`] : []),
+    ...(ignored > 0 ? [`  ${wrap(`${plural(ignored, "path")} ignored by include, exclude, ignore files or hidden names`, width, "  ")}`] : [])
+  ]
+}
+
+const share = (part: number, of: number): string => of === 0 ? "0%" : `${(100 * part / of).toFixed(1)}%`

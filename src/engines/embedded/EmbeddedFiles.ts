@@ -86,7 +86,8 @@ export const embeddedFiles = (
         return {
           file: fileOfRow(row, corpusId, names),
           embedded: embedded.size,
-          embeddedTokens: [...embedded].reduce((sum, hash) => sum + (tokens.get(hash) ?? 0), 0)
+          embeddedTokens: [...embedded].reduce((sum, hash) => sum + (tokens.get(hash) ?? 0), 0),
+          ...(prepared.remark === undefined ? {} : { remark: prepared.remark })
         }
       })
 
@@ -143,8 +144,9 @@ const nameHint = ({ displayName, sourceUri }: UploadRequest): string =>
   sourceUri !== undefined && !/\.[A-Za-z0-9]{1,8}$/.test(displayName) ? sourceUri : displayName
 
 const newFile = (request: UploadRequest, prepared: Prepared): NewFile => {
-  const { displayName, description, marker, metadata, permissions, sourceUri } = request
-  const { author, language, pages, title, tokens } = prepared
+  const { displayName, description, marker, permissions, sourceUri } = request
+  const { author, language, pages, remark, title, tokens } = prepared
+  const metadata = remark === undefined ? request.metadata : { ...request.metadata, remark }
   return {
     name: newId(),
     displayName,

@@ -152,7 +152,7 @@ export const make = Effect.fnUntraced(function*(input: {
         }
         const sent = yield* Effect.result(upload(work, content, entry))
         if (sent._tag === "Success") {
-          const { embedded, embeddedTokens, file } = sent.success
+          const { embedded, embeddedTokens, file, remark } = sent.success
           yield* record({ ...entry, file: file.name }, from ?? renamed(work, entry))
           return {
             outcome: {
@@ -160,6 +160,7 @@ export const make = Effect.fnUntraced(function*(input: {
               outcome: decision.outcome,
               bytes: content.length,
               ...driftOf(work),
+              ...(remark === undefined ? {} : { remark }),
               ...(file.chunks === undefined ? {} : { chunks: file.chunks }),
               ...(file.tokens === undefined ? {} : { tokens: file.tokens }),
               ...(embedded === undefined ? {} : { embedded })

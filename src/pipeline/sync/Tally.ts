@@ -1,11 +1,18 @@
-import { type Counts, type FileOutcome, noCounts, type Report, type SourceReport } from "../../domain/Report.ts"
+import { type Counts, type FileOutcome, noCounts, type ReasonCount, type Report, type SourceReport } from "../../domain/Report.ts"
 
 /** Notable outcomes kept in a report; the event stream has all of them. */
 const keptPerKind = 1_000
 
 type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 
-const notableKinds = new Set(["failed", "quarantined", "skipped"])
+/** Reasons counted; errors of services are few, but their codes are not ours. */
+const mostReasons = 1_000
+
+/** `undefined` for files of which there is nothing to say. */
+const kindOf = ({ outcome, remark }: FileOutcome): ReasonCount["outcome"] | undefined =>
+  outcome === "failed" || outcome === "quarantined" || outcome === "skipped" ? outcome : remark === undefined ? undefined : "partial"
+
+const typeOf = (path: string): string => /[^/\\](\.[A-Za-z0-9]{1,12})$/.exec(path)?.[1]?.toLowerCase() ?? ""
 
 /** Counts a run as it happens. */
 export class Tally {
@@ -13,6 +20,7 @@ export class Tally {
   readonly #queued = new Map<string, number>()
   readonly #notable: Array<FileOutcome> = []
   readonly #kept: Record<string, number> = {}
+  readonly #reasons = new Map<string, Mutable<ReasonCount> & { readonly source: string }>()
   #omitted = 0
   chunks = 0
   embedded = 0
@@ -31,8 +39,9 @@ export class Tally {
     const kept = this.#notable.splice(0)
     for (const outcome of kept) {
       if (outcome.source !== source) this.#notable.push(outcome)
-      else this.#kept[outcome.outcome] = (this.#kept[outcome.outcome] ?? 1) - 1
+      else this.#kept[kindOf(outcome) ?? ""] = (this.#kept[kindOf(outcome) ?? ""] ?? 1) - 1
     }
+    for (const [key, reason] of this.#reasons) if (reason.source === source) this.#reasons.delete(key)
   }
 
   listed(source: string, items: number): void {
@@ -56,11 +65,36 @@ export class Tally {
     if (outcome.outcome === "added" || outcome.outcome === "changed") this.chunks += outcome.chunks ?? 0
     this.embedded += outcome.embedded ?? 0
     this.embeddedTokens += embeddedTokens
-    if (!notableKinds.has(outcome.outcome)) return
-    const kept = this.#kept[outcome.outcome] ?? 0
+    const kind = kindOf(outcome)
+    if (kind === undefined) return
+    this.#reason(kind, outcome)
+    const kept = this.#kept[kind] ?? 0
     if (kept >= keptPerKind) this.#omitted += 1
     else this.#notable.push(outcome)
-    this.#kept[outcome.outcome] = kept + 1
+    this.#kept[kind] = kept + 1
+  }
+
+  #reason(kind: ReasonCount["outcome"], { message, path, reason = "unknown", remark, source }: FileOutcome): void {
+    const group = { outcome: kind, reason: kind === "partial" ? "partial" : reason, type: typeOf(path) }
+    const key = [source, ...Object.values(group)].join("\0")
+    const known = this.#reasons.get(key)
+    if (known !== undefined) known.count += 1
+    else if (this.#reasons.size < mostReasons) {
+      const words = kind === "partial" ? remark : message
+      this.#reasons.set(key, { source, ...group, count: 1, path, ...(words === undefined ? {} : { message: words }) })
+    }
+  }
+
+  /** Of all sources together, most first. */
+  get reasons(): ReadonlyArray<ReasonCount> {
+    const all = new Map<string, Mutable<ReasonCount>>()
+    for (const { source: _, ...reason } of this.#reasons.values()) {
+      const key = [reason.outcome, reason.reason, reason.type].join("\0")
+      const known = all.get(key)
+      if (known === undefined) all.set(key, { ...reason })
+      else known.count += reason.count
+    }
+    return [...all.values()].sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1))
   }
 
   /** Outcomes of which only the number matters. */
@@ -132,7 +166,8 @@ export class Tally {
       totals: this.totals,
       ...(this.untold ? {} : { chunks: this.chunks, embedded: this.embedded, embeddedTokens: this.embeddedTokens }),
       notable: this.#notable,
-      omitted: this.#omitted
+      omitted: this.#omitted,
+      ...(this.#reasons.size === 0 ? {} : { reasons: this.reasons })
     }
   }
 

@@ -1,86 +1,133 @@
-import type { LayoutBlock, ParsedPage, ParseResult } from "@llamaindex/liteparse"
-import type { ParsedDocument } from "../../domain/Document.ts"
+import type { LayoutBlock, LiteParse, LiteParseConfig, ParsedPage } from "@llamaindex/liteparse"
+import type { ParsedDocument, Remark } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
-import { BlockWriter, oneLine, rowLine } from "./BlockSink.ts"
+import { type BlockSink, BlockWriter, oneLine, rowLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { pdfFacts } from "./pdf/Facts.ts"
-import { layoutParser, plainPages } from "./pdf/Packages.ts"
+import { Hyphens } from "./pdf/Hyphens.ts"
+import { layoutParser, plainReader } from "./pdf/Packages.ts"
+import type { PlainPages } from "./pdf/PlainPages.ts"
+import { RunningLines } from "./pdf/RunningLines.ts"
+import { lostLines, prefersPlain, wordsOf } from "./pdf/Witness.ts"
 import { BrokenInstallation, ReadFailure, type Reader } from "./Reader.ts"
 
-/** Pages that are in memory at a time. Running headers are recognised, and left out, within one batch. */
+/** Pages that are in memory at a time; what recurs at their edges is looked for within one batch. */
 const batchPages = 64
 
 /** Longer ones are text in large type. */
 const maxHeading = 300
 
-export const pdf: Reader = async ({ bytes, format, limits }) => {
-  const file = fromHeader(bytes)
-  try {
-    return await readLayout(file, format, limits) ?? await readPlain(file, format, limits)
-  } catch (error) {
-    if (error instanceof ReadFailure || error instanceof BrokenInstallation) throw error
-    const why = error instanceof Error ? error.message : ""
-    if (/password/i.test(why)) throw new ReadFailure("encrypted", "the PDF is protected by a password")
-    if (/unsupported file format/.test(why)) return readPlain(file, format, limits)
-    throw new ReadFailure("corrupt", "the PDF is damaged")
-  }
-}
+/** A document of which more than this share of the pages cannot be read has failed. */
+const maxFailed = 0.5
 
 /**
- * `undefined` without a layout parser, and for documents written from right to left, which it reads with their words
- * reversed.
+ * Two programs read every page: one knows its layout, the other gives its characters in the order of the content.
+ * The layout is taken where it holds all the words; what it lost is added, and where it lost or broke many (turned
+ * pages, text from right to left, unusual fonts) the page is taken as the other one has it.
  */
-const readLayout = async (file: Uint8Array, format: string, limits: Limits): Promise<ParsedDocument | undefined> => {
-  const LiteParse = await layoutParser()
-  if (LiteParse === undefined) return undefined
-  const parser = new LiteParse({
-    ocrEnabled: false,
-    quiet: true,
-    extractBlocks: true,
-    extractLinks: false,
-    imageMode: "off",
-    outputFormat: "markdown",
-    continueOnPageError: true,
-    extractDocumentMetadata: true
-  })
-  const builder = new DocumentBuilder(limits.characters)
-  const writer = new BlockWriter(builder)
-  let pages = 0
-  let xmp: string | undefined
-  let heading: string | undefined
-  for await (const { result } of parser.parseBatches(file, { batchSize: batchPages })) {
-    pages = withinLimit(result.totalPages, limits)
-    if (isRightToLeft(result)) return undefined
-    xmp ??= result.docMeta?.xmp
-    for (const page of result.pages) {
-      writer.page(page.pageNum)
-      writePage(page, writer)
-      if (page.pageNum === 1) heading = firstHeading(page)
+export const pdf: Reader = async ({ bytes, format, limits }) => {
+  const file = fromHeader(bytes)
+  const [Layout, withPlainPages] = [await layoutParser(), await plainReader()]
+  const layout = Layout === undefined ? undefined : (options: Partial<LiteParseConfig>) => new Layout({ ocrEnabled: false, quiet: true, ...options })
+  if (withPlainPages === undefined) {
+    if (layout === undefined) throw new BrokenInstallation("what reads PDF cannot be loaded: @hyzyla/pdfium is not installed")
+    return read(file, layout, undefined, format, limits)
+  }
+  try {
+    return await withPlainPages(file, (plain) => read(file, layout, plain, format, limits))
+  } catch (error) {
+    // What one program cannot open the other one may.
+    if (layout === undefined || !(error instanceof ReadFailure) || (error.problem !== "encrypted" && error.problem !== "corrupt")) throw error
+    try {
+      return await read(file, layout, undefined, format, limits)
+    } catch (second) {
+      throw second instanceof ReadFailure && second.problem !== "corrupt" ? second : error
     }
   }
-  writer.end()
-  const title = heading === undefined ? {} : { title: heading }
-  return withText(builder, { format, pages, ...title, ...pdfFacts(file, xmp) })
 }
 
-const readPlain = async (file: Uint8Array, format: string, limits: Limits): Promise<ParsedDocument> => {
-  const builder = new DocumentBuilder(limits.characters)
-  let pages = 0
-  await plainPages(file, builder, (count) => {
-    pages = withinLimit(count, limits)
-  })
-  return withText(builder, { format, pages, ...pdfFacts(file, undefined) })
+interface Page {
+  readonly number: number
+  readonly layout: ParsedPage | undefined
+  readonly plain: string | undefined
 }
+
+type Layout = (options: Partial<LiteParseConfig>) => LiteParse
+
+const read = async (
+  file: Uint8Array,
+  layout: Layout | undefined,
+  plain: PlainPages | undefined,
+  format: string,
+  limits: Limits
+): Promise<ParsedDocument> => {
+  const builder = new DocumentBuilder(limits.characters)
+  const writer = new PdfWriter(builder, plain)
+  let xmp: string | undefined
+  let pages = withinLimit(plain?.count ?? 0, limits)
+  let next = 1
+  try {
+    const batches = layout?.(layoutOptions(limits, pages <= batchPages)).parseBatches(file, { batchSize: batchPages }) ?? []
+    for await (const { endPage, result, totalPages } of batches) {
+      pages = withinLimit(Math.max(pages, totalPages), limits)
+      xmp ??= result.docMeta?.xmp
+      const found = new Map(result.pages.map((page) => [page.pageNum, page]))
+      writer.write(range(next, Math.max(endPage, ...found.keys())).map((number) => ({
+        number,
+        layout: found.get(number),
+        plain: plain?.text(number)
+      })))
+      next = Math.max(endPage, ...found.keys()) + 1
+    }
+    if (layout !== undefined && pages > batchPages) xmp = await metadata(file, layout)
+  } catch (error) {
+    if (error instanceof ReadFailure) throw error
+    // The rest is read without layout.
+    if (plain === undefined) throw new ReadFailure("corrupt", "the PDF is damaged")
+  }
+  for (; plain !== undefined && next <= pages; next += batchPages) {
+    writer.write(range(next, Math.min(pages, next + batchPages - 1)).map((number) => ({ number, layout: undefined, plain: plain.text(number) })))
+  }
+  const remarks = writer.end(pages)
+  const { heading } = writer
+  const document = builder.build({
+    format,
+    pages,
+    ...(heading === undefined ? {} : { title: heading }),
+    ...pdfFacts(file, xmp),
+    ...(remarks.length === 0 ? {} : { remarks })
+  })
+  if (document.text !== "") return document
+  if (remarks.some(({ kind }) => kind === "picturePages")) {
+    throw new ReadFailure("pictures", "the PDF has no text layer: its pages are pictures, which need text recognition")
+  }
+  throw new ReadFailure("empty", "the PDF has no text: its pages are blank or drawings")
+}
+
+const layoutOptions = (limits: Limits, metadata: boolean): Partial<LiteParseConfig> => ({
+  maxPages: limits.pages,
+  extractBlocks: true,
+  extractLinks: false,
+  extractAnnotations: true,
+  extractFormFields: true,
+  // What recurs at the edges of pages is looked for here, where every digit counts.
+  keepHeadersFooters: true,
+  preserveVerySmallText: true,
+  imageMode: "off",
+  outputFormat: "markdown",
+  continueOnPageError: true,
+  extractDocumentMetadata: metadata
+})
+
+/** It is read again for each batch, which for a thousand pages takes longer than they do: asked for with one page. */
+const metadata = async (file: Uint8Array, layout: Layout): Promise<string | undefined> =>
+  (await layout({ maxPages: 1, outputFormat: "text", extractDocumentMetadata: true }).parse(file)).docMeta?.xmp
+
+const range = (from: number, to: number): ReadonlyArray<number> => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
 
 const withinLimit = (pages: number, limits: Limits): number => {
   if (pages > limits.pages) throw new ReadFailure("limit", `${pages} pages, more than ${limits.pages}`)
   return pages
-}
-
-const withText = (builder: DocumentBuilder, facts: Parameters<DocumentBuilder["build"]>[0]): ParsedDocument => {
-  const document = builder.build(facts)
-  if (document.text !== "") return document
-  throw new ReadFailure("empty", "the PDF has no text layer: its pages are pictures, which need text recognition first")
 }
 
 /** The layout parser takes other formats too, and looks for the header at the very start. */
@@ -91,33 +138,132 @@ const fromHeader = (bytes: Uint8Array): Uint8Array => {
   return file.subarray(start)
 }
 
-const letters = (text: string): number => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
+/** Writes pages to a document, and keeps what is to be said of them. */
+class PdfWriter {
+  readonly #writer: BlockWriter
+  readonly #pages: PlainPages | undefined
+  readonly #running = new RunningLines()
+  readonly #hyphens = new Hyphens()
+  readonly #failed: Array<number> = []
+  readonly #pictures: Array<number> = []
+  readonly #blank: Array<number> = []
+  heading: string | undefined
 
-/** Layout that the parser could not make blocks of is still text. */
-const blocksCover = (page: ParsedPage): boolean =>
-  letters((page.blocks ?? []).map(blockText).join(" ")) >= 0.7 * letters(page.text)
+  constructor(builder: DocumentBuilder, pages: PlainPages | undefined) {
+    this.#writer = new BlockWriter(builder)
+    this.#pages = pages
+  }
 
-const writePage = (page: ParsedPage, writer: BlockWriter): void => {
-  if (blocksCover(page)) for (const block of page.blocks ?? []) writeBlock(block, writer)
-  else for (const paragraph of page.text.split(/\n\s*\n/)) writer.add("paragraph", paragraph.replace(/ {2,}/g, " "))
+  write(pages: ReadonlyArray<Page>): void {
+    for (const { layout, plain } of pages) this.#hyphens.learn(plain ?? layout?.text ?? "")
+    const read = pages.map((page) => ({ ...page, blocks: this.#blocks(page) }))
+    this.#running.learn(read.map(({ blocks, layout }) => ({ blocks, height: layout?.height ?? 0 })))
+    for (const { blocks, layout, number, plain } of read) {
+      this.#writer.page(number)
+      const notes = layout === undefined ? [] : notesOf(layout, `${blocks.map(({ text }) => text).join("\n")}`)
+      if (blocks.length === 0 && notes.length === 0) this.#empty(number, layout === undefined && plain === undefined)
+      for (const block of blocks) if (!this.#running.drops(block, number, layout?.height ?? 0)) writeBlock(block, this.#writer)
+      if (number === 1) this.heading = firstHeading(blocks)
+      for (const note of notes) this.#writer.add("paragraph", note)
+    }
+  }
+
+  end(pages: number): ReadonlyArray<Remark> {
+    this.#writer.end()
+    if (this.#failed.length > pages * maxFailed) {
+      throw new ReadFailure("corrupt", `only ${pages - this.#failed.length} of ${pages} pages can be read`)
+    }
+    const groups = [["failedPages", this.#failed], ["picturePages", this.#pictures], ["blankPages", this.#blank]] as const
+    return [
+      ...groups.flatMap(([kind, pages]) => pages.length === 0 ? [] : [{ kind, pages }]),
+      ...this.#running.dropped.map(({ pages, text }) => ({ kind: "runningLine" as const, text, pages }))
+    ]
+  }
+
+  /** The blocks of a page, of which every one has text. */
+  #blocks({ layout, plain }: Page): ReadonlyArray<TextBlock> {
+    if (layout === undefined) return plainBlocks(this.#hyphens.join(plain ?? ""))
+    const blocks = layoutBlocks(layout)
+    if (plain === undefined) return blocks
+    const text = blocks.map((block) => block.text).join("\n")
+    const joined = this.#hyphens.join(plain)
+    if (prefersPlain(text, joined, isTurned(layout))) return plainBlocks(joined)
+    const lost = lostLines(text, joined)
+    return [
+      ...blocks.map((block) => ({ ...block, text: this.#hyphens.mend(block.text, plain) })),
+      ...(lost.length === 0 ? [] : plainBlocks(lost.join("\n")))
+    ]
+  }
+
+  #empty(number: number, failed: boolean): void {
+    if (failed) this.#failed.push(number)
+    else if (this.#pages?.hasPicture(number) === true) this.#pictures.push(number)
+    else this.#blank.push(number)
+  }
 }
 
-const writeBlock = (block: LayoutBlock, writer: BlockWriter): void => {
-  const text = blockText(block)
-  switch (block.kind) {
+/** A block of a page, as text. */
+export interface TextBlock {
+  readonly kind: "heading" | "list_item" | "table" | "code" | "paragraph"
+  readonly text: string
+  readonly level?: number | undefined
+  readonly marker?: string | undefined
+  /** Points from the top of the page; `undefined` where layout is not known. */
+  readonly top?: number | undefined
+  readonly bottom?: number | undefined
+}
+
+const plainBlocks = (text: string): ReadonlyArray<TextBlock> =>
+  text.trim() === "" ? [] : [{ kind: "paragraph", text: text.split("\n").map((line) => line.trimEnd()).join("\n").trim() }]
+
+const letters = (text: string): number => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
+
+const layoutBlocks = (page: ParsedPage): ReadonlyArray<TextBlock> => {
+  const blocks = (page.blocks ?? []).map(textBlock).filter(({ text }) => text.trim() !== "")
+  // Layout that the parser could not make blocks of is still text.
+  if (letters(blocks.map(({ text }) => text).join(" ")) >= 0.7 * letters(page.text)) return blocks
+  return page.text.split(/\n\s*\n/).filter((text) => text.trim() !== "").map((text) => ({ kind: "paragraph", text: text.replace(/ {2,}/g, " ") }))
+}
+
+/** Whether most of a page's text is not upright. */
+const isTurned = ({ textItems }: ParsedPage): boolean => {
+  let upright = 0
+  let turned = 0
+  for (const { rotation, text } of textItems) {
+    if (Math.abs(rotation ?? 0) > 2) turned += text.length
+    else upright += text.length
+  }
+  return turned > upright
+}
+
+const kinds: ReadonlySet<string> = new Set<TextBlock["kind"]>(["heading", "list_item", "table", "code"])
+
+const isKind = (kind: string): kind is TextBlock["kind"] => kinds.has(kind)
+
+const textBlock = (block: LayoutBlock): TextBlock => ({
+  kind: isKind(block.kind) ? block.kind : "paragraph",
+  text: blockText(block),
+  level: block.level,
+  marker: block.marker,
+  top: block.bbox?.y,
+  bottom: block.bbox === undefined ? undefined : block.bbox.y + block.bbox.height
+})
+
+const writeBlock = ({ kind, level, marker, text }: TextBlock, writer: BlockSink & { readonly end: () => void }): void => {
+  switch (kind) {
     case "heading":
       if (text.length > maxHeading) writer.add("paragraph", text)
-      else writer.add("heading", oneLine(text), block.level ?? 1)
+      else writer.add("heading", oneLine(text), level ?? 1)
       break
     case "list_item":
-      writer.item(block.level ?? 0, /[\p{L}\p{N}]/u.test(block.marker ?? "") ? block.marker! : "-", text)
+      writer.item(level ?? 0, /[\p{L}\p{N}]/u.test(marker ?? "") ? marker! : "-", text)
       break
     case "table":
     case "code":
-      writer.add(block.kind, text)
+      writer.add(kind, text)
       writer.end()
       break
-    default:
+    case "paragraph":
       writer.add("paragraph", text)
   }
 }
@@ -125,25 +271,36 @@ const writeBlock = (block: LayoutBlock, writer: BlockWriter): void => {
 const blockText = (block: LayoutBlock): string => {
   if (block.kind === "table") {
     return [block.header ?? [], ...(block.rows ?? [])]
-      .map((row) => rowLine(row.map((cell) => oneLine(plain(cell.text)))))
+      .map((row) => rowLine(row.map((cell) => oneLine(plainText(cell.text)))))
       .filter((row) => row !== "")
       .join("\n")
   }
-  return block.lines?.join("\n") ?? plain(block.text ?? "")
+  return block.lines?.join("\n") ?? plainText(block.text ?? "")
 }
 
 /** Block texts are Markdown: emphasis by asterisks, other special characters escaped. */
-const plain = (text: string): string =>
+const plainText = (text: string): string =>
   text
     .replace(/\\([!-/:-@[-`{-~])|\*{1,3}/g, (_, escaped: string | undefined) => escaped ?? "")
     .replace(/[\u0001-\u0008\u000b-\u001f]/g, " ")
 
-const firstHeading = (page: ParsedPage): string | undefined => {
-  const block = page.blocks?.find((block) => block.kind === "heading")
-  return block === undefined ? undefined : oneLine(blockText(block)) || undefined
+const firstHeading = (blocks: ReadonlyArray<TextBlock>): string | undefined => {
+  const block = blocks.find(({ kind }) => kind === "heading")
+  return block === undefined ? undefined : oneLine(block.text) || undefined
 }
 
-const isRightToLeft = (batch: ParseResult): boolean => {
-  const text = batch.pages.map((page) => page.text).join("\n").slice(0, 100_000)
-  return (text.match(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g)?.length ?? 0) > 0.2 * letters(text)
+/** What annotations say, and the fields of forms whose values the page does not show. */
+const notesOf = ({ annotations, formFields }: ParsedPage, text: string): ReadonlyArray<string> => {
+  const shown = wordsOf(text)
+  const isShown = (value: string): boolean => [...wordsOf(value).keys()].every((word) => shown.has(word))
+  const comments = (annotations ?? []).flatMap(({ contents, subtype }) =>
+    contents === undefined || subtype === "widget" || subtype === "link" || isShown(contents) ? [] : [contents]
+  )
+  const values = (formFields ?? []).flatMap(({ alternateName, checked, name, selectedOptions, type, value }) => {
+    const label = alternateName ?? name
+    if (checked === false || type === "pushbutton" || type === "signature") return []
+    const text = selectedOptions.length > 0 ? selectedOptions.join(", ") : value ?? ""
+    return text === "" || isShown(text) ? [] : [label === undefined || label === "" ? text : `${label}: ${text}`]
+  })
+  return [...new Set([...comments, ...values])]
 }

@@ -1,3 +1,4 @@
+import { remarkOf } from "../../domain/Document.ts"
 import { chunk } from "../chunk/Chunk.ts"
 import { parse } from "../parse/Parse.ts"
 import type { Limits, Prepared, Raw } from "../Prepared.ts"
@@ -12,6 +13,7 @@ export const prepareFile = async (raw: Raw, limits: Limits): Promise<Prepared> =
   })
   const chunks = chunk(document, raw.chunking)
   const { author, format, language, pages, title } = document
+  const remark = remarkOf(document)
   return {
     format,
     chunks,
@@ -19,6 +21,7 @@ export const prepareFile = async (raw: Raw, limits: Limits): Promise<Prepared> =
     ...(pages === undefined ? {} : { pages }),
     ...(title === undefined ? {} : { title }),
     ...(author === undefined ? {} : { author }),
-    ...(language === undefined ? {} : { language })
+    ...(language === undefined ? {} : { language }),
+    ...(remark === undefined ? {} : { remark })
   }
 }

@@ -34,7 +34,7 @@ describe("PDF", () => {
   })
 
   it("says why it cannot be read", async () => {
-    expect(await refusal("a.pdf", writePdf([[]]))).toMatchObject({ problem: "empty", message: expect.stringContaining("text layer") })
+    expect(await refusal("a.pdf", writePdf([[]]))).toMatchObject({ problem: "empty", message: expect.stringContaining("blank or drawings") })
     expect(await refusal("a.pdf", writePdf([body("otter")], { encrypted: true }))).toMatchObject({ problem: "encrypted" })
     expect(await refusal("a.pdf", Buffer.from("%PDF-1.7\nnothing of the kind"))).toMatchObject({ problem: "corrupt" })
     expect(await refusal("a.pdf", "No PDF at all")).toMatchObject({ problem: "corrupt" })
@@ -44,5 +44,44 @@ describe("PDF", () => {
     const file = writePdf([body("otter"), body("heron"), body("crane")])
     expect(await refusal("a.pdf", file, { pages: 2 })).toEqual({ problem: "limit", message: "3 pages, more than 2" })
     expect((await parsed("a.pdf", file, { pages: 3 })).pages).toBe(3)
+  })
+
+  it("of more than a thousand pages is read to its end", async () => {
+    const document = await parsed("a.pdf", writePdf(Array.from({ length: 1_030 }, (_, i) => [`Record ${i + 1} of the register`])))
+    expect(document.pages).toBe(1_030)
+    expect(document.text.match(/Record \d+/g)).toHaveLength(1_030)
+  })
+
+  it("keeps every number at the edges of its pages, and says which recurring lines it left out", async () => {
+    const pages = Array.from({ length: 6 }, (_, i) => [`^ Statement ${1000 + i}`, ...body(`animal${i}`), "_ Confidential"])
+    const document = await parsed("a.pdf", writePdf(pages))
+    expect(document.text.match(/Statement \d+/g)).toHaveLength(6)
+    expect(document.text.match(/Confidential/g)).toHaveLength(1)
+    expect(document.remarks).toEqual([{ kind: "runningLine", text: "Confidential", pages: [2, 3, 4, 5, 6] }])
+  })
+
+  it("names the pages without text", async () => {
+    expect((await parsed("a.pdf", writePdf([body("otter"), [], body("heron"), []]))).remarks).toEqual([{ kind: "blankPages", pages: [2, 4] }])
+  })
+
+  it("is read whole where its pages are turned", async () => {
+    for (const rotate of [90, 180, 270]) {
+      expect((await parsed("a.pdf", writePdf([body("otter")], { rotate }))).text.split(/\s+/).sort()).toEqual(body("otter").join(" ").split(" ").sort())
+    }
+  })
+
+  it("keeps characters beyond the basic plane", async () => {
+    expect((await parsed("a.pdf", writePdf([["ABC"]], { alphabet: 0x1d434 }))).text).toBe("\u{1d434}\u{1d435}\u{1d436}")
+  })
+
+  it("keeps what annotations say", async () => {
+    const annotations = ["<< /Type /Annot /Subtype /FreeText /Rect [100 100 300 150] /DA (/F1 12 Tf) /Contents (Approved by the bursar) >>"]
+    expect((await parsed("a.pdf", writePdf([body("otter")], { annotations }))).text).toMatch(/Approved by the bursar$/)
+  })
+
+  it("tells compounds from words that a line end cuts", async () => {
+    const lines = ["We train a dual-", "encoder and an informa-", "tion model. The information of", "a dual encoder is well-", "known; the well-known one", "is not retri-", "eved."]
+    const { text } = await parsed("a.pdf", writePdf([lines]))
+    expect(text.replace(/\s+/g, " ")).toContain("dual-encoder and an information model. The information of a dual encoder is well-known; the well-known one is not retrieved.")
   })
 })

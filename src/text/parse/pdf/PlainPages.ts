@@ -1,30 +1,58 @@
-import { PDFiumLibrary } from "@hyzyla/pdfium"
-import { BlockWriter } from "../BlockSink.ts"
-import type { DocumentBuilder } from "../DocumentBuilder.ts"
+import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from "@hyzyla/pdfium"
+import { ReadFailure } from "../Reader.ts"
 
-/**
- * Adds the text of each page in reading order, one paragraph a page: layout is not known here. `counted` is told how
- * many pages there are before any is read.
- */
-export const plainPages = async (
-  file: Uint8Array,
-  builder: DocumentBuilder,
-  counted: (pages: number) => void
-): Promise<void> => {
-  const library = await PDFiumLibrary.init()
-  try {
-    const document = await library.loadDocument(file)
-    const writer = new BlockWriter(builder)
+/** The text of a PDF's pages in the order of their content, without layout. Kept open while pages are read. */
+export interface PlainPages {
+  readonly count: number
+  /** Text of a 1-based page; `undefined` where the page cannot be read. */
+  readonly text: (page: number) => string | undefined
+  /** Whether a page shows a picture, or a form that may hold one. */
+  readonly hasPicture: (page: number) => boolean
+}
+
+/** One for the process: its memory is used again, and starting it takes longer than most files. */
+let library: Promise<PDFiumLibrary> | undefined
+
+/** Opens a PDF for as long as `use` takes. */
+export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPages) => Promise<A>): Promise<A> => {
+  library ??= PDFiumLibrary.init()
+  const document = await open(await library, file)
+  const count = document.getPageCount()
+  const onPage = <B>(page: number, read: (page: PDFiumPage) => B): B | undefined => {
+    if (page < 1 || page > count) return undefined
+    const opened = document.getPage(page - 1)
+    if (opened["pageIdx"] === 0) return undefined
     try {
-      counted(document.getPageCount())
-      for (const page of document.pages()) {
-        writer.page(page.number + 1)
-        writer.add("paragraph", page.getText())
-      }
+      return read(opened)
+    } catch {
+      return undefined
     } finally {
-      document.destroy()
+      // The package leaves pages open until the document is closed: five thousand of them are a gigabyte.
+      opened["module"]._FPDF_ClosePage(opened["pageIdx"])
     }
+  }
+  try {
+    return await use({
+      count,
+      text: (page) => onPage(page, (opened) => cleaned(opened.getText())),
+      hasPicture: (page) => onPage(page, (opened) => [...opened.objects()].some(({ type }) => type === "image" || type === "form")) ?? false
+    })
   } finally {
-    library.destroy()
+    document.destroy()
   }
 }
+
+const open = async (library: PDFiumLibrary, file: Uint8Array): Promise<PDFiumDocument> => {
+  try {
+    return await library.loadDocument(file)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : ""
+    if (/password/i.test(why)) throw new ReadFailure("encrypted", "the PDF is protected by a password")
+    if (/security/i.test(why)) throw new ReadFailure("encrypted", "the PDF is encrypted in a way that is not supported")
+    throw new ReadFailure("corrupt", "the PDF is damaged")
+  }
+}
+
+/** A hyphen at the end of a line comes as U+0002 or U+FFFE. */
+const cleaned = (text: string): string =>
+  text.replace(/\r\n?/g, "\n").replace(/[\u0002\ufffe]\n?/g, "-\n").replace(/[\u0001-\u0008\u000b\u000e-\u001f]/g, " ")

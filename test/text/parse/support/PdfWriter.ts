@@ -3,11 +3,16 @@ interface PdfOptions {
   readonly author?: string
   /** What `A` stands for, `B` for the next and so on, as a font of another script maps its codes. */
   readonly alphabet?: number
+  /** Degrees by which every page is turned. */
+  readonly rotate?: number
+  /** Further objects of the first page's `Annots`. */
+  readonly annotations?: ReadonlyArray<string>
   /** Makes the file say that it is encrypted, with a key that no empty password opens. */
   readonly encrypted?: boolean
 }
 
-/** Writes a small PDF, a page for each list of lines. A line that begins with `# ` is set large. */
+/** Writes a small PDF, a page for each list of lines. A line that begins with `# ` is set large,
+ * one with `^ ` stands at the very top, one with `_ ` at the very bottom. */
 export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: PdfOptions = {}): Uint8Array => {
   const objects: Array<string> = []
   const add = (body: string): number => objects.push(body)
@@ -16,15 +21,17 @@ export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: P
   const map = options.alphabet === undefined ? undefined : toUnicode(options.alphabet)
   const mapping = map === undefined ? "" : `/ToUnicode ${add(`<< /Length ${map.length} >>\nstream\n${map}\nendstream`)} 0 R `
   const font = add(`<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica ${mapping}>>`)
-  const kids = pages.map((lines) => {
+  const annotations = (options.annotations ?? []).map((body) => `${add(body)} 0 R`).join(" ")
+  const kids = pages.map((lines, number) => {
     const content = lines.map((line, i) => {
       const large = line.startsWith("# ")
-      const text = (large ? line.slice(2) : line).replace(/[()\\]/g, "\\$&")
-      return `BT /F1 ${large ? 24 : 11} Tf 72 ${740 - i * 30} Td (${text}) Tj ET`
+      const place = large ? undefined : { "^ ": 770, "_ ": 25 }[line.slice(0, 2)]
+      const text = (large || place !== undefined ? line.slice(2) : line).replace(/[()\\]/g, "\\$&")
+      return `BT /F1 ${large ? 24 : 11} Tf 72 ${place ?? 740 - i * 30} Td (${text}) Tj ET`
     }).join("\n")
     const stream = add(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`)
     return add(
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${stream} 0 R /Resources << /Font << /F1 ${font} 0 R >> >> >>`
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Rotate ${options.rotate ?? 0} ${number === 0 ? `/Annots [${annotations}]` : ""} /Contents ${stream} 0 R /Resources << /Font << /F1 ${font} 0 R >> >> >>`
     )
   })
   objects[1] = `<< /Type /Pages /Count ${kids.length} /Kids [${kids.map((kid) => `${kid} 0 R`).join(" ")}] >>`
@@ -48,8 +55,11 @@ export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: P
   return Buffer.from(file, "latin1")
 }
 
+const utf16 = (codePoint: number): string =>
+  Buffer.from(String.fromCodePoint(codePoint), "utf16le").swap16().toString("hex")
+
 const toUnicode = (first: number): string =>
   "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /A def /CMapType 2 def\n" +
   "1 begincodespacerange <00> <ff> endcodespacerange\n" +
-  `2 beginbfrange <20> <20> <0020> <41> <5a> <${first.toString(16).padStart(4, "0")}> endbfrange\n` +
+  `2 beginbfrange <20> <20> <0020> <41> <5a> <${utf16(first)}> endbfrange\n` +
   "endcmap CMapName currentdict /CMap defineresource pop end end"

@@ -1,0 +1,76 @@
+/** Words of a text and how often they stand there; ideographs and kana count one each. */
+export const wordsOf = (text: string): Map<string, number> => {
+  const counts = new Map<string, number>()
+  const plain = text.normalize("NFKC").toLowerCase().replace(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g, " $& ")
+  for (const [word] of plain.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return counts
+}
+
+const total = (counts: ReadonlyMap<string, number>): number => {
+  let sum = 0
+  for (const count of counts.values()) sum += count
+  return sum
+}
+
+const common = (a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number => {
+  let sum = 0
+  for (const [word, count] of a) sum += Math.min(count, b.get(word) ?? 0)
+  return sum
+}
+
+/** Arabic and Hebrew, which the reader of layouts gives with their words reversed. */
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g
+
+const letters = (text: string): number => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
+
+/** Words of one or two letters are what broken words leave. */
+const pieces = (words: ReadonlyMap<string, number>): number => {
+  let sum = 0
+  for (const [word, count] of words) if (word.length <= 2 && /\p{L}/u.test(word)) sum += count
+  return sum
+}
+
+/**
+ * Whether the plain text of a page is better than that of its layout: it has words which that lacks or breaks.
+ * `turned`: most of the page's text is not upright.
+ */
+export const prefersPlain = (layout: string, plain: string, turned: boolean): boolean => {
+  const all = letters(plain)
+  if (all === 0) return false
+  if ((plain.match(rightToLeft)?.length ?? 0) > 0.2 * all) return true
+  const [a, b] = [wordsOf(layout), wordsOf(plain)]
+  const [layoutWords, plainWords] = [total(a), total(b)]
+  const shared = common(b, a)
+  if (turned && shared < plainWords) return true
+  // Most words of one are words of the other: what else is missing is added line by line.
+  if (shared >= 0.85 * plainWords) return false
+  if (letters(layout) < 0.85 * all) return true
+  // The same letters, other words: the one with fewer fragments has read the spaces right.
+  return pieces(b) / plainWords < pieces(a) / Math.max(1, layoutWords)
+    || (pieces(b) / plainWords === pieces(a) / Math.max(1, layoutWords) && plainWords < layoutWords)
+}
+
+/** Lines of the plain text most of whose words the layout does not have. */
+export const lostLines = (layout: string, plain: string): ReadonlyArray<string> => {
+  const left = wordsOf(layout)
+  const missing = total(wordsOf(plain)) - common(wordsOf(plain), left)
+  if (missing === 0) return []
+  // Words that the layout joined or split are there all the same.
+  const run = letterRun(layout)
+  const lost: Array<string> = []
+  for (const line of plain.split("\n")) {
+    const words = wordsOf(line)
+    let found = 0
+    for (const [word, count] of words) {
+      const taken = Math.min(count, left.get(word) ?? 0)
+      found += taken
+      if (taken > 0) left.set(word, left.get(word)! - taken)
+    }
+    const all = total(words)
+    if (all > 0 && found * 2 < all && !run.includes(letterRun(line))) lost.push(line.trim())
+  }
+  return lost
+}
+
+/** A text's letters and digits alone. */
+const letterRun = (text: string): string => text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{M}\p{N}]+/gu, "")
