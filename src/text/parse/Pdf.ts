@@ -85,8 +85,8 @@ const read = async (
     // The rest is read without layout.
     if (plain === undefined) throw new ReadFailure("corrupt", "the PDF is damaged")
   }
-  for (; plain !== undefined && next <= pages; next += batchPages) {
-    writer.write(range(next, Math.min(pages, next + batchPages - 1)).map((number) => ({ number, layout: undefined, plain: plain.text(number) })))
+  for (; next <= pages; next += batchPages) {
+    writer.write(range(next, Math.min(pages, next + batchPages - 1)).map((number) => ({ number, layout: undefined, plain: plain?.text(number) })))
   }
   const remarks = writer.end(pages)
   const { heading } = writer
