@@ -17,6 +17,7 @@ const abilities: Record<EngineName, ReadonlyArray<Ability>> = {
     "chunking:fixed",
     "chunking:structure",
     "parsing:default",
+    "import:budget",
     "hybrid:managed",
     "retrieveRank:lexical",
     "rank:lexical",

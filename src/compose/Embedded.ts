@@ -2,11 +2,13 @@ import { Duration, Effect, Layer } from "effect"
 import { join } from "node:path"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import * as Embedded from "../engines/embedded/Embedded.ts"
+import { makeEmbeddingBudget } from "../engines/embedded/LimitedEmbedding.ts"
 import { HashEmbedder } from "../models/HashEmbedder.ts"
 import * as LexicalRanker from "../models/LexicalRanker.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
 import type { Connectors, Services } from "../pipeline/Services.ts"
 import { Embedder } from "../ports/Embedder.ts"
+import { EmbeddingBudget } from "../ports/EmbeddingBudget.ts"
 import { Engine } from "../ports/Engine.ts"
 import type { FileMetadataStore } from "../ports/FileMetadataStore.ts"
 import type { Secrets } from "../ports/Secrets.ts"
@@ -34,18 +36,21 @@ export interface EmbeddedServicesOptions {
 }
 
 /** The embedder of a pipeline: the offline one, unless it names another. */
-const embedderOf = (pipeline: Pipeline): Layer.Layer<Embedder, ServiceError, Secrets> => {
-  const { embedding } = pipeline.corpus
+const embedderOf = (pipeline: Pipeline, budget: EmbeddingBudget["Service"]): Layer.Layer<Embedder, ServiceError, Secrets> => {
+  const { corpus: { embedding }, import: { maxEmbeddingRequestsPerMinute, retries } } = pipeline
   if (embedding?._tag !== "openai") return HashEmbedder
   const { apiKey, batch, dimensions, maxRequestsPerMinute, model, url } = embedding
   return Layer.unwrap(Effect.promise(async () => {
     // The HTTP client is large, and the offline embedder does without.
-    const [http, openai] = await Promise.all([import("../net/Http.ts"), import("../models/OpenAiEmbedder.ts")])
+    const [http, openai, { RateLimit }] = await Promise.all([import("../net/Http.ts"), import("../models/OpenAiEmbedder.ts"), import("../net/RateLimit.ts")])
+    const turn = Effect.flatMap(RateLimit, (limits) => limits.take(`documents of ${url} ${model}`, maxEmbeddingRequestsPerMinute))
     return openai.layer({
       baseUrl: url,
       model,
       dimensions,
       batch: { texts: batch },
+      admit: Effect.andThen(budget.request, turn),
+      retry: { times: retries },
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(maxRequestsPerMinute === undefined ? {} : { maxRequestsPerMinute })
     }).pipe(Layer.provide(http.layer()))
@@ -65,7 +70,8 @@ export const embeddedServices = (
 ): Layer.Layer<Exclude<Services, Connectors> | FileMetadataStore | Embedder | Secrets, ServiceError | StateError | SecretError> => {
   const { dataDir } = options
   const secrets = LocalSecrets.layer(join(dataDir, "secrets"))
-  const embedder = options.embedder ?? embedderOf(pipeline).pipe(Layer.provide(secrets))
+  const budget = makeEmbeddingBudget()
+  const embedder = options.embedder ?? embedderOf(pipeline, budget).pipe(Layer.provide(secrets))
   const engine = Layer.effect(
     Engine,
     Effect.map(Embedder, ({ id }) =>
@@ -75,6 +81,7 @@ export const embeddedServices = (
         target: parent,
         signature: `parser ${parserVersion}, embedder ${id}`,
         maxFileBytes: defaultLimits.bytes,
+        budget,
         remoteEmbedding: pipeline.corpus.embedding?._tag === "openai",
         concurrency
       }))
@@ -85,7 +92,8 @@ export const embeddedServices = (
     ...(options.memory === undefined ? {} : { memory: options.memory }),
     ...(keepEmbeddings === undefined ? {} : { keepVectors: Duration.toMillis(keepEmbeddings) })
   }).pipe(
-    Layer.provide(LexicalRanker.layer())
+    Layer.provide(LexicalRanker.layer()),
+    Layer.provide(Layer.succeed(EmbeddingBudget, budget))
   )
   const lock = options.writes === undefined
     ? Layer.empty

@@ -109,7 +109,7 @@ export const vertexServices = (
     SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect)),
     TextPool.layer()
   ).pipe(
-    Layer.provideMerge(connection(pipeline.engine, options)),
+    Layer.provideMerge(connection(pipeline, pipeline.engine, options)),
     Layer.provide(QuotaBuckets.layer),
     Layer.provide(State.layer(dataDir)),
     Layer.provide(lock)
@@ -123,7 +123,7 @@ export const vertexGarden = (
 ): Layer.Layer<ModelCatalog | Endpoints | Operations, ServiceError | StateError> =>
   pipeline.engine._tag === "vertex"
     ? Layer.mergeAll(HostedModelCatalog.layer, HostedEndpoints.layer, HostedOperations.layer).pipe(
-      Layer.provide(connection(pipeline.engine, options)),
+      Layer.provide(connection(pipeline, pipeline.engine, options)),
       Layer.provide(QuotaBuckets.layer),
       Layer.provide(State.layer(options.dataDir))
     )
@@ -143,7 +143,7 @@ export const vertexBatch = (
     BigQueryTableStore.layer().pipe(Layer.provide(http)),
     Layer.succeed(BatchEngine, { name: "vertex", parent: `projects/${project}/locations/${location}`, location })
   ).pipe(
-    Layer.provide(connection(pipeline.engine, options)),
+    Layer.provide(connection(pipeline, pipeline.engine, options)),
     Layer.provide(QuotaBuckets.layer),
     Layer.provide(State.layer(options.dataDir))
   )
@@ -156,7 +156,7 @@ export const vertexChecks = (
 ): Effect.Effect<ReadonlyArray<Finding>, ServiceError> =>
   pipeline.engine._tag === "vertex"
     ? checks(secretVersionsIn(pipeline)).pipe(
-      Effect.provide(connection(pipeline.engine, options).pipe(Layer.provideMerge(QuotaBuckets.layerMemory)))
+      Effect.provide(connection(pipeline, pipeline.engine, options).pipe(Layer.provideMerge(QuotaBuckets.layerMemory)))
     )
     : Effect.fail(notVertex)
 
@@ -165,6 +165,7 @@ type VertexEngine = Extract<Pipeline["engine"], { readonly _tag: "vertex" }>
 const notVertex = ServiceError.invalid("engine", "is not vertex")
 
 const connection = (
+  { import: { retries } }: Pipeline,
   { baseUrl, location, project, quotaProject, requestsPerMinute }: VertexEngine,
   options: VertexServicesOptions
 ): Layer.Layer<Transport.Transport | GoogleAuth | Secrets, ServiceError, Quota> => {
@@ -177,6 +178,7 @@ const connection = (
   const transport = Transport.layer({
     project,
     location,
+    retry: { times: retries },
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(requestsPerMinute === undefined ? {} : { perMinute: { management: requestsPerMinute } }),
     ...(token === undefined ? {} : { auth: { ...GoogleAuth.anonymous, token: Effect.succeed(token) } })

@@ -161,4 +161,6 @@ export type SyncEvent =
   | { readonly type: "importing"; readonly source: string; readonly operation: string; readonly progress: number; readonly files?: number }
   | { readonly type: "deleted"; readonly source: string; readonly path: string }
   | { readonly type: "held"; readonly source: string; readonly count: number; readonly why: string; readonly paths: ReadonlyArray<string> }
+  /** No more work is begun, and why: what is in hand is finished. */
+  | { readonly type: "stopped"; readonly why: string }
   | { readonly type: "report"; readonly report: Report }

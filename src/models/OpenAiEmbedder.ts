@@ -20,6 +20,8 @@ export interface OpenAiEmbedderOptions extends Connection {
   readonly batch?: Partial<BatchLimits>
   /** Requests under way at once. Default 4. */
   readonly concurrency?: number
+  /** Before each request for documents, those tried again among them: waits, or refuses it. Default: nothing. */
+  readonly admit?: Effect.Effect<void, ServiceError>
   /** How vectors travel; base64 is a third of the bytes. Answers of either kind are understood. Default `float`. */
   readonly encoding?: "float" | "base64"
 }
@@ -36,7 +38,8 @@ export const make = Effect.fnUntraced(function*(options: OpenAiEmbedderOptions) 
   const service = yield* connect(options, "embeddings", "embeddings")
   const ask = requesting(service, options)
   const lengths = { sent: options.sendDimensions === true ? dimensions : undefined, wanted: dimensions }
-  const request = (input: ReadonlyArray<string>) => ask(input, lengths)
+  const request = (input: ReadonlyArray<string>) => ask(input, lengths, options.admit)
+  const unlimited = (input: ReadonlyArray<string>) => ask(input, lengths)
 
   const embed = Effect.fn("OpenAiEmbedder.embed")(function*(texts: ReadonlyArray<string>, task: EmbeddingTask) {
     const prefix = prefixes?.[task] ?? ""
@@ -44,7 +47,7 @@ export const make = Effect.fnUntraced(function*(options: OpenAiEmbedderOptions) 
     yield* Effect.annotateCurrentSpan({ model, texts: texts.length, requests: batches.length })
     const vectors: Array<Float32Array> = texts.map(() => new Float32Array(dimensions))
     yield* Effect.forEach(batches, (batch) =>
-      request(batch.map(({ text }) => text)).pipe(Effect.map((found) => {
+      (task === "document" ? request : unlimited)(batch.map(({ text }) => text)).pipe(Effect.map((found) => {
         batch.forEach(({ at }, place) => {
           vectors[at] = found[place]!
         })
@@ -72,7 +75,8 @@ export const make = Effect.fnUntraced(function*(options: OpenAiEmbedderOptions) 
 const requesting = (service: Service, { encoding = "float", model }: Pick<OpenAiEmbedderOptions, "encoding" | "model">) => {
   const request = Effect.fnUntraced(function*(
     input: ReadonlyArray<string>,
-    dimensions: { readonly sent: number | undefined; readonly wanted: number | undefined }
+    dimensions: { readonly sent: number | undefined; readonly wanted: number | undefined },
+    admit?: Effect.Effect<void, ServiceError>
   ) {
     const body = { model, input, encoding_format: encoding, ...(dimensions.sent === undefined ? {} : { dimensions: dimensions.sent }) }
     return yield* service.post(body, (response) =>
@@ -80,7 +84,7 @@ const requesting = (service: Service, { encoding = "float", model }: Pick<OpenAi
         Effect.mapError((error) => transportErrorOf(service.what, error)),
         Effect.flatMap((json) => decodeAnswer(json).pipe(Effect.mapError(() => malformed("an answer that is no list of embeddings")))),
         Effect.flatMap(({ data }) => inOrder(data, input.length, dimensions.wanted))
-      ))
+      ), admit)
   })
 
   const malformed = (what: string): ServiceError =>

@@ -1,5 +1,6 @@
 import { Duration, Effect, Schedule } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
+import { budgetSpent } from "../ports/EmbeddingBudget.ts"
 
 export interface RetryOptions {
   /** Attempts after the first. Default 5. */
@@ -12,8 +13,8 @@ export interface RetryOptions {
   readonly maxRetryAfterMs?: number
 }
 
-/** A quota that waiting does not refill. */
-const hopeless = new Set(["insufficient_quota", "billing_hard_limit_reached"])
+/** A quota that waiting does not refill; the last is a run's own. */
+const hopeless = new Set<string>(["insufficient_quota", "billing_hard_limit_reached", budgetSpent])
 
 /**
  * Tries again what may succeed later: exponential, capped, jittered, bounded. What the service asks for

@@ -46,7 +46,10 @@ export const syncSpec = Effect.fnUntraced(function*(given: Pipeline) {
     onFileError,
     maxEmbeddingRequestsPerMinute,
     ...(resultSink === undefined ? {} : { resultSink }),
-    ...(budget.embeddedTokens === undefined ? {} : { maxEmbeddedTokens: budget.embeddedTokens }),
+    budget: {
+      ...(budget.embeddedTokens === undefined ? {} : { tokens: budget.embeddedTokens }),
+      ...(budget.requests === undefined ? {} : { requests: budget.requests })
+    },
     ...(concurrency === undefined ? {} : { concurrency })
   }
   return spec

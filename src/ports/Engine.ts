@@ -1,6 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { ImportedFile, ImportSource } from "../domain/Import.ts"
+import type { EmbeddingBudget } from "./EmbeddingBudget.ts"
 import type { ObjectStore } from "./ObjectStore.ts"
 import type { Operations } from "./Operations.ts"
 
@@ -27,6 +28,8 @@ export class Engine extends Context.Service<Engine, {
   readonly immutableFiles?: boolean
   /** Whether embedding costs requests against a rate; false for an embedder that runs in the process. */
   readonly remoteEmbedding: boolean
+  /** Absent where nothing tells what is embedded: a run cannot be held to a budget there. */
+  readonly budget?: EmbeddingBudget["Service"]
   /** Uploads under way at once, unless the pipeline says otherwise. */
   readonly concurrency: number
   /** Absent where `Files.import` is not there. */

@@ -4,6 +4,7 @@ import { type DocumentError, ServiceError } from "../../src/domain/Errors.ts"
 import type { ImportedFile, ImportRequest } from "../../src/domain/Import.ts"
 import { type Operation, OperationName, type PartialFailure } from "../../src/domain/Operation.ts"
 import { type RagFile, RagFileName, type UploadRequest } from "../../src/domain/RagFile.ts"
+import { makeEmbeddingBudget, overBudget } from "../../src/engines/embedded/LimitedEmbedding.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
 import { Engine } from "../../src/ports/Engine.ts"
 import { Files } from "../../src/ports/Files.ts"
@@ -42,6 +43,7 @@ export class MemoryEngine {
   pageSize = 2
   signature = "1"
   remoteEmbedding = false
+  readonly budget = makeEmbeddingBudget()
   #next = 1
 
   /** Path within the source to text, of what a reader would find. */
@@ -60,6 +62,7 @@ export class MemoryEngine {
         signature: this.signature,
         maxFileBytes: 1_000_000,
         remoteEmbedding: this.remoteEmbedding,
+        budget: this.budget,
         concurrency: 8,
         ...(this.objects === undefined ? {} : {
           imports: {
@@ -112,6 +115,8 @@ export class MemoryEngine {
         const text = new TextDecoder().decode(request.content)
         const refusal = this.refuse(request, text)
         if (refusal !== undefined) return Effect.fail(refusal)
+        if (this.budget.reserve([text.length]) === 0) return Effect.fail(overBudget("embedded tokens"))
+        this.budget.settle([text.length], [text.length])
         const file: RagFile = {
           name: RagFileName.make(`${request.corpus}/ragFiles/${this.#next++}`),
           displayName: request.displayName,

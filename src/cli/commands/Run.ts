@@ -91,7 +91,7 @@ export const runAndReport = Effect.fnUntraced(function*(
 const exitCodeOf = (report: Report): number =>
   report.ended === "budget"
     ? ExitCode.exhausted
-    : report.ended === "incomplete" || report.ended === "stopped"
+    : report.ended === "incomplete"
     ? ExitCode.error
     : report.totals.failed + report.totals.quarantined > 0
     ? ExitCode.someFailed

@@ -11,6 +11,8 @@ interface SourceProgress {
   work: number
   done: number
   failed: number
+  /** Of the last file that did. */
+  failure: string
   complete: boolean
   started: number
   /** Percent, by operation, of what the engine fetches by itself. */
@@ -81,7 +83,7 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
       const of = (source: string): SourceProgress => {
         let progress = sources.get(source)
         if (progress === undefined) {
-          progress = { listed: 0, work: 0, done: 0, failed: 0, complete: false, started: now, imports: new Map() }
+          progress = { listed: 0, work: 0, done: 0, failed: 0, failure: "", complete: false, started: now, imports: new Map() }
           sources.set(source, progress)
         }
         return progress
@@ -97,7 +99,10 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
           const progress = of(event.source)
           // Before the listing ends come the items it settled, which are no work.
           if (progress.complete) progress.done += 1
-          if (event.outcome === "failed") progress.failed += 1
+          if (event.outcome === "failed") {
+            progress.failed += 1
+            progress.failure = event.message ?? event.reason ?? ""
+          }
           if ((event.embedded ?? 0) > 0) {
             embeddingSince ??= now
             embedded += event.embedded ?? 0
@@ -111,6 +116,8 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
           return event.action === "created" ? say(`created corpus ${event.corpus}`) : Effect.void
         case "joins":
           return say(printable(joinsNote(event.corpus, event.others)))
+        case "stopped":
+          return say(printable(`stopping: ${event.why}`))
         case "deleted":
         case "held":
         case "report":
@@ -129,7 +136,8 @@ const line = (source: string, p: SourceProgress, now: number): string => {
   const elapsed = now - p.started
   const rate = p.done / Math.max(0.001, elapsed / 1000)
   const left = elapsed > settling && rate > 0 ? `, ${perSecond(rate)}, ${seconds((p.work - p.done) / rate)} left` : ""
-  return `${name}  ${bar(p.done / p.work)} ${count(p.done)} of ${plural(p.work, "file")}${failed}${left}`
+  const failure = p.failure === "" ? "" : `; the last failure: ${printable(p.failure)}`
+  return `${name}  ${bar(p.done / p.work)} ${count(p.done)} of ${plural(p.work, "file")}${failed}${left}${failure}`
 }
 
 const perSecond = (rate: number): string => (rate < 10 ? `${rate.toFixed(1)}/s` : `${count(rate)}/s`)

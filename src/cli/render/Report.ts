@@ -52,7 +52,7 @@ export const renderReport = (report: Report, look: Look): string => {
     paint(
       report.ended === "done" ? "green" : "yellow",
       wrap(
-        `${endings[report.ended]} in ${seconds(report.seconds)}${written(report)}`,
+        `${endings[report.ended]} in ${seconds(report.seconds)}${written(report)}${report.why === undefined ? "" : `\n${printable(report.why)}`}`,
         width
       )
     )

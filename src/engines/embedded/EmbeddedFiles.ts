@@ -2,11 +2,13 @@ import { Effect, Layer, Option } from "effect"
 import { DocumentError, ServiceError } from "../../domain/Errors.ts"
 import { corpusOf, type RagFile, type RagFileName, type UploadRequest, type UploadResult } from "../../domain/RagFile.ts"
 import { Embedder } from "../../ports/Embedder.ts"
+import { EmbeddingBudget } from "../../ports/EmbeddingBudget.ts"
 import { Files } from "../../ports/Files.ts"
 import type { Prepared } from "../../text/Prepared.ts"
 import { TextPool } from "../../text/TextPool.ts"
 import { elsewhere, otherEmbedder } from "./CorpusRules.ts"
 import { Importer } from "./Importer.ts"
+import { overBudget } from "./LimitedEmbedding.ts"
 import { newId, type Names } from "./Names.ts"
 import { OperationRunner } from "./OperationRunner.ts"
 import type { NewChunk, NewFile } from "./store/Commands.ts"
@@ -34,6 +36,7 @@ export const embeddedFiles = (
       const textPool = yield* TextPool
       const operations = yield* OperationRunner
       const importer = yield* Effect.serviceOption(Importer)
+      const budget = Option.getOrUndefined(yield* Effect.serviceOption(EmbeddingBudget))
 
       const get = Effect.fn("Files.get")(function*(name: RagFileName): Effect.fn.Return<RagFile, ServiceError> {
         const { corpus, file } = yield* names.fileIds(name)
@@ -50,10 +53,16 @@ export const embeddedFiles = (
       ): Effect.fn.Return<{ readonly row: Row; readonly embedded: ReadonlySet<string> }, ServiceError> {
         const embedded = new Set<string>()
         const texts = new Map(file.chunks.map(({ hash, text }) => [hash, text]))
+        const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
+        const tokensOf = (hash: string): number => tokens.get(hash) ?? 0
         let missing: ReadonlyArray<string> = yield* reader.withoutVector(embedder.id, [...texts.keys()])
         for (let attempt = 0; attempt < attempts; attempt++) {
-          const wanted = missing.map((hash) => ({ hash, text: texts.get(hash) ?? "" }))
-          for (const hash of yield* embeddings.embed(wanted)) embedded.add(hash)
+          const wanted = missing.slice(0, budget?.reserve(missing.map(tokensOf)))
+          const sent = yield* embeddings.embed(wanted.map((hash) => ({ hash, text: texts.get(hash) ?? "" })))
+          for (const hash of sent) embedded.add(hash)
+          budget?.settle(wanted.map(tokensOf), [...sent].map(tokensOf))
+          // What was embedded is kept, and the next run goes on from there.
+          if (wanted.length < missing.length) return yield* overBudget("embedded tokens")
           const command = { corpus, file, at: yield* now, ...(replaces === undefined ? {} : { replaces }) }
           const put = yield* writer.send("putFile", command)
           if ("file" in put) return { row: put.file, embedded }

@@ -41,7 +41,9 @@ export interface Service {
    */
   readonly post: <A>(
     body: object,
-    read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, ServiceError>
+    read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, ServiceError>,
+    /** Before each attempt: waits, or refuses it. */
+    admit?: Effect.Effect<void, ServiceError>
   ) => Effect.Effect<A, ServiceError>
 }
 
@@ -73,9 +75,11 @@ export const connect = Effect.fnUntraced(function*(connection: Connection, path:
 
   const attempt = Effect.fnUntraced(function*<A>(
     body: object,
-    read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, ServiceError>
+    read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, ServiceError>,
+    admit: Effect.Effect<void, ServiceError> = Effect.void
   ) {
     const apiKey = yield* key.pipe(Effect.tapError(() => forgetKey))
+    yield* admit
     yield* limits.take(bucket, perMinute)
     const request = HttpClientRequest.post(url).pipe(
       HttpClientRequest.setHeaders({ accept: "application/json", ...connection.headers }),
@@ -108,7 +112,7 @@ export const connect = Effect.fnUntraced(function*(connection: Connection, path:
     host: base.host,
     what,
     secrets: () => secrets,
-    post: (body, read) => attempt(body, read).pipe(retry(connection.retry))
+    post: (body, read, admit) => attempt(body, read, admit).pipe(retry(connection.retry))
   }
   return service
 })

@@ -61,7 +61,7 @@ const OpenAiEmbedding = Schema.Struct({
   dimensions: integer(1, 65_536).annotate({ description: "Length of the model's vectors; every answer is held to it." }),
   apiKey: Schema.optionalKey(SecretName),
   batch: withDefault(integer(1, 2048).annotate({ description: "Texts in one request.", default: 64 }), 64),
-  maxRequestsPerMinute: Schema.optionalKey(positive.annotate({ description: "Requests a minute. Unset: not limited by us." }))
+  maxRequestsPerMinute: Schema.optionalKey(positive.annotate({ description: "Requests a minute, questions among them. Unset: 500." }))
 }).annotate({ description: "An embedding server that speaks the OpenAI protocol." })
 
 export const EmbeddingChoice = oneOf({

@@ -60,16 +60,16 @@ export const ParsingChoice = oneOf({
 
 const Budget = Schema.Struct({
   embeddedTokens: Schema.optionalKey(Amount.pipe(
-    Schema.annotateEncoded({ description: "Tokens to embed in one run at most, for example 5M. The rest stays pending." })
+    Schema.annotateEncoded({ description: "Tokens to embed in one run at most, for example 5M; embedded engine only. The rest stays pending." })
   )),
   requests: Schema.optionalKey(Amount.pipe(
-    Schema.annotateEncoded({ description: "Embedding requests in one run at most. The rest stays pending." })
+    Schema.annotateEncoded({ description: "Embedding requests in one run at most, those tried again among them; embedded engine only. The rest stays pending." })
   ))
 }).annotate({ description: "What one run may spend; it stops there, and the next run goes on." })
 
 export const ImportSettings = Schema.Struct({
   maxEmbeddingRequestsPerMinute: withDefault(
-    positive.annotate({ description: "Requests a minute to the embedding model, per job.", default: 1000 }),
+    positive.annotate({ description: "Requests a minute to the embedding model while documents are put in, those tried again among them.", default: 1000 }),
     1000
   ),
   resultSink: Schema.optionalKey(
@@ -89,7 +89,7 @@ export const ImportSettings = Schema.Struct({
   }))),
   concurrency: Schema.optionalKey(integer(1, 64).annotate({ description: "Files in work at the same time. Unset: the engine's own number." })),
   retries: withDefault(
-    integer(0, 20).annotate({ description: "How often a call that may succeed later is tried again.", default: 5 }),
+    integer(0, 20).annotate({ description: "How often a call to the embedding server, or to the hosted service, that may succeed later is tried again.", default: 5 }),
     5
   )
 }).annotate({ description: "How documents are put into the corpus." })

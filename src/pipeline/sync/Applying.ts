@@ -2,6 +2,7 @@ import { Effect, Semaphore } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { DocumentError, SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
+import { budgetSpent } from "../../ports/EmbeddingBudget.ts"
 import type { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
 import type { Ledger, LedgerEntry, Scan } from "../../ports/Ledger.ts"
@@ -21,6 +22,11 @@ export interface Applied {
   readonly outcome: FileOutcome
   /** Undefined where the engine does not tell. */
   readonly embeddedTokens: number | undefined
+}
+
+/** The item was not stored: nothing is left of what the run may embed. It is as it was before. */
+export interface OverBudget {
+  readonly overBudget: true
 }
 
 /** The item's bytes are where the engine fetches them; what becomes of it, the import tells. */
@@ -100,7 +106,7 @@ export const make = Effect.fnUntraced(function*(input: {
 
   const apply = Effect.fnUntraced(function*(
     work: Work
-  ): Effect.fn.Return<Applied | Staged, StateError | ServiceError | SecretError> {
+  ): Effect.fn.Return<Applied | Staged | OverBudget, StateError | ServiceError | SecretError> {
     const { item, source } = work
     const { connector, staging } = sources.get(source) ?? {}
     const base = { source, path: item.path, ...(item.size === undefined ? {} : { bytes: item.size }) }
@@ -167,6 +173,10 @@ export const make = Effect.fnUntraced(function*(input: {
             },
             embeddedTokens
           }
+        }
+        if (sent.failure._tag === "ServiceError" && sent.failure.reason === budgetSpent) {
+          yield* ledger.write(scope, { remove: [entry], put: work.known === undefined ? [] : [work.known] })
+          return { overBudget: true }
         }
         if (sent.failure._tag === "DocumentError" && sent.failure.skips) {
           yield* refuse(entry, sent.failure)

@@ -20,6 +20,9 @@ import type { SyncOptions, SyncSource, SyncSpec } from "./SyncSpec.ts"
 import { Tally } from "./Tally.ts"
 import { readyTarget, retireReplaced } from "./Target.ts"
 
+/** Failures that may pass, one after the other without a success: the next file would meet the same. */
+const longestStretch = 25
+
 /** The ledger's key: the same pipeline on another target is another scope. */
 export const scopeOf = (engine: Engine["Service"], pipeline: string): string => `${engine.target}#${pipeline}`
 
@@ -79,6 +82,7 @@ export const sync = Effect.fn("sync")(function*(
     : yield* entriesOf(scope, sources.listed.map(({ id }) => id), isServiceEntry)
 
   const run = yield* ledger.startRun(scope, started)
+  let why: string | undefined
   const finish = Effect.fnUntraced(function*(ended: Report["ended"]) {
     const now = yield* Clock.currentTimeMillis
     const report = tally.report({
@@ -87,7 +91,8 @@ export const sync = Effect.fn("sync")(function*(
       corpus,
       started: new Date(started).toISOString(),
       seconds: (now - started) / 1000,
-      ended
+      ended,
+      ...(why === undefined ? {} : { why })
     })
     yield* ledger.endRun(run, now, report)
     yield* emit({ type: "report", report })
@@ -95,6 +100,7 @@ export const sync = Effect.fn("sync")(function*(
   })
 
   return yield* Effect.gen(function*() {
+    const embedded = yield* engine.budget?.limit(spec.budget ?? {}) ?? Effect.succeed(undefined)
     const scan = drift.over(yield* ledger.scan(scope))
     const increments = yield* makeIncrements({
       scope,
@@ -125,6 +131,8 @@ export const sync = Effect.fn("sync")(function*(
     const stopped = yield* Ref.make<"budget" | "stopped" | undefined>(undefined)
     const fatal = yield* Ref.make<ServiceError | StateError | SecretError | undefined>(undefined)
 
+    let failuresInARow = 0
+
     /** Addresses only: the bytes are where the engine fetches them. */
     const stagedBySource = new Map<string, Array<Handed>>()
 
@@ -139,18 +147,22 @@ export const sync = Effect.fn("sync")(function*(
             yield* Ref.set(fatal, applied.failure)
             return
           }
+          if ("overBudget" in applied.success) return yield* Ref.set(stopped, "budget")
           if ("staged" in applied.success) {
             const { staged } = applied.success
             const others = stagedBySource.get(work.source)
             return void (others === undefined ? stagedBySource.set(work.source, [staged]) : others.push(staged))
           }
           const { embeddedTokens, outcome } = applied.success
+          if (outcome.outcome !== "failed" || outcome.retryable !== true) failuresInARow = 0
+          else if (++failuresInARow === longestStretch) {
+            why = `${longestStretch} files in a row failed, the last one with: ${outcome.message ?? outcome.reason}`
+            yield* Ref.set(stopped, "stopped")
+            yield* emit({ type: "stopped", why })
+          }
           tally.settled(outcome, embeddedTokens)
           if (outcome.outcome === "failed") increments.failed(work.source, work.item)
           yield* emit({ type: "file", ...outcome })
-          if (spec.maxEmbeddedTokens !== undefined && tally.embeddedTokens >= spec.maxEmbeddedTokens) {
-            yield* Ref.set(stopped, "budget")
-          }
           if (outcome.outcome === "failed" && spec.onFileError === "stop") yield* Ref.set(stopped, "stopped")
         }),
         { concurrency: spec.concurrency ?? engine.concurrency, unordered: true }
@@ -208,6 +220,7 @@ export const sync = Effect.fn("sync")(function*(
         Stream.runDrain
       )
     }
+    if (embedded !== undefined) tally.embeddedInAll(embedded())
     const error = yield* Ref.get(fatal)
     if (error !== undefined) return yield* error
 

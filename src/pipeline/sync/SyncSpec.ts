@@ -5,6 +5,7 @@ import type { ImportSource } from "../../domain/Import.ts"
 import type { Parsing } from "../../domain/Parsing.ts"
 import type { SyncEvent } from "../../domain/Report.ts"
 import type { Connector } from "../../ports/Connector.ts"
+import type { EmbeddingLimits } from "../../ports/EmbeddingBudget.ts"
 
 /** Everything sync works from: a pipeline with its sources made into connectors. */
 export interface SyncSpec {
@@ -16,8 +17,8 @@ export interface SyncSpec {
   readonly sources: ReadonlyArray<SyncSource>
   /** More deletes in one source than this, and than 20, are held until `yes`. */
   readonly maxDelete: { readonly percent: number } | { readonly count: number }
-  /** Texts are not sent to the embedder beyond this many tokens a run; what is not reached is `pending`. */
-  readonly maxEmbeddedTokens?: number
+  /** What a run may send to the embedder; what is not reached is `pending`. Default: no limit. */
+  readonly budget?: EmbeddingLimits
   readonly onFileError: "continue" | "stop"
   /** Files under way at once; the engine's own number when absent. */
   readonly concurrency?: number

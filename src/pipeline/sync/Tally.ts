@@ -60,6 +60,12 @@ export class Tally {
     this.untold ||= embeddedTokens === undefined
   }
 
+  /** What the engine counted itself: of files that are not done yet, too. */
+  embeddedInAll({ texts, tokens }: { readonly texts: number; readonly tokens: number }): void {
+    this.embedded = texts
+    this.embeddedTokens = tokens
+  }
+
   outcome(outcome: FileOutcome, embeddedTokens = 0): void {
     this.#of(outcome.source).counts[outcome.outcome] += 1
     if (outcome.outcome === "added" || outcome.outcome === "changed") this.chunks += outcome.chunks ?? 0
@@ -158,7 +164,7 @@ export class Tally {
     return [...this.#sources].map(([source, s]) => ({ source, ...s, counts: this.countsOf(source) }))
   }
 
-  report(run: Pick<Report, "pipeline" | "engine" | "corpus" | "started" | "seconds" | "ended">): Report {
+  report(run: Pick<Report, "pipeline" | "engine" | "corpus" | "started" | "seconds" | "ended" | "why">): Report {
     return {
       version: 1,
       ...run,

@@ -175,7 +175,7 @@ describe("sync of a source that tells its changes", () => {
 
       source.put("x", "a text")
       source.put("y", "another text")
-      const stopped = yield* run({}, { maxEmbeddedTokens: 1, concurrency: 1 })
+      const stopped = yield* run({}, { budget: { tokens: 1 }, concurrency: 1 })
       assert.strictEqual(stopped.ended, "budget")
       assert.strictEqual(stopped.totals.pending, 1)
       assert.deepStrictEqual(counts(yield* run()), { listed: 7, unchanged: 6, added: 1 })

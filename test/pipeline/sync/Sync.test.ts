@@ -397,11 +397,11 @@ describe("failures", () => {
     Effect.gen(function*() {
       const { engine, run, source } = yield* setUp
       source.items = numbered(9)
-      const report = yield* run({}, { maxEmbeddedTokens: 18, concurrency: 1 })
+      const report = yield* run({}, { budget: { tokens: 18 }, concurrency: 1 })
       assert.strictEqual(report.ended, "budget")
       expectCounts(report, { added: 3, pending: 6 })
-      expectCounts(yield* run(), { added: 6, unchanged: 3 })
-      assert.strictEqual(engine.calls.uploads, 9)
+      expectCounts(yield* run({}, { budget: { tokens: 36 } }), { added: 6, unchanged: 3 })
+      assert.strictEqual(engine.files.size, 9)
     }).pipe(Effect.scoped))
 })
 

@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { join } from "node:path"
+import { local } from "../../../connectors/local/Local.ts"
+import { embedded } from "../../../src/compose/Services.ts"
+import type { Report, SyncEvent } from "../../../src/domain/Report.ts"
+import { definePipeline, type PipelineInput } from "../../../src/pipeline/DefinePipeline.ts"
+import { runPipeline } from "../../../src/pipeline/RunPipeline.ts"
+import { fakeOpenAi, sendEmbeddings, sendJson } from "../../fakes/Openai.ts"
+import { tempFolder, write } from "../../support/TempFolder.ts"
+
+/** Files whose every paragraph is a text of its own, over a server that counts what it is asked. */
+const setUp = Effect.fnUntraced(function*(files: number, answers: "well" | "never" = "well") {
+  const folder = yield* tempFolder
+  const fake = yield* fakeOpenAi((request, response) =>
+    answers === "well" ? sendEmbeddings(request, response, ([text = ""]) => [text.length, 1]) : sendJson(response, 503, {}))
+  const page = (n: number) => `# Page ${n}\n\n${Array.from({ length: 6 }, (_, i) => `Paragraph ${i} of page ${n} says what nobody else says, in some twenty words or so, number ${n * 100 + i}.`).join("\n\n")}\n`
+  write(folder, Object.fromEntries(Array.from({ length: files }, (_, n) => [`docs/p${n}.md`, page(n)])))
+  const run = (settings: NonNullable<PipelineInput["import"]>, observe?: (event: SyncEvent) => void) => {
+    const pipeline = definePipeline({
+      name: "budget",
+      corpus: { displayName: "Budget", embedding: { openai: { url: fake.baseUrl, model: "m", dimensions: 2, batch: 8 } } },
+      sources: { docs: { local: { path: join(folder, "docs") } } },
+      chunking: { strategy: "structure", size: 40, overlap: 0 },
+      import: settings
+    })
+    return runPipeline(pipeline, { observe: (event) => Effect.sync(() => observe?.(event)) }).pipe(
+      Effect.provide(embedded(pipeline, { dataDir: join(folder, "data"), connectors: { local } }))
+    )
+  }
+  return { run, fake, sent: () => fake.received.flatMap(({ body }) => body.input) }
+})
+
+const tokensOf = ({ embeddedTokens = 0 }: Report) => embeddedTokens
+
+describe("an embedding budget", () => {
+  it.live("of tokens is never exceeded by more than one chunk; the next run goes on, and nothing is sent twice", () =>
+    Effect.gen(function*() {
+      const { run, sent } = yield* setUp(12)
+      const first = yield* run({ budget: { embeddedTokens: 500 } })
+      assert.strictEqual(first.ended, "budget")
+      assert.isAbove(first.totals.pending, 0)
+      assert.isAtLeast(tokensOf(first), 500)
+      assert.isAtMost(tokensOf(first), 540)
+      assert.strictEqual(first.embedded, sent().length)
+      const second = yield* run({})
+      assert.strictEqual(second.ended, "done")
+      assert.strictEqual(second.totals.unchanged + second.totals.added, 12)
+      assert.strictEqual(new Set(sent()).size, sent().length)
+    }).pipe(Effect.scoped))
+
+  it.live("of requests is one of requests as they are sent", () =>
+    Effect.gen(function*() {
+      const { fake, run } = yield* setUp(12)
+      const report = yield* run({ budget: { requests: 3 } })
+      assert.strictEqual(report.ended, "budget")
+      assert.isAbove(report.totals.pending, 0)
+      assert.strictEqual(fake.received.length, 3)
+      assert.strictEqual((yield* run({})).ended, "done")
+    }).pipe(Effect.scoped))
+})
+
+describe("an embedding server that is away", () => {
+  it.live("ends the run after a stretch of failures, which says why", () =>
+    Effect.gen(function*() {
+      const { fake, run } = yield* setUp(80, "never")
+      const stops: Array<string> = []
+      const report = yield* run({ retries: 0, concurrency: 4 }, (event) => event.type === "stopped" && stops.push(event.why))
+      assert.strictEqual(report.ended, "stopped")
+      assert.isAtMost(report.totals.failed, 30)
+      assert.isAbove(report.totals.pending, 40)
+      assert.match(report.why ?? "", /25 files in a row failed.*embeddings of 127\.0\.0\.1/)
+      assert.deepStrictEqual(stops, [report.why])
+      // No retries: a request for each batch of texts, and no more.
+      assert.isAtMost(fake.received.length, 60)
+    }).pipe(Effect.scoped))
+})
