@@ -393,6 +393,20 @@ describe("failures", () => {
       expectCounts(report, { added: 3, failed: 1, pending: 2 })
     }).pipe(Effect.scoped))
 
+  it.effect("a stretch of failures that may pass stops the run, which says why", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = numbered(80)
+      engine.refuse = () => new ServiceError({ code: "UNAVAILABLE", message: "the service is away" })
+      const stops: Array<string> = []
+      const report = yield* run({ observe: (event) => Effect.sync(() => event.type === "stopped" && stops.push(event.why)) }, { concurrency: 4 })
+      assert.strictEqual(report.ended, "stopped")
+      assert.isAtMost(report.totals.failed, 28)
+      assert.isAtLeast(report.totals.pending, 52)
+      assert.match(report.why ?? "", /^25 files in a row failed, the last one with: the service is away/)
+      assert.deepStrictEqual(stops, [report.why])
+    }).pipe(Effect.scoped))
+
   it.effect("the token budget stops a run, and the next one goes on", () =>
     Effect.gen(function*() {
       const { engine, run, source } = yield* setUp

@@ -1,6 +1,7 @@
 import { Clock, Context, Deferred, Effect, Exit, Layer, Queue } from "effect"
 import { ServiceError } from "../../../domain/Errors.ts"
 import { Embedder, narrowed } from "../../../ports/Embedder.ts"
+import { budgetSpent } from "../../../ports/EmbeddingBudget.ts"
 import { now } from "../Timestamp.ts"
 import { Reader } from "./Reader.ts"
 import { packSparse, packVector } from "./Vector.ts"
@@ -70,7 +71,7 @@ export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
         const errors = [...outcomes.values()].filter((outcome) => outcome instanceof ServiceError)
         const [error] = errors
         if (errors.length < outcomes.size) failures = 0
-        else if (error?.retryable === true) {
+        else if (error?.retryable === true && error.reason !== budgetSpent) {
           failures++
           lastFailure = error
           restUntil = (yield* Clock.currentTimeMillis) + restMs
