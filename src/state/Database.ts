@@ -1,6 +1,7 @@
-import { mkdirSync, statSync, writeFileSync } from "node:fs"
+import { accessSync, constants, mkdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { pathToFileURL } from "node:url"
 import { StateError } from "../domain/Errors.ts"
 import { migrations } from "./Migrations.ts"
 
@@ -27,21 +28,23 @@ export const prepareDataDir = (dataDir: string): void => {
 
 /**
  * Opens the state database of a data directory, bringing its schema up to date. Synchronous, and usable from any
- * thread; the caller closes it.
+ * thread; the caller closes it. Where the directory cannot be written, it is opened for reading.
  *
  * @throws {StateError} damaged, newer than this program, read-only or full; the file is then as it was
  */
 export const openDatabase = (dataDir: string, options: { readonly readOnly?: boolean } = {}): DatabaseSync => {
   const path = join(dataDir, databaseFile)
-  const readOnly = options.readOnly ?? false
+  const sealed = isSealed(dataDir)
+  const readOnly = sealed || (options.readOnly ?? false)
   try {
     if (!readOnly) prepareDataDir(dataDir)
-    const db = new DatabaseSync(path, { timeout: busyTimeout, readOnly })
+    const db = new DatabaseSync(sealed ? sealedUrl(path) : path, { timeout: busyTimeout, readOnly })
     try {
       // A reader of a database nobody wrote yet has no WAL to ask for.
       if (!readOnly) db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
       db.exec("PRAGMA foreign_keys = ON; PRAGMA temp_store = FILE; PRAGMA cache_size = -16384")
       migrate(db, path, readOnly)
+      if (sealed && userVersion(db) < migrations.length) throw outdated(path)
       return db
     } catch (cause) {
       db.close()
@@ -51,6 +54,45 @@ export const openDatabase = (dataDir: string, options: { readonly readOnly?: boo
     throw asStateError(cause, path)
   }
 }
+
+/** Whether there is a database in a place that cannot be written, such as a mounted image: it can still be read. */
+const isSealed = (dataDir: string): boolean => {
+  try {
+    accessSync(join(dataDir, databaseFile), constants.R_OK)
+  } catch {
+    return false
+  }
+  try {
+    accessSync(dataDir, constants.W_OK)
+    return false
+  } catch {
+    return true
+  }
+}
+
+/**
+ * SQLite reads a database in WAL mode only with an index of the WAL beside it, which cannot be made there; a database
+ * that was closed has no WAL, and is then read as one that never changes.
+ */
+const sealedUrl = (path: string): URL => {
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    throw new StateError({
+      problem: "readOnly",
+      message: `${path} was not closed by its last writer, and its directory cannot be written`,
+      fix: "run `sluice status` once where the directory can be written"
+    })
+  }
+  const url = pathToFileURL(path)
+  url.searchParams.set("immutable", "1")
+  return url
+}
+
+const outdated = (path: string): StateError =>
+  new StateError({
+    problem: "readOnly",
+    message: `${path} was written by an older Sluice, and cannot be brought up to date where its directory cannot be written`,
+    fix: "run `sluice status` once where the directory can be written"
+  })
 
 const migrate = (db: DatabaseSync, path: string, readOnly: boolean): void => {
   const version = userVersion(db)

@@ -16,6 +16,8 @@ export interface Options {
   readonly env?: Readonly<Record<string, string>>
   /** All of stdin. Default: there is none. */
   readonly input?: string
+  /** Whose permissions it has. Default: those of this process. */
+  readonly uid?: number
 }
 
 /** Starts the built command line in a process of its own. */
@@ -23,6 +25,7 @@ export const start = (args: ReadonlyArray<string>, options: Options): { readonly
   if (!existsSync(bin)) throw new Error("the command line is not built: run `npm run build`, or `npm test`, which does")
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: options.cwd,
+    uid: options.uid,
     env: { ...process.env, NO_COLOR: "1", ...options.env },
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"]
   })
