@@ -51,6 +51,18 @@ const transient: ReadonlySet<Code> = new Set<Code>([
   "UNKNOWN"
 ])
 
+const refusals: ReadonlySet<Code> = new Set<Code>([
+  "INVALID_ARGUMENT",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "UNAUTHENTICATED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED"
+])
+
 /** One broken rule of a request: which field, and what the rule is. */
 export const FieldViolation = Schema.Struct({ field: Schema.String, description: Schema.String })
 export type FieldViolation = typeof FieldViolation.Type
@@ -107,6 +119,11 @@ export class ServiceError extends advised(Schema.TaggedError<ServiceError>()("Se
   /** Whether the same call may succeed later, with nothing changed on our side. */
   get retryable(): boolean {
     return transient.has(this.code)
+  }
+
+  /** Whether the call was turned away as it stands, and nothing was done for it. */
+  get refused(): boolean {
+    return refusals.has(this.code)
   }
 
   static readonly invalid = (field: string, description: string, fix?: string): ServiceError =>

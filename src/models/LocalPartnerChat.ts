@@ -3,7 +3,7 @@ import { renamed } from "../domain/ChatRefusal.ts"
 import type { Conversation, MessageRequest } from "../domain/partner/PartnerChat.ts"
 import { refusedCount, refusedMessage } from "../domain/partner/PartnerChatRules.ts"
 import { assembled } from "../domain/partner/PartnerEvents.ts"
-import { mediaTokens, textsOf } from "../domain/partner/PartnerTokens.ts"
+import { countedTokens } from "../domain/partner/PartnerTokens.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import { PartnerChat } from "../ports/PartnerChat.ts"
 import { chatRequest, requestField } from "./partner/ChatRequest.ts"
@@ -15,12 +15,11 @@ import { stoppingAt } from "./partner/StoppingAt.ts"
  * are those the model tells; where it tells none they are counted here, pictures at the most that one costs.
  */
 export const make = (chat: ChatModel["Service"], countTokens: (text: string) => number): PartnerChat["Service"] => {
-  const tokensOf = (request: Conversation): number =>
-    textsOf(request).reduce((sum, text) => sum + countTokens(text), mediaTokens(request))
+  const tokensOf = (request: Conversation): number => countedTokens(request, countTokens)
 
   const stream = (request: MessageRequest) =>
     Stream.unwrap(Effect.gen(function*() {
-      const refused = refusedMessage(request)
+      const refused = refusedMessage(request, countTokens)
       if (refused !== undefined) return yield* refused
       const { toolChoice } = request
       return messageEvents(
@@ -39,7 +38,7 @@ export const make = (chat: ChatModel["Service"], countTokens: (text: string) => 
   return PartnerChat.of({
     stream,
     message: (request) => Effect.flatMap(Stream.runCollect(stream(request)), (events) => Effect.fromResult(assembled(events))),
-    countTokens: (request) => Effect.suspend(() => refusedCount(request) ?? Effect.succeed(tokensOf(request)))
+    countTokens: (request) => Effect.suspend(() => refusedCount(request, countTokens) ?? Effect.succeed(tokensOf(request)))
   })
 }
 

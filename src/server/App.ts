@@ -74,8 +74,9 @@ export const makeApp = (options: AppOptions) =>
       if (fault.delay !== undefined) yield* Effect.sleep(fault.delay)
       if (fault.drop === "request") return yield* dropped(request)
       if (fault.error !== undefined) return failure(fault.error, style)
-      const over = options.quotas?.take(key, names.location, yield* Clock.currentTimeMillis) ??
-        (key === "importRagFiles" ? options.quotas?.takeImport(yield* operations.imports, names.location) : undefined)
+      const at = yield* Clock.currentTimeMillis
+      const tooManyImports = key === "importRagFiles" ? options.quotas?.takeImport(yield* operations.imports, names.location) : undefined
+      const over = tooManyImports ?? options.quotas?.take(key, names.location, at)
       if (over !== undefined) return failure(over.error, style, over.metadata)
 
       const mostBytes = route.mostBytes ?? options.mostJsonBytes
@@ -109,6 +110,8 @@ export const makeApp = (options: AppOptions) =>
           return streamed(Stream.map(messages, (message) => encodeResponse(route, message, writing)), style, breakOff(request))
         }
         return json(encodeResponse(route, response, writing), style)
+      }))).pipe(Effect.tapError((error) => Effect.sync(() => {
+        if (error.refused) options.quotas?.giveBack(key, names.location, at)
       })))
       if (fault.drop === "reply") return yield* dropped(request)
       return fault.drop === "middle" ? yield* broken(request, reply) : reply

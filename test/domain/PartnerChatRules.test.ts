@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
-import type { ContentBlock, MessageRequest, MessageTurn } from "../../src/domain/partner/PartnerChat.ts"
-import { conversationWarning, refusedCount, refusedMessage, refusedRegion } from "../../src/domain/partner/PartnerChatRules.ts"
+import type { ContentBlock, Conversation, MessageRequest, MessageTurn } from "../../src/domain/partner/PartnerChat.ts"
+import { countTokens } from "../../src/text/Tokens.ts"
+import { conversationWarning, refusedCount as refusedCountBy, refusedMessage as refusedMessageBy, refusedRegion } from "../../src/domain/partner/PartnerChatRules.ts"
 import { partnerModels } from "../../src/domain/partner/PartnerModels.ts"
 import { base64Bytes, estimatedTokens } from "../../src/domain/partner/PartnerTokens.ts"
 
@@ -24,6 +25,9 @@ const tool = (name: string, inputSchema = { type: "object" }) => ({ name, inputS
 const thinking = (budgetTokens: number, more: Partial<MessageRequest> = {}) =>
   asks({ model: sonnet, maxTokens: 4000, thinking: { type: "enabled", budgetTokens }, ...more })
 const text = (words: string, cached = false): ContentBlock => ({ type: "text", text: words, ...(cached ? { cacheControl: { type: "ephemeral" } } : {}) })
+
+const refusedMessage = (request: MessageRequest) => refusedMessageBy(request, countTokens)
+const refusedCount = (request: Conversation) => refusedCountBy(request, countTokens)
 
 /** What a refusal says of the first rule that is broken. */
 const first = (request: MessageRequest): string | undefined => {
@@ -101,7 +105,7 @@ describe("a request for an answer", () => {
     ["top_k: must be a whole number, 0 or more", asks({ topK: 0.5 })],
     ["stop_sequences.1: must not be only white space", asks({ stopSequences: ["END", "\n"] })],
     ["metadata.user_id: must be 256 characters or fewer", asks({ metadata: { userId: "u".repeat(257) } })],
-    ["messages: have more than 200000 words, and the model reads 200000 tokens", asks(says("ab ".repeat(200_001)))]
+    ["messages: have 200002 tokens, and the model reads 200000", asks(says("ab ".repeat(200_001)))]
   ])("is told: %s", (rule, request) => {
     expect(first(request)).toBe(rule)
   })
@@ -116,14 +120,16 @@ describe("a request for an answer", () => {
 })
 
 describe("a long request", () => {
-  it("is refused only where it is certain to be too long, and warned of where it may be", () => {
-    // Indented code: more than 700,000 characters, and a tenth as many words.
+  it("is refused where it has more tokens than the model reads, whatever its words", () => {
+    // Few words and many characters: what is counted is neither.
     const code = asks(says(`${" ".repeat(20)}x = 1;\n`.repeat(30_000)))
     expect(refusedMessage(code)).toBeUndefined()
     expect(conversationWarning(code)).toBe(`a request is, by its length, more than the 200000 tokens that ${haiku} reads, and may be refused`)
+    const numbers = asks(says("7, ".repeat(110_000)))
+    expect(refusedMessage(numbers)?.message).toMatch(/have 2\d{5} tokens, and the model reads 200000/)
     const words = asks({ messages: [{ role: "user", content: "ab ".repeat(150_000) }, { role: "assistant", content: "ab ".repeat(50_000) }, { role: "user", content: "one" }] })
     expect(refusedMessage(words)?.violations?.map(({ field }) => field)).toEqual(["messages"])
-    expect(refusedMessage(asks(says("ab ".repeat(200_000))))).toBeUndefined()
+    expect(refusedMessage(asks(says("ab ".repeat(199_000))))).toBeUndefined()
     expect(refusedMessage({ ...words, model: "claude-later@20290101" })).toBeUndefined()
     expect(conversationWarning(asks(says("hi")))).toBeUndefined()
   })

@@ -95,7 +95,12 @@ describe("the service's quotas", () => {
   it("are told as the service tells them", async () => {
     const server = await startServer({ vertexQuotas: true })
     try {
+      // What is refused uses up nothing.
+      for (let i = 0; i < 70; i++) assert.strictEqual((await server.call("GET", `/v1/${parent}/ragCorpora/404`)).status, 404)
+      for (let i = 0; i < 70; i++) assert.strictEqual((await server.call("POST", `/v1/${parent}/ragCorpora`, { nonsense: 1 })).status, 400)
+      for (let i = 0; i < 59; i++) await server.call("GET", `/v1/${parent}/ragCorpora`)
       let last = await server.call("GET", `/v1/${parent}/ragCorpora`)
+      assert.strictEqual(last.status, 200)
       for (let i = 0; i < 60; i++) last = await server.call("GET", `/v1/${parent}/ragCorpora`)
       assert.strictEqual(last.status, 429)
       const { error } = last.body

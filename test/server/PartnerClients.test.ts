@@ -219,6 +219,8 @@ describe("what other clients send", () => {
         last = await fetch(opus, { method: "POST", body: JSON.stringify({ ...body, stream: i % 2 === 0 }) })
         statuses.push(last.status)
         if (last.status === 200) await last.text()
+        // What is refused uses up nothing.
+        assert.strictEqual((await fetch(opus, { method: "POST", body: JSON.stringify({ ...body, max_tokens: 0 }) })).status, i < 19 ? 400 : 429)
       }
       assert.deepStrictEqual(statuses, [...Array.from({ length: 20 }, () => 200), 429])
       assert.isAbove(Number(last?.headers.get("retry-after")), 0)

@@ -1,10 +1,12 @@
 import { ServiceError } from "../Errors.ts"
 import { blocksOf, type ContentBlock, type Conversation, type MessageRequest, type ToolUseBlock } from "./PartnerChat.ts"
 import { contextTokens, partnerModel, partnerModels } from "./PartnerModels.ts"
-import { allBlocks, base64Bytes, estimatedTokens, surelyOver } from "./PartnerTokens.ts"
+import { allBlocks, base64Bytes, countedTokens, estimatedTokens, mostTokens } from "./PartnerTokens.ts"
 import { type Broken, refusalOf } from "../Rule.ts"
 
 const broken = (field: string, description: string, fix?: string): Broken => ({ field, description, ...(fix === undefined ? {} : { fix }) })
+
+type CountTokens = (text: string) => number
 
 type Rule<A> = (request: A) => ReadonlyArray<Broken>
 
@@ -12,12 +14,12 @@ type Rule<A> = (request: A) => ReadonlyArray<Broken>
  * Every rule of the API that a request for an answer breaks (platform-api 2.6, 7 and 8), as one error; undefined when it
  * keeps them all. The client asks before a request leaves, and the server when it comes.
  */
-export const refusedMessage = (request: MessageRequest): ServiceError | undefined =>
-  refusalOf([...conversationRules, ...messageRules].flatMap((rule) => rule(request)))
+export const refusedMessage = (request: MessageRequest, countTokens: CountTokens): ServiceError | undefined =>
+  refusalOf([...[...conversationRules, ...messageRules].flatMap((rule) => rule(request)), ...context(request, countTokens)])
 
 /** The same for a request to count tokens. */
-export const refusedCount = (request: Conversation): ServiceError | undefined =>
-  refusalOf(conversationRules.flatMap((rule) => rule(request)))
+export const refusedCount = (request: Conversation, countTokens: CountTokens): ServiceError | undefined =>
+  refusalOf([...conversationRules.flatMap((rule) => rule(request)), ...context(request, countTokens)])
 
 /** What the service may refuse, and only it can tell. */
 export const conversationWarning = (request: Conversation): string | undefined => {
@@ -229,10 +231,11 @@ const newer: Rule<Conversation> = ({ contextManagement, model: id, outputConfig,
   ]
 }
 
-const context: Rule<Conversation> = (request) =>
-  partnerModel(request.model) !== undefined && surelyOver(contextTokens, request)
-    ? [broken("messages", `have more than ${contextTokens} words, and the model reads ${contextTokens} tokens`, "send less")]
-    : []
+const context = (request: Conversation, countTokens: CountTokens): ReadonlyArray<Broken> => {
+  if (partnerModel(request.model) === undefined || mostTokens(request) <= contextTokens) return []
+  const tokens = countedTokens(request, countTokens)
+  return tokens <= contextTokens ? [] : [broken("messages", `have ${tokens} tokens, and the model reads ${contextTokens}`, "send less")]
+}
 
 const limits: Rule<MessageRequest> = ({ maxTokens, metadata, stopSequences = [], temperature, topK, topP }) => [
   ...(Number.isInteger(maxTokens) && maxTokens >= 1 ? [] : [broken("max_tokens", "must be a whole number, 1 or more")]),
@@ -261,7 +264,6 @@ const conversationRules: ReadonlyArray<Rule<Conversation>> = [
   tools,
   caching,
   thinks,
-  newer,
-  context
+  newer
 ]
 const messageRules: ReadonlyArray<Rule<MessageRequest>> = [limits, thinksWithin]

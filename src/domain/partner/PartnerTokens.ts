@@ -24,22 +24,13 @@ export const textsOf = (request: Conversation): ReadonlyArray<string> => [
 /** Tokens of a text, by its length in UTF-16 units. */
 export const tokensOfLength = (length: number): number => Math.ceil(length / charactersPerToken)
 
-const word = /\p{L}+/gu
+/** Tokens of a request by a count of each text, media at the most that they cost. */
+export const countedTokens = (request: Conversation, countTokens: (text: string) => number): number =>
+  textsOf(request).reduce((sum, text) => sum + countTokens(text), mediaTokens(request))
 
-/**
- * Whether a request's text is certain to have more tokens than `limit`. How many characters a token has depends on the
- * text (program code and tables have more than prose), but no token reaches over two words, so that there are at least
- * as many tokens as words.
- */
-export const surelyOver = (limit: number, request: Conversation): boolean => {
-  let words = 0
-  for (const text of textsOf(request)) {
-    for (const _ of text.matchAll(word)) {
-      if (++words > limit) return true
-    }
-  }
-  return false
-}
+/** More tokens than a request can have: a token has at least a byte, and a UTF-16 unit at most three. */
+export const mostTokens = (request: Conversation): number =>
+  textsOf(request).reduce((sum, text) => sum + 3 * text.length, mediaTokens(request))
 
 /** Tokens of a request, before it is sent. */
 export const estimatedTokens = (request: Conversation): number =>

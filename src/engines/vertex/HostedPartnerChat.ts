@@ -13,6 +13,7 @@ import { Quota } from "../../ports/Quota.ts"
 import { answerFromWire, countAnswerFromWire, eventFromWire } from "../../wire/partner/PartnerAnswers.ts"
 import { countToWire, messageToWire } from "../../wire/partner/PartnerRequests.ts"
 import { path, routes } from "../../wire/Routes.ts"
+import { countTokens as tokensOfText } from "../../text/Tokens.ts"
 import { readJson } from "./Responses.ts"
 import { quotaLost, Transport } from "./Transport.ts"
 import { answered } from "./Unanswered.ts"
@@ -93,7 +94,7 @@ const make = (options: HostedPartnerChatOptions) =>
     const message = Effect.fn("PartnerChat.message")(function*(request: MessageRequest) {
       const { model } = request
       yield* Effect.annotateCurrentSpan({ model })
-      yield* checked(request, refusedMessage(request))
+      yield* checked(request, refusedMessage(request, tokensOfText))
       const body = yield* Effect.fromResult(messageToWire(request, false))
       const posted = yield* posting("partnerRawPredict", model, body)
       const { answer, settle } = yield* ask(model, expected(request), posted, timeoutMs, (response) => readJson(whatOf(model), response))
@@ -104,7 +105,7 @@ const make = (options: HostedPartnerChatOptions) =>
 
     const open = Effect.fnUntraced(function*(request: MessageRequest) {
       const { model } = request
-      yield* checked(request, refusedMessage(request))
+      yield* checked(request, refusedMessage(request, tokensOfText))
       const body = yield* Effect.fromResult(messageToWire(request, true))
       const posted = yield* posting("partnerStreamRawPredict", model, body)
       const { answer, settle } = yield* ask(model, expected(request), posted, idleMs, Effect.succeed)
@@ -112,7 +113,7 @@ const make = (options: HostedPartnerChatOptions) =>
     })
 
     const countTokens = Effect.fn("PartnerChat.countTokens")(function*(request: Conversation) {
-      yield* checked(request, refusedCount(request))
+      yield* checked(request, refusedCount(request, tokensOfText))
       const body = yield* Effect.fromResult(countToWire(request))
       const posted = yield* posting("partnerRawPredict", "count-tokens", body)
       const what = "count-tokens"

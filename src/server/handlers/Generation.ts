@@ -51,13 +51,13 @@ export const generationHandlers = (
     const groundedIn = Effect.fnUntraced(function*(model: string, request: GenerateContentRequest, names: ClientNames, stream: boolean) {
       const refused = refusedGeneration({ model, stream }, generationFromWire(request))
       if (refused !== undefined) return yield* asWritten(refused)
+      const beyond = request.tools?.some(({ retrieval }) => retrieval !== undefined) === true ? beyondGrounding(request) : undefined
+      if (beyond !== undefined) return yield* beyond
       if (request.generationConfig?.responseLogprobs === true) {
         const over = quotas?.takeLogprobs(names.location, yield* Clock.currentTimeMillis)
         if (over !== undefined) return yield* over.error
       }
       if (request.tools?.some(({ retrieval }) => retrieval !== undefined) !== true) return undefined
-      const beyond = beyondGrounding(request)
-      if (beyond !== undefined) return yield* beyond
       const { selection, ...asked } = yield* take(groundedQuestionFromWire(names.location, request))
       if (selection === undefined) return undefined
       const question = yield* rewrite(asked.question, exchangesFromWire(request).slice(-earlierExchanges))

@@ -67,11 +67,15 @@ export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Metho
       const [, location = "", region = "", publisher = "", model = ""] = endpointParts.exec(endpoint) ?? []
       const missing = publisher === "anthropic" ? refusedRegion(model, region) : ServiceError.notFound(endpoint)
       if (missing !== undefined) return yield* notThere(endpoint, missing)
-      const turn = quotas?.take(model, location, yield* Clock.currentTimeMillis)
+      const at = yield* Clock.currentTimeMillis
+      const turn = quotas?.take(model, location, at)
       if (turn instanceof ServiceError) return yield* turn
       return yield* Effect.catch(
         answer(model, region, ({ inputTokens, outputTokens }) => turn?.(inputTokens + outputTokens)),
-        (error) => Effect.succeed(refused(error))
+        (error) => Effect.sync(() => {
+          if (error.refused) quotas?.giveBack(model, location, at)
+          return refused(error)
+        })
       )
     })
 

@@ -36,6 +36,13 @@ export class PartnerQuotas {
       asked.tokens = tokens
     }
   }
+
+  /** Uncounts a request that was counted at `at` and then refused. */
+  giveBack(model: string, location: string, at: number): void {
+    const recent = this.#asked.get(`${location} ${model}`) ?? []
+    const index = recent.findLastIndex((asked) => asked.at === at && asked.tokens === 0)
+    if (index !== -1) recent.splice(index, 1)
+  }
 }
 
 const exceeded = (what: "requests" | "tokens", id: string, retryAfter: number): ServiceError => {

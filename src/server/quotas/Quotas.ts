@@ -57,6 +57,14 @@ export class Quotas {
     return counted.has(key) ? this.#count(retrievals.has(key) ? retrieval : management, location, now) : undefined
   }
 
+  /** Uncounts a call that was counted at `at` and then refused. */
+  giveBack(key: RouteKey, location: string, at: number): void {
+    if (!counted.has(key)) return
+    const calls = this.#calls.get(`${location} ${(retrievals.has(key) ? retrieval : management).metric}`) ?? []
+    const index = calls.lastIndexOf(at)
+    if (index !== -1) calls.splice(index, 1)
+  }
+
   /** Counts a request for log probabilities. */
   takeLogprobs(location: string, now: number): OverQuota | undefined {
     return this.#count(logprobs, location, now)
