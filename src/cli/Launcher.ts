@@ -40,6 +40,9 @@ export class Launcher extends Context.Service<Launcher, {
     pipeline: Pipeline,
     options: Pick<LaunchOptions, "dataDir">
   ) => Effect.Effect<ReadonlyArray<Check>, ServiceError>
-  /** Reads the whole state database and says how it is; `undefined` where there is none yet. Changes nothing. */
+  /**
+   * Reads the whole state database, checksums too, and says how it is; `undefined` where there is none yet. Damaged files
+   * are marked, so that the next run reads them again; nothing else changes.
+   */
   readonly inspect: (dataDir: string) => Effect.Effect<string | undefined, StateError>
 }>()("sluice/cli/Launcher") {}

@@ -1,28 +1,78 @@
 import { Effect } from "effect"
 import { existsSync, statSync } from "node:fs"
 import { join } from "node:path"
+import type { DatabaseSync } from "node:sqlite"
 import { StateError } from "../domain/Errors.ts"
-import { asStateError, databaseFile, openDatabase } from "../state/Database.ts"
+import { damageFix } from "../engines/embedded/store/Commands.ts"
+import { Committer } from "../engines/embedded/store/Committer.ts"
+import { type DamagedFile, verifyStore } from "../engines/embedded/store/Verify.ts"
+import { asStateError, damagedDatabase, databaseFile, openDatabase } from "../state/Database.ts"
 
-/** Reads every page of a data directory's database. Says its size; `undefined` where there is none yet. */
+/** Damaged files that are named. */
+const named = 10
+
+/**
+ * Reads every page of a data directory's database and every checksum in it. Says its size and what it holds; `undefined`
+ * where there is none yet. Damaged files are marked in the database, where that can be written: the next run reads them again.
+ */
 export const inspect = (dataDir: string): Effect.Effect<string | undefined, StateError> => {
   const path = join(dataDir, databaseFile)
   return Effect.try({
     try: () => {
       if (!existsSync(path)) return undefined
-      const db = openDatabase(dataDir, { readOnly: true })
-      try {
+      const verified = reading(dataDir, (db) => {
         const found = db.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]
-        if (found === "ok") return `${path} is whole, ${(statSync(path).size / 1e6).toFixed(1)} MB`
+        if (found !== "ok") throw damagedDatabase(path, String(found))
+        return verifyStore(db)
+      })
+      const { chunks, damaged, damagedCorpora, damagedIndex, files } = verified
+      if (damagedCorpora.length > 0) {
         throw new StateError({
           problem: "damaged",
-          message: `${path} is damaged: ${String(found)}`,
+          message: `${path} is damaged: the records of ${damagedCorpora.length === 1 ? "corpus" : "corpora"} ${damagedCorpora.join(", ")}`,
           fix: "restore it from a backup, or move it away and run again to rebuild it; it was not changed"
         })
-      } finally {
-        db.close()
       }
+      if (damaged.length > 0) {
+        mark(dataDir, damaged)
+        const names = damaged.slice(0, named).map(({ displayName, what }) => `${displayName} (its ${what})`)
+        const more = damaged.length > named ? ` and ${damaged.length - named} more` : ""
+        throw new StateError({
+          problem: "damaged",
+          message: `${damaged.length} of ${files} files in ${path} are damaged: ${names.join(", ")}${more}`,
+          fix: damageFix
+        })
+      }
+      const index = damagedIndex === 0 ? "" : `; its index is damaged, and the next question rebuilds it`
+      return `${path} is whole, ${(statSync(path).size / 1e6).toFixed(1)} MB: ${files} files, ${chunks} chunks${index}`
     },
     catch: (cause) => asStateError(cause, path)
   })
+}
+
+const reading = <A>(dataDir: string, body: (db: DatabaseSync) => A): A => {
+  const db = openDatabase(dataDir, { readOnly: true })
+  try {
+    return body(db)
+  } finally {
+    db.close()
+  }
+}
+
+/** A database that cannot be written now is marked by whoever meets the damage next. */
+const mark = (dataDir: string, damaged: ReadonlyArray<DamagedFile>): void => {
+  let db: DatabaseSync | undefined
+  try {
+    db = openDatabase(dataDir)
+    const committer = new Committer(db, join(dataDir, databaseFile))
+    committer.commit(damaged.map(({ id, what }, i) => ({
+      id: i,
+      kind: "noteDamage",
+      payload: { files: [id], what: `its ${what} is damaged in the database` }
+    })))
+  } catch {
+    // Read-only, or held by another program.
+  } finally {
+    db?.close()
+  }
 }

@@ -112,7 +112,7 @@ export const doctor = Command.make(
 ).pipe(
   Command.withShortDescription("Check everything, and say what to do about what is wrong."),
   Command.withDescription(
-    "Check the installation, the state database (every page of it), the pipeline, the engine and every source, and say what to do about what is wrong. Exits 1 when something is."
+    "Check the installation, the state database (every page and checksum of it), the pipeline, the engine and every source, and say what to do about what is wrong. Exits 1 when something is."
   ),
   Command.withExamples([
     { command: "sluice doctor", description: "before the first run, or when something fails" },

@@ -14,8 +14,8 @@ export type Comparison =
   | { readonly _tag: "same" }
   /** In the ledger, not in the target: someone deleted it there. */
   | { readonly _tag: "missing"; readonly entry: Known }
-  /** In both, but the target holds another version, or one it cannot use. */
-  | { readonly _tag: "differs"; readonly entry: Known; readonly why: string }
+  /** In both, but the target holds another version, or one it cannot use (`broken`). */
+  | { readonly _tag: "differs"; readonly entry: Known; readonly why: string; readonly broken: boolean }
   /** In the target with this pipeline's marker, and unknown to the ledger. */
   | { readonly _tag: "stray"; readonly file: RagFile; readonly marker: Marker }
   /** In the target without a marker of this pipeline. */
@@ -59,7 +59,7 @@ export const compareTarget = Effect.fn("sync.compareTarget")(function*<E, R>(
         return tell(marker?.source.startsWith(ours) === true ? { _tag: "stray", file, marker } : { _tag: "foreign", file })
       }
       const why = difference(file, entry)
-      return tell(why === undefined ? { _tag: "same" } : { _tag: "differs", entry, why })
+      return tell(why === undefined ? { _tag: "same" } : { _tag: "differs", entry, why, broken: file.state === "ERROR" })
     }))
   }
   yield* Effect.forEach(known.values(), (entry) => tell({ _tag: "missing", entry }), { discard: true })

@@ -12,6 +12,8 @@ import { markerSource, type SyncSpec } from "./SyncSpec.ts"
 export interface Drift {
   /** Files deleted or changed there, by source; a run puts them back. */
   readonly lost: ReadonlyMap<string, number>
+  /** Files that are there and cannot be used, by source; a run puts them again. */
+  readonly damaged: ReadonlyMap<string, number>
   /** Sources of files that differ: they are met only where everything is listed. */
   readonly sources: ReadonlySet<string>
   /** The ledger as it would be had it seen that: what is lost is to be stored again, what carries our mark is known. */
@@ -20,7 +22,7 @@ export interface Drift {
   readonly joins: Others | undefined
 }
 
-export const noDrift: Drift = { joins: undefined, lost: new Map(), sources: new Set(), over: (scan) => scan }
+export const noDrift: Drift = { joins: undefined, lost: new Map(), damaged: new Map(), sources: new Set(), over: (scan) => scan }
 
 const drifted = "drift"
 
@@ -28,8 +30,13 @@ const drifted = "drift"
 export const driftOf = ({ known }: Pick<Work, "known">): Pick<FileOutcome, "reason" | "message"> =>
   known?.reason !== drifted ? {} : { reason: drifted, ...(known.message === undefined ? {} : { message: known.message }) }
 
-export const driftNote = (count: number): string =>
-  `${count} ${count === 1 ? "file" : "files"} deleted or changed in the corpus by somebody else`
+/** What to tell of each source. */
+export const driftNotes = ({ damaged, lost }: Pick<Drift, "damaged" | "lost">): ReadonlyArray<readonly [source: string, note: string]> => [
+  ...[...lost].map(([source, count]) => [source, `${filesText(count)} deleted or changed in the corpus by somebody else`] as const),
+  ...[...damaged].map(([source, count]) => [source, `${filesText(count)} damaged in the corpus, to be read again`] as const)
+]
+
+const filesText = (count: number): string => count === 1 ? "1 file" : `${count} files`
 
 /**
  * Holds the ledger against the target, and answers what differs as corrections to a scan: nothing is written, so that
@@ -44,13 +51,14 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(
   const ours = new Map(sources.map(({ id }) => [markerSource(pipeline, id), id]))
   const corrected = new Map<string, LedgerEntry>()
   const lost = new Map<string, number>()
+  const damaged = new Map<string, number>()
   const strays = new Map<string, Array<LedgerEntry>>()
   const others = countOthers(pipeline)
-  const correct = (entry: LedgerEntry, message: string) => {
+  const correct = (entry: LedgerEntry, message: string, counts = lost) => {
     // What was not to be had before is not put back.
     if (entry.state !== "done") return void corrected.set(key(entry.source, entry.path), entry)
     corrected.set(key(entry.source, entry.path), { ...entry, state: "failed", reason: drifted, message })
-    lost.set(entry.source, (lost.get(entry.source) ?? 0) + 1)
+    counts.set(entry.source, (counts.get(entry.source) ?? 0) + 1)
   }
   yield* compareTarget(scope, pipeline, { corpus, known: true }, (comparison) => Effect.sync(() => {
     if (comparison._tag === "foreign") return others.see(comparison.file)
@@ -61,7 +69,7 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(
         return correct(entry, "somebody else deleted it from the corpus")
       }
       case "differs":
-        return correct(comparison.entry, comparison.why)
+        return correct(comparison.entry, comparison.why, comparison.broken ? damaged : lost)
       case "stray": {
         const { file, marker } = comparison
         const source = ours.get(marker.source)
@@ -82,7 +90,7 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(
   }))
   if (corrected.size + strays.size > 0) yield* dropMoved(scope, corrected, lost, strays)
   const touched = new Set([...corrected.values(), ...[...strays.values()].flat()].map(({ source }) => source))
-  return { joins: others.joined(), lost, sources: touched, over: corrected.size + strays.size === 0 ? noDrift.over : overlay(corrected, strays) } satisfies Drift
+  return { joins: others.joined(), lost, damaged, sources: touched, over: corrected.size + strays.size === 0 ? noDrift.over : overlay(corrected, strays) } satisfies Drift
 })
 
 /**

@@ -9,7 +9,7 @@ import { TextPool } from "../../text/TextPool.ts"
 import { whyUnreadable } from "./Applying.ts"
 import { decide, type Decision } from "./Decision.ts"
 import { gone } from "./Deleting.ts"
-import { driftNote, driftOf, findDrift, noDrift } from "./Drift.ts"
+import { driftNotes, driftOf, findDrift, noDrift } from "./Drift.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { checkSources, importOnlyNote, isHandedOver } from "./HandOver.ts"
 import { makeIncrements } from "./Increments.ts"
@@ -204,7 +204,7 @@ export const plan = Effect.fn("plan")(function*(
         ),
         ...tally.sources.flatMap(({ source, warning }) => warning === undefined ? [] : [`${source}: ${warning}`]),
         ...tally.sources.flatMap(({ note, source }) => note === undefined ? [] : [`${source}: ${note}`]),
-        ...[...drift.lost].map(([source, count]) => `${source}: ${driftNote(count)}`),
+        ...driftNotes(drift).map(([source, note]) => `${source}: ${note}`),
         ...missing.flatMap(({ held, source }) => (held === undefined ? [] : [`${source}: ${held}`]))
       ]
     }

@@ -7,7 +7,7 @@ import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import * as Applying from "./Applying.ts"
 import { deleteMissing, gone } from "./Deleting.ts"
-import { driftNote, findDrift, noDrift } from "./Drift.ts"
+import { driftNotes, findDrift, noDrift } from "./Drift.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { checkSources, followFirst, importOnlyNote, isHandedOver } from "./HandOver.ts"
 import type { Handed } from "./Imported.ts"
@@ -75,7 +75,7 @@ export const sync = Effect.fn("sync")(function*(
     : noDrift
   const others = met ?? drift.joins
   if (others !== undefined) yield* emit({ type: "joins", corpus, others })
-  for (const [source, count] of drift.lost) tally.noted(source, driftNote(count))
+  for (const [source, note] of driftNotes(drift)) tally.noted(source, note)
   /** What the engine imported of sources that we list now: it gives way to what we store. */
   const imported = engine.imports === undefined
     ? new Map<string, ReadonlyArray<LedgerEntry>>()

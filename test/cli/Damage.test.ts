@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { sluice } from "../support/Sluice.ts"
+import { project } from "./Project.ts"
+
+const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+
+describe("damage in the database", () => {
+  it.live("is named by a question and by doctor, and the next run reads the file again without embedding anything", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      assert.strictEqual((yield* run(cwd, "run")).code, 0)
+      const question = ["retrieve", "hotel limit in Osaka"]
+      const before = yield* run(cwd, ...question)
+      const db = new DatabaseSync(join(cwd, ".sluice", "sluice.db"))
+      db.exec(`UPDATE chunk_pages SET body = substr(body, 1, length(body) - 1) || X'00'
+        WHERE file = (SELECT id FROM files WHERE display_name LIKE '%hotels.md')`)
+      db.close()
+
+      const asked = yield* run(cwd, ...question)
+      assert.strictEqual(asked.code, 1)
+      assert.match(asked.stderr, /^error: .*text of .*hotels\.md is damaged.*\nfix: run the pipeline again/)
+      const doctor = yield* run(cwd, "doctor")
+      assert.strictEqual(doctor.code, 1)
+      assert.match(doctor.stdout.replaceAll(/\s+/g, " "), /1 of 3 files in \S+ are damaged: \S*hotels\.md \(its text\)/)
+
+      const mended = yield* run(cwd, "run", "--json")
+      assert.strictEqual(mended.code, 0, mended.stderr)
+      const report = JSON.parse(mended.stdout.trimEnd().split("\n").at(-1) ?? "").report
+      assert.deepStrictEqual([report.totals.changed, report.totals.unchanged, report.embedded], [1, 2, 0])
+      assert.match(JSON.stringify(report), /1 file damaged in the corpus, to be read again/)
+      assert.strictEqual((yield* run(cwd, "doctor")).code, 0)
+      assert.strictEqual((yield* run(cwd, ...question)).stdout, before.stdout)
+    }).pipe(Effect.scoped), 20_000)
+})
