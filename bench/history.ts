@@ -13,7 +13,7 @@ import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
 import { parseArgs } from "node:util"
 import { local } from "../connectors/index.ts"
-import { definePipeline, embedded, type FileOutcome, runPipeline } from "../src/index.ts"
+import { Embedded, type FileOutcome, Pipeline } from "../src/index.ts"
 
 interface Change {
   readonly s: "A" | "M" | "D" | "R"
@@ -63,10 +63,9 @@ const apply = ({ from, path, s }: Change): void => {
   writeFileSync(file, text, "latin1")
 }
 
-const pipeline = definePipeline({
-  name: "history",
+const pipeline = Pipeline.make("history", {
   corpus: { displayName: "History" },
-  sources: { docs: { local: { path: docs } } },
+  sources: { docs: local(docs) },
   chunking: { strategy: "structure" },
   import: { maxDelete: "100%" }
 })
@@ -74,7 +73,7 @@ const pipeline = definePipeline({
 const replay = Effect.gen(function*() {
   const run = Effect.gen(function*() {
     const outcomes: Array<FileOutcome> = []
-    const report = yield* runPipeline(pipeline, {
+    const report = yield* pipeline.runWith({
       observe: (event) => Effect.sync(() => event.type === "file" && void outcomes.push(event))
     })
     return { report, outcomes }
@@ -122,7 +121,7 @@ const replay = Effect.gen(function*() {
   yield* say(`${unchanged} files were never touched; files acted on without having been touched: ${wrong.length}`)
   for (const line of wrong.slice(0, 20)) yield* say(line)
   return wrong.length === 0
-}).pipe(Effect.provide(embedded(pipeline, { dataDir: join(workspace, "data"), connectors: { local } })))
+}).pipe(Effect.provide(Embedded.layer({ dataDir: join(workspace, "data") })))
 
 try {
   // Without the times and permissions of the tree, which may be read-only.

@@ -1,7 +1,7 @@
 // An embedder of one's own in place of the built-in one: node examples/custom-embedder.ts
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
-import { definePipeline, embedded, Embedder, retrieveFrom, runPipeline } from "sluice"
+import { Embedded, Embedder, Pipeline } from "sluice"
 import { local } from "sluice/connectors"
 
 /** Counts letters: a poor embedder, but one that shows what an embedder is. Call a model here instead. */
@@ -19,20 +19,16 @@ const letters = Layer.succeed(Embedder, {
     )
 })
 
-const pipeline = definePipeline({
-  name: "letters",
+const handbook = Pipeline.make("letters", {
   corpus: { displayName: "Letters" },
-  sources: { docs: { local: { path: `${import.meta.dirname}/handbook`, include: ["**/*.md"] } } }
+  sources: { docs: local({ path: `${import.meta.dirname}/handbook`, include: ["**/*.md"] }) }
 })
 
 const program = Effect.gen(function*() {
-  const report = yield* runPipeline(pipeline)
+  const report = yield* handbook.run
   yield* Console.log(`${report.embedded} chunks embedded`)
-  const { contexts } = yield* retrieveFrom(pipeline, { question: "annual leave" }, { hybrid: { alpha: 0.5 }, topK: 3 })
+  const { contexts } = yield* handbook.retrieve("annual leave", { hybrid: { alpha: 0.5 }, topK: 3 })
   for (const { distance, sourceDisplayName } of contexts) yield* Console.log(`${sourceDisplayName} at ${distance?.toFixed(3)}`)
 })
 
-program.pipe(
-  Effect.provide(embedded(pipeline, { dataDir: ".sluice", connectors: { local }, embedder: letters })),
-  NodeRuntime.runMain
-)
+program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice", embedder: letters })), NodeRuntime.runMain)

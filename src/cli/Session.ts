@@ -2,6 +2,7 @@ import { Effect, FileSystem, Option, Path } from "effect"
 import { Argument, Flag } from "effect/cli"
 import type { StateError } from "../domain/Errors.ts"
 import { printable } from "../domain/Text.ts"
+import { ExtensionsInUse, noExtensions } from "../pipeline/Extensions.ts"
 import type { LoadedPipeline } from "../pipeline/file/Load.ts"
 import { Launcher, type LaunchOptions } from "./Launcher.ts"
 import { Output } from "./Output.ts"
@@ -61,7 +62,7 @@ export const openPipeline = Effect.fn("openPipeline")(function*(named: Option.Op
 
 /** Runs `body` on the engine of a pipeline. Says so where it has to wait for another writer. */
 export const onEngine = <A, E, R>(
-  { pipeline }: Pick<LoadedPipeline, "pipeline">,
+  { extensions = noExtensions, pipeline }: Pick<LoadedPipeline, "pipeline"> & Partial<Pick<LoadedPipeline, "extensions">>,
   options: Pick<LaunchOptions, "writes" | "waitMs">,
   body: Effect.Effect<A, E, R>
 ) =>
@@ -70,7 +71,10 @@ export const onEngine = <A, E, R>(
     const launcher = yield* Launcher
     const output = yield* Output
     const waiting = ({ message }: StateError) => output.say(output.paintError("yellow", printable(`waiting: ${message}`)))
-    return yield* body.pipe(Effect.provide(launcher.layer(pipeline, { ...options, waiting, dataDir })))
+    return yield* body.pipe(
+      Effect.provide(launcher.layer(pipeline, { ...options, waiting, dataDir })),
+      Effect.provideService(ExtensionsInUse, extensions)
+    )
   })
 
 /**

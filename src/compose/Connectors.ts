@@ -1,26 +1,19 @@
 import { Effect, Layer } from "effect"
-import type { HttpClient } from "effect/http"
-import { ServiceError } from "../domain/Errors.ts"
+import { type SecretError, ServiceError } from "../domain/Errors.ts"
 import type { SourceSettings } from "../pipeline/schema/SourceSettings.ts"
 import { Connectors } from "../pipeline/Services.ts"
+import type { BuiltInKind } from "../domain/sources/BuiltInSources.ts"
+import { ExtensionsInUse } from "../pipeline/Extensions.ts"
 import type { Connector } from "../ports/Connector.ts"
+import type { ConnectorContext } from "../ports/Source.ts"
 import { Secrets } from "../ports/Secrets.ts"
 
-type Settings<K extends SourceSettings["_tag"]> = Extract<SourceSettings, { readonly _tag: K }>
+type Settings<K extends BuiltInKind> = Extract<SourceSettings, { readonly _tag: K }>
 
-/** What connectors are told besides their own settings. */
-export interface ConnectorContext {
-  /** Resolves the secret versions that settings name. */
-  readonly secrets: Secrets["Service"]
-  /** Never listed as documents. */
-  readonly dataDir?: string
-  /** The HTTP client of every connector. Default: one of their own for the process. */
-  readonly http?: HttpClient.HttpClient
-}
 
 /** Makes a connector of each kind from the settings a pipeline gives it. */
 export type ConnectorSet = {
-  readonly [K in SourceSettings["_tag"]]?: (settings: Settings<K>, context: ConnectorContext) => Connector
+  readonly [K in BuiltInKind]?: (settings: Settings<K>, context: ConnectorContext) => Connector
 }
 
 /** The connectors that pipelines may name. */
@@ -34,17 +27,29 @@ export const makeConnectors = (
       const context: ConnectorContext = { secrets, ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }) }
       return Connectors.of({
         make: (source) => {
+          if (source._tag === "own") {
+            return Effect.flatMap(ExtensionsInUse, ({ connectors }) => {
+              const definition = connectors[source.kind]
+              // What it needs beyond the context, a program provides; a file's modules have nothing to ask it of.
+              return definition === undefined
+                ? noConnector(source.kind)
+                : definition.connect(source.settings as never, context) as Effect.Effect<Connector, ServiceError | SecretError>
+            })
+          }
           const make = set[source._tag] as ((settings: SourceSettings, context: ConnectorContext) => Connector) | undefined // keyed by its own tag
           return make === undefined
-            ? Effect.fail(
-              new ServiceError({
-                code: "UNIMPLEMENTED",
-                message: `there is no connector for ${source._tag} sources here`,
-                fix: "give one when composing the pipeline's services"
-              })
-            )
+            ? noConnector(source._tag)
             : Effect.succeed(make(source, context))
         }
       })
+    })
+  )
+
+const noConnector = (kind: string) =>
+  Effect.fail(
+    new ServiceError({
+      code: "UNIMPLEMENTED",
+      message: `there is no connector for ${kind} sources here`,
+      fix: "give one when composing the pipeline's services"
     })
   )

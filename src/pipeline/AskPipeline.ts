@@ -1,17 +1,87 @@
-import { Effect } from "effect"
-import type { CorpusName } from "../domain/Corpus.ts"
-import { ServiceError } from "../domain/Errors.ts"
-import { RagFileName } from "../domain/RagFile.ts"
-import { Generator } from "../ports/Generator.ts"
-import { Ranker } from "../ports/Ranker.ts"
+import { Effect, Stream } from "effect"
+import type { AnswerPart } from "../domain/Answer.ts"
+import { type SecretError, ServiceError } from "../domain/Errors.ts"
+import type { Retrieval } from "../ports/Retrieval.ts"
+import { type Extensions, ExtensionsInUse } from "./Extensions.ts"
 import { onEngine } from "./OnEngine.ts"
 import type { Pipeline } from "./Pipeline.ts"
 import { corpusOf } from "./RunPipeline.ts"
-import type { GenerateSettings, RetrieveSettings } from "./schema/StageSettings.ts"
-import { Models } from "./Services.ts"
-import { generate } from "./stages/Generate.ts"
+import { type GenerateSettings, searchesItself, type StageValue } from "./schema/StageSettings.ts"
+import type { Models } from "./Services.ts"
+import { type Answered, generateBySettings, searching } from "./stages/Generate.ts"
 import { rank } from "./stages/Rank.ts"
-import { type Question, retrieve, type Retrieved, type RetrieveOptions } from "./stages/Retrieve.ts"
+import { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions, RetrieveOverrides } from "./stages/Retrieve.ts"
+import { type AnyStage, sequence, type Stage } from "./stages/Stage.ts"
+
+/** What the stages of a pipeline file need, and how they fail. */
+type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Models | CorpusInUse>
+
+/** The stages of a file up to the contexts: retrieve, and any rankers. */
+export const contextStages = (pipeline: Pipeline, extensions: Extensions): FileStage<Question, Retrieved> => {
+  const stages = stagesIn(pipeline, extensions)
+  const answering = stages.findIndex(({ gives }) => gives === "answered")
+  return sequence(stages.slice(0, answering === -1 ? stages.length : answering).map(({ stage }) => stage)) as FileStage<Question, Retrieved> // the schema holds stages to their order
+}
+
+/** Each stage of a file but `chat` and `batch`, and what it gives. */
+const stagesIn = ({ stages }: Pipeline, extensions: Extensions): ReadonlyArray<{ readonly stage: AnyStage; readonly gives: StageValue }> =>
+  stages.flatMap((settings) => {
+    switch (settings._tag) {
+      case "retrieve": {
+        const { _tag, ...options } = settings
+        return [{ stage: retrieve(options), gives: "retrieved" }]
+      }
+      case "rank":
+        return [{ stage: rank(settings.rank), gives: "retrieved" }]
+      case "generate":
+        return [{ stage: generateBySettings(settings), gives: "answered" }]
+      case "own": {
+        const definition = extensions.stages[settings.kind]
+        return definition === undefined ? [] : [{ stage: definition(settings.settings as never), gives: definition.gives }] // decoded by its own schema
+      }
+      case "chat":
+      case "batch":
+        return []
+    }
+  })
+
+/** All the stages of a file, from question to answer; undefined where none answers. */
+export const answerStages = (pipeline: Pipeline, extensions: Extensions): FileStage<Question, Answered> | undefined => {
+  const settings = generateSettings(pipeline)
+  if (settings === undefined) return undefined
+  if (searchesItself(settings) && settings.model._tag === "hosted") {
+    const stage = pipeline.stages.find(({ _tag }) => _tag === "retrieve")
+    if (stage?._tag !== "retrieve") return searching(settings, settings.model.model)
+    const { _tag, ...options } = stage
+    return searching(settings, settings.model.model, options)
+  }
+  const stages = stagesIn(pipeline, extensions)
+  const all = stages.some(({ gives }) => gives === "answered") ? stages : [...stages, { stage: generateBySettings(settings) }]
+  return sequence(all.map(({ stage }) => stage)) as FileStage<Question, Answered> // likewise
+}
+
+/** A chat stage answers a single question as it does the first of a conversation. */
+const generateSettings = ({ stages }: Pipeline): GenerateSettings | undefined => {
+  const generate = stages.find((stage) => stage._tag === "generate")
+  if (generate !== undefined) return generate
+  const chat = stages.find((stage) => stage._tag === "chat")
+  if (chat === undefined) return undefined
+  const { turns: _, ...settings } = chat
+  return { ...settings, _tag: "generate" }
+}
+
+/** How a pipeline answers. One without a generate stage is `FAILED_PRECONDITION`. */
+export const generateStage = (pipeline: Pipeline): Effect.Effect<Omit<GenerateSettings, "_tag">, ServiceError> => {
+  const settings = generateSettings(pipeline)
+  return settings === undefined ? Effect.fail(cannotAnswer(pipeline)) : Effect.succeed(settings)
+}
+
+export const cannotAnswer = ({ name }: Pipeline): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `pipeline ${name} has no generate stage, so it cannot answer`,
+    fix: "add `- generate: {}` to stages, or use `sluice retrieve`"
+  })
 
 /** Runs a pipeline's stages up to the contexts: retrieve, and any rankers. `overrides` go before what the file says. */
 export const retrieveFrom = Effect.fn("retrieveFrom")(function*(
@@ -20,25 +90,8 @@ export const retrieveFrom = Effect.fn("retrieveFrom")(function*(
   overrides: RetrieveOptions = {}
 ) {
   const pipeline = yield* onEngine(given)
-  const { name } = yield* corpusOf(pipeline)
-  let retrieved: Retrieved = { ...question, contexts: [] }
-  for (const stage of pipeline.stages) {
-    switch (stage._tag) {
-      case "retrieve":
-        retrieved = yield* retrieve(name, { ...retrieveOptions(name, stage), ...overrides })(question)
-        break
-      case "rank": {
-        const ranker = yield* (yield* Models).ranker(stage.rank)
-        retrieved = yield* rank()(retrieved).pipe(Effect.provideService(Ranker, ranker))
-        break
-      }
-      case "generate":
-      case "chat":
-      case "batch":
-    }
-  }
-  return retrieved
-}, Effect.scoped)
+  return yield* onCorpus(pipeline, overrides, contextStages(pipeline, yield* ExtensionsInUse)(question))
+})
 
 /** Runs all of a pipeline's stages and answers. A pipeline without a generate stage is `FAILED_PRECONDITION`. */
 export const askPipeline = Effect.fn("askPipeline")(function*(
@@ -47,52 +100,28 @@ export const askPipeline = Effect.fn("askPipeline")(function*(
   overrides: RetrieveOptions = {}
 ) {
   const pipeline = yield* onEngine(given)
-  const { ground, instruction, model, ...sampling } = yield* generateStage(pipeline)
-  const models = yield* Models
-  const searches = ground === "corpus" && model._tag === "hosted"
-  const retrieved: Retrieved = searches ? { ...question, contexts: [] } : yield* retrieveFrom(pipeline, question, overrides)
-  const generator = searches
-    ? yield* models.searching(model.model, yield* selectionOf(pipeline, question, overrides))
-    : yield* models.generator(model)
-  return yield* generate({ sampling, ...(instruction === undefined ? {} : { instruction }) })(retrieved).pipe(
-    Effect.provideService(Generator, generator)
-  )
-}, Effect.scoped)
-
-/** What a model searches that searches by itself, and how. */
-const selectionOf = Effect.fnUntraced(function*(pipeline: Pipeline, { principal }: Question, overrides: RetrieveOptions) {
-  const { name } = yield* corpusOf(pipeline)
-  const stage = pipeline.stages.find((stage): stage is RetrieveSettings => stage._tag === "retrieve")
-  return { corpus: name, ...(stage === undefined ? {} : retrieveOptions(name, stage)), ...overrides, ...(principal === undefined ? {} : { principal }) }
+  const stages = answerStages(pipeline, yield* ExtensionsInUse)
+  if (stages === undefined) return yield* cannotAnswer(pipeline)
+  return yield* onCorpus(pipeline, overrides, stages(question))
 })
 
-/** A chat stage answers a single question as it does the first of a conversation. */
-export const generateStage = ({ name, stages }: Pipeline): Effect.Effect<Omit<GenerateSettings, "_tag">, ServiceError> => {
-  const generate = stages.find((stage) => stage._tag === "generate")
-  const chat = stages.find((stage) => stage._tag === "chat")
-  if (generate !== undefined) {
-    const { _tag, ...settings } = generate
-    return Effect.succeed(settings)
-  }
-  if (chat !== undefined) {
-    const { _tag, turns: _, ...settings } = chat
-    return Effect.succeed(settings)
-  }
-  return Effect.fail(
-    new ServiceError({
-      code: "FAILED_PRECONDITION",
-      message: `pipeline ${name} has no generate stage, so it cannot answer`,
-      fix: "add `- generate: {}` to stages, or use `sluice retrieve`"
-    })
-  )
-}
+/** Provides the pipeline's corpus, and what a question asks differently, to its stages. */
+export const onCorpus = <A, E, R>(pipeline: Pipeline, overrides: RetrieveOptions, stages: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(corpusOf(pipeline), ({ name }) =>
+    stages.pipe(Effect.provideService(CorpusInUse, name), Effect.provideService(RetrieveOverrides, overrides)))
 
-const retrieveOptions = (corpus: CorpusName, settings: RetrieveSettings): RetrieveOptions => {
-  const { _tag, files, ...options } = settings
-  return {
-    ...options,
-    ...(files === undefined
-      ? {}
-      : { files: files.map((file) => RagFileName.make(file.includes("/") ? file : `${corpus}/ragFiles/${file}`)) })
+/**
+ * The answer of stages as it is made: all but the last are run, and the last gives it piece by piece. A last stage that
+ * cannot gives its answer at once.
+ */
+export const streamStages = <E, R>(stages: Stage<Question, Answered, E, R>, question: Question): Stream.Stream<AnswerPart, E, R> => {
+  const parts = stages.parts ?? [stages as AnyStage]
+  const last = parts.at(-1)
+  if (last?.stream === undefined) {
+    return Stream.unwrap(Effect.map(stages(question), ({ answer }) =>
+      Stream.fromIterable<AnswerPart>([{ _tag: "text", text: answer.text }, { _tag: "done", answer }])))
   }
+  const { stream } = last
+  const before = sequence(parts.slice(0, -1)) as Stage<Question, never, E, R> // parts of stages that were composed in this order
+  return Stream.unwrap(Effect.map(before(question), stream)) as Stream.Stream<AnswerPart, E, R> // likewise
 }

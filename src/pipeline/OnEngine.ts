@@ -31,7 +31,7 @@ export const ownEngine = (pipeline: Pipeline, engine: EngineName): Result.Result
   const fitted = named === engine ? forEngine(pipeline) : Result.fail<ReadonlyArray<Problem>>([{
     path: ["engine"],
     rule: `the pipeline names the ${named} engine, and the one it is given is ${engine}`,
-    fix: `provide ${named}(pipeline, ...), or take pipelineFor(pipeline, "${engine}")`
+    fix: `provide ${named === "vertex" ? "Vertex" : "Embedded"}.layer, or take pipelineFor(pipeline, "${engine}")`
   }])
   return Result.mapError(fitted, (problems) => invalidPipeline(pipeline, problems))
 }

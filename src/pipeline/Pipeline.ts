@@ -1,10 +1,11 @@
 import { Schema } from "effect"
 import { CorpusSettings } from "./schema/CorpusSettings.ts"
-import { EngineChoice, EngineOverrides } from "./schema/EngineSettings.ts"
+import { EngineChoice, engineOverrides } from "./schema/EngineSettings.ts"
 import { ChunkingSettings, ImportSettings, ParsingChoice } from "./schema/ImportSettings.ts"
-import { matches, withDefault } from "./schema/Rules.ts"
-import { SourceSettings } from "./schema/SourceSettings.ts"
-import { defaultStages, Stages } from "./schema/StageSettings.ts"
+import { matches, text, withDefault } from "../domain/settings/Rules.ts"
+import { sourceSettings } from "./schema/SourceSettings.ts"
+import { defaultStages, stagesSchema } from "./schema/StageSettings.ts"
+import { type Extensions, noExtensions } from "./Extensions.ts"
 
 const Name = Schema.String.check(
   matches(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, {
@@ -17,23 +18,32 @@ const Name = Schema.String.check(
  * it. A plain value; `Encoded` is what a person writes in YAML, JSON or TypeScript, `Type` has every default filled
  * in and each choice tagged by `_tag`. The rules are those of platform-api section 2.8.
  */
-export const Pipeline = Schema.Struct({
+export const pipelineSchema = (extensions: Extensions) => Schema.Struct({
   name: Name.annotate({
     description: "The pipeline's name. What it put into a corpus is known by it, so a renamed pipeline starts anew."
   }),
+  use: Schema.optionalKey(Schema.Array(text).annotate({
+    description: "Modules that export connectors and stages of your own, relative to the folder of the pipeline file: their kinds may then be used in it."
+  })),
   engine: withDefault(EngineChoice, "embedded"),
   corpus: CorpusSettings,
-  sources: Schema.Record(Name, SourceSettings).annotate({
+  sources: Schema.Record(Name, sourceSettings(settingsOf(extensions.connectors))).annotate({
     description: "Where documents come from, by a name you choose.",
     messageUnexpectedKey: "a source's name must be 1 to 63 letters, digits, dots, hyphens or underscores, starting with a letter or digit"
   }),
   chunking: withDefault(ChunkingSettings, {}),
   parsing: withDefault(ParsingChoice, "default"),
   import: withDefault(ImportSettings, {}),
-  stages: withDefault(Stages, defaultStages),
-  engines: withDefault(EngineOverrides, {})
+  stages: withDefault(stagesSchema(extensions.stages), defaultStages),
+  engines: withDefault(engineOverrides(extensions.stages), {})
 })
-export type Pipeline = typeof Pipeline.Type
+
+const settingsOf = (connectors: Extensions["connectors"]) =>
+  Object.fromEntries(Object.entries(connectors).map(([kind, { settings }]) => [kind, settings]))
+
+/** {@link pipelineSchema} of what comes with Sluice. */
+export const Pipeline = pipelineSchema(noExtensions)
+export interface Pipeline extends Schema.Schema.Type<typeof Pipeline> {}
 
 /** A pipeline as it is written. */
-export type PipelineFile = typeof Pipeline.Encoded
+export interface PipelineFile extends Schema.Codec.Encoded<typeof Pipeline> {}

@@ -2,7 +2,7 @@ import { Effect, Stream } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 import type { PipelineInvalid } from "./file/PipelineInvalid.ts"
 import type { Pipeline } from "./Pipeline.ts"
-import { importSource } from "./ImportSource.ts"
+import { importSource } from "../domain/sources/ImportSource.ts"
 import { countRun } from "./Metrics.ts"
 import { onEngine } from "./OnEngine.ts"
 import { Connectors } from "./Services.ts"
@@ -10,6 +10,7 @@ import { findTarget } from "./sync/Target.ts"
 import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
 import { scopeOf, sync } from "./sync/Sync.ts"
 import type { SyncOptions, SyncSpec } from "./sync/SyncSpec.ts"
+import { commonSettings, kindOf } from "./schema/SourceSettings.ts"
 import type { Connector } from "../ports/Connector.ts"
 import { Engine } from "../ports/Engine.ts"
 import type { CorpusSpec } from "../domain/Corpus.ts"
@@ -21,17 +22,17 @@ export const syncSpec = Effect.fnUntraced(function*(given: Pipeline) {
   const { imports } = yield* Engine
   const sources = yield* Effect.forEach(Object.entries(pipeline.sources), Effect.fnUntraced(function*([id, settings]) {
     const source = importSource(settings)
-    const { poll: _, ...listed } = settings
+    const { listing, poll: _, staging, ...listed } = { ...commonSettings(settings), ...(settings._tag === "own" ? { kind: settings.kind, ...settings.settings } : settings) }
     const given = {
       id,
-      ...(source?._tag === "storage" && imports?.sources.has("storage") === true ? {} : { settings: JSON.stringify(listed) }),
-      ...("staging" in settings && settings.staging !== undefined ? { staging: settings.staging } : {}),
-      ...("listing" in settings && settings.listing !== undefined ? { listing: settings.listing } : {})
+      ...(source?._tag === "storage" && imports?.sources.has("storage") === true ? {} : { settings: JSON.stringify({ ...listed, staging, listing }) }),
+      ...(staging === undefined ? {} : { staging }),
+      ...(listing === undefined ? {} : { listing })
     }
     if (source === undefined || imports?.sources.has(source._tag) !== true) return { ...given, connector: yield* connectors.make(settings) }
     const connector = yield* connectors.make(settings).pipe(
       Effect.catchTag("ServiceError", (error) =>
-        error.code === "UNIMPLEMENTED" ? Effect.succeed(noConnector(settings._tag, error)) : Effect.fail(error))
+        error.code === "UNIMPLEMENTED" ? Effect.succeed(noConnector(kindOf(settings), error)) : Effect.fail(error))
     )
     return { ...given, connector, imports: source }
   }))

@@ -67,17 +67,17 @@ describe("the package", () => {
       }))
       writeFileSync(join(folder, "program.ts"), `
 import { Effect } from "effect"
-import { askPipeline, definePipeline, embedded, type Report, runPipeline } from "sluice"
+import { compose, Embedded, generate, Pipeline, type Report, retrieve } from "sluice"
 import { local } from "sluice/connectors"
 
-const pipeline = definePipeline({
-  name: "p", corpus: { displayName: "P" }, sources: { docs: { local: { path: "docs" } } }, stages: [{ retrieve: {} }, { generate: {} }]
+const pipeline = Pipeline.make("p", {
+  corpus: { displayName: "P" }, sources: { docs: local("docs") }, stages: compose(retrieve({ topK: 4 }), generate())
 })
 const program = Effect.gen(function*() {
-  const report: Report = yield* runPipeline(pipeline)
-  const { answer } = yield* askPipeline(pipeline, { question: "How many days carry over?" })
+  const report: Report = yield* pipeline.run
+  const { answer } = yield* pipeline.ask("How many days carry over?")
   return { added: report.totals.added, text: answer.text }
-}).pipe(Effect.provide(embedded(pipeline, { dataDir: "data", connectors: { local } })))
+}).pipe(Effect.provide(Embedded.layer({ dataDir: "data" })))
 console.log(JSON.stringify(await Effect.runPromise(program)))
 `)
       mkdirSync(join(folder, "docs"))

@@ -50,21 +50,20 @@ const app = (files: Readonly<Record<string, string>>) =>
 const program = (dataDir: string) => `
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
-import { askPipeline, definePipeline, embedded, runPipeline } from "sluice"
+import { Embedded, Pipeline } from "sluice"
 import { local } from "sluice/connectors"
 
-const pipeline = definePipeline({
-  name: "handbook",
+const handbook = Pipeline.make("handbook", {
   corpus: { displayName: "Handbook" },
-  sources: { docs: { local: { path: "./docs" } } }
+  sources: { docs: local("./docs") }
 })
 
 Effect.gen(function*() {
-  yield* runPipeline(pipeline)
-  const { answer } = yield* askPipeline(pipeline, { question: "How many days of leave carry over?" })
+  yield* handbook.run
+  const { answer } = yield* handbook.ask("How many days of leave carry over?")
   yield* Console.log(answer.text)
 }).pipe(
-  Effect.provide(embedded(pipeline, { dataDir: ${JSON.stringify(dataDir)}, connectors: { local } })),
+  Effect.provide(Embedded.layer({ dataDir: ${JSON.stringify(dataDir)} })),
   NodeRuntime.runMain
 )
 `

@@ -78,13 +78,14 @@ export const doctor = Command.make(
           const corpora = yield* Corpora
           const { imports } = yield* Engine
           const [{ importSource }, { canBeLeft, leftOnPurpose, whyLeft }] = yield* Effect.promise(() =>
-            Promise.all([import("../../pipeline/ImportSource.ts"), import("../../pipeline/sync/HandOver.ts")]))
+            Promise.all([import("../../domain/sources/ImportSource.ts"), import("../../pipeline/sync/HandOver.ts")]))
+          const { commonSettings } = yield* Effect.promise(() => import("../../pipeline/schema/SourceSettings.ts"))
           const { items, nextToken } = yield* corpora.list({ size: 100 })
           const connectors = yield* Connectors
           yield* Effect.forEach(Object.entries(pipeline.sources), ([id, source]) => {
             const imported = importSource(source)
             const fetched = imported !== undefined && imports?.sources.has(imported._tag) === true ? imported : undefined
-            const listing = "listing" in source ? source.listing : undefined
+            const { listing } = commonSettings(source)
             const importOnly = (why: string) => Effect.succeed(`import-only: ${pipeline.engine._tag} lists it by itself; ${why}`)
             return check(
               `source ${id}`,

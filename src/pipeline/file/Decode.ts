@@ -1,13 +1,21 @@
 import { Result, Schema } from "effect"
-import { Pipeline } from "../Pipeline.ts"
+import { type Extensions, noExtensions } from "../Extensions.ts"
+import { Pipeline, pipelineSchema } from "../Pipeline.ts"
 import { explain, type Finding } from "./Explain.ts"
 
-const decodePipeline = Schema.decodeUnknownResult(Pipeline, { errors: "all", onExcessProperty: "error" })
+/** The schema of pipelines with these extensions. */
+export const schemaWith = (extensions: Extensions): typeof Pipeline =>
+  extensions === noExtensions ? Pipeline : pipelineSchema(extensions)
+
+const decoderOf = (extensions: Extensions) => Schema.decodeUnknownResult(schemaWith(extensions), { errors: "all", onExcessProperty: "error" })
+
+const decodeBuiltIn = decoderOf(noExtensions)
 
 /** A written pipeline as a value, or everything that is wrong with it. */
-export const decode = (written: unknown): Result.Result<Pipeline, ReadonlyArray<Finding>> => {
+export const decode = (written: unknown, extensions: Extensions = noExtensions): Result.Result<Pipeline, ReadonlyArray<Finding>> => {
   const value = withoutEditorKey(written)
-  return Result.mapError(decodePipeline(value), (error) => explain(error.issue, value))
+  const decodeValue = extensions === noExtensions ? decodeBuiltIn : decoderOf(extensions)
+  return Result.mapError(decodeValue(value), (error) => explain(error.issue, value))
 }
 
 /** JSON files name their schema in `$schema`; it is for editors, and not part of the pipeline. */

@@ -1,5 +1,5 @@
 import { SchemaAST, type SchemaIssue } from "effect"
-import { fixAnnotation, earlyAnnotation } from "../schema/Rules.ts"
+import { fixAnnotation, earlyAnnotation } from "../../domain/settings/Rules.ts"
 import type { Problem, ValuePath } from "./PipelineInvalid.ts"
 import { suggest } from "./Suggest.ts"
 import { whereabouts } from "./Whereabouts.ts"

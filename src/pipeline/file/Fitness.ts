@@ -9,7 +9,8 @@ import type { Pipeline } from "../Pipeline.ts"
 import type { EmbeddingChoice } from "../schema/CorpusSettings.ts"
 import type { EngineName } from "../schema/EngineSettings.ts"
 import { forEngine, sectionPath } from "../schema/ForEngine.ts"
-import type { SourceSettings } from "../schema/SourceSettings.ts"
+import type { BuiltInKind } from "../../domain/sources/BuiltInSources.ts"
+import { commonSettings, kindOf } from "../schema/SourceSettings.ts"
 import type { GeneratorSettings, StageSettings } from "../schema/StageSettings.ts"
 import type { Problem, ValuePath } from "./PipelineInvalid.ts"
 import { suggest } from "./Suggest.ts"
@@ -18,7 +19,7 @@ import { suggest } from "./Suggest.ts"
 interface Abilities {
   readonly vectorDb: VectorDb["_tag"]
   readonly embedding: EmbeddingChoice["_tag"]
-  readonly source: SourceSettings["_tag"]
+  readonly source: BuiltInKind
   readonly chunking: Chunking["strategy"]
   readonly parsing: Parsing["_tag"]
   /** The vector database that hybrid search works with. */
@@ -144,10 +145,8 @@ export const fitness = (pipeline: Pipeline, capabilities: EngineCapabilities): R
     ...need("vectorDb", vectorDb._tag, at("vectorDb")),
     ...embeddingProblems(pipeline, capabilities, need),
     ...Object.entries(pipeline.sources).flatMap(([id, source]) => [
-      ...need("source", source._tag, ["sources", id, source._tag]),
-      ...("staging" in source && source.staging !== undefined
-        ? need("import", "staging", ["sources", id, source._tag, "staging"])
-        : [])
+      ...(source._tag === "own" ? [] : need("source", source._tag, ["sources", id, source._tag])),
+      ...(commonSettings(source).staging === undefined ? [] : need("import", "staging", ["sources", id, kindOf(source), "staging"]))
     ]),
     ...need("chunking", chunking.strategy, [...at("chunking"), "strategy"]),
     ...need("parsing", parsing._tag, at("parsing")),
@@ -201,6 +200,8 @@ const stageProblems = (stage: StageSettings, path: ValuePath, vectorDb: VectorDb
         ...(stage.filter?.metadata === undefined ? [] : need("filter", "metadata", [...path, "retrieve", "filter", "metadata"])),
         ...(stage.rank === undefined ? [] : need("retrieveRank", stage.rank._tag, [...path, "retrieve", "rank"]))
       ]
+    case "own":
+      return []
     case "rank":
       return need("rank", stage.rank._tag, [...path, "rank"])
     case "generate":

@@ -1,13 +1,14 @@
 import { JsonSchema, Schema } from "effect"
-import { Pipeline } from "../Pipeline.ts"
+import { type Extensions, noExtensions } from "../Extensions.ts"
+import { schemaWith } from "./Decode.ts"
 
 /**
  * The pipeline file as a JSON Schema (draft 07) for editors, from the schema that checks it. Looser in one thing:
  * wherever a scalar may stand, text with an environment variable may.
  */
-export const pipelineJsonSchema = (): JsonSchema.JsonSchema => {
+export const pipelineJsonSchema = (extensions: Extensions = noExtensions): JsonSchema.JsonSchema => {
   const { definitions, schema } = JsonSchema.toDocumentDraft07(
-    Schema.toJsonSchemaDocument(Pipeline, { onExcessProperty: "error" })
+    Schema.toJsonSchemaDocument(schemaWith(extensions), { onExcessProperty: "error" })
   )
   const { properties, ...rest } = withoutRepeats(withVariables(schema))
   return {

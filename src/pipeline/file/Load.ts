@@ -1,12 +1,16 @@
 import { pathToFileURL } from "node:url"
 import { Effect, FileSystem, Path } from "effect"
+import { builtInSources } from "../../domain/sources/BuiltInSources.ts"
+import { type Extensions, extensionsIn, mergeExtensions, noExtensions } from "../Extensions.ts"
 import type { Pipeline } from "../Pipeline.ts"
+import { builtInStageNames } from "../schema/StageSettings.ts"
 import { decode } from "./Decode.ts"
 import type { Environment } from "./Environment.ts"
 import { type ParsedPipeline, parsePipeline } from "./Parse.ts"
 import { PipelineInvalid, type Problem } from "./PipelineInvalid.ts"
-import { issueOf } from "./Place.ts"
+import { issueOf, placed } from "./Place.ts"
 import { pipelineHash } from "./Print.ts"
+import { readYaml, type YamlText } from "./YamlText.ts"
 
 /** A pipeline and the file it came from. */
 export interface LoadedPipeline extends ParsedPipeline {
@@ -36,10 +40,16 @@ export const loadPipeline = Effect.fn("loadPipeline")(function*(
   const read = isModule ? yield* readModule(file, absolute) : yield* readText(file, absolute, env)
   const { pipeline } = read
   const directory = path.dirname(absolute)
-  const sources = Object.fromEntries(Object.entries(pipeline.sources).map(([id, source]) =>
-    [id, source._tag === "local" ? { ...source, path: path.resolve(directory, source.path) } : source]
-  ))
-  return { file: absolute, pipeline: { ...pipeline, sources }, hash: pipelineHash(pipeline), invalid: read.invalid }
+  const { extensions, invalid } = read
+  const absoluteIn = (settings: object, fields: ReadonlyArray<string>) =>
+    Object.fromEntries(Object.entries(settings).map(([field, value]) =>
+      [field, fields.includes(field) && typeof value === "string" ? path.resolve(directory, value) : value]))
+  const sources = Object.fromEntries(Object.entries(pipeline.sources).map(([id, source]) => {
+    if (source._tag === "local") return [id, { ...source, path: path.resolve(directory, source.path) }]
+    if (source._tag !== "own") return [id, source]
+    return [id, { ...source, settings: absoluteIn(source.settings, extensions.connectors[source.kind]?.paths ?? []) }]
+  }))
+  return { file: absolute, pipeline: { ...pipeline, sources }, extensions, hash: pipelineHash(pipeline, extensions), invalid }
 })
 
 const failure = (file: string, rule: string, fix?: string): PipelineInvalid =>
@@ -52,13 +62,48 @@ const readText = Effect.fnUntraced(function*(
   file: string,
   absolute: string,
   env: Environment
-): Effect.fn.Return<ParsedPipeline, PipelineInvalid, FileSystem.FileSystem> {
+): Effect.fn.Return<ParsedPipeline, PipelineInvalid, FileSystem.FileSystem | Path.Path> {
   const fileSystem = yield* FileSystem.FileSystem
   const size = yield* fileSystem.stat(absolute).pipe(Effect.mapError(() => notFound(file)))
   if (size.type !== "File") return yield* failure(file, "is not a file")
   if (size.size > maxBytes) return yield* failure(file, `is larger than ${maxBytes / 1024} KiB, too large for a pipeline`)
   const text = yield* fileSystem.readFileString(absolute).pipe(Effect.mapError(() => failure(file, "the file cannot be read")))
-  return yield* Effect.fromResult(parsePipeline(text, file, env))
+  const extensions = yield* usedExtensions(readYaml(text, env), file, absolute)
+  return yield* Effect.fromResult(parsePipeline(text, file, env, extensions))
+})
+
+/** What the modules export that a file names under `use`. */
+const usedExtensions = Effect.fnUntraced(function*(
+  source: YamlText,
+  file: string,
+  absolute: string
+): Effect.fn.Return<Extensions, PipelineInvalid, Path.Path> {
+  const { value } = source
+  const names: unknown = typeof value === "object" && value !== null && "use" in value ? value.use : undefined
+  if (!Array.isArray(names) || names.length === 0) return noExtensions
+  const path = yield* Path.Path
+  const refused = (at: number, rule: string, fix: string) => placed(file, source, [{ path: ["use", at], rule, fix }])
+  const all = yield* Effect.forEach(names, Effect.fnUntraced(function*(name: unknown, at: number) {
+    // What is no text is for the schema to refuse.
+    if (typeof name !== "string") return noExtensions
+    const module = path.resolve(path.dirname(absolute), name)
+    const exports = yield* Effect.tryPromise({
+      try: (): Promise<object> => import(pathToFileURL(module).href),
+      catch: (cause) => {
+        const missing = missingModule(cause)
+        return missing === undefined
+          ? refused(at, "the module cannot be loaded", `run it with node to see why: node ${name}`)
+          : refused(at, `the module, or what it imports, cannot be found: ${missing}`, "check the name, or install it where the file is")
+      }
+    })
+    const found = extensionsIn(exports)
+    const kinds = [...Object.keys(found.connectors), ...Object.keys(found.stages)]
+    if (kinds.length === 0) return yield* refused(at, "exports no connector and no stage", "export what defineConnector or defineStage gives")
+    const taken = kinds.find((kind) => kind in builtInSources || builtInStageNames.has(kind))
+    if (taken !== undefined) return yield* refused(at, `exports ${taken}, which is the name of a source or stage that comes with Sluice`, "give it another kind")
+    return found
+  }))
+  return mergeExtensions(all)
 })
 
 const readModule = Effect.fnUntraced(function*(
@@ -78,15 +123,19 @@ const readModule = Effect.fnUntraced(function*(
   const invalid = (problems: ReadonlyArray<Problem>) =>
     new PipelineInvalid({ file, issues: problems.map((problem) => issueOf(file, problem)) })
   const pipeline = isDecoded(value) ? value : yield* Effect.fromResult(decode(value)).pipe(Effect.mapError(invalid))
-  return { pipeline, invalid }
+  return { pipeline, extensions: noExtensions, invalid }
 })
 
 /** Names what is missing. Of other errors nothing is repeated: what a module throws may hold anything. */
 const unloadable = (file: string, cause: unknown): PipelineInvalid => {
-  const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
-  const missing = cause instanceof Error && code === "ERR_MODULE_NOT_FOUND" ? /'([^']+)'/.exec(cause.message)?.[1] : undefined
+  const missing = missingModule(cause)
   if (missing !== undefined) return failure(file, `imports ${missing}, which cannot be found`, "install it where the file is, or check the name")
   return failure(file, "the module cannot be loaded", `run it with node to see why: node ${file}`)
+}
+
+const missingModule = (cause: unknown): string | undefined => {
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
+  return cause instanceof Error && code === "ERR_MODULE_NOT_FOUND" ? /'([^']+)'/.exec(cause.message)?.[1] : undefined
 }
 
 /** By its tag: the module may have its own copy of this package. */

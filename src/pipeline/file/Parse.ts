@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { type Extensions, noExtensions } from "../Extensions.ts"
 import type { Pipeline } from "../Pipeline.ts"
 import { decode } from "./Decode.ts"
 import type { Environment } from "./Environment.ts"
@@ -9,6 +10,8 @@ import { pathKey, readYaml, type YamlText } from "./YamlText.ts"
 
 export interface ParsedPipeline {
   readonly pipeline: Pipeline
+  /** Of the modules that the file uses. */
+  readonly extensions: Extensions
   /** The error for problems found later, showing where in the file each is. */
   readonly invalid: (problems: ReadonlyArray<Problem>) => PipelineInvalid
 }
@@ -17,14 +20,15 @@ export interface ParsedPipeline {
 export const parsePipeline = (
   text: string,
   file: string,
-  env: Environment
+  env: Environment,
+  extensions: Extensions = noExtensions
 ): Result.Result<ParsedPipeline, PipelineInvalid> => {
   const source = readYaml(text, env)
   const structural = source.problems.filter(({ path }) => path.length === 0)
   if (structural.length > 0) return Result.fail(placed(file, source, structural))
-  const decoded = decodeWithEnvironment(source)
+  const decoded = decodeWithEnvironment(source, extensions)
   if (source.problems.length === 0 && Result.isSuccess(decoded)) {
-    return Result.succeed({ pipeline: decoded.success, invalid: (problems) => placed(file, source, problems) })
+    return Result.succeed({ pipeline: decoded.success, extensions, invalid: (problems) => placed(file, source, problems) })
   }
   const findings = Result.isFailure(decoded) ? decoded.failure : []
   // What a missing variable left empty breaks other rules too; saying so would only distract.
@@ -34,8 +38,8 @@ export const parsePipeline = (
 }
 
 /** A variable's value is text; where the schema wants a number or a boolean, it is read as one. */
-const decodeWithEnvironment = (source: YamlText): Result.Result<Pipeline, ReadonlyArray<Finding>> => {
-  const decoded = decode(source.value)
+const decodeWithEnvironment = (source: YamlText, extensions: Extensions): Result.Result<Pipeline, ReadonlyArray<Finding>> => {
+  const decoded = decode(source.value, extensions)
   if (Result.isSuccess(decoded)) return decoded
   const wanted = decoded.failure.filter(({ path, wants }) =>
     wants !== undefined && source.entries.get(pathKey(path))?.fromEnvironment)
@@ -43,7 +47,7 @@ const decodeWithEnvironment = (source: YamlText): Result.Result<Pipeline, Readon
   return decode(wanted.reduce(
     (value, { path, wants }) => replace(value, path, (text) => coerce(text, wants)),
     source.value
-  ))
+  ), extensions)
 }
 
 const coerce = (text: unknown, wants: Finding["wants"]): unknown => {

@@ -1,15 +1,18 @@
 import { createHash } from "node:crypto"
 import { Schema } from "effect"
 import { Document, isScalar, Scalar, visit } from "yaml"
-import { Pipeline, type PipelineFile } from "../Pipeline.ts"
+import { type Extensions, noExtensions } from "../Extensions.ts"
+import type { Pipeline, PipelineFile } from "../Pipeline.ts"
+import { schemaWith } from "./Decode.ts"
 
 /** The written form of a pipeline, every default spelt out. */
-export const writtenPipeline: (pipeline: Pipeline) => PipelineFile = Schema.encodeSync(Pipeline)
+export const writtenPipeline = (pipeline: Pipeline, extensions: Extensions = noExtensions): PipelineFile =>
+  Schema.encodeSync(schemaWith(extensions))(pipeline)
 
 /** The pipeline as canonical YAML; loading it gives the same value. */
-export const printPipeline = (pipeline: Pipeline): string => {
+export const printPipeline = (pipeline: Pipeline, extensions: Extensions = noExtensions): string => {
   // `$${` is a literal `${`; without it a value that holds one would be taken for a reference.
-  const document = new Document(escapeReferences(writtenPipeline(pipeline)), { aliasDuplicateObjects: false })
+  const document = new Document(escapeReferences(writtenPipeline(pipeline, extensions)), { aliasDuplicateObjects: false })
   visit(document, {
     Pair: (_, { key }) => {
       // Unquoted, it would be a merge key.
@@ -27,8 +30,8 @@ const escapeReferences = (value: unknown): unknown => {
 }
 
 /** SHA-256 (hex) of what the pipeline says: the same for files that differ in layout, key order or spelt-out defaults. */
-export const pipelineHash = (pipeline: Pipeline): string =>
-  createHash("sha256").update(JSON.stringify(sorted(writtenPipeline(pipeline)))).digest("hex")
+export const pipelineHash = (pipeline: Pipeline, extensions: Extensions = noExtensions): string =>
+  createHash("sha256").update(JSON.stringify(sorted(writtenPipeline(pipeline, extensions)))).digest("hex")
 
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted)

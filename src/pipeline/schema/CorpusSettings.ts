@@ -1,9 +1,9 @@
 import { Schema, SchemaTransformation } from "effect"
 import { embeddingModelForm } from "../../domain/rag/Forms.ts"
 import { displayNameLimit, displayNameRule, isOneOfEach, isShortName, vectorSearchInPlace, vectorSearchRule } from "../../domain/rag/RagRules.ts"
-import { FeatureView, HttpUrl, SecretName, ServingConfig, VectorSearchName } from "./Names.ts"
-import { oneOf } from "./OneOf.ts"
-import { hasForm, integer, positive, rule, text, withDefault } from "./Rules.ts"
+import { FeatureView, HttpUrl, SecretName, ServingConfig, VectorSearchName } from "../../domain/settings/Names.ts"
+import { oneOf } from "../../domain/settings/OneOf.ts"
+import { hasForm, integer, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
 
 const vectorSearchFields = {
   index: Schema.optionalKey(VectorSearchName.annotate({

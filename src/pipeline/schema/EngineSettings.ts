@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { EmbeddingChoice, VectorDbChoice } from "./CorpusSettings.ts"
 import { ChunkingSettings, ImportSettings, ParsingChoice } from "./ImportSettings.ts"
-import { HttpUrl } from "./Names.ts"
-import { oneOf } from "./OneOf.ts"
-import { matches, positive, text } from "./Rules.ts"
-import { Stages } from "./StageSettings.ts"
+import { HttpUrl } from "../../domain/settings/Names.ts"
+import { oneOf } from "../../domain/settings/OneOf.ts"
+import { matches, positive, text } from "../../domain/settings/Rules.ts"
+import { type OwnStages, stagesSchema } from "./StageSettings.ts"
 
 const project = text.check(
   matches(/^[a-z0-9][a-z0-9.:-]*$/, { rule: "must be a Google Cloud project id or number" })
@@ -37,18 +37,18 @@ export type EngineChoice = typeof EngineChoice.Type
 export type EngineName = EngineChoice["_tag"]
 
 /** Sections that take the place of the pipeline's own, whole, on one engine. */
-const overrides = {
+const overrides = (own: OwnStages) => ({
   vectorDb: Schema.optionalKey(VectorDbChoice),
   embedding: Schema.optionalKey(EmbeddingChoice),
   chunking: Schema.optionalKey(ChunkingSettings),
   parsing: Schema.optionalKey(ParsingChoice),
   import: Schema.optionalKey(ImportSettings),
-  stages: Schema.optionalKey(Stages)
-}
+  stages: Schema.optionalKey(stagesSchema(own))
+})
 
 /** What differs per engine. A section given here replaces the pipeline's own section whole; nothing is merged. */
-export const EngineOverrides = Schema.Struct({
-  embedded: Schema.optionalKey(Schema.Struct(overrides).annotate({ description: "What differs on the embedded engine." })),
+export const engineOverrides = (own: OwnStages) => Schema.Struct({
+  embedded: Schema.optionalKey(Schema.Struct(overrides(own)).annotate({ description: "What differs on the embedded engine." })),
   vertex: Schema.optionalKey(
     Schema.Struct({
       project: Schema.optionalKey(project),
@@ -56,7 +56,7 @@ export const EngineOverrides = Schema.Struct({
       baseUrl,
       quotaProject,
       requestsPerMinute,
-      ...overrides
+      ...overrides(own)
     }).annotate({ description: "What differs on Vertex AI; project and location make `--engine vertex` possible." })
   )
 }).annotate({

@@ -2,10 +2,10 @@ import { Schema } from "effect"
 import { defaultChunking } from "../../domain/Chunking.ts"
 import { resultSinkForm } from "../../domain/rag/Forms.ts"
 import { chunkSizeLimits, overlapRule } from "../../domain/rag/RagRules.ts"
-import { Processor } from "./Names.ts"
-import { oneOf } from "./OneOf.ts"
-import { Amount, DeleteLimit, DurationText } from "./Quantities.ts"
-import { earlyRule, hasForm, integer, positive, text, withDefault } from "./Rules.ts"
+import { Processor } from "../../domain/settings/Names.ts"
+import { oneOf } from "../../domain/settings/OneOf.ts"
+import { Amount, DeleteLimit, DurationText } from "../../domain/settings/Quantities.ts"
+import { earlyRule, hasForm, integer, positive, text, withDefault } from "../../domain/settings/Rules.ts"
 
 /** Decodes to the domain's `Chunking`. */
 export const ChunkingSettings = Schema.Struct({

@@ -3,9 +3,9 @@ import { parseMetadataFilter } from "../../domain/MetadataFilter.ts"
 import { partnerModels } from "../../domain/partner/PartnerModels.ts"
 import { bucketUriForm } from "../../domain/rag/Forms.ts"
 import { alphaRule, distanceRule, filesGivenRule, oneCorpusRule } from "../../domain/rag/RagRules.ts"
-import { HttpUrl, SecretName } from "./Names.ts"
-import { oneOf } from "./OneOf.ts"
-import { atMostOne, earlyRule, hasForm, matches, positive, rule, text, withDefault } from "./Rules.ts"
+import { HttpUrl, SecretName } from "../../domain/settings/Names.ts"
+import { oneOf } from "../../domain/settings/OneOf.ts"
+import { atMostOne, earlyRule, hasForm, matches, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
 
 const rankModel = Schema.optionalKey(text.annotate({ description: "The ranking model. Unset: the service's default." }))
 
@@ -87,7 +87,11 @@ export type GeneratorSettings =
   | { readonly _tag: "hosted"; readonly model: string }
   | { readonly _tag: "openai" } & typeof OpenAiChat.Type
 
-type WrittenGenerator = string | { readonly openai: typeof OpenAiChat.Encoded }
+/** A model as a person names it. */
+export type WrittenGenerator = string | { readonly openai: typeof OpenAiChat.Encoded }
+
+/** The settings of a model, by the name a person gives it. */
+export const generatorOf = (written: WrittenGenerator): GeneratorSettings => Schema.decodeSync(GeneratorChoice)(written)
 
 const undated = partnerModels.map(({ id }) => id.slice(0, id.indexOf("@"))).join("|")
 
@@ -175,25 +179,60 @@ const Batch = Schema.Struct(batchFields).check(
   )
 ).annotate({ description: "Answer a file of questions from their contexts, with citations; a hosted model as one batch job." })
 
+const builtInStages = { retrieve: Retrieve, rank: RankChoice, generate: Generate, chat: Chat, batch: Batch }
+
+export const builtInStageNames: ReadonlySet<string> = new Set(Object.keys(builtInStages))
+
+/** What a stage takes or gives: the question, the question with contexts, or these with an answer. */
+export type StageValue = "question" | "retrieved" | "answered"
+
+/** A stage that does not come with Sluice, as a file may name it: what may be said of it, and where it fits. */
+export interface OwnStageCase {
+  readonly settings: Schema.Codec<unknown, unknown>
+  readonly takes: StageValue
+  readonly gives: StageValue
+}
+
+/** Stages that do not come with Sluice, by the key under which a file writes them. */
+export type OwnStages = Readonly<Record<string, OwnStageCase>>
+
+/** A stage of {@link OwnStages}. */
+export interface OwnStage {
+  readonly _tag: "own"
+  readonly kind: string
+  readonly settings: object
+}
+
 /** One step from question to answer. */
-export const StageSettings = oneOf({
-  bare: [],
-  description: "One step from question to answer: retrieve, rank, generate, chat or batch.",
-  cases: { retrieve: Retrieve, rank: RankChoice, generate: Generate, chat: Chat, batch: Batch }
-})
-export type StageSettings = typeof StageSettings.Type
+const stageSettings = (own: OwnStages) =>
+  oneOf<never, typeof builtInStages, OwnStage>({
+    bare: [],
+    description: "One step from question to answer: retrieve, rank, generate, chat or batch.",
+    cases: builtInStages,
+    own: Object.fromEntries(Object.entries(own).map(([kind, { settings }]) => [kind, settings]))
+  })
+export type StageSettings = ReturnType<typeof stageSettings>["Type"]
+/** A stage as a file writes it, whether or not it keeps the rules. */
+export const writtenStage = (settings: StageSettings): unknown => Schema.encodeSync(builtInStageSettings, { disableChecks: true })(settings)
+
+const builtInStageSettings = stageSettings({})
 export type RetrieveSettings = Extract<StageSettings, { readonly _tag: "retrieve" }>
 export type GenerateSettings = Extract<StageSettings, { readonly _tag: "generate" }>
 export type BatchSettings = Extract<StageSettings, { readonly _tag: "batch" }>
 export type ChatSettings = Extract<StageSettings, { readonly _tag: "chat" }>
 
 const nameOf = (stage: unknown): unknown =>
-  typeof stage !== "object" || stage === null ? undefined : "_tag" in stage ? stage._tag : Object.keys(stage)[0]
+  typeof stage !== "object" || stage === null ? undefined : "_tag" in stage ? (stage._tag === "own" && "kind" in stage ? stage.kind : stage._tag) : Object.keys(stage)[0]
 
 /** The stages that answer; a pipeline may have one of each, for `ask`, `chat` and `batch run`. */
 const last: ReadonlyArray<unknown> = ["generate", "chat", "batch"]
 
-const misplaced = (stage: unknown, earlier: ReadonlyArray<unknown>): string | undefined => {
+const misplaced = (stage: unknown, earlier: ReadonlyArray<unknown>, own: OwnStages): string | undefined => {
+  const case_ = typeof stage === "string" ? own[stage] : undefined
+  if (case_ !== undefined) {
+    const given = valueAfter(earlier, own)
+    return given === case_.takes ? undefined : `${String(stage)} takes what ${stagesGiving[case_.takes]} gives, and comes where there is ${valueNames[given]}`
+  }
   if (stage === "retrieve") return earlier.includes("retrieve") ? "comes a second time; a pipeline retrieves once" : undefined
   if (stage !== "rank" && !last.includes(stage)) return undefined
   if (!earlier.includes("retrieve")) return `${String(stage)} needs a retrieve stage before it`
@@ -204,18 +243,30 @@ const misplaced = (stage: unknown, earlier: ReadonlyArray<unknown>): string | un
   return earlier.includes(stage) ? `${String(stage)} comes a second time` : undefined
 }
 
-const inOrder = earlyRule((stages) => {
-  const names = Array.isArray(stages) ? stages.map(nameOf) : []
-  return names.flatMap((name, at) => {
-    const issue = misplaced(name, names.slice(0, at))
-    return issue === undefined ? [] : [{ path: [at], issue }]
+const valueNames: Readonly<Record<StageValue, string>> = { question: "a question", retrieved: "contexts", answered: "an answer" }
+const stagesGiving: Readonly<Record<StageValue, string>> = { question: "no other stage", retrieved: "retrieve", answered: "generate" }
+
+/** What there is after these stages. */
+const valueAfter = (names: ReadonlyArray<unknown>, own: OwnStages): StageValue =>
+  names.reduce((value: StageValue, name) => {
+    if (typeof name === "string" && own[name] !== undefined) return own[name].gives
+    if (name === "retrieve") return "retrieved"
+    return name === "generate" ? "answered" : value
+  }, "question")
+
+const inOrder = (own: OwnStages) =>
+  earlyRule((stages) => {
+    const names = Array.isArray(stages) ? stages.map(nameOf) : []
+    return names.flatMap((name, at) => {
+      const issue = misplaced(name, names.slice(0, at), own)
+      return issue === undefined ? [] : [{ path: [at], issue }]
+    })
   })
-})
 
 /** The model retrieves, so that no contexts come from the stages before it. */
 export const searchesItself = (stage: StageSettings): boolean => stage._tag === "generate" && stage.ground === "corpus"
 
-export const Stages = Schema.Array(StageSettings).check(
+export const stagesSchema = (own: OwnStages) => Schema.Array(stageSettings(own)).check(
   rule<ReadonlyArray<StageSettings>>(
     (stages) => stages.length > 0,
     { rule: "needs at least a retrieve stage" },
@@ -228,7 +279,7 @@ export const Stages = Schema.Array(StageSettings).check(
       fix: "rank inside retrieve, or leave ground out"
     }
   ),
-  inOrder
+  inOrder(own)
 ).annotate({ description: "From question to answer, in order: retrieve, then rank where wanted, then generate, chat, batch or several of these." })
 
 /** What `stages` is when a file leaves it out: answers in the corpus's own sentences. */

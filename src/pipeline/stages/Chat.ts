@@ -1,16 +1,13 @@
-import type { CorpusName } from "../../domain/Corpus.ts"
-import type { ServiceError } from "../../domain/Errors.ts"
-import type { Generator } from "../../ports/Generator.ts"
+import type { SecretError, ServiceError } from "../../domain/Errors.ts"
 import type { QueryRewriter } from "../../ports/QueryRewriter.ts"
 import type { Retrieval } from "../../ports/Retrieval.ts"
+import type { Models } from "../Services.ts"
 import { condense, type FollowUp } from "./Condense.ts"
-import { type Answered, generate } from "./Generate.ts"
-import { retrieve, type RetrieveOptions } from "./Retrieve.ts"
+import { type Answered, type AnswerOptions, generate } from "./Generate.ts"
+import { type CorpusInUse, retrieve, type RetrieveOptions } from "./Retrieve.ts"
 import { compose, type Stage } from "./Stage.ts"
 
-export interface ChatOptions {
-  /** How the answers should be. */
-  readonly instruction?: string
+export interface ChatOptions extends AnswerOptions {
   /** Earlier exchanges that a question may lean on. Default 6. */
   readonly turns?: number
   readonly retrieve?: RetrieveOptions
@@ -18,11 +15,6 @@ export interface ChatOptions {
 
 /** A turn of a conversation over a corpus: the question made to stand by itself, contexts for it, an answer from them. */
 export const chat = (
-  corpus: CorpusName,
-  { instruction, retrieve: options, turns }: ChatOptions = {}
-): Stage<FollowUp, Answered, ServiceError, QueryRewriter | Retrieval | Generator> =>
-  compose(
-    condense(turns === undefined ? {} : { turns }),
-    retrieve(corpus, options),
-    generate(instruction === undefined ? {} : { instruction })
-  )
+  { retrieve: options, turns, ...answer }: ChatOptions = {}
+): Stage<FollowUp, Answered, ServiceError | SecretError, QueryRewriter | Retrieval | Models | CorpusInUse> =>
+  compose(condense(turns === undefined ? {} : { turns }), retrieve(options), generate(answer))

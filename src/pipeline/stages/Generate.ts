@@ -1,20 +1,88 @@
-import { Effect } from "effect"
+import { Effect, type Scope, Stream } from "effect"
 import type { Answer } from "../../domain/Answer.ts"
-import type { ServiceError } from "../../domain/Errors.ts"
-import { Generator, type GroundedRequest } from "../../ports/Generator.ts"
-import type { Retrieved } from "./Retrieve.ts"
-import type { Stage } from "./Stage.ts"
+import type { SecretError, ServiceError } from "../../domain/Errors.ts"
+import type { Generator } from "../../ports/Generator.ts"
+import type { HostedModels } from "../Host.ts"
+import { generatorOf, type GenerateSettings, type StageSettings, type WrittenGenerator } from "../schema/StageSettings.ts"
+import { Models } from "../Services.ts"
+import { type CorpusInUse, type Question, retrievalRequest, type Retrieved, type RetrieveOptions } from "./Retrieve.ts"
+import { described, type Stage } from "./Stage.ts"
 
 export interface Answered extends Retrieved {
   readonly answer: Answer
 }
 
-/** Answers the question from the contexts, citing them. */
-export const generate =
-  (options: Pick<GroundedRequest, "instruction" | "sampling"> = {}): Stage<Retrieved, Answered, ServiceError, Generator> =>
-  (input) =>
-    Effect.gen(function*() {
-      const generator = yield* Generator
-      const answer = yield* generator.answer({ ...options, question: input.question, contexts: input.contexts })
-      return { ...input, answer }
-    }).pipe(Effect.withSpan("stage.generate"))
+/** How the answer should be, and how a model draws its words. */
+export interface AnswerOptions extends Omit<GenerateSettings, "_tag" | "model" | "ground"> {}
+
+/** What a model needs of the engine: only one that has hosted models can run a pipeline that names one. */
+type Needs<M extends WrittenGenerator> = M extends "extractive" | object ? Models : Models | HostedModels
+
+/**
+ * Answers the question from the contexts, citing them. `model`: `extractive` (the default: sentences of the corpus, no
+ * model), a hosted model's name, or an OpenAI-protocol server.
+ */
+export const generate = <const M extends WrittenGenerator = "extractive">(
+  { model, ...options }: AnswerOptions & { readonly model?: M } = {}
+): Stage<Retrieved, Answered, ServiceError | SecretError, Needs<M>> =>
+  generateBySettings({ _tag: "generate", model: generatorOf(model ?? "extractive"), ...options })
+
+/** The stage that a pipeline file's `generate` or `chat` makes. */
+export const generateBySettings = (settings: GenerateSettings): Stage<Retrieved, Answered, ServiceError | SecretError, Models> => {
+  const { _tag, ground: _, model, ...options } = settings
+  return grounded(settings, options, () => Effect.flatMap(Models, (models) => models.generator(model)), contextsOf)
+}
+
+/** Answers by a generator of one's own: see `Generator`. */
+export const generateBy = (generator: Generator["Service"], options: AnswerOptions = {}): Stage<Retrieved, Answered, ServiceError> =>
+  grounded(undefined, options, () => Effect.succeed(generator), contextsOf)
+
+/** A hosted model that searches the corpus by itself, with its own queries and these settings of `retrieve`. */
+export const generateFromCorpus = (
+  { model, retrieve, ...options }: AnswerOptions & { readonly model: string; readonly retrieve?: RetrieveOptions }
+): Stage<Question, Answered, ServiceError | SecretError, Models | HostedModels | CorpusInUse> =>
+  searching({ _tag: "generate", ground: "corpus", model: { _tag: "hosted", model }, ...options }, model, retrieve)
+
+/** The stage that a pipeline file's `generate` with `ground: corpus` makes. */
+export const searching = (
+  settings: GenerateSettings,
+  name: string,
+  retrieve: RetrieveOptions = {}
+): Stage<Question, Answered, ServiceError | SecretError, Models | CorpusInUse> => {
+  const { _tag, ground: _, model: __, ...options } = settings
+  return grounded(
+    settings,
+    options,
+    Effect.fnUntraced(function*(input: Question) {
+      const models = yield* Models
+      return yield* models.searching(name, yield* retrievalRequest(input, retrieve))
+    }),
+    () => []
+  )
+}
+
+const contextsOf = ({ contexts }: Retrieved): Retrieved["contexts"] => contexts
+
+const grounded = <In extends Question, E, R>(
+  settings: StageSettings | undefined,
+  { instruction, ...sampling }: AnswerOptions,
+  generatorFor: (input: In) => Effect.Effect<Generator["Service"], E, R | Scope.Scope>,
+  contextsFor: (input: In) => Retrieved["contexts"]
+): Stage<In, Answered, E | ServiceError, R> => {
+  const requestOf = (input: In) => ({
+    question: input.question,
+    contexts: contextsFor(input),
+    sampling,
+    ...(instruction === undefined ? {} : { instruction })
+  })
+  return described<In, Answered, E | ServiceError, unknown>(
+    settings,
+    (input) =>
+      Effect.gen(function*() {
+        const generator = yield* generatorFor(input)
+        const request = requestOf(input)
+        return { ...input, contexts: request.contexts, answer: yield* generator.answer(request) }
+      }).pipe(Effect.scoped, Effect.withSpan("stage.generate")),
+    (input) => Stream.unwrap(Effect.map(generatorFor(input), (generator) => generator.stream(requestOf(input)))).pipe(Stream.scoped)
+  ) as Stage<In, Answered, E | ServiceError, R> // the scope is closed above, and the span is ours
+}

@@ -1,10 +1,12 @@
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
-import type { Context, RetrievalRequest } from "../../domain/Retrieval.ts"
+import { RagFileName } from "../../domain/RagFile.ts"
+import type { Context as RetrievedContext, RetrievalRequest } from "../../domain/Retrieval.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import { retrievalTime } from "../Metrics.ts"
-import type { Stage } from "./Stage.ts"
+import type { RetrieveSettings } from "../schema/StageSettings.ts"
+import { described, type Stage } from "./Stage.ts"
 
 /** What a chain of stages starts from. */
 export interface Question {
@@ -14,23 +16,47 @@ export interface Question {
 }
 
 export interface Retrieved extends Question {
-  readonly contexts: ReadonlyArray<Context>
+  readonly contexts: ReadonlyArray<RetrievedContext>
 }
 
-/** How to retrieve: a {@link RetrievalRequest} but for what the question brings. */
-export type RetrieveOptions = Omit<RetrievalRequest, "corpus" | "query" | "principal">
+/** The corpus that stages search: that of the pipeline they belong to. */
+export class CorpusInUse extends Context.Service<CorpusInUse, CorpusName>()("sluice/pipeline/CorpusInUse") {}
 
-/** Finds the contexts of a corpus that bear on the question, best first. */
-export const retrieve =
-  (corpus: CorpusName, options: RetrieveOptions = {}): Stage<Question, Retrieved, ServiceError, Retrieval> =>
-  (input) =>
+/** How to retrieve: a {@link RetrievalRequest} but for what the question and the pipeline bring. */
+export interface RetrieveOptions extends Omit<RetrievalRequest, "corpus" | "query" | "principal" | "files"> {
+  /** Names or ids of the corpus's files. Default: all of them. */
+  readonly files?: ReadonlyArray<string>
+}
+
+/** What one question asks of `retrieve` differently from the pipeline: `--top-k` of the command line, for one. */
+export const RetrieveOverrides = Context.Reference<RetrieveOptions>("sluice/pipeline/RetrieveOverrides", { defaultValue: () => ({}) })
+
+/** The request that a question makes of a corpus. */
+export const retrievalRequest = Effect.fnUntraced(function*(
+  { principal }: Question,
+  options: RetrieveOptions
+): Effect.fn.Return<Omit<RetrievalRequest, "query">, never, CorpusInUse> {
+  const corpus = yield* CorpusInUse
+  const { files, ...rest } = { ...options, ...yield* RetrieveOverrides }
+  return {
+    ...rest,
+    corpus,
+    ...(files === undefined ? {} : { files: files.map((file) => RagFileName.make(file.includes("/") ? file : `${corpus}/ragFiles/${file}`)) }),
+    ...(principal === undefined ? {} : { principal })
+  }
+})
+
+/** Finds the contexts of the pipeline's corpus that bear on the question, best first. */
+export const retrieve = (options: RetrieveOptions = {}): Stage<Question, Retrieved, ServiceError, Retrieval | CorpusInUse> =>
+  described(settingsOf(options), (input) =>
     Effect.gen(function*() {
       const retrieval = yield* Retrieval
-      const contexts = yield* retrieval.retrieve({
-        ...options,
-        corpus,
-        query: input.question,
-        ...(input.principal === undefined ? {} : { principal: input.principal })
-      })
+      const contexts = yield* retrieval.retrieve({ ...yield* retrievalRequest(input, options), query: input.question })
       return { ...input, contexts }
-    }).pipe(Effect.trackDuration(retrievalTime), Effect.withSpan("stage.retrieve"))
+    }).pipe(Effect.trackDuration(retrievalTime), Effect.withSpan("stage.retrieve")))
+
+const settingsOf = ({ correctSpelling: _, explain: __, hybrid, ...options }: RetrieveOptions): RetrieveSettings => ({
+  _tag: "retrieve",
+  ...options,
+  ...(hybrid === undefined ? {} : { hybrid: { alpha: hybrid.alpha ?? 0.5 } })
+})

@@ -1,11 +1,32 @@
-import { Effect } from "effect"
+import { Effect, Schema, type Stream } from "effect"
+import type { AnswerPart } from "../../domain/Answer.ts"
+import type { OwnStageCase, StageSettings, StageValue } from "../schema/StageSettings.ts"
 
-/** One step from a question towards an answer: a function from one value to the effect of another. */
-export type Stage<In, Out, E = never, R = never> = (input: In) => Effect.Effect<Out, E, R>
+/**
+ * One step from a question towards an answer: a function from one value to the effect of another. Any function of that
+ * shape is a stage; those that Sluice makes also say what a pipeline file would say of them.
+ */
+export interface Stage<in In, out Out, out E = never, out R = never> {
+  (input: In): Effect.Effect<Out, E, R>
+  /** The stage as a pipeline file writes it. Absent: a function of one's own. */
+  readonly settings?: StageSettings | undefined
+  /** The output as it is made, where the stage can give it piece by piece. */
+  readonly stream?: ((input: In) => Stream.Stream<AnswerPart, E, R>) | undefined
+  /** What it was composed of, in order. Absent: it is a single stage. */
+  readonly parts?: ReadonlyArray<AnyStage>
+}
+
+/** A stage of which only the order is known. */
+export interface AnyStage extends Stage<never, unknown, unknown, unknown> {}
 
 /**
  * Composes stages left to right. Each takes what the one before gives, so that the compiler refuses an order that
  * makes no sense (`generate` before `retrieve`).
+ *
+ * @example
+ * ```ts
+ * compose(retrieve({ topK: 20 }), onePerFile, generate())
+ * ```
  */
 export const compose: {
   <A, B, E1, R1>(a: Stage<A, B, E1, R1>): Stage<A, B, E1, R1>
@@ -28,8 +49,70 @@ export const compose: {
     d: Stage<D, F, E4, R4>,
     e: Stage<F, G, E5, R5>
   ): Stage<A, G, E1 | E2 | E3 | E4 | E5, R1 | R2 | R3 | R4 | R5>
-} = (...stages: ReadonlyArray<Stage<never, unknown, unknown, unknown>>) => (input: unknown) =>
-  stages.reduce(
-    (value: Effect.Effect<unknown, unknown, unknown>, stage) => Effect.flatMap(value, (v) => stage(v as never)), // the overloads have checked it
-    Effect.succeed(input)
-  ) as never // likewise
+} = (...stages: ReadonlyArray<AnyStage>) => sequence(stages.flatMap((stage) => stage.parts ?? [stage])) as never // the overloads have checked it
+
+/** Stages whose order is known to make sense. */
+export const sequence = (parts: ReadonlyArray<AnyStage>): AnyStage =>
+  Object.assign(
+    (input: never) =>
+      parts.reduce(
+        (value: Effect.Effect<unknown, unknown, unknown>, stage) => Effect.flatMap(value, (v) => stage(v as never)),
+        Effect.succeed(input)
+      ),
+    { parts }
+  )
+
+/** A stage together with what a pipeline file says of it. */
+export const described = <In, Out, E, R>(
+  settings: StageSettings | undefined,
+  run: (input: In) => Effect.Effect<Out, E, R>,
+  stream?: (input: In) => Stream.Stream<AnswerPart, E, R>
+): Stage<In, Out, E, R> => Object.assign((input: In) => run(input), { settings, stream })
+
+/** A stage of one's own that a pipeline file may name. */
+export interface StageDefinition<Options = never, S extends AnyStage = AnyStage> extends OwnStageCase {
+  (options: Options): S
+  readonly [stageDefinition]: true
+  /** The key under which a file writes it. */
+  readonly kind: string
+}
+
+/** A definition of which only the kind is known. */
+export interface AnyStageDefinition extends StageDefinition {}
+
+const stageDefinition: unique symbol = Symbol.for("sluice/StageDefinition") as never // by name: a module may have its own copy of this package
+
+/** Whether a value is a {@link StageDefinition}, of whichever copy of this package. */
+export const isStageDefinition = (value: unknown): value is AnyStageDefinition => typeof value === "function" && stageDefinition in value
+
+/**
+ * A stage of one's own for pipeline files: export it from a module that the file names under `use`. `takes` and `gives`
+ * say where it fits, and a file that puts it elsewhere is refused.
+ *
+ * @example
+ * ```ts
+ * export const onePerFile = defineStage({
+ *   kind: "onePerFile",
+ *   description: "Keeps the best contexts of each file.",
+ *   takes: "retrieved",
+ *   gives: "retrieved",
+ *   fields: { keep: Schema.optionalKey(Schema.Int.annotate({ description: "Contexts of a file. Default 1." })) },
+ *   make: ({ keep = 1 }) => (input: Retrieved) => Effect.succeed({ ...input, contexts: firstOfEach(input.contexts, keep) })
+ * })
+ * ```
+ */
+export const defineStage = <const F extends Schema.Struct.Fields, S extends AnyStage>(options: {
+  readonly kind: string
+  readonly description: string
+  readonly takes: StageValue
+  readonly gives: StageValue
+  /** What may be said of it. Default: nothing. */
+  readonly fields?: F
+  readonly make: (settings: Schema.Struct.Type<F>) => S
+}): StageDefinition<Schema.Struct.Type<F>, S> => {
+  const settings = Schema.Struct(options.fields ?? {}).annotate({ description: options.description }) as unknown as Schema.Codec<unknown, unknown>
+  return Object.assign(
+    (given: Schema.Struct.Type<F>): S => options.make(given),
+    { [stageDefinition]: true as const, kind: options.kind, settings, takes: options.takes, gives: options.gives }
+  )
+}

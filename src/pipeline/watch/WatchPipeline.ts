@@ -1,6 +1,7 @@
 import { Duration, Effect } from "effect"
 import type { Pipeline } from "../Pipeline.ts"
 import { countRun } from "../Metrics.ts"
+import { commonSettings } from "../schema/SourceSettings.ts"
 import { syncSpec } from "../RunPipeline.ts"
 import { watch, type WatchOptions } from "./Watch.ts"
 
@@ -22,7 +23,8 @@ export const watchPipeline = Effect.fn("watchPipeline")(function*(
   return yield* watch(yield* syncSpec(pipeline), {
     ...options,
     interval: (source) => {
-      const poll = pipeline.sources[source]?.poll
+      const settings = pipeline.sources[source]
+      const poll = settings === undefined ? undefined : commonSettings(settings).poll
       return poll === undefined ? undefined : Duration.toMillis(poll)
     },
     observe: (event) => event.type === "batch" ? Effect.andThen(countRun(event.report), observe(event)) : observe(event)

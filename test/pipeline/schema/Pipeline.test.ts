@@ -1,5 +1,6 @@
 import { Duration, Result } from "effect"
 import { describe, expect, it } from "vitest"
+import { commonSettings } from "../../../src/pipeline/schema/SourceSettings.ts"
 import { definePipeline } from "../../../src/pipeline/DefinePipeline.ts"
 import { decode } from "../../../src/pipeline/file/Decode.ts"
 import { PipelineInvalid } from "../../../src/pipeline/file/PipelineInvalid.ts"
@@ -58,7 +59,8 @@ describe("a decoded pipeline", () => {
 
   it.each([["30s", 30], ["5m", 300], ["2h", 7200], ["1d", 86_400]])("reads the duration %s", (poll, seconds) => {
     const source = decoded(withSource({ storage: { uris: ["gs://b/"], poll } })).sources["s"]
-    expect(source?.poll === undefined ? undefined : Duration.toSeconds(source.poll)).toBe(seconds)
+    const poll_ = source === undefined ? undefined : commonSettings(source).poll
+    expect(poll_ === undefined ? undefined : Duration.toSeconds(poll_)).toBe(seconds)
   })
 
   it("puts vector search names that the service's documentation swaps where they belong", () => {

@@ -7,8 +7,8 @@ import {
   servingConfigForm,
   storageUriForm,
   vectorSearchForm
-} from "../../domain/rag/Forms.ts"
-import { secretForm } from "../../domain/Secret.ts"
+} from "../rag/Forms.ts"
+import { secretForm } from "../Secret.ts"
 import { hasForm } from "./Rules.ts"
 
 export const FeatureView = hasForm(featureViewForm)

@@ -18,6 +18,16 @@ type Chosen<C extends Cases> = {
   >
 }[keyof C]
 
+/** Alternatives that somebody adds, by the key a file gives them: what may be said of each. */
+export type OwnCases = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
+
+/** A choice among {@link OwnCases}: its settings lie beside `kind`. */
+export interface OwnChoice {
+  readonly _tag: "own"
+  readonly kind: string
+  readonly settings: object
+}
+
 type Bare<B extends string> = { [K in B]: { readonly _tag: K } }[B]
 
 type Tagged = { readonly _tag: string; readonly [field: string]: unknown }
@@ -31,14 +41,18 @@ const isFields = (u: unknown): u is Readonly<Record<string, unknown>> =>
  * A choice between alternatives. One without settings is written as its bare name (`managed`), one with settings as
  * an object of exactly one key (`weaviate: { ... }`). Inside it is a union tagged by `_tag`.
  */
-export const oneOf = <const B extends string, C extends Cases>(options: {
+export const oneOf = <const B extends string, C extends Cases, O extends OwnChoice = never>(options: {
   readonly bare: ReadonlyArray<B>
   readonly cases: C
   readonly description: string
-}): Schema.Codec<Chosen<C> | Bare<B>, Written<C> | B> => {
-  const names = Object.keys(options.cases)
+  /** Alternatives that are known only when a pipeline is read. Default: none. */
+  readonly own?: OwnCases
+}): Schema.Codec<Chosen<C> | Bare<B> | O, Written<C> | B> => {
+  const own = options.own ?? {}
+  const cases: Cases = { ...options.cases, ...own }
+  const names = Object.keys(cases)
   const object = Schema.Struct(
-    Object.fromEntries(Object.entries(options.cases).map(([name, schema]) => [name, Schema.optionalKey(schema)]))
+    Object.fromEntries(Object.entries(cases).map(([name, schema]) => [name, Schema.optionalKey(schema)]))
   ).check(exactlyOne(names, { minProperties: 1, maxProperties: 1 })).annotate({ description: options.description })
   const written: Schema.Codec<unknown, unknown> = options.bare.length === 0
     ? object
@@ -48,9 +62,11 @@ export const oneOf = <const B extends string, C extends Cases>(options: {
   const tagged = (value: unknown): Tagged => {
     if (typeof value === "string") return { _tag: value }
     const [[name, inner] = ["", undefined]] = Object.entries(value ?? {})
+    if (name in own) return { _tag: "own", kind: name, settings: inner }
     return isFields(inner) ? { _tag: name, ...inner } : { _tag: name, [name]: inner }
   }
   const untagged = ({ _tag: name, ...fields }: Tagged): unknown => {
+    if (name === "own" && typeof fields["kind"] === "string" && fields["kind"] in own) return { [fields["kind"]]: fields["settings"] }
     if (!(name in options.cases)) return name
     return { [name]: name in fields && isTaggedOrText(fields[name]) ? fields[name] : fields }
   }
@@ -58,7 +74,7 @@ export const oneOf = <const B extends string, C extends Cases>(options: {
     Schema.decodeTo(Schema.declare(isTagged), SchemaTransformation.transform({ decode: tagged, encode: untagged }))
   )
   // The types follow from `names` being the keys of `cases` and exactly one of them being there.
-  return choice as unknown as Schema.Codec<Chosen<C> | Bare<B>, Written<C> | B>
+  return choice as unknown as Schema.Codec<Chosen<C> | Bare<B> | O, Written<C> | B>
 }
 
 const isTaggedOrText = (value: unknown): boolean => typeof value === "string" || isTagged(value)

@@ -1,14 +1,15 @@
-import type { ImportSource } from "../domain/Import.ts"
-import type { SourceSettings } from "./schema/SourceSettings.ts"
+import type { ImportSource } from "../Import.ts"
+import type { BuiltInSource } from "./BuiltInSources.ts"
 
 /**
  * A source as an engine that fetches by itself is told of it; undefined for what only this machine can reach, or can
  * hold to a limit.
  */
-export const importSource = (source: SourceSettings): ImportSource | undefined => {
+export const importSource = (source: BuiltInSource | { readonly _tag: "own" }): ImportSource | undefined => {
   if ("endpoint" in source || "loginEndpoint" in source || (source._tag !== "storage" && "maxFileSize" in source)) return undefined
   switch (source._tag) {
     case "local":
+    case "own":
       return undefined
     case "storage":
       return source.uris.some((uri) => uri.startsWith("gs://")) ? { _tag: "storage", uris: source.uris } : undefined

@@ -1,0 +1,182 @@
+import { Schema, SchemaTransformation } from "effect"
+import { bucketUriForm, channelIdForm, driveIdForm, emailForm, instantForm, jiraServerForm } from "../rag/Forms.ts"
+import { endTimeRule } from "../rag/RagRules.ts"
+import { Endpoint, HttpUrl, SecretName, StorageUri } from "../settings/Names.ts"
+import { ByteSize, DurationText } from "../settings/Quantities.ts"
+import { atLeastOne, atMostOne, earlyRule, exactlyOne, hasForm, listOf, rule, text, withDefault } from "../settings/Rules.ts"
+
+/** How often a source is listed under `watch`. Every source has it. */
+export const poll = Schema.optionalKey(
+  DurationText.pipe(Schema.annotateEncoded({ description: "How often `sluice watch` lists the source, for example 15m. Unset: 5m, and 1h for one that the service lists." }))
+)
+
+const flag = (description: string) => withDefault(Schema.Boolean.annotate({ description, default: false }), false)
+
+const maxFileSize = Schema.optionalKey(ByteSize.pipe(
+  Schema.annotateEncoded({ description: "Larger files are skipped: bytes, or with a unit such as 25MB." })
+))
+
+/** Where a hosted engine fetches the source's files from. Every source that Sluice reads has it. */
+export const staging = Schema.optionalKey(hasForm(bucketUriForm).annotate({
+  description: "gs://bucket/prefix to copy files to, so that a hosted engine imports them in batches instead of one upload each."
+}))
+
+const listing = Schema.optionalKey(Schema.Literals(["sluice", "service"]).annotate({
+  description: "Who lists the source for a hosted engine. sluice: Sluice does, and stores what it reads, so that names, moves and deletes are followed; without access the run fails. service: the service imports all of it by itself, and deletes are not followed. Unset: Sluice where its credentials allow, otherwise the service. Changing it has the files of the one give way to those of the other."
+}))
+
+/** What only our connectors know how to do. */
+const oursAlone = (...fields: ReadonlyArray<string>) =>
+  earlyRule((source) => {
+    const given = fields.find((field) => field in source)
+    return given === undefined || !("listing" in source) || source.listing !== "service"
+      ? []
+      : [{ path: ["listing"], issue: `cannot be service together with ${given}, which the service does not know` }]
+  })
+
+const endpoint = (what: string) =>
+  Schema.optionalKey(Endpoint.annotate({ description: `Where ${what} is, such as a proxy of your own. Unset: its own address.` }))
+
+const Local = Schema.Struct({
+  path: text.annotate({ description: "A folder or a file, relative to the folder of the pipeline file." }),
+  include: listOf(text, "Glob patterns of the files to take, relative to path. Empty: every file."),
+  exclude: listOf(text, "Glob patterns of files to leave out."),
+  ignoreFile: Schema.optionalKey(text.annotate({
+    description: "Name of files with .gitignore-style rules, looked for in every folder. Unset: .sluiceignore."
+  })),
+  hidden: flag("Take files and folders whose names start with a dot."),
+  followLinks: flag("Follow symbolic links that stay inside path."),
+  staging,
+  maxFileSize,
+  poll
+}).annotate({ description: "A folder on this machine." })
+
+const S3 = Schema.Struct({
+  region: Schema.optionalKey(text.annotate({ description: "Region of the buckets." })),
+  endpoint: Schema.optionalKey(HttpUrl.annotate({ description: "Address of an S3-compatible service." })),
+  unsigned: flag("Send no credentials, for public buckets."),
+  requesterPays: flag("Agree to pay for reading requester-pays buckets.")
+})
+
+const Storage = Schema.Struct({
+  uris: Schema.Array(StorageUri).check(
+    rule<ReadonlyArray<string>>((uris) => uris.length > 0, { rule: "needs at least one address" }, { minItems: 1 })
+  ).annotate({ description: "gs://, s3://, https:// or file:// addresses of objects, or of prefixes ending in /." }),
+  maxFileSize,
+  userProject: Schema.optionalKey(text.annotate({ description: "The project that pays for reading requester-pays gs:// buckets." })),
+  s3: Schema.optionalKey(S3.annotate({ description: "How s3:// addresses are reached. Unset: as the AWS environment variables say." })),
+  poll
+}).annotate({ description: "Object storage, or pages by address." })
+
+const driveId = hasForm(driveIdForm)
+
+const GoogleDrive = Schema.Struct({
+  folders: listOf(driveId, "Ids of folders, taken with everything in them."),
+  files: listOf(driveId, "Ids of single files."),
+  maxFileSize,
+  endpoint: endpoint("the Drive API"),
+  listing,
+  staging,
+  poll
+}).check(atLeastOne(["folders", "files"]), oursAlone("endpoint", "maxFileSize", "staging")).annotate({ description: "Google Drive folders and files." })
+
+const instant = (description: string) =>
+  Schema.optionalKey(
+    hasForm(instantForm).annotate({ description })
+  )
+
+const Channel = Schema.Struct({
+  id: hasForm(channelIdForm).annotate({ description: "Channel id, for example C012AB3CD." }),
+  start: instant("Messages from this time on, RFC 3339."),
+  end: instant("Messages before this time, RFC 3339.")
+}).check(earlyRule(({ end, start }: { start?: unknown; end?: unknown }) =>
+  typeof start !== "string" || typeof end !== "string" || !(Date.parse(start) >= Date.parse(end))
+    ? []
+    : [{ path: ["end"], issue: endTimeRule.rule }]
+))
+
+const Slack = Schema.Struct({
+  channels: Schema.Array(Channel).check(
+    rule<ReadonlyArray<unknown>>(
+      (channels) => channels.length > 0,
+      { rule: "needs at least one channel" },
+      { minItems: 1 }
+    )
+  ).annotate({ description: "The channels to read." }),
+  token: SecretName,
+  endpoint: endpoint("Slack's Web API"),
+  listing,
+  staging,
+  poll
+}).check(oursAlone("endpoint", "staging")).annotate({ description: "Slack channels." })
+
+const Jira = Schema.Struct({
+  server: hasForm(jiraServerForm).annotate({ description: "The server, for example acme.atlassian.net." }),
+  email: hasForm(emailForm).annotate({ description: "E-mail address of the account the token belongs to." }),
+  projects: listOf(text, "Keys of projects, taken whole."),
+  queries: listOf(text, "JQL queries."),
+  token: SecretName,
+  listing,
+  staging,
+  poll
+}).check(atLeastOne(["projects", "queries"]), oursAlone("staging")).annotate({ description: "Jira issues." })
+
+const sharePointFields = {
+  site: text.annotate({ description: "Name or id of the site." }),
+  clientId: text.annotate({ description: "Application (client) id." }),
+  tenantId: text.annotate({ description: "Directory (tenant) id." }),
+  clientSecret: SecretName,
+  maxFileSize,
+  endpoint: endpoint("Microsoft Graph, with its version,"),
+  loginEndpoint: endpoint("Microsoft's sign-in"),
+  listing,
+  staging,
+  poll
+}
+
+const SharePoint = Schema.Struct({
+  ...sharePointFields,
+  drive: Schema.optionalKey(text.annotate({ description: "Name of the document library. This or driveId." })),
+  driveId: Schema.optionalKey(text.annotate({ description: "Id of the document library. This or drive." })),
+  folderPath: Schema.optionalKey(
+    text.annotate({ description: "Path of a folder. This or folderId, or neither for the whole library." })
+  ),
+  folderId: Schema.optionalKey(text.annotate({ description: "Id of a folder. This or folderPath." }))
+}).check(exactlyOne(["drive", "driveId"]), atMostOne(["folderPath", "folderId"]), oursAlone("endpoint", "loginEndpoint", "maxFileSize", "staging"))
+  .annotate({ description: "A SharePoint document library." })
+  .pipe(Schema.decodeTo(
+    Schema.toType(Schema.Struct({
+      ...sharePointFields,
+      drive: Schema.Union([Schema.Struct({ name: Schema.String }), Schema.Struct({ id: Schema.String })]),
+      folder: Schema.optionalKey(
+        Schema.Union([Schema.Struct({ path: Schema.String }), Schema.Struct({ id: Schema.String })])
+      )
+    })),
+    SchemaTransformation.transform({
+      decode: ({ drive, driveId, folderId, folderPath, ...rest }) => ({
+        ...rest,
+        drive: driveId === undefined ? { name: drive ?? "" } : { id: driveId },
+        ...(folderPath === undefined ? {} : { folder: { path: folderPath } }),
+        ...(folderId === undefined ? {} : { folder: { id: folderId } })
+      }),
+      encode: ({ drive, folder, ...rest }) => ({
+        ...rest,
+        ...("id" in drive ? { driveId: drive.id } : { drive: drive.name }),
+        ...(folder === undefined ? {} : "id" in folder ? { folderId: folder.id } : { folderPath: folder.path })
+      })
+    })
+  ))
+
+/** The sources that Sluice comes with, by the key a pipeline file gives them: what may be said of each, and its rules. */
+export const builtInSources = {
+  local: Local,
+  storage: Storage,
+  googleDrive: GoogleDrive,
+  slack: Slack,
+  jira: Jira,
+  sharePoint: SharePoint
+}
+export type BuiltInKind = keyof typeof builtInSources
+
+/** A source with every default filled in. */
+export type BuiltInSource = { [K in BuiltInKind]: { readonly _tag: K } & (typeof builtInSources)[K]["Type"] }[BuiltInKind]

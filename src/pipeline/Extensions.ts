@@ -1,0 +1,28 @@
+import { Context } from "effect"
+import { type AnyConnectorDefinition, isConnectorDefinition } from "../ports/Source.ts"
+import { type AnyStageDefinition, isStageDefinition } from "./stages/Stage.ts"
+
+/** Connectors and stages that do not come with Sluice, by the keys under which a file writes them. */
+export interface Extensions {
+  readonly connectors: Readonly<Record<string, AnyConnectorDefinition>>
+  readonly stages: Readonly<Record<string, AnyStageDefinition>>
+}
+
+export const noExtensions: Extensions = { connectors: {}, stages: {} }
+
+/** The extensions of the pipeline that is run. Default: none. */
+export const ExtensionsInUse = Context.Reference<Extensions>("sluice/pipeline/ExtensionsInUse", { defaultValue: () => noExtensions })
+
+/** Every definition among a module's exports. */
+export const extensionsIn = (exports: object): Extensions => {
+  const values = Object.values(exports)
+  return {
+    connectors: Object.fromEntries(values.filter(isConnectorDefinition).map((definition) => [definition.kind, definition])),
+    stages: Object.fromEntries(values.filter(isStageDefinition).map((definition) => [definition.kind, definition]))
+  }
+}
+
+export const mergeExtensions = (all: ReadonlyArray<Extensions>): Extensions => ({
+  connectors: Object.assign({}, ...all.map(({ connectors }) => connectors)),
+  stages: Object.assign({}, ...all.map(({ stages }) => stages))
+})

@@ -1,0 +1,52 @@
+import { Context, type Effect, type Scope } from "effect"
+import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
+import type { Secrets } from "../ports/Secrets.ts"
+import type { PipelineInvalid } from "./file/PipelineInvalid.ts"
+import type { Pipeline as Definition } from "./Pipeline.ts"
+import type { EngineName } from "./schema/EngineSettings.ts"
+import type { Connectors, Services } from "./Services.ts"
+
+/** Whether a pipeline is opened to be asked, or to be written to. */
+export type Access =
+  /** Takes no lock: any number of readers, beside a writer too. */
+  | { readonly mode: "read" }
+  | {
+    /** Takes the data directory for one writer. */
+    readonly mode: "write"
+    /** Milliseconds to wait for another writer. Default 0: fail, naming the holder. */
+    readonly waitMs?: number
+    /** Told once, where another writer has to be waited for. */
+    readonly waiting?: (error: StateError) => Effect.Effect<void>
+  }
+
+/** Why a pipeline cannot be opened on an engine. */
+export type OpenError = PipelineInvalid | ServiceError | StateError | SecretError
+
+/** A pipeline on an engine. */
+export interface Opened {
+  /** The pipeline as the engine runs it: the sections under `engines` in their place. */
+  readonly definition: Definition
+  readonly services: Context.Context<Exclude<Services, Connectors> | Secrets>
+}
+
+/** Runs pipelines on one engine. `Embedded.layer` and `Vertex.layer` provide it; a pipeline's methods need it. */
+export class Host extends Context.Service<Host, {
+  readonly engine: EngineName
+  /** Holds the state, and is never listed as documents. */
+  readonly dataDir: string
+  /**
+   * Everything that a pipeline needs of the engine. What readers share is kept open until the layer closes; a writer's
+   * is closed with its scope. Fails with `PipelineInvalid` where the engine lacks something that the pipeline asks for, or is not the one that its file names
+   * (`anyEngine`: it names none).
+   */
+  readonly open: (
+    pipeline: { readonly definition: Definition; readonly anyEngine: boolean },
+    access: Access
+  ) => Effect.Effect<Opened, OpenError, Scope.Scope>
+}>()("sluice/pipeline/Host") {}
+
+/** The engine has models of its own to name: Gemini, Claude, ranking models. The embedded engine has none. */
+export class HostedModels extends Context.Service<HostedModels, { readonly location: string }>()("sluice/pipeline/HostedModels") {}
+
+/** The engine can keep a corpus in Vertex AI's own stores: Feature Store, Vector Search, Agent Search. */
+export class HostedStores extends Context.Service<HostedStores, { readonly location: string }>()("sluice/pipeline/HostedStores") {}

@@ -1,0 +1,210 @@
+import { assert, describe, it } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { Context, Effect, Layer, Result, Schema, Stream } from "effect"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expectTypeOf } from "vitest"
+import { connectors, local } from "../../connectors/index.ts"
+import type { Answer } from "../../src/domain/Answer.ts"
+import {
+  compose,
+  type Connector,
+  defineConnector,
+  Embedded,
+  generate,
+  type Host,
+  type HostedModels,
+  Pipeline,
+  retrieve,
+  type Retrieved,
+  type Stage,
+  Vertex
+} from "../../src/index.ts"
+import { tempFolder } from "../support/TempFolder.ts"
+
+/** Notes that a program holds: what the connector below lists. */
+class Notes extends Context.Service<Notes, ReadonlyMap<string, string>>()("test/Notes") {}
+
+const notes = defineConnector({
+  kind: "notes",
+  description: "Notes of a program.",
+  fields: { folder: Schema.String.annotate({ description: "The folder of notes." }) },
+  shorthand: "folder",
+  connect: ({ folder }) =>
+    Effect.map(Notes, (all): Connector => ({
+      kind: "notes",
+      check: Effect.void,
+      list: () =>
+        Stream.concat(
+          Stream.fromIterable([...all].filter(([path]) => path.startsWith(`${folder}/`)).map(([path, text]) => ({
+            _tag: "item" as const,
+            item: { path, uri: `notes://${path}`, displayName: path, revision: text, mimeType: "text/markdown" }
+          }))),
+          Stream.make({ _tag: "complete" as const })
+        ),
+      read: ({ path }) => Stream.make(new TextEncoder().encode(all.get(path) ?? ""))
+    }))
+})
+
+const some = new Map([["hr/leave.md", "# Leave\n\nFive unused days of leave carry over."], ["it/vpn.md", "# VPN\n\nThe VPN needs a key."]])
+
+/** Counts the contexts that came through. */
+const counted = (seen: Array<number>): Stage<Retrieved, Retrieved> => (input) =>
+  Effect.sync(() => {
+    seen.push(input.contexts.length)
+    return input
+  })
+
+describe("Pipeline.make", () => {
+  it.live("runs and answers with a source and a stage of one's own", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const dataDir = join(yield* tempFolder, "data")
+      const seen: Array<number> = []
+      const handbook = Pipeline.make("handbook", {
+        corpus: { displayName: "Handbook" },
+        sources: { hr: notes("hr"), it: notes({ folder: "it" }) },
+        stages: compose(retrieve({ topK: 3 }), counted(seen), generate())
+      })
+      expectTypeOf(handbook.run).toExtend<Effect.Effect<unknown, unknown, Host | Notes>>()
+      // What the connector needs is not forgotten.
+      expectTypeOf(handbook.run).not.toExtend<Effect.Effect<unknown, unknown, Host>>()
+      assert.deepStrictEqual(handbook.sources, ["hr", "it"])
+      yield* Effect.gen(function*() {
+        const { totals } = yield* handbook.run
+        assert.strictEqual(totals.added, 2)
+        const { answer } = yield* handbook.ask("How many days of leave carry over?")
+        expectTypeOf(answer).toEqualTypeOf<Answer>()
+        assert.match(answer.text, /^Five unused days/)
+        const parts = yield* Stream.runCollect(handbook.stream("How many days of leave carry over?"))
+        assert.strictEqual(parts.at(-1)?._tag, "done")
+        const { contexts } = yield* handbook.retrieve("VPN key", { topK: 1 })
+        assert.strictEqual(contexts.length, 1)
+        assert.strictEqual((yield* handbook.run).embedded ?? 0, 0)
+      }).pipe(Effect.provide(Layer.merge(Embedded.layer({ dataDir }), Layer.succeed(Notes, some))))
+      assert.isTrue(seen.length === 3 && seen.every((count) => count > 0))
+    })))
+
+  it("holds code to the rules of files", () => {
+    const made = Result.try({
+      try: () => Pipeline.make("p", { corpus: { displayName: "" }, sources: { docs: local("") }, stages: compose(retrieve({ topK: 0 }), generate()) }),
+      catch: (error) => error as Error & { readonly issues: ReadonlyArray<{ readonly path: string }> }
+    })
+    assert.isTrue(Result.isFailure(made))
+    if (Result.isFailure(made)) {
+      assert.sameMembers(made.failure.issues.map(({ path }) => path), ["corpus.displayName", "sources.docs.local.path", "stages[0].retrieve.topK"])
+    }
+  })
+
+  it("does not compile where the engine lacks something", () => {
+    const hosted = Pipeline.make("p", {
+      corpus: { displayName: "P" },
+      sources: { docs: local("docs") },
+      stages: compose(retrieve(), generate({ model: "gemini-2.0-flash-001" }))
+    })
+    expectTypeOf(hosted.ask("q")).toExtend<Effect.Effect<unknown, unknown, Host | HostedModels>>()
+    // The embedded engine has no hosted models.
+    const onEmbedded = hosted.run.pipe(Effect.provide(Embedded.layer({ dataDir: "d" })))
+    expectTypeOf(onEmbedded).not.toExtend<Effect.Effect<unknown, unknown>>()
+    const onVertex = hosted.run.pipe(Effect.provide(Vertex.layer({ dataDir: "d", project: "p", location: "us-central1" })))
+    expectTypeOf(onVertex).toExtend<Effect.Effect<unknown, unknown>>()
+    // @ts-expect-error Contexts come before answers.
+    assert.throws(() => Pipeline.make("p", { corpus: { displayName: "P" }, sources: {}, stages: compose(generate(), retrieve()) }))
+  })
+
+  it.live("is one typed error where the types cannot tell", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const dataDir = join(yield* tempFolder, "data")
+      const layout = Pipeline.make("p", { corpus: { displayName: "P" }, sources: { docs: local("docs") }, parsing: { layout: { processor: "projects/p/locations/us/processors/x" } } })
+      const error = yield* Effect.flip(layout.run).pipe(Effect.provide(Embedded.layer({ dataDir })))
+      assert.strictEqual(error._tag, "PipelineInvalid")
+      assert.match(error.message, /embedded engine has no layout parser/)
+    })))
+
+  it.live("asks while another run writes, in the same process", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      mkdirSync(join(folder, "docs"))
+      writeFileSync(join(folder, "docs/a.md"), "# Leave\n\nFive unused days of leave carry over.\n")
+      const pipeline = Pipeline.make("p", { corpus: { displayName: "P" }, sources: { docs: local(join(folder, "docs")) } })
+      yield* Effect.gen(function*() {
+        yield* pipeline.run
+        for (let n = 0; n < 40; n++) writeFileSync(join(folder, `docs/more-${n}.md`), `# Note ${n}\n\nText of note number ${n}.\n`)
+        const [report, answers] = yield* Effect.all([
+          pipeline.run,
+          Effect.forEach([1, 2, 3, 4], () => pipeline.ask("How many days of leave carry over?"), { concurrency: 4 })
+        ], { concurrency: 2 })
+        assert.strictEqual(report.totals.added, 40)
+        for (const { answer } of answers) assert.match(answer.text, /^Five unused days/)
+        assert.isAbove((yield* pipeline.retrieve("note 7")).contexts.length, 0)
+      }).pipe(Effect.provide(Embedded.layer({ dataDir: join(folder, "data") })))
+    })))
+})
+
+describe("a file that uses modules", () => {
+  const modules = (folder: string) => {
+    const source = JSON.stringify(join(import.meta.dirname, "../../src/index.ts"))
+    writeFileSync(join(folder, "own.ts"), `
+import { Effect, Schema, Stream } from "effect"
+import { defineConnector, defineStage } from ${source}
+export const lines = defineConnector({
+  kind: "lines", description: "A document a line.",
+  fields: { text: Schema.String.annotate({ description: "The lines." }), limit: Schema.optionalKey(Schema.Int) },
+  connect: ({ text }) => Effect.succeed({
+    kind: "lines",
+    check: Effect.void,
+    list: () => Stream.fromIterable([
+      ...text.split("|").map((line, n) => ({ _tag: "item", item: { path: "line-" + n + ".md", uri: "lines://" + n, displayName: "line-" + n + ".md", revision: line } })),
+      { _tag: "complete" }
+    ]),
+    read: (item) => Stream.make(new TextEncoder().encode("# Line\\n\\n" + text.split("|")[Number(/\\d+/.exec(item.path)[0])]))
+  })
+})
+export const firstOnly = defineStage({
+  kind: "firstOnly", description: "Keeps the first contexts.", takes: "retrieved", gives: "retrieved",
+  fields: { keep: Schema.Int.annotate({ description: "How many." }) },
+  make: ({ keep }) => (input) => Effect.succeed({ ...input, contexts: input.contexts.slice(0, keep) })
+})
+`)
+  }
+  const file = (folder: string, yaml: string): string => {
+    modules(folder)
+    const path = join(folder, "pipeline.yaml")
+    writeFileSync(path, `name: own\ncorpus: { displayName: Own }\nuse: [./own.ts]\n${yaml}`)
+    return path
+  }
+
+  it.live("runs their connectors and stages", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const path = file(folder, `sources:
+  lines: { lines: { text: "Leave carries over.|Travel is approved by managers.", poll: 5m } }
+stages: [{ retrieve: {} }, { firstOnly: { keep: 1 } }, { generate: {} }]
+`)
+      const pipeline = yield* Pipeline.load(path, connectors)
+      yield* Effect.gen(function*() {
+        assert.strictEqual((yield* pipeline.run).totals.added, 2)
+        const { answer, contexts } = yield* pipeline.ask("Who approves travel?")
+        assert.strictEqual(contexts.length, 1)
+        assert.match(answer.text, /managers/)
+      }).pipe(Effect.provide(Embedded.layer({ dataDir: join(folder, "data") })))
+    }).pipe(Effect.provide(NodeServices.layer))))
+
+  it.live("is told what is wrong with them, with line and column", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const refused = (yaml: string) => Effect.map(Effect.flip(Pipeline.load(file(folder, yaml), connectors)), ({ issues }) =>
+        issues.map(({ column, line, path, rule }) => `${line}:${column} ${path} ${rule}`))
+      assert.deepStrictEqual(yield* refused("sources:\n  a: { lines: { text: 7 } }\n"), ["5:23 sources.a.lines.text must be text, not a number"])
+      const [unknown] = yield* refused("sources:\n  a: { lines: { text: x, limits: 3 } }\n")
+      assert.match(unknown ?? "", /^5:26 sources\.a\.lines\.limits /)
+      const [order] = yield* refused("sources: {}\nstages: [{ firstOnly: { keep: 1 } }, { retrieve: {} }]\n")
+      assert.match(order ?? "", /stages\[0\] firstOnly takes what retrieve gives/)
+      writeFileSync(join(folder, "none.ts"), "export const nothing = 1\n")
+      const missing = yield* Effect.flip(Pipeline.load((() => {
+        const path = join(folder, "p.yaml")
+        writeFileSync(path, "name: p\ncorpus: { displayName: P }\nsources: {}\nuse: [./none.ts]\n")
+        return path
+      })(), connectors))
+      assert.match(missing.message, /exports no connector and no stage/)
+    }).pipe(Effect.provide(NodeServices.layer))))
+})

@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { local } from "../../connectors/index.ts"
+import { Embedded, open, Pipeline, ServiceError } from "../../src/Promise.ts"
+import { tempFolder } from "../support/TempFolder.ts"
+
+const inFolder = (test: (folder: string) => Promise<void>) =>
+  Effect.scoped(Effect.flatMap(tempFolder, (folder) => Effect.promise(() => test(folder))))
+
+const handbook = (folder: string) => {
+  mkdirSync(join(folder, "docs"))
+  writeFileSync(join(folder, "docs/leave.md"), "# Leave\n\nFive unused days of leave carry over.\n")
+  return Pipeline.make("p", { corpus: { displayName: "P" }, sources: { docs: local(join(folder, "docs")) } })
+}
+
+describe("sluice/promise", () => {
+  it.live("runs, asks, streams and converses", () =>
+    inFolder(async (folder) => {
+      await using app = await open(handbook(folder), Embedded.layer({ dataDir: join(folder, "data") }))
+      assert.strictEqual((await app.run()).totals.added, 1)
+      assert.strictEqual((await app.plan()).totals.unchanged, 1)
+      const { answer } = await app.ask("How many days of leave carry over?")
+      assert.match(answer.text, /^Five unused days/)
+      let text = ""
+      for await (const part of app.stream("How many days of leave carry over?")) if (part._tag === "text") text += part.text
+      assert.strictEqual(text, answer.text)
+      const history = [{ question: "How many days of leave carry over?", standalone: "How many days of leave carry over?", answer: answer.text }]
+      const kinds: Array<string> = []
+      for await (const part of app.chat({ question: "And leave?", history })) kinds.push(part._tag)
+      assert.strictEqual(kinds.at(-1), "done")
+    }))
+
+  it.live("rejects with the errors' own classes, and with the reason of a signal", () =>
+    inFolder(async (folder) => {
+      await using app = await open(handbook(folder), Embedded.layer({ dataDir: join(folder, "data") }))
+      const early = await app.ask("Anything?").then(() => undefined, (error: unknown) => error)
+      assert.instanceOf(early, ServiceError)
+      assert.strictEqual((early as ServiceError).code, "NOT_FOUND")
+      const reason = new Error("enough")
+      assert.strictEqual(await app.run({ signal: AbortSignal.abort(reason) }).catch((error: unknown) => error), reason)
+      await app.run()
+      const stopped = (async () => {
+        for await (const _ of app.stream("How many days?", { signal: AbortSignal.abort(reason) }));
+      })()
+      assert.strictEqual(await stopped.catch((error: unknown) => error), reason)
+    }))
+})
