@@ -37,8 +37,10 @@ export type Usage = typeof Usage.Type
 export const Answer = Schema.Struct({
   /** With `[1]` marks after each supported sentence. */
   text: Schema.String,
-  /** False: the corpus does not support an answer, and `text` says so. */
+  /** False: no answer is verified, and `text` says whether none was given or nothing of it could be verified. */
   grounded: Schema.Boolean,
+  /** What a model said of which nothing could be verified in the corpus. Absent of an answer, and of a refusal. */
+  unverified: Schema.optionalKey(Schema.String),
   citations: Schema.Array(Citation),
   supports: Schema.Array(Support),
   model: Schema.String,
@@ -50,6 +52,23 @@ export type Answer = typeof Answer.Type
 
 /** What an answer says when the corpus does not support one. */
 export const unsupportedText = "The corpus does not answer this."
+
+/** What an answer says when a model gave one and nothing of it could be verified: the corpus may hold it or not. */
+export const unverifiedText = "The model gave an answer, but nothing of it could be verified in the corpus."
+
+/** `refused`: the corpus was found not to answer the question. */
+export type AnswerOutcome = "answered" | "unverified" | "refused"
+
+export const outcomeOf = ({ grounded, unverified }: Answer): AnswerOutcome =>
+  grounded ? "answered" : unverified === undefined ? "refused" : "unverified"
+
+/** An answer of which nothing is verified: `words` are the model's own. */
+export const unverifiedAnswer = (answer: Answer, words: string): Answer =>
+  ({ ...answer, text: unverifiedText, grounded: false, unverified: words, citations: [], supports: [] })
+
+/** An answer that none is to be had. */
+export const refusedAnswer = ({ unverified: _, ...answer }: Answer): Answer =>
+  ({ ...answer, text: unsupportedText, grounded: false, citations: [], supports: [] })
 
 /** A piece of an answer as it is made; the last one carries the whole. */
 export type AnswerPart =

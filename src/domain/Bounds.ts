@@ -13,9 +13,18 @@ export interface BoundedEnd {
   readonly stopSequence?: string
 }
 
+/** What ends a statement: a line's end, or the marks of its evidence. */
+const statementEnd = /\n|\[(?:\d+|unverified)\](?!\[)[.!?…]?["”’)]?(?=\s|$)/g
+
+/** Where the last whole statement of a text ends; 0 where none does. */
+export const wholeStatements = (text: string): number => {
+  const last = [...text.matchAll(statementEnd)].at(-1)
+  return last === undefined ? 0 : last.index + (last[0] === "\n" ? 0 : last[0].length)
+}
+
 /**
- * Where a quoted answer ends within bounds: before the first stop sequence, and after as many whole lines as the tokens
- * allow, since half a quote would misquote.
+ * Where a quoted answer ends within bounds: before the first stop sequence, and after as many whole statements as the
+ * tokens allow, since half a quote would misquote.
  */
 export const boundedEnd = (text: string, { maxTokens, stop = [] }: AnswerBounds, countTokens: (text: string) => number): BoundedEnd => {
   const [first] = stop
@@ -28,6 +37,6 @@ export const boundedEnd = (text: string, { maxTokens, stop = [] }: AnswerBounds,
   if (maxTokens === undefined || countTokens(text.slice(0, end)) <= maxTokens) {
     return { end, reason: "stop", ...(first === undefined ? {} : { stopSequence: first.sequence }) }
   }
-  while (end > 0 && countTokens(text.slice(0, end)) > maxTokens) end = Math.max(0, text.lastIndexOf("\n", end - 1))
+  while (end > 0 && countTokens(text.slice(0, end)) > maxTokens) end = wholeStatements(text.slice(0, end - 1))
   return { end, reason: "length" }
 }

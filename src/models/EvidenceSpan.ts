@@ -1,7 +1,7 @@
 import type { Context } from "../domain/Retrieval.ts"
 import { evidenceFor } from "./extractive/Evidence.ts"
 import { questionOf } from "./extractive/Question.ts"
-import { unitsOf } from "./extractive/Units.ts"
+import { type Unit, unitsOf } from "./extractive/Units.ts"
 
 /** A stretch of a context's text (UTF-16), and how far it supports a statement, 0..1. */
 export interface Span {
@@ -53,4 +53,58 @@ export const findSupport = (context: Context, statement: string): Span | undefin
     }
   }
   return best
+}
+
+/** Weighted share of a statement's terms that one sentence must have by itself, where no mark points to it. */
+const minAligned = 0.6
+
+/** Finds which sentence of the contexts says what a statement without a mark says. */
+export class Alignment {
+  readonly #contexts: ReadonlyArray<Context>
+  readonly #question: string
+  #units: ReadonlyArray<Unit> | undefined
+
+  constructor(contexts: ReadonlyArray<Context>, question: string) {
+    this.#contexts = contexts
+    this.#question = question
+  }
+
+  /** Whether a statement says anything that could be verified. */
+  hasSubstance(statement: string): boolean {
+    return questionOf(statement).terms.length > 0
+  }
+
+  /**
+   * The sentence that says it most fully, its numbers among it. Only sentences that bear on the question are looked at: a
+   * document may hold words that it wants repeated, whatever was asked.
+   */
+  find(statement: string): (Span & { readonly context: Context }) | undefined {
+    const asked = questionOf(statement)
+    const units = this.#related()
+    if (asked.terms.length === 0 || units.length === 0) return undefined
+    const numbers = statement.match(/\p{N}+/gu) ?? []
+    const { evidence, weights } = evidenceFor({ ...asked, type: "other" }, this.#contexts, units)
+    const total = weights.reduce((sum, weight) => sum + weight, 0)
+    let found: (Span & { readonly context: Context }) | undefined
+    for (const { matches, unit } of evidence) {
+      const share = matches.reduce((sum, match, term) => sum + match * weights[term]!, 0) / total
+      const context = this.#contexts[unit.context]
+      if (context === undefined || share < minAligned || share <= (found?.confidence ?? 0)) continue
+      const text = context.text.slice(unit.start, unit.end)
+      if (!numbers.every((number) => text.includes(number))) continue
+      found = { context, start: unit.start, end: unit.end, confidence: Math.round(Math.min(1, share) * 1000) / 1000 }
+    }
+    return found
+  }
+
+  /** Sentences with a word of the question in them or above them; all where the question has none. */
+  #related(): ReadonlyArray<Unit> {
+    if (this.#units !== undefined) return this.#units
+    const units = this.#contexts.flatMap(unitsOf)
+    const question = questionOf(this.#question)
+    return this.#units = question.terms.length === 0
+      ? units
+      : evidenceFor({ ...question, type: "other" }, this.#contexts, units).evidence.flatMap(({ told, unit }) =>
+        told.some((match) => match >= 0.8) ? [unit] : [])
+  }
 }

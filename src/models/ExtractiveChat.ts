@@ -6,6 +6,7 @@ import { type ServiceError } from "../domain/Errors.ts"
 import { RagFileName } from "../domain/RagFile.ts"
 import type { Context } from "../domain/Retrieval.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
+import { contextsOfPrompt, noAnswer } from "./openai/Prompt.ts"
 import { answerExtractively } from "./extractive/Answer.ts"
 
 const model = "extractive"
@@ -49,10 +50,7 @@ const refusal = (request: ChatRequest): ServiceError | undefined => {
 }
 
 const eventsOf = (request: ChatRequest, countTokens: (text: string) => number): ReadonlyArray<ChatEvent> => {
-  const { evidence, question } = asked(request)
-  const { grounded, supports, text } = answerExtractively({ question, contexts: evidence.map(contextOf) }, model)
-  // The statements without their marks: there are no documents that numbers could name.
-  const whole = grounded ? supports.map(({ end, start }) => text.slice(start, end)).join("\n") : notInText
+  const whole = groundedAnswer(request) ?? quotes(request)
   const { end, ...ending } = boundedEnd(whole, request, countTokens)
   const said = whole.slice(0, end)
   const read = [request.system ?? "", ...request.turns.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")))]
@@ -62,6 +60,24 @@ const eventsOf = (request: ChatRequest, countTokens: (text: string) => number): 
     { type: "end", candidate: 0, ...ending },
     { type: "usage", usage: { inputTokens, outputTokens: countTokens(said) } }
   ]
+}
+
+const quotes = (request: ChatRequest): string => {
+  const { evidence, question } = asked(request)
+  const { grounded, supports, text } = answerExtractively({ question, contexts: evidence.map((text, at) => contextOf(text, at)) }, model)
+  // The statements without their marks: there are no documents that numbers could name.
+  return grounded ? supports.map(({ end, start }) => text.slice(start, end)).join("\n") : notInText
+}
+
+/** The answer to a prompt with numbered contexts, as that asks for it: marked, or the words for none. */
+const groundedAnswer = (request: ChatRequest): string | undefined => {
+  const prompt = contextsOfPrompt(request)
+  if (prompt === undefined) return undefined
+  const contexts = prompt.contexts.map(({ text, where }, at) => contextOf(text, at, where))
+  const { citations, grounded, supports, text } = answerExtractively({ question: prompt.question, contexts }, model)
+  if (!grounded) return noAnswer
+  const marks = new Map(citations.map(({ chunkId, index }) => [index, `[${Number(chunkId) + 1}]`]))
+  return supports.map(({ citations, end, start }) => `${text.slice(start, end)} ${citations.map((index) => marks.get(index)).join("")}`).join("\n")
 }
 
 /**
@@ -83,11 +99,11 @@ const textOf = ({ parts }: ChatTurn): string =>
   parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n")
 
 /** A piece of the prompt in the shape in which the corpus's pieces come. */
-const contextOf = (text: string, at: number): Context => ({
+const contextOf = (text: string, at: number, where = ""): Context => ({
   chunkId: String(at),
   file: RagFileName.make(`prompt/${at}`),
   sourceUri: "",
-  sourceDisplayName: "",
+  sourceDisplayName: where,
   text,
   headings: [],
   score: 1

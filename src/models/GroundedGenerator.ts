@@ -1,5 +1,6 @@
 import { Effect, Option, Stream } from "effect"
-import { type Answer, type AnswerPart, unsupportedText, type Usage } from "../domain/Answer.ts"
+import { type Answer, type AnswerPart, refusedAnswer, unverifiedAnswer, type Usage } from "../domain/Answer.ts"
+import { defined } from "../domain/Defined.ts"
 import type { ChatUsage } from "../domain/Chat.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
@@ -12,8 +13,9 @@ const maxAnswer = 100_000
 
 /**
  * Makes a language model answer from contexts and nothing else. The model is asked to mark every sentence with the
- * context it rests on and a quote from it; every mark is verified (see {@link MarkVerifier}) before it is printed. An
- * answer in which nothing could be verified is not given: it is not grounded, and says so.
+ * context it rests on and a quote from it; every mark is verified (see {@link MarkVerifier}) before it is printed, and
+ * sentences without one are looked for in the contexts. An answer in which nothing could be verified is not given as
+ * one: it says so, and has the words apart. That is not a refusal, which says that the corpus holds no answer.
  *
  * In `supports`, a sentence without verified evidence has no citations and confidence 0; the confidence is 1 where the
  * model's quote stands in the context, else the share of the sentence's terms that the cited span has.
@@ -25,7 +27,7 @@ export const make = (chat: ChatModel["Service"], maxContextCharacters = 100_000)
 
   const stream = (request: GroundedRequest): Stream.Stream<AnswerPart, ServiceError> =>
     Stream.suspend((): Stream.Stream<AnswerPart, ServiceError> => {
-      const verifier = new MarkVerifier(request.contexts)
+      const verifier = new MarkVerifier(request.contexts, request.question)
       let usage: Usage | undefined
       let truncated = false
       if (request.contexts.length === 0) return Stream.fromIterable(ending(answerOf(verifier, model), ""))
@@ -72,15 +74,11 @@ const usageOf = ({ inputTokens, outputTokens }: ChatUsage): Usage => ({
   totalTokens: inputTokens + outputTokens
 })
 
-const answerOf = (verifier: MarkVerifier, model: string, usage?: Usage, truncated = false): Answer => ({
-  text: verifier.grounded ? verifier.text : unsupportedText,
-  grounded: verifier.grounded,
-  citations: verifier.citations,
-  supports: verifier.grounded ? verifier.supports : [],
-  model,
-  ...(usage === undefined ? {} : { usage }),
-  ...(truncated ? { truncated } : {})
-})
+const answerOf = (verifier: MarkVerifier, model: string, usage?: Usage, truncated = false): Answer => {
+  const { citations, grounded, refused, supports, text, words } = verifier
+  const answer: Answer = defined({ text, grounded, citations, supports, model, usage, truncated: truncated ? true : undefined })
+  return grounded ? answer : refused ? refusedAnswer(answer) : unverifiedAnswer(answer, words.replace(/[ \t]+(?=[.,;:!?])/g, "").trim())
+}
 
 const ending = (answer: Answer, rest: string): ReadonlyArray<AnswerPart> => {
   const text = answer.grounded ? rest : answer.text

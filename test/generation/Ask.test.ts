@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { join } from "node:path"
 import { local } from "../../connectors/local/Local.ts"
 import { embedded, vertex } from "../../src/compose/Services.ts"
+import { outcomeOf } from "../../src/domain/Answer.ts"
 import { askPipeline } from "../../src/pipeline/AskPipeline.ts"
 import { definePipeline, type PipelineInput } from "../../src/pipeline/DefinePipeline.ts"
 import { runPipeline } from "../../src/pipeline/RunPipeline.ts"
@@ -100,6 +101,25 @@ describe("the generate stage", () => {
         }
         assert.deepStrictEqual(upstream.received.map(({ body }) => body["temperature"]), [0.5, undefined])
         assert.isTrue(upstream.received.every(({ body }) => body.messages[0]?.role === "system"))
+      }).pipe(Effect.provide(vertex(gemini, { dataDir, connectors: { local } })))
+    }).pipe(Effect.scoped))
+
+  it.live("answers in the corpus's sentences on a server without a model, and refuses only what is not there", () =>
+    Effect.gen(function*() {
+      const { dataDir, docs } = yield* setUp
+      const server = yield* Effect.acquireRelease(Effect.promise(() => startServer()), ({ stop }) => Effect.promise(stop))
+      const engine = { engine: { vertex: { project: "p1", location: "us-east5", baseUrl: server.url } } }
+      const gemini = pipelineOf(docs, { model: "gemini-2.0-flash-001" }, engine)
+      const claude = pipelineOf(docs, { model: "claude-3-5-haiku@20241022" }, engine)
+      yield* Effect.gen(function*() {
+        yield* runPipeline(gemini)
+        for (const pipeline of [gemini, claude]) {
+          const { answer } = yield* askPipeline(pipeline, question)
+          assert.strictEqual(answer.text, "Claims are paid within 10 working days. [1]")
+          assert.deepStrictEqual(answer.citations.map(({ quote }) => quote), ["Claims are paid within 10 working days."])
+          const none = yield* askPipeline(pipeline, { question: "Who won the chess tournament in Reykjavik?" })
+          assert.deepStrictEqual([outcomeOf(none.answer), none.answer.text], ["refused", "The corpus does not answer this."])
+        }
       }).pipe(Effect.provide(vertex(gemini, { dataDir, connectors: { local } })))
     }).pipe(Effect.scoped))
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
-import type { Answer } from "../../src/domain/Answer.ts"
+import { type Answer, outcomeOf } from "../../src/domain/Answer.ts"
 import type { Context } from "../../src/domain/Retrieval.ts"
 import { RagFileName } from "../../src/domain/RagFile.ts"
 import { make, type OpenAiGeneratorOptions } from "../../src/models/OpenAiGenerator.ts"
@@ -89,19 +89,49 @@ describe("OpenAiGenerator", () => {
   it.live("takes out marks that name no context, or one that does not say so", () =>
     Effect.gen(function*() {
       const answer = yield* answerTo(["Employees receive 28 days of annual leave [1][7]. The office has a swimming pool [2]. Leave is 99 days [1]."])
-      assert.strictEqual(answer.text, "Employees receive 28 days of annual leave [1]. The office has a swimming pool. Leave is 99 days.")
+      assert.strictEqual(answer.text, "Employees receive 28 days of annual leave [1]. The office has a swimming pool [unverified]. Leave is 99 days [unverified].")
       assert.strictEqual(answer.citations.length, 1)
       assert.deepStrictEqual(answer.supports.map(({ citations, confidence }) => [citations.length, confidence === 0]), [[1, false], [0, true], [0, true]])
     }).pipe(Effect.scoped, Effect.provide(live)))
 
-  it.live("never shows an answer in which nothing could be verified", () =>
+  it.live("never shows as an answer what cannot be verified, which is no refusal", () =>
     Effect.gen(function*() {
-      for (const text of ["The password is hunter2.", "Madrid is the capital of Spain [1].", "NO ANSWER", "See [5].", ""]) {
+      for (const text of ["The password is hunter2.", "Madrid is the capital of Spain [1].", "See chapter [5]."]) {
+        const answer = yield* answerTo([text])
+        assert.strictEqual(answer.text, "The model gave an answer, but nothing of it could be verified in the corpus.")
+        assert.deepStrictEqual([outcomeOf(answer), answer.citations, answer.supports], ["unverified", [], []])
+        assert.strictEqual(answer.unverified, text.replace(/ \[\d\]/, ""))
+      }
+      for (const text of ["NO ANSWER", "No answer.", "", "[2]", "The provided documents do not say how many.", "I cannot find that."]) {
         const answer = yield* answerTo([text])
         assert.strictEqual(answer.text, "The corpus does not answer this.")
-        assert.isFalse(answer.grounded)
-        assert.deepStrictEqual([answer.citations, answer.supports], [[], []])
+        assert.deepStrictEqual([outcomeOf(answer), answer.citations, answer.supports], ["refused", [], []])
       }
+    }).pipe(Effect.scoped, Effect.provide(live)))
+
+  it.live("finds the evidence of sentences whose marks a model forgot, and marks those without any", () =>
+    Effect.gen(function*() {
+      const whole = "Employees receive 28 days of paid annual leave. Unused days may be carried over until the end of 31 March! They may also be sold at auctions."
+      const answer = yield* answerTo([whole])
+      assert.strictEqual(
+        answer.text,
+        "Employees receive 28 days of paid annual leave [1]. Unused days may be carried over until the end of 31 March [2]! They may also be sold at auctions [unverified]."
+      )
+      assert.deepStrictEqual(answer.citations.map(({ quote }) => quote), [
+        "Employees receive 28 days of\npaid annual leave.",
+        "Unused days may be carried over until 31 March."
+      ])
+      assert.deepStrictEqual(answer.supports.map(({ citations, end, start }) => [answer.text.slice(start, end), citations]), [
+        ["Employees receive 28 days of paid annual leave", [1]],
+        ["Unused days may be carried over until the end of 31 March", [2]],
+        ["They may also be sold at auctions", []]
+      ])
+      assert.deepStrictEqual(yield* answerTo([...whole]), answer)
+    }).pipe(Effect.scoped, Effect.provide(live)))
+
+  it.live("does not take another number for the one that stands there", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(outcomeOf(yield* answerTo(["Employees receive 29 days of paid annual leave."])), "unverified")
     }).pipe(Effect.scoped, Effect.provide(live)))
 
   it.live("leaves brackets that are no marks alone", () =>

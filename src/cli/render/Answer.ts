@@ -14,10 +14,10 @@ export const renderAnswer = (answer: Answer, look: Look): string => {
 }
 
 /**
- * What goes below an answer: whether it was cut off, and after an empty line its sources, each with number, file, page
+ * What goes below an answer: what a model said of which nothing could be verified, whether it was cut off, and after an empty line its sources, each with number, file, page
  * and the quoted words. Nothing where there is neither.
  */
-export const renderFooting = ({ citations, truncated }: Answer, { paint, width }: Look): string => {
+export const renderFooting = ({ citations, truncated, unverified }: Answer, { paint, width }: Look): string => {
   const sources = citations.map((citation) => {
     const mark = `  [${citation.index}] `
     const indent = " ".repeat(mark.length)
@@ -25,6 +25,7 @@ export const renderFooting = ({ citations, truncated }: Answer, { paint, width }
     return `${mark}${paint("cyan", place(citation))}\n${indent}${wrap(`"${quote}"`, width, indent)}`
   })
   return [
+    ...(unverified === undefined || unverified === "" ? [] : [paint("dim", `It said, unverified: ${wrap(printable(unverified), width)}`)]),
     ...(truncated === true ? [paint("yellow", "(cut off: the model reached the most it may write)")] : []),
     ...(sources.length === 0 ? [] : ["", ...sources])
   ].join("\n")

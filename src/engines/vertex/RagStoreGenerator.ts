@@ -1,5 +1,5 @@
 import { Effect, Stream } from "effect"
-import { type Answer, type AnswerPart, unsupportedText } from "../../domain/Answer.ts"
+import { type Answer, type AnswerPart, refusedAnswer, unsupportedText, unverifiedAnswer } from "../../domain/Answer.ts"
 import { selectionBroken } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { Generator, type GroundedRequest } from "../../ports/Generator.ts"
@@ -49,6 +49,6 @@ export const make = ({ generation, model, selection }: RagStoreOptions): Generat
   })
 }
 
-/** What the model says without evidence from the corpus is not shown. */
+/** What the model says without evidence from the corpus is not shown as an answer. */
 const groundedOnly = (answer: Answer): Answer =>
-  answer.grounded ? answer : { ...answer, text: unsupportedText, citations: [], supports: [] }
+  answer.grounded ? answer : answer.text.trim() === "" || answer.text === unsupportedText ? refusedAnswer(answer) : unverifiedAnswer(answer, answer.text)

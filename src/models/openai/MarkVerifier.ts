@@ -1,7 +1,7 @@
 import type { Citation, Support } from "../../domain/Answer.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import { citationOf } from "../Citations.ts"
-import { findQuote, findSupport } from "../EvidenceSpan.ts"
+import { Alignment, findQuote, findSupport } from "../EvidenceSpan.ts"
 
 /** A mark as models write it: `[2]`, `[2 "quoted words"]`, `[1, 3]`, `【2】`. */
 const markPattern = /^[[【]\s*(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*(?::\s*)?(?:["“„«'](.*?)["”“»']\s*)?[\]】]/su
@@ -10,34 +10,51 @@ const openMark = /^[[【](?:\s*(?:\d[\d\s,;:]*(?:["“„«'].*)?)?)?$/su
 /** A mark that has not closed by then is text. */
 const maxMark = 1200
 
+/** UTF-16 units of a sentence; a longer stretch without an end is taken for one. */
+const maxSentence = 4_000
+
+/** What stands after a sentence that the contexts do not bear out. */
+export const unverifiedMark = "[unverified]"
+
 /**
  * Reads an answer as it comes and lets through only what can be relied on: each mark is held until it is whole, checked
  * against the context it names, and printed again as the number of a citation whose quote stands in that context to the
- * letter. Marks that name no context, or one that does not support the statement, vanish.
+ * letter. Marks that name no context, or one that does not support the statement, vanish. A sentence left without a mark
+ * is aligned with the contexts: it is cited where one of them says it, and marked as unverified where none does.
  *
- * Nothing is let through before the first verified mark: what an ungrounded model says is never shown.
+ * Nothing is let through before the first verified sentence: what an ungrounded model says is never shown as an answer.
  */
 export class MarkVerifier {
   readonly #contexts: ReadonlyArray<Context>
+  readonly #alignment: Alignment
   readonly citations: Array<Citation> = []
   readonly supports: Array<Support> = []
-  /** The answer so far, as printed. */
+  /** The answer so far, as printed: whole statements. */
   text = ""
+  /** The model's words alone, without any marks. */
+  words = ""
   /** Marks taken out: of contexts that do not exist, and of those that do not support the statement. */
   readonly removed = { unknown: 0, unsupported: 0 }
   /** Raw text not yet decided upon: it may be the beginning of a mark. */
   #pending = ""
+  /** The sentence under way, whose mark may still come. */
+  #open = ""
   /** How much of `text` was given out. */
   #shown = 0
-  /** Where in `text` the statement under way begins. */
-  #statement = 0
 
-  constructor(contexts: ReadonlyArray<Context>) {
+  constructor(contexts: ReadonlyArray<Context>, question: string) {
     this.#contexts = contexts
+    this.#alignment = new Alignment(contexts, question)
   }
 
   get grounded(): boolean {
     return this.citations.length > 0
+  }
+
+  /** The model said that the contexts hold no answer, or nothing. */
+  get refused(): boolean {
+    const words = this.words.trim()
+    return !/[\p{L}\p{N}]/u.test(words) || refusals.test(words)
   }
 
   /** Takes a piece of the model's text and gives what can be printed now. */
@@ -70,8 +87,8 @@ export class MarkVerifier {
   finish(): string {
     this.#write(this.#pending)
     this.#pending = ""
+    this.#settle(sentencesOf(this.#open))
     this.text = this.text.trimEnd()
-    this.#closeStatement([], 0)
     return this.#show()
   }
 
@@ -82,12 +99,46 @@ export class MarkVerifier {
     return shown
   }
 
+  /** A sentence that another one follows is whole, and no mark of its own can come any more. */
   #write(text: string): void {
-    this.text += text
+    this.#open += text
+    this.words += text
+    const sentences = sentencesOf(this.#open)
+    this.#settle(this.#open.length > maxSentence ? sentences : sentences.slice(0, -1))
+  }
+
+  /** Prints sentences at the beginning of what is open, each with the evidence that is found for it. All of them: the rest too. */
+  #settle(sentences: ReadonlyArray<Sentence>): void {
+    const last = sentences.at(-1)
+    const rest = last === undefined || last.next >= this.#open.length ? "" : this.#open.slice(last.next)
+    const settled = rest === "" ? this.#open : this.#open.slice(0, last?.next)
+    if (sentences.length === 0 && sentencesOf(settled).length > 0) return
+    let from = 0
+    for (const { end, start } of sentences) {
+      const statement = settled.slice(start, end)
+      const said = statement.replace(/[\s.?!:;…。！？"'”’)*_]+$/u, "")
+      const found = this.#alignment.find(statement)
+      this.text += settled.slice(from, start)
+      const at = this.text.length
+      this.text += said
+      const citation = found === undefined ? undefined : this.#cite(found.context, found.start, found.end)
+      this.supports.push({
+        start: at,
+        end: this.text.length,
+        citations: citation === undefined ? [] : [citation],
+        confidence: found?.confidence ?? 0
+      })
+      if (citation !== undefined) this.text += ` [${citation}]`
+      else if (this.#alignment.hasSubstance(statement)) this.text += ` ${unverifiedMark}`
+      from = start + said.length
+    }
+    this.text += settled.slice(from)
+    this.#open = rest
   }
 
   #mark(numbers: ReadonlyArray<number>, quote: string | undefined): void {
-    const statement = this.#openStatement()
+    const sentence = sentencesOf(this.#open).at(-1)
+    const statement = sentence === undefined ? "" : this.#open.slice(sentence.start, sentence.end)
     const marks: Array<number> = []
     let confidence = 0
     for (const number of numbers) {
@@ -96,7 +147,7 @@ export class MarkVerifier {
         this.removed.unknown++
         continue
       }
-      const span = (quote === undefined ? undefined : findQuote(context, quote)) ?? findSupport(context, statement.text)
+      const span = (quote === undefined ? undefined : findQuote(context, quote)) ?? findSupport(context, statement)
       if (span === undefined) {
         this.removed.unsupported++
         continue
@@ -106,12 +157,23 @@ export class MarkVerifier {
     }
     if (marks.length === 0) {
       // The blank before a mark that vanishes would stand before the full stop.
-      if (this.#shown < this.text.length) this.text = this.text.trimEnd()
+      this.#open = this.#open.trimEnd()
       return
     }
-    this.#closeStatement(marks, confidence)
-    this.text += marks.map((mark) => `[${mark}]`).join("")
-    this.#statement = this.text.length
+    const previous = this.supports.at(-1)
+    if (sentence !== undefined) {
+      const at = this.text.length
+      this.supports.push({ start: at + sentence.start, end: at + sentence.end, citations: [...new Set(marks)], confidence })
+    } else if (previous !== undefined) {
+      // A further mark on the same statement: `[1][2]`.
+      this.supports[this.supports.length - 1] = {
+        ...previous,
+        citations: [...new Set([...previous.citations, ...marks])],
+        confidence: Math.max(previous.confidence ?? 0, confidence)
+      }
+    }
+    this.text += this.#open + marks.map((mark) => `[${mark}]`).join("")
+    this.#open = ""
   }
 
   #cite(context: Context, start: number, end: number): number {
@@ -121,43 +183,30 @@ export class MarkVerifier {
     this.citations.push(citationOf(this.citations.length + 1, context, start, end))
     return this.citations.length
   }
+}
 
-  /** The last sentence since the mark before, and those before it, which have no mark of their own. */
-  #openStatement(): { readonly start: number; readonly text: string } {
-    const open = sentencesOf(this.text, this.#statement)
-    const last = open.at(-1)
-    return last === undefined ? { start: this.text.length, text: "" } : { start: last.start, text: this.text.slice(last.start, last.end) }
-  }
+/** How models say that the contexts hold no answer, the form they are asked for first. */
+const refusals =
+  /^["'*]*(?:no answer\b[.!"'*]*$|i (?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t) (?:know|find|answer|determine)\b|(?:unfortunately, )?(?:the|none of the|there is nothing in the) (?:\w+ )?(?:contexts?|documents?|sources?|texts?|passages?|information|corpus)(?: \w+)? (?:do(?:es)? not|don['’]t|doesn['’]t)\b)/iu
 
-  #closeStatement(marks: ReadonlyArray<number>, confidence: number): void {
-    const open = sentencesOf(this.text, this.#statement)
-    const previous = this.supports.at(-1)
-    if (open.length === 0 && marks.length > 0 && previous !== undefined) {
-      // A further mark on the same statement: `[1][2]`.
-      this.supports[this.supports.length - 1] = {
-        ...previous,
-        citations: [...new Set([...previous.citations, ...marks])],
-        confidence: Math.max(previous.confidence ?? 0, confidence)
-      }
-      return
-    }
-    open.forEach(({ start, end }, at) => {
-      const marked = at === open.length - 1
-      this.supports.push({ start, end, citations: marked ? [...new Set(marks)] : [], confidence: marked ? confidence : 0 })
-    })
-  }
+interface Sentence {
+  /** Of the words, without the blanks around. */
+  readonly start: number
+  readonly end: number
+  /** Where the next sentence may begin. */
+  readonly next: number
 }
 
 const segmenter = new Intl.Segmenter("en", { granularity: "sentence" })
 
-/** Sentences of `text` from `from` on that have a word in them, without the blanks around. */
-const sentencesOf = (text: string, from: number): Array<{ readonly start: number; readonly end: number }> => {
-  const found: Array<{ start: number; end: number }> = []
-  for (const { segment, index } of segmenter.segment(text.slice(from))) {
+/** Sentences of `text` that have a word in them. */
+const sentencesOf = (text: string): Array<Sentence> => {
+  const found: Array<Sentence> = []
+  for (const { segment, index } of segmenter.segment(text)) {
     const body = segment.trim().replace(/^[.,;:!?\s]+/, "")
     if (!/[\p{L}\p{N}]/u.test(body)) continue
-    const start = from + index + segment.indexOf(body)
-    found.push({ start, end: start + body.length })
+    const start = index + segment.indexOf(body)
+    found.push({ start, end: start + body.length, next: index + segment.length })
   }
   return found
 }

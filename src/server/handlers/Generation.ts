@@ -25,7 +25,7 @@ import { snake } from "../../wire/tolerant/Normalize.ts"
 import { type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
 import { beyondGrounding } from "../grounding/Beyond.ts"
-import { bounded } from "../grounding/Cut.ts"
+import { bounded, boundedParts } from "../grounding/Cut.ts"
 import { begun } from "../http/Begun.ts"
 import type { Quotas } from "../quotas/Quotas.ts"
 import { inEngine } from "./Retrieval.ts"
@@ -95,13 +95,8 @@ export const generationHandlers = (
         const { evidence, identity } = yield* evidenceFor(asked, body, names)
         const piece = (text: string, model: string) => answerPieceToWire(text, { model, ...identity })
         const end = (answer: Answer) => answerEndToWire(counted(answer, body, countTokens), { ...identity, question: asked.question })
-        if (Object.keys(boundsOf(body)).length === 0) {
-          const parts = yield* begun(generator.stream(evidence))
-          return Stream.map(parts, (part) => (part._tag === "text" ? piece(part.text, generator.model) : end(part.answer)))
-        }
-        // Where an answer must end is known once it is whole.
-        const answer = yield* answerWithin(evidence, body)
-        return Stream.fromIterable([...piecesOf(answer.text).map((text) => piece(text, answer.model)), end(answer)])
+        const parts = yield* begun(boundedParts(generator.stream(evidence), boundsOf(body), countTokens))
+        return Stream.map(parts, (part) => (part._tag === "text" ? piece(part.text, generator.model) : end(part.answer)))
       }),
       countTokens: ({ body, params }) =>
         generation.countTokens(params.endpoint, countFromWire(body)).pipe(Effect.map(tokenCountToWire), Effect.catch(asWritten))
@@ -143,6 +138,3 @@ const counted = (
   const answerTokens = countTokens(answer.text)
   return { ...answer, usage: { promptTokens, answerTokens, totalTokens: promptTokens + answerTokens } }
 }
-
-/** A reader sees whole lines, each with its marks. */
-const piecesOf = (text: string): ReadonlyArray<string> => (text === "" ? [] : text.split(/(?<=\n)/))

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import type { Answer, Citation, Exchange, Support } from "../../domain/Answer.ts"
+import { type Answer, type Citation, type Exchange, type Support, unverifiedText } from "../../domain/Answer.ts"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { Content } from "../messages/Content.ts"
@@ -87,6 +87,7 @@ export const answerToWire = (
   candidates: [defined({
     content: { role: "model", parts: [{ text: answer.text }] },
     finishReason: answer.truncated === true ? "MAX_TOKENS" : "STOP",
+    finishMessage: answer.unverified === undefined ? undefined : unverifiedText,
     groundingMetadata: groundingToWire(answer, more.question)
   })],
   modelVersion: answer.model,
@@ -185,6 +186,8 @@ const usageToWire = ({ usage }: Answer): GenerateContentResponse["usageMetadata"
   }
 
 const groundingToWire = (answer: Answer, question: string | undefined): GroundingMetadata | undefined => {
+  // An answer that could not be verified was searched for; it has no supports. A refusal has neither.
+  if (answer.unverified !== undefined) return question === undefined ? {} : { retrievalQueries: [question] }
   if (answer.citations.length === 0) return undefined
   const places = new Map(answer.citations.map((citation, i) => [citation.index, i]))
   return defined({
