@@ -53,6 +53,7 @@ const launcher = Layer.succeed(Launcher, {
     const { vertexChecks } = yield* load(() => import("./compose/Vertex.ts"))
     return yield* vertexChecks(pipeline, options)
   }),
+  modelServers: Effect.flatMap(load(() => import("./compose/ModelServers.ts")), ({ findModelServers }) => findModelServers(process.env)),
   inspect: Effect.fnUntraced(function*(dataDir) {
     const { inspect } = yield* load(() => import("./compose/Inspect.ts"))
     return yield* inspect(dataDir)

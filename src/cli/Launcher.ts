@@ -3,6 +3,7 @@ import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { PipelineInvalid } from "../pipeline/file/PipelineInvalid.ts"
 import type { LoadedPipeline } from "../pipeline/file/Load.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { FoundModelServer } from "../ports/ModelServer.ts"
 import type { Services } from "../pipeline/Services.ts"
 
 export interface LaunchOptions {
@@ -40,6 +41,8 @@ export class Launcher extends Context.Service<Launcher, {
     pipeline: Pipeline,
     options: Pick<LaunchOptions, "dataDir">
   ) => Effect.Effect<ReadonlyArray<Check>, ServiceError>
+  /** The model servers of this machine and of the environment, each called once. */
+  readonly modelServers: Effect.Effect<ReadonlyArray<FoundModelServer>>
   /**
    * Reads the whole state database, checksums too, and says how it is; `undefined` where there is none yet. Damaged files
    * are marked, so that the next run reads them again; nothing else changes.

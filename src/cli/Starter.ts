@@ -1,5 +1,8 @@
+import type { FoundModelServer } from "../ports/ModelServer.ts"
+import { answeringServer, embeddingServer } from "./ModelServers.ts"
+
 /** A first pipeline for a folder: complete, commented, and valid as it is. */
-export const starter = (folder: string, path: string): string => {
+export const starter = (folder: string, path: string, servers: ReadonlyArray<FoundModelServer> = []): string => {
   const title = folder.replace(/[-_.]+/g, " ").trim() || "Documents"
   const name = folder.toLowerCase().replace(/[^a-z0-9._-]+/g, "-").replace(/^[^a-z0-9]+|-+$/g, "").slice(0, 63) || "documents"
   return `# A Sluice pipeline. What each key means: sluice schema, or hover in an editor that has the schema.
@@ -12,6 +15,7 @@ engine: embedded
 
 corpus:
   displayName: ${JSON.stringify(title.charAt(0).toUpperCase() + title.slice(1))}
+${embeddingBlock(servers)}
 
 # Any number of sources, each under a name of your choice.
 sources:
@@ -31,6 +35,30 @@ import:
 # What \`sluice ask\` does, left to right.
 stages:
   - retrieve: { topK: 8 }
-  - generate: { model: extractive }        # answers in sentences of the corpus; needs no model
+${generateBlock(servers)}
 `
+}
+
+const keyOf = ({ signed }: FoundModelServer): string =>
+  signed ? ", apiKey: projects/local/secrets/openai/versions/latest" : ""
+
+/** Where the key is read from, that is never in the file. */
+const keyNote = ({ signed }: FoundModelServer): string => signed ? "   # the key is read from SLUICE_SECRET_OPENAI" : ""
+
+const generateBlock = (servers: ReadonlyArray<FoundModelServer>): string => {
+  const server = answeringServer(servers)
+  return server === undefined
+    ? `  - generate: { model: extractive }        # answers in sentences of the corpus; needs no model
+  # - generate: { model: { openai: { url: "http://127.0.0.1:11434/v1", model: llama3.2 } } }   # by a model server`
+    : `  - generate: { model: { openai: { url: ${JSON.stringify(server.url)}, model: ${JSON.stringify(server.answers.model)}${keyOf(server)} } } }${keyNote(server)}
+  # - generate: { model: extractive }      # answers in sentences of the corpus; needs no model`
+}
+
+const embeddingBlock = (servers: ReadonlyArray<FoundModelServer>): string => {
+  const server = embeddingServer(servers)
+  const settings = server === undefined
+    ? `url: "http://127.0.0.1:11434/v1", model: nomic-embed-text, dimensions: 768`
+    : `url: ${JSON.stringify(server.url)}, model: ${JSON.stringify(server.embeds.model)}, dimensions: ${server.embeds.dimensions}${keyOf(server)}`
+  return `  # The offline embedder needs no model. Another embeds everything again when it is changed.
+  # embedding: { openai: { ${settings} } }`
 }

@@ -1,12 +1,14 @@
-import { Effect, FileSystem, Option } from "effect"
+import { Effect, FileSystem, Option, Stream } from "effect"
 import { Command } from "effect/cli"
 import { ExitCode } from "../../domain/Errors.ts"
 import { printable } from "../../domain/Text.ts"
-import { Connectors } from "../../pipeline/Services.ts"
+import type { GeneratorSettings } from "../../pipeline/schema/StageSettings.ts"
+import { Connectors, Models } from "../../pipeline/Services.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { exitWith } from "../Exit.ts"
 import { type Check, Launcher } from "../Launcher.ts"
+import { describeServer } from "../ModelServers.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
 import { plural } from "../render/Numbers.ts"
@@ -51,6 +53,12 @@ export const doctor = Command.make(
       fix: "install sluice again on this platform, with optional dependencies (npm install --include=optional)"
     })))
     if (missing.length === 0) checks.push({ check: "parsers", ok: true, detail: "every parser is installed for this platform" })
+    const servers = yield* launcher.modelServers
+    // One that fails is a fault only where the pipeline uses it, which is looked at below.
+    checks.push(...servers.map((server): Check => ({ check: "model server", ok: true, detail: describeServer(server) })))
+    if (servers.length === 0) {
+      checks.push({ check: "model server", ok: true, detail: "none in OPENAI_BASE_URL or at the usual ports of this machine; none is needed" })
+    }
     const writable = Effect.gen(function*() {
       const there = yield* fs.exists(dataDir)
       if (there) {
@@ -81,6 +89,8 @@ export const doctor = Command.make(
             Promise.all([import("../../domain/sources/ImportSource.ts"), import("../../pipeline/sync/HandOver.ts")]))
           const { commonSettings } = yield* Effect.promise(() => import("../../pipeline/schema/SourceSettings.ts"))
           const { items, nextToken } = yield* corpora.list({ size: 100 })
+          const writer = pipeline.stages.flatMap((stage) => "model" in stage && stage.model._tag === "openai" ? [stage.model] : [])[0]
+          if (writer !== undefined) yield* check("model", callOnce(writer), () => `${writer.model} at ${writer.url} answers`)
           const connectors = yield* Connectors
           yield* Effect.forEach(Object.entries(pipeline.sources), ([id, source]) => {
             const imported = importSource(source)
@@ -120,6 +130,13 @@ export const doctor = Command.make(
     { command: "sluice doctor pipeline.yaml --json", description: "for a health check" }
   ])
 )
+
+/** Has the model of a pipeline write one token. */
+const callOnce = Effect.fnUntraced(function*(settings: GeneratorSettings) {
+  const { chat } = yield* Models
+  const model = yield* chat(settings)
+  yield* Stream.runDrain(model.stream({ turns: [{ role: "user", parts: [{ type: "text", text: "Say yes." }] }], maxTokens: 1 }))
+}, Effect.scoped)
 
 const render = ({ check, detail, fix, ok }: Check, { paint, width }: Output["Service"]): string => {
   const mark = ok ? paint("green", "ok    ") : paint("red", "FAILED")

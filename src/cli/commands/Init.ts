@@ -2,6 +2,9 @@ import { Effect, FileSystem, Path } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { fromHere } from "../Paths.ts"
 import { Output } from "../Output.ts"
+import { printable } from "../../domain/Text.ts"
+import { Launcher } from "../Launcher.ts"
+import { answeringServer, describeServer } from "../ModelServers.ts"
 import { starter } from "../Starter.ts"
 import { root } from "../Root.ts"
 import { UsageError } from "../UsageError.ts"
@@ -22,6 +25,7 @@ export const init = Command.make(
       Flag.withMetavar("FILE"),
       Flag.withDefault("pipeline.yaml")
     ),
+    offline: Flag.Boolean("offline").pipe(Flag.withDescription("Look for no model server: answers are sentences of the corpus"), Flag.withDefault(false)),
     force: Flag.Boolean("force").pipe(Flag.withDescription("Overwrite the file if it is there"), Flag.withDefault(false))
   },
   Effect.fn(function*(args) {
@@ -37,7 +41,8 @@ export const init = Command.make(
     const file = path.resolve(args.output)
     const relative = path.relative(path.dirname(file), path.resolve(args.folder))
     const written = relative.startsWith("..") ? relative : `./${relative}`
-    const write = fs.writeFileString(file, starter(path.basename(path.resolve(args.folder)), written), {
+    const servers = args.offline ? [] : yield* (yield* Launcher).modelServers
+    const write = fs.writeFileString(file, starter(path.basename(path.resolve(args.folder)), written, servers), {
       flag: args.force ? "w" : "wx"
     })
     yield* write.pipe(Effect.mapError((error) =>
@@ -45,7 +50,10 @@ export const init = Command.make(
         ? refuse(`${args.output} is there already`, "name another with --output, or overwrite it with --force")
         : refuse(`${args.output} cannot be written`, "name another place with --output")
     ))
-    if (json) return yield* output.json({ version: 1, type: "init", file })
+    if (json) return yield* output.json({ version: 1, type: "init", file, modelServers: servers })
+    for (const server of servers) yield* output.say(printable(`found ${describeServer(server)}`))
+    const answering = answeringServer(servers)
+    if (answering !== undefined) yield* output.say(printable(`answers are written by ${answering.answers.model}; with --offline, or \`model: extractive\`, no model is asked`))
     yield* output.print(`wrote ${args.output}\nnext: sluice plan ${args.output}, then sluice run ${args.output}`)
   })
 ).pipe(
