@@ -61,13 +61,22 @@ const readStable = (item: SourceItem, maxBytes: number, followLinks: boolean) =>
       : Effect.tryPromise({ try: () => readLarge(item, maxBytes, followLinks), catch: (cause) => asServiceError(cause, item.path) })
   )
 
-/** A file that has become a link since it was listed is not followed: it could lead anywhere. */
-const flags = (followLinks: boolean): number => constants.O_RDONLY | (followLinks ? 0 : constants.O_NOFOLLOW ?? 0)
+/**
+ * A file that has become a link since it was listed is not followed: it could lead anywhere. One that has become a pipe
+ * or a device is opened without waiting for its other end, and refused by {@link assertFile}.
+ */
+const flags = (followLinks: boolean): number =>
+  constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (followLinks ? 0 : constants.O_NOFOLLOW ?? 0)
+
+const assertFile = (item: SourceItem, stats: BigIntStats): void => {
+  if (!stats.isFile()) throw new ServiceError({ code: "NOT_FOUND", message: `${item.path} is not a file any more` })
+}
 
 const readSmall = (item: SourceItem, maxBytes: number, followLinks: boolean): ReadonlyArray<Uint8Array> => {
   const fd = openSync(fileURLToPath(item.uri), flags(followLinks))
   try {
     const before = fstatSync(fd, { bigint: true })
+    assertFile(item, before)
     if (before.size > maxBytes) throw tooLarge(item, maxBytes)
     const bytes = Buffer.allocUnsafe(Number(before.size))
     let length = 0
@@ -83,6 +92,7 @@ const readLarge = async (item: SourceItem, maxBytes: number, followLinks: boolea
   const handle = await open(fileURLToPath(item.uri), flags(followLinks))
   try {
     const before = await handle.stat({ bigint: true })
+    assertFile(item, before)
     if (before.size > maxBytes) throw tooLarge(item, maxBytes)
     const parts: Array<Uint8Array> = []
     let length = 0

@@ -94,12 +94,12 @@ export interface UploadResult {
   readonly remark?: string
 }
 
-/** What can change about a stored file without touching its content. Absent fields stay. */
+/** What can change about a stored file without touching its content. Absent fields stay; `null` takes a fact away. */
 export interface FilePatch {
   readonly displayName?: string
   readonly description?: string
   readonly sourceUri?: string
   readonly marker?: Marker
-  readonly metadata?: Metadata
-  readonly permissions?: Permissions
+  readonly metadata?: Metadata | null
+  readonly permissions?: Permissions | null
 }

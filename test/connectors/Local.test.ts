@@ -29,6 +29,19 @@ describe("the local source", () => {
       assert.deepStrictEqual(yield* list({ path }), listed)
     }).pipe(Effect.scoped))
 
+  it.live("does not wait on a pipe that took a file's place since it was listed", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      write(path, { "a.md": "a", "big.md": "b".repeat(2 * 1024 * 1024) })
+      const source = local({ path })
+      for (const item of items(yield* source.list().pipe(Stream.runCollect))) {
+        rmSync(join(path, item.path))
+        execFileSync("mkfifo", [join(path, item.path)])
+        const error = yield* Effect.flip(Stream.runDrain(source.read(item, 10_000_000)))
+        assert.deepInclude(error, { code: "NOT_FOUND", message: `${item.path} is not a file any more` })
+      }
+    }).pipe(Effect.scoped))
+
   it.live("takes what include matches and exclude does not, and does not enter excluded folders", () =>
     Effect.gen(function*() {
       const path = yield* tempFolder

@@ -145,7 +145,8 @@ export class MemoryEngine {
     update: (name, patch) =>
       Effect.map(this.#found(this.files.get(name), name), ({ file, text }) => {
         this.calls.updates += 1
-        const updated = { ...file, ...patch }
+        const { metadata, permissions, ...others } = { ...file, ...patch }
+        const updated: RagFile = { ...others, ...(metadata == null ? {} : { metadata }), ...(permissions == null ? {} : { permissions }) }
         this.files.set(name, { file: updated, text })
         return updated
       }),

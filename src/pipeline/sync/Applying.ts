@@ -66,8 +66,9 @@ export const make = Effect.fnUntraced(function*(input: {
         displayName: item.displayName,
         sourceUri: item.uri,
         marker: markerOf(entry),
-        ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
-        ...(item.permissions === undefined ? {} : { permissions: item.permissions })
+        // What the source does not say any more does not hold any more.
+        metadata: item.metadata ?? null,
+        permissions: item.permissions ?? null
       })
     }
     yield* record(entry, from)

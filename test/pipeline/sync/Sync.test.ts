@@ -131,6 +131,10 @@ describe("sync", () => {
         principals: ["user:ann@example.com"]
       })
       expectCounts(yield* run(), { unchanged: 1 })
+      // Withdrawn, they do not stay behind.
+      source.items = { a: { text: "one" } }
+      expectCounts(yield* run(), { changed: 1 })
+      assert.notProperty([...engine.files.values()][0]?.file, "permissions")
     }).pipe(Effect.scoped))
 
   it.effect("two at once over one ledger do not disturb each other", () =>

@@ -65,8 +65,8 @@ export class FileTable {
     this.#find = db.prepare(`SELECT ${checkedColumns("files")} FROM files WHERE corpus = ? AND name = ?`)
     this.#update = db.prepare(
       `UPDATE files SET display_name = coalesce(?, display_name), description = coalesce(?, description),
-        source_uri = coalesce(?, source_uri), marker = coalesce(?, marker), metadata = coalesce(?, metadata),
-        permissions = coalesce(?, permissions), updated = ? WHERE id = ?`
+        source_uri = coalesce(?, source_uri), marker = coalesce(?, marker), metadata = CASE WHEN ? THEN NULL ELSE coalesce(?, metadata) END,
+        permissions = CASE WHEN ? THEN NULL ELSE coalesce(?, permissions) END, updated = ? WHERE id = ?`
     )
     this.#deleteFile = db.prepare("DELETE FROM files WHERE id = ?")
     this.#pages = db.prepare(
@@ -187,7 +187,9 @@ export class FileTable {
       patch.description ?? null,
       patch.sourceUri ?? null,
       asJson(patch.marker),
+      patch.metadata === null ? 1 : 0,
       asJson(patch.metadata),
+      patch.permissions === null ? 1 : 0,
       asJson(patch.permissions),
       at,
       file
