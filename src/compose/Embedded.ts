@@ -82,6 +82,7 @@ export const embeddedServices = (
         signature: `parser ${parserVersion}, embedder ${id}`,
         maxFileBytes: defaultLimits.bytes,
         budget,
+        embedder: id,
         remoteEmbedding: pipeline.corpus.embedding?._tag === "openai",
         concurrency
       }))

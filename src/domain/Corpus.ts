@@ -81,6 +81,8 @@ export const Corpus = Schema.Struct({
   vectorDb: VectorDb,
   /** The model as asked for; absent when the engine's default applies. */
   embeddingModel: Schema.optionalKey(Schema.String),
+  /** What its vectors are really of, where the engine tells: model, version and dimensions. */
+  embedder: Schema.optionalKey(Schema.String),
   options: Schema.optionalKey(CorpusOptions),
   state: CorpusState,
   errorStatus: Schema.optionalKey(Schema.String),

@@ -151,7 +151,7 @@ export interface Others {
 
 /** What a run tells while it goes on; the lines of `--json`. */
 export type SyncEvent =
-  | { readonly type: "corpus"; readonly corpus: string; readonly action: "created" | "found" | "replaced" }
+  | { readonly type: "corpus"; readonly corpus: string; readonly action: "created" | "found" | "building" | "replaced" }
   /** The corpus, found by its name, holds nothing of this pipeline's, and these. */
   | { readonly type: "joins"; readonly corpus: string; readonly others: Others }
   | { readonly type: "listing"; readonly source: string; readonly listed: number }

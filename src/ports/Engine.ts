@@ -26,6 +26,8 @@ export class Engine extends Context.Service<Engine, {
    * name: sync then uploads a file anew when that changes, and leaves it alone when other facts do.
    */
   readonly immutableFiles?: boolean
+  /** What it embeds with now, as `Corpus.embedder` tells it of a corpus; another one there means a rebuild. Absent: it does not tell. */
+  readonly embedder?: string
   /** Whether embedding costs requests against a rate; false for an embedder that runs in the process. */
   readonly remoteEmbedding: boolean
   /** Absent where nothing tells what is embedded: a run cannot be held to a budget there. */

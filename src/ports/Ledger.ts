@@ -30,8 +30,9 @@ export interface LedgerEntry {
 
 /** One pipeline on one target. */
 export interface ScopeRecord {
+  /** The corpus that serves. */
   readonly corpus: CorpusName
-  /** The corpus that `corpus` takes the place of; to be deleted once a run has filled the new one. */
+  /** The corpus whose place it took; to be deleted. */
   readonly replaces?: CorpusName
 }
 
@@ -111,6 +112,13 @@ export class Ledger extends Context.Service<Ledger, {
   readonly setScope: (scope: string, record: ScopeRecord) => Effect.Effect<void, StateError>
   /** Starts the scope anew on a corpus with nothing of ours in it: forgets every entry, in one transaction. */
   readonly reset: (scope: string, record: ScopeRecord) => Effect.Effect<void, StateError>
+  /**
+   * What was accounted for under `from` takes the place of everything under `to`, with this record, in one transaction:
+   * how a corpus that was built beside another takes over.
+   */
+  readonly promote: (from: string, to: string, record: ScopeRecord) => Effect.Effect<void, StateError>
+  /** Forgets a scope: its record and every entry. Its runs stay. */
+  readonly forget: (scope: string) => Effect.Effect<void, StateError>
   readonly scan: (scope: string) => Effect.Effect<Scan, StateError, Scope.Scope>
   readonly listing: (scope: string, source: string) => Effect.Effect<ListingRecord | undefined, StateError>
   readonly setListing: (scope: string, source: string, record: ListingRecord) => Effect.Effect<void, StateError>

@@ -82,6 +82,23 @@ const make = Effect.gen(function*() {
           setScope(scope, record)
         })
       ),
+    promote: (from, to, record) =>
+      run(() =>
+        transaction(db, () => {
+          for (const table of ["ledger", "listings"]) {
+            db.prepare(`DELETE FROM ${table} WHERE scope = ?`).run(to)
+            db.prepare(`UPDATE ${table} SET scope = ? WHERE scope = ?`).run(to, from)
+          }
+          db.prepare("DELETE FROM scopes WHERE scope = ?").run(from)
+          setScope(to, record)
+        })
+      ),
+    forget: (scope) =>
+      run(() =>
+        transaction(db, () => {
+          for (const table of ["ledger", "listings", "scopes"]) db.prepare(`DELETE FROM ${table} WHERE scope = ?`).run(scope)
+        })
+      ),
     scan: (scope) => Effect.acquireRelease(run(() => openScan(db, scope)), (scan) => Effect.sync(scan.close)).pipe(
       Effect.map((scan): Scan => ({
         see: (source, paths, pathHash) => run(() => scan.see(source, paths, pathHash)),

@@ -40,7 +40,7 @@ export const run = Command.make(
     wait,
     strict,
     replace: Flag.Boolean("replace").pipe(
-      Flag.withDescription("Allow what cannot be changed in place: build a new corpus, then delete the old one"),
+      Flag.withDescription("Where the corpus cannot be changed in place, as for another embedder: build a new one beside it, which takes over once it is whole"),
       Flag.withDefault(false)
     )
   },

@@ -113,7 +113,16 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
           of(event.source).imports.set(event.operation, event.progress)
           break
         case "corpus":
-          return event.action === "created" ? say(`created corpus ${event.corpus}`) : Effect.void
+          switch (event.action) {
+            case "created":
+              return say(`created corpus ${event.corpus}`)
+            case "building":
+              return say(`building corpus ${event.corpus}; the one there is serves until it is whole`)
+            case "replaced":
+              return say(`corpus ${event.corpus} serves from now on`)
+            case "found":
+              return Effect.void
+          }
         case "joins":
           return say(printable(joinsNote(event.corpus, event.others)))
         case "stopped":

@@ -49,5 +49,5 @@ export const otherEmbedder = (corpus: string, given: string): ServiceError | und
   corpus === given ? undefined : new ServiceError({
     code: "FAILED_PRECONDITION",
     message: `the corpus was embedded with ${corpus}, not with ${given}`,
-    fix: `use ${corpus} again, or rebuild: create a new corpus and put the files into it`
+    fix: `use ${corpus} again, or build it anew: sluice run --replace; until that is done, the pipeline as it was answers from it`
   })

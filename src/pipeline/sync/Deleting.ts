@@ -26,7 +26,7 @@ export const deleteLimit = (maxDelete: SyncSpec["maxDelete"], known: number): nu
  * Why the deletes of a source wait for a person: too many of the files that were known before the run, or all of them,
  * as where a disk is not mounted. A source that was taken out of the pipeline is expected to lose all.
  */
-const holdReason = (
+export const holdReason = (
   { known, missing }: { readonly known: number; readonly missing: number },
   maxDelete: SyncSpec["maxDelete"],
   inPipeline: boolean

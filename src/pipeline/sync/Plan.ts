@@ -20,7 +20,7 @@ import { entriesOf, filesText, isOurs, isServiceEntry } from "./ServiceFiles.ts"
 import type { SyncSpec } from "./SyncSpec.ts"
 import { scopeOf, settingsOf } from "./Sync.ts"
 import { Tally } from "./Tally.ts"
-import { type Change, findTarget } from "./Target.ts"
+import { type Change, findBuilding, findTarget } from "./Target.ts"
 
 /** One line of a plan: what a run would do with one item. */
 export type PlanItem =
@@ -81,7 +81,8 @@ export const plan = Effect.fn("plan")(function*(
   const target = yield* findTarget(own, spec.corpus)
   const replaced = target._tag === "found" && target.changes.some((change) => change.forcesReplacement)
   // A corpus yet to be made holds nothing, whatever the ledger remembers of another.
-  const scope = target._tag === "missing" || replaced ? `${own}#new` : own
+  const building = replaced ? yield* findBuilding(own, spec.corpus) : undefined
+  const scope = building?.fits === true ? building.scope : target._tag === "missing" || replaced ? `${own}#new` : own
   const met = yield* Effect.gen(function*() {
     if (target._tag === "missing") return
     if (replaced) return yield* othersIn(target.corpus.name, spec.pipeline)

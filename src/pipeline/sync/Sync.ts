@@ -18,7 +18,7 @@ import { decodeWork, scanSources } from "./Scanning.ts"
 import { entriesOf, filesText, giveWay, isServiceEntry } from "./ServiceFiles.ts"
 import type { SyncOptions, SyncSource, SyncSpec } from "./SyncSpec.ts"
 import { Tally } from "./Tally.ts"
-import { readyTarget, retireReplaced } from "./Target.ts"
+import { promote, readyTarget, whyNotPromoted } from "./Target.ts"
 
 /** Failures that may pass, one after the other without a success: the next file would meet the same. */
 const longestStretch = 25
@@ -44,18 +44,18 @@ export const sync = Effect.fn("sync")(function*(
   const files = yield* Files
   const ledger = yield* Ledger
   const emit = options.observe ?? (() => Effect.void)
-  const scope = scopeOf(engine, spec.pipeline)
+  const own = scopeOf(engine, spec.pipeline)
   const settings = settingsOf(engine, spec)
   const retryFailed = options.retryFailed ?? false
   const started = yield* Clock.currentTimeMillis
   const tally = new Tally()
 
-  const checked = yield* checkSources(scope, spec, engine)
-  const target = yield* readyTarget(scope, spec.corpus, options.replace ?? false)
-  const { corpus } = target
+  const checked = yield* checkSources(own, spec, engine)
+  const target = yield* readyTarget(own, spec.corpus, options.replace ?? false)
+  const { corpus, scope } = target
   yield* emit({ type: "corpus", corpus, action: target.action })
   const met = target.adopted ? yield* recoverLedger(scope, corpus, spec.pipeline, spec.sources.map(({ id }) => id)) : undefined
-  if (target.action === "found" && !target.adopted) yield* settleIntents(scope, corpus, spec.pipeline)
+  if (target.resumed) yield* settleIntents(scope, corpus, spec.pipeline)
   const importer = engine.imports === undefined ? undefined : Importing.make({
     spec,
     corpus,
@@ -68,9 +68,9 @@ export const sync = Effect.fn("sync")(function*(
     yes: options.yes ?? false,
     emit
   })
-  const begun = importer === undefined || target.action === "created" ? new Map<string, string>() : yield* importer.settleEarlier()
+  const begun = importer === undefined || !(target.resumed || target.adopted) ? new Map<string, string>() : yield* importer.settleEarlier()
   const sources = followFirst(checked, begun, spec)
-  const drift = target.action === "found" && !target.adopted && options.checkTarget !== false
+  const drift = target.resumed && options.checkTarget !== false
     ? yield* findDrift(scope, corpus, spec)
     : noDrift
   const others = met ?? drift.joins
@@ -81,7 +81,7 @@ export const sync = Effect.fn("sync")(function*(
     ? new Map<string, ReadonlyArray<LedgerEntry>>()
     : yield* entriesOf(scope, sources.listed.map(({ id }) => id), isServiceEntry)
 
-  const run = yield* ledger.startRun(scope, started)
+  const run = yield* ledger.startRun(own, started)
   let why: string | undefined
   const finish = Effect.fnUntraced(function*(ended: Report["ended"]) {
     const now = yield* Clock.currentTimeMillis
@@ -97,6 +97,18 @@ export const sync = Effect.fn("sync")(function*(
     yield* ledger.endRun(run, now, report)
     yield* emit({ type: "report", report })
     return report
+  })
+
+  /** Switches to the corpus that was built, or answers why not. */
+  const takeOver = Effect.gen(function*() {
+    const { quarantined = 0 } = yield* ledger.count(scope)
+    const open = tally.totals.failed + tally.totals.quarantined - quarantined
+    if (open > 0) return `${filesText(open)} could not be stored; run again`
+    const held = options.yes === true ? undefined : yield* whyNotPromoted(own, target, spec)
+    if (held !== undefined) return held
+    yield* promote(own, spec.corpus, target)
+    yield* emit({ type: "corpus", corpus, action: "replaced" })
+    return undefined
   })
 
   return yield* Effect.gen(function*() {
@@ -250,9 +262,16 @@ export const sync = Effect.fn("sync")(function*(
         }
       }
       yield* increments.commit((source) => tally.countsOf(source))
-      if (tally.totals.failed === 0 && tally.sources.every(({ error }) => error === undefined)) yield* retireReplaced(scope)
     }
-    return yield* finish(stop ?? (tally.sources.some(({ error }) => error !== undefined) ? "incomplete" : "done"))
+    const unlisted = tally.sources.some(({ error }) => error !== undefined)
+    if (target.serving !== undefined) {
+      why ??= stop === undefined && !unlisted ? yield* takeOver : "it is not whole"
+      if (why !== undefined) {
+        why = `the corpus that was there serves on, and the new one waits: ${why}`
+        return yield* finish(stop ?? "incomplete")
+      }
+    }
+    return yield* finish(stop ?? (unlisted ? "incomplete" : "done"))
   }).pipe(
     Effect.scoped,
     Effect.onExit((exit) =>

@@ -57,6 +57,7 @@ export const corpusOfRow = (row: Row, names: Names): Corpus => ({
   ...field("description", text(row, "description")),
   vectorDb: corpusRow(row).vectorDb,
   ...field("embeddingModel", text(row, "embedding_model")),
+  ...field("embedder", text(row, "embedder")),
   ...field("options", json<CorpusOptions>(row, "options")),
   state: "ACTIVE",
   filesCount: Number(row["files"]),
