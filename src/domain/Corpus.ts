@@ -37,6 +37,8 @@ export const CorpusOptions = Schema.Struct({
     Schema.TaggedStruct("knn", {}),
     Schema.TaggedStruct("ann", { treeDepth: Schema.optionalKey(Schema.Int), leafCount: Schema.optionalKey(Schema.Int) })
   ])),
+  /** `projects/{project}/locations/{location}` that it belongs to, where one engine serves many. */
+  place: Schema.optionalKey(Schema.String),
   /** Cloud KMS key: `projects/{p}/locations/{l}/keyRings/{r}/cryptoKeys/{k}`. */
   encryptionKey: Schema.optionalKey(Schema.String),
   /** Documents, or what conversations left behind, read by a model. Unset: documents. */

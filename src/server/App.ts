@@ -3,12 +3,15 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Clock, Effect, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
+import { isLocation } from "../domain/Locations.ts"
+import { Corpora } from "../ports/Corpora.ts"
 import { Engine } from "../ports/Engine.ts"
 import type { JsonObject } from "../wire/Message.ts"
 import { encodeResponse, type Match, match, type Route, routes } from "../wire/Routes.ts"
 import { readBody as readMessage, readQuery } from "../wire/tolerant/Request.ts"
 import { type Call, type Handlers, type RawHandler, take } from "./Call.ts"
 import { ClientNames } from "./ClientNames.ts"
+import { checkPlace } from "./CorpusPlaces.ts"
 import type { Fault, Faults } from "./faults/Faults.ts"
 import { type AccessRules, refusal } from "./http/Access.ts"
 import { largeBody, readBody } from "./http/Body.ts"
@@ -48,6 +51,7 @@ export const makeApp = (options: AppOptions) =>
   Effect.gen(function*() {
     const { parent } = yield* Engine
     const operations = yield* LongRunning
+    const corpora = yield* Corpora
     let calls = 0
     let room = options.mostBodyBytes
 
@@ -70,6 +74,7 @@ export const makeApp = (options: AppOptions) =>
       const { key, params, version } = found
       const route: AnyRoute = routes[key] as AnyRoute // dispatch is over all of them alike
       const names = new ClientNames(Object.values(params)[0] ?? "", parent)
+      if (!isLocation(names.locationId)) return failure(noSuchLocation(names.locationId), style)
       const fault: Fault = options.faults?.next(key) ?? {}
       if (fault.delay !== undefined) yield* Effect.sleep(fault.delay)
       if (fault.drop === "request") return yield* dropped(request)
@@ -82,6 +87,7 @@ export const makeApp = (options: AppOptions) =>
       const mostBytes = route.mostBytes ?? options.mostJsonBytes
       const bodyBytes = key === "uploadRagFile" ? 0 : largeBody(request, mostBytes)
       const reply = yield* named(names, withRoom(bodyBytes, Effect.gen(function*() {
+        yield* Effect.forEach(Object.values<string>(params), (name) => checkPlace(corpora, names, name), { discard: true })
         const { form, query } = yield* take(readQuery(route, search))
         const writing = { version, enumNumbers: form.enumNumbers }
         if (key === "uploadRagFile") {
@@ -155,7 +161,9 @@ const named = <A>(names: ClientNames, effect: Effect.Effect<A, ServiceError>): E
       code: error.code,
       message: names.message(error.message),
       ...(error.fix === undefined ? {} : { fix: names.message(error.fix) }),
-      ...(error.violations === undefined ? {} : { violations: error.violations }),
+      ...(error.violations === undefined ? {} : {
+        violations: error.violations.map(({ description, field }) => ({ field, description: names.message(description) }))
+      }),
       ...(error.reason === undefined ? {} : { reason: error.reason }),
       ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter })
     }))
@@ -195,6 +203,9 @@ const responseOf = (request: HttpServerRequest.HttpServerRequest): ServerRespons
 const onlyAsks = ({ key }: Match): boolean => /^(?:PredictionService|VertexRagService)\./.test(routes[key].rpc)
 
 const wantsPretty = (search: string): boolean => /(?:^|&)(?:\$|%24)?prettyPrint=(?:1|true)(?:&|$)/i.test(search)
+
+const noSuchLocation = (location: string): ServiceError =>
+  ServiceError.invalid("location", `${location} is not a location of Vertex AI`, "name a region, such as us-central1")
 
 const noSuchMethod = new ServiceError({ code: "NOT_FOUND", message: "Method not found." })
 const busy = new ServiceError({ code: "UNAVAILABLE", message: "The server has too many calls under way.", retryAfter: 1_000 })

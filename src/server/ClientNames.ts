@@ -3,9 +3,9 @@ import { OperationName } from "../domain/Operation.ts"
 import { RagFileName } from "../domain/RagFile.ts"
 
 /**
- * Names as a client writes them, and as the engine does. The engine has one project and location, and a client may
- * call them what it likes: `projects/my-project/locations/us-central1` and the number of the same project lead to the
- * same corpora, and answers come back under the names that were asked with.
+ * Names as a client writes them, and as the engine does, which has one project and location. Which of them a corpus
+ * belongs to is kept with it (`CorpusPlaces`); a project's id and its number lead to the same corpora, and answers come
+ * back under the names that were asked with.
  */
 export class ClientNames {
   readonly #client: string
@@ -20,6 +20,11 @@ export class ClientNames {
   /** `projects/{p}/locations/{l}`, as the client calls it. */
   get location(): string {
     return this.#client
+  }
+
+  /** The last part of it: a region's id, or `global`. */
+  get locationId(): string {
+    return this.#client.slice(this.#client.lastIndexOf("/") + 1)
   }
 
   /** The client's `projects/{p}`. */

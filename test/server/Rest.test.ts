@@ -233,8 +233,8 @@ describe("retrieval", () => {
   it("within files, under any name of the project", async () => {
     const { body } = await server.call("GET", `/v1/${corpus}/ragFiles`)
     const id = body.ragFiles.find((file: { displayName: string }) => file.displayName === "leave.md").name.split("/").at(-1)
-    const found = await server.call("POST", "/v1/projects/123456/locations/europe-west3:retrieveContexts", {
-      vertex_rag_store: { rag_resources: { rag_corpus: corpus.replace(parent, "projects/123456/locations/europe-west3"), rag_file_ids: id } },
+    const found = await server.call("POST", "/v1/projects/123456/locations/us-central1:retrieveContexts", {
+      vertex_rag_store: { rag_resources: { rag_corpus: corpus.replace(parent, "projects/123456/locations/us-central1"), rag_file_ids: id } },
       query: { text: "hotel limit in Osaka" }
     })
     assert.deepStrictEqual(found.body.contexts.contexts.map((context: { sourceDisplayName: string }) => context.sourceDisplayName), ["leave.md"])

@@ -5,9 +5,11 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
+import type { Page, PageRequest } from "../../ports/Paging.ts"
 import { asCorpusField, corpusFixedFromWire, corpusPatchFromWire, corpusSpecFromWire, corpusToWire } from "../../wire/rag/Corpora.ts"
 import { engineTierFromWire, engineTierToWire } from "../../wire/rag/EngineConfigs.ts"
 import { type Handlers, take } from "../Call.ts"
+import { isOfPlace } from "../CorpusPlaces.ts"
 import { Journal } from "../operations/Journal.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { answered } from "./Operations.ts"
@@ -38,12 +40,13 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
 
     return {
       createRagCorpus: Effect.fnUntraced(function*({ body, names, slowBy, version }) {
-        const corpus = yield* asWritten(corpora.create(yield* take(corpusSpecFromWire(body))))
+        const spec = yield* take(corpusSpecFromWire(body))
+        const corpus = yield* asWritten(corpora.create({ ...spec, options: { ...spec.options, place: names.location } }))
         const entry = yield* operations.finished("createCorpus", corpus.name, { corpus, slowBy })
         return answered(entry, version, names, defaultEmbedding)
       }),
       listRagCorpora: ({ names, query }) =>
-        corpora.list(pageOf(query)).pipe(Effect.map(({ items, nextToken }) => ({
+        pageInPlace(corpora, names.location, pageOf(query)).pipe(Effect.map(({ items, nextToken }) => ({
           // Only `get` counts the files of a corpus.
           ragCorpora: items.map(({ filesCount: _, ...corpus }) => corpusToWire(names.renamed(corpus), names.toClient(defaultEmbedding))),
           ...nextPage(nextToken)
@@ -74,6 +77,15 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
         return answered(entry, version, names, defaultEmbedding)
       })
     }
+  })
+
+/** A page of the corpora of one place: shorter than asked for where others lie between them, empty only at the end. */
+const pageInPlace = (corpora: Corpora["Service"], parent: string, page: PageRequest): Effect.Effect<Page<Corpus>, ServiceError> =>
+  Effect.flatMap(corpora.list(page), ({ items, nextToken }) => {
+    const own = items.filter((corpus) => isOfPlace(corpus, parent))
+    return own.length > 0 || nextToken === undefined
+      ? Effect.succeed({ items: own, ...(nextToken === undefined ? {} : { nextToken }) })
+      : pageInPlace(corpora, parent, { ...page, token: nextToken })
   })
 
 /**

@@ -5,6 +5,7 @@ import type { AnswerBounds } from "../../domain/Bounds.ts"
 import { renamed } from "../../domain/ChatRefusal.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { refusedGeneration } from "../../domain/generation/GenerationRules.ts"
+import { Corpora } from "../../ports/Corpora.ts"
 import { Generation } from "../../ports/Generation.ts"
 import { Generator, type GroundedRequest } from "../../ports/Generator.ts"
 import { QueryRewriter } from "../../ports/QueryRewriter.ts"
@@ -40,12 +41,13 @@ type Methods = Pick<Handlers, "generateContent" | "streamGenerateContent" | "cou
 export const generationHandlers = (
   countTokens: (text: string) => number,
   quotas?: Quotas
-): Effect.Effect<Methods, never, Generation | Generator | QueryRewriter | Retrieval> =>
+): Effect.Effect<Methods, never, Corpora | Generation | Generator | QueryRewriter | Retrieval> =>
   Effect.gen(function*() {
     const generation = yield* Generation
     const generator = yield* Generator
     const { rewrite } = yield* QueryRewriter
     const { retrieve } = yield* Retrieval
+    const corpora = yield* Corpora
 
     /** What to answer from a corpus, where the request asks for that. */
     const groundedIn = Effect.fnUntraced(function*(model: string, request: GenerateContentRequest, names: ClientNames, stream: boolean) {
@@ -67,7 +69,7 @@ export const generationHandlers = (
     /** The evidence for an answer, and what every piece of it tells. */
     const evidenceFor = Effect.fnUntraced(function*(asked: GroundedQuestion, request: GenerateContentRequest, names: ClientNames) {
       const { instruction, question, selection } = asked
-      const contexts = yield* retrieve({ ...inEngine(selection, names), query: question })
+      const contexts = yield* retrieve({ ...(yield* inEngine(corpora, selection, names)), query: question })
       const evidence: GroundedRequest = defined({ question, contexts, instruction, sampling: samplingOf(request) })
       return { evidence, identity: { responseId: randomUUID(), createTime: DateTime.formatIso(yield* DateTime.now) } }
     })

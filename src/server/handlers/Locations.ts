@@ -1,10 +1,11 @@
 import { Effect } from "effect"
+import { locationIds } from "../../domain/Locations.ts"
 import type { Handlers } from "../Call.ts"
 
-/** Any location is this machine; the one asked about exists. */
+/** Every location is this machine. */
 export const locationHandlers: Pick<Handlers, "listLocations" | "getLocation"> = {
   getLocation: ({ params }) => Effect.succeed(location(params.name)),
-  listLocations: ({ params }) => Effect.succeed({ locations: [location(`${params.name}/locations/us-central1`)] })
+  listLocations: ({ params }) => Effect.succeed({ locations: locationIds.map((id) => location(`${params.name}/locations/${id}`)) })
 }
 
 const location = (name: string) => {

@@ -1,7 +1,8 @@
 import { Result } from "effect"
 import { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import { configBroken } from "../../domain/rag/RagRules.ts"
+import { isSamePlace } from "../../domain/Locations.ts"
+import { configBroken, oneCorpusRule } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { RagFileName } from "../../domain/RagFile.ts"
 import type { Context, Ranking, RetrievalRequest } from "../../domain/Retrieval.ts"
@@ -79,11 +80,15 @@ export const storeFromWire = (
   Result.gen(function*() {
     const resources = store.ragResources ?? store.ragCorpora?.map((ragCorpus) => ({ ragCorpus, ragFileIds: [] })) ?? []
     const at = `${field}.rag_resources`
-    const corpora = new Set(resources.map(({ ragCorpus = "" }) => ragCorpus))
+    const corpora = new Set(resources.map(({ ragCorpus = "", ragFileIds = [] }) => text(ragCorpus) ?? corpusOfFiles(ragFileIds) ?? ""))
     if (corpora.size > 1) {
       return yield* Result.fail(ServiceError.invalid(at, "one corpus, or files of one corpus, can be searched at a time"))
     }
     const corpus = corpusName(parent, yield* required([...corpora][0], `${at}[0].rag_corpus`))
+    for (const [i, { ragFileIds = [] }] of resources.entries()) {
+      const foreign = ragFileIds.findIndex((id) => !isFileOf(corpus, id))
+      if (foreign !== -1) return yield* Result.fail(ServiceError.invalid(`${at}[${i}].rag_file_ids[${foreign}]`, oneCorpusRule.rule, oneCorpusRule.fix))
+    }
     const files = resources.flatMap(({ ragFileIds = [] }) => ragFileIds.map((id) => fileName(corpus, id)))
     return defined({
       corpus,
@@ -220,6 +225,18 @@ export const lastSegment = (name: string): string => name.slice(name.lastIndexOf
 
 const corpusName = (parent: string, name: string): CorpusName =>
   CorpusName.make(name.includes("/") ? name : `${parent}/ragCorpora/${name}`)
+
+/** The corpus that files are named with, where a request names none itself. */
+const corpusOfFiles = (files: ReadonlyArray<string>): string | undefined =>
+  files.flatMap((name) => /^(.+)\/ragFiles\/[^/]+$/.exec(name)?.slice(1, 2) ?? [])[0]
+
+/** A bare id is taken for one of the corpus: whether it is, the engine knows. */
+const isFileOf = (corpus: string, file: string): boolean => {
+  const named = /^(.+)\/ragCorpora\/([^/]+)\/ragFiles\/[^/]+$/.exec(file)
+  if (named === null) return !file.includes("/")
+  const [place, id] = corpus.split("/ragCorpora/")
+  return named[2] === id && isSamePlace(named[1] ?? "", place ?? "")
+}
 
 /** Ids, or full names as the first documentation showed them (wire row 25). */
 const fileName = (corpus: CorpusName, id: string): RagFileName => RagFileName.make(`${corpus}/ragFiles/${lastSegment(id)}`)
