@@ -45,6 +45,8 @@ export interface EmbeddedServerOptions {
   readonly host?: string
   readonly port?: number
   readonly token?: Redacted.Redacted<string>
+  /** Web pages that may call, by their origins: `https://app.example.org`. Default none. */
+  readonly origins?: ReadonlyArray<string>
   readonly storage: StorageFactory
   /** Makes the connectors of Drive, Slack, Jira and SharePoint. Asked for only when imports may fetch from elsewhere. */
   readonly vendors?: Effect.Effect<VendorConnectors>

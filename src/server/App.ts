@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Clock, Effect, Stream } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
 import { isLocation } from "../domain/Locations.ts"
 import { Corpora } from "../ports/Corpora.ts"
@@ -13,7 +13,7 @@ import { type Call, type Handlers, type RawHandler, take } from "./Call.ts"
 import { ClientNames } from "./ClientNames.ts"
 import { checkPlace } from "./CorpusPlaces.ts"
 import type { Fault, Faults } from "./faults/Faults.ts"
-import { type AccessRules, refusal } from "./http/Access.ts"
+import { type AccessRules, corsHeaders, preflightHeaders, refusal, refusedPage } from "./http/Access.ts"
 import { largeBody, readBody } from "./http/Body.ts"
 import { inMessage, payloadOf } from "./http/HttpBody.ts"
 import { failure, json, raw, type Reply, type ReplyStyle, streamed } from "./http/Reply.ts"
@@ -127,7 +127,12 @@ export const makeApp = (options: AppOptions) =>
       const [path = "", ...rest] = request.url.split("?")
       const search = rest.join("?")
       const style: ReplyStyle = { pretty: wantsPretty(search) }
-      const refused = refusal(options.access, request.headers)
+      // A browser asks first, without a token.
+      if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
+        const page = refusedPage(options.access, request.headers)
+        return page === undefined ? HttpServerResponse.empty({ status: 204, headers: preflightHeaders(options.access, request.headers) }) : failure(page, style)
+      }
+      const refused = refusal(options.access, request.headers, new URLSearchParams(search).get("key"))
       if (refused !== undefined) return failure(refused, style)
       if (path === "/" && request.method === "GET") return json(options.about, { pretty: true })
       // The bytes of a resumable upload are put by some clients, and posted by others.
@@ -151,7 +156,8 @@ export const makeApp = (options: AppOptions) =>
       )
     })
 
-    return Effect.flatMap(HttpServerRequest.HttpServerRequest, dispatch)
+    return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      Effect.map(dispatch(request), HttpServerResponse.setHeaders(corsHeaders(options.access, request.headers))))
   })
 
 /** Messages of the engine name things as the engine does. */

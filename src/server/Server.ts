@@ -52,6 +52,8 @@ export interface ServeOptions {
   readonly port?: number
   /** Every request must carry it; required for a host that others can reach. */
   readonly token?: Redacted.Redacted<string>
+  /** Web pages that may call, by their origins: `https://app.example.org`. Default none. */
+  readonly origins?: ReadonlyArray<string>
   /** Where operations are kept. Stays open as long as the server. */
   readonly database: DatabaseSync
   /** Where resumable uploads wait for the rest of their bytes, beyond the life of one server. */
@@ -120,6 +122,11 @@ export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: stri
         fix: "give one with --token-file or SLUICE_SERVER_TOKEN, or serve on 127.0.0.1"
       })
     }
+    const { origins = [] } = options
+    const wrong = origins.find((origin) => origin !== URL.parse(origin)?.origin)
+    if (wrong !== undefined) {
+      return yield* ServiceError.invalid("--allow-origin", `${wrong} is not the origin of a page`, "name each by scheme, host and port, without a path: https://app.example.org")
+    }
     const limits = { ...defaults, ...options.limits }
     const { name, parent } = yield* Engine
     const embedder = yield* Embedder
@@ -133,7 +140,7 @@ export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: stri
     const embeddings = yield* embeddingHandlers(options.countTokens)
     const app = yield* Effect.gen(function*() {
       return yield* makeApp({
-        access: { loopback, ...(options.token === undefined ? {} : { token: options.token }) },
+        access: { loopback, origins, ...(options.token === undefined ? {} : { token: options.token }) },
         handlers: {
           ...(yield* corpusHandlers(defaultEmbedding)),
           ...(yield* fileHandlers(options.refuseImport, defaultEmbedding)),

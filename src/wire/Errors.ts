@@ -81,12 +81,8 @@ export const errorFromWire = (httpStatus: number, body: unknown, retryAfter?: nu
   )
 }
 
-/** For operations and uploads, whose failures come inside a successful answer. */
-export const statusToWire = (error: ServiceError | DocumentError | { readonly code: Code; readonly message: string }): Status => {
-  if (error instanceof DocumentError) {
-    const reason = `${documentReason}${error.problem.toUpperCase()}`
-    return { code: codeNumber("INVALID_ARGUMENT"), message: error.message, details: [detail(ErrorInfo, { reason, domain })] }
-  }
+/** For operations, whose failures come inside a successful answer. */
+export const statusToWire = (error: ServiceError | { readonly code: Code; readonly message: string }): Status => {
   const details = error instanceof ServiceError ? detailsOf(error, {}) : []
   return { code: codeNumber(error.code), message: error.message, ...(details.length === 0 ? {} : { details }) }
 }
@@ -95,21 +91,28 @@ export const statusFromWire = (status: Status): ServiceError =>
   serviceError(codeOfNumber(status.code), status.message ?? "", status.details ?? [], undefined)
 
 /**
+ * Why an upload's file was not taken. Without details: Google's client libraries fail on an answer with a detail whose
+ * type is not among their protos. What is wrong with a document is the first word of the message.
+ */
+export const uploadErrorToWire = (error: ServiceError | DocumentError): Status =>
+  error instanceof DocumentError
+    ? { code: codeNumber("INVALID_ARGUMENT"), message: `${error.problem}: ${error.message}` }
+    : { code: codeNumber(error.code), message: error.message }
+
+/**
  * Why an upload's file was not taken. INVALID_ARGUMENT is about the document (the call itself was answered 200); the
  * problem is known from our own server, and `corrupt` otherwise.
  */
 export const uploadErrorFromWire = (status: Status): ServiceError | DocumentError => {
   const error = statusFromWire(status)
   if (error.code !== "INVALID_ARGUMENT") return error
-  const name = error.reason?.startsWith(documentReason) === true ? error.reason.slice(documentReason.length).toLowerCase() : ""
-  return new DocumentError({
-    problem: DocumentProblem.literals.find((problem) => problem === name) ?? "corrupt",
-    message: error.message
-  })
+  const problem = DocumentProblem.literals.find((problem) => error.message.startsWith(`${problem}: `))
+  return problem === undefined
+    ? new DocumentError({ problem: "corrupt", message: error.message })
+    : new DocumentError({ problem, message: error.message.slice(problem.length + 2) })
 }
 
 const domain = "googleapis.com"
-const documentReason = "DOCUMENT_"
 
 const detail = <A>(type: Message<A>, value: A & object): Any => ({
   "@type": typeUrl(type, "v1"),

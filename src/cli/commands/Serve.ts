@@ -11,6 +11,8 @@ export interface ServeOptions {
   readonly host: string
   readonly port: number
   readonly token?: Redacted.Redacted<string>
+  /** Web pages that may call. */
+  readonly origins: ReadonlyArray<string>
   /** Folders by the name of the bucket they stand for. */
   readonly buckets: ReadonlyMap<string, string>
   /** A SQLite file. */
@@ -96,6 +98,12 @@ export const serve = Command.make(
     allowHost: Flag.String("allow-host").pipe(
       Flag.withDescription("A Jira of your own that imports may name, besides *.atlassian.net. May be repeated"),
       Flag.withMetavar("HOST"),
+      Flag.atLeast(0),
+      Flag.withDefault([])
+    ),
+    allowOrigin: Flag.String("allow-origin").pipe(
+      Flag.withDescription("A web page that may call, by its origin: https://app.example.org. May be repeated. Default none"),
+      Flag.withMetavar("ORIGIN"),
       Flag.atLeast(0),
       Flag.withDefault([])
     ),
@@ -192,6 +200,7 @@ export const serve = Command.make(
         allowRemote: args.allowRemote,
         secretManager: args.secretManager,
         allowHosts: args.allowHost,
+        origins: args.allowOrigin,
         endpoints: yield* endpointsOf(args.vendorUrl),
         vertexQuotas: args.quotas === "vertex",
         endpointUpstreams: args.endpointUpstream,

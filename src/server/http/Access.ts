@@ -10,19 +10,57 @@ export interface AccessRules {
   readonly loopback: boolean
   /** Every request must carry it, as a bearer or as `x-goog-api-key`. Always there when not on loopback. */
   readonly token?: Redacted.Redacted<string>
+  /** Web pages that may call: `https://app.example.org`. Default none. */
+  readonly origins?: ReadonlyArray<string>
+}
+
+/** What pages may read of an answer besides its body. */
+const exposed = "retry-after, www-authenticate, x-goog-upload-url, x-goog-upload-status, x-goog-upload-size-received, x-goog-upload-chunk-granularity"
+
+/** The headers by which a browser lets a page that may call see the answer. */
+export const corsHeaders = ({ origins = [] }: AccessRules, { origin }: RequestHeaders): Readonly<Record<string, string>> =>
+  origin !== undefined && origins.includes(origin)
+    ? { "access-control-allow-origin": origin, "access-control-expose-headers": exposed, vary: "origin" }
+    : {}
+
+/** The answer to a browser that asks whether a page may call; it brings no token. */
+export const preflightHeaders = (rules: AccessRules, headers: RequestHeaders): Readonly<Record<string, string>> => {
+  const wanted = headers["access-control-request-headers"] ?? ""
+  return {
+    ...corsHeaders(rules, headers),
+    "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+    "access-control-max-age": "600",
+    ...(/^[\w-]+(?:\s*,\s*[\w-]+)*$/.test(wanted) ? { "access-control-allow-headers": wanted } : {}),
+    ...(headers["access-control-request-private-network"] === "true" ? { "access-control-allow-private-network": "true" } : {})
+  }
 }
 
 /**
  * Why a request may not come in. A page in a browser is kept out whatever it tries: by `Origin`, by what browsers say
- * of where a request comes from, and by `Host`, which a rebound name server cannot forge. Requests are never answered
- * with CORS headers.
+ * of where a request comes from, and by `Host`, which a rebound name server cannot forge; unless the operator named it.
+ *
+ * @param key the `key` of the query: another place for the token
  */
-export const refusal = (rules: AccessRules, headers: RequestHeaders): ServiceError | undefined => {
+export const refusal = (rules: AccessRules, headers: RequestHeaders, key?: string | null): ServiceError | undefined => {
+  const page = refusedPage(rules, headers)
+  if (page !== undefined || rules.token === undefined) return page
+  return carries(headers, key, Redacted.value(rules.token)) ? undefined : unauthenticated
+}
+
+const unauthenticated = new ServiceError({
+  code: "UNAUTHENTICATED",
+  message: "Request had invalid authentication credentials. Expected the server's token as a bearer token.",
+  reason: "ACCESS_TOKEN_TYPE_UNSUPPORTED"
+})
+
+/** Why a request may not come in, whoever sends it. */
+export const refusedPage = (rules: AccessRules, headers: RequestHeaders): ServiceError | undefined => {
   const host = headers["host"]
   if (rules.loopback && !isLoopbackHost(hostname(host))) {
     return forbidden(`the Host header must name this machine's loopback address`)
   }
   const origin = headers["origin"]
+  if (origin !== undefined && rules.origins?.includes(origin) === true) return undefined
   if (origin !== undefined && URL.parse(origin)?.host !== host) {
     return forbidden("requests from web pages are not served: the Origin header is foreign")
   }
@@ -30,12 +68,7 @@ export const refusal = (rules: AccessRules, headers: RequestHeaders): ServiceErr
   if (site !== undefined && site !== "same-origin" && site !== "none") {
     return forbidden("requests from web pages are not served: the Sec-Fetch-Site header says it is one")
   }
-  if (rules.token === undefined || carries(headers, Redacted.value(rules.token))) return undefined
-  return new ServiceError({
-    code: "UNAUTHENTICATED",
-    message: "Request had invalid authentication credentials. Expected the server's token as a bearer token.",
-    reason: "ACCESS_TOKEN_TYPE_UNSUPPORTED"
-  })
+  return undefined
 }
 
 const forbidden = (message: string): ServiceError => new ServiceError({ code: "PERMISSION_DENIED", message })
@@ -44,9 +77,9 @@ const forbidden = (message: string): ServiceError => new ServiceError({ code: "P
 const hostname = (host: string | undefined): string =>
   /^(?:\[([0-9a-f:.]+)\]|([^:[\]]*))(?::\d*)?$/i.exec(host ?? "")?.slice(1).find((part) => part !== undefined)?.toLowerCase() ?? ""
 
-const carries = (headers: RequestHeaders, token: string): boolean => {
+const carries = (headers: RequestHeaders, key: string | null | undefined, token: string): boolean => {
   const bearer = /^bearer +(\S+) *$/i.exec(headers["authorization"] ?? "")?.[1]
-  return same(bearer ?? headers["x-goog-api-key"] ?? "", token)
+  return same(bearer ?? headers["x-goog-api-key"] ?? key ?? "", token)
 }
 
 /** In a time that says nothing of either: hashes are equally long. */

@@ -14,7 +14,7 @@ import { readMessage } from "../../wire/tolerant/Request.ts"
 import { take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
 import { answeredFile, withoutParser } from "../handlers/Files.ts"
-import { readBody } from "../http/Body.ts"
+import { isEncoded, readBody } from "../http/Body.ts"
 import { hash, uploadMarker } from "../import/ImportMarker.ts"
 import { parts } from "./Multipart.ts"
 import { type Outcome, type Session, Sessions, tooLarge } from "./Sessions.ts"
@@ -123,6 +123,9 @@ export const uploads = (limits: UploadLimits) =>
           code: "INVALID_ARGUMENT",
           message: `the upload stands at offset ${session.received}, not ${offset}`
         })
+      }
+      if (isEncoded(call.request)) {
+        return yield* new ServiceError({ code: "INVALID_ARGUMENT", message: "the bytes of a resumable upload are counted, and must not have a Content-Encoding" })
       }
       const turn = ++session.turn
       yield* call.request.stream.pipe(

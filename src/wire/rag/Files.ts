@@ -5,7 +5,7 @@ import { displayNameBroken } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { FileState, PlainValue, type RagFile, RagFileName, type UploadRequest } from "../../domain/RagFile.ts"
 import { chunkingFromWire, chunkingToWire, parsingFromWire, parsingToWire } from "./Chunkings.ts"
-import { statusToWire, uploadErrorFromWire } from "../Errors.ts"
+import { uploadErrorFromWire, uploadErrorToWire } from "../Errors.ts"
 import { describe, undescribe } from "./Marker.ts"
 import type * as Wire from "../messages/RagFile.ts"
 import { defined, required, text } from "../Optional.ts"
@@ -85,7 +85,7 @@ export const uploadRequestFromWire = (
 /** A file that could not be taken is answered 200, with the reason in `error`. */
 export const uploadResponseToWire = (result: RagFile | ServiceError | DocumentError): Wire.UploadRagFileResponse =>
   result instanceof ServiceError || result instanceof DocumentError
-    ? { error: statusToWire(result) }
+    ? { error: uploadErrorToWire(result) }
     : { ragFile: ragFileToWire(result) }
 
 export const uploadResponseFromWire = (
