@@ -5,7 +5,7 @@ import type { Retrieval } from "../ports/Retrieval.ts"
 import { type Extensions, ExtensionsInUse } from "./Extensions.ts"
 import { onEngine } from "./OnEngine.ts"
 import type { Pipeline } from "./Pipeline.ts"
-import { corpusOf } from "./RunPipeline.ts"
+import { withCorpus } from "./RunPipeline.ts"
 import { type GenerateSettings, searchesItself, type StageValue } from "./schema/StageSettings.ts"
 import type { Models } from "./Services.ts"
 import { type Answered, generateBySettings, searching } from "./stages/Generate.ts"
@@ -107,8 +107,7 @@ export const askPipeline = Effect.fn("askPipeline")(function*(
 
 /** Provides the pipeline's corpus, and what a question asks differently, to its stages. */
 export const onCorpus = <A, E, R>(pipeline: Pipeline, overrides: RetrieveOptions, stages: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(corpusOf(pipeline), ({ name }) =>
-    stages.pipe(Effect.provideService(CorpusInUse, name), Effect.provideService(RetrieveOverrides, overrides)))
+  withCorpus(pipeline, (name) => stages.pipe(Effect.provideService(CorpusInUse, name), Effect.provideService(RetrieveOverrides, overrides)))
 
 /**
  * The answer of stages as it is made: all but the last are run, and the last gives it piece by piece. A last stage that

@@ -13,7 +13,8 @@ import type { SyncOptions, SyncSpec } from "./sync/SyncSpec.ts"
 import { commonSettings, kindOf } from "./schema/SourceSettings.ts"
 import type { Connector } from "../ports/Connector.ts"
 import { Engine } from "../ports/Engine.ts"
-import type { CorpusSpec } from "../domain/Corpus.ts"
+import { Ledger } from "../ports/Ledger.ts"
+import type { CorpusName, CorpusSpec } from "../domain/Corpus.ts"
 
 /** The pipeline as sync works from it, its sources made into connectors. */
 export const syncSpec = Effect.fnUntraced(function*(given: Pipeline) {
@@ -95,3 +96,31 @@ export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Pipeline) {
   }
   return target.corpus
 })
+
+/** Names that were looked up and that no run has recorded. */
+const lookedUp = new WeakMap<Ledger["Service"], Map<string, CorpusName>>()
+
+/**
+ * Does something with the pipeline's corpus by the name that its runs recorded: a look at the corpus for every question
+ * would use up the hosted service's 60 management requests a minute long before its 1,500 retrievals. Looked up again
+ * where nothing has that name any more.
+ */
+export const withCorpus = <A, E, R>(
+  pipeline: Pipeline,
+  use: (corpus: CorpusName) => Effect.Effect<A, E | ServiceError, R>
+): Effect.Effect<A, E | Effect.Error<ReturnType<typeof corpusOf>>, R | Effect.Services<ReturnType<typeof corpusOf>>> =>
+  Effect.gen(function*() {
+    const ledger = yield* Ledger
+    const scope = scopeOf(yield* Engine, pipeline.name)
+    const names = lookedUp.get(ledger) ?? new Map<string, CorpusName>()
+    lookedUp.set(ledger, names)
+    const known = (yield* ledger.scope(scope))?.corpus ?? names.get(scope)
+    const anew = Effect.tap(Effect.map(corpusOf(pipeline), ({ name }) => name), (name) => Effect.sync(() => names.set(scope, name)))
+    if (known === undefined) return yield* Effect.flatMap(anew, use)
+    return yield* use(known).pipe(
+      Effect.catchIf(
+        (error): error is E & ServiceError => error instanceof ServiceError && error.code === "NOT_FOUND",
+        (error) => Effect.flatMap(anew, (name): Effect.Effect<A, E | ServiceError, R> => name === known ? Effect.fail(error) : use(name))
+      )
+    )
+  })
