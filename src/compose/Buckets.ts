@@ -3,6 +3,7 @@ import { sep } from "node:path"
 import { pathToFileURL } from "node:url"
 import { Context, Effect, Layer, Stream } from "effect"
 import { renamed } from "../domain/ChatRefusal.ts"
+import { defined } from "../domain/Defined.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { type BucketPath, bucketPath } from "../engines/embedded/stores/BucketPath.ts"
 import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
@@ -91,10 +92,25 @@ export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) =>
     const named = (file: string): string => asked + file.slice(base.length)
     const connector = storage({ uris: [address.href] }, { dataDir })
     const files = new Map<string, SourceItem>()
+    /** Whoever asked knows the bucket, and not where its folder lies. */
+    const asAsked = (error: ServiceError): ServiceError => {
+      const told = (text: string): string => text.replaceAll(base, asked).replaceAll(path + sep, asked).replaceAll(path, asked)
+      const { code, fix, message, reason, retryAfter, violations } = error
+      return new ServiceError(defined({
+        code,
+        message: told(message),
+        fix,
+        reason,
+        retryAfter,
+        violations: violations?.map(({ description, field }) => ({ field, description: told(description) }))
+      }))
+    }
     return {
       ...connector,
+      check: Effect.mapError(connector.check, (error) => error._tag === "ServiceError" ? asAsked(error) : error),
       list: () =>
-        connector.list().pipe(Stream.map((listed): Listed => {
+        connector.list().pipe(Stream.mapError((error) => error._tag === "ServiceError" ? asAsked(error) : error), Stream.map((listed): Listed => {
+          if (listed._tag === "failed") return { ...listed, path: named(listed.path), error: asAsked(listed.error) }
           if (listed._tag !== "item") return "path" in listed ? { ...listed, path: named(listed.path) } : listed
           const uri = named(listed.item.path)
           files.set(uri, listed.item)
@@ -109,7 +125,7 @@ export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) =>
             ? Stream.fail(now)
             : file === undefined
             ? Stream.fail(ServiceError.notFound(item.uri))
-            : connector.read(file, maxBytes)
+            : connector.read(file, maxBytes).pipe(Stream.mapError((error) => error._tag === "ServiceError" ? asAsked(error) : error))
         })
     }
   }

@@ -41,7 +41,7 @@ export const elsewhere = (db: VectorDb): ServiceError | undefined =>
   db._tag === "managed" ? undefined : new ServiceError({
     code: "UNIMPLEMENTED",
     message: `the corpus keeps its vectors in ${db._tag}, and connecting to it is not available on the embedded engine`,
-    fix: "use a corpus with the managed database, or the vertex engine"
+    fix: "use the managed database: the other ones are reached by Google's service itself"
   })
 
 /** Vectors of two embedders do not compare. */

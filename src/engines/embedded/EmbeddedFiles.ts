@@ -143,7 +143,7 @@ const badUpload = (request: UploadRequest): ServiceError | undefined => {
   const parsing = request.parsing?._tag ?? "default"
   return parsing === "default" ? undefined : new ServiceError({
     code: "UNIMPLEMENTED",
-    message: `the ${parsing} parser runs on the vertex engine only`,
+    message: `the ${parsing} parser runs in Google's service itself, not on the embedded engine`,
     fix: "leave parsing at its default on the embedded engine"
   })
 }

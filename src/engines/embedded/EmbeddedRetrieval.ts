@@ -141,6 +141,6 @@ const badRequest = (request: RetrievalRequest, ranker: Ranker["Service"] | undef
   return new ServiceError({
     code: "UNIMPLEMENTED",
     message: `ranking by ${rank._tag} needs a Ranker, and this engine has none for it`,
-    fix: "rank by lexical, or leave ranking out, on the embedded engine"
+    fix: "rank by lexical, or leave ranking out"
   })
 }
