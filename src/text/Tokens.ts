@@ -1,5 +1,6 @@
 import { createRequire } from "node:module"
 import type o200k from "js-tiktoken/ranks/o200k_base"
+import { assetPath } from "./Assets.ts"
 import { BytePairs } from "./tokens/BytePairs.ts"
 import { hashed, hashOf, hashSeed } from "./tokens/ByteTable.ts"
 import { vocabularyOf } from "./tokens/VocabularyOf.ts"
@@ -24,7 +25,7 @@ let loaded: Encoding | undefined
 /** Made when a token is first asked for, never on import: a program that counts nothing must not pay for it. */
 const encoding = (): Encoding => {
   if (loaded !== undefined) return loaded
-  const data: typeof o200k = createRequire(import.meta.url)("js-tiktoken/ranks/o200k_base")
+  const data: typeof o200k = createRequire(import.meta.url)(assetPath("o200k.cjs", "js-tiktoken/ranks/o200k_base"))
   loaded = {
     pattern: new RegExp(data.pat_str, "uy"),
     pairs: new BytePairs(vocabularyOf(data.bpe_ranks), piece.length)

@@ -1,4 +1,6 @@
+import { readFile } from "node:fs/promises"
 import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from "@hyzyla/pdfium"
+import { assetPath } from "../../Assets.ts"
 import { ReadFailure } from "../Reader.ts"
 
 /** The text of a PDF's pages in the order of their content, without layout. Kept open while pages are read. */
@@ -15,7 +17,7 @@ let library: Promise<PDFiumLibrary> | undefined
 
 /** Opens a PDF for as long as `use` takes. */
 export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPages) => Promise<A>): Promise<A> => {
-  library ??= PDFiumLibrary.init()
+  library ??= readFile(assetPath("pdfium.wasm", "@hyzyla/pdfium/pdfium.wasm")).then((wasm) => PDFiumLibrary.init({ wasmBinary: new Uint8Array(wasm).buffer }))
   const document = await open(await library, file)
   const count = document.getPageCount()
   const onPage = <B>(page: number, read: (page: PDFiumPage) => B): B | undefined => {

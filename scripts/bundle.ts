@@ -1,0 +1,72 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { build, type BuildOptions, type OutputChunk } from "rolldown"
+
+const { dependencies, optionalDependencies, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(readFileSync("package.json", "utf8"))
+
+/** What is native, or loads files of its own, stays a package. All else is bundled: installed whole it would be three times the size. */
+const unbundled = [...Object.keys(dependencies ?? {}), ...Object.keys(optionalDependencies ?? {})]
+
+const external = (names: ReadonlyArray<string>) => names.map((name) => new RegExp(`^${name}(/|$)`))
+
+/** Workers are entries, so that they can be started by file name from beside the code that starts them. */
+const workers = {
+  textWorker: "src/text/pool/worker.ts",
+  storeWriter: "src/engines/embedded/store/writer.worker.ts"
+}
+
+const output = (dir: string) => ({ dir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" }) as const
+
+/** Built beside the last build and put in its place whole: a program that runs meanwhile finds one or the other. */
+const fresh = `dist-${process.pid}`
+
+const bundles: ReadonlyArray<BuildOptions> = [
+  // The library shares effect with the program that imports it.
+  {
+    input: { index: "src/index.ts", connectors: "connectors/index.ts", promise: "src/Promise.ts", server: "src/compose/Server.ts", ...workers },
+    platform: "node",
+    external: external([...unbundled, ...Object.keys(peerDependencies ?? {})]),
+    output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }
+  },
+  // The command line brings its own, in few files: that is what makes it start fast.
+  {
+    input: { bin: "src/bin.ts", ...workers },
+    platform: "node",
+    external: external(unbundled),
+    output: { ...output(`${fresh}/cli`), minify: { compress: true, mangle: false } }
+  }
+]
+
+/** The packages whose code is in these chunks. */
+const packagesIn = (chunks: ReadonlyArray<OutputChunk>): ReadonlySet<string> =>
+  new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap((id) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? [])))
+
+/** What their licences ask to be kept with a copy. */
+const notices = (names: Iterable<string>): string =>
+  [...names].sort().map((name) => {
+    const folder = join("node_modules", name)
+    const { license, version }: { license?: string; version: string } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+    const text = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file)).map((file) => readFileSync(join(folder, file), "utf8").trim())
+    return `${name} ${version} (${license ?? "see its licence"})\n\n${text.join("\n\n")}`
+  }).join("\n\n---\n\n")
+
+try {
+  const packages = new Set<string>()
+  for (const bundle of bundles) {
+    const { output: chunks } = await build(bundle)
+    for (const name of packagesIn(chunks.filter((chunk) => chunk.type === "chunk"))) packages.add(name)
+  }
+  packages.add("js-tiktoken")
+  writeFileSync(join(fresh, "THIRD_PARTY_LICENSES.txt"), notices(packages))
+  // Of packages that bring the same data in many forms, the one that is read.
+  const { resolve } = createRequire(import.meta.url)
+  copyFileSync(resolve("js-tiktoken/ranks/o200k_base"), join(fresh, "o200k.cjs"))
+  copyFileSync(resolve("@hyzyla/pdfium/pdfium.wasm"), join(fresh, "pdfium.wasm"))
+  const last = `${fresh}-last`
+  if (existsSync("dist")) renameSync("dist", last)
+  renameSync(fresh, "dist")
+  rmSync(last, { recursive: true, force: true })
+} finally {
+  rmSync(fresh, { recursive: true, force: true })
+}
