@@ -14,7 +14,7 @@ import { fitOwn } from "./Fit.ts"
 import { localModels } from "./LocalModels.ts"
 import type { VertexServicesOptions } from "./Vertex.ts"
 
-export interface EmbeddedOptions extends Omit<EmbeddedServicesOptions, "writes"> {
+export interface EmbeddedOptions extends Omit<EmbeddedServicesOptions, "writes" | "onlyRunsLock"> {
   /** The sources the pipeline may name: `{ local }` from `sluice/connectors`. */
   readonly connectors: ConnectorSet
 }
@@ -24,7 +24,8 @@ export interface EmbeddedOptions extends Omit<EmbeddedServicesOptions, "writes">
  * speak as the service's do, and the model of the pipeline's stage answers.
  *
  * Fails with `PipelineInvalid` where the pipeline names another engine, or asks for what this one, with these connectors,
- * does not have. Takes the data directory for this program: a second writer fails with the holder's name, or waits `waitMs`.
+ * does not have. A run takes the data directory for itself: a second one fails with the holder's name, or waits `waitMs`.
+ * Programs that only ask take no lock, any number of them, beside a run too.
  *
  * @example
  * ```ts
@@ -37,7 +38,7 @@ export const embedded = (
 ): Layer.Layer<Services | FileMetadataStore | Embedder | Secrets | Generation | PartnerChat, PipelineInvalid | ServiceError | StateError | SecretError> =>
   Layer.unwrap(Effect.map(fitOwn(pipeline, "embedded", Object.keys(options.connectors)), (own) =>
     Layer.merge(makeConnectors(options.connectors, options), localModels(own)).pipe(
-      Layer.provideMerge(embeddedServices(own, { ...options, writes: process.argv[1] ?? "a program" }))
+      Layer.provideMerge(embeddedServices(own, { ...options, writes: process.argv[1] ?? "a program", onlyRunsLock: true }))
     )))
 
 export interface VertexOptions extends Omit<VertexServicesOptions, "writes"> {

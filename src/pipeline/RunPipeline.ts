@@ -76,7 +76,14 @@ export const corpusSpec = ({ corpus: { description, displayName, embedding, vect
 
 /** Brings the pipeline's corpus in line with its sources; see {@link sync}. */
 export const runPipeline = Effect.fn("runPipeline")(function*(pipeline: Pipeline, options: SyncOptions = {}) {
+  yield* exclusively
   return yield* Effect.tap(sync(yield* syncSpec(pipeline), options), countRun)
+}, Effect.scoped)
+
+/** Takes the target for this writer until the scope closes, where nobody did before. */
+export const exclusively = Effect.gen(function*() {
+  const { exclusive } = yield* Engine
+  if (exclusive !== undefined) yield* exclusive
 })
 
 /** What {@link runPipeline} would do; see {@link plan}. */

@@ -1,6 +1,6 @@
 /** What one chunk scored in each arm. A chunk that only one arm found needs its true score in the other as well. */
 export interface Candidate {
-  /** Breaks ties, smaller first. */
+  /** Orders equals, smaller first. */
   readonly id: number
   /** BM25; 0 where no term matches. */
   readonly sparse: number
@@ -50,12 +50,32 @@ export const fuse = (
       const normalizedDense = dense(cosine)
       return { id, sparse: bm25, cosine, normalizedSparse, normalizedDense, fused: (1 - alpha) * normalizedSparse + alpha * normalizedDense }
     })
-    .sort((a, b) =>
-      b.fused - a.fused ||
-      (alpha < 1 ? b.sparse - a.sparse : 0) ||
-      (alpha > 0 ? b.cosine - a.cosine : 0) ||
-      a.id - b.id
-    )
+    .sort((a, b) => byScore(a, b, alpha) || a.id - b.id)
+}
+
+/** Negative where `a` scores more; 0 where they are equal in all that counts. */
+const byScore = (a: Fused, b: Fused, alpha: number): number =>
+  b.fused - a.fused || (alpha < 1 ? b.sparse - a.sparse : 0) || (alpha > 0 ? b.cosine - a.cosine : 0)
+
+/**
+ * The first `count` of what {@link fuse} ordered, equals ordered by what `pathOf` says of them instead of by id: ids
+ * tell the history of a corpus. Only equals that count are asked for.
+ */
+export const firstByPath = (fused: ReadonlyArray<Fused>, count: number, alpha: number, pathOf: (id: number) => string): ReadonlyArray<Fused> => {
+  const first: Array<Fused> = []
+  while (first.length < count && first.length < fused.length) {
+    const from = first.length
+    let to = from + 1
+    while (to < fused.length && byScore(fused[from] as Fused, fused[to] as Fused, alpha) === 0) to++
+    if (to === from + 1) {
+      first.push(fused[from] as Fused)
+      continue
+    }
+    const equals = fused.slice(from, to).map((hit) => ({ hit, path: pathOf(hit.id) }))
+    equals.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.hit.id - b.hit.id))
+    for (const { hit } of equals) first.push(hit)
+  }
+  return first.slice(0, count)
 }
 
 /** Linear from `floor` (0) to `best` (1), nothing below 0. Where all are equal, all are best, unless they are 0. */

@@ -4,9 +4,13 @@ export interface SlotRange {
   readonly to: number
 }
 
+/** Slots beyond `count` that are given because they score what the last one does: which of them counts is not for slots to say. */
+const mostTied = 1_000
+
 /**
- * The `count` allowed slots with the highest scores, best first, ties by slot. A score of exactly 0 says that the
- * chunk has nothing of the query, in either arm, and is no candidate. `ranges` ascend; unset, all slots are looked at.
+ * The `count` allowed slots with the highest scores, best first, and after them those that score what the last one does;
+ * ties by slot. A score of exactly 0 says that the chunk has nothing of the query, in either arm, and is no candidate.
+ * `ranges` ascend; unset, all slots are looked at.
  */
 export const topSlots = (
   scores: Float64Array,
@@ -16,16 +20,40 @@ export const topSlots = (
 ): ReadonlyArray<number> => {
   const heap = new WorstFirst(count)
   let least = -Infinity
+  /** Some slot that is not kept scores what the worst kept one does. */
+  let tied = false
   for (const { from, to } of ranges) {
     for (let slot = from; slot < to; slot++) {
       const score = scores[slot] as number
       // Slots come in ascending order: one that only equals the worst kept comes after it. Asked first, as it is
       // nearly always so, which a processor foresees.
-      if (score <= least || score === 0 || allowed[slot] === 0) continue
+      if (score < least || score === 0 || allowed[slot] === 0) continue
+      if (score === least) {
+        tied = true
+        continue
+      }
+      const before = least
       least = heap.add(slot, score)
+      // The one that was pushed out scored what the worst did.
+      tied = before !== -Infinity && (least === before)
     }
   }
-  return heap.bestFirst()
+  const best = heap.bestFirst()
+  return tied ? [...best, ...equalTo(least, best, scores, allowed, ranges)] : best
+}
+
+/** Slots that score exactly `score`, without those of `best`, ascending. */
+const equalTo = (score: number, best: ReadonlyArray<number>, scores: Float64Array, allowed: Uint8Array, ranges: ReadonlyArray<SlotRange>): ReadonlyArray<number> => {
+  const known = new Set(best)
+  const equal: Array<number> = []
+  for (const { from, to } of ranges) {
+    for (let slot = from; slot < to; slot++) {
+      if (scores[slot] !== score || allowed[slot] === 0 || known.has(slot)) continue
+      equal.push(slot)
+      if (equal.length === mostTied) return equal
+    }
+  }
+  return equal
 }
 
 /** A binary heap of bounded size; its root is the worst entry, which a better one pushes out. */

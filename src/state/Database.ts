@@ -40,8 +40,9 @@ export const openDatabase = (dataDir: string, options: { readonly readOnly?: boo
     if (!readOnly) prepareDataDir(dataDir)
     const db = new DatabaseSync(sealed ? sealedUrl(path) : path, { timeout: busyTimeout, readOnly })
     try {
-      // A reader of a database nobody wrote yet has no WAL to ask for.
-      if (!readOnly) db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+      // A reader of a database nobody wrote yet has no WAL to ask for. FULL and fullfsync: what was committed is on the
+      // disk when the power goes, not only when the process does.
+      if (!readOnly) db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON")
       db.exec("PRAGMA foreign_keys = ON; PRAGMA temp_store = FILE; PRAGMA cache_size = -16384")
       migrate(db, path, readOnly)
       if (sealed && userVersion(db) < migrations.length) throw outdated(path)

@@ -1,8 +1,8 @@
 import { Duration, Effect } from "effect"
 import type { Pipeline } from "../Pipeline.ts"
 import { countRun } from "../Metrics.ts"
+import { exclusively, syncSpec } from "../RunPipeline.ts"
 import { commonSettings } from "../schema/SourceSettings.ts"
-import { syncSpec } from "../RunPipeline.ts"
 import { watch, type WatchOptions } from "./Watch.ts"
 
 /**
@@ -19,6 +19,7 @@ export const watchPipeline = Effect.fn("watchPipeline")(function*(
   pipeline: Pipeline,
   options: Omit<WatchOptions, "interval"> = {}
 ) {
+  yield* exclusively
   const observe = options.observe ?? (() => Effect.void)
   return yield* watch(yield* syncSpec(pipeline), {
     ...options,
@@ -29,4 +30,4 @@ export const watchPipeline = Effect.fn("watchPipeline")(function*(
     },
     observe: (event) => event.type === "batch" ? Effect.andThen(countRun(event.report), observe(event)) : observe(event)
   })
-})
+}, Effect.scoped)

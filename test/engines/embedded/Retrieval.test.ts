@@ -2,6 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
+import type { CorpusName } from "../../../src/domain/Corpus.ts"
 import type { Explanation } from "../../../src/domain/Retrieval.ts"
 import { Corpora } from "../../../src/ports/Corpora.ts"
 import { Embedder } from "../../../src/ports/Embedder.ts"
@@ -46,6 +47,30 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
       yield* files.update(ann.name, { permissions: { public: false, principals: ["user:bob@x.com"] } })
       assert.deepStrictEqual(yield* seen("user:ann@x.com"), ["all.txt", "public.txt"])
       assert.deepStrictEqual(yield* seen("user:bob@x.com"), ["all.txt", "ann.txt", "public.txt"])
+    }))
+
+  it.effect("orders equals by their files' addresses, whatever the history", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const retrieval = yield* Retrieval
+      const names = Array.from({ length: 150 }, (_, i) => `file${String(i).padStart(3, "0")}.md`)
+      const answers = (corpus: CorpusName) =>
+        Effect.forEach([0, 0.5, 1], (alpha) =>
+          Effect.map(
+            retrieval.retrieve({ corpus, query: "licence", topK: 20, hybrid: { alpha } }),
+            (contexts) => contexts.map(({ byteStart, sourceUri }) => `${sourceUri} ${byteStart}`)
+          ))
+      const put = (corpus: CorpusName, name: string) => files.upload(textFile(corpus, name, "the same licence\n\nthe same licence"))
+      const inOrder = yield* newCorpus
+      for (const name of names) yield* put(inOrder, name)
+      const other = yield* newCorpus
+      for (const name of names.toReversed()) {
+        const { file } = yield* put(other, name)
+        if (name.endsWith("7.md")) yield* Effect.andThen(files.delete(file.name), put(other, name))
+      }
+      const expected = names.slice(0, 10).flatMap((name) => [`${name} 0`, `${name} 18`])
+      assert.deepStrictEqual(yield* answers(inOrder), [expected, expected, expected])
+      assert.deepStrictEqual(yield* answers(other), [expected, expected, expected])
     }))
 
   it.effect("filters by metadata, and tells it", () =>

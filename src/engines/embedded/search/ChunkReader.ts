@@ -46,6 +46,16 @@ export class ChunkReader {
     return { chunkId: String(chunk), ...file, ...stored, ...(metadata === undefined ? {} : { metadata }) }
   }
 
+  /** Where a chunk's file is, to order by: files of one address are told apart by nothing but their age. */
+  pathOf(corpus: string, generation: number, chunk: number): string {
+    const file = this.#cache.get(`n${chunk}`, () => {
+      const page = this.#page.get(chunk)
+      if (!isIntact("chunk_pages", page)) throw this.damaged(chunk, "text")
+      return Number(page["file"])
+    }, () => 100)
+    return this.#facts(corpus, generation, file).sourceUri
+  }
+
   /** Reading one chunk opens its neighbours too: a question that finds one often finds them. */
   #read(chunk: number): FoundChunk {
     const row = this.#page.get(chunk)

@@ -70,10 +70,11 @@ export class DenseArm {
         const candidates = topSlots(scores, allowed, count * candidatesPerChunk, listed.map(slotsOf))
         const exactly = topSlots(scores, allowed, count, scanned.map(slotsOf))
         // Vectors in the order they lie in the file.
-        return [...candidates, ...exactly].sort((a, b) => a - b)
+        const nearest = [...candidates, ...exactly].sort((a, b) => a - b)
           .filter((slot) => cosine(slot) !== 0)
           .sort((a, b) => cosine(b) - cosine(a) || a - b)
-          .slice(0, count)
+        const least = cosine(nearest[count - 1] ?? 0)
+        return nearest.filter((slot, place) => place < count || cosine(slot) === least)
       }
     }
   }

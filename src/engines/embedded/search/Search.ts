@@ -9,7 +9,7 @@ import { ChunkReader } from "./ChunkReader.ts"
 import { CorpusIndex } from "./CorpusIndex.ts"
 import { type Dense, DenseArm } from "./DenseArm.ts"
 import { explain } from "./Explain.ts"
-import { candidateDepth, fuse, type Fused } from "../../../search/Fusion.ts"
+import { candidateDepth, firstByPath, fuse, type Fused } from "../../../search/Fusion.ts"
 import { queryTerms, type ScoredTerm } from "./QueryTerms.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
 import { topSlots } from "../../../search/TopSlots.ts"
@@ -51,7 +51,8 @@ export class Search {
   }
 
   /**
-   * The best contexts, best first, ties by chunk number.
+   * The best contexts, best first, equals by their files' addresses and their places in them, whatever the
+   * history of the corpus. Of more than a thousand equals some are not looked at.
    *
    * @throws {IndexDamage} where the index is damaged, which can be rebuilt
    * @throws {StoreDamage} where a text, a vector or a file's record is
@@ -72,7 +73,8 @@ export class Search {
     const allowed = dense?.all === undefined || request.minSimilarity === undefined
       ? filtered
       : moreSimilarThan(request.minSimilarity, dense.all, filtered)
-    return best(sparse, dense, allowed, request).map((hit) => ({
+    const pathOf = (slot: number) => this.#chunks.pathOf(corpus.name, corpus.generation, index.chunkAt(slot))
+    return firstByPath(best(sparse, dense, allowed, request), request.count, request.alpha, pathOf).map((hit) => ({
       ...this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(hit.id)),
       score: hit.fused,
       ...(dense === undefined ? {} : { distance: 1 - hit.cosine }),
@@ -149,5 +151,5 @@ const best = (
   if (alpha < 1) for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot)
   if (alpha > 0 && dense !== undefined) for (const slot of dense.nearest(allowed, depth)) slots.add(slot)
   const candidates = [...slots].map((id) => ({ id, sparse: sparse[id] ?? 0, cosine: dense?.cosine(id) ?? 0 }))
-  return fuse(candidates, alpha, depth).slice(0, count)
+  return fuse(candidates, alpha, depth)
 }
