@@ -32,3 +32,15 @@ export const isSamePlace = (a: string, b: string): boolean => {
 }
 
 const isNumber = (project: string): boolean => /^\d+$/.test(project)
+
+/**
+ * The number of the project that a name begins with. One written by its id gets a number of its own, always the same:
+ * the real one is the service's to know.
+ */
+export const projectNumberOf = (name: string): string => {
+  const project = name.split("/")[1] ?? ""
+  if (/^\d{1,18}$/.test(project)) return project
+  let hash = 0xcbf29ce484222325n
+  for (const character of project) hash = BigInt.asUintN(64, (hash ^ BigInt(character.codePointAt(0) ?? 0)) * 0x100000001b3n)
+  return String(100_000_000_000n + hash % 900_000_000_000n)
+}

@@ -146,6 +146,20 @@ describe("@google-cloud/aiplatform over REST", () => {
 })
 
 describe("over plain HTTP", () => {
+  it("a deployment tells a project's number, however the project is written, and a hub's model is known in any case", async () => {
+    const deploy = (at: string) =>
+      server.call("POST", `/v1beta1/${at}:deploy`, {
+        huggingFaceModelId: "Google/Gemma-2-2B-it",
+        modelConfig: { acceptEula: true, huggingFaceAccessToken: "hf_canary_of_the_test" }
+      })
+    const byId = await deploy("projects/my-project/locations/us-central1")
+    assert.strictEqual(byId.status, 200, JSON.stringify(byId.body))
+    assert.match(byId.body.metadata.projectNumber, /^\d{12}$/)
+    assert.strictEqual((await deploy("projects/my-project/locations/us-central1")).body.metadata.projectNumber, byId.body.metadata.projectNumber)
+    assert.strictEqual((await deploy("projects/4711/locations/us-central1")).body.metadata.projectNumber, "4711")
+    assert.notInclude(JSON.stringify(byId.body), "canary")
+  })
+
   it("the seed's spellings of listing and deploying work", async () => {
     const seed = await server.call("GET", "/v1beta1/publishers/*/models?alt=json&is_hf_wildcard(true)+AND+labels.VERIFIED_DEPLOYMENT_CONFIG%3DVERIFIED_DEPLOYMENT_SUCCEED&listAllVersions=True")
     assert.deepStrictEqual(seed.body.publisherModels.map(({ name }: { readonly name: string }) => name), ["publishers/hf-google/models/gemma-2-2b-it"])

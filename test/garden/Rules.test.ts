@@ -66,7 +66,9 @@ describe("deploying", () => {
 
   it("a fast tryout only as the model comes", () => {
     const field = "deploy_config.fast_tryout_enabled: must not be combined with"
-    assert.deepStrictEqual(deploy({ fastTryout: true, acceptEula: true, modelDisplayName: "mine" }), [])
+    assert.deepStrictEqual(deploy({ fastTryout: true, acceptEula: true, endpointDisplayName: "mine" }), [])
+    assert.deepStrictEqual(deploy({ fastTryout: true, modelDisplayName: "mine" }), [`${field} a model configuration`])
+    assert.deepStrictEqual(deploy({ fastTryout: true, modelUserId: "mine" }), [`${field} a model configuration`])
     assert.deepStrictEqual(deploy({ fastTryout: true, resources: { machine } }), [`${field} a deployment configuration`])
     assert.deepStrictEqual(deploy({ fastTryout: true, container: { imageUri: "i" }, resources: { machine } }), [`${field} a model configuration or a deployment configuration`])
   })

@@ -287,6 +287,23 @@ describe("retrieval", () => {
     assert.strictEqual(express.body.candidates[0].content.parts[0].text, candidate.content.parts[0].text)
   })
 
+  it("tells the older form of citations too, and neither where the request disables attribution", async () => {
+    const { body: { candidates: [candidate] } } = await server.call("POST", `/v1/${model}:generateContent`, question())
+    const [cited] = candidate.citationMetadata.citations
+    assert.strictEqual(cited.title, "travel.md")
+    const { endIndex, startIndex } = candidate.groundingMetadata.groundingSupports[0].segment
+    assert.deepStrictEqual([cited.startIndex, cited.endIndex], [startIndex, endIndex])
+
+    const plain = question({ tools: { retrieval: { disable_attribution: true, vertex_rag_store: { ...store(), similarity_top_k: 3 } } } })
+    const { body: unary } = await server.call("POST", `/v1/${model}:generateContent`, plain)
+    const { body: pieces } = await server.call("POST", `/v1/${model}:streamGenerateContent`, plain)
+    assert.include(unary.candidates[0].content.parts[0].text, "120 EUR")
+    for (const each of [unary, ...pieces]) {
+      assert.isUndefined(each.candidates[0].groundingMetadata)
+      assert.isUndefined(each.candidates[0].citationMetadata)
+    }
+  })
+
   it("streams it as an array and as events", async () => {
     const unary = await server.call("POST", `/v1/${model}:generateContent`, question())
     const array = await server.call("POST", `/v1/${model}:streamGenerateContent`, question())

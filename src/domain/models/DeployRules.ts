@@ -54,16 +54,19 @@ export const idRules = (id: string | undefined, field: string): ReadonlyArray<Br
     ? []
     : [{ field, description: "must be up to 10 digits, or up to 63 lower-case letters, digits and hyphens, from a letter" }]
 
-const fastTryoutRules = ({ container, fastTryout, resources }: DeployRequest): ReadonlyArray<Broken> =>
-  fastTryout === true && (container !== undefined || resources !== undefined)
+/** Licence and token are what a model is had with, and no configuration of it. */
+const fastTryoutRules = ({ container, fastTryout, modelDisplayName, modelUserId, resources }: DeployRequest): ReadonlyArray<Broken> => {
+  const model = container !== undefined || modelDisplayName !== undefined || modelUserId !== undefined
+  return fastTryout === true && (model || resources !== undefined)
     ? [{
       field: "deploy_config.fast_tryout_enabled",
       description: `must not be combined with ${
-        [...(container === undefined ? [] : ["a model configuration"]), ...(resources === undefined ? [] : ["a deployment configuration"])].join(" or ")
+        [...(model ? ["a model configuration"] : []), ...(resources === undefined ? [] : ["a deployment configuration"])].join(" or ")
       }`,
-      fix: "leave container_spec and dedicated_resources out, or do without the fast tryout"
+      fix: "leave container_spec, model_display_name, model_user_id and dedicated_resources out, or do without the fast tryout"
     }]
     : []
+}
 
 const knownRules = (request: DeployRequest, { fastTryout, gated, model, needsEula }: KnownModel): ReadonlyArray<Broken> => [
   ...(needsEula === true && request.acceptEula !== true

@@ -30,7 +30,7 @@ import { withFix } from "./Fixes.ts"
 import { deleteOnce, finish } from "./LongRunning.ts"
 import { inDoubt, once } from "./Once.ts"
 import { pageOf, pageQuery } from "./Paging.ts"
-import { Transport, version } from "./Transport.ts"
+import { Transport } from "./Transport.ts"
 import { answered, type Unanswered } from "./Unanswered.ts"
 
 /** Milliseconds until an answer begins, and between two pieces of it. */
@@ -119,7 +119,7 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
       payload: Payload,
       read: (bytes: Stream.Stream<Uint8Array, ServiceError>, what: string) => Effect.Effect<A, ServiceError>
     ): Effect.fn.Return<Prediction<A>, ServiceError> {
-      const where = yield* Effect.fromResult(path(route, version, { endpoint }))
+      const where = yield* Effect.fromResult(path(route, "v1", { endpoint }))
       const what = route.rpc.slice(route.rpc.indexOf(".") + 1)
       const request = HttpClientRequest.post(`${transport.endpoint.baseUrl}${where}`).pipe(
         HttpClientRequest.bodyUint8Array(payload.body, payload.contentType)

@@ -37,6 +37,9 @@ export const usualPerMinute: Readonly<Record<Bucket, number>> = { management: 60
 /** v1 lacks hybrid search and two vector databases. */
 export const version: ApiVersion = "v1beta1"
 
+/** The version that a method is called by: batch jobs and endpoints are the stable API's. */
+export const versionOf = ({ rpc }: { readonly rpc: string }): ApiVersion => /^(?:JobService|EndpointService)\./.test(rpc) ? "v1" : version
+
 /** Most milliseconds that a service may stop everybody for. */
 const maxPause = 120_000
 
@@ -132,9 +135,9 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
   })
 
   const json = Effect.fnUntraced(function*<P extends string, Q, B, R>({ body, bucket, params, query, route, timeoutMs }: Call<P, Q, B, R>) {
-    const where = yield* Effect.fromResult(path(route, version, params))
+    const where = yield* Effect.fromResult(path(route, versionOf(route), params))
     const url = `${endpoint.baseUrl}${where}${query === undefined ? "" : encodeQuery(route, query)}`
-    const content = body === undefined ? undefined : yield* Effect.fromResult(encodeRequest(route, version, body))
+    const content = body === undefined ? undefined : yield* Effect.fromResult(encodeRequest(route, versionOf(route), body))
     const request = HttpClientRequest.make(route.verb)(url).pipe(
       HttpClientRequest.acceptJson,
       content === undefined ? (self) => self : HttpClientRequest.bodyJsonUnsafe(content)

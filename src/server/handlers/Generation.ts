@@ -71,7 +71,8 @@ export const generationHandlers = (
       const { instruction, question, selection } = asked
       const contexts = yield* retrieve({ ...(yield* inEngine(corpora, selection, names)), query: question })
       const evidence: GroundedRequest = defined({ question, contexts, instruction, sampling: samplingOf(request) })
-      return { evidence, identity: { responseId: randomUUID(), createTime: DateTime.formatIso(yield* DateTime.now) } }
+      const attributed = request.tools?.some(({ retrieval }) => retrieval?.disableAttribution === true) !== true
+      return { evidence, identity: { responseId: randomUUID(), createTime: DateTime.formatIso(yield* DateTime.now), attributed } }
     })
 
     const answerWithin = (evidence: GroundedRequest, request: GenerateContentRequest) =>
@@ -95,7 +96,8 @@ export const generationHandlers = (
           return Stream.map(yield* Effect.catch(begun(pieces), asWritten), generationResponseToWire)
         }
         const { evidence, identity } = yield* evidenceFor(asked, body, names)
-        const piece = (text: string, model: string) => answerPieceToWire(text, { model, ...identity })
+        const { attributed: _, ...named } = identity
+        const piece = (text: string, model: string) => answerPieceToWire(text, { model, ...named })
         const end = (answer: Answer) => answerEndToWire(counted(answer, body, countTokens), { ...identity, question: asked.question })
         const parts = yield* begun(boundedParts(generator.stream(evidence), boundsOf(body), countTokens))
         return Stream.map(parts, (part) => (part._tag === "text" ? piece(part.text, generator.model) : end(part.answer)))

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { ServiceError } from "../../domain/Errors.ts"
+import { projectNumberOf } from "../../domain/Locations.ts"
 import type { DeployRequest } from "../../domain/models/ModelCatalog.ts"
 import type { Operation } from "../../domain/Operation.ts"
 import { ModelCatalog } from "../../ports/ModelCatalog.ts"
@@ -55,7 +56,7 @@ export const modelCatalogHandlers = (
     })
 
     const acceptance = (parent: string, publisherModel: string, accepted: boolean) => ({
-      ...(/^projects\/\d{1,18}$/.test(parent) ? { projectNumber: parent.slice("projects/".length) } : {}),
+      projectNumber: projectNumberOf(parent),
       publisherModel,
       publisherModelEulaAcked: accepted
     })

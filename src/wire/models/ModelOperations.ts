@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import type { DeployedModel, Endpoint } from "../../domain/models/Endpoint.ts"
+import { projectNumberOf } from "../../domain/Locations.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { Deployment, Operation, OperationKind } from "../../domain/Operation.ts"
 import { deployedModelToWire, endpointFromWire, endpointToWire } from "./Endpoints.ts"
@@ -56,8 +57,7 @@ export const modelMetadata = (operation: Operation): object => {
     return defined({
       publisherModel: deployment?.publisherModel,
       destination: target,
-      // Where the client calls its project by its number.
-      projectNumber: /^projects\/(\d{1,18})\//.exec(target)?.[1]
+      projectNumber: projectNumberOf(target)
     })
   }
   if (kind !== "deployModel" && kind !== "createEndpoint") return {}

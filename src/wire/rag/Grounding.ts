@@ -79,16 +79,30 @@ export const contentText = (content: Content | undefined): string =>
 /** The text of an answer, or of one chunk of a stream. */
 export const responseText = (response: GenerateContentResponse): string => contentText(response.candidates?.[0]?.content)
 
+export interface AnswerFacts {
+  readonly responseId?: string
+  readonly createTime?: string
+  /** What was searched for. */
+  readonly question?: string
+  /** Whether the answer says what it rests on: the request may disable it. Default true. */
+  readonly attributed?: boolean
+}
+
+type Candidate = NonNullable<GenerateContentResponse["candidates"]>[number]
+
 /** An answer in one piece. Citations become grounding chunks, in the order of their numbers. */
 export const answerToWire = (
   answer: Answer,
-  more: { readonly responseId?: string; readonly createTime?: string; readonly question?: string } = {}
+  more: AnswerFacts = {}
 ): GenerateContentResponse => defined({
   candidates: [defined({
     content: { role: "model", parts: [{ text: answer.text }] },
     finishReason: answer.truncated === true ? "MAX_TOKENS" : "STOP",
     finishMessage: answer.unverified === undefined ? undefined : unverifiedText,
-    groundingMetadata: groundingToWire(answer, more.question)
+    ...(more.attributed === false ? {} : defined({
+      citationMetadata: citationMetadataOf(answer),
+      groundingMetadata: groundingToWire(answer, more.question)
+    }))
   })],
   modelVersion: answer.model,
   createTime: more.createTime,
@@ -184,6 +198,21 @@ const usageToWire = ({ usage }: Answer): GenerateContentResponse["usageMetadata"
     candidatesTokenCount: usage.answerTokens,
     totalTokenCount: usage.totalTokens
   }
+
+/** The same evidence as the grounding's, in the older form that tells addresses and no text. */
+const citationMetadataOf = ({ citations, supports, text }: Answer): Candidate["citationMetadata"] => {
+  const cited = supports.flatMap((support) =>
+    support.citations.flatMap((index) => {
+      const citation = citations.find((each) => each.index === index)
+      return citation === undefined ? [] : [{
+        startIndex: byteOffset(text, support.start),
+        endIndex: byteOffset(text, support.end),
+        uri: citation.sourceUri,
+        title: citation.sourceDisplayName
+      }]
+    }))
+  return cited.length === 0 ? undefined : { citations: cited }
+}
 
 const groundingToWire = (answer: Answer, question: string | undefined): GroundingMetadata | undefined => {
   // An answer that could not be verified was searched for; it has no supports. A refusal has neither.

@@ -148,7 +148,7 @@ describe("the hosted engine's batch jobs", () => {
           labels: { team: "a" },
           encryptionSpec: { kmsKeyName: "projects/p/locations/l/keyRings/r/cryptoKeys/k" }
         })
-        assert.strictEqual(asked[0]?.url.pathname, "/v1beta1/projects/p1/locations/us-central1/batchPredictionJobs")
+        assert.strictEqual(asked[0]?.url.pathname, "/v1/projects/p1/locations/us-central1/batchPredictionJobs")
       })))
 
   it.live("are made once, though the answer to the first attempt was lost", () => {

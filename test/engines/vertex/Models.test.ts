@@ -150,9 +150,9 @@ describe("hosted endpoints", () => {
         assert.deepStrictEqual(answer, { status: 500, contentType: "text/x-trace" })
         assert.strictEqual(Buffer.concat(yield* Stream.runCollect(body)).toString(), "division by zero")
         assert.deepStrictEqual(service.asked.map(sentTo), [
-          `POST /v1beta1/${endpoint}:rawPredict`,
-          `POST /v1beta1/${endpoint}:streamRawPredict`,
-          `POST /v1beta1/${endpoint}:streamRawPredict`
+          `POST /v1/${endpoint}:rawPredict`,
+          `POST /v1/${endpoint}:streamRawPredict`,
+          `POST /v1/${endpoint}:streamRawPredict`
         ])
       })))
 })

@@ -1,4 +1,5 @@
 import type { Catalog } from "./CatalogFile.ts"
+import { hubPublisherModel } from "../../../domain/models/ModelCatalog.ts"
 
 const imageUri = "us-docker.pkg.dev/vertex-ai/vertex-vision-model-garden-dockers/pytorch-vllm-serve:20250312_0916_RC01"
 const routes = { ports: [8080], predictRoute: "/generate", healthRoute: "/ping" }
@@ -23,7 +24,7 @@ const sampleRequest = JSON.stringify({
 
 /** A model of the hub, served as the catalog's own are. */
 const ofHub = (owner: string, model: string) => ({
-  name: `publishers/hf-${owner.toLowerCase()}/models/${model.toLowerCase()}`,
+  name: hubPublisherModel(`${owner}/${model}`),
   versionId: "001",
   verified: true,
   deploy: [{

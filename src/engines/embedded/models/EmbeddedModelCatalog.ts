@@ -127,8 +127,13 @@ export const embeddedModelCatalog = (names: Names, current: CurrentCatalog): Lay
   )
 
 /** By `publishers/{publisher}/models/{model}`, the newest version, or by that and `@{version}`. */
-export const entryOf = ({ models }: Catalog, name: string): CatalogEntry | undefined =>
-  models.findLast((entry) => versionedName(entry) === name || entry.name === name)
+/** The hub knows its models by their ids in any case, and tells them in its own. */
+export const entryOf = ({ models }: Catalog, name: string): CatalogEntry | undefined => {
+  const exact = models.findLast((entry) => versionedName(entry) === name || entry.name === name)
+  if (exact !== undefined || hubId(name) === undefined) return exact
+  const lower = name.toLowerCase()
+  return models.findLast((entry) => versionedName(entry).toLowerCase() === lower || entry.name.toLowerCase() === lower)
+}
 
 const notThere = (name: string): ServiceError =>
   publisherModelPattern.test(name) || versionedModelPattern.test(name)
