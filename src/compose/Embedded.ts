@@ -3,6 +3,7 @@ import { join } from "node:path"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import * as Embedded from "../engines/embedded/Embedded.ts"
 import { makeEmbeddingBudget } from "../engines/embedded/LimitedEmbedding.ts"
+import { textsAtOnce } from "../engines/embedded/store/EmbeddingQueue.ts"
 import { HashEmbedder } from "../models/HashEmbedder.ts"
 import * as LexicalRanker from "../models/LexicalRanker.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
@@ -59,6 +60,13 @@ const embedderOf = (pipeline: Pipeline, budget: EmbeddingBudget["Service"]): Lay
   }))
 }
 
+/** How the queue's batches of texts go out in requests; a batch that is not full takes one of its own. */
+const requestsOf = ({ corpus: { embedding } }: Pipeline) => (texts: number): number => {
+  if (embedding?._tag !== "openai") return 0
+  const inRequests = (n: number) => Math.ceil(n / embedding.batch)
+  return Math.floor(texts / textsAtOnce) * inRequests(textsAtOnce) + inRequests(texts % textsAtOnce)
+}
+
 /** Names on the embedded engine, which has no projects and regions of its own. */
 const parent = "projects/local/locations/local"
 
@@ -86,6 +94,7 @@ export const embeddedServices = (
         maxFileBytes: defaultLimits.bytes,
         budget,
         embedder: id,
+        embeddingRequests: requestsOf(pipeline),
         remoteEmbedding: pipeline.corpus.embedding?._tag === "openai",
         concurrency,
         ...(options.writes === undefined || options.onlyRunsLock !== true ? {} : { exclusive: Effect.asVoid(acquire(options.writes)) })

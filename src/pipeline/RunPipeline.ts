@@ -86,13 +86,22 @@ export const exclusively = Effect.gen(function*() {
   if (exclusive !== undefined) yield* exclusive
 })
 
+/** Of an embedding server whose own rate is not given. */
+const usualRequestsPerMinute = 500
+
 /** What {@link runPipeline} would do; see {@link plan}. */
 export const planPipeline = Effect.fn("planPipeline")(function*(
   pipeline: Pipeline,
-  options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute"> = {}
+  options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute" | "pricePerMillionTokens"> = {}
 ): Effect.fn.Return<Plan, PipelineInvalid | Effect.Error<ReturnType<typeof plan>>, Connectors | Effect.Services<ReturnType<typeof plan>>> {
-  const { maxEmbeddingRequestsPerMinute } = (yield* onEngine(pipeline)).import
-  return yield* plan(yield* syncSpec(pipeline), { ...options, maxEmbeddingRequestsPerMinute })
+  const { corpus: { embedding }, import: { maxEmbeddingRequestsPerMinute, pricePerMillionTokens } } = yield* onEngine(pipeline)
+  return yield* plan(yield* syncSpec(pipeline), {
+    ...options,
+    maxEmbeddingRequestsPerMinute: embedding?._tag === "openai"
+      ? Math.min(maxEmbeddingRequestsPerMinute, embedding.maxRequestsPerMinute ?? usualRequestsPerMinute)
+      : maxEmbeddingRequestsPerMinute,
+    ...(pricePerMillionTokens === undefined ? {} : { pricePerMillionTokens })
+  })
 })
 
 /** The corpus that the pipeline's runs have filled. `NOT_FOUND` before the first. */

@@ -28,6 +28,8 @@ export class Engine extends Context.Service<Engine, {
   readonly immutableFiles?: boolean
   /** What it embeds with now, as `Corpus.embedder` tells it of a corpus; another one there means a rebuild. Absent: it does not tell. */
   readonly embedder?: string
+  /** Requests that so many texts take at least. Absent: one each. */
+  readonly embeddingRequests?: (texts: number) => number
   /** Whether embedding costs requests against a rate; false for an embedder that runs in the process. */
   readonly remoteEmbedding: boolean
   /** Absent where nothing tells what is embedded: a run cannot be held to a budget there. */

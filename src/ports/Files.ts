@@ -10,6 +10,11 @@ import type { Page, PageRequest } from "./Paging.ts"
 export class Files extends Context.Service<Files, {
   /** Parses, chunks, embeds and stores one file. When it returns the file is durable and searchable. */
   readonly upload: (request: UploadRequest) => Effect.Effect<UploadResult, ServiceError | DocumentError>
+  /**
+   * The places of those of these texts that an upload would have embedded: the others are known. Absent: the engine does
+   * not tell.
+   */
+  readonly unembedded?: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<number>, ServiceError>
   /** Has the engine fetch the files itself; poll the operation through `Operations`. */
   readonly import: (request: ImportRequest) => Effect.Effect<Operation, ServiceError>
   readonly get: (name: RagFileName) => Effect.Effect<RagFile, ServiceError>

@@ -36,6 +36,8 @@ export class MemoryEngine {
   /** Runs when an import was begun, before its caller hears of it, and whenever one is looked at. */
   onImport: Effect.Effect<void> = Effect.void
   onLook: Effect.Effect<void> = Effect.void
+  /** Runs before files are listed. */
+  onList: Effect.Effect<void> = Effect.void
   readonly imports: Array<ImportRequest> = []
   /** What imports wrote of each file, by where. */
   readonly results = new Map<string, ReadonlyArray<ImportedFile>>()
@@ -141,7 +143,7 @@ export class MemoryEngine {
       }),
     get: (name) => Effect.map(this.#found(this.files.get(name), name), ({ file }) => file),
     list: (corpus, page) =>
-      Effect.sync(() => paged([...this.files.values()].map(({ file }) => file).filter((f) => f.name.startsWith(corpus)), page, this.pageSize)),
+      Effect.andThen(Effect.suspend(() => this.onList), Effect.sync(() => paged([...this.files.values()].map(({ file }) => file).filter((f) => f.name.startsWith(corpus)), page, this.pageSize))),
     update: (name, patch) =>
       Effect.map(this.#found(this.files.get(name), name), ({ file, text }) => {
         this.calls.updates += 1

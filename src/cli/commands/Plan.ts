@@ -4,7 +4,8 @@ import { ExitCode } from "../../domain/Errors.ts"
 import type { Plan, PlanItem } from "../../pipeline/sync/Plan.ts"
 import { exitWith } from "../Exit.ts"
 import { Output } from "../Output.ts"
-import { planColumns, planRow, renderPlan } from "../render/Plan.ts"
+import { Folders, planColumns, planRow, renderPlan } from "../render/Plan.ts"
+import { makeProgress } from "../render/Progress.ts"
 import { makeTable } from "../render/Table.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
@@ -12,13 +13,16 @@ import { strict } from "./Run.ts"
 
 /** Lines sorted and printed at once, so that a plan of any size is shown in flat memory. */
 const pageSize = 1_000
+/** With more files than this, folders are shown. */
+const mostFiles = 500
 
 /** `sluice plan`: what a run would do, file by file, and what it would cost. */
 export const plan = Command.make(
   "plan",
   {
     pipeline: pipelineArgument,
-    all: Flag.Boolean("all").pipe(Flag.withDescription("List unchanged and ignored files too"), Flag.withDefault(false)),
+    all: Flag.Boolean("all").pipe(Flag.withDescription("List every file, unchanged and ignored ones too"), Flag.withDefault(false)),
+    summary: Flag.Boolean("summary").pipe(Flag.withDescription("Counts and costs only, no files"), Flag.withDefault(false)),
     strict,
     detailedExitcode: Flag.Boolean("detailed-exitcode").pipe(
       Flag.withDescription("Exit 2 when there is something to do, 0 when there is not"),
@@ -31,23 +35,31 @@ export const plan = Command.make(
     const loaded = yield* openPipeline(args.pipeline)
     const { planPipeline } = yield* Effect.promise(() => import("../../pipeline/RunPipeline.ts"))
     const table = makeTable(planColumns(output.paint), output.width)
-    let page: Array<ReadonlyArray<string>> = []
-    let listed = false
+    let rows: Array<ReadonlyArray<string>> = []
+    let shown = 0
+    const folders = new Folders()
     const flush = Effect.suspend(() => {
-      if (page.length === 0) return Effect.void
-      const rows = page.toSorted((a, b) => (a[1] ?? "").localeCompare(b[1] ?? "", "en"))
-      page = []
-      listed = true
-      return output.print(table(rows))
+      const page = rows.toSorted((a, b) => (a[1] ?? "").localeCompare(b[1] ?? "", "en"))
+      rows = []
+      return page.length === 0 ? Effect.void : output.print(table(page))
     })
     const observe = (item: PlanItem) => {
-      if (json) return output.json({ version: 1, ...item })
-      if (!args.all && isQuiet(item)) return Effect.void
-      page.push(planRow(item))
-      return page.length >= pageSize ? flush : Effect.void
+      if (json) return args.summary ? Effect.void : output.json({ version: 1, ...item })
+      if (args.summary || (!args.all && isQuiet(item))) return Effect.void
+      shown += 1
+      if (!args.all) folders.add(item)
+      if (args.all || shown <= mostFiles) rows.push(planRow(item))
+      return args.all && rows.length >= pageSize ? flush : Effect.void
     }
-    const result = yield* onEngine(loaded, {}, planPipeline(loaded.pipeline, { all: args.all, strict: args.strict, observe }))
-    yield* flush
+    const result = yield* onEngine(loaded, {}, Effect.gen(function*() {
+      const progress = json || args.all ? undefined : yield* makeProgress({})
+      return yield* planPipeline(loaded.pipeline, { all: args.all, strict: args.strict, observe, ...(progress === undefined ? {} : { progress }) })
+    }).pipe(Effect.scoped))
+    if (!args.all && shown > mostFiles) {
+      yield* output.print(table(folders.rows))
+      yield* output.say(`${shown} files, told by folder; --all lists each`)
+    } else yield* flush
+    const listed = shown > 0
     if (json) yield* output.json({ version: 1, type: "plan", ...result })
     else yield* output.print((listed ? "\n" : "") + renderPlan(result, loaded.pipeline.corpus.displayName, output))
     return yield* exitWith(
@@ -57,10 +69,11 @@ export const plan = Command.make(
 ).pipe(
   Command.withShortDescription("Show what a run would do, file by file, and what it would cost."),
   Command.withDescription(
-    "Show what a run would do, per file: add, change, move, delete, unchanged or skipped, with chunks, tokens, embedding requests and time. Changes nothing."
+    "Show what a run would do, per file: add, change, move, delete, unchanged or skipped, with why, chunks, tokens, embedding requests, time and, where import.pricePerMillionTokens is set, money. Many files are told by folder. Changes nothing."
   ),
   Command.withExamples([
     { command: "sluice plan pipeline.yaml", description: "what would change" },
+    { command: "sluice plan pipeline.yaml --summary", description: "what it comes to, and what it would cost" },
     { command: "sluice plan pipeline.yaml --all", description: "every file, the unchanged ones too" },
     { command: "sluice plan pipeline.yaml --detailed-exitcode", description: "for scripts: 2 means there are changes" }
   ])
@@ -69,5 +82,5 @@ export const plan = Command.make(
 /** Files nothing happens to: a plan shows what does. */
 const isQuiet = (item: PlanItem): boolean => item.type === "file" && (item.outcome === "unchanged" || item.reason === "ignored")
 
-const changes = ({ corpus, totals }: Plan): boolean =>
-  corpus.action !== "keep" || totals.added + totals.changed + totals.moved + totals.deleted + totals.held > 0
+const changes = ({ corpus, totals, unknown }: Plan): boolean =>
+  unknown.length > 0 || corpus.action !== "keep" || totals.added + totals.changed + totals.moved + totals.deleted + totals.held > 0

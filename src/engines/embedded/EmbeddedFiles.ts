@@ -102,6 +102,11 @@ export const embeddedFiles = (
 
       return Files.of({
         upload,
+        unembedded: Effect.fnUntraced(function*(texts) {
+          const hashes = texts.map(textHash)
+          const missing = new Set(yield* reader.withoutVector(embedder.id, hashes))
+          return hashes.flatMap((hash, at) => missing.has(hash) ? [at] : [])
+        }),
         import: Effect.fn("Files.import")(function*(request) {
           if (Option.isNone(importer)) {
             return yield* new ServiceError({

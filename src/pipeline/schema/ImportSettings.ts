@@ -5,7 +5,7 @@ import { chunkSizeLimits, overlapRule } from "../../domain/rag/RagRules.ts"
 import { Processor } from "../../domain/settings/Names.ts"
 import { oneOf } from "../../domain/settings/OneOf.ts"
 import { Amount, DeleteLimit, DurationText } from "../../domain/settings/Quantities.ts"
-import { earlyRule, hasForm, integer, positive, text, withDefault } from "../../domain/settings/Rules.ts"
+import { earlyRule, hasForm, integer, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
 
 /** Decodes to the domain's `Chunking`. */
 export const ChunkingSettings = Schema.Struct({
@@ -71,6 +71,10 @@ export const ImportSettings = Schema.Struct({
   maxEmbeddingRequestsPerMinute: withDefault(
     positive.annotate({ description: "Requests a minute to the embedding model while documents are put in, those tried again among them.", default: 1000 }),
     1000
+  ),
+  pricePerMillionTokens: Schema.optionalKey(
+    Schema.Finite.check(rule<number>((price) => price > 0, { rule: "must be more than 0" }, { exclusiveMinimum: 0 }))
+      .annotate({ description: "What a million embedded tokens cost, in any currency: plan then says what a run costs." })
   ),
   resultSink: Schema.optionalKey(
     hasForm(resultSinkForm).annotate({ description: "Where the hosted service writes one row per file: gs://bucket/path.ndjson or bq://project.dataset.table." })

@@ -1,9 +1,9 @@
 import { Effect, Stream } from "effect"
 import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
-import type { Counts, FileOutcome, Others } from "../../domain/Report.ts"
+import type { Counts, FileOutcome, Others, SyncEvent } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
-import type { Files } from "../../ports/Files.ts"
+import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { TextPool } from "../../text/TextPool.ts"
 import { whyUnreadable } from "./Applying.ts"
@@ -39,10 +39,17 @@ export interface Plan {
   readonly totals: Counts
   readonly chunks: number
   readonly tokens: number
-  /** One a chunk, the service's way of counting; 0 where embedding runs in the process. Known texts count too. */
+  /** Texts that would be embedded, each once: not those whose embeddings are known. Where the engine does not tell, all. */
+  readonly embeddings: number
+  readonly embeddedTokens: number
+  /** As they are sent, in batches that are full; 0 where embedding runs in the process. */
   readonly embeddingRequests: number
   /** At the configured rates; 0 where nothing limits. */
   readonly minutes: number
+  /** Of what would be embedded, where the pipeline says what a million tokens cost; in its currency. */
+  readonly cost?: number
+  /** Sources whose files only the service lists: what a run would add of them is not known, and not in `totals`. */
+  readonly unknown: ReadonlyArray<string>
   /** Sources that could not be listed to their end: what is said of them is not all. */
   readonly incomplete: ReadonlyArray<string>
   /** Listings that were cut short, and why deletes would be held. */
@@ -51,12 +58,15 @@ export interface Plan {
 
 export interface PlanOptions {
   readonly maxEmbeddingRequestsPerMinute: number
+  readonly pricePerMillionTokens?: number
   readonly retryFailed?: boolean
   /** Lists everything, and shows unchanged files too. */
   readonly all?: boolean
   /** Fails where a source has nothing in it. Default: a warning. */
   readonly strict?: boolean
   readonly observe?: (item: PlanItem) => Effect.Effect<void>
+  /** How far the plan has come, as a run would tell it. */
+  readonly progress?: (event: SyncEvent) => Effect.Effect<void>
 }
 
 /** Looks at sources, ledger and target and says what `sync` would do, by the same decisions. */
@@ -67,12 +77,18 @@ export const plan = Effect.fn("plan")(function*(
   const engine = yield* Engine
   const ledger = yield* Ledger
   const pool = yield* TextPool
+  const files = yield* Files
   const observe = options.observe ?? (() => Effect.void)
+  const progress = options.progress ?? (() => Effect.void)
   const { all = false, retryFailed = false } = options
   const settings = settingsOf(engine, spec)
   const tally = new Tally()
   let tokens = 0
   let uploads = 0
+  let embeddings = 0
+  let embeddedTokens = 0
+  /** Texts counted as to be embedded: each is embedded once. The first 52 bits of their hashes. */
+  const counted = new Set<number>()
   let handedOver = 0
   let estimated = 0
 
@@ -100,7 +116,7 @@ export const plan = Effect.fn("plan")(function*(
 
   const tell = (outcome: FileOutcome, settle: boolean) => {
     if (settle) tally.settled(outcome, 0)
-    return observe({ type: "file", ...outcome })
+    return Effect.andThen(progress({ type: "file", ...outcome }), observe({ type: "file", ...outcome }))
   }
 
   return yield* Effect.gen(function*() {
@@ -121,7 +137,7 @@ export const plan = Effect.fn("plan")(function*(
       increments,
       tellUnchanged: all,
       strict: options.strict ?? false,
-      emit: (event) => (event.type === "file" ? observe(event) : Effect.void)
+      emit: (event) => Effect.andThen(progress(event), event.type === "file" ? observe(event) : Effect.void)
     })
     yield* Effect.forEach(sources.importOnly, ({ id }) => scan.seeAll(id), { discard: true })
     const byId = new Map(sources.listed.map((source) => [source.id, source]))
@@ -152,12 +168,26 @@ export const plan = Effect.fn("plan")(function*(
             return yield* tell({ ...base, outcome: skips ? "skipped" : "failed", reason: problem, message }, true)
           }
           if (source.staging === undefined) uploads += 1
+          const { chunks } = prepared.success
           tokens += prepared.success.tokens
+          const unknown = yield* files.unembedded?.(chunks.map(({ text }) => text)) ?? Effect.succeed(chunks.map((_, at) => at))
+          for (const at of unknown) {
+            const chunk = chunks[at]
+            if (chunk === undefined) continue
+            if (files.unembedded !== undefined) {
+              const key = Number.parseInt(Fingerprint.contentHash(Buffer.from(chunk.text)).slice(0, 13), 16)
+              if (counted.has(key)) continue
+              counted.add(key)
+            }
+            embeddings += 1
+            embeddedTokens += chunk.tokens
+          }
           yield* tell({
             ...base,
             outcome: decision.outcome,
-            chunks: prepared.success.chunks.length,
+            chunks: chunks.length,
             tokens: prepared.success.tokens,
+            ...whyChanged(work, decision.entry),
             ...driftOf(work)
           }, true)
         }),
@@ -176,7 +206,7 @@ export const plan = Effect.fn("plan")(function*(
     }))
 
     const changes = target._tag === "found" ? target.changes : []
-    const requests = engine.remoteEmbedding ? tally.chunks + estimated : 0
+    const requests = engine.remoteEmbedding ? (engine.embeddingRequests?.(embeddings) ?? embeddings) + estimated : 0
     const result: Plan = {
       corpus: {
         action: target._tag === "missing" ? "create" : replaced ? "replace" : changes.length > 0 ? "update" : "keep",
@@ -186,7 +216,11 @@ export const plan = Effect.fn("plan")(function*(
       totals: tally.totals,
       chunks: tally.chunks,
       tokens,
+      embeddings,
+      embeddedTokens,
       embeddingRequests: requests,
+      ...(options.pricePerMillionTokens === undefined ? {} : { cost: embeddedTokens * options.pricePerMillionTokens / 1_000_000 }),
+      unknown: sources.importOnly.map(({ id }) => id),
       minutes: Math.max(
         requests / options.maxEmbeddingRequestsPerMinute,
         engine.uploadsPerMinute === undefined ? 0 : uploads / engine.uploadsPerMinute
@@ -218,6 +252,16 @@ const bytesPerToken = 4
 const estimatedChunks = (bytes: number, { overlap, size }: SyncSpec["chunking"]): number =>
   Math.max(1, Math.ceil(bytes / bytesPerToken / (size - overlap)))
 
+/** Why something is stored again, or its facts brought up to date: `content`, `settings` or `facts`. Nothing for what is new. */
+const whyChanged = ({ known }: Work, entry: LedgerEntry): Pick<FileOutcome, "reason" | "message"> => {
+  if (known?.file === undefined || known.state !== "done") return {}
+  const before = Fingerprint.parse(known.fingerprint)
+  const now = Fingerprint.parse(entry.fingerprint)
+  if (before.content !== now.content) return { reason: "content", message: "its content has changed" }
+  if (before.settings !== now.settings) return { reason: "settings", message: "parsing, chunking or embedding has changed" }
+  return before.facts === now.facts ? {} : { reason: "facts", message: "its name, address, metadata or permissions have changed" }
+}
+
 const outcomeOf = (work: Work, decision: Exclude<Decision, { readonly _tag: "upload" }>): FileOutcome => {
   const base = { source: work.source, path: work.item.path }
   switch (decision._tag) {
@@ -232,7 +276,7 @@ const outcomeOf = (work: Work, decision: Exclude<Decision, { readonly _tag: "upl
       }
     case "facts":
       return decision.from === undefined
-        ? { ...base, outcome: "changed", chunks: 0 }
+        ? { ...base, outcome: "changed", chunks: 0, ...whyChanged(work, decision.entry) }
         : { ...base, outcome: "moved", from: decision.from.path }
     case "unreadable":
       return { ...base, outcome: decision.outcome, ...whyUnreadable(decision.error) }

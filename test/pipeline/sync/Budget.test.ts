@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { local } from "../../../connectors/local/Local.ts"
 import { embedded } from "../../../src/compose/Services.ts"
 import type { Report } from "../../../src/domain/Report.ts"
 import { definePipeline, type PipelineInput } from "../../../src/pipeline/DefinePipeline.ts"
-import { runPipeline } from "../../../src/pipeline/RunPipeline.ts"
+import { planPipeline, runPipeline } from "../../../src/pipeline/RunPipeline.ts"
 import { fakeOpenAi, sendEmbeddings, sendJson } from "../../fakes/Openai.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 
@@ -16,19 +17,25 @@ const setUp = Effect.fnUntraced(function*(files: number, answers: "well" | "neve
     answers === "well" ? sendEmbeddings(request, response, ([text = ""]) => [text.length, 1]) : sendJson(response, 503, {}))
   const page = (n: number) => `# Page ${n}\n\n${Array.from({ length: 6 }, (_, i) => `Paragraph ${i} of page ${n} says what nobody else says, in some twenty words or so, number ${n * 100 + i}.`).join("\n\n")}\n`
   write(folder, Object.fromEntries(Array.from({ length: files }, (_, n) => [`docs/p${n}.md`, page(n)])))
-  const run = (settings: NonNullable<PipelineInput["import"]>) => {
-    const pipeline = definePipeline({
+  const pipelineWith = (settings: NonNullable<PipelineInput["import"]>) =>
+    definePipeline({
       name: "budget",
       corpus: { displayName: "Budget", embedding: { openai: { url: fake.baseUrl, model: "m", dimensions: 2, batch: 8 } } },
       sources: { docs: { local: { path: join(folder, "docs") } } },
       chunking: { strategy: "structure", size: 40, overlap: 0 },
       import: settings
     })
+  const run = (settings: NonNullable<PipelineInput["import"]>) => {
+    const pipeline = pipelineWith(settings)
     return runPipeline(pipeline).pipe(
       Effect.provide(embedded(pipeline, { dataDir: join(folder, "data"), connectors: { local } }))
     )
   }
-  return { run, fake, sent: () => fake.received.flatMap(({ body }) => body.input) }
+  const look = (settings: NonNullable<PipelineInput["import"]> = {}) => Effect.suspend(() => {
+    const pipeline = pipelineWith(settings)
+    return planPipeline(pipeline).pipe(Effect.provide(embedded(pipeline, { dataDir: join(folder, "data"), connectors: { local } })))
+  })
+  return { folder, look, run, fake, sent: () => fake.received.flatMap(({ body }) => body.input) }
 })
 
 const tokensOf = ({ embeddedTokens = 0 }: Report) => embeddedTokens
@@ -57,6 +64,27 @@ describe("an embedding budget", () => {
       assert.isAbove(report.totals.pending, 0)
       assert.strictEqual(fake.received.length, 3)
       assert.strictEqual((yield* run({})).ended, "done")
+    }).pipe(Effect.scoped))
+})
+
+describe("a plan", () => {
+  it.live("counts what will be embedded, not what is known, in requests as they are sent, and what it costs", () =>
+    Effect.gen(function*() {
+      const { fake, folder, look, run } = yield* setUp(8)
+      write(folder, { "docs/copy.md": readFileSync(join(folder, "docs/p0.md")) })
+      const planned = yield* look({ pricePerMillionTokens: 20 })
+      const report = yield* run({})
+      assert.isAbove(planned.chunks, planned.embeddings)
+      assert.deepStrictEqual([planned.embeddings, planned.embeddedTokens], [report.embedded, report.embeddedTokens])
+      assert.closeTo(planned.cost ?? 0, tokensOf(report) * 20 / 1e6, 1e-9)
+      assert.strictEqual(planned.embeddingRequests, Math.ceil(planned.embeddings / 8))
+      assert.isAtLeast(fake.received.length, planned.embeddingRequests)
+      // Contents change places: chunks are written, and nothing is embedded.
+      const [first, second] = ["p1.md", "p2.md"].map((name) => readFileSync(join(folder, "docs", name)))
+      write(folder, { "docs/p1.md": second ?? "", "docs/p2.md": first ?? "" })
+      const swapped = yield* look()
+      assert.strictEqual(swapped.totals.changed, 2)
+      assert.deepStrictEqual([swapped.embeddings, swapped.embeddingRequests], [0, 0])
     }).pipe(Effect.scoped))
 })
 

@@ -73,7 +73,7 @@ describe("plan", () => {
       }
       const next = yield* look()
       assert.deepStrictEqual(next.items, [
-        "changed b.md",
+        "changed b.md content",
         "delete d.md",
         "moved moved/c.md from c.md",
         "skipped e.exe unsupported"
@@ -95,6 +95,34 @@ describe("plan", () => {
       engine.remoteEmbedding = true
       const { result } = yield* look()
       assert.deepInclude(result, { embeddingRequests: 120, minutes: 2 })
+    }).pipe(Effect.scoped))
+
+  it.effect("says why a file is stored again", () =>
+    Effect.gen(function*() {
+      const { look, run, source } = yield* setUp
+      source.items = { "a.md": { text: "one" }, "b.md": { text: "two" } }
+      yield* run()
+      source.items = { "a.md": { text: "one", metadata: { owner: "ann" } }, "b.md": { text: "two" } }
+      assert.deepStrictEqual((yield* look()).items, ["changed a.md facts"])
+      assert.deepStrictEqual((yield* look({ chunking: { ...defaultChunking, size: 99 } })).items, ["changed a.md settings", "changed b.md settings"])
+    }).pipe(Effect.scoped))
+
+  it.effect("beside a run shows nothing of what that writes as deleted or changed", () =>
+    Effect.gen(function*() {
+      const { engine, look, run, source } = yield* setUp
+      source.items = { "a.md": { text: "one" }, "b.md": { text: "two" } }
+      yield* run()
+      let writing = false
+      engine.onList = Effect.suspend(() => {
+        if (writing) return Effect.void
+        writing = true
+        // The plan has read the ledger, and lists the target now.
+        source.items = { "a.md": { text: "one!" }, "b.md": { text: "two" }, "c.md": { text: "three" } }
+        return Effect.orDie(Effect.asVoid(run()))
+      })
+      const { items, result } = yield* look()
+      assert.isTrue(writing)
+      assert.deepStrictEqual([items, result.warnings], [[], []])
     }).pipe(Effect.scoped))
 
   it.effect("shows what forces replacement, and that everything would be stored again", () =>

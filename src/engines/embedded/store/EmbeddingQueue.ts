@@ -8,7 +8,8 @@ import { packSparse, packVector } from "./Vector.ts"
 import { Writer } from "./Writer.ts"
 
 /** Texts of one call to the embedder, and calls at the same time. */
-const batchSize = 128
+export const textsAtOnce = 128
+const batchSize = textsAtOnce
 const concurrency = 4
 /** Texts that may wait; further uploads wait with them. */
 const queueSize = 4 * batchSize
