@@ -88,7 +88,7 @@ import: { maxEmbeddingRequestsPerMinute: 2 }`
       const cwd = yield* project({ "docs/broken.pdf": "%PDF-1.7\nnothing of a PDF follows\n" })
       const first = yield* run(cwd, "run")
       assert.strictEqual(first.code, 3, first.stderr)
-      assert.match(first.stdout, /^failed:\n {2}broken\.pdf {2}corrupt: /m)
+      assert.match(first.stdout, /^failed.*:\n(?: {2}.*\n)*? {2}broken\.pdf {2}corrupt: /m)
       const second = yield* run(cwd, "run", "--json")
       assert.strictEqual(second.code, 3)
       assert.strictEqual(reportOf(second).totals.quarantined, 1)
