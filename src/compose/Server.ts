@@ -26,7 +26,8 @@ import { readFaults } from "../server/faults/FaultFile.ts"
 import { ownFileBytes, serviceFileBytes } from "../server/import/ImportLimits.ts"
 import { importFiles } from "../server/import/ImportRun.ts"
 import * as RowModels from "../server/RowModels.ts"
-import { serve, type ServeLimits } from "../server/Server.ts"
+import { serve, type ServeLimits, type Serving } from "../server/Server.ts"
+import { countedFiles } from "../server/Telemetry.ts"
 import * as Lock from "../state/Lock.ts"
 import { State } from "../state/State.ts"
 import { defaultLimits, parserVersion } from "../text/Prepared.ts"
@@ -77,6 +78,8 @@ export interface EmbeddedServerOptions {
   readonly endpointUpstreams?: Readonly<Record<string, string>>
   /** A script of faults, in YAML: see `readFaults`. */
   readonly faults?: string
+  /** Log each request. Default false. */
+  readonly logAccess?: boolean
   readonly limits?: Partial<ServeLimits>
   /** Bytes of the index kept in memory for searching. Default 256 MB. */
   readonly memory?: number
@@ -91,7 +94,7 @@ const parent = "projects/local/locations/local"
 /** Serves the embedded engine of a data directory for as long as the scope lives. Gives the base URL once it is ready. */
 export const serveEmbedded = (
   options: EmbeddedServerOptions
-): Effect.Effect<{ readonly url: string }, ServiceError | StateError, Scope.Scope> =>
+): Effect.Effect<Serving, ServiceError | StateError, Scope.Scope> =>
   Effect.gen(function*() {
     const { dataDir, faults: script, ...rest } = options
     const faults = script === undefined ? undefined : yield* Effect.fromResult(readFaults(script))
@@ -131,7 +134,8 @@ export const serveEmbedded = (
       )
     )
     // The importer puts files into the engine that runs it.
-    yield* Deferred.succeed(stores, Context.get(engine, Files))
+    const files = countedFiles(Context.get(engine, Files))
+    yield* Deferred.succeed(stores, files)
     return yield* serve({
       ...rest,
       ...(faults === undefined ? {} : { faults }),
@@ -140,7 +144,7 @@ export const serveEmbedded = (
       refuseImport: reach.refuse,
       countTokens,
       terms: contentTerms
-    }).pipe(Effect.provide(engine))
+    }).pipe(Effect.provide(Context.add(engine, Files, files)))
   })
 
 const gardenOf = ({ catalog, dataDir, endpointUpstreams, secrets }: EmbeddedServerOptions) =>

@@ -17,6 +17,7 @@ import { TextEmbedder } from "../ports/TextEmbedder.ts"
 import { Generator } from "../ports/Generator.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { Secrets } from "../ports/Secrets.ts"
+import { countedChat, countedEmbedder } from "../server/Telemetry.ts"
 import * as SecretManager from "../secrets/SecretManager.ts"
 
 /** A model that a server answers with, whatever model it is asked for. */
@@ -53,12 +54,12 @@ export const layer = (
     }
     const named = model ?? (yield* Effect.mapError(onlyModel(connection), forClients))
     const upstream = yield* OpenAiChat.make({ ...connection, model: named })
-    const chat = ChatModel.of({ model: named, stream: (request) => Stream.mapError(upstream.stream(request), forClients) })
+    const chat = countedChat({ model: named, stream: (request) => Stream.mapError(upstream.stream(request), forClients) })
     const texts = embeddingModel === undefined
       ? yield* Effect.map(Layer.build(OfflineTextEmbedder.layer), Context.get(TextEmbedder))
       : yield* makeTextEmbedder({ ...connection, model: embeddingModel })
     return Context.make(ChatModel, chat).pipe(
-      Context.add(TextEmbedder, { ...texts, embed: (...request) => Effect.mapError(texts.embed(...request), forClients) }),
+      Context.add(TextEmbedder, countedEmbedder({ ...texts, embed: (...request) => Effect.mapError(texts.embed(...request), forClients) })),
       Context.add(Generator, GroundedGenerator.make(chat)),
       Context.add(QueryRewriter, ChatRewriter.make(chat))
     )

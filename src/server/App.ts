@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Cause, Clock, Effect, Stream } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Cause, Clock, Effect, Exit, Stream } from "effect"
+import { HttpBody, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
 import { ServiceError } from "../domain/Errors.ts"
 import { isLocation } from "../domain/Locations.ts"
 import { Corpora } from "../ports/Corpora.ts"
@@ -19,6 +20,7 @@ import { inMessage, payloadOf } from "./http/HttpBody.ts"
 import { failure, json, raw, type Reply, type ReplyStyle, streamed } from "./http/Reply.ts"
 import { LongRunning } from "./operations/LongRunning.ts"
 import type { Quotas } from "./quotas/Quotas.ts"
+import { type AccessEntry, failedUnexpectedly, logAccess, loggable, requestBegan, requestEnded } from "./Telemetry.ts"
 import type { UploadAnswer, UploadCall } from "./upload/Uploads.ts"
 
 export interface AppOptions {
@@ -29,6 +31,14 @@ export interface AppOptions {
   readonly faults?: Faults
   /** What `GET /` tells: who this is, and what really runs. */
   readonly about: JsonObject
+  /** Whether it can answer: what a readiness probe asks. */
+  readonly ready: Effect.Effect<void, ServiceError>
+  /** Whether it is shutting down: new calls are refused. */
+  readonly draining: () => boolean
+  /** Told of each request that begins (1) and of each whose answer is sent (-1). */
+  readonly underWay: (change: 1 | -1) => void
+  /** Log each request. */
+  readonly logAccess: boolean
   /** Calls under way at once; the next is refused. */
   readonly mostCalls: number
   /** Milliseconds of one call. */
@@ -123,6 +133,26 @@ export const makeApp = (options: AppOptions) =>
       return fault.drop === "middle" ? yield* broken(request, reply) : reply
     })
 
+    /** What is answered about the server itself; undefined of all else. */
+    const ofItself = Effect.fnUntraced(function*(path: string, key: string | null, request: HttpServerRequest.HttpServerRequest) {
+      if (request.method !== "GET" && request.method !== "HEAD") return undefined
+      // Probes carry no token, and are told nothing but whether it is well.
+      const probe = path === "/healthz" || path === "/readyz"
+      const { token: _, ...open } = options.access
+      const refused = refusal(probe ? open : options.access, request.headers, key)
+      if (refused !== undefined) return undefined
+      if (path === "/") return json(options.about, { pretty: true })
+      if (path === "/healthz") return json({ status: "ok" }, plain)
+      if (path === "/readyz") {
+        if (options.draining()) return json({ status: "draining" }, plain, 503)
+        return yield* Effect.match(options.ready, {
+          onFailure: (error) => json({ status: "not ready", error: error.code }, plain, 503),
+          onSuccess: () => json({ status: "ready" }, plain)
+        })
+      }
+      return path === "/metrics" ? metricsText(yield* PrometheusMetrics.format()) : undefined
+    })
+
     const dispatch = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest): Effect.fn.Return<Reply> {
       const [path = "", ...rest] = request.url.split("?")
       const search = rest.join("?")
@@ -132,9 +162,12 @@ export const makeApp = (options: AppOptions) =>
         const page = refusedPage(options.access, request.headers)
         return page === undefined ? HttpServerResponse.empty({ status: 204, headers: preflightHeaders(options.access, request.headers) }) : failure(page, style)
       }
-      const refused = refusal(options.access, request.headers, new URLSearchParams(search).get("key"))
+      const key = new URLSearchParams(search).get("key")
+      const own = yield* ofItself(path, key, request)
+      if (own !== undefined) return own
+      const refused = refusal(options.access, request.headers, key)
       if (refused !== undefined) return failure(refused, style)
-      if (path === "/" && request.method === "GET") return json(options.about, { pretty: true })
+      if (options.draining()) return HttpServerResponse.setHeader(failure(stopping, style), "connection", "close")
       // The bytes of a resumable upload are put by some clients, and posted by others.
       const found = match(request.method === "PUT" && path.startsWith("/upload/") ? "POST" : request.method, path)
       if (found === undefined) return failure(noSuchMethod, style)
@@ -148,7 +181,11 @@ export const makeApp = (options: AppOptions) =>
         Effect.catch((error) => Effect.succeed(failure(error, framed))),
         Effect.catchCauseIf(
           (cause) => !Cause.hasInterruptsOnly(cause),
-          (cause) => Effect.logError("a call failed unexpectedly", Cause.pretty(cause)).pipe(Effect.as(failure(internal, framed)))
+          (cause) =>
+            Effect.logError("a call failed unexpectedly", Cause.pretty(cause)).pipe(
+              Effect.andThen(failedUnexpectedly),
+              Effect.as(failure(internal, framed))
+            )
         ),
         Effect.ensuring(Effect.sync(() => {
           calls -= 1
@@ -157,8 +194,55 @@ export const makeApp = (options: AppOptions) =>
     })
 
     return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-      Effect.map(dispatch(request), HttpServerResponse.setHeaders(corsHeaders(options.access, request.headers))))
+      observed(request, Effect.map(dispatch(request), HttpServerResponse.setHeaders(corsHeaders(options.access, request.headers))), options))
   })
+
+/**
+ * Counts a request, and logs it once the last byte of its answer is on its way. What is asked about the server itself is
+ * not logged: probes come every few seconds.
+ */
+const observed = (
+  request: HttpServerRequest.HttpServerRequest,
+  answered: Effect.Effect<Reply>,
+  { logAccess: log, underWay }: AppOptions
+): Effect.Effect<Reply> =>
+  Effect.flatMap(Clock.currentTimeMillis, (since) => {
+    const [path = ""] = request.url.split("?")
+    const found = match(request.method === "PUT" && path.startsWith("/upload/") ? "POST" : request.method, path)
+    const route = found?.key ?? "-"
+    let over = false
+    const end = (status: number, broken: boolean) =>
+      Effect.suspend(() => {
+        if (over) return Effect.void
+        over = true
+        return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const entry: AccessEntry = { method: request.method, path: loggable(request.url), route, status, duration: now - since, broken }
+          underWay(-1)
+          return Effect.andThen(requestEnded(entry), log && !ownPaths.has(path) ? logAccess(entry) : Effect.void)
+        })
+      })
+    underWay(1)
+    return requestBegan.pipe(
+      Effect.andThen(answered),
+      Effect.flatMap((reply) => {
+        const { body, status } = reply
+        return body._tag !== "Stream" || request.method === "HEAD"
+          ? Effect.as(end(status, false), reply)
+          : Effect.succeed(HttpServerResponse.setBody(reply, HttpBody.stream(
+            Stream.onExit(body.stream, (exit) => end(status, Exit.isFailure(exit))),
+            body.contentType
+          )))
+      }),
+      // No answer was given: the connection broke, or its client left.
+      Effect.onInterrupt(() => end(499, true))
+    )
+  })
+
+const ownPaths: ReadonlySet<string> = new Set(["/", "/healthz", "/readyz", "/metrics"])
+const plain: ReplyStyle = { pretty: false }
+
+const metricsText = (text: string): Reply =>
+  HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8", headers: { "cache-control": "no-store" } })
 
 /** Messages of the engine name things as the engine does. */
 const named = <A>(names: ClientNames, effect: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
@@ -214,6 +298,7 @@ const noSuchLocation = (location: string): ServiceError =>
   ServiceError.invalid("location", `${location} is not a location of Vertex AI`, "name a region, such as us-central1")
 
 const noSuchMethod = new ServiceError({ code: "NOT_FOUND", message: "Method not found." })
+const stopping = new ServiceError({ code: "UNAVAILABLE", message: "The server is shutting down.", retryAfter: 1_000 })
 const busy = new ServiceError({ code: "UNAVAILABLE", message: "The server has too many calls under way.", retryAfter: 1_000 })
 const noRoom = new ServiceError({ code: "UNAVAILABLE", message: "The server has too many large requests under way.", retryAfter: 1_000 })
 const tooSlow = new ServiceError({ code: "DEADLINE_EXCEEDED", message: "The call took too long." })

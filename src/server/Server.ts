@@ -7,7 +7,7 @@ import { ServiceError } from "../domain/Errors.ts"
 import { isLoopbackHost } from "../domain/HttpAddress.ts"
 import type { ImportRequest } from "../domain/Import.ts"
 import type { BatchPrediction } from "../ports/BatchPrediction.ts"
-import type { Corpora } from "../ports/Corpora.ts"
+import { Corpora } from "../ports/Corpora.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import { Embedder } from "../ports/Embedder.ts"
 import type { Endpoints } from "../ports/Endpoints.ts"
@@ -69,6 +69,8 @@ export interface ServeOptions {
   /** Enforce the service's quotas and file sizes. Default false. */
   readonly vertexQuotas?: boolean
   readonly faults?: ReadonlyArray<FaultRule>
+  /** Log each request, by Effect's logger. Default false. */
+  readonly logAccess?: boolean
   readonly limits?: Partial<ServeLimits>
 }
 
@@ -110,8 +112,14 @@ const uploadsUnderWay = 256 * 1024 * 1024
 
 export type ServerNeeds = Corpora | Files | FileMetadataStore | Retrieval | Operations | Generator | QueryRewriter | ChatModel | Generation | PartnerChat | BatchPrediction | ModelCatalog | Endpoints | Engine | Embedder | TextEmbedder
 
+export interface Serving {
+  readonly url: string
+  /** Refuses new calls and waits for those under way to be answered, so many milliseconds at most. Gives how many are left. */
+  readonly drain: (milliseconds: number) => Effect.Effect<number>
+}
+
 /** Serves the API over an engine for as long as the scope lives. Gives the base URL once it is ready. */
-export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: string }, ServiceError, ServerNeeds | Scope.Scope> =>
+export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceError, ServerNeeds | Scope.Scope> =>
   Effect.gen(function*() {
     const host = options.host ?? "127.0.0.1"
     const loopback = isLoopbackHost(host)
@@ -131,6 +139,9 @@ export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: stri
     const { name, parent } = yield* Engine
     const embedder = yield* Embedder
     const chat = yield* ChatModel
+    const corpora = yield* Corpora
+    let draining = false
+    let underWay = 0
     const model = options.embeddingModel ?? "text-embedding-004"
     const defaultEmbedding = model.includes("/") ? model : `${parent}/publishers/google/models/${model}`
     const vertexQuotas = options.vertexQuotas ?? false
@@ -165,6 +176,14 @@ export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: stri
         ...(quotas === undefined ? {} : { quotas }),
         ...(options.faults === undefined ? {} : { faults: new Faults(options.faults) }),
         about: { name: "sluice", version: options.version, engine: name, embedder: embedder.id, model: chat.model, apiVersions: ["v1", "v1beta1"] },
+        ready: Effect.asVoid(corpora.list({ size: 1 })).pipe(
+          Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: "the state database does not answer" })) })
+        ),
+        draining: () => draining,
+        underWay: (change) => {
+          underWay += change
+        },
+        logAccess: options.logAccess ?? false,
         mostCalls: limits.calls,
         callTimeout: limits.call,
         mostJsonBytes: limits.json,
@@ -184,7 +203,15 @@ export const serve = (options: ServeOptions): Effect.Effect<{ readonly url: stri
       })
     ))
     yield* server.serve(app)
-    return { url: HttpServer.formatAddress(server.address) }
+    const drain = Effect.fnUntraced(function*(milliseconds: number) {
+      draining = true
+      yield* Effect.sleep(20).pipe(
+        Effect.repeat({ while: () => underWay > 0 }),
+        Effect.timeoutOption(milliseconds)
+      )
+      return underWay
+    })
+    return { url: HttpServer.formatAddress(server.address), drain }
   })
 
 const nodeServer = (limits: ServeLimits) => {

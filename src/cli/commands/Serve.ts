@@ -1,4 +1,4 @@
-import { Config, Context, Effect, FileSystem, Logger, Option, Redacted, Schema, type Scope } from "effect"
+import { Config, Context, Effect, FileSystem, Layer, Logger, Option, Redacted, Schema, type Scope } from "effect"
 import { Command, Flag } from "effect/cli"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
@@ -42,15 +42,23 @@ export interface ServeOptions {
     readonly apiKey?: SecretVersion | Redacted.Redacted<string>
     readonly retry?: { readonly times: number }
   }
+  /** Log each request. */
+  readonly logAccess: boolean
   readonly limits?: { readonly calls?: number; readonly connections?: number }
 }
 
 const vendors = ["googleDrive", "slack", "sharePoint", "microsoftLogin"] as const
 type Vendor = typeof vendors[number]
 
+interface Serving {
+  readonly url: string
+  /** Refuses new calls and waits for those under way, so many milliseconds at most. Gives how many are left. */
+  readonly drain: (milliseconds: number) => Effect.Effect<number>
+}
+
 /** Starts a server over the engine of a data directory. Given by the composition root. */
 export class ServerLauncher extends Context.Service<ServerLauncher, {
-  readonly start: (options: ServeOptions) => Effect.Effect<{ readonly url: string }, ServiceError | StateError, Scope.Scope>
+  readonly start: (options: ServeOptions) => Effect.Effect<Serving, ServiceError | StateError, Scope.Scope>
 }>()("sluice/cli/ServerLauncher") {}
 
 /** `sluice serve`: the RAG API of Vertex AI, over HTTP, on this machine. */
@@ -162,6 +170,16 @@ export const serve = Command.make(
       Flag.withMetavar("N"),
       Flag.optional
     ),
+    log: Flag.Literals("log", ["none", "text", "json"]).pipe(
+      Flag.withDescription("Log each request to stderr, as text or as JSON, a line each; keys in queries are taken out. Default none"),
+      Flag.withDefault("none")
+    ),
+    drain: Flag.Int("drain").pipe(
+      Flag.filter((n) => n >= 0 && n <= 3_600, () => "Expected 0 to 3600"),
+      Flag.withDescription("Seconds that SIGTERM leaves calls under way to be answered; new ones are refused. Default 30"),
+      Flag.withMetavar("SECONDS"),
+      Flag.withDefault(30)
+    ),
     maxCalls: Flag.Int("max-calls").pipe(
       Flag.filter((n) => n >= 1 && n <= 100_000, () => "Expected 1 to 100000"),
       Flag.withDescription("Calls under way at once; a further one is answered 503. Default 512"),
@@ -192,7 +210,7 @@ export const serve = Command.make(
       retries: given(args.upstreamRetries)
     })
     return yield* Effect.scoped(Effect.gen(function*() {
-      const { url } = yield* start({
+      const { drain, url } = yield* start({
         dataDir,
         host: args.host,
         port: args.port,
@@ -211,16 +229,24 @@ export const serve = Command.make(
         ...(tables === undefined ? {} : { tables }),
         ...(batchConcurrency === undefined ? {} : { batchConcurrency }),
         ...(upstream === undefined ? {} : { upstream }),
+        logAccess: args.log !== "none",
         limits: defined({ calls: given(args.maxCalls), connections: given(args.maxConnections) })
       })
       Object.assign(output.interrupted, stopped)
       yield* json ? output.json({ version: 1, url }) : output.print(url)
-      return yield* Effect.never
-    })).pipe(Effect.provideService(Logger.LogToStderr, true))
+      yield* terminated
+      const left = yield* drain(args.drain * 1_000)
+      // A call that changes something is not interrupted; beyond the limit it ends with the process, as in a crash.
+      if (left > 0) setTimeout(() => process.exit(0), lastMoments).unref()
+      yield* output.say(left === 0 ? "stopped: every call was answered; imports that were under way are parked, and go on when it is started again" : `stopped: ${left} calls were not answered within ${args.drain} s`)
+    })).pipe(
+      Effect.provide(args.log === "none" ? Layer.empty : Logger.layer([Logger.withConsoleError(args.log === "json" ? Logger.formatJson : Logger.formatLogFmt)])),
+      Effect.provideService(Logger.LogToStderr, true)
+    )
   })
 ).pipe(
   Command.withDescription(
-    "Serve the RAG API of Vertex AI on this machine, over the embedded engine: its client libraries, pointed here, work unchanged. Prints the base URL once it is ready. Ctrl-C or SIGTERM stops it in order and exits 130: calls under way are answered, imports are parked, and the next server goes on with them."
+    "Serve the RAG API of Vertex AI on this machine, over the embedded engine: its client libraries, pointed here, work unchanged. Prints the base URL once it is ready. SIGTERM stops it in order and exits 0: new calls are refused, those under way are answered, imports are parked, and the next server goes on with them; Ctrl-C does not wait, and exits 130. /healthz, /readyz and /metrics (Prometheus) tell how it is."
   ),
   Command.withExamples([
     { command: "sluice serve", description: "on http://127.0.0.1:8686" },
@@ -229,6 +255,23 @@ export const serve = Command.make(
     { command: "sluice serve --upstream http://127.0.0.1:11434/v1 --upstream-model qwen3", description: "generation and chat by a model of yours" }
   ])
 )
+
+/**
+ * Waits for SIGTERM. The runtime would take it as an interrupt, which ends a command at once and with another exit code;
+ * a second one ends the process.
+ */
+const terminated: Effect.Effect<void> = Effect.callback((resume) => {
+  const others = process.listeners("SIGTERM")
+  process.removeAllListeners("SIGTERM")
+  process.once("SIGTERM", () => resume(Effect.void))
+  return Effect.sync(() => {
+    process.removeAllListeners("SIGTERM")
+    for (const listener of others) process.on("SIGTERM", listener)
+  })
+})
+
+/** Milliseconds for what is left to be put away, once the time of calls is over. */
+const lastMoments = 2_000
 
 const stopped = { what: "stopped: imports that were under way are parked", next: "they go on when it is started again" }
 

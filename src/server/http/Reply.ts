@@ -45,7 +45,8 @@ export const failure = (error: ServiceError, style: ReplyStyle, metadata: Readon
   const retry: Record<string, string> = error.retryAfter === undefined
     ? {}
     : { "retry-after": String(Math.ceil(error.retryAfter / 1000)) }
-  return json(style.framing === "array" ? [body] : body, style, status, retry)
+  const challenge: Record<string, string> = status === 401 ? { "www-authenticate": 'Bearer realm="sluice"' } : {}
+  return json(style.framing === "array" ? [body] : body, style, status, { ...retry, ...challenge })
 }
 
 /** Streams messages: a JSON array with one message a line, or server-sent events. There is no end mark but the end. */

@@ -1,0 +1,137 @@
+import { Clock, Effect, Metric, Stream } from "effect"
+import type { ServiceError } from "../domain/Errors.ts"
+import type { ChatModel } from "../ports/ChatModel.ts"
+import type { Files } from "../ports/Files.ts"
+import type { TextEmbedder } from "../ports/TextEmbedder.ts"
+
+// What a server counts. Read at /metrics, and sent by OTLP where that is set up. Attributes are of few values: routes,
+// codes, models; never names, texts or keys.
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
+
+const requests = Metric.counter("sluice_http_requests_total", { description: "Requests answered, by route and status", incremental: true })
+const inFlight = Metric.gauge("sluice_http_requests_in_flight", { description: "Requests under way, streams among them until their end" })
+const requestTime = Metric.histogram("sluice_http_request_duration_seconds", {
+  description: "Time of a request until the last byte of its answer",
+  boundaries: seconds
+})
+const broken = Metric.counter("sluice_http_streams_broken_total", { description: "Streamed answers that ended before their end", incremental: true })
+const unexpected = Metric.counter("sluice_errors_unexpected_total", { description: "Calls that failed by a fault of the server", incremental: true })
+const imports = Metric.counter("sluice_imports_total", { description: "Imports begun", incremental: true })
+const files = Metric.counter("sluice_files_stored_total", { description: "Files stored or refused, by outcome", incremental: true })
+const embeddedTokens = Metric.counter("sluice_embedded_tokens_total", { description: "Tokens of chunks that were embedded", incremental: true })
+const modelCalls = Metric.counter("sluice_model_calls_total", { description: "Calls of models, by model and outcome", incremental: true })
+const modelTime = Metric.histogram("sluice_model_call_duration_seconds", { description: "Time of a model's whole answer", boundaries: seconds })
+
+/** A request that has been answered. Never holds a query's keys, a header or a body. */
+export interface AccessEntry {
+  readonly method: string
+  /** With its query, keys and tokens taken out. */
+  readonly path: string
+  /** `retrieveContexts`; `-` where no method was meant. */
+  readonly route: string
+  readonly status: number
+  /** Milliseconds until the last byte. */
+  readonly duration: number
+  /** The stream of the answer broke off. */
+  readonly broken: boolean
+}
+
+export const requestBegan = Metric.modify(inFlight, 1)
+
+export const requestEnded = ({ broken: cut, duration, route, status }: AccessEntry): Effect.Effect<void> =>
+  Effect.all([
+    Metric.modify(inFlight, -1),
+    Metric.update(Metric.withAttributes(requests, { route, code: String(status) }), 1),
+    Metric.update(Metric.withAttributes(requestTime, { route }), duration / 1000),
+    ...(cut ? [Metric.update(Metric.withAttributes(broken, { route }), 1)] : [])
+  ], { discard: true })
+
+export const failedUnexpectedly = Metric.update(unexpected, 1)
+
+const secretParameter = /^(?:key|access_token|oauth_token|token|upload_id|\$?key)$/i
+
+/** A path and query as they may be logged. */
+export const loggable = (url: string): string => {
+  const [path = "", query] = url.split("?", 2)
+  const rest = query === undefined ? "" : url.slice(path.length + 1)
+  if (rest === "") return path
+  return `${path}?${rest.split("&").map((pair) => {
+    const [name = ""] = pair.split("=", 1)
+    return secretParameter.test(decoded(name)) ? `${name}=REDACTED` : pair
+  }).join("&")}`
+}
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** One line for each request, `msg` apart from its fields. */
+export const logAccess = ({ broken, duration, method, path, route, status }: AccessEntry): Effect.Effect<void> =>
+  Effect.logInfo("request").pipe(Effect.annotateLogs({ method, path, route, status, duration: Math.round(duration), ...(broken ? { broken } : {}) }))
+
+/** Counts a call of a model once it has ended, however it does; gives up on nothing and changes nothing. */
+const countCall = (model: string, use: string) => {
+  const called = (outcome: string, since: number, now: number) =>
+    Effect.all([
+      Metric.update(Metric.withAttributes(modelCalls, { model, use, outcome }), 1),
+      Metric.update(Metric.withAttributes(modelTime, { model, use }), Math.max(0, now - since) / 1000)
+    ], { discard: true })
+  return { called }
+}
+
+export const countedChat = (chat: ChatModel["Service"]): ChatModel["Service"] => {
+  const { called } = countCall(chat.model, "chat")
+  return {
+    ...chat,
+    stream: (request) =>
+      Stream.unwrap(Effect.map(Clock.currentTimeMillis, (since) => {
+        // A stream that is left before its end was interrupted by whoever asked.
+        let outcome = "left"
+        return chat.stream(request).pipe(
+          Stream.tapError((error) => Effect.sync(() => void (outcome = error.code))),
+          Stream.concat(Stream.suspend(() => {
+            outcome = "ok"
+            return Stream.empty
+          })),
+          Stream.ensuring(Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            Effect.andThen(
+              Effect.annotateCurrentSpan({ model: chat.model, outcome }),
+              called(outcome, since, now)
+            )))
+        )
+      }))
+  }
+}
+
+export const countedEmbedder = (embedder: TextEmbedder["Service"]): TextEmbedder["Service"] => {
+  const { called } = countCall(embedder.model, "embed")
+  return { ...embedder, embed: (...request) => timed(embedder.embed(...request), called) }
+}
+
+const timed = <A>(effect: Effect.Effect<A, ServiceError>, called: ReturnType<typeof countCall>["called"]): Effect.Effect<A, ServiceError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (since) => {
+    const end = (outcome: string) => Effect.flatMap(Clock.currentTimeMillis, (now) => called(outcome, since, now))
+    return effect.pipe(Effect.tap(() => end("ok")), Effect.tapError(({ code }) => end(code)))
+  })
+
+/** Files as a server stores them, counted. */
+export const countedFiles = (inner: Files["Service"]): Files["Service"] => ({
+  ...inner,
+  import: (request) => Effect.tap(inner.import(request), () => Metric.update(imports, 1)),
+  upload: (request) =>
+    inner.upload(request).pipe(
+      Effect.tap(({ embeddedTokens: tokens = 0 }) =>
+        Effect.all([
+          Metric.update(Metric.withAttributes(files, { outcome: "stored" }), 1),
+          Metric.update(embeddedTokens, tokens),
+          Effect.annotateCurrentSpan({ corpus: request.corpus, embeddedTokens: tokens, outcome: "stored" })
+        ], { discard: true })),
+      Effect.tapError(() => Metric.update(Metric.withAttributes(files, { outcome: "failed" }), 1)),
+      Effect.withSpan("Server.storeFile", { attributes: { corpus: request.corpus, file: request.displayName } })
+    )
+})
