@@ -11,6 +11,7 @@ export const OperationKind = Schema.Literals([
   "deleteCorpus",
   "importFiles",
   "deleteFile",
+  "retrieveContexts",
   "createDataSchemas",
   "deleteDataSchemas",
   "createFileMetadata",

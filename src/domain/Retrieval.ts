@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { CorpusName } from "./Corpus.ts"
+import { defined } from "./Defined.ts"
 import { Metadata, RagFileName } from "./RagFile.ts"
 
 /** A query against one corpus (platform-api section 2.8; "one corpus, or files of one corpus"). */
@@ -7,6 +8,8 @@ export interface RetrievalRequest {
   readonly corpus: CorpusName
   /** Restrict to these files of the corpus. */
   readonly files?: ReadonlyArray<RagFileName>
+  /** Further corpora that are searched likewise; contexts of all come in one order, as {@link mergedContexts} has it. */
+  readonly also?: ReadonlyArray<SearchedCorpus>
   readonly query: string
   /** How many contexts; the engine's default is 10. */
   readonly topK?: number
@@ -32,6 +35,27 @@ export interface RetrievalRequest {
   readonly correctSpelling?: boolean
   /** Fill {@link Context.explanation}. Default false. */
   readonly explain?: boolean
+}
+
+/** A corpus, or files of it. */
+export type SearchedCorpus = Pick<RetrievalRequest, "corpus" | "files">
+
+/** A request for each of its corpora. */
+export const perCorpus = ({ also = [], corpus, files, ...request }: RetrievalRequest): ReadonlyArray<RetrievalRequest> =>
+  [{ corpus, files }, ...also].map((searched) => defined({ ...request, ...searched }))
+
+/**
+ * The best contexts of several searches. Scores are made comparable within one search only, distances between all:
+ * contexts go by their distance, or, where a ranker gave the scores or some have no distance, by their score. Ties are
+ * in the order of the corpora.
+ */
+export const mergedContexts = (
+  found: ReadonlyArray<ReadonlyArray<Context>>,
+  { rank, topK = 10 }: Pick<RetrievalRequest, "rank" | "topK">
+): ReadonlyArray<Context> => {
+  const all = found.flat()
+  const near = rank === undefined && all.every(({ distance }) => distance !== undefined)
+  return all.toSorted((a, b) => near ? (a.distance ?? 0) - (b.distance ?? 0) : b.score - a.score).slice(0, topK)
 }
 
 export const Ranking = Schema.Union([

@@ -156,7 +156,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
           ...(yield* corpusHandlers(defaultEmbedding)),
           ...(yield* fileHandlers(options.refuseImport, defaultEmbedding)),
           ...(yield* fileMetadataHandlers(defaultEmbedding)),
-          ...(yield* retrievalHandlers(options.terms)),
+          ...(yield* retrievalHandlers(options.terms, defaultEmbedding)),
           ...(yield* generationHandlers(options.countTokens, quotas)),
           ...(yield* chatCompletionsHandlers),
           ...(yield* partnerChatHandlers(vertexQuotas ? new PartnerQuotas() : undefined)),

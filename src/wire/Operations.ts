@@ -2,6 +2,7 @@ import { Result } from "effect"
 import type { Corpus } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { DataSchema, FileMetadata } from "../domain/FileMetadata.ts"
+import type { Context, RetrievalRequest } from "../domain/Retrieval.ts"
 import type { ImportRequest } from "../domain/Import.ts"
 import { type ImportCounts, type Operation, type OperationKind, OperationName, type PartialFailure } from "../domain/Operation.ts"
 import { corpusFromWire, corpusToWire } from "./rag/Corpora.ts"
@@ -12,6 +13,7 @@ import { sinkObject } from "./rag/ImportResults.ts"
 import { importConfigToWire, sinkOf } from "./rag/Imports.ts"
 import { type Any, type AnyMessage, type ApiVersion, type Json, type Of, typeUrl } from "./Message.ts"
 import {
+  AsyncRetrieveContextsOperationMetadata,
   BatchCreateRagDataSchemasOperationMetadata,
   BatchCreateRagMetadataOperationMetadata,
   CreateRagCorpusOperationMetadata,
@@ -23,12 +25,13 @@ import {
 } from "./messages/Operations.ts"
 import { RagCorpus } from "./messages/RagCorpus.ts"
 import { ImportRagFilesResponse } from "./messages/RagFile.ts"
+import { AsyncRetrieveContextsResponse } from "./messages/AskContexts.ts"
 import { BatchCreateRagDataSchemasResponse, BatchCreateRagMetadataResponse } from "./messages/RagMetadata.ts"
 import { RagEngineConfig } from "./messages/RagEngineConfig.ts"
 import { Empty } from "./messages/Rpc.ts"
 import { deploymentFromWire, isModelOperation, modelMetadata, modelMetadataTypes, modelResponse, type ModelResult } from "./models/ModelOperations.ts"
 import { defined } from "./Optional.ts"
-import { lastSegment } from "./rag/Retrievals.ts"
+import { lastSegment, orderedContextsToWire } from "./rag/Retrievals.ts"
 
 /** What an operation's row does not hold, and its answer shows. */
 export interface OperationResult extends ModelResult {
@@ -40,6 +43,9 @@ export interface OperationResult extends ModelResult {
   readonly request?: ImportRequest
   /** Of an engine configuration's update. */
   readonly tier?: EngineTier
+  /** What a retrieval found, and how it was to be ordered. */
+  readonly contexts?: ReadonlyArray<Context>
+  readonly ordered?: Pick<RetrievalRequest, "hybrid" | "rank">
   /** Of data schemas that were made. */
   readonly schemas?: ReadonlyArray<DataSchema>
   /** Of what was written of a file. */
@@ -119,6 +125,7 @@ const metadataTypes: Readonly<Record<OperationKind, AnyMessage>> = {
   deleteCorpus: DeleteOperationMetadata,
   importFiles: ImportRagFilesOperationMetadata,
   deleteFile: DeleteOperationMetadata,
+  retrieveContexts: AsyncRetrieveContextsOperationMetadata,
   createDataSchemas: BatchCreateRagDataSchemasOperationMetadata,
   deleteDataSchemas: DeleteOperationMetadata,
   createFileMetadata: BatchCreateRagMetadataOperationMetadata,
@@ -182,6 +189,8 @@ const responseOf = (operation: Operation, version: ApiVersion, result: Operation
         skippedRagFilesCount: String(operation.counts?.skipped ?? 0),
         ...failuresPath(result.request?.failureSink)
       })
+    case "retrieveContexts":
+      return any(AsyncRetrieveContextsResponse, version, orderedContextsToWire(result.contexts ?? [], result.ordered ?? {}))
     case "createDataSchemas":
       return any(BatchCreateRagDataSchemasResponse, version, { ragDataSchemas: (result.schemas ?? []).map(dataSchemaToWire) })
     case "createFileMetadata":

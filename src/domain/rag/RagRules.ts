@@ -2,7 +2,7 @@ import type { Chunking } from "../Chunking.ts"
 import type { CorpusOptions, CorpusPatch, CorpusSpec, VectorDb } from "../Corpus.ts"
 import type { ImportRequest, ImportSource, JiraAccount, SharePointLibrary, SlackWorkspace } from "../Import.ts"
 import type { Parsing } from "../Parsing.ts"
-import type { RetrievalRequest } from "../Retrieval.ts"
+import type { RetrievalRequest, SearchedCorpus } from "../Retrieval.ts"
 import type { Broken } from "../Rule.ts"
 import { secretForm } from "../Secret.ts"
 import {
@@ -172,10 +172,19 @@ export const configBroken = ({ filter, hybrid, topK }: Pick<RetrievalRequest, "f
 ]
 
 /** What a retrieval breaks, without the question, in the fields of a {@link RetrievalRequest}. */
-export const selectionBroken = ({ corpus, files, ...config }: Omit<RetrievalRequest, "query">): Found => [
+export const selectionBroken = ({ also = [], corpus, files, ...config }: Omit<RetrievalRequest, "query">): Found => [
   ...configBroken(config),
-  ...(files === undefined ? [] : files.length === 0 ? breaks("files", filesGivenRule) : []),
-  ...(files?.every((file) => file.startsWith(`${corpus}/ragFiles/`)) === false ? breaks("files", oneCorpusRule) : [])
+  ...searchedBroken("files", { corpus, ...(files === undefined ? {} : { files }) }),
+  ...also.flatMap((other, i) => searchedBroken(`also[${i}].files`, other)),
+  ...(also.length >= corporaLimit ? breaks("also", { rule: `at most ${corporaLimit} corpora can be searched at a time` }) : [])
+]
+
+/** Corpora of one retrieval; ours, for the service states none. */
+const corporaLimit = 25
+
+const searchedBroken = (field: string, { corpus, files }: SearchedCorpus): Found => [
+  ...(files === undefined ? [] : files.length === 0 ? breaks(field, filesGivenRule) : []),
+  ...(files?.every((file) => file.startsWith(`${corpus}/ragFiles/`)) === false ? breaks(field, oneCorpusRule) : [])
 ]
 
 /** What a retrieval breaks, in the fields of a {@link RetrievalRequest}. */

@@ -1,7 +1,7 @@
 import { Effect, Layer, Option } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import { badMetadataFilter, equalTo, type MetadataFilter, parseMetadataFilter } from "../../domain/MetadataFilter.ts"
-import type { Context, RetrievalRequest } from "../../domain/Retrieval.ts"
+import { type Context, mergedContexts, perCorpus, type RetrievalRequest } from "../../domain/Retrieval.ts"
 import { oneCorpusRule, retrievalBroken, wholeNumberRule } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { Embedder } from "../../ports/Embedder.ts"
@@ -114,7 +114,12 @@ export const embeddedRetrieval = (
         return ranked.slice(0, topK)
       })
 
-      return Retrieval.of({ retrieve })
+      return Retrieval.of({
+        retrieve: (request) =>
+          request.also === undefined || request.also.length === 0
+            ? retrieve(request)
+            : Effect.map(Effect.forEach(perCorpus(request), retrieve), (found) => mergedContexts(found, request))
+      })
     })
   )
 

@@ -1,7 +1,7 @@
 import { Cache, Effect, Layer } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { RetrievalRequest } from "../../domain/Retrieval.ts"
+import { mergedContexts, perCorpus, type RetrievalRequest } from "../../domain/Retrieval.ts"
 import { hybridBroken, retrievalBroken } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
@@ -39,9 +39,15 @@ export const layer: Layer.Layer<Retrieval, never, Transport> = Layer.effect(
         const kind = broken.length > 0 || request.hybrid === undefined ? undefined : yield* Cache.get(databases, request.corpus)
         const refused = refusalOf(kind === undefined ? broken : hybridBroken(kind))
         if (refused !== undefined) return yield* refused
-        const body = yield* Effect.fromResult(retrieveRequestToWire(request))
-        const found = yield* transport.call({ route: routes.retrieveContexts, params: { parent }, body, bucket: "retrieve" })
-        return contextsFromWire(request.corpus, found)
+        const ask = Effect.fnUntraced(function*(one: RetrievalRequest) {
+          const body = yield* Effect.fromResult(retrieveRequestToWire(one))
+          const found = yield* transport.call({ route: routes.retrieveContexts, params: { parent }, body, bucket: "retrieve" })
+          return contextsFromWire(one.corpus, found)
+        })
+        // One by one: an answer does not say which corpus a context is of.
+        return request.also === undefined || request.also.length === 0
+          ? yield* ask(request)
+          : mergedContexts(yield* Effect.forEach(perCorpus(request), ask, { concurrency: 4 }), request)
       })
     })
   })

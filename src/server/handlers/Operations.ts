@@ -17,7 +17,7 @@ const longestWait = 60_000
 
 /** An operation in the client's names. */
 export const answered = (entry: Entry, version: ApiVersion, names: ClientNames, defaultEmbedding: string): Operation => {
-  const { corpus, import: imported, metadata, model: { deployedModel, endpoint, ...made } = {}, operation, schemas, tier } = entry
+  const { contexts, corpus, import: imported, metadata, model: { deployedModel, endpoint, ...made } = {}, operation, ordered, schemas, tier } = entry
   return operationToWire(
     {
       ...operation,
@@ -31,6 +31,8 @@ export const answered = (entry: Entry, version: ApiVersion, names: ClientNames, 
       ...(corpus === undefined ? {} : { corpus: names.renamed(corpus) }),
       ...(imported === undefined ? {} : { request: imported.request }),
       ...(tier === undefined ? {} : { tier }),
+      ...(contexts === undefined ? {} : { contexts }),
+      ...(ordered === undefined ? {} : { ordered }),
       ...(schemas === undefined ? {} : { schemas: schemas.map((schema) => names.renamed(schema)) }),
       ...(metadata === undefined ? {} : { metadata: metadata.map((each) => names.renamed(each)) }),
       ...made,

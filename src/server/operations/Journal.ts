@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite"
 import { Context, Effect, Layer } from "effect"
 import type { Corpus } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
+import type { Context as FoundContext, RetrievalRequest } from "../../domain/Retrieval.ts"
 import type { DataSchema, FileMetadata } from "../../domain/FileMetadata.ts"
 import { type ImportRequest, otherImports } from "../../domain/Import.ts"
 import type { ImportCounts, Operation, OperationName } from "../../domain/Operation.ts"
@@ -19,6 +20,9 @@ export interface Entry {
   /** What a finished operation on models and endpoints answers. */
   readonly model?: ModelResult
   /** What a finished operation made of data schemas or metadata. */
+  /** What a retrieval found, and how it was to be ordered. */
+  readonly contexts?: ReadonlyArray<FoundContext>
+  readonly ordered?: Pick<RetrievalRequest, "hybrid" | "rank">
   readonly schemas?: ReadonlyArray<DataSchema>
   readonly metadata?: ReadonlyArray<FileMetadata>
   readonly import?: ImportEntry

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import { Cause, Clock, Context, DateTime, Effect, FiberMap, Layer, Semaphore } from "effect"
 import type { Corpus } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
+import type { Context as FoundContext, RetrievalRequest } from "../../domain/Retrieval.ts"
 import type { DataSchema, FileMetadata } from "../../domain/FileMetadata.ts"
 import type { ImportRequest } from "../../domain/Import.ts"
 import { type Deployment, type ImportCounts, type Operation, type OperationKind, OperationName } from "../../domain/Operation.ts"
@@ -26,6 +27,9 @@ export interface Finished {
   readonly tier?: EngineTier
   readonly model?: ModelResult
   readonly deployment?: Deployment
+  /** What a retrieval found, and how it was to be ordered. */
+  readonly contexts?: ReadonlyArray<FoundContext>
+  readonly ordered?: Pick<RetrievalRequest, "hybrid" | "rank">
   readonly schemas?: ReadonlyArray<DataSchema>
   readonly metadata?: ReadonlyArray<FileMetadata>
   /** Milliseconds for which it is not to say that it is done. */

@@ -1,4 +1,5 @@
 import { any, type AnyMessage, bool, duration, enumeration, int32, int64, list, message, of, oneof, type Of, string, timestamp } from "../Message.ts"
+import { AsyncRetrieveContextsResponse } from "./AskContexts.ts"
 import { DeployPublisherModelResponse, DeployResponse } from "./Deploy.ts"
 import { DeployModelResponse, Endpoint, UndeployModelResponse } from "./Endpoint.ts"
 import { UploadModelResponse } from "./Model.ts"
@@ -20,6 +21,7 @@ export const CreateRagCorpusOperationMetadata = message("CreateRagCorpusOperatio
 export const UpdateRagCorpusOperationMetadata = message("UpdateRagCorpusOperationMetadata", generic)
 export const UpdateRagEngineConfigOperationMetadata = message("UpdateRagEngineConfigOperationMetadata", generic)
 export const DeleteOperationMetadata = message("DeleteOperationMetadata", generic)
+export const AsyncRetrieveContextsOperationMetadata = message("AsyncRetrieveContextsOperationMetadata", generic)
 export const BatchCreateRagDataSchemasOperationMetadata = message("BatchCreateRagDataSchemasOperationMetadata", generic)
 export const BatchCreateRagMetadataOperationMetadata = message("BatchCreateRagMetadataOperationMetadata", generic)
 export const ImportRagFilesOperationMetadata = message("ImportRagFilesOperationMetadata", {
@@ -65,6 +67,7 @@ const metadata: ReadonlyArray<AnyMessage> = [
   UpdateRagCorpusOperationMetadata,
   UpdateRagEngineConfigOperationMetadata,
   DeleteOperationMetadata,
+  AsyncRetrieveContextsOperationMetadata,
   BatchCreateRagDataSchemasOperationMetadata,
   BatchCreateRagMetadataOperationMetadata,
   ImportRagFilesOperationMetadata
@@ -74,6 +77,7 @@ const responses: ReadonlyArray<AnyMessage> = [
   RagCorpus,
   RagEngineConfig,
   ImportRagFilesResponse,
+  AsyncRetrieveContextsResponse,
   BatchCreateRagDataSchemasResponse,
   BatchCreateRagMetadataResponse,
   Empty,

@@ -41,7 +41,7 @@ export const VertexRagStore = message("VertexRagStore", {
 })
 export type VertexRagStore = Of<typeof VertexRagStore>
 
-const RagQuery = message("RagQuery", {
+export const RagQuery = message("RagQuery", {
   text: oneof("query", string),
   similarityTopK: only("v1beta1", deprecated(int32)),
   ranking: only("v1beta1", deprecated(of(message("RagQuery.Ranking", { alpha: optional(float) })))),
@@ -72,7 +72,7 @@ const RagContext = message("RagContexts.Context", {
   chunk: of(RagChunk)
 })
 
-export const RetrieveContextsResponse = message("RetrieveContextsResponse", {
-  contexts: of(message("RagContexts", { contexts: list(of(RagContext)) }))
-})
+export const RagContexts = message("RagContexts", { contexts: list(of(RagContext)) })
+
+export const RetrieveContextsResponse = message("RetrieveContextsResponse", { contexts: of(RagContexts) })
 export type RetrieveContextsResponse = Of<typeof RetrieveContextsResponse>

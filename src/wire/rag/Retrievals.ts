@@ -5,8 +5,9 @@ import { isSamePlace } from "../../domain/Locations.ts"
 import { configBroken, oneCorpusRule } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { RagFileName } from "../../domain/RagFile.ts"
-import type { Context, Ranking, RetrievalRequest } from "../../domain/Retrieval.ts"
+import type { Context, Ranking, RetrievalRequest, SearchedCorpus } from "../../domain/Retrieval.ts"
 import { metadataFilterFromWire, metadataFilterToWire } from "./MetadataFilter.ts"
+import type { AskContextsRequest } from "../messages/AskContexts.ts"
 import type {
   RagChunk,
   RagRetrievalConfig,
@@ -59,16 +60,16 @@ export const storeToWire = (request: Selection): Result.Result<VertexRagStore, S
     }
     const ragRetrievalConfig = yield* configToWire(request)
     return defined({
-      ragResources: [defined({
-        ragCorpus: request.corpus as string,
-        ragFileIds: request.files?.map(lastSegment)
-      })],
+      ragResources: [request, ...request.also ?? []].map(({ corpus, files }) => defined({
+        ragCorpus: corpus as string,
+        ragFileIds: files?.map(lastSegment)
+      })),
       ragRetrievalConfig: Object.keys(ragRetrievalConfig).length === 0 ? undefined : ragRetrievalConfig
     })
   })
 
 /**
- * One corpus, or files of one corpus (platform-api section 8). `field` is where the store stands in the request, and
+ * Corpora, or files of corpora; several resources of one corpus are one. `field` is where the store stands in the request, and
  * `configField` what its retrieval configuration is in, where that is not the store.
  */
 export const storeFromWire = (
@@ -80,31 +81,50 @@ export const storeFromWire = (
   Result.gen(function*() {
     const resources = store.ragResources ?? store.ragCorpora?.map((ragCorpus) => ({ ragCorpus, ragFileIds: [] })) ?? []
     const at = `${field}.rag_resources`
-    const corpora = new Set(resources.map(({ ragCorpus = "", ragFileIds = [] }) => text(ragCorpus) ?? corpusOfFiles(ragFileIds) ?? ""))
-    if (corpora.size > 1) {
-      return yield* Result.fail(ServiceError.invalid(at, "one corpus, or files of one corpus, can be searched at a time"))
-    }
-    const corpus = corpusName(parent, yield* required([...corpora][0], `${at}[0].rag_corpus`))
-    for (const [i, { ragFileIds = [] }] of resources.entries()) {
+    const searched = new Map<CorpusName, Array<RagFileName>>()
+    for (const [i, { ragCorpus = "", ragFileIds = [] }] of (resources.length === 0 ? [{}] : resources).entries()) {
+      const corpus = corpusName(parent, yield* required(text(ragCorpus) ?? corpusOfFiles(ragFileIds), `${at}[${i}].rag_corpus`))
       const foreign = ragFileIds.findIndex((id) => !isFileOf(corpus, id))
       if (foreign !== -1) return yield* Result.fail(ServiceError.invalid(`${at}[${i}].rag_file_ids[${foreign}]`, oneCorpusRule.rule, oneCorpusRule.fix))
+      searched.set(corpus, [...searched.get(corpus) ?? [], ...ragFileIds.map((id) => fileName(corpus, id))])
     }
-    const files = resources.flatMap(({ ragFileIds = [] }) => ragFileIds.map((id) => fileName(corpus, id)))
+    const [own, ...also] = [...searched].map(([corpus, files]): SearchedCorpus => files.length === 0 ? { corpus } : { corpus, files })
+    if (own === undefined) return yield* Result.fail(ServiceError.invalid(at, "Required field is not set."))
     return defined({
-      corpus,
-      files: files.length === 0 ? undefined : files,
+      ...own,
+      also: also.length === 0 ? undefined : also,
       ...(yield* configFromWire(store, `${configField}.rag_retrieval_config`))
     })
   })
 
-export const contextsToWire = (contexts: ReadonlyArray<Context>): RetrieveContextsResponse => ({
+/** Contexts in the order of their `score`, which is their distance. */
+export const contextsToWire = (contexts: ReadonlyArray<Context>): RetrieveContextsResponse => toWire(contexts, ({ distance }) => distance)
+
+/**
+ * Contexts as a request orders them. Plain ones come nearest first; where words have a say, or a ranker, `score` is what
+ * the order is by, turned so that smaller is better, and `distance` (v1beta1) the distance.
+ */
+export const orderedContextsToWire = (contexts: ReadonlyArray<Context>, { hybrid, rank }: Pick<RetrievalRequest, "hybrid" | "rank">): RetrieveContextsResponse => {
+  if (hybrid === undefined && rank === undefined) {
+    return contextsToWire(contexts.toSorted((a, b) => (a.distance ?? Infinity) - (b.distance ?? Infinity) || 0))
+  }
+  const best = Math.max(1, ...contexts.map(({ score }) => score))
+  return toWire(contexts, ({ score }) => 1 - score / best, ({ distance }) => distance)
+}
+
+const toWire = (
+  contexts: ReadonlyArray<Context>,
+  score: (context: Context) => number | undefined,
+  distance: (context: Context) => number | undefined = () => undefined
+): RetrieveContextsResponse => ({
   contexts: {
     contexts: contexts.map((context) =>
       defined({
         sourceUri: context.sourceUri,
         sourceDisplayName: context.sourceDisplayName,
         text: context.text,
-        score: context.distance,
+        distance: distance(context),
+        score: score(context),
         chunk: chunkToWire(context)
       })
     )
@@ -117,7 +137,8 @@ export const contextsToWire = (contexts: ReadonlyArray<Context>): RetrieveContex
  */
 export const contextsFromWire = (corpus: CorpusName, wire: RetrieveContextsResponse): ReadonlyArray<Context> =>
   (wire.contexts?.contexts ?? []).map((context) => {
-    const distance = context.score ?? context.distance
+    const distance = context.distance ?? context.score
+    const order = context.score ?? distance
     const { sourceDisplayName = "", sourceUri = sourceDisplayName, text: content = context.chunk?.text ?? "" } = context
     return defined({
       ...chunkFromWire(corpus, context.chunk, sourceUri, content),
@@ -125,7 +146,7 @@ export const contextsFromWire = (corpus: CorpusName, wire: RetrieveContextsRespo
       sourceDisplayName,
       text: content,
       headings: [],
-      score: distance === undefined ? 0 : 1 - distance,
+      score: order === undefined ? 0 : 1 - order,
       distance
     })
   })
@@ -246,4 +267,14 @@ const hash = (content: string): string => {
   let h = 0x811c9dc5
   for (let i = 0; i < content.length; i++) h = Math.imul(h ^ content.charCodeAt(i), 0x01000193)
   return (h >>> 0).toString(16).padStart(8, "0")
+}
+
+/** A query with the tools of `askContexts` and `asyncRetrieveContexts`: its own configuration goes before the store's. */
+export const askRequestFromWire = (parent: string, { query, tools = [] }: AskContextsRequest): Result.Result<RetrievalRequest, ServiceError> => {
+  const found = tools.flatMap(({ retrieval }, i) => retrieval?.vertexRagStore === undefined ? [] : [{ store: retrieval.vertexRagStore, at: `tools[${i}].retrieval.vertex_rag_store` }])
+  const [only] = found
+  if (only === undefined || found.length > 1) return Result.fail(ServiceError.invalid("tools", "one vertex_rag_store is needed, and no more"))
+  const store = { ...only.store, ...defined({ similarityTopK: query?.similarityTopK, ragRetrievalConfig: query?.ragRetrievalConfig }) }
+  return Result.flatMap(required(query?.text, "query.text"), (text) =>
+    Result.map(storeFromWire(parent, store, only.at, query?.ragRetrievalConfig === undefined ? only.at : "query"), (selection) => ({ ...selection, query: text })))
 }

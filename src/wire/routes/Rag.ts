@@ -1,4 +1,6 @@
+import { AskContextsRequest, AskContextsResponse, AsyncRetrieveContextsRequest, AsyncRetrieveContextsResponse } from "../messages/AskContexts.ts"
 import {
+  AsyncRetrieveContextsOperationMetadata,
   BatchCreateRagDataSchemasOperationMetadata,
   BatchCreateRagMetadataOperationMetadata,
   CreateRagCorpusOperationMetadata,
@@ -166,6 +168,15 @@ export const ragRoutes = {
   retrieveContexts: route("VertexRagService.RetrieveContexts", "POST", `{parent=${location}}:retrieveContexts`, {
     body: RetrieveContextsRequest,
     response: RetrieveContextsResponse
+  }),
+  asyncRetrieveContexts: route("VertexRagService.AsyncRetrieveContexts", "POST", `{parent=${location}}:asyncRetrieveContexts`, {
+    body: AsyncRetrieveContextsRequest,
+    response: Operation,
+    operation: { kind: "retrieveContexts", metadata: AsyncRetrieveContextsOperationMetadata, response: AsyncRetrieveContextsResponse }
+  }),
+  askContexts: route("VertexRagService.AskContexts", "POST", `{parent=${location}}:askContexts`, {
+    body: AskContextsRequest,
+    response: AskContextsResponse
   }),
   augmentPrompt: route("VertexRagService.AugmentPrompt", "POST", `{parent=${location}}:augmentPrompt`, {
     body: AugmentPromptRequest,
