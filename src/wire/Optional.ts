@@ -7,6 +7,17 @@ export { defined } from "../domain/Defined.ts"
 export const required = <A>(value: A | undefined, field: string): Result.Result<A, ServiceError> =>
   value === undefined || value === "" ? Result.fail(ServiceError.invalid(field, "Required field is not set.")) : Result.succeed(value)
 
+/** A field that is read, and that nothing here does anything with: refused where it says something, for whoever sends it relies on it. */
+export const unserved = (value: unknown, field: string, fix?: string): Result.Result<void, ServiceError> =>
+  isSet(value)
+    ? Result.fail(new ServiceError({
+      code: "UNIMPLEMENTED",
+      message: `${field}: is not served on this machine`,
+      violations: [{ field, description: "is not served on this machine" }],
+      ...(fix === undefined ? {} : { fix })
+    }))
+    : Result.succeed(undefined)
+
 /** Proto strings have no absence: empty is unset. */
 export const text = (value: string | undefined): string | undefined => (value === "" ? undefined : value)
 

@@ -80,3 +80,38 @@ describe("contexts", () => {
     }
   })
 })
+
+describe("fields that nothing here serves", () => {
+  it("are refused by name", async () => {
+    const server = await startServer()
+    try {
+      const corpus = await server.corpus()
+      const gcsSource = { uris: ["gs://docs/a.md"] }
+      const store = { ragResources: [{ ragCorpus: corpus }], storeContext: true }
+      const imported = (more: object) => server.call("POST", `/v1beta1/${corpus}/ragFiles:import`, { importRagFilesConfig: { gcsSource, ...more } })
+      const answers = [
+        [await imported({ ragFileMetadataConfig: { inlineMetadataSource: "{}" } }), "import_rag_files_config.rag_file_metadata_config"],
+        [await imported({ ragFileParsingConfig: { useAdvancedPdfParsing: true } }), "rag_file_parsing_config.use_advanced_pdf_parsing"],
+        [await imported({ ragFileParsingConfig: { advancedParser: { useAdvancedPdfParsing: true } } }), "advanced_parser.use_advanced_pdf_parsing"],
+        [
+          await server.call("POST", `/upload/v1beta1/${corpus}/ragFiles:upload`, { ragFile: { displayName: "a" }, uploadRagFileConfig: { ragFileMetadataConfig: { inlineMetadataSource: "{}" } } }),
+          "upload_rag_file_config.rag_file_metadata_config"
+        ],
+        [
+          await server.call("POST", `/v1beta1/${parent}/publishers/google/models/gemini-2.0-flash-001:generateContent`, {
+            contents: [{ role: "user", parts: [{ text: "q" }] }],
+            tools: [{ retrieval: { vertexRagStore: store } }]
+          }),
+          "tools[0].retrieval.vertex_rag_store.store_context"
+        ]
+      ] as const
+      for (const [{ body, status }, field] of answers) {
+        assert.strictEqual(status, 501, field)
+        assert.include(body.error.message, field)
+      }
+      assert.strictEqual((await imported({ ragFileParsingConfig: { useAdvancedPdfParsing: false }, ragFileMetadataConfig: {} })).status, 200)
+    } finally {
+      await server.stop()
+    }
+  })
+})

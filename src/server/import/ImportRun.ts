@@ -49,6 +49,8 @@ export const importFiles = (tools: ImportTools) =>
     const known = yield* importedBefore(tools.files, request)
     const listed = yield* list(connector)
     const rate = embeddingRate(request.maxEmbeddingRequestsPerMinute ?? defaultRate)
+    const { globalMaxEmbeddingRequestsPerMinute: together } = request
+    const shared = together === undefined ? undefined : sharedRate(together)
     const settings = settingsHash(request.chunking)
     const total = Math.max(1, listed.items.length + listed.failures.length)
     const state = yield* Ref.make<{ readonly progress: ImportProgress; readonly rows: ReadonlyArray<ImportedFile> }>({
@@ -108,6 +110,7 @@ export const importFiles = (tools: ImportTools) =>
         ...(before === undefined ? {} : { replaces: before.name })
       })
       yield* rate.spend(embedded)
+      if (shared !== undefined) yield* shared.spend(embedded)
       return { uri: item.uri, status: "imported", file: idOf(file) }
     })
 
@@ -133,6 +136,15 @@ export const importFiles = (tools: ImportTools) =>
     yield* writeResults(tools, request, rows, new Map([...known.values()].map((file) => [idOf(file), file])))
     return { ...progress, progress: 100 }
   })
+
+/** What imports of one bound spend together, by the bound. */
+const sharedRates = new Map<number, ReturnType<typeof embeddingRate>>()
+
+const sharedRate = (perMinute: number): ReturnType<typeof embeddingRate> => {
+  const rate = sharedRates.get(perMinute) ?? embeddingRate(perMinute)
+  sharedRates.set(perMinute, rate)
+  return rate
+}
 
 /** The corpus's files that came from imports, by where they came from. */
 const importedBefore = (files: Files["Service"], { corpus }: ImportRequest) =>

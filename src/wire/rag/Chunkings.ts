@@ -5,7 +5,7 @@ import type { LlmParsing, Parsing } from "../../domain/Parsing.ts"
 import { chunkingBroken, parsingBroken } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import type { LlmParser, RagFileChunkingConfig, RagFileParsingConfig } from "../messages/RagFileParsingConfig.ts"
-import { count, defined, required, text } from "../Optional.ts"
+import { count, defined, required, text, unserved } from "../Optional.ts"
 
 /** `rag_file_transformation_config`. */
 export const chunkingToWire = (
@@ -87,6 +87,8 @@ export const parsingFromWire = (
 ): Result.Result<Parsing | undefined, ServiceError> =>
   Result.gen(function*() {
     const at = `${field}.rag_file_parsing_config`
+    const advanced = config?.advancedParser?.useAdvancedPdfParsing === true ? "advanced_parser.use_advanced_pdf_parsing" : "use_advanced_pdf_parsing"
+    yield* unserved(config?.advancedParser?.useAdvancedPdfParsing ?? config?.useAdvancedPdfParsing, `${at}.${advanced}`, "leave it out: the default parser reads PDFs with their tables and headings")
     const parsing: Parsing | undefined = config?.layoutParser !== undefined
       ? defined({
         _tag: "layout" as const,

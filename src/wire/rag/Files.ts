@@ -8,7 +8,7 @@ import { chunkingFromWire, chunkingToWire, parsingFromWire, parsingToWire } from
 import { uploadErrorFromWire, uploadErrorToWire } from "../Errors.ts"
 import { describe, undescribe } from "./Marker.ts"
 import type * as Wire from "../messages/RagFile.ts"
-import { defined, required, text } from "../Optional.ts"
+import { defined, required, text, unserved } from "../Optional.ts"
 
 /** A file as the service answers; our mark is the end of its description. */
 export const ragFileToWire = (file: RagFile): Wire.RagFile =>
@@ -69,6 +69,7 @@ export const uploadRequestFromWire = (
 ): Result.Result<UploadRequest, ServiceError> =>
   Result.gen(function*() {
     const config = wire.uploadRagFileConfig ?? {}
+    yield* unserved(config.ragFileMetadataConfig, "upload_rag_file_config.rag_file_metadata_config", "write it with ragFiles/*/ragMetadata once the files are there")
     const displayName = yield* required(wire.ragFile?.displayName, "rag_file.display_name")
     const refused = refusalOf(displayNameBroken("rag_file.display_name", displayName))
     if (refused !== undefined) return yield* Result.fail(refused)

@@ -6,7 +6,7 @@ import { endTimeRule, importBroken } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { chunkingFromWire, chunkingToWire, parsingField, parsingFromWire, parsingToWire } from "./Chunkings.ts"
 import type { ImportRagFilesConfig, ImportRagFilesRequest } from "../messages/RagFile.ts"
-import { count, defined, required, text } from "../Optional.ts"
+import { count, defined, required, text, unserved } from "../Optional.ts"
 import { apiKey, secretVersion } from "../Secrets.ts"
 
 const field = "import_rag_files_config"
@@ -33,6 +33,7 @@ export const importRequestFromWire = (
 ): Result.Result<ImportRequest, ServiceError> =>
   Result.gen(function*() {
     const config = yield* required(wire.importRagFilesConfig, field)
+    yield* unserved(config.ragFileMetadataConfig, `${field}.rag_file_metadata_config`, "write it with ragFiles/*/ragMetadata once the files are there")
     const request: ImportRequest = defined({
       corpus,
       source: yield* sourceFromWire(config),

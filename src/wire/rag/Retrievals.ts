@@ -15,7 +15,7 @@ import type {
   RetrieveContextsResponse,
   VertexRagStore
 } from "../messages/Retrieval.ts"
-import { count, defined, required, text } from "../Optional.ts"
+import { count, defined, required, text, unserved } from "../Optional.ts"
 
 /** How a request asks for contexts, without the question. */
 export type Selection = Omit<RetrievalRequest, "query">
@@ -81,6 +81,7 @@ export const storeFromWire = (
   Result.gen(function*() {
     const resources = store.ragResources ?? store.ragCorpora?.map((ragCorpus) => ({ ragCorpus, ragFileIds: [] })) ?? []
     const at = `${field}.rag_resources`
+    yield* unserved(store.storeContext, `${field}.store_context`)
     const searched = new Map<CorpusName, Array<RagFileName>>()
     for (const [i, { ragCorpus = "", ragFileIds = [] }] of (resources.length === 0 ? [{}] : resources).entries()) {
       const corpus = corpusName(parent, yield* required(text(ragCorpus) ?? corpusOfFiles(ragFileIds), `${at}[${i}].rag_corpus`))
