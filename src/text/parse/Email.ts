@@ -2,6 +2,7 @@ import PostalMime, { type Address, type Attachment, type Email } from "postal-mi
 import type { ParsedDocument } from "../../domain/Document.ts"
 import { oneLine } from "./BlockSink.ts"
 import { decode, isWide } from "./Decode.ts"
+import type { InnerFiles } from "./InnerFiles.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { htmlBlocks } from "./Html.ts"
 import { ReadFailure, type Reader } from "./Reader.ts"
@@ -10,25 +11,25 @@ import { addParagraphs } from "./Text.ts"
 /** Messages within messages are read to this depth; deeper ones are named only. */
 const maxMessageDepth = 5
 
-/** A mail message: its subject as heading, who and when, its text, then attached messages and texts. */
-export const email: Reader = async ({ bytes, format, limits }) => {
+/** A mail message: its subject as heading, who and when, its text, then attached messages and files, each under its name. */
+export const email: Reader = async ({ bytes, format, inner, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   const message = await parseMessage(isWide(bytes) ? Buffer.from(decode(bytes)) : bytes)
   if (message === undefined) {
     addParagraphs(decode(bytes), builder)
     return builder.build({ format })
   }
-  await addMessage(message, builder, 1)
+  await addMessage(message, builder, 1, inner)
   return builder.build({ format, ...factsOf(message) })
 }
 
 /** A mailbox in the Unix format: one message after the other (RFC 4155). */
-export const mbox: Reader = async ({ bytes, format, limits }) => {
+export const mbox: Reader = async ({ bytes, format, inner, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   for (const raw of messages(bytes)) {
     const message = await parseMessage(raw)
     if (message === undefined) addParagraphs(decode(raw), builder)
-    else await addMessage(message, builder, 1)
+    else await addMessage(message, builder, 1, inner)
   }
   return builder.build({ format })
 }
@@ -67,11 +68,11 @@ const factsOf = (message: Email): Pick<ParsedDocument, "title" | "author"> => {
   return { ...(title === "" ? {} : { title }), ...(author === "" ? {} : { author }) }
 }
 
-const addMessage = async (message: Email, builder: DocumentBuilder, depth: number): Promise<void> => {
+const addMessage = async (message: Email, builder: DocumentBuilder, depth: number, inner: InnerFiles): Promise<void> => {
   builder.add("heading", oneLine(message.subject ?? ""), depth)
   builder.add("paragraph", headerLines(message).join("\n"))
   addBody(message, builder)
-  for (const attachment of message.attachments) await addAttachment(attachment, builder, depth + 1)
+  for (const attachment of message.attachments) await addAttachment(attachment, builder, depth + 1, inner)
 }
 
 const headerLines = (message: Email): ReadonlyArray<string> => {
@@ -102,23 +103,28 @@ const addBody = (message: Email, builder: DocumentBuilder): void => {
   else htmlBlocks(html, builder)
 }
 
-const addAttachment = async (attachment: Attachment, builder: DocumentBuilder, depth: number): Promise<void> => {
+const addAttachment = async (attachment: Attachment, builder: DocumentBuilder, depth: number, inner: InnerFiles): Promise<void> => {
   const { mimeType } = attachment
   const content = bytesOf(attachment.content)
   if (mimeType === "message/rfc822" && depth <= maxMessageDepth) {
     const message = await parseMessage(content)
-    if (message !== undefined) return addMessage(message, builder, depth)
+    if (message !== undefined) return addMessage(message, builder, depth, inner)
   }
   // Pictures in the text and signatures of messages are not attachments to a reader.
-  if (attachment.related === true || /signature|pkcs7|pgp/.test(mimeType)) return
-  const name = oneLine(attachment.filename ?? "")
-  if (/^text\/(?:plain|csv|markdown|html|tab-separated-values|x-)/.test(mimeType)) {
-    builder.add("heading", name, depth)
-    const text = decode(content)
-    if (mimeType === "text/html") htmlBlocks(text, builder)
-    else addParagraphs(text, builder)
-  } else if (name !== "") builder.add("paragraph", `Attachment: ${name}`)
+  if (attachment.related === true || /signature|pkcs7|pgp/.test(mimeType) || content.length === 0) return
+  await inner.add({ name: attachment.filename ?? "", bytes: content, mimeType }, builder, depth)
 }
 
 const bytesOf = (content: ArrayBuffer | Uint8Array | string): Uint8Array =>
   typeof content === "string" ? Buffer.from(content) : new Uint8Array(content)
+
+/** A web page saved as one file (RFC 2557): the page, without what it embeds. */
+export const mhtml: Reader = async ({ bytes, format, limits }) => {
+  const builder = new DocumentBuilder(limits.characters)
+  const message = await parseMessage(bytes)
+  if (message === undefined) throw new ReadFailure("corrupt", "not a web archive")
+  if (message.html === undefined || message.html === "") addParagraphs(message.text ?? "", builder)
+  else htmlBlocks(message.html, builder, { titleBlock: true })
+  const { author: _, ...facts } = factsOf(message)
+  return builder.build({ format, ...facts })
+}

@@ -106,6 +106,38 @@ export const formats = {
     mimeTypes: ["application/rtf", "text/rtf"],
     load: () => import("./Rtf.ts").then((module) => module.rtf)
   },
+  xls: {
+    name: "binary Excel workbook",
+    kind: "binary",
+    extensions: words("xls xlsb xlt xla numbers"),
+    mimeTypes: [
+      "application/vnd.ms-excel",
+      "application/vnd.ms-excel.sheet.binary.macroenabled.12",
+      "application/vnd.apple.numbers"
+    ],
+    load: () => import("./Xls.ts").then((module) => module.xls)
+  },
+  doc: {
+    name: "Word 97 document",
+    kind: "binary",
+    extensions: words("doc dot"),
+    mimeTypes: ["application/msword"],
+    load: () => import("./Doc.ts").then((module) => module.doc)
+  },
+  ppt: {
+    name: "PowerPoint 97 presentation",
+    kind: "binary",
+    extensions: words("ppt pps pot"),
+    mimeTypes: ["application/vnd.ms-powerpoint"],
+    load: () => import("./Ppt.ts").then((module) => module.ppt)
+  },
+  msg: {
+    name: "Outlook message",
+    kind: "binary",
+    extensions: ["msg"],
+    mimeTypes: ["application/vnd.ms-outlook"],
+    load: () => import("./Msg.ts").then((module) => module.msg)
+  },
   html: {
     name: "HTML",
     kind: "text",
@@ -158,8 +190,8 @@ export const formats = {
   xml: {
     name: "XML",
     kind: "text",
-    extensions: words("xml rss atom xsd dita ditamap nxml docbook"),
-    mimeTypes: ["application/xml", "text/xml", "application/rss+xml", "application/atom+xml"],
+    extensions: words("xml rss atom xsd dita ditamap nxml docbook fb2"),
+    mimeTypes: ["application/xml", "text/xml", "application/rss+xml", "application/atom+xml", "application/x-fictionbook+xml"],
     load: () => import("./XmlDocument.ts").then((module) => module.xmlDocument)
   },
   eml: {
@@ -175,6 +207,13 @@ export const formats = {
     extensions: ["mbox"],
     mimeTypes: ["application/mbox"],
     load: () => import("./Email.ts").then((module) => module.mbox)
+  },
+  mhtml: {
+    name: "web archive",
+    kind: "text",
+    extensions: words("mht mhtml"),
+    mimeTypes: ["multipart/related", "application/x-mimearchive"],
+    load: () => import("./Email.ts").then((module) => module.mhtml)
   },
   rst: {
     name: "reStructuredText",

@@ -1,6 +1,7 @@
 import type { ParsedDocument } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
 import { formats, type FormatKey } from "./Formats.ts"
+import { InnerFiles } from "./InnerFiles.ts"
 import { BrokenInstallation, ReadFailure, type Reader } from "./Reader.ts"
 import { sniff } from "./Sniff.ts"
 
@@ -18,7 +19,14 @@ const readers = new Map<FormatKey, Reader>()
  * A file's text and blocks. Answers at once, without a promise, where the format's reader is loaded already and is
  * synchronous. Throws or rejects with a ReadFailure; `timeMs` and `memory` are for whoever owns the process.
  */
-export const parse = (input: ParseInput): ParsedDocument | Promise<ParsedDocument> => {
+export const parse = (input: ParseInput): ParsedDocument | Promise<ParsedDocument> =>
+  parseWith(
+    input,
+    new InnerFiles(input.limits, ({ bytes, mimeType, name }, inner) =>
+      parseWith({ bytes, name, limits: input.limits, ...(mimeType === undefined ? {} : { mimeType }) }, inner))
+  )
+
+const parseWith = (input: ParseInput, inner: InnerFiles): ParsedDocument | Promise<ParsedDocument> => {
   const { bytes, limits, name } = input
   if (bytes.length === 0) throw new ReadFailure("empty", "the file has no content")
   if (bytes.length > limits.bytes) {
@@ -26,10 +34,10 @@ export const parse = (input: ParseInput): ParsedDocument | Promise<ParsedDocumen
   }
   const format = sniff(bytes, name, limits, input.mimeType)
   const reader = readers.get(format)
-  if (reader !== undefined) return read(reader, input, format)
+  if (reader !== undefined) return read(reader, input, format, inner)
   return formats[format].load().then((loaded: Reader) => {
     readers.set(format, loaded)
-    return read(loaded, input, format)
+    return read(loaded, input, format, inner)
   }, (error: unknown) => {
     throw new BrokenInstallation(`what reads ${formats[format].name} cannot be loaded: ${error instanceof Error ? error.message : ""}`)
   })
@@ -38,22 +46,22 @@ export const parse = (input: ParseInput): ParsedDocument | Promise<ParsedDocumen
 const read = (
   reader: Reader,
   { bytes, limits, name }: ParseInput,
-  format: FormatKey
+  format: FormatKey,
+  inner: InnerFiles
 ): ParsedDocument | Promise<ParsedDocument> => {
+  const finished = (document: ParsedDocument): ParsedDocument => {
+    if (document.blocks.length === 0) throw new ReadFailure("empty", "the file has no text")
+    return inner.remarks.length === 0 ? document : { ...document, remarks: [...document.remarks ?? [], ...inner.remarks] }
+  }
   try {
-    const parsed = reader({ bytes, name, format, limits })
-    if (!(parsed instanceof Promise)) return withText(parsed)
-    return parsed.then(withText, (error: unknown) => {
+    const parsed = reader({ bytes, name, format, limits, inner })
+    if (!(parsed instanceof Promise)) return finished(parsed)
+    return parsed.then(finished, (error: unknown) => {
       throw asFailure(error, format)
     })
   } catch (error) {
     throw asFailure(error, format)
   }
-}
-
-const withText = (document: ParsedDocument): ParsedDocument => {
-  if (document.blocks.length === 0) throw new ReadFailure("empty", "the file has no text")
-  return document
 }
 
 /** A reader that trips over a file says with it that the file is not what its format promises. Libraries quote the

@@ -1,6 +1,7 @@
 import type { ParsedDocument } from "../../domain/Document.ts"
 import type { DocumentProblem } from "../../domain/Errors.ts"
 import type { Limits } from "../Prepared.ts"
+import type { InnerFiles } from "./InnerFiles.ts"
 
 /** A reader of one family of formats: bytes to text and blocks. Pure but for time and memory; may be async. */
 export type Reader = (input: {
@@ -8,6 +9,8 @@ export type Reader = (input: {
   readonly name: string
   readonly format: string
   readonly limits: Limits
+  /** Reads what is attached or packed inside. */
+  readonly inner: InnerFiles
 }) => ParsedDocument | Promise<ParsedDocument>
 
 /** A package that reads a format cannot be loaded here. The installation's fault: no file is to blame for it. */

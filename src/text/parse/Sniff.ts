@@ -27,7 +27,9 @@ export const sniff = (
   if (start.startsWith("PK\u0003\u0004") || start.startsWith("PK\u0005\u0006")) {
     return archiveFormat(openZip(bytes, limits), named)
   }
-  if (start.startsWith("\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1")) throw compoundFile(file)
+  if (start.startsWith("\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1")) return compoundFormat(file, named)
+  // Worksheets of before 1993 are records without a file around them.
+  if (/^\t[\0\u0002\u0004\u0008][\u0004-\u0010]\0/.test(start) && (named === "xls" || named === undefined)) return "xls"
   if (/^\s{0,100}\{\\rtf/.test(start)) return "rtf"
   if (start.startsWith("%PDF-") || (start.includes("%PDF-") && isBinary(file, named))) return "pdf"
   if (named === "pdf" && file.includes("%PDF-")) return "pdf"
@@ -48,7 +50,7 @@ const archiveFormat = (zip: Zip, named: FormatKey | undefined): FormatKey => {
   const readText = (name: string): string => Buffer.from(zip.read(name, maxPartBytes) ?? []).toString("latin1")
   if (zip.has("[Content_Types].xml")) {
     const types = readText("[Content_Types].xml")
-    if (types.includes("sheet.binary.macroEnabled.main")) throw unsupported("binary Excel workbook (.xlsb)")
+    if (types.includes("sheet.binary.macroEnabled.main")) return "xls"
     const found = mainParts.find(([pattern]) => pattern.test(types))
     if (found !== undefined) return found[1]
   }
@@ -63,6 +65,10 @@ const archiveFormat = (zip: Zip, named: FormatKey | undefined): FormatKey => {
     if (declared !== undefined) return declared
   }
   if (zip.has("META-INF/container.xml")) return "epub"
+  if (zip.has("Index/Document.iwa") || zip.has("Index.zip")) {
+    if (named === "xls") return named
+    throw unsupported("document of Apple's iWork")
+  }
   if (zip.has("content.xml") && (named === "odt" || named === "ods" || named === "odp")) return named
   throw named !== undefined && formats[named].kind === "binary"
     ? new ReadFailure("corrupt", `an archive without the parts of a ${formats[named].name}`)
@@ -70,16 +76,19 @@ const archiveFormat = (zip: Zip, named: FormatKey | undefined): FormatKey => {
 }
 
 /** OLE compound files: what stands in the directory, whose names are UTF-16, says which program's. */
-const compoundFile = (file: Buffer): ReadFailure => {
+const compoundFormat = (file: Buffer, named: FormatKey | undefined): FormatKey => {
   // As bytes: looking for a UTF-16 string never ends where the content lies at an odd address.
   const has = (entry: string): boolean => file.includes(Buffer.from(entry, "utf16le"))
-  if (has("EncryptedPackage")) return new ReadFailure("encrypted", "an Office document protected by a password")
+  if (has("EncryptedPackage")) throw new ReadFailure("encrypted", "an Office document protected by a password")
   // First, since a message may hold a document of the others.
-  if (has("__properties_version1.0")) return unsupported("Outlook message (.msg)")
-  if (has("WordDocument")) return unsupported("legacy Word document (.doc)")
-  if (has("PowerPoint Document")) return unsupported("legacy PowerPoint presentation (.ppt)")
-  if (has("Workbook") || has("Book")) return unsupported("legacy Excel workbook (.xls)")
-  return unsupported("OLE compound file")
+  if (has("__properties_version1.0")) return "msg"
+  const found = ([["doc", "WordDocument"], ["ppt", "PowerPoint Document"], ["xls", "Workbook"], ["xls", "Book"], ["xls", "WORKBOOK"], ["xls", "BOOK"]] as const)
+    .filter(([, entry]) => has(entry))
+    .map(([format]) => format)
+  // Each of them may hold another one: the name says which it is.
+  const format = found.find((format) => format === named) ?? found[0]
+  if (format !== undefined) return format
+  throw unsupported("OLE compound file")
 }
 
 const binaryFile = (named: FormatKey | undefined, name: string): ReadFailure =>
@@ -113,6 +122,8 @@ const textFormat = (
   const signature = textSignature(head)
   if (named !== undefined && formats[named].kind === "binary") {
     if (signature === "html" || signature === "xml" || signature === "eml") return signature
+    // Programs export text under the names of old Office formats, tab-separated text under Excel's.
+    if (named === "xls" || named === "doc" || named === "ppt") return looksDelimited(extensionOf(name), head) ? "tsv" : signature ?? "text"
     throw binaryFile(named, name)
   }
   const extension = extensionOf(name)

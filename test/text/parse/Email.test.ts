@@ -33,8 +33,8 @@ describe("a message", () => {
     expect((await parsed("a.eml", alternative("Your program cannot show this.", html))).shown.at(-1)).toBe("list: - point")
   })
 
-  it("has attached messages and texts; other attachments are named", async () => {
-    const { shown } = await parsed("a.eml", mail(
+  it("has attached messages and files beneath it; those that cannot be read are named", async () => {
+    const { remarks, shown } = await parsed("a.eml", mail(
       "From: a@b.c", "Subject: Outer", "Content-Type: multipart/mixed; boundary=x", "", "--x", "Content-Type: text/plain", "", "See below.",
       "--x", "Content-Type: message/rfc822", "", "From: d@e.f", "Subject: Inner", "", "Deep text",
       "--x", "Content-Type: text/csv; name=\"list.csv\"", "Content-Disposition: attachment; filename=\"list.csv\"", "", "a,b",
@@ -42,8 +42,9 @@ describe("a message", () => {
     ))
     expect(shown).toEqual([
       "heading 1: Outer", "paragraph: From: a@b.c", "paragraph: See below.", "heading 2: Inner", "paragraph: From: d@e.f", "paragraph: Deep text",
-      "heading 2: list.csv", "paragraph: a,b", "paragraph: Attachment: report.pdf"
+      "heading 2: list.csv", "table: a | b", "paragraph: Attachment: report.pdf"
     ])
+    expect(remarks).toEqual([{ kind: "attachment", text: "report.pdf (the PDF is damaged)" }])
   })
 
   it("may be in UTF-16, encrypted, or no mail at all", async () => {

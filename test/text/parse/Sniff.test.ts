@@ -79,17 +79,15 @@ describe("what is not read", () => {
     ])
 
   it("is named for what it is", async () => {
-    expect(await refusal("a.doc", compound("WordDocument"))).toEqual({ problem: "unsupported", message: "legacy Word document (.doc)" })
-    expect(await refusal("a.xls", compound("Workbook"))).toMatchObject({ problem: "unsupported" })
-    expect(await refusal("a.ppt", compound("PowerPoint Document"))).toMatchObject({ problem: "unsupported" })
-    expect(await refusal("a.msg", compound("__properties_version1.0", "WordDocument"))).toMatchObject({ message: "Outlook message (.msg)" })
+    expect(await refusal("a.doc", compound("WordDocument"))).toEqual({ problem: "corrupt", message: "the Word document is damaged" })
+    expect(await refusal("a.bin", compound("Nothing known"))).toEqual({ problem: "unsupported", message: "OLE compound file" })
     expect(await refusal("a.docx", compound("EncryptedPackage"))).toMatchObject({ problem: "encrypted" })
 
     // Bytes from another process may lie at any address of a larger buffer.
     const content = compound("WordDocument")
     const odd = new Uint8Array(content.length + 1).subarray(1)
     odd.set(content)
-    expect(await refusal("a.doc", odd)).toMatchObject({ problem: "unsupported" })
+    expect(await refusal("a.doc", odd)).toMatchObject({ problem: "corrupt" })
     expect(await refusal("a.zip", zipOf({ "readme.txt": "x" }))).toEqual({ problem: "unsupported", message: "archive" })
     expect(await refusal("a.docx", zipOf({ "readme.txt": "x" }))).toMatchObject({ problem: "corrupt" })
     expect(await refusal("a.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"><text>x</text></svg>")).toMatchObject({ problem: "unsupported" })

@@ -1,6 +1,8 @@
 import type { BlockKind } from "../../../../src/domain/Document.ts"
 import type { DocumentProblem } from "../../../../src/domain/Errors.ts"
 import { defaultLimits, type Limits } from "../../../../src/text/Prepared.ts"
+import { InnerFiles } from "../../../../src/text/parse/InnerFiles.ts"
+import { parse } from "../../../../src/text/parse/Parse.ts"
 import { type Reader, ReadFailure } from "../../../../src/text/parse/Reader.ts"
 
 export interface ReadBlock {
@@ -12,7 +14,9 @@ export interface ReadBlock {
 
 /** Reads a document and gives each block with its text. */
 export const readWith = async (reader: Reader, bytes: Uint8Array, limits: Partial<Limits> = {}) => {
-  const document = await reader({ bytes, name: "file", format: "test", limits: { ...defaultLimits, ...limits } })
+  const all = { ...defaultLimits, ...limits }
+  const inner = new InnerFiles(all, ({ bytes, name }) => parse({ bytes, name, limits: all }))
+  const document = await reader({ bytes, name: "file", format: "test", limits: all, inner })
   const blocks = document.blocks.map(({ kind, start, end, level, page }): ReadBlock => ({
     kind,
     text: document.text.slice(start, end),

@@ -1,0 +1,64 @@
+import type { ParsedDocument, Remark } from "../../domain/Document.ts"
+import { remarkOf } from "../../domain/Document.ts"
+import type { Limits } from "../Prepared.ts"
+import { oneLine } from "./BlockSink.ts"
+import type { DocumentBuilder } from "./DocumentBuilder.ts"
+
+/** A file attached to another one or packed inside it. */
+export interface InnerFile {
+  readonly name: string
+  readonly bytes: Uint8Array
+  readonly mimeType?: string | undefined
+}
+
+export type ReadInner = (file: InnerFile, inner: InnerFiles) => ParsedDocument | Promise<ParsedDocument>
+
+/** Files inside files are read to this depth, and no more of them than this from one file. */
+const maxDepth = 4
+const maxFiles = 2_000
+
+/**
+ * Reads what is attached to a file or packed inside it, as a section of its own under its name. All of it shares the
+ * limits of the outer file, and what cannot be read is named and costs nothing else.
+ */
+export class InnerFiles {
+  readonly #limits: Limits
+  readonly #read: ReadInner
+  readonly #depth: number
+  readonly #spent: { files: number; bytes: number }
+  readonly remarks: Array<Remark> = []
+
+  constructor(limits: Limits, read: ReadInner, depth = 0, spent = { files: 0, bytes: 0 }) {
+    this.#limits = limits
+    this.#read = read
+    this.#depth = depth
+    this.#spent = spent
+  }
+
+  /** @param level of the heading that names the file */
+  async add(file: InnerFile, builder: DocumentBuilder, level: number): Promise<void> {
+    const name = oneLine(file.name)
+    const refused = (why: string): void => {
+      if (name !== "") builder.add("paragraph", `Attachment: ${name}`)
+      this.remarks.push({ kind: "attachment", text: `${name === "" ? "an attachment" : name} (${why})` })
+    }
+    this.#spent.files++
+    this.#spent.bytes += file.bytes.length
+    if (this.#depth >= maxDepth) return refused("packed too deeply")
+    if (this.#spent.files > maxFiles) return refused(`more than ${maxFiles} files inside`)
+    if (this.#spent.bytes > this.#limits.unpackedBytes) return refused("more bytes inside than the limit")
+    const inner = new InnerFiles(this.#limits, this.#read, this.#depth + 1, this.#spent)
+    let document: ParsedDocument
+    try {
+      document = await this.#read(file, inner)
+    } catch (error) {
+      return refused(error instanceof Error ? error.message : "not read")
+    }
+    const remark = remarkOf(document)
+    if (remark !== undefined) this.remarks.push({ kind: "attachment", text: `${name} (${remark})` })
+    builder.add("heading", name, level)
+    for (const { end, kind, level: own = 1, start } of document.blocks) {
+      if (kind !== "pageBreak") builder.add(kind, document.text.slice(start, end), kind === "heading" ? own + level : undefined)
+    }
+  }
+}

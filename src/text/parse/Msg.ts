@@ -1,0 +1,103 @@
+import { decompressRTF } from "@kenjiuno/decompressrtf"
+import msgReader, { type FieldsData } from "@kenjiuno/msgreader"
+import { BlockWriter, oneLine } from "./BlockSink.ts"
+import { decodeAs, decode } from "./Decode.ts"
+import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { htmlBlocks } from "./Html.ts"
+import type { InnerFiles } from "./InnerFiles.ts"
+import { type Reader, ReadFailure } from "./Reader.ts"
+import { RtfInterpreter } from "./rtf/Interpreter.ts"
+import { scanRtf } from "./rtf/Tokens.ts"
+import { addParagraphs } from "./Text.ts"
+
+// CommonJS made from a module: whether its default export is the default import differs between those who load it.
+const MsgReader = typeof msgReader === "function" ? msgReader : msgReader.default
+type MsgReader = InstanceType<typeof msgReader.default>
+
+/** Messages within messages are read to this depth; deeper ones are named only. */
+const maxMessageDepth = 5
+
+/** A message of Outlook (MS-OXMSG): subject, who and when, its text, then attached messages and files. */
+export const msg: Reader = async ({ bytes, format, inner, limits }) => {
+  const builder = new DocumentBuilder(limits.characters)
+  const { message, reader } = open(bytes)
+  await addMessage(message, reader, builder, 1, inner)
+  const title = oneLine(message.subject ?? "")
+  const author = oneLine(message.senderName ?? message.senderEmail ?? "")
+  return builder.build({ format, ...(title === "" ? {} : { title }), ...(author === "" ? {} : { author }) })
+}
+
+const open = (bytes: Uint8Array): { readonly reader: MsgReader; readonly message: FieldsData } => {
+  // The library wants bytes that begin a buffer.
+  const reader = new MsgReader(new Uint8Array(bytes).buffer)
+  const message = reader.getFileData()
+  if (message.error !== undefined && message.error !== "") throw new ReadFailure("corrupt", "not an Outlook message")
+  const codepage = message.internetCodepage ?? message.messageCodepage
+  // Old messages keep their texts in the code page that they name.
+  if (codepage === undefined || codepage === 65001 || codepage === 1200) return { reader, message }
+  const again = new MsgReader(new Uint8Array(bytes).buffer)
+  again.parserConfig = { ansiEncoding: `cp${codepage}` }
+  try {
+    return { reader: again, message: again.getFileData() }
+  } catch {
+    return { reader, message }
+  }
+}
+
+const addMessage = async (
+  message: FieldsData,
+  reader: MsgReader,
+  builder: DocumentBuilder,
+  depth: number,
+  inner: InnerFiles
+): Promise<void> => {
+  builder.add("heading", oneLine(message.subject ?? ""), depth)
+  builder.add("paragraph", headerLines(message).join("\n"))
+  addBody(message, builder)
+  for (const attachment of message.attachments ?? []) {
+    if (attachment.innerMsgContentFields !== undefined && depth < maxMessageDepth) {
+      await addMessage(attachment.innerMsgContentFields, reader, builder, depth + 1, inner)
+      continue
+    }
+    // Pictures in the text are not attachments to a reader.
+    if (attachment.attachmentHidden === true) continue
+    const { content, fileName } = reader.getAttachment(attachment)
+    const name = attachment.fileName ?? fileName ?? attachment.name ?? ""
+    if (content.length > 0) await inner.add({ name, bytes: content, mimeType: attachment.attachMimeTag }, builder, depth + 1)
+  }
+}
+
+const headerLines = ({ creationTime, messageDeliveryTime, clientSubmitTime, recipients = [], senderEmail, senderName, senderSmtpAddress }: FieldsData): ReadonlyArray<string> => {
+  const address = senderSmtpAddress ?? senderEmail ?? ""
+  const people = (type: string): string =>
+    recipients.filter(({ recipType }) => (recipType ?? "to") === type)
+      .map(({ email, name = "", smtpAddress }) => named(name, smtpAddress ?? email ?? ""))
+      .join(", ")
+  return [
+    ["From", named(senderName ?? "", address)],
+    ["To", people("to")],
+    ["Cc", people("cc")],
+    ["Date", clientSubmitTime ?? messageDeliveryTime ?? creationTime ?? ""]
+  ].flatMap(([name, value]) => value === "" ? [] : [`${name}: ${oneLine(value ?? "")}`])
+}
+
+/** Addresses inside an organisation are paths that say nothing to a reader. */
+const named = (name: string, address: string): string => {
+  if (!address.includes("@")) return name
+  return name === "" || name === address ? address : `${name} <${address}>`
+}
+
+const addBody = ({ body, bodyHtml, compressedRtf, html, internetCodepage }: FieldsData, builder: DocumentBuilder): void => {
+  if (body !== undefined && body.trim() !== "") return addParagraphs(body, builder)
+  if (bodyHtml !== undefined && bodyHtml !== "") return void htmlBlocks(bodyHtml, builder)
+  if (html !== undefined && html.length > 0) {
+    const bytes = new Uint8Array(html)
+    return void htmlBlocks(internetCodepage === undefined || internetCodepage === 65001 ? decode(bytes) : decodeAs(bytes, `windows-${internetCodepage}`), builder)
+  }
+  if (compressedRtf === undefined || compressedRtf.length === 0) return
+  const writer = new BlockWriter(builder)
+  const interpreter = new RtfInterpreter(writer)
+  scanRtf(Uint8Array.from(decompressRTF(Array.from(compressedRtf))), interpreter)
+  interpreter.end()
+  writer.end()
+}

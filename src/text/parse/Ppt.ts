@@ -1,0 +1,258 @@
+import { CFB } from "@e965/xlsx"
+import type { Remark } from "../../domain/Document.ts"
+import { BlockWriter, oneLine } from "./BlockSink.ts"
+import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { type Reader, ReadFailure } from "./Reader.ts"
+
+/** Types of records (MS-PPT, 2.13.24). */
+const types = {
+  slide: 1006,
+  slideAtom: 1007,
+  notes: 1008,
+  slidePersist: 1011,
+  showInfo: 1017,
+  outlineText: 3998,
+  textHeader: 3999,
+  textChars: 4000,
+  textBytes: 4008,
+  comment: 12000,
+  string: 4026,
+  slideList: 4080,
+  userEdit: 4085,
+  persistDirectory: 6002
+} as const
+
+/** What a text is: titles of slides are headings. */
+const titleTypes = new Set([0, 6])
+
+/** Lists of slides by their instance. */
+const lists = { slides: 0, notes: 2 } as const
+
+const encryptedToken = 0xf3d1c4df
+
+/** Records within records are read to this depth: real ones have some ten. */
+const maxDepth = 64
+
+interface Text {
+  readonly type: number
+  readonly text: string
+}
+
+interface Listed {
+  /** Where the slide itself is looked up. */
+  readonly persist: number
+  readonly id: number
+  /** The texts of its placeholders, to which its shapes refer by number. */
+  readonly texts: Array<Text>
+}
+
+/**
+ * Presentations of PowerPoint 97 to 2003: a slide is a page, hidden ones too; its title is a heading; the texts of
+ * shapes, notes and comments follow.
+ */
+export const ppt: Reader = ({ bytes, format, limits }) => {
+  const { stream, edit } = open(bytes)
+  const offsets = persistOffsets(stream, edit)
+  const document = recordAt(stream, offsets.get(edit.document))
+  if (document === undefined) throw new ReadFailure("corrupt", "the presentation has no document")
+  const slides = listed(stream, document, lists.slides)
+  if (slides.length > limits.pages) throw new ReadFailure("limit", `${slides.length} slides, more than ${limits.pages}`)
+  const notes = new Map(listed(stream, document, lists.notes).map((entry) => [entry.id, entry]))
+  const builder = new DocumentBuilder(limits.characters)
+  const writer = new BlockWriter(builder)
+  const remarks: Array<Remark> = []
+  let title: string | undefined
+  const write = ({ text, type }: Text, mayHead: boolean): void => {
+    if (mayHead && titleTypes.has(type)) {
+      writer.add("heading", oneLine(text), 1)
+      if (oneLine(text) !== "") title ??= oneLine(text)
+      return
+    }
+    // An asterisk stands for the number of the slide, the date and the like.
+    for (const paragraph of text.split("\n")) if (paragraph.trim() !== "*") writer.add("paragraph", paragraph)
+  }
+  slides.forEach((entry, i) => {
+    writer.page(i + 1)
+    const slide = recordAt(stream, offsets.get(entry.persist))
+    const content = slide === undefined ? undefined : contentOf(stream, slide, entry.texts)
+    if (content?.hidden === true) remarks.push({ kind: "hidden", text: `slide ${i + 1}`, pages: [i + 1] })
+    for (const text of content?.texts ?? entry.texts) write(text, true)
+    for (const comment of content?.comments ?? []) writer.add("paragraph", comment)
+    const note = content === undefined ? undefined : notes.get(content.notes)
+    const page = note === undefined ? undefined : recordAt(stream, offsets.get(note.persist))
+    if (note !== undefined && page !== undefined) for (const text of contentOf(stream, page, note.texts).texts) write(text, false)
+  })
+  writer.end()
+  return builder.build({
+    format,
+    pages: slides.length,
+    ...(title === undefined ? {} : { title }),
+    ...(remarks.length === 0 ? {} : { remarks })
+  })
+}
+
+interface Edit {
+  readonly offset: number
+  /** The persist id of the document. */
+  readonly document: number
+}
+
+const open = (bytes: Uint8Array): { readonly stream: Buffer; readonly edit: Edit } => {
+  const file = CFB.read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), { type: "buffer" })
+  const streamOf = (name: string): Buffer | undefined => {
+    const content = CFB.find(file, name)?.content
+    return content === undefined ? undefined : Buffer.from(content)
+  }
+  const stream = streamOf("PowerPoint Document")
+  const user = streamOf("Current User")
+  if (stream === undefined) throw new ReadFailure("unsupported", "a presentation of before 1997")
+  if (user === undefined || user.length < 20) throw new ReadFailure("corrupt", "the presentation does not say where it begins")
+  if (user.readUInt32LE(12) === encryptedToken) throw new ReadFailure("encrypted", "the presentation is protected by a password")
+  const named = user.readUInt32LE(16)
+  // Programs that add a save forget to say so: then the last one counts.
+  const offset = recordAt(stream, named)?.type === types.userEdit ? named : lastEdit(stream)
+  const edit = recordAt(stream, offset)
+  if (edit?.type !== types.userEdit || edit.end - edit.start < 20) throw new ReadFailure("corrupt", "the presentation is damaged")
+  return { stream, edit: { offset, document: stream.readUInt32LE(edit.start + 16) } }
+}
+
+const lastEdit = (stream: Buffer): number => {
+  const mark = Buffer.from([0, 0, types.userEdit & 0xff, types.userEdit >> 8])
+  return Math.max(0, stream.lastIndexOf(mark))
+}
+
+interface Record {
+  readonly type: number
+  readonly instance: number
+  readonly container: boolean
+  /** Of what it holds. */
+  readonly start: number
+  readonly end: number
+}
+
+const header = 8
+
+const recordAt = (stream: Buffer, offset: number | undefined): Record | undefined => {
+  if (offset === undefined || offset + header > stream.length) return undefined
+  const version = stream.readUInt16LE(offset)
+  const start = offset + header
+  return {
+    type: stream.readUInt16LE(offset + 2),
+    instance: version >> 4,
+    container: (version & 0xf) === 0xf,
+    start,
+    end: Math.min(stream.length, start + stream.readUInt32LE(offset + 4))
+  }
+}
+
+function* children(stream: Buffer, { end, start }: Record): Generator<Record> {
+  for (let at = start; at + header <= end;) {
+    const child = recordAt(stream, at)
+    if (child === undefined) return
+    yield { ...child, end: Math.min(end, child.end) }
+    at = child.end
+  }
+}
+
+/** Where each part lies: every save added what it changed, the last one first. */
+const persistOffsets = (stream: Buffer, { offset }: Edit): ReadonlyMap<number, number> => {
+  const offsets = new Map<number, number>()
+  const seen = new Set<number>()
+  for (let at = offset; at > 0 && !seen.has(at);) {
+    seen.add(at)
+    const edit = recordAt(stream, at)
+    if (edit?.type !== types.userEdit || edit.end - edit.start < 16) break
+    const directory = recordAt(stream, stream.readUInt32LE(edit.start + 12))
+    if (directory?.type === types.persistDirectory) {
+      for (let place = directory.start; place + 4 <= directory.end;) {
+        const entry = stream.readUInt32LE(place)
+        place += 4
+        for (let i = 0; i < entry >>> 20 && place + 4 <= directory.end; i++, place += 4) {
+          const id = (entry & 0xfffff) + i
+          if (!offsets.has(id)) offsets.set(id, stream.readUInt32LE(place))
+        }
+      }
+    }
+    at = stream.readUInt32LE(edit.start + 8)
+  }
+  return offsets
+}
+
+/** The slides or notes in their order, with the texts of their placeholders. */
+const listed = (stream: Buffer, document: Record, instance: number): ReadonlyArray<Listed> => {
+  const entries: Array<Listed> = []
+  for (const list of children(stream, document)) {
+    if (list.type !== types.slideList || list.instance !== instance) continue
+    let type = -1
+    for (const record of children(stream, list)) {
+      if (record.type === types.slidePersist && record.end - record.start >= 16) {
+        entries.push({ persist: stream.readUInt32LE(record.start), id: stream.readUInt32LE(record.start + 12), texts: [] })
+      } else if (record.type === types.textHeader) {
+        type = stream.readUInt32LE(record.start)
+        entries.at(-1)?.texts.push({ type, text: "" })
+      } else if (record.type === types.textChars || record.type === types.textBytes) {
+        const texts = entries.at(-1)?.texts
+        if (texts !== undefined) texts[Math.max(0, texts.length - 1)] = { type, text: textOf(stream, record) }
+      }
+    }
+  }
+  return entries
+}
+
+interface Content {
+  readonly texts: Array<Text>
+  readonly comments: Array<string>
+  notes: number
+  hidden: boolean
+}
+
+const contentOf = (stream: Buffer, slide: Record, outline: ReadonlyArray<Text>): Content => {
+  const content: Content = { texts: [], comments: [], notes: 0, hidden: false }
+  const used = new Set<number>()
+  let type = -1
+  const visit = (record: Record, depth: number): void => {
+    switch (record.type) {
+      case types.slideAtom:
+        if (record.end - record.start >= 20) content.notes = stream.readUInt32LE(record.start + 16)
+        return
+      case types.showInfo:
+        if (record.end - record.start >= 12) content.hidden = (stream.readUInt16LE(record.start + 10) & 0x4) !== 0
+        return
+      case types.outlineText: {
+        const number = stream.readUInt32LE(record.start)
+        const text = outline[number]
+        if (text !== undefined && !used.has(number)) content.texts.push(text)
+        used.add(number)
+        return
+      }
+      case types.textHeader:
+        type = stream.readUInt32LE(record.start)
+        return
+      case types.textChars:
+      case types.textBytes:
+        content.texts.push({ type, text: textOf(stream, record) })
+        type = -1
+        return
+      case types.comment: {
+        const strings = [...children(stream, record)].filter((child) => child.type === types.string)
+        const part = (instance: number): string => {
+          const found = strings.find((child) => child.instance === instance)
+          return found === undefined ? "" : oneLine(stream.toString("utf16le", found.start, found.end))
+        }
+        if (part(1) !== "") content.comments.push(`Comment${part(0) === "" ? "" : ` by ${part(0)}`}: ${part(1)}`)
+        return
+      }
+    }
+    if (record.container && depth < maxDepth) for (const child of children(stream, record)) visit(child, depth + 1)
+  }
+  for (const child of children(stream, slide)) visit(child, 0)
+  outline.forEach((text, number) => {
+    if (!used.has(number)) content.texts.push(text)
+  })
+  return content
+}
+
+/** Paragraphs end with a carriage return, lines within them with a vertical tab. */
+const textOf = (stream: Buffer, { end, start, type }: Record): string =>
+  stream.toString(type === types.textChars ? "utf16le" : "latin1", start, end)
+    .replaceAll("\r", "\n").replaceAll("\v", " ").replace(/[\u0000-\u0008\u000e-\u001f]/g, " ")
