@@ -1,5 +1,4 @@
 import { Effect, Layer, Redacted, Schema } from "effect"
-import type { AuthClient } from "google-auth-library"
 import { join } from "node:path"
 import { ServiceError, type SecretError, type StateError } from "../domain/Errors.ts"
 import { refusedRegion } from "../domain/partner/PartnerChatRules.ts"
@@ -25,7 +24,7 @@ import * as BigQueryTableStore from "../engines/vertex/tableStore/BigQueryTableS
 import * as RagStoreGenerator from "../engines/vertex/RagStoreGenerator.ts"
 import * as Transport from "../engines/vertex/Transport.ts"
 import * as PartnerChatModel from "../models/PartnerChatModel.ts"
-import { GoogleAuth } from "../net/GoogleAuth.ts"
+import { GoogleAuth, type GoogleAuthClient } from "../net/GoogleAuth.ts"
 import * as Http from "../net/Http.ts"
 import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
@@ -58,7 +57,7 @@ export interface VertexServicesOptions {
   /** Told once, where another writer has to be waited for. */
   readonly waiting?: (error: StateError) => Effect.Effect<void>
   /** Any client of google-auth-library. Default: Application Default Credentials. */
-  readonly client?: AuthClient
+  readonly client?: GoogleAuthClient
   /** The token of a server at `engine.vertex.baseUrl`. Default: `SLUICE_SERVER_TOKEN` of the environment. */
   readonly token?: Redacted.Redacted<string>
 }
