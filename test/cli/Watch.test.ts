@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { renameSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { fakeVertex } from "../fakes/Vertex.ts"
@@ -53,6 +53,29 @@ describe.concurrent("watch", () => {
       assert.strictEqual(code, 130)
       assert.strictEqual((yield* promised(() => sluice(["run"], { cwd }))).code, 0)
       assert.deepStrictEqual(yield* filesOf(cwd), ["batteries.txt", "leave.md", "travel/hotels.md", "travel/renamed.md"])
+    }).pipe(Effect.scoped), 90_000)
+
+  it.live("takes up an edited pipeline file, and keeps what it had where that is not valid or cannot be run", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      const written = readFileSync(join(cwd, "pipeline.yaml"), "utf8")
+      const watching = yield* watchIn(cwd)
+      const edit = (text: string) => {
+        const from = watching.lines.length
+        write(cwd, { "pipeline.yaml": text })
+        return Effect.map(promised(() => watching.until((line) => line["type"] === "pipeline", from)), (at) => watching.lines[at])
+      }
+      yield* promised(() => watching.until((line) => line["type"] === "quiet"))
+      const invalid = yield* edit(`${written}nonsense: 1\n`)
+      assert.deepInclude(invalid, { taken: false })
+      const taken = yield* edit(written.replace("sources: {", "sources: { more: { local: { path: ./more } },"))
+      // The folder of the new source is not there: that is told, and the old one is watched on.
+      assert.deepInclude(taken, { taken: true })
+      const refused = yield* promised(() => watching.until((line) => line["type"] === "pipeline" && line["taken"] === false, watching.lines.indexOf(taken ?? {})))
+      assert.include(String(watching.lines[refused]?.["message"]), "sources.more")
+      const from = watching.lines.length
+      write(join(cwd, "docs"), { "new.md": "# New\n\nA new page.\n" })
+      yield* promised(() => watching.settledAfter("new.md", Math.min(from, refused)))
     }).pipe(Effect.scoped), 90_000)
 
   it.live("a burst of 2,000 files is far fewer batches", () =>

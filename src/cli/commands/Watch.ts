@@ -1,7 +1,8 @@
-import { Clock, Effect, Exit, Scope } from "effect"
+import { Clock, Effect, Exit, FileSystem, type Option, Scope } from "effect"
 import { Command } from "effect/cli"
 import { outcomes, type Report } from "../../domain/Report.ts"
 import { printable } from "../../domain/Text.ts"
+import type { LoadedPipeline } from "../../pipeline/file/Load.ts"
 import type { WatchEvent } from "../../pipeline/watch/WatchEvent.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Output } from "../Output.ts"
@@ -20,29 +21,72 @@ export const watch = Command.make(
   Effect.fn(function*(args) {
     const { json } = yield* root
     const output = yield* Output
-    const loaded = yield* openPipeline(args.pipeline)
     const { watchPipeline } = yield* Effect.promise(() => import("../../pipeline/watch/WatchPipeline.ts"))
-    return yield* onEngine(
-      loaded,
-      { writes: `sluice watch ${fromHere(loaded.file)}`, waitMs: args.wait * 1000 },
-      Effect.gen(function*() {
-        if (json) return yield* watchPipeline(loaded.pipeline, { strict: args.strict, observe: (event) => output.json({ version: 1, ...event }) })
-        const { remoteEmbedding } = yield* Engine
-        const observe = yield* narrate(remoteEmbedding ? { embeddingsPerMinute: loaded.pipeline.import.maxEmbeddingRequestsPerMinute } : {})
-        return yield* watchPipeline(loaded.pipeline, { strict: args.strict, observe })
-      }).pipe(Effect.scoped)
-    )
+    const watching = (loaded: LoadedPipeline) =>
+      onEngine(
+        loaded,
+        { writes: `sluice watch ${fromHere(loaded.file)}`, waitMs: args.wait * 1000 },
+        Effect.gen(function*() {
+          if (json) return yield* watchPipeline(loaded.pipeline, { strict: args.strict, observe: (event) => output.json({ version: 1, ...event }) })
+          const { remoteEmbedding } = yield* Engine
+          const observe = yield* narrate(remoteEmbedding ? { embeddingsPerMinute: loaded.pipeline.import.maxEmbeddingRequestsPerMinute } : {})
+          return yield* watchPipeline(loaded.pipeline, { strict: args.strict, observe })
+        }).pipe(Effect.scoped)
+      )
+    const tell = (message: string, taken: boolean) =>
+      json ? output.json({ version: 1, type: "pipeline", taken, message }) : output.say(output.paintError(taken ? "green" : "yellow", printable(message)))
+
+    let loaded = yield* openPipeline(args.pipeline)
+    let before: LoadedPipeline | undefined
+    for (;;) {
+      const file = fromHere(loaded.file)
+      const ended = yield* Effect.result(Effect.raceFirst(watching(loaded), edited(loaded, args.pipeline, (why) =>
+        tell(`${file} was edited and is not valid, so that watching goes on with what it said before: ${why}`, false))))
+      if (ended._tag === "Success") {
+        before = loaded
+        loaded = ended.success
+        yield* tell(`${file} was edited: watching goes on with what it says now`, true)
+        continue
+      }
+      if (before === undefined) return yield* Effect.fail(ended.failure)
+      // What was watched before can still be.
+      yield* tell(`${file} as it was edited cannot be run, so that watching goes on with what it said before: ${ended.failure.message}`, false)
+      loaded = before
+      before = undefined
+    }
   })
 ).pipe(
   Command.withShortDescription("Keep the corpus in line with the sources as they change."),
   Command.withDescription(
-    "Keep the corpus in line with the sources as they change: a run first, then one for every batch of changes, a line each. Folders tell of their changes; other sources are listed at their `poll` interval. Ctrl-C finishes the batch in hand and exits 130; a second one stops at once. Deletes that the guard holds are shown, and released by `sluice run --yes`."
+    "Keep the corpus in line with the sources as they change: a run first, then one for every batch of changes, a line each. Folders tell of their changes; other sources are listed at their `poll` interval. Ctrl-C finishes the batch in hand and exits 130; a second one stops at once. An edited pipeline file is taken up; one that is not valid is told, and the one before holds. Deletes that the guard holds are shown: stop the watch and release them by `sluice run --yes`."
   ),
   Command.withExamples([
     { command: "sluice watch pipeline.yaml", description: "sync, and go on syncing" },
     { command: "sluice watch --json", description: "one JSON event a line; `batch` has the report of each" }
   ])
 )
+
+/** How often the pipeline file is looked at. */
+const lookEvery = "2 seconds"
+
+/** Waits until the pipeline file says something else that is valid; tells of what is not. */
+const edited = Effect.fnUntraced(function*(loaded: LoadedPipeline, named: Option.Option<string>, invalid: (why: string) => Effect.Effect<void>) {
+  // A program is loaded once in a process.
+  if (!/\.(ya?ml|json)$/.test(loaded.file)) return yield* Effect.never
+  const fs = yield* FileSystem.FileSystem
+  const read = fs.readFileString(loaded.file).pipe(Effect.orElseSucceed(() => undefined))
+  let text = yield* read
+  for (;;) {
+    yield* Effect.sleep(lookEvery)
+    const now = yield* read
+    // An editor may have taken it away for a moment.
+    if (now === undefined || now === text) continue
+    text = now
+    const next = yield* Effect.result(openPipeline(named))
+    if (next._tag === "Failure") yield* invalid(next.failure.message)
+    else if (JSON.stringify(next.success.pipeline) !== JSON.stringify(loaded.pipeline)) return next.success
+  }
+})
 
 /** Progress and report of the first sync, then a line for each batch in which something happened. */
 const narrate = Effect.fnUntraced(function*(quota: Parameters<typeof makeProgress>[0]) {
@@ -56,7 +100,7 @@ const narrate = Effect.fnUntraced(function*(quota: Parameters<typeof makeProgres
       const news = heldBecause !== undefined && held.get(source) !== heldBecause
       if (heldBecause === undefined) held.delete(source)
       else held.set(source, heldBecause)
-      return news ? [`${source}: ${heldBecause}`] : []
+      return news ? [`${source}: ${heldBecause} (stop this watch, then: sluice run --yes)`] : []
     })
 
   return (event: WatchEvent): Effect.Effect<void> =>
