@@ -1,7 +1,6 @@
 import { Clock, Effect, Predicate } from "effect"
 import type { HttpClientResponse } from "effect/http"
-import { ServiceError } from "../../src/domain/Errors.ts"
-import { refine } from "../../src/net/Call.ts"
+import type { ServiceError } from "../../src/domain/Errors.ts"
 import { loginFix } from "../../src/net/GoogleErrors.ts"
 import { bodyText, errorOfBody, retryAfterOf } from "../../src/net/HttpErrors.ts"
 
@@ -24,9 +23,8 @@ export const driveError = Effect.fnUntraced(function*(what: string, response: Ht
 })
 
 const explain = (what: string, error: ServiceError, reason: string | undefined): ServiceError => {
-  const { code, message, retryAfter } = error
-  const known = new ServiceError({ code, message, ...(reason === undefined ? {} : { reason }), ...(retryAfter === undefined ? {} : { retryAfter }) })
-  const as = (facts: Parameters<typeof refine>[1]): ServiceError => refine(known, facts)
+  const known = error.with({ reason })
+  const as = (facts: Parameters<ServiceError["with"]>[0]): ServiceError => known.with(facts)
   if (reason !== undefined && rates.has(reason)) return as({ code: "RESOURCE_EXHAUSTED", fix: "Drive's rate limit was met; it was waited for and tried again." })
   if (reason === "dailyLimitExceeded") return as({ code: "FAILED_PRECONDITION", fix: "The day's quota of the Drive API is used up: raise it, or come back tomorrow." })
   if (reason !== undefined && scopes.has(reason)) return as({ fix: scopeFix })

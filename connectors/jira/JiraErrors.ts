@@ -1,6 +1,6 @@
 import { Predicate } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
-import { codeOf } from "../../src/net/HttpErrors.ts"
+import { codeOfHttp } from "../../src/domain/Codes.ts"
 import { redactText } from "../../src/net/Redact.ts"
 
 /** What an answer that is no success says: Jira's own words (`errorMessages`, `errors`) and what to do. */
@@ -15,7 +15,7 @@ export const jiraError = (what: string, answer: {
   const said = wordsOf(body)
   const fix = fixOf(status, loginReason)
   return new ServiceError({
-    code: status === 410 ? "NOT_FOUND" : codeOf(status),
+    code: status === 410 ? "NOT_FOUND" : codeOfHttp(status),
     message: `${what} answered ${status}${said === "" ? "" : `: ${said}`}`,
     ...(retryAfter === undefined ? {} : { retryAfter }),
     ...(fix === undefined ? {} : { fix })

@@ -29,7 +29,7 @@ export const deltaPage = Effect.fnUntraced(function*(
   const { folders, full, known } = progress
   const { delta, next, value: told } = yield* graph.page("the listing of the library", progress.at, Schema.Unknown).pipe(
     Effect.mapError((error) =>
-      error.reason === "resyncRequired" || error.reason === "syncStateNotFound" || /answered 410/.test(error.message)
+      error.reason === "resyncRequired" || error.reason === "syncStateNotFound" || error.status === 410
         ? listFromStart("has ended: the library no longer tells what changed since then")
         : error
     )

@@ -1,7 +1,6 @@
 import { Clock, Effect, Predicate, type Redacted } from "effect"
 import type { HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
-import { refine } from "../../src/net/Call.ts"
 import { bodyText, errorOfBody, retryAfterOf, serviceErrorOf } from "../../src/net/HttpErrors.ts"
 import { redactText } from "../../src/net/Redact.ts"
 
@@ -9,17 +8,17 @@ import { redactText } from "../../src/net/Redact.ts"
 export const graphError = (what: string, response: HttpClientResponse.HttpClientResponse): Effect.Effect<ServiceError> =>
   Effect.map(serviceErrorOf(what, response), (error) => {
     // Throttling, whatever the status it comes with.
-    if (error.reason === "activityLimitReached") return refine(error, { code: "RESOURCE_EXHAUSTED" })
-    if (response.status === 423) return refine(error, { code: "FAILED_PRECONDITION", fix: "The site is locked: ask its administrator." })
+    if (error.reason === "activityLimitReached") return error.with({ code: "RESOURCE_EXHAUSTED" })
+    if (response.status === 423) return error.with({ code: "FAILED_PRECONDITION", fix: "The site is locked: ask its administrator." })
     switch (error.code) {
       case "UNAUTHENTICATED":
-        return refine(error, { fix: "Check tenantId and clientId: Microsoft Graph does not take their token." })
+        return error.with({ fix: "Check tenantId and clientId: Microsoft Graph does not take their token." })
       case "PERMISSION_DENIED":
-        return refine(error, {
+        return error.with({
           fix: "Grant the app the application permission Sites.Read.All with admin consent, or Sites.Selected and the role read on this site."
         })
       case "NOT_FOUND":
-        return refine(error, { message: `${what} was not found`, fix: "Correct its name or id, or take it out of the source." })
+        return error.with({ message: `${what} was not found`, fix: "Correct its name or id, or take it out of the source." })
       default:
         return error
     }

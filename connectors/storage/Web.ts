@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
-import { call, type Caller, refine } from "../../src/net/Call.ts"
+import { call, type Caller } from "../../src/net/Call.ts"
 import { discard, download } from "../../src/net/Download.ts"
 import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
 import type { Address } from "./Address.ts"
@@ -118,16 +118,16 @@ const nameOf = (url: URL): string => {
 
 /** Without the body of the answer, which is a document of someone's and not a message to us. */
 const explain = (path: string, failure: ServiceError): ServiceError => {
-  const error = refine(failure, { message: failure.message.replace(/(answered \d{3}): .*$/s, "$1") })
+  const error = failure.with({ message: failure.message.replace(/(answered \d{3}): .*$/s, "$1") })
   switch (error.code) {
     case "UNAUTHENTICATED":
-      return refine(error, { code: "PERMISSION_DENIED", message: `${path} wants a login`, fix: "Give an address that anyone, or whoever has it, may read." })
+      return error.with({ code: "PERMISSION_DENIED", message: `${path} wants a login`, fix: "Give an address that anyone, or whoever has it, may read." })
     case "PERMISSION_DENIED":
-      return /answered 403/.test(error.message)
-        ? refine(error, { fix: "Give an address that anyone, or whoever has it, may read; signed addresses expire." })
+      return error.status === 403
+        ? error.with({ fix: "Give an address that anyone, or whoever has it, may read; signed addresses expire." })
         : error
     case "NOT_FOUND":
-      return refine(error, { message: `${path} was not found`, fix: "Correct the address, or take it out of the source." })
+      return error.with({ message: `${path} was not found`, fix: "Correct the address, or take it out of the source." })
     default:
       return error
   }

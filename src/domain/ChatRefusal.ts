@@ -16,16 +16,11 @@ export const needsModel = (field: string, what: string): ServiceError =>
  * one. `name` gives the field for a field.
  */
 export const renamed = (error: ServiceError, name: (field: string) => string): ServiceError => {
-  const { cause, code, fix, message, reason, retryAfter, violations } = error
+  const { message, violations } = error
   if (violations === undefined) return error
-  return new ServiceError({
-    code,
+  return error.with({
     // Each line of a message begins with the field that it is about.
     message: violations.reduce((text, { field }) => `\n${text}`.replace(`\n${field}: `, `\n${name(field)}: `).slice(1), message),
-    violations: violations.map(({ description, field }) => ({ field: name(field), description })),
-    ...(fix === undefined ? {} : { fix }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-    ...(cause === undefined ? {} : { cause })
+    violations: violations.map(({ description, field }) => ({ field: name(field), description }))
   })
 }

@@ -98,6 +98,18 @@ const advised = <Base extends new(...args: Array<any>) => Advised>(base: Base): 
     }
   }
 
+/** What a {@link ServiceError} says. */
+interface ErrorFacts {
+  readonly code: Code
+  readonly message: string
+  readonly fix: string | undefined
+  readonly violations: ReadonlyArray<FieldViolation> | undefined
+  readonly reason: string | undefined
+  readonly retryAfter: number | undefined
+  readonly status: number | undefined
+  readonly cause: unknown
+}
+
 /**
  * A call through a port failed. `message` never holds a secret or a document's text.
  *
@@ -112,6 +124,8 @@ export class ServiceError extends advised(Schema.TaggedError<ServiceError>()("Se
   /** The reason of a google.rpc.ErrorInfo, where the service gave one. */
   reason: Schema.optionalKey(Schema.String),
   retryAfter: Schema.optionalKey(Schema.Finite),
+  /** The HTTP status that was answered, where a service answered one. */
+  status: Schema.optionalKey(Schema.Int),
   cause: Schema.optionalKey(Schema.Defect())
 })) {
   override readonly [Runtime.errorExitCode] = exitCodes[this.code] ?? ExitCode.error
@@ -124,6 +138,37 @@ export class ServiceError extends advised(Schema.TaggedError<ServiceError>()("Se
   /** Whether the call was turned away as it stands, and nothing was done for it. */
   get refused(): boolean {
     return refusals.has(this.code)
+  }
+
+  /** The same error with what the caller knows better. */
+  with(facts: Partial<ErrorFacts>): ServiceError {
+    const { cause, code, fix, message, reason, retryAfter, status, violations } = { ...this.facts, ...facts }
+    return new ServiceError({
+      code,
+      message,
+      ...(fix === undefined ? {} : { fix }),
+      ...(violations === undefined ? {} : { violations }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+      ...(status === undefined ? {} : { status }),
+      ...(cause === undefined ? {} : { cause })
+    })
+  }
+
+  /** The same error with every text of it changed: the message, the fix, the rules broken and the reason. */
+  mapTexts(change: (text: string) => string): ServiceError {
+    const { fix, message, reason, violations } = this
+    return this.with({
+      message: change(message),
+      fix: fix === undefined ? undefined : change(fix),
+      reason: reason === undefined ? undefined : change(reason),
+      violations: violations?.map(({ description, field }) => ({ field: change(field), description: change(description) }))
+    })
+  }
+
+  private get facts(): ErrorFacts {
+    const { cause, code, fix, message, reason, retryAfter, status, violations } = this
+    return { cause, code, fix, message, reason, retryAfter, status, violations }
   }
 
   static readonly invalid = (field: string, description: string, fix?: string): ServiceError =>

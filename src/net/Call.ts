@@ -80,16 +80,3 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300
 /** An answer that is there, and is not what the service answers. Worth another try: a cut or a proxy may have done it. */
 export const malformed = (what: string, why: string): ServiceError =>
   new ServiceError({ code: "UNAVAILABLE", message: `${what} gave an answer that is ${why}` })
-
-/** The same error with what the caller knows better. */
-export const refine = (
-  error: ServiceError,
-  facts: { readonly code?: ServiceError["code"]; readonly message?: string; readonly fix?: string }
-): ServiceError =>
-  new ServiceError({
-    code: facts.code ?? error.code,
-    message: facts.message ?? error.message,
-    ...(error.reason === undefined ? {} : { reason: error.reason }),
-    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
-    ...(facts.fix === undefined ? error.fix === undefined ? {} : { fix: error.fix } : { fix: facts.fix })
-  })

@@ -1,34 +1,11 @@
 import { Clock, Effect, Predicate, type Redacted, Stream } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
+import { codeOfHttp } from "../domain/Codes.ts"
 import { Code, type FieldViolation, ServiceError } from "../domain/Errors.ts"
 import { AddressRefused } from "./PublicAddress.ts"
 import { redactText, redactUrl } from "./Redact.ts"
 
 const maxBodyBytes = 64 * 1024
-
-/** google.rpc's own mapping of HTTP statuses (google/rpc/code.proto), and 408 and 409 as services use them. */
-const codes: Readonly<Record<number, Code>> = {
-  400: "INVALID_ARGUMENT",
-  401: "UNAUTHENTICATED",
-  403: "PERMISSION_DENIED",
-  404: "NOT_FOUND",
-  408: "DEADLINE_EXCEEDED",
-  409: "ABORTED",
-  412: "FAILED_PRECONDITION",
-  413: "OUT_OF_RANGE",
-  416: "OUT_OF_RANGE",
-  422: "INVALID_ARGUMENT",
-  429: "RESOURCE_EXHAUSTED",
-  499: "CANCELLED",
-  500: "INTERNAL",
-  501: "UNIMPLEMENTED",
-  502: "UNAVAILABLE",
-  503: "UNAVAILABLE",
-  504: "DEADLINE_EXCEEDED"
-}
-
-export const codeOf = (status: number): Code =>
-  codes[status] ?? (status >= 500 ? "UNAVAILABLE" : status >= 400 ? "FAILED_PRECONDITION" : "UNKNOWN")
 
 /**
  * What a failed response says, as a `ServiceError`: `what` (for people: "embeddings of api.openai.com"), the status,
@@ -57,7 +34,7 @@ export const errorOfBody = (what: string, failure: {
   const reason = said.reason === undefined ? undefined : redactText(said.reason, failure.secrets, 100)
   const retryAfter = failure.retryAfter ?? said.retryAfter
   return new ServiceError({
-    code: said.code ?? codeOf(failure.status),
+    code: said.code ?? codeOfHttp(failure.status),
     message: `${what} answered ${failure.status}${message === "" ? "" : `: ${message}`}`,
     ...(reason === undefined ? {} : { reason }),
     ...(said.violations.length === 0 ? {} : {
@@ -67,6 +44,7 @@ export const errorOfBody = (what: string, failure: {
       }))
     }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
+    status: failure.status,
     ...fixOf(failure.status, reason)
   })
 }
@@ -86,7 +64,7 @@ export const transportErrorOf = (what: string, error: HttpClientError.HttpClient
     return new ServiceError({ code: "INVALID_ARGUMENT", message: `${what}: the request cannot be made (${reason._tag})` })
   }
   if (reason._tag === "StatusCodeError") {
-    return new ServiceError({ code: codeOf(reason.response.status), message: `${what} answered ${reason.response.status}` })
+    return new ServiceError({ code: codeOfHttp(reason.response.status), message: `${what} answered ${reason.response.status}`, status: reason.response.status })
   }
   const refused = refusalOf(reason.cause)
   if (refused !== undefined) {

@@ -134,7 +134,7 @@ const refusal = (version: SecretVersion, error: ServiceError): SecretError => {
       return new SecretError({
         version,
         message: `${version} could not be read: ${error.message}`,
-        fix: error.message.includes("answered 401") ? loginFix : error.fix ?? "Try again."
+        fix: error.status === 401 ? loginFix : error.fix ?? "Try again."
       })
   }
 }

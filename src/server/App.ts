@@ -247,15 +247,10 @@ const metricsText = (text: string): Reply =>
 /** Messages of the engine name things as the engine does. */
 const named = <A>(names: ClientNames, effect: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
   Effect.mapError(effect, (error) =>
-    new ServiceError({
-      code: error.code,
+    error.with({
       message: names.message(error.message),
-      ...(error.fix === undefined ? {} : { fix: names.message(error.fix) }),
-      ...(error.violations === undefined ? {} : {
-        violations: error.violations.map(({ description, field }) => ({ field, description: names.message(description) }))
-      }),
-      ...(error.reason === undefined ? {} : { reason: error.reason }),
-      ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter })
+      fix: error.fix === undefined ? undefined : names.message(error.fix),
+      violations: error.violations?.map(({ description, field }) => ({ field, description: names.message(description) }))
     }))
 
 /** Breaks the connection; nothing is answered. */

@@ -1,61 +1,17 @@
 import { Result } from "effect"
+import { codeOfGrpc, codeOfHttp, grpcStatusOf, httpStatusOf } from "../domain/Codes.ts"
 import { Code, DocumentError, DocumentProblem, type FieldViolation, ServiceError } from "../domain/Errors.ts"
 import { type Any, type JsonObject, type Message, typeUrl } from "./Message.ts"
 import { BadRequest, ErrorBody, ErrorInfo, Help, RetryInfo, type Status } from "./messages/Rpc.ts"
 import { partnerErrorFromWire } from "./partner/PartnerErrors.ts"
 import { write } from "./Write.ts"
 
-/** google.rpc codes are numbered in the order of the domain's list, from 1. */
-const codeNumber = (code: Code): number => Code.literals.indexOf(code) + 1
-
-/** A number that no code has is UNKNOWN, as gRPC says. */
-export const codeOfNumber = (number: number | undefined): Code => Code.literals[(number ?? 2) - 1] ?? "UNKNOWN"
-
-/** google/rpc/code.proto. */
-const httpStatuses: Readonly<Record<Code, number>> = {
-  CANCELLED: 499,
-  UNKNOWN: 500,
-  INVALID_ARGUMENT: 400,
-  DEADLINE_EXCEEDED: 504,
-  NOT_FOUND: 404,
-  ALREADY_EXISTS: 409,
-  PERMISSION_DENIED: 403,
-  RESOURCE_EXHAUSTED: 429,
-  FAILED_PRECONDITION: 400,
-  ABORTED: 409,
-  OUT_OF_RANGE: 400,
-  UNIMPLEMENTED: 501,
-  INTERNAL: 500,
-  UNAVAILABLE: 503,
-  DATA_LOSS: 500,
-  UNAUTHENTICATED: 401
-}
-
-/** What an HTTP status means where the body does not say: proxies and front ends answer without one. */
-const codesOfStatuses: Readonly<Record<number, Code>> = {
-  400: "INVALID_ARGUMENT",
-  401: "UNAUTHENTICATED",
-  403: "PERMISSION_DENIED",
-  404: "NOT_FOUND",
-  408: "DEADLINE_EXCEEDED",
-  409: "ABORTED",
-  412: "FAILED_PRECONDITION",
-  413: "INVALID_ARGUMENT",
-  429: "RESOURCE_EXHAUSTED",
-  499: "CANCELLED",
-  500: "INTERNAL",
-  501: "UNIMPLEMENTED",
-  502: "UNAVAILABLE",
-  503: "UNAVAILABLE",
-  504: "DEADLINE_EXCEEDED"
-}
-
 /** The answer to a failed call. Streams that are not SSE wrap the body in an array. */
 export const errorToWire = (
   error: ServiceError,
   metadata: Readonly<Record<string, string>> = {}
 ): { readonly status: number; readonly body: JsonObject } => {
-  const status = httpStatuses[error.code]
+  const status = httpStatusOf(error.code)
   const details = detailsOf(error, metadata)
   return {
     status,
@@ -68,7 +24,7 @@ export const errorToWire = (
  * said, in milliseconds, which the body's own word overrides.
  */
 export const errorFromWire = (httpStatus: number, body: unknown, retryAfter?: number): ServiceError => {
-  const unnamed = codesOfStatuses[httpStatus] ?? (httpStatus >= 500 ? "UNAVAILABLE" : "UNKNOWN")
+  const unnamed = codeOfHttp(httpStatus)
   const partner = partnerErrorFromWire(body, unnamed, retryAfter)
   if (partner !== undefined) return partner
   const { error } = Result.getOrElse(ErrorBody.decode(Array.isArray(body) ? body[0] : body), (): ErrorBody => ({}))
@@ -84,11 +40,11 @@ export const errorFromWire = (httpStatus: number, body: unknown, retryAfter?: nu
 /** For operations, whose failures come inside a successful answer. */
 export const statusToWire = (error: ServiceError | { readonly code: Code; readonly message: string }): Status => {
   const details = error instanceof ServiceError ? detailsOf(error, {}) : []
-  return { code: codeNumber(error.code), message: error.message, ...(details.length === 0 ? {} : { details }) }
+  return { code: grpcStatusOf(error.code), message: error.message, ...(details.length === 0 ? {} : { details }) }
 }
 
 export const statusFromWire = (status: Status): ServiceError =>
-  serviceError(codeOfNumber(status.code), status.message ?? "", status.details ?? [], undefined)
+  serviceError(codeOfGrpc(status.code), status.message ?? "", status.details ?? [], undefined)
 
 /**
  * Why an upload's file was not taken. Without details: Google's client libraries fail on an answer with a detail whose
@@ -96,8 +52,8 @@ export const statusFromWire = (status: Status): ServiceError =>
  */
 export const uploadErrorToWire = (error: ServiceError | DocumentError): Status =>
   error instanceof DocumentError
-    ? { code: codeNumber("INVALID_ARGUMENT"), message: `${error.problem}: ${error.message}` }
-    : { code: codeNumber(error.code), message: error.message }
+    ? { code: grpcStatusOf("INVALID_ARGUMENT"), message: `${error.problem}: ${error.message}` }
+    : { code: grpcStatusOf(error.code), message: error.message }
 
 /**
  * Why an upload's file was not taken. INVALID_ARGUMENT is about the document (the call itself was answered 200); the

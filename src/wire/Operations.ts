@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { codeOfGrpc } from "../domain/Codes.ts"
 import type { Corpus } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { DataSchema, FileMetadata } from "../domain/FileMetadata.ts"
@@ -7,7 +8,7 @@ import type { ImportRequest } from "../domain/Import.ts"
 import { type ImportCounts, type Operation, type OperationKind, OperationName, type PartialFailure } from "../domain/Operation.ts"
 import { corpusFromWire, corpusToWire } from "./rag/Corpora.ts"
 import { engineTierToWire, type EngineTier } from "./rag/EngineConfigs.ts"
-import { codeOfNumber, statusFromWire, statusToWire } from "./Errors.ts"
+import { statusFromWire, statusToWire } from "./Errors.ts"
 import { dataSchemaToWire, fileMetadataToWire } from "./rag/FileMetadata.ts"
 import { sinkObject } from "./rag/ImportResults.ts"
 import { importConfigToWire, sinkOf } from "./rag/Imports.ts"
@@ -98,9 +99,9 @@ export const operationFromWire = (wire: WireOperation): Result.Result<Operation,
     target: place.slice(0, place.length - hangsFrom(kind).length),
     done: wire.done ?? false,
     progress: kind === "importFiles" ? known.progressPercentage ?? 0 : undefined,
-    error: error === undefined ? undefined : { code: codeOfNumber(error.code), message: error.message ?? "" },
+    error: error === undefined ? undefined : { code: codeOfGrpc(error.code), message: error.message ?? "" },
     partialFailures: (generic?.partialFailures ?? []).map(
-      ({ code, message = "" }): PartialFailure => ({ code: codeOfNumber(code), message })
+      ({ code, message = "" }): PartialFailure => ({ code: codeOfGrpc(code), message })
     ),
     counts: kind === "importFiles" && response !== undefined ? countsOf(response) : undefined,
     resultSink: kind === "importFiles" ? sinkOf(known.importRagFilesConfig ?? {}) : undefined,

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../../src/domain/Errors.ts"
-import { codeOf } from "../../../src/net/HttpErrors.ts"
+import { codeOfHttp } from "../../../src/domain/Codes.ts"
 import { redactText } from "../../../src/net/Redact.ts"
 import { parseError } from "./ListXml.ts"
 
@@ -25,7 +25,7 @@ export const s3Error = (what: string, bucket: string, key: string | undefined, f
   readonly retryAfter?: number
 }): ServiceError => {
   const { code: reason, message } = parseError(failure.body)
-  const code = (reason === undefined ? undefined : codes[reason]) ?? (failure.status === 412 ? "ABORTED" : codeOf(failure.status))
+  const code = (reason === undefined ? undefined : codes[reason]) ?? (failure.status === 412 ? "ABORTED" : codeOfHttp(failure.status))
   const uri = key === undefined ? `s3://${bucket}` : `s3://${bucket}/${key}`
   const said = reason === undefined ? "" : `: ${reason}${message === undefined ? "" : `, ${redactText(message)}`}`
   const words = wordsOf(code, reason, bucket, uri)

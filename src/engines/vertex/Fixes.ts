@@ -1,4 +1,4 @@
-import { ServiceError } from "../../domain/Errors.ts"
+import type { ServiceError } from "../../domain/Errors.ts"
 
 /** What the reasons of google.rpc.ErrorInfo call for; the service's own table of reasons is google/api/error_reason.proto. */
 const byReason: Readonly<Record<string, (project: string) => string>> = {
@@ -29,12 +29,5 @@ const permission = (project: string): string =>
 export const withFix = (error: ServiceError, project: string): ServiceError => {
   const fix = error.fix ?? byReason[error.reason ?? ""]?.(project) ??
     (error.code === "UNAUTHENTICATED" ? login : error.code === "PERMISSION_DENIED" ? permission(project) : undefined)
-  return fix === undefined || fix === error.fix ? error : new ServiceError({
-    code: error.code,
-    message: error.message,
-    fix,
-    ...(error.violations === undefined ? {} : { violations: error.violations }),
-    ...(error.reason === undefined ? {} : { reason: error.reason }),
-    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter })
-  })
+  return fix === undefined || fix === error.fix ? error : error.with({ fix })
 }

@@ -1,7 +1,7 @@
 import { Effect, Layer, type Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { deployRefusal } from "../../domain/models/DeployRules.ts"
-import { ServiceError } from "../../domain/Errors.ts"
+import type { ServiceError } from "../../domain/Errors.ts"
 import type { CatalogQuery, DeployRequest } from "../../domain/models/ModelCatalog.ts"
 import { redactText } from "../../net/Redact.ts"
 import { ModelCatalog } from "../../ports/ModelCatalog.ts"
@@ -80,15 +80,5 @@ export const layer: Layer.Layer<ModelCatalog, never, Transport> = Layer.effect(
 /** A service that echoes what it was sent must not make our errors hold it. */
 const withoutToken = (error: ServiceError, token: Redacted.Redacted<string> | undefined): ServiceError => {
   if (token === undefined) return error
-  const clean = (text: string) => redactText(text, [token], 2000)
-  return new ServiceError({
-    code: error.code,
-    message: clean(error.message),
-    ...(error.fix === undefined ? {} : { fix: clean(error.fix) }),
-    ...(error.violations === undefined ? {} : {
-      violations: error.violations.map(({ description, field }) => ({ field: clean(field), description: clean(description) }))
-    }),
-    ...(error.reason === undefined ? {} : { reason: clean(error.reason) }),
-    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter })
-  })
+  return error.mapTexts((text) => redactText(text, [token], 2000)).with({ cause: undefined })
 }

@@ -24,18 +24,15 @@ export const failureOf = Effect.fnUntraced(function*(
   const now = yield* Clock.currentTimeMillis
   const said = errorFromWire(response.status, parsed(text), retryAfterOf(response.headers, now))
   const error = withFix(
-    new ServiceError({
-      code: said.code,
+    said.with({
       message: `${what} answered ${response.status}: ${redactText(said.message)}`,
-      ...(said.fix === undefined ? {} : { fix: redactText(said.fix) }),
-      ...(said.reason === undefined ? {} : { reason: redactText(said.reason, [], 100) }),
-      ...(said.retryAfter === undefined ? {} : { retryAfter: said.retryAfter }),
-      ...(said.violations === undefined ? {} : {
-        violations: said.violations.slice(0, 50).map(({ description, field }) => ({
-          field: redactText(field, [], 200),
-          description: redactText(description)
-        }))
-      })
+      status: response.status,
+      fix: said.fix === undefined ? undefined : redactText(said.fix),
+      reason: said.reason === undefined ? undefined : redactText(said.reason, [], 100),
+      violations: said.violations?.slice(0, 50).map(({ description, field }) => ({
+        field: redactText(field, [], 200),
+        description: redactText(description)
+      }))
     }),
     project
   )

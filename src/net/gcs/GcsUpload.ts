@@ -2,7 +2,7 @@ import { Effect, Stream } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { createHash, randomUUID } from "node:crypto"
 import { ServiceError } from "../../domain/Errors.ts"
-import { type Caller, callOnce, refine } from "../Call.ts"
+import { type Caller, callOnce } from "../Call.ts"
 import { retry } from "../Retry.ts"
 import { endpointOf, type GcsClient, type GcsOptions, queryOf } from "./GcsClient.ts"
 import { gcsError } from "./GcsErrors.ts"
@@ -78,7 +78,7 @@ export const makeUploader = (given: Caller, client: GcsClient, options: GcsOptio
 
     const refused = (error: ServiceError): Effect.Effect<GcsObject, ServiceError> => {
       const explained = error.code === "FAILED_PRECONDITION" && ifGenerationMatch === "0"
-        ? refine(error, { code: "ALREADY_EXISTS", message: `${uri} is there already` })
+        ? error.with({ code: "ALREADY_EXISTS", message: `${uri} is there already` })
         : gcsError(bucket, name, "roles/storage.objectUser")(error)
       if (error.code !== "FAILED_PRECONDITION" || failures < 2) return Effect.fail(explained)
       return Effect.flatMap(client.head(bucket, name), (object) =>

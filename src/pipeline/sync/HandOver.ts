@@ -107,7 +107,7 @@ interface Problem {
 
 const named = ({ error, id }: Problem): ServiceError | SecretError =>
   error._tag === "ServiceError"
-    ? new ServiceError({ ...error, message: `sources.${id}: ${error.message}` })
+    ? error.with({ message: `sources.${id}: ${error.message}` })
     : new SecretError({ ...error, message: `sources.${id}: ${error.message}` })
 
 const allOf = (problems: ReadonlyArray<Problem>): ServiceError => {

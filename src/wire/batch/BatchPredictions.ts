@@ -12,9 +12,10 @@ import {
   parseTable,
   tableUri
 } from "../../domain/batch/BatchPrediction.ts"
+import { codeOfGrpc } from "../../domain/Codes.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { PartialFailure } from "../../domain/Operation.ts"
-import { codeOfNumber, statusToWire } from "../Errors.ts"
+import { statusToWire } from "../Errors.ts"
 import type { BatchPredictionJob } from "../messages/BatchPrediction.ts"
 import { defined, isSet, required, text } from "../Optional.ts"
 
@@ -155,8 +156,8 @@ export const batchJobFromWire = (wire: BatchPredictionJob): Result.Result<BatchJ
       input,
       output,
       state,
-      error: error === undefined ? undefined : { code: codeOfNumber(error.code), message: error.message ?? "" },
-      partialFailures: (wire.partialFailures ?? []).map(({ code, message = "" }): PartialFailure => ({ code: codeOfNumber(code), message })),
+      error: error === undefined ? undefined : { code: codeOfGrpc(error.code), message: error.message ?? "" },
+      partialFailures: (wire.partialFailures ?? []).map(({ code, message = "" }): PartialFailure => ({ code: codeOfGrpc(code), message })),
       counts: stats === undefined ? undefined : {
         successful: Number(stats.successfulCount ?? 0),
         failed: Number(stats.failedCount ?? 0),

@@ -4,7 +4,7 @@ import type { JsonRecord } from "../../../domain/Chat.ts"
 import { parseTable, type TableName } from "../../../domain/batch/BatchPrediction.ts"
 import { ServiceError } from "../../../domain/Errors.ts"
 import { parseExactly } from "../../../domain/Json.ts"
-import { call, type Caller, callJson, refine } from "../../../net/Call.ts"
+import { call, type Caller, callJson } from "../../../net/Call.ts"
 import { discard } from "../../../net/Download.ts"
 import { deniedFix, loginFix } from "../../../net/GoogleErrors.ts"
 import { GoogleAuth } from "../../../net/GoogleAuth.ts"
@@ -236,14 +236,14 @@ const portions = (rows: ReadonlyArray<JsonRecord>): ReadonlyArray<ReadonlyArray<
 const explained = (uri: string, role: string) => (error: ServiceError): ServiceError => {
   switch (error.code) {
     case "UNAUTHENTICATED":
-      return error.message.includes("answered 401") ? refine(error, { fix: loginFix }) : error
+      return error.status === 401 ? error.with({ fix: loginFix }) : error
     case "PERMISSION_DENIED":
-      return refine(error, { fix: deniedFix(error.reason, "bigquery.googleapis.com", `Give the account ${role} on the dataset of ${uri}.`) })
+      return error.with({ fix: deniedFix(error.reason, "bigquery.googleapis.com", `Give the account ${role} on the dataset of ${uri}.`) })
     case "NOT_FOUND":
-      return refine(error, { message: `table ${uri} was not found`, fix: "Correct its project, dataset and name." })
+      return error.with({ message: `table ${uri} was not found`, fix: "Correct its project, dataset and name." })
     case "ABORTED":
     case "ALREADY_EXISTS":
-      return refine(error, { code: "ALREADY_EXISTS", message: `table ${uri} is there already`, fix: "Name another, or delete it." })
+      return error.with({ code: "ALREADY_EXISTS", message: `table ${uri} is there already`, fix: "Name another, or delete it." })
     default:
       return error
   }
