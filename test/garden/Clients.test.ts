@@ -200,7 +200,7 @@ describe("over plain HTTP", () => {
     const answered = await predict({ instances: [1, "é", null], parameters: { predictions: "none" } })
     assert.deepStrictEqual([answered.status, answered.body.error.status], [400, "FAILED_PRECONDITION"])
     assert.strictEqual((await predict({ instances: [] })).body.error.details[0].fieldViolations[0].field, "instances")
-    assert.strictEqual((await server.call("POST", `/v1/${parent}/publishers/google/models/gemma3:predict`, { instances: [1] })).body.error.status, "UNIMPLEMENTED")
+    assert.strictEqual((await server.call("POST", `/v1/${parent}/publishers/google/models/gemma3:predict`, { instances: [1] })).body.error.status, "INVALID_ARGUMENT")
     model.answerWith("{\"predictions\":[[0.5],\"é\"],\"metadata\":{\"t\":1}}")
     const { deployedModelId, ...rest } = (await predict({ instances: [1] })).body
     assert.match(deployedModelId, /^\d+$/)

@@ -38,7 +38,7 @@ describe("sluice serve --upstream", () => {
       ended,
       new Promise<string>((resolve) => child.stdout?.on("data", (text: string) => resolve(JSON.parse(text).url)))
     ])
-    const answer = await fetch(`${url}/v1/projects/p/locations/l/publishers/google/models/gemini-2.0-flash:generateContent`, {
+    const answer = await fetch(`${url}/v1/projects/p/locations/us-central1/publishers/google/models/gemini-2.0-flash:generateContent`, {
       method: "POST",
       body: JSON.stringify({ contents: [{ parts: [{ text: "hi" }] }] })
     }).then((response) => response.json()) as { readonly modelVersion: string }

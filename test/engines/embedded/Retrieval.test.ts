@@ -250,7 +250,7 @@ describe("the embedded engine over the same data again", () => {
       assert.strictEqual(error.code, "FAILED_PRECONDITION")
       assert.include(error.message, "hashed-ngrams")
       assert.include(error.message, "other-model")
-      assert.include(error.fix ?? "", "rebuild")
+      assert.include(error.fix ?? "", "--replace")
       // BM25 needs no vectors.
       const sparse = Effect.flatMap(Retrieval, (r) => r.retrieve({ corpus, query: "apples", hybrid: { alpha: 0 } }))
       assert.isNotEmpty(yield* Effect.provide(sparse, mismatched))

@@ -216,7 +216,8 @@ describe("answers that the service grounds itself", () => {
         Effect.gen(function*() {
           const answer = yield* make(generation).answer({ question: "q", contexts: [] })
           assert.isFalse(answer.grounded)
-          assert.strictEqual(answer.text, "The corpus does not answer this.")
+          assert.strictEqual(answer.text, "The model gave an answer, but nothing of it could be verified in the corpus.")
+          assert.strictEqual(answer.unverified, "I think so.")
         })
     ))
 })

@@ -167,6 +167,11 @@ describe("hosted retrieval", () => {
     onFake((fake) =>
       Effect.gen(function*() {
         fake.handle = (call) => {
+          // Hybrid search is for corpora with a database that has it.
+          if (call.method === "GET") {
+            call.response.end(JSON.stringify({ name: corpus, displayName: "c", vectorDbConfig: { weaviate: {} } }))
+            return true
+          }
           call.response.end(JSON.stringify({
             contexts: { contexts: [{ sourceUri: "gs://b/a.md", sourceDisplayName: "a.md", text: "t", score: 0.25, chunk: { fileId: "7", chunkId: "c" }, novelty: 1 }] }
           }))
@@ -180,7 +185,7 @@ describe("hosted retrieval", () => {
           filter: { maxDistance: 0.5 },
           rank: { _tag: "rankService", model: "semantic-ranker-512@latest" }
         })
-        assert.deepStrictEqual(JSON.parse(fake.calls[0]?.body ?? ""), {
+        assert.deepStrictEqual(JSON.parse(fake.calls.find(({ method }) => method === "POST")?.body ?? ""), {
           vertexRagStore: { ragResources: [{ ragCorpus: corpus }] },
           query: {
             text: "q?",
