@@ -36,14 +36,14 @@ export interface Limits {
   readonly expansion: number
   /** UTF-16 units of extracted text. */
   readonly characters: number
-  /** Milliseconds from bytes to chunks. */
+  /** Milliseconds of processor time from bytes to chunks. */
   readonly timeMs: number
   /** Resident bytes of the process that parses. */
   readonly memory: number
 }
 
 /** Bumped whenever the same bytes may parse to other text or chunks: part of every fingerprint. */
-export const parserVersion = "2"
+export const parserVersion = "3"
 
 export const defaultLimits: Limits = {
   bytes: 100 * 1024 * 1024,

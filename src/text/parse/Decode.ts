@@ -1,14 +1,18 @@
 import { isUtf8 } from "node:buffer"
 import { analyse } from "chardet"
+import { plausibility } from "./Charset.ts"
+import { ReadFailure } from "./Reader.ts"
 
 /** Bytes that are looked at to guess a charset. */
 const sampleBytes = 64 * 1024
 
 /**
  * Text of unknown encoding: byte order mark, then strict UTF-8, then what the text declares (`declared` is given its
- * first 4 kB as Latin-1), then a guess from its bytes. Never fails: what cannot be decoded becomes U+FFFD.
+ * first 4 kB as Latin-1), then what makes it read like a language. Fails with `charset` where nothing does: noise
+ * would be found by nobody.
  */
 export const decode = (bytes: Uint8Array, declared?: (head: string) => string | undefined): string => {
+  if (isEbcdic(bytes)) return decodeEbcdic(bytes)
   const marked = byteOrderMark(bytes) ?? wideWithoutMark(bytes)
   if (marked !== undefined) return decodeAs(bytes, marked)
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -16,7 +20,18 @@ export const decode = (bytes: Uint8Array, declared?: (head: string) => string | 
   const label = declared?.(buffer.toString("latin1", 0, 4096))
   if (label !== undefined && isKnown(label) && !/^utf-?16/i.test(label)) return decodeAs(bytes, label)
   if (mostlyUtf8(buffer)) return buffer.toString("utf8")
-  return decodeAs(bytes, guess(bytes))
+  const charset = guess(bytes)
+  if (charset === undefined) throw new ReadFailure("charset", "charset unknown: the text reads like no language in any that is known")
+  return decodeAs(bytes, charset)
+}
+
+/** The same for texts inside a file, which is read all the same: the best guess, noise or not. */
+export const decodePart = (bytes: Uint8Array): string => {
+  try {
+    return decode(bytes)
+  } catch {
+    return decodeAs(bytes, "windows-1252")
+  }
 }
 
 /** Line ends of any system as `\n`. */
@@ -82,9 +97,51 @@ const mostlyUtf8 = (buffer: Buffer): boolean => {
   return damaged * 10 < multibyte
 }
 
-const guess = (bytes: Uint8Array): string =>
-  analyse(bytes.subarray(0, sampleBytes)).find(({ name }) => isKnown(name) && !/^utf-?(8|16|32)/i.test(name))?.name ??
-    "windows-1252"
+/** Charsets that a detector by statistics of bytes does not know, or takes for others. */
+const others = ["shift_jis", "ibm866", "windows-1251", "koi8-r", "windows-1252", "windows-1250", "gb18030", "big5", "euc-kr", "euc-jp", "macintosh", "x-mac-cyrillic"]
+
+/** Text less plausible than this is noise; the best of fewer special characters than this is taken in any case. */
+const leastPlausible = 0.7
+const fewCharacters = 4
+
+/** The charset by two witnesses: the statistics of the bytes, and how the text reads. */
+const guess = (bytes: Uint8Array): string | undefined => {
+  const sample = bytes.subarray(0, sampleBytes)
+  const detected = analyse(sample).filter(({ name }) => isKnown(name) && !/^utf-?(8|16|32)/i.test(name))
+  const confidence = new Map(detected.map(({ confidence, name }) => [name.toLowerCase(), confidence / 100]))
+  const candidates = [...new Set([...confidence.keys(), ...others])].map((name) => {
+    const { characters, share } = plausibility(decodeAs(sample, name))
+    return { name, characters, share, score: share + 0.15 * (confidence.get(name) ?? 0) }
+  })
+  const best = candidates.reduce((a, b) => b.score > a.score ? b : a)
+  return best.share >= leastPlausible || best.characters < fewCharacters ? best.name : undefined
+}
+
+/** The bytes of letters, digits and blanks in EBCDIC, where those of ASCII letters are control characters and rare. */
+export const isEbcdic = (bytes: Uint8Array): boolean => {
+  const length = Math.min(bytes.length, 4096)
+  if (length < 16) return false
+  let blanks = 0
+  let text = 0
+  let ascii = 0
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[at]!
+    if (byte === 0x40) blanks++
+    if (byte === 0x40 || byte === 0x4b || byte === 0x6b || byte === 0x15 || byte === 0x25 || byte === 0x0d || byte >= 0xf0) text++
+    else if (byte >= 0x81 && byte <= 0xe9 && (byte & 0xf) >= (byte >= 0xe0 ? 2 : 1) && (byte & 0xf) <= 9) text++
+    else if (byte === 0x20 || byte === 0x0a || (byte >= 0x61 && byte <= 0x7a && byte !== 0x6d)) ascii++
+  }
+  return blanks > length * 0.06 && text > length * 0.85 && ascii < length * 0.05
+}
+
+/** Code page 37 from 0x40 on; national ones differ in a few signs. */
+const ebcdic = " \u00a0âäàáãåçñ¢.<(+|&éêëèíîïìß!\u0024*);¬-/ÂÄÀÁÃÅÇÑ¦,%_>?øÉÊËÈÍÎÏÌ\u0060:#@'=\u0022Øabcdefghi«»ðýþ±°jklmnopqrªºæ¸Æ¤µ~stuvwxyz¡¿ÐÝÞ®^£¥·©§¶¼½¾[]¯¨´×{ABCDEFGHI­ôöòóõ}JKLMNOPQR¹ûüùúÿ\u005c÷STUVWXYZ²ÔÖÒÓÕ0123456789³ÛÜÙÚ\u009f"
+
+const decodeEbcdic = (bytes: Uint8Array): string => {
+  let text = ""
+  for (const byte of bytes) text += byte >= 0x40 ? ebcdic[byte - 0x40]! : byte === 0x15 || byte === 0x25 ? "\n" : byte === 0x05 ? "\t" : " "
+  return text
+}
 
 const decodeUtf32 = (bytes: Uint8Array, littleEndian: boolean): string => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,7 +1,7 @@
 import PostalMime, { type Address, type Attachment, type Email } from "postal-mime"
 import type { ParsedDocument } from "../../domain/Document.ts"
 import { oneLine } from "./BlockSink.ts"
-import { decode, isWide } from "./Decode.ts"
+import { decode, decodePart, isWide } from "./Decode.ts"
 import type { InnerFiles } from "./InnerFiles.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { htmlBlocks } from "./Html.ts"
@@ -28,7 +28,7 @@ export const mbox: Reader = async ({ bytes, format, inner, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   for (const raw of messages(bytes)) {
     const message = await parseMessage(raw)
-    if (message === undefined) addParagraphs(decode(raw), builder)
+    if (message === undefined) addParagraphs(decodePart(raw), builder)
     else await addMessage(message, builder, 1, inner)
   }
   return builder.build({ format })

@@ -1,7 +1,7 @@
 import { decompressRTF } from "@kenjiuno/decompressrtf"
 import msgReader, { type FieldsData } from "@kenjiuno/msgreader"
 import { BlockWriter, oneLine } from "./BlockSink.ts"
-import { decodeAs, decode } from "./Decode.ts"
+import { decodeAs, decodePart } from "./Decode.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { htmlBlocks } from "./Html.ts"
 import type { InnerFiles } from "./InnerFiles.ts"
@@ -92,7 +92,7 @@ const addBody = ({ body, bodyHtml, compressedRtf, html, internetCodepage }: Fiel
   if (bodyHtml !== undefined && bodyHtml !== "") return void htmlBlocks(bodyHtml, builder)
   if (html !== undefined && html.length > 0) {
     const bytes = new Uint8Array(html)
-    return void htmlBlocks(internetCodepage === undefined || internetCodepage === 65001 ? decode(bytes) : decodeAs(bytes, `windows-${internetCodepage}`), builder)
+    return void htmlBlocks(internetCodepage === undefined || internetCodepage === 65001 ? decodePart(bytes) : decodeAs(bytes, `windows-${internetCodepage}`), builder)
   }
   if (compressedRtf === undefined || compressedRtf.length === 0) return
   const writer = new BlockWriter(builder)

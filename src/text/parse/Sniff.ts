@@ -1,5 +1,5 @@
 import type { Limits } from "../Prepared.ts"
-import { decodeHead, isWide } from "./Decode.ts"
+import { decodeHead, isEbcdic, isWide } from "./Decode.ts"
 import { extensionOf, formatOfMimeType, formatOfName, formats, type FormatKey } from "./Formats.ts"
 import { ReadFailure } from "./Reader.ts"
 import { openZip, type Zip } from "./Zip.ts"
@@ -98,7 +98,7 @@ const binaryFile = (named: FormatKey | undefined, name: string): ReadFailure =>
 
 /** Text has no control characters but white space and escapes; a few strays are borne where the name says text. */
 const isBinary = (file: Buffer, named: FormatKey | undefined): boolean => {
-  if (isWide(file)) return false
+  if (isWide(file) || isEbcdic(file)) return false
   const length = Math.min(file.length, controlSampleBytes)
   let controls = 0
   let zeros = 0

@@ -1,3 +1,4 @@
+import type { Remark } from "../../domain/Document.ts"
 import { type BlockSink, BlockWriter, oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { readCellFormats } from "./ooxml/CellFormats.ts"
@@ -31,18 +32,22 @@ export const xlsx: Reader = ({ bytes, format, limits }) => {
   const people = namesById(pack.relatedPart(pack.main, "person"))
   const builder = new DocumentBuilder(limits.characters)
   const writer = new BlockWriter(builder)
+  const remarks: Array<Remark> = []
   sheets.forEach((sheet, i) => {
     writer.page(i + 1)
     const part = pack.target(pack.main, sheet.attributes["r:id"])
     const content = part === undefined ? undefined : pack.part(part)
     if (part === undefined || content === undefined) return
-    const sink = underHeading(oneLine(sheet.attributes["name"] ?? ""), writer)
+    const name = oneLine(sheet.attributes["name"] ?? "")
+    const hidden = ["hidden", "veryHidden"].includes(sheet.attributes["state"] ?? "")
+    if (hidden) remarks.push({ kind: "hidden", text: `sheet ${name}`, pages: [i + 1] })
+    const sink = underHeading(hidden ? `${name} (hidden)` : name, writer)
     readWorksheet(content, book, sink)
     drawings(pack, part, sink)
     comments(pack, part, people, sink)
   })
   writer.end()
-  return builder.build({ format, ...pack.facts, pages: sheets.length })
+  return builder.build({ format, ...pack.facts, pages: sheets.length, ...(remarks.length === 0 ? {} : { remarks }) })
 }
 
 const drawings = (pack: OfficePackage, sheet: string, sink: BlockSink): void => {

@@ -26,8 +26,9 @@ const maxDepth = 1_000
 const chunkBytes = 64 * 1024
 
 /**
- * Runs through an XML document of any length in flat memory. Broken markup is read as far as it goes; entities other
- * than the five of XML are never expanded, and a document that defines its own is refused as `corrupt`.
+ * Runs through an XML document of any length in flat memory. Broken markup is read as far as it goes. Of the entities
+ * that a document defines, those that stand for plain text are expanded, external ones are left as they are, and a
+ * document that builds entities of entities is refused as `corrupt`.
  */
 export const scanXml = (bytes: Uint8Array, handler: XmlHandler): void => {
   let scope = rootScope
@@ -56,11 +57,64 @@ export const scanXml = (bytes: Uint8Array, handler: XmlHandler): void => {
       }
     }
   }, { xmlMode: true })
-  for (const chunk of decodeChunks(bytes)) {
+  for (const chunk of expanded(decodeChunks(bytes))) {
     parser.write(chunk)
     if (handler.done?.() === true) return
   }
   parser.end()
+}
+
+/** Characters that the entities of one document may expand to. */
+const maxExpansion = 1024 * 1024
+
+const internalSubset = /<!DOCTYPE[^[>]{0,2000}\[([^\]]*)\]\s*>/
+
+/** Chunks of a document, with its own entities of plain text in place of their names. */
+function* expanded(chunks: Iterable<string>): Generator<string> {
+  let entities: ReadonlyMap<string, string> | undefined
+  let left = maxExpansion
+  let held = ""
+  for (const chunk of chunks) {
+    if (entities === undefined) {
+      const subset = internalSubset.exec(chunk)
+      entities = subset === null ? noEntities : entitiesOf(subset[1]!)
+      if (subset !== null && entities.size > 0) {
+        held = chunk.slice(0, subset.index)
+        yield held
+        held = chunk.slice(subset.index + subset[0].length)
+      } else held = chunk
+    } else held += chunk
+    if (entities.size === 0) {
+      yield held
+      held = ""
+      continue
+    }
+    // A name may go on in the next chunk.
+    const cut = /&[^;&<\s]{0,100}$/.exec(held)?.index ?? held.length
+    yield held.slice(0, cut).replace(/&([^;&<\s#]{1,100});/g, (whole, name: string) => {
+      const text = entities?.get(name)
+      left -= text?.length ?? 0
+      if (left < 0) throw new ReadFailure("corrupt", "XML whose entities expand without end")
+      return text ?? whole
+    })
+    held = held.slice(cut)
+  }
+  if (held !== "") yield held
+}
+
+const noEntities: ReadonlyMap<string, string> = new Map()
+
+/** The entities that stand for text; markup and other entities in one are not text. */
+const entitiesOf = (subset: string): ReadonlyMap<string, string> => {
+  const entities = new Map<string, string>()
+  const declaration = /<!ENTITY\s+(%\s+)?([^\s"'%]{1,100})\s+(?:"([^"]*)"|'([^']*)'|(SYSTEM|PUBLIC)\s[^>]*)\s*>/g
+  for (const [, parameter, name = "", quoted, single, external] of subset.replace(/<!--[\s\S]*?-->/g, "").matchAll(declaration)) {
+    const value = quoted ?? single ?? ""
+    if (parameter !== undefined || external !== undefined) continue
+    if (/&(?!#)|%|</.test(value)) throw new ReadFailure("corrupt", "XML that builds entities of entities")
+    entities.set(name, value)
+  }
+  return entities
 }
 
 /**

@@ -8,8 +8,14 @@ export const overMemory = "SIGUSR2"
 /** Milliseconds between looks. A parser that allocates 1 GB/s overshoots its limit by 50 MB. */
 const interval = 50
 
-/** Shared with the guarding thread: monotonic milliseconds at which the current file's time is up, 0 between files. */
-const shared = 8
+/**
+ * Shared with the guarding thread: processor milliseconds of this process, and monotonic ones, at which the current
+ * file's time is up; 0 between files.
+ */
+const shared = 16
+
+/** A file may take this many times its processor time on the clock: other processes take their share of it. */
+export const patience = 5
 
 /**
  * Watches this process from a thread of its own, which no loop in a parser can stop: ends the process when a file's
@@ -20,7 +26,8 @@ export class Guard {
   #watching = false
 
   begin({ memory, timeMs }: Limits): void {
-    this.#deadline[0] = now() + timeMs
+    this.#deadline[1] = now() + timeMs * patience
+    this.#deadline[0] = processorTime() + timeMs
     if (this.#watching) return
     this.#watching = true
     // The entry of this process: it finds itself in a thread and calls `watch`.
@@ -48,12 +55,18 @@ export const watch = (): void => {
   // Typed by the one place that starts this thread, above.
   const { deadline, memory, parent } = workerData as Watch
   setInterval(() => {
-    const due = deadline[0]!
+    const [processor = 0, clock = 0] = deadline
     if (process.ppid !== parent) process.kill(process.pid, "SIGKILL")
     else if (process.memoryUsage.rss() > memory) process.kill(process.pid, overMemory)
-    else if (due > 0 && now() > due) process.kill(process.pid, overTime)
+    else if (processor > 0 && (processorTime() > processor || now() > clock)) process.kill(process.pid, overTime)
   }, interval)
 }
 
 /** The same clock in every thread, which no change of the wall clock moves. */
 const now = (): number => Number(process.hrtime.bigint() / 1_000_000n)
+
+/** Milliseconds that all threads of this process have computed. */
+const processorTime = (): number => {
+  const { system, user } = process.cpuUsage()
+  return (system + user) / 1_000
+}

@@ -21,9 +21,9 @@ const idleTime = 5_000
 const failedStarts = 2
 
 /**
- * Spreads files over worker processes. When a worker ends, the file it was on is `timeout` if its time was over;
- * for any other end it runs once more, alone in a fresh worker, and only ending that one too makes it `crash` or
- * `memory`: what earlier files left behind is never blamed on it. Every other file just runs elsewhere.
+ * Spreads files over worker processes. When a worker ends, the file it was on runs once more, alone in a fresh worker,
+ * and only ending that one too makes it `timeout`, `crash` or `memory`: what earlier files left behind, or a busy
+ * machine, is never blamed on it. Every other file just runs elsewhere.
  */
 export class Pool {
   readonly #size: number
@@ -190,7 +190,7 @@ export class Pool {
     const [running, ...others] = worker.jobs
     this.#queue.unshift(...others)
     if (running !== undefined) {
-      if (ending === "timeout" || running.suspect) finish(running, verdict(ending, this.#limits))
+      if (running.suspect) finish(running, verdict(ending, this.#limits))
       else {
         running.suspect = true
         this.#suspects.push(running)
@@ -221,7 +221,7 @@ const finish = (job: Job, outcome: Outcome): void => {
 const verdict = (ending: Exclude<Ending, "unready">, { memory, timeMs }: Limits): Refusal => {
   switch (ending) {
     case "timeout":
-      return { problem: "timeout", message: `the file was not read within ${timeMs / 1000} s` }
+      return { problem: "timeout", message: `the file was not read within ${timeMs / 1000} s of processor time` }
     case "memory":
       return { problem: "memory", message: `the file needs more than ${Math.round(memory / 2 ** 20)} MiB of memory to read` }
     case "crash":

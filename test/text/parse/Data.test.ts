@@ -63,9 +63,14 @@ describe("XML", () => {
       .toEqual(["heading 1: T", "paragraph: One", "paragraph: two"])
   })
 
-  it("is decoded as it declares, and makes no entities", async () => {
+  it("is decoded as it declares, and has the entities that stand for text", async () => {
     expect((await parsed("a.xml", Buffer.from(xml("<a>Gr\xfc\xdfe &lt;1&gt;</a>"), "latin1"))).text).toBe("Grüße <1>")
-    expect(await refusal("a.xml", xml("<!DOCTYPE a [<!ENTITY b \"bbbb\">]><a>&b;</a>"))).toMatchObject({ problem: "corrupt" })
+    const subset = "<!DOCTYPE a [<!-- names --><!ENTITY co \"Acme &#38; Sons\"><!ENTITY far SYSTEM \"file:///etc/passwd\">]>"
+    expect((await parsed("a.xml", xml(`${subset}<a>From &co; (&far;)</a>`))).text).toBe("From Acme & Sons (&far;)")
+    const nested = "<!DOCTYPE a [<!ENTITY b \"bbbb\"><!ENTITY c \"&b;&b;&b;\">]>"
+    expect(await refusal("a.xml", xml(`${nested}<a>&c;</a>`))).toMatchObject({ problem: "corrupt" })
+    const long = `<!DOCTYPE a [<!ENTITY b "${"b".repeat(10_000)}">]>`
+    expect(await refusal("a.xml", xml(`${long}<a>${"&b;".repeat(1_000)}</a>`))).toMatchObject({ problem: "corrupt" })
     expect(await refusal("a.xml", xml("<a>".repeat(5_000)))).toMatchObject({ problem: "limit" })
   })
 })

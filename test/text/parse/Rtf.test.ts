@@ -12,6 +12,10 @@ describe("text", () => {
       .toEqual(["paragraph: one\ntwo\tthree", "paragraph: “q” a—b c-d ef g {x}\\", "paragraph: last line"])
   })
 
+  it("is kept behind a style of characters that old readers should skip", async () => {
+    expect(await shown(String.raw`\pard one {\*\cs16 two} {\*\cs3\b three}{\*\unknown four}\par`)).toEqual(["paragraph: one two three"])
+  })
+
   it("is decoded by the document's code page, a font's character set, and Unicode escapes", async () => {
     expect(await shown(String.raw`\'dcber \f1\'cf\'f0\'e8\'e2\'e5\'f2\f0  \f2\'83e\'83X\'83g\f0  {\f3 a\'b3b} \u8364?uro {\uc2\u26085\'93\'fa}\uc0\u55349\u57186!`))
       .toEqual(["paragraph: Über Привет テスト α≥β €uro 日\u{1d762}!"])

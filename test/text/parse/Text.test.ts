@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { ReadFailure } from "../../../src/text/parse/Reader.ts"
 import { parse } from "../../../src/text/parse/Parse.ts"
 import { defaultLimits } from "../../../src/text/Prepared.ts"
-import { parsed, timeOf } from "./support/Parsed.ts"
+import { parsed, refusal, timeOf } from "./support/Parsed.ts"
 
 const utf16 = (text: string, bigEndian: boolean, mark: boolean): Buffer => {
   const bytes = Buffer.from((mark ? "\ufeff" : "") + text, "utf16le")
@@ -73,5 +73,32 @@ describe("source code", () => {
     expect(shown).toEqual(["code: import x", "code: def one():\n    a = 1\n\n    return a", "code: # Two.\ndef two():\n    pass"])
     expect(blocks.every((block) => block.kind === "code")).toBe(true)
     expect(`${text}\n`).toBe(source)
+  })
+})
+
+describe("the charset of a text", () => {
+  const bytes = (hex: string): Uint8Array => Buffer.from(hex.replace(/\s/g, ""), "hex")
+
+  it.each([
+    // „Договор поставки“ in code page 866 of DOS.
+    ["ibm866", "84aea3aea2aee020afaee1e2a0a2aaa8", "Договор поставки"],
+    ["windows-1251", "c4eee3eee2eef020efeef1f2e0e2eae8", "Договор поставки"],
+    ["koi8-r", "e4cfc7cfd7cfd220d0cfd3d4c1d7cbc9", "Договор поставки"],
+    ["shift_jis", "93 8c 8b 9e 93 73 82 cc 90 7d 8f 91 8a d9", "東京都の図書館"],
+    ["gb18030", "b1 be ba cf cd ac d3 c9 cb ab b7 bd c7 a9 b6 a9 a3 ac", "本合同由双方签订，"],
+    ["windows-1252", "636166e9", "café"]
+  ])("is %s where that reads like a language", async (_, hex, text) => {
+    expect((await parsed("a.txt", bytes(hex))).text).toBe(text)
+  })
+
+  it("may be EBCDIC", async () => {
+    const text = "e3 88 89 a2 40 81 87 99 85 85 94 85 95 a3 40 89 a2 40 94 81 84 85 40 81 a3 40 f1 f2 4b 15 c1 93 93 40 95 96 a3 89 83 85 a2 4b"
+    expect((await parsed("a.txt", bytes(text))).text).toBe("This agreement is made at 12.\nAll notices.")
+  })
+
+  it("is not guessed where nothing reads like a language", async () => {
+    // French in code page 850, which no decoder here knows.
+    const french = "4c6520836c8a76652061208274822085206c278263 6f6c6520 6f97 20 6c652070 8a7265 206465 207365 206d8a7265 2061 208274 82"
+    expect(await refusal("a.txt", bytes(french))).toMatchObject({ problem: "charset", message: expect.stringContaining("charset unknown") })
   })
 })

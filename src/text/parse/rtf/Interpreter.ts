@@ -6,7 +6,7 @@ import { codePageOfCharset, decodeCodePage } from "./CodePages.ts"
 import { RtfStory } from "./Story.ts"
 import { headingOfStyle, type RtfStyle } from "./Styles.ts"
 import type { RtfHandler } from "./Tokens.ts"
-import { characters, silent, wanted } from "./Words.ts"
+import { characters, silent, styling, wanted } from "./Words.ts"
 
 /** What is in force in a group; a group inside begins with a copy. */
 interface Group {
@@ -98,7 +98,8 @@ export class RtfInterpreter implements RtfHandler {
     }
     const starred = this.#starred
     this.#starred = false
-    if (starred && !wanted.has(name)) {
+    // A style of characters opens no destination, whatever stands before it.
+    if (starred && !wanted.has(name) && !styling.has(name)) {
       this.#group.target = undefined
       this.#group.table = undefined
       return

@@ -28,3 +28,6 @@ export const silent = words(
 
 /** Groups that old readers should skip and we should not. */
 export const wanted = words("shpinst shptxt annotation atnauthor do ud moMath moMathPara")
+
+/** Words that set a look and are written behind the mark of what old readers should skip. */
+export const styling = words("cs b i ul ulnone f fs cf lang langfe langnp plain")
