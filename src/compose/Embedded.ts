@@ -97,6 +97,7 @@ export const embeddedServices = (
         embeddingRequests: requestsOf(pipeline),
         remoteEmbedding: pipeline.corpus.embedding?._tag === "openai",
         concurrency,
+        ledgerWithFiles: true,
         ...(options.writes === undefined || options.onlyRunsLock !== true ? {} : { exclusive: Effect.asVoid(acquire(options.writes)) })
       }))
   )

@@ -34,6 +34,8 @@ export class Engine extends Context.Service<Engine, {
   readonly remoteEmbedding: boolean
   /** Absent where nothing tells what is embedded: a run cannot be held to a budget there. */
   readonly budget?: EmbeddingBudget["Service"]
+  /** An upload and what the ledger says of it are one transaction: no intent is needed before it. */
+  readonly ledgerWithFiles?: boolean
   /** Uploads under way at once, unless the pipeline says otherwise. */
   readonly concurrency: number
   /**

@@ -4,12 +4,22 @@ import type { DocumentError, ServiceError } from "../domain/Errors.ts"
 import type { ImportRequest } from "../domain/Import.ts"
 import type { Operation } from "../domain/Operation.ts"
 import type { FilePatch, RagFile, RagFileName, UploadRequest, UploadResult } from "../domain/RagFile.ts"
+import type { LedgerChange } from "./Ledger.ts"
 import type { Page, PageRequest } from "./Paging.ts"
+
+/** What the ledger is to say of a file, once it is stored. */
+export interface LedgerOfUpload {
+  readonly scope: string
+  readonly change: (file: RagFileName) => LedgerChange
+}
 
 /** The files of a corpus. */
 export class Files extends Context.Service<Files, {
-  /** Parses, chunks, embeds and stores one file. When it returns the file is durable and searchable. */
-  readonly upload: (request: UploadRequest) => Effect.Effect<UploadResult, ServiceError | DocumentError>
+  /**
+   * Parses, chunks, embeds and stores one file. When it returns the file is durable and searchable, and so is what
+   * `ledger` says of it, where the engine keeps both together (`Engine.ledgerWithFiles`).
+   */
+  readonly upload: (request: UploadRequest, ledger?: LedgerOfUpload) => Effect.Effect<UploadResult, ServiceError | DocumentError>
   /**
    * The places of those of these texts that an upload would have embedded: the others are known. Absent: the engine does
    * not tell.

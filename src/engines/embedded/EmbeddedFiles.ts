@@ -1,9 +1,9 @@
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, type Scope } from "effect"
 import { DocumentError, ServiceError } from "../../domain/Errors.ts"
 import { corpusOf, type RagFile, type RagFileName, type UploadRequest, type UploadResult } from "../../domain/RagFile.ts"
 import { Embedder } from "../../ports/Embedder.ts"
 import { EmbeddingBudget } from "../../ports/EmbeddingBudget.ts"
-import { Files } from "../../ports/Files.ts"
+import { Files, type LedgerOfUpload } from "../../ports/Files.ts"
 import type { Prepared } from "../../text/Prepared.ts"
 import { TextPool } from "../../text/TextPool.ts"
 import { elsewhere, otherEmbedder } from "./CorpusRules.ts"
@@ -11,7 +11,7 @@ import { Importer } from "./Importer.ts"
 import { overBudget } from "./LimitedEmbedding.ts"
 import { newId, type Names } from "./Names.ts"
 import { OperationRunner } from "./OperationRunner.ts"
-import type { NewChunk, NewFile } from "./store/Commands.ts"
+import type { Commands, NewChunk, NewFile } from "./store/Commands.ts"
 import { EmbeddingQueue } from "./store/EmbeddingQueue.ts"
 import { textHash } from "./store/Hash.ts"
 import { Reader } from "./store/Reader.ts"
@@ -49,8 +49,8 @@ export const embeddedFiles = (
       const store = Effect.fnUntraced(function*(
         corpus: string,
         file: NewFile,
-        replaces: string | undefined
-      ): Effect.fn.Return<{ readonly row: Row; readonly embedded: ReadonlySet<string> }, ServiceError> {
+        more: Pick<Commands["putFile"]["in"], "ledger" | "replaces">
+      ): Effect.fn.Return<{ readonly row: Row; readonly embedded: ReadonlySet<string> }, ServiceError, Scope.Scope> {
         const embedded = new Set<string>()
         const texts = new Map(file.chunks.map(({ hash, text }) => [hash, text]))
         const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
@@ -58,13 +58,16 @@ export const embeddedFiles = (
         let missing: ReadonlyArray<string> = yield* reader.withoutVector(embedder.id, [...texts.keys()])
         for (let attempt = 0; attempt < attempts; attempt++) {
           const wanted = missing.slice(0, budget?.reserve(missing.map(tokensOf)))
-          const sent = yield* embeddings.embed(wanted.map((hash) => ({ hash, text: texts.get(hash) ?? "" })))
+          const { sent, vectors } = yield* embeddings.embed(wanted.map((hash) => ({ hash, text: texts.get(hash) ?? "" })))
           for (const hash of sent) embedded.add(hash)
           budget?.settle(wanted.map(tokensOf), [...sent].map(tokensOf))
-          // What was embedded is kept, and the next run goes on from there.
-          if (wanted.length < missing.length) return yield* overBudget("embedded tokens")
-          const command = { corpus, file, at: yield* now, ...(replaces === undefined ? {} : { replaces }) }
-          const put = yield* writer.send("putFile", command)
+          const at = yield* now
+          if (wanted.length < missing.length) {
+            // What was embedded is kept, and the next run goes on from there.
+            if (vectors.length > 0) yield* writer.send("putVectors", { embedder: embedder.id, vectors, at })
+            return yield* overBudget("embedded tokens")
+          }
+          const put = yield* writer.send("putFile", { corpus, file, ...more, vectors, at })
           if ("file" in put) return { row: put.file, embedded }
           missing = put.missing
         }
@@ -72,7 +75,8 @@ export const embeddedFiles = (
       })
 
       const upload = Effect.fn("Files.upload")(function*(
-        request: UploadRequest
+        request: UploadRequest,
+        ledger?: LedgerOfUpload
       ): Effect.fn.Return<UploadResult, ServiceError | DocumentError> {
         const corpusId = yield* names.corpusId(request.corpus)
         const corpus = yield* reader.corpus(corpusId)
@@ -90,7 +94,10 @@ export const embeddedFiles = (
           return yield* new DocumentError({ problem: "empty", message: "there is no text in it" })
         }
         const file = newFile(request, prepared)
-        const { embedded, row } = yield* store(corpusId, file, replaces)
+        const { embedded, row } = yield* Effect.scoped(store(corpusId, file, {
+          ...(replaces === undefined ? {} : { replaces }),
+          ...(ledger === undefined ? {} : { ledger: { scope: ledger.scope, change: ledger.change(names.file(corpusId, file.name)) } })
+        }))
         const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
         return {
           file: fileOfRow(row, corpusId, names),

@@ -1,11 +1,12 @@
 import { Effect, Semaphore } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { DocumentError, SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
+import type { RagFileName } from "../../domain/RagFile.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
 import { budgetSpent } from "../../ports/EmbeddingBudget.ts"
 import type { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
-import type { Ledger, LedgerEntry, Scan } from "../../ports/Ledger.ts"
+import type { Ledger, LedgerChange, LedgerEntry, Scan } from "../../ports/Ledger.ts"
 import { decide } from "./Decision.ts"
 import { driftOf } from "./Drift.ts"
 import * as Fingerprint from "./Fingerprint.ts"
@@ -80,10 +81,12 @@ export const make = Effect.fnUntraced(function*(input: {
     fingerprint: entry.fingerprint
   })
 
-  const upload = Effect.fnUntraced(function*(work: Work, content: Uint8Array, entry: LedgerEntry) {
+  /** Stores the item and records it; `drop` as in {@link record}. */
+  const upload = Effect.fnUntraced(function*(work: Work, content: Uint8Array, entry: LedgerEntry, drop: LedgerEntry | undefined) {
     const { item } = work
-    yield* record({ ...entry, state: "intent" })
-    return yield* files.upload({
+    const change = (file: RagFileName): LedgerChange => ({ put: [{ ...entry, file }], ...(drop === undefined ? {} : { remove: [drop] }) })
+    if (engine.ledgerWithFiles !== true) yield* record({ ...entry, state: "intent" })
+    const uploaded = yield* files.upload({
       corpus,
       displayName: item.displayName,
       content,
@@ -95,7 +98,9 @@ export const make = Effect.fnUntraced(function*(input: {
       ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
       ...(item.permissions === undefined ? {} : { permissions: item.permissions }),
       ...(entry.file === undefined ? {} : { replaces: entry.file })
-    })
+    }, { scope, change })
+    if (engine.ledgerWithFiles !== true) yield* ledger.write(scope, change(uploaded.file.name))
+    return uploaded
   })
 
   /** The item is not taken: what the target held of it goes, and the ledger remembers why. */
@@ -157,10 +162,9 @@ export const make = Effect.fnUntraced(function*(input: {
           const other = from ?? renamed(work, entry)
           return { staged: { uri, entry, staged: true, ...(other === undefined ? {} : { from: other }) } }
         }
-        const sent = yield* Effect.result(upload(work, content, entry))
+        const sent = yield* Effect.result(upload(work, content, entry, from ?? renamed(work, entry)))
         if (sent._tag === "Success") {
           const { embedded, embeddedTokens, file, remark } = sent.success
-          yield* record({ ...entry, file: file.name }, from ?? renamed(work, entry))
           return {
             outcome: {
               ...base,

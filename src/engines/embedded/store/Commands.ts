@@ -13,6 +13,12 @@ export interface NewChunk extends StoredChunk {
   readonly hash: string
 }
 
+/** A vector as it is stored, and the hash of its text. */
+export interface NewVector {
+  readonly hash: string
+  readonly vector: Uint8Array
+}
+
 export interface NewFile {
   readonly name: string
   readonly displayName: string
@@ -73,13 +79,22 @@ export interface Commands {
   readonly putVectors: {
     readonly in: {
       readonly embedder: string
-      readonly vectors: ReadonlyArray<{ readonly hash: string; readonly vector: Uint8Array }>
+      readonly vectors: ReadonlyArray<NewVector>
       readonly at: number
     }
     readonly out: void
   }
   readonly putFile: {
-    readonly in: { readonly corpus: string; readonly file: NewFile; readonly replaces?: string; readonly at: number }
+    readonly in: {
+      readonly corpus: string
+      readonly file: NewFile
+      readonly replaces?: string
+      /** Vectors of its texts that are not stored yet. */
+      readonly vectors?: ReadonlyArray<NewVector>
+      /** What the ledger is to say of it. */
+      readonly ledger?: { readonly scope: string; readonly change: LedgerChange }
+      readonly at: number
+    }
     /** The file's row; or hashes whose vectors are not there, and nothing was written. */
     readonly out: { readonly file: Row } | { readonly missing: ReadonlyArray<string> }
   }

@@ -210,9 +210,9 @@ export class Committer {
     this.#unmerged.delete(corpus.id)
   }
 
-  #putFile({ at, corpus: name, file, replaces }: Commands["putFile"]["in"]): Commands["putFile"]["out"] {
+  #putFile({ at, corpus: name, file, ledger, replaces, vectors = [] }: Commands["putFile"]["in"]): Commands["putFile"]["out"] {
     const corpus = this.#corpora.find(name)
-    const written = this.#files.insert(corpus.id, corpus.embedder, file, at)
+    const written = this.#files.insert(corpus.id, corpus.embedder, file, vectors, at)
     if ("missing" in written) throw new Missing(written.missing)
     // Gone already is as good: what counts is that readers do not see both.
     const old = replaces === undefined ? undefined : this.#files.find(corpus.id, replaces)
@@ -222,6 +222,7 @@ export class Committer {
       this.#index.remove(corpus.id, old.firstChunk, old.chunks)
     }
     this.#corpora.count(corpus.id, old === undefined ? 1 : 0, file.chunks.length - (old?.chunks ?? 0))
+    if (ledger !== undefined) this.#ledger.write(ledger.scope, ledger.change)
     this.#index.add(corpus.id, written.indexed, file.language)
     return { file: written.file }
   }

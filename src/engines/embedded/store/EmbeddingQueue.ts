@@ -1,8 +1,9 @@
-import { Clock, Context, Deferred, Effect, Exit, Layer, Queue } from "effect"
+import { Clock, Context, Deferred, Effect, Exit, Layer, Queue, type Scope } from "effect"
 import { ServiceError } from "../../../domain/Errors.ts"
 import { Embedder, narrowed } from "../../../ports/Embedder.ts"
 import { budgetSpent } from "../../../ports/EmbeddingBudget.ts"
 import { now } from "../Timestamp.ts"
+import type { NewVector } from "./Commands.ts"
 import { Reader } from "./Reader.ts"
 import { packSparse, packVector } from "./Vector.ts"
 import { Writer } from "./Writer.ts"
@@ -17,6 +18,13 @@ const queueSize = 4 * batchSize
 export interface TextToEmbed {
   readonly hash: string
   readonly text: string
+}
+
+export interface Embedded {
+  /** Hashes of the texts that this call had embedded. */
+  readonly sent: ReadonlySet<string>
+  /** Vectors that are not stored yet, to be committed with the file that needs them. */
+  readonly vectors: ReadonlyArray<NewVector>
 }
 
 interface Waiting extends TextToEmbed {
@@ -35,8 +43,8 @@ const restMs = 30_000
  * at once: `FAILED_PRECONDITION`.
  */
 export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
-  /** Returns when all vectors are stored, with the hashes of the texts that this call had embedded. */
-  readonly embed: (texts: ReadonlyArray<TextToEmbed>) => Effect.Effect<ReadonlySet<string>, ServiceError>
+  /** Returns when all vectors are there. Until the scope closes, nobody else is told that they embedded the same texts. */
+  readonly embed: (texts: ReadonlyArray<TextToEmbed>) => Effect.Effect<Embedded, ServiceError, Scope.Scope>
 }>()("sluice/embedded/store/EmbeddingQueue") {
   static readonly layer: Layer.Layer<EmbeddingQueue, never, Embedder | Reader | Writer> = Layer.effect(
     EmbeddingQueue,
@@ -54,9 +62,7 @@ export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
       const embedBatch = Effect.fn("EmbeddingQueue.batch")(function*(batch: ReadonlyArray<Waiting>) {
         const at = yield* now
         // Another upload, or another process, may have embedded a text since its upload looked.
-        const missing = new Set(embedder.embedSparse === undefined
-          ? yield* reader.withoutVector(embedder.id, batch.map(({ hash }) => hash))
-          : batch.map(({ hash }) => hash))
+        const missing = new Set(yield* reader.withoutVector(embedder.id, batch.map(({ hash }) => hash)))
         const wanted = batch.filter(({ hash }) => missing.has(hash))
         const packed = wanted.length === 0 ? [] : yield* packedVectors(embedder, wanted.map(({ text }) => text))
         const outcomes = new Map(wanted.map(({ hash }, i) => [hash, packed[i]!]))
@@ -110,13 +116,29 @@ export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
         return { mine, waits }
       }, Effect.uninterruptible)
 
+      /** Texts that {@link local} embeds, until their files are committed. */
+      const underWay = new Set<string>()
+
+      /** What costs nothing needs no queue, and no commit before the file's own. */
+      const local = (embedSparse: NonNullable<Embedder["Service"]["embedSparse"]>) =>
+        Effect.fnUntraced(function*(texts: ReadonlyArray<TextToEmbed>) {
+          const packed = yield* packedSparse(embedder, embedSparse, texts.map(({ text }) => text))
+          const sent = new Set(texts.flatMap(({ hash }) => underWay.has(hash) ? [] : [hash]))
+          yield* Effect.acquireRelease(
+            Effect.sync(() => sent.forEach((hash) => underWay.add(hash))),
+            () => Effect.sync(() => sent.forEach((hash) => underWay.delete(hash)))
+          )
+          return { sent, vectors: texts.map(({ hash }, i) => ({ hash, vector: packed[i]! })) }
+        })
+
+      if (embedder.embedSparse !== undefined) return EmbeddingQueue.of({ embed: local(embedder.embedSparse) })
       return EmbeddingQueue.of({
         embed: Effect.fnUntraced(function*(texts) {
           const { mine, waits } = yield* enqueue(texts)
           yield* Effect.forEach(waits, Deferred.await, { discard: true })
           const sent = new Set<string>()
           for (const [hash, done] of mine) if (yield* Deferred.await(done)) sent.add(hash)
-          return sent
+          return { sent, vectors: [] }
         })
       })
     })
@@ -132,12 +154,7 @@ const givenUp = (failures: number, { fix, message }: ServiceError): ServiceError
 
 /** One vector per text, as they are stored, or why there is none. */
 const packedVectors = Effect.fnUntraced(function*(embedder: Embedder["Service"], texts: ReadonlyArray<string>) {
-  const { dimensions, embedEach, embedSparse, id } = embedder
-  if (embedSparse !== undefined) {
-    const vectors = yield* embedSparse(texts, "document")
-    if (vectors.length === texts.length) return vectors.map((vector) => packSparse(vector, dimensions))
-    return yield* unkept(embedder)
-  }
+  const { dimensions, embedEach, id } = embedder
   const request = Effect.fnUntraced(function*(part: ReadonlyArray<string>) {
     const vectors = yield* embedder.embed(part, "document")
     return vectors.length === part.length && vectors.every(({ length }) => length === dimensions) ? vectors : yield* unkept(embedder)
@@ -149,6 +166,16 @@ const packedVectors = Effect.fnUntraced(function*(embedder: Embedder["Service"],
       ? packVector(outcome)
       : ServiceError.internal(`embedder ${id} gave a vector of zeros for a text with words`)
   })
+})
+
+const packedSparse = Effect.fnUntraced(function*(
+  embedder: Embedder["Service"],
+  embedSparse: NonNullable<Embedder["Service"]["embedSparse"]>,
+  texts: ReadonlyArray<string>
+) {
+  const vectors = texts.length === 0 ? [] : yield* embedSparse(texts, "document")
+  if (vectors.length === texts.length) return vectors.map((vector) => packSparse(vector, embedder.dimensions))
+  return yield* unkept(embedder)
 })
 
 const unkept = ({ dimensions, id }: Embedder["Service"]): ServiceError =>

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { FilePatch } from "../../../domain/RagFile.ts"
 import { chunkPages, packChunks, unpackChunks } from "./ChunkPage.ts"
 import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
-import { type NewFile, refuseDamaged, type Refusal } from "./Commands.ts"
+import { type NewFile, type NewVector, refuseDamaged, type Refusal } from "./Commands.ts"
 import { fromHex, packHashes, unpackHashes } from "./Hash.ts"
 import type { IndexedChunk, RebuildFile } from "./Index.ts"
 import { asBlob, asJson, type Row } from "./Rows.ts"
@@ -77,7 +77,7 @@ export class FileTable {
     this.#disuse = db.prepare("UPDATE embeddings SET uses = uses - 1, added = ? WHERE hash = ? AND embedder = ? AND uses > 0")
     // One that nobody uses yet was about to be: it is as good as new.
     this.#keepVector = db.prepare("UPDATE embeddings SET added = max(added, ?) WHERE hash = ? AND embedder = ?")
-    this.#putVector = db.prepare("INSERT INTO embeddings (id, embedder, hash, uses, added, vector, sum) VALUES (?, ?, ?, 0, ?, ?, ?)")
+    this.#putVector = db.prepare("INSERT INTO embeddings (id, embedder, hash, uses, added, vector, sum) VALUES (?, ?, ?, ?, ?, ?, ?)")
     this.#dropVector = db.prepare("DELETE FROM embeddings WHERE id = ?")
     this.#anyUnused = db.prepare("SELECT 1 FROM embeddings WHERE uses = 0 AND added < ? LIMIT 1")
     this.#collect = db.prepare(
@@ -108,15 +108,20 @@ export class FileTable {
     corpus: number,
     embedder: string,
     file: NewFile,
+    vectors: ReadonlyArray<NewVector>,
     at: number
   ): { readonly file: Row; readonly indexed: ReadonlyArray<IndexedChunk> } | { readonly missing: ReadonlyArray<string> } {
     const count = file.chunks.length
     const first = Number(this.#take.get(count)?.["value"]) - count
     const missing: Array<string> = []
+    const fresh = new Map(vectors.map(({ hash, vector }) => [hash, vector]))
     const indexed = file.chunks.map((chunk, i): IndexedChunk => {
-      const row = this.#use.get(fromHex(chunk.hash), embedder)
-      if (row === undefined) missing.push(chunk.hash)
-      return { number: first + i, embedding: Number(row?.["id"]), text: chunk.text, headings: chunk.headings }
+      const hash = fromHex(chunk.hash)
+      const row = this.#use.get(hash, embedder)
+      const vector = row === undefined ? fresh.get(chunk.hash) : undefined
+      if (row === undefined && vector === undefined) missing.push(chunk.hash)
+      const embedding = vector === undefined ? Number(row?.["id"]) : this.#insertVector(embedder, hash, vector, 1, at)
+      return { number: first + i, embedding, text: chunk.text, headings: chunk.headings }
     })
     if (missing.length > 0) return { missing }
     this.#nextFile ??= Number(this.#lastFile.get()?.["seq"] ?? 0) + 1
@@ -225,10 +230,14 @@ export class FileTable {
 
   putVector(embedder: string, hash: string, vector: Uint8Array, at: number): void {
     const key = fromHex(hash)
-    if (this.#keepVector.run(at, key, embedder).changes > 0) return
+    if (this.#keepVector.run(at, key, embedder).changes === 0) this.#insertVector(embedder, key, vector, 0, at)
+  }
+
+  #insertVector(embedder: string, hash: Uint8Array, vector: Uint8Array, uses: number, at: number): number {
     this.#nextEmbedding ??= Number(this.#lastEmbedding.get()?.["id"] ?? 0) + 1
     const id = this.#nextEmbedding++
-    this.#putVector.run(id, embedder, key, at, vector, sumOf("embeddings", { id, embedder, hash: key, vector }))
+    this.#putVector.run(id, embedder, hash, uses, at, vector, sumOf("embeddings", { id, embedder, hash, vector }))
+    return id
   }
 
   /** Whether some embedding has had no use since before `since`. */
