@@ -36,7 +36,18 @@ const committer = (): Committer => {
   return opened
 }
 
+/**
+ * Where the last group was of {@link busyGroup} commands or more, the next one is waited for until there are
+ * {@link fullGroup}, at most so many milliseconds: each commit costs a flush of the disk and a segment to be merged.
+ */
+const busyGroup = 8
+const fullGroup = 32
+const fillTime = 50
+
 const waiting: Array<CommandMessage> = []
+/** Runs while a group is waited for. */
+let filling: NodeJS.Timeout | undefined
+let busy = false
 let scheduled = false
 let delay = quietTime
 /** No more commands come: the thread ends when those it has are done. */
@@ -45,13 +56,25 @@ let quiet: NodeJS.Timeout | undefined
 
 const schedule = (): void => {
   clearTimeout(quiet)
-  if (scheduled) return
+  if (filling !== undefined) {
+    if (waiting.length < fullGroup && !closing) return
+    clearTimeout(filling)
+    filling = undefined
+  } else if (scheduled) return
+  else if (busy && waiting.length < fullGroup && !closing) {
+    filling = setTimeout(() => {
+      filling = undefined
+      turn()
+    }, fillTime)
+    return
+  }
   scheduled = true
   setImmediate(turn)
 }
 
 const turn = (): void => {
   scheduled = false
+  busy = waiting.length >= busyGroup
   reply(commit(waiting.splice(0, groupSize)))
   if (merge("busy") || waiting.length > 0) schedule()
   else settle()
