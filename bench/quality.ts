@@ -1,54 +1,73 @@
 /**
- * The quality bench: nDCG@10 and Recall@100 of the embedded engine over test collections.
+ * The quality bench: what a user gets. Each document of a collection is a Markdown file, put into a corpus by `runPipeline`
+ * with default settings; hits are files, in the order of their best contexts.
  *
- *     npm run bench:quality -- FOLDER [COLLECTION…] [--queries 2000]
+ *     npm run bench:quality -- FOLDER [COLLECTION…] [--queries 2000] [--chunk-size N] [--keep DIRECTORY] [--json FILE]
  *     npm run bench:quality -- --porter FOLDER
  *
  * FOLDER holds a folder for each collection in BEIR's layout, and may hold `lucene-reference.json` (figures by
- * `collection|analyzer|k1/b`). Per collection: Lucene's BM25, ours (alpha 0), the default mix, the offline embedder
- * alone (alpha 1); then BM25 for questions with two misspelt words, without correction and with it, and for the questions
- * as they are with correction, which should cost nothing. At most --queries questions are asked, spread over the file;
- * the reference has all of them.
+ * `collection|analyzer|k1/b`, of whole documents). Per collection, nDCG@10 and Recall@100: Lucene's BM25; ours (alpha 0);
+ * the default; the offline embedder alone (alpha 1), all of 100 contexts; the default at the ten contexts that a request
+ * gets that names no number; then BM25 and the default for questions with two misspelt words, without correction and
+ * with it. Spelling is corrected but where that is said. At most --queries questions are asked, spread over the file;
+ * the reference has all of them. --keep leaves the corpora for the next time; small chunks (--chunk-size, in tokens) show
+ * what becomes of files that are longer than a chunk.
  *
  * With --porter, FOLDER holds `voc.txt` and `output.txt`, and every stem is checked.
  */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { defaultChunking } from "../src/domain/Chunking.ts"
 import { porter } from "../src/search/analysis/Porter.ts"
 import { type Collection, collectionNames, readCollection } from "./quality/Collection.ts"
-import { withEngine } from "./quality/Engine.ts"
+import { type EngineOptions, withEngine } from "./quality/Engine.ts"
 import { evaluate, type Figures } from "./quality/Evaluate.ts"
 import { misspell } from "./quality/Misspell.ts"
 
 const { positionals: [folder, ...wanted], values } = parseArgs({
   allowPositionals: true,
-  options: { queries: { type: "string", default: "2000" }, porter: { type: "boolean", default: false } }
+  options: {
+    queries: { type: "string", default: "2000" },
+    porter: { type: "boolean", default: false },
+    "chunk-size": { type: "string" },
+    keep: { type: "string" },
+    json: { type: "string" }
+  }
 })
 
-const columns = ["lucene", "bm25", "default", "dense", "typos", "typos fixed", "clean fixed"] as const
+const columns = ["lucene", "bm25", "default", "dense", "default@10", "typos bm25", "fixed bm25", "typos", "fixed"] as const
 type Row = Readonly<Record<(typeof columns)[number], Figures | undefined>>
 
+const chunkSize = values["chunk-size"]
+const engine: EngineOptions = {
+  keep: values.keep,
+  chunking: chunkSize === undefined ? undefined : { ...defaultChunking, size: Number(chunkSize) }
+}
+
 const measure = (collection: Collection, asked: ReadonlyMap<string, string>): Promise<Omit<Row, "lucene">> =>
-  withEngine(collection, async (search) => {
+  withEngine(collection, engine, async (search) => {
     const judgements = new Map([...collection.judgements].filter(([query]) => asked.has(query)))
     const run = (
-      how: { readonly alpha?: number; readonly correctSpelling: boolean },
+      how: { readonly alpha?: number; readonly correctSpelling?: boolean; readonly topK?: number },
       spell: (text: string, query: string) => string = (text) => text
     ) =>
       evaluate(judgements, (query) =>
         search(spell(asked.get(query) ?? "", query), {
-          correctSpelling: how.correctSpelling,
+          correctSpelling: how.correctSpelling ?? true,
+          topK: how.topK ?? 100,
           ...(how.alpha === undefined ? {} : { hybrid: { alpha: how.alpha } })
         }))
     const misspelt = (text: string, query: string) => misspell(text.toLowerCase(), Number.parseInt(query.slice(-6), 36))
     return {
-      bm25: await run({ alpha: 0, correctSpelling: false }),
-      default: await run({ correctSpelling: false }),
-      dense: await run({ alpha: 1, correctSpelling: false }),
-      typos: await run({ alpha: 0, correctSpelling: false }, misspelt),
-      "typos fixed": await run({ alpha: 0, correctSpelling: true }, misspelt),
-      "clean fixed": await run({ alpha: 0, correctSpelling: true })
+      bm25: await run({ alpha: 0 }),
+      default: await run({}),
+      dense: await run({ alpha: 1 }),
+      "default@10": await run({ topK: 10 }),
+      "typos bm25": await run({ alpha: 0, correctSpelling: false }, misspelt),
+      "fixed bm25": await run({ alpha: 0 }, misspelt),
+      typos: await run({ correctSpelling: false }, misspelt),
+      fixed: await run({}, misspelt)
     }
   })
 
@@ -90,6 +109,7 @@ const compareCollections = async (folder: string): Promise<void> => {
     rows.push(row)
   }
   print("mean", columns.map((column) => cell(mean(rows, column))))
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`)
 }
 
 const checkPorter = (folder: string): void => {
@@ -102,7 +122,7 @@ const checkPorter = (folder: string): void => {
 }
 
 if (folder === undefined) {
-  process.stderr.write("usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N], or --porter FOLDER\n")
+  process.stderr.write("usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--chunk-size N] [--keep DIRECTORY] [--json FILE], or --porter FOLDER\n")
   process.exitCode = 4
 } else if (values.porter) {
   checkPorter(folder)

@@ -4,7 +4,7 @@ import { join } from "node:path"
 /** A test collection in BEIR's layout: `corpus.jsonl`, `queries.jsonl`, `qrels.tsv`. */
 export interface Collection {
   readonly name: string
-  readonly documents: ReadonlyArray<{ readonly id: string; readonly text: string }>
+  readonly documents: ReadonlyArray<{ readonly id: string; readonly title: string; readonly text: string }>
   readonly queries: ReadonlyArray<{ readonly id: string; readonly text: string }>
   /** Query to document to grade. */
   readonly judgements: ReadonlyMap<string, ReadonlyMap<string, number>>
@@ -19,7 +19,7 @@ export const readCollection = (folder: string, name: string): Collection => {
   const records = (file: string) =>
     lines(file).map((line) => {
       const record: { _id: string; title?: string; text: string } = JSON.parse(line)
-      return { id: String(record._id), text: record.title ? `${record.title}\n${record.text}` : record.text }
+      return { id: String(record._id), title: record.title ?? "", text: record.text }
     })
   const judgements = new Map<string, Map<string, number>>()
   for (const line of lines("qrels.tsv").slice(1)) {

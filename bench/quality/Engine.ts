@@ -1,67 +1,84 @@
 import { Effect, Layer, ManagedRuntime } from "effect"
-import { mkdtempSync, rmSync } from "node:fs"
+import { NodeServices } from "@effect/platform-node"
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { local } from "../../connectors/index.ts"
+import type { Chunking } from "../../src/domain/Chunking.ts"
 import type { RetrievalRequest } from "../../src/domain/Retrieval.ts"
-import * as Embedded from "../../src/engines/embedded/Embedded.ts"
+import * as Engine from "../../src/engines/embedded/Embedded.ts"
+import { Embedded, Pipeline } from "../../src/index.ts"
 import { HashEmbedder } from "../../src/models/HashEmbedder.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
-import { Files } from "../../src/ports/Files.ts"
 import { Retrieval } from "../../src/ports/Retrieval.ts"
 import { TextPool } from "../../src/text/TextPool.ts"
 import type { Collection } from "./Collection.ts"
 import type { Hit } from "./Evaluate.ts"
 
-export type Search = (query: string, how: Pick<RetrievalRequest, "hybrid" | "correctSpelling">) => Promise<ReadonlyArray<Hit>>
+export type Search = (
+  query: string,
+  how: Pick<RetrievalRequest, "hybrid" | "correctSpelling" | "topK">
+) => Promise<ReadonlyArray<Hit>>
 
-const chunking = { strategy: "fixed", size: 1024, overlap: 200 } as const
+export interface EngineOptions {
+  /** A directory that stays for the next time. */
+  readonly keep?: string | undefined
+  /** In place of the default: small chunks make files of several chunks from short documents. */
+  readonly chunking?: Chunking | undefined
+}
 
-/** The embedded engine with the offline embedder over one collection, in a directory that is gone when `use` is done. */
-export const withEngine = async <A>(collection: Collection, use: (search: Search) => Promise<A>): Promise<A> => {
-  const dataDir = mkdtempSync(join(tmpdir(), "sluice-quality-"))
-  const runtime = ManagedRuntime.make(Embedded.layer({ dataDir }).pipe(Layer.provide([HashEmbedder, wholeDocuments])))
+/**
+ * A collection as a user would have it: a file for each document, put into a corpus by a pipeline with default settings.
+ * Hits are files, each at its best chunk's place.
+ */
+export const withEngine = async <A>(
+  collection: Collection,
+  { chunking, keep }: EngineOptions,
+  use: (search: Search) => Promise<A>
+): Promise<A> => {
+  const folder = keep === undefined ? mkdtempSync(join(tmpdir(), "sluice-quality-")) : join(keep, collection.name)
+  const docs = join(folder, "docs")
+  const ids = existsSync(docs) ? fileNames(collection) : writeFiles(collection, docs)
+  const pipeline = Pipeline.make("quality", {
+    corpus: { displayName: "Quality" },
+    sources: { docs: local({ path: docs }) },
+    ...(chunking === undefined ? {} : { chunking })
+  })
+  const dataDir = join(folder, "data")
+  const { totals } = await Effect.runPromise(pipeline.run.pipe(Effect.provide(Embedded.layer({ dataDir })), Effect.provide(NodeServices.layer)))
+  if (totals.failed + totals.skipped > 0) throw new Error(`${totals.failed} files failed, ${totals.skipped} were skipped`)
+  // The engine's own ports: a pipeline opens it anew for every question.
+  const runtime = ManagedRuntime.make(Engine.layer({ dataDir }).pipe(Layer.provide(Layer.mergeAll(HashEmbedder, TextPool.layerInline()))))
   try {
-    const corpus = await runtime.runPromise(fill(collection))
+    const [corpus] = (await runtime.runPromise(Effect.flatMap(Corpora, (corpora) => corpora.list({})))).items
+    if (corpus === undefined) throw new Error(`${dataDir} holds no corpus`)
     return await use((query, how) =>
       runtime.runPromise(Effect.gen(function*() {
         const retrieval = yield* Retrieval
-        const contexts = yield* retrieval.retrieve({ corpus, query, topK: 100, ...how })
-        return contexts.map((context) => ({ id: context.sourceDisplayName, score: context.score }))
+        const contexts = yield* retrieval.retrieve({ corpus: corpus.name, query, ...how })
+        const hits = new Map<string, Hit>()
+        for (const { score, sourceDisplayName } of contexts) {
+          const id = ids.get(sourceDisplayName) ?? sourceDisplayName
+          if (!hits.has(id)) hits.set(id, { id, score })
+        }
+        return [...hits.values()]
       }))
     )
   } finally {
     await runtime.dispose()
-    rmSync(dataDir, { recursive: true, force: true })
+    if (keep === undefined) rmSync(folder, { recursive: true, force: true })
   }
 }
 
-const fill = Effect.fn("fill")(function*({ documents, name }: Collection) {
-  const corpora = yield* Corpora
-  const files = yield* Files
-  const corpus = yield* corpora.create({ displayName: name, vectorDb: { _tag: "managed" } })
-  yield* Effect.forEach(
-    documents.filter(({ text }) => text.trim() !== ""),
-    ({ id, text }) =>
-      files.upload({ corpus: corpus.name, displayName: id, content: Buffer.from(text), chunking }),
-    { concurrency: 64, discard: true }
-  )
-  return corpus.name
-})
+/** Document by name of its file. Ids may be addresses, so files are numbered. */
+const fileNames = ({ documents }: Collection): ReadonlyMap<string, string> =>
+  new Map(documents.map(({ id }, place) => [`${place}.md`, id]))
 
-/** One chunk a document, as the reference was made. */
-const wholeDocuments = Layer.succeed(TextPool, {
-  prepare: ({ content }) => {
-    const text = new TextDecoder().decode(content)
-    const chunk = {
-      ordinal: 0,
-      text,
-      headings: [],
-      start: 0,
-      end: text.length,
-      byteStart: 0,
-      byteEnd: content.length,
-      tokens: Math.ceil(content.length / 4)
-    }
-    return Effect.succeed({ format: "text", chunks: [chunk], tokens: chunk.tokens })
-  }
-})
+const writeFiles = (collection: Collection, docs: string): ReadonlyMap<string, string> => {
+  mkdirSync(docs, { recursive: true })
+  collection.documents.forEach(({ text, title }, place) => {
+    // What is nothing but a title is a document too, but one without a word is none.
+    if (`${title}${text}`.trim() !== "") writeFileSync(join(docs, `${place}.md`), title === "" ? text : `# ${title}\n\n${text}`)
+  })
+  return fileNames(collection)
+}

@@ -87,7 +87,13 @@ export const Explanation = Schema.Struct({
   sparse: Schema.Finite,
   /** Cosine similarity, -1..1. */
   cosine: Schema.Finite,
-  /** Each after normalisation, and the weight that mixed them. */
+  /** BM25 of the whole file, where it has several chunks and that was mixed in. */
+  file: Schema.optionalKey(Schema.Finite),
+  /** Share of the question that the file's title and name have, 0..1, where that was mixed in. */
+  title: Schema.optionalKey(Schema.Finite),
+  /** Cosine with the question moved towards what the best contexts are about, where that stood for `cosine`. */
+  related: Schema.optionalKey(Schema.Finite),
+  /** Each after normalisation, words with file and title, and the weight that mixed them. */
   normalizedSparse: Schema.Finite,
   normalizedDense: Schema.Finite,
   alpha: Schema.Finite,

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { Embedder } from "../ports/Embedder.ts"
-import { embedHashed, embedHashedSparse } from "./hash/EmbedHashed.ts"
+import { embedHashed, embedHashedSparse, embedWeighed } from "./hash/EmbedHashed.ts"
 import { dimensions } from "./hash/Features.ts"
 
 /**
@@ -13,5 +13,6 @@ export const HashEmbedder: Layer.Layer<Embedder> = Layer.succeed(Embedder, {
   id: `hashed-ngrams-${dimensions}-v1`,
   dimensions,
   embed: (texts, task) => Effect.sync(() => texts.map((text) => embedHashed(text, task))),
+  embedWeighed,
   embedSparse: (texts, task) => Effect.sync(() => texts.map((text) => embedHashedSparse(text, task)))
 })

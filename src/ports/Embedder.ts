@@ -34,6 +34,11 @@ export class Embedder extends Context.Service<Embedder, {
     texts: ReadonlyArray<string>,
     task: EmbeddingTask
   ) => Effect.Effect<ReadonlyArray<SparseVector>, ServiceError>
+  /**
+   * A question's vector with its words weighed, from an embedder of words that can say so: an engine that knows how rare
+   * they are in a corpus tells. The vectors of documents stay as they are.
+   */
+  readonly embedWeighed?: (question: string, weigh: (word: string) => number) => Float32Array
 }>()("sluice/ports/Embedder") {}
 
 /** Texts that a service refused one by one, none being taken, after which it is the service that is taken for wrong. */

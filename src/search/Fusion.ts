@@ -1,3 +1,5 @@
+import { ranking } from "./Ranking.ts"
+
 /** What one chunk scored in each arm. A chunk that only one arm found needs its true score in the other as well. */
 export interface Candidate {
   /** Orders equals, smaller first. */
@@ -6,10 +8,16 @@ export interface Candidate {
   readonly sparse: number
   /** Cosine similarity, -1..1. */
   readonly cosine: number
+  /** Cosine with the question moved towards what the best chunks are about; absent: `cosine` stands. */
+  readonly related?: number | undefined
+  /** BM25 of the whole file it is of; absent where files are single chunks. */
+  readonly file?: number | undefined
+  /** Share of the question that its file's title and name have, 0..1. */
+  readonly title?: number | undefined
 }
 
 export interface Fused extends Candidate {
-  /** 0..1. */
+  /** Of chunk, file and title together, 0..1. */
   readonly normalizedSparse: number
   /** 0..1. */
   readonly normalizedDense: number
@@ -20,35 +28,32 @@ export interface Fused extends Candidate {
 /** How many candidates each arm brings at least; the depth the default weight was measured at. */
 export const candidateDepth = 100
 
-/**
- * The weight of the dense arm where the request has no hybrid block, measured with the offline embedder: on nine
- * collections it gains 0.015 nDCG@10 on average over BM25 alone and loses no more than 0.001 on any (`bench/quality.ts`).
- * Nearly half of that is the words of grammar, which count less in a mix (`QueryTerms.ts`).
- */
-export const defaultAlpha = 0.2
+/** The weight of the dense arm where the request has no hybrid block: see docs/search.md. */
+export const defaultAlpha = 0.25
 
 /**
  * Mixes the two arms and orders by the mix: `(1 - alpha) * sparse + alpha * dense`, each arm scaled so that its best
- * score is 1 and its `depth`-th best is 0. Both arms go equally deep, otherwise the shallower one's scale is steeper.
+ * score is 1 and its {@link candidateDepth}-th best is 0. Both arms go equally deep, otherwise the shallower one's scale
+ * is steeper.
  *
- * `candidates` are the union of the two arms' best `depth` or more. Alpha 0 is BM25's order and alpha 1 the cosine's,
- * exactly; equals are ordered by id.
+ * `candidates` are the union of the two arms' best, that many or more. Without scores of files and titles alpha 0 is
+ * BM25's order and alpha 1 the cosine's, exactly; equals are ordered by id.
  */
-export const fuse = (
-  candidates: ReadonlyArray<Candidate>,
-  alpha: number,
-  depth: number = candidateDepth
-): Array<Fused> => {
-  const bySparse = Float64Array.from(candidates, (candidate) => candidate.sparse).sort().reverse()
-  const byCosine = Float64Array.from(candidates, (candidate) => candidate.cosine).sort().reverse()
+export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array<Fused> => {
   // Chunks beyond the candidates score 0 by BM25, but may score anything by cosine.
-  const sparse = scale(bySparse[0] ?? 0, Math.max(0, bySparse[depth - 1] ?? 0))
-  const dense = scale(byCosine[0] ?? 0, byCosine[Math.min(depth, byCosine.length) - 1] ?? 0)
+  const chunkWords = scaleOf(candidates.map(({ sparse }) => sparse), 0)
+  const fileWords = scaleOf(candidates.map(({ file }) => file ?? 0), 0)
+  const dense = scaleOf(candidates.map(closeness))
+  const words = candidates.map(({ file, sparse, title }) => {
+    const own = chunkWords(sparse)
+    return (file === undefined ? own : (1 - ranking.file) * own + ranking.file * fileWords(file)) + ranking.title * (title ?? 0)
+  })
+  const most = words.reduce((most, one) => Math.max(most, one), 1)
   return candidates
-    .map(({ cosine, id, sparse: bm25 }): Fused => {
-      const normalizedSparse = sparse(bm25)
-      const normalizedDense = dense(cosine)
-      return { id, sparse: bm25, cosine, normalizedSparse, normalizedDense, fused: (1 - alpha) * normalizedSparse + alpha * normalizedDense }
+    .map((candidate, at): Fused => {
+      const normalizedSparse = (words[at] as number) / most
+      const normalizedDense = dense(closeness(candidate))
+      return { ...candidate, normalizedSparse, normalizedDense, fused: (1 - alpha) * normalizedSparse + alpha * normalizedDense }
     })
     .sort((a, b) => byScore(a, b, alpha) || a.id - b.id)
 }
@@ -78,9 +83,19 @@ export const firstByPath = (fused: ReadonlyArray<Fused>, count: number, alpha: n
   return first.slice(0, count)
 }
 
-/** Linear from `floor` (0) to `best` (1), nothing below 0. Where all are equal, all are best, unless they are 0. */
-const scale = (best: number, floor: number) => (score: number): number => {
-  if (score < floor) return 0
-  if (best > floor) return (score - floor) / (best - floor)
-  return best === 0 ? 0 : 1
+const closeness = ({ cosine, related }: Candidate): number => related ?? cosine
+
+/**
+ * Linear from the {@link candidateDepth}-th best of `scores` (0), or `least` where there are fewer, to the best (1);
+ * nothing below 0. Where all are equal, all are best, unless they are 0.
+ */
+const scaleOf = (scores: ReadonlyArray<number>, least?: number): (score: number) => number => {
+  const descending = Float64Array.from(scores).sort().reverse()
+  const best = descending[0] ?? 0
+  const floor = descending[candidateDepth - 1] ?? least ?? descending.at(-1) ?? 0
+  return (score) => {
+    if (score < floor) return 0
+    if (best > floor) return (score - floor) / (best - floor)
+    return best === 0 ? 0 : 1
+  }
 }

@@ -40,12 +40,23 @@ const explained = (context: Context, at: number, { paint, width }: Look): string
   const words = found.length === 0
     ? "no word of the query"
     : found.map((term) => `${term.term} ${term.weight.toFixed(3)} (${term.termFrequency}x)`).join(" + ")
-  return [head, ...[fusion(e), `words    ${e.sparse.toFixed(3)} BM25 = ${words}`, `meaning  ${e.cosine.toFixed(3)} cosine`, ...ranked(e)]
+  return [head, ...[fusion(e), `words    ${e.sparse.toFixed(3)} BM25 = ${words}`, ...ofFile(e), meaning(e), ...ranked(e)]
     .map((line) => indent + wrap(line, width, `${indent}         `))].join("\n")
 }
 
 const fusion = ({ alpha, fused, normalizedDense, normalizedSparse }: Explanation): string =>
   `score    ${fused.toFixed(3)} = ${round(1 - alpha)} x words ${normalizedSparse.toFixed(3)} + ${round(alpha)} x meaning ${normalizedDense.toFixed(3)}`
+
+const ofFile = ({ file, title }: Explanation): ReadonlyArray<string> => {
+  const parts = [
+    ...(file === undefined ? [] : [`${file.toFixed(3)} BM25 of the whole file`]),
+    ...(title === undefined || title === 0 ? [] : [`${(title * 100).toFixed(0)}% of the query in its title or name`])
+  ]
+  return parts.length === 0 ? [] : [`file     ${parts.join(", ")}`]
+}
+
+const meaning = ({ cosine, related }: Explanation): string =>
+  `meaning  ${cosine.toFixed(3)} cosine${related === undefined ? "" : `, ${related.toFixed(3)} with what the best are about`}`
 
 const ranked = ({ ranked: r }: Explanation): ReadonlyArray<string> =>
   r === undefined ? [] : [`ranked   ${r.score.toFixed(3)}, from place ${r.from + 1}`]

@@ -87,7 +87,10 @@ export const embeddedRetrieval = (
           const mismatch = otherEmbedder(corpus.embedder, embedder.id)
           if (mismatch !== undefined) return yield* mismatch
         }
-        const vector = wantsDense ? (yield* embedder.embed([request.query], "query"))[0] : undefined
+        const { embedWeighed } = embedder
+        const vector = !wantsDense ? undefined
+          : embedWeighed !== undefined ? (weigh: (word: string) => number) => embedWeighed(request.query, weigh)
+          : yield* embedder.embed([request.query], "query").pipe(Effect.map(([vector]) => () => vector ?? new Float32Array(embedder.dimensions)))
         const metadata = request.filter === undefined ? undefined : yield* metadataFilter(corpus.id, request.filter)
         const topK = request.topK ?? defaultTopK
         const files = request.files === undefined ? undefined : yield* Effect.forEach(request.files, (name) => names.fileIds(name))
@@ -103,7 +106,7 @@ export const embeddedRetrieval = (
           alpha,
           correctSpelling: request.correctSpelling ?? true,
           explain: request.explain ?? false,
-          ...(vector === undefined ? {} : { vector }),
+          vector,
           ...(least === undefined ? {} : { minSimilarity: least }),
           ...(files === undefined ? {} : { files: files.map(({ file }) => file) }),
           ...(metadata === undefined ? {} : { metadata }),

@@ -1,6 +1,6 @@
 import type { EmbeddingTask, SparseVector } from "../../ports/Embedder.ts"
 import { grown } from "../../text/WordTable.ts"
-import { dimensions } from "./Features.ts"
+import { dimensions, forEachFeature, plain, weightOf } from "./Features.ts"
 import { sparseUnit } from "./SparseUnit.ts"
 import { forgetIfFull, otherWordOf, remembered, wordOf } from "./WordMemory.ts"
 import { forEachWord } from "./Words.ts"
@@ -21,11 +21,34 @@ export const embedHashedSparse = (text: string, task: EmbeddingTask): SparseVect
 }
 
 /** {@link embedHashedSparse} with its zeros. */
-export const embedHashed = (text: string, task: EmbeddingTask): Float32Array => {
-  const { components, values } = embedHashedSparse(text, task)
+export const embedHashed = (text: string, task: EmbeddingTask): Float32Array => dense(embedHashedSparse(text, task))
+
+const dense = ({ components, values }: SparseVector): Float32Array => {
   const vector = new Float32Array(dimensions)
   for (let i = 0; i < components.length; i++) vector[components[i]!] = values[i]!
   return vector
+}
+
+/**
+ * The vector of a question whose words count for what `weigh` gives each, as it is written, in ASCII lower case where it
+ * is ASCII: what is rare in a corpus says more.
+ */
+export const embedWeighed = (text: string, weigh: (word: string) => number): Float32Array => {
+  const counted = new Map<string, number>()
+  const add = (word: string): void => void counted.set(word, (counted.get(word) ?? 0) + 1)
+  forEachWord(text, (bytes, start, end) => add(Buffer.from(bytes.subarray(start, end)).toString()), add)
+  sums.fill(0)
+  for (const [surface, occurrences] of counted) {
+    const word = plain(surface)
+    const weight = weigh(surface) * weightOf(word) * (1 + Math.log(occurrences))
+    const features: Array<number> = []
+    forEachFeature(word, (slot) => features.push(slot))
+    features.forEach((slot, place) => {
+      const share = place === 0 ? 1 : place === 1 ? wholeWordWeight : 1 / Math.sqrt(features.length - 2)
+      sums[slot]! += weight * share
+    })
+  }
+  return dense(sparseUnit(sums, mostKept))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type AnalyzerId, isFunctionWord, isLanguage, languageOfQuestion } from "./Detection.ts"
 import { identifierParts } from "./Identifiers.ts"
-import { type Language, languages } from "./Languages.ts"
+import { type Language, type LanguageId, languages } from "./Languages.ts"
 import { scanRuns } from "./WordBreak.ts"
 
 export { type AnalyzerId, detect } from "./Detection.ts"
@@ -14,6 +14,8 @@ export interface QueryTerm {
   readonly from: string
   /** How often the question says it; its weight. */
   readonly occurrences: number
+  /** The same for all forms that the analyzers give one word: together they are as frequent as the word. */
+  readonly word: number
 }
 
 /** The terms of a text, in order. `DocumentTerms` gives the same and is fast. */
@@ -25,26 +27,45 @@ export const analyze = (text: string, analyzer: AnalyzerId): Array<string> => {
 
 /**
  * The terms of a question for chunks of several analyzers, each once. A question whose language shows is analyzed in
- * it and in English, which technical texts of every language are full of, and as what is no language; its function
- * words are no terms for the others, among whose chunks they would be rare and so weigh most.
+ * it and in English, which technical texts of every language are full of, and as what is no language; stop words and
+ * function words of its language are no terms for the others, among whose chunks they would be rare and so weigh most.
+ * A question that shows none is taken for English, or for the corpus's only language.
  */
 export const analyzeQuery = (text: string, candidates: ReadonlyArray<AnalyzerId>): Array<QueryTerm> => {
   const spoken = languageOfQuestion(text, candidates)
-  const found = new Map<string, { term: string; from: string; occurrences: number }>()
+  const own = spoken ?? (candidates.includes("en") || candidates.includes("code") ? "en" : candidates.find(isLanguage))
+  const found = new Map<string, Mutable<QueryTerm>>()
+  const words = new Map<string, number>()
   for (const analyzer of candidates) {
     if (spoken !== undefined && isLanguage(analyzer) && analyzer !== spoken && analyzer !== "en") continue
     const counts = new Map<string, number>()
-    forEachTerm(text, analyzer, (term, from) => {
-      if (spoken !== undefined && spoken !== analyzer && isFunctionWord(from.toLowerCase(), spoken)) return
+    forEachTerm(text, analyzer, (term, from, piece) => {
+      if (own !== undefined && own !== analyzer && isStop(piece, own, spoken)) return
       const occurrences = (counts.get(term) ?? 0) + 1
       counts.set(term, occurrences)
       const known = found.get(term)
-      if (known === undefined) found.set(term, { term, from, occurrences })
-      else known.occurrences = Math.max(known.occurrences, occurrences)
+      const word = words.get(piece) ?? known?.word ?? words.size
+      words.set(piece, word)
+      if (known === undefined) found.set(term, { term, from, occurrences, word })
+      else {
+        known.occurrences = Math.max(known.occurrences, occurrences)
+        if (known.word !== word) joinWords(words, found, known.word, word)
+      }
     })
   }
   return [...found.values()]
 }
+
+type Mutable<A> = { -readonly [K in keyof A]: A[K] }
+
+/** Two words that share a form are one. */
+const joinWords = (words: Map<string, number>, found: ReadonlyMap<string, Mutable<QueryTerm>>, kept: number, joined: number): void => {
+  for (const [piece, word] of words) if (word === joined) words.set(piece, kept)
+  for (const term of found.values()) if (term.word === joined) term.word = kept
+}
+
+const isStop = (piece: string, own: LanguageId, spoken: LanguageId | undefined): boolean =>
+  termOf(piece, own) === "" || (spoken !== undefined && isFunctionWord(piece, spoken))
 
 /** Analyzes one word alone, as `analyzer` would within a text; undefined where it gives no term. */
 export const analyzeWord = (word: string, analyzer: AnalyzerId): string | undefined => {
@@ -57,18 +78,26 @@ export const wordAnalyzers = (analyzers: ReadonlyArray<AnalyzerId>): ReadonlyArr
   ...new Set(analyzers.map((analyzer): AnalyzerId => analyzer === "cjk" || analyzer === "code" ? "en" : analyzer))
 ]
 
-const forEachTerm = (raw: string, analyzer: AnalyzerId, emit: (term: string, from: string) => void): void => {
-  const text = /[^\x00-\x7f]/.test(raw) ? raw.normalize("NFKC") : raw
+/** NFKC, but that SARA AM stays one character, of Thai and of Lao: their dictionaries know no other. */
+export const normalized = (text: string): string =>
+  /[^\x00-\x7f]/.test(text)
+    ? text.normalize("NFKC").replaceAll("\u0e4d\u0e32", "\u0e33").replaceAll("\u0ecd\u0eb2", "\u0eb3")
+    : text
+
+/** `piece` is what of the word `from` gave the term, in lower case: the word, or a part of an identifier. */
+const forEachTerm = (raw: string, analyzer: AnalyzerId, emit: (term: string, from: string, piece: string) => void): void => {
+  const text = normalized(raw)
   const word = (surface: string): void => {
-    const terms = termsOf(surface, analyzer)
-    if (typeof terms !== "string") for (const term of terms) emit(term, surface)
-    else if (terms !== "") emit(terms, surface)
+    for (const piece of [surface, ...identifierParts(surface, analyzer === "code")]) {
+      const term = termOf(piece, analyzer)
+      if (term !== "") emit(term, surface, piece.toLowerCase())
+    }
   }
   scanRuns(text, (run, start, end) => {
     const surface = text.slice(start, end)
     if (run === "word") word(surface)
-    else if (run === "ideographs") bigrams(surface, emit)
-    else if (run === "pictograph") emit(surface, surface)
+    else if (run === "ideographs") bigrams(surface, (term, from) => emit(term, from, term))
+    else if (run === "pictograph") emit(surface, surface, surface)
     else for (const part of segmenter().segment(surface)) if (part.isWordLike === true) word(part.segment)
   })
 }

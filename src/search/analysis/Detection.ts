@@ -22,13 +22,16 @@ export const detect = (text: string, hint?: string): AnalyzerId => {
 }
 
 /** {@link detect} for whoever surveys the words anyway. */
-export const decide = ({ ideographs, letters, votes, words }: Survey, sample: string, hint?: string): AnalyzerId => {
+export const decide = ({ ideographs, letters, unspaced, votes, words }: Survey, sample: string, hint?: string): AnalyzerId => {
   if (ideographs > 0 && ideographs * 2 >= letters) return "cjk"
+  // Foreign names stand between blanks, what is around them does not, and would not be heard.
+  if (unspaced * 3 >= letters && unspaced > 0) return "simple"
   if (looksLikeCode(sample)) return "code"
   const expected = fromHint(hint)
   const best = highest(votes)
   const enough = Math.max(leastVotes, words * leastShare, expected === undefined ? 0 : 2 * votes[ids.indexOf(expected)]!)
-  return votes[best]! >= enough ? ids[best]! : expected ?? byScript(sample)
+  if (votes[best]! >= enough) return ids[best]!
+  return expected ?? byScript(sample, votes)
 }
 
 /** Votes that make a language: a few words at least, and a share of all, so that names in a list make none. */
@@ -83,6 +86,8 @@ export class Survey {
   /** UTF-16 units in words, and in ideographs. */
   letters = 0
   ideographs = 0
+  /** UTF-16 units in scripts without blanks that need a dictionary. */
+  unspaced = 0
   words = 0
   /** By index of {@link ids}; a word that several languages share is shared out. */
   readonly votes = new Float64Array(ids.length)
@@ -90,6 +95,7 @@ export class Survey {
   clear(): void {
     this.letters = 0
     this.ideographs = 0
+    this.unspaced = 0
     this.words = 0
     this.votes.fill(0)
   }
@@ -106,7 +112,10 @@ export class Survey {
   /** Counts a run that is no word. */
   other(run: Run, length: number): void {
     if (run === "ideographs") this.ideographs += length
-    else this.letters += length
+    else {
+      this.letters += length
+      if (run === "unspaced") this.unspaced += length
+    }
   }
 }
 
@@ -128,17 +137,47 @@ const fromHint = (hint: string | undefined): AnalyzerId | undefined => {
   return id !== undefined && isLanguage(id) ? id : undefined
 }
 
-const byScript = (sample: string): AnalyzerId => {
-  const scripts: ReadonlyArray<readonly [RegExp, AnalyzerId]> = [
-    [/\p{Script=Cyrillic}/u, "ru"],
-    [/\p{Script=Greek}{2}/u, "el"],
-    [/\p{Script=Arabic}/u, "ar"],
-    [/\p{Script=Devanagari}/u, "hi"],
-    [/\p{Script=Armenian}/u, "hy"],
-    [/\p{Script=Tamil}/u, "ta"],
-    [/\p{L}/u, /[^\x00-\x7f]/.test(sample.replace(/\P{L}/gu, "")) ? "simple" : "en"]
-  ]
-  return scripts.find(([pattern]) => pattern.test(sample))?.[1] ?? "en"
+const scripts: ReadonlyArray<readonly [RegExp, AnalyzerId]> = [
+  [/\p{Script=Cyrillic}/gu, "ru"],
+  [/\p{Script=Greek}/gu, "el"],
+  [/\p{Script=Arabic}/gu, "ar"],
+  [/\p{Script=Devanagari}/gu, "hi"],
+  [/\p{Script=Armenian}/gu, "hy"],
+  [/\p{Script=Tamil}/gu, "ta"]
+]
+
+/** Letters that only one of the languages with a stemmer writes, or hardly any other. */
+const ownLetters: ReadonlyArray<readonly [RegExp, LanguageId]> = [
+  [/[ığİş]/g, "tr"],
+  [/[ășțţ]/g, "ro"],
+  [/[őű]/g, "hu"],
+  [/ß/g, "de"],
+  [/[ñ¿¡]/g, "es"],
+  [/[ãõ]/g, "pt"],
+  [/œ|ê|l'/g, "fr"]
+]
+
+const countOf = (sample: string, pattern: RegExp): number => sample.match(pattern)?.length ?? 0
+
+/** Where words say too little: the script most letters are in; of Latin, a language that its letters and a word agree on. */
+const byScript = (sample: string, votes: Float64Array): AnalyzerId => {
+  const latin = countOf(sample, /\p{Script=Latin}/gu)
+  const [most, id] = scripts.reduce<readonly [number, AnalyzerId]>(
+    (best, [pattern, id]) => {
+      const count = countOf(sample, pattern)
+      return count > best[0] ? [count, id] : best
+    },
+    [0, "en"]
+  )
+  if (most > latin) return id
+  if (latin === 0) return /\p{L}/u.test(sample) ? "simple" : "en"
+  if (!/[[\p{Script=Latin}]--[\x00-\x7f]]/v.test(sample)) return "en"
+  const byLetters = ownLetters.find(([pattern, language]) => countOf(sample, pattern) >= (votes[ids.indexOf(language)]! >= 0.5 ? 1 : 3))
+  if (byLetters !== undefined) return byLetters[1]
+  // A few words are enough where no other language has nearly as many.
+  const best = highest(votes)
+  const next = votes.reduce((most, vote, index) => index === best ? most : Math.max(most, vote), 0)
+  return votes[best]! >= 1 && next * 1.5 <= votes[best]! ? ids[best]! : "simple"
 }
 
 const statement =

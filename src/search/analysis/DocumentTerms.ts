@@ -1,5 +1,5 @@
 import { grown, hashOf, utf8Of, WordTable } from "../../text/WordTable.ts"
-import { bigrams, segmenter, termsOf } from "./Analyzer.ts"
+import { bigrams, normalized, segmenter, termsOf } from "./Analyzer.ts"
 import { type AnalyzerId, decide, sampleLength, speakersOf, Survey } from "./Detection.ts"
 import type { Vocabulary } from "./Vocabulary.ts"
 import { maxWordLength, type Run, scanBytes, scanRuns } from "./WordBreak.ts"
@@ -37,7 +37,7 @@ export class DocumentTerms {
 
   /** Finds a text's language, as `detect` does, and its terms in it. */
   read(raw: string, hint: string | undefined): AnalyzerId {
-    const text = /[^\x00-\x7f]/.test(raw) ? raw.normalize("NFKC") : raw
+    const text = normalized(raw)
     this.#count = 0
     this.#runs = []
     this.#survey.clear()

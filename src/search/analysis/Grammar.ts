@@ -8,7 +8,9 @@ import { type AnalyzerId, languageOfQuestion } from "./Detection.ts"
 export const grammarOf = (question: string, candidates: ReadonlyArray<AnalyzerId>): (word: string) => boolean => {
   const language = languageOfQuestion(question, candidates) ?? languageOfQuestion(question, ["en"])
   const words = language === undefined ? undefined : functionWords[language]
-  return (word) => words !== undefined && !isAcronym(word) && words.has(folded(word))
+  // Where all is in capitals, they say nothing.
+  const shouted = !/\p{Ll}/u.test(question)
+  return (word) => words !== undefined && (shouted || !isAcronym(word)) && words.has(folded(word))
 }
 
 /** "US" and "WHO", and "C", are names; "I" is not. */

@@ -1,4 +1,3 @@
-import { stemmer as stemArabic } from "@orama/stemmers/arabic"
 import { stemmer as stemArmenian } from "@orama/stemmers/armenian"
 import { stemmer as stemBulgarianLetters } from "@orama/stemmers/bulgarian"
 import { stemmer as stemDanish } from "@orama/stemmers/danish"
@@ -114,6 +113,21 @@ const arabicSpelling = (word: string): string =>
     .replace(/[\u0622\u0623\u0625]/g, "\u0627")
     .replaceAll("\u0649", "\u064a")
     .replaceAll("\u0629", "\u0647")
+
+const arabicPrefixes = ["\u0627\u0644", "\u0648\u0627\u0644", "\u0628\u0627\u0644", "\u0643\u0627\u0644", "\u0641\u0627\u0644", "\u0644\u0644", "\u0648"]
+const arabicSuffixes = [
+  "\u0647\u0627", "\u0627\u0646", "\u0627\u062a", "\u0648\u0646", "\u064a\u0646", "\u064a\u0647", "\u064a\u0629", "\u0647", "\u0629", "\u064a"
+]
+
+/** Lucene's ArabicStemmer, the light one (Larkey's): an article or "and" in front, endings at the back, no roots. */
+const stemArabic = (word: string): string => {
+  const prefix = arabicPrefixes.find((prefix) => word.startsWith(prefix) && word.length >= (prefix.length === 1 ? 4 : prefix.length + 2))
+  let stem = word.slice(prefix?.length ?? 0)
+  for (const suffix of arabicSuffixes) {
+    if (stem.endsWith(suffix) && stem.length >= suffix.length + 2) stem = stem.slice(0, -suffix.length)
+  }
+  return stem
+}
 
 /** Lucene's ApostropheFilter: in Turkish, what follows an apostrophe is a suffix of a name. */
 const untilApostrophe = (word: string): string => {

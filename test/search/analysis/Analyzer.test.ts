@@ -75,12 +75,25 @@ describe("analyze", () => {
   })
 })
 
+describe("scripts", () => {
+  it("cuts Thai with SARA AM as its dictionary has it, composed or not", () => {
+    assert.deepStrictEqual(analyze("น้ำท่วม", "simple"), ["น้ำ", "ท่วม"])
+    assert.deepStrictEqual(analyze("น้ํา", "simple"), ["น้ำ"])
+  })
+
+  it("strips Arabic articles and endings, and keeps the word", () => {
+    assert.strictEqual(analyzeWord("والكتاب", "ar"), analyzeWord("كتاب", "ar"))
+    assert.strictEqual(analyzeWord("المعلمون", "ar"), analyzeWord("معلم", "ar"))
+    assert.notStrictEqual(analyzeWord("مكتبة", "ar"), analyzeWord("كاتب", "ar"))
+  })
+})
+
 describe("analyzeQuery", () => {
   it("gives each term once, with the word it came from and how often it is said", () => {
     assert.deepStrictEqual(analyzeQuery("Running costs and other costs", ["en"]), [
-      { term: "run", from: "Running", occurrences: 1 },
-      { term: "cost", from: "costs", occurrences: 2 },
-      { term: "other", from: "other", occurrences: 1 }
+      { term: "run", from: "Running", occurrences: 1, word: 0 },
+      { term: "cost", from: "costs", occurrences: 2, word: 1 },
+      { term: "other", from: "other", occurrences: 1, word: 2 }
     ])
   })
 
@@ -90,6 +103,20 @@ describe("analyzeQuery", () => {
 
   it("asks a sentence in its own language and in English", () => {
     assert.deepStrictEqual(terms("Wo ist der Cache der Verteidigung?", ["de", "en", "fr"]), ["cach", "verteid", "verteidigung"])
+  })
+
+  it("keeps stop words from chunks of other kinds also where no sentence shows a language", () => {
+    assert.deepStrictEqual(terms("vitamin a", ["en", "simple"]), ["vitamin"])
+  })
+
+  it("says which terms are forms of one word", () => {
+    const words = (text: string) => Object.fromEntries(analyzeQuery(text, ["en", "simple"]).map(({ term, word }) => [term, word]))
+    const forms = words("definitions of definition houses")
+    assert.strictEqual(forms["definit"], forms["definition"])
+    assert.strictEqual(forms["definit"], forms["definitions"])
+    assert.notStrictEqual(forms["definit"], forms["hous"])
+    const parts = words("maxSize")
+    assert.notStrictEqual(parts["maxsiz"], parts["size"])
   })
 
   it("keeps a sentence's function words from chunks of other kinds, where they would be rare", () => {

@@ -64,6 +64,23 @@ describe("detect", () => {
   })
 })
 
+describe("texts with few function words of their own", () => {
+  it("takes Thai for Thai, whatever foreign names stand in it", () => {
+    assert.strictEqual(detect("การประชุมเรื่อง COVID-19 ของ WHO and the European Union ที่ Geneva เมื่อวันที่ 5"), "simple")
+    assert.strictEqual(detect("สมการ Σ และ Λ ในวิชาฟิสิกส์"), "simple")
+  })
+
+  it("tells Turkish and Romanian by their letters", () => {
+    assert.strictEqual(detect("İstanbul Büyükşehir Belediyesi ulaşım ağı güzergâhları: Kadıköy, Üsküdar, Beşiktaş"), "tr")
+    assert.strictEqual(detect("Universitatea Babeș-Bolyai, Facultatea de Științe Economice, secția științe"), "ro")
+  })
+
+  it("goes by the script that most letters are in", () => {
+    assert.strictEqual(detect("Values of ΔΣ, ΛΩ in tables 1, 2, 3: resistance, capacity"), "en")
+    assert.strictEqual(detect("Καλημέρα κόσμε Python"), "el")
+  })
+})
+
 describe("languageOfQuestion", () => {
   it("finds the language among those at hand, whatever the case", () => {
     assert.strictEqual(languageOfQuestion("WHERE IS THE FORM", ["de", "en", "code"]), "en")

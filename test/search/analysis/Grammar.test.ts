@@ -26,4 +26,8 @@ describe("grammarOf", () => {
     assert.deepStrictEqual(grammar("What does the WHO tell the US"), ["What", "does", "the", "the"])
     assert.deepStrictEqual(grammar("How do I sign out"), ["How", "do", "I"])
   })
+
+  it("knows them where all is in capitals", () => {
+    assert.deepStrictEqual(grammar("WHAT IS KNOWN OF THE WHO"), ["WHAT", "IS", "OF", "THE", "WHO"])
+  })
 })

@@ -50,6 +50,8 @@ export class CorpusIndex {
   readonly liveChunks: number
   /** BM25's length norm by slot. */
   readonly norms: Float64Array
+  /** Terms of all live chunks. */
+  readonly totalLength: number
   readonly #cache: ByteCache
   readonly #page
 
@@ -95,6 +97,7 @@ export class CorpusIndex {
     segments.forEach((segment, i) => this.live.set(live[i] ?? new Uint8Array(0), segment.offset))
     this.liveChunks = segments.reduce((sum, segment) => sum + segment.chunks.length - segment.dead, 0)
     if (this.liveChunks !== corpus.chunks) throw new IndexDamage(`${this.liveChunks} of ${corpus.chunks} chunks are indexed`)
+    this.totalLength = this.#totalLength()
     this.norms = this.#lengthNorms()
   }
 
@@ -198,12 +201,16 @@ export class CorpusIndex {
     return kept
   }
 
-  #lengthNorms(): Float64Array {
+  #totalLength(): number {
     let total = 0
     for (const { lengths, offset } of this.segments) {
       for (let i = 0; i < lengths.length; i++) if (this.live[offset + i] === 1) total += lengths[i] as number
     }
-    const average = this.liveChunks === 0 ? 0 : total / this.liveChunks
+    return total
+  }
+
+  #lengthNorms(): Float64Array {
+    const average = this.liveChunks === 0 ? 0 : this.totalLength / this.liveChunks
     const norms = new Float64Array(this.slots)
     for (const { lengths, offset } of this.segments) {
       for (let i = 0; i < lengths.length; i++) norms[offset + i] = lengthNorm(lengths[i] as number, average)

@@ -3,7 +3,7 @@ import type { ByteCache } from "../../../search/ByteCache.ts"
 import { type SlotRange, topSlots } from "../../../search/TopSlots.ts"
 import { checkedColumns, isIntact } from "../store/Checksum.ts"
 import { asBlob } from "../store/Rows.ts"
-import { cosineOf } from "../store/Vector.ts"
+import { cosineOf, unpackVector } from "../store/Vector.ts"
 import { addListScores, openVectorList, type VectorList, vectorListId } from "../store/VectorLists.ts"
 import { type CorpusIndex, IndexDamage, type Segment } from "./CorpusIndex.ts"
 import { DenseScan } from "./DenseScan.ts"
@@ -20,6 +20,8 @@ export interface Dense {
   readonly nearest: (allowed: Uint8Array, count: number) => ReadonlyArray<number>
   /** Of the chunk at a slot, exact. */
   readonly cosine: (slot: number) => number
+  /** Cosines with the question moved by `weight` towards the chunks at `slots`. */
+  readonly movedTo: (slots: ReadonlyArray<number>, weight: number) => (slot: number) => number
   /** By slot, exact, where every chunk was looked at. */
   readonly all: Float64Array | undefined
 }
@@ -47,10 +49,15 @@ export class DenseArm {
    * @throws {IndexDamage}
    */
   ask(index: CorpusIndex, query: Float32Array, scores: Float64Array, exact: boolean): Dense {
+    const vector = (slot: number): Uint8Array => this.#vectorAt(index, slot)
+    const movedTo: Dense["movedTo"] = (slots, weight) => {
+      const moved = towards(query, slots.map(vector), weight)
+      return (slot) => cosineOf(vector(slot), moved)
+    }
     const listed = exact ? [] : index.segments.filter(({ listedComponents }) => listedComponents > 0)
     if (listed.length === 0) {
       const all = this.#scan.cosines(index, index.segments, query, scores)
-      return { all, cosine: (slot) => all[slot] ?? 0, nearest: (allowed, count) => topSlots(all, allowed, count) }
+      return { all, movedTo, cosine: (slot) => all[slot] ?? 0, nearest: (allowed, count) => topSlots(all, allowed, count) }
     }
     const scanned = index.segments.filter((segment) => !listed.includes(segment))
     this.#scan.cosines(index, scanned, query, scores)
@@ -59,12 +66,13 @@ export class DenseArm {
     const cosine = (slot: number): number => {
       const found = known.get(slot)
       if (found !== undefined) return found
-      const value = cosineOf(this.#vectorAt(index, slot), query)
+      const value = cosineOf(vector(slot), query)
       known.set(slot, value)
       return value
     }
     return {
       all: undefined,
+      movedTo,
       cosine,
       nearest: (allowed, count) => {
         const candidates = topSlots(scores, allowed, count * candidatesPerChunk, listed.map(slotsOf))
@@ -112,6 +120,23 @@ export class DenseArm {
 }
 
 const slotsOf = ({ chunks, offset }: Segment): SlotRange => ({ from: offset, to: offset + chunks.length })
+
+/** `query` and the middle of some vectors, which counts `weight`, as one vector of length 1. */
+const towards = (query: Float32Array, vectors: ReadonlyArray<Uint8Array>, weight: number): Float32Array => {
+  const middle = new Float32Array(query.length)
+  const integers = new Int8Array(query.length)
+  for (const packed of vectors) {
+    integers.fill(0)
+    const norm = Math.sqrt(unpackVector(packed, query.length, integers)) || 1
+    for (let d = 0; d < middle.length; d++) middle[d]! += (integers[d] as number) / norm
+  }
+  const scale = weight / (lengthOf(middle) || 1)
+  for (let d = 0; d < middle.length; d++) middle[d] = (query[d] as number) + scale * (middle[d] as number)
+  const length = lengthOf(middle) || 1
+  return middle.map((value) => value / length)
+}
+
+const lengthOf = (vector: Float32Array): number => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0))
 
 /** The components of largest magnitude, at most `count`. */
 const heaviest = (query: Float32Array, count: number): ReadonlyArray<number> => {

@@ -1,5 +1,6 @@
-import { analyzeQuery } from "../../../search/analysis/Analyzer.ts"
+import { analyzeQuery, analyzeWord, wordAnalyzers } from "../../../search/analysis/Analyzer.ts"
 import { grammarOf } from "../../../search/analysis/Grammar.ts"
+import { ranking } from "../../../search/Ranking.ts"
 import { idf } from "./Bm25.ts"
 import type { CorpusIndex, TermPostings } from "./CorpusIndex.ts"
 import type { SpellingIndex } from "../../../search/Spelling.ts"
@@ -18,10 +19,11 @@ export interface ScoredTerm {
 }
 
 /**
- * What a word of grammar counts for beside the others. Formal texts ask no questions, so "what" and "about" are rare
- * there and would outweigh the subject. More than 0, because a query may hold nothing else.
+ * Formal texts ask no questions, so "what" and "about" are rare there and would outweigh the subject. More than 0, because
+ * a query may hold nothing else.
  */
-const grammarFactor = 0.1
+const factorOf = (term: string, grammar: boolean): number =>
+  grammar ? ranking.grammar : /^\p{sc=Hira}{2}$/u.test(term) ? ranking.hiragana : 1
 
 export interface QueryTermOptions {
   /** Whether words of grammar count less. BM25 as Lucene has it weighs them as any other. */
@@ -41,17 +43,19 @@ export const queryTerms = (
 ): ReadonlyArray<ScoredTerm> => {
   const scored: Array<ScoredTerm> = []
   const isGrammar = grammarOf(query, index.analyzers)
-  const add = (term: string, from: string, occurrences: number, corrected: boolean, found: TermPostings): void => {
-    const factor = lowerGrammar && isGrammar(corrected ? term : from) ? grammarFactor : 1
-    const weight = factor * occurrences * idf(index.liveChunks, found.documentFrequency)
+  const add = (term: string, from: string, occurrences: number, corrected: boolean, found: TermPostings, frequency: number): void => {
+    const factor = lowerGrammar ? factorOf(term, isGrammar(corrected ? term : from)) : 1
+    const weight = factor * occurrences * idf(index.liveChunks, Math.min(index.liveChunks, frequency))
     scored.push({ term, from, corrected, factor, weight, found })
   }
-  const terms = analyzeQuery(query, index.analyzers)
+  const terms = analyzeQuery(query, index.analyzers).map((term) => ({ ...term, found: index.lookup(term.term) }))
+  // A form that few chunks of its analyzer have is no rare word: the word is as frequent as all its forms together.
+  const frequencies = new Map<number, number>()
+  for (const { found, word } of terms) frequencies.set(word, (frequencies.get(word) ?? 0) + found.documentFrequency)
   const unknown: typeof terms = []
   for (const term of terms) {
-    const found = index.lookup(term.term)
-    if (found.documentFrequency > 0) add(term.term, term.from, term.occurrences, false, found)
-    else unknown.push(term)
+    if (term.found.documentFrequency === 0) unknown.push(term)
+    else add(term.term, term.from, term.occurrences, false, term.found, frequencies.get(term.word) ?? 0)
   }
   // A word is known if any analyzer's form of it is.
   const knownWords = new Set(scored.map(({ from }) => from))
@@ -61,7 +65,21 @@ export const queryTerms = (
     const meant = spelling().correct(from, index.analyzers)?.term
     if (meant === undefined || used.has(meant)) continue
     used.add(meant)
-    add(meant, from, occurrences, true, index.lookup(meant))
+    const found = index.lookup(meant)
+    add(meant, from, occurrences, true, found, found.documentFrequency)
   }
   return scored
+}
+
+/** How much a word of a question says, 0 to 1, by how many chunks have it: what no chunk has may be a slip, and counts in full. */
+export const rarityIn = (index: CorpusIndex): (word: string) => number => {
+  const analyzers = wordAnalyzers(index.analyzers)
+  const most = idf(index.liveChunks, 1)
+  return (word) => {
+    const forms = new Set(analyzers.map((analyzer) => analyzeWord(word, analyzer)))
+    let frequency = 0
+    for (const form of forms) if (form !== undefined) frequency += index.lookup(form).documentFrequency
+    if (frequency === 0 || most === 0) return 1
+    return (idf(index.liveChunks, Math.min(index.liveChunks, frequency)) / most) ** ranking.rarity
+  }
 }

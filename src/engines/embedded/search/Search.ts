@@ -9,18 +9,20 @@ import { ChunkReader } from "./ChunkReader.ts"
 import { CorpusIndex } from "./CorpusIndex.ts"
 import { type Dense, DenseArm } from "./DenseArm.ts"
 import { explain } from "./Explain.ts"
-import { candidateDepth, firstByPath, fuse, type Fused } from "../../../search/Fusion.ts"
-import { queryTerms, type ScoredTerm } from "./QueryTerms.ts"
+import { type Candidate, candidateDepth, firstByPath, fuse, type Fused } from "../../../search/Fusion.ts"
+import { queryTerms, rarityIn, type ScoredTerm } from "./QueryTerms.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
+import { ranking } from "../../../search/Ranking.ts"
 import { topSlots } from "../../../search/TopSlots.ts"
+import { FileScores } from "./FileScores.ts"
 
 export interface SearchRequest extends FileFilter {
   readonly query: string
   readonly count: number
   /** 0 sparse only, 1 dense only. */
   readonly alpha: number
-  /** The query's vector, where the dense side is wanted. */
-  readonly vector?: Float32Array
+  /** The query's vector, where the dense side is wanted; its embedder may ask how much a word says in the corpus. */
+  readonly vector?: ((weigh: (word: string) => number) => Float32Array) | undefined
   /** Cosine similarity strictly more than this. */
   readonly minSimilarity?: number
   readonly correctSpelling: boolean
@@ -36,6 +38,7 @@ export class Search {
   readonly #cache: ByteCache
   readonly #chunks: ChunkReader
   readonly #dense: DenseArm
+  readonly #files: FileScores
   readonly #indexMemory: number
   readonly #indexes = new Map<number, CorpusIndex>()
   readonly #scores = { sparse: new Float64Array(0), dense: new Float64Array(0) }
@@ -47,6 +50,7 @@ export class Search {
     this.#indexMemory = memory / 4
     this.#cache = new ByteCache(memory - this.#indexMemory)
     this.#chunks = new ChunkReader(db, this.#cache, names)
+    this.#files = new FileScores(db, (chunk) => this.#chunks.damaged(chunk, "text"))
     this.#dense = new DenseArm(db, this.#cache, (chunk) => this.#chunks.damaged(chunk, "vector"))
   }
 
@@ -68,13 +72,17 @@ export class Search {
     const sparse = sparseScores(index, terms, this.#zeros("sparse", index.slots))
     // A threshold is promised of every chunk, and so is a long list: lists know candidates only.
     const exact = request.minSimilarity !== undefined || request.count > mostFromLists
-    const dense = request.vector === undefined ? undefined : this.#dense.ask(index, request.vector, this.#zeros("dense", index.slots), exact)
+    const vector = request.vector?.(rarityIn(index))
+    const dense = vector === undefined ? undefined : this.#dense.ask(index, vector, this.#zeros("dense", index.slots), exact)
     const filtered = this.#allowed(index, corpus, request)
     const allowed = dense?.all === undefined || request.minSimilarity === undefined
       ? filtered
       : moreSimilarThan(request.minSimilarity, dense.all, filtered)
     const pathOf = (slot: number) => this.#chunks.pathOf(corpus.name, corpus.generation, index.chunkAt(slot))
-    return firstByPath(best(sparse, dense, allowed, request), request.count, request.alpha, pathOf).map((hit) => ({
+    const whole = request.alpha > 0 ? this.#files.whole(index, corpus, terms) : undefined
+    const title = request.alpha > 0 ? this.#files.title(index, terms) : undefined
+    const score = (id: number): Candidate => ({ id, sparse: sparse[id] ?? 0, cosine: dense?.cosine(id) ?? 0, file: whole?.(id), title: title?.(id) })
+    return firstByPath(best(sparse, dense, score, allowed, request), request.count, request.alpha, pathOf).map((hit) => ({
       ...this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(hit.id)),
       score: hit.fused,
       ...(dense === undefined ? {} : { distance: 1 - hit.cosine }),
@@ -139,17 +147,25 @@ const moreSimilarThan = (least: number, cosines: Float64Array, allowed: Uint8Arr
   return passing
 }
 
-/** Candidates of both arms, equally deep, in the order of their mixed scores. Their ids are slots. */
+/**
+ * Candidates of both arms, equally deep, in the order of their mixed scores. Their ids are slots. In a mix, the question
+ * moves towards the first few: what they are about besides its words finds others.
+ */
 const best = (
   sparse: Float64Array,
   dense: Dense | undefined,
+  score: (slot: number) => Candidate,
   allowed: Uint8Array,
   { alpha, count }: SearchRequest
 ): ReadonlyArray<Fused> => {
-  const depth = Math.max(candidateDepth, count)
+  const mixed = alpha > 0 && alpha < 1 && dense !== undefined
+  const depth = Math.max(mixed ? ranking.pool : candidateDepth, count)
   const slots = new Set<number>()
   if (alpha < 1) for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot)
   if (alpha > 0 && dense !== undefined) for (const slot of dense.nearest(allowed, depth)) slots.add(slot)
-  const candidates = [...slots].map((id) => ({ id, sparse: sparse[id] ?? 0, cosine: dense?.cosine(id) ?? 0 }))
-  return fuse(candidates, alpha, depth)
+  const candidates = Array.from(slots, score)
+  const first = fuse(candidates, alpha)
+  if (!mixed) return first
+  const related = dense.movedTo(first.slice(0, ranking.feedbackChunks).map(({ id }) => id), ranking.feedback)
+  return fuse(candidates.map((candidate) => ({ ...candidate, related: related(candidate.id) })), alpha)
 }

@@ -223,7 +223,7 @@ export class Committer {
     }
     this.#corpora.count(corpus.id, old === undefined ? 1 : 0, file.chunks.length - (old?.chunks ?? 0))
     if (ledger !== undefined) this.#ledger.write(ledger.scope, ledger.change)
-    this.#index.add(corpus.id, written.indexed, file.language)
+    this.#index.add(corpus.id, { chunks: written.indexed, language: file.language, title: file.title })
     return { file: written.file }
   }
 

@@ -4,7 +4,7 @@ import { chunkPages, packChunks, unpackChunks } from "./ChunkPage.ts"
 import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
 import { type NewFile, type NewVector, refuseDamaged, type Refusal } from "./Commands.ts"
 import { fromHex, packHashes, unpackHashes } from "./Hash.ts"
-import type { IndexedChunk, RebuildFile } from "./Index.ts"
+import type { IndexedChunk, IndexedFile } from "./Index.ts"
 import { asBlob, asJson, type Row } from "./Rows.ts"
 
 /** Embeddings dropped in one transaction. */
@@ -270,12 +270,12 @@ export class FileTable {
   }
 
   /** Every file's chunks, in order of their numbers. @throws {Refusal} DATA_LOSS */
-  *rebuildable(corpus: number, embedder: string): Generator<RebuildFile> {
+  *rebuildable(corpus: number, embedder: string): Generator<IndexedFile> {
     for (const row of this.#files.iterate(corpus)) {
       const name = String(row["display_name"])
       if (!isIntact("files", row)) throw refuseDamaged(`the record of file ${name}`)
       const first = Number(row["first_chunk"])
-      const language = row["language"]
+      const { language, title } = row
       const chunks: Array<IndexedChunk> = []
       for (const page of this.#pages.all(first, first + Number(row["chunks"]))) {
         if (!isIntact("chunk_pages", page)) throw refuseDamaged(`the text of file ${name}`)
@@ -285,7 +285,11 @@ export class FileTable {
           chunks.push({ number: Number(page["first_chunk"]) + i, embedding, text, headings })
         })
       }
-      yield { chunks, language: typeof language === "string" ? language : undefined }
+      yield {
+        chunks,
+        language: typeof language === "string" ? language : undefined,
+        title: typeof title === "string" ? title : undefined
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { detect, sampleLength } from "../../../search/analysis/Detection.ts"
 import { DocumentTerms } from "../../../search/analysis/DocumentTerms.ts"
 import { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
 import { sumOf } from "./Checksum.ts"
@@ -37,20 +38,18 @@ export class Index {
     this.#unbury = db.prepare("DELETE FROM tombstones WHERE corpus = ?")
   }
 
-  /** Analyzes the chunks of one file; {@link flush} writes them. `language` is what the document declares. */
-  add(corpus: number, chunks: ReadonlyArray<IndexedChunk>, language: string | undefined): void {
+  /** Analyzes the chunks of one file; {@link flush} writes them. */
+  add(corpus: number, { chunks, language, title }: IndexedFile): void {
     let builder = this.#building.get(corpus)
     if (builder === undefined) {
       builder = new SegmentBuilder()
       this.#building.set(corpus, builder)
     }
-    // A chunk that is too short to tell is most likely in the language of the ones before it.
-    let hint = language
+    const hint = language ?? languageOf(chunks)
     const before = builder.chunks.length
     try {
       for (const chunk of chunks) {
-        const analyzer = this.#documents.read(indexedText(chunk), hint)
-        hint = language ?? analyzer
+        const analyzer = this.#documents.read(indexedText(chunk, title), hint)
         builder.add(chunk.number, chunk.embedding, analyzer, this.#documents.terms, this.#documents.length)
       }
     } catch (cause) {
@@ -94,10 +93,10 @@ export class Index {
   }
 
   /** Builds the index of a corpus again, from all its files. */
-  rebuild(corpus: number, files: Iterable<RebuildFile>): void {
+  rebuild(corpus: number, files: Iterable<IndexedFile>): void {
     this.drop(corpus)
     for (const file of files) {
-      this.add(corpus, file.chunks, file.language)
+      this.add(corpus, file)
       if ((this.#building.get(corpus)?.chunks.length ?? 0) >= rebuildStep) this.#write(corpus)
     }
     this.#write(corpus)
@@ -122,14 +121,27 @@ export class Index {
   }
 }
 
-/** A file's chunks, read back to index them again. */
-export interface RebuildFile {
+/** A file as it is indexed; language and title as the document declares them. */
+export interface IndexedFile {
   readonly chunks: ReadonlyArray<IndexedChunk>
   readonly language: string | undefined
+  readonly title: string | undefined
 }
 
-/** What of a chunk is searched for words: its text under the headings that it does not show itself. */
-const indexedText = ({ headings, text }: Pick<StoredChunk, "text" | "headings">): string => {
-  const above = headings.filter((heading) => !text.includes(heading))
-  return above.length === 0 ? text : `${above.join("\n")}\n${text}`
+/** What most of a file is in: its chunks, which may each be too short to tell, are most likely in that. */
+const languageOf = (chunks: ReadonlyArray<IndexedChunk>): string | undefined => {
+  if (chunks.length < 2) return undefined
+  const places = Math.min(chunks.length, mostSampled)
+  const samples = Array.from({ length: places }, (_, at) => chunks[Math.floor((at * chunks.length) / places)]?.text.slice(0, sampleLength / places))
+  return detect(samples.join("\n"))
+}
+
+/** Places of a file that its language is told by. */
+const mostSampled = 10
+
+/** What of a chunk is searched for words: its text under the title and the headings that it does not show itself. */
+const indexedText = ({ headings, text }: Pick<StoredChunk, "text" | "headings">, title: string | undefined): string => {
+  const above = new Set([...(title === undefined ? [] : [title]), ...headings])
+  for (const heading of above) if (text.includes(heading)) above.delete(heading)
+  return above.size === 0 ? text : `${[...above].join("\n")}\n${text}`
 }

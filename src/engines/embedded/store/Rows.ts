@@ -17,6 +17,7 @@ export interface CorpusRow {
   /** Embedder.id of its vectors. */
   readonly embedder: string
   readonly generation: number
+  readonly files: number
   readonly chunks: number
 }
 
@@ -48,6 +49,7 @@ export const corpusRow = (row: Row): CorpusRow => ({
   vectorDb: json<VectorDb>(row, "vector_db") ?? { _tag: "managed" },
   embedder: String(row["embedder"]),
   generation: Number(row["generation"]),
+  files: Number(row["files"]),
   chunks: Number(row["chunks"])
 })
 

@@ -42,7 +42,7 @@ describe("dense candidates from lists", () => {
 
       const ask = (query: string, more: object) =>
         bench.search.run(bench.row("c"), {
-          query, vector: embedHashed(query, "query"), count: 10, alpha: 1, correctSpelling: false, explain: true, ...more
+          query, vector: () => embedHashed(query, "query"), count: 10, alpha: 1, correctSpelling: false, explain: true, ...more
         })
       let found = 0
       for (let i = 0; i < 20; i++) {

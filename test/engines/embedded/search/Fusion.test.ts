@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { fuse } from "../../../../src/search/Fusion.ts"
+import { candidateDepth, fuse } from "../../../../src/search/Fusion.ts"
 
 const candidates = [
   { id: 1, sparse: 0, cosine: 0.9 },
@@ -9,25 +9,36 @@ const candidates = [
   { id: 5, sparse: 2, cosine: 0.5 }
 ]
 
-const order = (alpha: number, depth?: number): Array<number> => fuse(candidates, alpha, depth).map(({ id }) => id)
+const order = (alpha: number): Array<number> => fuse(candidates, alpha).map(({ id }) => id)
 
 describe("fuse", () => {
-  it("is BM25's order at 0 and the cosine's at 1, also below the depth, ties by id", () => {
-    for (const depth of [1, 2, 100]) {
-      assert.deepStrictEqual(order(0, depth), [2, 4, 3, 5, 1])
-      assert.deepStrictEqual(order(1, depth), [1, 3, 5, 2, 4])
-    }
+  it("is BM25's order at 0 and the cosine's at 1, ties by id", () => {
+    assert.deepStrictEqual(order(0), [2, 4, 3, 5, 1])
+    assert.deepStrictEqual(order(1), [1, 3, 5, 2, 4])
   })
 
-  it("scales each arm from its best to its depth-th best and mixes", () => {
+  it("is BM25's order also below the depth", () => {
+    const many = Array.from({ length: candidateDepth + 20 }, (_, id) => ({ id, sparse: 500 - id, cosine: 0 }))
+    const fused = fuse(many, 0)
+    assert.deepStrictEqual(fused.map(({ id }) => id), many.map(({ id }) => id))
+    assert.strictEqual(fused[candidateDepth]?.normalizedSparse, 0)
+  })
+
+  it("scales each arm from its best to its last and mixes", () => {
     const third = fuse(candidates, 0.5).find(({ id }) => id === 3)
     assert.strictEqual(third?.normalizedSparse, 0.5)
     assert.strictEqual(third?.normalizedDense, 0.5)
     assert.strictEqual(third?.fused, 0.5)
-    const shallow = fuse(candidates, 0.5, 3)
-    assert.deepStrictEqual(shallow.map(({ id, normalizedSparse }) => [id, normalizedSparse]).sort(), [
-      [1, 0], [2, 1], [3, 0], [4, 1], [5, 0]
-    ])
+  })
+
+  it("puts a chunk of a better file, and one under a better title, before its equal", () => {
+    const equal = { sparse: 3, cosine: 0.4 }
+    assert.deepStrictEqual(
+      fuse([{ ...equal, id: 1, file: 2 }, { ...equal, id: 2, file: 5 }], 0.2).map(({ id }) => id), [2, 1]
+    )
+    const [first, second] = fuse([{ ...equal, id: 1, title: 0 }, { ...equal, id: 2, title: 1 }], 0.2)
+    assert.deepStrictEqual([first?.id, first?.normalizedSparse], [2, 1])
+    assert.isBelow(second?.fused ?? 1, first?.fused ?? 0)
   })
 
   it("counts a match, however weak, above none where BM25 found fewer than the depth", () => {

@@ -66,7 +66,7 @@ const answers = (bench: StoreBench) =>
       count: 50,
       correctSpelling: true,
       explain: false,
-      vector: embedHashed(query, "query"),
+      vector: () => embedHashed(query, "query"),
       ...filter
     })
   )
@@ -176,7 +176,7 @@ describe("damage that is known", () => {
   })
 })
 
-const asked = { count: 50, alpha: 0.5, correctSpelling: false, explain: false, vector: embedHashed("anchor", "query") }
+const asked = { count: 50, alpha: 0.5, correctSpelling: false, explain: false, vector: () => embedHashed("anchor", "query") }
 
 const thrown = (body: () => unknown): StoreDamage => {
   try {

@@ -1,0 +1,118 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { analyzeQuery } from "../../../search/analysis/Analyzer.ts"
+import { checkedColumns, isIntact } from "../store/Checksum.ts"
+import type { CorpusRow, Row } from "../store/Rows.ts"
+import { lengthNorm, termScore } from "./Bm25.ts"
+import type { CorpusIndex } from "./CorpusIndex.ts"
+import type { ScoredTerm } from "./QueryTerms.ts"
+
+/** A file in the index: the slots of its chunks, `from` to `to - 1`, and the terms of its title and name. */
+interface IndexedFile {
+  readonly from: number
+  readonly to: number
+  readonly names: ReadonlySet<string>
+}
+
+/** What the files of candidates say of them: a passage of a file that is about the question is likelier to be, too. */
+export class FileScores {
+  readonly #fileOf: StatementSync
+  readonly #file: StatementSync
+  readonly #damaged: (chunk: number) => Error
+  /** By slot, for as long as the corpus stays as it is. */
+  readonly #files = new WeakMap<CorpusIndex, Map<number, IndexedFile>>()
+
+  /** `damaged` makes what is thrown where a chunk's file is not known. */
+  constructor(db: DatabaseSync, damaged: (chunk: number) => Error) {
+    this.#fileOf = db.prepare("SELECT file FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1")
+    this.#file = db.prepare(`SELECT ${checkedColumns("files")} FROM files WHERE id = ?`)
+    this.#damaged = damaged
+  }
+
+  /**
+   * BM25 of the file that the chunk at a slot belongs to. Undefined where every file is one chunk: the chunk's own score
+   * says the same.
+   *
+   * @throws {StoreDamage}
+   */
+  whole(index: CorpusIndex, corpus: CorpusRow, terms: ReadonlyArray<ScoredTerm>): ((slot: number) => number) | undefined {
+    if (index.liveChunks === corpus.files) return undefined
+    const averageLength = index.totalLength / corpus.files
+    return this.#perFile(index, (file) => fileScore(index, file, terms, averageLength))
+  }
+
+  /** Share of the question's terms, by their weights, that the title or the name of the chunk's file has: 0 to 1. @throws {StoreDamage} */
+  title(index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>): (slot: number) => number {
+    const total = terms.reduce((sum, { weight }) => sum + weight, 0)
+    return this.#perFile(index, ({ names }) =>
+      total === 0 ? 0 : terms.reduce((sum, { term, weight }) => names.has(term) ? sum + weight : sum, 0) / total)
+  }
+
+  #perFile(index: CorpusIndex, score: (file: IndexedFile) => number): (slot: number) => number {
+    const known = new Map<IndexedFile, number>()
+    return (slot) => {
+      const file = this.#fileAt(index, slot)
+      const found = known.get(file)
+      if (found !== undefined) return found
+      const made = score(file)
+      known.set(file, made)
+      return made
+    }
+  }
+
+  #fileAt(index: CorpusIndex, slot: number): IndexedFile {
+    let files = this.#files.get(index)
+    if (files === undefined) this.#files.set(index, files = new Map())
+    const known = files.get(slot)
+    if (known !== undefined) return known
+    const chunk = index.chunkAt(slot)
+    const row: Row | undefined = this.#file.get(Number(this.#fileOf.get(chunk)?.["file"] ?? -1))
+    const first = Number(row?.["first_chunk"])
+    const count = Number(row?.["chunks"])
+    if (!isIntact("files", row) || chunk < first || chunk >= first + count) throw this.#damaged(chunk)
+    const file = { ...index.slotsOf(first, count), names: namesOf(row, index) }
+    // A long file's other chunks are likely to be candidates as well, but it may have thousands.
+    for (let near = Math.max(file.from, slot - remembered); near < Math.min(file.to, slot + remembered); near++) files.set(near, file)
+    return file
+  }
+}
+
+/** Chunks before and after one whose file was looked up. */
+const remembered = 16
+
+const namesOf = (row: Row, index: CorpusIndex): ReadonlySet<string> => {
+  const name = String(row["display_name"]).replace(/\.\w{1,5}$/, "").replace(/[-_.]/g, " ")
+  const title = typeof row["title"] === "string" ? row["title"] : ""
+  return new Set(analyzeQuery(`${title}\n${name}`, index.analyzers).map(({ term }) => term))
+}
+
+const fileScore = (index: CorpusIndex, { from, to }: IndexedFile, terms: ReadonlyArray<ScoredTerm>, averageLength: number): number => {
+  const segment = index.segments.findLast(({ offset }) => offset <= from)
+  if (segment === undefined) return 0
+  let length = 0
+  for (let slot = from; slot < to; slot++) length += segment.lengths[slot - segment.offset] ?? 0
+  const norm = lengthNorm(length, averageLength)
+  let score = 0
+  for (const { found, weight } of terms) {
+    const postings = found.bySegment.find((one) => one.segment === segment)?.postings
+    if (postings === undefined) continue
+    let frequency = 0
+    for (let i = firstFrom(postings.ordinals, from - segment.offset); i < postings.ordinals.length; i++) {
+      if ((postings.ordinals[i] as number) >= to - segment.offset) break
+      frequency += postings.frequencies[i] as number
+    }
+    if (frequency > 0) score += termScore(weight, frequency, norm)
+  }
+  return score
+}
+
+/** Place of the first of the ascending `ordinals` that is `ordinal` or more. */
+const firstFrom = (ordinals: Uint32Array | Uint16Array, ordinal: number): number => {
+  let low = 0
+  let high = ordinals.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((ordinals[middle] as number) < ordinal) low = middle + 1
+    else high = middle
+  }
+  return low
+}

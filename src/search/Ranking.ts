@@ -1,0 +1,30 @@
+/** The constants of ranking, each with its table in docs/search.md. All but `grammar` and `hiragana` are of mixed search alone. */
+export interface Ranking {
+  /** What a word of grammar counts for beside the others. */
+  readonly grammar: number
+  /** What a pair of hiragana counts for: what a text is about is written in the other scripts. */
+  readonly hiragana: number
+  /** Power of the inverse document frequency that a word of the question counts for in its vector; 0: all alike. */
+  readonly rarity: number
+  /** Share of the whole file's BM25 in that of its chunks. */
+  readonly file: number
+  /** What a file's title and name count for that have all of the question, where a chunk's best BM25 is 1. */
+  readonly title: number
+  /** How far the question's vector is moved towards what the best chunks are about, where its own length is 1. */
+  readonly feedback: number
+  /** How many chunks that is. */
+  readonly feedbackChunks: number
+  /** Candidates of each arm whose cosines with the moved question are reckoned. */
+  readonly pool: number
+}
+
+export const ranking: Ranking = {
+  grammar: 0.1,
+  hiragana: 0.3,
+  rarity: 0.5,
+  file: 0.2,
+  title: 0.2,
+  feedback: 0.4,
+  feedbackChunks: 5,
+  pool: 150
+}

@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Context } from "../../../../src/domain/Retrieval.ts"
+import { textHash } from "../../../../src/engines/embedded/store/Hash.ts"
+import { packSparse } from "../../../../src/engines/embedded/store/Vector.ts"
+import { embedHashedSparse, embedWeighed } from "../../../../src/models/hash/EmbedHashed.ts"
+import { StoreBench } from "../support/StoreBench.ts"
+
+interface File {
+  readonly name: string
+  readonly title?: string
+  readonly texts: ReadonlyArray<string>
+}
+
+/** Asks a corpus of these files, in a mixed search unless `alpha` is 0. */
+const ask = (files: ReadonlyArray<File>, query: string, alpha = 0.25, count = 10): ReadonlyArray<Context> => {
+  const dir = mkdtempSync(join(tmpdir(), "sluice-"))
+  try {
+    const bench = new StoreBench(dir)
+    bench.createCorpus("c")
+    for (const { name, texts, title } of files) {
+      const chunks = texts.map((text) => ({ text, headings: [], byteStart: 0, byteEnd: 1, tokens: 1, hash: textHash(text) }))
+      const vectors = chunks.map(({ hash, text }) => ({ hash, vector: packSparse(embedHashedSparse(text, "document"), 2048) }))
+      bench.send("putVectors", { embedder: "none", vectors, at: 0 })
+      bench.send("putFile", {
+        corpus: "c",
+        file: { name, displayName: name, sourceUri: name, sizeBytes: 1, tokens: 1, chunks, ...(title === undefined ? {} : { title }) },
+        at: 0
+      })
+    }
+    return bench.search.run(bench.row("c"), {
+      query, count, alpha, vector: (weigh) => embedWeighed(query, weigh), correctSpelling: false, explain: true
+    })
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+const filler: ReadonlyArray<File> = Array.from({ length: 8 }, (_, i) => ({
+  name: `filler-${i}`,
+  texts: [`This is a note about gardens and the weather of month ${i}, with some words that are in many notes.`]
+}))
+
+describe("ranking", () => {
+  it("takes a word's forms in several languages for one word, as frequent as all of them", () => {
+    // One German chunk has "organisation" unstemmed; English ones have its stem.
+    const files: ReadonlyArray<File> = [
+      ...Array.from({ length: 6 }, (_, i) => ({ name: `en-${i}`, texts: [`The organisation of a term is what it is about, and this is the one of number ${i}.`] })),
+      { name: "rare", texts: ["The zymurgy of the region is what it is about."] },
+      { name: "de", texts: ["Die Organisation ist ein Wort, das in der Sprache der Fachleute für die Sache steht und nicht für den Namen."] }
+    ]
+    const [first] = ask(files, "organisation zymurgy", 0)
+    assert.strictEqual(first?.sourceDisplayName, "rare")
+    const forms = (first?.explanation?.terms ?? []).filter(({ term }) => term.startsWith("organis"))
+    assert.deepStrictEqual(forms.map(({ documentFrequency }) => documentFrequency).sort(), [1, 6])
+    // The rare form is no rarer than the word.
+    const [german, ...others] = ask(files, "organisation", 0)
+    assert.isBelow(german?.explanation?.sparse ?? 1, 2 * (others[0]?.explanation?.sparse ?? 0))
+  })
+
+  it("prefers the file whose title or name has the question's words", () => {
+    const text = "Days that are left at the end of a year are kept for the next one, on request, by the office."
+    const titled = ask([...filler, { name: "a.md", title: "Notes", texts: [text] }, { name: "b.md", title: "Annual leave", texts: [`${text} `] }], "days of annual leave")
+    assert.strictEqual(titled[0]?.sourceDisplayName, "b.md")
+    assert.isAbove(titled[0]?.explanation?.title ?? 0, 0)
+    const named = ask([...filler, { name: "other", texts: ["Annual leave is another matter."] }, { name: "a.md", texts: [text] }, { name: "annual-leave.md", texts: [`${text} `] }], "days of annual leave")
+    const places = named.map(({ sourceDisplayName }) => sourceDisplayName)
+    assert.isBelow(places.indexOf("annual-leave.md"), places.indexOf("a.md"))
+  })
+
+  it("prefers the passage of a file that is about the question, but not at alpha 0", () => {
+    const passage = "The valve is opened before the pump is started."
+    const files: ReadonlyArray<File> = [
+      ...filler,
+      { name: "cooking", texts: [passage, "Soup is cooked slowly.", "Bread is baked quickly."] },
+      { name: "cooling", texts: [`${passage} `, "Coolant flows through the circuit.", "Coolant is changed every year."] }
+    ]
+    const query = "open the valve for the coolant"
+    const [first] = ask(files, query)
+    assert.strictEqual(first?.sourceDisplayName, "cooling")
+    assert.isAbove(first?.explanation?.file ?? 0, 0)
+    for (const { explanation } of ask(files, query, 0)) assert.isUndefined(explanation?.file)
+  })
+
+  it("gives the same first results however many are asked for", () => {
+    const many: ReadonlyArray<File> = Array.from({ length: 60 }, (_, i) => ({ name: `m-${i}`, texts: [`Valve number ${i} is part ${i % 7} of pump ${i % 11}.`] }))
+    const names = (count: number) => ask(many, "valve part 3 of pump 5", 0.25, count).map(({ sourceDisplayName }) => sourceDisplayName)
+    const all = names(60)
+    assert.strictEqual(all.length, 60)
+    assert.deepStrictEqual(names(8), all.slice(0, 8))
+  })
+})
