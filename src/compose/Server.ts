@@ -13,13 +13,13 @@ import * as CarryOverRewriter from "../models/CarryOverRewriter.ts"
 import * as ExtractiveChat from "../models/ExtractiveChat.ts"
 import * as ExtractiveGenerator from "../models/ExtractiveGenerator.ts"
 import { HashEmbedder } from "../models/HashEmbedder.ts"
-import * as LexicalRanker from "../models/LexicalRanker.ts"
 import * as OfflineTextEmbedder from "../models/OfflineTextEmbedder.ts"
 import * as LocalPartnerChat from "../models/LocalPartnerChat.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import { Engine } from "../ports/Engine.ts"
 import { Files } from "../ports/Files.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
+import { Rankers } from "../ports/Ranker.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import * as LocalSecrets from "../secrets/LocalSecrets.ts"
 import { readFaults } from "../server/faults/FaultFile.ts"
@@ -36,6 +36,7 @@ import { countTokens } from "../text/Tokens.ts"
 import type { StorageFactory } from "./Buckets.ts"
 import { contentTerms } from "./ContentTerms.ts"
 import { garden } from "./Garden.ts"
+import { rankers } from "./Rankers.ts"
 import * as upstream from "./Upstream.ts"
 import { imports } from "./Imports.ts"
 import type { VendorConnectors, VendorEndpoints, VendorOptions } from "./Vendors.ts"
@@ -116,7 +117,7 @@ export const serveEmbedded = (
     })
     const embedder = options.embedder ?? HashEmbedder
     const models = options.upstream === undefined
-      ? Layer.mergeAll(ExtractiveGenerator.layer(), ExtractiveChat.layer(countTokens), Layer.succeed(QueryRewriter, CarryOverRewriter.make()), OfflineTextEmbedder.layer)
+      ? Layer.mergeAll(ExtractiveGenerator.layer(), ExtractiveChat.layer(countTokens), Layer.succeed(QueryRewriter, CarryOverRewriter.make()), OfflineTextEmbedder.layer, Layer.succeed(Rankers, rankers()))
       : upstream.layer(options.upstream, options)
     const batch = EmbeddedBatchPrediction.layer(new Names("local", "local"), {
       run: "always",
@@ -128,7 +129,7 @@ export const serveEmbedded = (
     const generation = Layer.merge(LocalPartnerChat.layer(countTokens), EmbeddedGeneration.layer(countTokens))
     const engine = yield* Layer.build(
       Embedded.layer({ dataDir, ...(options.memory === undefined ? {} : { memory: options.memory }) }).pipe(
-        Layer.provide([LexicalRanker.layer(), importer]),
+        Layer.provide(importer),
         Layer.merge(batch.pipe(Layer.provide(RowModels.layer))),
         Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))), generation.pipe(Layer.provideMerge(models.pipe(Layer.provide(embedder)))), engineLayer))
       )

@@ -15,9 +15,11 @@ import { ChatModel } from "../ports/ChatModel.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import { TextEmbedder } from "../ports/TextEmbedder.ts"
 import { Generator } from "../ports/Generator.ts"
+import { Rankers } from "../ports/Ranker.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import { countedChat, countedEmbedder } from "../server/Telemetry.ts"
+import { rankers } from "./Rankers.ts"
 import * as SecretManager from "../secrets/SecretManager.ts"
 
 /** A model that a server answers with, whatever model it is asked for. */
@@ -43,7 +45,7 @@ const maxRequestsPerMinute = 60_000
 export const layer = (
   { apiKey, embeddingModel, model, retry = { times: 0 }, url }: Upstream,
   { dataDir, secrets }: { readonly dataDir: string; readonly secrets?: Layer.Layer<Secrets> }
-): Layer.Layer<ChatModel | Generator | QueryRewriter | TextEmbedder, ServiceError, Embedder> =>
+): Layer.Layer<ChatModel | Generator | QueryRewriter | Rankers | TextEmbedder, ServiceError, Embedder> =>
   Layer.effectContext(Effect.gen(function*() {
     const connection = {
       baseUrl: url,
@@ -61,7 +63,8 @@ export const layer = (
     return Context.make(ChatModel, chat).pipe(
       Context.add(TextEmbedder, countedEmbedder({ ...texts, embed: (...request) => Effect.mapError(texts.embed(...request), forClients) })),
       Context.add(Generator, GroundedGenerator.make(chat)),
-      Context.add(QueryRewriter, ChatRewriter.make(chat))
+      Context.add(QueryRewriter, ChatRewriter.make(chat)),
+      Context.add(Rankers, rankers(chat))
     )
   })).pipe(
     Layer.provide(secrets ?? SecretManager.layer(join(dataDir, "secrets")).pipe(Layer.provide(GoogleAuth.layer()))),

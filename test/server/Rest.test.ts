@@ -102,13 +102,22 @@ describe("corpora", () => {
     assert.strictEqual(deep.status, 400)
   })
 
-  it("with files are deleted only by force", async () => {
-    const corpus = await server.corpus()
-    await server.upload(corpus, "leave.md", leave)
-    const refused = await server.call("DELETE", `/v1/${corpus}`)
-    assert.strictEqual(refused.status, 400)
-    assert.strictEqual(refused.body.error.status, "FAILED_PRECONDITION")
-    const { body } = await server.call("DELETE", `/v1/${corpus}?force=true`)
+  it("with files are deleted, but not where force is denied", async () => {
+    const filled = async () => {
+      const corpus = await server.corpus()
+      await server.upload(corpus, "leave.md", leave)
+      return corpus
+    }
+    const corpus = await filled()
+    for (const query of ["v1/? ?force=false", "v1beta1/? ?force=False", "v1beta1/? ?forceDelete=false"]) {
+      const refused = await server.call("DELETE", `/${query.replace("? ", corpus)}`)
+      assert.strictEqual(refused.status, 400, query)
+      assert.strictEqual(refused.body.error.status, "FAILED_PRECONDITION")
+    }
+    const { body } = await server.call("DELETE", `/v1/${corpus}`)
+    for (const query of ["v1/? ?force=true", "v1beta1/? ?forceDelete=true", "v1beta1/? ?force=false&forceDelete=true"]) {
+      assert.strictEqual((await server.call("DELETE", `/${query.replace("? ", await filled())}`)).status, 200, query)
+    }
     assert.strictEqual(body.metadata["@type"], "type.googleapis.com/google.cloud.aiplatform.v1.DeleteOperationMetadata")
     assert.deepStrictEqual(body.response, { "@type": "type.googleapis.com/google.protobuf.Empty" })
     const gone = await server.call("GET", `/v1/${corpus}`)

@@ -38,8 +38,8 @@ const defaultMemory = 256 * 1024 * 1024
 /**
  * The engine that runs on one machine: corpora, files, chunks, vectors and the sparse index in one SQLite database.
  *
- * Several processes may use a data directory at once. A `Ranker`, where there is one, serves lexical ranking; an
- * `Importer` serves `Files.import`.
+ * Several processes may use a data directory at once. A `Ranker`, where there is one, serves lexical ranking,
+ * and `Rankers` every kind that it has; an `Importer` serves `Files.import`.
  */
 export const layer = (
   options: EmbeddedOptions

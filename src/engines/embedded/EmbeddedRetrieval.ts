@@ -1,11 +1,11 @@
 import { Effect, Layer, Option } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import { badMetadataFilter, equalTo, type MetadataFilter, parseMetadataFilter } from "../../domain/MetadataFilter.ts"
-import { type Context, mergedContexts, perCorpus, type RetrievalRequest } from "../../domain/Retrieval.ts"
+import { type Context, mergedContexts, perCorpus, type Ranking, type RetrievalRequest } from "../../domain/Retrieval.ts"
 import { oneCorpusRule, retrievalBroken, wholeNumberRule } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { Embedder } from "../../ports/Embedder.ts"
-import { Ranker } from "../../ports/Ranker.ts"
+import { Ranker, Rankers } from "../../ports/Ranker.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import { elsewhere, otherEmbedder } from "./CorpusRules.ts"
 import type { Names } from "./Names.ts"
@@ -37,7 +37,8 @@ export const embeddedRetrieval = (
       const reader = yield* Reader
       const writer = yield* Writer
       const embedder = yield* Embedder
-      const ranker = yield* Effect.serviceOption(Ranker)
+      const lexical = yield* Effect.serviceOption(Ranker)
+      const { of: rankerOf } = Option.getOrElse(yield* Effect.serviceOption(Rankers), () => onlyLexical(Option.getOrUndefined(lexical)))
       const search = yield* Effect.orDie(reader.read((db) => new Search(db, names, memory)))
 
       const run = Effect.fnUntraced(function*(corpus: string, request: SearchRequest) {
@@ -73,8 +74,9 @@ export const embeddedRetrieval = (
       const retrieve = Effect.fn("Retrieval.retrieve")(function*(
         request: RetrievalRequest
       ): Effect.fn.Return<ReadonlyArray<Context>, ServiceError> {
-        const bad = badRequest(request, Option.getOrUndefined(ranker))
+        const bad = badRequest(request)
         if (bad !== undefined) return yield* bad
+        const ranker = request.rank === undefined ? undefined : yield* rankerOf(request.rank)
         const id = yield* names.corpusId(request.corpus)
         const corpus = yield* reader.corpus(id)
         const other = elsewhere(corpus.vectorDb)
@@ -102,7 +104,7 @@ export const embeddedRetrieval = (
         }
         const found = yield* run(id, {
           query: request.query,
-          count: request.rank === undefined ? topK : Math.max(topK, rankedDepth),
+          count: ranker === undefined ? topK : Math.max(topK, rankedDepth),
           alpha,
           correctSpelling: request.correctSpelling ?? true,
           explain: request.explain ?? false,
@@ -112,9 +114,7 @@ export const embeddedRetrieval = (
           ...(metadata === undefined ? {} : { metadata }),
           ...(request.principal === undefined ? {} : { principal: request.principal })
         })
-        if (request.rank === undefined || Option.isNone(ranker)) return found
-        const ranked = yield* ranker.value.rank(request.query, found)
-        return ranked.slice(0, topK)
+        return ranker === undefined ? found : (yield* ranker.rank(request.query, found)).slice(0, topK)
       })
 
       return Retrieval.of({
@@ -139,16 +139,23 @@ const attempt = <A>(body: () => A): A | IndexDamage | StoreDamage => {
 const leastSimilarity = ({ filter }: RetrievalRequest): number | undefined =>
   filter?.maxDistance === undefined ? filter?.minSimilarity : 1 - filter.maxDistance
 
-const badRequest = (request: RetrievalRequest, ranker: Ranker["Service"] | undefined): ServiceError | undefined => {
-  const { query, rank, topK } = request
+const badRequest = (request: RetrievalRequest): ServiceError | undefined => {
+  const { query, topK } = request
   const refused = refusalOf(retrievalBroken(request))
   if (refused !== undefined) return refused
   if (query.length > longestQuery) return ServiceError.invalid("query", `must not be longer than ${longestQuery} characters`)
-  if (topK !== undefined && topK > largestTopK) return ServiceError.invalid("topK", wholeNumberRule(1, largestTopK).rule)
-  if (rank === undefined || (ranker !== undefined && rank._tag === "lexical")) return undefined
-  return new ServiceError({
-    code: "UNIMPLEMENTED",
-    message: `ranking by ${rank._tag} needs a Ranker, and this engine has none for it`,
-    fix: "rank by lexical, or leave ranking out"
-  })
+  return topK !== undefined && topK > largestTopK ? ServiceError.invalid("topK", wholeNumberRule(1, largestTopK).rule) : undefined
 }
+
+const onlyLexical = (ranker: Ranker["Service"] | undefined): Rankers["Service"] => ({
+  of: ({ _tag }: Ranking) =>
+    ranker !== undefined && _tag === "lexical"
+      ? Effect.succeed(ranker)
+      : Effect.fail(
+        new ServiceError({
+          code: "UNIMPLEMENTED",
+          message: `ranking by ${_tag} needs a Ranker, and this engine has none for it`,
+          fix: "rank by lexical, or leave ranking out"
+        })
+      )
+})

@@ -65,7 +65,7 @@ export const layer: Layer.Layer<Corpora, never, Transport> = Layer.effect(
     })
 
     const remove = Effect.fn("HostedCorpora.delete")(function*(name: CorpusName, options: { readonly force?: boolean } = {}) {
-      yield* deleteOnce(transport, { route: routes.deleteRagCorpus, params: { name }, query: options.force === true ? { force: true } : {} })
+      yield* deleteOnce(transport, { route: routes.deleteRagCorpus, params: { name }, query: { force: options.force === true } })
     })
 
     return Corpora.of({ create, get, list, update, delete: remove })

@@ -64,7 +64,9 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
       }),
       deleteRagCorpus: Effect.fnUntraced(function*({ names, params, query, slowBy, version }) {
         const corpus = names.corpus(params.name)
-        yield* corpora.delete(corpus, { force: query.force === true || query.forceDelete === true })
+        // Google's Python SDK never sends it, and is used to delete corpora that have files.
+        const { force, forceDelete } = query
+        yield* corpora.delete(corpus, { force: force === true || forceDelete === true || (force ?? forceDelete) === undefined })
         const entry = yield* operations.finished("deleteCorpus", corpus, { slowBy })
         return answered(entry, version, names, defaultEmbedding)
       }),

@@ -38,6 +38,7 @@ const asWritten = <A>(effect: Effect.Effect<A, ServiceError>): Effect.Effect<A, 
 const fields: Readonly<Record<string, string>> = {
   query: "query.text",
   topK: "query.rag_retrieval_config.top_k",
+  rank: "query.rag_retrieval_config.ranking",
   files: "vertex_rag_store.rag_resources[0].rag_file_ids"
 }
 

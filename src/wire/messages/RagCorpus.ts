@@ -1,4 +1,4 @@
-import { bool, deprecated, enumeration, float, int32, list, message, of, oneof, only, optional, type Of, string, timestamp } from "../Message.ts"
+import { bool, deprecated, enumeration, float, int32, kept, list, message, of, oneof, only, optional, type Of, string, timestamp } from "../Message.ts"
 import { LlmParser } from "./RagFileParsingConfig.ts"
 
 export const ApiKeyConfig = message("ApiAuth.ApiKeyConfig", { apiKeySecretVersion: string })
@@ -91,4 +91,4 @@ export type RagCorpus = Of<typeof RagCorpus>
 
 export const ListRagCorporaRequest = message("ListRagCorporaRequest", { pageSize: int32, pageToken: string })
 export const ListRagCorporaResponse = message("ListRagCorporaResponse", { ragCorpora: list(of(RagCorpus)), nextPageToken: string })
-export const DeleteRagCorpusRequest = message("DeleteRagCorpusRequest", { force: bool, forceDelete: only("v1beta1", bool) })
+export const DeleteRagCorpusRequest = message("DeleteRagCorpusRequest", { force: kept(bool), forceDelete: only("v1beta1", kept(bool)) })
