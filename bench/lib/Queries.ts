@@ -1,7 +1,7 @@
 /**
  * Opens a data directory as a library user would and asks it questions. Prints an `Answered` as JSON.
  *
- *     node bench/lib/queries.ts DATA_DIR < queries.json
+ *     node bench/lib/Queries.ts DATA_DIR < queries.json
  */
 import { Context, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"

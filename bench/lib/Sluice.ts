@@ -35,7 +35,7 @@ export const sluice = (commandLine: string, workspace: string, chunking?: Chunki
     return { seconds, chunks, embedded, ...(peakRss === undefined ? {} : { peakRss }), ...(cpu === undefined ? {} : { cpu }) }
   },
   query: async (store, queries) => {
-    const program = join(import.meta.dirname, "queries.ts")
+    const program = join(import.meta.dirname, "Queries.ts")
     const { stdout } = await succeed(process.execPath, [program, store], { input: JSON.stringify(queries) })
     const answered: Answered = JSON.parse(stdout)
     return answered

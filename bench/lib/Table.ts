@@ -8,6 +8,8 @@ export interface Row {
   /** The least it could take: the work that nobody can avoid. */
   readonly floor?: number | undefined
   readonly peer?: number | undefined
+  /** How it may grow with the corpus: not at all, or as the tenfold corpus to this power of ten (1: in proportion). Default: not judged. */
+  readonly growth?: number
 }
 
 export type Unit = keyof typeof units
@@ -32,8 +34,53 @@ export const table = (rows: ReadonlyArray<Row>, peer: string): string => {
       return [figure, show(sluice), show(budget), met, show(floor), ratio(sluice, floor), show(peer), ratio(peer, sluice)]
     })
   ]
+  return aligned(lines)
+}
+
+const aligned = (lines: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
   return lines
     .map((line) => line.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join("  ").trimEnd())
     .join("\n")
+}
+
+/** A figure at one size that grew more than it may since the smallest. */
+export interface Cliff {
+  readonly figure: string
+  readonly scale: number
+  readonly grew: number
+  readonly expected: number
+}
+
+/** More than the expected growth by this factor is a cliff: machines are noisy. */
+const tolerance = 1.5
+
+/** Below this a figure is made of start-up and noise, and its growth says nothing. */
+const least: Partial<Record<Unit, number>> = { seconds: 0.3, milliseconds: 0.3 }
+
+/** The same figures at several sizes, each with its growth since the smallest, and those that grew too much. */
+export const growth = (
+  sizes: ReadonlyArray<{ readonly scale: number; readonly rows: ReadonlyArray<Row> }>
+): { readonly text: string; readonly cliffs: ReadonlyArray<Cliff> } => {
+  const [first, ...others] = sizes
+  if (first === undefined) return { text: "", cliffs: [] }
+  const cliffs: Array<Cliff> = []
+  const lines = [["", ...sizes.flatMap(({ scale }, at) => at === 0 ? [`${scale} x`] : [`${scale} x`, "growth", "allowed"])]]
+  for (const { figure, growth: power, sluice, unit } of first.rows) {
+    const line = [figure, sluice === undefined ? "-" : units[unit](sluice)]
+    for (const { rows, scale } of others) {
+      const value = rows.find((row) => row.figure === figure)?.sluice
+      const base = sluice === undefined ? undefined : Math.max(sluice, least[unit] ?? 0)
+      const grew = value === undefined || base === undefined || base === 0 ? undefined : value / base
+      const expected = power === undefined ? undefined : (scale / first.scale) ** power
+      if (grew !== undefined && expected !== undefined && grew > expected * tolerance) cliffs.push({ figure, scale, grew, expected })
+      line.push(
+        value === undefined ? "-" : units[unit](value),
+        grew === undefined ? "-" : `${grew.toFixed(1)} x`,
+        expected === undefined ? "-" : `${(expected * tolerance).toFixed(1)} x`
+      )
+    }
+    lines.push(line)
+  }
+  return { text: aligned(lines), cliffs }
 }
