@@ -9,6 +9,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["sluice-source"] } },
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: "test/support/BuildWhenNeeded.ts",
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",

@@ -1,11 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { execFileSync, spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { dirname, join, resolve } from "node:path"
-
-const root = resolve(import.meta.dirname, "../..")
-const bin = join(root, "dist/cli/bin.js")
+import { spawnSync } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { bin } from "../support/Built.ts"
 
 /** The modules that a built file loads before it does anything. */
 const loadedBy = (file: string, seen = new Set<string>()): Set<string> => {
@@ -43,54 +40,5 @@ describe("start", () => {
       { encoding: "utf8" }
     )
     assert.deepStrictEqual([status, stdout, stderr], [1, "", "sluice needs Node 22.19 or later; this is 20.19.0\n"])
-  })
-})
-
-describe("the package", () => {
-  it("holds what it needs and no sources, tests or data", () => {
-    const [packed] = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }))
-    const files: ReadonlyArray<string> = packed.files.map(({ path }: { path: string }) => path)
-    assert.includeMembers([...files], ["dist/cli/bin.js", "dist/index.js", "dist/connectors.js", "dist/types/src/index.d.ts", "dist/types/connectors/index.d.ts", "package.json", "pipelines/pipeline.schema.json", "LICENSE"])
-    assert.deepStrictEqual(files.filter((path) => /^(src|test|examples|bench|connectors)\//.test(path)), [])
-  })
-
-  it("gives a program types that compile under strict nodenext, and code that runs", () => {
-    const folder = mkdtempSync(join(tmpdir(), "sluice-"))
-    try {
-      mkdirSync(join(folder, "node_modules"))
-      for (const name of ["effect", "@types", "typescript"]) symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name))
-      symlinkSync(root, join(folder, "node_modules/sluice"))
-      writeFileSync(join(folder, "package.json"), `{ "type": "module" }`)
-      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({
-        compilerOptions: { module: "nodenext", target: "es2024", strict: true, noEmit: true, types: ["node"], skipLibCheck: false },
-        include: ["program.ts"]
-      }))
-      writeFileSync(join(folder, "program.ts"), `
-import { Effect } from "effect"
-import { compose, Embedded, generate, Pipeline, type Report, retrieve } from "sluice"
-import { local } from "sluice/connectors"
-
-const pipeline = Pipeline.make("p", {
-  corpus: { displayName: "P" }, sources: { docs: local("docs") }, stages: compose(retrieve({ topK: 4 }), generate())
-})
-const program = Effect.gen(function*() {
-  const report: Report = yield* pipeline.run
-  const { answer } = yield* pipeline.ask("How many days carry over?")
-  return { added: report.totals.added, text: answer.text }
-}).pipe(Effect.provide(Embedded.layer({ dataDir: "data" })))
-console.log(JSON.stringify(await Effect.runPromise(program)))
-`)
-      mkdirSync(join(folder, "docs"))
-      writeFileSync(join(folder, "docs/leave.md"), "# Leave\n\nFive unused days carry over into the next year.\n")
-      assert.isAbove(readdirSync(join(root, "dist/types")).length, 0)
-      execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", folder], { encoding: "utf8" })
-      const ran = spawnSync(process.execPath, ["program.ts"], { cwd: folder, encoding: "utf8" })
-      assert.strictEqual(ran.status, 0, ran.stderr)
-      const { added, text } = JSON.parse(ran.stdout)
-      assert.strictEqual(added, 1)
-      assert.match(text, /^Five unused days/)
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
   })
 })

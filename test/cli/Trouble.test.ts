@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process"
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { fakeOpenAi, sendEmbeddings } from "../fakes/Openai.ts"
+import { bin } from "../support/Built.ts"
 import { events, type Finished, sluice, start } from "../support/Sluice.ts"
 import { pipelineFile, project } from "./Project.ts"
 
@@ -133,7 +134,6 @@ describe("trouble", () => {
       const before = readFileSync(join(cwd, ".sluice/sluice.db"))
       // The superuser may write everywhere, so the command runs as somebody else.
       execFileSync("chmod", ["-R", "a+rX,a-w", cwd])
-      const bin = join(import.meta.dirname, "../../dist/cli/bin.js")
       const spawned = spawnSync(process.execPath, [bin, "run"], {
         cwd,
         encoding: "utf8",
@@ -166,7 +166,6 @@ describe("trouble", () => {
   it.live("output that nobody reads any more is no error", () =>
     Effect.gen(function*() {
       const cwd = yield* project(pages(150))
-      const bin = join(import.meta.dirname, "../../dist/cli/bin.js")
       const shown = execFileSync("sh", ["-c", `"$0" "$1" plan --json | head -n 1`, process.execPath, bin], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
       assert.deepInclude(JSON.parse(shown), { version: 1, type: "file" })
     }).pipe(Effect.scoped))

@@ -1,8 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync } from "node:fs"
-import { join } from "node:path"
-
-const bin = join(import.meta.dirname, "../../dist/cli/bin.js")
+import { bin } from "./Built.ts"
 
 export interface Finished {
   readonly code: number | null
@@ -22,7 +19,6 @@ export interface Options {
 
 /** Starts the built command line in a process of its own. */
 export const start = (args: ReadonlyArray<string>, options: Options): { readonly child: ChildProcess; readonly finished: Promise<Finished> } => {
-  if (!existsSync(bin)) throw new Error("the command line is not built: run `npm run build`, or `npm test`, which does")
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: options.cwd,
     uid: options.uid,

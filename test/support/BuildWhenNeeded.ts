@@ -1,0 +1,38 @@
+import { execFileSync } from "node:child_process"
+import { existsSync, globSync, readFileSync, statSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import type { TestProject } from "vitest/node"
+import { bin, dist, root } from "./Built.ts"
+
+const built = join(import.meta.dirname, "Built.ts")
+
+/** What a build is made of. Folders are among it: theirs is the time when a file was added or removed. */
+const inputs = ["src/**", "connectors/**", "scripts/{bundle,types}.ts", "package.json", "package-lock.json", "tsconfig*.json"]
+
+/** What the bundler and the compiler write: the compiler's is missing where only the bundler ran. */
+const outputs = [bin, join(dist, "types/src/index.d.ts")]
+
+/** Milliseconds since 1970. */
+const changed = (file: string): number => statSync(file).mtimeMs
+
+const isCurrent = (): boolean => {
+  if (!outputs.every((file) => existsSync(file))) return false
+  const oldest = Math.min(...outputs.map(changed))
+  return globSync(inputs, { cwd: root }).every((file) => changed(join(root, file)) <= oldest)
+}
+
+/** Whether a test, or a module beside the tests that it imports, imports `Built.ts`. */
+const needsBuild = (file: string, seen: Set<string>): boolean => {
+  if (file === built) return true
+  if (seen.has(file) || !file.startsWith(join(root, "test/")) || !existsSync(file)) return false
+  seen.add(file)
+  return [...readFileSync(file, "utf8").matchAll(/from "(\.{1,2}\/[^"]+\.ts)"/g)].some(([, path = ""]) => needsBuild(resolve(dirname(file), path), seen))
+}
+
+/** Vitest's global setup: builds once where a test that was selected runs what is built, and the build is missing or older than the source. */
+export const setup = ({ vitest }: TestProject): void => {
+  const seen = new Set<string>()
+  if (!vitest.state.getPaths().some((file) => needsBuild(file, seen)) || isCurrent()) return
+  console.log("building what these tests run: dist is missing or older than the source")
+  execFileSync("npm", ["run", "--silent", "build"], { cwd: root, stdio: ["ignore", "inherit", "inherit"] })
+}

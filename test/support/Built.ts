@@ -1,0 +1,10 @@
+import { join } from "node:path"
+
+/** The repository. */
+export const root = join(import.meta.dirname, "../..")
+
+/** What `npm run build` makes. A test that imports this module, directly or not, is run on a build that is no older than the source. */
+export const dist = join(root, "dist")
+
+/** The built command line. */
+export const bin = join(dist, "cli/bin.js")
