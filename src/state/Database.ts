@@ -40,6 +40,8 @@ export const openDatabase = (dataDir: string, options: { readonly readOnly?: boo
     if (!readOnly) prepareDataDir(dataDir)
     const db = new DatabaseSync(sealed ? sealedUrl(path) : path, { timeout: busyTimeout, readOnly })
     try {
+      // Room that merges leave is given back (Committer.shrink). Later it would be a write, and of no use.
+      if (!readOnly && db.prepare("PRAGMA page_count").get()?.["page_count"] === 0) db.exec("PRAGMA auto_vacuum = INCREMENTAL")
       // A reader of a database nobody wrote yet has no WAL to ask for. FULL and fullfsync: what was committed is on the
       // disk when the power goes, not only when the process does.
       if (!readOnly) db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON")

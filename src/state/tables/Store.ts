@@ -28,7 +28,7 @@ CREATE TABLE files (
   description  TEXT,
   source_uri   TEXT NOT NULL,
   size_bytes   INTEGER NOT NULL,
-  marker       TEXT,                         -- JSON
+  marker       TEXT,                         -- JSON, or packed (Rows.ts)
   metadata     TEXT,                         -- JSON
   permissions  TEXT,                         -- JSON
   first_chunk  INTEGER NOT NULL,

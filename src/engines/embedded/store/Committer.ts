@@ -20,6 +20,11 @@ const mergeEvery = 128
 /** How much larger a segment stays than all younger ones together; less of it means less merging, but more segments. */
 const mergeRatio = { busy: 0.25, idle: 2 } as const
 
+/** Free pages that are kept, as a share of all and at least, and how many are given back at once. */
+const freeShare = 0.02
+const leastFree = 32
+const shrinkStep = 512
+
 type Handlers = { readonly [K in CommandKind]: (payload: Commands[K]["in"]) => Commands[K]["out"] }
 
 /**
@@ -167,6 +172,16 @@ export class Committer {
     if (this.#damaged !== undefined || !this.#files.hasUnused(since)) return false
     transaction(this.#db, () => this.#files.collect(since))
     return true
+  }
+
+  /** Gives back some of the room that deleted rows left, where there is much of it. True where there may be more. */
+  shrink(): boolean {
+    const pages = (pragma: string): number => Number(Object.values(this.#db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0])
+    if (this.#damaged !== undefined || pages("freelist_count") <= Math.max(leastFree, pages("page_count") * freeShare)) return false
+    const before = pages("freelist_count")
+    this.#db.exec(`PRAGMA incremental_vacuum(${shrinkStep})`)
+    // Databases of before this was done keep their room, and use it again.
+    return pages("freelist_count") < before
   }
 
   #noteDamage({ files, what }: Commands["noteDamage"]["in"]): void {

@@ -5,7 +5,7 @@ import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
 import { type NewFile, type NewVector, refuseDamaged, type Refusal } from "./Commands.ts"
 import { fromHex, packHashes, unpackHashes } from "./Hash.ts"
 import type { IndexedChunk, IndexedFile } from "./Index.ts"
-import { asBlob, asJson, type Row } from "./Rows.ts"
+import { asBlob, asJson, packMarker, type Row } from "./Rows.ts"
 
 /** Embeddings dropped in one transaction. */
 const collectStep = 2_000
@@ -134,7 +134,7 @@ export class FileTable {
       description: file.description ?? null,
       source_uri: file.sourceUri,
       size_bytes: file.sizeBytes,
-      marker: asJson(file.marker),
+      marker: packMarker(file.marker),
       metadata: asJson(file.metadata),
       permissions: asJson(file.permissions),
       first_chunk: first,
@@ -191,7 +191,7 @@ export class FileTable {
       patch.displayName ?? null,
       patch.description ?? null,
       patch.sourceUri ?? null,
-      asJson(patch.marker),
+      packMarker(patch.marker),
       patch.metadata === null ? 1 : 0,
       asJson(patch.metadata),
       patch.permissions === null ? 1 : 0,

@@ -27,6 +27,29 @@ export const asBlob = (value: unknown): Uint8Array => value instanceof Uint8Arra
 /** What is written to a JSON column. */
 export const asJson = (value: unknown): string | null => value === undefined ? null : JSON.stringify(value)
 
+const hexPart = /^[0-9a-f]{32}$/
+
+const base64 = (hex: string): string => Buffer.from(hex, "hex").toString("base64url")
+const hex = (base64: string): string => Buffer.from(base64, "base64url").toString("hex")
+
+/** A marker at rest: most of one is hashes, and as JSON a quarter of what a small file takes. Any other is kept as JSON. */
+export const packMarker = (marker: Marker | undefined): string | null => {
+  if (marker === undefined) return null
+  const { fingerprint, pathHash, source } = marker
+  const parts = [pathHash, ...fingerprint.split(".")]
+  return parts.length === 4 && parts.every((part) => hexPart.test(part)) && Object.keys(marker).length === 3
+    ? `${parts.map(base64).join(".")} ${source}`
+    : JSON.stringify(marker)
+}
+
+const markerOf = (row: Row): Marker | undefined => {
+  const packed = text(row, "marker")
+  if (packed === undefined || packed.startsWith("{")) return json<Marker>(row, "marker")
+  const end = packed.indexOf(" ")
+  const [pathHash = "", ...fingerprint] = packed.slice(0, end).split(".").map(hex)
+  return { source: packed.slice(end + 1), pathHash, fingerprint: fingerprint.join(".") }
+}
+
 const text = (row: Row, column: string): string | undefined => {
   const value = row[column]
   return typeof value === "string" ? value : undefined
@@ -112,7 +135,7 @@ export const fileOfRow = (row: Row, corpus: string, names: Names): RagFile => ({
   sourceUri: String(row["source_uri"]),
   sizeBytes: Number(row["size_bytes"]),
   ...stateOf(row),
-  ...field("marker", json<Marker>(row, "marker")),
+  ...field("marker", markerOf(row)),
   ...field("metadata", metadataOfRow(row)),
   ...field("userMetadata", writtenOfRow(row)),
   ...field("permissions", permissionsOfRow(row)),

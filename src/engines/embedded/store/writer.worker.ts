@@ -83,7 +83,7 @@ const turn = (): void => {
 /** Merges and collects after a pause, step by step, unless a command comes in between. */
 const settle = (pause = delay): void => {
   quiet = setTimeout(() => {
-    if (merge("idle") || collect()) settle(0)
+    if (merge("idle") || collect() || shrink()) settle(0)
     // Closed here and not by the end of the thread, where the order of things is not ours.
     else if (closing) database?.close()
   }, pause)
@@ -108,6 +108,7 @@ const attempt = (step: () => boolean | undefined): boolean => {
   }
 }
 const merge = (pace: "busy" | "idle"): boolean => attempt(() => opened?.merge(pace))
+const shrink = (): boolean => attempt(() => opened?.shrink())
 const collect = (): boolean => attempt(() => opened?.collect(Date.now() * 1000))
 
 const reply = (replies: ReadonlyArray<ReplyMessage>): void => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
 import { IndexDamage } from "../../../../src/engines/embedded/search/CorpusIndex.ts"
+import { random } from "../support/Random.ts"
 import { StoreBench } from "../support/StoreBench.ts"
 
 const newBench = (): StoreBench => {
@@ -115,6 +116,22 @@ describe("commits", () => {
       [false, 2]
     ])
     assert.deepStrictEqual(bench.find("c", "7 9").map(({ text }) => text).toSorted(), ["text 7", "text 9"])
+  })
+
+  it("give back the room that deleted files leave", () => {
+    const bench = newBench()
+    const pages = (): number => Number(bench.db.prepare("PRAGMA page_count").get()?.["page_count"])
+    const noise = random(3)
+    const text = () => Array.from({ length: 300 }, () => Math.floor(noise() * 1e9).toString(36)).join(" ")
+    for (let i = 0; i < 60; i++) bench.committer.commit(bench.file("c", `f${i}`, [text()]))
+    const full = pages()
+    for (let i = 0; i < 50; i++) bench.send("deleteFile", { corpus: "c", name: `f${i}`, at: 0 })
+    while (bench.committer.merge("idle"));
+    while (bench.committer.collect(100 * 24 * 3600 * 1e6));
+    while (bench.committer.shrink());
+    assert.isBelow(pages(), full / 2)
+    assert.strictEqual(bench.db.prepare("PRAGMA integrity_check").get()?.["integrity_check"], "ok")
+    assert.strictEqual(bench.row("c").chunks, 10)
   })
 
   it("embed nothing again that went and came back", () => {
