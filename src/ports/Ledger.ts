@@ -76,6 +76,11 @@ export interface Scan {
   readonly forget: (source: string, path: string) => Effect.Effect<boolean, StateError>
   /** Notes as seen what the ledger has of a source that was neither listed nor forgotten, and counts it by state. */
   readonly seeRest: (source: string) => Effect.Effect<Partial<Record<LedgerState, number>>, StateError>
+  /**
+   * Notes that the source listed what is at these addresses, and answers who listed each first: this source or an
+   * earlier one (same order).
+   */
+  readonly listedBy: (source: string, addresses: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, StateError>
   /** Takes back everything noted of a source. */
   readonly restart: (source: string) => Effect.Effect<void, StateError>
   /** Ledger entries that no source listed and no move claimed, by source and path. */

@@ -111,6 +111,7 @@ const make = Effect.gen(function*() {
         seeUnder: (source, folder) => run(() => scan.seeUnder(source, folder)),
         forget: (source, path) => run(() => scan.forget(source, path)),
         seeRest: (source) => run(() => scan.seeRest(source)),
+        listedBy: (source, addresses) => run(() => scan.listedBy(source, addresses)),
         restart: (source) => run(() => scan.restart(source)),
         countMissing: (source) => run(() => scan.countMissing(source)),
         claim: (contentHash) => run(() => scan.claim(contentHash)),
@@ -211,13 +212,15 @@ const openScan = (db: DatabaseSync, scope: string) => {
     claimed: `temp.claimed${id}`,
     gone: `temp.gone${id}`,
     queued: `temp.queued${id}`,
-    absent: `temp.absent${id}`
+    absent: `temp.absent${id}`,
+    addressed: `temp.addressed${id}`
   }
   db.exec(`
     CREATE TABLE ${tables.seen} (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
     CREATE TABLE ${tables.claimed} (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
     CREATE TABLE ${tables.gone} (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
     CREATE TABLE ${tables.queued} (id INTEGER PRIMARY KEY, source TEXT, path TEXT, work TEXT NOT NULL, UNIQUE (source, path));
+    CREATE TABLE ${tables.addressed} (address TEXT PRIMARY KEY, source TEXT) WITHOUT ROWID;
   `)
   const unseen = `NOT EXISTS (SELECT 1 FROM ${tables.seen} s WHERE s.source = l.source AND s.path = l.path)`
   const unclaimed = `NOT EXISTS (SELECT 1 FROM ${tables.claimed} c WHERE c.source = l.source AND c.path = l.path)`
@@ -307,8 +310,14 @@ const openScan = (db: DatabaseSync, scope: string) => {
       db.prepare(`INSERT INTO ${tables.seen} SELECT source, path ${rest}`).run(scope, source)
       return Object.fromEntries(counts.map((row) => [text(row, "state"), Number(row["n"])]))
     },
+    listedBy: (source: string, addresses: ReadonlyArray<string>) => {
+      const listed = JSON.stringify(addresses.map((address) => address.toWellFormed()))
+      db.prepare(`INSERT OR IGNORE INTO ${tables.addressed} SELECT value, ? FROM json_each(?)`).run(source, listed)
+      return db.prepare(`SELECT a.source FROM json_each(?) j CROSS JOIN ${tables.addressed} a ON a.address = j.value ORDER BY j.key`)
+        .all(listed).map((row) => text(row, "source"))
+    },
     restart: (source: string) => {
-      for (const table of [tables.seen, tables.gone, tables.queued]) db.prepare(`DELETE FROM ${table} WHERE source = ?`).run(source)
+      for (const table of [tables.seen, tables.gone, tables.queued, tables.addressed]) db.prepare(`DELETE FROM ${table} WHERE source = ?`).run(source)
     },
     countMissing: (source: string) => {
       const row = db.prepare(

@@ -5,7 +5,7 @@ import type { Engine } from "../../ports/Engine.ts"
 import type { LedgerEntry, Scan } from "../../ports/Ledger.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { readItem } from "./Reading.ts"
-import type { Work } from "./Scanning.ts"
+import { overlap, type Work } from "./Scanning.ts"
 
 /** What an item's bytes call for. Made by looking only, so that `plan` and `run` cannot disagree. */
 export type Decision =
@@ -74,6 +74,7 @@ export const decide = Effect.fnUntraced(function*(input: {
         if (engine.immutableFiles !== true) return { _tag: "facts", entry }
         break
       case "skipped":
+        if (known.reason === overlap) break
         return { _tag: "settled", outcome: "skipped", entry: { ...known, ...pathAndRevision(entry) }, stale }
       case "quarantined":
         if (!input.retryFailed) {
@@ -85,7 +86,7 @@ export const decide = Effect.fnUntraced(function*(input: {
     }
   }
 
-  if (known === undefined && (yield* scan.mayMove(content.length))) {
+  if ((known === undefined || known.reason === overlap) && (yield* scan.mayMove(content.length))) {
     const from = yield* scan.claim(hash)
     if (from?.file !== undefined) {
       const moved: LedgerEntry = { ...entry, file: from.file }

@@ -28,6 +28,8 @@ export interface Increments {
   readonly anew: Effect.Effect<Start>
   /** The listing of a source was told to its end. */
   readonly told: (source: SyncSource, start: Start, cursor: string | undefined) => void
+  /** The source is to be listed whole the next time too. */
+  readonly forget: (source: string) => void
   /** An item was listed and could not be taken. */
   readonly failed: (source: string, item: SourceItem) => void
   /**
@@ -53,6 +55,7 @@ export const makeIncrements = Effect.fnUntraced(function*(input: {
   const ledger = yield* Ledger
   const ended = new Map<string, Omit<ListingRecord, "again">>()
   const open = new Map<string, Array<SourceItem>>()
+  const whole = new Set<string>()
   const signatureOf = ({ settings: own = "" }: SyncSource): string => hash("sha256", `${own}\n${settings}`).slice(0, 32)
   const anew = Effect.map(Clock.currentTimeMillis, (whole): Start => ({ again: [], whole }))
 
@@ -70,13 +73,19 @@ export const makeIncrements = Effect.fnUntraced(function*(input: {
     told: (source, { whole }, cursor) => {
       if (cursor !== undefined && source.settings !== undefined) ended.set(source.id, { cursor, signature: signatureOf(source), whole })
     },
+    forget: (source) => void whole.add(source),
     failed: (source, item) => {
       const items = open.get(source)
       if (items === undefined) open.set(source, [item])
       else if (items.length <= mostAgain) items.push(item)
     },
     commit: Effect.fnUntraced(function*(countsOf) {
+      for (const source of whole) {
+        const before = yield* ledger.listing(scope, source)
+        if (before !== undefined && before.signature !== "") yield* ledger.setListing(scope, source, { ...before, signature: "" })
+      }
       for (const [source, record] of ended) {
+        if (whole.has(source)) continue
         const again = open.get(source) ?? []
         const { failed, held, pending } = countsOf(source)
         // A failure that is not ours to try again was only told of by the listing.

@@ -35,7 +35,12 @@ interface Scanning {
   readonly tellUnchanged?: boolean
   /** Fails where a source has nothing in it. */
   readonly strict?: boolean
+  /** Keeps entries of what is another source's. Absent: nothing is written. */
+  readonly remember?: (entries: ReadonlyArray<LedgerEntry>) => Effect.Effect<void, StateError>
 }
+
+/** Why a file is skipped that another source of the pipeline lists too. */
+export const overlap = "overlap"
 
 /**
  * Lists every source and compares what it says with the ledger, reading no bytes. Settled items are tallied;
@@ -43,21 +48,20 @@ interface Scanning {
  */
 export const scanSources = Effect.fn("sync.scan")(function*(sources: SyncSpec["sources"], scanning: Scanning) {
   const { emit, increments, scan, tally } = scanning
-  yield* Effect.forEach(sources, Effect.fnUntraced(function*(source) {
-    const { connector, id } = source
-    if (source.rests === true) return yield* scan.seeAll(id)
-    tally.source(id, connector.kind)
-    let start = yield* increments.begin(source)
-    let found = yield* Effect.result(listSource(source, start, scanning))
+  const one = Effect.fnUntraced(function*(source: SyncSource, begun: Start, shared: Shared | undefined) {
+    const { id } = source
+    let start = begun
+    let found = yield* Effect.result(listSource(source, start, scanning, shared))
     if (found._tag === "Failure" && start.cursor !== undefined && isCursorRefused(found.failure)) {
       yield* scan.restart(id)
       tally.restart(id)
       start = yield* increments.anew
-      found = yield* Effect.result(listSource(source, start, scanning))
+      found = yield* Effect.result(listSource(source, start, scanning, shared))
     }
     if (found._tag === "Failure" && found.failure._tag === "StateError") return yield* found.failure
     const { bounded, broken, empty, end }: Listing = found._tag === "Success" ? found.success : { broken: found.failure.message, bounded: [], empty: false }
     const complete = end !== undefined && broken === undefined
+    if (shared !== undefined && (!complete || bounded.length > 0)) shared.unsure = true
     tally.ended(id, { complete, ...(complete ? {} : { error: broken ?? "it ended before everything was listed" }) })
     for (const folder of bounded) yield* scan.seeUnder(id, folder)
     if (bounded.length > 0) tally.noted(id, `what the corpus has of ${named(bounded)} stays: ${bounded.length === 1 ? "it" : "they"} could not be listed`)
@@ -69,6 +73,24 @@ export const scanSources = Effect.fn("sync.scan")(function*(sources: SyncSpec["s
       increments.told(source, start, end.cursor)
     }
     yield* emit({ type: "listed", source: id, listed: tally.countsOf(id).listed, complete, work: tally.countsOf(id).pending })
+  })
+  // Sources of one kind may list the same files. They are listed in the pipeline's order, so that the first has them.
+  const kinds = Map.groupBy(sources, ({ connector }) => connector.kind)
+  yield* Effect.forEach(kinds.values(), Effect.fnUntraced(function*(alike) {
+    const listed: Array<{ readonly source: SyncSource; readonly start: Start }> = []
+    for (const source of alike) {
+      if (source.rests === true) yield* scan.seeAll(source.id)
+      else {
+        tally.source(source.id, source.connector.kind)
+        listed.push({ source, start: yield* increments.begin(source) })
+      }
+    }
+    const shared: Shared | undefined = alike.length < 2 ? undefined : { overlaps: false, unsure: listed.length < alike.length }
+    // What one tells by its changes alone cannot be held against what another lists whole.
+    const whole = shared !== undefined && listed.some(({ start }) => start.cursor === undefined)
+    const anew = yield* increments.anew
+    for (const { source, start } of listed) yield* one(source, whole ? anew : start, shared)
+    if (shared?.overlaps === true) for (const { id } of alike) increments.forget(id)
   }), { concurrency: listingConcurrency, discard: true })
   const [empty] = scanning.strict === true ? tally.sources.filter(({ warning }) => warning !== undefined) : []
   if (empty !== undefined) {
@@ -80,6 +102,14 @@ export const scanSources = Effect.fn("sync.scan")(function*(sources: SyncSpec["s
     })
   }
 })
+
+/** What sources of one kind share while they are listed. */
+interface Shared {
+  /** Two of them listed the same file. */
+  overlaps: boolean
+  /** One of them was not listed, or not to its end: a file of it may not have been met. */
+  unsure: boolean
+}
 
 interface Listing {
   /** Absent where the listing was cut short. */
@@ -105,7 +135,8 @@ const emptyNote = (passed: number): string =>
 const listSource = Effect.fnUntraced(function*(
   { connector, id }: SyncSource,
   { again, cursor }: Start,
-  { emit, engine, retryFailed, scan, settings, tally, tellUnchanged = false }: Scanning
+  { emit, engine, remember = () => Effect.void, retryFailed, scan, settings, tally, tellUnchanged = false }: Scanning,
+  shared: Shared | undefined
 ): Effect.fn.Return<Listing, ServiceError | SecretError | StateError> {
   let listed = 0
   let restricted = false
@@ -113,6 +144,8 @@ const listSource = Effect.fnUntraced(function*(
   let broken: string | undefined
   let empty = true
   const bounded: Array<string> = []
+  /** Files that another source has, by that source. */
+  const elsewhere = new Map<string, number>()
 
   const settle = (outcome: Parameters<Tally["outcome"]>[0]) => {
     tally.outcome(outcome)
@@ -171,11 +204,28 @@ const listSource = Effect.fnUntraced(function*(
       }
     }
     const known = yield* scan.see(id, [...items.keys()], Fingerprint.pathHash)
+    const listedBy = shared === undefined ? [] : yield* scan.listedBy(id, [...items.values()].map(addressOf))
+    const others: Array<LedgerEntry> = []
     const unsettled: Array<QueuedWork> = []
     let unchanged = 0
     let settled = 0
     for (const [index, item] of [...items.values()].entries()) {
       const entry = known[index]
+      const owner = listedBy[index] ?? id
+      if (shared !== undefined && (owner !== id || (entry?.reason === overlap && shared.unsure))) {
+        shared.overlaps = true
+        settled += 1
+        elsewhere.set(owner, (elsewhere.get(owner) ?? 0) + 1)
+        const message = owner === id ? (entry?.message ?? "") : `listed by source ${owner}`
+        // What is stored for this source is no longer its own: the other's, where that has none yet, or to be deleted.
+        if (entry?.file !== undefined) yield* scan.forget(id, entry.path)
+        else if (entry?.message !== message) {
+          const fingerprint = Fingerprint.format({ content: "", facts: "", settings: "" })
+          others.push({ source: id, path: item.path, state: "skipped", revision: item.revision, fingerprint, reason: overlap, message })
+        }
+        yield* settle({ source: id, path: item.path, outcome: "skipped", reason: overlap, message })
+        continue
+      }
       const outcome = entry === undefined ? undefined : compare(item, entry, settings, engine, retryFailed)
       if (outcome === undefined) {
         const work = encodeWork({ source: id, item, ...(entry === undefined ? {} : { known: entry }) })
@@ -194,6 +244,7 @@ const listSource = Effect.fnUntraced(function*(
         })
       }
     }
+    if (others.length > 0) yield* remember(others)
     const queued = unsettled.length === 0 ? 0 : yield* scan.queue(unsettled)
     tally.listed(id, unchanged + settled + queued)
     tally.add(id, "unchanged", unchanged)
@@ -208,6 +259,7 @@ const listSource = Effect.fnUntraced(function*(
     Stream.grouped(batchSize),
     Stream.runForEach(take)
   )
+  for (const [owner, count] of elsewhere) if (owner !== id) tally.noted(id, `${count === 1 ? "1 file is" : `${count} files are`} listed by source ${owner} too, and put once`)
   if (restricted && engine.immutableFiles === true) tally.noted(id, notForEveryone)
   return { bounded, empty, ...(end === undefined ? {} : { end }), ...(broken === undefined ? {} : { broken }) }
 })
@@ -225,6 +277,9 @@ const notForEveryone = "not all of it is for everyone at the source; the service
 
 const listingConcurrency = 4
 
+/** The same file at the same moment, whoever lists it. */
+const addressOf = ({ revision, uri }: SourceItem): string => `${uri}\n${revision}`
+
 /** What the listing settles without reading the item, or undefined. */
 const compare = (
   item: SourceItem,
@@ -240,7 +295,7 @@ const compare = (
     case "done":
       return known.facts === Fingerprint.factsHash(item, engine) ? "unchanged" : undefined
     case "skipped":
-      return "skipped"
+      return entry.reason === overlap ? undefined : "skipped"
     case "quarantined":
       return retryFailed ? undefined : "quarantined"
     case "failed":

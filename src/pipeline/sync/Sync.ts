@@ -121,7 +121,7 @@ export const sync = Effect.fn("sync")(function*(
       everything: (source) => retryFailed || drift.sources.has(source) || imported.has(source)
     })
     for (const [source, entries] of imported) yield* scan.see(source, entries.map(({ path }) => path), Fingerprint.pathHash)
-    yield* scanSources(sources.listed, { scan, tally, settings, engine, retryFailed, increments, emit, strict: options.strict ?? false })
+    yield* scanSources(sources.listed, { scan, tally, settings, engine, retryFailed, increments, emit, strict: options.strict ?? false, remember: (put) => ledger.write(scope, { put }) })
     for (const { id, source } of sources.importOnly) {
       tally.source(id, source._tag)
       yield* scan.seeAll(id)

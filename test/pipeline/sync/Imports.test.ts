@@ -321,7 +321,8 @@ describe("files of this machine that are staged", () => {
     Effect.gen(function*() {
       const { engine, run: sync } = yield* setUp
       const source = new MemorySource()
-      const staged = (id: string) => ({ id, connector: source.connector, staging: "gs://b/staged" })
+      // Of kinds of their own: the same address of one kind is the same file.
+      const staged = (id: string) => ({ id, connector: { ...source.connector, kind: id }, staging: "gs://b/staged" })
       const foreign = { "gs://b/staged/other.md": "not ours", "gs://b/c.md": "not ours either" }
       engine.objects = { ...foreign }
       source.items = { "a.md": { text: "one" }, "b.md": { text: "two" } }

@@ -37,6 +37,18 @@ const holding = (...texts: ReadonlyArray<string>): Connector => {
   source.items = Object.fromEntries(texts.map((text) => [text, { text }]))
   return source.connector
 }
+/** Some of the items of one place, under paths of the source's own. */
+const view = (place: MemorySource, folder: string): Connector => {
+  const inside = (path: string) => path.startsWith(folder)
+  return {
+    ...place.connector,
+    list: () => place.connector.list().pipe(
+      Stream.filter((listed) => listed._tag !== "item" || inside(listed.item.path)),
+      Stream.map((listed) => listed._tag === "item" ? { ...listed, item: { ...listed.item, path: listed.item.path.slice(folder.length) } } : listed)
+    ),
+    read: (item, maxBytes) => place.connector.read({ ...item, path: item.uri.replace("memory:///", "") }, maxBytes)
+  }
+}
 const away = new ServiceError({ code: "UNAVAILABLE", message: "Drive does not answer" })
 const badToken = new ServiceError({ code: "UNAUTHENTICATED", message: "the token was refused", fix: "Store a new one." })
 const noSecret = new SecretError({ version: "v", message: "the secret v was not found", fix: "Set it." })
@@ -79,5 +91,49 @@ describe("several sources", () => {
       assert.deepInclude(report.sources.find(({ source }) => source === "drive"), { complete: false, error: away.message })
       assert.deepStrictEqual(Object.keys(engine.content), ["a", "b changed", "c", "d", "e", "g"])
       assert.strictEqual(report.ended, "incomplete")
+    }).pipe(Effect.scoped))
+
+  it.effect("put what both list once, and the other takes it over when the first lists it no more", () =>
+    Effect.gen(function*() {
+      const { engine, run } = yield* setUp
+      const place = new MemorySource()
+      place.items = { "top": { text: "top" }, "sub/a": { text: "a" }, "sub/b": { text: "b" } }
+      const all = view(place, "")
+      const sub = view(place, "sub/")
+      const first = yield* run({ all, sub })
+      assert.isTrue(addsUp(first.totals))
+      assert.deepInclude(first.totals, { listed: 5, added: 3, skipped: 2 })
+      assert.deepStrictEqual(first.reasons?.map(({ count, message, reason }) => ({ count, message, reason })), [{ count: 2, message: "listed by source all", reason: "overlap" }])
+      assert.strictEqual(first.sources.find(({ source }) => source === "sub")?.note, "2 files are listed by source all too, and put once")
+      assert.deepInclude((yield* run({ all, sub })).totals, { unchanged: 3, skipped: 2 })
+
+      // Broken off, the first does not say that its files are gone.
+      place.cutShort = true
+      const cut = { ...all, list: () => Stream.take(all.list(), 1) }
+      assert.deepInclude((yield* run({ all: cut, sub })).totals, { unchanged: 1, skipped: 2, deleted: 0 })
+      place.cutShort = false
+      const taken = yield* run({ top: view(place, "to"), sub })
+      assert.deepInclude(taken.totals, { moved: 3, added: 0, deleted: 0 })
+      assert.strictEqual(engine.calls.uploads, 3)
+      assert.strictEqual(engine.files.size, 3)
+
+      // A source that comes before takes over what another had stored.
+      assert.deepInclude((yield* run({ all, sub })).totals, { moved: 3, skipped: 2, deleted: 0 })
+      assert.strictEqual(engine.calls.uploads, 3)
+      assert.deepInclude((yield* run({ all, sub })).totals, { unchanged: 3, skipped: 2 })
+    }).pipe(Effect.scoped))
+
+  it.effect("whose files were put twice keep one of each", () =>
+    Effect.gen(function*() {
+      const { engine, run } = yield* setUp
+      const place = new MemorySource()
+      place.items = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`sub/${n}`, { text: `${n}` }]))
+      const [all, sub] = [view(place, ""), view(place, "sub/")]
+      yield* run({ all, sub: { ...sub, kind: "other" } })
+      assert.strictEqual(engine.files.size, 10)
+      const report = yield* run({ all, sub: sub })
+      assert.deepInclude(report.totals, { unchanged: 5, skipped: 5, held: 5 })
+      assert.include(report.sources.find(({ source }) => source === "sub")?.heldBecause, "all 5 files")
+      assert.strictEqual((yield* run({ all, sub })).totals.held, 5)
     }).pipe(Effect.scoped))
 })
