@@ -3,7 +3,7 @@ import type { ByteCache } from "../../../search/ByteCache.ts"
 import { type SlotRange, topSlots } from "../../../search/TopSlots.ts"
 import { checkedColumns, isIntact } from "../store/Checksum.ts"
 import { asBlob } from "../store/Rows.ts"
-import { cosineOf, unpackVector } from "../store/Vector.ts"
+import { cosineOf, type OpenVector, openVector } from "../store/Vector.ts"
 import { addListScores, openVectorList, type VectorList, vectorListId } from "../store/VectorLists.ts"
 import { type CorpusIndex, IndexDamage, type Segment } from "./CorpusIndex.ts"
 import { DenseScan } from "./DenseScan.ts"
@@ -32,6 +32,9 @@ export class DenseArm {
   readonly #vector: StatementSync
   readonly #cache: ByteCache
   readonly #scan: DenseScan
+  /** By number of chunk. */
+  readonly #vectors = new Map<number, OpenVector>()
+  #vectorBytes = 0
   readonly #damaged: (chunk: number) => Error
 
   /** `damaged` makes what is thrown where a live chunk's vector is missing or not as it was written. */
@@ -49,7 +52,7 @@ export class DenseArm {
    * @throws {IndexDamage}
    */
   ask(index: CorpusIndex, query: Float32Array, scores: Float64Array, exact: boolean): Dense {
-    const vector = (slot: number): Uint8Array => this.#vectorAt(index, slot)
+    const vector = (slot: number): OpenVector => this.#vectorAt(index, slot)
     const movedTo: Dense["movedTo"] = (slots, weight) => {
       const moved = towards(query, slots.map(vector), weight)
       return (slot) => cosineOf(vector(slot), moved)
@@ -104,31 +107,32 @@ export class DenseArm {
   }
 
   /** Checked when it is read, and kept: a question needs hundreds. */
-  #vectorAt(index: CorpusIndex, slot: number): Uint8Array {
+  #vectorAt(index: CorpusIndex, slot: number): OpenVector {
     const chunk = index.chunkAt(slot)
     // By the chunk's number, which is never used twice: a vector's row may be.
-    return this.#cache.get(
-      `e${chunk}`,
-      () => {
-        const row = this.#vector.get(index.embeddingAt(slot))
-        if (!isIntact("embeddings", row)) throw this.#damaged(chunk)
-        return asBlob(row["vector"])
-      },
-      ({ length }) => length
-    )
+    const known = this.#vectors.get(chunk)
+    if (known !== undefined) return known
+    const row = this.#vector.get(index.embeddingAt(slot))
+    if (!isIntact("embeddings", row)) throw this.#damaged(chunk)
+    const vector = openVector(asBlob(row["vector"]))
+    this.#vectorBytes += vector.values.byteLength + (vector.components?.byteLength ?? 0) + 300
+    // All at once: which of them were used last is not worth an entry in a list for each.
+    if (this.#vectorBytes > this.#cache.limit / 4) {
+      this.#vectors.clear()
+      this.#vectorBytes = 0
+    }
+    this.#vectors.set(chunk, vector)
+    return vector
   }
 }
 
 const slotsOf = ({ chunks, offset }: Segment): SlotRange => ({ from: offset, to: offset + chunks.length })
 
 /** `query` and the middle of some vectors, which counts `weight`, as one vector of length 1. */
-const towards = (query: Float32Array, vectors: ReadonlyArray<Uint8Array>, weight: number): Float32Array => {
+const towards = (query: Float32Array, vectors: ReadonlyArray<OpenVector>, weight: number): Float32Array => {
   const middle = new Float32Array(query.length)
-  const integers = new Int8Array(query.length)
-  for (const packed of vectors) {
-    integers.fill(0)
-    const norm = Math.sqrt(unpackVector(packed, query.length, integers)) || 1
-    for (let d = 0; d < middle.length; d++) middle[d]! += (integers[d] as number) / norm
+  for (const { components, inverseNorm, values } of vectors) {
+    for (let i = 0; i < values.length; i++) middle[components?.[i] ?? i]! += (values[i] as number) * inverseNorm
   }
   const scale = weight / (lengthOf(middle) || 1)
   for (let d = 0; d < middle.length; d++) middle[d] = (query[d] as number) + scale * (middle[d] as number)

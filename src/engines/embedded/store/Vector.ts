@@ -113,39 +113,40 @@ const bitsOf = (byte: number): number => {
   return count
 }
 
-/** The cosine of a packed vector and `query`, which has norm 1 or is zero. Without a call a component: hundreds of vectors a question. */
-export const cosineOf = (packed: Uint8Array, query: Float32Array): number => {
-  const length = packed.length
-  let dot = 0
+/** A packed vector made ready for many cosines. */
+export interface OpenVector {
+  /** Of each value; undefined where all are there. */
+  readonly components: Uint16Array | undefined
+  readonly values: Int8Array
+  /** 1 over the norm of the values; 0 for a zero vector. */
+  readonly inverseNorm: number
+}
+
+export const openVector = (packed: Uint8Array): OpenVector => {
+  let count = 0
   let squares = 0
-  if (packed[0] === Form.dense) {
-    for (let d = 0; d < query.length; d++) {
-      const value = ((packed[1 + d] as number) << 24) >> 24
-      dot += (query[d] as number) * value
-      squares += value * value
-    }
-  } else if (packed[0] === Form.bitmap) {
-    let next = 1 + ((query.length + 7) >> 3)
-    for (let i = 1; next < length; i++) {
-      for (let bits = packed[i] as number; bits !== 0; bits &= bits - 1) {
-        const value = ((packed[next++] as number) << 24) >> 24
-        dot += (query[i * 8 + 23 - Math.clz32(bits & -bits)] as number) * value
-        squares += value * value
-      }
-    }
-  } else {
-    let component = -1
-    for (let i = 1; i < length; i++) {
-      let gap = packed[i++] as number
-      // Two bytes at most: components are numbered in 16 bits.
-      if (gap >= 0x80) gap = (gap & 0x7f) | ((packed[i++] as number) << 7)
-      component += gap + 1
-      const value = ((packed[i] as number) << 24) >> 24
-      dot += (query[component] as number) * value
-      squares += value * value
-    }
+  const sparse = forEachComponent(packed, (component, value) => {
+    openComponents[count] = component
+    openValues[count++] = value
+    squares += value * value
+  })
+  if (sparse) {
+    return { components: openComponents.slice(0, count), values: openValues.slice(0, count), inverseNorm: squares === 0 ? 0 : 1 / Math.sqrt(squares) }
   }
-  return squares === 0 ? 0 : dot / Math.sqrt(squares)
+  const values = new Int8Array(packed.buffer, packed.byteOffset + 1, packed.length - 1)
+  for (const value of values) squares += value * value
+  return { components: undefined, values, inverseNorm: squares === 0 ? 0 : 1 / Math.sqrt(squares) }
+}
+
+const openComponents = new Uint16Array(1 << 16)
+const openValues = new Int8Array(1 << 16)
+
+/** The cosine with `query`, which has norm 1 or is zero. */
+export const cosineOf = ({ components, inverseNorm, values }: OpenVector, query: Float32Array): number => {
+  let dot = 0
+  if (components === undefined) for (let d = 0; d < values.length; d++) dot += (query[d] as number) * (values[d] as number)
+  else for (let i = 0; i < values.length; i++) dot += (query[components[i] as number] as number) * (values[i] as number)
+  return dot * inverseNorm
 }
 
 const largest = (values: Float32Array): number => {
