@@ -23,9 +23,11 @@ import type { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { TextEmbedder } from "../ports/TextEmbedder.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import { makeApp } from "./App.ts"
+import { CachedContents } from "./CachedContents.ts"
 import type { FaultRule } from "./faults/FaultFile.ts"
 import { Faults } from "./faults/Faults.ts"
 import { batchHandlers } from "./handlers/BatchPrediction.ts"
+import { cachedContentHandlers } from "./handlers/CachedContents.ts"
 import { chatCompletionsHandlers } from "./handlers/ChatCompletions.ts"
 import { corpusHandlers } from "./handlers/Corpora.ts"
 import { embeddingHandlers } from "./handlers/Embeddings.ts"
@@ -147,7 +149,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
     const vertexQuotas = options.vertexQuotas ?? false
     const quotas = vertexQuotas ? new Quotas() : undefined
 
-    const kept = yield* Layer.build(LongRunning.layer.pipe(Layer.provideMerge(Journal.layer(options.database))))
+    const kept = yield* Layer.build(LongRunning.layer.pipe(Layer.provideMerge(Layer.merge(Journal.layer(options.database), CachedContents.layer(options.database)))))
     const embeddings = yield* embeddingHandlers(options.countTokens)
     const app = yield* Effect.gen(function*() {
       return yield* makeApp({
@@ -158,6 +160,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
           ...(yield* fileMetadataHandlers(defaultEmbedding)),
           ...(yield* retrievalHandlers(options.terms, defaultEmbedding)),
           ...(yield* generationHandlers(options.countTokens, quotas)),
+          ...(yield* cachedContentHandlers(options.countTokens)),
           ...(yield* chatCompletionsHandlers),
           ...(yield* partnerChatHandlers(vertexQuotas ? new PartnerQuotas() : undefined)),
           ...(yield* batchHandlers(defaultEmbedding)),

@@ -28,7 +28,6 @@ const impossible = (request: GenerateContentRequest): readonly [field: string, w
   }
   const media = (request.contents ?? []).some(({ parts = [] }) => parts.some((part) => part.inlineData !== undefined || part.fileData !== undefined))
   if (media) return ["contents", "reading media"]
-  if ((request.cachedContent ?? "") !== "") return ["cached_content", "cached content"]
   const schema = config.responseSchema !== undefined || config.responseJsonSchema !== undefined
   if (schema || !["", "text/plain"].includes(config.responseMimeType ?? "")) return ["generation_config.response_schema", "an answer of a given form"]
   const { includeThoughts, thinkingBudget, thinkingLevel } = config.thinkingConfig ?? {}

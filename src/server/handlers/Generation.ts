@@ -28,7 +28,9 @@ import type { ClientNames } from "../ClientNames.ts"
 import { beyondGrounding } from "../grounding/Beyond.ts"
 import { bounded, boundedParts } from "../grounding/Cut.ts"
 import { begun } from "../http/Begun.ts"
+import { CachedContents } from "../CachedContents.ts"
 import type { Quotas } from "../quotas/Quotas.ts"
+import { withCachedContent } from "./CachedContents.ts"
 import { inEngine } from "./Retrieval.ts"
 
 type Methods = Pick<Handlers, "generateContent" | "streamGenerateContent" | "countTokens">
@@ -41,13 +43,14 @@ type Methods = Pick<Handlers, "generateContent" | "streamGenerateContent" | "cou
 export const generationHandlers = (
   countTokens: (text: string) => number,
   quotas?: Quotas
-): Effect.Effect<Methods, never, Corpora | Generation | Generator | QueryRewriter | Retrieval> =>
+): Effect.Effect<Methods, never, CachedContents | Corpora | Generation | Generator | QueryRewriter | Retrieval> =>
   Effect.gen(function*() {
     const generation = yield* Generation
     const generator = yield* Generator
     const { rewrite } = yield* QueryRewriter
     const { retrieve } = yield* Retrieval
     const corpora = yield* Corpora
+    const cached = yield* CachedContents
 
     /** What to answer from a corpus, where the request asks for that. */
     const groundedIn = Effect.fnUntraced(function*(model: string, request: GenerateContentRequest, names: ClientNames, stream: boolean) {
@@ -80,27 +83,29 @@ export const generationHandlers = (
         counted(bounded(answer, boundsOf(request), countTokens), request, countTokens))
 
     return {
-      generateContent: Effect.fnUntraced(function*({ body, names, params }) {
+      generateContent: Effect.fnUntraced(function*({ body: written, names, params }) {
+        const { request: body, told } = yield* withCachedContent(cached, params.model, written)
         const asked = yield* groundedIn(params.model, body, names, false)
         if (asked === undefined) {
           const request = yield* ungrounded(body)
-          return generationResponseToWire(yield* Effect.catch(generation.generate(params.model, request), asWritten))
+          return told(generationResponseToWire(yield* Effect.catch(generation.generate(params.model, request), asWritten)))
         }
         const { evidence, identity } = yield* evidenceFor(asked, body, names)
-        return answerToWire(yield* answerWithin(evidence, body), { ...identity, question: asked.question })
+        return told(answerToWire(yield* answerWithin(evidence, body), { ...identity, question: asked.question }))
       }),
-      streamGenerateContent: Effect.fnUntraced(function*({ body, names, params }) {
+      streamGenerateContent: Effect.fnUntraced(function*({ body: written, names, params }) {
+        const { request: body, told } = yield* withCachedContent(cached, params.model, written)
         const asked = yield* groundedIn(params.model, body, names, true)
         if (asked === undefined) {
           const pieces = generation.stream(params.model, yield* ungrounded(body))
-          return Stream.map(yield* Effect.catch(begun(pieces), asWritten), generationResponseToWire)
+          return Stream.map(yield* Effect.catch(begun(pieces), asWritten), (piece) => told(generationResponseToWire(piece)))
         }
         const { evidence, identity } = yield* evidenceFor(asked, body, names)
         const { attributed: _, ...named } = identity
         const piece = (text: string, model: string) => answerPieceToWire(text, { model, ...named })
         const end = (answer: Answer) => answerEndToWire(counted(answer, body, countTokens), { ...identity, question: asked.question })
         const parts = yield* begun(boundedParts(generator.stream(evidence), boundsOf(body), countTokens))
-        return Stream.map(parts, (part) => (part._tag === "text" ? piece(part.text, generator.model) : end(part.answer)))
+        return Stream.map(parts, (part) => told(part._tag === "text" ? piece(part.text, generator.model) : end(part.answer)))
       }),
       countTokens: ({ body, params }) =>
         generation.countTokens(params.endpoint, countFromWire(body)).pipe(Effect.map(tokenCountToWire), Effect.catch(asWritten))

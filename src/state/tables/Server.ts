@@ -11,3 +11,16 @@ CREATE INDEX IF NOT EXISTS server_operations_unfinished ON server_operations (se
 
 CREATE TABLE IF NOT EXISTS server_settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `
+
+/** What generation requests name instead of sending it each time. Rows that have expired are deleted as others are made. */
+export const cachedContents = `
+CREATE TABLE cached_contents (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  id       TEXT NOT NULL UNIQUE,             -- last segment of the resource name
+  place    TEXT NOT NULL,                    -- projects/{project}/locations/{location}, as its maker wrote it
+  expires  INTEGER NOT NULL,                 -- milliseconds since the epoch
+  about    TEXT NOT NULL,                    -- JSON of what is told of it
+  prefix   TEXT NOT NULL                     -- JSON of its contents, system instruction and tools
+);
+CREATE INDEX cached_contents_expiry ON cached_contents (expires);
+`

@@ -1,7 +1,9 @@
+import { CachedContent, ListCachedContentsRequest, ListCachedContentsResponse, UpdateCachedContentQuery } from "../messages/CachedContent.ts"
 import { GenerateContentRequest, GenerateContentResponse } from "../messages/GenerateContent.ts"
 import { CountTokensRequest, CountTokensResponse } from "../messages/CountTokens.ts"
 import { EmbedContentRequest, EmbedContentResponse } from "../messages/EmbedContent.ts"
-import { rawRoute, route } from "../Route.ts"
+import { Empty } from "../messages/Rpc.ts"
+import { location, rawRoute, route } from "../Route.ts"
 
 const models = [
   "{model=projects/*/locations/*/publishers/*/models/*}",
@@ -16,6 +18,8 @@ const endpoints = [
   "{endpoint=publishers/*/models/*}",
   "{endpoint=endpoints/*}"
 ] as const
+
+const cached = `${location}/cachedContents/*` as const
 
 /** Inline data of 20 MB, in base64, and as much again of the rest. */
 const mostBytes = 48 * 1024 * 1024
@@ -41,6 +45,24 @@ export const generationRoutes = {
     body: EmbedContentRequest,
     response: EmbedContentResponse
   }),
+  createCachedContent: route("GenAiCacheService.CreateCachedContent", "POST", `{parent=${location}}/cachedContents`, {
+    body: CachedContent,
+    bodyField: "cached_content",
+    response: CachedContent,
+    mostBytes
+  }),
+  listCachedContents: route("GenAiCacheService.ListCachedContents", "GET", `{parent=${location}}/cachedContents`, {
+    query: ListCachedContentsRequest,
+    response: ListCachedContentsResponse
+  }),
+  getCachedContent: route("GenAiCacheService.GetCachedContent", "GET", `{name=${cached}}`, { response: CachedContent }),
+  updateCachedContent: route("GenAiCacheService.UpdateCachedContent", "PATCH", `{name=${cached}}`, {
+    query: UpdateCachedContentQuery,
+    body: CachedContent,
+    bodyField: "cached_content",
+    response: CachedContent
+  }),
+  deleteCachedContent: route("GenAiCacheService.DeleteCachedContent", "DELETE", `{name=${cached}}`, { response: Empty }),
   /** As OpenAI's clients speak; `openapi` stands for all models of the platform. */
   chatCompletions: rawRoute("PredictionService.ChatCompletions", "{endpoint=projects/*/locations/*/endpoints/*}/chat/completions", { mostBytes })
 }
