@@ -5,7 +5,7 @@ const overlap = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 8191 })
 
 /**
  * How text is cut. `size` and `overlap` are in tokens (o200k), the API's `fixedLengthChunking` meaning;
- * the defaults are the service's, 1024 and 200 (wire section 5). `overlap` is less than `size`.
+ * the defaults are the service's, 1024 and 200. `overlap` is less than `size`.
  *
  * - `fixed`: windows of `size` tokens, each starting `size - overlap` after the last.
  * - `structure`: packs whole blocks up to `size`, never cutting a heading, table row or code fence that fits,

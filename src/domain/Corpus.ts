@@ -8,7 +8,7 @@ export type CorpusName = typeof CorpusName.Type
 
 /**
  * Where a corpus keeps its vectors. Exactly one, fixed at creation; each field inside may be set later, once,
- * if it was empty (platform-api section 2.8).
+ * if it was empty.
  */
 export const VectorDb = Schema.Union([
   Schema.TaggedStruct("managed", {}),
@@ -32,7 +32,7 @@ export type VectorDb = typeof VectorDb.Type
 
 /** What the service offers beyond the database, fixed at creation. The embedded engine keeps and tells it; its own search stays exact. */
 export const CorpusOptions = Schema.Struct({
-  /** How the managed database searches: exactly, or through a tree (wire 2.7; the service's defaults are depth 2 and 500 leaves). */
+  /** How the managed database searches: exactly, or through a tree (the service's defaults are depth 2 and 500 leaves). */
   search: Schema.optionalKey(Schema.Union([
     Schema.TaggedStruct("knn", {}),
     Schema.TaggedStruct("ann", { treeDepth: Schema.optionalKey(Schema.Int), leafCount: Schema.optionalKey(Schema.Int) })

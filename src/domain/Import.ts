@@ -4,7 +4,7 @@ import { ServiceError } from "./Errors.ts"
 import type { Parsing } from "./Parsing.ts"
 import type { SecretVersion } from "./Secret.ts"
 
-/** One import source, the API's one-of (platform-api section 2.8). Times are RFC 3339. */
+/** One import source, the API's one-of. Times are RFC 3339. */
 export type ImportSource =
   | { readonly _tag: "storage"; readonly uris: ReadonlyArray<string> }
   | {

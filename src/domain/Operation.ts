@@ -43,7 +43,7 @@ export const Deployment = Schema.Struct({
   endpoint: Schema.optionalKey(Schema.String),
   model: Schema.optionalKey(Schema.String),
   deployedModelId: Schema.optionalKey(Schema.String),
-  /** Where the service is with it (wire 2.3): `STARTING_DEPLOYMENT` … `SUCCESSFULLY_DEPLOYED`, `FAILED_TO_DEPLOY`. */
+  /** Where the service is with it: `STARTING_DEPLOYMENT` … `SUCCESSFULLY_DEPLOYED`, `FAILED_TO_DEPLOY`. */
   stage: Schema.optionalKey(Schema.String)
 })
 export type Deployment = typeof Deployment.Type

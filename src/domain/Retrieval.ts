@@ -3,7 +3,7 @@ import type { CorpusName } from "./Corpus.ts"
 import { defined } from "./Defined.ts"
 import { Metadata, RagFileName } from "./RagFile.ts"
 
-/** A query against one corpus (platform-api section 2.8; "one corpus, or files of one corpus"). */
+/** A query against one corpus, or against files of one corpus. */
 export interface RetrievalRequest {
   readonly corpus: CorpusName
   /** Restrict to these files of the corpus. */

@@ -16,7 +16,8 @@ const Name = Schema.String.check(
 /**
  * A pipeline: where documents come from, how they are cut, the corpus they go into, and the stages that answer from
  * it. A plain value; `Encoded` is what a person writes in YAML, JSON or TypeScript, `Type` has every default filled
- * in and each choice tagged by `_tag`. The rules are those of platform-api section 2.8.
+ * in and each choice tagged by `_tag`. What a corpus, an import and a retrieval may
+ * ask for are the rules of the platform's API, which `domain` holds.
  */
 export const pipelineSchema = (extensions: Extensions) => Schema.Struct({
   name: Name.annotate({

@@ -6,7 +6,7 @@ import type { Page, PageRequest } from "./Paging.ts"
 /**
  * Corpora of the project and region an engine is bound to. Writes return when the service has done them.
  *
- * `update` keeps the rules of platform-api section 2.8: the database kind never changes, its fields are set once,
+ * `update` keeps the rules of the platform: the database kind never changes, its fields are set once,
  * the embedding model is immutable; a broken rule is `INVALID_ARGUMENT` with the field.
  */
 export class Corpora extends Context.Service<Corpora, {

@@ -55,7 +55,7 @@ export interface OperationResult extends ModelResult {
 
 /**
  * An operation as the service answers it. It hangs from what it works on, `{corpus}/operations/{id}`; files that an
- * import could not take are partial failures beside a normal response, also when they are all of them (wire 2.10).
+ * import could not take are partial failures beside a normal response, also when they are all of them.
  * The target of `updateEngineConfig` is the location whose configuration it is.
  */
 export const operationToWire = (operation: Operation, asked: ApiVersion, result: OperationResult = {}): WireOperation => {

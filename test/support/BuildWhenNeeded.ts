@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process"
 import { existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import type { TestProject } from "vitest/node"
-import { bin, dist, root } from "./Built.ts"
+import { bin, dist } from "./Built.ts"
+import { root } from "./Root.ts"
 
 const built = join(import.meta.dirname, "Built.ts")
 

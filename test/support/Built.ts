@@ -1,7 +1,5 @@
 import { join } from "node:path"
-
-/** The repository. */
-export const root = join(import.meta.dirname, "../..")
+import { root } from "./Root.ts"
 
 /** What `npm run build` makes. A test that imports this module, directly or not, is run on a build that is no older than the source. */
 export const dist = join(root, "dist")

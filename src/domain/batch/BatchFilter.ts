@@ -3,7 +3,7 @@ import { type BatchJob, modelId } from "./BatchPrediction.ts"
 import type { ServiceError } from "../Errors.ts"
 import { type Condition, equality, ofLabels, parseFilter, type Test, testOf } from "../ListFilter.ts"
 
-/** The filter of a listing of jobs, as far as the service takes it (wire 2.1). Empty: every job. */
+/** The filter of a listing of jobs, as far as the service takes it. Empty: every job. */
 export const parseBatchFilter = (text: string): Result.Result<Test<BatchJob>, ServiceError> =>
   Result.flatMap(parseFilter(text), (filter) =>
     testOf(filter, comparison, "display_name, model_display_name, state, create_time and labels.KEY"))

@@ -2,7 +2,7 @@ import type { ChatEndReason, ChatEvent, ChatRequest, ChatTurn, ChatUsage, JsonRe
 import { Code } from "../Errors.ts"
 
 /**
- * How a row writes its prompt: as a chat completion in `body`, for any model (platform-api section 2.2), or in `request`
+ * How a row writes its prompt: as a chat completion in `body`, for any model, or in `request`
  * as the model's own API does.
  */
 export type RowForm = "chat" | "gemini" | "anthropic"

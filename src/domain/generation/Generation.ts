@@ -1,5 +1,5 @@
 /**
- * Content generation, as the API speaks of it (platform-api 2.7, wire 2.6): the names are those of its documentation,
+ * Content generation, as the API speaks of it: the names are those of its documentation,
  * so that what is found there can be written here. Data are base64, durations are `3.5s`. `GenerationRules.ts` holds
  * the rules.
  */

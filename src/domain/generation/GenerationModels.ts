@@ -1,4 +1,4 @@
-/** What the documentation says of the models it names (platform-api sections 2.7 and 8). */
+/** What the documentation says of the models it names. */
 export interface GenerationModel {
   readonly systemInstruction: boolean
   /** Presence and frequency penalties, and `responseMimeType`. */

@@ -15,7 +15,7 @@ export interface GenerationUse {
 }
 
 /**
- * Every rule of the API that a request breaks (platform-api 2.7, 7 and 8), as one error; undefined when it keeps them
+ * Every rule of the API that a request breaks, as one error; undefined when it keeps them
  * all. The client asks before a request leaves, and the server when it comes. Fields are spelled as in the request. How
  * large, or how long, something is that only its address is given of, the service alone can see.
  */

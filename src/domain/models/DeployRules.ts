@@ -16,7 +16,7 @@ export interface KnownModel {
 const artifacts = "publisher_model_name"
 const resourcesAt = "deploy_config.dedicated_resources"
 
-/** Why a deployment is refused: the rules of platform-api 2.4, 5 and 7, for the client and for the server. */
+/** Why a deployment is refused: the rules for artifacts, names and resources, for the client and for the server. */
 export const deployRefusal = (request: DeployRequest, known?: KnownModel): ServiceError | undefined =>
   refusalOf([
     ...artifactRules(request),

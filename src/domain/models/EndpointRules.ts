@@ -133,7 +133,7 @@ export const splitWithout = (endpoint: Endpoint, { deployedModelId, trafficSplit
   return Object.fromEntries(Object.entries(split).filter(([id]) => id !== deployedModelId))
 }
 
-/** A model must be undeployed before its endpoint, or the model itself, can be deleted (platform-api 3 rule 1). */
+/** A model must be undeployed before its endpoint, or the model itself, can be deleted. */
 export const deleteRefusal = ({ deployedModels, name }: Pick<Endpoint | Model, "name"> & { readonly deployedModels: ReadonlyArray<object> }): ServiceError | undefined =>
   deployedModels.length === 0 ? undefined : new ServiceError({
     code: "FAILED_PRECONDITION",

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Settings } from "../Settings.ts"
 
-/** The accelerators a machine may have (wire 2.2). */
+/** The accelerators a machine may have. */
 export const acceleratorTypes = [
   "NVIDIA_TESLA_K80",
   "NVIDIA_TESLA_P100",

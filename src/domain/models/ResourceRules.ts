@@ -11,7 +11,7 @@ export const nameRules = (name: string | undefined, field: string): ReadonlyArra
 
 const isAccelerator = (type: string): boolean => acceleratorTypes.some((known) => known === type)
 
-/** What a deployment may ask for (platform-api 2.4, 3 rule 3, 7; wire 2.2). `at` is the field of the dedicated resources. */
+/** What a deployment may ask for: machine, accelerators, replicas, autoscaling, reservation. `at` is the field of the dedicated resources. */
 export const resourceRules = (resources: Resources, at: string): ReadonlyArray<Broken> => {
   const { maxReplicaCount, minReplicaCount = 1, requiredReplicaCount } = resources
   return [
@@ -87,7 +87,7 @@ export const containerRules = ({ env = [], healthRoute, imageUri, ports = [], pr
     route === undefined || /^\/\S*$/.test(route) ? [] : [{ field: `${at}.${name}`, description: "must be a path, from /" }])
 ]
 
-/** A partner's model runs on the machines that the partner recommends, and no others (platform-api 5 rule 5, 8). */
+/** A partner's model runs on the machines that the partner recommends, and no others. */
 export const partnerRules = (model: CatalogModel, resources: Resources, at: string): ReadonlyArray<Broken> => {
   const recommended = model.deploy.flatMap((option) => option.resources?.machine ?? [])
   if (!isPartners(model) || recommended.length === 0 || recommended.some((machine) => sameMachine(machine, resources.machine))) return []

@@ -1,7 +1,7 @@
 import type { Effort, JsonRecord } from "../Chat.ts"
 
 /**
- * A conversation with a partner's model, Claude (platform-api 2.6, wire 2.5). Kinds of block and event, roles and
+ * A conversation with a partner's model, Claude. Kinds of block and event, roles and
  * reasons are the API's own words.
  */
 export interface MessageRequest extends Conversation {

@@ -11,7 +11,7 @@ type CountTokens = (text: string) => number
 type Rule<A> = (request: A) => ReadonlyArray<Broken>
 
 /**
- * Every rule of the API that a request for an answer breaks (platform-api 2.6, 7 and 8), as one error; undefined when it
+ * Every rule of the API that a request for an answer breaks, as one error; undefined when it
  * keeps them all. The client asks before a request leaves, and the server when it comes.
  */
 export const refusedMessage = (request: MessageRequest, countTokens: CountTokens): ServiceError | undefined =>

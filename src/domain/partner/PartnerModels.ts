@@ -1,4 +1,4 @@
-/** What the documentation says of one partner model (platform-api sections 2.6 and 8). */
+/** What the documentation says of one partner model. */
 export interface PartnerModel {
   readonly id: string
   /** Where it is, with the most that a project may ask of it there in a minute; tokens are input and output together. */

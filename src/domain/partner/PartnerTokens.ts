@@ -1,6 +1,6 @@
 import { blocksOf, type ContentBlock, type Conversation } from "./PartnerChat.ts"
 
-/** Characters of a token (platform-api 2.6). */
+/** Characters of a token, by the platform's rule of thumb. */
 const charactersPerToken = 3.5
 
 /** The most that an image costs: larger ones are scaled down to it. */

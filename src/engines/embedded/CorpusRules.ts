@@ -3,9 +3,9 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { keyedDatabaseRule, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
 
 /**
- * What may be changed of a corpus's vector database (platform-api 2.8): never its kind, each field once, if it was
- * empty, and nothing of the managed one. The key to it may be another one later, for keys are replaced in time (wire
- * 2.7). Gives the database as it will be, the broken rule, or undefined where nothing of it changes.
+ * What may be changed of a corpus's vector database: never its kind, each field once, if it was
+ * empty, and nothing of the managed one. The key to it may be another one later, for keys are replaced in time.
+ * Gives the database as it will be, the broken rule, or undefined where nothing of it changes.
  */
 export const updatedVectorDb = (stored: VectorDb, { apiKey, vectorDb }: CorpusPatch): VectorDb | ServiceError | undefined => {
   const updated = vectorDb === undefined ? undefined : fieldsUpdated(stored, vectorDbInPlace(vectorDb))

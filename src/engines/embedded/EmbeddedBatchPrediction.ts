@@ -160,7 +160,7 @@ export const layer = (
           Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.void)
         )
 
-      /** The table must not be there (wire 2.1), nor be what another job is going to make. */
+      /** The table must not be there, nor be what another job is going to make. */
       const tableIsFree = Effect.fnUntraced(function*(uri: string) {
         const field = "outputConfig.bigqueryDestination.outputUri"
         const there = yield* tables.head(uri).pipe(Effect.as(true), Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed(false)))

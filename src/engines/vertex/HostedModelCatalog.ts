@@ -28,7 +28,7 @@ export const layer: Layer.Layer<ModelCatalog, never, Transport> = Layer.effect(
       const where = yield* Effect.fromResult(path(route, version, { parent: `publishers/${query.publisher ?? "*"}` }))
       const request = HttpClientRequest.get(`${transport.endpoint.baseUrl}${where}${encodeQuery(route, { ...catalogQueryToWire(query), ...pageQuery(page) })}`).pipe(
         HttpClientRequest.acceptJson,
-        // The path names no project to count the call against (platform-api 5 rule 3).
+        // The path names no project to count the call against, so a header does.
         HttpClientRequest.setHeader("x-goog-user-project", transport.project)
       )
       const what = "ListPublisherModels"

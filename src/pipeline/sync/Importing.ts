@@ -18,7 +18,7 @@ import { entriesOf, giveWay, isOurs, isServiceEntry, nameServiceFiles, serviceEn
 import { unstage } from "./Staging.ts"
 import type { SyncSpec } from "./SyncSpec.ts"
 
-/** Files of one import (platform-api section 8). */
+/** Files of one import, at most: the service's bound. */
 export const importSize = 10_000
 /** Imports that the service runs at once. */
 export const importsAtOnce = 3

@@ -65,7 +65,7 @@ const found = (corpus: Corpus, spec: CorpusSpec, engine: EngineFacts, adopted: b
 
 type EngineFacts = Pick<Engine["Service"], "embedder">
 
-/** The rules of platform-api section 2.8: what may change, what may be set once, what never changes. */
+/** What of a corpus may change, what may be set once, and what a new corpus is needed for. */
 const changesOf = (corpus: Corpus, spec: CorpusSpec, engine: EngineFacts): ReadonlyArray<Change> => {
   const changes: Array<Change> = []
   const differ = (field: string, from: string | undefined, to: string | undefined, forcesReplacement: boolean) => {

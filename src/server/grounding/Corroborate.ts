@@ -1,6 +1,6 @@
 import type { Claim, CorroborationRequest } from "../../wire/rag/Facts.ts"
 
-/** Support below which a claim cites nothing: the service drops supports below it too (wire 2.6). */
+/** Support below which a claim cites nothing: the service drops supports below it too. */
 const defaultThreshold = 0.6
 /** What is left of the support by a fact that lacks a number of the claim: with another number it is another claim. */
 const otherNumber = 0.4

@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 
-/** Texts of one embedding request (wire section 5). */
+/** Texts of one embedding request, as the hosted service sends them. */
 const textsPerRequest = 250
 const minute = 60_000
 

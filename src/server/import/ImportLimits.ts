@@ -1,9 +1,9 @@
 const mebibyte = 1024 * 1024
 
-/** Files of one import (wire section 5). */
+/** Files of one import, at most, on the hosted service. */
 export const mostFiles = 10_000
 
-/** The service's largest file of each type, by its name (wire section 5). */
+/** The largest file, in bytes, that the hosted service takes of the type that its name tells. */
 export const serviceFileBytes = (name: string): number => {
   const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase()
   switch (extension) {

@@ -15,7 +15,7 @@ import type { ModelResult } from "../../wire/models/ModelOperations.ts"
 import { added, asked, idOf, noCounts, progressOf } from "./Asked.ts"
 import { type Entry, Journal } from "./Journal.ts"
 
-/** Imports that run at once; others wait. The service's bound (wire section 5). */
+/** Imports that run at once; others wait. The hosted service's bound. */
 const concurrentImports = 3
 /** Milliseconds between looks at an operation somebody waits for. */
 const waitPoll = 50

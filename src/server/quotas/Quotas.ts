@@ -19,7 +19,7 @@ interface Bucket {
 const minute = 60_000
 const service = "aiplatform.googleapis.com"
 
-/** Wire section 5. */
+/** Requests of corpora, files and operations: 60 a minute in each region. */
 const management: Bucket = {
   metric: "aiplatform.googleapis.com/vertex_rag_data_service_requests",
   limit: "VertexRagDataServiceRequestsPerMinutePerRegion",

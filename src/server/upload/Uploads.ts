@@ -49,7 +49,7 @@ export interface UploadAnswer {
 }
 
 /**
- * Uploads in every form the service takes (wire 2.9): form-data, multipart/related, the resumable protocol, and JSON
+ * Uploads in every form the service takes: form-data, multipart/related, the resumable protocol, and JSON
  * alone, which brings no bytes and so makes no file. A file that cannot be taken is answered, not failed. A resumable
  * upload survives the server, and makes one file even if the server ended while it was stored.
  */

@@ -14,7 +14,7 @@ type WireNotebook = NonNullable<Actions["openNotebook"]>
 
 const verified = "labels.VERIFIED_DEPLOYMENT_CONFIG=VERIFIED_DEPLOYMENT_SUCCEED"
 
-/** The query of a listing, in the forms that the service's own tools send (wire 2.2). */
+/** The query of a listing, in the forms that the service's own tools send. */
 export const catalogQueryToWire = (query: CatalogQuery): ListRequest => {
   const filter = [
     ...(query.hub === true ? ["is_hf_wildcard(true)"] : query.hub === false ? ["is_hf_wildcard(false)"] : []),

@@ -6,7 +6,7 @@ import { isJsonObject, type Json } from "../Message.ts"
 import { nullableText, optional, record, RedactedThinking, Text, Thinking, ToolUse } from "./PartnerBlocks.ts"
 import { partnerErrorToWire } from "./PartnerErrors.ts"
 
-/** What a partner's model, Claude, answers (wire 2.5), whole and in events. What is not known is left out. */
+/** What a partner's model, Claude, answers, whole and in events. What is not known is left out. */
 
 const CountAnswer = Schema.Struct({ inputTokens: Schema.Int }).pipe(Schema.encodeKeys({ inputTokens: "input_tokens" }))
 

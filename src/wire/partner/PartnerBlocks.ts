@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The blocks of which messages of a partner's model, Claude, are made (wire 2.5). */
+/** The blocks of which messages of a partner's model, Claude, are made. */
 
 export const optional: typeof Schema.optionalKey = Schema.optionalKey
 export const record = Schema.Record(Schema.String, Schema.Unknown)

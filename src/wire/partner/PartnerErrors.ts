@@ -2,7 +2,7 @@ import { Predicate } from "effect"
 import { type Code, ServiceError } from "../../domain/Errors.ts"
 import type { JsonObject } from "../Message.ts"
 
-/** How a partner's model says what went wrong (wire 2.5). The first type of a code is the one written for it. */
+/** How a partner's model says what went wrong. The first type of a code is the one written for it. */
 const types: ReadonlyArray<{ readonly type: string; readonly status: number; readonly code: Code }> = [
   { type: "invalid_request_error", status: 400, code: "INVALID_ARGUMENT" },
   { type: "authentication_error", status: 401, code: "UNAUTHENTICATED" },

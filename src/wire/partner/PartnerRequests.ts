@@ -20,11 +20,11 @@ import {
 } from "./PartnerBlocks.ts"
 
 /**
- * What is asked of a partner's model, Claude (wire 2.5): its own JSON, for which there are no protos. Read strictly, as
+ * What is asked of a partner's model, Claude: its own JSON, for which there are no protos. Read strictly, as
  * the model's own server reads it.
  */
 
-/** What every request must say that it speaks. Newer clients say a date (wire 3, row 32). */
+/** What every request must say that it speaks. Newer clients say a date. */
 export const anthropicVersion = "vertex-2023-10-16"
 
 const Turn = Schema.Struct({
@@ -158,7 +158,7 @@ const parsed = (bytes: Uint8Array): Result.Result<Json, ServiceError> =>
   })
 
 /**
- * Older spellings in today's: the documentation writes `enable` where the model knows `enabled` (wire 3, row 10), and
+ * Older spellings in today's: the documentation writes `enable` where the model knows `enabled`, and
  * `output_format` was what `output_config.format` is now; both together are left to be refused.
  */
 const corrected = (body: Json): Json => {

@@ -104,7 +104,7 @@ export const corpusFixedFromWire = (wire: RagCorpus): Result.Result<Pick<CorpusS
 
 /**
  * A corpus as the service answers. The deprecated twins of the configuration go with it in v1beta1: the Python SDK up
- * to 1.87 reads only those (wire row 15).
+ * to 1.87 reads only those.
  *
  * `defaultEmbedding`: the endpoint echoed for a corpus that named none.
  */

@@ -27,7 +27,7 @@ export const retrieveRequestToWire = (request: RetrievalRequest): Result.Result<
     query: defined({ text: request.query, ragRetrievalConfig })
   }))
 
-/** `parent`: what bare corpus ids belong to. The newer spelling wins where both are set (wire row 22). */
+/** `parent`: what bare corpus ids belong to. The newer spelling wins where both are set. */
 export const retrieveRequestFromWire = (
   parent: string,
   wire: RetrieveContextsRequest
@@ -260,7 +260,7 @@ const isFileOf = (corpus: string, file: string): boolean => {
   return named[2] === id && isSamePlace(named[1] ?? "", place ?? "")
 }
 
-/** Ids, or full names as the first documentation showed them (wire row 25). */
+/** Ids, or full names as the first documentation showed them. */
 const fileName = (corpus: CorpusName, id: string): RagFileName => RagFileName.make(`${corpus}/ragFiles/${lastSegment(id)}`)
 
 /** FNV-1a, 32 bits in hex: names a text, protects nothing. */

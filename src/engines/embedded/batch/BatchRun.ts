@@ -253,7 +253,7 @@ const firstFailure = Effect.fnUntraced(function*({ attempt, table }: BatchTools,
 })
 
 /**
- * Results as the service lays them out (wire 2.1): a new folder of prediction files, and of error files beside them where
+ * Results as the service lays them out: a new folder of prediction files, and of error files beside them where
  * rows failed; or a new table, in which such a row's response says why. Written over whatever an earlier process began.
  */
 const writeResults = Effect.fnUntraced(function*(tools: BatchTools, entry: JobEntry) {

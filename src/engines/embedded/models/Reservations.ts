@@ -6,7 +6,7 @@ import type { EndpointRecord } from "./ModelStore.ts"
 const reservationOf = ({ machine: { reservation } }: Resources): string | undefined =>
   reservation?.affinity === "SPECIFIC_RESERVATION" ? reservation.values?.[0]?.replace(/^.*\//, "") : undefined
 
-/** Why a deployment does not fit into the reservation it names; any other falls back to the general pool (platform-api 3 rule 3). */
+/** Why a deployment does not fit into the reservation it names; any other falls back to the general pool. */
 export const reservationFull = (
   { reservations = [] }: Catalog,
   endpoints: ReadonlyArray<EndpointRecord>,
