@@ -13,6 +13,7 @@ import { files } from "./commands/Files.ts"
 import { init } from "./commands/Init.ts"
 import { models } from "./commands/Models.ts"
 import { operations } from "./commands/Operations.ts"
+import { parse } from "./commands/Parse.ts"
 import { plan } from "./commands/Plan.ts"
 import { retrieve } from "./commands/Retrieve.ts"
 import { retry } from "./commands/Retry.ts"
@@ -62,7 +63,7 @@ const command = root.pipe(Command.withSubcommands([
   { group: "Start", commands: [init, validate, schema, doctor, help, version] },
   { group: "Keep a corpus in sync", commands: [plan, run, watch, status, diff, retry] },
   { group: "Use it", commands: [ask, chat, batch, retrieve, explain, serve] },
-  { group: "Look inside", commands: [corpora, files, models, endpoints, operations] }
+  { group: "Look inside", commands: [parse, corpora, files, models, endpoints, operations] }
 ]))
 
 const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]

@@ -24,7 +24,8 @@ const abilities: Record<EngineName, ReadonlyArray<Ability>> = {
     "generate:extractive",
     "generate:openai",
     "filter:metadata",
-    "import:keepEmbeddings"
+    "import:keepEmbeddings",
+    "import:limits"
   ],
   vertex: [
     "vectorDb:managed",

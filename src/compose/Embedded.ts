@@ -6,6 +6,7 @@ import { makeEmbeddingBudget } from "../engines/embedded/LimitedEmbedding.ts"
 import { textsAtOnce } from "../engines/embedded/store/EmbeddingQueue.ts"
 import { HashEmbedder } from "../models/HashEmbedder.ts"
 import * as LexicalRanker from "../models/LexicalRanker.ts"
+import { fileLimits, limitsSignature } from "./FileLimits.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
 import type { Connectors, Services } from "../pipeline/Services.ts"
 import { Embedder } from "../ports/Embedder.ts"
@@ -79,6 +80,7 @@ export const embeddedServices = (
   options: EmbeddedServicesOptions
 ): Layer.Layer<Exclude<Services, Connectors> | FileMetadataStore | Embedder | Secrets, ServiceError | StateError | SecretError> => {
   const { dataDir } = options
+  const limits = fileLimits(pipeline)
   const acquire = (command: string) => Lock.acquire(dataDir, command, options.waitMs, options.waiting)
   const secrets = LocalSecrets.layer(join(dataDir, "secrets"))
   const budget = makeEmbeddingBudget()
@@ -90,8 +92,8 @@ export const embeddedServices = (
         name: "embedded",
         parent,
         target: parent,
-        signature: `parser ${parserVersion}, embedder ${id}`,
-        maxFileBytes: defaultLimits.bytes,
+        signature: `parser ${parserVersion}, embedder ${id}${limitsSignature(pipeline)}`,
+        maxFileBytes: limits.bytes ?? defaultLimits.bytes,
         budget,
         embedder: id,
         embeddingRequests: requestsOf(pipeline),
@@ -114,7 +116,7 @@ export const embeddedServices = (
   const state = State.layer(dataDir)
   const storeAndLedger = Layer.mergeAll(SqliteLedger.layer, operations).pipe(Layer.provideMerge(store), Layer.provide(state))
   return Layer.mergeAll(storeAndLedger, engine, models.layer.pipe(Layer.provide(secrets))).pipe(
-    Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), secrets)),
+    Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer({ limits }), secrets)),
     Layer.provide(lock)
   )
 }

@@ -38,7 +38,7 @@ export interface Limits {
   readonly characters: number
   /** Milliseconds of processor time from bytes to chunks. */
   readonly timeMs: number
-  /** Resident bytes of the process that parses. */
+  /** Resident bytes of all processes that parse, together. */
   readonly memory: number
 }
 
@@ -51,7 +51,7 @@ export const defaultLimits: Limits = {
   entries: 20_000,
   unpackedBytes: 512 * 1024 * 1024,
   expansion: 200,
-  characters: 50_000_000,
+  characters: 120_000_000,
   timeMs: 60_000,
-  memory: 1024 * 1024 * 1024
+  memory: 1536 * 1024 * 1024
 }

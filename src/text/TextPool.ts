@@ -8,7 +8,7 @@ import { refusalOf } from "./pool/Refusal.ts"
 import { defaultLimits, type Limits, type Prepared, type Raw } from "./Prepared.ts"
 
 export interface TextPoolOptions {
-  /** Worker processes at most, each of some 150 MB; default one per processor, up to 4. */
+  /** Worker processes at most; default one per processor, up to 4, and one for each 384 MiB of `limits.memory`. */
   readonly size?: number
   /** Milliseconds that files wait for the workers there are before another one is started. Default 1,000. */
   readonly patience?: number
@@ -35,7 +35,7 @@ export class TextPool extends Context.Service<TextPool, {
         const pool = yield* Effect.acquireRelease(
           Effect.sync(() =>
             new Pool({
-              size: options.size ?? Math.min(4, availableParallelism()),
+              size: options.size ?? Math.max(1, Math.min(4, availableParallelism(), Math.floor(limits.memory / leastShare))),
               entry: options.entry ?? workerEntry,
               limits,
               ...(options.patience === undefined ? {} : { patience: options.patience })
@@ -78,6 +78,9 @@ export class TextPool extends Context.Service<TextPool, {
     )
   }
 }
+
+/** Bytes that a worker needs to be of use: a smaller limit has fewer of them. */
+const leastShare = 384 * 1024 * 1024
 
 /** From source the worker is a file of its own; the bundle has it beside the file that holds this module. */
 const workerEntry = import.meta.url.endsWith(".ts")

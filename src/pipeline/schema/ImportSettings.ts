@@ -4,7 +4,7 @@ import { resultSinkForm } from "../../domain/rag/Forms.ts"
 import { chunkSizeLimits, overlapRule } from "../../domain/rag/RagRules.ts"
 import { Processor } from "../../domain/settings/Names.ts"
 import { oneOf } from "../../domain/settings/OneOf.ts"
-import { Amount, DeleteLimit, DurationText } from "../../domain/settings/Quantities.ts"
+import { Amount, ByteSize, DeleteLimit, DurationText } from "../../domain/settings/Quantities.ts"
 import { earlyRule, hasForm, integer, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
 
 /** Decodes to the domain's `Chunking`. */
@@ -67,6 +67,15 @@ const Budget = Schema.Struct({
   ))
 }).annotate({ description: "What one run may spend; it stops there, and the next run goes on." })
 
+/** Bounds of one file and of the processes that read; embedded engine only. A file over one is skipped or fails, and the rest goes on. */
+const FileLimits = Schema.Struct({
+  maxBytes: Schema.optionalKey(ByteSize.pipe(Schema.annotateEncoded({ description: "Bytes of a file. Unset: 100MiB." }))),
+  maxPages: Schema.optionalKey(integer(1, 1_000_000).annotate({ description: "Pages, slides or sheets of a file. Unset: 5000." })),
+  maxCharacters: Schema.optionalKey(Amount.pipe(Schema.annotateEncoded({ description: "Characters of text read from a file. Unset: 120M." }))),
+  maxSeconds: Schema.optionalKey(integer(1, 3_600).annotate({ description: "Seconds of processor time to read and cut a file; one that needs more is tried once again, alone. Unset: 60." })),
+  memory: Schema.optionalKey(ByteSize.pipe(Schema.annotateEncoded({ description: "Memory of all processes that read files together, 256MiB or more. Unset: 1536MiB." })))
+}).annotate({ description: "What one file may take; embedded engine only. A file over a limit is skipped by name, and the rest goes on." })
+
 export const ImportSettings = Schema.Struct({
   maxEmbeddingRequestsPerMinute: withDefault(
     positive.annotate({ description: "Requests a minute to the embedding model while documents are put in, those tried again among them.", default: 1000 }),
@@ -91,6 +100,7 @@ export const ImportSettings = Schema.Struct({
   keepEmbeddings: Schema.optionalKey(DurationText.pipe(Schema.annotateEncoded({
     description: "How long an embedding that no file uses any more is kept, should its text come back; embedded engine only. Unset: 24h."
   }))),
+  limits: Schema.optionalKey(FileLimits),
   concurrency: Schema.optionalKey(integer(1, 64).annotate({ description: "Files in work at the same time. Unset: the engine's own number." })),
   retries: withDefault(
     integer(0, 20).annotate({ description: "How often a call to the embedding server, or to the hosted service, that may succeed later is tried again.", default: 5 }),

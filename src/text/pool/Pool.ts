@@ -23,7 +23,8 @@ const failedStarts = 2
 /**
  * Spreads files over worker processes. When a worker ends, the file it was on runs once more, alone in a fresh worker,
  * and only ending that one too makes it `timeout`, `crash` or `memory`: what earlier files left behind, or a busy
- * machine, is never blamed on it. Every other file just runs elsewhere.
+ * machine, is never blamed on it. Every other file just runs elsewhere. The memory of all workers together is bounded:
+ * each has its share of the limit, and a file that needs more gets all of it once the others are done.
  */
 export class Pool {
   readonly #size: number
@@ -34,6 +35,9 @@ export class Pool {
   readonly #idle = new Map<WorkerProcess, NodeJS.Timeout>()
   #queue: Array<Job> = []
   #suspects: Array<Job> = []
+  /** They needed more than a worker's share of the memory: each is tried with all of it, while no other worker runs. */
+  #heavy: Array<Job> = []
+  #alone: WorkerProcess | undefined
   #pumping = false
   #nextId = 0
   #failedStarts = 0
@@ -65,6 +69,7 @@ export class Pool {
     this.#idle.clear()
     this.#queue = []
     this.#suspects = []
+    this.#heavy = []
   }
 
   /** Waits for what else is submitted in this turn of the event loop, so that it shares messages. */
@@ -78,6 +83,7 @@ export class Pool {
   }
 
   #pump(): void {
+    if (this.#isReserved()) return this.#tryHeavy()
     this.#tryAlone()
     for (let roomy = this.#roomiest(); roomy !== undefined || this.#workers.size === 0; roomy = this.#roomiest()) {
       const batch = this.#take()
@@ -97,10 +103,24 @@ export class Pool {
     }
     this.#waiting ??= setTimeout(() => {
       this.#waiting = undefined
+      if (this.#isReserved()) return
       const batch = this.#take()
       if (batch.length > 0 && this.#workers.size < this.#size) this.#send(this.#spawn(), batch)
       this.#wait()
     }, this.#patience)
+  }
+
+  /** Whether a file has all the memory, or waits for it. */
+  #isReserved(): boolean {
+    this.#heavy = this.#heavy.filter((job) => !job.cancelled)
+    return this.#alone !== undefined || this.#heavy.length > 0
+  }
+
+  #tryHeavy(): void {
+    if (this.#alone !== undefined || [...this.#workers].some(({ jobs }) => jobs.length > 0)) return
+    for (const worker of this.#workers) this.#retire(worker)
+    this.#alone = this.#spawn(this.#limits)
+    this.#send(this.#alone, this.#heavy.splice(0, 1))
   }
 
   /** Each suspect gets a worker that has run nothing else. */
@@ -152,8 +172,8 @@ export class Pool {
     return best
   }
 
-  #spawn(): WorkerProcess {
-    const worker = new WorkerProcess(this.#entry, this.#limits, {
+  #spawn(limits = { ...this.#limits, memory: this.#limits.memory / this.#size }): WorkerProcess {
+    const worker = new WorkerProcess(this.#entry, limits, {
       onReady: () => this.#wake(),
       onReply: (from, job, result) => {
         this.#failedStarts = 0
@@ -169,7 +189,14 @@ export class Pool {
 
   /** A worker without files: it goes now if it has done its share, or after a while. */
   #rest(worker: WorkerProcess): void {
-    if (worker.spent) return this.#retire(worker)
+    if (worker.spent || worker === this.#alone) {
+      this.#retire(worker)
+      if (worker === this.#alone) {
+        this.#alone = undefined
+        this.#wake()
+      }
+      return
+    }
     const timer = setTimeout(() => this.#retire(worker), idleTime)
     timer.unref()
     this.#idle.set(worker, timer)
@@ -186,6 +213,7 @@ export class Pool {
     clearTimeout(this.#idle.get(worker))
     this.#idle.delete(worker)
     this.#workers.delete(worker)
+    if (worker === this.#alone) this.#alone = undefined
     if (ending === "unready") return this.#notStarted(worker)
     const [running, ...others] = worker.jobs
     this.#queue.unshift(...others)
@@ -193,7 +221,8 @@ export class Pool {
       if (running.suspect) finish(running, verdict(ending, this.#limits))
       else {
         running.suspect = true
-        this.#suspects.push(running)
+        if (ending === "memory") this.#heavy.push(running)
+        else this.#suspects.push(running)
       }
     }
     this.#wake()

@@ -1,5 +1,5 @@
 import { printable } from "../../domain/Text.ts"
-import { ReadFailure } from "../parse/Reader.ts"
+import { BrokenInstallation, ReadFailure } from "../parse/Reader.ts"
 import type { Refusal } from "./Messages.ts"
 
 /** What a parser threw, as a refusal. Only a ReadFailure's words were written for people; others may quote the file. */
@@ -10,5 +10,7 @@ export const refusalOf = (thrown: unknown): Refusal => {
   }
   return { problem: "corrupt", message: "the file could not be read: its content is damaged or not what it claims" }
 }
+
+export const isInstallation = (thrown: unknown): thrown is BrokenInstallation => thrown instanceof BrokenInstallation
 
 const oneLine = (message: string): string => printable(message).split("\n", 1)[0]!.slice(0, 200)

@@ -9,7 +9,7 @@ export type PrepareFile = (raw: Raw, limits: Limits) => Promise<Prepared>
 
 /** A worker makes room for a fresh one after this many files, or when its memory stays above this share of the limit. */
 const filesServed = 5_000
-const memoryShare = 0.5
+const memoryShare = 0.6
 
 /**
  * Runs this process as a worker of the text pool: files in, one reply each, one at a time and in order. `load` brings

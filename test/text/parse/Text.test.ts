@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { ReadFailure } from "../../../src/text/parse/Reader.ts"
 import { parse } from "../../../src/text/parse/Parse.ts"
+import { prepareFile } from "../../../src/text/pool/PrepareFile.ts"
 import { defaultLimits } from "../../../src/text/Prepared.ts"
 import { parsed, refusal, timeOf } from "./support/Parsed.ts"
 
@@ -100,5 +101,26 @@ describe("the charset of a text", () => {
     // French in code page 850, which no decoder here knows.
     const french = "4c6520836c8a76652061208274822085206c278263 6f6c6520 6f97 20 6c652070 8a7265 206465 207365 206d8a7265 2061 208274 82"
     expect(await refusal("a.txt", bytes(french))).toMatchObject({ problem: "charset", message: expect.stringContaining("charset unknown") })
+  })
+})
+
+describe("a long text", () => {
+  it("is read in parts, and is one text all the same", async () => {
+    const line = (i: number): string => `2026-01-01 request ${i} ${"took some time and then was done ".repeat(40)}`
+    const content = Buffer.from(Array.from({ length: 14_000 }, (_, i) => line(i)).join("\n"))
+    const chunking = { strategy: "fixed", size: 8_000, overlap: 0 } as const
+    const { chunks, format, tokens } = await prepareFile({ content, name: "a.log", chunking }, defaultLimits)
+    expect(content.length).toBeGreaterThan(16 * 1024 * 1024)
+    expect(format).toBe("text")
+    const numbers = chunks.flatMap(({ text }) => text.match(/request \d+/g) ?? [])
+    expect(numbers.length).toBeGreaterThan(13_900)
+    chunks.forEach((chunk, i) => {
+      expect(chunk.ordinal).toBe(i)
+      expect(chunk.end - chunk.start).toBe(chunk.text.length)
+      expect(chunk.byteEnd - chunk.byteStart).toBe(Buffer.byteLength(chunk.text))
+      if (i > 0) expect(chunk.start).toBeGreaterThanOrEqual(chunks[i - 1]!.end)
+    })
+    expect(tokens).toBe(chunks.reduce((sum, chunk) => sum + chunk.tokens, 0))
+    await expect(prepareFile({ content, name: "a.log", chunking }, { ...defaultLimits, characters: 10_000_000 })).rejects.toMatchObject({ problem: "limit" })
   })
 })

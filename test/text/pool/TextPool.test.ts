@@ -10,7 +10,7 @@ import { TextPool } from "../../../src/text/TextPool.ts"
 
 const entry = new URL("./HostileWorker.ts", import.meta.url)
 /** Time enough for anything but a parser that never ends, however busy the machine is. */
-const limits: Partial<Limits> = { bytes: 10_000, timeMs: 60_000, memory: 200 * 1024 * 1024 }
+const limits: Partial<Limits> = { bytes: 10_000, timeMs: 60_000, memory: 400 * 1024 * 1024 }
 const poolOf = (limits: Partial<Limits>) => TextPool.layer({ size: 2, patience: 0, entry, limits })
 const pool = poolOf(limits)
 

@@ -1,0 +1,81 @@
+import { Effect, FileSystem, Option, Path } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { defaultChunking } from "../../domain/Chunking.ts"
+import { fromHere } from "../Paths.ts"
+import { Output } from "../Output.ts"
+import { renderChunks, renderDifference, renderDocument, type StoredChunk } from "../render/Document.ts"
+import { root } from "../Root.ts"
+import { openPipeline, pipelineFlag } from "../Session.ts"
+import { UsageError } from "../UsageError.ts"
+
+/** `sluice parse`: what is read of a file. */
+export const parse = Command.make(
+  "parse",
+  {
+    file: Argument.Path("file").pipe(Argument.map(fromHere), Argument.withDescription("The file to read; nothing is stored")),
+    pipeline: pipelineFlag,
+    chunks: Flag.Boolean("chunks").pipe(Flag.withDescription("Show the chunks as they would be cut, instead of the blocks"), Flag.withDefault(false)),
+    diff: Flag.Path("diff").pipe(
+      Flag.map(fromHere),
+      Flag.withDescription("Show which chunks differ from those of another file, or of what `parse --json` printed before"),
+      Flag.withMetavar("OTHER"),
+      Flag.optional
+    ),
+    size: Flag.Int("size").pipe(Flag.withDescription("Tokens in a chunk, instead of the pipeline's"), Flag.optional),
+    overlap: Flag.Int("overlap").pipe(Flag.withDescription("Tokens a chunk shares with the one before it"), Flag.optional)
+  },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const { parse: read } = yield* Effect.promise(() => import("../../text/ReadDocument.ts"))
+    // Without a pipeline file named, the defaults of one hold.
+    const base = Option.isSome(args.pipeline) ? (yield* openPipeline(args.pipeline)).pipeline.chunking : defaultChunking
+    const size = Option.getOrElse(args.size, () => base.size)
+    const chunking = { ...base, size, overlap: Option.getOrElse(args.overlap, () => Math.min(base.overlap, size - 1)) }
+    if (size < 1 || chunking.overlap < 0 || chunking.overlap >= size) {
+      return yield* new UsageError({ message: "the overlap must be at least 0 and less than the size", fix: "give --size and --overlap that fit" })
+    }
+    const bytesOf = (file: string) =>
+      fs.readFile(file).pipe(Effect.mapError(() => new UsageError({ message: `${file} cannot be read`, fix: "name a file that exists" })))
+    const document = yield* read({ content: yield* bytesOf(args.file), name: path.basename(args.file), chunking })
+    if (Option.isSome(args.diff)) {
+      const other = yield* bytesOf(args.diff.value)
+      const before = chunksOfJson(other) ?? (yield* read({ content: other, name: path.basename(args.diff.value), chunking })).chunks
+      const difference = differenceOf(before, document.chunks)
+      return yield* json ? output.json({ version: 1, ...difference }) : output.print(renderDifference(difference, output))
+    }
+    if (json) return yield* output.json({ version: 1, ...document })
+    yield* output.print(args.chunks ? renderChunks(document.chunks, output) : renderDocument(document, output))
+  })
+).pipe(
+  Command.withDescription("Read a file as an import would, and show its blocks, its chunks, and what was left out. Stores nothing."),
+  Command.withExamples([
+    { command: "sluice parse report.pdf", description: "headings, paragraphs, tables with their pages" },
+    { command: "sluice parse report.pdf --chunks --pipeline pipeline.yaml", description: "as the pipeline would cut it" },
+    { command: "sluice parse report.pdf --json > before.json", description: "all of it; then, with other settings:" },
+    { command: "sluice parse report.pdf --size 800 --diff before.json", description: "which chunks changed" }
+  ])
+)
+
+/** The chunks in what `--json` printed; `undefined` where it is something else. */
+const chunksOfJson = (bytes: Uint8Array): ReadonlyArray<StoredChunk> | undefined => {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"))
+    if (typeof value !== "object" || value === null || !("chunks" in value) || !Array.isArray(value.chunks)) return undefined
+    return value.chunks.filter((chunk): chunk is StoredChunk => typeof chunk?.text === "string")
+  } catch {
+    return undefined
+  }
+}
+
+/** Chunks by their text: what is in both was not cut anew. */
+const differenceOf = (before: ReadonlyArray<StoredChunk>, after: ReadonlyArray<StoredChunk>) => {
+  const [old, now] = [new Set(before.map(({ text }) => text)), new Set(after.map(({ text }) => text))]
+  return {
+    same: after.filter(({ text }) => old.has(text)).length,
+    removed: before.filter(({ text }) => !now.has(text)),
+    added: after.filter(({ text }) => !old.has(text))
+  }
+}

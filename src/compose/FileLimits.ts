@@ -1,0 +1,17 @@
+import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Limits } from "../text/Prepared.ts"
+
+/** The bounds of one file that a pipeline sets; the others are the defaults. */
+export const fileLimits = ({ import: { limits = {} } }: Pick<Pipeline, "import">): Partial<Limits> => ({
+  ...(limits.maxBytes === undefined ? {} : { bytes: limits.maxBytes }),
+  ...(limits.maxPages === undefined ? {} : { pages: limits.maxPages }),
+  ...(limits.maxCharacters === undefined ? {} : { characters: limits.maxCharacters }),
+  ...(limits.maxSeconds === undefined ? {} : { timeMs: limits.maxSeconds * 1_000 }),
+  ...(limits.memory === undefined ? {} : { memory: limits.memory })
+})
+
+/** What a fingerprint takes of them: a file that was over a limit is read again when that limit changes. */
+export const limitsSignature = ({ import: { limits = {} } }: Pick<Pipeline, "import">): string =>
+  [["bytes", limits.maxBytes], ["pages", limits.maxPages], ["characters", limits.maxCharacters]]
+    .map(([name, value]) => value === undefined ? "" : `, ${name} ${value}`)
+    .join("")

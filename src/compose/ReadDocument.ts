@@ -1,0 +1,1 @@
+export { parse, type ReadBlock, type ReadDocument, type ReadDocumentRequest } from "../text/ReadDocument.ts"

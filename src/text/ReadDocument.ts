@@ -1,0 +1,87 @@
+import { Effect } from "effect"
+import { type Chunking, defaultChunking } from "../domain/Chunking.ts"
+import { type BlockKind, type Chunk, type Remark, remarkOf } from "../domain/Document.ts"
+import { DocumentError, ServiceError } from "../domain/Errors.ts"
+import { defaultLimits, type Limits } from "./Prepared.ts"
+
+export interface ReadDocumentRequest {
+  readonly content: Uint8Array
+  /** File name or path; its extension is a hint, the bytes decide. */
+  readonly name: string
+  readonly mimeType?: string
+  /** Default as a pipeline's. */
+  readonly chunking?: Chunking
+  /** What is not given is the default. `timeMs` and `memory` do not hold here: nothing ends the calling process. */
+  readonly limits?: Partial<Limits>
+}
+
+/** A stretch of a document's text. */
+export interface ReadBlock {
+  readonly kind: BlockKind
+  /** 1 to 6, headings only. */
+  readonly level?: number
+  /** 1-based page, slide or sheet. */
+  readonly page?: number
+  /** UTF-16 offsets into the document's text. */
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/** What was read of a file: its text, what each stretch of it is, how it would be cut, and what was left out. */
+export interface ReadDocument {
+  readonly name: string
+  /** A key of the format table: `pdf`, `docx`, `markdown`, … */
+  readonly format: string
+  readonly title?: string
+  readonly author?: string
+  readonly language?: string
+  readonly pages?: number
+  readonly text: string
+  readonly blocks: ReadonlyArray<ReadBlock>
+  readonly chunks: ReadonlyArray<Chunk>
+  /** Of all chunks, overlaps counted as often as they are embedded. */
+  readonly tokens: number
+  /** What was left out or is uncertain. */
+  readonly remarks: ReadonlyArray<Remark>
+  /** The same in a sentence, as reports have it; absent where all of the file was read. */
+  readonly remark?: string
+}
+
+/**
+ * Reads a file as an import would, in the calling process, and gives all that is known of it.
+ *
+ * @example
+ * ```ts
+ * const { chunks, remark } = yield* parse({ content: yield* fs.readFile("report.pdf"), name: "report.pdf" })
+ * ```
+ */
+export const parse = Effect.fn("parse")(function*(
+  request: ReadDocumentRequest
+): Effect.fn.Return<ReadDocument, DocumentError | ServiceError> {
+  const limits = { ...defaultLimits, ...request.limits }
+  return yield* Effect.tryPromise({ try: () => readNow(request, limits), catch: (thrown) => thrown }).pipe(Effect.catch((thrown) => Effect.flatMap(Effect.promise(() => import("./pool/Refusal.ts")), ({ isInstallation, refusalOf }) =>
+    Effect.fail(
+      isInstallation(thrown)
+        ? new ServiceError({ code: "FAILED_PRECONDITION", message: thrown.message, fix: "install the package again; `sluice doctor` names what is missing" })
+        : new DocumentError(refusalOf(thrown))
+    ))))
+})
+
+const readNow = async ({ chunking = defaultChunking, content, mimeType, name }: ReadDocumentRequest, limits: Limits): Promise<ReadDocument> => {
+  // Readers are loaded when a file first needs them.
+  const [{ parse: read }, { chunk }] = await Promise.all([import("./parse/Parse.ts"), import("./chunk/Chunk.ts")])
+  const document = await read({ bytes: content, name, limits, ...(mimeType === undefined ? {} : { mimeType }) })
+  const chunks = chunk(document, chunking)
+  const { blocks, remarks = [], ...facts } = document
+  const remark = remarkOf(document)
+  return {
+    name,
+    ...facts,
+    blocks: blocks.map((block) => ({ ...block, text: document.text.slice(block.start, block.end) })),
+    chunks,
+    tokens: chunks.reduce((sum, { tokens }) => sum + tokens, 0),
+    remarks,
+    ...(remark === undefined ? {} : { remark })
+  }
+}

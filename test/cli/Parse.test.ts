@@ -1,0 +1,40 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { events, sluice } from "../support/Sluice.ts"
+import { tempFolder, write } from "../support/TempFolder.ts"
+
+const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+
+describe("parse", () => {
+  it.live("shows what is read of a file, how it would be cut, and what changed", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      const paragraph = (word: string) => `${`The ${word} crossed the river again. `.repeat(12)}\n\n`
+      write(cwd, { "a.md": `# Rivers\n\n${paragraph("otter")}${paragraph("heron")}`, "b.md": `# Rivers\n\n${paragraph("otter")}${paragraph("crane")}`, "photo.png": "\u0000\u0001\u0002" })
+
+      const shown = yield* run(cwd, "parse", "a.md")
+      assert.deepStrictEqual([shown.code, shown.stderr], [0, ""])
+      assert.match(shown.stdout, /^a\.md {2}markdown, .* title "Rivers"\nheading 1 {2}0-6\n {2}Rivers\nparagraph {2}8-\d+\n {2}The otter/)
+
+      const json = yield* run(cwd, "parse", "a.md", "--size", "120", "--overlap", "0", "--json")
+      const [document] = events(json)
+      assert.deepInclude(document, { version: 1, name: "a.md", format: "markdown", title: "Rivers", remarks: [] })
+      write(cwd, { "before.json": json.stdout })
+      assert.deepInclude(JSON.parse(readFileSync(join(cwd, "before.json"), "utf8")), { version: 1 })
+
+      const chunks = yield* run(cwd, "parse", "a.md", "--chunks", "--size", "120", "--overlap", "0")
+      assert.match(chunks.stdout, /^chunk 1 0-\d+, \d+ tokens\n {2}Rivers\n/)
+      const same = yield* run(cwd, "parse", "a.md", "--size", "120", "--overlap", "0", "--diff", "before.json")
+      assert.match(same.stdout, /^\d+ chunks the same, 0 gone, 0 new$/m)
+      const other = yield* run(cwd, "parse", "b.md", "--size", "50", "--overlap", "0", "--diff", "a.md")
+      assert.match(other.stdout, /^[1-9]\d* chunks? the same, [1-9]\d* gone, [1-9]\d* new$/m)
+      assert.match(other.stdout, /^- .*\n(?: {2}.*\n)* {2}.*heron/m)
+
+      const refused = yield* run(cwd, "parse", "photo.png")
+      assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
+      assert.match(refused.stderr, /^error: binary file$/m)
+      assert.strictEqual((yield* run(cwd, "parse", "missing.md")).code, 4)
+    }).pipe(Effect.scoped))
+})
