@@ -2,10 +2,11 @@ import { Effect, Layer, Redacted, Schema } from "effect"
 import { join } from "node:path"
 import { ServiceError, type SecretError, type StateError } from "../domain/Errors.ts"
 import { refusedRegion } from "../domain/partner/PartnerChatRules.ts"
-import { partnerModelNamed } from "../domain/partner/PartnerModels.ts"
+import { openModelNamed, partnerModelNamed } from "../domain/partner/PartnerModels.ts"
 import { SecretVersion } from "../domain/Secret.ts"
 import { checks, type Finding } from "../engines/vertex/Checks.ts"
 import { endpointOf } from "../engines/vertex/Endpoint.ts"
+import { chatCompletions } from "../engines/vertex/ChatCompletions.ts"
 import * as GeminiChat from "../engines/vertex/GeminiChat.ts"
 import * as GenerateContent from "../engines/vertex/GenerateContent.ts"
 import * as HostedCorpora from "../engines/vertex/HostedCorpora.ts"
@@ -23,6 +24,7 @@ import * as GcsObjectStore from "../engines/vertex/objectStore/GcsObjectStore.ts
 import * as BigQueryTableStore from "../engines/vertex/tableStore/BigQueryTableStore.ts"
 import * as RagStoreGenerator from "../engines/vertex/RagStoreGenerator.ts"
 import * as Transport from "../engines/vertex/Transport.ts"
+import * as OpenAiChat from "../models/OpenAiChat.ts"
 import * as PartnerChatModel from "../models/PartnerChatModel.ts"
 import { GoogleAuth, type GoogleAuthClient } from "../net/GoogleAuth.ts"
 import * as Http from "../net/Http.ts"
@@ -204,9 +206,12 @@ const hostedModels = Layer.effect(
     const calls = yield* GenerateContent.GenerateContent
     const others = yield* Models
     const partner = yield* PartnerChat
-    const { location } = yield* Transport.Transport
+    const transport = yield* Transport.Transport
+    const { location } = transport
     const chat: typeof others.chat = (settings) => {
       if (settings._tag !== "hosted") return others.chat(settings)
+      const open = openModelNamed(settings.model)
+      if (open !== undefined) return Effect.map(chatCompletions(transport, open), (service) => OpenAiChat.over(service, { model: open }))
       const claude = partnerModelNamed(settings.model)
       if (claude === undefined) return Effect.succeed(GeminiChat.make(generation, settings.model))
       return refusedRegion(claude, location) ?? Effect.succeed(PartnerChatModel.make(partner, claude))
@@ -215,7 +220,7 @@ const hostedModels = Layer.effect(
       ranker: others.ranker,
       ...models.conversing(chat),
       searching: (model, selection) =>
-        partnerModelNamed(model) === undefined
+        (partnerModelNamed(model) ?? openModelNamed(model)) === undefined
           ? Effect.succeed(RagStoreGenerator.make({ generation: calls, model, selection }))
           : Effect.fail(ServiceError.invalid("ground", `${model} does not search a corpus by itself`, "leave ground out: it answers from the contexts retrieved"))
     })

@@ -5,7 +5,7 @@ import { ChatModel } from "../ports/ChatModel.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import { chatBody, type Dialect, limitOf } from "./openai/ChatBody.ts"
 import { chatEvents } from "./openai/ChatEvents.ts"
-import { type Connection, connect } from "./openai/Connection.ts"
+import { type Connection, connect, type Service } from "./openai/Connection.ts"
 
 export interface OpenAiChatOptions extends Connection {
   /** Further fields of every request's body, which those of the request go before: `temperature`, `reasoning_effort`, … */
@@ -17,21 +17,28 @@ export interface OpenAiChatOptions extends Connection {
  * last message, which servers of open models carry on from.
  */
 export const make = Effect.fnUntraced(function*(options: OpenAiChatOptions) {
-  const { model, parameters = {} } = options
+  const { parameters = {} } = options
   for (const field of ["model", "messages", "stream", "stream_options", "n"]) {
     if (field in parameters) return yield* ServiceError.invalid(`parameters.${field}`, "is set by the model itself")
   }
-  const service = yield* connect(options, "chat/completions", "answers")
+  return over(yield* connect(options, "chat/completions", "answers"), options)
+})
+
+/** The same over a connection that is there already. */
+export const over = (
+  service: Service,
+  { model, parameters = {}, timeoutMs = 60_000 }: Pick<OpenAiChatOptions, "model" | "parameters" | "timeoutMs">
+): ChatModel["Service"] => {
   const dialect: Dialect = { model, limit: limitOf(service.host) }
   return ChatModel.of({
     model,
     stream: (request) =>
       Stream.unwrap(Effect.map(Effect.fromResult(chatBody(dialect, request)), (body) =>
-        chatEvents(service, { ...parameters, ...body }, options.timeoutMs ?? 60_000))).pipe(
+        chatEvents(service, { ...parameters, ...body }, timeoutMs))).pipe(
           Stream.withSpan("ChatModel.stream", { attributes: { model, turns: request.turns.length } })
         )
   })
-})
+}
 
 export const layer = (options: OpenAiChatOptions): Layer.Layer<ChatModel, ServiceError, HttpClient.HttpClient | Secrets> =>
   Layer.effect(ChatModel, make(options))

@@ -60,6 +60,15 @@ export const partnerModels: ReadonlyArray<PartnerModel> = [
 /** Absent for a model that came after the documentation, about which nothing is known here. */
 export const partnerModel = (id: string): PartnerModel | undefined => partnerModels.find((model) => model.id === id)
 
+/**
+ * `{publisher}/{model}` of an open model, which the service answers for in OpenAI's protocol, where a name as people
+ * write it is one: `meta/llama-3.1-70b-instruct-maas`, `publishers/meta/models/…`.
+ */
+export const openModelNamed = (name: string): string | undefined => {
+  const [, publisher = "", model = ""] = /^publishers\/([^/]+)\/models\/([^/]+)$/.exec(name) ?? /^([a-z][\w-]*)\/([^/]+)$/.exec(name) ?? []
+  return model === "" || ["google", "anthropic", "endpoints", "models"].includes(publisher) ? undefined : `${publisher}/${model}`
+}
+
 /** The id of a partner's model, where a name as people write it is one: by itself, or with its publisher. */
 export const partnerModelNamed = (name: string): string | undefined =>
   /^(?:(?:publishers\/anthropic\/models|anthropic)\/)?(claude-[^/]+)$/.exec(name)?.[1]

@@ -105,7 +105,7 @@ const GeneratorChoice: Schema.Codec<GeneratorSettings, WrittenGenerator> = Schem
   Schema.Struct({ openai: OpenAiChat })
 ]).annotate({
   description:
-    "extractive (no model: sentences of the corpus), the name of a hosted model (gemini-2.0-flash-001, claude-3-5-haiku@20241022), or an OpenAI-protocol server.",
+    "extractive (no model: sentences of the corpus), the name of a hosted model (gemini-2.0-flash-001, claude-3-5-haiku@20241022, meta/llama-3.1-70b-instruct-maas), or an OpenAI-protocol server.",
   default: "extractive"
 }).pipe(Schema.decodeTo(
   Schema.declare((u): u is GeneratorSettings => typeof u === "object" && u !== null && "_tag" in u),

@@ -1,0 +1,35 @@
+import { Effect } from "effect"
+import { HttpClientRequest, type HttpClientResponse } from "effect/http"
+import type { ServiceError } from "../../domain/Errors.ts"
+import { path, routes } from "../../wire/Routes.ts"
+import { type Transport, version } from "./Transport.ts"
+import { answered } from "./Unanswered.ts"
+
+/** Milliseconds until an answer begins. */
+const idleMs = 60_000
+
+/** How the service's `endpoints/openapi` is asked: in OpenAI's protocol, with the project's sign-in, quota and retries. */
+export interface ChatCompletions {
+  readonly host: string
+  readonly what: string
+  /** Nothing that an answer could repeat: tokens are the transport's. */
+  readonly secrets: () => ReadonlyArray<never>
+  readonly post: <A>(
+    body: object,
+    read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, ServiceError>
+  ) => Effect.Effect<A, ServiceError>
+}
+
+export const chatCompletions = (transport: Transport["Service"], model: string): Effect.Effect<ChatCompletions, ServiceError> =>
+  Effect.map(Effect.fromResult(path(routes.chatCompletions, version, { endpoint: `${transport.parent}/endpoints/openapi` })), (where) => {
+    const { baseUrl, host } = transport.endpoint
+    return {
+      host,
+      what: `${model} of ${host}`,
+      secrets: () => [],
+      post: (body, read) => {
+        const request = HttpClientRequest.post(`${baseUrl}${where}`).pipe(HttpClientRequest.bodyJsonUnsafe(body))
+        return transport.retry(answered(transport.send({ what: model, request, bucket: "generate", timeoutMs: idleMs }, read)))
+      }
+    }
+  })
