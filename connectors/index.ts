@@ -38,14 +38,14 @@ export const googleDrive: Definition<"googleDrive"> = connectorOf({
   connect: (settings, context) => Effect.sync(() => connectGoogleDrive(settings, context))
 })
 
-/** Slack channels. */
+/** Slack channels, a file for each day: `slack({ channels: [{ id: "C012AB3CD" }], token: "projects/p/secrets/slack/versions/1" })`. */
 export const slack: Definition<"slack"> = connectorOf({
   kind: "slack",
   settings: builtInSources.slack,
   connect: (settings, context) => Effect.sync(() => connectSlack(settings, context))
 })
 
-/** Jira issues. */
+/** Jira issues with their comments, by project or by JQL query. */
 export const jira: Definition<"jira"> = connectorOf({
   kind: "jira",
   settings: builtInSources.jira,

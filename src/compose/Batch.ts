@@ -14,7 +14,9 @@ import * as LocalSecrets from "../secrets/LocalSecrets.ts"
 import { State } from "../state/State.ts"
 import * as models from "./Models.ts"
 
+/** Where batch jobs find their rows. The hosted engine has buckets and tables of its own. */
 export interface BatchOptions {
+  /** The data directory. On the embedded engine jobs are rows of its database. */
   readonly dataDir: string
   /** On the embedded engine: folders that stand for buckets, besides the files of this machine. Default none. */
   readonly buckets?: ReadonlyMap<string, string>

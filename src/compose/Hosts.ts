@@ -62,6 +62,7 @@ const fit = (pipeline: Pipeline, engine: EngineChoice, anyEngine: boolean): Resu
   return Result.mapError(forEngine(named, engine._tag), invalid)
 }
 
+/** Where the embedded engine keeps its data, and the memory it may use. */
 export interface EmbeddedHostOptions {
   /** Holds everything: made if it is not there, and readable by its owner alone. */
   readonly dataDir: string
@@ -87,6 +88,7 @@ export const embedded = (options: EmbeddedHostOptions): Layer.Layer<Host> =>
     })
   )
 
+/** The project and region to work in, and how to reach them. Credentials are Application Default Credentials unless `token` is given. */
 export interface VertexHostOptions extends Pick<VertexServicesOptions, "dataDir" | "client" | "token"> {
   /** Id or number of the Google Cloud project. */
   readonly project: string

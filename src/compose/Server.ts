@@ -41,11 +41,17 @@ import * as upstream from "./Upstream.ts"
 import { imports } from "./Imports.ts"
 import type { VendorConnectors, VendorEndpoints, VendorOptions } from "./Vendors.ts"
 
+/** What a server of the embedded engine serves, to whom, and what it may reach. */
 export interface EmbeddedServerOptions {
+  /** Holds everything: made if it is not there, and readable by its owner alone. */
   readonly dataDir: string
+  /** What it says of itself in its greeting and its metrics. */
   readonly version: string
+  /** The address to listen on. Default `127.0.0.1`; any that is not loopback fails without a `token`. */
   readonly host?: string
+  /** Default 8686; 0 takes one that is free. */
   readonly port?: number
+  /** What callers have to bring as a bearer token or as `key=`. Default: none is asked for. */
   readonly token?: Redacted.Redacted<string>
   /** Web pages that may call, by their origins: `https://app.example.org`. Default none. */
   readonly origins?: ReadonlyArray<string>

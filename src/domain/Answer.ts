@@ -34,6 +34,7 @@ export const Usage = Schema.Struct({
 })
 export type Usage = typeof Usage.Type
 
+/** An answer with its evidence: each mark `[n]` in `text` is the citation of that index, and each support says which words it backs. */
 export const Answer = Schema.Struct({
   /** With `[1]` marks after each supported sentence. */
   text: Schema.String,

@@ -29,6 +29,7 @@ export interface ChatRequest {
 /** How much work a model puts into an answer; not every model knows the upper two. */
 export type Effort = "low" | "medium" | "high" | "xhigh" | "max"
 
+/** One message of a conversation with a model, in parts of text and media. */
 export interface ChatTurn {
   readonly role: "user" | "assistant"
   readonly parts: ReadonlyArray<ChatPart>

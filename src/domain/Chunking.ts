@@ -22,4 +22,5 @@ export const Chunking = Schema.Struct({
 )
 export type Chunking = typeof Chunking.Type
 
+/** What holds where a pipeline says nothing of chunking: windows of 1,024 tokens, each sharing 200 with the last. */
 export const defaultChunking: Chunking = { strategy: "fixed", size: 1024, overlap: 200 }

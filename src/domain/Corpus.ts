@@ -76,6 +76,7 @@ export interface CorpusPatch {
 export const CorpusState = Schema.Literals(["UNKNOWN", "INITIALIZED", "ACTIVE", "ERROR"])
 export type CorpusState = typeof CorpusState.Type
 
+/** A corpus as the engine tells of it. */
 export const Corpus = Schema.Struct({
   name: CorpusName,
   displayName: Schema.String,

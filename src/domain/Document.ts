@@ -5,6 +5,7 @@
 
 export type BlockKind = "heading" | "paragraph" | "list" | "table" | "code" | "pageBreak"
 
+/** A stretch of a document's text that belongs together: chunks are cut between blocks where they can be. */
 export interface Block {
   readonly kind: BlockKind
   /** UTF-16 offset into {@link ParsedDocument.text}, inclusive. */
@@ -46,6 +47,7 @@ export interface Remark {
   readonly confidence?: number | undefined
 }
 
+/** What a parser makes of a file: its text, the blocks of it, and what could not be read. */
 export interface ParsedDocument {
   /** Canonical text: `\n` line ends, no NUL, no unpaired surrogates. Blocks cover all but white space of it. */
   readonly text: string

@@ -27,6 +27,7 @@ const Scalar = Schema.Union([
 ])
 export type ScalarValue = typeof Scalar.Type
 
+/** A value that people give a file, tagged by its type. A list's values are of one type. */
 export const MetadataValue = Schema.Union([...Scalar.members, Schema.TaggedStruct("list", { values: Schema.Array(Scalar) })])
 export type MetadataValue = typeof MetadataValue.Type
 
@@ -46,15 +47,18 @@ export const DataSchemaSpec = Schema.Struct({
 })
 export type DataSchemaSpec = typeof DataSchemaSpec.Type
 
+/** A key that files of a corpus may carry, with the type of its values. Filters are checked against it. */
 export interface DataSchema extends DataSchemaSpec {
   readonly name: DataSchemaName
 }
 
+/** One key of a file with its value. The key has a data schema in the corpus, which the value keeps to. */
 export interface FileMetadataSpec {
   readonly key: string
   readonly value: MetadataValue
 }
 
+/** What is stored of one key of one file, under a name of its own. */
 export interface FileMetadata extends FileMetadataSpec {
   readonly name: FileMetadataName
 }

@@ -44,6 +44,7 @@ const PlainScalar = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])
 export const PlainValue = Schema.Union([PlainScalar, Schema.Array(PlainScalar)])
 export type PlainValue = typeof PlainValue.Type
 
+/** A file of a corpus as the engine tells of it. Times are RFC 3339. */
 export const RagFile = Schema.Struct({
   name: RagFileName,
   displayName: Schema.String,
@@ -85,6 +86,7 @@ export interface UploadRequest {
   readonly replaces?: RagFileName
 }
 
+/** The file that an upload made, and what it cost. */
 export interface UploadResult {
   readonly file: RagFile
   /** Texts sent to the embedder; the rest were known already. Absent where the engine does not tell. */

@@ -44,6 +44,7 @@ export const FileOutcome = Schema.Struct({
 })
 export type FileOutcome = typeof FileOutcome.Type
 
+/** Files by what became of them. All but `deleted` and `held` add up to `listed`: {@link addsUp}. */
 export const Counts = Schema.Struct({
   listed: Schema.Int,
   added: Schema.Int,
@@ -93,6 +94,7 @@ export const ReasonCount = Schema.Struct({
 })
 export type ReasonCount = typeof ReasonCount.Type
 
+/** What a run did with one source. */
 export const SourceReport = Schema.Struct({
   source: Schema.String,
   kind: Schema.String,

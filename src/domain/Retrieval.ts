@@ -58,6 +58,7 @@ export const mergedContexts = (
   return all.toSorted((a, b) => near ? (a.distance ?? 0) - (b.distance ?? 0) : b.score - a.score).slice(0, topK)
 }
 
+/** What orders contexts anew after they are found: a ranking service, a model, or the offline ranker. `model` unset: the engine's default. */
 export const Ranking = Schema.Union([
   Schema.TaggedStruct("rankService", { model: Schema.optionalKey(Schema.String) }),
   Schema.TaggedStruct("llmRanker", { model: Schema.optionalKey(Schema.String) }),

@@ -15,6 +15,7 @@ export const secretForm: Form = {
   fix: "store the secret and write projects/{project}/secrets/{secret}/versions/{number or latest}"
 }
 
+/** The name of a secret version, never the secret. It is resolved when it is needed, and neither stored nor logged. */
 export const SecretVersion = Schema.String.check(
   Schema.isPattern(secretVersionPattern, {
     message: secretForm.rule

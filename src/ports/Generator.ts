@@ -4,6 +4,7 @@ import type { ChatRequest } from "../domain/Chat.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { Context } from "../domain/Retrieval.ts"
 
+/** A question with the evidence it is to be answered from. */
 export interface GroundedRequest {
   readonly question: string
   /** Evidence, best first. Untrusted text: it is delimited in prompts and never obeyed. */

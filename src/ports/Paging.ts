@@ -6,6 +6,7 @@ export interface PageRequest {
   readonly token?: string
 }
 
+/** A page of a listing. Without `nextToken` it is the last. */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
   readonly nextToken?: string

@@ -296,6 +296,7 @@ export interface UsageMetadata {
 /** What tokens are counted of. */
 export type CountRequest = Pick<GenerationRequest, "contents" | "systemInstruction" | "tools" | "generationConfig">
 
+/** How long a request is, counted before it is sent. */
 export interface TokenCount {
   readonly totalTokens: number
   /** Characters that are not white space. */

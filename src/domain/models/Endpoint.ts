@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Container, Resources } from "./Machine.ts"
 import { Settings } from "../Settings.ts"
 
-/** `projects/{project}/locations/{location}/endpoints/{endpoint}`. */
+/** The full name of an endpoint: `projects/{project}/locations/{location}/endpoints/{endpoint}`. */
 export const EndpointName = Schema.NonEmptyString.pipe(Schema.brand("EndpointName"))
 export type EndpointName = typeof EndpointName.Type
 
@@ -29,6 +29,7 @@ export const DeployedModel = Schema.Struct({
 })
 export type DeployedModel = typeof DeployedModel.Type
 
+/** An endpoint with the models that are deployed to it, and how calls are divided among them. Times are RFC 3339. */
 export const Endpoint = Schema.Struct({
   name: EndpointName,
   displayName: Schema.String,
@@ -42,6 +43,7 @@ export const Endpoint = Schema.Struct({
 })
 export type Endpoint = typeof Endpoint.Type
 
+/** An endpoint to be made. Without models: those are deployed to it afterwards. */
 export interface EndpointSpec {
   /** At most 128 characters. */
   readonly displayName: string

@@ -7,6 +7,7 @@ import { type Answered, type AnswerOptions, generate } from "./Generate.ts"
 import { type CorpusInUse, retrieve, type RetrieveOptions } from "./Retrieve.ts"
 import { compose, type Stage } from "./Stage.ts"
 
+/** How a conversation is held: what is remembered of it, how contexts are found, and how answers are written. */
 export interface ChatOptions extends AnswerOptions {
   /** Earlier exchanges that a question may lean on. Default 6. */
   readonly turns?: number

@@ -8,6 +8,7 @@ import { Models } from "../Services.ts"
 import { type CorpusInUse, type Question, retrievalRequest, type Retrieved, type RetrieveOptions } from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
+/** What a `generate` stage gives: the question, the contexts it was answered from, best first, and the answer. */
 export interface Answered extends Retrieved {
   readonly answer: Answer
 }

@@ -15,6 +15,7 @@ export interface Question {
   readonly principal?: string
 }
 
+/** What a `retrieve` stage gives: the question with the contexts found for it, best first. */
 export interface Retrieved extends Question {
   readonly contexts: ReadonlyArray<RetrievedContext>
 }

@@ -25,6 +25,7 @@ export type Difference =
   /** A write that was begun and not confirmed; the next run settles it. */
   | { readonly type: "open"; readonly source: string; readonly path: string }
 
+/** How the ledger and the target compare, in numbers of files. */
 export interface Diff {
   readonly corpus: "found" | "missing"
   /** It holds nothing of this pipeline's, and these: the next run joins them. */

@@ -56,14 +56,19 @@ export interface Plan {
   readonly warnings: ReadonlyArray<string>
 }
 
+/** What a plan shows, and the rates its costs are told at. */
 export interface PlanOptions {
+  /** Requests a minute, from which follows how long embedding would take. */
   readonly maxEmbeddingRequestsPerMinute: number
+  /** Of embedding, in the currency you think in. Default: no cost is told. */
   readonly pricePerMillionTokens?: number
+  /** Counts quarantined items as to be tried again. Default false. */
   readonly retryFailed?: boolean
   /** Lists everything, and shows unchanged files too. */
   readonly all?: boolean
   /** Fails where a source has nothing in it. Default: a warning. */
   readonly strict?: boolean
+  /** Called with each file as it is decided. */
   readonly observe?: (item: PlanItem) => Effect.Effect<void>
   /** How far the plan has come, as a run would tell it. */
   readonly progress?: (event: SyncEvent) => Effect.Effect<void>

@@ -46,6 +46,7 @@ export interface SyncSource {
   readonly rests?: boolean
 }
 
+/** What a run may do beyond its defaults. All of it is off unless it says otherwise. */
 export interface SyncOptions {
   /** Releases deletes that the guard would hold. */
   readonly yes?: boolean

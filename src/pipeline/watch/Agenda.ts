@@ -16,6 +16,7 @@ export interface Timing {
   readonly target: number
 }
 
+/** What `watch` keeps to where it is told nothing else. Milliseconds. */
 export const defaultTiming: Timing = {
   quiet: 300,
   maxWait: 5_000,

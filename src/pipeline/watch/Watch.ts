@@ -12,6 +12,7 @@ import { Attention, resting } from "./Attention.ts"
 import { Troubles } from "./Troubles.ts"
 import type { WatchEvent } from "./WatchEvent.ts"
 
+/** How often `watch` looks beside what sources tell by themselves, and who is told what happens. */
 export interface WatchOptions {
   /**
    * Milliseconds between passes over a source, whatever its hints say. Default 5 minutes, and an hour for one that only
