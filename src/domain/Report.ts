@@ -155,6 +155,8 @@ export interface Others {
 export type SyncEvent =
   | { readonly type: "corpus"; readonly corpus: string; readonly action: "created" | "found" | "building" | "replaced" }
   /** The corpus, found by its name, holds nothing of this pipeline's, and these. */
+  /** The pipeline has another name than before, and these files of the old one are its own now. */
+  | { readonly type: "takesOver"; readonly pipeline: string; readonly files: number }
   | { readonly type: "joins"; readonly corpus: string; readonly others: Others }
   | { readonly type: "listing"; readonly source: string; readonly listed: number }
   | { readonly type: "listed"; readonly source: string; readonly listed: number; readonly complete: boolean; readonly work: number }

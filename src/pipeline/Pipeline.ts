@@ -21,8 +21,11 @@ const Name = Schema.String.check(
  */
 export const pipelineSchema = (extensions: Extensions) => Schema.Struct({
   name: Name.annotate({
-    description: "The pipeline's name. What it put into a corpus is known by it, so a renamed pipeline starts anew."
+    description: "The pipeline's name. What it put into a corpus is known by it: a pipeline with another name starts anew, unless `renamedFrom` gives the name it had."
   }),
+  renamedFrom: Schema.optionalKey(Name.annotate({
+    description: "The name that the pipeline had. What was put into the corpus under it is taken over: nothing is stored or embedded again. For a pipeline that no longer runs under that name."
+  })),
   use: Schema.optionalKey(Schema.Array(text).annotate({
     description: "Modules that export connectors and stages of your own, relative to the folder of the pipeline file: their kinds may then be used in it."
   })),

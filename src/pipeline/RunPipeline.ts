@@ -8,7 +8,8 @@ import { onEngine } from "./OnEngine.ts"
 import { Connectors } from "./Services.ts"
 import { findTarget } from "./sync/Target.ts"
 import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
-import { scopeOf, sync } from "./sync/Sync.ts"
+import { findScope } from "./sync/Renaming.ts"
+import { sync } from "./sync/Sync.ts"
 import type { SyncOptions, SyncSpec } from "./sync/SyncSpec.ts"
 import { commonSettings, kindOf } from "./schema/SourceSettings.ts"
 import type { Connector } from "../ports/Connector.ts"
@@ -40,6 +41,7 @@ export const syncSpec = Effect.fnUntraced(function*(given: Pipeline) {
   const { budget, concurrency, maxDelete, maxEmbeddingRequestsPerMinute, onFileError, resultSink } = pipeline.import
   const spec: SyncSpec = {
     pipeline: pipeline.name,
+    renamedFrom: pipeline.renamedFrom,
     corpus: corpusSpec(pipeline),
     chunking: pipeline.chunking,
     parsing: pipeline.parsing,
@@ -106,12 +108,14 @@ export const planPipeline = Effect.fn("planPipeline")(function*(
 
 /** The corpus that the pipeline's runs have filled. `NOT_FOUND` before the first. */
 export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Pipeline) {
-  const target = yield* findTarget(scopeOf(yield* Engine, pipeline.name), corpusSpec(yield* onEngine(pipeline)))
+  const target = yield* findTarget(yield* findScope(namesIn(pipeline)), corpusSpec(yield* onEngine(pipeline)))
   if (target._tag === "missing") {
     return yield* ServiceError.notFound(`corpus "${pipeline.corpus.displayName}"`, "run the pipeline first: sluice run")
   }
   return target.corpus
 })
+
+const namesIn = ({ name, renamedFrom }: Pipeline) => ({ pipeline: name, renamedFrom })
 
 /** Names that were looked up and that no run has recorded. */
 const lookedUp = new WeakMap<Ledger["Service"], Map<string, CorpusName>>()
@@ -127,7 +131,7 @@ export const withCorpus = <A, E, R>(
 ): Effect.Effect<A, E | Effect.Error<ReturnType<typeof corpusOf>>, R | Effect.Services<ReturnType<typeof corpusOf>>> =>
   Effect.gen(function*() {
     const ledger = yield* Ledger
-    const scope = scopeOf(yield* Engine, pipeline.name)
+    const scope = yield* findScope(namesIn(pipeline))
     const names = lookedUp.get(ledger) ?? new Map<string, CorpusName>()
     lookedUp.set(ledger, names)
     const known = (yield* ledger.scope(scope))?.corpus ?? names.get(scope)

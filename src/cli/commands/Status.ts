@@ -1,7 +1,6 @@
 import { Effect, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { LoadedPipeline } from "../../pipeline/file/Load.ts"
-import { Engine } from "../../ports/Engine.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
@@ -31,10 +30,10 @@ export const status = Command.make(
     const { json } = yield* root
     const output = yield* Output
     const loaded = yield* openPipeline(args.pipeline)
-    const { scopeOf } = yield* Effect.promise(() => import("../../pipeline/sync/Sync.ts"))
+    const { findScope } = yield* Effect.promise(() => import("../../pipeline/sync/Renaming.ts"))
     yield* onEngine(loaded, {}, Effect.gen(function*() {
       const ledger = yield* Ledger
-      const scope = scopeOf(yield* Engine, loaded.pipeline.name)
+      const scope = yield* findScope({ pipeline: loaded.pipeline.name, renamedFrom: loaded.pipeline.renamedFrom })
       const counts = yield* ledger.count(scope)
       const [last] = yield* ledger.runs(scope, 1)
       const entries = ledger.entries(scope, args.files ? undefined : problems)

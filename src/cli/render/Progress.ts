@@ -2,6 +2,7 @@ import { Clock, Effect } from "effect"
 import type { SyncEvent } from "../../domain/Report.ts"
 import { printable } from "../../domain/Text.ts"
 import { joinsNote } from "../../pipeline/sync/Others.ts"
+import { takesOverNote } from "../../pipeline/sync/Renaming.ts"
 import { Output } from "../Output.ts"
 import { count, plural, seconds } from "./Numbers.ts"
 import { shorten } from "./Table.ts"
@@ -125,6 +126,8 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
           }
         case "joins":
           return say(printable(joinsNote(event.corpus, event.others)))
+        case "takesOver":
+          return say(printable(takesOverNote(event.pipeline, event.files)))
         case "stopped":
           return say(printable(`stopping: ${event.why}`))
         case "deleted":

@@ -4,7 +4,7 @@ import type { Marker, RagFile, RagFileName } from "../../domain/RagFile.ts"
 import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { pages } from "../../ports/Paging.ts"
-import { markerSource } from "./SyncSpec.ts"
+import { markerSource, type Named, namesOf } from "./SyncSpec.ts"
 
 /** Files per page of the target's listing. */
 const pageSize = 100
@@ -34,7 +34,7 @@ export type Known = LedgerEntry & { readonly file: RagFileName }
  */
 export const compareTarget = Effect.fn("sync.compareTarget")(function*<E, R>(
   scope: string,
-  pipeline: string,
+  pipeline: Named,
   target: { readonly corpus?: CorpusName; readonly known: boolean },
   tell: (comparison: Comparison) => Effect.Effect<void, E, R>
 ) {
@@ -50,13 +50,13 @@ export const compareTarget = Effect.fn("sync.compareTarget")(function*<E, R>(
   }
   if (target.corpus !== undefined) {
     const { corpus } = target
-    const ours = markerSource(pipeline, "")
+    const ours = namesOf(pipeline).map((name) => markerSource(name, ""))
     yield* pages((page) => files.list(corpus, page), pageSize).pipe(Stream.runForEach((file) => {
       const entry = known.get(file.name)
       known.delete(file.name)
       const { marker } = file
       if (entry === undefined) {
-        return tell(marker?.source.startsWith(ours) === true ? { _tag: "stray", file, marker } : { _tag: "foreign", file })
+        return tell(marker !== undefined && ours.some((mark) => marker.source.startsWith(mark)) ? { _tag: "stray", file, marker } : { _tag: "foreign", file })
       }
       const why = difference(file, entry)
       return tell(why === undefined ? { _tag: "same" } : { _tag: "differs", entry, why, broken: file.state === "ERROR" })

@@ -3,13 +3,13 @@ import type { ServiceError, StateError } from "../../domain/Errors.ts"
 import type { RagFileName } from "../../domain/RagFile.ts"
 import type { Others } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
-import { Engine } from "../../ports/Engine.ts"
+import type { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
 import type { Ledger } from "../../ports/Ledger.ts"
 import { compareTarget, type Comparison } from "./Comparing.ts"
 import { countOthers, pipelineOf } from "./Others.ts"
-import type { SyncSpec } from "./SyncSpec.ts"
-import { scopeOf } from "./Sync.ts"
+import { findScope } from "./Renaming.ts"
+import type { Named, SyncSpec } from "./SyncSpec.ts"
 import { findTarget } from "./Target.ts"
 
 /** One difference between what the ledger says we put and what the target holds. */
@@ -40,15 +40,15 @@ export interface Diff {
  * Keeps a row in memory for each file the ledger knows.
  */
 export const diff = Effect.fn("diff")(function*(
-  spec: Pick<SyncSpec, "pipeline" | "corpus">,
+  spec: Named & Pick<SyncSpec, "corpus">,
   observe: (difference: Difference) => Effect.Effect<void> = () => Effect.void
 ): Effect.fn.Return<Diff, ServiceError | StateError, Corpora | Files | Engine | Ledger> {
-  const scope = scopeOf(yield* Engine, spec.pipeline)
+  const scope = yield* findScope(spec)
   const target = yield* findTarget(scope, spec.corpus)
   const differences = { missing: 0, differs: 0, stray: 0, foreign: 0, open: 0 }
-  const others = countOthers(spec.pipeline)
+  const others = countOthers(spec)
   let same = 0
-  yield* compareTarget(scope, spec.pipeline, {
+  yield* compareTarget(scope, spec, {
     // A ledger that belongs to another corpus, or to none, knows nothing of this one.
     known: target._tag === "missing" || !target.adopted,
     ...(target._tag === "missing" ? {} : { corpus: target.corpus.name })

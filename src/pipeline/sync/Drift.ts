@@ -6,7 +6,7 @@ import { compareTarget } from "./Comparing.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { countOthers } from "./Others.ts"
 import type { Work } from "./Scanning.ts"
-import { markerSource, type SyncSpec } from "./SyncSpec.ts"
+import { type Named, sourcesByMark, type SyncSpec } from "./SyncSpec.ts"
 
 /** What somebody else did to the files that this pipeline put into its corpus. */
 export interface Drift {
@@ -46,21 +46,21 @@ const filesText = (count: number): string => count === 1 ? "1 file" : `${count} 
 export const findDrift = Effect.fn("sync.findDrift")(function*(
   scope: string,
   corpus: CorpusName,
-  { pipeline, sources }: Pick<SyncSpec, "pipeline" | "sources">
+  spec: Named & Pick<SyncSpec, "sources">
 ) {
-  const ours = new Map(sources.map(({ id }) => [markerSource(pipeline, id), id]))
+  const ours = sourcesByMark(spec)
   const corrected = new Map<string, LedgerEntry>()
   const lost = new Map<string, number>()
   const damaged = new Map<string, number>()
   const strays = new Map<string, Array<LedgerEntry>>()
-  const others = countOthers(pipeline)
+  const others = countOthers(spec)
   const correct = (entry: LedgerEntry, message: string, counts = lost) => {
     // What was not to be had before is not put back.
     if (entry.state !== "done") return void corrected.set(key(entry.source, entry.path), entry)
     corrected.set(key(entry.source, entry.path), { ...entry, state: "failed", reason: drifted, message })
     counts.set(entry.source, (counts.get(entry.source) ?? 0) + 1)
   }
-  yield* compareTarget(scope, pipeline, { corpus, known: true }, (comparison) => Effect.sync(() => {
+  yield* compareTarget(scope, spec, { corpus, known: true }, (comparison) => Effect.sync(() => {
     if (comparison._tag === "foreign") return others.see(comparison.file)
     others.seeOwn()
     switch (comparison._tag) {

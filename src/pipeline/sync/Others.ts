@@ -4,12 +4,14 @@ import type { Marker, RagFile } from "../../domain/RagFile.ts"
 import type { Others } from "../../domain/Report.ts"
 import { Files } from "../../ports/Files.ts"
 import { pages } from "../../ports/Paging.ts"
+import { type Named, namesOf } from "./SyncSpec.ts"
 
 /** The pipeline that a mark names: what comes before the source, as neither name may hold a slash. */
 export const pipelineOf = ({ source }: Marker): string => source.split("/")[0] ?? ""
 
 /** Counts the files of a corpus that are not the pipeline's, as a listing passes by. */
-export const countOthers = (pipeline: string) => {
+export const countOthers = (pipeline: Named) => {
+  const names = namesOf(pipeline)
   const pipelines = new Map<string, number>()
   let unmarked = 0
   let own = false
@@ -21,7 +23,7 @@ export const countOthers = (pipeline: string) => {
     see: ({ marker }: RagFile): void => {
       const owner = marker === undefined ? undefined : pipelineOf(marker)
       if (owner === undefined) unmarked += 1
-      else if (owner === pipeline) own = true
+      else if (names.includes(owner)) own = true
       else pipelines.set(owner, (pipelines.get(owner) ?? 0) + 1)
     },
     /** The ledger knows of something that the pipeline put there. */
@@ -33,7 +35,7 @@ export const countOthers = (pipeline: string) => {
 }
 
 /** {@link countOthers} over a listing of its own. */
-export const othersIn = Effect.fnUntraced(function*(corpus: CorpusName, pipeline: string) {
+export const othersIn = Effect.fnUntraced(function*(corpus: CorpusName, pipeline: Named) {
   const files = yield* Files
   const others = countOthers(pipeline)
   yield* pages((page) => files.list(corpus, page)).pipe(Stream.runForEach((file) => Effect.sync(() => others.see(file))))
@@ -51,7 +53,13 @@ const othersText = ({ files, pipelines, unmarked }: Others): string => {
 
 /** What a pipeline does that finds a corpus of its name with files of others in it. */
 export const joinsNote = (corpus: string, others: Others): string =>
-  `joins corpus ${corpus}, which holds ${othersText(others)}; what both store is found twice, and another corpus.displayName keeps them apart`
+  `joins corpus ${corpus}, which holds ${othersText(others)}; what both store is found twice, and another corpus.displayName keeps them apart${renamedHint(others)}`
+
+/** A renamed pipeline looks like another one that shares the corpus: only a person can tell. */
+const renamedHint = ({ pipelines }: Others): string => {
+  const [first] = Object.entries(pipelines).toSorted(([, a], [, b]) => b - a)
+  return first === undefined ? "" : `; if this pipeline was called ${first[0]} before, \`renamedFrom: ${first[0]}\` in its file takes those over`
+}
 
 export const replacesNote = (corpus: string, others: Others): string =>
   `a run with --replace deletes corpus ${corpus} with ${othersText(others)}; another corpus.displayName keeps them`

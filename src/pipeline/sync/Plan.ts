@@ -18,7 +18,8 @@ import { recoverLedger } from "./Recovery.ts"
 import { decodeWork, scanSources, type Work } from "./Scanning.ts"
 import { entriesOf, filesText, isOurs, isServiceEntry } from "./ServiceFiles.ts"
 import type { SyncSpec } from "./SyncSpec.ts"
-import { scopeOf, settingsOf } from "./Sync.ts"
+import { findScope, scopeOf, takesOverNote } from "./Renaming.ts"
+import { settingsOf } from "./Sync.ts"
 import { Tally } from "./Tally.ts"
 import { type Change, findBuilding, findTarget } from "./Target.ts"
 
@@ -97,7 +98,8 @@ export const plan = Effect.fn("plan")(function*(
   let handedOver = 0
   let estimated = 0
 
-  const own = scopeOf(engine, spec.pipeline)
+  const own = yield* findScope(spec)
+  const renamed = own === scopeOf(engine, spec.pipeline) ? undefined : Object.values(yield* ledger.count(own)).reduce((sum, n) => sum + n, 0)
   const sources = yield* checkSources(own, spec, engine)
   const target = yield* findTarget(own, spec.corpus)
   const replaced = target._tag === "found" && target.changes.some((change) => change.forcesReplacement)
@@ -106,10 +108,10 @@ export const plan = Effect.fn("plan")(function*(
   const scope = building?.fits === true ? building.scope : target._tag === "missing" || replaced ? `${own}#new` : own
   const met = yield* Effect.gen(function*() {
     if (target._tag === "missing") return
-    if (replaced) return yield* othersIn(target.corpus.name, spec.pipeline)
+    if (replaced) return yield* othersIn(target.corpus.name, spec)
     if (!target.adopted) return
     yield* ledger.reset(own, { corpus: target.corpus.name })
-    return yield* recoverLedger(own, target.corpus.name, spec.pipeline, spec.sources.map(({ id }) => id))
+    return yield* recoverLedger(own, target.corpus.name, spec)
   })
   const drift = target._tag === "found" && !target.adopted && !replaced ? yield* findDrift(own, target.corpus.name, spec) : noDrift
   const others = met ?? drift.joins
@@ -232,6 +234,7 @@ export const plan = Effect.fn("plan")(function*(
       ),
       incomplete: tally.sources.flatMap(({ error, source }) => error === undefined ? [] : [source]),
       warnings: [
+        ...(renamed === undefined ? [] : [takesOverNote(spec.renamedFrom ?? "", renamed)]),
         ...(others === undefined ? [] : [(replaced ? replacesNote : joinsNote)(`"${spec.corpus.displayName}"`, others)]),
         ...(handedOver === 0 ? [] : [
           `${handedOver} files are fetched by the service itself: what it will cut and embed is estimated from their size (${estimated} chunks)`

@@ -8,7 +8,7 @@ import { ignoreMissing } from "./Applying.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { isImporting } from "./Imported.ts"
 import { countOthers } from "./Others.ts"
-import { markerSource } from "./SyncSpec.ts"
+import { markerSource, type Named, namesOf, sourcesByMark, type SyncSpec } from "./SyncSpec.ts"
 
 const batchSize = 500
 
@@ -16,12 +16,13 @@ const batchSize = 500
  * Settles what an earlier run left open, by looking at the target and never by sending again: an intent whose
  * fingerprint the target holds is done; any other goes back to what the target does hold.
  */
-export const settleIntents = Effect.fn("sync.settleIntents")(function*(scope: string, corpus: CorpusName, pipeline: string) {
+export const settleIntents = Effect.fn("sync.settleIntents")(function*(scope: string, corpus: CorpusName, spec: Named) {
   const ledger = yield* Ledger
   const files = yield* Files
   const intents = new Map<string, LedgerEntry>()
+  const names = namesOf(spec)
   yield* ledger.entries(scope, ["intent"]).pipe(Stream.filter((entry) => !isImporting(entry)), Stream.runForEach((entry) =>
-    Effect.sync(() => intents.set(key(markerSource(pipeline, entry.source), Fingerprint.pathHash(entry.path)), entry))
+    Effect.sync(() => names.forEach((name) => intents.set(key(markerSource(name, entry.source), Fingerprint.pathHash(entry.path)), entry)))
   ))
   if (intents.size === 0) return
 
@@ -32,7 +33,7 @@ export const settleIntents = Effect.fn("sync.settleIntents")(function*(scope: st
       if (entry !== undefined) held.set(entry, [...(held.get(entry) ?? []), file])
     })
   ))
-  for (const entry of intents.values()) {
+  for (const entry of new Set(intents.values())) {
     const versions = held.get(entry) ?? []
     const arrived = versions.find((file) => file.marker?.fingerprint === entry.fingerprint)
     const kept = arrived ?? versions.find((file) => file.name === entry.file) ?? versions[0]
@@ -60,13 +61,12 @@ export const settleIntents = Effect.fn("sync.settleIntents")(function*(scope: st
 export const recoverLedger = Effect.fn("sync.recoverLedger")(function*(
   scope: string,
   corpus: CorpusName,
-  pipeline: string,
-  sources: ReadonlyArray<string>
+  spec: Named & Pick<SyncSpec, "sources">
 ) {
   const ledger = yield* Ledger
   const files = yield* Files
-  const ours = new Map(sources.map((source) => [markerSource(pipeline, source), source]))
-  const others = countOthers(pipeline)
+  const ours = sourcesByMark(spec)
+  const others = countOthers(spec)
   yield* pages((page) => files.list(corpus, page)).pipe(
     Stream.grouped(batchSize),
     Stream.runForEach((batch) =>

@@ -14,6 +14,7 @@ import type { Handed } from "./Imported.ts"
 import { makeIncrements } from "./Increments.ts"
 import * as Importing from "./Importing.ts"
 import { recoverLedger, settleIntents } from "./Recovery.ts"
+import { scopeOf, takeOverRenamed } from "./Renaming.ts"
 import { decodeWork, scanSources } from "./Scanning.ts"
 import { entriesOf, filesText, giveWay, isServiceEntry } from "./ServiceFiles.ts"
 import type { SyncOptions, SyncSource, SyncSpec } from "./SyncSpec.ts"
@@ -22,9 +23,6 @@ import { promote, readyTarget, whyNotPromoted } from "./Target.ts"
 
 /** Failures that may pass, one after the other without a success: the next file would meet the same. */
 const longestStretch = 25
-
-/** The ledger's key: the same pipeline on another target is another scope. */
-export const scopeOf = (engine: Engine["Service"], pipeline: string): string => `${engine.target}#${pipeline}`
 
 export const settingsOf = (engine: Engine["Service"], spec: SyncSpec): string =>
   Fingerprint.settingsHash(engine.signature, { ...spec, embeddingModel: spec.corpus.embeddingModel })
@@ -50,12 +48,14 @@ export const sync = Effect.fn("sync")(function*(
   const started = yield* Clock.currentTimeMillis
   const tally = new Tally()
 
+  const takenOver = yield* takeOverRenamed(spec)
   const checked = yield* checkSources(own, spec, engine)
   const target = yield* readyTarget(own, spec.corpus, options.replace ?? false)
   const { corpus, scope } = target
   yield* emit({ type: "corpus", corpus, action: target.action })
-  const met = target.adopted ? yield* recoverLedger(scope, corpus, spec.pipeline, spec.sources.map(({ id }) => id)) : undefined
-  if (target.resumed) yield* settleIntents(scope, corpus, spec.pipeline)
+  if (takenOver !== undefined) yield* emit({ type: "takesOver", pipeline: spec.renamedFrom ?? "", files: takenOver })
+  const met = target.adopted ? yield* recoverLedger(scope, corpus, spec) : undefined
+  if (target.resumed) yield* settleIntents(scope, corpus, spec)
   const importer = engine.imports === undefined ? undefined : Importing.make({
     spec,
     corpus,

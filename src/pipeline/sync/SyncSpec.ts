@@ -11,6 +11,8 @@ import type { EmbeddingLimits } from "../../ports/EmbeddingBudget.ts"
 export interface SyncSpec {
   /** Names the ledger's scope and the target's markers, together with the engine. */
   readonly pipeline: string
+  /** The name it had: what was put there under it is this pipeline's. */
+  readonly renamedFrom?: string | undefined
   readonly corpus: CorpusSpec
   readonly chunking: Chunking
   readonly parsing: Parsing
@@ -71,6 +73,16 @@ export interface SyncOptions {
 
 /** So many deletes are never held, unless they are all that a source had. */
 export const freeDeletes = 20
+
+/** The names that the pipeline's files are marked with. */
+export const namesOf = ({ pipeline, renamedFrom }: Named): ReadonlyArray<string> =>
+  renamedFrom === undefined ? [pipeline] : [pipeline, renamedFrom]
+
+export type Named = Pick<SyncSpec, "pipeline" | "renamedFrom">
+
+/** The sources by the markers of their files. */
+export const sourcesByMark = (spec: Named & Pick<SyncSpec, "sources">): ReadonlyMap<string, string> =>
+  new Map(namesOf(spec).flatMap((name) => spec.sources.map(({ id }) => [markerSource(name, id), id] as const)))
 
 /** The marker's source: who put a file there. */
 export const markerSource = (pipeline: string, source: string): string => `${pipeline}/${source}`

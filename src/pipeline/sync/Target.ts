@@ -93,7 +93,7 @@ const changesOf = (corpus: Corpus, spec: CorpusSpec, engine: EngineFacts): Reado
 const fieldsOf = ({ _tag: _, ...fields }: CorpusSpec["vectorDb"]): Readonly<Record<string, string>> => fields
 
 /** Where a corpus that is to take another's place is accounted for until it is whole. */
-const buildingScope = (scope: string): string => `${scope}~next`
+export const buildingScope = (scope: string): string => `${scope}~next`
 
 const longestDisplayName = 128
 const buildingSuffix = " (next)"

@@ -5,7 +5,8 @@ import { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
 import type { Ledger } from "../../ports/Ledger.ts"
 import { checkSources } from "../sync/HandOver.ts"
-import { scopeOf, sync } from "../sync/Sync.ts"
+import { findScope } from "../sync/Renaming.ts"
+import { sync } from "../sync/Sync.ts"
 import type { SyncSpec } from "../sync/SyncSpec.ts"
 import { Agenda, defaultTiming, type Timing } from "./Agenda.ts"
 import { Attention, resting } from "./Attention.ts"
@@ -57,7 +58,7 @@ export const watch = Effect.fn("watch")(function*(
   const tell = (events: ReadonlyArray<WatchEvent>) => Effect.forEach(events, emit, { discard: true })
   const wake = yield* Queue.sliding<void>(1)
   const engine = yield* Engine
-  const checked = yield* checkSources(scopeOf(engine, spec.pipeline), spec, engine)
+  const checked = yield* checkSources(yield* findScope(spec), spec, engine)
   const importOnly = new Set(checked.importOnly.map(({ id }) => id))
   // What we list stays ours: a token that ends later breaks off a listing, and stops nothing else.
   const given = spec.sources.map((source) => checked.listed.find(({ id }) => id === source.id) ?? source)

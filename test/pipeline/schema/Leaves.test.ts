@@ -40,7 +40,7 @@ const leavesOf = (document: Json): ReadonlySet<string> => {
 
 /** Where the settings of a section do their work: never where they are decoded, checked or printed. */
 const consumers: ReadonlyArray<readonly [section: RegExp, places: ReadonlyArray<string>]> = [
-  [/^name$/, ["src/pipeline/RunPipeline.ts"]],
+  [/^(?:name|renamedFrom)$/, ["src/pipeline/RunPipeline.ts"]],
   [/^engine\./, ["src/compose/Vertex.ts"]],
   [/^corpus\.embedding\.openai\./, ["src/compose/Embedded.ts"]],
   [/^corpus\.vectorDb\./, ["src/wire/rag"]],

@@ -55,5 +55,64 @@ for (const [engine, rig] of rigs) {
         assert.deepStrictEqual([after.joins, after.same, after.whose], [undefined, 2, ["first", "first", undefined]])
         assert.deepStrictEqual((yield* compare(first)).whose, ["second", "second", undefined])
       }).pipe(Effect.scoped))
+
+    it.effect("is the first one under another name, where it says so, and takes its files over", () =>
+      Effect.gen(function*() {
+        const { embedded, on, settings } = yield* Rig
+        const docs = join(yield* tempFolder, "docs")
+        write(docs, { "a.md": "# Valves\n\nOf valves.\n", "b.md": "# Pumps\n\nOf pumps.\n" })
+        const named = (name: string, renamedFrom?: string) => definePipeline({
+          name, engine: settings, corpus: { displayName: "Renamed" }, sources: { docs: { local: { path: docs } } },
+          ...(renamedFrom === undefined ? {} : { renamedFrom })
+        })
+        const filesOf = (pipeline: ReturnType<typeof named>) => on(Effect.gen(function*() {
+          const { items } = yield* (yield* Files).list((yield* corpusOf(pipeline)).name, {})
+          return items.map(({ displayName, marker }) => `${marker?.source} ${displayName}`).toSorted()
+        }))
+        yield* on(runPipeline(named("old")))
+        const texts = embedded()
+        const silent = yield* on(planPipeline(named("new")))
+        assert.strictEqual(silent.totals.added, 2)
+        assert.include(silent.warnings[0], "`renamedFrom: old`")
+
+        const renamed = named("new", "old")
+        // What asks finds the corpus before a run has taken it over.
+        const before = yield* filesOf(renamed)
+        const planned = yield* on(planPipeline(renamed))
+        assert.deepInclude(planned.totals, { unchanged: 2, added: 0, deleted: 0, held: 0 })
+        assert.deepStrictEqual(planned.warnings, ["takes over 2 files of pipeline old, as renamedFrom says; nothing of it is stored anew"])
+        const events: Array<SyncEvent> = []
+        const report = yield* on(runPipeline(renamed, { observe: (event) => Effect.sync(() => void events.push(event)) }))
+        assert.deepInclude(report.totals, { unchanged: 2, added: 0, deleted: 0, held: 0 })
+        assert.deepStrictEqual(events.filter(({ type }) => type === "takesOver" || type === "joins"), [{ type: "takesOver", pipeline: "old", files: 2 }])
+        assert.strictEqual(embedded(), texts)
+        const after = yield* filesOf(renamed)
+        assert.deepStrictEqual(after, engine === "embedded" ? ["new/docs a.md", "new/docs b.md"] : before)
+        assert.deepStrictEqual((yield* on(planPipeline(renamed))).warnings, [])
+
+        // Without its ledger, and where files keep their markers, they are known by the old name.
+        if (engine === "hosted") {
+          const elsewhere = yield* on(planPipeline(renamed), "another machine")
+          assert.deepInclude(elsewhere.totals, { unchanged: 2, added: 0 })
+          assert.deepStrictEqual(elsewhere.warnings, [])
+        }
+      }).pipe(Effect.scoped))
+
+    it.effect("that ran once beside the first before it said that it is that one keeps one of each file", () =>
+      Effect.gen(function*() {
+        const { on, settings } = yield* Rig
+        const docs = join(yield* tempFolder, "docs")
+        write(docs, { "a.md": "# Valves\n\nOf valves.\n", "b.md": "# Pumps\n\nOf pumps.\n" })
+        const named = (name: string, renamedFrom?: string) => definePipeline({
+          name, engine: settings, corpus: { displayName: "Doubled" }, sources: { docs: { local: { path: docs } } },
+          ...(renamedFrom === undefined ? {} : { renamedFrom })
+        })
+        yield* on(runPipeline(named("older")))
+        yield* on(runPipeline(named("newer")))
+        const planned = yield* on(planPipeline(named("newer", "older")))
+        assert.deepInclude(planned.totals, { unchanged: 2, deleted: 2 })
+        assert.deepInclude((yield* on(runPipeline(named("newer", "older")))).totals, { unchanged: 2, deleted: 2 })
+        assert.deepInclude((yield* on(planPipeline(named("newer", "older")))).totals, { unchanged: 2, deleted: 0 })
+      }).pipe(Effect.scoped))
   })
 }
