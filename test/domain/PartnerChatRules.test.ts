@@ -46,7 +46,7 @@ describe("a request for an answer", () => {
     ["20 images of 5 MB", asks(says(Array.from({ length: 20 }, (_, i) => image(i === 0 ? 5 * 1024 * 1024 : 3))))],
     ["thinking", thinking(1024, { temperature: 1, topP: 0.95 })],
     ["thinking turned off, elsewhere", asks({ thinking: { type: "disabled" } })],
-    ["a model that is not known, without a date", asks({ model: "claude-opus-9", thinking: { type: "enabled", budgetTokens: 1024 }, maxTokens: 2000 })],
+    ["a model that is not known", asks({ model: "claude-opus-9@20290101", thinking: { type: "enabled", budgetTokens: 1024 }, maxTokens: 2000 })],
     ["a later version of one that is", asks({ model: "claude-3-opus@20290101" })],
     ["a tool of the partner's own", asks({ tools: [{ name: "bash", type: "bash_20250124" }] })],
     ["every limit", asks({ temperature: 0, topP: 1, topK: 0, maxTokens: 1, stopSequences: ["."], metadata: { userId: "u".repeat(256) } })]
@@ -57,6 +57,7 @@ describe("a request for an answer", () => {
   it.each<[string, MessageRequest]>([
     [`model: claude-3-5-haiku must end in its date, as @yyyymmdd`, asks({ model: "claude-3-5-haiku" })],
     [`model: claude-3-opus@latest must end in its date, as @yyyymmdd`, asks({ model: "claude-3-opus@latest" })],
+    ["model: claude-opus-9 must end in its version, as @yyyymmdd", asks({ model: "claude-opus-9" })],
     ["model: must be the id of a model", asks({ model: "models/claude" })],
     ["messages: needs at least one message", asks({ messages: [] })],
     ['messages.0.role: must be "user" in the first message', asks({ messages: [{ role: "assistant", content: "hi" }] })],

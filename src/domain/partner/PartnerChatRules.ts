@@ -48,9 +48,8 @@ const model: Rule<Conversation> = ({ model: id }) => {
     return [broken("model", "must be the id of a model", `write for example ${partnerModels[0]?.id}`)]
   }
   const known = partnerModels.find((each) => each.id.split("@")[0] === id.split("@")[0])
-  return known === undefined || /@\d{8}$/.test(id)
-    ? []
-    : [broken("model", `${id} must end in its date, as @yyyymmdd`, `write ${known.id}`)]
+  if (known === undefined) return id.includes("@") ? [] : [broken("model", `${id} must end in its version, as @yyyymmdd`, `write for example ${partnerModels[0]?.id}`)]
+  return /@\d{8}$/.test(id) ? [] : [broken("model", `${id} must end in its date, as @yyyymmdd`, `write ${known.id}`)]
 }
 
 const turns: Rule<Conversation> = ({ messages }) => {

@@ -93,9 +93,7 @@ export type WrittenGenerator = string | { readonly openai: typeof OpenAiChat.Enc
 /** The settings of a model, by the name a person gives it. */
 export const generatorOf = (written: WrittenGenerator): GeneratorSettings => Schema.decodeSync(GeneratorChoice)(written)
 
-const undated = partnerModels.map(({ id }) => id.slice(0, id.indexOf("@"))).join("|")
-
-const modelName = text.check(matches(new RegExp(`^(?!(?:${undated})$)`), {
+const modelName = text.check(matches(/^(?!(?:(?:publishers\/anthropic\/models|anthropic)\/)?claude-[^@]*$)/, {
   rule: "a Claude model is named with its date",
   fix: `write for example ${partnerModels[0]?.id}`
 }))

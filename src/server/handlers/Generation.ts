@@ -58,10 +58,6 @@ export const generationHandlers = (
       if (refused !== undefined) return yield* asWritten(refused)
       const beyond = request.tools?.some(({ retrieval }) => retrieval !== undefined) === true ? beyondGrounding(request) : undefined
       if (beyond !== undefined) return yield* beyond
-      if (request.generationConfig?.responseLogprobs === true) {
-        const over = quotas?.takeLogprobs(names.location, yield* Clock.currentTimeMillis)
-        if (over !== undefined) return yield* over.error
-      }
       if (request.tools?.some(({ retrieval }) => retrieval !== undefined) !== true) return undefined
       const { selection, ...asked } = yield* take(groundedQuestionFromWire(names.location, request))
       if (selection === undefined) return undefined
@@ -78,6 +74,17 @@ export const generationHandlers = (
       return { evidence, identity: { responseId: randomUUID(), createTime: DateTime.formatIso(yield* DateTime.now), attributed } }
     })
 
+    /** Counts a request for log probabilities, unless it is refused. */
+    const metered = Effect.fnUntraced(function*<A>(request: GenerateContentRequest, names: ClientNames, answer: Effect.Effect<A, ServiceError>) {
+      if (request.generationConfig?.responseLogprobs !== true || quotas === undefined) return yield* answer
+      const at = yield* Clock.currentTimeMillis
+      const over = quotas.takeLogprobs(names.location, at)
+      if (over !== undefined) return yield* over.error
+      return yield* Effect.tapError(answer, ({ refused }) => Effect.sync(() => {
+        if (refused) quotas.giveBackLogprobs(names.location, at)
+      }))
+    })
+
     const answerWithin = (evidence: GroundedRequest, request: GenerateContentRequest) =>
       Effect.map(generator.answer(evidence), (answer) =>
         counted(bounded(answer, boundsOf(request), countTokens), request, countTokens))
@@ -88,7 +95,8 @@ export const generationHandlers = (
         const asked = yield* groundedIn(params.model, body, names, false)
         if (asked === undefined) {
           const request = yield* ungrounded(body)
-          return told(generationResponseToWire(yield* Effect.catch(generation.generate(params.model, request), asWritten)))
+          const answer = metered(body, names, generation.generate(params.model, request))
+          return told(generationResponseToWire(yield* Effect.catch(answer, asWritten)))
         }
         const { evidence, identity } = yield* evidenceFor(asked, body, names)
         return told(answerToWire(yield* answerWithin(evidence, body), { ...identity, question: asked.question }))
@@ -97,8 +105,8 @@ export const generationHandlers = (
         const { request: body, told } = yield* withCachedContent(cached, params.model, written)
         const asked = yield* groundedIn(params.model, body, names, true)
         if (asked === undefined) {
-          const pieces = generation.stream(params.model, yield* ungrounded(body))
-          return Stream.map(yield* Effect.catch(begun(pieces), asWritten), (piece) => told(generationResponseToWire(piece)))
+          const pieces = metered(body, names, begun(generation.stream(params.model, yield* ungrounded(body))))
+          return Stream.map(yield* Effect.catch(pieces, asWritten), (piece) => told(generationResponseToWire(piece)))
         }
         const { evidence, identity } = yield* evidenceFor(asked, body, names)
         const { attributed: _, ...named } = identity

@@ -59,15 +59,22 @@ export class Quotas {
 
   /** Uncounts a call that was counted at `at` and then refused. */
   giveBack(key: RouteKey, location: string, at: number): void {
-    if (!counted.has(key)) return
-    const calls = this.#calls.get(`${location} ${(retrievals.has(key) ? retrieval : management).metric}`) ?? []
-    const index = calls.lastIndexOf(at)
-    if (index !== -1) calls.splice(index, 1)
+    if (counted.has(key)) this.#uncount(retrievals.has(key) ? retrieval : management, location, at)
   }
 
   /** Counts a request for log probabilities. */
   takeLogprobs(location: string, now: number): OverQuota | undefined {
     return this.#count(logprobs, location, now)
+  }
+
+  giveBackLogprobs(location: string, at: number): void {
+    this.#uncount(logprobs, location, at)
+  }
+
+  #uncount({ metric }: Bucket, location: string, at: number): void {
+    const calls = this.#calls.get(`${location} ${metric}`) ?? []
+    const index = calls.lastIndexOf(at)
+    if (index !== -1) calls.splice(index, 1)
   }
 
   #count({ atMost, limit, metric, within }: Bucket, location: string, now: number): OverQuota | undefined {

@@ -409,6 +409,10 @@ const cases: ReadonlyArray<RuleCase> = [
         withStages({ retrieve: {} }, { generate: { model: "claude-3-5-haiku" } }),
         "stages[1].generate.model: a Claude model is named with its date"
       ],
+      [
+        withStages({ retrieve: {} }, { generate: { model: "anthropic/claude-opus-9" } }),
+        "stages[1].generate.model: a Claude model is named with its date"
+      ],
       [withStages({ retrieve: {} }, { generate: { temperature: 2.5 } }), "stages[1].generate.temperature: must be from 0 to 2"],
       [withStages({ retrieve: {} }, { generate: { topP: -1 } }), "stages[1].generate.topP: must be from 0 to 1"],
       [
