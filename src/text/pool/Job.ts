@@ -12,4 +12,6 @@ export interface Job {
   /** It was being worked on when a worker ended: it runs again alone, and if that worker ends too, it is to blame. */
   suspect: boolean
   cancelled: boolean
+  /** When it came, by `performance.now()`. */
+  readonly since: number
 }

@@ -41,6 +41,8 @@ export class Pool {
   #pumping = false
   #nextId = 0
   #failedStarts = 0
+  /** When the youngest worker was ready. */
+  #started = 0
   /** Runs while files wait and there may be more workers. */
   #waiting: NodeJS.Timeout | undefined
 
@@ -53,7 +55,7 @@ export class Pool {
 
   /** Calls `done` once, unless the returned function was called first. */
   submit(raw: Raw, done: (outcome: Outcome) => void): () => void {
-    const job: Job = { id: this.#nextId++, raw, done, suspect: false, cancelled: false }
+    const job: Job = { id: this.#nextId++, raw, done, suspect: false, cancelled: false, since: performance.now() }
     this.#queue.push(job)
     this.#wake()
     return () => {
@@ -93,7 +95,7 @@ export class Pool {
     this.#wait()
   }
 
-  /** Starts another worker, one at a time, when the files that wait now have waited long enough. */
+  /** Starts another worker, one at a time, when a file has waited long enough: many that pass quickly need only one. */
   #wait(): void {
     const starting = [...this.#workers].some(({ ready }) => !ready)
     if (this.#queue.length === 0 || this.#workers.size >= this.#size || starting) {
@@ -104,10 +106,18 @@ export class Pool {
     this.#waiting ??= setTimeout(() => {
       this.#waiting = undefined
       if (this.#isReserved()) return
-      const batch = this.#take()
-      if (batch.length > 0 && this.#workers.size < this.#size) this.#send(this.#spawn(), batch)
+      if (this.#patienceLeft() <= 0 && this.#workers.size < this.#size) {
+        const batch = this.#take()
+        if (batch.length > 0) this.#send(this.#spawn(), batch)
+      }
       this.#wait()
-    }, this.#patience)
+    }, Math.max(0, this.#patienceLeft()))
+  }
+
+  /** Milliseconds until the file that has waited longest, while there was a worker, has waited too long. */
+  #patienceLeft(): number {
+    const [oldest] = this.#queue
+    return oldest === undefined ? this.#patience : this.#patience - (performance.now() - Math.max(oldest.since, this.#started))
   }
 
   /** Whether a file has all the memory, or waits for it. */
@@ -174,7 +184,10 @@ export class Pool {
 
   #spawn(limits = { ...this.#limits, memory: this.#limits.memory / this.#size }): WorkerProcess {
     const worker = new WorkerProcess(this.#entry, limits, {
-      onReady: () => this.#wake(),
+      onReady: () => {
+        this.#started = performance.now()
+        this.#wake()
+      },
       onReply: (from, job, result) => {
         this.#failedStarts = 0
         finish(job, "broken" in result ? new BrokenInstallation(result.broken) : result)
