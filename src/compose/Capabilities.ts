@@ -25,7 +25,8 @@ const abilities: Record<EngineName, ReadonlyArray<Ability>> = {
     "generate:openai",
     "filter:metadata",
     "import:keepEmbeddings",
-    "import:limits"
+    "import:limits",
+    "import:textRecognition"
   ],
   vertex: [
     "vectorDb:managed",

@@ -40,6 +40,8 @@ export interface Limits {
   readonly timeMs: number
   /** Resident bytes of all processes that parse, together. */
   readonly memory: number
+  /** Languages of text recognition in pictures and scanned pages (`eng`, `deu`); empty: it is off. */
+  readonly recognise: ReadonlyArray<string>
 }
 
 /** Bumped whenever the same bytes may parse to other text or chunks: part of every fingerprint. */
@@ -53,5 +55,6 @@ export const defaultLimits: Limits = {
   expansion: 200,
   characters: 120_000_000,
   timeMs: 60_000,
-  memory: 1536 * 1024 * 1024
+  memory: 1536 * 1024 * 1024,
+  recognise: []
 }

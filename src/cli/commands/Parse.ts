@@ -31,7 +31,10 @@ export const parse = Command.make(
     const path = yield* Path.Path
     const { parse: read } = yield* Effect.promise(() => import("../../text/ReadDocument.ts"))
     // Without a pipeline file named, the defaults of one hold.
-    const base = Option.isSome(args.pipeline) ? (yield* openPipeline(args.pipeline)).pipeline.chunking : defaultChunking
+    const pipeline = Option.isSome(args.pipeline) ? (yield* openPipeline(args.pipeline)).pipeline : undefined
+    const base = pipeline?.chunking ?? defaultChunking
+    const language = pipeline?.import.textRecognition
+    const limits = language === undefined ? {} : { recognise: [language] }
     const size = Option.getOrElse(args.size, () => base.size)
     const chunking = { ...base, size, overlap: Option.getOrElse(args.overlap, () => Math.min(base.overlap, size - 1)) }
     if (size < 1 || chunking.overlap < 0 || chunking.overlap >= size) {
@@ -39,10 +42,10 @@ export const parse = Command.make(
     }
     const bytesOf = (file: string) =>
       fs.readFile(file).pipe(Effect.mapError(() => new UsageError({ message: `${file} cannot be read`, fix: "name a file that exists" })))
-    const document = yield* read({ content: yield* bytesOf(args.file), name: path.basename(args.file), chunking })
+    const document = yield* read({ content: yield* bytesOf(args.file), name: path.basename(args.file), chunking, limits })
     if (Option.isSome(args.diff)) {
       const other = yield* bytesOf(args.diff.value)
-      const before = chunksOfJson(other) ?? (yield* read({ content: other, name: path.basename(args.diff.value), chunking })).chunks
+      const before = chunksOfJson(other) ?? (yield* read({ content: other, name: path.basename(args.diff.value), chunking, limits })).chunks
       const difference = differenceOf(before, document.chunks)
       return yield* json ? output.json({ version: 1, ...difference }) : output.print(renderDifference(difference, output))
     }

@@ -29,7 +29,7 @@ interface Abilities {
   /** The `rank` stage. */
   readonly rank: Ranking["_tag"]
   readonly generate: GeneratorSettings["_tag"]
-  readonly import: "resultSink" | "staging" | "keepEmbeddings" | "budget" | "limits"
+  readonly import: "resultSink" | "staging" | "keepEmbeddings" | "budget" | "limits" | "textRecognition"
   readonly filter: "metadata"
 }
 type Family = keyof Abilities
@@ -108,7 +108,7 @@ const families: {
   },
   import: {
     port: "ObjectStore",
-    names: { resultSink: "result sink", staging: "staging bucket", keepEmbeddings: "embeddings of its own to keep", limits: "readers of its own to limit", budget: "way to hold embedding to a budget" }
+    names: { resultSink: "result sink", staging: "staging bucket", keepEmbeddings: "embeddings of its own to keep", limits: "readers of its own to limit", textRecognition: "readers of its own that recognise text", budget: "way to hold embedding to a budget" }
   },
   filter: { port: "Retrieval", names: { metadata: "metadata filter" } }
 }
@@ -152,6 +152,7 @@ export const fitness = (pipeline: Pipeline, capabilities: EngineCapabilities): R
     ...need("parsing", parsing._tag, at("parsing")),
     ...(imports.resultSink === undefined ? [] : need("import", "resultSink", [...at("import"), "resultSink"])),
     ...(imports.budget.embeddedTokens === undefined && imports.budget.requests === undefined ? [] : need("import", "budget", [...at("import"), "budget"])),
+    ...(imports.textRecognition === undefined ? [] : need("import", "textRecognition", [...at("import"), "textRecognition"])),
     ...(imports.limits === undefined ? [] : need("import", "limits", [...at("import"), "limits"])),
     ...(imports.keepEmbeddings === undefined ? [] : need("import", "keepEmbeddings", [...at("import"), "keepEmbeddings"])),
     ...stages.flatMap((stage, index) => [

@@ -101,6 +101,9 @@ export const ImportSettings = Schema.Struct({
     description: "How long an embedding that no file uses any more is kept, should its text come back; embedded engine only. Unset: 24h."
   }))),
   limits: Schema.optionalKey(FileLimits),
+  textRecognition: Schema.optionalKey(text.annotate({
+    description: "The language in which text in pictures and scanned pages is recognised, as npm's @tesseract.js-data packages are called: eng, deu; embedded engine only. Needs tesseract.js and that package installed; a page takes seconds. Unset: off, and the report counts the files that wait for it."
+  })),
   concurrency: Schema.optionalKey(integer(1, 64).annotate({ description: "Files in work at the same time. Unset: the engine's own number." })),
   retries: withDefault(
     integer(0, 20).annotate({ description: "How often a call to the embedding server, or to the hosted service, that may succeed later is tried again.", default: 5 }),

@@ -138,6 +138,13 @@ export const formats = {
     mimeTypes: ["application/vnd.ms-outlook"],
     load: () => import("./Msg.ts").then((module) => module.msg)
   },
+  picture: {
+    name: "picture",
+    kind: "binary",
+    extensions: words("png jpg jpeg bmp webp tif tiff"),
+    mimeTypes: words("image/png image/jpeg image/bmp image/webp image/tiff"),
+    load: () => import("./Picture.ts").then((module) => module.picture)
+  },
   html: {
     name: "HTML",
     kind: "text",

@@ -10,6 +10,7 @@ import type { PlainPages } from "./pdf/PlainPages.ts"
 import { RunningLines } from "./pdf/RunningLines.ts"
 import { lostLines, prefersPlain, wordsOf } from "./pdf/Witness.ts"
 import { BrokenInstallation, ReadFailure, type Reader } from "./Reader.ts"
+import { greyPng, recognise } from "./Recognise.ts"
 
 /** Pages that are in memory at a time; what recurs at their edges is looked for within one batch. */
 const batchPages = 64
@@ -62,7 +63,7 @@ const read = async (
   limits: Limits
 ): Promise<ParsedDocument> => {
   const builder = new DocumentBuilder(limits.characters)
-  const writer = new PdfWriter(builder, plain)
+  const writer = new PdfWriter(builder, plain, limits.recognise)
   let xmp: string | undefined
   let pages = withinLimit(plain?.count ?? 0, limits)
   let next = 1
@@ -72,7 +73,7 @@ const read = async (
       pages = withinLimit(Math.max(pages, totalPages), limits)
       xmp ??= result.docMeta?.xmp
       const found = new Map(result.pages.map((page) => [page.pageNum, page]))
-      writer.write(range(next, Math.max(endPage, ...found.keys())).map((number) => ({
+      await writer.write(range(next, Math.max(endPage, ...found.keys())).map((number) => ({
         number,
         layout: found.get(number),
         plain: plain?.text(number)
@@ -81,12 +82,12 @@ const read = async (
     }
     if (layout !== undefined && pages > batchPages) xmp = await metadata(file, layout)
   } catch (error) {
-    if (error instanceof ReadFailure) throw error
+    if (error instanceof ReadFailure || error instanceof BrokenInstallation) throw error
     // The rest is read without layout.
     if (plain === undefined) throw new ReadFailure("corrupt", "the PDF is damaged")
   }
   for (; next <= pages; next += batchPages) {
-    writer.write(range(next, Math.min(pages, next + batchPages - 1)).map((number) => ({ number, layout: undefined, plain: plain?.text(number) })))
+    await writer.write(range(next, Math.min(pages, next + batchPages - 1)).map((number) => ({ number, layout: undefined, plain: plain?.text(number) })))
   }
   const remarks = writer.end(pages)
   const { heading } = writer
@@ -147,21 +148,24 @@ class PdfWriter {
   readonly #failed: Array<number> = []
   readonly #pictures: Array<number> = []
   readonly #blank: Array<number> = []
+  readonly #recognised: Array<{ readonly page: number; readonly confidence: number }> = []
+  readonly #languages: ReadonlyArray<string>
   heading: string | undefined
 
-  constructor(builder: DocumentBuilder, pages: PlainPages | undefined) {
+  constructor(builder: DocumentBuilder, pages: PlainPages | undefined, languages: ReadonlyArray<string>) {
     this.#writer = new BlockWriter(builder)
     this.#pages = pages
+    this.#languages = languages
   }
 
-  write(pages: ReadonlyArray<Page>): void {
+  async write(pages: ReadonlyArray<Page>): Promise<void> {
     for (const { layout, plain } of pages) this.#hyphens.learn(plain ?? layout?.text ?? "")
     const read = pages.map((page) => ({ ...page, blocks: this.#blocks(page) }))
     this.#running.learn(read.map(({ blocks, layout }) => ({ blocks, height: layout?.height ?? 0 })))
     for (const { blocks, layout, number, plain } of read) {
       this.#writer.page(number)
       const notes = layout === undefined ? [] : notesOf(layout, `${blocks.map(({ text }) => text).join("\n")}`)
-      if (blocks.length === 0 && notes.length === 0) this.#empty(number, layout === undefined && plain === undefined)
+      if (blocks.length === 0 && notes.length === 0) await this.#empty(number, layout === undefined && plain === undefined)
       for (const block of blocks) if (!this.#running.drops(block, number, layout?.height ?? 0)) writeBlock(block, this.#writer)
       if (number === 1) this.heading = firstHeading(blocks)
       for (const note of notes) this.#writer.add("paragraph", note)
@@ -174,7 +178,13 @@ class PdfWriter {
       throw new ReadFailure("corrupt", `only ${pages - this.#failed.length} of ${pages} pages can be read`)
     }
     const groups = [["failedPages", this.#failed], ["picturePages", this.#pictures], ["blankPages", this.#blank]] as const
+    const found = this.#recognised
     return [
+      ...(found.length === 0 ? [] : [{
+        kind: "recognisedPages" as const,
+        pages: found.map(({ page }) => page),
+        confidence: found.reduce((sum, { confidence }) => sum + confidence, 0) / found.length
+      }]),
       ...groups.flatMap(([kind, pages]) => pages.length === 0 ? [] : [{ kind, pages }]),
       ...this.#running.dropped.map(({ pages, text }) => ({ kind: "runningLine" as const, text, pages }))
     ]
@@ -195,10 +205,21 @@ class PdfWriter {
     ]
   }
 
-  #empty(number: number, failed: boolean): void {
+  async #empty(number: number, failed: boolean): Promise<void> {
     if (failed) this.#failed.push(number)
-    else if (this.#pages?.hasPicture(number) === true) this.#pictures.push(number)
-    else this.#blank.push(number)
+    else if (this.#pages?.hasPicture(number) !== true) this.#blank.push(number)
+    else if (!(await this.#recognise(number))) this.#pictures.push(number)
+  }
+
+  /** Whether text was found in the picture of a page. */
+  async #recognise(number: number): Promise<boolean> {
+    const drawn = this.#languages.length === 0 ? undefined : await this.#pages?.draw(number)
+    if (drawn === undefined) return false
+    const { confidence, text } = await recognise(greyPng(drawn.data, drawn.width, drawn.height), this.#languages)
+    if (text === "") return false
+    for (const paragraph of text.split(/\n\s*\n/)) this.#writer.add("paragraph", paragraph)
+    this.#recognised.push({ page: number, confidence })
+    return true
   }
 }
 

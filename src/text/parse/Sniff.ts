@@ -33,9 +33,13 @@ export const sniff = (
   if (/^\s{0,100}\{\\rtf/.test(start)) return "rtf"
   if (start.startsWith("%PDF-") || (start.includes("%PDF-") && isBinary(file, named))) return "pdf"
   if (named === "pdf" && file.includes("%PDF-")) return "pdf"
+  if (pictures.test(start)) return "picture"
   if (isBinary(file, named)) throw binaryFile(named, name)
   return textFormat(decodeHead(file, headBytes), named, name, file)
 }
+
+/** PNG, JPEG, WebP, TIFF, BMP. */
+const pictures = /^(?:\x89PNG\r\n\x1a\n|\xff\xd8\xff|RIFF[\s\S]{4}WEBP|II\*\0|MM\0\*|BM[\s\S]{4}\0\0\0\0)/
 
 const unsupported = (what: string): ReadFailure => new ReadFailure("unsupported", what)
 

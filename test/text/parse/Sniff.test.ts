@@ -104,8 +104,8 @@ describe("what is not read", () => {
     const picture = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, 1, 2, 3, 4])
     const noise = Buffer.from(Array.from({ length: 4_000 }, (_, i) => (i * 7919 + (i * i) % 251) & 0xff))
     for (const name of ["a.png", "a.txt", "a", "a.md"]) {
-      expect(await refusal(name, picture)).toMatchObject({ problem: "unsupported" })
-      expect(await refusal(name, noise)).toMatchObject({ problem: "unsupported" })
+      expect(await refusal(name, picture)).toMatchObject({ problem: "pictures" })
+      expect(await refusal(name, noise)).toMatchObject({ problem: name === "a.png" ? "corrupt" : "unsupported" })
     }
     expect(await refusal("a.pdf", noise)).toMatchObject({ problem: "corrupt" })
   })

@@ -10,7 +10,13 @@ export interface PlainPages {
   readonly text: (page: number) => string | undefined
   /** Whether a page shows a picture, or a form that may hold one. */
   readonly hasPicture: (page: number) => boolean
+  /** A page as it looks, at 300 dots an inch where that is not too large. */
+  readonly draw: (page: number) => Promise<{ readonly data: Uint8Array; readonly width: number; readonly height: number } | undefined>
 }
+
+/** Dots an inch that recognition is made for, and most dots on a side. */
+const resolution = 300
+const mostPixels = 5_000
 
 /** One for the process: its memory is used again, and starting it takes longer than most files. */
 let library: Promise<PDFiumLibrary> | undefined
@@ -37,6 +43,14 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
     return await use({
       count,
       text: (page) => onPage(page, (opened) => cleaned(opened.getText())),
+      draw: async (page) => {
+        if (page < 1 || page > count) return undefined
+        const opened = document.getPage(page - 1)
+        const { originalHeight, originalWidth } = opened.getOriginalSize()
+        const scale = Math.min(resolution / 72, mostPixels / Math.max(1, originalHeight, originalWidth))
+        // Drawing closes the page.
+        return opened.render({ scale, render: "bitmap" })
+      },
       hasPicture: (page) => onPage(page, (opened) => [...opened.objects()].some(({ type }) => type === "image" || type === "form")) ?? false
     })
   } finally {

@@ -1,0 +1,94 @@
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { crc32, deflateSync } from "node:zlib"
+import { BrokenInstallation, ReadFailure } from "./Reader.ts"
+
+export interface Recognised {
+  readonly text: string
+  /** 0 to 1. */
+  readonly confidence: number
+}
+
+/** What is used of tesseract.js, an optional package. */
+interface Engine {
+  /** Its thread, which must not keep a program alive that has nothing else to do. */
+  readonly worker?: { readonly ref?: () => void; readonly unref?: () => void }
+  readonly recognize: (picture: Uint8Array) => Promise<{ readonly data: { readonly text: string; readonly confidence: number } }>
+}
+type CreateWorker = (languages: ReadonlyArray<string>, mode: number, options: object) => Promise<Engine>
+
+/** The neural recogniser; the older one needs other data. */
+const neural = 1
+
+let engine: { readonly languages: string; readonly started: Promise<Engine> } | undefined
+
+/**
+ * The text in a picture (PNG, JPEG, BMP, WebP, TIFF), by tesseract.js and the language data that npm carries. Nothing is
+ * downloaded. Fails as a broken installation where one of the packages is missing.
+ *
+ * @param languages as the packages of `@tesseract.js-data` are called: `eng`, `deu`
+ */
+export const recognise = async (picture: Uint8Array, languages: ReadonlyArray<string>): Promise<Recognised> => {
+  const key = languages.join("+")
+  if (engine?.languages !== key) engine = { languages: key, started: start(languages) }
+  const running = await engine.started
+  running.worker?.ref?.()
+  try {
+    const { data } = await running.recognize(Buffer.from(picture))
+    return { text: data.text.trim(), confidence: data.confidence / 100 }
+  } catch {
+    throw new ReadFailure("corrupt", "the picture is damaged")
+  } finally {
+    running.worker?.unref?.()
+  }
+}
+
+const start = async (languages: ReadonlyArray<string>): Promise<Engine> => {
+  // Named by a variable, so that the bundle does not take it in: most installations do without it.
+  const name = "tesseract.js"
+  const { resolve } = createRequire(import.meta.url)
+  let createWorker: CreateWorker | undefined
+  let folders: ReadonlyArray<string>
+  try {
+    const loaded: { readonly createWorker?: CreateWorker; readonly default?: { readonly createWorker?: CreateWorker } } = await import(name)
+    createWorker = loaded.createWorker ?? loaded.default?.createWorker
+    folders = languages.map((language) => join(dirname(resolve(`@tesseract.js-data/${language}/package.json`)), "4.0.0_best_int"))
+  } catch {
+    throw new BrokenInstallation(
+      `text recognition needs packages that are not installed: npm i tesseract.js ${languages.map((language) => `@tesseract.js-data/${language}`).join(" ")}`
+    )
+  }
+  const [folder, ...others] = folders
+  if (createWorker === undefined || folder === undefined) throw new BrokenInstallation("text recognition cannot be loaded: another version of tesseract.js is installed")
+  if (others.length > 0) throw new BrokenInstallation("text recognition reads one language at a time: name one")
+  return createWorker(languages, neural, { langPath: folder, gzip: true, cacheMethod: "none", errorHandler: () => {} })
+}
+
+/** A page as it was drawn (BGRA), as a grey PNG. */
+export const greyPng = (pixels: Uint8Array, width: number, height: number): Uint8Array => {
+  const rows = Buffer.alloc((width + 1) * height)
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const at = (y * width + x) * 4
+      rows[y * (width + 1) + 1 + x] = (pixels[at]! * 29 + pixels[at + 1]! * 150 + pixels[at + 2]! * 77) >> 8
+    }
+  }
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header[8] = 8
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    pngPart("IHDR", header),
+    pngPart("IDAT", deflateSync(rows, { level: 1 })),
+    pngPart("IEND", Buffer.alloc(0))
+  ])
+}
+
+const pngPart = (name: string, content: Uint8Array): Buffer => {
+  const body = Buffer.concat([Buffer.from(name, "latin1"), content])
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
+  length.writeUInt32BE(content.length)
+  sum.writeUInt32BE(crc32(body))
+  return Buffer.concat([length, body, sum])
+}
