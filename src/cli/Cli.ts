@@ -15,6 +15,7 @@ import { models } from "./commands/Models.ts"
 import { operations } from "./commands/Operations.ts"
 import { parse } from "./commands/Parse.ts"
 import { plan } from "./commands/Plan.ts"
+import { release } from "./commands/Release.ts"
 import { retrieve } from "./commands/Retrieve.ts"
 import { retry } from "./commands/Retry.ts"
 import { run } from "./commands/Run.ts"
@@ -61,7 +62,7 @@ const help = Command.make(
 
 const command = root.pipe(Command.withSubcommands([
   { group: "Start", commands: [init, validate, schema, doctor, help, version] },
-  { group: "Keep a corpus in sync", commands: [plan, run, watch, status, diff, retry] },
+  { group: "Keep a corpus in sync", commands: [plan, run, watch, release, status, diff, retry] },
   { group: "Use it", commands: [ask, chat, batch, retrieve, explain, serve] },
   { group: "Look inside", commands: [parse, corpora, files, models, endpoints, operations] }
 ]))

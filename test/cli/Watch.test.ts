@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { fakeVertex } from "../fakes/Vertex.ts"
@@ -145,11 +145,22 @@ describe.concurrent("watch", () => {
       const changed = heard(child.stdout, /^\d\d:\d\d:\d\d {2}1 changed \(.* s\)$/m)
       writeFileSync(join(cwd, "docs/new.md"), "# New\n\nA newer page.\n")
       yield* promised(() => changed)
+      // The lock is no way in; the watch itself is told.
+      const deleted = heard(child.stdout, /^\d\d:\d\d:\d\d {2}40 deleted \(.* s\)$/m)
+      const released = yield* promised(() => sluice(["release"], { cwd }))
+      assert.deepStrictEqual([released.code, released.stderr], [0, ""])
+      yield* promised(() => deleted)
       child.kill("SIGINT")
       const { code, stderr, stdout } = yield* promised(() => finished)
       assert.strictEqual(code, 130)
       assert.strictEqual(stderr.match(/are gone at the source/g)?.length, 1, stderr)
+      assert.include(stderr, "to delete them: sluice release pipeline.yaml")
       assert.match(stdout, /^docs +43 +43$/m)
+      // With nobody to hear it, it says what to do instead, and leaves nothing for a later watch.
+      const unheard = yield* promised(() => sluice(["release"], { cwd }))
+      assert.notStrictEqual(unheard.code, 0)
+      assert.include(unheard.stderr, "sluice run pipeline.yaml --yes")
+      assert.deepStrictEqual(readdirSync(join(cwd, ".sluice")).filter((name) => name.startsWith("release")), [])
     }).pipe(Effect.scoped), 90_000)
 
   it.live("a second Ctrl-C does not wait for the batch in hand", () =>

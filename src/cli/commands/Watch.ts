@@ -12,6 +12,7 @@ import { makeProgress } from "../render/Progress.ts"
 import { renderReport } from "../render/Report.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
+import { releases } from "./Release.ts"
 import { strict, wait } from "./Run.ts"
 
 /** `sluice watch`: a run, and then one more whenever something changes, until Ctrl-C. */
@@ -27,10 +28,11 @@ export const watch = Command.make(
         loaded,
         { writes: `sluice watch ${fromHere(loaded.file)}`, waitMs: args.wait * 1000 },
         Effect.gen(function*() {
-          if (json) return yield* watchPipeline(loaded.pipeline, { strict: args.strict, observe: (event) => output.json({ version: 1, ...event }) })
+          const release = yield* releases(loaded.pipeline.name)
+          if (json) return yield* watchPipeline(loaded.pipeline, { strict: args.strict, release, observe: (event) => output.json({ version: 1, ...event }) })
           const { remoteEmbedding } = yield* Engine
-          const observe = yield* narrate(remoteEmbedding ? { embeddingsPerMinute: loaded.pipeline.import.maxEmbeddingRequestsPerMinute } : {})
-          return yield* watchPipeline(loaded.pipeline, { strict: args.strict, observe })
+          const observe = yield* narrate(fromHere(loaded.file), remoteEmbedding ? { embeddingsPerMinute: loaded.pipeline.import.maxEmbeddingRequestsPerMinute } : {})
+          return yield* watchPipeline(loaded.pipeline, { strict: args.strict, release, observe })
         }).pipe(Effect.scoped)
       )
     const tell = (message: string, taken: boolean) =>
@@ -58,7 +60,7 @@ export const watch = Command.make(
 ).pipe(
   Command.withShortDescription("Keep the corpus in line with the sources as they change."),
   Command.withDescription(
-    "Keep the corpus in line with the sources as they change: a run first, then one for every batch of changes, a line each. Folders tell of their changes; other sources are listed at their `poll` interval. Ctrl-C finishes the batch in hand and exits 130; a second one stops at once. An edited pipeline file is taken up; one that is not valid is told, and the one before holds. Deletes that the guard holds are shown: stop the watch and release them by `sluice run --yes`."
+    "Keep the corpus in line with the sources as they change: a run first, then one for every batch of changes, a line each. Folders tell of their changes; other sources are listed at their `poll` interval. Ctrl-C finishes the batch in hand and exits 130; a second one stops at once. An edited pipeline file is taken up; one that is not valid is told, and the one before holds. Deletes that the guard holds are shown: `sluice release` has the watch make them."
   ),
   Command.withExamples([
     { command: "sluice watch pipeline.yaml", description: "sync, and go on syncing" },
@@ -89,7 +91,7 @@ const edited = Effect.fnUntraced(function*(loaded: LoadedPipeline, named: Option
 })
 
 /** Progress and report of the first sync, then a line for each batch in which something happened. */
-const narrate = Effect.fnUntraced(function*(quota: Parameters<typeof makeProgress>[0]) {
+const narrate = Effect.fnUntraced(function*(file: string, quota: Parameters<typeof makeProgress>[0]) {
   const output = yield* Output
   const first = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
   const progress = yield* Scope.provide(makeProgress(quota), first)
@@ -100,7 +102,7 @@ const narrate = Effect.fnUntraced(function*(quota: Parameters<typeof makeProgres
       const news = heldBecause !== undefined && held.get(source) !== heldBecause
       if (heldBecause === undefined) held.delete(source)
       else held.set(source, heldBecause)
-      return news ? [`${source}: ${heldBecause} (stop this watch, then: sluice run --yes)`] : []
+      return news ? [`${source}: ${heldBecause.replace(/; --yes deletes [^;]*$/, "")}; to delete them: sluice release ${file}`] : []
     })
 
   return (event: WatchEvent): Effect.Effect<void> =>

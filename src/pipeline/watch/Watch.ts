@@ -23,6 +23,8 @@ export interface WatchOptions {
   readonly timing?: Timing
   /** The first sync fails where a source has nothing in it; later that is told, and nothing is written. Default: a warning. */
   readonly strict?: boolean
+  /** Each element releases the deletes that the guard holds by then: everything is listed once more, and they are made. */
+  readonly release?: Stream.Stream<void>
   readonly observe?: (event: WatchEvent) => Effect.Effect<void>
 }
 
@@ -102,6 +104,16 @@ export const watch = Effect.fn("watch")(function*(
     }
   })
 
+  let releasing = false
+  const released = (options.release ?? Stream.empty).pipe(
+    Stream.runForEach(() => Effect.gen(function*() {
+      releasing = true
+      agenda.all(yield* Clock.currentTimeMillis)
+      yield* Queue.offer(wake, undefined)
+    })),
+    Effect.forkScoped
+  )
+
   let batch = 0
   let targetDue = -Infinity
   const one = Effect.fnUntraced(function*(due: ReadonlyArray<string>) {
@@ -111,10 +123,13 @@ export const watch = Effect.fn("watch")(function*(
     const checkTarget = began >= targetDue
     // What was lost there is put back by a listing of its source.
     const sources = spec.sources.map(({ id }) => id).filter((id) => due.includes(id) || (checkTarget && !importOnly.has(id)))
+    const yes = releasing
+    releasing = false
     const syncing = sync({
       ...spec,
       sources: given.map((source) => sources.includes(source.id) ? attention.listed(source) : resting(source))
     }, {
+      yes,
       checkTarget,
       missesFor: listChangesFor,
       strict: options.strict ?? false,
@@ -126,6 +141,7 @@ export const watch = Effect.fn("watch")(function*(
     const done = yield* Effect.result(syncing)
     const now = yield* Clock.currentTimeMillis
     if (done._tag === "Failure") {
+      releasing ||= yes
       const error = done.failure
       if (first && !isRetryable(error)) return yield* error
       const wait = agenda.failed(sources, now, error._tag === "ServiceError" ? error.retryAfter : undefined)
@@ -150,6 +166,7 @@ export const watch = Effect.fn("watch")(function*(
 
   return yield* Effect.gen(function*() {
     yield* listen
+    yield* released
     for (;;) {
       const sources = yield* due
       // What was begun is finished, unless it is the first sync, which may be long and is as well resumed.
