@@ -89,18 +89,25 @@ export const suite = <E>(name: string, engine: Layer.Layer<Corpora | Files, E>):
         assert.deepStrictEqual((yield* corpora.get(name)).vectorDb, { ...vectorDb, apiKey: key(2) })
       }))
 
-    it.effect("keeps how it was asked to search, what encrypts it and what it holds", () =>
+    it.effect("keeps how it was asked to search and what it holds, and refuses what nothing here does", () =>
       Effect.gen(function*() {
         const corpora = yield* Corpora
         const options = {
           search: { _tag: "ann", treeDepth: 3, leafCount: 1000 },
-          encryptionKey: "projects/p/locations/l/keyRings/r/cryptoKeys/k",
-          holds: { _tag: "memories", parser: { _tag: "llm", model: "gemini-2.0-flash", prompt: "what was decided" } }
+          holds: { _tag: "documents" }
         } as const
         const { name } = yield* corpora.create({ ...managed("optional"), options })
         yield* corpora.update(name, { displayName: "still optional" })
         assert.deepStrictEqual((yield* corpora.get(name)).options, options)
         assert.isUndefined((yield* corpora.create(managed("plain"))).options)
+        for (const options of [
+          { encryptionKey: "projects/p/locations/l/keyRings/r/cryptoKeys/k" },
+          { holds: { _tag: "memories", parser: { _tag: "llm", model: "gemini-2.0-flash", prompt: "what was decided" } } }
+        ] as const) {
+          const refused = yield* Effect.flip(corpora.create({ ...managed("more"), options }))
+          assert.strictEqual(refused.code, "UNIMPLEMENTED")
+          assert.lengthOf(refused.violations ?? [], 1)
+        }
       }))
 
     it.effect("deletes a corpus with files only by force", () =>

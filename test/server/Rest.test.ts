@@ -66,28 +66,43 @@ describe("corpora", () => {
     assert.strictEqual(renamed.body.response.vectorDbConfig.pinecone.indexName, "one")
   })
 
-  it("tell again how they were asked to search, what encrypts them and what they hold, and never change it", async () => {
-    const encryptionSpec = { kmsKeyName: "projects/p/locations/l/keyRings/r/cryptoKeys/k" }
-    const corpusTypeConfig = { memoryCorpus: { llmParser: { modelName: "gemini-2.0-flash", globalMaxParsingRequestsPerMin: 9 } } }
+  it("refuse by name what nothing here does", async () => {
+    const wrong: Readonly<Record<string, object>> = {
+      "encryption_spec.kms_key_name": { encryptionSpec: { kmsKeyName: "projects/p/locations/l/keyRings/r/cryptoKeys/k" } },
+      "corpus_type_config": { corpusTypeConfig: { memoryCorpus: {} } },
+      "vector_db_config.rag_managed_vertex_vector_search": { vectorDbConfig: { ragManagedVertexVectorSearch: { collectionName: "c" } } },
+      "vector_db_config.rag_embedding_model_config.hybrid_search_config.sparse_embedding_config": {
+        ragEmbeddingModelConfig: { hybridSearchConfig: { sparseEmbeddingConfig: { bm25: { k1: 1.2 } }, denseEmbeddingModelPredictionEndpoint: { endpoint } } }
+      }
+    }
+    for (const [field, more] of Object.entries(wrong)) {
+      const { body, status } = await server.call("POST", `/v1beta1/${parent}/ragCorpora`, { displayName: "more", ...more })
+      assert.strictEqual(status, 501, field)
+      assert.strictEqual(body.error.details[0].fieldViolations[0].field, `rag_corpus.${field}`)
+    }
+    const { status } = await server.call("PATCH", `/v1/${parent}/ragEngineConfig`, { ragManagedDbConfig: { unprovisioned: {} } })
+    assert.strictEqual(status, 501)
+  })
+
+  it("tell again how they were asked to search and what they hold, and never change it", async () => {
+    const corpusTypeConfig = { documentCorpus: {} }
     const ragManagedDb = { ann: { treeDepth: 3, leafCount: 1000 } }
     const made = await server.call("POST", `/v1beta1/${parent}/ragCorpora`, {
       display_name: "options",
       rag_vector_db_config: { rag_managed_db: { ann: { tree_depth: "3", leaf_count: 1000 } } },
-      encryptionSpec,
       corpusTypeConfig
     })
     const { body } = await server.call("GET", `/v1beta1/${made.body.response.name}`)
     assert.deepStrictEqual(body.vectorDbConfig.ragManagedDb, ragManagedDb)
     assert.deepStrictEqual(body.ragVectorDbConfig, body.vectorDbConfig)
-    assert.deepStrictEqual([body.encryptionSpec, body.corpusTypeConfig], [encryptionSpec, corpusTypeConfig])
-    assert.deepStrictEqual((await server.call("GET", `/v1/${body.name}`)).body.encryptionSpec, encryptionSpec)
+    assert.deepStrictEqual(body.corpusTypeConfig, corpusTypeConfig)
 
     const patch = (change: object) => server.call("PATCH", `/v1beta1/${body.name}`, change)
     const { createTime: _, ...whole } = body
     assert.strictEqual((await patch({ ...whole, displayName: "all of it, sent back" })).status, 200)
     const refused = {
       "rag_corpus.encryption_spec.kms_key_name": { encryptionSpec: { kmsKeyName: "another" } },
-      "rag_corpus.corpus_type_config": { corpusTypeConfig: { documentCorpus: {} } },
+      "rag_corpus.corpus_type_config": { corpusTypeConfig: { memoryCorpus: {} } },
       "rag_corpus.vector_db_config.rag_managed_db": { vectorDbConfig: { ragManagedDb: { knn: {} } } },
       "rag_corpus.vector_db_config.rag_embedding_model_config": {
         vectorDbConfig: { ragManagedDb: {}, ragEmbeddingModelConfig: { vertexPredictionEndpoint: { endpoint: `${endpoint}x` } } }

@@ -1,4 +1,4 @@
-import type { CorpusPatch, VectorDb } from "../../domain/Corpus.ts"
+import type { CorpusOptions, CorpusPatch, VectorDb } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { keyedDatabaseRule, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
 
@@ -35,6 +35,15 @@ const fields = (db: VectorDb): Record<string, string | undefined> => {
   const { _tag, ...rest } = db
   return rest
 }
+
+/** An option that this engine could keep and do nothing about, and that somebody relies on. */
+export const unservedOption = ({ encryptionKey, holds }: CorpusOptions = {}): ServiceError | undefined => {
+  if (encryptionKey !== undefined) return unserved("options.encryptionKey", "nothing is encrypted by a key of one's own on this machine", "leave it out, and encrypt the disk of the data directory")
+  return holds?._tag === "memories" ? unserved("options.holds", "corpora of memories are not served on this machine", "leave it out: the corpus then holds documents") : undefined
+}
+
+const unserved = (field: string, description: string, fix: string): ServiceError =>
+  new ServiceError({ code: "UNIMPLEMENTED", message: `${field}: ${description}`, violations: [{ field, description }], fix })
 
 /** What the embedded engine answers where a corpus's vectors would be somewhere else. */
 export const elsewhere = (db: VectorDb): ServiceError | undefined =>

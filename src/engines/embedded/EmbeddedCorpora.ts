@@ -5,7 +5,7 @@ import { corpusBroken, corpusPatchBroken, vectorDbInPlace } from "../../domain/r
 import { refusalOf } from "../../domain/Rule.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Embedder } from "../../ports/Embedder.ts"
-import { updatedVectorDb } from "./CorpusRules.ts"
+import { unservedOption, updatedVectorDb } from "./CorpusRules.ts"
 import { newId, type Names } from "./Names.ts"
 import { Reader } from "./store/Reader.ts"
 import { corpusOfRow } from "./store/Rows.ts"
@@ -29,7 +29,7 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
 
       return Corpora.of({
         create: Effect.fn("Corpora.create")(function*(spec) {
-          const refused = refusalOf(corpusBroken(spec))
+          const refused = refusalOf(corpusBroken(spec)) ?? unservedOption(spec.options)
           if (refused !== undefined) return yield* refused
           const name = newId()
           yield* writer.send("createCorpus", { ...spec, vectorDb: vectorDbInPlace(spec.vectorDb), name, embedder: embedder.id, at: yield* now })

@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from "node:util"
 import { Effect } from "effect"
 import { type Corpus, type CorpusSpec, sameModel } from "../../domain/Corpus.ts"
+import { renamed } from "../../domain/ChatRefusal.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
 import { asCorpusField, corpusFixedFromWire, corpusPatchFromWire, corpusSpecFromWire, corpusToWire } from "../../wire/rag/Corpora.ts"
+import type { RagCorpus } from "../../wire/messages/RagCorpus.ts"
+import { unserved } from "../../wire/Optional.ts"
 import { engineTierFromWire, engineTierToWire } from "../../wire/rag/EngineConfigs.ts"
 import { type Handlers, take } from "../Call.ts"
 import { isOfPlace } from "../CorpusPlaces.ts"
@@ -40,6 +43,7 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
 
     return {
       createRagCorpus: Effect.fnUntraced(function*({ body, names, slowBy, version }) {
+        yield* unservedDatabase(body)
         const spec = yield* take(corpusSpecFromWire(body))
         const corpus = yield* asWritten(corpora.create({ ...spec, options: { ...spec.options, place: names.location } }))
         const entry = yield* operations.finished("createCorpus", corpus.name, { corpus, slowBy })
@@ -74,12 +78,30 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
         Effect.map(journal.tier, (tier) => engineTierToWire(params.name, tier ?? "basic", version)),
       updateRagEngineConfig: Effect.fnUntraced(function*({ body, names, slowBy, version }) {
         const tier = yield* take(engineTierFromWire(body))
+        // There it deletes all that the managed database holds.
+        yield* take(unserved(tier === "unprovisioned", "rag_engine_config.rag_managed_db_config.unprovisioned", "delete the corpora one by one"))
         yield* journal.setTier(tier)
         const entry = yield* operations.finished("updateEngineConfig", parent, { tier, slowBy })
         return answered(entry, version, names, defaultEmbedding)
       })
     }
   })
+
+/** What the domain has no word for, since nothing but the service has it. */
+const unservedDatabase = ({ ragEmbeddingModelConfig, ragVectorDbConfig, vectorDbConfig }: RagCorpus): Effect.Effect<void, ServiceError> => {
+  const config = vectorDbConfig ?? ragVectorDbConfig
+  const embedding = config?.ragEmbeddingModelConfig ?? ragEmbeddingModelConfig
+  const at = "rag_corpus.vector_db_config"
+  return Effect.andThen(
+    // An empty one says something.
+    take(unserved(config?.ragManagedVertexVectorSearch !== undefined, `${at}.rag_managed_vertex_vector_search`, "use rag_managed_db")),
+    take(unserved(
+      embedding?.hybridSearchConfig?.sparseEmbeddingConfig,
+      `${at}.rag_embedding_model_config.hybrid_search_config.sparse_embedding_config`,
+      "leave it out: every corpus has BM25 beside its vectors here, with parameters of its own"
+    ))
+  )
+}
 
 /** A page of the corpora of one place: shorter than asked for where others lie between them, empty only at the end. */
 const pageInPlace = (corpora: Corpora["Service"], parent: string, page: PageRequest): Effect.Effect<Page<Corpus>, ServiceError> =>
@@ -118,6 +140,7 @@ const optionFields = {
 /** The engine's word on a field, by the name that the client writes it with. */
 const asWritten = <A>(effect: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
   Effect.mapError(effect, (error) => {
+    if (error.code !== "INVALID_ARGUMENT") return renamed(error, (field) => asCorpusField({ field, description: "" }).field)
     const { fix, violations = [] } = error
     return refusalOf(violations.map((violation) => asCorpusField({ ...violation, ...(fix === undefined ? {} : { fix }) }))) ?? error
   })

@@ -58,6 +58,7 @@ const corpusFields: Readonly<Record<string, string>> = {
   "vectorDb.servingConfig": "vertex_ai_search_config.serving_config",
   embeddingModel: "vector_db_config.rag_embedding_model_config.vertex_prediction_endpoint.endpoint",
   "options.encryptionKey": "encryption_spec.kms_key_name",
+  "options.holds": "corpus_type_config",
   "options.search": "vector_db_config.rag_managed_db",
   "options.search.treeDepth": "vector_db_config.rag_managed_db.ann.tree_depth",
   "options.search.leafCount": "vector_db_config.rag_managed_db.ann.leaf_count"
