@@ -1,0 +1,92 @@
+/** A document made here, and every word that it has. */
+export interface Synthetic {
+  readonly name: string
+  readonly bytes: Uint8Array
+  readonly words: string
+}
+
+interface Line {
+  /** Points from the lower left corner. */
+  readonly x: number
+  readonly y: number
+  readonly size: number
+  readonly text: string
+}
+
+const vocabulary =
+  "alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike november oscar papa quebec romeo sierra tango uniform victor whiskey xray yankee zulu".split(" ")
+
+/** Numbers that are the same in every run. */
+const makeRandom = (seed: number) => {
+  let state = seed
+  return (most: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return state % most
+  }
+}
+
+const random = makeRandom(12)
+const words = (count: number): string => Array.from({ length: count }, () => vocabulary[random(vocabulary.length)]).join(" ")
+const line = (x: number, y: number, text: string, size = 10): Line => ({ x, y, size, text })
+const lines = (count: number, x: number, top: number, step: number, text: (i: number) => string, size = 10): ReadonlyArray<Line> =>
+  Array.from({ length: count }, (_, i) => line(x, top - i * step, text(i), size))
+const pages = (count: number, page: (i: number) => ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<Line>> => Array.from({ length: count }, (_, i) => page(i))
+
+/** Writes a PDF in Helvetica. `turned` puts the text on its side, `rotate` the page. */
+const pdf = (content: ReadonlyArray<ReadonlyArray<Line>>, { rotate = 0, turned = false } = {}): Uint8Array => {
+  const objects = ["<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
+  const kids = content.map((page) => {
+    const stream = page.map(({ size, text, x, y }) =>
+      `BT /F1 ${size} Tf ${turned ? `0 1 -1 0 ${y} ${x}` : `1 0 0 1 ${x} ${y}`} Tm (${text.replace(/[()\\]/g, "\\$&")}) Tj ET`).join("\n")
+    const body = objects.push(`<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`)
+    return objects.push(
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate ${rotate} /Contents ${body} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`
+    )
+  })
+  objects[1] = `<< /Type /Pages /Count ${kids.length} /Kids [${kids.map((kid) => `${kid} 0 R`).join(" ")}] >>`
+  const parts = ["%PDF-1.4\n"]
+  let length = parts[0]!.length
+  const offsets = objects.map((body, i) => {
+    const offset = length
+    const part = `${i + 1} 0 obj\n${body}\nendobj\n`
+    parts.push(part)
+    length += part.length
+    return offset
+  })
+  parts.push(
+    `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`,
+    ...offsets.map((offset) => `${String(offset).padStart(10, "0")} 00000 n \n`),
+    `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${length}\n%%EOF\n`
+  )
+  return Buffer.from(parts.join(""), "latin1")
+}
+
+const document = (name: string, content: ReadonlyArray<ReadonlyArray<Line>>, options: Parameters<typeof pdf>[1] = {}): Synthetic => ({
+  name,
+  bytes: pdf(content, options),
+  words: content.flat().map(({ text }) => text).join("\n")
+})
+
+/** What readers of layout lose: numbers at the edges of pages, columns, text on its side, the pages after the thousandth. */
+export const syntheticDocuments = (): ReadonlyArray<Synthetic> => [
+  document("statements.pdf", pages(40, (i) => [
+    line(50, 800, "ACME Bank plc"), line(50, 785, `Statement number ${1_000 + i * 7}`), line(50, 770, `Date ${i + 1}/03/2025`), line(50, 740, "Dear customer,"),
+    ...lines(30, 50, 710, 14, (row) => `${row + 1} ${words(5)} ${random(10_000)}.${random(90) + 10}`), line(50, 40, `Page ${i + 1} of 40`, 9)
+  ])),
+  document("contract.pdf", pages(20, (i) => lines(46, 50, 800, 16, (row) => `Clause ${i * 46 + row + 1}. The supplier shall ${words(8)}.`))),
+  document("chapters.pdf", pages(4, (i) => [
+    line(50, 800, `Chapter ${i + 1}`, 18), line(50, 770, `${i + 1}.1 The party shall ${words(6)}`), ...lines(40, 50, 740, 14, () => words(10)), line(290, 30, String(i + 1), 9)
+  ])),
+  document("minutes.pdf", pages(12, (i) => [
+    line(50, 800, `Minutes of the meeting of ${i + 1} June 2024`, 12), line(50, 780, "Present: the chair, the secretary"),
+    ...lines(20, 50, 750, 14, () => words(9)), line(50, 40, `Signed ${i + 1} June 2024`)
+  ])),
+  document("questions.pdf", pages(6, (i) => [...lines(12, 50, 800, 60, (row) => `Question ${i * 12 + row + 1}: ${words(7)}?`), ...lines(12, 50, 780, 60, () => "Answer:")])),
+  document("log.pdf", pages(20, (i) => lines(62, 50, 810, 12, (row) => `2025-03-${i + 1} 10:${row}:00 INFO worker-${row % 3} ${words(4)}`, 8))),
+  document("columns.pdf", pages(3, () => [...lines(50, 50, 790, 14, () => words(6).slice(0, 42)), ...lines(50, 310, 790, 14, () => words(6).slice(0, 42))])),
+  document("sideways.pdf", pages(3, (i) => Array.from({ length: 40 }, (_, cell) =>
+    line(100 + (cell % 4) * 120, 300 + Math.floor(cell / 4) * 20, `cell${i}r${Math.floor(cell / 4)}c${cell % 4}`))), { turned: true }),
+  ...[90, 180, 270].map((rotate) => document(`turned-${rotate}.pdf`, pages(2, () => lines(10, 50, 700, 14, () => words(7))), { rotate })),
+  document("footnotes.pdf", pages(6, (i) => [...lines(40, 50, 800, 14, () => words(9)), line(50, 100, `${i + 1} See the note ${words(5)}`, 7)])),
+  document("register.pdf", pages(1_200, (i) => [line(50, 800, `Record ${i + 1}`), line(50, 780, words(10))]))
+]
