@@ -4,6 +4,7 @@ import { type BlockKind, type Chunk, type Remark, remarkOf } from "../domain/Doc
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
 import { defaultLimits, type Limits } from "./Prepared.ts"
 
+/** A file to be parsed and cut, and how. */
 export interface ReadDocumentRequest {
   readonly content: Uint8Array
   /** File name or path; its extension is a hint, the bytes decide. */

@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { root } from "../support/Root.ts"
 
 const code = globSync(["{src,connectors,test,bench,examples,scripts}/**/*.ts"], { cwd: root, exclude: ["bench/peers/**"] })
+
+/** Named and not yet written: the list gets shorter, never longer. `npm run docs` makes the reference. */
+const unwritten = ["docs/search.md", "docs/api"]
 
 describe("files", () => {
   it("of modules have names in PascalCase, and programs that Node starts in small letters", () => {
@@ -23,9 +26,6 @@ describe("comments", () => {
   /** Notes that somebody had while writing: what they say belongs into the comment. */
   const elsewhere = /platform-api|\bWIRE\b|\b[Ww]ire (?:section|row|\d)|\bDESIGN\b|\b[Ss]pec(?:ification)? section|issue #?\d/
 
-  /** Cited and not yet written: the list gets shorter, never longer. */
-  const unwritten = ["docs/search.md"]
-
   const commentsOf = (text: string): ReadonlyArray<string> => text.match(/\/\*[\s\S]*?\*\/|(?:^|\s)\/\/.*$/gm) ?? []
 
   it("cite no document that is not in the repository", () => {
@@ -36,5 +36,20 @@ describe("comments", () => {
         return [...missing, ...(elsewhere.exec(comment) ?? [])].map((citation) => `${file}: ${citation}`)
       }))
     assert.deepStrictEqual(wrong, [])
+  })
+})
+
+describe("pages", () => {
+  it("name files and folders that are there", () => {
+    const pages = globSync(["*.md", "docs/*.md"], { cwd: root })
+    assert.include(pages, "ARCHITECTURE.md")
+    const missing = pages.flatMap((page) => {
+      const named = readFileSync(join(root, page), "utf8").matchAll(/`((?:src|connectors|test|bench|docs|examples|pipelines|scripts)\/[\w./*-]+)`|\]\((?!https?:)([^)#]+)[^)]*\)/g)
+      return [...named].flatMap(([, path, link]) => {
+        const file = path ?? join(dirname(page), link ?? "")
+        return unwritten.includes(file) || globSync(file, { cwd: root }).length > 0 ? [] : [`${page}: ${file}`]
+      })
+    })
+    assert.deepStrictEqual(missing, [])
   })
 })
