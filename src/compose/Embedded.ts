@@ -4,12 +4,12 @@ import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import * as Embedded from "../engines/embedded/Embedded.ts"
 import { makeEmbeddingBudget } from "../engines/embedded/LimitedEmbedding.ts"
 import { textsAtOnce } from "../engines/embedded/store/EmbeddingQueue.ts"
-import { HashEmbedder } from "../models/HashEmbedder.ts"
+import { HashEmbedder, hashEmbedder } from "../models/HashEmbedder.ts"
 import * as LexicalRanker from "../models/LexicalRanker.ts"
 import { fileLimits, limitsSignature } from "./FileLimits.ts"
 import type { Pipeline } from "../pipeline/Pipeline.ts"
 import type { Connectors, Services } from "../pipeline/Services.ts"
-import { Embedder } from "../ports/Embedder.ts"
+import { Embedder, OtherEmbedders } from "../ports/Embedder.ts"
 import { EmbeddingBudget } from "../ports/EmbeddingBudget.ts"
 import { Engine } from "../ports/Engine.ts"
 import type { FileMetadataStore } from "../ports/FileMetadataStore.ts"
@@ -110,7 +110,8 @@ export const embeddedServices = (
     ...(keepEmbeddings === undefined ? {} : { keepVectors: Duration.toMillis(keepEmbeddings) })
   }).pipe(
     Layer.provide(LexicalRanker.layer()),
-    Layer.provide(Layer.succeed(EmbeddingBudget, budget))
+    Layer.provide(Layer.succeed(EmbeddingBudget, budget)),
+    Layer.provide(Layer.succeed(OtherEmbedders, [hashEmbedder]))
   )
   const lock = options.writes === undefined || options.onlyRunsLock === true ? Layer.empty : Layer.effectDiscard(acquire(options.writes))
   const state = State.layer(dataDir)

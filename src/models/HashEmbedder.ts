@@ -8,11 +8,14 @@ import { dimensions } from "./hash/Features.ts"
  * the corpus, so a text's vector never changes. It finds other forms of a word, parts of compounds and misspellings;
  * it knows no synonyms. About 25 MB of text a second on one core; questions and documents are embedded alike.
  */
-export const HashEmbedder: Layer.Layer<Embedder> = Layer.succeed(Embedder, {
+export const hashEmbedder: Embedder["Service"] = {
   /** Bump the version whenever any text's numbers change. */
   id: `hashed-ngrams-${dimensions}-v1`,
   dimensions,
   embed: (texts, task) => Effect.sync(() => texts.map((text) => embedHashed(text, task))),
   embedWeighed,
   embedSparse: (texts, task) => Effect.sync(() => texts.map((text) => embedHashedSparse(text, task)))
-})
+}
+
+/** {@link hashEmbedder} as the embedder of an engine. */
+export const HashEmbedder: Layer.Layer<Embedder> = Layer.succeed(Embedder, hashEmbedder)

@@ -41,6 +41,12 @@ export class Embedder extends Context.Service<Embedder, {
   readonly embedWeighed?: (question: string, weigh: (word: string) => number) => Float32Array
 }>()("sluice/ports/Embedder") {}
 
+/**
+ * Embedders that an engine has besides the pipeline's own: a question to a corpus that one of them filled is embedded
+ * with it, as where the pipeline names another one and nothing is rebuilt yet. Default: none.
+ */
+export const OtherEmbedders = Context.Reference<ReadonlyArray<Embedder["Service"]>>("sluice/ports/OtherEmbedders", { defaultValue: () => [] })
+
 /** Texts that a service refused one by one, none being taken, after which it is the service that is taken for wrong. */
 const refusedAlone = 8
 

@@ -4,7 +4,7 @@ import { badMetadataFilter, equalTo, type MetadataFilter, parseMetadataFilter } 
 import { type Context, mergedContexts, perCorpus, type Ranking, type RetrievalRequest } from "../../domain/Retrieval.ts"
 import { oneCorpusRule, retrievalBroken, wholeNumberRule } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
-import { Embedder } from "../../ports/Embedder.ts"
+import { Embedder, OtherEmbedders } from "../../ports/Embedder.ts"
 import { Ranker, Rankers } from "../../ports/Ranker.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import { elsewhere, otherEmbedder } from "./CorpusRules.ts"
@@ -36,7 +36,8 @@ export const embeddedRetrieval = (
     Effect.gen(function*() {
       const reader = yield* Reader
       const writer = yield* Writer
-      const embedder = yield* Embedder
+      const own = yield* Embedder
+      const embedders = [own, ...yield* OtherEmbedders]
       const lexical = yield* Effect.serviceOption(Ranker)
       const { of: rankerOf } = Option.getOrElse(yield* Effect.serviceOption(Rankers), () => onlyLexical(Option.getOrUndefined(lexical)))
       const search = yield* Effect.orDie(reader.read((db) => new Search(db, names, memory)))
@@ -85,6 +86,7 @@ export const embeddedRetrieval = (
         const alpha = request.hybrid === undefined ? defaultAlpha : request.hybrid.alpha ?? 0.5
         const least = leastSimilarity(request)
         const wantsDense = alpha > 0 || least !== undefined || request.explain === true
+        const embedder = embedders.find(({ id }) => id === corpus.embedder) ?? own
         if (wantsDense) {
           const mismatch = otherEmbedder(corpus.embedder, embedder.id)
           if (mismatch !== undefined) return yield* mismatch
