@@ -5,12 +5,14 @@
 import { Effect } from "effect"
 import { builtInSources } from "../src/domain/sources/BuiltInSources.ts"
 import { type AnyConnectorDefinition, type ConnectorDefinition, connectorOf } from "../src/ports/Source.ts"
+import { git as connectGit } from "./git/Git.ts"
 import { googleDrive as connectGoogleDrive } from "./googleDrive/GoogleDrive.ts"
 import { jira as connectJira } from "./jira/Jira.ts"
 import { local as connectLocal } from "./local/Local.ts"
 import { sharePoint as connectSharePoint } from "./sharePoint/SharePoint.ts"
 import { slack as connectSlack } from "./slack/Slack.ts"
 import { storage as connectStorage } from "./storage/Storage.ts"
+import { web as connectWeb } from "./web/Web.ts"
 
 type BuiltIn = typeof builtInSources
 type Definition<K extends keyof BuiltIn, Short = never> = ConnectorDefinition<BuiltIn[K]["Encoded"] | Short, BuiltIn[K]["Type"], never>
@@ -59,5 +61,21 @@ export const sharePoint: Definition<"sharePoint"> = connectorOf({
   connect: (settings, context) => Effect.sync(() => connectSharePoint(settings, context))
 })
 
+/** The files of a git repository at a ref: `git({ url: "https://github.com/acme/handbook.git", paths: ["docs/**"] })`. */
+export const git: Definition<"git"> = connectorOf({
+  kind: "git",
+  settings: builtInSources.git,
+  paths: ["path"],
+  connect: (settings, context) => Effect.sync(() => connectGit(settings, context))
+})
+
+/** The pages of a web site, by its sitemap or by a crawl: `web("https://docs.acme.com/handbook/")`. */
+export const web: Definition<"web", string> = connectorOf({
+  kind: "web",
+  settings: builtInSources.web,
+  shorthand: "url",
+  connect: (settings, context) => Effect.sync(() => connectWeb(settings, context))
+})
+
 /** Every connector that comes with Sluice, for `Pipeline.load`. */
-export const connectors: Readonly<Record<string, AnyConnectorDefinition>> = { local, storage, googleDrive, slack, jira, sharePoint }
+export const connectors: Readonly<Record<string, AnyConnectorDefinition>> = { local, storage, googleDrive, slack, jira, sharePoint, git, web }

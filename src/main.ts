@@ -16,15 +16,17 @@ const load = <A>(module: () => Promise<A>): Effect.Effect<A> => Effect.promise(m
 
 /** Every connector of this build, under the names pipelines use. */
 const connectors = load(async () => {
-  const [{ local }, { storage }, { googleDrive }, { slack }, { jira }, { sharePoint }] = await Promise.all([
+  const [{ local }, { storage }, { googleDrive }, { slack }, { jira }, { sharePoint }, { git }, { web }] = await Promise.all([
     import("../connectors/local/Local.ts"),
     import("../connectors/storage/Storage.ts"),
     import("../connectors/googleDrive/GoogleDrive.ts"),
     import("../connectors/slack/Slack.ts"),
     import("../connectors/jira/Jira.ts"),
-    import("../connectors/sharePoint/SharePoint.ts")
+    import("../connectors/sharePoint/SharePoint.ts"),
+    import("../connectors/git/Git.ts"),
+    import("../connectors/web/Web.ts")
   ])
-  return { local, storage, googleDrive, slack, jira, sharePoint }
+  return { local, storage, googleDrive, slack, jira, sharePoint, git, web }
 })
 
 const launcher = Layer.succeed(Launcher, {

@@ -13,3 +13,14 @@ export const processHttp = forProcess({})
 
 /** Likewise, reaching public addresses only. */
 export const publicProcessHttp = forProcess({ publicOnly: {} })
+
+const byHosts = new Map<string, Effect.Effect<HttpClient.HttpClient>>()
+
+/** {@link publicProcessHttp} that also reaches these hosts, wherever they lead. One client for the same hosts. */
+export const publicProcessHttpWith = (allowHosts: ReadonlyArray<string>): Effect.Effect<HttpClient.HttpClient> => {
+  if (allowHosts.length === 0) return publicProcessHttp
+  const key = JSON.stringify([...new Set(allowHosts)].sort())
+  const client = byHosts.get(key) ?? forProcess({ publicOnly: { allowHosts } })
+  byHosts.set(key, client)
+  return client
+}

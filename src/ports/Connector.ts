@@ -57,7 +57,7 @@ export type Hint =
  * `cursor` says.
  */
 export interface Connector {
-  /** `local`, `storage`, `googleDrive`, `slack`, `jira`, `sharePoint`. */
+  /** `local`, `storage`, `googleDrive`, `slack`, `jira`, `sharePoint`, `git`, `web`, or one's own. */
   readonly kind: string
   /** Checks configuration and credentials, before any work. */
   readonly check: Effect.Effect<void, ServiceError | SecretError>

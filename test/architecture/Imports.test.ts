@@ -20,17 +20,23 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   "src/server": ["src/domain", "src/ports", "src/wire"],
   "src/pipeline": ["src/domain", "src/ports", "src/text"],
   "src/cli": ["src/domain", "src/ports", "src/pipeline", "src/text"],
-  connectors: ["src/domain", "src/ports", "src/net", "src/text"],
+  /** Written as a connector of anyone's: with the kit and nothing else. */
+  "connectors/git": ["src/ConnectorKit.ts"],
+  "connectors/web": ["src/ConnectorKit.ts"],
+  connectors: ["connectors/git", "connectors/web", "src/domain", "src/ports", "src/net", "src/text"],
   "src/compose": [
     "src/domain", "src/ports", "src/net", "src/text", "src/state", "src/secrets", "src/models", "src/engines/embedded",
     "src/engines/vertex", "src/server", "src/pipeline"
   ],
+  "src/kit": ["src/domain", "src/ports", "src/net", "src/text"],
+  /** What connectors are written with. */
+  "src/ConnectorKit.ts": ["src/kit", "src/domain", "src/ports", "src/net"],
   /** The library's entry. */
   "src/index.ts": ["src/domain", "src/ports", "src/pipeline", "src/compose"],
   /** The same without Effect. */
   "src/Promise.ts": ["src/domain", "src/ports", "src/pipeline", "src/compose"],
   /** The composition root: the only place that sees commands and connectors together. */
-  "src/main.ts": ["src/domain", "src/ports", "src/pipeline", "src/compose", "src/cli", "connectors"],
+  "src/main.ts": ["src/domain", "src/ports", "src/pipeline", "src/compose", "src/cli", "connectors", "connectors/git", "connectors/web"],
   "src/bin.ts": ["src/main.ts"]
 }
 

@@ -79,3 +79,13 @@ export const rangeOf = (range: string | undefined, data: Buffer): { readonly sta
   const start = /^bytes=(\d+)-$/.exec(range ?? "")?.[1]
   return start === undefined ? { status: 200, part: data } : { status: 206, part: data.subarray(Number(start)) }
 }
+
+/** Answers nothing from now on; gives the number of requests that are left waiting. */
+export const stalled = (server: FakeServer): () => number => {
+  let waiting = 0
+  server.fault(Infinity, () => true, (response) => {
+    waiting++
+    response.on("close", () => waiting--)
+  })
+  return () => waiting
+}

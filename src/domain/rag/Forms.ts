@@ -47,6 +47,19 @@ export const httpUrlForm: Form = {
   rule: "must be an http:// or https:// address, with no user name or password in it"
 }
 
+/** A remote repository. Plain http is for this machine only, and no address carries a user's password. */
+export const gitUrlForm: Form = {
+  pattern: new RegExp(`^(?:https:\\/\\/(?![^/?#]*@)|http:\\/\\/(?:${loopbackHostPattern})(?=[:/])|ssh:\\/\\/(?:[\\w.-]+@)?(?![^/?#]*@)(?!-))[^\\s?#\\\\]+$`),
+  rule: "must be an https:// or ssh:// address, or http:// on this machine, with no password in it",
+  fix: "write for example https://github.com/acme/handbook.git"
+}
+
+/** What git takes for the name of a branch or a tag (git-check-ref-format), or a commit's id. Never an option. */
+export const gitRefForm: Form = {
+  pattern: /^(?![-./])(?!.*(?:\.\.|\/\/|@\{|\.lock$|[./]$))[^\s~^:?*[\\\u0000-\u0020\u007f]+$/,
+  rule: "must be the name of a branch or a tag, or a full commit id"
+}
+
 /** Where credentials are sent: plain http is for this machine only. */
 export const endpointForm: Form = {
   pattern: new RegExp(`^(?:https:\\/\\/|http:\\/\\/(?:${loopbackHostPattern})(?=[:/]|$))(?![^/?#]*@)[^\\s?#\\\\]+$`),

@@ -1,9 +1,9 @@
 import { Schema, SchemaTransformation } from "effect"
-import { bucketUriForm, channelIdForm, driveIdForm, emailForm, instantForm, jiraServerForm } from "../rag/Forms.ts"
+import { bucketUriForm, channelIdForm, driveIdForm, emailForm, gitRefForm, gitUrlForm, instantForm, jiraServerForm } from "../rag/Forms.ts"
 import { endTimeRule } from "../rag/RagRules.ts"
 import { Endpoint, HttpUrl, SecretName, StorageUri } from "../settings/Names.ts"
 import { ByteSize, DurationText } from "../settings/Quantities.ts"
-import { atLeastOne, atMostOne, earlyRule, exactlyOne, hasForm, listOf, rule, text, withDefault } from "../settings/Rules.ts"
+import { atLeastOne, atMostOne, earlyRule, exactlyOne, hasForm, integer, listOf, rule, text, withDefault } from "../settings/Rules.ts"
 
 /** How often a source is listed under `watch`. Every source has it. */
 export const poll = Schema.optionalKey(
@@ -167,6 +167,46 @@ const SharePoint = Schema.Struct({
     })
   ))
 
+const Git = Schema.Struct({
+  url: Schema.optionalKey(hasForm(gitUrlForm).annotate({ description: "Address of a remote repository, https:// or ssh://. This or path." })),
+  path: Schema.optionalKey(text.annotate({ description: "Folder of a repository on this machine, relative to the folder of the pipeline file. This or url." })),
+  ref: Schema.optionalKey(hasForm(gitRefForm).annotate({ description: "A branch, a tag or a full commit id. Unset: HEAD." })),
+  paths: listOf(text, "Glob patterns of the files to take, relative to the repository. Empty: every file."),
+  exclude: listOf(text, "Glob patterns of files to leave out."),
+  token: Schema.optionalKey(SecretName),
+  user: withDefault(text.annotate({ description: "User name that goes with the token: oauth2 for GitLab, x-token-auth for Bitbucket. Unset: x-access-token, which GitHub takes.", default: "x-access-token" }), "x-access-token"),
+  timeout: Schema.optionalKey(DurationText.pipe(Schema.annotateEncoded({ description: "The longest that fetching from the remote may take. Unset: 10m." }))),
+  staging,
+  maxFileSize,
+  poll
+}).check(
+  exactlyOne(["url", "path"]),
+  earlyRule((source) =>
+    "token" in source && !("url" in source && typeof source.url === "string" && /^https?:/.test(source.url))
+      ? [{ path: ["token"], issue: "goes with an https:// url only" }]
+      : [])
+).annotate({ description: "The files of a git repository, at a ref." })
+
+const bounded = (minimum: number, maximum: number, initial: number, description: string) =>
+  withDefault(integer(minimum, maximum).annotate({ description, default: initial }), initial)
+
+const Web = Schema.Struct({
+  url: HttpUrl.annotate({ description: "Where the crawl begins. Only pages of this host, under this address's folder, are taken." }),
+  sitemap: Schema.optionalKey(Schema.Union([Schema.Boolean, HttpUrl]).annotate({
+    description: "true: take the pages of the site's sitemaps (robots.txt names them, else /sitemap.xml) instead of following links. Or a sitemap's address."
+  })),
+  include: listOf(text, "Glob patterns of the pages to take, by the path of their address without the first /. Links of other pages are still followed. Empty: every page."),
+  exclude: listOf(text, "Glob patterns of pages to leave out, and whose links are not followed."),
+  maxPages: bounded(1, 50_000, 1_000, "The most pages that are fetched."),
+  maxDepth: bounded(0, 100, 10, "The most links between the first page and another."),
+  requestsPerSecond: bounded(1, 100, 2, "The most requests in a second. A longer crawl delay of robots.txt is kept too."),
+  concurrency: bounded(1, 16, 2, "The most requests under way at once."),
+  privateHosts: listOf(text, "Names or addresses of hosts that are reached although they lead to a private network or to this machine. Empty: public addresses only."),
+  staging,
+  maxFileSize,
+  poll
+}).annotate({ description: "The pages of a web site, and the documents it links, as robots.txt allows." })
+
 /** The sources that Sluice comes with, by the key a pipeline file gives them: what may be said of each, and its rules. */
 export const builtInSources = {
   local: Local,
@@ -174,7 +214,9 @@ export const builtInSources = {
   googleDrive: GoogleDrive,
   slack: Slack,
   jira: Jira,
-  sharePoint: SharePoint
+  sharePoint: SharePoint,
+  git: Git,
+  web: Web
 }
 export type BuiltInKind = keyof typeof builtInSources
 

@@ -9,6 +9,8 @@ export const importSource = (source: BuiltInSource | { readonly _tag: "own" }): 
   if ("endpoint" in source || "loginEndpoint" in source || (source._tag !== "storage" && "maxFileSize" in source)) return undefined
   switch (source._tag) {
     case "local":
+    case "git":
+    case "web":
     case "own":
       return undefined
     case "storage":

@@ -71,7 +71,9 @@ const families: {
       googleDrive: "connector for Google Drive",
       slack: "connector for Slack",
       jira: "connector for Jira",
-      sharePoint: "connector for SharePoint"
+      sharePoint: "connector for SharePoint",
+      git: "connector for git repositories",
+      web: "connector for web sites"
     }
   },
   chunking: { port: "Files", names: { fixed: "fixed chunking", structure: "structure chunking" } },

@@ -46,6 +46,7 @@ export const loadPipeline = Effect.fn("loadPipeline")(function*(
       [field, fields.includes(field) && typeof value === "string" ? path.resolve(directory, value) : value]))
   const sources = Object.fromEntries(Object.entries(pipeline.sources).map(([id, source]) => {
     if (source._tag === "local") return [id, { ...source, path: path.resolve(directory, source.path) }]
+    if (source._tag === "git") return [id, { ...source, ...(source.path === undefined ? {} : { path: path.resolve(directory, source.path) }) }]
     if (source._tag !== "own") return [id, source]
     return [id, { ...source, settings: absoluteIn(source.settings, extensions.connectors[source.kind]?.paths ?? []) }]
   }))

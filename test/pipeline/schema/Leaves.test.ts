@@ -51,7 +51,7 @@ const consumers: ReadonlyArray<readonly [section: RegExp, places: ReadonlyArray<
   [/^import\./, ["src/pipeline/RunPipeline.ts", "src/compose/Embedded.ts", "src/compose/FileLimits.ts", "src/compose/Vertex.ts"]],
   [/^sources\..*\.poll$/, ["src/pipeline/watch/WatchPipeline.ts"]],
   [/^sources\..*\.(?:staging|listing)$/, ["src/pipeline/RunPipeline.ts"]],
-  ...["local", "storage", "googleDrive", "slack", "jira", "sharePoint"].map((kind) =>
+  ...["local", "storage", "googleDrive", "slack", "jira", "sharePoint", "git", "web"].map((kind) =>
     [new RegExp(`^sources\\.[^.]+\\.${kind}\\.`), kind === "local" ? ["connectors/local"] : [`connectors/${kind}`]] as const),
   [/^stages\.retrieve\.files/, ["src/pipeline/AskPipeline.ts", "src/pipeline/stages/Retrieve.ts"]],
   [/^stages\.(?:retrieve|rank)\./, ["src/wire/rag", "src/engines/vertex", "src/engines/embedded"]],

@@ -149,9 +149,9 @@ const cases: ReadonlyArray<RuleCase> = [
     breaks: [
       [
         withSource({ local: { path: "." }, storage: { uris: ["gs://b/"] } }),
-        "sources.s: takes exactly one of local, storage, googleDrive, slack, jira or sharePoint, not local and storage"
+        "sources.s: takes exactly one of local, storage, googleDrive, slack, jira, sharePoint, git or web, not local and storage"
       ],
-      [withSource({}), "sources.s: needs exactly one of local, storage, googleDrive, slack, jira or sharePoint"],
+      [withSource({}), "sources.s: needs exactly one of local, storage, googleDrive, slack, jira, sharePoint, git or web"],
       [withSource({ dropbox: {} }), "sources.s.dropbox: is not a key that belongs here"]
     ]
   },

@@ -1,0 +1,253 @@
+import { Effect, Schema, Stream } from "effect"
+import type { HttpClientResponse } from "effect/http"
+import { hash } from "node:crypto"
+import {
+  atMost,
+  bodyOf,
+  collect,
+  type Connector,
+  type ConnectorContext,
+  discard,
+  type Listed,
+  type ListedPage,
+  paged,
+  pathFilter,
+  type SecretError,
+  ServiceError,
+  type SourceItem
+} from "../../src/ConnectorKit.ts"
+import { canonical, pathOf, scopeOf } from "./Address.ts"
+import { factsOf, markdownOf, textOf } from "./Page.ts"
+import { openSite, type Site } from "./Site.ts"
+import type { WebConfig } from "./WebConfig.ts"
+
+type Failure = ServiceError | SecretError
+
+/** Bytes of a page of HTML. */
+const maxPage = 10_000_000
+/** Pages between two checkpoints, and the share of those done that they are at least: a checkpoint names all of them. */
+const fewest = 20
+const share = 0.1
+
+const optional = Schema.optionalKey(Schema.String)
+
+/** A page that is known: to be looked at, or looked at. With a revision, it was told already. */
+const Entry = Schema.Struct({
+  url: Schema.String,
+  /** Links from the first page. */
+  depth: Schema.Int,
+  revision: optional,
+  etag: optional,
+  modified: optional
+})
+type Entry = typeof Entry.Type
+
+/** Of a complete listing, `queue` is every page, to be asked for again. */
+const Position = Schema.Struct({
+  queue: Schema.Array(Entry),
+  done: Schema.Array(Entry),
+  /** The first pages are in the queue. */
+  started: Schema.Boolean,
+  /** A page could not be looked at, and what it links is not known. */
+  incomplete: Schema.Boolean,
+  /** More pages were found than are taken. */
+  full: Schema.Boolean
+})
+type Position = typeof Position.Type
+
+/** What became of one page. */
+interface Visit {
+  readonly events: ReadonlyArray<Listed>
+  /** To be asked for again the next time. */
+  readonly entry?: Entry
+  readonly links?: ReadonlyArray<string>
+  readonly incomplete?: boolean
+}
+
+/** The connector behind `web`, with everything that it loads. */
+export const open = (config: WebConfig, _: Partial<ConnectorContext>): Omit<Connector, "kind"> => {
+  const { first, holds } = scopeOf(config)
+  const maxPages = config.maxPages ?? 1_000
+  const maxDepth = config.maxDepth ?? 10
+  const bySitemap = config.sitemap !== undefined && config.sitemap !== false
+  const globPath = (url: string): string => decodeURI(new URL(url).pathname.slice(1))
+  const included = pathFilter({ include: config.include })
+  const excluded = pathFilter({ include: config.exclude })
+  const isExcluded = (url: string): boolean => (config.exclude?.length ?? 0) > 0 && excluded(globPath(url))
+  const takes = (site: Site, url: string): boolean => holds(url) && site.allows(url) && !isExcluded(url)
+
+  const visit = Effect.fnUntraced(function*(site: Site, entry: Entry): Effect.fn.Return<Visit, Failure> {
+    const { depth, etag, modified, revision: known, url } = entry
+    const path = pathOf(url)
+    const gone: Visit = { events: known === undefined ? [] : [{ _tag: "deleted", path }] }
+    const skipped = (reason: "unsupported" | "limit" | "special", detail: string): Visit => ({ events: [{ _tag: "skipped", path, reason, detail }] })
+    const response = yield* site.http.send(url, url, {
+      headers: {
+        "accept-encoding": "gzip",
+        ...(etag === undefined ? {} : { "if-none-match": etag }),
+        ...(modified === undefined ? {} : { "if-modified-since": modified })
+      },
+      accept: (status) => status < 400
+    })
+    const letGo = (visit: Visit): Effect.Effect<Visit> => Effect.as(discard(response), visit)
+    if (response.status === 304) return yield* letGo({ events: [], entry })
+    if (response.status >= 300) return yield* letGo(skipped("special", "it redirects to where it is not followed"))
+    const at = canonical(response.request.url) ?? url
+    if (at !== url) return yield* letGo({ ...gone, links: [at] })
+    const type = response.headers["content-type"]?.replace(/;.*$/s, "").trim().toLowerCase() ?? ""
+    const isPage = type === "" || type === "text/html" || type === "application/xhtml+xml"
+    if (!isPage && noDocument.test(type)) return yield* letGo(skipped("unsupported", type))
+    const limit = Math.min(config.maxFileSize ?? Infinity, isPage ? maxPage : Infinity)
+    const size = sizeOf(response)
+    if (size !== undefined && size > limit) return yield* letGo(skipped("limit", `${size} bytes; ${limit} is the limit`))
+    const facts = { url, depth, ...validatorsOf(response) }
+    const name = path.slice(path.lastIndexOf("/") + 1)
+    const itemOf = (revision: string, more: Pick<SourceItem, "displayName" | "mimeType" | "size">): ReadonlyArray<Listed> =>
+      revision === known || !included(globPath(url)) ? [] : [{ _tag: "item", item: { path, uri: url, revision, ...more, ...metadataOf(response) } }]
+    if (!isPage) {
+      const revision = revisionOf(facts) ?? `size ${size ?? "unknown"}`
+      return yield* letGo({
+        events: itemOf(revision, { displayName: name, mimeType: type, ...(size === undefined ? {} : { size }) }),
+        entry: { ...facts, revision }
+      })
+    }
+    const bytes = yield* collect(bodyOf(url, response, limit))
+    const page = factsOf(textOf(bytes, response.headers["content-type"]), url, response.headers["x-robots-tag"])
+    if (page.canonical !== undefined && page.canonical !== url && holds(page.canonical)) return { ...gone, links: [page.canonical, ...page.links] }
+    if (!page.index) return { ...gone, links: page.links }
+    const revision = revisionOf(facts) ?? `sha256 ${hash("sha256", bytes)}`
+    const displayName = `${(page.title ?? path).replace(/[/\\\p{Cc}]+/gu, " ").slice(0, 200).trim().normalize("NFC")}.md`
+    return { events: itemOf(revision, { displayName, mimeType: "text/markdown" }), entry: { ...facts, revision }, links: page.links }
+  })
+
+  let current: Site | undefined
+  const opened = Effect.map(openSite(config), (site) => current = site)
+  /** That of the last listing, so that its robots.txt is not asked for with each page. */
+  const siteOf = Effect.suspend(() => current === undefined ? opened : Effect.succeed(current))
+
+  /** A page's failure is that page's, unless it is the first. */
+  const visited = (site: Site, entry: Entry): Effect.Effect<Visit, Failure> =>
+    visit(site, entry).pipe(
+      Effect.catchTag("ServiceError", (error): Effect.Effect<Visit, ServiceError> => {
+        const path = pathOf(entry.url)
+        if (entry.url === first) return Effect.fail(explained(error, first))
+        if (error.code === "NOT_FOUND" || error.status === 410) return Effect.succeed({ events: entry.revision === undefined ? [] : [{ _tag: "deleted", path }] })
+        if (error.code === "PERMISSION_DENIED" || error.code === "UNAUTHENTICATED") return Effect.succeed({ events: [{ _tag: "skipped", path, reason: "special", detail: error.status === undefined ? "its host is not public" : "it wants a login" }] })
+        if (error.code === "OUT_OF_RANGE") return Effect.succeed({ events: [{ _tag: "skipped", path, reason: "limit", detail: error.message }] })
+        return Effect.succeed({
+          events: [{ _tag: "failed", path, error: withoutBody(error) }],
+          ...(entry.revision === undefined ? { incomplete: !bySitemap } : { entry })
+        })
+      })
+    )
+
+  /** Where a listing begins: the known pages, and those that the site names first. */
+  const started = Effect.fnUntraced(function*(site: Site, position: Position): Effect.fn.Return<readonly [Position, ReadonlyArray<Listed>], Failure> {
+    if (position.started) return [position, []]
+    const named = bySitemap ? yield* site.pages(maxPages) : [first]
+    const seeds = named.filter((url) => takes(site, url))
+    if (seeds.length === 0) {
+      return yield* new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: bySitemap ? `no sitemap names a page under ${first} that may be crawled` : `${first} may not be crawled, by its robots.txt or by exclude`,
+        fix: bySitemap ? "Leave sitemap out to follow links, or correct the url." : "Ask the site's owner, or begin elsewhere."
+      })
+    }
+    const isSeed = new Set(seeds)
+    const stays = (entry: Entry): boolean => takes(site, entry.url) && (!bySitemap || isSeed.has(entry.url))
+    const known = position.queue.filter(stays)
+    const isKnown = new Set(known.map(({ url }) => url))
+    const gone = position.queue.filter((entry) => !stays(entry)).map(({ url }): Listed => ({ _tag: "deleted", path: pathOf(url) }))
+    return [{ ...position, started: true, queue: [...seeds.filter((url) => !isKnown.has(url)).map((url) => ({ url, depth: 0 })), ...known] }, gone]
+  })
+
+  const listPage = (site: Site) => Effect.fnUntraced(function*(given: Position): Effect.fn.Return<ListedPage<Position>, Failure> {
+    const [position, gone] = yield* started(site, given)
+    const count = Math.max(fewest, Math.floor(position.done.length * share))
+    const batch = position.queue.slice(0, count)
+    const visits = yield* Effect.forEach(batch, (entry) => visited(site, entry), { concurrency: config.concurrency ?? 2 })
+    const done = [...position.done, ...visits.flatMap(({ entry }) => entry ?? [])]
+    const queue = position.queue.slice(count)
+    const listed: Array<Listed> = [...gone, ...visits.flatMap(({ events }) => events)]
+    const seen = new Set([...position.done, ...position.queue].map(({ url }) => url))
+    let { full } = position
+    for (const [at, { links = [] }] of visits.entries()) {
+      const depth = batch[at]!.depth + 1
+      if (bySitemap || depth > maxDepth) continue
+      for (const url of links) {
+        if (seen.has(url) || !takes(site, url)) continue
+        if (done.length + queue.length < maxPages) {
+          seen.add(url)
+          queue.push({ url, depth })
+        } else if (!full) {
+          full = true
+          listed.push({ _tag: "skipped", path: pathOf(url), reason: "limit", detail: `this page and those found after it: maxPages is ${maxPages}` })
+        }
+      }
+    }
+    const incomplete = position.incomplete || visits.some((visit) => visit.incomplete === true)
+    if (queue.length > 0) return { listed, next: { started: true, queue, done, incomplete, full } }
+    return { listed, incomplete, since: { started: false, queue: done, done: [], incomplete: false, full: false } }
+  })
+
+  return {
+    check: Effect.flatMap(opened, (site) =>
+      Effect.flatMap(site.http.send(first, first).pipe(Effect.mapError((error) => error._tag === "ServiceError" ? explained(error, first) : error)), discard)),
+    list: (cursor) =>
+      Stream.unwrap(Effect.map(opened, (site) =>
+        paged<Position, Failure>({
+          cursor,
+          of: [config.url, config.sitemap, config.include, config.exclude, config.maxDepth, config.maxPages, config.maxFileSize],
+          position: Position,
+          first: { started: false, queue: [], done: [], incomplete: false, full: false },
+          page: listPage(site)
+        }))),
+    // As it is now: the next listing has its new revision.
+    read: (item, maxBytes) =>
+      Stream.unwrap(Effect.gen(function*() {
+        const site = yield* siteOf
+        if (!holds(item.uri) || pathOf(item.uri) !== item.path) return Stream.fail<Failure>(ServiceError.notFound(item.path))
+        const response = yield* site.http.send(item.uri, item.uri, { headers: { "accept-encoding": "gzip" } }).pipe(
+          Effect.mapError((error) => error._tag === "ServiceError" ? withoutBody(error) : error)
+        )
+        const isPage = item.mimeType === "text/markdown" && /html|^$/.test(response.headers["content-type"] ?? "")
+        const body = bodyOf(item.uri, response, isPage ? maxPage : maxBytes)
+        if (!isPage) return body
+        const bytes = yield* collect(body)
+        const markdown = Buffer.from(markdownOf(textOf(bytes, response.headers["content-type"])))
+        return atMost<never, never>(maxBytes, item.path)(Stream.make<Array<Uint8Array>>(markdown))
+      }))
+  }
+}
+
+/** What is no text: pictures, sound, films, fonts, programs, archives. */
+const noDocument = /^(?:image|audio|video|font)\/|\/(?:css|javascript|ecmascript|x-javascript|wasm|zip|gzip|x-gzip|x-tar|x-7z-compressed|octet-stream|x-msdownload|rss\+xml|atom\+xml|manifest\+json)$/
+
+type Headers = Pick<HttpClientResponse.HttpClientResponse, "headers">
+
+const sizeOf = ({ headers }: Headers): number | undefined =>
+  headers["content-length"] === undefined || (headers["content-encoding"] ?? "identity") !== "identity" ? undefined : Number(headers["content-length"])
+
+const validatorsOf = ({ headers }: Headers): Pick<Entry, "etag" | "modified"> => ({
+  ...(headers["etag"] === undefined ? {} : { etag: headers["etag"] }),
+  ...(headers["last-modified"] === undefined ? {} : { modified: headers["last-modified"] })
+})
+
+const revisionOf = ({ etag, modified }: Pick<Entry, "etag" | "modified">): string | undefined =>
+  etag !== undefined ? `etag ${etag}` : modified !== undefined ? `modified ${modified}` : undefined
+
+const metadataOf = ({ headers }: Headers): Pick<SourceItem, "metadata"> => {
+  const modified = Date.parse(headers["last-modified"] ?? "")
+  return Number.isNaN(modified) ? {} : { metadata: { modifiedTime: new Date(modified).toISOString() } }
+}
+
+/** Without the body of the answer, which is a page of someone's and not a message to us. */
+const withoutBody = (error: ServiceError): ServiceError => error.with({ message: error.message.replace(/(answered \d{3}): .*$/s, "$1") })
+
+/** Why the first page, on which all others hang, cannot be had. */
+const explained = (error: ServiceError, first: string): ServiceError =>
+  error.code === "NOT_FOUND"
+    ? ServiceError.notFound(first, "Correct the source's url.")
+    : error.code === "PERMISSION_DENIED" && error.status === undefined
+    ? error.with({ fix: "Only public addresses are crawled. A host of your own network goes into privateHosts." })
+    : withoutBody(error)

@@ -1,0 +1,100 @@
+import { Effect } from "effect"
+import robotsParser from "robots-parser"
+import { SaxesParser } from "saxes"
+import { gunzipSync } from "node:zlib"
+import { bodyOf, collect, discard, httpCaller, type HttpCaller, type SecretError, ServiceError } from "../../src/ConnectorKit.ts"
+import { canonical } from "./Address.ts"
+import type { WebConfig } from "./WebConfig.ts"
+
+type Failure = ServiceError | SecretError
+
+// The package's types say that it is an ES module, which it is not.
+const parseRobots = robotsParser as unknown as typeof robotsParser.default
+
+/** Bytes of robots.txt that are read (RFC 9309 asks for 500 KiB at least), and of one sitemap (the protocol's bound). */
+const maxRobots = 512 * 1024
+const maxSitemap = 50 * 1024 * 1024
+const maxSitemaps = 50
+/** The most seconds between two requests that a crawl delay is kept for. */
+const maxDelay = 60
+
+export interface Site {
+  readonly http: HttpCaller
+  readonly allows: (address: string) => boolean
+  /** The pages that the site's sitemaps name, `most` at most. */
+  readonly pages: (most: number) => Effect.Effect<ReadonlyArray<string>, Failure>
+}
+
+/** A site as its robots.txt wants it crawled. A site whose robots.txt cannot be had now is not crawled. */
+export const openSite = Effect.fn("web.openSite")(function*(config: WebConfig): Effect.fn.Return<Site, Failure> {
+  const { origin } = new URL(config.url)
+  const publicOnly = { allowHosts: config.privateHosts ?? [] }
+  const requestsPerSecond = config.requestsPerSecond ?? 2
+  const concurrency = config.concurrency ?? 2
+  const first = httpCaller({ publicOnly, retry: { times: 2 } })
+  const address = `${origin}/robots.txt`
+  const response = yield* first.send(address, address, { headers: { "accept-encoding": "gzip" }, accept: (status) => status < 500 && status !== 429 }).pipe(
+    Effect.mapError((error) => error._tag === "ServiceError" && error.code === "PERMISSION_DENIED"
+      ? error.with({ fix: "Only public addresses are crawled. A host of your own network goes into privateHosts." })
+      : error)
+  )
+  const isThere = response.status >= 200 && response.status < 300
+  // A larger one is none: rules that were cut would be other rules.
+  const text = isThere ? (yield* collect(bodyOf(address, response, maxRobots))).toString("utf8") : yield* Effect.as(discard(response), "")
+  const robots = parseRobots(address, text)
+  const delay = Math.min(maxDelay, robots.getCrawlDelay("sluice") ?? 0)
+  const http = httpCaller({
+    publicOnly,
+    requestsPerSecond: delay === 0 ? requestsPerSecond : Math.min(requestsPerSecond, 1 / delay),
+    concurrency,
+    retry: { times: 2 }
+  })
+  const named = typeof config.sitemap === "string" ? [config.sitemap] : robots.getSitemaps()
+  return {
+    http,
+    allows: (page) => robots.isAllowed(page, "sluice") !== false,
+    pages: (most) => sitemapPages(http, named.length === 0 ? [`${origin}/sitemap.xml`] : named, most)
+  }
+})
+
+const sitemapPages = Effect.fn("web.sitemaps")(function*(http: HttpCaller, first: ReadonlyArray<string>, most: number): Effect.fn.Return<ReadonlyArray<string>, Failure> {
+  const queue = [...new Set(first)]
+  const pages = new Set<string>()
+  for (let at = 0; at < Math.min(queue.length, maxSitemaps) && pages.size < most; at++) {
+    const address = queue[at]!
+    const bytes = yield* collect(http.download(address, address, maxSitemap))
+    const found = yield* Effect.try({ try: () => locations(bytes), catch: () => new ServiceError({ code: "DATA_LOSS", message: `${address} is no sitemap`, fix: "Give the address of a sitemap, or leave sitemap out to follow links." }) })
+    for (const inner of found.sitemaps) if (!queue.includes(inner)) queue.push(inner)
+    for (const page of found.pages) {
+      const url = canonical(page)
+      if (url !== undefined && pages.size < most) pages.add(url)
+    }
+  }
+  return [...pages]
+})
+
+/** What a sitemap, or an index of sitemaps, names. */
+const locations = (bytes: Buffer): { readonly pages: ReadonlyArray<string>; readonly sitemaps: ReadonlyArray<string> } => {
+  const xml = bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes, { maxOutputLength: maxSitemap }) : bytes
+  const pages: Array<string> = []
+  const sitemaps: Array<string> = []
+  const path: Array<string> = []
+  let text = ""
+  const parser = new SaxesParser()
+  parser.on("error", (error) => {
+    throw error
+  })
+  parser.on("opentag", ({ name }) => {
+    path.push(name.replace(/^.*:/, ""))
+    text = ""
+  })
+  parser.on("text", (more) => void (text += more))
+  parser.on("cdata", (more) => void (text += more))
+  parser.on("closetag", () => {
+    const last = path.pop()
+    if (last === "loc" && path.at(-1) === "url") pages.push(text.trim())
+    if (last === "loc" && path.at(-1) === "sitemap") sitemaps.push(text.trim())
+  })
+  parser.write(xml.toString("utf8")).close()
+  return { pages, sitemaps }
+}

@@ -1,0 +1,37 @@
+/**
+ * What a connector is written with: its definition and settings, listings in pages, calls over HTTP, Markdown from
+ * pages, and the suite of tests that every connector must pass. The `git` and `web` connectors of Sluice are written with
+ * this and nothing else.
+ *
+ * @example
+ * ```ts
+ * import { defineConnector, HttpUrl, httpCaller, paged } from "sluice/connector-kit"
+ * ```
+ */
+export { Code, SecretError, ServiceError } from "./domain/Errors.ts"
+export type { Metadata, Permissions } from "./domain/RagFile.ts"
+export { SecretVersion } from "./domain/Secret.ts"
+export { Endpoint, HttpUrl, SecretName } from "./domain/settings/Names.ts"
+export { Amount, ByteSize, DurationText } from "./domain/settings/Quantities.ts"
+export { atLeastOne, atMostOne, exactlyOne, integer, text, withDefault } from "./domain/settings/Rules.ts"
+export {
+  bodyOf,
+  collect,
+  discard,
+  httpCaller,
+  type HttpCaller,
+  type HttpCallerOptions,
+  type HttpRequestOptions,
+  rateLimit,
+  type RateLimitOptions
+} from "./kit/HttpCaller.ts"
+export { markdownFromHtml } from "./kit/Markdown.ts"
+export { atMost, cursorRefused, cursors, lazyConnector, type ListedPage, paged } from "./kit/Paged.ts"
+export { globs, pathFilter } from "./kit/Settings.ts"
+export { connectorSuite, type ConnectorFixture, type SuiteOptions } from "./kit/Suite.ts"
+export { isPublic } from "./net/PublicAddress.ts"
+export { redactText, redactUrl } from "./net/Redact.ts"
+export { retry, type RetryOptions } from "./net/Retry.ts"
+export type { Connector, Hint, Listed, SkipReason, SourceItem } from "./ports/Connector.ts"
+export type { Secrets } from "./ports/Secrets.ts"
+export { type ConnectorContext, type ConnectorDefinition, defineConnector, type Source } from "./ports/Source.ts"

@@ -1,0 +1,100 @@
+import { Effect, Option, Schema, Stream } from "effect"
+import { hash } from "node:crypto"
+import { ServiceError } from "../domain/Errors.ts"
+import type { Connector, Listed } from "../ports/Connector.ts"
+
+/** What one step of a listing found, and where the listing goes on. */
+export interface ListedPage<Position> {
+  readonly listed: ReadonlyArray<Listed>
+  /** Where the next page begins. Absent: this is the last page. */
+  readonly next?: Position | undefined
+  /** Of the last page: from where a later listing tells what changed since. Absent: every listing is of everything. */
+  readonly since?: Position | undefined
+  /** Of the last page: something was not seen, so nothing may be deleted on this listing's word. Default false. */
+  readonly incomplete?: boolean | undefined
+}
+
+/**
+ * Positions of a listing as cursors: JSON, with a mark of what the listing is of (`of`: whatever decides what is listed).
+ * A cursor of anything else is refused with `INVALID_ARGUMENT`, after which the sync lists from the start.
+ */
+export const cursors = <Position>(of: unknown, position: Schema.Codec<Position, unknown>) => {
+  const mark = hash("sha256", JSON.stringify(of)).slice(0, 16)
+  const Cursor = Schema.fromJsonString(Schema.Struct({ of: Schema.Literal(mark), at: position }))
+  const encode = Schema.encodeSync(Cursor)
+  const decode = Schema.decodeUnknownEffect(Cursor)
+  return {
+    encode: (at: Position): string => encode({ of: mark, at }),
+    decode: (cursor: string): Effect.Effect<Position, ServiceError> =>
+      Effect.mapBoth(decode(cursor), { onSuccess: ({ at }) => at, onFailure: cursorRefused })
+  }
+}
+
+/** Makes the sync list from the start: the cursor is of other settings, or of what is no longer there. */
+export const cursorRefused = (): ServiceError => ServiceError.invalid("cursor", "is not one of this source's listing", "List from the start.")
+
+/**
+ * A listing made of pages. Each page is followed by a checkpoint, so that a listing that is cut short goes on from there;
+ * the last one by `complete`. `Position` is all that is known between two pages: it goes into cursors as JSON.
+ *
+ * A cursor of other settings is refused: see {@link cursors}.
+ *
+ * @example
+ * ```ts
+ * list: (cursor) => paged({
+ *   cursor, of: settings, position: Schema.Struct({ page: Schema.Int }), first: { page: 1 },
+ *   page: ({ page }) => Effect.map(http.json("entries", `/entries?page=${page}`, Entries), ({ entries, pages }) => ({
+ *     listed: entries.map(asItem),
+ *     next: page < pages ? { page: page + 1 } : undefined
+ *   }))
+ * })
+ * ```
+ */
+export const paged = <Position, E, R = never>(options: {
+  readonly cursor: string | undefined
+  /** What the listing is of: settings that decide what it tells. Must have a JSON form. */
+  readonly of: unknown
+  readonly position: Schema.Codec<Position, unknown>
+  readonly first: Position
+  readonly page: (position: Position) => Effect.Effect<ListedPage<Position>, E, R>
+}): Stream.Stream<Listed, E | ServiceError, R> => {
+  const { decode, encode } = cursors(options.of, options.position)
+  const start = options.cursor === undefined ? Effect.succeed(options.first) : decode(options.cursor)
+  return Stream.unwrap(Effect.map(start, (first) =>
+    Stream.paginate(first, (position) =>
+      Effect.map(options.page(position), ({ incomplete, listed, next, since }): readonly [ReadonlyArray<Listed>, Option.Option<Position>] => {
+        if (next !== undefined) return [[...listed, { _tag: "checkpoint", cursor: encode(next) }], Option.some(next)]
+        if (incomplete === true) return [listed, Option.none()]
+        return [[...listed, since === undefined ? { _tag: "complete" } : { _tag: "complete", cursor: encode(since) }], Option.none()]
+      }))))
+}
+
+/**
+ * A connector whose code is loaded when it is first used: a program that only knows of the source then starts without it.
+ * `load` is called once.
+ */
+export const lazyConnector = (
+  facts: Pick<Connector, "kind" | "cursorMisses">,
+  load: () => Promise<Omit<Connector, "kind" | "cursorMisses" | "hints">>
+): Connector => {
+  let loading: ReturnType<typeof load> | undefined
+  const loaded = Effect.promise(() => loading ??= load())
+  return {
+    ...facts,
+    check: Effect.flatMap(loaded, ({ check }) => check),
+    list: (cursor) => Stream.unwrap(Effect.map(loaded, ({ list }) => list(cursor))),
+    read: (item, maxBytes) => Stream.unwrap(Effect.map(loaded, ({ read }) => read(item, maxBytes)))
+  }
+}
+
+/** Fails with `OUT_OF_RANGE` once more than `maxBytes` came: what `read` owes its caller. `what` names the item. */
+export const atMost = <E, R>(maxBytes: number, what: string) => (bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E | ServiceError, R> =>
+  Stream.suspend(() => {
+    let length = 0
+    return Stream.mapEffect(bytes, (piece) => {
+      length += piece.length
+      return length > maxBytes
+        ? Effect.fail(new ServiceError({ code: "OUT_OF_RANGE", message: `${what} is larger than ${maxBytes} bytes` }))
+        : Effect.succeed(piece)
+    })
+  })
