@@ -1,51 +1,125 @@
 /**
- * Measures the extractive generator: `node bench/answers.ts FOLDER [QUESTIONS] [TOP_K]`, FOLDER being a retrieval
- * collection (see `collection.ts`). Every question is asked three times: of the whole corpus, of the corpus without the
- * documents judged relevant (a hard case: their neighbours stay), and of the corpus without anything of the same title
- * (the subject is gone). Right is an answer to the first and none to the others. `SHOW=1` prints the answers.
+ * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--show] [--train]`.
+ *
+ * DATA holds the collections that `answers/Corpora.ts` makes corpora of; DIR keeps the synced corpora for another run.
+ * The questions are in `answers/questions.jsonl`, each with the file and the span that answer it, or with nothing where
+ * the corpus does not answer it. They are split by file into a half for tuning and one for reporting.
+ *
+ * Right: a citation's quote holds the span, and is of its file. First: the first citation does. Refused: of those that
+ * have no answer, off the corpus's subject or near it. `--train` fits the coefficients of the answer's probability to
+ * the tuning half, prints them, and cross-validates them by file and by corpus.
  */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import type { Answer } from "../src/domain/Answer.ts"
 import type { Context } from "../src/domain/Retrieval.ts"
 import { answerExtractively } from "../src/models/extractive/Answer.ts"
-import { normalize } from "../src/models/extractive/Words.ts"
-import { loadCollection } from "./collection.ts"
+import { type Corpus, openCorpus } from "./answers/Corpora.ts"
+import { type Asked, plain, questions } from "./answers/Questions.ts"
 
-const [folder, count = "300", topK = "8"] = process.argv.slice(2)
-if (folder === undefined) {
-  process.stderr.write("usage: node bench/answers.ts FOLDER [QUESTIONS] [TOP_K]\n")
-  process.exit(4)
+interface Outcome {
+  readonly asked: Asked
+  readonly contexts: ReadonlyArray<Context>
+  readonly answer: Answer
+  readonly milliseconds: number
 }
-const { docs, queries, search } = loadCollection(folder, Number(count))
-const ask = (question: string, contexts: ReadonlyArray<Context>) => answerExtractively({ question, contexts }, "extractive")
 
-let [answered, held, judged, found, hard, gone, sentences, milliseconds] = [0, 0, 0, 0, 0, 0, 0, 0]
-for (const { text, answers, gains } of queries) {
-  const titles = new Set(docs.filter((doc) => gains.has(doc.id)).map((doc) => doc.title))
-  const contexts = search(text, Number(topK))
-  if (contexts.some((context) => gains.has(context.chunkId))) found++
-  const before = performance.now()
-  const answer = ask(text, contexts)
-  milliseconds += performance.now() - before
-  if (answer.grounded) {
-    answered++
-    sentences += answer.supports.length
-    if (answers !== undefined) {
-      judged++
-      const said = normalize(answer.text)
-      if (answers.some((expected) => said.includes(normalize(expected)))) held++
+const { positionals: [data], values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    work: { type: "string" },
+    half: { type: "string" },
+    corpus: { type: "string" },
+    show: { type: "boolean", default: false },
+    train: { type: "boolean", default: false }
+  }
+})
+
+const isOf = ({ file, gold }: Asked, { quote, sourceDisplayName }: { readonly quote: string; readonly sourceDisplayName: string }): boolean =>
+  sourceDisplayName === file && (gold ?? []).some((span) => plain(quote).includes(plain(span)))
+
+const isRight = ({ answer, asked }: Outcome): boolean => answer.grounded && answer.citations.some((citation) => isOf(asked, citation))
+const isFirst = ({ answer, asked }: Outcome): boolean => answer.grounded && answer.citations.slice(0, 1).some((citation) => isOf(asked, citation))
+const isFound = ({ asked, contexts }: Outcome): boolean =>
+  contexts.some(({ sourceDisplayName, text }) => isOf(asked, { sourceDisplayName, quote: text }))
+
+const percent = (part: number, whole: number): string => (whole === 0 ? "-" : `${((100 * part) / whole).toFixed(1)}%`)
+
+const row = (name: string, outcomes: ReadonlyArray<Outcome>): void => {
+  const answerable = outcomes.filter(({ asked }) => asked.gold !== undefined)
+  const share = (of: ReadonlyArray<Outcome>, test: (outcome: Outcome) => boolean): string => percent(of.filter(test).length, of.length)
+  const refused = (kind: string): string => share(outcomes.filter(({ asked }) => asked.kind === kind), ({ answer }) => !answer.grounded)
+  const cells = [
+    String(outcomes.length),
+    share(answerable, isFound),
+    share(answerable, isRight),
+    share(answerable, isFirst),
+    share(answerable, ({ answer }) => !answer.grounded),
+    refused("off-subject"),
+    refused("near-subject")
+  ]
+  process.stdout.write(`${name.padEnd(20)}${cells.map((cell) => cell.padStart(11)).join("")}\n`)
+}
+
+const show = (outcome: Outcome): void => {
+  const { answer, asked } = outcome
+  const verdict = asked.gold === undefined ? (answer.grounded ? "ANSWERED" : "ok") : isFirst(outcome) ? "ok" : isRight(outcome) ? "right, not first" : `${answer.grounded ? "WRONG" : "REFUSED"}${isFound(outcome) ? "" : " (not retrieved)"}`
+  process.stdout.write(`${verdict} | ${asked.corpus} ${asked.kind} | ${asked.question}\n  gold ${asked.file ?? ""}: ${asked.gold?.join(" | ") ?? ""}\n  ${answer.text.replaceAll("\n", "\n  ")}\n  ${answer.citations.map(({ sourceDisplayName }) => sourceDisplayName).join(", ")}\n`)
+}
+
+const measure = async (data: string, workspace: string): Promise<ReadonlyArray<Outcome>> => {
+  const outcomes: Array<Outcome> = []
+  for (const name of new Set(questions.map(({ corpus }) => corpus))) {
+    if (values.corpus !== undefined && values.corpus !== name) continue
+    const corpus = await openCorpus(name, data, workspace)
+    try {
+      await check(corpus, questions.filter((asked) => asked.corpus === name))
+      for (const asked of questions) {
+        if (asked.corpus !== name || (values.half !== undefined && asked.half !== values.half)) continue
+        const contexts = await corpus.search(asked.question)
+        const before = performance.now()
+        const answer = answerExtractively({ question: asked.question, contexts }, "extractive")
+        outcomes.push({ asked, contexts, answer, milliseconds: performance.now() - before })
+      }
+    } finally {
+      await corpus.close()
     }
   }
-  if (process.env["SHOW"] !== undefined) process.stdout.write(`${text}\n  expected: ${answers?.join(" | ") ?? "?"}\n${answer.text}\n\n`)
-  if (ask(text, search(text, Number(topK), (doc) => !gains.has(doc.id))).grounded) hard++
-  if (ask(text, search(text, Number(topK), (doc) => !titles.has(doc.title))).grounded) gone++
+  return outcomes
 }
-const percent = (part: number, whole: number): string => (whole === 0 ? "-" : `${((100 * part) / whole).toFixed(1)}%`)
-const n = queries.length
-process.stdout.write([
-  `questions                            ${n}, a relevant document among the ${topK} contexts ${percent(found, n)}`,
-  `answered                             ${percent(answered, n)} (false refusals ${percent(n - answered, n)})`,
-  `answers that hold the expected words ${percent(held, judged)} of ${judged}`,
-  `answered without relevant documents  ${percent(hard, n)}`,
-  `answered without the subject         ${percent(gone, n)}`,
-  `sentences an answer ${(sentences / Math.max(1, answered)).toFixed(2)}, ${(milliseconds / n).toFixed(1)} ms a question`,
-  ""
-].join("\n"))
+
+/** Every span must stand in its file. */
+const check = async (corpus: Corpus, asked: ReadonlyArray<Asked>): Promise<void> => {
+  for (const { file, gold, question } of asked) {
+    if (file === undefined || gold === undefined) continue
+    const text = plain(await corpus.textOf(file))
+    for (const span of gold) if (!text.includes(plain(span))) process.stderr.write(`not in ${file}: ${span} (${question})\n`)
+  }
+}
+
+const report = (outcomes: ReadonlyArray<Outcome>): void => {
+  if (values.show) outcomes.forEach(show)
+  process.stdout.write(`${"".padEnd(20)}${["questions", "retrieved", "right", "first", "refused", "off", "near"].map((cell) => cell.padStart(11)).join("")}\n`)
+  for (const half of ["tuning", "test"]) row(half, outcomes.filter(({ asked }) => asked.half === half))
+  for (const group of ["kind", "corpus"] as const) {
+    for (const value of new Set(outcomes.map(({ asked }) => asked[group]))) row(value, outcomes.filter(({ asked }) => asked[group] === value))
+  }
+  const times = outcomes.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b)
+  const at = (share: number): string => (times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0).toFixed(1)
+  const lengths = outcomes.flatMap(({ answer }) => (answer.grounded ? [answer.text.length] : [])).sort((a, b) => a - b)
+  process.stdout.write(`answering took ${at(0.5)} ms, 95th percentile ${at(0.95)} ms; ${lengths[lengths.length >> 1] ?? 0} characters an answer (median)\n`)
+}
+
+if (data === undefined) {
+  process.stderr.write("usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--show] [--train]\n")
+  process.exitCode = 4
+} else {
+  const workspace = values.work ?? mkdtempSync(join(tmpdir(), "sluice-answers-"))
+  try {
+    report(await measure(data, workspace))
+  } finally {
+    if (values.work === undefined) rmSync(workspace, { recursive: true, force: true })
+  }
+}

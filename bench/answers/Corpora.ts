@@ -1,0 +1,86 @@
+/** The corpora that the questions of `questions.jsonl` are asked of, made of a folder of data and of this repository. */
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { Schema } from "effect"
+import { compose, Embedded, generate, open, Pipeline, retrieve } from "../../src/Promise.ts"
+import { local } from "../../connectors/index.ts"
+import type { Context } from "../../src/domain/Retrieval.ts"
+import { defaultLimits } from "../../src/text/Prepared.ts"
+import { prepareFile } from "../../src/text/pool/PrepareFile.ts"
+
+export interface Corpus {
+  readonly search: (question: string) => Promise<ReadonlyArray<Context>>
+  /** A file's text as it was parsed. */
+  readonly textOf: (file: string) => Promise<string>
+  readonly close: () => Promise<void>
+}
+
+/** As `sluice init` writes them. */
+const topK = 8
+const chunking = { strategy: "structure", size: 400, overlap: 0 } as const
+
+const records = <A>(path: string, schema: Schema.Codec<A, unknown>): ReadonlyArray<A> => {
+  const decode = Schema.decodeUnknownSync(Schema.fromJsonString(schema))
+  return readFileSync(path, "utf8").split("\n").filter((line) => line !== "").map((line) => decode(line))
+}
+
+const Passage = Schema.Struct({ _id: Schema.String, title: Schema.optionalKey(Schema.String), text: Schema.String })
+
+const write = (folder: string, files: ReadonlyMap<string, ReadonlyArray<string>>): void => {
+  for (const [name, parts] of files) {
+    const path = join(folder, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, `${parts.join("\n\n")}\n`)
+  }
+}
+
+const add = (files: Map<string, Array<string>>, name: string, ...parts: ReadonlyArray<string>): void => {
+  files.set(name, [...(files.get(name) ?? []), ...parts])
+}
+
+/** Writes a corpus's files where they are not there yet. @throws for a corpus that is not known */
+const filesOf = (name: string, data: string, folder: string): void => {
+  if (existsSync(folder)) return
+  mkdirSync(dirname(folder), { recursive: true })
+  const files = new Map<string, Array<string>>()
+  if (name === "peps") return symlinkSync(join(data, "trees/peps-after"), folder)
+  if (name === "handbook") return symlinkSync(join(import.meta.dirname, "../../examples/handbook"), folder)
+  if (name === "texts") {
+    for (const file of ["state_of_the_union.md", "wikitexts.md"]) add(files, file, readFileSync(join(data, "qa/chunk-spans", file), "utf8"))
+  } else if (name === "claude") {
+    // The sections of a page, which the collection has one by one, as that page.
+    for (const { _id, text, title = "" } of records(join(data, "ir/claude-docs/corpus.jsonl"), Passage)) {
+      const path = new URL(_id).pathname.replace(/^\/en\//, "")
+      add(files, `${path.endsWith("/") ? `${path}index` : path}.md`, `## ${title}`, text.startsWith(title) ? text.slice(title.length) : text)
+    }
+  } else if (name.startsWith("xquad-")) {
+    for (const { text, title = "" } of records(join(data, "ir", name, "corpus.jsonl"), Passage)) {
+      const file = `${title.replace(/[^\w.-]+/g, "_")}.md`
+      if (!files.has(file)) add(files, file, `# ${title}`)
+      add(files, file, text)
+    }
+  } else throw new Error(`there is no corpus ${name}`)
+  write(folder, files)
+}
+
+/** Syncs a corpus below `workspace`, where it is kept, and opens it. */
+export const openCorpus = async (name: string, data: string, workspace: string): Promise<Corpus> => {
+  const folder = join(workspace, name, "docs")
+  filesOf(name, data, folder)
+  const pipeline = Pipeline.make(name, {
+    corpus: { displayName: name },
+    chunking,
+    sources: { docs: local(folder) },
+    stages: compose(retrieve({ topK }), generate())
+  })
+  const app = await open(pipeline, Embedded.layer({ dataDir: join(workspace, name, "store") }))
+  await app.run()
+  return {
+    search: async (question) => (await app.retrieve(question)).contexts,
+    textOf: async (file) => {
+      const { chunks } = await prepareFile({ content: readFileSync(join(folder, file)), name: file, chunking }, defaultLimits)
+      return chunks.map(({ text }) => text).join("\n")
+    },
+    close: app.close
+  }
+}
