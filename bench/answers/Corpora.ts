@@ -7,6 +7,7 @@ import { local } from "../../connectors/index.ts"
 import type { Context } from "../../src/domain/Retrieval.ts"
 import { defaultLimits } from "../../src/text/Prepared.ts"
 import { prepareFile } from "../../src/text/pool/PrepareFile.ts"
+import { fileOf } from "./Questions.ts"
 
 export interface Corpus {
   readonly search: (question: string) => Promise<ReadonlyArray<Context>>
@@ -55,7 +56,7 @@ const filesOf = (name: string, data: string, folder: string): void => {
     }
   } else if (name.startsWith("xquad-")) {
     for (const { text, title = "" } of records(join(data, "ir", name, "corpus.jsonl"), Passage)) {
-      const file = `${title.replace(/[^\w.-]+/g, "_")}.md`
+      const file = fileOf(title)
       if (!files.has(file)) add(files, file, `# ${title}`)
       add(files, file, text)
     }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Schema } from "effect"
@@ -11,6 +12,8 @@ export const Asked = Schema.Struct({
   file: Schema.optionalKey(Schema.String),
   /** Spans of it, any of which answers. */
   gold: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Other files that say the same, and where. */
+  also: Schema.optionalKey(Schema.Array(Schema.Struct({ file: Schema.String, gold: Schema.String }))),
   half: Schema.Literals(["tuning", "test"])
 })
 export type Asked = typeof Asked.Type
@@ -24,3 +27,37 @@ export const questions: ReadonlyArray<Asked> = readFileSync(join(import.meta.dir
 
 /** A text without white space and the marks that a format may add or take away. */
 export const plain = (text: string): string => text.replace(/[\s`*]+/g, "").toLowerCase()
+
+const Query = Schema.fromJsonString(Schema.Struct({
+  _id: Schema.String,
+  text: Schema.String,
+  metadata: Schema.optionalKey(Schema.Struct({ answers: Schema.optionalKey(Schema.Array(Schema.String)) }))
+}))
+const Passage = Schema.fromJsonString(Schema.Struct({ _id: Schema.String, title: Schema.optionalKey(Schema.String) }))
+
+const perLanguage = 60
+
+/** More questions of files of the tuning half, to learn from: those that come with their answers. */
+export const moreQuestions = (data: string): ReadonlyArray<Asked> => {
+  const known = new Set(questions.map(({ question }) => question))
+  return ["xquad-en", "xquad-de", "xquad-zh"].flatMap((corpus) => {
+    const lines = (file: string): ReadonlyArray<string> => readFileSync(join(data, "ir", corpus, file), "utf8").split("\n").filter((line) => line !== "")
+    const titles = new Map(lines("corpus.jsonl").map((line) => Schema.decodeUnknownSync(Passage)(line)).map(({ _id, title = "" }) => [_id, title]))
+    const judged = new Map(lines("qrels.tsv").slice(1).map((line) => line.split("\t")).map(([query = "", passage = ""]) => [query, passage]))
+    const all = lines("queries.jsonl").map((line) => Schema.decodeUnknownSync(Query)(line)).flatMap(({ _id, metadata, text }): ReadonlyArray<Asked> => {
+      const file = fileOf(titles.get(judged.get(_id) ?? "") ?? "")
+      const half = halfOf(file)
+      return half === "tuning" && !known.has(text) && metadata?.answers !== undefined
+        ? [{ corpus, kind: "more", question: text, file, gold: metadata.answers, half }]
+        : []
+    })
+    const every = Math.max(1, Math.floor(all.length / perLanguage))
+    return all.filter((_, at) => at % every === 0)
+  })
+}
+
+/** The file that an article of a collection is written to. */
+export const fileOf = (title: string): string => `${title.replace(/[^\w.-]+/g, "_")}.md`
+
+/** A file is of one half or the other. */
+const halfOf = (file: string): Asked["half"] => (Number.parseInt(createHash("sha1").update(file).digest("hex").slice(-1), 16) % 2 === 1 ? "test" : "tuning")

@@ -9,6 +9,8 @@ export const Citation = Schema.Struct({
   sourceUri: Schema.String,
   sourceDisplayName: Schema.String,
   chunkId: Schema.optionalKey(Schema.String),
+  /** The headings that the quote stands under, outermost first, where they are known. */
+  headings: Schema.optionalKey(Schema.Array(Schema.String)),
   quote: Schema.String,
   /** UTF-8 byte span of the quote in the document's parsed text, where the engine knows it. */
   byteStart: Schema.optionalKey(Schema.Int),
@@ -44,6 +46,10 @@ export const Answer = Schema.Struct({
   unverified: Schema.optionalKey(Schema.String),
   citations: Schema.Array(Citation),
   supports: Schema.Array(Support),
+  /** The probability that the answer is right, 0..1, from a generator that tells; of a refusal, that an answer would have been. */
+  confidence: Schema.optionalKey(Schema.Finite),
+  /** Of a refusal: passages near the question that do not answer it, best first. */
+  nearest: Schema.optionalKey(Schema.Array(Citation)),
   model: Schema.String,
   usage: Schema.optionalKey(Usage),
   /** The model reached its limit before the end. */

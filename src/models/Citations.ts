@@ -5,9 +5,10 @@ import type { Context } from "../domain/Retrieval.ts"
  * Cites a stretch of a context: the quote to the letter, its byte span in the document (the context's own byte offset
  * plus the UTF-8 length of what is before it), its pages.
  *
- * `start` and `end` are UTF-16 offsets into `context.text`.
+ * `start` and `end` are UTF-16 offsets into `context.text`; `heading` is the one within it that the stretch stands under.
  */
-export const citationOf = (index: number, context: Context, start: number, end: number): Citation => {
+export const citationOf = (index: number, context: Context, start: number, end: number, heading?: string): Citation => {
+  const headings = heading === undefined || context.headings.includes(heading) ? context.headings : [...context.headings, heading]
   const quote = context.text.slice(start, end)
   const byteStart = context.byteStart === undefined
     ? undefined
@@ -18,6 +19,7 @@ export const citationOf = (index: number, context: Context, start: number, end: 
     sourceUri: context.sourceUri,
     sourceDisplayName: context.sourceDisplayName,
     chunkId: context.chunkId,
+    ...(headings.length === 0 ? {} : { headings }),
     quote,
     ...(byteStart === undefined ? {} : { byteStart, byteEnd: byteStart + Buffer.byteLength(quote) }),
     ...pagesOf(context, start, end)

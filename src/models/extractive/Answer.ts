@@ -1,72 +1,111 @@
-import { type Answer, type Citation, type Support, unsupportedText } from "../../domain/Answer.ts"
+import { type Answer, type Citation, refusedAnswer, type Support } from "../../domain/Answer.ts"
+import type { Context } from "../../domain/Retrieval.ts"
 import type { GroundedRequest } from "../../ports/Generator.ts"
 import { citationOf } from "../Citations.ts"
+import { confidenceOf, type Grounds, groundsOf } from "./Confidence.ts"
 import { type Evidence, evidenceFor } from "./Evidence.ts"
+import { passageOf } from "./Passage.ts"
 import { type Question, questionOf } from "./Question.ts"
-import { select } from "./Select.ts"
+import { type Chosen, select } from "./Select.ts"
 import { unitsOf } from "./Units.ts"
 
 export interface ExtractiveOptions {
-  /** Sentences of an answer, 1 to 4. Default 3. */
+  /** Passages of an answer, 1 to 4. Default 3. */
   readonly maxSentences?: number
-  /** Least {@link supportFor} of an answer, 0..1. Default 0.48, measured by `bench/answers.ts`. */
-  readonly minSupport?: number
+  /** Least probability of an answer being right, 0..1. Default 0.25; its figures are those of `bench/answers.ts`. */
+  readonly minConfidence?: number
 }
 
-const defaults = { maxSentences: 3, minSupport: 0.48 }
-/** What is left of the support when no number or date is where one was asked for. */
-const untyped = 0.8
+const defaults = { maxSentences: 3, minConfidence: 0.25 }
 /** Contexts read, and UTF-16 units of each: an answer is not sought beyond them. */
 const bounds = { contexts: 50, characters: 50_000 }
+/** Passages shown where there is no answer. */
+const maxNearest = 3
 
-/** Answers in sentences of the contexts. Deterministic and synchronous; a few milliseconds for ten contexts. */
-export const answerExtractively = (request: GroundedRequest, model: string, options: ExtractiveOptions = {}): Answer => {
+/** What the contexts have to say to a question, before it is decided whether that is an answer. */
+export interface Examined {
+  readonly question: Question
+  readonly contexts: ReadonlyArray<Context>
+  readonly evidence: ReadonlyArray<Evidence>
+  readonly weights: ReadonlyArray<number>
+  /** Of the best unit; undefined where there is none. */
+  readonly grounds: Grounds | undefined
+}
+
+export const examine = (request: GroundedRequest): Examined => {
   const contexts = request.contexts.slice(0, bounds.contexts).map((context) => ({
     ...context,
     text: context.text.slice(0, bounds.characters).replace(/[\ud800-\udbff]$/, "")
   }))
   const question = questionOf(request.question)
-  const units = contexts.flatMap(unitsOf)
-  const { evidence, weights } = evidenceFor(question, contexts, units)
-  const chosen = select(evidence, weights, Math.min(4, options.maxSentences ?? defaults.maxSentences))
-  const support = supportFor(question, evidence)
-  if (question.terms.length === 0 || chosen.length === 0 || support < (options.minSupport ?? defaults.minSupport)) {
-    return { text: unsupportedText, grounded: false, citations: [], supports: [], model }
-  }
+  const { evidence, weights } = evidenceFor(question, contexts, contexts.flatMap(unitsOf))
+  const ranked = [...evidence].sort((a, b) =>
+    b.score - a.score || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
+  return { question, contexts, evidence: ranked, weights, grounds: question.terms.length === 0 ? undefined : groundsOf(question, ranked, weights, contexts) }
+}
 
+/** Answers in passages of the contexts. Deterministic and synchronous; a few milliseconds for ten contexts. */
+export const answerExtractively = (request: GroundedRequest, model: string, options: ExtractiveOptions = {}): Answer => {
+  const examined = examine(request)
+  const { contexts, evidence, grounds, question, weights } = examined
+  const confidence = grounds === undefined ? 0 : round(confidenceOf(grounds))
+  const chosen = select(question, evidence, weights, contexts, Math.min(4, options.maxSentences ?? defaults.maxSentences))
+  if (chosen.length === 0 || confidence < (options.minConfidence ?? defaults.minConfidence)) {
+    const nearest = nearestOf(examined)
+    return { ...refusedAnswer({ text: "", grounded: false, citations: [], supports: [], model }), confidence, ...(nearest.length === 0 ? {} : { nearest }) }
+  }
+  return { ...written(question, contexts, chosen, model), confidence }
+}
+
+const written = (question: Question, contexts: ReadonlyArray<Context>, chosen: ReadonlyArray<Chosen>, model: string): Answer => {
   const citations: Array<Citation> = []
   const supports: Array<Support> = []
   let text = ""
   for (const { evidence, sources } of chosen) {
     const marks: Array<number> = []
-    for (const { unit } of sources) {
-      const citation = citationOf(citations.length + 1, contexts[unit.context]!, unit.start, unit.end)
+    const passages = sources.map(({ unit }) => passageOf(unit, contexts[unit.context]!.text, question.kind))
+    sources.forEach(({ unit }, at) => {
+      const { end, start } = passages[at]!
+      const citation = citationOf(citations.length + 1, contexts[unit.context]!, start, end, unit.heading)
       const known = citations.find((other) => samePlace(other, citation))
       if (known === undefined) citations.push(citation)
       const mark = known?.index ?? citation.index
       if (!marks.includes(mark)) marks.push(mark)
+    })
+    const { listing, prose } = passages[0]!
+    const marked = marks.map((mark) => `[${mark}]`).join("")
+    const confidence = round(Math.min(1, evidence.covered))
+    const support = (part: string): void => {
+      supports.push({ start: text.length, end: text.length + part.length, citations: marks, confidence })
+      text += part
     }
     if (text !== "") text += "\n"
-    const start = text.length
-    text += evidence.unit.display
-    supports.push({ start, end: text.length, citations: marks, confidence: round(Math.min(1, evidence.covered)) })
-    text += ` ${marks.map((mark) => `[${mark}]`).join("")}`
+    if (prose !== "") {
+      support(prose)
+      text += ` ${marked}`
+    }
+    if (listing !== undefined) {
+      if (prose !== "") text += "\n"
+      text += "```\n"
+      support(listing)
+      text += prose === "" ? `\n\`\`\`\n${marked}` : "\n```"
+    }
   }
   return { text, grounded: true, citations, supports, model }
 }
 
-/**
- * How far the corpus supports an answer, 0..1: the best unit's weighted share of the question's terms, less when it
- * holds no answer of the type asked for.
- */
-const supportFor = (question: Question, evidence: ReadonlyArray<Evidence>): number => {
-  let most = 0
-  for (const { covered, typed } of evidence) {
-    // A name is not always written with a capital ("the finance team"), so its absence says little.
-    const support = typed || question.type === "person" ? covered : untyped * covered
-    if (support > most) most = support
+/** The best passages of different contexts, for a reader to judge. */
+const nearestOf = ({ contexts, evidence, question }: Examined): ReadonlyArray<Citation> => {
+  const found: Array<Citation> = []
+  const seen = new Set<number>()
+  for (const { covered, unit } of evidence) {
+    if (found.length === maxNearest) break
+    if (seen.has(unit.context) || covered === 0) continue
+    seen.add(unit.context)
+    const { end, start } = passageOf(unit, contexts[unit.context]!.text, question.kind)
+    found.push(citationOf(found.length + 1, contexts[unit.context]!, start, end, unit.heading))
   }
-  return most
+  return found
 }
 
 /** Overlapping chunks repeat the same bytes of the same file. */

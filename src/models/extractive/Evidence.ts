@@ -1,6 +1,7 @@
 import type { Context } from "../../domain/Retrieval.ts"
 import { holdsType, type Question, type Term } from "./Question.ts"
 import type { Unit } from "./Units.ts"
+import { unitWeights } from "./Coefficients.ts"
 import { commonPrefix, editDistance, foldedWords, normalize, wordsOfNormal } from "./Words.ts"
 
 /** How well one unit bears on the question. All figures 0..1. */
@@ -8,6 +9,8 @@ export interface Evidence {
   readonly unit: Unit
   /** What the order is by. */
   readonly score: number
+  /** What the score is made of. */
+  readonly signs: Signs
   /**
    * Weighted share of the question's terms in the quote, with what the surroundings add: headings, lead-in, the
    * sentences around, the rest of the context.
@@ -17,11 +20,13 @@ export interface Evidence {
   readonly matches: ReadonlyArray<number>
   /** … and how much with what stands above it. */
   readonly told: ReadonlyArray<number>
+  /** … and how much the rest of its paragraph, list or table has. */
+  readonly block: ReadonlyArray<number>
   readonly typed: boolean
 }
 
 /** Credit for a term found not in the quote but near it. */
-const near = { above: 0.7, heading: 0.7, neighbour: 0.5, context: 0.35 }
+const near = { above: 0.7, heading: 0.7, field: 0.95, opening: 0.5, neighbour: 0.5, context: 0.35 }
 
 /** Scores every unit. `weights` are those of the question's terms, in order. */
 export const evidenceFor = (
@@ -36,32 +41,142 @@ export const evidenceFor = (
   const share = (matches: ReadonlyArray<number>): number =>
     total === 0 ? 0 : matches.reduce((sum, match, term) => sum + match * weights[term]!, 0) / total
 
-  const ofContext = contexts.map((_, context) => best(units.flatMap((unit, at) => (unit.context === context ? [own[at]!] : []))))
   const matchesOf = (text: string): Array<number> => {
     const normal = normalize(text)
     const words = wordsOfNormal(normal)
     const told = { normal, words, wordSet: new Set(words) }
     return question.terms.map((_, term) => matcher(term, told))
   }
+  const byContext = contexts.map((_, context) => units.flatMap((unit, at) => (unit.context === context ? [at] : [])))
   const ofHeadings = contexts.map((context) =>
     matchesOf([...context.headings, nameOf(context), context.metadata?.["title"] ?? ""].join("\n")))
+  const ofContext = byContext.map((ats, context) => best([...ats.map((at) => own[at]!), ofHeadings[context]!]))
+  const ofBlock = new Map<string, ReadonlyArray<number>>()
+  units.forEach((unit, at) => {
+    const key = `${unit.context}.${unit.block}`
+    ofBlock.set(key, best([own[at]!, ...(ofBlock.has(key) ? [ofBlock.get(key)!] : [])]))
+  })
   const ofAbove = new Map([...new Set(units.map(({ above }) => above))].map((above) => [above, matchesOf(above)]))
+  const ofOpening = contexts.map((_, context) => matchesOf(byContext[context]?.map((at) => units[at]!.blocks.find(({ kind }) => kind === "heading")?.lines[0]?.text ?? "")[0] ?? ""))
+  const ofHeading = new Map([...new Set(units.map(({ heading = "" }) => heading))].map((heading) => [heading, matchesOf(heading)]))
+  const scores = contexts.map(({ score }) => score)
+  const highest = Math.max(1e-9, ...scores)
+  const similar = contexts.map(({ distance }) => (distance === undefined ? 0 : 1 - distance))
+  const most = Math.max(1e-9, ...similar)
+  const names = question.terms.map(({ importance }, term) => (importance > 1 ? weights[term]! : 0))
+  const named = names.reduce((sum, weight) => sum + weight, 0)
+  const asksAfter = question.kind === "howTo"
 
   const evidence = units.map((unit, at): Evidence => {
     const mine = own[at]!
-    const above = ofAbove.get(unit.above) ?? []
+    const above = ofAbove.get(unit.above)!
+    const heading = ofHeading.get(unit.heading ?? "")!
     const around = [at - 1, at + 1].filter((other) => units[other]?.context === unit.context).map((other) => own[other]!)
     const told = mine.map((match, term) =>
-      Math.max(match, near.above * above[term]!, near.heading * ofHeadings[unit.context]![term]!))
+      Math.max(match, near.above * Math.max(above[term]!, heading[term]!), (unit.kind === "key" ? near.field : near.heading) * ofHeadings[unit.context]![term]!, near.opening * ofOpening[unit.context]![term]!))
     const covered = share(told.map((match, term) =>
       Math.max(match, ...around.map((other) => near.neighbour * other[term]!), near.context * ofContext[unit.context]![term]!)))
     const typed = holdsType(question, unit.display)
-    const score = covered + 0.5 * share(mine) + 0.15 * adjacency(question.terms, unit, mine) +
-      (question.type === "other" ? 0 : typed ? 0.2 : 0) +
-      (unit.position === 0 ? 0.03 : 0) - 0.02 * Math.min(unit.context, 10) - shapePenalty(unit, contexts[unit.context]!.text)
-    return { unit, score, covered, matches: mine, told, typed }
+    const inBlock = ofBlock.get(`${unit.context}.${unit.block}`)!
+    const followed = unit.blocks[unit.block + 1]?.kind
+    const mineShare = share(mine)
+    const signs: Signs = {
+      own: mineShare,
+      told: share(told),
+      block: share(told.map((match, term) => Math.max(match, inBlock[term]!))),
+      context: share(ofContext[unit.context]!),
+      heading: share(heading.map((match, term) => Math.max(match, 0.8 * above[term]!))),
+      title: share(ofHeadings[unit.context]!),
+      names: named === 0 ? 1 : told.reduce((sum, match, term) => sum + Math.max(match, ofHeadings[unit.context]![term]! >= 0.8 ? 1 : 0) * names[term]!, 0) / named,
+      adjacency: adjacency(question.terms, unit, mine),
+      typed: question.type === "other" ? 0 : typed ? 1 : 0,
+      first: unit.position === 0 ? 1 : 0,
+      rank: 1 / (1 + scores.filter((score) => score > scores[unit.context]!).length),
+      score: contexts[unit.context]!.score / highest,
+      cosine: similar[unit.context]! / most,
+      shape: shapePenalty(unit, contexts[unit.context]!.text),
+      listing: unit.kind === "code" ? 1 : 0,
+      listingAsked: asksAfter && (unit.kind === "code" || (followed === "code" && /[:：]$/u.test(unit.display))) ? 1 : 0,
+      steps: asksAfter && (unit.kind === "item" || unit.kind === "list") ? 1 : 0,
+      instruction: asksAfter && instruction.test(unit.display) ? 1 : 0,
+      reason: question.kind === "why" && reason.test(unit.display) ? 1 : 0,
+      definition: question.kind === "definition" || question.kind === "other" ? definition(question, unit) : 0,
+      field: unit.kind === "key" ? fieldAsked(question, unit.display) : 0,
+      key: unit.kind === "key" || unit.kind === "row" ? 1 : 0,
+      novelty: Math.min(1, unit.words.filter((word) => !question.words.has(word)).length / 8)
+    }
+    return { unit, score: weighed(signs), signs, covered, matches: mine, told, block: inBlock, typed }
   })
   return { evidence, weights }
+}
+
+/** What is looked at in a unit, each 0..1. */
+export interface Signs {
+  /** Weighted share of the question's terms in the quote, … */
+  readonly own: number
+  /** … with what stands above it, … */
+  readonly told: number
+  /** … with the rest of its paragraph, list or table, … */
+  readonly block: number
+  /** … and in the whole context, its title and headings; then in the nearest heading, and in title and headings, alone. */
+  readonly context: number
+  readonly heading: number
+  readonly title: number
+  /** Share of the names and numbers asked for that the quote or what stands above it has. */
+  readonly names: number
+  /** Question terms that stand side by side here too. */
+  readonly adjacency: number
+  /** Holds the number, date or name that the question asks for. */
+  readonly typed: number
+  /** The first under its heading. */
+  readonly first: number
+  /** Retrieval's opinion of the context: its place, and score and cosine over the highest. */
+  readonly rank: number
+  readonly score: number
+  readonly cosine: number
+  /** See `shapePenalty`. */
+  readonly shape: number
+  readonly listing: number
+  /** Asked how to: a listing or what leads up to one; a step of a list; words that tell one what to do. */
+  readonly listingAsked: number
+  readonly steps: number
+  readonly instruction: number
+  /** Asked why: words that give a reason. */
+  readonly reason: number
+  /** Asked what something is: begins with it and goes on as a definition does. */
+  readonly definition: number
+  /** The share of a field's name that the question has; a field or a row of a table. */
+  readonly field: number
+  readonly key: number
+  /** Words that the question did not have, up to 8. */
+  readonly novelty: number
+}
+
+const weighed = (signs: Signs): number => {
+  let sum = 0
+  for (const sign of Object.keys(unitWeights) as Array<keyof Signs>) sum += unitWeights[sign] * signs[sign]
+  return sum
+}
+
+const instruction =
+  /^(?:to |use |set |add |run |call |click |open |enter |type |create |install |choose |select |press |go to |navigate |write |make sure |ensure |tell |ask |put |copy |sign |send |start |add |define |declare |pass |include |provide )|\b(?:you (?:can|may|must|should|need)|(?:can|may|must|should) be \w+(?:ed|en|t)\b|must|should|is done by|by (?:\w+ing)|using)\b|\b(?:muss|müssen|kann|können|bitte|sollte)\b|必须|可以|请|してください/iu
+const reason = /\b(?:because|since|so that|due to|therefore|reasons?|why|in order to|as a result|leads? to|causes?|caused|problem|avoid|otherwise|weil|da|denn|deshalb|damit|wegen|parce que|porque|perché)\b|因为|由于|所以|ため|ので|から/iu
+
+const fieldAsked = (question: Question, display: string): number => {
+  const name = foldedWords((/^[^:]*/.exec(display)?.[0] ?? "").replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " "))
+  const asked = new Set(question.terms.flatMap(({ also, key }) => (also === undefined ? [key] : [key, also])))
+  return name.length === 0 ? 0 : name.filter((word) => asked.has(word)).length / name.length
+}
+
+/** Whether a quote begins with what is asked for and says what it is. */
+const definition = (question: Question, unit: Unit): number => {
+  const subject = question.terms.filter(({ importance }) => importance >= 1)
+  if (subject.length === 0) return 0
+  const split = /^(.{1,80}?)(?::\s|\s(?:is|are|was|were|means?|stands? for|refers? to|denotes?|ist|sind|bedeutet)\s|\s[-–—]\s|是|とは|は)/u.exec(unit.display)
+  if (split === null) return 0
+  const words = new Set(foldedWords(split[1]!))
+  const found = subject.filter(({ cjk, key }) => (cjk ? normalize(split[1]!).includes(key) : words.has(key))).length
+  return (found / subject.length) * Math.min(1, (subject.length + 2) / Math.max(1, words.size))
 }
 
 /** Of the file, without its ending and the zeros that make names sort: what `rule-0008.md` says of itself is "rule 8". */
@@ -93,7 +208,7 @@ const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, units: 
     const term = question.terms[at]!
     if (term.cjk) return cjkMatch(term.key, normal)
     if (wordSet.has(term.key)) return term.of === undefined || isBeside(words, term.key, term.of) ? 1 : 0
-    let credit = 0
+    let credit = term.also !== undefined && wordSet.has(term.also) ? 0.9 : 0
     for (const [word, value] of relatives[at]!) if (value > credit && wordSet.has(word)) credit = value
     return credit
   }
@@ -151,11 +266,13 @@ const adjacency = (terms: ReadonlyArray<Term>, unit: Unit, own: ReadonlyArray<nu
 const shapePenalty = (unit: Unit, text: string): number => {
   let penalty = 0
   if (unit.start === 0 && /^\p{Ll}/u.test(unit.display)) penalty += 0.15
+  if (unit.kind === "code") return unit.end - unit.start > 1500 ? 0.2 : 0
   if (unit.kind === "sentence") {
     if (unit.end === text.trimEnd().length && !/[.!?。！？"”』」)]$/u.test(unit.display)) penalty += 0.1
     if (unit.display.length < 20 && !/[\u3040-\u9fff]/.test(unit.display)) penalty += 0.1
   }
   if (unit.display.length > 350) penalty += 0.1
+  if (/^\S+:?\s+https?:\S+$|^https?:\S+$/.test(unit.display)) penalty += 0.5
   if ((unit.display.match(/[{}[\]<>=_\\|$#`]/g)?.length ?? 0) > 0.03 * unit.display.length) penalty += 0.15
   if (unit.kind === "sentence" && unit.display.length > 120 && !/[.!?:。！？：]["'”’»」』)\]]*$/u.test(unit.display)) penalty += 0.15
   return penalty

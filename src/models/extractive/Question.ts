@@ -4,6 +4,9 @@ import { foldedWords, isCjk, normalize, rawWords, stem } from "./Words.ts"
 /** What kind of answer the question's form asks for. */
 export type AnswerType = "number" | "date" | "person" | "other"
 
+/** The question's form, which says what its answer must hold beyond a number, a date or a name. */
+export type QuestionKind = AnswerType | "howTo" | "why" | "yesNo" | "definition"
+
 export interface Term {
   /** A stem, or a normalised CJK word. */
   readonly key: string
@@ -15,6 +18,8 @@ export interface Term {
   readonly importance: number
   /** Of a short number, the name it belongs to: the 8 of "PEP 8" is not any 8. Longer ones, such as years, tell enough. */
   readonly of?: string
+  /** The stem of a word that documents have in its place: who wrote a document is its author. */
+  readonly also?: string
 }
 
 export interface Question {
@@ -22,12 +27,15 @@ export interface Question {
   /** Every folded word, stop words too: an answer's number or name must not be one of them. */
   readonly words: ReadonlySet<string>
   readonly type: AnswerType
+  readonly kind: QuestionKind
 }
 
 const generic = new Set(
   `details guideline guidelines information policies policy procedure procedures process regel regeln requirements
   richtlinie richtlinien rule rules say says steps way ways`.split(/\s+/)
 )
+/** Of questions after persons. */
+const synonyms = new Map([["write", "author"], ["creat", "author"], ["invent", "author"], ["schreib", "autor"]].map(([verb = "", noun = ""]): [string, string] => [stem(verb), stem(noun)]))
 const cjkWords = new Intl.Segmenter("zh", { granularity: "word" })
 
 /** UTF-16 units of a question that are read; what is longer is no question. */
@@ -36,6 +44,7 @@ const maxQuestion = 2000
 export const questionOf = (asked: string): Question => {
   const text = asked.slice(0, maxQuestion)
   const raw = rawWords(text)
+  const type = typeOf(text)
   const stop = stopWordsOf(raw.map(({ word }) => word))
   const terms = new Map<string, Term>()
   let name: { readonly key: string; readonly end: number } | undefined
@@ -52,11 +61,22 @@ export const questionOf = (asked: string): Question => {
     const capital = index > 0 && /^\p{Lu}/u.test(word) && !/[.?!]\s*$/.test(text.slice(0, at))
     const importance = generic.has(normal) ? 0.5 : capital || /\p{N}/u.test(word) ? 1.5 : 1
     const of = /^\p{N}{1,3}$/u.test(word) && name !== undefined && /^[\s-]$/.test(text.slice(name.end, at)) ? { of: name.key } : {}
-    terms.set(key, { key, cjk: false, importance: Math.max(importance, terms.get(key)?.importance ?? 0), ...of })
+    const also = type === "person" ? synonyms.get(key) : undefined
+    terms.set(key, { key, cjk: false, importance: Math.max(importance, terms.get(key)?.importance ?? 0), ...of, ...(also === undefined ? {} : { also }) })
     name = capital ? { key, end: at + word.length } : undefined
   })
-  return { terms: [...terms.values()], words: new Set(foldedWords(text)), type: typeOf(text) }
+  return { terms: [...terms.values()], words: new Set(foldedWords(text)), type, kind: kindOf(text, type) }
 }
+
+const forms: ReadonlyArray<readonly [QuestionKind, RegExp]> = [
+  ["howTo", /^\W*(?:how (?:do|does|did|can|could|should|would|must|to|is|are|am|may|might)\b|what (?:should|must|do) (?:i|we|you|one)\b|what do i have to|steps? (?:to|for)\b|wie (?!viele?\b|lange\b|oft\b|hoch\b|alt\b|weit\b|gro|teuer\b|schnell\b)|comment\b|cómo\b|como\b|come (?:si|posso|faccio)\b)|怎(?:样|么)|如何|どうやって|どのように|方法/iu],
+  ["why", /\b(?:why|what (?:is|was|are|were) the reasons?|how come|warum|wieso|weshalb|pourquoi|por qué|perché|por que)\b|为什么|为何|なぜ|どうして/iu],
+  ["definition", /^\W*(?:what(?:'s|’s| is| are| was| were| does| do)\b(?=.{0,60}$)|was (?:ist|sind|bedeutet|heißt)\b|define\b|qu'est-ce\b|qué (?:es|son|significa)\b|che cos)|是什么|什么是|とは/iu],
+  ["yesNo", /^\W*(?:is|are|was|were|do|does|did|can|could|may|must|should|will|would|has|have|had|ist|sind|war|kann|können|darf|dürfen|muss|müssen|gibt|hat|haben|wird|werden|bezahlt|gilt|est-ce)\b|吗[？?]?$|(?:です|ます)か[？?]?$/iu]
+]
+
+const kindOf = (text: string, type: AnswerType): QuestionKind =>
+  type !== "other" ? type : forms.find(([, form]) => form.test(text))?.[0] ?? "other"
 
 const cues: ReadonlyArray<readonly [AnswerType, RegExp]> = [
   ["date", /\b(?:when|what (?:year|date|day|time|month|century)|which (?:year|day|month|date)|wann|welche[mns]? (?:jahr|tag|monat|datum|uhrzeit)|quand|quelle (?:année|date|heure)|cuándo|qué (?:año|fecha|día)|quando|wanneer)\b|什么时候|何时|哪(?:一)?年|几(?:月|点|号)|いつ|何(?:年|月|曜日|日|時)/iu],

@@ -1,6 +1,9 @@
+import type { Context } from "../../domain/Retrieval.ts"
 import type { Evidence } from "./Evidence.ts"
+import { passageOf } from "./Passage.ts"
+import type { Question } from "./Question.ts"
 
-/** One sentence of the answer and everywhere it is written. */
+/** One passage of the answer and everywhere it is written. */
 export interface Chosen {
   readonly evidence: Evidence
   /** Units that say the same, best first, starting with the chosen one. */
@@ -8,35 +11,43 @@ export interface Chosen {
 }
 
 const maxSources = 3
-/** What a further sentence must add: this share of the question's weight, … */
-const minGain = 0.12
-/** … and this share of the best one's score. */
-const minScore = 0.7
-/** Word overlap (Jaccard) from which two quotes say the same. */
+/** What a further passage must add: this share of the question's weight, … */
+const minGain = 0.2
+/** … and a score that is at most this much less than the best one's. */
+const maxLoss = 3
+/** Word overlap (Jaccard) from which two quotes say the same, and from which they speak of the same. */
 const sameness = 0.8
+const likeness = 0.45
 
 /**
- * The best unit, then, in reading order with those of its context first, units that cover terms the chosen ones lack;
- * at most `limit`.
+ * The best unit, then what contradicts it, then, in reading order with those of its context first, units that cover
+ * terms the chosen ones lack; at most `limit`. `ranked` is best first. Of two that contradict each other the newer is first.
  */
 export const select = (
-  evidence: ReadonlyArray<Evidence>,
+  question: Question,
+  ranked: ReadonlyArray<Evidence>,
   weights: ReadonlyArray<number>,
+  contexts: ReadonlyArray<Context>,
   limit: number
 ): ReadonlyArray<Chosen> => {
-  const ranked = [...evidence].sort((a, b) =>
-    b.score - a.score || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
   const first = ranked[0]
   if (first === undefined) return []
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const covered = [...first.told]
+  const shown = [spanOf(first, contexts, question)]
   const chosen: Array<Evidence> = []
+  const other = limit > 1 ? ranked.slice(1).find((candidate) => candidate.score >= first.score - maxLoss && contradicts(question, first, candidate)) : undefined
+  if (other !== undefined) shown.push(spanOf(other, contexts, question))
+  const more = limit - (other === undefined ? 1 : 2)
   for (const candidate of ranked.slice(1)) {
-    if (chosen.length + 1 >= limit || candidate.score < minScore * first.score) break
-    if ([first, ...chosen].some((other) => overlaps(other, candidate) || same(other, candidate))) continue
+    if (chosen.length >= more || candidate.score < first.score - maxLoss) break
+    if (candidate === other || [first, ...chosen].some((known) => same(known, candidate))) continue
     const gain = weights.reduce((sum, weight, term) => sum + weight * Math.max(0, candidate.matches[term]! - covered[term]!), 0)
     if (gain < minGain * total) continue
+    const span = spanOf(candidate, contexts, question)
+    if (shown.some((known) => known.context === span.context && known.start < span.end && span.start < known.end)) continue
     chosen.push(candidate)
+    shown.push(span)
     candidate.told.forEach((match, term) => {
       covered[term] = Math.max(covered[term]!, match)
     })
@@ -45,24 +56,48 @@ export const select = (
   chosen.sort((a, b) =>
     Number(b.unit.context === lead) - Number(a.unit.context === lead) ||
     a.unit.context - b.unit.context || a.unit.start - b.unit.start)
-  return [first, ...chosen].map((evidence) => ({
+  const leads = other === undefined
+    ? [first]
+    : timeOf(other, contexts) > timeOf(first, contexts) ? [other, first] : [first, other]
+  return [...leads, ...chosen].map((evidence) => ({
     evidence,
-    sources: [evidence, ...ranked.filter((other) => other !== evidence && same(evidence, other))].slice(0, maxSources)
+    sources: sourcesOf(evidence, ranked)
   }))
 }
 
-const overlaps = (a: Evidence, b: Evidence): boolean =>
-  a.unit.context === b.unit.context && a.unit.start < b.unit.end && b.unit.start < a.unit.end
+/** One of each context at most. */
+const sourcesOf = (evidence: Evidence, ranked: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> => {
+  const sources = [evidence]
+  for (const other of ranked) {
+    if (sources.length === maxSources) break
+    if (sources.every(({ unit }) => unit.context !== other.unit.context) && same(evidence, other)) sources.push(other)
+  }
+  return sources
+}
+
+const spanOf = ({ unit }: Evidence, contexts: ReadonlyArray<Context>, { kind }: Question) => {
+  const { end, start } = passageOf(unit, contexts[unit.context]!.text, kind)
+  return { context: unit.context, start, end }
+}
+
+/** When the file was last changed, as a text that orders by time; none is the oldest. */
+const timeOf = ({ unit }: Evidence, contexts: ReadonlyArray<Context>): string => contexts[unit.context]!.metadata?.["modifiedTime"]?.toString() ?? ""
+
+/** Another number or date in nearly the same words, in another file, where one is asked for. */
+const contradicts = (question: Question, a: Evidence, b: Evidence): boolean =>
+  (question.type === "number" || question.type === "date") && a.typed && b.typed && a.unit.context !== b.unit.context &&
+  a.unit.kind === "sentence" && b.unit.kind === "sentence" && overlap(a, b) >= likeness && numbersOf(a) !== "" && numbersOf(b) !== "" && numbersOf(a) !== numbersOf(b)
 
 /** Nearly the same words, and the very same numbers: "25 days" and "30 days" are two statements. */
-const same = (a: Evidence, b: Evidence): boolean => {
-  if (a.unit.normal === b.unit.normal) return true
+export const same = (a: Evidence, b: Evidence): boolean =>
+  a.unit.normal === b.unit.normal || (overlap(a, b) >= sameness && numbersOf(a) === numbersOf(b))
+
+const overlap = (a: Evidence, b: Evidence): number => {
   const small = a.unit.wordSet.size < b.unit.wordSet.size ? a.unit.wordSet : b.unit.wordSet
   const large = small === a.unit.wordSet ? b.unit.wordSet : a.unit.wordSet
   let shared = 0
   for (const word of small) if (large.has(word)) shared++
-  if (shared < sameness * (small.size + large.size - shared)) return false
-  return numbersOf(a) === numbersOf(b)
+  return shared / (small.size + large.size - shared)
 }
 
 const numbersOf = (evidence: Evidence): string =>

@@ -1,13 +1,17 @@
 import type { Context } from "../../domain/Retrieval.ts"
+import { type Block, blocksOf, bullet, itemsOf, type Line } from "./Blocks.ts"
 import { normalize, wordsOfNormal } from "./Words.ts"
 
-export type UnitKind = "sentence" | "item" | "row" | "list"
+export type UnitKind = "sentence" | "item" | "row" | "key" | "list" | "code"
 
 /** The smallest piece of a context that an answer may quote. */
 export interface Unit {
   readonly kind: UnitKind
   /** Index into the request's contexts. */
   readonly context: number
+  /** The context's blocks, and which of them the unit is of. */
+  readonly blocks: ReadonlyArray<Block>
+  readonly block: number
   /** UTF-16 span in the context's text: the quote, to the letter. */
   readonly start: number
   readonly end: number
@@ -15,6 +19,8 @@ export interface Unit {
   readonly display: string
   /** Text above that says what the unit is about: a heading or question line, a list's lead-in, a table's header. */
   readonly above: string
+  /** The heading within the context that it stands under, if any. */
+  readonly heading: string | undefined
   /** Units since the last heading or the chunk's beginning. */
   readonly position: number
   /** Folded words of the quote, in order, and the same as a set. */
@@ -24,48 +30,55 @@ export interface Unit {
   readonly normal: string
 }
 
-interface Line {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
+type Push = (kind: UnitKind, start: number, end: number, above: string, display?: string, block?: number) => void
 
-const bullet = /^[ \t]*(?:[-*+•◦▪‣·–]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|（\d+）|\d+、)[ \t]+/u
-const terminal = /[.!?:;。！？：；…][)"'”’»」』\]]*$/u
 const abbreviations =
   /(?:^|[\s(])(?:\p{Lu}|Mrs?|Ms|Dr|Prof|St|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Nos|Fig|Eq|Sec|Art|approx|ca|al|Inc|Ltd|Co|Corp|z\.B|d\.h|u\.a|bzw|Nr|Abs|Abb|vgl|ggf|usw|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.\s*$/u
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" })
 
 /** A list that is asked for as a whole is quoted as a whole up to this many characters. */
 const maxListCharacters = 600
-const maxHeadingCharacters = 120
 const maxSentenceCharacters = 700
+/** Words of a listing that are compared. */
+const maxCodeCharacters = 2000
 
 /** A document's own note marks, which would read as our citations: before a note, and after what it notes. */
 const ownMark = /^\[\d{1,3}\]\s+/
 const anyMark = /\s*\[\d{1,3}\]/g
 
+/** A quote on one line, without the document's own note marks. */
+export const onOneLine = (quote: string): string => oneLine(quote.replace(ownMark, "")).replace(anyMark, "")
+
+/** A line that is no more than an address. */
+const address = /^(?:\S+:?\s+)?(?:https?:|mailto:)\S+$/
+
 /** Cuts the text of a context into units, in order. Linear in the text. */
 export const unitsOf = (context: Context, index: number): Array<Unit> => {
   const text = context.text
   const units: Array<Unit> = []
+  const blocks = blocksOf(text)
+  let block = 0
+  let heading: string | undefined
   let above = ""
   let position = 0
   let leadIn: Line | undefined
 
-  const push = (kind: UnitKind, from: number, end: number, over: string, display?: string): void => {
-    const start = from + (ownMark.exec(text.slice(from, end))?.[0].length ?? 0)
+  const push: Push = (kind, from, end, over, display, of = block) => {
+    const start = kind === "code" ? from : from + (ownMark.exec(text.slice(from, end))?.[0].length ?? 0)
     const quote = text.slice(start, end)
-    const normal = normalize(quote)
+    const normal = normalize(kind === "code" ? quote.slice(0, maxCodeCharacters) : quote)
     const words = wordsOfNormal(normal)
-    if (words.length === 0) return
+    if (words.length === 0 || address.test(quote)) return
     units.push({
       kind,
       context: index,
+      blocks,
+      block: of,
       start,
       end,
-      display: (display ?? oneLine(quote)).replace(anyMark, ""),
+      display: kind === "code" ? quote : (display ?? oneLine(quote)).replace(anyMark, ""),
       above: over,
+      heading,
       position: position++,
       words,
       wordSet: new Set(words),
@@ -73,99 +86,60 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
     })
   }
 
-  const blocks = blocksOf(text)
-  blocks.forEach((lines, number) => {
+  for (block = 0; block < blocks.length; block++) {
+    const { end, kind, lines } = blocks[block]!
     const first = lines[0]!
-    const last = lines.at(-1)!
-    const next = blocks[number + 1]
+    const next = blocks[block + 1]
     const lead = leadIn
     leadIn = undefined
-    if (isTable(lines)) {
-      pushRows(lines, above, push)
-    } else if (isList(lines, next, lead !== undefined)) {
-      const items = itemsOf(lines)
-      if (lead !== undefined && last.end - lead.start <= maxListCharacters) {
-        push("list", lead.start, last.end, above, `${oneLine(lead.text)} ${items.map(itemText).join("; ")}`)
+    switch (kind) {
+      case "code":
+        push("code", first.start, end, lead === undefined ? above : `${above}\n${lead.text}`)
+        if (lead !== undefined) push("sentence", lead.start, lead.end, above, undefined, block - 1)
+        break
+      case "table":
+        pushRows(lines, above, push)
+        break
+      case "keys":
+        pushKeys(lines, above, push)
+        break
+      case "list": {
+        const items = itemsOf(lines)
+        if (lead !== undefined && end - lead.start <= maxListCharacters) {
+          push("list", lead.start, end, above, `${oneLine(lead.text)} ${items.map(itemText).join("; ")}`)
+        } else if (lead !== undefined) push("sentence", lead.start, lead.end, above, undefined, block - 1)
+        const over = lead === undefined ? above : `${above}\n${lead.text}`
+        for (const item of items) push("item", item.start, item.end, over, itemText(item))
+        break
       }
-      const over = lead === undefined ? above : `${above}\n${lead.text}`
-      for (const item of items) push("item", item.start, item.end, over, itemText(item))
-    } else if (isHeading(lines) && next !== undefined) {
-      // A lone line may be a heading or a fact ("Fax: 555 0100"); the latter is quotable too.
-      if (/\d|: /.test(first.text) && !context.headings.includes(first.text)) push("sentence", first.start, first.end, above)
-      above = first.text
-      position = 0
-    } else {
-      const sentences = sentencesOf(text, lines)
-      if (/[:：]$/u.test(last.text) && next !== undefined && isList(next, undefined, true)) leadIn = sentences.pop()
-      for (const sentence of sentences) {
-        if (/[?？]["'”’)]*$/u.test(sentence.text)) {
-          // A question that the text asks is what its next sentences answer.
-          above = sentence.text
-          position = 0
-        } else {
-          push("sentence", sentence.start, sentence.end, above)
+      case "heading":
+        // A lone line may be a heading or a fact ("Fax: 555 0100"); the latter is quotable too.
+        if (/\d|: /.test(first.text) && !/[?？]$/u.test(first.text) && !context.headings.includes(first.text)) push("sentence", first.start, first.end, above)
+        heading = above = first.text
+        position = 0
+        break
+      case "paragraph": {
+        const found = sentencesOf(text, lines)
+        if (/[:：]$/u.test(lines.at(-1)!.text) && (next?.kind === "list" || next?.kind === "code")) leadIn = found.pop()
+        for (const sentence of found) {
+          if (/[?？]["'”’)]*$/u.test(sentence.text)) {
+            // A question that the text asks is what its next sentences answer.
+            above = sentence.text
+            position = 0
+          } else {
+            push("sentence", sentence.start, sentence.end, above)
+          }
         }
       }
     }
-  })
+  }
   return units
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
-const itemText = (line: Line): string => oneLine(line.text.replace(bullet, ""))
+export const itemText = (line: Pick<Line, "text">): string => oneLine(line.text.replace(bullet, ""))
 
-/** Runs of lines between blank lines. */
-const blocksOf = (text: string): Array<Array<Line>> => {
-  const blocks: Array<Array<Line>> = []
-  let current: Array<Line> = []
-  let start = 0
-  while (start <= text.length) {
-    const newline = text.indexOf("\n", start)
-    const stop = newline === -1 ? text.length : newline
-    const raw = text.slice(start, stop)
-    const line = raw.trim()
-    if (line === "") {
-      if (current.length > 0) blocks.push(current)
-      current = []
-    } else {
-      const at = start + raw.indexOf(line)
-      current.push({ start: at, end: at + line.length, text: line })
-    }
-    start = stop + 1
-  }
-  if (current.length > 0) blocks.push(current)
-  return blocks
-}
-
-const isTable = (lines: ReadonlyArray<Line>): boolean =>
-  lines.length > 1 && lines.filter((line) => line.text.includes(" | ")).length * 2 > lines.length
-
-/** Marked lines; a single one only where a lead-in or another item shows that it is no numbered heading. */
-const isList = (lines: ReadonlyArray<Line>, next: ReadonlyArray<Line> | undefined, led: boolean): boolean =>
-  bullet.test(lines[0]!.text) && (led || lines.length > 1 || (next !== undefined && bullet.test(next[0]!.text)))
-
-/** One line, short, ending in no punctuation; what stands under it is about it. */
-const isHeading = (lines: ReadonlyArray<Line>): boolean => {
-  const text = lines[0]!.text
-  return lines.length === 1 && text.length <= maxHeadingCharacters && !terminal.test(text) && !text.includes(" | ")
-}
-
-/** Items of a list: a line with a mark and the unmarked lines under it. */
-const itemsOf = (lines: ReadonlyArray<Line>): Array<Line> => {
-  const items: Array<Line> = []
-  for (const line of lines) {
-    const previous = items.at(-1)
-    if (previous === undefined || bullet.test(line.text)) items.push(line)
-    else items[items.length - 1] = { start: previous.start, end: line.end, text: `${previous.text} ${line.text}` }
-  }
-  return items
-}
-
-const pushRows = (
-  lines: ReadonlyArray<Line>,
-  above: string,
-  push: (kind: UnitKind, start: number, end: number, over: string, display?: string) => void
-): void => {
+const pushRows = (lines: ReadonlyArray<Line>, above: string, push: Push): void => {
   const cells = lines.map((line) => line.text.replace(/^\||\|$/g, "").split(" | ").map(oneLine))
   const header = cells[0]!
   const named = header.every((cell) => cell !== "" && !/^[\d.,%$€£-]+$/.test(cell))
@@ -179,8 +153,29 @@ const pushRows = (
   })
 }
 
+/** Each line of keys and values, below the keys that it is part of; an entry of a list of them as a whole. */
+const pushKeys = (lines: ReadonlyArray<Line>, above: string, push: Push): void => {
+  const parents: Array<Line> = []
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]!
+    while (parents.length > 0 && parents.at(-1)!.indent >= line.indent) parents.pop()
+    const over = [above, ...parents.map(({ text }) => text.replace(/:$/, ""))].join("\n")
+    let last = at
+    const isEntry = line.text.startsWith("- ")
+    const isParent = /:$/.test(line.text) && (lines[at + 1]?.indent ?? 0) > line.indent
+    if (isParent && !isEntry) {
+      parents.push(line)
+      continue
+    }
+    while ((lines[last + 1]?.indent ?? 0) > line.indent) last++
+    const end = lines[last]!.end
+    push("key", line.start, end, over, lines.slice(at, last + 1).map(({ text }) => oneLine(text.replace(/^- /, ""))).join("; "))
+    at = last
+  }
+}
+
 /** Sentences of a paragraph. A line end inside one is a space, unless the lines stand alone (key and value, verse). */
-const sentencesOf = (text: string, lines: ReadonlyArray<Line>): Array<Line> => {
+export const sentencesOf = (text: string, lines: ReadonlyArray<Line>): Array<Line> => {
   const start = lines[0]!.start
   const end = lines.at(-1)!.end
   const standalone = lines.every((line, at) => line.text.length < 60 && (at === 0 || !/^\p{Ll}/u.test(line.text)))
@@ -211,7 +206,7 @@ const bounded = (text: string, start: number, length: number): Array<Line> => {
       const space = text.lastIndexOf(" ", at + maxSentenceCharacters)
       stop = space > at ? space : at + maxSentenceCharacters
     }
-    pieces.push({ start: at, end: stop, text: text.slice(at, stop) })
+    pieces.push({ start: at, end: stop, text: text.slice(at, stop), indent: 0 })
     at = stop
     while (at < end && /\s/.test(text[at]!)) at++
   }

@@ -30,8 +30,23 @@ const suffixes = [
   "ion", "ern", "ers", "est", "eth", "en", "em", "er", "es", "ed", "ly", "s", "n", "e"
 ]
 
+/** English verbs whose past has another stem: `wrote` and `written` meet `write`. */
+const irregular = new Map(
+  `became:become began:begin begun:begin bought:buy brought:bring built:build came:come caught:catch chose:choose chosen:choose
+  did:do done:do drawn:draw drew:draw driven:drive drove:drive fell:fall fallen:fall flew:fly flown:fly fought:fight
+  gave:give given:give gone:go got:get grew:grow grown:grow held:hold kept:keep knew:know known:know lost:lose
+  made:make meant:mean met:meet paid:pay ran:run rose:rise risen:rise said:say sang:sing sent:send sold:sell spent:spend
+  spoke:speak spoken:speak taken:take taught:teach thought:think threw:throw told:tell took:take understood:understand went:go
+  won:win wore:wear written:write wrote:write`.split(/\s+/).map((pair): [string, string] => {
+    const [past = "", base = ""] = pair.split(":")
+    return [past, base]
+  })
+)
+
 /** The stem of a normalised word by suffix folding; at least three letters stay. */
 export const stem = (word: string): string => {
+  const present = irregular.get(word)
+  if (present !== undefined) return stem(present)
   if (word.length < 4 || /\p{N}/u.test(word)) return word
   let base = word.replace(/['’]s$/, "")
   if (/i(?:es|ed)$/.test(base) && base.length > 4) return base.slice(0, -2)

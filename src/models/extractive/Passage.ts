@@ -1,0 +1,118 @@
+import { type Block, bullet, itemsOf } from "./Blocks.ts"
+import type { QuestionKind } from "./Question.ts"
+import { itemText, onOneLine, sentencesOf, type Unit } from "./Units.ts"
+import { isCjk } from "./Words.ts"
+
+/** A unit with what belongs to it: what an answer shows and cites. */
+export interface Passage {
+  /** UTF-16 span in the context's text. */
+  readonly start: number
+  readonly end: number
+  /** On one line. Empty where there is a listing alone. */
+  readonly prose: string
+  /** Lines to be shown as they are: code, or the steps of a list. */
+  readonly listing: string | undefined
+}
+
+/** Characters of a paragraph that are shown beyond the sentence that answers. */
+const room: Readonly<Record<QuestionKind, number>> = {
+  howTo: 450, why: 400, definition: 320, yesNo: 280, other: 280, number: 0, date: 0, person: 0
+}
+const most = { listing: 1200, list: 800, intro: 320 }
+
+/** Begins with what the sentence before it named, or answers it with a word. */
+const leaning =
+  /^(?:this|that|these|those|it|its|they|their|he|she|such|then|however|but|therefore|thus|so|otherwise|instead|also|in this case|doing so|no|yes|dies|diese[rsmn]?|das|er|sie|es|damit|dann|aber|cela|ceci|eso|esto|questo)\b|^(?:这|那|它|他|她|因此|其|これ|それ|その|この)/iu
+
+/** The smallest span that says all that the unit says: a sentence that leans on another with it, a lead-in with what it leads to. */
+export const passageOf = (unit: Unit, text: string, kind: QuestionKind): Passage => {
+  const block = unit.blocks[unit.block]!
+  if (unit.kind === "code") return withIntroduction(unit, block, text)
+  if (unit.kind === "item" && kind === "howTo" && block.end - block.start <= most.list && /^\(?\d/.test(block.lines[0]!.text)) return steps(unit, block, text)
+  if (unit.kind === "sentence" && block.kind === "paragraph") {
+    const { end, start } = sentencesAround(unit, block, text, kind)
+    return withWhatFollows(unit, start, end, text, kind)
+  }
+  if (unit.kind === "item") return withWhatFollows(unit, unit.start, unit.end, text, kind)
+  return { start: unit.start, end: unit.end, prose: unit.display, listing: undefined }
+}
+
+const sentencesAround = (unit: Unit, block: Block, text: string, kind: QuestionKind): { readonly start: number; readonly end: number } => {
+  const sentences = sentencesOf(text, block.lines)
+  const at = sentences.findIndex(({ end }) => end > unit.start)
+  if (at === -1) return unit
+  let first = at
+  let last = at
+  const length = (): number => sentences[last]!.end - sentences[first]!.start
+  const isQuestion = (index: number): boolean => /[?？]["'”’)]*$/u.test(sentences[index]!.text)
+  while (first > 0 && at - first < 2 && leaning.test(sentences[first]!.text) && !isQuestion(first - 1)) first--
+  // A Chinese or Japanese text says as much in fewer characters.
+  const limit = Math.max(isCjk(unit.words[0] ?? "") ? room[kind] / 3 : room[kind], length())
+  while (last + 1 < sentences.length && !isQuestion(last + 1) && sentences[last + 1]!.end - sentences[first]!.start <= limit) last++
+  if (kind === "howTo" || kind === "why") {
+    while (first > 0 && !isQuestion(first - 1) && sentences[last]!.end - sentences[first - 1]!.start <= limit) first--
+  }
+  // The document's own number of a note is no part of it.
+  return { start: first === at ? unit.start : sentences[first]!.start, end: sentences[last]!.end }
+}
+
+const withWhatFollows = (unit: Unit, start: number, end: number, text: string, kind: QuestionKind): Passage => {
+  const block = unit.blocks[unit.block]!
+  const next = unit.blocks[unit.block + 1]
+  const isLast = end >= block.end
+  const prose = unit.start === start && unit.end === end ? unit.display : onOneLine(text.slice(start, end))
+  const led = /[:：]$/u.test(text.slice(start, end))
+  if (isLast && next?.kind === "code" && (led || kind === "howTo")) {
+    const until = cut(next, most.listing)
+    return { start, end: until, prose, listing: asWritten(next, until, text) }
+  }
+  if (isLast && led && next?.kind === "list") {
+    const items = itemsOf(next.lines)
+    let shown = items.findIndex((item) => item.end - start > most.list)
+    if (shown === -1) shown = items.length
+    if (shown > 0) {
+      return { start, end: items[shown - 1]!.end, prose: `${prose} ${items.slice(0, shown).map(itemText).join("; ")}`, listing: undefined }
+    }
+  }
+  if (isLast && led && (next?.kind === "table" || next?.kind === "keys")) {
+    const until = cut(next, most.list)
+    return { start, end: until, prose, listing: asWritten(next, until, text) }
+  }
+  return { start, end, prose, listing: undefined }
+}
+
+/** The steps of a list, with what leads up to them. */
+const steps = (unit: Unit, block: Block, text: string): Passage => {
+  const before = unit.blocks[unit.block - 1]
+  const led = before?.kind === "paragraph" && /[:：]$/u.test(before.lines.at(-1)!.text) ? sentencesOf(text, before.lines).at(-1) : undefined
+  const items = itemsOf(block.lines)
+  const listing = items.map((item) => `${bullet.exec(item.text)?.[0].trim() ?? "-"} ${itemText(item)}`).join("\n")
+  return { start: led?.start ?? block.start, end: block.end, prose: led === undefined ? "" : onOneLine(led.text), listing }
+}
+
+/** A listing with the sentence before it. */
+const withIntroduction = (unit: Unit, block: Block, text: string): Passage => {
+  const until = cut(block, most.listing)
+  const listing = asWritten(block, until, text)
+  const before = unit.blocks[unit.block - 1]
+  const intro = before?.kind === "paragraph" ? sentencesOf(text, before.lines).at(-1) : undefined
+  if (intro === undefined || intro.end - intro.start > most.intro) return { start: unit.start, end: until, prose: "", listing }
+  return { start: intro.start, end: until, prose: onOneLine(text.slice(intro.start, intro.end)), listing }
+}
+
+/** Where a block ends that may have so many characters: whole lines. */
+const cut = ({ lines, start }: Block, characters: number): number => {
+  let end = lines[0]!.end
+  for (const line of lines) {
+    if (line.end - start > characters) break
+    end = line.end
+  }
+  return end
+}
+
+/** Its lines, moved to the left together. */
+const asWritten = ({ lines, start }: Block, end: number, text: string): string => {
+  const indent = Math.min(...lines.map(({ indent }) => indent))
+  const lineStart = text.lastIndexOf("\n", start) + 1
+  return text.slice(lineStart, end).split("\n").map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd()).join("\n")
+}
