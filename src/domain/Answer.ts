@@ -11,6 +11,8 @@ export const Citation = Schema.Struct({
   chunkId: Schema.optionalKey(Schema.String),
   /** The headings that the quote stands under, outermost first, where they are known. */
   headings: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Where to open it: `sourceUri` with the page or heading, where its scheme has such. */
+  address: Schema.optionalKey(Schema.String),
   quote: Schema.String,
   /** UTF-8 byte span of the quote in the document's parsed text, where the engine knows it. */
   byteStart: Schema.optionalKey(Schema.Int),

@@ -20,11 +20,24 @@ export const citationOf = (index: number, context: Context, start: number, end: 
     sourceDisplayName: context.sourceDisplayName,
     chunkId: context.chunkId,
     ...(headings.length === 0 ? {} : { headings }),
+    ...addressOf(context.sourceUri, headings, pagesOf(context, start, end).firstPage),
     quote,
     ...(byteStart === undefined ? {} : { byteStart, byteEnd: byteStart + Buffer.byteLength(quote) }),
     ...pagesOf(context, start, end)
   }
 }
+
+/** Where the quote can be opened: the source at the page, or at the heading of a format whose viewers know it by a name. */
+const addressOf = (sourceUri: string, headings: ReadonlyArray<string>, page: number | undefined): Pick<Citation, "address"> => {
+  if (!/^(?:https?|file):/.test(sourceUri) || sourceUri.includes("#")) return sourceUri === "" ? {} : { address: sourceUri }
+  const heading = /\.(?:md|markdown|html?|adoc|rst)$/i.test(sourceUri) ? headings.at(-1) : undefined
+  const fragment = page !== undefined ? `page=${page}` : heading === undefined ? "" : slugOf(heading)
+  return { address: fragment === "" ? sourceUri : `${sourceUri}#${fragment}` }
+}
+
+/** As most renderers name headings. */
+const slugOf = (heading: string): string =>
+  encodeURIComponent(heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "").trim().replace(/\s+/g, "-"))
 
 /** The pages a stretch of the context is on; all of the context's where its breaks are not known. */
 const pagesOf = (

@@ -9,4 +9,6 @@ import type { ServiceError } from "../domain/Errors.ts"
 export class QueryRewriter extends Ctx.Service<QueryRewriter, {
   /** `history`: oldest first. */
   readonly rewrite: (question: string, history: ReadonlyArray<Exchange>) => Effect.Effect<string, ServiceError>
+  /** What is searched for a question that was rewritten, where that is more than is asked. Default: the rewritten question. */
+  readonly searched?: (rewritten: string, history: ReadonlyArray<Exchange>) => string
 }>()("sluice/ports/QueryRewriter") {}

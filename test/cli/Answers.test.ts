@@ -15,7 +15,7 @@ describe("ask, retrieve, explain", () => {
       const cwd = yield* filled()
       const one = yield* run(cwd, ["ask", "How many unused days of annual leave carry over?"])
       assert.deepStrictEqual([one.code, one.stderr], [0, ""])
-      assert.match(one.stdout, /^Five unused days .* \[1\]\n\n {2}\[1\] leave\.md\n {6}"Five unused days /m)
+      assert.match(one.stdout, /^Five unused days .* \[1\]\n\(confidence 0\.\d\d\)\n\n {2}\[1\] leave\.md\n(?: {6}\w.*\n)? {6}"Five unused days [^]*\n {6}file:\/\/\S+leave\.md/m)
       const two = yield* run(cwd, ["ask", "What is the hotel limit in Osaka?", "Who won the cup in 1954?", "--json"])
       const [osaka, cup] = events(two)
       assert.deepInclude(osaka, { version: 1, question: "What is the hotel limit in Osaka?", grounded: true })

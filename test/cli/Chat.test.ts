@@ -17,7 +17,7 @@ describe("chat", () => {
       const talk = "What is the hotel limit in Osaka?\nAnd in Tokyo?\n\n/nonsense\n/new\nAnd in Tokyo?\n/quit\nnever asked\n"
       const { code, stderr, stdout } = yield* run(cwd, ["chat"], talk)
       assert.strictEqual(code, 0, stderr)
-      assert.match(stdout, /Osaka is 150 euros a night\. \[1\]\n\n {2}\[1\] travel\/hotels\.md\n/)
+      assert.match(stdout, /Osaka is 150 euros a night\. \[1\]\n\(confidence 0\.\d\d\)\n\n {2}\[1\] travel\/hotels\.md\n/)
       assert.match(stdout, /Tokyo is 180 euros/)
       assert.match(stderr, /searching for: What is the hotel limit in Osaka\? And in Tokyo\?\)/)
       assert.match(stderr, /\/new starts over/)

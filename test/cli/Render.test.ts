@@ -40,6 +40,15 @@ describe("an answer", () => {
   it("is shown with its sources, and with whether it was cut off", () => {
     assert.strictEqual(renderAnswer({ ...answer, citations: [] }, look), "Ten days [1].")
     assert.strictEqual(renderAnswer({ ...answer, citations: [citation] }, look), "Ten days [1].\n\n  [1] claims.md\n      \"within ten days\"")
+    const placed = { ...citation, headings: ["Claims", "Time"], address: "file:///claims.md#time" }
+    assert.strictEqual(
+      renderAnswer({ ...answer, text: "Run this: [1]\n```\nif late:\n    claim --now\n```", confidence: 0.8123, citations: [placed] }, look),
+      "Run this: [1]\n    if late:\n        claim --now\n(confidence 0.81)\n\n  [1] claims.md\n      Claims > Time\n      \"within ten days\"\n      file:///claims.md#time"
+    )
+    assert.strictEqual(
+      renderAnswer({ ...answer, text: "No.", grounded: false, confidence: 0.1, citations: [], nearest: [citation] }, look),
+      "No.\n\nNearest passages, which do not answer it:\n  [1] claims.md\n      \"within ten days\""
+    )
     const cut = renderAnswer({ ...answer, citations: [citation], truncated: true }, look)
     assert.match(cut, /^Ten days \[1\]\.\n\(cut off: .*\)\n\n {2}\[1\] claims\.md\n/)
     assert.match(renderFooting({ ...answer, citations: [], truncated: true }, look), /^\(cut off: .*\)$/)

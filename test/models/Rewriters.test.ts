@@ -22,7 +22,11 @@ describe("questions that lean on earlier ones", () => {
 
   it.effect("are put after the last question that stood by itself", () =>
     Effect.gen(function*() {
-      const { rewrite } = CarryOverRewriter.make()
+      const { rewrite, searched } = CarryOverRewriter.make()
+      const hotels = "Who signs off travel expenses above the limit?"
+      assert.strictEqual(searched?.(leave, [exchange(hotels)]), `${hotels} ${leave}`)
+      assert.strictEqual(searched?.(`${leave} And in Japan?`, [exchange(leave)]), `${leave} And in Japan?`)
+      assert.strictEqual(searched?.(leave, []), leave)
       assert.strictEqual(yield* rewrite("And in Japan?", []), "And in Japan?")
       assert.strictEqual(yield* rewrite("And in Japan?", [exchange(leave)]), `${leave} And in Japan?`)
       assert.strictEqual(yield* rewrite("And in Germany?", [exchange(leave), exchange("And in Japan?")]), `${leave} And in Germany?`)

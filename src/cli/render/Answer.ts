@@ -1,4 +1,4 @@
-import type { Answer } from "../../domain/Answer.ts"
+import type { Answer, Citation } from "../../domain/Answer.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import { printable } from "../../domain/Text.ts"
 import type { Output } from "../Output.ts"
@@ -10,28 +10,50 @@ type Look = Pick<Output["Service"], "paint" | "width">
 /** The answer, then what goes below it. */
 export const renderAnswer = (answer: Answer, look: Look): string => {
   const footing = renderFooting(answer, look)
-  return `${wrap(printable(answer.text), look.width)}${footing === "" ? "" : `\n${footing}`}`
+  return `${renderText(printable(answer.text), look.width)}${footing === "" ? "" : `\n${footing}`}`
+}
+
+/** Prose is wrapped; listings between fences are moved in and keep their lines. */
+const renderText = (text: string, width: number): string => {
+  let listing = false
+  return text.split("\n").flatMap((line) => {
+    if (line === "```") {
+      listing = !listing
+      return []
+    }
+    return [listing ? `    ${line}` : wrap(line, width)]
+  }).join("\n")
 }
 
 /**
- * What goes below an answer: what a model said of which nothing could be verified, whether it was cut off, and after an empty line its sources, each with number, file, page
- * and the quoted words. Nothing where there is neither.
+ * What goes below an answer: what a model said of which nothing could be verified, whether it was cut off, how probable
+ * it is, and after an empty line its sources, each with number, file, page, headings, the quoted words and an address to
+ * open; for a refusal, the nearest passages instead. Nothing where there is none of these.
  */
-export const renderFooting = ({ citations, truncated, unverified }: Answer, { paint, width }: Look): string => {
-  const sources = citations.map((citation) => {
-    const mark = `  [${citation.index}] `
-    const indent = " ".repeat(mark.length)
-    const quote = printable(citation.quote).replace(/\s+/g, " ").trim()
-    return `${mark}${paint("cyan", place(citation))}\n${indent}${wrap(`"${quote}"`, width, indent)}`
-  })
+export const renderFooting = ({ citations, confidence, grounded, nearest = [], truncated, unverified }: Answer, { paint, width }: Look): string => {
+  const sources = (listed: ReadonlyArray<Citation>): ReadonlyArray<string> =>
+    listed.map((citation) => {
+      const { address, headings = [], index, quote } = citation
+      const mark = `  [${index}] `
+      const indent = " ".repeat(mark.length)
+      const path = headings.length === 0 ? [] : [`${indent}${paint("bold", wrap(printable(headings.join(" > ")), width, indent))}`]
+      return [
+        `${mark}${paint("cyan", place(citation))}`,
+        ...path,
+        `${indent}${excerpt(`"${printable(quote).trim()}"`, width, indent, shownLines)}`,
+        ...(address === undefined ? [] : [`${indent}${paint("dim", printable(address))}`])
+      ].join("\n")
+    })
   return [
     ...(unverified === undefined || unverified === "" ? [] : [paint("dim", `It said, unverified: ${wrap(printable(unverified), width)}`)]),
     ...(truncated === true ? [paint("yellow", "(cut off: the model reached the most it may write)")] : []),
-    ...(sources.length === 0 ? [] : ["", ...sources])
+    ...(grounded && confidence !== undefined ? [paint("dim", `(confidence ${confidence.toFixed(2)})`)] : []),
+    ...(citations.length === 0 ? [] : ["", ...sources(citations)]),
+    ...(nearest.length === 0 ? [] : ["", "Nearest passages, which do not answer it:", ...sources(nearest)])
   ].join("\n")
 }
 
-/** Lines shown of each context; `--json` has all of it. */
+/** Lines shown of each context or quote; `--json` has all of it. */
 const shownLines = 4
 
 /** Retrieved contexts, best first. */

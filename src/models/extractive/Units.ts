@@ -162,7 +162,7 @@ const pushKeys = (lines: ReadonlyArray<Line>, above: string, push: Push): void =
     const over = [above, ...parents.map(({ text }) => text.replace(/:$/, ""))].join("\n")
     let last = at
     const isEntry = line.text.startsWith("- ")
-    const isParent = /:$/.test(line.text) && (lines[at + 1]?.indent ?? 0) > line.indent
+    const isParent = line.text.endsWith(":") && (lines[at + 1]?.indent ?? 0) > line.indent
     if (isParent && !isEntry) {
       parents.push(line)
       continue

@@ -19,8 +19,11 @@ export const condense =
   (options: { readonly turns?: number } = {}): Stage<FollowUp, Question, ServiceError, QueryRewriter> =>
   ({ history, ...input }) =>
     Effect.gen(function*() {
-      const { rewrite } = yield* QueryRewriter
+      const { rewrite, searched } = yield* QueryRewriter
       const turns = options.turns ?? defaultTurns
-      const question = turns === 0 ? input.question : yield* rewrite(input.question, history.slice(-turns))
-      return { ...input, question }
+      if (turns === 0) return input
+      const recent = history.slice(-turns)
+      const question = yield* rewrite(input.question, recent)
+      const query = searched?.(question, recent) ?? question
+      return { ...input, question, ...(query === question ? {} : { query }) }
     }).pipe(Effect.withSpan("stage.condense"))

@@ -11,6 +11,8 @@ import { described, type Stage } from "./Stage.ts"
 /** What a chain of stages starts from. */
 export interface Question {
   readonly question: string
+  /** What is searched in place of the question, which is still what is answered. Default: the question. */
+  readonly query?: string
   /** Answer only from what this principal may read; absent means the owner, who reads all. */
   readonly principal?: string
 }
@@ -52,7 +54,7 @@ export const retrieve = (options: RetrieveOptions = {}): Stage<Question, Retriev
   described(settingsOf(options), (input) =>
     Effect.gen(function*() {
       const retrieval = yield* Retrieval
-      const contexts = yield* retrieval.retrieve({ ...yield* retrievalRequest(input, options), query: input.question })
+      const contexts = yield* retrieval.retrieve({ ...yield* retrievalRequest(input, options), query: input.query ?? input.question })
       return { ...input, contexts }
     }).pipe(Effect.trackDuration(retrievalTime), Effect.withSpan("stage.retrieve")))
 

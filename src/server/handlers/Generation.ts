@@ -47,7 +47,7 @@ export const generationHandlers = (
   Effect.gen(function*() {
     const generation = yield* Generation
     const generator = yield* Generator
-    const { rewrite } = yield* QueryRewriter
+    const { rewrite, searched } = yield* QueryRewriter
     const { retrieve } = yield* Retrieval
     const corpora = yield* Corpora
     const cached = yield* CachedContents
@@ -61,14 +61,15 @@ export const generationHandlers = (
       if (request.tools?.some(({ retrieval }) => retrieval !== undefined) !== true) return undefined
       const { selection, ...asked } = yield* take(groundedQuestionFromWire(names.location, request))
       if (selection === undefined) return undefined
-      const question = yield* rewrite(asked.question, exchangesFromWire(request).slice(-earlierExchanges))
-      return { ...asked, question, selection }
+      const earlier = exchangesFromWire(request).slice(-earlierExchanges)
+      const question = yield* rewrite(asked.question, earlier)
+      return { ...asked, question, query: searched?.(question, earlier) ?? question, selection }
     })
 
     /** The evidence for an answer, and what every piece of it tells. */
-    const evidenceFor = Effect.fnUntraced(function*(asked: GroundedQuestion, request: GenerateContentRequest, names: ClientNames) {
-      const { instruction, question, selection } = asked
-      const contexts = yield* retrieve({ ...(yield* inEngine(corpora, selection, names)), query: question })
+    const evidenceFor = Effect.fnUntraced(function*(asked: GroundedQuestion & { readonly query: string }, request: GenerateContentRequest, names: ClientNames) {
+      const { instruction, query, question, selection } = asked
+      const contexts = yield* retrieve({ ...(yield* inEngine(corpora, selection, names)), query })
       const evidence: GroundedRequest = defined({ question, contexts, instruction, sampling: samplingOf(request) })
       const attributed = request.tools?.some(({ retrieval }) => retrieval?.disableAttribution === true) !== true
       return { evidence, identity: { responseId: randomUUID(), createTime: DateTime.formatIso(yield* DateTime.now), attributed } }
