@@ -8,6 +8,7 @@ export const entries: Readonly<Record<string, string>> = {
   sluice: "src/index.ts",
   "sluice/promise": "src/Promise.ts",
   "sluice/connectors": "connectors/index.ts",
+  "sluice/connector-kit": "src/ConnectorKit.ts",
   "sluice/server": "src/compose/Server.ts"
 }
 

@@ -53,3 +53,14 @@ describe("pages", () => {
     assert.deepStrictEqual(missing, [])
   })
 })
+
+describe("the lock file", () => {
+  it("has every package of every platform: npm ci refuses one that has not", () => {
+    interface Entry { readonly dependencies?: Record<string, string>; readonly optionalDependencies?: Record<string, string> }
+    const { packages }: { packages: Record<string, Entry> } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"))
+    const there = new Set(Object.keys(packages).map((path) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)))
+    const missing = Object.entries(packages).flatMap(([path, { dependencies, optionalDependencies }]) =>
+      Object.keys({ ...dependencies, ...optionalDependencies }).flatMap((name) => there.has(name) ? [] : [`${path}: ${name}`]))
+    assert.deepStrictEqual(missing, [])
+  })
+})
