@@ -48,11 +48,12 @@ export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array
     const own = chunkWords(sparse)
     return (file === undefined ? own : (1 - ranking.file) * own + ranking.file * fileWords(file)) + ranking.title * (title ?? 0)
   })
+  // Titles come on top: both arms shrink with the best, so that they do not weigh against each other in another way.
   const most = words.reduce((most, one) => Math.max(most, one), 1)
   return candidates
     .map((candidate, at): Fused => {
       const normalizedSparse = (words[at] as number) / most
-      const normalizedDense = dense(closeness(candidate))
+      const normalizedDense = dense(closeness(candidate)) / most
       return { ...candidate, normalizedSparse, normalizedDense, fused: (1 - alpha) * normalizedSparse + alpha * normalizedDense }
     })
     .sort((a, b) => byScore(a, b, alpha) || a.id - b.id)

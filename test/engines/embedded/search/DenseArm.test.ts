@@ -68,7 +68,7 @@ describe("dense candidates from lists", () => {
     } finally {
       rmSync(dir, { recursive: true, force: true })
     }
-  })
+  }, 60_000)
 
   it("reckons a packed vector's cosine as its unpacked integers give it, in every form", () => {
     const next = random(9)
