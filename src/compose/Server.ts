@@ -15,9 +15,11 @@ import * as ExtractiveGenerator from "../models/ExtractiveGenerator.ts"
 import { HashEmbedder } from "../models/HashEmbedder.ts"
 import * as OfflineTextEmbedder from "../models/OfflineTextEmbedder.ts"
 import * as LocalPartnerChat from "../models/LocalPartnerChat.ts"
-import type { Embedder } from "../ports/Embedder.ts"
+import { ChatModel } from "../ports/ChatModel.ts"
+import { Embedder } from "../ports/Embedder.ts"
 import { Engine } from "../ports/Engine.ts"
 import { Files } from "../ports/Files.ts"
+import { Generator } from "../ports/Generator.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import { Rankers } from "../ports/Ranker.ts"
 import { Secrets } from "../ports/Secrets.ts"
@@ -27,7 +29,7 @@ import { ownFileBytes, serviceFileBytes } from "../server/import/ImportLimits.ts
 import { importFiles } from "../server/import/ImportRun.ts"
 import * as RowModels from "../server/RowModels.ts"
 import { serve, type ServeLimits, type Serving } from "../server/Server.ts"
-import { countedFiles } from "../server/Telemetry.ts"
+import { countedChat, countedCorpusEmbedder, countedFiles, countedGenerator } from "../server/Telemetry.ts"
 import * as Lock from "../state/Lock.ts"
 import { State } from "../state/State.ts"
 import { defaultLimits, parserVersion } from "../text/Prepared.ts"
@@ -121,9 +123,15 @@ export const serveEmbedded = (
         return yield* importFiles({ ...reach, files, fileBytes })(request, report)
       })
     })
-    const embedder = options.embedder ?? HashEmbedder
+    const embedder = Layer.effect(Embedder, Effect.map(Embedder, countedCorpusEmbedder)).pipe(Layer.provide(options.embedder ?? HashEmbedder))
     const models = options.upstream === undefined
-      ? Layer.mergeAll(ExtractiveGenerator.layer(), ExtractiveChat.layer(countTokens), Layer.succeed(QueryRewriter, CarryOverRewriter.make()), OfflineTextEmbedder.layer, Layer.succeed(Rankers, rankers()))
+      ? Layer.mergeAll(
+        Layer.succeed(Generator, countedGenerator(ExtractiveGenerator.make())),
+        Layer.succeed(ChatModel, countedChat(ExtractiveChat.make(countTokens))),
+        Layer.succeed(QueryRewriter, CarryOverRewriter.make()),
+        OfflineTextEmbedder.layer,
+        Layer.succeed(Rankers, rankers())
+      )
       : upstream.layer(options.upstream, options)
     const batch = EmbeddedBatchPrediction.layer(new Names("local", "local"), {
       run: "always",

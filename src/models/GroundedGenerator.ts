@@ -32,6 +32,7 @@ export const make = (chat: ChatModel["Service"], maxContextCharacters = 100_000)
       let truncated = false
       if (request.contexts.length === 0) return Stream.fromIterable(ending(answerOf(verifier, model), ""))
       let written = 0
+      let shown = ""
       return chat.stream(promptOf(request, maxContextCharacters)).pipe(
         Stream.mapEffect((event) => {
           if (event.type === "usage") usage = usageOf(event.usage)
@@ -42,6 +43,8 @@ export const make = (chat: ChatModel["Service"], maxContextCharacters = 100_000)
         Stream.takeUntil((text) => (truncated ||= (written += text.length) > maxAnswer)),
         Stream.map((text) => verifier.push(text)),
         Stream.filter((text) => text !== ""),
+        // Ending here closes the connection: what nobody reads is not paid for.
+        Stream.takeUntil((text) => request.enough?.(shown += text) === true),
         Stream.map((text): AnswerPart => ({ _tag: "text", text })),
         Stream.concat(Stream.suspend(() => {
           const rest = verifier.finish()

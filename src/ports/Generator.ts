@@ -12,6 +12,8 @@ export interface GroundedRequest {
   /** What the pipeline's author asks of the answer's form. */
   readonly instruction?: string
   /** How a model draws its words; without a model it has no effect. */
+  /** Told the answer so far; once true, nothing after it is wanted, and a model is asked for no more. Default: all is. */
+  readonly enough?: (text: string) => boolean
   readonly sampling?: Pick<ChatRequest, "maxTokens" | "temperature" | "topP" | "topK" | "seed" | "presencePenalty" | "frequencyPenalty">
 }
 

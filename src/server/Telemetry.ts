@@ -1,6 +1,9 @@
 import { Clock, Effect, Metric, Stream } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
+import type { Operation } from "../domain/Operation.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
+import type { Embedder } from "../ports/Embedder.ts"
+import type { Generator } from "../ports/Generator.ts"
 import type { Files } from "../ports/Files.ts"
 import type { TextEmbedder } from "../ports/TextEmbedder.ts"
 
@@ -17,7 +20,7 @@ const requestTime = Metric.histogram("sluice_http_request_duration_seconds", {
 })
 const broken = Metric.counter("sluice_http_streams_broken_total", { description: "Streamed answers that ended before their end", incremental: true })
 const unexpected = Metric.counter("sluice_errors_unexpected_total", { description: "Calls that failed by a fault of the server", incremental: true })
-const imports = Metric.counter("sluice_imports_total", { description: "Imports begun", incremental: true })
+const imports = Metric.counter("sluice_imports_total", { description: "Imports that ended, by outcome: ok, partial (some files failed), or the code of their error", incremental: true })
 const files = Metric.counter("sluice_files_stored_total", { description: "Files stored or refused, by outcome", incremental: true })
 const embeddedTokens = Metric.counter("sluice_embedded_tokens_total", { description: "Tokens of chunks that were embedded", incremental: true })
 const modelCalls = Metric.counter("sluice_model_calls_total", { description: "Calls of models, by model and outcome", incremental: true })
@@ -70,6 +73,9 @@ const decoded = (text: string): string => {
   }
 }
 
+export const importEnded = ({ error, partialFailures }: Pick<Operation, "error" | "partialFailures">): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(imports, { outcome: error?.code ?? (partialFailures.length > 0 ? "partial" : "ok") }), 1)
+
 /** One line for each request, `msg` apart from its fields. */
 export const logAccess = ({ broken, duration, method, path, route, status }: AccessEntry): Effect.Effect<void> =>
   Effect.logInfo("request").pipe(Effect.annotateLogs({ method, path, route, status, duration: Math.round(duration), ...(broken ? { broken } : {}) }))
@@ -84,27 +90,50 @@ const countCall = (model: string, use: string) => {
   return { called }
 }
 
-export const countedChat = (chat: ChatModel["Service"]): ChatModel["Service"] => {
-  const { called } = countCall(chat.model, "chat")
+export const countedChat = (chat: ChatModel["Service"]): ChatModel["Service"] => ({
+  ...chat,
+  stream: (request) => countedStream(chat.model, "chat", chat.stream(request))
+})
+
+/** A generator that asks no chat model of its own. */
+export const countedGenerator = (generator: Generator["Service"]): Generator["Service"] => {
+  const { called } = countCall(generator.model, "answer")
   return {
-    ...chat,
-    stream: (request) =>
-      Stream.unwrap(Effect.map(Clock.currentTimeMillis, (since) => {
-        // A stream that is left before its end was interrupted by whoever asked.
-        let outcome = "left"
-        return chat.stream(request).pipe(
-          Stream.tapError((error) => Effect.sync(() => void (outcome = error.code))),
-          Stream.concat(Stream.suspend(() => {
-            outcome = "ok"
-            return Stream.empty
-          })),
-          Stream.ensuring(Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            Effect.andThen(
-              Effect.annotateCurrentSpan({ model: chat.model, outcome }),
-              called(outcome, since, now)
-            )))
-        )
-      }))
+    ...generator,
+    answer: (request) => timed(generator.answer(request), called),
+    stream: (request) => countedStream(generator.model, "answer", generator.stream(request))
+  }
+}
+
+const countedStream = <A>(model: string, use: string, stream: Stream.Stream<A, ServiceError>): Stream.Stream<A, ServiceError> => {
+  const { called } = countCall(model, use)
+  return Stream.unwrap(Effect.map(Clock.currentTimeMillis, (since) => {
+    // A stream that is left before its end was interrupted by whoever asked.
+    let outcome = "left"
+    return stream.pipe(
+      Stream.tapError((error) => Effect.sync(() => void (outcome = error.code))),
+      Stream.concat(Stream.suspend(() => {
+        outcome = "ok"
+        return Stream.empty
+      })),
+      Stream.ensuring(Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.andThen(
+          Effect.annotateCurrentSpan({ model, outcome }),
+          called(outcome, since, now)
+        )))
+    )
+  }))
+}
+
+/** The embedder of corpora, which may also answer for a {@link TextEmbedder}: texts come in batches, and each counts as a call. */
+export const countedCorpusEmbedder = (embedder: Embedder["Service"]): Embedder["Service"] => {
+  const { called } = countCall(embedder.id, "embed")
+  const { embedEach, embedSparse } = embedder
+  return {
+    ...embedder,
+    embed: (...request) => timed(embedder.embed(...request), called),
+    ...(embedSparse === undefined ? {} : { embedSparse: (...request: Parameters<typeof embedSparse>) => timed(embedSparse(...request), called) }),
+    ...(embedEach === undefined ? {} : { embedEach: (...request: Parameters<typeof embedEach>) => timed(embedEach(...request), called) })
   }
 }
 
@@ -113,7 +142,7 @@ export const countedEmbedder = (embedder: TextEmbedder["Service"]): TextEmbedder
   return { ...embedder, embed: (...request) => timed(embedder.embed(...request), called) }
 }
 
-const timed = <A>(effect: Effect.Effect<A, ServiceError>, called: ReturnType<typeof countCall>["called"]): Effect.Effect<A, ServiceError> =>
+const timed = <A, E extends ServiceError>(effect: Effect.Effect<A, E>, called: ReturnType<typeof countCall>["called"]): Effect.Effect<A, E> =>
   Effect.flatMap(Clock.currentTimeMillis, (since) => {
     const end = (outcome: string) => Effect.flatMap(Clock.currentTimeMillis, (now) => called(outcome, since, now))
     return effect.pipe(Effect.tap(() => end("ok")), Effect.tapError(({ code }) => end(code)))
@@ -122,7 +151,6 @@ const timed = <A>(effect: Effect.Effect<A, ServiceError>, called: ReturnType<typ
 /** Files as a server stores them, counted. */
 export const countedFiles = (inner: Files["Service"]): Files["Service"] => ({
   ...inner,
-  import: (request) => Effect.tap(inner.import(request), () => Metric.update(imports, 1)),
   upload: (request) =>
     inner.upload(request).pipe(
       Effect.tap(({ embeddedTokens: tokens = 0 }) =>

@@ -24,6 +24,10 @@ beforeAll(async () => {
       end(response)
     }
     if (asked.includes("at once")) goOn()
+    if (asked.includes("for ever")) {
+      const timer = setInterval(() => response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: said[1] } }] })}\n\n`), 2)
+      response.on("close", () => clearInterval(timer))
+    }
   }).pipe(Scope.provide(scope)))
   server = await startServer({ upstream: { url: fake.baseUrl, model: "m" } })
   corpus = await server.corpus()
@@ -69,6 +73,25 @@ describe("a grounded stream", () => {
     const candidate = await generate("How much annual leave, at once?", { maxOutputTokens: 15 })
     assert.strictEqual(textOf(candidate), "Employees receive 28 days of annual leave [1].")
     assert.strictEqual(candidate.finishReason, "MAX_TOKENS")
+  })
+})
+
+describe("an upstream that goes on", () => {
+  const aborted = async () => {
+    while (fake.received.at(-1)?.aborted !== true) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
+  it("is stopped once the answer has reached its bounds, streamed or whole", async () => {
+    for (const config of [{ maxOutputTokens: 30 }, { stopSequences: ["unused"] }]) {
+      const whole = await generate("How much annual leave, for ever?", config)
+      await aborted()
+      const response = await fetch(`${server.url}${path}:streamGenerateContent?alt=sse`, { method: "POST", body: JSON.stringify(request("How much annual leave, for ever?", config)) })
+      const pieces = (await response.text()).trim().split(/\r\n\r\n/).map((event) => JSON.parse(event.replace("data: ", "")).candidates[0])
+      await aborted()
+      assert.strictEqual(pieces.map(textOf).join(""), textOf(whole))
+      assert.include(textOf(whole), "28 days of annual leave [1].")
+      assert.strictEqual(whole.finishReason, "maxOutputTokens" in config ? "MAX_TOKENS" : "STOP")
+    }
   })
 })
 

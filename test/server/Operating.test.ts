@@ -6,7 +6,7 @@ import { Effect, Exit, Redacted, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Fake, fakeOpenAi, sendChat, sendJson } from "../fakes/Openai.ts"
 import { start } from "../support/Sluice.ts"
-import { leave, parent, startServer, type TestServer } from "./support/TestServer.ts"
+import { leave, parent, putObjects, startServer, type TestServer } from "./support/TestServer.ts"
 
 const token = "a-token-of-some-length"
 const carrying = { authorization: `Bearer ${token}` }
@@ -66,10 +66,32 @@ describe("a server's state", () => {
       /^sluice_http_request_duration_seconds_bucket\{.*route="uploadRagFile".*le="\+Inf".*\} [1-9]/m,
       /^sluice_files_stored_total\{outcome="stored"\} [1-9]/m,
       /^sluice_embedded_tokens_total [1-9]\d+/m,
+      /^sluice_model_calls_total\{.*model="hashed-ngrams-2048-v1".*use="embed".*outcome="ok".*\} [1-9]/m,
       /^sluice_model_calls_total\{.*model="m-1".*outcome="ok".*\} [1-9]/m,
       /^sluice_model_calls_total\{.*outcome="RESOURCE_EXHAUSTED".*\} [1-9]/m
     ]) assert.match(text, line)
     assert.notInclude(text, token)
+  })
+
+  it("counts imports by how they ended, and the calls of what answers without an upstream", async () => {
+    const plain = await startServer()
+    putObjects(plain, { "leave.md": leave, "broken.docx": "this is no document" })
+    const corpus = await plain.corpus()
+    for (const uri of ["gs://docs/leave.md", "gs://docs/", "gs://nowhere/x.md"]) {
+      const { body } = await plain.call("POST", `/v1/${corpus}/ragFiles:import`, { importRagFilesConfig: { gcsSource: { uris: [uri] } } })
+      if (body.name !== undefined) await plain.done(body.name)
+    }
+    const ask = (more: object = {}) => plain.call("POST", `/v1/${parent}/publishers/google/models/gemini-2.0-flash-001:generateContent`, { contents: [{ parts: [{ text: "How much annual leave?" }] }], ...more })
+    await ask()
+    await ask({ tools: [{ retrieval: { vertexRagStore: { ragResources: [{ ragCorpus: corpus }] } } }] })
+    const text = await (await fetch(`${plain.url}/metrics`)).text()
+    for (const line of [
+      /^sluice_imports_total\{outcome="ok"\} [1-9]/m,
+      /^sluice_imports_total\{outcome="partial"\} [1-9]/m,
+      /^sluice_model_calls_total\{.*model="extractive".*use="chat".*outcome="ok".*\} [1-9]/m,
+      /^sluice_model_calls_total\{.*model="extractive".*use="answer".*outcome="ok".*\} [1-9]/m
+    ]) assert.match(text, line)
+    await plain.stop()
   })
 })
 

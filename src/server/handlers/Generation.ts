@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { Clock, DateTime, Effect, Stream } from "effect"
 import type { Answer } from "../../domain/Answer.ts"
-import type { AnswerBounds } from "../../domain/Bounds.ts"
+import { type AnswerBounds, boundedEnd } from "../../domain/Bounds.ts"
 import { renamed } from "../../domain/ChatRefusal.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { refusedGeneration } from "../../domain/generation/GenerationRules.ts"
@@ -70,7 +70,9 @@ export const generationHandlers = (
     const evidenceFor = Effect.fnUntraced(function*(asked: GroundedQuestion & { readonly query: string }, request: GenerateContentRequest, names: ClientNames) {
       const { instruction, query, question, selection } = asked
       const contexts = yield* retrieve({ ...(yield* inEngine(corpora, selection, names)), query })
-      const evidence: GroundedRequest = defined({ question, contexts, instruction, sampling: samplingOf(request) })
+      const bounds = boundsOf(request)
+      const enough = Object.keys(bounds).length === 0 ? undefined : (text: string) => boundedEnd(text, bounds, countTokens).end < text.length
+      const evidence: GroundedRequest = defined({ question, contexts, instruction, enough, sampling: samplingOf(request) })
       const attributed = request.tools?.some(({ retrieval }) => retrieval?.disableAttribution === true) !== true
       return { evidence, identity: { responseId: randomUUID(), createTime: DateTime.formatIso(yield* DateTime.now), attributed } }
     })

@@ -12,6 +12,7 @@ import { Operations } from "../../ports/Operations.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
 import type { EngineTier } from "../../wire/rag/EngineConfigs.ts"
 import type { ModelResult } from "../../wire/models/ModelOperations.ts"
+import { importEnded } from "../Telemetry.ts"
 import { added, asked, idOf, noCounts, progressOf } from "./Asked.ts"
 import { type Entry, Journal } from "./Journal.ts"
 
@@ -78,7 +79,12 @@ export class LongRunning extends Context.Service<LongRunning, {
           : earlier !== undefined && (earlier.done && earlier.error?.code !== "ABORTED")
           ? finishedImport(entry, earlier)
           : yield* work(id, { ...entry.import.request, recordedAs: { operation: id, createTime: entry.operation.createTime } }, before, entry.import.work)
-        if (ended !== undefined) yield* journal.change(id, (now) => ({ ...now, operation: { ...now.operation, ...ended } }))
+        if (ended !== undefined) yield* end(id, ended)
+      })
+
+      const end = Effect.fnUntraced(function*(id: string, ended: Partial<Operation>) {
+        const entry = yield* journal.change(id, (now) => ({ ...now, operation: { ...now.operation, ...ended } }))
+        if (entry !== undefined) yield* importEnded(entry.operation)
       })
 
       const work = Effect.fnUntraced(function*(id: string, request: ImportRequest, before: ImportCounts, earlier: OperationName | undefined) {
@@ -105,7 +111,7 @@ export class LongRunning extends Context.Service<LongRunning, {
       const failed = Effect.fnUntraced(function*(id: string, cause: unknown) {
         const { code, message } = cause instanceof ServiceError ? cause : ServiceError.internal("the import failed unexpectedly")
         const updateTime = yield* timestamp
-        yield* journal.change(id, (now) => ({ ...now, operation: { ...now.operation, done: true, error: { code, message }, updateTime } }))
+        yield* end(id, { done: true, error: { code, message }, updateTime })
       })
 
       const make = Effect.fnUntraced(function*(
