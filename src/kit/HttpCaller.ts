@@ -7,6 +7,7 @@ import { redactText, redactUrl } from "../net/Redact.ts"
 import { make as makeBuckets } from "../net/RateLimit.ts"
 import { retry, type RetryOptions } from "../net/Retry.ts"
 
+/** How many calls may start in a second, and be under way at once. */
 export interface RateLimitOptions {
   /** Default: as many as come. */
   readonly requestsPerSecond?: number | undefined
@@ -33,6 +34,7 @@ export const rateLimit = ({ concurrency, requestsPerSecond }: RateLimitOptions) 
   }
 }
 
+/** Where a caller calls, with which credentials, how often and how patiently. */
 export interface HttpCallerOptions extends RateLimitOptions {
   /** Default: the process's own client (pooled, through the proxy of the environment, five redirects at most). */
   readonly http?: HttpClient.HttpClient | undefined
@@ -50,6 +52,7 @@ export interface HttpCallerOptions extends RateLimitOptions {
   readonly retry?: RetryOptions | undefined
 }
 
+/** One request. Default: a GET without headers of its own. */
 export interface HttpRequestOptions {
   readonly method?: "GET" | "HEAD" | "POST" | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined

@@ -33,6 +33,7 @@ export interface TestRunner {
   readonly it: (name: string, test: () => Promise<void>) => unknown
 }
 
+/** What a connector's fixture can show, and the test runner to use. */
 export interface SuiteOptions extends Partial<TestRunner> {
   /** The source is on this machine, and reaching it cannot fail or stall. Default false. */
   readonly local?: boolean

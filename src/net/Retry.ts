@@ -2,6 +2,7 @@ import { Duration, Effect, Schedule } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
 import { budgetSpent } from "../ports/EmbeddingBudget.ts"
 
+/** How often and how long a call that may succeed later is tried again. */
 export interface RetryOptions {
   /** Attempts after the first. Default 5. */
   readonly times?: number

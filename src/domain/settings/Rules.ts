@@ -90,8 +90,10 @@ export const exactlyOne = (keys: ReadonlyArray<string>, jsonSchema: JsonSchema =
     { fix: "give one of them", jsonSchema }
   )
 
+/** The rule that one of these keys is given, or none. For a Schema's `check`. */
 export const atMostOne = (keys: ReadonlyArray<string>) =>
   counts(keys, (n) => n <= 1, (given) => `takes one of ${list(keys)}, not ${given.join(" and ")}`, { fix: "keep one of them" })
 
+/** The rule that one of these keys is given, or more. For a Schema's `check`. */
 export const atLeastOne = (keys: ReadonlyArray<string>) =>
   counts(keys, (n) => n >= 1, () => `needs at least one of ${list(keys)}`)
