@@ -7,6 +7,8 @@ import { retrieveFrom } from "../../src/pipeline/AskPipeline.ts"
 import { definePipeline, type PipelineInput } from "../../src/pipeline/DefinePipeline.ts"
 import { pipelineFor } from "../../src/pipeline/OnEngine.ts"
 import { runPipeline } from "../../src/pipeline/RunPipeline.ts"
+import { make as makeRateLimits, RateLimit } from "../../src/net/RateLimit.ts"
+import { fakeOpenAi, sendEmbeddings } from "../fakes/Openai.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 
 const hosted = { vertex: { project: "p1", location: "us-central1" } }
@@ -19,6 +21,25 @@ const withDocuments = Effect.map(tempFolder, (cwd) => {
 })
 
 describe("a program's pipeline on an engine", () => {
+  it.live("takes a turn of the import's rate for every request to the embedding server", () =>
+    Effect.gen(function*() {
+      const { dataDir, define } = yield* withDocuments
+      const { baseUrl, received } = yield* fakeOpenAi((request, response) => sendEmbeddings(request, response, () => [1, 0, 0]))
+      const pipeline = define({
+        corpus: { displayName: "Handbook", embedding: { openai: { url: baseUrl, model: "m", dimensions: 3, batch: 1 } } },
+        import: { maxEmbeddingRequestsPerMinute: 7_000 }
+      })
+      const turns: Array<readonly [string, number]> = []
+      const limits = { ...makeRateLimits(), take: (key: string, perMinute: number) => Effect.sync(() => void turns.push([key, perMinute])) }
+      const { embedded: texts } = yield* runPipeline(pipeline).pipe(
+        Effect.provide(embedded(pipeline, { dataDir, connectors: { local } })),
+        Effect.provideService(RateLimit, limits)
+      )
+      assert.strictEqual(texts, 2)
+      assert.deepStrictEqual(turns.filter(([key]) => key.startsWith("documents of ")), Array(2).fill([`documents of ${baseUrl} m`, 7_000]))
+      assert.strictEqual(received.length, 2)
+    }).pipe(Effect.scoped))
+
   it.live("runs on the engine it names and on no other", () =>
     Effect.gen(function*() {
       const { dataDir, define } = yield* withDocuments

@@ -8,6 +8,7 @@ import { Corpora } from "../../../src/ports/Corpora.ts"
 import { Embedder } from "../../../src/ports/Embedder.ts"
 import { FileMetadataStore } from "../../../src/ports/FileMetadataStore.ts"
 import { Files } from "../../../src/ports/Files.ts"
+import { Retrieval } from "../../../src/ports/Retrieval.ts"
 import { Operations } from "../../../src/ports/Operations.ts"
 import { Importer } from "../../../src/engines/embedded/Importer.ts"
 import { managed } from "../../conformance/Cases.ts"
@@ -307,6 +308,28 @@ describe("changing facts about a file", () => {
       assert.strictEqual((yield* Effect.flip(files.update(file.name, { displayName: "c" }))).code, "NOT_FOUND")
     }))
   })
+})
+
+describe("permissions that a source withdraws", () => {
+  it.live("hold no longer: who could not read a file finds it", () =>
+    Effect.scoped(Effect.flatMap(tempFolder, (folder) =>
+      Effect.gen(function*() {
+        const files = yield* Files
+        const retrieval = yield* Retrieval
+        const corpus = yield* newCorpus
+        const permissions = { public: false, principals: ["user:a@b.c"] }
+        const { file } = yield* files.upload(textFile(corpus, "a", "Five days carry over.", { permissions, metadata: { team: "ops" } }))
+        const found = Effect.map(retrieval.retrieve({ corpus, query: "days", principal: "user:other@b.c" }), (contexts) => contexts.length)
+        assert.strictEqual(yield* found, 0)
+        // What is not named stays.
+        assert.deepStrictEqual((yield* files.update(file.name, { displayName: "b" })).permissions, permissions)
+        assert.strictEqual(yield* found, 0)
+        const open = yield* files.update(file.name, { permissions: null })
+        assert.notProperty(open, "permissions")
+        assert.deepStrictEqual(open.metadata, { team: "ops" })
+        assert.notProperty(yield* files.get(file.name), "permissions")
+        assert.strictEqual(yield* found, 1)
+      }).pipe(Effect.provide(engine(folder))))))
 })
 
 describe("operations of a process that is gone", () => {
