@@ -108,7 +108,7 @@ export const plan = Effect.fn("plan")(function*(
   const scope = building?.fits === true ? building.scope : target._tag === "missing" || replaced ? `${own}#new` : own
   const met = yield* Effect.gen(function*() {
     if (target._tag === "missing") return
-    if (replaced) return yield* othersIn(target.corpus.name, spec)
+    if (replaced) return yield* othersIn(target.corpus.name, spec, own)
     if (!target.adopted) return
     yield* ledger.reset(own, { corpus: target.corpus.name })
     return yield* recoverLedger(own, target.corpus.name, spec)

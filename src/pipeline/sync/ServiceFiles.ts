@@ -7,6 +7,7 @@ import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { ignoreMissing } from "./Applying.ts"
 import { deleteLimit } from "./Deleting.ts"
 import { uriKey } from "./Imported.ts"
+import { isOfDrive } from "./Others.ts"
 import type { SyncSpec } from "./SyncSpec.ts"
 
 /** Deletes under way at once, and entries taken out of the ledger in one go. */
@@ -112,7 +113,7 @@ const hasAddress = ({ sourceUri }: RagFile): boolean => /^[a-z]+:\/\//i.test(sou
 
 /** Files of Drive have their addresses; those of the others are known by their names alone. */
 const mayBeOf = ({ _tag }: ImportSource, file: RagFile): boolean =>
-  _tag === "googleDrive" ? /^https:\/\/(?:drive|docs)\.google\.com\//.test(file.sourceUri) : !hasAddress(file)
+  _tag === "googleDrive" ? isOfDrive(file.sourceUri) : !hasAddress(file)
 
 /**
  * A source has changed hands: what the one who listed it before had put into the corpus goes, as soon as all that the

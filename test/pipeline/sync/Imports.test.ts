@@ -91,13 +91,20 @@ describe("a source that the engine fetches by itself", () => {
 
   it.effect("is not asked for everything again when the ledger is lost, and still deleted from later", () =>
     Effect.gen(function*() {
-      const { engine, run } = yield* setUp
+      const { dataDir, engine, on, run, seen, spec } = yield* setUp
       engine.objects = { "gs://b/a.md": "one", "gs://b/b.md": "two" }
       yield* run()
       const elsewhere = yield* tempFolder
       const report = yield* run({}, {}, elsewhere)
       expectCounts(report, { unchanged: 2 })
       assert.include(noteOf(report), "0 imported, 2 skipped")
+      // Nothing of it is somebody else's, though the service's files bear no mark.
+      assert.deepStrictEqual(seen.filter(({ type }) => type === "joins"), [])
+      const rebuilt = { ...spec, corpus: { ...spec.corpus, embeddingModel: "other" } }
+      for (const data of [dataDir, elsewhere, yield* tempFolder]) {
+        const planned = yield* plan(rebuilt, { maxEmbeddingRequestsPerMinute: 60 }).pipe(Effect.provide(on(data)))
+        assert.deepStrictEqual([planned.corpus.action, planned.corpus.others], ["replace", undefined])
+      }
       engine.objects = { "gs://b/a.md": "one" }
       expectCounts(yield* run({}, {}, elsewhere), { unchanged: 1, deleted: 1 })
     }).pipe(Effect.scoped))
