@@ -36,7 +36,7 @@ describe("a program's pipeline on an engine", () => {
         Effect.provideService(RateLimit, limits)
       )
       assert.strictEqual(texts, 2)
-      assert.deepStrictEqual(turns.filter(([key]) => key.startsWith("documents of ")), Array(2).fill([`documents of ${baseUrl} m`, 7_000]))
+      assert.deepStrictEqual(turns.filter(([key]) => key.startsWith("documents of ")), Array.from({ length: 2 }, () => [`documents of ${baseUrl} m`, 7_000]))
       assert.strictEqual(received.length, 2)
     }).pipe(Effect.scoped))
 
