@@ -36,7 +36,8 @@ describe("a program's pipeline on an engine", () => {
         Effect.provideService(RateLimit, limits)
       )
       assert.strictEqual(texts, 2)
-      assert.deepStrictEqual(turns.filter(([key]) => key.startsWith("documents of ")), Array.from({ length: 2 }, () => [`documents of ${baseUrl} m`, 7_000]))
+      const turn = [`documents of ${baseUrl} m`, 7_000] as const
+      assert.deepStrictEqual(turns.filter(([key]) => key.startsWith("documents of ")), [turn, turn])
       assert.strictEqual(received.length, 2)
     }).pipe(Effect.scoped))
 
