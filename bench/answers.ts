@@ -6,8 +6,9 @@
  * the corpus does not answer it. They are split by file into a half for tuning and one for reporting.
  *
  * Right: a citation's quote holds the span, and is of its file. First: the first citation does. Refused: of those that
- * have no answer, off the corpus's subject or near it. `--train` fits the coefficients of the answer's probability to
- * the tuning half, prints them, and cross-validates them by file and by corpus.
+ * have no answer, off the corpus's subject or near it. `--train` fits the weights of units and of the answer's
+ * probability to the tuning half, prints them for `src/models/extractive/Coefficients.ts`, and cross-validates them by
+ * file and by corpus.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -38,7 +38,8 @@ export const examine = (request: GroundedRequest): Examined => {
     text: context.text.slice(0, bounds.characters).replace(/[\ud800-\udbff]$/, "")
   }))
   const question = questionOf(request.question)
-  const { evidence, weights } = evidenceFor(question, contexts, contexts.flatMap(unitsOf))
+  // A number, a date or a name stands in a sentence, an item or a field: a whole list hides it.
+  const { evidence, weights } = evidenceFor(question, contexts, contexts.flatMap(unitsOf).filter(({ kind }) => question.type === "other" || (kind !== "list" && kind !== "code")))
   const ranked = [...evidence].sort((a, b) =>
     b.score - a.score || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
   return { question, contexts, evidence: ranked, weights, grounds: question.terms.length === 0 ? undefined : groundsOf(question, ranked, weights, contexts) }

@@ -99,8 +99,10 @@ export const holdsType = (question: Question, quote: string): boolean => {
     case "date":
       return dateWord.test(quote)
     case "person":
-      return rawWords(quote).some(({ word }) =>
-        isCjk(word) || (/^\p{Lu}/u.test(word) && !question.words.has(stem(normalize(word))))
+      // The first word of a sentence is written with a capital whatever it is; so is a name, but seldom alone.
+      return rawWords(quote).some(({ at, word }, index, words) =>
+        isCjk(word) || (/^\p{Lu}/u.test(word) && !question.words.has(stem(normalize(word))) &&
+          (!/(?:^|[.!?:;]\s*)["'“(]*$/u.test(quote.slice(0, at)) || /^\p{Lu}\p{Ll}/u.test(words[index + 1]?.word ?? "")))
       )
     case "other":
       return true
