@@ -36,7 +36,7 @@ describe("ask, retrieve, explain", () => {
         /^1\. {2}batteries\.txt$/m,
         /^ {4}score +1\.000 = 0\.\d+ x words 1\.000 \+ 0\.\d+ x meaning/m,
         /^ {4}words +\d+\.\d+ BM25 = .*lithium \d+\.\d+ \(1x\)/m,
-        /^ {4}meaning +-?\d+\.\d+ cosine$/m
+        /^ {4}meaning +-?\d+\.\d+ cosine(?:, -?\d+\.\d+ with what the best are about)?$/m
       ]) assert.match(text, line)
       const literal = yield* run(cwd, ["explain", "lithum", "--no-spelling", "--alpha", "0"])
       assert.notMatch(literal.stdout, /corrected/)
