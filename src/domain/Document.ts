@@ -86,6 +86,9 @@ export interface Chunk {
   readonly tokens: number
 }
 
+/** A chunk as an engine keeps it with its file: {@link Chunk} without its place among UTF-16 units. */
+export type FileChunk = Omit<Chunk, "start" | "end">
+
 /** The pages of which something is said, in short: `3, 5 to 9 and 12 more`. */
 const pageList = (pages: ReadonlyArray<number>): string => {
   const runs: Array<[number, number]> = []

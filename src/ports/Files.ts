@@ -1,5 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { CorpusName } from "../domain/Corpus.ts"
+import type { FileChunk } from "../domain/Document.ts"
 import type { DocumentError, ServiceError } from "../domain/Errors.ts"
 import type { ImportRequest } from "../domain/Import.ts"
 import type { Operation } from "../domain/Operation.ts"
@@ -29,6 +30,11 @@ export class Files extends Context.Service<Files, {
   readonly import: (request: ImportRequest) => Effect.Effect<Operation, ServiceError>
   readonly get: (name: RagFileName) => Effect.Effect<RagFile, ServiceError>
   readonly list: (corpus: CorpusName, page: PageRequest) => Effect.Effect<Page<RagFile>, ServiceError>
+  /**
+   * The text of a file as it is stored and found: its chunks, in order. `UNIMPLEMENTED` where the engine does not give
+   * texts back, `DATA_LOSS` where one is damaged.
+   */
+  readonly chunks: (name: RagFileName, page: PageRequest) => Effect.Effect<Page<FileChunk>, ServiceError>
   /**
    * Changes facts about a file, not its content: nothing is parsed, embedded or indexed again. `UNIMPLEMENTED` where
    * the engine's files are immutable.

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { events, sluice } from "../support/Sluice.ts"
+import { write } from "../support/TempFolder.ts"
 import { project } from "./Project.ts"
 
 const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
@@ -28,6 +29,28 @@ describe("corpora, files, operations", () => {
       const missing = yield* run(cwd, "files", "get", "nope.md")
       assert.deepStrictEqual([missing.code, missing.stdout], [1, ""])
       assert.match(missing.stderr, /error: file "nope\.md" was not found\nfix: see what there is: sluice files list/)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("a file's stored text is shown in chunks", () =>
+    Effect.gen(function*() {
+      const sentences = Array.from({ length: 40 }, (_, i) => `Rule ${i + 1} grants café number ${i + 1} a day of rest.`)
+      const cwd = yield* project({ "docs/rules.md": `# Rules\n\n${sentences.join(" ")}\n` })
+      yield* run(cwd, "run")
+      const shown = yield* run(cwd, "files", "show", "rules.md")
+      assert.strictEqual(shown.code, 0, shown.stderr)
+      assert.match(shown.stdout, /^rules\.md {2}\d+ chunks, [\d,]+ bytes/)
+      assert.match(shown.stdout, /^chunk 2 \d+-\d+, \d+ tokens, Rules$/m)
+      const [stored] = events(yield* run(cwd, "files", "show", "rules.md", "--json"))
+      assert.deepInclude(stored?.["file"], { displayName: "rules.md" })
+      const chunks = stored?.["chunks"] as ReadonlyArray<{ readonly ordinal: number; readonly text: string; readonly byteStart: number; readonly byteEnd: number }>
+      assert.isAbove(chunks.length, 5)
+      assert.deepStrictEqual(chunks.map(({ ordinal }) => ordinal), chunks.map((_, i) => i))
+      for (const sentence of sentences) assert.include(chunks.map(({ text }) => text).join(" ").replace(/\s+/g, " "), sentence)
+      for (const { byteEnd, byteStart, text } of chunks) assert.strictEqual(byteEnd - byteStart, Buffer.byteLength(text))
+      write(cwd, { "stored.json": JSON.stringify(stored) })
+      const same = yield* run(cwd, "parse", "docs/rules.md", "--pipeline", "pipeline.yaml", "--diff", "stored.json")
+      assert.match(same.stdout, new RegExp(`^${chunks.length} chunks the same, 0 gone, 0 new`))
+      assert.strictEqual((yield* run(cwd, "files", "show", "nope.md")).code, 1)
     }).pipe(Effect.scoped), 60_000)
 
   it.live("are deleted, a corpus with files only by force", () =>

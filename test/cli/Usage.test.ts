@@ -10,7 +10,7 @@ const run = (cwd: string, args: ReadonlyArray<string>, env: Record<string, strin
 
 const commands: ReadonlyArray<string> = [
   "init", "validate", "schema", "doctor", "parse", "plan", "run", "status", "retry", "ask", "retrieve", "explain", "corpora", "files",
-  "operations", "corpora list", "corpora get", "corpora delete", "files list", "files get", "files delete", "operations list",
+  "operations", "corpora list", "corpora get", "corpora delete", "files list", "files get", "files show", "files delete", "operations list",
   "operations get", "operations cancel", "operations delete"
 ]
 

@@ -144,6 +144,10 @@ export class MemoryEngine {
     get: (name) => Effect.map(this.#found(this.files.get(name), name), ({ file }) => file),
     list: (corpus, page) =>
       Effect.andThen(Effect.suspend(() => this.onList), Effect.sync(() => paged([...this.files.values()].map(({ file }) => file).filter((f) => f.name.startsWith(corpus)), page, this.pageSize))),
+    chunks: (name) =>
+      Effect.map(this.#found(this.files.get(name), name), ({ text }) => ({
+        items: [{ ordinal: 0, text, headings: [], byteStart: 0, byteEnd: Buffer.byteLength(text), tokens: text.length }]
+      })),
     update: (name, patch) =>
       Effect.map(this.#found(this.files.get(name), name), ({ file, text }) => {
         this.calls.updates += 1

@@ -1,10 +1,12 @@
-import { Effect, Option } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { Argument, Command } from "effect/cli"
 import { Files } from "../../ports/Files.ts"
 import { pages } from "../../ports/Paging.ts"
 import { Output } from "../Output.ts"
-import { count } from "../render/Numbers.ts"
-import { printValue, rows } from "../render/Values.ts"
+import { renderChunks } from "../render/Document.ts"
+import { count, plural } from "../render/Numbers.ts"
+import { printable } from "../../domain/Text.ts"
+import { asWritten, printValue, rows } from "../render/Values.ts"
 import { corpusFlag, corpusIn, fileNamed, idOf, isFileName } from "../Resources.ts"
 import { root } from "../Root.ts"
 import { onEngine, openForResources, openPipeline, pipelineFlag } from "../Session.ts"
@@ -51,6 +53,38 @@ const get = Command.make("get", { file, ...flags }, Effect.fn(function*(args) {
   Command.withExamples([{ command: "sluice files get people/leave-policy.md", description: "by its path in the source" }])
 )
 
+/** Chunks printed at once, so that a long file is shown in flat memory. */
+const chunksShown = 200
+
+const show = Command.make("show", { file, ...flags }, Effect.fn(function*(args) {
+  const { json } = yield* root
+  const output = yield* Output
+  const loaded = yield* open(args, isFileName(args.file))
+  yield* onEngine(loaded, {}, Effect.gen(function*() {
+    const files = yield* Files
+    const name = yield* fileNamed(args.file, loaded.pipeline, args.corpus)
+    const chunks = pages((page) => files.chunks(name, page), chunksShown)
+    if (json) {
+      const stored = yield* Stream.runCollect(chunks)
+      return yield* output.json({ version: 1, file: asWritten(yield* files.get(name)), chunks: stored })
+    }
+    const { displayName, metadata = {}, ...about } = yield* files.get(name)
+    const facts = [
+      ...(about.chunks === undefined ? [] : [plural(about.chunks, "chunk")]),
+      ...(about.sizeBytes === undefined ? [] : [`${count(about.sizeBytes)} bytes`]),
+      ...Object.entries(metadata).map(([key, value]) => `${key} ${value}`)
+    ]
+    yield* output.print(`${output.paint("bold", printable(displayName))}  ${printable(facts.join(", "))}`)
+    yield* Stream.runForEach(Stream.grouped(chunks, chunksShown), (some) => output.print(`\n${renderChunks(some, output)}`))
+  }))
+})).pipe(
+  Command.withDescription("Print the text of one file as it is stored and found: its chunks with their pages, headings and places, which are UTF-8 bytes of the file's text. Vertex AI does not give the texts of its files back."),
+  Command.withExamples([
+    { command: "sluice files show people/leave-policy.md", description: "by its path in the source" },
+    { command: "sluice files show report.pdf --json > stored.json", description: "which `sluice parse report.pdf --diff stored.json` compares" }
+  ])
+)
+
 const remove = Command.make("delete", { file, ...flags }, Effect.fn(function*(args) {
   const { json } = yield* root
   const output = yield* Output
@@ -70,5 +104,5 @@ const remove = Command.make("delete", { file, ...flags }, Effect.fn(function*(ar
 export const files = Command.make("files").pipe(
   Command.withDescription("List, show and delete the files of a corpus."),
   Command.withExamples([{ command: "sluice files list", description: "of the corpus that the pipeline in this folder fills" }]),
-  Command.withSubcommands([list, get, remove])
+  Command.withSubcommands([list, get, show, remove])
 )

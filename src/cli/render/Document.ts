@@ -54,7 +54,7 @@ export const renderDifference = (
     ...added.map((chunk) => look.paint("green", `+ ${placeOf(chunk)}\n${indented(chunk.text, look)}`))
   ].join("\n")
 
-const placeOf = ({ end, firstPage, headings = [], lastPage, start, tokens }: StoredChunk): string =>
+const placeOf = ({ byteEnd, byteStart, end = byteEnd, firstPage, headings = [], lastPage, start = byteStart, tokens }: StoredChunk): string =>
   printable([
     ...(start === undefined || end === undefined ? [] : [`${start}-${end}`]),
     ...(tokens === undefined ? [] : [plural(tokens, "token")]),

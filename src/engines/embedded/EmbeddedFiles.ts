@@ -131,6 +131,11 @@ export const embeddedFiles = (
           const page = yield* reader.page("files", request, (yield* reader.corpus(corpus)).id)
           return { ...page, items: page.items.map((row) => fileOfRow(row, corpus, names)) }
         }),
+        chunks: Effect.fn("Files.chunks")(function*(name, request) {
+          const { corpus, file } = yield* names.fileIds(name)
+          const found = yield* reader.chunks((yield* reader.corpus(corpus)).id, file, request)
+          return found ?? (yield* ServiceError.notFound(`file ${name}`))
+        }),
         update: Effect.fn("Files.update")(function*(name, patch) {
           const { corpus, file } = yield* names.fileIds(name)
           yield* writer.send("updateFile", { corpus, name: file, patch, at: yield* now })

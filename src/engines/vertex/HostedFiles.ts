@@ -129,6 +129,14 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
       import: (request) => inImportPlace({ operations, quota, transport }, request.corpus, start(request)),
       get,
       list,
+      chunks: () =>
+        Effect.fail(
+          new ServiceError({
+            code: "UNIMPLEMENTED",
+            message: "the service does not give the text of its files back",
+            fix: "`sluice parse FILE` shows what is read of a file here, `sluice retrieve` what a question finds"
+          })
+        ),
       delete: remove,
       update: () =>
         Effect.fail(

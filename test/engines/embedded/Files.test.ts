@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option } from "effect"
+import { Effect, Fiber, Layer, Option, Stream } from "effect"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import type { CorpusName } from "../../../src/domain/Corpus.ts"
 import { type DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
@@ -9,6 +9,7 @@ import { Embedder } from "../../../src/ports/Embedder.ts"
 import { FileMetadataStore } from "../../../src/ports/FileMetadataStore.ts"
 import { Files } from "../../../src/ports/Files.ts"
 import { Retrieval } from "../../../src/ports/Retrieval.ts"
+import { pages } from "../../../src/ports/Paging.ts"
 import { Operations } from "../../../src/ports/Operations.ts"
 import { Importer } from "../../../src/engines/embedded/Importer.ts"
 import { managed } from "../../conformance/Cases.ts"
@@ -59,6 +60,32 @@ describe("what is written of a file", () => {
         const second = (yield* files.upload({ ...textFile(corpus, "a", "two"), replaces: first })).file.name
         assert.deepStrictEqual((yield* files.get(second)).userMetadata, { team: "ops" })
         assert.deepStrictEqual((yield* store.list(second, {})).items.map(({ key }) => key), ["team"])
+      }).pipe(Effect.provide(engine(folder))))))
+})
+
+describe("the stored text of a file", () => {
+  it.live("is given in pages of its chunks, of that file alone", () =>
+    Effect.scoped(Effect.flatMap(tempFolder, (folder) =>
+      Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* newCorpus
+        const texts = (name: string) => Array.from({ length: 150 }, (_, i) => `${name} paragraph ${i} ${"x".repeat(i)}`)
+        const names = yield* Effect.forEach(["a", "b", "c"], (name) =>
+          Effect.map(files.upload(textFile(corpus, name, texts(name).join("\n\n"))), ({ file }) => file.name))
+        for (const [i, name] of names.entries()) {
+          for (const size of [1, 7, 1000]) {
+            const chunks = yield* Stream.runCollect(pages((page) => files.chunks(name, page), size))
+            assert.deepStrictEqual(chunks.map(({ text }) => text), texts("abc".charAt(i)))
+            assert.deepStrictEqual(chunks.map(({ ordinal }) => ordinal), chunks.map((_, at) => at))
+          }
+        }
+        const [a, b] = names
+        assert.isDefined(a)
+        assert.isDefined(b)
+        assert.strictEqual((yield* Effect.flip(files.chunks(a!, { token: "x" }))).code, "INVALID_ARGUMENT")
+        yield* files.delete(a!)
+        assert.strictEqual((yield* Effect.flip(files.chunks(a!, {}))).code, "NOT_FOUND")
+        assert.strictEqual((yield* files.chunks(b!, { size: 1 })).items[0]?.text, texts("b")[0])
       }).pipe(Effect.provide(engine(folder))))))
 })
 

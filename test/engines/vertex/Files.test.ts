@@ -170,6 +170,7 @@ describe("hosted files", () => {
         const { file } = yield* files.upload(marked(corpus, "text"))
         const before = fake.calls.length
         assert.strictEqual((yield* Effect.flip(files.update(file.name, {}))).code, "UNIMPLEMENTED")
+        assert.strictEqual((yield* Effect.flip(files.chunks(file.name, {}))).code, "UNIMPLEMENTED")
         const structured = { ...marked(corpus, "text"), chunking: { strategy: "structure", size: 10, overlap: 0 } as const }
         const error = yield* Effect.flip(files.upload(structured))
         assert.strictEqual(error instanceof ServiceError && error.code, "INVALID_ARGUMENT")

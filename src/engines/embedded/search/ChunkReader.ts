@@ -2,10 +2,9 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { Metadata, RagFileName } from "../../../domain/RagFile.ts"
 import type { Context } from "../../../domain/Retrieval.ts"
 import type { Names } from "../Names.ts"
-import { openPage, unpackChunk, type PackedChunk } from "../store/ChunkPage.ts"
+import { intactPage, unpackChunk, type PackedChunk } from "../store/ChunkPage.ts"
 import { checkedColumns, isIntact, StoreDamage } from "../store/Checksum.ts"
-import { textHash, unpackHashes } from "../store/Hash.ts"
-import { asBlob, metadataOfRow, type Row } from "../store/Rows.ts"
+import { metadataOfRow } from "../store/Rows.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 
 /** A chunk as it is read, and the row of its file. */
@@ -60,28 +59,16 @@ export class ChunkReader {
   #read(chunk: number): FoundChunk {
     const row = this.#page.get(chunk)
     const first = Number(row?.["first_chunk"])
-    if (!isIntact("chunk_pages", row) || chunk >= first + Number(row["chunks"])) throw this.damaged(chunk, "text")
+    const packed = intactPage(row)
+    if (row === undefined || packed === undefined || chunk >= first + Number(row["chunks"])) throw this.damaged(chunk, "text")
     const file = Number(row["file"])
-    const page = this.#open(row, chunk).map((packed): FoundChunk => ({ file, packed }))
+    const page = packed.map((packed): FoundChunk => ({ file, packed }))
     page.forEach((neighbour, i) => {
       if (first + i !== chunk) this.#cache.put(`c${first + i}`, neighbour, sizeOf(neighbour))
     })
     const found = page[chunk - first]
     if (found === undefined) throw this.damaged(chunk, "text")
     return found
-  }
-
-  #open(row: Row, chunk: number): ReadonlyArray<PackedChunk> {
-    try {
-      const page = openPage(asBlob(row["body"]))
-      if (row["sum"] !== null) return page
-      // Written before there were checksums: the hashes of its texts tell.
-      const hashes = unpackHashes(asBlob(row["hashes"]))
-      if (page.length === hashes.length && page.every(([text], i) => textHash(text) === hashes[i])) return page
-    } catch {
-      // Not what packChunks wrote.
-    }
-    throw this.damaged(chunk, "text")
   }
 
   /** What to throw where a chunk's text or vector is not as it was written: names its file. */

@@ -1,5 +1,8 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import type { Chunk } from "../../../domain/Document.ts"
+import { isIntact } from "./Checksum.ts"
+import { textHash, unpackHashes } from "./Hash.ts"
+import { asBlob, type Row } from "./Rows.ts"
 
 /** A chunk as it is kept: what a context shows, and what the index is rebuilt from. */
 export type StoredChunk = Omit<Chunk, "ordinal" | "start" | "end">
@@ -77,3 +80,18 @@ export const unpackChunk = ([text, headings, byteStart, byteEnd, tokens, firstPa
 
 /** @throws like {@link openPage} */
 export const unpackChunks = (packed: Uint8Array): ReadonlyArray<StoredChunk> => openPage(packed).map(unpackChunk)
+
+/** The chunks of a row of `chunk_pages`; `undefined` where it is not as it was written. */
+export const intactPage = (row: Row | undefined): ReadonlyArray<PackedChunk> | undefined => {
+  if (!isIntact("chunk_pages", row)) return undefined
+  try {
+    const page = openPage(asBlob(row["body"]))
+    if (row["sum"] !== null) return page
+    // Written before there were checksums: the hashes of its texts tell.
+    const hashes = unpackHashes(asBlob(row["hashes"]))
+    return page.length === hashes.length && page.every(([text], i) => textHash(text) === hashes[i]) ? page : undefined
+  } catch {
+    // Not what packChunks wrote.
+    return undefined
+  }
+}

@@ -1,10 +1,12 @@
 import { join } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 import { Context, Effect, Layer } from "effect"
+import type { FileChunk } from "../../../domain/Document.ts"
 import { ServiceError, type StateError } from "../../../domain/Errors.ts"
 import type { Page, PageRequest } from "../../../ports/Paging.ts"
 import { asStateError, databaseFile, openDatabase } from "../../../state/Database.ts"
 import { stateFailure } from "../StateFailure.ts"
+import { intactPage, unpackChunk } from "./ChunkPage.ts"
 import { checkedColumns, isIntact, StoreDamage } from "./Checksum.ts"
 import { damageFix } from "./Commands.ts"
 import { fromHex } from "./Hash.ts"
@@ -31,6 +33,8 @@ export interface ReaderShape {
     request: PageRequest,
     parent?: number
   ) => Effect.Effect<Page<Row>, ServiceError>
+  /** Chunks of a file, by the last segment of its name, in order; `undefined` where there is no such file. */
+  readonly chunks: (corpus: number, file: string, request: PageRequest) => Effect.Effect<Page<FileChunk> | undefined, ServiceError>
   /** A corpus's row, for use within {@link ReaderShape.read}: everything read there is of the same moment. @throws {ServiceError} */
   readonly corpusNow: (id: string) => CorpusRow
   readonly corpus: (id: string) => Effect.Effect<CorpusRow, ServiceError>
@@ -75,6 +79,11 @@ const make = (db: DatabaseSync, path: string): ReaderShape => {
     operations: db.prepare("SELECT * FROM operations WHERE name = ?")
   }
 
+  const chunkPages = db.prepare(
+    `SELECT ${checkedColumns("chunk_pages")} FROM chunk_pages
+     WHERE first_chunk >= (SELECT max(first_chunk) FROM chunk_pages WHERE first_chunk <= ?) AND first_chunk < ? ORDER BY first_chunk`
+  )
+
   const begin = db.prepare("BEGIN")
   const commit = db.prepare("COMMIT")
   /** Runs one statement, which is a snapshot of its own. */
@@ -106,19 +115,44 @@ const make = (db: DatabaseSync, path: string): ReaderShape => {
     return corpusRow(row)
   }
 
+  /** Chunks of a file from its `from`th on, at most `limit`. @throws {StoreDamage} where one is missing or damaged */
+  const chunksFrom = (file: Row, from: number, limit: number): ReadonlyArray<FileChunk> => {
+    const found: Array<FileChunk> = []
+    const first = Number(file["first_chunk"])
+    const end = Math.min(first + Number(file["chunks"]), first + from + limit)
+    let next = first + from
+    if (next >= end) return found
+    const damage = (): StoreDamage => new StoreDamage(`a text of ${String(file["display_name"])} is damaged in ${path}`, Number(file["id"]))
+    for (const row of chunkPages.iterate(next, end)) {
+      const page = intactPage(row)
+      const start = Number(row["first_chunk"])
+      if (page === undefined || row["file"] !== file["id"] || start > next || start + page.length <= next) throw damage()
+      for (const packed of page.slice(next - start, end - start)) found.push({ ordinal: next++ - first, ...unpackChunk(packed) })
+    }
+    if (next < end) throw damage()
+    return found
+  }
+
   return {
     read,
     find: (table, name, parent) => attempt(() => rows[table].get(name, ...(parent === undefined ? [] : [parent]))),
     page: Effect.fnUntraced(function*(table, request, parent) {
-      const size = request.size ?? defaultPage
-      if (!Number.isInteger(size) || size < 0) return yield* ServiceError.invalid("pageSize", "must be 1 to 1000")
-      const limit = size === 0 ? defaultPage : Math.min(size, largestPage)
-      const after = afterToken(request.token)
-      if (after === undefined) return yield* ServiceError.invalid("pageToken", "is not one that a listing gave")
+      const { after, limit } = yield* placeOf(request)
       const found = yield* attempt(() => listings[table].all(...(parent === undefined ? [] : [parent]), after, limit + 1))
       const items = found.slice(0, limit)
       const last = items.at(-1)?.["id"]
       return found.length > limit ? { items, nextToken: tokenAfter(Number(last)) } : { items }
+    }),
+    chunks: Effect.fnUntraced(function*(corpus, file, request) {
+      const { after, limit } = yield* placeOf(request)
+      return yield* read(() => {
+        const row = rows.files.get(file, corpus)
+        if (row === undefined) return undefined
+        if (!isIntact("files", row)) throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in ${path}`, Number(row["id"]))
+        const items = chunksFrom(row, after, limit)
+        const next = after + items.length
+        return next < Number(row["chunks"]) ? { items, nextToken: tokenAfter(next) } : { items }
+      })
     }),
     corpusNow,
     corpus: (id) => attempt(() => corpusNow(id)),
@@ -127,7 +161,16 @@ const make = (db: DatabaseSync, path: string): ReaderShape => {
   }
 }
 
-/** Page tokens name the last row seen. */
+/** How many items are wanted, after which one. */
+const placeOf = Effect.fnUntraced(function*(request: PageRequest) {
+  const size = request.size ?? defaultPage
+  if (!Number.isInteger(size) || size < 0) return yield* ServiceError.invalid("pageSize", "must be 1 to 1000")
+  const after = afterToken(request.token)
+  if (after === undefined) return yield* ServiceError.invalid("pageToken", "is not one that a listing gave")
+  return { after, limit: size === 0 ? defaultPage : Math.min(size, largestPage) }
+})
+
+/** Page tokens name the last row seen, or how many chunks. */
 const tokenAfter = (id: number): string => Buffer.from(`after:${id}`).toString("base64url")
 
 const afterToken = (token: string | undefined): number | undefined => {
