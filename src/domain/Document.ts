@@ -123,7 +123,9 @@ export const remarkOf = ({ pages, remarks = [] }: Pick<ParsedDocument, "pages" |
     } else if (kind === "attachment") parts.push(`not read: ${text ?? "an attachment"}`)
     else if (kind === "cut") parts.push(text ?? "read to a limit")
     else if (kind === "hidden") parts.push(`hidden: ${text ?? ""}`)
-    else if (kind === "charset") parts.push(`charset taken for ${text ?? "unknown"}`)
+    else if (kind === "charset") {
+      parts.push(`charset taken for ${text ?? "unknown"}${confidence === undefined ? "" : ` (confidence ${confidence.toFixed(2)})`}`)
+    }
   }
   return parts.length === 0 ? undefined : parts.slice(0, 5).join("; ") + (parts.length > 5 ? `; and ${parts.length - 5} more` : "")
 }

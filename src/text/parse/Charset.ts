@@ -62,7 +62,9 @@ const quality = (all: ReadonlyArray<string>, special: ReadonlyArray<string>): nu
   if (/\p{Ll}\p{Lu}/u.test(word)) return 0
   if (kinds.has(0)) {
     // Words of Latin letters have some without a mark, and few kinds of marks.
-    if (special.length > letters.length / 2 && letters.length > 2) return 0.2
+    if (special.length > letters.length * 0.67 && letters.length > 2) return 0.2
+    // A marked capital is a word by itself in few languages, a small letter (à, é, ó) in many.
+    if (letters.length === 1 && /\p{Lu}/u.test(word)) return 0.5
     return /[ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞ](?=\p{Ll})/u.test(word.slice(1)) ? 0.2 : 0.95
   }
   if (kinds.has(1)) {

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer"
 import { analyse } from "chardet"
 import { plausibility } from "./Charset.ts"
 import { ReadFailure } from "./Reader.ts"
+import { decodeDos, isDos } from "./rtf/CodePages.ts"
 
 /** Bytes that are looked at to guess a charset. */
 const sampleBytes = 64 * 1024
@@ -20,10 +21,22 @@ export const decode = (bytes: Uint8Array, declared?: (head: string) => string | 
   const label = declared?.(buffer.toString("latin1", 0, 4096))
   if (label !== undefined && isKnown(label) && !/^utf-?16/i.test(label)) return decodeAs(bytes, label)
   if (mostlyUtf8(buffer)) return buffer.toString("utf8")
-  const charset = guess(bytes)
-  if (charset === undefined) throw new ReadFailure("charset", "charset unknown: the text reads like no language in any that is known")
-  return decodeAs(bytes, charset)
+  const guessed = guess(bytes)
+  if (guessed === undefined) throw new ReadFailure("charset", "charset unknown: the text reads like no language in any that is known")
+  guesses.set(bytes, guessed)
+  return decodeAs(bytes, guessed.charset)
 }
+
+/** A charset that neither a mark nor the text itself names, and how much the text reads like a language in it, 0 to 1. */
+interface Guess {
+  readonly charset: string
+  readonly confidence: number
+}
+
+const guesses = new WeakMap<Uint8Array, Guess>()
+
+/** The charset that these bytes were decoded by, where {@link decode} had to guess it. */
+export const guessOf = (bytes: Uint8Array): Guess | undefined => guesses.get(bytes)
 
 /** The same for texts inside a file, which is read all the same: the best guess, noise or not. */
 export const decodePart = (bytes: Uint8Array): string => {
@@ -43,6 +56,7 @@ export const decodeLines = (bytes: Uint8Array): string => unixLines(decode(bytes
 /** Decodes by a charset's name, as HTML and mail name them; an unknown name means windows-1252. */
 export const decodeAs = (bytes: Uint8Array, label: string): string => {
   const name = label.toLowerCase()
+  if (isDos(name)) return decodeDos(bytes, name)
   if (name.startsWith("utf-32")) return decodeUtf32(bytes, name.endsWith("le"))
   return new TextDecoder(isKnown(label) ? label : "windows-1252").decode(bytes)
 }
@@ -59,6 +73,7 @@ export const decodeHead = (bytes: Uint8Array, length: number): string => {
 }
 
 const isKnown = (label: string): boolean => {
+  if (isDos(label.toLowerCase())) return true
   try {
     return new TextDecoder(label).encoding !== ""
   } catch {
@@ -98,14 +113,14 @@ const mostlyUtf8 = (buffer: Buffer): boolean => {
 }
 
 /** Charsets that a detector by statistics of bytes does not know, or takes for others. */
-const others = ["shift_jis", "ibm866", "windows-1251", "koi8-r", "windows-1252", "windows-1250", "gb18030", "big5", "euc-kr", "euc-jp", "macintosh", "x-mac-cyrillic"]
+const others = ["shift_jis", "ibm866", "windows-1251", "koi8-r", "windows-1252", "windows-1250", "gb18030", "big5", "euc-kr", "euc-jp", "macintosh", "x-mac-cyrillic", "ibm850", "ibm852", "ibm437"]
 
 /** Text less plausible than this is noise; the best of fewer special characters than this is taken in any case. */
 const leastPlausible = 0.7
 const fewCharacters = 4
 
 /** The charset by two witnesses: the statistics of the bytes, and how the text reads. */
-const guess = (bytes: Uint8Array): string | undefined => {
+const guess = (bytes: Uint8Array): Guess | undefined => {
   const sample = bytes.subarray(0, sampleBytes)
   const detected = analyse(sample).filter(({ name }) => isKnown(name) && !/^utf-?(8|16|32)/i.test(name))
   const confidence = new Map(detected.map(({ confidence, name }) => [name.toLowerCase(), confidence / 100]))
@@ -114,7 +129,9 @@ const guess = (bytes: Uint8Array): string | undefined => {
     return { name, characters, share, score: share + 0.15 * (confidence.get(name) ?? 0) }
   })
   const best = candidates.reduce((a, b) => b.score > a.score ? b : a)
-  return best.share >= leastPlausible || best.characters < fewCharacters ? best.name : undefined
+  return best.share >= leastPlausible || best.characters < fewCharacters 
+    ? { charset: best.name, confidence: best.share }
+    : undefined
 }
 
 /** The bytes of letters, digits and blanks in EBCDIC, where those of ASCII letters are control characters and rare. */

@@ -1,5 +1,6 @@
 import type { ParsedDocument } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
+import { guessOf } from "./Decode.ts"
 import { formats, type FormatKey } from "./Formats.ts"
 import { InnerFiles } from "./InnerFiles.ts"
 import { BrokenInstallation, ReadFailure, type Reader } from "./Reader.ts"
@@ -51,7 +52,12 @@ const read = (
 ): ParsedDocument | Promise<ParsedDocument> => {
   const finished = (document: ParsedDocument): ParsedDocument => {
     if (document.blocks.length === 0) throw new ReadFailure("empty", "the file has no text")
-    return inner.remarks.length === 0 ? document : { ...document, remarks: [...document.remarks ?? [], ...inner.remarks] }
+    const guess = guessOf(bytes)
+    const remarks = [
+      ...inner.remarks,
+      ...(guess === undefined ? [] : [{ kind: "charset", text: guess.charset, confidence: guess.confidence } as const])
+    ]
+    return remarks.length === 0 ? document : { ...document, remarks: [...document.remarks ?? [], ...remarks] }
   }
   try {
     const parsed = reader({ bytes, name, format, limits, inner })

@@ -87,9 +87,18 @@ describe("the charset of a text", () => {
     ["koi8-r", "e4cfc7cfd7cfd220d0cfd3d4c1d7cbc9", "Договор поставки"],
     ["shift_jis", "93 8c 8b 9e 93 73 82 cc 90 7d 8f 91 8a d9", "東京都の図書館"],
     ["gb18030", "b1 be ba cf cd ac d3 c9 cb ab b7 bd c7 a9 b6 a9 a3 ac", "本合同由双方签订，"],
-    ["windows-1252", "636166e9", "café"]
+    ["windows-1252", "636166e9", "café"],
+    ["ibm850", "4c6520836c8a76652061208274822085206c278263 6f6c65", "Le âlève a été à l'école"],
+    ["ibm850", "88 74 72 65 20 6f 75 20 6e 65 20 70 61 73 20 88 74 72 65 20 85 20 50 61 72 69 73", "être ou ne pas être à Paris"],
+    ["macintosh", "8e 74 8e 20 88 20 6c 27 8e 63 6f 6c 65", "été à l'école"]
   ])("is %s where that reads like a language", async (_, hex, text) => {
     expect((await parsed("a.txt", bytes(hex))).text).toBe(text)
+  })
+
+  it("is said where it was guessed, and how sure that is", async () => {
+    const { remarks } = await parsed("a.txt", bytes("6c 27 82 63 6f 6c 65 20 64 27 82 74 82 20 65 73 74 20 66 65 72 6d 82 65"))
+    expect(remarks).toEqual([{ kind: "charset", text: "ibm850", confidence: expect.closeTo(0.95) }])
+    expect((await parsed("a.txt", "l'école d'été")).remarks).toBeUndefined()
   })
 
   it("may be EBCDIC", async () => {
@@ -98,9 +107,8 @@ describe("the charset of a text", () => {
   })
 
   it("is not guessed where nothing reads like a language", async () => {
-    // French in code page 850, which no decoder here knows.
-    const french = "4c6520836c8a76652061208274822085206c278263 6f6c6520 6f97 20 6c652070 8a7265 206465 207365 206d8a7265 2061 208274 82"
-    expect(await refusal("a.txt", bytes(french))).toMatchObject({ problem: "charset", message: expect.stringContaining("charset unknown") })
+    const noise = "9d 61 f5 42 b9 c3 62 20 d7 41 fe b2 63 20 9c f1 61 b3 20 62 dc 41 f6 cd 20 fb 61 aa 42 d1 20 af 78 d9 62 e4 41"
+    expect(await refusal("a.txt", bytes(noise))).toMatchObject({ problem: "charset", message: expect.stringContaining("charset unknown") })
   })
 })
 
