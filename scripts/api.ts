@@ -7,6 +7,9 @@ import { parseSync } from "rolldown/utils"
 export const entries: Readonly<Record<string, string>> = {
   sluice: "src/index.ts",
   "sluice/promise": "src/Promise.ts",
+  "sluice/connector-kit": "src/ConnectorKit.ts",
+  "sluice/ai": "src/Ai.ts",
+  "sluice/testing": "src/Testing.ts",
   "sluice/connectors": "connectors/index.ts",
   "sluice/connector-kit": "src/ConnectorKit.ts",
   "sluice/server": "src/compose/Server.ts"

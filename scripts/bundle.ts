@@ -24,7 +24,7 @@ const fresh = `dist-${process.pid}`
 const bundles: ReadonlyArray<BuildOptions> = [
   // The library shares effect with the program that imports it.
   {
-    input: { index: "src/index.ts", connectors: "connectors/index.ts", "connector-kit": "src/ConnectorKit.ts", promise: "src/Promise.ts", server: "src/compose/Server.ts", ...workers },
+    input: { index: "src/index.ts", connectors: "connectors/index.ts", "connector-kit": "src/ConnectorKit.ts", ai: "src/Ai.ts", testing: "src/Testing.ts", promise: "src/Promise.ts", server: "src/compose/Server.ts", ...workers },
     platform: "node",
     external: external([...unbundled, ...Object.keys(peerDependencies ?? {})]),
     output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }

@@ -33,6 +33,10 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   "src/ConnectorKit.ts": ["src/kit", "src/domain", "src/ports", "src/net"],
   /** The library's entry. */
   "src/index.ts": ["src/domain", "src/ports", "src/pipeline", "src/compose"],
+  /** Models of effect/ai. */
+  "src/Ai.ts": ["src/models"],
+  /** For tests of programs. */
+  "src/Testing.ts": ["src/domain", "src/ports", "src/models", "src/pipeline", "src/compose"],
   /** The same without Effect. */
   "src/Promise.ts": ["src/domain", "src/ports", "src/pipeline", "src/compose"],
   /** The composition root: the only place that sees commands and connectors together. */

@@ -1,0 +1,112 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { AiError, EmbeddingModel, LanguageModel } from "effect/ai"
+import { fromEmbeddingModel, fromLanguageModel, toEmbeddingModel, toLanguageModel } from "../../src/Ai.ts"
+import { compose, Embedder, generateBy, Pipeline, retrieve, ServiceError } from "../../src/index.ts"
+import { faultySource, isolatedEngine, scriptedModel } from "../../src/Testing.ts"
+import { Layer } from "effect"
+
+const texts = { "leave.md": "# Leave\n\nFive unused days of leave carry over.\n", "vpn.md": "# VPN\n\nThe VPN needs a key.\n" }
+const answer = "Five days carry over [1: \"Five unused days of leave carry over.\"]."
+
+const pipelineOf = (source: ReturnType<typeof faultySource>, generator: ReturnType<typeof scriptedModel>["generator"]) =>
+  Pipeline.make("test", { corpus: { displayName: "Test" }, sources: { docs: source.source }, stages: compose(retrieve({ topK: 2 }), generateBy(generator)) })
+
+describe("sluice/testing", () => {
+  it.live("runs a pipeline on an engine of its own, with a source that fails and a model that is scripted", () =>
+    Effect.gen(function*() {
+      const source = faultySource(texts)
+      const model = scriptedModel([answer, new ServiceError({ code: "PERMISSION_DENIED", message: "no such key" })])
+      const pipeline = pipelineOf(source, model.generator)
+      yield* Effect.gen(function*() {
+        source.failRead("vpn.md", new ServiceError({ code: "PERMISSION_DENIED", message: "not yours" }))
+        const first = yield* pipeline.run
+        assert.deepInclude(first.totals, { added: 1, failed: 1 })
+        // A listing that was cut short deletes nothing.
+        source.cutListing({ after: 1 })
+        assert.strictEqual((yield* pipeline.run).totals.deleted, 0)
+        source.failListing(new ServiceError({ code: "PERMISSION_DENIED", message: "locked" }))
+        assert.isFalse((yield* pipeline.run).sources.every(({ complete }) => complete))
+        const { answer: given } = yield* pipeline.ask("How many days of leave carry over?")
+        assert.isTrue(given.grounded)
+        assert.strictEqual(given.citations[0]?.sourceDisplayName, "leave.md")
+        assert.deepInclude(yield* Effect.flip(pipeline.ask("And in Japan?")), { code: "PERMISSION_DENIED" })
+        assert.strictEqual(model.asked.length, 2)
+        assert.strictEqual(source.listings, 3)
+      }).pipe(Effect.provide(isolatedEngine()))
+      // Another engine knows nothing of it.
+      assert.deepInclude(yield* Effect.flip(pipeline.ask("How many?").pipe(Effect.provide(isolatedEngine()))), { code: "NOT_FOUND" })
+    }))
+})
+
+/** A model of `effect/ai` that says what it is told. */
+const theirs = (text: string, fails?: AiError.AiError) =>
+  LanguageModel.make({
+    generateText: () => Effect.succeed([]),
+    streamText: () => fails !== undefined ? Stream.fail(fails) : Stream.fromIterable([
+      { type: "text-start" as const, id: "1" },
+      ...text.split(/(?<= )/).map((delta) => ({ type: "text-delta" as const, id: "1", delta })),
+      { type: "text-end" as const, id: "1" },
+      {
+        type: "finish" as const, reason: "stop" as const, response: undefined,
+        usage: { inputTokens: { uncached: 7, total: 7, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 5, text: 5, reasoning: 0 } }
+      }
+    ])
+  })
+
+describe("sluice/ai", () => {
+  it.live("a LanguageModel answers, verified; its failures are typed; what cannot be passed on is refused", () =>
+    Effect.gen(function*() {
+      const model = yield* theirs(answer)
+      const source = faultySource(texts)
+      yield* Effect.gen(function*() {
+        const pipeline = pipelineOf(source, fromLanguageModel(model, { name: "theirs" }))
+        yield* pipeline.run
+        const { answer: given } = yield* pipeline.ask("How many days of leave carry over?")
+        assert.deepInclude(given, { grounded: true, model: "theirs" })
+        assert.deepStrictEqual(given.usage, { promptTokens: 7, answerTokens: 5, totalTokens: 12 })
+        const lying = pipelineOf(source, fromLanguageModel(yield* theirs("Ninety days [1: \"Ninety days.\"].")))
+        assert.isFalse((yield* lying.ask("How many days of leave carry over?")).answer.grounded)
+        const limited = AiError.make({ module: "m", method: "streamText", reason: new AiError.RateLimitError({}) })
+        const failing = pipelineOf(source, fromLanguageModel(yield* theirs("", limited)))
+        assert.deepInclude(yield* Effect.flip(failing.ask("How many days?")), { code: "RESOURCE_EXHAUSTED" })
+        const sampled = Pipeline.make("test", { corpus: { displayName: "Test" }, sources: { docs: source.source }, stages: compose(retrieve(), generateBy(fromLanguageModel(model), { temperature: 0.2 })) })
+        const refused = yield* Effect.flip(sampled.ask("How many days of leave carry over?"))
+        assert.match(refused.message, /temperature/)
+      }).pipe(Effect.provide(isolatedEngine()))
+    }))
+
+  it.effect("our chat model is a LanguageModel", () =>
+    Effect.gen(function*() {
+      const { asked, chat } = scriptedModel(["One two.", "Three four.", new ServiceError({ code: "RESOURCE_EXHAUSTED", message: "slower" })])
+      const model = yield* toLanguageModel(chat)
+      assert.strictEqual((yield* model.generateText({ prompt: "Count." })).text, "One two.")
+      const parts = yield* Stream.runCollect(model.streamText({ prompt: [{ role: "system", content: "Be brief." }, { role: "user", content: [{ type: "text", text: "On." }] }] }))
+      assert.strictEqual(parts.map((part) => part.type === "text-delta" ? part.delta : "").join(""), "Three four.")
+      assert.deepStrictEqual(asked[1], { system: "Be brief.", turns: [{ role: "user", parts: [{ type: "text", text: "On." }] }] })
+      assert.strictEqual((yield* Effect.flip(model.generateText({ prompt: "More." }))).reason._tag, "RateLimitError")
+    }))
+
+  it.live("an EmbeddingModel is an Embedder, and ours is one", () =>
+    Effect.gen(function*() {
+      const letters = yield* EmbeddingModel.make({
+        embedMany: ({ inputs }) => Effect.succeed({
+          results: inputs.map((text) => Array.from({ length: 26 }, (_, n) => text.toLowerCase().split(String.fromCharCode(97 + n)).length - 1)),
+          usage: { inputTokens: undefined }
+        })
+      })
+      const embedder = fromEmbeddingModel(letters, { id: "letters-26", dimensions: 26 })
+      const [vector] = yield* embedder.embed(["leave"], "query")
+      assert.closeTo(Math.hypot(...vector ?? []), 1, 1e-6)
+      const wrong = yield* Effect.flip(fromEmbeddingModel(letters, { id: "letters", dimensions: 3 }).embed(["a"], "query"))
+      assert.deepInclude(wrong, { code: "FAILED_PRECONDITION" })
+      const back = yield* toEmbeddingModel(embedder)
+      assert.strictEqual((yield* back.embed("leave")).vector.length, 26)
+      const source = faultySource(texts)
+      const pipeline = pipelineOf(source, scriptedModel([answer]).generator)
+      yield* Effect.gen(function*() {
+        yield* pipeline.run
+        assert.strictEqual((yield* pipeline.retrieve("vpn key", { topK: 1 })).contexts.length, 1)
+      }).pipe(Effect.provide(isolatedEngine({ embedder: Layer.succeed(Embedder, embedder) })))
+    }))
+})
