@@ -11,7 +11,6 @@ export const entries: Readonly<Record<string, string>> = {
   "sluice/ai": "src/Ai.ts",
   "sluice/testing": "src/Testing.ts",
   "sluice/connectors": "connectors/index.ts",
-  "sluice/connector-kit": "src/ConnectorKit.ts",
   "sluice/server": "src/compose/Server.ts"
 }
 

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { join } from "node:path"
+import { createInterface } from "node:readline"
 import { tempFolder } from "../support/TempFolder.ts"
 
 /** Runs an example as a user would, against the sources. */
@@ -35,6 +37,56 @@ describe("the examples", () => {
       const { code, stderr, stdout } = yield* run("custom-stage.ts")
       assert.strictEqual(code, 0, stderr)
       assert.match(stdout, /^\d+ files, one context each\n\S/)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("a source of one's own is read page by page", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run("own-source.ts")
+      assert.strictEqual(code, 0, stderr)
+      assert.strictEqual(stdout, "3 notes\nManagers approve travel. [1]\n")
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("a file uses a stage of one's own", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run("own-stage.ts")
+      assert.strictEqual(code, 0, stderr)
+      const [, contexts, files] = /^(\d+) contexts of (\d+) files\n\S/.exec(stdout) ?? []
+      assert.isDefined(contexts, stdout)
+      assert.strictEqual(contexts, files)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("a model of effect/ai answers, and what it invents has no citation", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run("own-model.ts")
+      assert.strictEqual(code, 0, stderr)
+      assert.match(stdout, /^1 citations: Five unused days carry over/m)
+      assert.match(stdout, /^0 citations: Zebras/m)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("a web site is crawled as its robots.txt allows", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run("web-crawl.ts")
+      assert.strictEqual(code, 0, stderr)
+      assert.strictEqual(stdout, "3 pages\nManagers approve travel that costs more than 500 euros. [1] (Travel.md)\n")
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("an HTTP app streams answers in promises, and closes when it is told to", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      const child = yield* Effect.acquireRelease(
+        Effect.sync(() => spawn(process.execPath, ["--conditions=sluice-source", join(import.meta.dirname, "../../examples/http-app.ts")], { cwd, env: { ...process.env, PORT: "0" }, stdio: ["ignore", "pipe", "inherit"] })),
+        (started) => Effect.sync(() => started.kill("SIGKILL"))
+      )
+      yield* Effect.promise(async () => {
+        const [line] = await once(createInterface({ input: child.stdout }), "line") as [string]
+        const origin = `http://127.0.0.1:${/\d+/.exec(line)?.[0]}`
+        const answer = await (await fetch(`${origin}/ask?q=How+many+unused+days+of+annual+leave+carry+over`)).text()
+        assert.match(answer, /five unused days[\s\S]*\[1\] people\/leave-policy\.md/)
+        assert.strictEqual((await fetch(origin)).status, 400)
+        const closed = once(child, "exit")
+        child.kill("SIGTERM")
+        assert.strictEqual((await closed)[0], 0)
+      })
     }).pipe(Effect.scoped), 60_000)
 
   it.live("a custom embedder takes the place of the built-in one", () =>
