@@ -207,7 +207,7 @@ const aiErrorOf = (error: ServiceError, module: string, method: string): AiError
   const reason = error.code === "INVALID_ARGUMENT"
     ? new AiError.InvalidRequestError({ description })
     : error.code === "RESOURCE_EXHAUSTED"
-    ? new AiError.RateLimitError({ ...(error.retryAfter === undefined ? {} : { retryAfter: Duration.millis(error.retryAfter) }) })
+    ? new AiError.RateLimitError({ retryAfter: error.retryAfter === undefined ? undefined : Duration.millis(error.retryAfter) })
     : error.retryable
     ? new AiError.InternalProviderError({ description })
     : new AiError.UnknownError({ description })
