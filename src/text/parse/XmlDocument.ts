@@ -71,8 +71,11 @@ class XmlBlocks {
 
   readonly open = (given: string, attributes: XmlAttributes): void => {
     // JATS: the article's own title, not those of its references.
-    const name = given === "article-title" && this.#frames.at(-1)?.name === "title-group" ? "title" : given
-    if (this.#skip > 0 || skipped.has(name)) this.#skip++
+    const title = given === "article-title" && this.#frames.at(-1)?.name === "title-group"
+    const fiction = this.#frames[0]?.name === "FictionBook"
+    const name = title ? "title" : fiction && given === "v" ? "line" : given
+    // FictionBook keeps its pictures in base64 at the end.
+    if (this.#skip > 0 || skipped.has(name) || (fiction && name === "binary")) this.#skip++
     if (isText(name)) this.#texts++
     this.#frames.push({ name, attributes, parts: [], hasText: false, written: false })
   }

@@ -63,6 +63,17 @@ describe("XML", () => {
       .toEqual(["heading 1: T", "paragraph: One", "paragraph: two"])
   })
 
+  it("may be a book, without its pictures", async () => {
+    const p = (text: string): string => `<p>${text}</p>`
+    const { shown, title } = await parsed("a.fb2", xml(`<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><description><title-info><book-title>Harbour</book-title></title-info></description>
+      <body><title>${p("Harbour")}</title><section><title>${p("One")}</title>${p("The <emphasis>boats</emphasis> lay<a href='#n1'>[1]</a>.")}<poem><stanza><v>Cold water,</v><v>colder stone.</v></stanza></poem></section></body>
+      <body name="notes"><section id="n1">${p("Still.")}</section></body><binary id="c.png" content-type="image/png">iVBORw0KGgo=</binary></FictionBook>`))
+    expect(title).toBe("Harbour")
+    for (const line of ["paragraph: The boats lay[1].", "paragraph: Cold water,", "paragraph: colder stone.", "paragraph: Still."]) expect(shown).toContain(line)
+    expect(shown.filter((line) => line.startsWith("heading")).map((line) => line.replace(/^heading \d: /, ""))).toEqual(["Harbour", "One"])
+    expect(shown.join()).not.toContain("iVBOR")
+  })
+
   it("is decoded as it declares, and has the entities that stand for text", async () => {
     expect((await parsed("a.xml", Buffer.from(xml("<a>Gr\xfc\xdfe &lt;1&gt;</a>"), "latin1"))).text).toBe("Grüße <1>")
     const subset = "<!DOCTYPE a [<!-- names --><!ENTITY co \"Acme &#38; Sons\"><!ENTITY far SYSTEM \"file:///etc/passwd\">]>"

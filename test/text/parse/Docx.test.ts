@@ -295,7 +295,12 @@ describe("hostile and damaged files", () => {
     expect(await problemOf(docx, wordFile(para("x".repeat(5_000))), { characters: 1_000 })).toBe("limit")
   })
 
-  it("never expand entities", async () => {
+  it("are read where their entities stand for plain text", async () => {
+    const harmless = `<!DOCTYPE w:document [<!ENTITY co "Acme &#38; Sons">]>` + wordPart("document", `<w:body>${para("By &co; in 2026")}</w:body>`)
+    expect((await readWith(docx, wordFile("", [], { "word/document.xml": harmless }))).shown).toEqual(["paragraph: By Acme & Sons in 2026"])
+  })
+
+  it("never expand entities of entities", async () => {
     const bomb = `<!DOCTYPE w:document [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>` +
       wordPart("document", `<w:body>${para("&b;")}</w:body>`)
     expect(await problemOf(docx, wordFile("", [], { "word/document.xml": bomb }))).toBe("corrupt")

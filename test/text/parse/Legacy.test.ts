@@ -1,4 +1,5 @@
 import { CFB, utils, write } from "@e965/xlsx"
+import template from "@e965/xlsx/dist/xlsx.zahl.mjs"
 import { describe, expect, it } from "vitest"
 import { parsed, refusal } from "./support/Parsed.ts"
 
@@ -22,6 +23,15 @@ describe("workbooks in binary formats", () => {
     expect(pages).toBe(2)
     expect(blocks.at(-1)?.page).toBe(2)
     expect(remarks).toEqual([{ kind: "hidden", text: "sheet Old", pages: [2] }])
+  })
+})
+
+describe("workbooks of Numbers", () => {
+  it("are sheets under their names", async () => {
+    const book = utils.book_new()
+    utils.book_append_sheet(book, utils.aoa_to_sheet([["Item", "Price"], ["Cheese", 2.5], ["Bread", 1]]), "Prices")
+    const file = write(book, { type: "buffer", bookType: "numbers", numbers: String(template) }) as Buffer // asked for as a buffer
+    expect((await parsed("a.numbers", file)).shown).toEqual(["heading 1: Prices", "table: Item | Price\nCheese | 2.5\nBread | 1"])
   })
 })
 

@@ -16,6 +16,8 @@ interface Book {
   readonly formats?: Readonly<Record<number, string>>
   readonly styles?: ReadonlyArray<number>
   readonly date1904?: boolean
+  /** The `state` of sheets, by name. */
+  readonly states?: Readonly<Record<string, string>>
   readonly links?: ReadonlyArray<Link>
   readonly parts?: Readonly<Record<string, string>>
 }
@@ -25,7 +27,7 @@ const workbook = (book: Book): Uint8Array => {
   return zipOf({
     "_rels/.rels": relsXml([["r", "officeDocument", "xl/workbook.xml"]]),
     "xl/workbook.xml":
-      `<workbook ${main}><workbookPr date1904="${book.date1904 === true ? 1 : 0}"/><sheets>${names.map((name, i) => `<sheet name="${name}" sheetId="${i + 1}" r:id="s${i}"/>`).join("")}</sheets></workbook>`,
+      `<workbook ${main}><workbookPr date1904="${book.date1904 === true ? 1 : 0}"/><sheets>${names.map((name, i) => `<sheet name="${name}" state="${book.states?.[name] ?? "visible"}" sheetId="${i + 1}" r:id="s${i}"/>`).join("")}</sheets></workbook>`,
     "xl/_rels/workbook.xml.rels": relsXml([
       ...names.map((_, i): Link => [`s${i}`, "worksheet", `worksheets/sheet${i + 1}.xml`]),
       ["ss", "sharedStrings", "sharedStrings.xml"],
@@ -49,6 +51,14 @@ const workbook = (book: Book): Uint8Array => {
 const inline = (reference: string, text: string): string => `<c r="${reference}" t="inlineStr"><is><t>${text}</t></is></c>`
 
 describe("sheets", () => {
+  it("are marked where they are hidden", async () => {
+    const cell = (text: string): string => `<row r="1">${inline("A1", text)}</row>`
+    const states = { Old: "hidden", Older: "veryHidden" }
+    const { remarks, shown } = await readWith(xlsx, workbook({ sheets: { New: cell("one"), Old: cell("two"), Older: cell("three") }, states }))
+    expect(shown.filter((line) => line.startsWith("heading"))).toEqual(["heading: New", "heading: Old (hidden)", "heading: Older (hidden)"])
+    expect(remarks).toEqual([{ kind: "hidden", text: "sheet Old", pages: [2] }, { kind: "hidden", text: "sheet Older", pages: [3] }])
+  })
+
   it("are pages under their names, hidden or not, empty ones without a heading", async () => {
     const cell = (text: string): string => `<row r="1">${inline("A1", text)}</row>`
     const document = await readWith(xlsx, workbook({ sheets: { "Q1 &amp; Q2": cell("one"), Empty: "", Last: cell("three") } }))
