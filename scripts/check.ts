@@ -8,7 +8,7 @@ import { availableParallelism } from "node:os"
 
 /** Tests of code that only computes, with the rules of the repository itself. They share processes: each loads in under a second. */
 const fastTests = [
-  "architecture", "domain", "models", "net", "pipeline/file", "pipeline/schema", "rules", "search", "secrets", "state",
+  "architecture", "domain", "models", "net", "pipeline/definition", "rules", "search", "secrets", "state",
   "text/parse", "wire"
 ].map((folder) => `test/${folder}/`)
 

@@ -5,7 +5,7 @@
  * `run`, `ask`, `stream`, `chat`, `watch`, `plan`, `diff`. Stages are functions that `compose` puts together;
  * `defineConnector` and `defineStage` make sources and stages of one's own. The ports are there to replace a part.
  */
-export * as Pipeline from "./pipeline/TypedPipeline.ts"
+export * as Pipeline from "./pipeline/Pipeline.ts"
 export * as Embedded from "./compose/EmbeddedEntry.ts"
 export * as Vertex from "./compose/VertexEntry.ts"
 export { parse, type ReadBlock, type ReadDocument, type ReadDocumentRequest } from "./compose/ReadDocument.ts"
@@ -33,8 +33,8 @@ export { Context, Explanation, Ranking, type RetrievalRequest } from "./domain/R
 export { SecretVersion } from "./domain/Secret.ts"
 export { BatchEngine, type BatchServices } from "./pipeline/batch/BatchEngine.ts"
 export { checkBatch, submitBatch } from "./pipeline/batch/SubmitBatch.ts"
-export { PipelineInvalid } from "./pipeline/file/PipelineInvalid.ts"
-export { printPipeline } from "./pipeline/file/Print.ts"
+export { PipelineInvalid } from "./pipeline/definition/PipelineInvalid.ts"
+export { printPipeline } from "./pipeline/definition/Print.ts"
 export { chat, type ChatOptions } from "./pipeline/stages/Chat.ts"
 export { condense, type FollowUp } from "./pipeline/stages/Condense.ts"
 export { type Answered, type AnswerOptions, generate, generateBy, generateFromCorpus } from "./pipeline/stages/Generate.ts"
@@ -72,5 +72,6 @@ export { TableStore } from "./ports/TableStore.ts"
 export { Secrets } from "./ports/Secrets.ts"
 export { type BatchAnswered, type BatchQuestion } from "./pipeline/BatchPipeline.ts"
 export type { ConversationTurn } from "./pipeline/ChatPipeline.ts"
-export { type Pipeline as PipelineDefinition, type PipelineFile } from "./pipeline/Pipeline.ts"
+export { type Definition as PipelineDefinition, type PipelineFile } from "./pipeline/definition/Definition.ts"
 export { Models, type Services } from "./pipeline/Services.ts"
+export { definePipeline, type PipelineInput } from "./pipeline/definition/DefinePipeline.ts"

@@ -1,7 +1,7 @@
 import { Context, type Layer } from "effect"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { BatchServices } from "../pipeline/batch/BatchEngine.ts"
-import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
 
 export interface BatchLaunchOptions {
   readonly dataDir: string
@@ -15,5 +15,5 @@ export interface BatchLaunchOptions {
 
 /** Makes what batch jobs need of a pipeline's engine, without the rest of it. Given by the composition root. */
 export class BatchLauncher extends Context.Service<BatchLauncher, {
-  readonly layer: (pipeline: Pipeline, options: BatchLaunchOptions) => Layer.Layer<BatchServices, ServiceError | StateError | SecretError>
+  readonly layer: (pipeline: Definition, options: BatchLaunchOptions) => Layer.Layer<BatchServices, ServiceError | StateError | SecretError>
 }>()("sluice/cli/BatchLauncher") {}

@@ -2,7 +2,7 @@ import { Effect, Stream } from "effect"
 import { Flag } from "effect/cli"
 import { EndpointName, ModelName, type TrafficSplit } from "../domain/models/Endpoint.ts"
 import { ServiceError } from "../domain/Errors.ts"
-import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
 import { Endpoints } from "../ports/Endpoints.ts"
 import { pages } from "../ports/Paging.ts"
 import { type EngineArgs, pipelineFor } from "./EngineFlags.ts"
@@ -12,7 +12,7 @@ import { root } from "./Root.ts"
 import { UsageError } from "./UsageError.ts"
 
 export interface Garden {
-  readonly engine: Pipeline["engine"]["_tag"]
+  readonly engine: Definition["engine"]["_tag"]
   /** `projects/{project}/locations/{location}` */
   readonly parent: string
 }

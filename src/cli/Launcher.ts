@@ -1,8 +1,8 @@
 import { Context, type Effect, type Layer } from "effect"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
-import type { PipelineInvalid } from "../pipeline/file/PipelineInvalid.ts"
-import type { LoadedPipeline } from "../pipeline/file/Load.ts"
-import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { PipelineInvalid } from "../pipeline/definition/PipelineInvalid.ts"
+import type { LoadedPipeline } from "../pipeline/definition/Load.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
 import type { FoundModelServer } from "../ports/ModelServer.ts"
 import type { Services } from "../pipeline/Services.ts"
 
@@ -33,12 +33,12 @@ export class Launcher extends Context.Service<Launcher, {
     engine: "embedded" | "vertex" | undefined
   ) => Effect.Effect<LoadedPipeline, PipelineInvalid>
   readonly layer: (
-    pipeline: Pipeline,
+    pipeline: Definition,
     options: LaunchOptions
   ) => Layer.Layer<Services, ServiceError | StateError | SecretError>
   /** What stands between this machine and a pipeline's engine, one thing after another; nothing where that runs here. */
   readonly checks: (
-    pipeline: Pipeline,
+    pipeline: Definition,
     options: Pick<LaunchOptions, "dataDir">
   ) => Effect.Effect<ReadonlyArray<Check>, ServiceError>
   /** The model servers of this machine and of the environment, each called once. */

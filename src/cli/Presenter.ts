@@ -1,7 +1,7 @@
 import { Array as Arr, Context, Effect, Layer } from "effect"
 import { CliOutput, type HelpDoc } from "effect/cli"
 import { printable } from "../domain/Text.ts"
-import { suggest } from "../pipeline/file/Suggest.ts"
+import { suggest } from "../pipeline/definition/Suggest.ts"
 import { Output } from "./Output.ts"
 import { renderHelp } from "./render/Help.ts"
 

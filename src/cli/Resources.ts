@@ -3,7 +3,7 @@ import { Flag } from "effect/cli"
 import { CorpusName } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { RagFileName } from "../domain/RagFile.ts"
-import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
 import { Corpora } from "../ports/Corpora.ts"
 import { Engine } from "../ports/Engine.ts"
 import { Files } from "../ports/Files.ts"
@@ -61,7 +61,7 @@ export const corpusFlag = Flag.String("corpus").pipe(
 )
 
 /** The corpus that was named, else the one that the pipeline's runs have filled. */
-export const corpusIn = Effect.fn("corpusIn")(function*(pipeline: Pipeline, named: Option.Option<string>) {
+export const corpusIn = Effect.fn("corpusIn")(function*(pipeline: Definition, named: Option.Option<string>) {
   if (Option.isSome(named)) return yield* corpusNamed(named.value)
   const { corpusOf } = yield* Effect.promise(() => import("../pipeline/RunPipeline.ts"))
   return (yield* corpusOf(pipeline)).name
@@ -70,7 +70,7 @@ export const corpusIn = Effect.fn("corpusIn")(function*(pipeline: Pipeline, name
 export const isFileName = (written: string): boolean => written.includes("/ragFiles/")
 
 /** A file by full name, or within a corpus by id or path. */
-export const fileNamed = Effect.fn("fileNamed")(function*(written: string, pipeline: Pipeline, corpus: Option.Option<string>) {
+export const fileNamed = Effect.fn("fileNamed")(function*(written: string, pipeline: Definition, corpus: Option.Option<string>) {
   if (isFileName(written)) return RagFileName.make(written)
   const parent = yield* corpusIn(pipeline, corpus)
   if (isId(written)) return RagFileName.make(`${parent}/ragFiles/${written}`)

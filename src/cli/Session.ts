@@ -3,7 +3,7 @@ import { Argument, Flag } from "effect/cli"
 import type { StateError } from "../domain/Errors.ts"
 import { printable } from "../domain/Text.ts"
 import { ExtensionsInUse, noExtensions } from "../pipeline/Extensions.ts"
-import type { LoadedPipeline } from "../pipeline/file/Load.ts"
+import type { LoadedPipeline } from "../pipeline/definition/Load.ts"
 import { Launcher, type LaunchOptions } from "./Launcher.ts"
 import { Output } from "./Output.ts"
 import { fromHere } from "./Paths.ts"
@@ -56,7 +56,7 @@ export const openPipeline = Effect.fn("openPipeline")(function*(named: Option.Op
   const launcher = yield* Launcher
   const file = yield* findPipeline(named)
   // YAML and the schema are loaded with it, which help and --version need not wait for.
-  const { loadPipeline } = yield* Effect.promise(() => import("../pipeline/file/Load.ts"))
+  const { loadPipeline } = yield* Effect.promise(() => import("../pipeline/definition/Load.ts"))
   return yield* launcher.fit(yield* loadPipeline(file), given(engine))
 })
 
@@ -90,6 +90,6 @@ export const openForResources = Effect.fn("openForResources")(function*(named: O
       fix: "name a pipeline with --pipeline"
     })
   }
-  const { definePipeline } = yield* Effect.promise(() => import("../pipeline/DefinePipeline.ts"))
+  const { definePipeline } = yield* Effect.promise(() => import("../pipeline/definition/DefinePipeline.ts"))
   return { pipeline: definePipeline({ name: "resources", corpus: { displayName: "resources" }, sources: {} }) }
 })

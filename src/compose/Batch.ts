@@ -7,7 +7,7 @@ import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore
 import * as SqliteTableStore from "../engines/embedded/stores/SqliteTableStore.ts"
 import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
 import { pipelineFor } from "../pipeline/OnEngine.ts"
-import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
 import { Models } from "../pipeline/Services.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import * as LocalSecrets from "../secrets/LocalSecrets.ts"
@@ -28,7 +28,7 @@ export interface BatchOptions {
 
 /** Batch jobs of a pipeline's engine, and the places their rows come from and their results go to. */
 export const batchServices = (
-  pipeline: Pipeline,
+  pipeline: Definition,
   options: BatchOptions
 ): Layer.Layer<BatchServices, ServiceError | StateError | SecretError> => {
   const own = pipelineFor(pipeline, pipeline.engine._tag)
@@ -43,7 +43,7 @@ export const batchServices = (
  * for them, unless a server over the same directory does.
  */
 const embeddedBatch = (
-  pipeline: Pipeline,
+  pipeline: Definition,
   { buckets = new Map(), concurrency, dataDir, tables }: BatchOptions
 ): Layer.Layer<BatchServices, ServiceError | StateError | SecretError> => {
   const chat = Layer.effect(ChatModel, Effect.flatMap(Models, ({ chat }) => chat(answering(pipeline)))).pipe(
@@ -73,7 +73,7 @@ const embeddedBatch = (
 }
 
 /** The model that a pipeline answers with. */
-const answering = ({ stages }: Pipeline) => {
+const answering = ({ stages }: Definition) => {
   const stage = stages.find((stage) => stage._tag === "generate" || stage._tag === "chat" || stage._tag === "batch")
   return stage?.model ?? { _tag: "extractive" as const }
 }

@@ -1,5 +1,5 @@
-import type { Ability, EngineCapabilities } from "../pipeline/file/Fitness.ts"
-import type { EngineName } from "../pipeline/schema/EngineSettings.ts"
+import type { Ability, EngineCapabilities } from "../pipeline/definition/Fitness.ts"
+import type { EngineName } from "../pipeline/definition/EngineSettings.ts"
 
 /** What this build's engines can do, with the connectors and models wired beside them. */
 export const capabilitiesOf = (engine: EngineName, sources: Iterable<string>): EngineCapabilities => ({

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { type SecretError, ServiceError } from "../domain/Errors.ts"
-import type { SourceSettings } from "../pipeline/schema/SourceSettings.ts"
+import type { SourceSettings } from "../pipeline/definition/SourceSettings.ts"
 import { Connectors } from "../pipeline/Services.ts"
 import type { BuiltInKind } from "../domain/sources/BuiltInSources.ts"
 import { ExtensionsInUse } from "../pipeline/Extensions.ts"

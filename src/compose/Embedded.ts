@@ -7,7 +7,7 @@ import { textsAtOnce } from "../engines/embedded/store/EmbeddingQueue.ts"
 import { HashEmbedder, hashEmbedder } from "../models/HashEmbedder.ts"
 import * as LexicalRanker from "../models/LexicalRanker.ts"
 import { fileLimits, limitsSignature } from "./FileLimits.ts"
-import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
 import type { Connectors, Services } from "../pipeline/Services.ts"
 import { Embedder, OtherEmbedders } from "../ports/Embedder.ts"
 import { EmbeddingBudget } from "../ports/EmbeddingBudget.ts"
@@ -40,7 +40,7 @@ export interface EmbeddedServicesOptions {
 }
 
 /** The embedder of a pipeline: the offline one, unless it names another. */
-const embedderOf = (pipeline: Pipeline, budget: EmbeddingBudget["Service"]): Layer.Layer<Embedder, ServiceError, Secrets> => {
+const embedderOf = (pipeline: Definition, budget: EmbeddingBudget["Service"]): Layer.Layer<Embedder, ServiceError, Secrets> => {
   const { corpus: { embedding }, import: { maxEmbeddingRequestsPerMinute, retries } } = pipeline
   if (embedding?._tag !== "openai") return HashEmbedder
   const { apiKey, batch, dimensions, maxRequestsPerMinute, model, url } = embedding
@@ -62,7 +62,7 @@ const embedderOf = (pipeline: Pipeline, budget: EmbeddingBudget["Service"]): Lay
 }
 
 /** How the queue's batches of texts go out in requests; a batch that is not full takes one of its own. */
-const requestsOf = ({ corpus: { embedding } }: Pipeline) => (texts: number): number => {
+const requestsOf = ({ corpus: { embedding } }: Definition) => (texts: number): number => {
   if (embedding?._tag !== "openai") return 0
   const inRequests = (n: number) => Math.ceil(n / embedding.batch)
   return Math.floor(texts / textsAtOnce) * inRequests(textsAtOnce) + inRequests(texts % textsAtOnce)
@@ -76,7 +76,7 @@ const concurrency = 128
 
 /** All that a pipeline needs, on this machine: engine, ledger, parsers, models, secrets. */
 export const embeddedServices = (
-  pipeline: Pipeline,
+  pipeline: Definition,
   options: EmbeddedServicesOptions
 ): Layer.Layer<Exclude<Services, Connectors> | FileMetadataStore | Embedder | Secrets, ServiceError | StateError | SecretError> => {
   const { dataDir } = options

@@ -1,11 +1,11 @@
 import { Effect, Result } from "effect"
-import { fitness } from "../pipeline/file/Fitness.ts"
-import type { LoadedPipeline } from "../pipeline/file/Load.ts"
-import type { PipelineInvalid } from "../pipeline/file/PipelineInvalid.ts"
+import { fitness } from "../pipeline/definition/Fitness.ts"
+import type { LoadedPipeline } from "../pipeline/definition/Load.ts"
+import type { PipelineInvalid } from "../pipeline/definition/PipelineInvalid.ts"
 import { invalidPipeline, ownEngine } from "../pipeline/OnEngine.ts"
-import type { Pipeline } from "../pipeline/Pipeline.ts"
-import type { EngineName } from "../pipeline/schema/EngineSettings.ts"
-import { forEngine } from "../pipeline/schema/ForEngine.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
+import type { EngineName } from "../pipeline/definition/EngineSettings.ts"
+import { forEngine } from "../pipeline/definition/ForEngine.ts"
 import { capabilitiesOf } from "./Capabilities.ts"
 
 /** The pipeline as an engine runs it, or every place where that engine, with these sources, lacks something. */
@@ -21,7 +21,7 @@ export const fit = (
 }
 
 /** The same for a program's pipeline, which runs on no other engine than it names. */
-export const fitOwn = (pipeline: Pipeline, engine: EngineName, sources: Iterable<string>): Effect.Effect<Pipeline, PipelineInvalid> => {
+export const fitOwn = (pipeline: Definition, engine: EngineName, sources: Iterable<string>): Effect.Effect<Definition, PipelineInvalid> => {
   const own = ownEngine(pipeline, engine)
   if (Result.isFailure(own)) return Effect.fail(own.failure)
   const problems = fitness(pipeline, capabilitiesOf(engine, sources))

@@ -1,13 +1,13 @@
 import { Context, Effect, Layer, RcMap, Result } from "effect"
 import { builtInSources } from "../domain/sources/BuiltInSources.ts"
 import type { ServiceError } from "../domain/Errors.ts"
-import { fitness } from "../pipeline/file/Fitness.ts"
-import type { PipelineInvalid, Problem } from "../pipeline/file/PipelineInvalid.ts"
+import { fitness } from "../pipeline/definition/Fitness.ts"
+import type { PipelineInvalid, Problem } from "../pipeline/definition/PipelineInvalid.ts"
 import { invalidPipeline } from "../pipeline/OnEngine.ts"
 import { type Access, Host, HostedModels, HostedStores, type OpenError } from "../pipeline/Host.ts"
-import type { Pipeline } from "../pipeline/Pipeline.ts"
-import type { EngineChoice } from "../pipeline/schema/EngineSettings.ts"
-import { forEngine } from "../pipeline/schema/ForEngine.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
+import type { EngineChoice } from "../pipeline/definition/EngineSettings.ts"
+import { forEngine } from "../pipeline/definition/ForEngine.ts"
 import type { Connectors, Services } from "../pipeline/Services.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import type { Secrets } from "../ports/Secrets.ts"
@@ -23,12 +23,12 @@ interface HostOptions {
   readonly engine: EngineChoice
   readonly dataDir: string
   /** All that a pipeline needs, for reading or for writing. */
-  readonly services: (pipeline: Pipeline, access: Access) => Layer.Layer<EngineServices, OpenError>
+  readonly services: (pipeline: Definition, access: Access) => Layer.Layer<EngineServices, OpenError>
 }
 
 /** A {@link Host} over the services that an engine makes for a pipeline. */
 const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOptions) {
-  const definitions = new Map<string, Pipeline>()
+  const definitions = new Map<string, Definition>()
   const readers = yield* RcMap.make({
     lookup: (key: string) => Layer.build(services(definitions.get(key)!, { mode: "read" })),
     idleTimeToLive: idle
@@ -47,7 +47,7 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
 })
 
 /** The pipeline as this engine runs it, or every place where the engine is another or lacks something. */
-const fit = (pipeline: Pipeline, engine: EngineChoice, anyEngine: boolean): Result.Result<Pipeline, PipelineInvalid> => {
+const fit = (pipeline: Definition, engine: EngineChoice, anyEngine: boolean): Result.Result<Definition, PipelineInvalid> => {
   const invalid = (problems: ReadonlyArray<Problem>) => invalidPipeline(pipeline, problems)
   if (!anyEngine && pipeline.engine._tag !== engine._tag && pipeline.engines[engine._tag] === undefined) {
     return Result.fail(invalid([{

@@ -2,8 +2,8 @@ import { Effect, Layer, Scope, Stream } from "effect"
 import { asServiceError } from "../domain/Errors.ts"
 import * as EmbeddedGeneration from "../engines/embedded/EmbeddedGeneration.ts"
 import * as LocalPartnerChat from "../models/LocalPartnerChat.ts"
-import type { Pipeline } from "../pipeline/Pipeline.ts"
-import type { GeneratorSettings } from "../pipeline/schema/StageSettings.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
+import type { GeneratorSettings } from "../pipeline/definition/StageSettings.ts"
 import { Models } from "../pipeline/Services.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import type { Generation } from "../ports/Generation.ts"
@@ -11,13 +11,13 @@ import type { PartnerChat } from "../ports/PartnerChat.ts"
 import { countTokens } from "../text/Tokens.ts"
 
 /** The service's ways to ask a model, answered by the model that the pipeline's stage names; without one, extractively. */
-export const localModels = (pipeline: Pipeline): Layer.Layer<Generation | PartnerChat, never, Models> =>
+export const localModels = (pipeline: Definition): Layer.Layer<Generation | PartnerChat, never, Models> =>
   Layer.merge(EmbeddedGeneration.layer(countTokens), LocalPartnerChat.layer(countTokens)).pipe(
     Layer.provide(stageModel(pipeline))
   )
 
 /** Made when it is first asked: a pipeline that only syncs needs neither the model's server nor its key. */
-const stageModel = ({ stages }: Pipeline): Layer.Layer<ChatModel, never, Models> =>
+const stageModel = ({ stages }: Definition): Layer.Layer<ChatModel, never, Models> =>
   Layer.effect(
     ChatModel,
     Effect.gen(function*() {
@@ -32,4 +32,4 @@ const stageModel = ({ stages }: Pipeline): Layer.Layer<ChatModel, never, Models>
     })
   )
 
-const modelOf = (stage: Pipeline["stages"][number]): GeneratorSettings | undefined => ("model" in stage ? stage.model : undefined)
+const modelOf = (stage: Definition["stages"][number]): GeneratorSettings | undefined => ("model" in stage ? stage.model : undefined)

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import type { ServiceError, StateError } from "../domain/Errors.ts"
 import { pipelineFor } from "../pipeline/OnEngine.ts"
-import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
 import type { Endpoints } from "../ports/Endpoints.ts"
 import type { ModelCatalog } from "../ports/ModelCatalog.ts"
 import type { Operations } from "../ports/Operations.ts"
@@ -19,7 +19,7 @@ import type { Operations } from "../ports/Operations.ts"
  * ```
  */
 export const modelGarden = (
-  pipeline: Pipeline,
+  pipeline: Definition,
   options: { readonly dataDir: string }
 ): Layer.Layer<ModelCatalog | Endpoints | Operations, ServiceError | StateError> =>
   // Each engine does without what the other needs.

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
-import type { PipelineInvalid } from "../pipeline/file/PipelineInvalid.ts"
-import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { PipelineInvalid } from "../pipeline/definition/PipelineInvalid.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
 import type { Services } from "../pipeline/Services.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import type { FileMetadataStore } from "../ports/FileMetadataStore.ts"
@@ -33,7 +33,7 @@ export interface EmbeddedOptions extends Omit<EmbeddedServicesOptions, "writes" 
  * ```
  */
 export const embedded = (
-  pipeline: Pipeline,
+  pipeline: Definition,
   options: EmbeddedOptions
 ): Layer.Layer<Services | FileMetadataStore | Embedder | Secrets | Generation | PartnerChat, PipelineInvalid | ServiceError | StateError | SecretError> =>
   Layer.unwrap(Effect.map(fitOwn(pipeline, "embedded", Object.keys(options.connectors)), (own) =>
@@ -57,7 +57,7 @@ export interface VertexOptions extends Omit<VertexServicesOptions, "writes"> {
  * ```
  */
 export const vertex = (
-  pipeline: Pipeline,
+  pipeline: Definition,
   options: VertexOptions
 ): Layer.Layer<Services | FileMetadataStore | Secrets | Generation | PartnerChat, PipelineInvalid | ServiceError | StateError | SecretError> =>
   Layer.unwrap(Effect.gen(function*() {

@@ -29,7 +29,7 @@ import * as PartnerChatModel from "../models/PartnerChatModel.ts"
 import { GoogleAuth, type GoogleAuthClient } from "../net/GoogleAuth.ts"
 import * as Http from "../net/Http.ts"
 import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
-import type { Pipeline } from "../pipeline/Pipeline.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
 import { type Connectors, Models, type Services } from "../pipeline/Services.ts"
 import type { Endpoints } from "../ports/Endpoints.ts"
 import { Engine } from "../ports/Engine.ts"
@@ -69,7 +69,7 @@ const concurrency = 4
 
 /** All that a pipeline needs, with its corpora on Vertex AI or whatever speaks like it. The ledger stays here. */
 export const vertexServices = (
-  pipeline: Pipeline,
+  pipeline: Definition,
   options: VertexServicesOptions
 ): Layer.Layer<Exclude<Services, Connectors> | FileMetadataStore | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> => {
   const { dataDir } = options
@@ -119,7 +119,7 @@ export const vertexServices = (
 
 /** The models and endpoints of a pipeline's project, without what its corpora need. */
 export const vertexGarden = (
-  pipeline: Pipeline,
+  pipeline: Definition,
   options: Pick<VertexServicesOptions, "dataDir" | "client" | "token">
 ): Layer.Layer<ModelCatalog | Endpoints | Operations, ServiceError | StateError> =>
   pipeline.engine._tag === "vertex"
@@ -132,7 +132,7 @@ export const vertexGarden = (
 
 /** Batch jobs of a pipeline's project and region, over Cloud Storage and BigQuery. */
 export const vertexBatch = (
-  pipeline: Pipeline,
+  pipeline: Definition,
   options: Pick<VertexServicesOptions, "dataDir" | "client" | "token">
 ): Layer.Layer<BatchServices, ServiceError | StateError> => {
   if (pipeline.engine._tag !== "vertex") return Layer.effectContext(Effect.fail(notVertex))
@@ -152,7 +152,7 @@ export const vertexBatch = (
 
 /** Whether the service can be used, and what to do where it cannot; for `sluice doctor`. Takes no lock and keeps nothing. */
 export const vertexChecks = (
-  pipeline: Pipeline,
+  pipeline: Definition,
   options: VertexServicesOptions
 ): Effect.Effect<ReadonlyArray<Finding>, ServiceError> =>
   pipeline.engine._tag === "vertex"
@@ -161,12 +161,12 @@ export const vertexChecks = (
     )
     : Effect.fail(notVertex)
 
-type VertexEngine = Extract<Pipeline["engine"], { readonly _tag: "vertex" }>
+type VertexEngine = Extract<Definition["engine"], { readonly _tag: "vertex" }>
 
 const notVertex = ServiceError.invalid("engine", "is not vertex")
 
 const connection = (
-  { import: { retries } }: Pipeline,
+  { import: { retries } }: Definition,
   { baseUrl, location, project, quotaProject, requestsPerMinute }: VertexEngine,
   options: VertexServicesOptions
 ): Layer.Layer<Transport.Transport | GoogleAuth | Secrets, ServiceError, Quota> => {

@@ -4,9 +4,9 @@ import { type SecretError, ServiceError } from "../domain/Errors.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import { type Extensions, ExtensionsInUse } from "./Extensions.ts"
 import { onEngine } from "./OnEngine.ts"
-import type { Pipeline } from "./Pipeline.ts"
+import type { Definition } from "./definition/Definition.ts"
 import { withCorpus } from "./RunPipeline.ts"
-import { type GenerateSettings, searchesItself, type StageValue } from "./schema/StageSettings.ts"
+import { type GenerateSettings, searchesItself, type StageValue } from "./definition/StageSettings.ts"
 import type { Models } from "./Services.ts"
 import { type Answered, generateBySettings, searching } from "./stages/Generate.ts"
 import { rank } from "./stages/Rank.ts"
@@ -17,14 +17,15 @@ import { type AnyStage, sequence, type Stage } from "./stages/Stage.ts"
 type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Models | CorpusInUse>
 
 /** The stages of a file up to the contexts: retrieve, and any rankers. */
-export const contextStages = (pipeline: Pipeline, extensions: Extensions): FileStage<Question, Retrieved> => {
+export const contextStages = (pipeline: Definition, extensions: Extensions): FileStage<Question, Retrieved> => {
+  if (extensions.composed !== undefined) return extensions.composed.toContexts as FileStage<Question, Retrieved> // composed in this order
   const stages = stagesIn(pipeline, extensions)
   const answering = stages.findIndex(({ gives }) => gives === "answered")
   return sequence(stages.slice(0, answering === -1 ? stages.length : answering).map(({ stage }) => stage)) as FileStage<Question, Retrieved> // the schema holds stages to their order
 }
 
 /** Each stage of a file but `chat` and `batch`, and what it gives. */
-const stagesIn = ({ stages }: Pipeline, extensions: Extensions): ReadonlyArray<{ readonly stage: AnyStage; readonly gives: StageValue }> =>
+const stagesIn = ({ stages }: Definition, extensions: Extensions): ReadonlyArray<{ readonly stage: AnyStage; readonly gives: StageValue }> =>
   stages.flatMap((settings) => {
     switch (settings._tag) {
       case "retrieve": {
@@ -46,7 +47,8 @@ const stagesIn = ({ stages }: Pipeline, extensions: Extensions): ReadonlyArray<{
   })
 
 /** All the stages of a file, from question to answer; undefined where none answers. */
-export const answerStages = (pipeline: Pipeline, extensions: Extensions): FileStage<Question, Answered> | undefined => {
+export const answerStages = (pipeline: Definition, extensions: Extensions): FileStage<Question, Answered> | undefined => {
+  if (extensions.composed !== undefined) return extensions.composed.toAnswer as FileStage<Question, Answered> // likewise
   const settings = generateSettings(pipeline)
   if (settings === undefined) return undefined
   if (searchesItself(settings) && settings.model._tag === "hosted") {
@@ -61,7 +63,7 @@ export const answerStages = (pipeline: Pipeline, extensions: Extensions): FileSt
 }
 
 /** A chat stage answers a single question as it does the first of a conversation. */
-const generateSettings = ({ stages }: Pipeline): GenerateSettings | undefined => {
+const generateSettings = ({ stages }: Definition): GenerateSettings | undefined => {
   const generate = stages.find((stage) => stage._tag === "generate")
   if (generate !== undefined) return generate
   const chat = stages.find((stage) => stage._tag === "chat")
@@ -71,12 +73,12 @@ const generateSettings = ({ stages }: Pipeline): GenerateSettings | undefined =>
 }
 
 /** How a pipeline answers. One without a generate stage is `FAILED_PRECONDITION`. */
-export const generateStage = (pipeline: Pipeline): Effect.Effect<Omit<GenerateSettings, "_tag">, ServiceError> => {
+export const generateStage = (pipeline: Definition): Effect.Effect<Omit<GenerateSettings, "_tag">, ServiceError> => {
   const settings = generateSettings(pipeline)
   return settings === undefined ? Effect.fail(cannotAnswer(pipeline)) : Effect.succeed(settings)
 }
 
-export const cannotAnswer = ({ name }: Pipeline): ServiceError =>
+export const cannotAnswer = ({ name }: Definition): ServiceError =>
   new ServiceError({
     code: "FAILED_PRECONDITION",
     message: `pipeline ${name} has no generate stage, so it cannot answer`,
@@ -85,7 +87,7 @@ export const cannotAnswer = ({ name }: Pipeline): ServiceError =>
 
 /** Runs a pipeline's stages up to the contexts: retrieve, and any rankers. `overrides` go before what the file says. */
 export const retrieveFrom = Effect.fn("retrieveFrom")(function*(
-  given: Pipeline,
+  given: Definition,
   question: Question,
   overrides: RetrieveOptions = {}
 ) {
@@ -95,7 +97,7 @@ export const retrieveFrom = Effect.fn("retrieveFrom")(function*(
 
 /** Runs all of a pipeline's stages and answers. A pipeline without a generate stage is `FAILED_PRECONDITION`. */
 export const askPipeline = Effect.fn("askPipeline")(function*(
-  given: Pipeline,
+  given: Definition,
   question: Question,
   overrides: RetrieveOptions = {}
 ) {
@@ -106,7 +108,7 @@ export const askPipeline = Effect.fn("askPipeline")(function*(
 })
 
 /** Provides the pipeline's corpus, and what a question asks differently, to its stages. */
-export const onCorpus = <A, E, R>(pipeline: Pipeline, overrides: RetrieveOptions, stages: Effect.Effect<A, E, R>) =>
+export const onCorpus = <A, E, R>(pipeline: Definition, overrides: RetrieveOptions, stages: Effect.Effect<A, E, R>) =>
   withCorpus(pipeline, (name) => stages.pipe(Effect.provideService(CorpusInUse, name), Effect.provideService(RetrieveOverrides, overrides)))
 
 /**

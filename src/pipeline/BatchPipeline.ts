@@ -6,9 +6,9 @@ import { Generator } from "../ports/Generator.ts"
 import { generateStage, retrieveFrom } from "./AskPipeline.ts"
 import type { BatchQuestion } from "./batch/Questions.ts"
 import { onEngine } from "./OnEngine.ts"
-import type { Pipeline } from "./Pipeline.ts"
+import type { Definition } from "./definition/Definition.ts"
 import { corpusOf } from "./RunPipeline.ts"
-import type { BatchSettings } from "./schema/StageSettings.ts"
+import type { BatchSettings } from "./definition/StageSettings.ts"
 import { Models } from "./Services.ts"
 import { answerByJob, answerNow, type BatchAnswered, type BatchRetrieved, orFailed } from "./stages/Batch.ts"
 
@@ -24,7 +24,7 @@ export interface BatchPipelineOptions {
 }
 
 /** How a pipeline answers a file of questions: by its `batch` stage, else as it answers any single one. */
-export const batchSettings = (pipeline: Pipeline): Effect.Effect<Omit<BatchSettings, "_tag">, ServiceError> => {
+export const batchSettings = (pipeline: Definition): Effect.Effect<Omit<BatchSettings, "_tag">, ServiceError> => {
   const batch = pipeline.stages.find((stage) => stage._tag === "batch")
   if (batch !== undefined) {
     const { _tag, ...settings } = batch
@@ -39,7 +39,7 @@ export const batchSettings = (pipeline: Pipeline): Effect.Effect<Omit<BatchSetti
  * other at once.
  */
 export const batchPipeline = Effect.fn("batchPipeline")(function*<E, R>(
-  given: Pipeline,
+  given: Definition,
   questions: Stream.Stream<BatchQuestion, E, R>,
   { concurrency = 4, done = () => false, observe, questionsId }: BatchPipelineOptions
 ) {

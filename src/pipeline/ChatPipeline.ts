@@ -4,8 +4,8 @@ import { ServiceError } from "../domain/Errors.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import { retrieveFrom } from "./AskPipeline.ts"
 import { onEngine } from "./OnEngine.ts"
-import type { Pipeline } from "./Pipeline.ts"
-import type { ChatSettings } from "./schema/StageSettings.ts"
+import type { Definition } from "./definition/Definition.ts"
+import type { ChatSettings } from "./definition/StageSettings.ts"
 import { Models } from "./Services.ts"
 import { condense, type FollowUp } from "./stages/Condense.ts"
 import type { Retrieved, RetrieveOptions } from "./stages/Retrieve.ts"
@@ -21,7 +21,7 @@ export interface ConversationTurn extends Retrieved {
  * exchanges it brings. The `chat` stage says how, or else the `generate` stage; a pipeline with neither is
  * `FAILED_PRECONDITION`.
  */
-export const chatPipeline = Effect.fn("chatPipeline")(function*(given: Pipeline, overrides: RetrieveOptions = {}) {
+export const chatPipeline = Effect.fn("chatPipeline")(function*(given: Definition, overrides: RetrieveOptions = {}) {
   const pipeline = yield* onEngine(given)
   const { instruction, model, turns, ...sampling } = yield* chatStage(pipeline)
   const models = yield* Models
@@ -38,7 +38,7 @@ export const chatPipeline = Effect.fn("chatPipeline")(function*(given: Pipeline,
   })
 })
 
-const chatStage = ({ name, stages }: Pipeline): Effect.Effect<Omit<ChatSettings, "_tag">, ServiceError> => {
+const chatStage = ({ name, stages }: Definition): Effect.Effect<Omit<ChatSettings, "_tag">, ServiceError> => {
   const chat = stages.find((stage) => stage._tag === "chat")
   const generate = stages.find((stage) => stage._tag === "generate")
   if (chat !== undefined) {

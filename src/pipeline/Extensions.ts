@@ -1,11 +1,13 @@
 import { Context } from "effect"
 import { type AnyConnectorDefinition, isConnectorDefinition } from "../ports/Source.ts"
-import { type AnyStageDefinition, isStageDefinition } from "./stages/Stage.ts"
+import { type AnyStage, type AnyStageDefinition, isStageDefinition } from "./stages/Stage.ts"
 
 /** Connectors and stages that do not come with Sluice, by the keys under which a file writes them. */
 export interface Extensions {
   readonly connectors: Readonly<Record<string, AnyConnectorDefinition>>
   readonly stages: Readonly<Record<string, AnyStageDefinition>>
+  /** The stages of a pipeline that code composed, in the place of what its definition says: functions of one's own are among them. */
+  readonly composed?: { readonly toContexts: AnyStage; readonly toAnswer: AnyStage }
 }
 
 export const noExtensions: Extensions = { connectors: {}, stages: {} }

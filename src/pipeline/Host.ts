@@ -1,9 +1,9 @@
 import { Context, type Effect, type Scope } from "effect"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { Secrets } from "../ports/Secrets.ts"
-import type { PipelineInvalid } from "./file/PipelineInvalid.ts"
-import type { Pipeline as Definition } from "./Pipeline.ts"
-import type { EngineName } from "./schema/EngineSettings.ts"
+import type { PipelineInvalid } from "./definition/PipelineInvalid.ts"
+import type { Definition } from "./definition/Definition.ts"
+import type { EngineName } from "./definition/EngineSettings.ts"
 import type { Connectors, Services } from "./Services.ts"
 
 /** Whether a pipeline is opened to be asked, or to be written to. */

@@ -1,13 +1,13 @@
 import { Effect, Result } from "effect"
 import { Engine } from "../ports/Engine.ts"
-import { PipelineInvalid, type Problem } from "./file/PipelineInvalid.ts"
-import { issueOf } from "./file/Place.ts"
-import type { Pipeline } from "./Pipeline.ts"
-import type { EngineName } from "./schema/EngineSettings.ts"
-import { forEngine } from "./schema/ForEngine.ts"
+import { PipelineInvalid, type Problem } from "./definition/PipelineInvalid.ts"
+import { issueOf } from "./definition/Place.ts"
+import type { Definition } from "./definition/Definition.ts"
+import type { EngineName } from "./definition/EngineSettings.ts"
+import { forEngine } from "./definition/ForEngine.ts"
 
 /** What is wrong with a pipeline that came from no file. */
-export const invalidPipeline = ({ name }: Pipeline, problems: ReadonlyArray<Problem>): PipelineInvalid => {
+export const invalidPipeline = ({ name }: Definition, problems: ReadonlyArray<Problem>): PipelineInvalid => {
   const file = `pipeline ${JSON.stringify(name)}`
   return new PipelineInvalid({ file, issues: problems.map((problem) => issueOf(file, problem)) })
 }
@@ -22,11 +22,11 @@ export const invalidPipeline = ({ name }: Pipeline, problems: ReadonlyArray<Prob
  * const local = pipelineFor(pipeline, "embedded")
  * ```
  */
-export const pipelineFor = (pipeline: Pipeline, engine: EngineName): Pipeline =>
+export const pipelineFor = (pipeline: Definition, engine: EngineName): Definition =>
   Result.getOrThrowWith(forEngine(pipeline, engine), (problems) => invalidPipeline(pipeline, problems))
 
 /** The pipeline as its own engine runs it, where that is `engine`. */
-export const ownEngine = (pipeline: Pipeline, engine: EngineName): Result.Result<Pipeline, PipelineInvalid> => {
+export const ownEngine = (pipeline: Definition, engine: EngineName): Result.Result<Definition, PipelineInvalid> => {
   const named = pipeline.engine._tag
   const fitted = named === engine ? forEngine(pipeline) : Result.fail<ReadonlyArray<Problem>>([{
     path: ["engine"],
@@ -37,5 +37,5 @@ export const ownEngine = (pipeline: Pipeline, engine: EngineName): Result.Result
 }
 
 /** {@link ownEngine}, for the engine that is there. */
-export const onEngine = (pipeline: Pipeline): Effect.Effect<Pipeline, PipelineInvalid, Engine> =>
+export const onEngine = (pipeline: Definition): Effect.Effect<Definition, PipelineInvalid, Engine> =>
   Effect.flatMap(Engine, ({ name }) => Effect.fromResult(ownEngine(pipeline, name)))

@@ -1,53 +1,286 @@
-import { Schema } from "effect"
-import { CorpusSettings } from "./schema/CorpusSettings.ts"
-import { EngineChoice, engineOverrides } from "./schema/EngineSettings.ts"
-import { ChunkingSettings, ImportSettings, ParsingChoice } from "./schema/ImportSettings.ts"
-import { matches, text, withDefault } from "../domain/settings/Rules.ts"
-import { sourceSettings } from "./schema/SourceSettings.ts"
-import { defaultStages, stagesSchema } from "./schema/StageSettings.ts"
-import { type Extensions, noExtensions } from "./Extensions.ts"
+import { Context, Effect, type FileSystem, type Path, Result, type Scope, Stream } from "effect"
+import type { AnswerPart } from "../domain/Answer.ts"
+import { type SecretError, ServiceError, type StateError } from "../domain/Errors.ts"
+import type { Report } from "../domain/Report.ts"
+import { builtInSources } from "../domain/sources/BuiltInSources.ts"
+import type { Connector } from "../ports/Connector.ts"
+import type { Retrieval } from "../ports/Retrieval.ts"
+import { Secrets } from "../ports/Secrets.ts"
+import type { AnyConnectorDefinition, ConnectorContext, Source } from "../ports/Source.ts"
+import { answerStages, cannotAnswer, contextStages, onCorpus, streamStages } from "./AskPipeline.ts"
+import type { BatchPipelineOptions, BatchQuestion } from "./BatchPipeline.ts"
+import { chatPipeline, type ConversationTurn } from "./ChatPipeline.ts"
+import { diffPipeline } from "./DiffPipeline.ts"
+import { type Extensions, ExtensionsInUse } from "./Extensions.ts"
+import { decode } from "./definition/Decode.ts"
+import { type LoadedPipeline, loadPipeline } from "./definition/Load.ts"
+import { PipelineInvalid } from "./definition/PipelineInvalid.ts"
+import { issueOf } from "./definition/Place.ts"
+import { type Access, Host, type HostedModels, type HostedStores, type OpenError } from "./Host.ts"
+import type { Definition, PipelineFile } from "./definition/Definition.ts"
+import { corpusOf, planPipeline, runPipeline } from "./RunPipeline.ts"
+import { kindOf, type SourceSettings } from "./definition/SourceSettings.ts"
+import { writtenStage } from "./definition/StageSettings.ts"
+import { Connectors, type Models, type Services } from "./Services.ts"
+import { type BatchAnswered, orFailed } from "./stages/Batch.ts"
+import type { FollowUp } from "./stages/Condense.ts"
+import { type Answered, generate } from "./stages/Generate.ts"
+import { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions, RetrieveOverrides } from "./stages/Retrieve.ts"
+import { type AnyStage, compose, sequence, type Stage } from "./stages/Stage.ts"
+import type { Plan, PlanOptions } from "./sync/Plan.ts"
+import type { SyncOptions } from "./sync/SyncSpec.ts"
+import type { WatchOptions } from "./watch/Watch.ts"
+import { watchPipeline } from "./watch/WatchPipeline.ts"
 
-const Name = Schema.String.check(
-  matches(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, {
-    rule: "must be 1 to 63 letters, digits, dots, hyphens or underscores, starting with a letter or digit"
-  })
-)
+/** How running or asking a pipeline fails, besides what its own stages fail with. */
+export type PipelineError = OpenError | ServiceError | StateError | SecretError
+
+/** How to run: {@link SyncOptions}, and what to do about another writer. */
+export interface RunOptions extends SyncOptions, Omit<Extract<Access, { readonly mode: "write" }>, "mode"> {}
 
 /**
- * A pipeline: where documents come from, how they are cut, the corpus they go into, and the stages that answer from
- * it. A plain value; `Encoded` is what a person writes in YAML, JSON or TypeScript, `Type` has every default filled
- * in and each choice tagged by `_tag`. What a corpus, an import and a retrieval may
- * ask for are the rules of the platform's API, which `domain` holds.
+ * A pipeline: where documents come from, the corpus they go into, and the stages that answer from it. A value that
+ * carries its types: the names of its sources, what `ask` gives, what its own stages fail with, and what its sources
+ * and stages need besides an engine (`R`).
+ *
+ * Every method needs a {@link Host}: `Embedded.layer` or `Vertex.layer`. A pipeline that names a hosted model or store
+ * needs {@link HostedModels} or {@link HostedStores} too, which the embedded engine does not provide: such a program
+ * does not compile.
  */
-export const pipelineSchema = (extensions: Extensions) => Schema.Struct({
-  name: Name.annotate({
-    description: "The pipeline's name. What it put into a corpus is known by it: a pipeline with another name starts anew, unless `renamedFrom` gives the name it had."
-  }),
-  renamedFrom: Schema.optionalKey(Name.annotate({
-    description: "The name that the pipeline had. What was put into the corpus under it is taken over: nothing is stored or embedded again. For a pipeline that no longer runs under that name."
-  })),
-  use: Schema.optionalKey(Schema.Array(text).annotate({
-    description: "Modules that export connectors and stages of your own, relative to the folder of the pipeline file: their kinds may then be used in it."
-  })),
-  engine: withDefault(EngineChoice, "embedded"),
-  corpus: CorpusSettings,
-  sources: Schema.Record(Name, sourceSettings(settingsOf(extensions.connectors))).annotate({
-    description: "Where documents come from, by a name you choose.",
-    messageUnexpectedKey: "a source's name must be 1 to 63 letters, digits, dots, hyphens or underscores, starting with a letter or digit"
-  }),
-  chunking: withDefault(ChunkingSettings, {}),
-  parsing: withDefault(ParsingChoice, "default"),
-  import: withDefault(ImportSettings, {}),
-  stages: withDefault(stagesSchema(extensions.stages), defaultStages),
-  engines: withDefault(engineOverrides(extensions.stages), {})
-})
+export interface Pipeline<out Sources extends string = string, out Out = Answered, out E = never, out R = never> {
+  readonly name: string
+  readonly sources: ReadonlyArray<Sources>
+  /** The pipeline as a plain value: to print, compare and hash. Stages of one's own are not in it. */
+  readonly definition: Definition
+  /** The connectors and stages in it that do not come with Sluice. */
+  readonly extensions: Extensions
+  /** Brings the corpus in line with the sources. */
+  readonly run: Effect.Effect<Report, PipelineError, Host | R>
+  /** {@link run} with options. */
+  readonly runWith: (options: RunOptions) => Effect.Effect<Report, PipelineError, Host | R>
+  /** What {@link run} would do. Changes nothing. */
+  readonly plan: (options?: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute">) => Effect.Effect<Plan, PipelineError, Host | R>
+  /** How the corpus differs from what the ledger says was put there. */
+  readonly diff: Effect.Effect<Effect.Success<ReturnType<typeof diffPipeline>>, PipelineError, Host | R>
+  /** Keeps the corpus in line with the sources until it is interrupted. */
+  readonly watch: (options?: Omit<WatchOptions, "interval">) => Effect.Effect<Effect.Success<ReturnType<typeof watchPipeline>>, PipelineError, Host | R>
+  /** The stages up to the contexts. */
+  readonly retrieve: (question: string | Question, options?: RetrieveOptions) => Effect.Effect<Retrieved, PipelineError | E, Host | R>
+  /** All the stages. */
+  readonly ask: (question: string | Question, options?: RetrieveOptions) => Effect.Effect<Out, PipelineError | E, Host | R>
+  /** The answer as it is made; the last part carries the whole. A last stage that cannot stream gives it at once. */
+  readonly stream: Out extends Answered
+    ? (question: string | Question, options?: RetrieveOptions) => Stream.Stream<AnswerPart, PipelineError | E, Host | R>
+    : never
+  /** Opens a conversation, for as long as the scope is open: every question may lean on the exchanges it brings. */
+  readonly chat: (options?: RetrieveOptions) => Effect.Effect<
+    (question: FollowUp) => Effect.Effect<ConversationTurn, PipelineError>,
+    PipelineError,
+    Host | R | Scope.Scope
+  >
+  /** Answers many questions at once, each with its citations or with why it has no answer. */
+  readonly batch: <E2, R2>(
+    questions: Stream.Stream<BatchQuestion, E2, R2>,
+    options: Pick<BatchPipelineOptions, "concurrency" | "done">
+  ) => Stream.Stream<BatchAnswered, PipelineError | E | E2, Host | R | R2>
+}
 
-const settingsOf = (connectors: Extensions["connectors"]) =>
-  Object.fromEntries(Object.entries(connectors).map(([kind, { settings }]) => [kind, settings]))
+/** What a corpus asks of the engine. */
+type CorpusNeeds<C extends PipelineFile["corpus"]> =
+  | (C extends { readonly vectorDb: { readonly featureStore: unknown } | { readonly vectorSearch: unknown } | { readonly agentSearch: unknown } } ? HostedStores : never)
+  | (C extends { readonly embedding: { readonly model: unknown } } ? HostedModels : never)
 
-/** {@link pipelineSchema} of what comes with Sluice. */
-export const Pipeline = pipelineSchema(noExtensions)
-export interface Pipeline extends Schema.Schema.Type<typeof Pipeline> {}
+/** What a source's connector needs. */
+type SourceNeeds<S extends Readonly<Record<string, Source<unknown>>>> = S[keyof S] extends Source<infer R> ? R : never
 
-/** A pipeline as it is written. */
-export interface PipelineFile extends Schema.Codec.Encoded<typeof Pipeline> {}
+/** What a pipeline provides to its stages. */
+type Provided = Retrieval | Models | CorpusInUse
+
+/** What a pipeline is made of; what is left out has the defaults of a pipeline file. */
+export interface PipelineOptions<C extends PipelineFile["corpus"], S extends Readonly<Record<string, Source<unknown>>>, Out, E, R>
+  extends Omit<PipelineFile, "name" | "use" | "engine" | "corpus" | "sources" | "stages"> {
+  readonly corpus: C
+  readonly sources: S
+  /** From question to answer. Default: `compose(retrieve(), generate())`. */
+  readonly stages?: Stage<Question, Out, E, R>
+}
+
+/**
+ * A pipeline written in TypeScript, every default filled in. Throws {@link PipelineInvalid} with every broken rule;
+ * problems are placed by their path in the value.
+ *
+ * @example
+ * ```ts
+ * const handbook = Pipeline.make("handbook", {
+ *   corpus: { displayName: "Handbook" },
+ *   sources: { docs: local("./docs") },
+ *   stages: compose(retrieve({ topK: 20 }), onePerFile, generate())
+ * })
+ * const program = Effect.gen(function*() {
+ *   yield* handbook.run
+ *   return yield* handbook.ask("How many days carry over?")
+ * })
+ * program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })))
+ * ```
+ */
+export const make = <
+  const C extends PipelineFile["corpus"],
+  const S extends Readonly<Record<string, Source<unknown>>>,
+  Out = Answered,
+  E = never,
+  R = never
+>(
+  name: string,
+  { sources, stages, ...options }: PipelineOptions<C, S, Out, E, R>
+): Pipeline<keyof S & string, Out, E, SourceNeeds<S> | CorpusNeeds<C> | Exclude<R, Provided>> => {
+  const connectors = Object.fromEntries(Object.values(sources).map(({ definition }) => [definition.kind, definition]))
+  const own = Object.fromEntries(Object.entries(connectors).filter(([kind]) => !(kind in builtInSources)))
+  const described = (stages?.parts ?? (stages === undefined ? [] : [stages])).flatMap(({ settings }) => settings === undefined ? [] : [settings])
+  const written = {
+    ...options,
+    name,
+    sources: Object.fromEntries(Object.entries(sources).map(([id, { definition, settings }]) => [id, { [definition.kind]: settings }])),
+    // The stages that a file could say are held to its rules. Those between them are functions.
+    ...(described.length === 0 ? {} : { stages: described.map(writtenStage) })
+  }
+  const definition = Result.getOrThrowWith(decode(written, { connectors: own, stages: {} }), (problems) =>
+    new PipelineInvalid({ file: name, issues: problems.map((problem) => issueOf(name, problem)) }))
+  // The default composition gives what `Out` says by default.
+  const all = (stages ?? compose(retrieve(), generate())) as unknown as Stage<Question, Out, E, R>
+  const toContexts = sequence(beforeAnswer(all.parts ?? [all as AnyStage])) as unknown as ReturnType<typeof contextStages> // composed in this order
+  const extensions: Extensions = { connectors: own, stages: {}, composed: { toContexts: toContexts as AnyStage, toAnswer: all as AnyStage } }
+  return typed({ definition, extensions, connectors, anyEngine: true, stagesOf: () => all, contextStagesOf: () => toContexts })
+}
+
+/** A pipeline that was loaded from a file, with the connectors that its sources may name. */
+export const fromFile = (
+  { extensions, pipeline }: Pick<LoadedPipeline, "extensions" | "pipeline">,
+  connectors: Readonly<Record<string, AnyConnectorDefinition>>
+): Pipeline<string, Answered, never, never> =>
+  typed<string, Answered, never, never>({
+    definition: pipeline,
+    extensions,
+    connectors: { ...connectors, ...extensions.connectors },
+    anyEngine: false,
+    stagesOf: (definition) => answerStages(definition, extensions) as Stage<Question, Answered> | undefined, // what it needs is provided, and its errors are a pipeline's
+    contextStagesOf: (definition) => contextStages(definition, extensions)
+  })
+
+interface Parts<Out, E, R> {
+  readonly definition: Definition
+  readonly extensions: Extensions
+  readonly connectors: Readonly<Record<string, AnyConnectorDefinition>>
+  /** It names no engine: any will do. */
+  readonly anyEngine: boolean
+  /** From question to answer, of the pipeline as an engine runs it; undefined where none answers. */
+  readonly stagesOf: (definition: Definition) => Stage<Question, Out, E, R> | undefined
+  /** Those of them up to the contexts. */
+  readonly contextStagesOf: (definition: Definition) => ReturnType<typeof contextStages>
+}
+
+const typed = <Sources extends string, Out, E, R>(
+  { anyEngine, connectors, contextStagesOf, definition: given, extensions, stagesOf }: Parts<Out, E, R>
+): Pipeline<Sources, Out, E, never> => {
+  /** What an opened engine provides, and the connectors of the pipeline's own sources. */
+  const opened = Effect.fnUntraced(function*(access: Access) {
+    const host = yield* Host
+    const { definition, services } = yield* host.open({ definition: given, anyEngine }, access)
+    const context: ConnectorContext = { secrets: Context.get(services, Secrets), dataDir: host.dataDir }
+    const around = yield* Effect.context()
+    const all = services.pipe(
+      Context.add(ExtensionsInUse, extensions),
+      Context.add(Connectors, {
+        make: (source) => {
+          const connector = connectors[kindOf(source)]
+          if (connector === undefined) return Effect.fail(noConnector(source))
+          const settings = source._tag === "own" ? source.settings : source
+          // Decoded by the definition's own schema. What it needs is in `R`, so it is around whatever runs the pipeline.
+          return (connector.connect(settings as never, context) as Effect.Effect<Connector, ServiceError | SecretError>).pipe(
+            Effect.provideContext(around)
+          )
+        }
+      })
+    )
+    return { definition, services: all }
+  })
+  const within = <A, E2, R2>(access: Access, use: (definition: Definition) => Effect.Effect<A, E2, R2>): Effect.Effect<A, E2 | OpenError, Host | Exclude<R2, Services | Secrets>> =>
+    Effect.scoped(Effect.flatMap(opened(access), ({ definition, services }) => Effect.provideContext(use(definition), services))) as Effect.Effect<
+      A,
+      E2 | OpenError,
+      Host | Exclude<R2, Services | Secrets>
+    > // the scope is closed here
+  const read = { mode: "read" } as const
+  const asQuestion = (question: string | Question): Question => typeof question === "string" ? { question } : question
+
+  const pipeline = {
+    name: given.name,
+    sources: Object.keys(given.sources),
+    definition: given,
+    extensions,
+    run: within({ mode: "write" }, (definition) => runPipeline(definition)),
+    runWith: ({ waiting, waitMs, ...options }: RunOptions) =>
+      within(
+        { mode: "write", ...(waiting === undefined ? {} : { waiting }), ...(waitMs === undefined ? {} : { waitMs }) },
+        (definition) => runPipeline(definition, options)
+      ),
+    plan: (options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute"> = {}) => within(read, (definition) => planPipeline(definition, options)),
+    diff: within(read, (definition) => diffPipeline(definition)),
+    watch: (options: Omit<WatchOptions, "interval"> = {}) => within({ mode: "write" }, (definition) => watchPipeline(definition, options)),
+    retrieve: (question: string | Question, options: RetrieveOptions = {}) =>
+      within(read, (definition) => onCorpus(definition, options, contextStagesOf(definition)(asQuestion(question)))),
+    ask: (question: string | Question, options: RetrieveOptions = {}) =>
+      within(read, (definition) => {
+        const stages = stagesOf(definition)
+        return stages === undefined ? Effect.fail(cannotAnswer(definition)) : onCorpus(definition, options, stages(asQuestion(question)))
+      }),
+    stream: (question: string | Question, options: RetrieveOptions = {}) =>
+      Stream.unwrap(Effect.gen(function*() {
+        const { definition, services } = yield* opened(read)
+        const stages = stagesOf(definition)
+        if (stages === undefined) return yield* cannotAnswer(definition)
+        const { name } = yield* corpusOf(definition).pipe(Effect.provideContext(services))
+        return streamStages(stages as unknown as Stage<Question, Answered, E, R>, asQuestion(question)).pipe(
+          Stream.provideContext(services.pipe(Context.add(CorpusInUse, name), Context.add(RetrieveOverrides, options)))
+        )
+      })).pipe(Stream.scoped),
+    chat: Effect.fnUntraced(function*(options: RetrieveOptions = {}) {
+      const { definition, services } = yield* opened(read)
+      const converse = yield* chatPipeline(definition, options).pipe(Effect.provideContext(services))
+      return (question: FollowUp) => converse(question).pipe(Effect.provideContext(services))
+    }),
+    batch: <E2, R2>(questions: Stream.Stream<BatchQuestion, E2, R2>, { concurrency = 4, done = () => false }: Pick<BatchPipelineOptions, "concurrency" | "done">) =>
+      Stream.mapEffect(
+        Stream.filter(questions, ({ customId }) => !done(customId)),
+        (question) => orFailed(question, Effect.map(pipeline.ask(question), (answered) => ({ ...question, ...answered } as BatchAnswered))),
+        { concurrency }
+      )
+  }
+  // Each method's needs are those of `Pipeline`: the engine's services are provided above, and `R` is left.
+  return pipeline as unknown as Pipeline<Sources, Out, E, never>
+}
+
+/** Everything before the stage that answers. */
+const beforeAnswer = (parts: ReadonlyArray<AnyStage>): ReadonlyArray<AnyStage> => {
+  const answering = parts.findIndex(({ settings, stream }) => settings?._tag === "generate" || stream !== undefined)
+  if (answering !== -1) return parts.slice(0, answering)
+  const last = parts.findLastIndex(({ settings }) => settings !== undefined)
+  return parts.slice(0, last + 1)
+}
+
+const noConnector = (source: SourceSettings): ServiceError =>
+  new ServiceError({
+    code: "UNIMPLEMENTED",
+    message: `there is no connector for ${kindOf(source)} sources here`,
+    fix: "give one when loading the pipeline"
+  })
+
+/**
+ * A pipeline of a file (YAML, JSON, or a module that exports one), with the connectors that its sources may name:
+ * `Pipeline.load("pipeline.yaml", connectors)`, with `connectors` of `sluice/connectors`. Modules under the file's `use`
+ * add their own. Fails with every broken rule of the file, each with line and column.
+ */
+export const load = (
+  file: string,
+  connectors: Readonly<Record<string, AnyConnectorDefinition>>
+): Effect.Effect<Pipeline<string, Answered, never, never>, PipelineInvalid, FileSystem.FileSystem | Path.Path> =>
+  Effect.map(loadPipeline(file), (loaded) => fromFile(loaded, connectors))

@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import type { PipelineInvalid } from "./file/PipelineInvalid.ts"
-import type { Pipeline } from "./Pipeline.ts"
+import type { PipelineInvalid } from "./definition/PipelineInvalid.ts"
+import type { Definition } from "./definition/Definition.ts"
 import { importSource } from "../domain/sources/ImportSource.ts"
 import { countRun } from "./Metrics.ts"
 import { onEngine } from "./OnEngine.ts"
@@ -11,14 +11,14 @@ import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
 import { findScope } from "./sync/Renaming.ts"
 import { sync } from "./sync/Sync.ts"
 import type { SyncOptions, SyncSpec } from "./sync/SyncSpec.ts"
-import { commonSettings, kindOf } from "./schema/SourceSettings.ts"
+import { commonSettings, kindOf } from "./definition/SourceSettings.ts"
 import type { Connector } from "../ports/Connector.ts"
 import { Engine } from "../ports/Engine.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import type { CorpusName, CorpusSpec } from "../domain/Corpus.ts"
 
 /** The pipeline as sync works from it, its sources made into connectors. */
-export const syncSpec = Effect.fnUntraced(function*(given: Pipeline) {
+export const syncSpec = Effect.fnUntraced(function*(given: Definition) {
   const pipeline = yield* onEngine(given)
   const connectors = yield* Connectors
   const { imports } = yield* Engine
@@ -67,7 +67,7 @@ const noConnector = (kind: string, error: ServiceError): Connector => ({
   read: () => Stream.fail(error)
 })
 
-export const corpusSpec = ({ corpus: { description, displayName, embedding, vectorDb } }: Pipeline): CorpusSpec => ({
+export const corpusSpec = ({ corpus: { description, displayName, embedding, vectorDb } }: Definition): CorpusSpec => ({
   displayName,
   vectorDb,
   ...(description === undefined ? {} : { description }),
@@ -77,7 +77,7 @@ export const corpusSpec = ({ corpus: { description, displayName, embedding, vect
 })
 
 /** Brings the pipeline's corpus in line with its sources; see {@link sync}. */
-export const runPipeline = Effect.fn("runPipeline")(function*(pipeline: Pipeline, options: SyncOptions = {}) {
+export const runPipeline = Effect.fn("runPipeline")(function*(pipeline: Definition, options: SyncOptions = {}) {
   yield* exclusively
   return yield* Effect.tap(sync(yield* syncSpec(pipeline), options), countRun)
 }, Effect.scoped)
@@ -93,7 +93,7 @@ const usualRequestsPerMinute = 500
 
 /** What {@link runPipeline} would do; see {@link plan}. */
 export const planPipeline = Effect.fn("planPipeline")(function*(
-  pipeline: Pipeline,
+  pipeline: Definition,
   options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute" | "pricePerMillionTokens"> = {}
 ): Effect.fn.Return<Plan, PipelineInvalid | Effect.Error<ReturnType<typeof plan>>, Connectors | Effect.Services<ReturnType<typeof plan>>> {
   const { corpus: { embedding }, import: { maxEmbeddingRequestsPerMinute, pricePerMillionTokens } } = yield* onEngine(pipeline)
@@ -107,7 +107,7 @@ export const planPipeline = Effect.fn("planPipeline")(function*(
 })
 
 /** The corpus that the pipeline's runs have filled. `NOT_FOUND` before the first. */
-export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Pipeline) {
+export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Definition) {
   const target = yield* findTarget(yield* findScope(namesIn(pipeline)), corpusSpec(yield* onEngine(pipeline)))
   if (target._tag === "missing") {
     return yield* ServiceError.notFound(`corpus "${pipeline.corpus.displayName}"`, "run the pipeline first: sluice run")
@@ -115,7 +115,7 @@ export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Pipeline) {
   return target.corpus
 })
 
-const namesIn = ({ name, renamedFrom }: Pipeline) => ({ pipeline: name, renamedFrom })
+const namesIn = ({ name, renamedFrom }: Definition) => ({ pipeline: name, renamedFrom })
 
 /** Names that were looked up and that no run has recorded. */
 const lookedUp = new WeakMap<Ledger["Service"], Map<string, CorpusName>>()
@@ -126,7 +126,7 @@ const lookedUp = new WeakMap<Ledger["Service"], Map<string, CorpusName>>()
  * where nothing has that name any more.
  */
 export const withCorpus = <A, E, R>(
-  pipeline: Pipeline,
+  pipeline: Definition,
   use: (corpus: CorpusName) => Effect.Effect<A, E | ServiceError, R>
 ): Effect.Effect<A, E | Effect.Error<ReturnType<typeof corpusOf>>, R | Effect.Services<ReturnType<typeof corpusOf>>> =>
   Effect.gen(function*() {

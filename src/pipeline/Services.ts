@@ -13,8 +13,8 @@ import type { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { Ranker } from "../ports/Ranker.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { TextPool } from "../text/TextPool.ts"
-import type { SourceSettings } from "./schema/SourceSettings.ts"
-import type { GeneratorSettings } from "./schema/StageSettings.ts"
+import type { SourceSettings } from "./definition/SourceSettings.ts"
+import type { GeneratorSettings } from "./definition/StageSettings.ts"
 
 /** Makes connectors of the sources a pipeline declares. */
 export class Connectors extends Context.Service<Connectors, {

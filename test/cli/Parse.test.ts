@@ -34,7 +34,7 @@ describe("parse", () => {
 
       const refused = yield* run(cwd, "parse", "photo.png")
       assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
-      assert.match(refused.stderr, /^error: binary file$/m)
+      assert.match(refused.stderr, /^error: named .png, but its content is no picture/m)
       assert.strictEqual((yield* run(cwd, "parse", "missing.md")).code, 4)
     }).pipe(Effect.scoped))
 })

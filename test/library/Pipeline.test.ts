@@ -189,6 +189,29 @@ stages: [{ retrieve: {} }, { firstOnly: { keep: 1 } }, { generate: {} }]
       }).pipe(Effect.provide(Embedded.layer({ dataDir: join(folder, "data") })))
     }).pipe(Effect.provide(NodeServices.layer))))
 
+  it.live("may be a module that exports a pipeline, whose own stages then run", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      mkdirSync(join(folder, "docs"))
+      writeFileSync(join(folder, "docs/a.md"), "# Leave\n\nFive unused days of leave carry over.\n\n# Leave in Japan\n\nSix days of leave carry over in Japan.\n")
+      const path = join(folder, "pipeline.ts")
+      writeFileSync(path, `
+import { Effect } from "effect"
+import { compose, generate, Pipeline, retrieve } from ${JSON.stringify(join(import.meta.dirname, "../../src/index.ts"))}
+import { local } from ${JSON.stringify(join(import.meta.dirname, "../../connectors/index.ts"))}
+export default Pipeline.make("typed", {
+  corpus: { displayName: "Typed" },
+  sources: { docs: local("./docs") },
+  stages: compose(retrieve(), (input) => Effect.succeed({ ...input, contexts: input.contexts.slice(0, 1) }), generate())
+})
+`)
+      const pipeline = yield* Pipeline.load(path, connectors)
+      yield* Effect.gen(function*() {
+        assert.strictEqual((yield* pipeline.run).totals.added, 1)
+        assert.strictEqual((yield* pipeline.ask("How many days of leave carry over?")).contexts.length, 1)
+      }).pipe(Effect.provide(Embedded.layer({ dataDir: join(folder, "data") })))
+    }).pipe(Effect.provide(NodeServices.layer))))
+
   it.live("is told what is wrong with them, with line and column", () =>
     Effect.scoped(Effect.gen(function*() {
       const folder = yield* tempFolder

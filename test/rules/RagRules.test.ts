@@ -12,7 +12,7 @@ import { Files } from "../../src/ports/Files.ts"
 import { Retrieval } from "../../src/ports/Retrieval.ts"
 import { textFile } from "../conformance/Cases.ts"
 import { onFake } from "../engines/vertex/Engine.ts"
-import { minimal, problemsOf, secret, withRetrieve, withSource, withVectorDb } from "../pipeline/schema/Support.ts"
+import { minimal, problemsOf, secret, withRetrieve, withSource, withVectorDb } from "../pipeline/definition/schema/Support.ts"
 import { parent, startServer, type TestServer } from "../server/support/TestServer.ts"
 
 /*

@@ -2,7 +2,7 @@ import { Effect, FileSystem, Option, Stream } from "effect"
 import { Command } from "effect/cli"
 import { ExitCode } from "../../domain/Errors.ts"
 import { printable } from "../../domain/Text.ts"
-import type { GeneratorSettings } from "../../pipeline/schema/StageSettings.ts"
+import type { GeneratorSettings } from "../../pipeline/definition/StageSettings.ts"
 import { Connectors, Models } from "../../pipeline/Services.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
@@ -87,7 +87,7 @@ export const doctor = Command.make(
           const { imports } = yield* Engine
           const [{ importSource }, { canBeLeft, leftOnPurpose, whyLeft }] = yield* Effect.promise(() =>
             Promise.all([import("../../domain/sources/ImportSource.ts"), import("../../pipeline/sync/HandOver.ts")]))
-          const { commonSettings } = yield* Effect.promise(() => import("../../pipeline/schema/SourceSettings.ts"))
+          const { commonSettings } = yield* Effect.promise(() => import("../../pipeline/definition/SourceSettings.ts"))
           const { items, nextToken } = yield* corpora.list({ size: 100 })
           const writer = pipeline.stages.flatMap((stage) => "model" in stage && stage.model._tag === "openai" ? [stage.model] : [])[0]
           if (writer !== undefined) yield* check("model", callOnce(writer), () => `${writer.model} at ${writer.url} answers`)

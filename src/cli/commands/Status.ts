@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
-import type { LoadedPipeline } from "../../pipeline/file/Load.ts"
+import type { LoadedPipeline } from "../../pipeline/definition/Load.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"

@@ -5,7 +5,7 @@ import { RagFileName } from "../../domain/RagFile.ts"
 import type { Context as RetrievedContext, RetrievalRequest } from "../../domain/Retrieval.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import { retrievalTime } from "../Metrics.ts"
-import type { RetrieveSettings } from "../schema/StageSettings.ts"
+import type { RetrieveSettings } from "../definition/StageSettings.ts"
 import { described, type Stage } from "./Stage.ts"
 
 /** What a chain of stages starts from. */

@@ -1,6 +1,6 @@
 import { Effect, Schema, type Stream } from "effect"
 import type { AnswerPart } from "../../domain/Answer.ts"
-import type { OwnStageCase, StageSettings, StageValue } from "../schema/StageSettings.ts"
+import type { OwnStageCase, StageSettings, StageValue } from "../definition/StageSettings.ts"
 
 /**
  * One step from a question towards an answer: a function from one value to the effect of another. Any function of that

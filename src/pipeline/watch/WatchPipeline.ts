@@ -1,8 +1,8 @@
 import { Duration, Effect } from "effect"
-import type { Pipeline } from "../Pipeline.ts"
+import type { Definition } from "../definition/Definition.ts"
 import { countRun } from "../Metrics.ts"
 import { exclusively, syncSpec } from "../RunPipeline.ts"
-import { commonSettings } from "../schema/SourceSettings.ts"
+import { commonSettings } from "../definition/SourceSettings.ts"
 import { watch, type WatchOptions } from "./Watch.ts"
 
 /**
@@ -16,7 +16,7 @@ import { watch, type WatchOptions } from "./Watch.ts"
  * ```
  */
 export const watchPipeline = Effect.fn("watchPipeline")(function*(
-  pipeline: Pipeline,
+  pipeline: Definition,
   options: Omit<WatchOptions, "interval"> = {}
 ) {
   yield* exclusively

@@ -10,7 +10,7 @@ import { type EmbeddedServerOptions, serveEmbedded } from "../../../src/compose/
 import { vertex } from "../../../src/compose/Services.ts"
 import { addsUp, type Counts, type Report } from "../../../src/domain/Report.ts"
 import { retrieveFrom } from "../../../src/pipeline/AskPipeline.ts"
-import { definePipeline, type PipelineInput } from "../../../src/pipeline/DefinePipeline.ts"
+import { definePipeline, type PipelineInput } from "../../../src/pipeline/definition/DefinePipeline.ts"
 import { planPipeline, runPipeline } from "../../../src/pipeline/RunPipeline.ts"
 import { fakeGcs } from "../../fakes/Gcs.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"

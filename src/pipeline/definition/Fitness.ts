@@ -5,13 +5,13 @@ import type { Parsing } from "../../domain/Parsing.ts"
 import { refusedRegion } from "../../domain/partner/PartnerChatRules.ts"
 import { partnerModelNamed } from "../../domain/partner/PartnerModels.ts"
 import type { Ranking } from "../../domain/Retrieval.ts"
-import type { Pipeline } from "../Pipeline.ts"
-import type { EmbeddingChoice } from "../schema/CorpusSettings.ts"
-import type { EngineName } from "../schema/EngineSettings.ts"
-import { forEngine, sectionPath } from "../schema/ForEngine.ts"
+import type { Definition } from "./Definition.ts"
+import type { EmbeddingChoice } from "./CorpusSettings.ts"
+import type { EngineName } from "./EngineSettings.ts"
+import { forEngine, sectionPath } from "./ForEngine.ts"
 import type { BuiltInKind } from "../../domain/sources/BuiltInSources.ts"
-import { commonSettings, kindOf } from "../schema/SourceSettings.ts"
-import type { GeneratorSettings, StageSettings } from "../schema/StageSettings.ts"
+import { commonSettings, kindOf } from "./SourceSettings.ts"
+import type { GeneratorSettings, StageSettings } from "./StageSettings.ts"
 import type { Problem, ValuePath } from "./PipelineInvalid.ts"
 import { suggest } from "./Suggest.ts"
 
@@ -119,7 +119,7 @@ const families: {
  * What the pipeline asks for that the engine does not have, each with the port that would provide it. Sections under
  * `engines` count for their engine. Empty: the pipeline can run.
  */
-export const fitness = (pipeline: Pipeline, capabilities: EngineCapabilities): ReadonlyArray<Problem> => {
+export const fitness = (pipeline: Definition, capabilities: EngineCapabilities): ReadonlyArray<Problem> => {
   const { engine } = capabilities
   const override = pipeline.engines[engine]
   const vectorDb = override?.vectorDb ?? pipeline.corpus.vectorDb
@@ -166,7 +166,7 @@ export const fitness = (pipeline: Pipeline, capabilities: EngineCapabilities): R
 
 type Need = <F extends Family>(family: F, name: Abilities[F], path: ValuePath) => ReadonlyArray<Problem>
 
-const embeddingProblems = (pipeline: Pipeline, capabilities: EngineCapabilities, need: Need): ReadonlyArray<Problem> => {
+const embeddingProblems = (pipeline: Definition, capabilities: EngineCapabilities, need: Need): ReadonlyArray<Problem> => {
   const embedding = pipeline.engines[capabilities.engine]?.embedding ?? pipeline.corpus.embedding
   if (embedding === undefined) return []
   const path = sectionPath(pipeline, capabilities.engine, "embedding")
@@ -183,7 +183,7 @@ const embeddingProblems = (pipeline: Pipeline, capabilities: EngineCapabilities,
 }
 
 /** A partner's model is not everywhere. */
-const regionProblems = (stage: StageSettings, path: ValuePath, pipeline: Pipeline, engine: EngineName): ReadonlyArray<Problem> => {
+const regionProblems = (stage: StageSettings, path: ValuePath, pipeline: Definition, engine: EngineName): ReadonlyArray<Problem> => {
   const fitted = forEngine(pipeline, engine)
   if (Result.isFailure(fitted) || fitted.success.engine._tag !== "vertex") return []
   if (!("model" in stage) || stage.model._tag !== "hosted") return []

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { substitute } from "../../../src/pipeline/file/Environment.ts"
+import { substitute } from "../../../../src/pipeline/definition/Environment.ts"
 import { issues, minimalYaml, parsed, places } from "./Support.ts"
 
 describe("substitute", () => {

@@ -1,6 +1,6 @@
 import { Result } from "effect"
-import type { Problem, ValuePath } from "../file/PipelineInvalid.ts"
-import type { Pipeline } from "../Pipeline.ts"
+import type { Problem, ValuePath } from "./PipelineInvalid.ts"
+import type { Definition } from "./Definition.ts"
 import type { EngineChoice, EngineName } from "./EngineSettings.ts"
 
 type Section = "vectorDb" | "embedding" | "chunking" | "parsing" | "import" | "stages"
@@ -15,7 +15,7 @@ const ownPath: Readonly<Record<Section, ValuePath>> = {
 }
 
 /** Where the section that holds on an engine is written: under `engines`, or at its own place. */
-export const sectionPath = (pipeline: Pipeline, engine: EngineName, section: Section): ValuePath =>
+export const sectionPath = (pipeline: Definition, engine: EngineName, section: Section): ValuePath =>
   pipeline.engines[engine]?.[section] === undefined ? ownPath[section] : ["engines", engine, section]
 
 /**
@@ -23,9 +23,9 @@ export const sectionPath = (pipeline: Pipeline, engine: EngineName, section: Sec
  * pipeline's. Fails where the engine needs settings the pipeline does not have.
  */
 export const forEngine = (
-  pipeline: Pipeline,
+  pipeline: Definition,
   engine: EngineName = pipeline.engine._tag
-): Result.Result<Pipeline, ReadonlyArray<Problem>> =>
+): Result.Result<Definition, ReadonlyArray<Problem>> =>
   Result.map(engineSettings(pipeline, engine), (settings) => {
     const override = pipeline.engines[engine]
     const { chunking, import: imports, parsing, stages, vectorDb, embedding } = override ?? {}
@@ -45,7 +45,7 @@ export const forEngine = (
     }
   })
 
-const engineSettings = (pipeline: Pipeline, engine: EngineName): Result.Result<EngineChoice, ReadonlyArray<Problem>> => {
+const engineSettings = (pipeline: Definition, engine: EngineName): Result.Result<EngineChoice, ReadonlyArray<Problem>> => {
   if (engine === "embedded") return Result.succeed({ _tag: "embedded" })
   const own = pipeline.engine._tag === "vertex" ? pipeline.engine : undefined
   const override = pipeline.engines.vertex

@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Runtime } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { ExitCode } from "../../../src/domain/Errors.ts"
-import { type LoadedPipeline, loadPipeline } from "../../../src/pipeline/file/Load.ts"
-import type { PipelineInvalid } from "../../../src/pipeline/file/PipelineInvalid.ts"
+import { ExitCode } from "../../../../src/domain/Errors.ts"
+import { type LoadedPipeline, loadPipeline } from "../../../../src/pipeline/definition/Load.ts"
+import type { PipelineInvalid } from "../../../../src/pipeline/definition/PipelineInvalid.ts"
 import { minimal } from "../schema/Support.ts"
 import { minimalYaml } from "./Support.ts"
 
@@ -27,7 +27,7 @@ const load = (file: string, env = {}): Promise<LoadedPipeline> =>
 const refused = (file: string): Promise<PipelineInvalid> =>
   Effect.runPromise(Effect.flip(loadPipeline(file, {})).pipe(Effect.provide(NodeServices.layer)))
 
-const source = new URL("../../../src/pipeline/DefinePipeline.ts", import.meta.url).href
+const source = new URL("../../../../src/pipeline/definition/DefinePipeline.ts", import.meta.url).href
 
 describe("loadPipeline", () => {
   it("reads YAML and JSON, and finds local folders beside the file", async () => {

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { pipelineJsonSchema } from "../../../src/pipeline/file/JsonSchema.ts"
+import { pipelineJsonSchema } from "../../../../src/pipeline/definition/JsonSchema.ts"
 
-const root = join(import.meta.dirname, "../../..")
+const root = join(import.meta.dirname, "../../../..")
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import { type Extensions, noExtensions } from "../Extensions.ts"
-import type { Pipeline } from "../Pipeline.ts"
+import type { Definition } from "./Definition.ts"
 import { decode } from "./Decode.ts"
 import type { Environment } from "./Environment.ts"
 import type { Finding } from "./Explain.ts"
@@ -9,7 +9,7 @@ import { placed } from "./Place.ts"
 import { pathKey, readYaml, type YamlText } from "./YamlText.ts"
 
 export interface ParsedPipeline {
-  readonly pipeline: Pipeline
+  readonly pipeline: Definition
   /** Of the modules that the file uses. */
   readonly extensions: Extensions
   /** The error for problems found later, showing where in the file each is. */
@@ -38,7 +38,7 @@ export const parsePipeline = (
 }
 
 /** A variable's value is text; where the schema wants a number or a boolean, it is read as one. */
-const decodeWithEnvironment = (source: YamlText, extensions: Extensions): Result.Result<Pipeline, ReadonlyArray<Finding>> => {
+const decodeWithEnvironment = (source: YamlText, extensions: Extensions): Result.Result<Definition, ReadonlyArray<Finding>> => {
   const decoded = decode(source.value, extensions)
   if (Result.isSuccess(decoded)) return decoded
   const wanted = decoded.failure.filter(({ path, wants }) =>

@@ -1,9 +1,9 @@
 import { SchemaAST } from "effect"
-import { Pipeline } from "../Pipeline.ts"
+import { Definition } from "./Definition.ts"
 
 /** Where a pipeline has a key of this name, such as `stages[].retrieve`. */
 export const whereabouts = (key: string): ReadonlyArray<string> => {
-  known ??= collect(SchemaAST.toEncoded(Pipeline.ast), "")
+  known ??= collect(SchemaAST.toEncoded(Definition.ast), "")
   return known.filter(([name, place]) => name === key && place !== "").map(([, place]) => place)
 }
 

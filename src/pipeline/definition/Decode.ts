@@ -1,18 +1,18 @@
 import { Result, Schema } from "effect"
 import { type Extensions, noExtensions } from "../Extensions.ts"
-import { Pipeline, pipelineSchema } from "../Pipeline.ts"
+import { Definition, pipelineSchema } from "./Definition.ts"
 import { explain, type Finding } from "./Explain.ts"
 
 /** The schema of pipelines with these extensions. */
-export const schemaWith = (extensions: Extensions): typeof Pipeline =>
-  extensions === noExtensions ? Pipeline : pipelineSchema(extensions)
+export const schemaWith = (extensions: Extensions): typeof Definition =>
+  extensions === noExtensions ? Definition : pipelineSchema(extensions)
 
 const decoderOf = (extensions: Extensions) => Schema.decodeUnknownResult(schemaWith(extensions), { errors: "all", onExcessProperty: "error" })
 
 const decodeBuiltIn = decoderOf(noExtensions)
 
 /** A written pipeline as a value, or everything that is wrong with it. */
-export const decode = (written: unknown, extensions: Extensions = noExtensions): Result.Result<Pipeline, ReadonlyArray<Finding>> => {
+export const decode = (written: unknown, extensions: Extensions = noExtensions): Result.Result<Definition, ReadonlyArray<Finding>> => {
   const value = withoutEditorKey(written)
   const decodeValue = extensions === noExtensions ? decodeBuiltIn : decoderOf(extensions)
   return Result.mapError(decodeValue(value), (error) => explain(error.issue, value))

@@ -1,14 +1,14 @@
 import { Duration, Result } from "effect"
 import { describe, expect, it } from "vitest"
-import { commonSettings } from "../../../src/pipeline/schema/SourceSettings.ts"
-import { definePipeline } from "../../../src/pipeline/DefinePipeline.ts"
-import { decode } from "../../../src/pipeline/file/Decode.ts"
-import { PipelineInvalid } from "../../../src/pipeline/file/PipelineInvalid.ts"
-import type { Pipeline } from "../../../src/pipeline/Pipeline.ts"
-import { forEngine, sectionPath } from "../../../src/pipeline/schema/ForEngine.ts"
+import { commonSettings } from "../../../../src/pipeline/definition/SourceSettings.ts"
+import { definePipeline } from "../../../../src/pipeline/definition/DefinePipeline.ts"
+import { decode } from "../../../../src/pipeline/definition/Decode.ts"
+import { PipelineInvalid } from "../../../../src/pipeline/definition/PipelineInvalid.ts"
+import type { Definition } from "../../../../src/pipeline/definition/Definition.ts"
+import { forEngine, sectionPath } from "../../../../src/pipeline/definition/ForEngine.ts"
 import { minimal, secret, withSource, withVectorDb } from "./Support.ts"
 
-const decoded = (written: unknown): Pipeline => Result.getOrThrow(decode(written))
+const decoded = (written: unknown): Definition => Result.getOrThrow(decode(written))
 
 describe("a decoded pipeline", () => {
   it("has every default", () => {

@@ -1,8 +1,8 @@
 import { Result } from "effect"
-import { decode } from "./file/Decode.ts"
-import { PipelineInvalid } from "./file/PipelineInvalid.ts"
-import { issueOf } from "./file/Place.ts"
-import type { Pipeline, PipelineFile } from "./Pipeline.ts"
+import { decode } from "./Decode.ts"
+import { PipelineInvalid } from "./PipelineInvalid.ts"
+import { issueOf } from "./Place.ts"
+import type { Definition, PipelineFile } from "./Definition.ts"
 
 type WrittenStage = NonNullable<PipelineFile["stages"]>[number]
 type Only<K extends string> = Extract<WrittenStage, { readonly [P in K]: unknown }>
@@ -32,6 +32,6 @@ export type PipelineInput = Omit<PipelineFile, "stages"> & { readonly stages?: S
  * })
  * ```
  */
-export const definePipeline = (input: PipelineInput): Pipeline =>
+export const definePipeline = (input: PipelineInput): Definition =>
   Result.getOrThrowWith(decode(input), (problems) =>
     new PipelineInvalid({ file: "definePipeline", issues: problems.map((problem) => issueOf("definePipeline", problem)) }))

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs"
 import { Ajv } from "ajv"
 import { describe, expect, it } from "vitest"
 import { parse } from "yaml"
-import { pipelineJsonSchema } from "../../../src/pipeline/file/JsonSchema.ts"
-import { pipelineHash, writtenPipeline } from "../../../src/pipeline/file/Print.ts"
+import { pipelineJsonSchema } from "../../../../src/pipeline/definition/JsonSchema.ts"
+import { pipelineHash, writtenPipeline } from "../../../../src/pipeline/definition/Print.ts"
 import { minimal, withSource, withStages, withVectorDb } from "../schema/Support.ts"
 import { parsed } from "./Support.ts"
 
-const repository = new URL("../../../", import.meta.url)
+const repository = new URL("../../../../", import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, repository), "utf8")
 
 const validate = new Ajv({ strict: false, allErrors: true }).compile(pipelineJsonSchema())

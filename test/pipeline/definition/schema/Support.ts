@@ -1,7 +1,7 @@
 import { Result } from "effect"
-import { decode } from "../../../src/pipeline/file/Decode.ts"
-import { formatPath } from "../../../src/pipeline/file/PipelineInvalid.ts"
-import type { PipelineFile } from "../../../src/pipeline/Pipeline.ts"
+import { decode } from "../../../../src/pipeline/definition/Decode.ts"
+import { formatPath } from "../../../../src/pipeline/definition/PipelineInvalid.ts"
+import type { PipelineFile } from "../../../../src/pipeline/definition/Definition.ts"
 
 export const secret = "projects/123/secrets/kb/versions/latest"
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { definePipeline, type PipelineInput } from "../../../src/pipeline/DefinePipeline.ts"
-import { type EngineCapabilities, fitness } from "../../../src/pipeline/file/Fitness.ts"
-import { formatPath } from "../../../src/pipeline/file/PipelineInvalid.ts"
+import { definePipeline, type PipelineInput } from "../../../../src/pipeline/definition/DefinePipeline.ts"
+import { type EngineCapabilities, fitness } from "../../../../src/pipeline/definition/Fitness.ts"
+import { formatPath } from "../../../../src/pipeline/definition/PipelineInvalid.ts"
 import { minimal, secret } from "../schema/Support.ts"
 import { parsed } from "./Support.ts"
 

@@ -1,7 +1,7 @@
 import { Result } from "effect"
-import type { Environment } from "../../../src/pipeline/file/Environment.ts"
-import { type ParsedPipeline, parsePipeline } from "../../../src/pipeline/file/Parse.ts"
-import type { PipelineInvalid, PipelineIssue } from "../../../src/pipeline/file/PipelineInvalid.ts"
+import type { Environment } from "../../../../src/pipeline/definition/Environment.ts"
+import { type ParsedPipeline, parsePipeline } from "../../../../src/pipeline/definition/Parse.ts"
+import type { PipelineInvalid, PipelineIssue } from "../../../../src/pipeline/definition/PipelineInvalid.ts"
 
 export const parsed = (text: string, env: Environment = {}): ParsedPipeline =>
   Result.getOrThrow(parsePipeline(text, "p.yaml", env))

@@ -1,8 +1,8 @@
 import { Arbitrary, Schema } from "effect"
 import { it as effectIt } from "@effect/vitest"
 import { describe, expect, it } from "vitest"
-import { definePipeline, type PipelineInput } from "../../../src/pipeline/DefinePipeline.ts"
-import { pipelineHash, printPipeline, writtenPipeline } from "../../../src/pipeline/file/Print.ts"
+import { definePipeline, type PipelineInput } from "../../../../src/pipeline/definition/DefinePipeline.ts"
+import { pipelineHash, printPipeline, writtenPipeline } from "../../../../src/pipeline/definition/Print.ts"
 import { minimal, secret } from "../schema/Support.ts"
 import { parsed } from "./Support.ts"
 

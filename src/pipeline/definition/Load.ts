@@ -2,8 +2,8 @@ import { pathToFileURL } from "node:url"
 import { Effect, FileSystem, Path } from "effect"
 import { builtInSources } from "../../domain/sources/BuiltInSources.ts"
 import { type Extensions, extensionsIn, mergeExtensions, noExtensions } from "../Extensions.ts"
-import type { Pipeline } from "../Pipeline.ts"
-import { builtInStageNames } from "../schema/StageSettings.ts"
+import type { Definition } from "./Definition.ts"
+import { builtInStageNames } from "./StageSettings.ts"
 import { decode } from "./Decode.ts"
 import type { Environment } from "./Environment.ts"
 import { type ParsedPipeline, parsePipeline } from "./Parse.ts"
@@ -17,7 +17,7 @@ export interface LoadedPipeline extends ParsedPipeline {
   /** Absolute. */
   readonly file: string
   /** Relative local paths were resolved against the file's folder. */
-  readonly pipeline: Pipeline
+  readonly pipeline: Definition
   /** {@link pipelineHash} of the pipeline as written, so it is the same wherever the file lies. */
   readonly hash: string
 }
@@ -120,9 +120,10 @@ const readModule = Effect.fnUntraced(function*(
         : unloadable(file, cause)
   })
   const value = main ?? named
-  if (value === undefined) return yield* failure(file, "exports no pipeline", "write export default definePipeline({ ... })")
+  if (value === undefined) return yield* failure(file, "exports no pipeline", "write export default Pipeline.make(\"name\", { ... }), or definePipeline({ ... })")
   const invalid = (problems: ReadonlyArray<Problem>) =>
     new PipelineInvalid({ file, issues: problems.map((problem) => issueOf(file, problem)) })
+  if (isTyped(value)) return { pipeline: value.definition, extensions: value.extensions, invalid }
   const pipeline = isDecoded(value) ? value : yield* Effect.fromResult(decode(value)).pipe(Effect.mapError(invalid))
   return { pipeline, extensions: noExtensions, invalid }
 })
@@ -143,7 +144,11 @@ const missingModule = (cause: unknown): string | undefined => {
 const isPipelineInvalid = (cause: unknown): cause is PipelineInvalid =>
   typeof cause === "object" && cause !== null && "_tag" in cause && cause._tag === "PipelineInvalid"
 
+/** Made by `Pipeline.make`: its connectors and stages come with it. */
+const isTyped = (value: unknown): value is { readonly definition: Definition; readonly extensions: Extensions } =>
+  typeof value === "object" && value !== null && "definition" in value && isDecoded(value.definition) && "extensions" in value
+
 /** Made by `definePipeline`: there the engine is a tagged value, as written it never is. */
-const isDecoded = (value: unknown): value is Pipeline =>
+const isDecoded = (value: unknown): value is Definition =>
   typeof value === "object" && value !== null && "engine" in value && typeof value.engine === "object" &&
   value.engine !== null && "_tag" in value.engine

@@ -2,15 +2,15 @@ import { createHash } from "node:crypto"
 import { Schema } from "effect"
 import { Document, isScalar, Scalar, visit } from "yaml"
 import { type Extensions, noExtensions } from "../Extensions.ts"
-import type { Pipeline, PipelineFile } from "../Pipeline.ts"
+import type { Definition, PipelineFile } from "./Definition.ts"
 import { schemaWith } from "./Decode.ts"
 
 /** The written form of a pipeline, every default spelt out. */
-export const writtenPipeline = (pipeline: Pipeline, extensions: Extensions = noExtensions): PipelineFile =>
+export const writtenPipeline = (pipeline: Definition, extensions: Extensions = noExtensions): PipelineFile =>
   Schema.encodeSync(schemaWith(extensions))(pipeline)
 
 /** The pipeline as canonical YAML; loading it gives the same value. */
-export const printPipeline = (pipeline: Pipeline, extensions: Extensions = noExtensions): string => {
+export const printPipeline = (pipeline: Definition, extensions: Extensions = noExtensions): string => {
   // `$${` is a literal `${`; without it a value that holds one would be taken for a reference.
   const document = new Document(escapeReferences(writtenPipeline(pipeline, extensions)), { aliasDuplicateObjects: false })
   visit(document, {
@@ -30,7 +30,7 @@ const escapeReferences = (value: unknown): unknown => {
 }
 
 /** SHA-256 (hex) of what the pipeline says: the same for files that differ in layout, key order or spelt-out defaults. */
-export const pipelineHash = (pipeline: Pipeline, extensions: Extensions = noExtensions): string =>
+export const pipelineHash = (pipeline: Definition, extensions: Extensions = noExtensions): string =>
   createHash("sha256").update(JSON.stringify(sorted(writtenPipeline(pipeline, extensions)))).digest("hex")
 
 const sorted = (value: unknown): unknown => {

@@ -1,0 +1,53 @@
+import { Schema } from "effect"
+import { CorpusSettings } from "./CorpusSettings.ts"
+import { EngineChoice, engineOverrides } from "./EngineSettings.ts"
+import { ChunkingSettings, ImportSettings, ParsingChoice } from "./ImportSettings.ts"
+import { matches, text, withDefault } from "../../domain/settings/Rules.ts"
+import { sourceSettings } from "./SourceSettings.ts"
+import { defaultStages, stagesSchema } from "./StageSettings.ts"
+import { type Extensions, noExtensions } from "../Extensions.ts"
+
+const Name = Schema.String.check(
+  matches(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, {
+    rule: "must be 1 to 63 letters, digits, dots, hyphens or underscores, starting with a letter or digit"
+  })
+)
+
+/**
+ * A pipeline: where documents come from, how they are cut, the corpus they go into, and the stages that answer from
+ * it. A plain value; `Encoded` is what a person writes in YAML, JSON or TypeScript, `Type` has every default filled
+ * in and each choice tagged by `_tag`. What a corpus, an import and a retrieval may
+ * ask for are the rules of the platform's API, which `domain` holds.
+ */
+export const pipelineSchema = (extensions: Extensions) => Schema.Struct({
+  name: Name.annotate({
+    description: "The pipeline's name. What it put into a corpus is known by it: a pipeline with another name starts anew, unless `renamedFrom` gives the name it had."
+  }),
+  renamedFrom: Schema.optionalKey(Name.annotate({
+    description: "The name that the pipeline had. What was put into the corpus under it is taken over: nothing is stored or embedded again. For a pipeline that no longer runs under that name."
+  })),
+  use: Schema.optionalKey(Schema.Array(text).annotate({
+    description: "Modules that export connectors and stages of your own, relative to the folder of the pipeline file: their kinds may then be used in it."
+  })),
+  engine: withDefault(EngineChoice, "embedded"),
+  corpus: CorpusSettings,
+  sources: Schema.Record(Name, sourceSettings(settingsOf(extensions.connectors))).annotate({
+    description: "Where documents come from, by a name you choose.",
+    messageUnexpectedKey: "a source's name must be 1 to 63 letters, digits, dots, hyphens or underscores, starting with a letter or digit"
+  }),
+  chunking: withDefault(ChunkingSettings, {}),
+  parsing: withDefault(ParsingChoice, "default"),
+  import: withDefault(ImportSettings, {}),
+  stages: withDefault(stagesSchema(extensions.stages), defaultStages),
+  engines: withDefault(engineOverrides(extensions.stages), {})
+})
+
+const settingsOf = (connectors: Extensions["connectors"]) =>
+  Object.fromEntries(Object.entries(connectors).map(([kind, { settings }]) => [kind, settings]))
+
+/** {@link pipelineSchema} of what comes with Sluice. */
+export const Definition = pipelineSchema(noExtensions)
+export interface Definition extends Schema.Schema.Type<typeof Definition> {}
+
+/** A pipeline as it is written. */
+export interface PipelineFile extends Schema.Codec.Encoded<typeof Definition> {}
