@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { type Chunking, defaultChunking } from "../domain/Chunking.ts"
 import { type BlockKind, type Chunk, type Remark, remarkOf } from "../domain/Document.ts"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
@@ -61,13 +61,21 @@ export const parse = Effect.fn("parse")(function*(
   request: ReadDocumentRequest
 ): Effect.fn.Return<ReadDocument, DocumentError | ServiceError> {
   const limits = { ...defaultLimits, ...request.limits }
-  return yield* Effect.tryPromise({ try: () => readNow(request, limits), catch: (thrown) => thrown }).pipe(Effect.catch((thrown) => Effect.flatMap(Effect.promise(() => import("./pool/Refusal.ts")), ({ isInstallation, refusalOf }) =>
-    Effect.fail(
-      isInstallation(thrown)
-        ? new ServiceError({ code: "FAILED_PRECONDITION", message: thrown.message, fix: "install the package again; `sluice doctor` names what is missing" })
-        : new DocumentError(refusalOf(thrown))
-    ))))
+  return yield* Effect.flatMap(
+    Effect.promise(() => readNow(request, limits).then(Result.succeed, refused)),
+    Effect.fromResult
+  )
 })
+
+/** What a reader threw, as what it means for the file. */
+const refused = async (thrown: unknown): Promise<Result.Result<never, DocumentError | ServiceError>> => {
+  const { isInstallation, refusalOf } = await import("./pool/Refusal.ts")
+  return Result.fail(
+    isInstallation(thrown)
+      ? new ServiceError({ code: "FAILED_PRECONDITION", message: thrown.message, fix: "install the package again; `sluice doctor` names what is missing" })
+      : new DocumentError(refusalOf(thrown))
+  )
+}
 
 const readNow = async ({ chunking = defaultChunking, content, mimeType, name }: ReadDocumentRequest, limits: Limits): Promise<ReadDocument> => {
   // Readers are loaded when a file first needs them.
