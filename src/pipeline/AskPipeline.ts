@@ -115,14 +115,17 @@ export const onCorpus = <A, E, R>(pipeline: Definition, overrides: RetrieveOptio
  * The answer of stages as it is made: all but the last are run, and the last gives it piece by piece. A last stage that
  * cannot gives its answer at once.
  */
-export const streamStages = <E, R>(stages: Stage<Question, Answered, E, R>, question: Question): Stream.Stream<AnswerPart, E, R> => {
+export const streamStages = <E, R>(
+  stages: Stage<Question, Answered, E, R>,
+  question: Question
+): Effect.Effect<Stream.Stream<AnswerPart, E, R>, E, R> => {
   const parts = stages.parts ?? [stages as AnyStage]
   const last = parts.at(-1)
   if (last?.stream === undefined) {
-    return Stream.unwrap(Effect.map(stages(question), ({ answer }) =>
-      Stream.fromIterable<AnswerPart>([{ _tag: "text", text: answer.text }, { _tag: "done", answer }])))
+    return Effect.map(stages(question), ({ answer }) =>
+      Stream.fromIterable<AnswerPart>([{ _tag: "text", text: answer.text }, { _tag: "done", answer }]))
   }
   const { stream } = last
   const before = sequence(parts.slice(0, -1)) as Stage<Question, never, E, R> // parts of stages that were composed in this order
-  return Stream.unwrap(Effect.map(before(question), stream)) as Stream.Stream<AnswerPart, E, R> // likewise
+  return Effect.map(before(question), stream) as Effect.Effect<Stream.Stream<AnswerPart, E, R>, E, R> // likewise
 }

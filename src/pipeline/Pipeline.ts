@@ -18,14 +18,14 @@ import { PipelineInvalid } from "./definition/PipelineInvalid.ts"
 import { issueOf } from "./definition/Place.ts"
 import { type Access, Host, type HostedModels, type HostedStores, type OpenError } from "./Host.ts"
 import type { Definition, PipelineFile } from "./definition/Definition.ts"
-import { corpusOf, planPipeline, runPipeline } from "./RunPipeline.ts"
+import { planPipeline, runPipeline } from "./RunPipeline.ts"
 import { kindOf, type SourceSettings } from "./definition/SourceSettings.ts"
 import { writtenStage } from "./definition/StageSettings.ts"
 import { Connectors, type Models, type Services } from "./Services.ts"
 import { type BatchAnswered, orFailed } from "./stages/Batch.ts"
 import type { FollowUp } from "./stages/Condense.ts"
 import { type Answered, generate } from "./stages/Generate.ts"
-import { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions, RetrieveOverrides } from "./stages/Retrieve.ts"
+import { type CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions } from "./stages/Retrieve.ts"
 import { type AnyStage, compose, sequence, type Stage } from "./stages/Stage.ts"
 import type { Plan, PlanOptions } from "./sync/Plan.ts"
 import type { SyncOptions } from "./sync/SyncSpec.ts"
@@ -91,7 +91,7 @@ type CorpusNeeds<C extends PipelineFile["corpus"]> =
   | (C extends { readonly embedding: { readonly model: unknown } } ? HostedModels : never)
 
 /** What a source's connector needs. */
-type SourceNeeds<S extends Readonly<Record<string, Source<unknown>>>> = S[keyof S] extends Source<infer R> ? R : never
+type SourceNeeds<S extends Readonly<Record<string, Source<unknown>>>> = { [K in keyof S]: S[K] extends Source<infer R> ? R : never }[keyof S]
 
 /** What a pipeline provides to its stages. */
 type Provided = Retrieval | Models | CorpusInUse
@@ -238,10 +238,10 @@ const typed = <Sources extends string, Out, E, R>(
         const { definition, services } = yield* opened(read)
         const stages = stagesOf(definition)
         if (stages === undefined) return yield* cannotAnswer(definition)
-        const { name } = yield* corpusOf(definition).pipe(Effect.provideContext(services))
-        return streamStages(stages as unknown as Stage<Question, Answered, E, R>, asQuestion(question)).pipe(
-          Stream.provideContext(services.pipe(Context.add(CorpusInUse, name), Context.add(RetrieveOverrides, options)))
-        )
+        // The last stage streams after the corpus was provided to those before it: it keeps what they had.
+        const parts = Effect.flatMap(Effect.context<R>(), (around) =>
+          Effect.map(streamStages(stages as unknown as Stage<Question, Answered, E, R>, asQuestion(question)), Stream.provideContext(around)))
+        return yield* onCorpus(definition, options, parts).pipe(Effect.provideContext(services))
       })).pipe(Stream.scoped),
     chat: Effect.fnUntraced(function*(options: RetrieveOptions = {}) {
       const { definition, services } = yield* opened(read)

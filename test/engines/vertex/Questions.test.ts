@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
+import * as Vertex from "../../../src/compose/VertexEntry.ts"
+import * as Pipeline from "../../../src/pipeline/Pipeline.ts"
 import { vertexServices } from "../../../src/compose/Vertex.ts"
 import { retrieveFrom } from "../../../src/pipeline/AskPipeline.ts"
 import { definePipeline } from "../../../src/pipeline/definition/DefinePipeline.ts"
@@ -64,5 +66,18 @@ describe("questions to the hosted engine", () => {
         const error = yield* Effect.flip(ask)
         assert.strictEqual(error._tag === "ServiceError" ? error.fix : "", "run the pipeline first: sluice run")
       }).pipe(Effect.provide(Layer.merge(vertexServices(pipeline, { dataDir: yield* tempFolder }), noConnectors)))
+    }).pipe(Effect.scoped))
+
+  it.live("cost no more when the answer is streamed", () =>
+    Effect.gen(function*() {
+      const fake = yield* fakeVertex
+      const streamed = Pipeline.make("streamed", { corpus: { displayName: "Streamed" }, sources: {} })
+      yield* Effect.gen(function*() {
+        yield* streamed.run
+        fake.calls.splice(0)
+        for (let i = 0; i < 3; i++) assert.isAbove((yield* Stream.runCollect(streamed.stream("what?"))).length, 0)
+        const calls = fake.calls.splice(0)
+        assert.deepStrictEqual([calls.filter(isManagement).length, calls.length], [0, 3])
+      }).pipe(Effect.provide(Vertex.layer({ dataDir: yield* tempFolder, project: "p1", location: "us-central1", baseUrl: fake.baseUrl })))
     }).pipe(Effect.scoped))
 })
