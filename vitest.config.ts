@@ -1,10 +1,12 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+import { bundledWriter } from "./test/support/BundledWriter.ts"
 
 // Every test file has a process of its own: compiled code that they share is kept between them.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url))
 
 export default defineConfig({
+  plugins: [bundledWriter],
   resolve: { conditions: ["sluice-source"] },
   ssr: { resolve: { conditions: ["sluice-source"] } },
   test: {
