@@ -10,8 +10,9 @@ import { quotaLost, type Transport } from "./Transport.ts"
 
 /** Imports that the service runs at once in a project and region. */
 const places = 3
-/** Between two looks at those who have the places. */
-const waitMs = 15_000
+/** Before the second look at those who have the places, and most between two: each look costs a management request. */
+const firstWaitMs = 500
+const longestWaitMs = 15_000
 /** Until an import that is being started is given up for dead. */
 const startMs = 15 * 60_000
 /** Until an import that nobody looks at any more, or that others stand in the way of, is given up. */
@@ -41,7 +42,14 @@ export const inImportPlace = Effect.fnUntraced(function*(
 ) {
   const { endpoint: { host }, parent } = transport
   const kept = <A>(effect: Effect.Effect<A, StateError>): Effect.Effect<A, ServiceError> => Effect.mapError(effect, quotaLost)
-  const pause = Effect.flatMap(Random.nextBetween(0.8, 1.2), (jitter) => Effect.sleep(waitMs * jitter))
+  /** Pauses that double from one to the next: short imports are soon over, and long ones are not looked at often. */
+  const pauses = () => {
+    let waitMs = firstWaitMs / 2
+    return Effect.flatMap(Random.nextBetween(0.8, 1.2), (jitter) => {
+      waitMs = Math.min(longestWaitMs, waitMs * 2)
+      return Effect.sleep(waitMs * jitter)
+    })
+  }
   const isOver = (name: string): Effect.Effect<boolean, ServiceError> =>
     operations.get(OperationName.make(name)).pipe(
       Effect.map((operation) => operation.done),
@@ -51,6 +59,7 @@ export const inImportPlace = Effect.fnUntraced(function*(
   /** Runs what starts an operation once there is a place, which passes to the operation. */
   const inPlace = Effect.fnUntraced(function*({ bucket, limit }: Places, starting: Effect.Effect<Operation, ServiceError>): Effect.fn.Return<Operation, ServiceError> {
     const me = `starting/${randomUUID()}`
+    const pause = pauses()
     for (;;) {
       const holders = yield* kept(quota.occupy(bucket, limit, me, startMs))
       if (holders.length === 0) break
@@ -71,6 +80,7 @@ export const inImportPlace = Effect.fnUntraced(function*(
     if (Result.isSuccess(started)) return started.success
     const others = runningImports(started.failure)
     if (others === undefined || (yield* Clock.currentTimeMillis) >= giveUp) return yield* started.failure
+    const pause = pauses()
     do yield* pause
     while (!(yield* Effect.forEach(others, (id) => isOver(`${parent}/operations/${id}`))).every(Boolean))
   }

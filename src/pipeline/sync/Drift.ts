@@ -16,13 +16,15 @@ export interface Drift {
   readonly damaged: ReadonlyMap<string, number>
   /** Sources of files that differ: they are met only where everything is listed. */
   readonly sources: ReadonlySet<string>
+  /** Files that carry our mark and that the ledger does not know, by source. */
+  readonly strays: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>
   /** The ledger as it would be had it seen that: what is lost is to be stored again, what carries our mark is known. */
   readonly over: (scan: Scan) => Scan
   /** The corpus holds these and nothing of this pipeline's: a run would be its first in there. */
   readonly joins: Others | undefined
 }
 
-export const noDrift: Drift = { joins: undefined, lost: new Map(), damaged: new Map(), sources: new Set(), over: (scan) => scan }
+export const noDrift: Drift = { joins: undefined, lost: new Map(), damaged: new Map(), sources: new Set(), strays: new Map(), over: (scan) => scan }
 
 const drifted = "drift"
 
@@ -42,11 +44,14 @@ const filesText = (count: number): string => count === 1 ? "1 file" : `${count} 
  * Holds the ledger against the target, and answers what differs as corrections to a scan: nothing is written, so that
  * `plan` and `run` see the same. The target is listed before the sources are, so that what another machine puts there
  * meanwhile is in their listings too.
+ *
+ * @param known false: the ledger is about another corpus, and all that carries our mark is taken from the target
  */
 export const findDrift = Effect.fn("sync.findDrift")(function*(
   scope: string,
   corpus: CorpusName,
-  spec: Named & Pick<SyncSpec, "sources">
+  spec: Named & Pick<SyncSpec, "sources">,
+  known = true
 ) {
   const ours = sourcesByMark(spec)
   const corrected = new Map<string, LedgerEntry>()
@@ -60,7 +65,7 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(
     corrected.set(key(entry.source, entry.path), { ...entry, state: "failed", reason: drifted, message })
     counts.set(entry.source, (counts.get(entry.source) ?? 0) + 1)
   }
-  yield* compareTarget(scope, spec, { corpus, known: true }, (comparison) => Effect.sync(() => {
+  yield* compareTarget(scope, spec, { corpus, known }, (comparison) => Effect.sync(() => {
     if (comparison._tag === "foreign") return others.see(comparison.file)
     others.seeOwn()
     switch (comparison._tag) {
@@ -90,7 +95,8 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(
   }))
   if (corrected.size + strays.size > 0) yield* dropMoved(scope, corrected, lost, strays)
   const touched = new Set([...corrected.values(), ...[...strays.values()].flat()].map(({ source }) => source))
-  return { joins: others.joined(), lost, damaged, sources: touched, over: corrected.size + strays.size === 0 ? noDrift.over : overlay(corrected, strays) } satisfies Drift
+  const unrecorded = Map.groupBy([...strays.values()].flat(), ({ source }) => source)
+  return { joins: others.joined(), lost, damaged, sources: touched, strays: unrecorded, over: corrected.size + strays.size === 0 ? noDrift.over : overlay(corrected, strays) } satisfies Drift
 })
 
 /**
@@ -138,6 +144,14 @@ const overlay = (corrected: ReadonlyMap<string, LedgerEntry>, strays: ReadonlyMa
     return first
   }
   const unlisted = () => [...unseen.values()].flat().filter(({ source }) => !kept.has(source))
+  /** What may have moved, by content: looked through once the listings are over. */
+  let byContent: ReadonlyMap<string, ReadonlyArray<LedgerEntry>> | undefined
+  const movable = () => byContent ??= Map.groupBy(unlisted(), ({ fingerprint }) => Fingerprint.parse(fingerprint).content)
+  const claim = (contentHash: string): LedgerEntry | undefined => {
+    const entry = movable().get(contentHash)?.find((entry) => unseen.get(key(entry.source, entry.path))?.includes(entry))
+    if (entry !== undefined) unseen.set(key(entry.source, entry.path), (unseen.get(key(entry.source, entry.path)) ?? []).filter((other) => other !== entry))
+    return entry
+  }
   return {
     ...scan,
     see: (source, paths, pathHash) =>
@@ -155,9 +169,10 @@ const overlay = (corrected: ReadonlyMap<string, LedgerEntry>, strays: ReadonlyMa
     }), scan.restart(source)),
     missing: Stream.concat(Stream.map(scan.missing, asIs), Stream.suspend(() => Stream.fromIterable(unlisted()))),
     countMissing: (source) => Effect.map(scan.countMissing(source), ({ known, missing }) => {
-      const more = unlisted().filter((entry) => entry.source === source).length
-      return { known: known + more, missing: missing + more }
+      const of = (entries: ReadonlyArray<LedgerEntry>) => entries.filter((entry) => entry.source === source).length
+      return { known: known + of([...strays.values()].flat()), missing: missing + of(unlisted()) }
     }),
-    claim: (contentHash) => Effect.map(scan.claim(contentHash), (entry) => entry === undefined ? undefined : asIs(entry))
+    claim: (contentHash) => Effect.map(scan.claim(contentHash), (entry) => entry === undefined ? claim(contentHash) : asIs(entry)),
+    mayMove: (size) => Effect.map(scan.mayMove(size), (may) => may || [...movable().values()].flat().some((entry) => entry.size === undefined || size === undefined || entry.size === size))
   }
 }

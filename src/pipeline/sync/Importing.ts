@@ -20,8 +20,6 @@ import type { SyncSpec } from "./SyncSpec.ts"
 
 /** Files of one import, at most: the service's bound. */
 export const importSize = 10_000
-/** Imports that the service runs at once. */
-export const importsAtOnce = 3
 
 /** Milliseconds between two words about an import that runs. */
 const tellEvery = 60_000

@@ -14,7 +14,6 @@ import * as Fingerprint from "./Fingerprint.ts"
 import { checkSources, importOnlyNote, isHandedOver } from "./HandOver.ts"
 import { makeIncrements } from "./Increments.ts"
 import { joinsNote, othersIn, replacesNote } from "./Others.ts"
-import { recoverLedger } from "./Recovery.ts"
 import { decodeWork, scanSources, type Work } from "./Scanning.ts"
 import { entriesOf, filesText, isOurs, isServiceEntry } from "./ServiceFiles.ts"
 import type { SyncSpec } from "./SyncSpec.ts"
@@ -103,23 +102,18 @@ export const plan = Effect.fn("plan")(function*(
   const sources = yield* checkSources(own, spec, engine)
   const target = yield* findTarget(own, spec.corpus)
   const replaced = target._tag === "found" && target.changes.some((change) => change.forcesReplacement)
-  // A corpus yet to be made holds nothing, whatever the ledger remembers of another.
+  const adopted = target._tag === "found" && target.adopted && !replaced
+  // Of a corpus yet to be made, or found by its name, the ledger knows nothing, whatever it remembers of another.
   const building = replaced ? yield* findBuilding(own, spec.corpus) : undefined
-  const scope = building?.fits === true ? building.scope : target._tag === "missing" || replaced ? `${own}#new` : own
-  const met = yield* Effect.gen(function*() {
-    if (target._tag === "missing") return
-    if (replaced) return yield* othersIn(target.corpus.name, spec, own)
-    if (!target.adopted) return
-    yield* ledger.reset(own, { corpus: target.corpus.name })
-    return yield* recoverLedger(own, target.corpus.name, spec)
-  })
-  const drift = target._tag === "found" && !target.adopted && !replaced ? yield* findDrift(own, target.corpus.name, spec) : noDrift
+  const scope = building?.fits === true ? building.scope : target._tag === "missing" || replaced || adopted ? `${own}#new` : own
+  const met = replaced ? yield* othersIn(target.corpus.name, spec, own) : undefined
+  const drift = target._tag === "found" && !replaced ? yield* findDrift(scope, target.corpus.name, spec, !adopted) : noDrift
   const others = met ?? drift.joins
 
   const held = (ids: ReadonlyArray<{ readonly id: string }>, wanted: typeof isOurs) =>
     engine.imports === undefined ? Effect.succeed(new Map<string, ReadonlyArray<LedgerEntry>>()) : entriesOf(scope, ids.map(({ id }) => id), wanted)
   const imported = yield* held(sources.listed, isServiceEntry)
-  const uploaded = yield* held(sources.importOnly.filter(({ source }) => source._tag !== "storage"), isOurs)
+  const uploaded = adopted ? new Map([...drift.strays].filter(([source]) => sources.importOnly.some(({ id }) => id === source))) : yield* held(sources.importOnly.filter(({ source }) => source._tag !== "storage"), isOurs)
 
   const tell = (outcome: FileOutcome, settle: boolean) => {
     if (settle) tally.settled(outcome, 0)

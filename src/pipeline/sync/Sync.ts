@@ -227,10 +227,8 @@ export const sync = Effect.fn("sync")(function*(
         tally.noted(source.id, importOnlyNote(source))
         return account(source.id, importer.importWhole(source, begun.get(source.id)), false)
       }))
-      yield* Stream.concat(batches, whole).pipe(
-        Stream.mapEffect((run) => run, { concurrency: Importing.importsAtOnce, unordered: true }),
-        Stream.runDrain
-      )
+      // One after the other: a corpus takes one import at a time.
+      yield* Stream.runForEach(Stream.concat(batches, whole), (run) => run)
     }
     if (embedded !== undefined) tally.embeddedInAll(embedded())
     const error = yield* Ref.get(fatal)

@@ -149,10 +149,21 @@ describe("the service's three places for imports", () => {
       const fourth = yield* Effect.forkChild(start(4))
       yield* TestClock.adjust("2 minutes")
       assert.isUndefined(fourth.pollUnsafe())
-      assert.isAtMost(looks(), 33)
+      assert.isAtMost(looks(), 45)
       over.add(operation(2, true).name)
       yield* TestClock.adjust("20 seconds")
       assert.strictEqual((yield* Fiber.join(fourth)).name, operation(4, false).name)
+    }).pipe(Effect.provide(here)))
+
+  it.effect("a short import is not waited for longer than it takes", () =>
+    Effect.gen(function*() {
+      const { over, start } = yield* setUp
+      yield* start(1, false, "mine")
+      const second = yield* Effect.forkChild(start(2, false, "mine"))
+      yield* TestClock.adjust("1 second")
+      over.add(operation(1, true).name)
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual((yield* Fiber.join(second)).name, operation(2, false).name)
     }).pipe(Effect.provide(here)))
 
   it.effect("a corpus has one of them", () =>

@@ -168,7 +168,7 @@ describe("a source that the engine fetches by itself", () => {
       assert.strictEqual(engine.content["c.md"], "three!")
     }).pipe(Effect.scoped))
 
-  it.effect("is asked for in batches, at most three at once", () =>
+  it.effect("is asked for in batches", () =>
     Effect.gen(function*() {
       const { engine, run } = yield* setUp
       engine.objects = Object.fromEntries(Array.from({ length: 10_003 }, (_, i) => [`gs://b/${String(i).padStart(5, "0")}.md`, "x"]))

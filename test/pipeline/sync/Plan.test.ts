@@ -4,6 +4,8 @@ import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import { type Plan, plan, type PlanItem } from "../../../src/pipeline/sync/Plan.ts"
 import { sync } from "../../../src/pipeline/sync/Sync.ts"
 import type { SyncSpec } from "../../../src/pipeline/sync/SyncSpec.ts"
+import { Engine } from "../../../src/ports/Engine.ts"
+import { Ledger } from "../../../src/ports/Ledger.ts"
 import { LedgerWrites } from "../../../src/state/LedgerWrites.ts"
 import * as SqliteLedger from "../../../src/state/SqliteLedger.ts"
 import { State } from "../../../src/state/State.ts"
@@ -25,13 +27,13 @@ const setUp = Effect.gen(function*() {
     maxDelete: { percent: 10 },
     onFileError: "continue"
   }
-  const layer = Layer.mergeAll(
+  const on = (dataDir: string) => Layer.mergeAll(
     engine.layer,
     TextPool.layerInline(),
     SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
   )
-  const run = (changes: Partial<SyncSpec> = {}) => sync({ ...spec, ...changes }).pipe(Effect.provide(layer))
-  const look = (changes: Partial<SyncSpec> = {}) =>
+  const run = (changes: Partial<SyncSpec> = {}, machine = dataDir) => sync({ ...spec, ...changes }).pipe(Effect.provide(on(machine)))
+  const look = (changes: Partial<SyncSpec> = {}, machine = dataDir) =>
     Effect.suspend(() => {
       const items: Array<PlanItem> = []
       return plan({ ...spec, ...changes }, {
@@ -39,10 +41,17 @@ const setUp = Effect.gen(function*() {
         observe: (item) => Effect.sync(() => void items.push(item))
       }).pipe(
         Effect.map((result) => ({ result, items: items.map(brief).toSorted() })),
-        Effect.provide(layer)
+        Effect.provide(on(machine))
       )
     })
-  return { engine, source, run, look }
+  /** What the ledger of a machine holds. */
+  const recorded = (machine: string) =>
+    Effect.gen(function*() {
+      const ledger = yield* Ledger
+      const scope = `${(yield* Engine).target}#test`
+      return { scope: yield* ledger.scope(scope), sources: yield* ledger.sources(scope), runs: yield* ledger.runs(scope, 1) }
+    }).pipe(Effect.provide(on(machine)))
+  return { engine, source, run, look, recorded }
 })
 
 const brief = (item: PlanItem): string =>
@@ -85,6 +94,22 @@ describe("plan", () => {
       engine.refuse = () => undefined
       const report = yield* run()
       assert.deepInclude(report.totals, { changed: 1, moved: 1, deleted: 1, unchanged: 1 })
+    }).pipe(Effect.scoped))
+
+  it.effect("on another machine says what the next run does there, and writes nothing", () =>
+    Effect.gen(function*() {
+      const { engine, look, recorded, run, source } = yield* setUp
+      source.items = { "a.md": { text: "one" }, "b.md": { text: "two" }, "c.md": { text: "three" }, "d.md": { text: "four" } }
+      yield* run()
+      source.items = { "a.md": { text: "one" }, "b.md": { text: "two, changed" }, "moved/c.md": { text: "three" } }
+      const elsewhere = yield* tempFolder
+      const first = yield* look({}, elsewhere)
+      assert.deepStrictEqual(counts(first.result), { unchanged: 1, changed: 1, moved: 1, deleted: 1 })
+      assert.deepStrictEqual(yield* look({}, elsewhere), first)
+      assert.deepStrictEqual(yield* recorded(elsewhere), { scope: undefined, sources: [], runs: [] })
+      const { totals: { changed, deleted, moved, unchanged } } = yield* run({}, elsewhere)
+      assert.deepStrictEqual({ changed, deleted, moved, unchanged }, { changed: 1, deleted: 1, moved: 1, unchanged: 1 })
+      assert.strictEqual(engine.corpora.size, 1)
     }).pipe(Effect.scoped))
 
   it.effect("counts embedding requests and minutes at the configured rate, where embedding is remote", () =>
