@@ -27,6 +27,7 @@ export {
 } from "./kit/HttpCaller.ts"
 export { markdownFromHtml } from "./kit/Markdown.ts"
 export { atMost, cursorRefused, cursors, lazyConnector, type ListedPage, paged } from "./kit/Paged.ts"
+export type { SettingsOf } from "./domain/sources/BuiltInSources.ts"
 export { globs, pathFilter } from "./kit/Settings.ts"
 export { connectorSuite, type ConnectorFixture, type SuiteOptions } from "./kit/Suite.ts"
 export { isPublic } from "./net/PublicAddress.ts"

@@ -13,7 +13,7 @@ import {
   ServiceError,
   type SourceItem
 } from "../../src/ConnectorKit.ts"
-import type { GitConfig } from "./GitConfig.ts"
+import type { SettingsOf } from "../../src/ConnectorKit.ts"
 import { objectsOfCall, openRepository, type TreeEntry } from "./Repository.ts"
 
 const Commit = Schema.String.check(Schema.isPattern(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/))
@@ -32,7 +32,7 @@ const pointer = Buffer.from("version https://git-lfs.github.com/spec/")
 const minPointer = pointer.length
 
 /** The connector behind `git`, with everything that it loads. */
-export const open = (config: GitConfig, context: Partial<ConnectorContext>): Omit<Connector, "kind"> => {
+export const open = (config: SettingsOf<"git">, context: Partial<ConnectorContext>): Omit<Connector, "kind"> => {
   const repository = openRepository(config, context)
   const takes = pathFilter({ include: config.paths, exclude: config.exclude })
   const cursor = cursors([config.url, config.path, config.ref, config.paths, config.exclude, config.maxFileSize], Position)
@@ -102,7 +102,7 @@ export const open = (config: GitConfig, context: Partial<ConnectorContext>): Omi
 }
 
 /** Where a person reads a file: on the host's own pages, where they are known, else in the folder. */
-const addresses = ({ path = ".", ref = "HEAD", url }: GitConfig): (commit: string, file: string) => string => {
+const addresses = ({ path = ".", ref = "HEAD", url }: SettingsOf<"git">): (commit: string, file: string) => string => {
   if (url === undefined) {
     const folder = resolve(path)
     return (_, file) => pathToFileURL(join(folder, file)).href

@@ -5,7 +5,7 @@ import { mkdir } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ConnectorContext, redactUrl, retry, type SecretError, ServiceError } from "../../src/ConnectorKit.ts"
-import type { GitConfig } from "./GitConfig.ts"
+import type { SettingsOf } from "../../src/ConnectorKit.ts"
 import { git, type GitCall, gitText } from "./Process.ts"
 
 /** Commits of a remote that are kept, so that a listing from one of them can tell what changed. */
@@ -25,7 +25,7 @@ export interface TreeEntry {
   readonly size?: number
 }
 
-export interface Repository {
+interface Repository {
   /** As messages call it. */
   readonly name: string
   /** Reaches it and finds the ref, without fetching content. */
@@ -45,7 +45,7 @@ export interface Repository {
   readonly blob: (id: string) => Stream.Stream<Uint8Array, Failure>
 }
 
-export const openRepository = (config: GitConfig, context: Partial<ConnectorContext>): Repository =>
+export const openRepository = (config: SettingsOf<"git">, context: Partial<ConnectorContext>): Repository =>
   config.url === undefined ? local(config.path ?? ".", config.ref ?? "HEAD") : remote(config.url, config, context)
 
 const local = (path: string, ref: string): Repository => {
@@ -56,7 +56,7 @@ const local = (path: string, ref: string): Repository => {
   return { name: path, check: Effect.asVoid(head), head, ...objects(call) }
 }
 
-const remote = (url: string, config: GitConfig, { dataDir, secrets }: Partial<ConnectorContext>): Repository => {
+const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Partial<ConnectorContext>): Repository => {
   const name = redactUrl(url)
   const ref = config.ref ?? "HEAD"
   const folder = Effect.runSync(Effect.cached(Effect.promise(async () => {
@@ -78,7 +78,7 @@ const remote = (url: string, config: GitConfig, { dataDir, secrets }: Partial<Co
     if (config.token === undefined) return { config: settings, secrets: [] }
     if (secrets === undefined) return yield* ServiceError.invalid("token", "needs secrets to be resolved from")
     const token = yield* secrets.resolve(config.token)
-    const basic = Buffer.from(`${config.user ?? "x-access-token"}:${Redacted.value(token)}`).toString("base64")
+    const basic = Buffer.from(`${config.user}:${Redacted.value(token)}`).toString("base64")
     return {
       config: { ...settings, "credential.helper": "", [`http.${url}.extraHeader`]: `Authorization: Basic ${basic}` },
       secrets: [token, Redacted.make(basic)]

@@ -1,11 +1,175 @@
-import { Duration, Effect, Schema } from "effect"
+import { Clock, Duration, Effect, Predicate, Schema } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import { type Caller, callOnce } from "../../src/net/Call.ts"
+import { type GoogleAuth, make } from "../../src/net/GoogleAuth.ts"
+import { authErrorOf, loginFix } from "../../src/net/GoogleErrors.ts"
+import { bodyText, errorOfBody, retryAfterOf } from "../../src/net/HttpErrors.ts"
 import { retry } from "../../src/net/Retry.ts"
-import { makeAccount } from "../account/MakeAccount.ts"
-import { ChangePage, DownloadOperation, DriveFile, type DrivePermission, fileFields, FilePage, permissionFields, PermissionPage } from "./DriveFile.ts"
-import { driveError } from "./DriveErrors.ts"
+import { makeAccount } from "../Account.ts"
+
+const key = Schema.optionalKey
+const Person = Schema.Struct({ displayName: key(Schema.String), emailAddress: key(Schema.String) })
+
+/** A permission, `drive#permission`. */
+export const DrivePermission = Schema.Struct({
+  id: Schema.String,
+  type: Schema.String,
+  emailAddress: key(Schema.String),
+  domain: key(Schema.String),
+  deleted: key(Schema.Boolean),
+  /** `published`: to the published view only. */
+  view: key(Schema.String),
+  expirationTime: key(Schema.String)
+})
+export type DrivePermission = typeof DrivePermission.Type
+
+/** What is asked of a file, `drive#file`. */
+export const DriveFile = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  mimeType: Schema.String,
+  parents: key(Schema.Array(Schema.String)),
+  trashed: key(Schema.Boolean),
+  version: key(Schema.String),
+  headRevisionId: key(Schema.String),
+  md5Checksum: key(Schema.String),
+  size: key(Schema.String),
+  createdTime: key(Schema.String),
+  modifiedTime: key(Schema.String),
+  webViewLink: key(Schema.String),
+  driveId: key(Schema.String),
+  owners: key(Schema.Array(Person)),
+  lastModifyingUser: key(Person),
+  /** Only for who may share the file, and never in shared drives. */
+  permissions: key(Schema.Array(DrivePermission)),
+  permissionIds: key(Schema.Array(Schema.String)),
+  shortcutDetails: key(Schema.Struct({ targetId: key(Schema.String), targetMimeType: key(Schema.String) })),
+  capabilities: key(Schema.Struct({ canDownload: key(Schema.Boolean) }))
+})
+export type DriveFile = typeof DriveFile.Type
+
+const permissionFields = "id,type,emailAddress,domain,deleted,view,expirationTime"
+
+const fileFields =
+  "id,name,mimeType,parents,trashed,version,headRevisionId,md5Checksum,size,createdTime,modifiedTime,webViewLink,driveId," +
+  `owners(displayName,emailAddress),lastModifyingUser(displayName,emailAddress),permissions(${permissionFields}),permissionIds,` +
+  "shortcutDetails(targetId,targetMimeType),capabilities(canDownload)"
+
+const FilePage = Schema.Struct({
+  files: key(Schema.Array(Schema.Unknown)),
+  nextPageToken: key(Schema.String),
+  incompleteSearch: key(Schema.Boolean)
+})
+
+export const Change = Schema.Struct({
+  /** `file` or `drive`. */
+  changeType: key(Schema.String),
+  removed: key(Schema.Boolean),
+  fileId: key(Schema.String),
+  driveId: key(Schema.String),
+  file: key(DriveFile)
+})
+export type Change = typeof Change.Type
+
+const ChangePage = Schema.Struct({
+  changes: key(Schema.Array(Schema.Unknown)),
+  nextPageToken: key(Schema.String),
+  newStartPageToken: key(Schema.String)
+})
+
+const PermissionPage = Schema.Struct({
+  permissions: key(Schema.Array(DrivePermission)),
+  nextPageToken: key(Schema.String)
+})
+
+/** A long-running export; `done` is absent or null until it is. */
+const DownloadOperation = Schema.Struct({
+  name: key(Schema.String),
+  done: key(Schema.NullOr(Schema.Boolean)),
+  error: key(Schema.Struct({ message: key(Schema.String) })),
+  response: key(Schema.Struct({ downloadUri: key(Schema.String) }))
+})
+type DownloadOperation = typeof DownloadOperation.Type
+
+export const folderType = "application/vnd.google-apps.folder"
+export const shortcutType = "application/vnd.google-apps.shortcut"
+
+/** Limits that waiting clears (Drive's "Resolve errors" guide); the daily ones are not among them. */
+const rates = new Set(["userRateLimitExceeded", "rateLimitExceeded", "sharingRateLimitExceeded"])
+const scopes = new Set(["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"])
+
+const scopeFix =
+  "Run `gcloud auth application-default login --scopes=https://www.googleapis.com/auth/drive.readonly,https://www.googleapis.com/auth/cloud-platform`."
+
+/** What to do about a file that this account does not see. */
+export const shareFix = "Share it with the account that Sluice runs as, or take it out of the source."
+
+/** What Drive says in a refusal. Its own word for the reason is the error's `reason`. */
+const driveError = Effect.fnUntraced(function*(what: string, response: HttpClientResponse.HttpClientResponse) {
+  const body = yield* bodyText(response)
+  const retryAfter = retryAfterOf(response.headers, yield* Clock.currentTimeMillis)
+  const plain = errorOfBody(what, { status: response.status, body, ...(retryAfter === undefined ? {} : { retryAfter }) })
+  return explain(what, plain, reasonOf(body) ?? plain.reason)
+})
+
+const explain = (what: string, error: ServiceError, reason: string | undefined): ServiceError => {
+  const known = error.with({ reason })
+  const as = (facts: Parameters<ServiceError["with"]>[0]): ServiceError => known.with(facts)
+  if (reason !== undefined && rates.has(reason)) return as({ code: "RESOURCE_EXHAUSTED", fix: "Drive's rate limit was met; it was waited for and tried again." })
+  if (reason === "dailyLimitExceeded") return as({ code: "FAILED_PRECONDITION", fix: "The day's quota of the Drive API is used up: raise it, or come back tomorrow." })
+  if (reason !== undefined && scopes.has(reason)) return as({ fix: scopeFix })
+  if (reason === "accessNotConfigured" || reason === "SERVICE_DISABLED") return as({ fix: "Run `gcloud services enable drive.googleapis.com` for the project that asks." })
+  if (reason === "appNotAuthorizedToFile") return as({ fix: "The credentials reach only files opened with their app (drive.file): use ones with drive.readonly." })
+  if (reason === "cannotDownloadAbusiveFile") return as({ fix: "Google holds the file for malware or spam; it is not read." })
+  switch (error.code) {
+    case "NOT_FOUND":
+      return as({ message: `${what} was not found, or is not shared with this account`, fix: shareFix })
+    case "PERMISSION_DENIED":
+      return as({ fix: shareFix })
+    case "UNAUTHENTICATED":
+      return as({ fix: loginFix })
+    default:
+      return known
+  }
+}
+
+/** `error.errors[0].reason`, Drive's classic place for it. */
+const reasonOf = (body: string): string | undefined => {
+  try {
+    const json: unknown = JSON.parse(body)
+    const error = Predicate.hasProperty(json, "error") ? json.error : undefined
+    const errors = Predicate.hasProperty(error, "errors") ? error.errors : undefined
+    const first: unknown = Array.isArray(errors) ? errors[0] : undefined
+    return Predicate.hasProperty(first, "reason") && typeof first.reason === "string" && /^\w{1,60}$/.test(first.reason)
+      ? first.reason
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const scope = "https://www.googleapis.com/auth/drive.readonly"
+
+/** Application Default Credentials that may read Drive. Looked for at the first token. */
+export const driveAuth = (): GoogleAuth["Service"] => {
+  let found: GoogleAuth["Service"] | undefined
+  const auth = Effect.suspend(() => found !== undefined ? Effect.succeed(found) : Effect.map(
+    Effect.tryPromise({ try: applicationDefault, catch: authErrorOf }),
+    (client) => found ??= make({ client })
+  ))
+  return {
+    token: Effect.flatMap(auth, ({ token }) => token),
+    reject: (token) => Effect.ignore(Effect.flatMap(auth, ({ reject }) => reject(token))),
+    quotaProject: Effect.flatMap(auth, ({ quotaProject }) => quotaProject),
+    project: Effect.flatMap(auth, ({ project }) => project)
+  }
+}
+
+const applicationDefault = async () => {
+  const { GoogleAuth: Library } = await import("google-auth-library")
+  return new Library({ scopes: [scope] }).getClient()
+}
 
 type Body = Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError>
 
@@ -28,7 +192,7 @@ export interface DriveApi {
   readonly exportLarge: (id: string, mimeType: string) => Body
 }
 
-export interface DriveApiOptions {
+interface DriveApiOptions {
   readonly caller: Caller
   readonly endpoint?: string
   readonly pollMs?: number

@@ -1,7 +1,38 @@
+import { Clock, Effect } from "effect"
+import type { ServiceError } from "../../src/domain/Errors.ts"
 import type { Permissions } from "../../src/domain/RagFile.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
-import type { DriveFile } from "./DriveFile.ts"
-import { exportFormatOf, isNative, nativeKind } from "./NativeFormats.ts"
+import type { DriveApi, DriveFile, DrivePermission } from "./DriveApi.ts"
+
+const native = "application/vnd.google-apps."
+const office = "application/vnd.openxmlformats-officedocument."
+
+/** What a Google file is read as. */
+interface ExportFormat {
+  readonly mimeType: string
+  /** With its dot; names get it, since they say which reader reads it. */
+  readonly extension: string
+}
+
+/** Markdown keeps headings, lists, tables and links, and is the smallest of what Docs export to. */
+const formats: Readonly<Record<string, ExportFormat>> = {
+  document: { mimeType: "text/markdown", extension: ".md" },
+  spreadsheet: { mimeType: `${office}spreadsheetml.sheet`, extension: ".xlsx" },
+  presentation: { mimeType: `${office}presentationml.presentation`, extension: ".pptx" },
+  drawing: { mimeType: "application/pdf", extension: ".pdf" }
+}
+
+/** What to export a Doc to whose Markdown Drive does not make. Read by its bytes, so the name may stay. */
+export const wordFormat = `${office}wordprocessingml.document`
+
+const isNative = (mimeType: string): boolean => mimeType.startsWith(native)
+
+/** `form`, `map`, `document`. */
+const nativeKind = (mimeType: string): string => mimeType.slice(native.length)
+
+/** Absent for Google files that have no text form: forms, maps, sites, scripts. */
+export const exportFormatOf = (mimeType: string): ExportFormat | undefined =>
+  isNative(mimeType) ? formats[nativeKind(mimeType)] : undefined
 
 /**
  * Moves whenever the content does: the checksum of stored files; the version of Google's own, which also counts what
@@ -58,3 +89,40 @@ export const itemOf = (file: DriveFile, path: string, permissions: Permissions):
 
 const nameOf = (person: { readonly displayName?: string; readonly emailAddress?: string } | undefined): string | undefined =>
   person?.displayName ?? person?.emailAddress
+
+/**
+ * Who may read files. Shared drives name grants by id only; each grant is looked up once, with all of the first file
+ * that has it. What the account may not know grants nobody but the owners.
+ */
+export const permissionReader = (api: DriveApi) => {
+  const grants = new Map<string, DrivePermission>()
+
+  const grantsOf = Effect.fnUntraced(function*(file: DriveFile): Effect.fn.Return<ReadonlyArray<DrivePermission>, ServiceError> {
+    if (file.permissions !== undefined) return file.permissions
+    const ids = file.permissionIds ?? []
+    const known = ids.flatMap((id) => grants.get(id) ?? [])
+    if (known.length === ids.length && ids.length > 0) return known
+    const found = yield* api.permissions(file.id).pipe(
+      Effect.catchIf(({ code }) => code === "PERMISSION_DENIED" || code === "NOT_FOUND", () => Effect.succeed(known))
+    )
+    for (const permission of found) if (permission.expirationTime === undefined) grants.set(permission.id, permission)
+    return found
+  })
+
+  return Effect.fnUntraced(function*(file: DriveFile): Effect.fn.Return<Permissions, ServiceError> {
+    const now = yield* Clock.currentTimeMillis
+    const valid = (yield* grantsOf(file)).filter(({ deleted, expirationTime, view }) =>
+      deleted !== true && view === undefined && !(expirationTime !== undefined && Date.parse(expirationTime) <= now)
+    )
+    const principals = new Set([
+      ...valid.flatMap(principalOf),
+      ...(file.owners ?? []).flatMap(({ emailAddress }) => emailAddress === undefined ? [] : [`user:${emailAddress.toLowerCase()}`])
+    ])
+    return { public: valid.some(({ type }) => type === "anyone"), principals: [...principals].toSorted() }
+  })
+}
+
+const principalOf = ({ domain, emailAddress, type }: DrivePermission): ReadonlyArray<string> => {
+  if ((type === "user" || type === "group") && emailAddress !== undefined) return [`${type}:${emailAddress.toLowerCase()}`]
+  return type === "domain" && domain !== undefined ? [`domain:${domain.toLowerCase()}`] : []
+}

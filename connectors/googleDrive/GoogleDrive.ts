@@ -1,6 +1,23 @@
-import { Effect, Stream } from "effect"
+import type { HttpClient } from "effect/http"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
+import { lazyConnector } from "../../src/kit/Paged.ts"
+import type { GoogleAuth } from "../../src/net/GoogleAuth.ts"
+import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
-import type { GoogleDriveConfig, GoogleDriveContext } from "./GoogleDriveConfig.ts"
+
+/** What surrounds the connector. Everything has a default. */
+export interface GoogleDriveContext {
+  /** Default: one for the process, as `src/net/Http.ts` makes it. */
+  readonly http?: HttpClient.HttpClient
+  /**
+   * Its tokens need the scope `drive.readonly`, which those of Google Cloud do not have of themselves. Default:
+   * Application Default Credentials with that scope.
+   */
+  readonly googleDrive?: GoogleAuth["Service"]
+  readonly retry?: RetryOptions
+  /** Milliseconds between two looks at an export that takes long. Default 2,000. */
+  readonly pollMs?: number
+}
 
 /**
  * Files and folders of Google Drive, shared drives and shortcuts included. Paths are names as a person sees them
@@ -12,14 +29,5 @@ import type { GoogleDriveConfig, GoogleDriveContext } from "./GoogleDriveConfig.
  * Who may read a file is known for sure only to accounts that may share it; for others it is the owners at most, so
  * that nobody reads by mistake.
  */
-export const googleDrive = (config: GoogleDriveConfig, context: GoogleDriveContext = {}): Connector => {
-  let opening: Promise<Omit<Connector, "kind">> | undefined
-  // HTTP loads when it is needed, not when the command line starts.
-  const opened = Effect.promise(() => opening ??= import("./Open.ts").then(({ open }) => open(config, context)))
-  return {
-    kind: "googleDrive",
-    check: Effect.flatMap(opened, ({ check }) => check),
-    list: (cursor) => Stream.unwrap(Effect.map(opened, ({ list }) => list(cursor))),
-    read: (item, maxBytes) => Stream.unwrap(Effect.map(opened, ({ read }) => read(item, maxBytes)))
-  }
-}
+export const googleDrive = (settings: SettingsOf<"googleDrive">, context: GoogleDriveContext = {}): Connector =>
+  lazyConnector({ kind: "googleDrive" }, () => import("./Open.ts").then(({ open }) => open(settings, context)))

@@ -1,16 +1,18 @@
 import { Effect, Stream } from "effect"
+import { createHash } from "node:crypto"
 import { ServiceError } from "../../src/domain/Errors.ts"
-import type { Connector } from "../../src/ports/Connector.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
+import { download } from "../../src/net/Download.ts"
 import { processHttp } from "../../src/net/ProcessHttp.ts"
-import { driveApi } from "./DriveApi.ts"
-import { driveAuth } from "./DriveAuth.ts"
-import type { GoogleDriveConfig, GoogleDriveContext } from "./GoogleDriveConfig.ts"
+import type { Connector, SourceItem } from "../../src/ports/Connector.ts"
+import { driveApi, type DriveApi, driveAuth, shareFix } from "./DriveApi.ts"
+import { exportFormatOf, revisionOf, wordFormat } from "./DriveItem.ts"
+import type { GoogleDriveContext } from "./GoogleDrive.ts"
 import { listing } from "./Listing.ts"
-import { reading } from "./Reading.ts"
 import { wrongRoot } from "./Walk.ts"
 
 /** The connector behind `googleDrive`, with everything that it loads. */
-export const open = (config: GoogleDriveConfig, context: GoogleDriveContext): Omit<Connector, "kind"> => {
+export const open = (config: SettingsOf<"googleDrive">, context: GoogleDriveContext): Omit<Connector, "kind"> => {
   const prepared = Effect.runSync(Effect.cached(Effect.gen(function*() {
     if (config.folders.length + config.files.length === 0) return yield* ServiceError.invalid("folders", "or files need at least one id")
     const bad = [...config.folders, ...config.files].find((id) => !/^[A-Za-z0-9_-]+$/.test(id))
@@ -36,3 +38,66 @@ export const open = (config: GoogleDriveConfig, context: GoogleDriveContext): Om
     read: (item, maxBytes) => Stream.unwrap(Effect.map(prepared, (api) => reading(api, item, maxBytes)))
   }
 }
+
+/** A file's bytes, or what a Google file exports to. */
+const reading = (api: DriveApi, item: SourceItem, maxBytes: number): Stream.Stream<Uint8Array, ServiceError> => {
+  const id = item.metadata?.["fileId"]
+  if (id === undefined) return Stream.fail(ServiceError.invalid("item", `${item.path} was not listed by this source`))
+  const bytes = item.metadata?.["googleType"] === undefined ? stored(api, item, id, maxBytes) : exported(api, item, id, maxBytes)
+  return Stream.mapError(bytes, (error) =>
+    error.code === "NOT_FOUND" ? ServiceError.notFound(item.path, shareFix) : error)
+}
+
+/** Checked against the listed checksum at the end, so neither an edit meanwhile nor a resumed download mixes versions. */
+const stored = (api: DriveApi, item: SourceItem, id: string, maxBytes: number) => {
+  const bytes = download({ what: item.path, maxBytes, open: (offset) => api.media(id, offset) })
+  const md5 = /^md5 ([0-9a-f]{32})$/.exec(item.revision)?.[1]
+  if (md5 === undefined) return Stream.concat(Stream.fromEffectDrain(unchanged(api, item, id)), bytes)
+  return Stream.suspend(() => {
+    const hash = createHash("md5")
+    return bytes.pipe(
+      Stream.map((piece) => {
+        hash.update(piece)
+        return piece
+      }),
+      Stream.concat(Stream.fromEffectDrain(Effect.suspend(() => hash.digest("hex") === md5 ? Effect.void : Effect.fail(changed(item)))))
+    )
+  })
+}
+
+const exported = (api: DriveApi, item: SourceItem, id: string, maxBytes: number) =>
+  Stream.concat(
+    Stream.fromEffectDrain(unchanged(api, item, id)),
+    download({
+      what: item.path,
+      maxBytes,
+      // Exports are made anew each time, so one that broke off cannot be gone on with.
+      open: (offset) => offset > 0 ? Effect.fail(brokeOff(item)) : exportOf(api, item, id)
+    })
+  )
+
+const exportOf = (api: DriveApi, item: SourceItem, id: string) => {
+  const mimeType = item.mimeType ?? ""
+  return api.export(id, mimeType).pipe(
+    Effect.catchIf(({ reason }) => reason === "exportSizeLimitExceeded", () => api.exportLarge(id, mimeType)),
+    Effect.catchIf(
+      ({ code }) => code === "INVALID_ARGUMENT" && mimeType === "text/markdown",
+      () => api.export(id, wordFormat).pipe(
+        Effect.catchIf(({ reason }) => reason === "exportSizeLimitExceeded", () => api.exportLarge(id, wordFormat))
+      )
+    )
+  )
+}
+
+const unchanged = (api: DriveApi, item: SourceItem, id: string): Effect.Effect<void, ServiceError> =>
+  Effect.flatMap(api.file(id), (file) => {
+    if (file.trashed === true) return Effect.fail(ServiceError.notFound(item.path))
+    const native = exportFormatOf(file.mimeType) !== undefined
+    return native === (item.metadata?.["googleType"] !== undefined) && revisionOf(file) === item.revision ? Effect.void : Effect.fail(changed(item))
+  })
+
+const changed = (item: SourceItem): ServiceError =>
+  new ServiceError({ code: "ABORTED", message: `${item.path} changed since it was listed` })
+
+const brokeOff = (item: SourceItem): ServiceError =>
+  new ServiceError({ code: "UNAVAILABLE", message: `the export of ${item.path} broke off` })

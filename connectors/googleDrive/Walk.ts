@@ -1,22 +1,19 @@
 import { Effect, Result } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Permissions } from "../../src/domain/RagFile.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
-import { eachOf } from "../tree/EachOf.ts"
-import { joined, partOf } from "../tree/FileName.ts"
-import { isolated } from "../tree/Isolated.ts"
-import type { DriveApi } from "./DriveApi.ts"
-import { DriveFile, folderType, shortcutType } from "./DriveFile.ts"
+import { eachOf, isolated, joined, partOf } from "../Tree.ts"
+import { type DriveApi, DriveFile, folderType, shortcutType } from "./DriveApi.ts"
 import { itemOf, skipOf } from "./DriveItem.ts"
-import type { GoogleDriveConfig } from "./GoogleDriveConfig.ts"
-import type { Folder, Progress } from "./Progress.ts"
+import type { Folder, Progress } from "./Listing.ts"
 
 /** Folders asked for in one query. */
 const groupSize = 25
 /** Files asked about at once. */
 const concurrency = 8
 
-export type PermissionsOf = (file: DriveFile) => Effect.Effect<Permissions, ServiceError>
+type PermissionsOf = (file: DriveFile) => Effect.Effect<Permissions, ServiceError>
 
 const readFiles = eachOf(DriveFile)
 
@@ -32,7 +29,7 @@ interface Group {
 }
 
 /** Lists what `progress` has not seen yet, a page at a time. */
-export const walker = (api: DriveApi, config: GoogleDriveConfig, permissionsOf: PermissionsOf, progress: Progress) => {
+export const walker = (api: DriveApi, config: SettingsOf<"googleDrive">, permissionsOf: PermissionsOf, progress: Progress) => {
   let group: Group | undefined
 
   const fail = (path: string, error: ServiceError): Listed => {
@@ -236,7 +233,7 @@ const unique = (folder: string, file: DriveFile, taken: Set<string>): string => 
 export const withId = (path: string, id: string): string => `${path} (${id})`
 
 /** Why what `id` names cannot be what the configuration says it is. An alias such as `root` is not the file's own id. */
-export const wrongRoot = (file: DriveFile, id: string, config: GoogleDriveConfig): ServiceError | undefined => {
+export const wrongRoot = (file: DriveFile, id: string, config: SettingsOf<"googleDrive">): ServiceError | undefined => {
   const folder = file.mimeType === folderType
   if (file.trashed === true) {
     return new ServiceError({ code: "NOT_FOUND", message: `Drive ${folder ? "folder" : "file"} ${id} is in the trash`, fix: "Restore it, or take it out of the source." })

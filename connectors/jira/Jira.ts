@@ -1,6 +1,17 @@
-import { Effect, Stream } from "effect"
+import type { HttpClient } from "effect/http"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
+import { lazyConnector } from "../../src/kit/Paged.ts"
+import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
-import type { JiraConfig, JiraContext } from "./JiraConfig.ts"
+import type { Secrets } from "../../src/ports/Secrets.ts"
+
+/** What surrounds the connector. */
+export interface JiraContext {
+  readonly secrets: Secrets["Service"]
+  /** Default: one for the process, as `src/net/Http.ts` makes it. */
+  readonly http?: HttpClient.HttpClient
+  readonly retry?: RetryOptions
+}
 
 /**
  * Jira issues: a Markdown document each (`OPS/OPS-12`), comments included, and the files attached
@@ -8,16 +19,9 @@ import type { JiraConfig, JiraContext } from "./JiraConfig.ts"
  * Each page of a listing ends with a checkpoint. A complete listing's cursor lists what was updated since; deleted
  * issues, and those that a query has ceased to match, only a listing without cursor can tell.
  */
-export const jira = (config: JiraConfig, context: JiraContext): Connector => {
-  let opening: Promise<Omit<Connector, "kind">> | undefined
-  // HTTP loads when it is needed, not when the command line starts.
-  const opened = Effect.promise(() => opening ??= import("./Open.ts").then(({ open }) => open(config, context)))
-  return {
+export const jira = (settings: SettingsOf<"jira">, context: JiraContext): Connector =>
+  lazyConnector({
     kind: "jira",
     // An issue's time of update says nothing of either.
-    cursorMisses: ["deletions", "permissions"],
-    check: Effect.flatMap(opened, ({ check }) => check),
-    list: (cursor) => Stream.unwrap(Effect.map(opened, ({ list }) => list(cursor))),
-    read: (item, maxBytes) => Stream.unwrap(Effect.map(opened, ({ read }) => read(item, maxBytes)))
-  }
-}
+    cursorMisses: ["deletions", "permissions"]
+  }, () => import("./Open.ts").then(({ open }) => open(settings, context)))

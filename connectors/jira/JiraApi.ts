@@ -1,15 +1,184 @@
-import { Clock, Effect, type Redacted, Schema } from "effect"
+import { Clock, Effect, Predicate, type Redacted, Schema } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { hash } from "node:crypto"
-import type { SecretError, ServiceError } from "../../src/domain/Errors.ts"
+import { codeOfHttp } from "../../src/domain/Codes.ts"
+import { type SecretError, ServiceError } from "../../src/domain/Errors.ts"
 import type { SecretVersion } from "../../src/domain/Secret.ts"
 import { type Caller, callOnce, jsonOf, malformed } from "../../src/net/Call.ts"
 import { bodyText, retryAfterOf } from "../../src/net/HttpErrors.ts"
+import { redactText } from "../../src/net/Redact.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
-import { inTurn } from "../account/InTurn.ts"
-import { rotatingToken } from "../account/RotatingToken.ts"
-import { ServerInfo } from "./Answers.ts"
-import { jiraError } from "./JiraErrors.ts"
+import { inTurn, rotatingToken } from "../Account.ts"
+
+/** Jira leaves out or nulls what does not apply, as fields differ by project. */
+const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+const text = maybe(Schema.String)
+const Named = Schema.Struct({ name: Schema.String })
+/** Numbers on some servers, strings on most. */
+const Id = Schema.Union([Schema.String, Schema.Finite])
+
+export const Person = Schema.Struct({ displayName: text, emailAddress: text, accountId: text, name: text })
+export type Person = typeof Person.Type
+
+export const Comment = Schema.Struct({
+  id: Schema.String,
+  author: maybe(Person),
+  /** ADF on Cloud, wiki markup on Server. */
+  body: maybe(Schema.Unknown),
+  created: text,
+  updated: text
+})
+export type Comment = typeof Comment.Type
+
+export const Attachment = Schema.Struct({
+  id: Schema.String,
+  filename: Schema.String,
+  size: maybe(Schema.Finite),
+  mimeType: text,
+  created: text,
+  author: maybe(Person)
+})
+export type Attachment = typeof Attachment.Type
+
+export const Issue = Schema.Struct({
+  id: Schema.String,
+  key: Schema.String.check(Schema.isPattern(/^[^/\s]+-\d+$/)),
+  fields: Schema.Struct({
+    summary: text,
+    description: maybe(Schema.Unknown),
+    project: Schema.Struct({ key: Schema.String, name: text }),
+    status: maybe(Named),
+    issuetype: maybe(Named),
+    priority: maybe(Named),
+    resolution: maybe(Named),
+    labels: maybe(Schema.Array(Schema.String)),
+    components: maybe(Schema.Array(Named)),
+    fixVersions: maybe(Schema.Array(Named)),
+    assignee: maybe(Person),
+    reporter: maybe(Person),
+    created: text,
+    updated: Schema.String,
+    duedate: text,
+    parent: maybe(Schema.Struct({ key: Schema.String, fields: maybe(Schema.Struct({ summary: text })) })),
+    security: maybe(Schema.Struct({ id: Id, name: text })),
+    attachment: maybe(Schema.Array(Attachment)),
+    comment: maybe(Schema.Struct({ total: maybe(Schema.Finite), comments: maybe(Schema.Array(Comment)) }))
+  })
+})
+export type Issue = typeof Issue.Type
+
+/** The fields that say what an issue is. */
+export const factFields = [
+  "summary",
+  "project",
+  "status",
+  "issuetype",
+  "priority",
+  "resolution",
+  "labels",
+  "components",
+  "fixVersions",
+  "assignee",
+  "reporter",
+  "created",
+  "updated",
+  "duedate",
+  "parent"
+]
+
+/** Cloud pages by token, Server by number. */
+export const Found = Schema.Struct({
+  issues: Schema.Array(Schema.Unknown),
+  nextPageToken: text,
+  isLast: maybe(Schema.Boolean),
+  total: maybe(Schema.Finite)
+})
+
+export const Comments = Schema.Struct({ comments: Schema.Array(Comment), total: Schema.Finite })
+const ServerInfo = Schema.Struct({ deploymentType: text })
+export const Project = Schema.Struct({ key: Schema.String })
+
+/** Who a permission or a security level is for. */
+export const Holder = Schema.Struct({
+  type: Schema.String,
+  parameter: text,
+  user: maybe(Person),
+  group: maybe(Named)
+})
+export type Holder = typeof Holder.Type
+
+export const PermissionScheme = Schema.Struct({
+  permissions: maybe(Schema.Array(Schema.Struct({ permission: Schema.String, holder: Holder })))
+})
+export const LevelMembers = Schema.Struct({
+  values: Schema.Array(Schema.Struct({ holder: Holder })),
+  isLast: maybe(Schema.Boolean)
+})
+export const Role = Schema.Struct({
+  actors: maybe(Schema.Array(Schema.Struct({
+    type: text,
+    name: text,
+    actorUser: maybe(Person),
+    actorGroup: maybe(Named)
+  })))
+})
+
+/** What an answer that is no success says: Jira's own words (`errorMessages`, `errors`) and what to do. */
+const jiraError = (what: string, answer: {
+  readonly status: number
+  readonly body: string
+  /** `X-Seraph-LoginReason`: why a login was refused. */
+  readonly loginReason?: string | undefined
+  readonly retryAfter?: number | undefined
+}): ServiceError => {
+  const { body, loginReason, retryAfter, status } = answer
+  const said = wordsOf(body)
+  const fix = fixOf(status, loginReason)
+  return new ServiceError({
+    code: status === 410 ? "NOT_FOUND" : codeOfHttp(status),
+    message: `${what} answered ${status}${said === "" ? "" : `: ${said}`}`,
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(fix === undefined ? {} : { fix })
+  })
+}
+
+const fixOf = (status: number, loginReason: string | undefined): string | undefined => {
+  if (/AUTHENTICATION_DENIED/i.test(loginReason ?? "")) {
+    return "Jira wants a CAPTCHA after failed logins: log in once in a browser with that account."
+  }
+  switch (status) {
+    case 400:
+      return "Correct the query; try it in Jira's own search."
+    case 401:
+      return "Check the e-mail address, and store a new API token of that account as a version of the secret."
+    case 403:
+      return "Let the account browse the project, or use one that may."
+    case 404:
+      return "Correct the server or the project's key; what the account may not see looks the same as what is not there."
+    default:
+      return undefined
+  }
+}
+
+/** Of `{"errorMessages": [], "errors": {}}` and `{"message": ""}`; pages of proxies say nothing. */
+const wordsOf = (body: string): string => {
+  let json: unknown
+  try {
+    json = JSON.parse(body)
+  } catch {
+    return ""
+  }
+  if (!Predicate.isObject(json)) return ""
+  const messages: unknown = Reflect.get(json, "errorMessages")
+  const errors: unknown = Reflect.get(json, "errors")
+  const words = [
+    ...(Array.isArray(messages) ? messages : []),
+    ...(Predicate.isObject(errors) ? Object.entries(errors).map(([field, text]) => `${field}: ${String(text)}`) : []),
+    Reflect.get(json, "message")
+  ]
+  return redactText(words.filter(Predicate.isString).join(" "))
+}
 
 export type Failure = ServiceError | SecretError
 

@@ -1,22 +1,20 @@
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import { isConfidential, serverAddress, withoutSlash } from "../../src/domain/HttpAddress.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
+import { download } from "../../src/net/Download.ts"
 import { processHttp } from "../../src/net/ProcessHttp.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
-import { Project } from "./Answers.ts"
-import { placeOfPath } from "./IssueItem.ts"
-import { jiraApi } from "./JiraApi.ts"
-import type { JiraConfig, JiraContext } from "./JiraConfig.ts"
-import { listingJql } from "./Jql.ts"
-import { listing, placesOf } from "./Listing.ts"
-import { readPlace } from "./Reading.ts"
-import { search } from "./Search.ts"
+import { attachmentPath, type Place, placeOfPath, renderIssue } from "./Issue.ts"
+import type { JiraContext } from "./Jira.ts"
+import { type Comment, Comments, factFields, type Failure, Issue, jiraApi, type JiraApi, Project } from "./JiraApi.ts"
+import { listing, listingJql, placesOf, search } from "./Listing.ts"
 
 /** The connector behind `jira`, with everything that it loads. */
-export const open = (config: JiraConfig, context: JiraContext): Omit<Connector, "kind"> => {
+export const open = (config: SettingsOf<"jira">, context: JiraContext): Omit<Connector, "kind"> => {
   const prepared = Effect.runSync(Effect.cached(Effect.gen(function*() {
     const base = yield* baseOf(config.server)
-    const places = placesOf(config.projects ?? [], config.queries ?? [])
+    const places = placesOf(config.projects, config.queries)
     if (places.length === 0) return yield* ServiceError.invalid("projects", "needs at least one project or query")
     const http = context.http ?? (yield* processHttp)
     const caller = { http, ...(context.retry === undefined ? {} : { retry: context.retry }) }
@@ -47,3 +45,42 @@ const baseOf = (server: string): Effect.Effect<string, ServiceError> => {
     ? Effect.succeed(withoutSlash(url))
     : Effect.fail(ServiceError.invalid("server", "must be an https:// address, as the token is sent to it"))
 }
+
+const commentsPage = 100
+
+/** What an item's path names, as it is now: the next listing has its new revision. */
+const readPlace = (api: JiraApi, place: Place, maxBytes: number): Stream.Stream<Uint8Array, Failure> =>
+  place._tag === "issue" ? Stream.fromEffect(readIssue(api, place.key, maxBytes)) : Stream.unwrap(Effect.gen(function*() {
+    const fetch = yield* api.fetch
+    const path = attachmentPath(yield* api.cloud, place.id, place.name)
+    const what = `the attachment ${place.id} of ${place.key}`
+    return download({ what, maxBytes, open: (offset) => fetch(path, what, offset) })
+  }))
+
+const readIssue = Effect.fn("jira.readIssue")(function*(api: JiraApi, key: string, maxBytes: number): Effect.fn.Return<Uint8Array, Failure> {
+  const path = `/rest/api/${(yield* api.cloud) ? 3 : 2}/issue/${encodeURIComponent(key)}`
+  const issue = yield* api.get(key, path, { fields: [...factFields, "description"].join(",") }, Issue)
+  const tooLarge = new ServiceError({ code: "OUT_OF_RANGE", message: `${key} is larger than ${maxBytes} bytes` })
+  let size = 0
+  const comments = yield* commentsOf(api, key, path).pipe(
+    Stream.mapEffect((comment) => {
+      // ADF is several times its text, so this bounds memory and not yet the document.
+      size += JSON.stringify(comment).length
+      return size > 20 * maxBytes ? Effect.fail(tooLarge) : Effect.succeed(comment)
+    }),
+    Stream.runCollect
+  )
+  const bytes = new TextEncoder().encode(renderIssue(issue, comments))
+  return bytes.length > maxBytes ? yield* tooLarge : bytes
+})
+
+/** Oldest first. */
+const commentsOf = (api: JiraApi, key: string, path: string): Stream.Stream<Comment, Failure> =>
+  Stream.paginate<number, Comment, Failure>(0, (startAt) =>
+    Effect.map(
+      api.get(`comments of ${key}`, `${path}/comment`, { startAt: String(startAt), maxResults: String(commentsPage), orderBy: "created" }, Comments),
+      ({ comments, total }) => {
+        const next = startAt + comments.length
+        return [comments, comments.length > 0 && next < total ? Option.some(next) : Option.none()] as const
+      }
+    ))

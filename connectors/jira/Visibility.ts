@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import type { Permissions } from "../../src/domain/RagFile.ts"
-import { type Holder, type Issue, LevelMembers, PermissionScheme, type Person, Role } from "./Answers.ts"
-import type { Failure, JiraApi } from "./JiraApi.ts"
+import { type Failure, type Holder, type Issue, type JiraApi, LevelMembers, PermissionScheme, type Person, Role } from "./JiraApi.ts"
 
 /** Who is meant, whichever issue it is about. */
 interface Audience {
@@ -12,7 +11,7 @@ interface Audience {
   readonly assignee: boolean
 }
 
-export interface Visibility {
+interface Visibility {
   /** Who may read an issue; nothing when Jira does not show this account who may browse the project. */
   readonly of: (issue: Issue) => Effect.Effect<Permissions | undefined, Failure>
 }

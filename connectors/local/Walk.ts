@@ -1,10 +1,61 @@
-import { type BigIntStats, type Dirent, lstatSync, readdirSync, realpathSync, statSync } from "node:fs"
+import ignore, { type Ignore } from "ignore"
+import { type BigIntStats, type Dirent, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs"
 import { join, sep } from "node:path"
 import { pathToFileURL } from "node:url"
+import picomatch from "picomatch"
 import { ServiceError } from "../../src/domain/Errors.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
-import type { LocalConfig } from "./LocalConfig.ts"
-import { type IgnoreFiles, makeRules } from "./Rules.ts"
+
+/** The name of ignore files where the settings give none. */
+export const defaultIgnoreFile = ".sluiceignore"
+
+/** Ignore files in force in a folder, outermost first, each with the folder it stands in. */
+export type IgnoreFiles = ReadonlyArray<{ readonly folder: string; readonly rules: Ignore }>
+
+/** Which files of a folder the configuration takes. Paths are relative to the root, `/`-separated. */
+export interface Rules {
+  /** Why a file or folder is left out, or undefined. */
+  readonly reject: (path: string, name: string, folder: boolean, ignores: IgnoreFiles) => string | undefined
+  /** The ignore files in force inside `folder` (`""` is the root), given those outside it. */
+  readonly enter: (folder: string, outer: IgnoreFiles) => IgnoreFiles
+}
+
+export const makeRules = (config: SettingsOf<"local">): Rules => {
+  const ignoreFile = config.ignoreFile ?? defaultIgnoreFile
+  const included = config.include.length === 0
+    ? undefined
+    : picomatch([...config.include], { dot: true })
+  const excluded = picomatch([...config.exclude], { dot: true })
+  // `drafts/**` leaves nothing of `drafts`, so there is no use in entering it.
+  const excludedFolder = picomatch(config.exclude.map((glob) => glob.replace(/\/\*\*(?:\/\*)?$/, "")), { dot: true })
+
+  return {
+    reject: (path, name, folder, ignores) => {
+      if (!config.hidden && name.startsWith(".")) return "hidden"
+      if (excluded(path) || (folder && excludedFolder(path))) return "exclude"
+      for (const { folder: at, rules } of ignores) {
+        const relative = at === "" ? path : path.slice(at.length + 1)
+        const verdict = rules.test(folder ? `${relative}/` : relative)
+        if (verdict.ignored) return join(at, ignoreFile)
+      }
+      if (!folder && included !== undefined && !included(path)) return "include"
+      return undefined
+    },
+    enter: (folder, outer) => {
+      const text = readIfThere(join(config.path, folder, ignoreFile))
+      return text === undefined ? outer : [...outer, { folder, rules: ignore().add(text) }]
+    }
+  }
+}
+
+const readIfThere = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return undefined
+  }
+}
 
 /** A file this young may change again within the clock's grain, and its revision is not to be trusted. */
 const unsettledMs = 2_000
@@ -26,7 +77,7 @@ interface Folder {
  * @throws {ServiceError} when the root itself cannot be read
  */
 export function* walk(
-  config: LocalConfig,
+  config: SettingsOf<"local">,
   options: { readonly now: number; readonly dataDir: string | undefined }
 ): Generator<ReadonlyArray<Listed>> {
   const rules = makeRules(config)
@@ -49,7 +100,7 @@ export function* walk(
       const skip = (reason: "ignored" | "link" | "special" | "limit", detail: string) =>
         out.push({ _tag: "skipped", path, reason, detail })
 
-      const kind = kindOf(entry, absolute, config.followLinks === true)
+      const kind = kindOf(entry, absolute, config.followLinks)
       if (kind === "link") {
         skip("link", "a symbolic link; followLinks takes links that stay inside the folder")
         continue
@@ -109,7 +160,7 @@ const kindOf = (entry: Dirent, absolute: string, follow: boolean): "file" | "fol
   return target === undefined ? "broken" : target.isFile() ? "file" : target.isDirectory() ? "folder" : "special"
 }
 
-const listFile = (config: LocalConfig, path: string, absolute: string, now: number): Listed => {
+const listFile = (config: SettingsOf<"local">, path: string, absolute: string, now: number): Listed => {
   let stats: BigIntStats
   try {
     stats = statSync(absolute, { bigint: true })

@@ -1,10 +1,9 @@
 import { Effect, Queue, Stream } from "effect"
 import { realpathSync, statSync } from "node:fs"
 import { basename, relative, sep } from "node:path"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Hint } from "../../src/ports/Connector.ts"
-import { defaultIgnoreFile, type LocalConfig } from "./LocalConfig.ts"
-import { type IgnoreFiles, makeRules, type Rules } from "./Rules.ts"
-import { asServiceError } from "./Walk.ts"
+import { asServiceError, defaultIgnoreFile, type IgnoreFiles, makeRules, type Rules } from "./Walk.ts"
 
 /** How often the folder itself is looked for: it tells of what is in it, never of its own coming and going. */
 const rootEvery = "1 second"
@@ -18,7 +17,7 @@ const changed: Hint = { _tag: "changed" }
  * Hints about a folder, from one watch a folder and none a file: what matters is that something happened, and a tree
  * of 50,000 files then costs no more than its folders. Follows the folder when it goes away and comes back.
  */
-export const watchFolder = (config: LocalConfig, context: { readonly dataDir?: string }): Stream.Stream<Hint> =>
+export const watchFolder = (config: SettingsOf<"local">, context: { readonly dataDir?: string }): Stream.Stream<Hint> =>
   Stream.callback<Hint>(
     Effect.fnUntraced(function*(queue) {
       // Loaded by the first that watches: most commands do not.
@@ -40,7 +39,7 @@ export const watchFolder = (config: LocalConfig, context: { readonly dataDir?: s
         const watcher = chokidar.watch(at, {
           ignoreInitial: true,
           ignorePermissionErrors: true,
-          followSymlinks: config.followLinks === true,
+          followSymlinks: config.followLinks,
           atomic: false,
           ignored: (path, stats) =>
             stats !== undefined && path !== at &&
@@ -115,7 +114,7 @@ const folderRejected = (rules: Rules, path: string): boolean => {
 }
 
 /** Editors keep their own files beside the ones they edit. */
-const nameMatters = (config: LocalConfig, name: string): boolean => config.hidden === true || !name.startsWith(".")
+const nameMatters = (config: SettingsOf<"local">, name: string): boolean => config.hidden || !name.startsWith(".")
 
 const realIfThere = (path: string): string | undefined => {
   try {

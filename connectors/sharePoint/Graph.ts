@@ -1,13 +1,134 @@
-import { Effect, Option, Schema } from "effect"
+import { Clock, Effect, Option, Predicate, Redacted, Schema, Semaphore } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
-import { type Caller, callOnce } from "../../src/net/Call.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
+import { type Caller, callOnce, jsonOf, malformed } from "../../src/net/Call.ts"
+import { GoogleAuth } from "../../src/net/GoogleAuth.ts"
+import { bodyText, errorOfBody, retryAfterOf, serviceErrorOf } from "../../src/net/HttpErrors.ts"
+import { redactText } from "../../src/net/Redact.ts"
 import { retry } from "../../src/net/Retry.ts"
-import { makeAccount } from "../account/MakeAccount.ts"
-import { graphError } from "./GraphErrors.ts"
+import { makeAccount } from "../Account.ts"
+import type { SharePointContext } from "./SharePoint.ts"
+
+/** What Microsoft Graph says in a refusal; its code is the error's `reason`. */
+const graphError = (what: string, response: HttpClientResponse.HttpClientResponse): Effect.Effect<ServiceError> =>
+  Effect.map(serviceErrorOf(what, response), (error) => {
+    // Throttling, whatever the status it comes with.
+    if (error.reason === "activityLimitReached") return error.with({ code: "RESOURCE_EXHAUSTED" })
+    if (response.status === 423) return error.with({ code: "FAILED_PRECONDITION", fix: "The site is locked: ask its administrator." })
+    switch (error.code) {
+      case "UNAUTHENTICATED":
+        return error.with({ fix: "Check tenantId and clientId: Microsoft Graph does not take their token." })
+      case "PERMISSION_DENIED":
+        return error.with({
+          fix: "Grant the app the application permission Sites.Read.All with admin consent, or Sites.Selected and the role read on this site."
+        })
+      case "NOT_FOUND":
+        return error.with({ message: `${what} was not found`, fix: "Correct its name or id, or take it out of the source." })
+      default:
+        return error
+    }
+  })
+
+/** What Microsoft's sign-in service means by its numbers (its "error codes" reference). */
+const fixes: Readonly<Record<string, string>> = {
+  AADSTS7000215: "The client secret is not the app's: store the secret's value, not its id.",
+  AADSTS7000222: "The client secret has expired: make a new one and store it as a new secret version.",
+  AADSTS700016: "There is no such app in the tenant: check clientId and tenantId.",
+  AADSTS7000229: "The app has no service principal in the tenant: an administrator consents to it once.",
+  AADSTS7000112: "The app is disabled in the tenant: ask its administrator.",
+  AADSTS90002: "There is no such tenant: check tenantId.",
+  AADSTS900023: "tenantId is neither a tenant's id nor its domain.",
+  AADSTS53003: "A conditional access policy of the tenant blocks the app: ask its administrator."
+}
+
+/** Why there is no token. */
+const loginError = Effect.fnUntraced(function*(
+  what: string,
+  response: HttpClientResponse.HttpClientResponse,
+  secret: Redacted.Redacted<string>
+) {
+  const body = yield* bodyText(response)
+  const retryAfter = retryAfterOf(response.headers, yield* Clock.currentTimeMillis)
+  const error = errorOfBody(what, { status: response.status, body, secrets: [secret], ...(retryAfter === undefined ? {} : { retryAfter }) })
+  if (error.retryable) return error
+  const said = descriptionOf(body)
+  const number = /\bAADSTS\d+/.exec(said)?.[0]
+  return new ServiceError({
+    code: "UNAUTHENTICATED",
+    message: `${what} was refused${said === "" ? "" : `: ${redactText(said.replace(/ Trace ID: .*$/s, ""), [secret], 300)}`}`,
+    ...(number === undefined ? {} : { reason: number }),
+    fix: fixes[number ?? ""] ?? "Check tenantId, clientId and the client secret."
+  })
+})
+
+const descriptionOf = (body: string): string => {
+  try {
+    const json: unknown = JSON.parse(body)
+    if (Predicate.hasProperty(json, "error_description") && typeof json.error_description === "string") return json.error_description
+    return Predicate.hasProperty(json, "error") && typeof json.error === "string" ? json.error : ""
+  } catch {
+    return ""
+  }
+}
+
+/** A token with less than this left is replaced before it is used, in milliseconds. */
+const spareMs = 5 * 60_000
+
+const Answer = Schema.Struct({ access_token: Schema.String, expires_in: Schema.Union([Schema.Finite, Schema.FiniteFromString]) })
+const decode = Schema.decodeUnknownEffect(Answer)
+
+/**
+ * Tokens of an app (client credentials), in the shape that `sendAuthorized` takes: cached, replaced ahead of their
+ * end by one request for all who wait, and once more when Graph refuses one.
+ */
+export const graphAuth = (
+  caller: Caller,
+  config: SettingsOf<"sharePoint">,
+  { secrets }: SharePointContext,
+  graphOrigin: string
+): GoogleAuth["Service"] => {
+  const one = Semaphore.makeUnsafe(1)
+  let held: { readonly token: Redacted.Redacted<string>; readonly until: number } | undefined
+  const login = (config.loginEndpoint ?? "https://login.microsoftonline.com").replace(/\/+$/, "")
+  const what = `the sign-in of app ${config.clientId}`
+
+  const attempt = Effect.gen(function*() {
+    // Resolved each time, so that a rotated secret is taken up.
+    const secret = yield* secrets.resolve(config.clientSecret).pipe(
+      Effect.mapError(({ fix, message }) => new ServiceError({ code: "UNAUTHENTICATED", message, fix }))
+    )
+    const request = HttpClientRequest.post(`${login}/${encodeURIComponent(config.tenantId)}/oauth2/v2.0/token`).pipe(
+      HttpClientRequest.bodyUrlParams({
+        grant_type: "client_credentials",
+        client_id: config.clientId,
+        client_secret: Redacted.value(secret),
+        scope: `${graphOrigin}/.default`
+      })
+    )
+    const response = yield* callOnce(caller, what, request, () => true)
+    if (response.status !== 200) return yield* yield* loginError(what, response, secret)
+    const answer = yield* decode(yield* jsonOf(what, response)).pipe(Effect.mapError(() => malformed(what, "no token")))
+    const now = yield* Clock.currentTimeMillis
+    // Tokens that live shorter than the spare are used for half their life.
+    const life = answer.expires_in * 1000
+    held = { token: Redacted.make(answer.access_token, { label: "access token" }), until: now + Math.max(life - spareMs, life / 2) }
+    return held.token
+  }).pipe(retry(caller.retry))
+
+  return {
+    ...GoogleAuth.anonymous,
+    token: one.withPermits(1)(Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      held !== undefined && held.until > now ? Effect.succeed(held.token) : attempt)),
+    reject: (bad) =>
+      Effect.sync(() => {
+        if (held?.token === bad) held = undefined
+      })
+  }
+}
 
 /** One page of a collection. */
-export interface GraphPage<A> {
+interface GraphPage<A> {
   readonly value: ReadonlyArray<A>
   /** Of the next page, or at the end of a delta of the next delta: below the endpoint, with its query. */
   readonly next?: string

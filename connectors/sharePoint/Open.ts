@@ -1,17 +1,19 @@
-import { Effect, Stream } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Caller } from "../../src/net/Call.ts"
-import type { Connector } from "../../src/ports/Connector.ts"
+import { download } from "../../src/net/Download.ts"
 import { processHttp } from "../../src/net/ProcessHttp.ts"
-import { defaultEndpoint, graph } from "./Graph.ts"
-import { graphAuth } from "./GraphAuth.ts"
+import type { Connector, SourceItem } from "../../src/ports/Connector.ts"
+import { revisionOf } from "./DriveItem.ts"
+import { defaultEndpoint, graph, type Graph, graphAuth } from "./Graph.ts"
 import { listing } from "./Listing.ts"
-import { reading } from "./Reading.ts"
 import { resolvePlace } from "./ResolveSite.ts"
-import type { SharePointConfig, SharePointContext } from "./SharePointConfig.ts"
+import type { SharePointContext } from "./SharePoint.ts"
+import { readPage } from "./SitePages.ts"
 
 /** The connector behind `sharePoint`, with everything that it loads. */
-export const open = (config: SharePointConfig, context: SharePointContext): Omit<Connector, "kind"> => {
+export const open = (config: SettingsOf<"sharePoint">, context: SharePointContext): Omit<Connector, "kind"> => {
   const prepared = Effect.runSync(Effect.cached(Effect.gen(function*() {
     for (const field of ["site", "tenantId", "clientId"] as const) {
       if (config[field].trim() === "") return yield* ServiceError.invalid(field, "must not be empty")
@@ -34,4 +36,39 @@ export const open = (config: SharePointConfig, context: SharePointContext): Omit
     list: (cursor) => Stream.unwrap(Effect.map(prepared, (api) => listing(api, config, cursor))),
     read: (item, maxBytes) => Stream.unwrap(Effect.map(prepared, (api) => reading(api, item, maxBytes)))
   }
+}
+
+const Content = Schema.Struct({
+  cTag: Schema.optionalKey(Schema.String),
+  eTag: Schema.optionalKey(Schema.String),
+  "@microsoft.graph.downloadUrl": Schema.optionalKey(Schema.String)
+})
+
+/**
+ * A file's bytes, or a page as HTML. Files come from an address that Graph signs for the moment, on another host,
+ * which gets no credentials of ours; its version is checked each time one is asked for.
+ */
+const reading = (graph: Graph, item: SourceItem, maxBytes: number): Stream.Stream<Uint8Array, ServiceError> => {
+  const { driveId, itemId, pageId, siteId } = item.metadata ?? {}
+  if (siteId !== undefined && pageId !== undefined) {
+    return Stream.fromEffect(Effect.flatMap(readPage(graph, item.path, siteId, pageId, item.revision), (html) => {
+      const bytes = new TextEncoder().encode(html)
+      return bytes.length > maxBytes
+        ? Effect.fail(new ServiceError({ code: "OUT_OF_RANGE", message: `${item.path} is larger than ${maxBytes} bytes` }))
+        : Effect.succeed(bytes)
+    }))
+  }
+  if (driveId === undefined || itemId === undefined) return Stream.fail(ServiceError.invalid("item", `${item.path} was not listed by this source`))
+  const open = Effect.fnUntraced(function*(offset: number) {
+    const content = yield* graph.get(item.path, `/drives/${driveId}/items/${itemId}?$select=id,cTag,eTag,@microsoft.graph.downloadUrl`, Content)
+    if (item.unsettled !== true && revisionOf(content) !== item.revision) {
+      return yield* new ServiceError({ code: "ABORTED", message: `${item.path} changed since it was listed` })
+    }
+    const address = content["@microsoft.graph.downloadUrl"]
+    if (address === undefined) {
+      return yield* new ServiceError({ code: "PERMISSION_DENIED", message: `${item.path} cannot be downloaded`, fix: "Check the library's information protection and access policies." })
+    }
+    return yield* graph.bytes(item.path, address, offset)
+  })
+  return download({ what: item.path, maxBytes, open })
 }

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Graph } from "./Graph.ts"
-import type { SharePointConfig } from "./SharePointConfig.ts"
 
 const Named = Schema.Struct({
   id: Schema.String,
@@ -21,7 +21,7 @@ export interface Place {
   readonly pages: boolean
 }
 
-export const resolvePlace = Effect.fnUntraced(function*(graph: Graph, config: SharePointConfig): Effect.fn.Return<Place, ServiceError> {
+export const resolvePlace = Effect.fnUntraced(function*(graph: Graph, config: SettingsOf<"sharePoint">): Effect.fn.Return<Place, ServiceError> {
   const site = yield* siteOf(graph, config.site)
   const drive = yield* driveOf(graph, site, config)
   if (config.folder !== undefined) {
@@ -47,13 +47,13 @@ const siteOf = Effect.fnUntraced(function*(graph: Graph, site: string): Effect.f
   return yield* named(found, site, "site", "the tenant", "Write the site as host:/sites/path.")
 })
 
-const driveOf = Effect.fnUntraced(function*(graph: Graph, site: Named, { drive, site: siteName }: SharePointConfig): Effect.fn.Return<Named, ServiceError> {
+const driveOf = Effect.fnUntraced(function*(graph: Graph, site: Named, { drive, site: siteName }: SettingsOf<"sharePoint">): Effect.fn.Return<Named, ServiceError> {
   if ("id" in drive) return yield* graph.get(`library ${drive.id}`, `/drives/${encodeURIComponent(drive.id)}?$select=id,name`, Named)
   const found = yield* graph.all(`the libraries of site ${siteName}`, `/sites/${site.id}/drives?$select=id,name`, Named)
   return yield* named(found, drive.name, "library", `site ${siteName}`, "Give driveId.")
 })
 
-const folderOf = Effect.fnUntraced(function*(graph: Graph, driveId: string, folder: NonNullable<SharePointConfig["folder"]>) {
+const folderOf = Effect.fnUntraced(function*(graph: Graph, driveId: string, folder: NonNullable<SettingsOf<"sharePoint">["folder"]>) {
   const path = "path" in folder ? folder.path.replace(/^\/+|\/+$/g, "") : undefined
   const at = path === undefined ? `items/${encodeURIComponent("id" in folder ? folder.id : "")}` : path === "" ? "root" : `root:/${encodePath(path)}`
   const name = "path" in folder ? folder.path : folder.id

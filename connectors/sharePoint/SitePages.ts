@@ -1,15 +1,13 @@
 import { Effect, Result, Schema } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Permissions } from "../../src/domain/RagFile.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
-import { partOf } from "../tree/FileName.ts"
-import { isolated } from "../tree/Isolated.ts"
-import { factsOf, Identities } from "./DriveItem.ts"
+import { isolated, partOf } from "../Tree.ts"
+import { factsOf, Identities, permissionsOf } from "./DriveItem.ts"
 import type { Graph } from "./Graph.ts"
-import { permissionsOf } from "./ItemPermissions.ts"
-import type { Progress } from "./Progress.ts"
+import type { Progress } from "./Listing.ts"
 import { encodePath, type Place } from "./ResolveSite.ts"
-import type { SharePointConfig } from "./SharePointConfig.ts"
 
 const key = Schema.optionalKey
 
@@ -32,7 +30,7 @@ const pageFields = "id,name,title,webUrl,eTag,createdDateTime,lastModifiedDateTi
 /** The site's pages, which have no delta: in a listing of changes, those whose tag moved and those that are gone. */
 export const listPages = Effect.fnUntraced(function*(
   graph: Graph,
-  config: SharePointConfig,
+  config: SettingsOf<"sharePoint">,
   place: Place,
   progress: Progress
 ): Effect.fn.Return<ReadonlyArray<Listed>, ServiceError> {
@@ -95,7 +93,7 @@ const offered = (page: SitePage, path: string, { siteId }: Place, permissions: P
 }
 
 /** The library that holds the pages as files, which is where their permissions are. */
-const pageLibrary = (graph: Graph, { site }: SharePointConfig, { siteId }: Place): Effect.Effect<string | undefined, ServiceError> => {
+const pageLibrary = (graph: Graph, { site }: SettingsOf<"sharePoint">, { siteId }: Place): Effect.Effect<string | undefined, ServiceError> => {
   const Id = Schema.Struct({ id: Schema.String, name: key(Schema.String) })
   return graph.all(`the lists of site ${site}`, `/sites/${siteId}/lists?$select=id,name,system`, Id).pipe(
     Effect.flatMap((lists) => {

@@ -1,9 +1,8 @@
 import { Effect, Option, Stream } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Permissions } from "../../src/domain/RagFile.ts"
-import { AuthTest, ChannelInfo, MemberList, type User, UserInfo, UserList } from "./Answers.ts"
 import type { Names } from "./Mrkdwn.ts"
-import type { Failure, SlackApi } from "./SlackApi.ts"
+import { AuthTest, ChannelInfo, type Failure, MemberList, type SlackApi, type User, UserInfo, UserList } from "./SlackApi.ts"
 
 export interface ChannelFacts {
   readonly id: string

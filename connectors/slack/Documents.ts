@@ -1,10 +1,106 @@
+import { Predicate } from "effect"
 import { createHash } from "node:crypto"
 import type { Metadata } from "../../src/domain/RagFile.ts"
-import type { SourceItem } from "../../src/ports/Connector.ts"
-import type { Message } from "./Answers.ts"
+import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
 import type { ChannelFacts } from "./Directory.ts"
-import { digestible, modifiedOf, textOf } from "./Said.ts"
-import { dayOf, microsOf, timeOf } from "./Timestamps.ts"
+import { mentionsOf, type Names, toMarkdown } from "./Mrkdwn.ts"
+import type { Attachment, File, Message } from "./SlackApi.ts"
+
+/** Slack's `ts` ("1512085950.000216") as microseconds since 1970. */
+export const microsOf = (ts: string): number => {
+  const [seconds = "", fraction = ""] = ts.split(".")
+  return Number(seconds) * 1_000_000 + Number(fraction.padEnd(6, "0").slice(0, 6))
+}
+
+export const tsOf = (micros: number): string =>
+  `${Math.floor(micros / 1_000_000)}.${String(micros % 1_000_000).padStart(6, "0")}`
+
+/** An RFC 3339 time, what is finer than microseconds cut off. */
+export const microsOfTime = (time: string): number => {
+  const fraction = /\.(\d+)/.exec(time)?.[1] ?? ""
+  return Date.parse(time.replace(/\.\d+/, "")) * 1000 + Number(fraction.padEnd(6, "0").slice(0, 6))
+}
+
+const timeOf = (micros: number): string => new Date(Math.floor(micros / 1000)).toISOString()
+
+/** The UTC day: `2026-10-12`. */
+export const dayOf = (micros: number): string => timeOf(micros).slice(0, 10)
+
+export const startOfDay = (day: string): number => Date.parse(`${day}T00:00:00Z`) * 1000
+
+export const dayMicros = 86_400_000_000
+
+/** Moments from `from` on and before `until`, in microseconds. */
+export interface Range {
+  readonly from: number
+  readonly until: number
+}
+
+export const intersect = (a: Range, b: Range): Range => ({
+  from: Math.max(a.from, b.from),
+  until: Math.min(a.until, b.until)
+})
+
+/** What Slack itself notes in a channel, and what is left of deleted messages. */
+const noise =
+  /^(?:channel_|group_|bot_(?:add|remove|enable|disable)|pinned_item|unpinned_item|reminder_|tombstone|message_|ekm_|sh_room_|huddle_)/
+
+/** Whether a message says something: people's and apps' words and files, no notices and nothing deleted. */
+export const isSaid = (message: Message): boolean =>
+  message.hidden !== true && !noise.test(message.subtype ?? "") &&
+  (textOf(message).trim() !== "" || (message.attachments ?? []).length > 0 || (message.files ?? []).length > 0)
+
+/** Which document a message of a channel's history belongs to, or none. */
+export const placeOf = (message: Message, range: Range): "thread" | "day" | undefined => {
+  const { thread_ts: thread, ts } = message
+  // The parent may be deleted; what was answered is still there.
+  if (thread === ts && (message.reply_count ?? 0) > 0) return "thread"
+  if (!isSaid(message)) return undefined
+  // A reply that was sent to the channel too stands in its thread, unless that one is out of range.
+  return typeof thread === "string" && thread !== ts && microsOf(thread) >= range.from ? undefined : "day"
+}
+
+/** The message's own text, in mrkdwn; of the blocks where an app gave no other. */
+const textOf = ({ blocks, text }: Message): string =>
+  typeof text === "string" && text.trim() !== "" ? text : (blocks ?? []).map((block) => blockText(block, 0)).filter((part) => part !== "").join("\n")
+
+/** The words in a block, whatever its kind (Block Kit nests texts, fields and elements). */
+const blockText = (block: unknown, depth: number): string => {
+  if (!Predicate.isObject(block) || depth > 8) return ""
+  const text = "text" in block ? block.text : undefined
+  if (Predicate.isString(text)) return text
+  const own = blockText(text, depth + 1)
+  const parts = (["fields", "elements"] as const).flatMap((name) => {
+    const list: unknown = Reflect.get(block, name)
+    return Array.isArray(list) ? list.map((part) => blockText(part, depth + 1)) : []
+  })
+  const inline = "type" in block && /^rich_text_(?:section|quote|preformatted)$/.test(String(block.type))
+  return [own, ...parts].filter((part) => part !== "").join(inline ? "" : "\n")
+}
+
+/** When it was said or last edited, in microseconds. */
+const modifiedOf = ({ edited, ts }: Message): number => Math.max(microsOf(ts), microsOf(edited?.ts ?? "0"))
+
+/** Everything about a message that its document shows. */
+export const digestible = (message: Message): string =>
+  JSON.stringify([
+    message.ts,
+    message.user ?? message.bot_id ?? null,
+    message.username ?? null,
+    message.edited?.ts ?? null,
+    textOf(message),
+    (message.attachments ?? []).map(attachmentFacts),
+    (message.files ?? []).map(({ id, mode, name }) => [id, mode ?? null, name ?? null])
+  ])
+
+const attachmentFacts = (attachment: Attachment) => [
+  attachment.pretext ?? null,
+  attachment.title ?? null,
+  attachment.title_link ?? null,
+  attachment.text ?? null,
+  attachment.fallback ?? null,
+  attachment.fields ?? null
+]
 
 /** A document of messages in the making: no more of it is kept than its item needs. */
 export interface Digest {
@@ -92,4 +188,113 @@ export const placeOfPath = (path: string): Place | undefined => {
   if (ts !== undefined) return { _tag: "thread", channel, ts }
   const id = /^files\/([A-Z0-9]+)-/.exec(rest)?.[1]
   return id === undefined ? undefined : { _tag: "file", channel, id }
+}
+
+/** An attached file as an item of its own; nothing when it is gone. */
+export const listedFile = (
+  file: File,
+  channel: ChannelFacts,
+  author: string | undefined,
+  owns: (url: string) => boolean
+): Listed | undefined => {
+  if (file.mode === "tombstone") return undefined
+  const path = `${channel.id}/files/${file.id}-${nameOf(file).replace(/[/\\\u0000-\u001f]/g, "_")}`
+  if (file.mode === "hidden_by_limit") {
+    return { _tag: "skipped", path, reason: "limit", detail: "hidden by the limits of the workspace's plan" }
+  }
+  if (file.is_external === true || file.mode === "external") {
+    return { _tag: "skipped", path, reason: "unsupported", detail: "kept outside Slack" }
+  }
+  const url = addressOf(file)
+  // Files of other workspaces are known by their id alone until they are asked for.
+  if (file.file_access !== "check_file_info" && (url === undefined || !owns(url))) {
+    return { _tag: "skipped", path, reason: "unsupported", detail: url === undefined ? "has no address" : "kept outside Slack" }
+  }
+  const created = (file.created ?? file.timestamp ?? 0) * 1_000_000
+  const modified = (file.updated ?? 0) * 1_000_000
+  const mimeType = isCanvas(file) ? "text/html" : file.mimetype ?? ""
+  return {
+    _tag: "item",
+    item: {
+      path,
+      uri: file.permalink ?? url ?? "",
+      displayName: nameOf(file),
+      revision: revisionOf(file),
+      ...(typeof file.size === "number" && !isCanvas(file) ? { size: file.size } : {}),
+      ...(mimeType === "" ? {} : { mimeType }),
+      metadata: {
+        title: file.title ?? nameOf(file),
+        channel: channel.name,
+        channelId: channel.id,
+        fileId: file.id,
+        ...(author === undefined ? {} : { author }),
+        ...(created === 0 ? {} : { createdTime: timeOf(created), modifiedTime: timeOf(Math.max(created, modified)) }),
+        ...(typeof file.permalink === "string" ? { url: file.permalink } : {})
+      },
+      permissions: channel.permissions
+    }
+  }
+}
+
+/** Files are not edited, only canvases and snippets are. */
+const revisionOf = ({ created, id, size, timestamp, updated }: File): string =>
+  [id, size ?? 0, updated ?? timestamp ?? created ?? 0].join("-")
+
+export const addressOf = ({ url_private, url_private_download }: File): string | undefined =>
+  url_private_download ?? url_private ?? undefined
+
+/** Canvases download as HTML. */
+export const isCanvas = ({ filetype }: File): boolean => filetype === "quip" || filetype === "canvas"
+
+const nameOf = (file: File): string => {
+  const name = [file.name, file.title].find((each) => typeof each === "string" && each.trim() !== "") ?? file.id
+  return (isCanvas(file) && !/\.html?$/i.test(name) ? `${name}.html` : name).normalize("NFC")
+}
+
+/** Ids whose names a rendering of these messages wants. */
+export const idsIn = (messages: ReadonlyArray<Message>): { readonly users: Set<string>; readonly channels: Set<string> } => {
+  const users = new Set<string>()
+  const channels = new Set<string>()
+  for (const message of messages) {
+    if (typeof message.user === "string") users.add(message.user)
+    for (const text of [textOf(message), ...(message.attachments ?? []).flatMap(({ pretext, text }) => [pretext ?? "", text ?? ""])]) {
+      const mentioned = mentionsOf(text)
+      for (const id of mentioned.users) users.add(id)
+      for (const id of mentioned.channels) channels.add(id)
+    }
+  }
+  return { users, channels }
+}
+
+/** Messages as Markdown, oldest first, each under who said it and when. */
+export const renderMessages = (title: string, messages: ReadonlyArray<Message>, names: Names): string =>
+  [`# ${title.replace(/([\\`*_<>[\]])/g, "\\$1")}`, ...messages.filter(isSaid).map((message) => renderMessage(message, names))].join("\n\n") + "\n"
+
+const renderMessage = (message: Message, names: Names): string => {
+  const when = `${timeOf(microsOf(message.ts)).slice(0, 16).replace("T", " ")} UTC`
+  const said = [
+    toMarkdown(textOf(message), names),
+    ...(message.attachments ?? []).map((attachment) => renderAttachment(attachment, names)),
+    ...(message.files ?? []).flatMap(({ mode, name, title }) =>
+      mode === "tombstone" ? [] : [`Attached: ${title ?? name ?? "a file"}`])
+  ]
+  return [`**${authorOf(message, names)}** (${when}):`, ...said.filter((part) => part !== "")].join("\n\n")
+}
+
+const authorOf = (message: Message, names: Names): string =>
+  [message.username, message.bot_profile?.name].find((name) => typeof name === "string" && name !== "") ??
+    (typeof message.user === "string" ? names.user(message.user) : message.bot_id ?? "Slack")
+
+const renderAttachment = (attachment: Attachment, names: Names): string => {
+  const { author_name, fallback, fields, pretext, text, title, title_link } = attachment
+  const heading = typeof title !== "string" || title === "" ? "" : title_link ? `[${title}](${title_link})` : title
+  const parts = [
+    toMarkdown(pretext ?? "", names),
+    author_name ?? "",
+    heading,
+    toMarkdown(text ?? "", names),
+    ...(fields ?? []).map((field) => [field.title ?? "", toMarkdown(field.value ?? "", names)].filter((part) => part !== "").join(": "))
+  ].filter((part) => part !== "")
+  const body = parts.length === 0 ? toMarkdown(fallback ?? "", names) : parts.join("\n\n")
+  return body === "" ? "" : body.replace(/^/gm, "> ").replace(/^> $/gm, ">")
 }

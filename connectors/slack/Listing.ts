@@ -1,10 +1,221 @@
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
 import { hash } from "node:crypto"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
-import { type Channel, listChannel } from "./Channel.ts"
 import type { Directory } from "./Directory.ts"
-import type { Failure, SlackApi } from "./SlackApi.ts"
+import {
+  dayOf,
+  dayTitle,
+  type Digest,
+  isSaid,
+  itemOf,
+  listedFile,
+  makeDigest,
+  microsOf,
+  permalink,
+  placeOf,
+  type Range,
+  startOfDay,
+  threadTitle,
+  tsOf
+} from "./Documents.ts"
+import { type Failure, type File, type Message, Messages, type SlackApi } from "./SlackApi.ts"
+
+/** What Slack recommends at most. */
+const pageSize = "200"
+
+interface At {
+  readonly cursor?: string
+  /** What the cursor was asked with: it holds for no other question. */
+  readonly until: number
+  /** The oldest moment seen. */
+  readonly seen: number
+}
+
+/**
+ * A channel's messages within a range, newest first, a page at a time. A cursor that Slack no longer knows is done
+ * without: the rest is what is older than the last message seen.
+ */
+export const history = (api: SlackApi, channel: string, { from, until }: Range): Stream.Stream<ReadonlyArray<Message>, Failure> => {
+  const ask = ({ cursor, until }: Omit<At, "seen">) =>
+    api.call("conversations.history", channel, {
+      channel,
+      limit: pageSize,
+      inclusive: "true",
+      oldest: tsOf(from),
+      latest: before(until),
+      cursor
+    }, Messages)
+
+  return Stream.paginate<At, ReadonlyArray<Message>, Failure>({ until, seen: until }, (at) =>
+    Effect.gen(function*() {
+      const page = yield* ask(at).pipe(
+        Effect.map((answer) => ({ ...answer, until: at.until, asked: at.cursor })),
+        Effect.catchIf(
+          (error) => at.cursor !== undefined && error._tag === "ServiceError" && error.reason === "invalid_cursor",
+          () => Effect.map(ask({ until: at.seen }), (answer) => ({ ...answer, until: at.seen, asked: undefined }))
+        )
+      )
+      const messages = page.messages.filter(({ ts }) => microsOf(ts) >= from && microsOf(ts) < at.seen)
+      const cursor = page.response_metadata?.next_cursor ?? ""
+      const seen = messages.reduce((least, { ts }) => Math.min(least, microsOf(ts)), at.seen)
+      if (cursor !== "" && cursor === page.asked) return yield* circles("history", channel)
+      if (cursor !== "") return [[messages], Option.some<At>({ cursor, until: page.until, seen })] as const
+      return [[messages], page.has_more === true && seen < at.seen ? Option.some<At>({ until: seen, seen }) : Option.none<At>()] as const
+    }))
+}
+
+/** A thread's messages before a moment, its first and then the replies, oldest first. */
+export const thread = (api: SlackApi, channel: string, ts: string, until: number): Stream.Stream<Message, Failure> =>
+  Stream.paginate<string | undefined, Message, Failure>(undefined, (cursor) =>
+    api.call("conversations.replies", `${channel}/${ts}`, {
+      channel,
+      ts,
+      limit: pageSize,
+      inclusive: "true",
+      latest: before(until),
+      cursor
+    }, Messages).pipe(Effect.flatMap(({ messages, response_metadata }) => {
+      const next = response_metadata?.next_cursor ?? ""
+      if (next !== "" && next === cursor) return Effect.fail(circles("thread", `${channel}/${ts}`))
+      // Slack may put the first message on every page.
+      const fresh = messages.filter((message) => microsOf(message.ts) < until && (cursor === undefined || message.ts !== ts))
+      return Effect.succeed([fresh, next === "" ? Option.none() : Option.some<string | undefined>(next)] as const)
+    })))
+
+/** `latest` as Slack wants it, which counts it in. */
+const before = (until: number): string | undefined => until === Infinity ? undefined : tsOf(until - 1)
+
+const circles = (noun: string, what: string): ServiceError => ServiceError.internal(`the ${noun} of ${what} goes round in circles`)
+
+/** A configured channel. */
+export interface Channel {
+  readonly id: string
+  readonly range: Range
+}
+
+/** Some days of a channel. */
+interface Days {
+  readonly events: ReadonlyArray<Listed>
+  /** Everything from this moment on is listed. */
+  readonly until: number
+}
+
+/** Threads read at once. */
+const concurrency = 4
+
+/** A day as it comes in, newest first. */
+interface Day {
+  readonly day: string
+  readonly said: Digest
+  readonly threads: Array<string>
+  readonly files: Array<File>
+}
+
+/**
+ * A channel, day by day, from `until` back; `failure` turns what breaks one thread into events. A file that was
+ * shared several times is listed once.
+ */
+const listChannel = (
+  api: SlackApi,
+  directory: Directory,
+  { id, range }: Channel,
+  until: number | undefined,
+  failure: (path: string) => (error: Failure) => Effect.Effect<ReadonlyArray<Listed>, Failure>
+): Stream.Stream<Days, Failure> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const { url } = yield* directory.workspace
+    const channel = yield* directory.channel(id)
+    const filesSeen = new Set<string>()
+    let current: Day | undefined
+
+    /** The days that these messages bring to their end. */
+    const ended = (messages: ReadonlyArray<Message>): ReadonlyArray<Day> => {
+      const days: Array<Day> = []
+      for (const message of messages) {
+        const day = dayOf(microsOf(message.ts))
+        if (current?.day !== day) {
+          if (current !== undefined) days.push(current)
+          current = { day, said: makeDigest(), threads: [], files: [] }
+        }
+        const place = placeOf(message, range)
+        if (place === "thread") current.threads.push(message.ts)
+        if (place === "day") {
+          current.said.add(message)
+          current.files.push(...message.files ?? [])
+        }
+      }
+      return days
+    }
+
+    const fileEvents = Effect.fnUntraced(function*(files: ReadonlyArray<File>): Effect.fn.Return<ReadonlyArray<Listed>, Failure> {
+      const events: Array<Listed> = []
+      for (const file of files) {
+        if (filesSeen.has(file.id)) continue
+        filesSeen.add(file.id)
+        const author = typeof file.user === "string" ? yield* directory.userName(file.user) : undefined
+        const listed = listedFile(file, channel, author, api.owns)
+        if (listed !== undefined) events.push(listed)
+      }
+      return events
+    })
+
+    const threadEvents = Effect.fnUntraced(function*(ts: string): Effect.fn.Return<ReadonlyArray<Listed>, Failure> {
+      const { digest, files } = yield* digestOf(thread(api, id, ts, range.until))
+      const first = digest.first()
+      if (first === undefined) return []
+      const item = itemOf(digest, {
+        channel,
+        path: `${id}/threads/${ts}`,
+        title: threadTitle(channel.name, first),
+        uri: permalink(url, id, ts),
+        metadata: { threadTs: ts, ...(typeof first.user === "string" ? { author: yield* directory.userName(first.user) } : {}) }
+      })
+      return [{ _tag: "item", item }, ...yield* fileEvents(files)]
+    })
+
+    const dayEvents = Effect.fnUntraced(function*({ day, files, said }: Day): Effect.fn.Return<ReadonlyArray<Listed>, Failure> {
+      const first = said.first()
+      if (first === undefined) return []
+      const title = dayTitle(channel.name, day)
+      const item = itemOf(said, { channel, path: `${id}/${day}`, title, uri: permalink(url, id, first.ts), metadata: {} })
+      return [{ _tag: "item", item }, ...yield* fileEvents(files)]
+    })
+
+    const close = Effect.fnUntraced(function*(days: ReadonlyArray<Day>) {
+      const said = yield* Effect.forEach(days, dayEvents)
+      const threads = yield* Effect.forEach(
+        days.flatMap((day) => day.threads),
+        (ts) =>
+          threadEvents(ts).pipe(
+            Effect.catchIf(isGone, () => Effect.succeed<ReadonlyArray<Listed>>([])),
+            Effect.catch(failure(`${id}/threads/${ts}`))
+          ),
+        { concurrency }
+      )
+      return { events: [...said.flat(), ...threads.flat()], until: startOfDay(days.at(-1)?.day ?? "") }
+    })
+
+    const left = { from: range.from, until: Math.min(range.until, until ?? Infinity) }
+    return left.until <= left.from ? Stream.empty : history(api, id, left).pipe(
+      Stream.map(ended),
+      Stream.concat(Stream.sync(() => current === undefined ? [] : [current])),
+      Stream.filter((days) => days.length > 0),
+      Stream.mapEffect(close)
+    )
+  }))
+
+const digestOf = (messages: Stream.Stream<Message, Failure>) =>
+  Stream.runFold(messages, () => ({ digest: makeDigest(), files: new Array<File>() }), (sum, message) => {
+    if (isSaid(message)) {
+      sum.digest.add(message)
+      sum.files.push(...message.files ?? [])
+    }
+    return sum
+  })
+
+/** Deleted between its page and its turn. */
+const isGone = (error: Failure): boolean => error._tag === "ServiceError" && error.reason === "thread_not_found"
 
 /** How far a listing has come: the channel, and the moment from which on everything in it was listed. */
 const Cursor = Schema.Struct({

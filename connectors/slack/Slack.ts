@@ -1,6 +1,17 @@
-import { Effect, Stream } from "effect"
+import type { HttpClient } from "effect/http"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
+import { lazyConnector } from "../../src/kit/Paged.ts"
+import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
-import type { SlackConfig, SlackContext } from "./SlackConfig.ts"
+import type { Secrets } from "../../src/ports/Secrets.ts"
+
+/** What surrounds the connector. */
+export interface SlackContext {
+  readonly secrets: Secrets["Service"]
+  /** Default: one for the process, as `src/net/Http.ts` makes it. */
+  readonly http?: HttpClient.HttpClient
+  readonly retry?: RetryOptions
+}
 
 /**
  * Slack channels: a document per thread (`C1/threads/{ts}`), one per channel and UTC day of the other messages
@@ -10,14 +21,5 @@ import type { SlackConfig, SlackContext } from "./SlackConfig.ts"
  *
  * What public channels hold is public; what private ones hold is for their members.
  */
-export const slack = (config: SlackConfig, context: SlackContext): Connector => {
-  let opening: Promise<Omit<Connector, "kind">> | undefined
-  // HTTP loads when it is needed, not when the command line starts.
-  const opened = Effect.promise(() => opening ??= import("./Open.ts").then(({ open }) => open(config, context)))
-  return {
-    kind: "slack",
-    check: Effect.flatMap(opened, ({ check }) => check),
-    list: (cursor) => Stream.unwrap(Effect.map(opened, ({ list }) => list(cursor))),
-    read: (item, maxBytes) => Stream.unwrap(Effect.map(opened, ({ read }) => read(item, maxBytes)))
-  }
-}
+export const slack = (settings: SettingsOf<"slack">, context: SlackContext): Connector =>
+  lazyConnector({ kind: "slack" }, () => import("./Open.ts").then(({ open }) => open(settings, context)))

@@ -1,13 +1,13 @@
-import { Clock, Effect, Stream } from "effect"
+import { Clock, Effect } from "effect"
 import { statSync } from "node:fs"
 import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { ServiceError } from "../../src/domain/Errors.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
-import { local } from "../local/Local.ts"
+import { readFile } from "../local/Open.ts"
 import { asServiceError, revisionOf, walk } from "../local/Walk.ts"
 import { type Address, fileText } from "./Address.ts"
-import type { Backend, Page } from "./Backend.ts"
+import type { Backend, Page } from "./Listing.ts"
 
 /** A file this young may change again within the clock's grain. */
 const unsettledMs = 2_000
@@ -16,7 +16,7 @@ const unsettledMs = 2_000
 export const fileBackend = (maxFileSize: number | undefined, dataDir: string | undefined): Backend => {
   const under = Effect.fnUntraced(function*(address: Address): Effect.fn.Return<Page, ServiceError> {
     const path = pathOf(address)
-    const config = { path, hidden: true, ...(maxFileSize === undefined ? {} : { maxFileSize }) }
+    const config = { path, include: [], exclude: [], hidden: true, followLinks: false, ...(maxFileSize === undefined ? {} : { maxFileSize }) }
     const now = yield* Clock.currentTimeMillis
     const folders = walk(config, { now, dataDir })
     const next: Effect.Effect<Page, ServiceError> = Effect.try({
@@ -54,8 +54,8 @@ export const fileBackend = (maxFileSize: number | undefined, dataDir: string | u
       }
     }),
     page: under,
-    // Reading goes by the item's own address, and a local file needs no secret.
-    read: (item, maxBytes) => local({ path: "" }).read(item, maxBytes).pipe(Stream.catchTag("SecretError", Stream.die))
+    // Reading goes by the item's own address.
+    read: (item, maxBytes) => readFile(item, maxBytes, false)
   }
 }
 

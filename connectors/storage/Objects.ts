@@ -2,9 +2,11 @@ import { Effect, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import { download } from "../../src/net/Download.ts"
+import type { GcsClient } from "../../src/net/gcs/GcsClient.ts"
+import type { GcsObject } from "../../src/net/gcs/GcsObject.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
 import { type Address, type BucketAddress, objectPath } from "./Address.ts"
-import type { Backend, Page, Position } from "./Backend.ts"
+import type { Backend, Page, Position } from "./Listing.ts"
 
 /** An object as its store lists it. */
 export interface StoredObject {
@@ -117,3 +119,24 @@ const inBucket = <A>(
   address.scheme === "gs" || address.scheme === "s3"
     ? use(address)
     : Effect.fail(ServiceError.internal(`${address.text} is in no object store`))
+
+/** Cloud Storage: the revision is the generation, which changes with the content and nothing else. */
+export const gcsApi = (client: GcsClient): ObjectApi => ({
+  list: (bucket, prefix, position, size) =>
+    Effect.map(client.list(bucket, prefix, position, size), ({ items = [], nextPageToken }) => ({
+      objects: items.map(stored),
+      ...(nextPageToken === undefined ? {} : { token: nextPageToken })
+    })),
+  head: (bucket, key) => Effect.map(client.head(bucket, key), stored),
+  open: (bucket, key, generation, offset) => client.open(bucket, key, { generation, offset })
+})
+
+const stored = (object: GcsObject): StoredObject => ({
+  key: object.name,
+  revision: object.generation,
+  size: object.size,
+  compressed: object.contentEncoding === "gzip",
+  ...(object.contentType === undefined ? {} : { contentType: object.contentType }),
+  ...(object.updated === undefined ? {} : { updated: object.updated }),
+  ...(object.metadata === undefined ? {} : { metadata: object.metadata })
+})

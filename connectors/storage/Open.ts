@@ -1,22 +1,21 @@
 import { Effect, Stream } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Caller } from "../../src/net/Call.ts"
-import { emulatorOf, gcsClient } from "../../src/net/gcs/GcsClient.ts"
 import { GoogleAuth, make as makeGoogleAuth } from "../../src/net/GoogleAuth.ts"
 import { processHttp, publicProcessHttp } from "../../src/net/ProcessHttp.ts"
+import { emulatorOf, gcsClient } from "../../src/net/gcs/GcsClient.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
 import { type Address, parseAddress } from "./Address.ts"
-import type { Backend } from "./Backend.ts"
 import { fileBackend } from "./Files.ts"
-import { gcsApi } from "./Gcs.ts"
-import { listing } from "./Listing.ts"
-import { objectBackend } from "./Objects.ts"
-import { s3Api } from "./s3/S3Api.ts"
-import type { StorageConfig, StorageContext } from "./StorageConfig.ts"
+import { type Backend, listing } from "./Listing.ts"
+import { gcsApi, objectBackend } from "./Objects.ts"
+import { s3Api } from "./S3.ts"
+import type { StorageContext } from "./Storage.ts"
 import { webBackend } from "./Web.ts"
 
 /** The connector behind `storage`, with everything that it loads. */
-export const open = (config: StorageConfig, context: StorageContext): Omit<Connector, "kind"> => {
+export const open = (config: SettingsOf<"storage">, context: StorageContext): Omit<Connector, "kind"> => {
   const prepared = Effect.runSync(Effect.cached(Effect.gen(function*() {
     const addresses = yield* Effect.forEach(config.uris, (uri) => Effect.fromResult(parseAddress(uri)))
     if (addresses.length === 0) return yield* ServiceError.invalid("uris", "needs at least one address")
@@ -41,7 +40,7 @@ export const open = (config: StorageConfig, context: StorageContext): Omit<Conne
 }
 
 const backendsOf = Effect.fnUntraced(function*(
-  config: StorageConfig,
+  config: SettingsOf<"storage">,
   context: StorageContext,
   addresses: ReadonlyArray<Address>
 ): Effect.fn.Return<Record<Address["scheme"], Backend>> {

@@ -5,7 +5,7 @@ import { call, type Caller } from "../../src/net/Call.ts"
 import { discard, download } from "../../src/net/Download.ts"
 import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
 import type { Address } from "./Address.ts"
-import type { Backend } from "./Backend.ts"
+import type { Backend } from "./Listing.ts"
 
 type WebAddress = Extract<Address, { readonly scheme: "https" }>
 

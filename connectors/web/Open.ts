@@ -16,10 +16,9 @@ import {
   ServiceError,
   type SourceItem
 } from "../../src/ConnectorKit.ts"
-import { canonical, pathOf, scopeOf } from "./Address.ts"
+import type { SettingsOf } from "../../src/ConnectorKit.ts"
 import { factsOf, markdownOf, textOf } from "./Page.ts"
-import { openSite, type Site } from "./Site.ts"
-import type { WebConfig } from "./WebConfig.ts"
+import { canonical, openSite, pathOf, scopeOf, type Site } from "./Site.ts"
 
 type Failure = ServiceError | SecretError
 
@@ -65,10 +64,10 @@ interface Visit {
 }
 
 /** The connector behind `web`, with everything that it loads. */
-export const open = (config: WebConfig, _: Partial<ConnectorContext>): Omit<Connector, "kind"> => {
+export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): Omit<Connector, "kind"> => {
   const { first, holds } = scopeOf(config)
-  const maxPages = config.maxPages ?? 1_000
-  const maxDepth = config.maxDepth ?? 10
+  const maxPages = config.maxPages
+  const maxDepth = config.maxDepth
   const bySitemap = config.sitemap !== undefined && config.sitemap !== false
   const globPath = (url: string): string => decodeURI(new URL(url).pathname.slice(1))
   const included = pathFilter({ include: config.include })
@@ -165,7 +164,7 @@ export const open = (config: WebConfig, _: Partial<ConnectorContext>): Omit<Conn
     const [position, gone] = yield* started(site, given)
     const count = Math.max(fewest, Math.floor(position.done.length * share))
     const batch = position.queue.slice(0, count)
-    const visits = yield* Effect.forEach(batch, (entry) => visited(site, entry), { concurrency: config.concurrency ?? 2 })
+    const visits = yield* Effect.forEach(batch, (entry) => visited(site, entry), { concurrency: config.concurrency })
     const done = [...position.done, ...visits.flatMap(({ entry }) => entry ?? [])]
     const queue = position.queue.slice(count)
     const listed: Array<Listed> = [...gone, ...visits.flatMap(({ events }) => events)]

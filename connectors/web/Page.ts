@@ -2,10 +2,10 @@ import { Readability } from "@mozilla/readability"
 import { Parser } from "htmlparser2"
 import { parseHTML } from "linkedom"
 import { markdownFromHtml } from "../../src/ConnectorKit.ts"
-import { canonical } from "./Address.ts"
+import { canonical } from "./Site.ts"
 
 /** What a page says to those who crawl it. */
-export interface PageFacts {
+interface PageFacts {
   readonly title: string | undefined
   /** Where the page says its content belongs. */
   readonly canonical: string | undefined

@@ -1,10 +1,52 @@
 import { Effect } from "effect"
+import { gunzipSync } from "node:zlib"
 import robotsParser from "robots-parser"
 import { SaxesParser } from "saxes"
-import { gunzipSync } from "node:zlib"
 import { bodyOf, collect, discard, httpCaller, type HttpCaller, type SecretError, ServiceError } from "../../src/ConnectorKit.ts"
-import { canonical } from "./Address.ts"
-import type { WebConfig } from "./WebConfig.ts"
+import type { SettingsOf } from "../../src/ConnectorKit.ts"
+
+/** Parameters that say where a visitor came from, and nothing of the page. */
+const tracking = /^(?:utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|yclid|_ga|ref_src)$/i
+
+/** What is no document, by the ending of its name: never asked for. */
+const noDocument = /\.(?:avif|bmp|css|eot|gif|ico|jpe?g|js|mjs|map|mp[34]|m4[av]|mov|avi|mkv|webm|ogg|wav|flac|otf|png|svg|tiff?|ttf|webp|woff2?|zip|gz|bz2|xz|7z|rar|tar|tgz|dmg|exe|msi|deb|rpm|iso|apk|jar|wasm|bin)$/i
+
+/** Longer ones are made by a trap, not by a person. */
+const maxAddress = 2_000
+
+/** The one form of an address: without fragment, tracking parameters, an index's name, empty parts. */
+export const canonical = (address: string, base?: string): string | undefined => {
+  const url = URL.parse(address, base)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return undefined
+  url.hash = ""
+  for (const name of new Set(url.searchParams.keys())) if (tracking.test(name)) url.searchParams.delete(name)
+  url.pathname = url.pathname.replace(/\/{2,}/g, "/").replace(/\/index\.html?$/i, "/")
+  return url.href.length > maxAddress ? undefined : url.href.replace(/\?$/, "")
+}
+
+/** Which addresses are of the site: of the first one's origin, under its folder. */
+export const scopeOf = ({ url }: Pick<SettingsOf<"web">, "url">): { readonly first: string; readonly holds: (address: string) => boolean } => {
+  const first = canonical(url) ?? url
+  const { origin, pathname } = new URL(first)
+  const folder = `${origin}${pathname.slice(0, pathname.lastIndexOf("/") + 1)}`
+  return { first, holds: (address) => (address.startsWith(folder) || address === first) && !noDocument.test(new URL(address).pathname) }
+}
+
+/** The path of an item: that of its address, escapes undone where that can be told back. */
+export const pathOf = (address: string): string => {
+  const { pathname, search } = new URL(address)
+  const parts = pathname.slice(1).split("/").map((part, at, all) => part === "" && at === all.length - 1 ? "index.html" : plain(part))
+  return `${parts.join("/")}${search}`
+}
+
+const plain = (part: string): string => {
+  try {
+    const text = decodeURIComponent(part)
+    return encodeURIComponent(text) === part && text === text.normalize("NFC") && !/[/\\?\p{Cc}]/u.test(text) && !/^\.{1,2}$/.test(text) ? text : part
+  } catch {
+    return part
+  }
+}
 
 type Failure = ServiceError | SecretError
 
@@ -26,11 +68,11 @@ export interface Site {
 }
 
 /** A site as its robots.txt wants it crawled. A site whose robots.txt cannot be had now is not crawled. */
-export const openSite = Effect.fn("web.openSite")(function*(config: WebConfig): Effect.fn.Return<Site, Failure> {
+export const openSite = Effect.fn("web.openSite")(function*(config: SettingsOf<"web">): Effect.fn.Return<Site, Failure> {
   const { origin } = new URL(config.url)
-  const publicOnly = { allowHosts: config.privateHosts ?? [] }
-  const requestsPerSecond = config.requestsPerSecond ?? 2
-  const concurrency = config.concurrency ?? 2
+  const publicOnly = { allowHosts: config.privateHosts }
+  const requestsPerSecond = config.requestsPerSecond
+  const concurrency = config.concurrency
   const first = httpCaller({ publicOnly, retry: { times: 2 } })
   const address = `${origin}/robots.txt`
   const response = yield* first.send(address, address, { headers: { "accept-encoding": "gzip" }, accept: (status) => status < 500 && status !== 429 }).pipe(

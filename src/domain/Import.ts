@@ -2,7 +2,7 @@ import type { Chunking } from "./Chunking.ts"
 import type { CorpusName } from "./Corpus.ts"
 import { ServiceError } from "./Errors.ts"
 import type { Parsing } from "./Parsing.ts"
-import type { SecretVersion } from "./Secret.ts"
+import type { SettingsOf } from "./sources/BuiltInSources.ts"
 
 /** One import source, the API's one-of. Times are RFC 3339. */
 export type ImportSource =
@@ -16,34 +16,13 @@ export type ImportSource =
   | { readonly _tag: "sharePoint"; readonly libraries: ReadonlyArray<SharePointLibrary> }
 
 /** Channels that one token reads. */
-export interface SlackWorkspace {
-  readonly channels: ReadonlyArray<{ readonly id: string; readonly start?: string; readonly end?: string }>
-  readonly token: SecretVersion
-}
+export interface SlackWorkspace extends Pick<SettingsOf<"slack">, "channels" | "token"> {}
 
 /** Issues that one account of one server reads. */
-export interface JiraAccount {
-  readonly server: string
-  readonly email: string
-  readonly projects: ReadonlyArray<string>
-  readonly queries: ReadonlyArray<string>
-  readonly token: SecretVersion
-}
+export interface JiraAccount extends Pick<SettingsOf<"jira">, "server" | "email" | "projects" | "queries" | "token"> {}
 
 /** A document library, or a folder of it. */
-export interface SharePointLibrary {
-  /** Name of the site, `host:/sites/path`, its address, or its id (`host,guid,guid`). */
-  readonly site: string
-  /** The document library. */
-  readonly drive: { readonly name: string } | { readonly id: string }
-  /**
-   * Default: the whole library, and with it the site's pages if it is the site's default library (`Documents`).
-   */
-  readonly folder?: { readonly path: string } | { readonly id: string }
-  readonly clientId: string
-  readonly tenantId: string
-  readonly clientSecret: SecretVersion
-}
+export interface SharePointLibrary extends Pick<SettingsOf<"sharePoint">, "site" | "drive" | "folder" | "clientId" | "tenantId" | "clientSecret"> {}
 
 /** What became of one file of an import. */
 export interface ImportedFile {

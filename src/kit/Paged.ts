@@ -74,13 +74,18 @@ export const paged = <Position, E, R = never>(options: {
  * `load` is called once.
  */
 export const lazyConnector = (
-  facts: Pick<Connector, "kind" | "cursorMisses">,
-  load: () => Promise<Omit<Connector, "kind" | "cursorMisses" | "hints">>
+  facts: Pick<Connector, "kind" | "cursorMisses"> & {
+    /** What is loaded has `hints`. Default false. */
+    readonly hints?: boolean
+  },
+  load: () => Promise<Omit<Connector, "kind" | "cursorMisses">>
 ): Connector => {
+  const { hints, ...said } = facts
   let loading: ReturnType<typeof load> | undefined
   const loaded = Effect.promise(() => loading ??= load())
   return {
-    ...facts,
+    ...said,
+    ...(hints === true ? { hints: Stream.unwrap(Effect.map(loaded, (made) => made.hints ?? Stream.never)) } : {}),
     check: Effect.flatMap(loaded, ({ check }) => check),
     list: (cursor) => Stream.unwrap(Effect.map(loaded, ({ list }) => list(cursor))),
     read: (item, maxBytes) => Stream.unwrap(Effect.map(loaded, ({ read }) => read(item, maxBytes)))

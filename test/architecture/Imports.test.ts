@@ -23,7 +23,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   /** Written as a connector of anyone's: with the kit and nothing else. */
   "connectors/git": ["src/ConnectorKit.ts"],
   "connectors/web": ["src/ConnectorKit.ts"],
-  connectors: ["connectors/git", "connectors/web", "src/domain", "src/ports", "src/net", "src/text"],
+  connectors: ["connectors/git", "connectors/web", "src/domain", "src/ports", "src/net", "src/text", "src/kit"],
   "src/compose": [
     "src/domain", "src/ports", "src/net", "src/text", "src/state", "src/secrets", "src/models", "src/engines/embedded",
     "src/engines/vertex", "src/server", "src/pipeline"

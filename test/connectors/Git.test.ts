@@ -5,8 +5,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, sym
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { git } from "../../connectors/git/Git.ts"
-import type { GitConfig } from "../../connectors/git/GitConfig.ts"
+import { git as connectGit } from "../../connectors/git/Git.ts"
 import { connectorSuite } from "../../src/ConnectorKit.ts"
 import { SecretVersion } from "../../src/domain/Secret.ts"
 import { builtInSources } from "../../src/domain/sources/BuiltInSources.ts"
@@ -14,6 +13,8 @@ import type { Connector, Listed } from "../../src/ports/Connector.ts"
 import { gitServer } from "../fakes/GitHttp.ts"
 import { stalled } from "../fakes/Http.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
+import type { ConnectorContext } from "../../src/ports/Source.ts"
+import { settingsOf, type Written } from "../support/Settings.ts"
 
 const token = "ghp_abcdefghij0123456789"
 const version = SecretVersion.make("projects/1/secrets/git/versions/1")
@@ -69,9 +70,11 @@ const fixtureOf = (config: (at: string) => Effect.Effect<{ readonly connector: C
     }
   })
 
+const git = (written: Written<"git">, context: Partial<ConnectorContext>) => connectGit(settingsOf("git", written), context)
+
 connectorSuite("git at a path", fixtureOf((at) => Effect.succeed({ connector: git({ path: at }, {}) })), { describe, it, local: true, paged: true })
 
-const remote = (more: Partial<GitConfig> = {}) =>
+const remote = (more: Partial<Written<"git">> = {}) =>
   Effect.gen(function*() {
     const { at, folder } = yield* repository
     const server = yield* gitServer(folder, authorization)

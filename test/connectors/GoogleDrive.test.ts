@@ -3,18 +3,18 @@ import { Effect, Redacted, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { googleDrive } from "../../connectors/googleDrive/GoogleDrive.ts"
-import type { GoogleDriveConfig, GoogleDriveContext } from "../../connectors/googleDrive/GoogleDriveConfig.ts"
+import { googleDrive, type GoogleDriveContext } from "../../connectors/googleDrive/GoogleDrive.ts"
 import { GoogleAuth } from "../../src/net/GoogleAuth.ts"
 import { layer } from "../../src/net/Http.ts"
 import type { Connector, Listed, SourceItem } from "../../src/ports/Connector.ts"
 import { type FakeDrive, fakeDrive, sendDriveError } from "../fakes/Drive.ts"
 import { fakeServer, sendCut } from "../fakes/Http.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 
 const google = "application/vnd.google-apps."
 const auth = (token: string): GoogleAuth["Service"] => ({ ...GoogleAuth.anonymous, token: Effect.succeed(Redacted.make(token)) })
 
-const connect = Effect.fnUntraced(function*(fake: FakeDrive, config: Partial<GoogleDriveConfig>, context: GoogleDriveContext = {}) {
+const connect = Effect.fnUntraced(function*(fake: FakeDrive, config: Partial<SettingsOf<"googleDrive">>, context: GoogleDriveContext = {}) {
   const http = yield* HttpClient.HttpClient
   return googleDrive(
     { folders: [], files: [], endpoint: fake.origin, ...config },

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { adfToMarkdown } from "../../connectors/jira/Adf.ts"
-import { conditionOf, listingJql } from "../../connectors/jira/Jql.ts"
+import { conditionOf, listingJql } from "../../connectors/jira/Listing.ts"
 import { wikiToMarkdown } from "../../connectors/jira/Wiki.ts"
 import { cpuTime } from "../support/CpuTime.ts"
 

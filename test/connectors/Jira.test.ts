@@ -4,13 +4,13 @@ import { HttpClient } from "effect/http"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { jira } from "../../connectors/jira/Jira.ts"
-import type { JiraConfig } from "../../connectors/jira/JiraConfig.ts"
 import { SecretVersion } from "../../src/domain/Secret.ts"
 import { layer } from "../../src/net/Http.ts"
 import type { Connector, Listed, SourceItem } from "../../src/ports/Connector.ts"
 import { fakeServer, sendCut, sendJson } from "../fakes/Http.ts"
 import { type FakeJira, fakeJira } from "../fakes/Jira.ts"
 import { turns } from "../support/Turns.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 
 const token = SecretVersion.make("projects/1/secrets/jira/versions/latest")
 const retry = { times: 2, baseMs: 1 }
@@ -21,8 +21,8 @@ const secretsOf = (...values: ReadonlyArray<string>) => {
   return { resolve: () => Effect.sync(() => Redacted.make(values[Math.min(resolved++, values.length - 1)] ?? "")) }
 }
 
-const connect = (fake: FakeJira, config: Partial<JiraConfig> = { projects: ["OPS"] }, secrets = secretsOf("api-token")) =>
-  Effect.map(HttpClient.HttpClient, (http) => jira({ server: fake.origin, email: "bot@acme.com", token, ...config }, { http, retry, secrets }))
+const connect = (fake: FakeJira, config: Partial<SettingsOf<"jira">> = { projects: ["OPS"] }, secrets = secretsOf("api-token")) =>
+  Effect.map(HttpClient.HttpClient, (http) => jira({ server: fake.origin, email: "bot@acme.com", token, projects: [], queries: [], ...config }, { http, retry, secrets }))
 
 const collect = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
 const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> => listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
@@ -213,7 +213,7 @@ describe("the jira source", () => {
       Effect.gen(function*() {
         const fake = yield* fakeJira("Cloud")
         fake.add("OPS-1")
-        const error = (config: Partial<JiraConfig>, secret = "api-token") =>
+        const error = (config: Partial<SettingsOf<"jira">>, secret = "api-token") =>
           Effect.flatMap(connect(fake, config, secretsOf(secret)), ({ check }) => Effect.flip(check))
         const query = yield* error({ queries: ["labels ~~ kb"] })
         assert.deepInclude(query, { code: "INVALID_ARGUMENT" })

@@ -1,14 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { appendFileSync, chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { execFileSync } from "node:child_process"
+import { appendFileSync, chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { local } from "../../connectors/local/Local.ts"
-import type { LocalConfig } from "../../connectors/local/LocalConfig.ts"
+import { local as connectLocal } from "../../connectors/local/Local.ts"
 import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
 import { tempFolder, touch, write } from "../support/TempFolder.ts"
+import { settingsOf, type Written } from "../support/Settings.ts"
 
-const list = (config: LocalConfig, context = {}) => local(config, context).list().pipe(Stream.runCollect)
+const local = (written: Written<"local">, context = {}) => connectLocal(settingsOf("local", written), context)
+const list = (config: Written<"local">, context = {}) => local(config, context).list().pipe(Stream.runCollect)
 
 const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> =>
   listed.flatMap((event) => (event._tag === "item" ? [event.item] : []))

@@ -3,14 +3,14 @@ import { Effect, Redacted, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { sharePoint } from "../../connectors/sharePoint/SharePoint.ts"
-import type { SharePointConfig, SharePointContext } from "../../connectors/sharePoint/SharePointConfig.ts"
+import { sharePoint, type SharePointContext } from "../../connectors/sharePoint/SharePoint.ts"
 import { SecretError } from "../../src/domain/Errors.ts"
 import { SecretVersion } from "../../src/domain/Secret.ts"
 import { layer } from "../../src/net/Http.ts"
 import type { Connector, Listed, SourceItem } from "../../src/ports/Connector.ts"
 import { type FakeGraph, fakeGraph, sendGraphError } from "../fakes/Graph.ts"
 import { fakeServer, sendCut, sendJson } from "../fakes/Http.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 
 const secretsOf = (value: string): SharePointContext["secrets"] => ({ resolve: () => Effect.succeed(Redacted.make(value)) })
 
@@ -22,7 +22,7 @@ const settings = {
   clientSecret: SecretVersion.make("projects/1/secrets/sp/versions/2")
 } as const
 
-const connect = Effect.fnUntraced(function*(fake: FakeGraph, config: Partial<SharePointConfig> = {}, secret = "s3cret") {
+const connect = Effect.fnUntraced(function*(fake: FakeGraph, config: Partial<SettingsOf<"sharePoint">> = {}, secret = "s3cret") {
   const http = yield* HttpClient.HttpClient
   return sharePoint(
     { ...settings, endpoint: `${fake.origin}/v1.0`, loginEndpoint: fake.origin, ...config },
@@ -304,7 +304,7 @@ describe("the SharePoint source", () => {
         assert.deepInclude(wrong, { code: "UNAUTHENTICATED", reason: "AADSTS7000215" })
         assert.include(JSON.stringify(wrong), "not its id")
         assert.notInclude(JSON.stringify(wrong), "canary")
-        const said = Effect.fnUntraced(function*(config: Partial<SharePointConfig>) {
+        const said = Effect.fnUntraced(function*(config: Partial<SettingsOf<"sharePoint">>) {
           return JSON.stringify(yield* Effect.flip((yield* connect(fake, config)).check))
         })
         assert.include(yield* said({ site: "Nothing" }), "site Nothing of the tenant was not found")

@@ -4,8 +4,8 @@ import { HttpClient } from "effect/http"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { slack } from "../../connectors/slack/Slack.ts"
-import type { SlackChannel } from "../../connectors/slack/SlackConfig.ts"
 import { SecretVersion } from "../../src/domain/Secret.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import { layer } from "../../src/net/Http.ts"
 import type { Connector, Listed, SourceItem } from "../../src/ports/Connector.ts"
 import { sendCut, sendJson } from "../fakes/Http.ts"
@@ -21,7 +21,7 @@ const secretsOf = (...values: ReadonlyArray<string>) => {
   return { resolve: () => Effect.sync(() => Redacted.make(values[Math.min(resolved++, values.length - 1)] ?? "")) }
 }
 
-const connect = (fake: FakeSlack, channels: ReadonlyArray<SlackChannel> = [{ id: "C1" }], secrets = secretsOf("xoxb-fake-token")) =>
+const connect = (fake: FakeSlack, channels: SettingsOf<"slack">["channels"] = [{ id: "C1" }], secrets = secretsOf("xoxb-fake-token")) =>
   Effect.map(HttpClient.HttpClient, (http) => slack({ channels, token, endpoint: `${fake.origin}/api` }, { http, retry, secrets }))
 
 const collect = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))

@@ -4,17 +4,17 @@ import { HttpClient, HttpClientResponse } from "effect/http"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { gzipSync } from "node:zlib"
-import { storage } from "../../connectors/storage/Storage.ts"
-import type { StorageConfig, StorageContext } from "../../connectors/storage/StorageConfig.ts"
+import { storage, type StorageContext } from "../../connectors/storage/Storage.ts"
 import { GoogleAuth } from "../../src/net/GoogleAuth.ts"
 import { layer } from "../../src/net/Http.ts"
 import type { Connector, Listed, SourceItem } from "../../src/ports/Connector.ts"
 import { type FakeGcs, fakeGcs } from "../fakes/Gcs.ts"
 import { sendCut, sendGoogleError } from "../fakes/Http.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 
 const retry = { times: 3, baseMs: 1 }
 
-const connect = Effect.fnUntraced(function*(fake: FakeGcs, config: Partial<StorageConfig> & Pick<StorageConfig, "uris">, context: StorageContext = {}) {
+const connect = Effect.fnUntraced(function*(fake: FakeGcs, config: Partial<SettingsOf<"storage">> & Pick<SettingsOf<"storage">, "uris">, context: StorageContext = {}) {
   const http = yield* HttpClient.HttpClient
   return storage(config, { http, retry, environment: { STORAGE_EMULATOR_HOST: fake.origin }, ...context })
 })

@@ -4,18 +4,18 @@ import { HttpClient, type HttpClientRequest, HttpClientResponse } from "effect/h
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { gzipSync } from "node:zlib"
-import { storage } from "../../connectors/storage/Storage.ts"
-import type { StorageConfig, StorageContext } from "../../connectors/storage/StorageConfig.ts"
+import { storage, type StorageContext } from "../../connectors/storage/Storage.ts"
 import { layer } from "../../src/net/Http.ts"
 import type { Connector, Listed, SourceItem } from "../../src/ports/Connector.ts"
 import { fakeServer, sendCut } from "../fakes/Http.ts"
 import { type FakeS3, fakeS3, s3Credentials } from "../fakes/S3.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 
 const retry = { times: 2, baseMs: 1 }
-const connect = (config: StorageConfig, context: StorageContext = {}) =>
+const connect = (config: SettingsOf<"storage">, context: StorageContext = {}) =>
   Effect.map(HttpClient.HttpClient, (http) => storage(config, { http, retry, environment: {}, ...context }))
-const onS3 = (fake: FakeS3, config: StorageConfig, environment: Record<string, string> = {}) =>
+const onS3 = (fake: FakeS3, config: SettingsOf<"storage">, environment: Record<string, string> = {}) =>
   connect(config, { environment: { ...s3Credentials, AWS_ENDPOINT_URL: fake.origin, ...environment } })
 
 const collect = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
@@ -81,12 +81,12 @@ describe("the storage source, s3://", () => {
             return HttpClientResponse.fromWeb(request, new Response("<ListBucketResult/>"))
           }))
         const uris = ["s3://acme-docs/", "s3://acme.docs/", "s3://acme/../other/a.md"]
-        const s3 = { region: "eu-west-3", requesterPays: true }
+        const s3 = { region: "eu-west-3", unsigned: false, requesterPays: true }
         const listed = yield* collect(storage({ uris, s3 }, { http, environment: { ...s3Credentials, AWS_SESSION_TOKEN: "session" } }))
         assert.deepStrictEqual(asked.map(({ url }) => url.host + url.pathname), ["acme-docs.s3.eu-west-3.amazonaws.com/", "s3.eu-west-3.amazonaws.com/acme.docs/"])
         assert.include(asked[0]?.headers["authorization"], "x-amz-request-payer;x-amz-security-token")
         assert.deepStrictEqual(failures(listed), [["s3://acme/../other/a.md", "INVALID_ARGUMENT"]])
-        yield* collect(storage({ uris: ["s3://acme-docs/"], s3: { unsigned: true } }, { http, environment: {} }))
+        yield* collect(storage({ uris: ["s3://acme-docs/"], s3: { unsigned: true, requesterPays: false } }, { http, environment: {} }))
         assert.isUndefined(asked.at(-1)?.headers["authorization"])
       }))
 

@@ -141,7 +141,7 @@ export const vendors: Readonly<Record<string, Effect.Effect<Vendor, never, HttpC
     for (let i = 0; i < 12; i++) fake.add(`OPS-${++made}`)
     const updated = () => new Date().toISOString().replace("Z", "+0000")
     return {
-      connector: jira({ server: fake.origin, email: "bot@acme.com", token: version, projects: ["OPS"] }, { http, secrets: secrets("api-token"), retry }),
+      connector: jira({ server: fake.origin, email: "bot@acme.com", token: version, projects: ["OPS"], queries: [] }, { http, secrets: secrets("api-token"), retry }),
       server: fake,
       sample: "OPS/OPS-4",
       remove: () => void (fake.issues = fake.issues.filter(({ key }) => key !== "OPS-4")),

@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema, Stream } from "effect"
 import { gzipSync } from "node:zlib"
-import { web } from "../../connectors/web/Web.ts"
-import type { WebConfig } from "../../connectors/web/WebConfig.ts"
+import { web as connectWeb } from "../../connectors/web/Web.ts"
 import { connectorSuite } from "../../src/ConnectorKit.ts"
 import { builtInSources } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Connector, Listed } from "../../src/ports/Connector.ts"
 import { fakeServer, stalled } from "../fakes/Http.ts"
 import { fakeSite, pageOf } from "../fakes/Site.ts"
+import { settingsOf, type Written } from "../support/Settings.ts"
 
-const quick = { requestsPerSecond: 1_000, concurrency: 4, privateHosts: ["127.0.0.1"] }
+const quick = { requestsPerSecond: 100, concurrency: 4, privateHosts: ["127.0.0.1"] }
 const events = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
 const summary = (listed: ReadonlyArray<Listed>): ReadonlyArray<string> =>
   listed.flatMap((event) =>
@@ -28,7 +28,8 @@ const text = (connector: Connector, listed: ReadonlyArray<Listed>, path: string)
   assert.strictEqual(found?._tag, "item", path)
   return found?._tag === "item" ? connector.read(found.item, 1_000_000).pipe(Stream.decodeText(), Stream.mkString) : Effect.succeed("")
 }
-const site = (pages: Parameters<typeof fakeSite>[0], config: Partial<WebConfig> = {}) =>
+const web = (written: Written<"web">, context = {}) => connectWeb(settingsOf("web", written), context)
+const site = (pages: Parameters<typeof fakeSite>[0], config: Partial<Written<"web">> = {}) =>
   Effect.map(fakeSite(pages), (server) => ({ server, pages: server.pages, connector: web({ url: `${server.origin}/docs/`, ...quick, ...config }, {}) }))
 
 connectorSuite("web", Effect.gen(function*() {

@@ -52,16 +52,16 @@ const Local = Schema.Struct({
 }).annotate({ description: "A folder on this machine." })
 
 const S3 = Schema.Struct({
-  region: Schema.optionalKey(text.annotate({ description: "Region of the buckets." })),
-  endpoint: Schema.optionalKey(HttpUrl.annotate({ description: "Address of an S3-compatible service." })),
-  unsigned: flag("Send no credentials, for public buckets."),
+  region: Schema.optionalKey(text.annotate({ description: "Region of the buckets; one that lives elsewhere is followed. Unset: AWS_REGION, AWS_DEFAULT_REGION, else us-east-1." })),
+  endpoint: Schema.optionalKey(HttpUrl.annotate({ description: "Address of a service that speaks S3, with buckets by path. Unset: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else Amazon's." })),
+  unsigned: flag("Send no signature, for public buckets. Otherwise AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY sign."),
   requesterPays: flag("Agree to pay for reading requester-pays buckets.")
 })
 
 const Storage = Schema.Struct({
   uris: Schema.Array(StorageUri).check(
     rule<ReadonlyArray<string>>((uris) => uris.length > 0, { rule: "needs at least one address" }, { minItems: 1 })
-  ).annotate({ description: "gs://, s3://, https:// or file:// addresses of objects, or of prefixes ending in /." }),
+  ).annotate({ description: "gs://, s3://, https:// or file:// addresses: of one object, or with / or * at the end of everything that begins so. An address that names no object is taken as a folder." }),
   maxFileSize,
   userProject: Schema.optionalKey(text.annotate({ description: "The project that pays for reading requester-pays gs:// buckets." })),
   s3: Schema.optionalKey(S3.annotate({ description: "How s3:// addresses are reached. Unset: as the AWS environment variables say." })),
@@ -71,7 +71,7 @@ const Storage = Schema.Struct({
 const driveId = hasForm(driveIdForm)
 
 const GoogleDrive = Schema.Struct({
-  folders: listOf(driveId, "Ids of folders, taken with everything in them."),
+  folders: listOf(driveId, "Ids of folders, taken with everything in them. That of a shared drive is the id of its top folder."),
   files: listOf(driveId, "Ids of single files."),
   maxFileSize,
   endpoint: endpoint("the Drive API"),
@@ -102,8 +102,10 @@ const Slack = Schema.Struct({
       { rule: "needs at least one channel" },
       { minItems: 1 }
     )
-  ).annotate({ description: "The channels to read." }),
-  token: SecretName,
+  ).annotate({ description: "The channels to read, each once." }),
+  token: SecretName.annotate({
+    description: "The name of a secret version, never the secret itself. It holds a bot or user token with the scopes channels:history, channels:read, users:read and files:read; for private channels groups:history, groups:read and users:read.email too."
+  }),
   endpoint: endpoint("Slack's Web API"),
   listing,
   staging,
@@ -111,10 +113,10 @@ const Slack = Schema.Struct({
 }).check(oursAlone("endpoint", "staging")).annotate({ description: "Slack channels." })
 
 const Jira = Schema.Struct({
-  server: hasForm(jiraServerForm).annotate({ description: "The server, for example acme.atlassian.net." }),
-  email: hasForm(emailForm).annotate({ description: "E-mail address of the account the token belongs to." }),
+  server: hasForm(jiraServerForm).annotate({ description: "The server, for example acme.atlassian.net: a host name, or an address with a context path." }),
+  email: hasForm(emailForm).annotate({ description: "E-mail address of the account the token belongs to; on a server of your own, its user name's place." }),
   projects: listOf(text, "Keys of projects, taken whole."),
-  queries: listOf(text, "JQL queries."),
+  queries: listOf(text, "JQL queries. Their ORDER BY is not kept."),
   token: SecretName,
   listing,
   staging,
@@ -122,7 +124,7 @@ const Jira = Schema.Struct({
 }).check(atLeastOne(["projects", "queries"]), oursAlone("staging")).annotate({ description: "Jira issues." })
 
 const sharePointFields = {
-  site: text.annotate({ description: "Name or id of the site." }),
+  site: text.annotate({ description: "The site: its name, host:/sites/path, its address, or its id." }),
   clientId: text.annotate({ description: "Application (client) id." }),
   tenantId: text.annotate({ description: "Directory (tenant) id." }),
   clientSecret: SecretName,
@@ -139,7 +141,7 @@ const SharePoint = Schema.Struct({
   drive: Schema.optionalKey(text.annotate({ description: "Name of the document library. This or driveId." })),
   driveId: Schema.optionalKey(text.annotate({ description: "Id of the document library. This or drive." })),
   folderPath: Schema.optionalKey(
-    text.annotate({ description: "Path of a folder. This or folderId, or neither for the whole library." })
+    text.annotate({ description: "Path of a folder. This or folderId, or neither for the whole library, and with the site's default library its pages." })
   ),
   folderId: Schema.optionalKey(text.annotate({ description: "Id of a folder. This or folderPath." }))
 }).check(exactlyOne(["drive", "driveId"]), atMostOne(["folderPath", "folderId"]), oursAlone("endpoint", "loginEndpoint", "maxFileSize", "staging"))
@@ -220,5 +222,8 @@ export const builtInSources = {
 }
 export type BuiltInKind = keyof typeof builtInSources
 
+/** What is said of a source of one kind, with every default filled in: what its connector takes. */
+export type SettingsOf<K extends BuiltInKind> = (typeof builtInSources)[K]["Type"]
+
 /** A source with every default filled in. */
-export type BuiltInSource = { [K in BuiltInKind]: { readonly _tag: K } & (typeof builtInSources)[K]["Type"] }[BuiltInKind]
+export type BuiltInSource = { [K in BuiltInKind]: { readonly _tag: K } & SettingsOf<K> }[BuiltInKind]

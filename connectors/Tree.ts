@@ -1,5 +1,43 @@
-import { Schema } from "effect"
-import { ServiceError } from "../../src/domain/Errors.ts"
+import { Effect, Predicate, Result, Schema } from "effect"
+import { ServiceError } from "../src/domain/Errors.ts"
+
+/** One part of a path: NFC, and no `/` of its own. */
+export const partOf = (name: string): string => name.normalize("NFC").replaceAll("/", "%2F")
+
+/** A part under a folder; the root is "". */
+export const joined = (folder: string, part: string): string => folder === "" ? part : `${folder}/${part}`
+
+/** What of a list could be read, and what the rest is called. */
+interface Each<A> {
+  readonly good: ReadonlyArray<A>
+  readonly odd: ReadonlyArray<string>
+}
+
+/** Reads each of a list by itself: one in a shape that nobody knows costs only itself. */
+export const eachOf = <A>(schema: Schema.Decoder<A>): (list: ReadonlyArray<unknown>) => Each<A> => {
+  const decode = Schema.decodeUnknownResult(schema)
+  return (list) => {
+    const good: Array<A> = []
+    const odd: Array<string> = []
+    for (const one of list) {
+      const decoded = decode(one)
+      if (Result.isSuccess(decoded)) good.push(decoded.success)
+      else odd.push(nameOf(one))
+    }
+    return { good, odd }
+  }
+}
+
+const nameOf = (one: unknown): string => {
+  const texts = ["name", "fileId", "id"].map((key) => Predicate.isObject(one) ? Reflect.get(one, key) : undefined)
+  return texts.find((text): text is string => typeof text === "string" && text !== "")?.slice(0, 200) ?? "an entry"
+}
+
+/** One thing's failure is its own, but without credentials nothing will do. */
+export const isolated = <A>(effect: Effect.Effect<A, ServiceError>): Effect.Effect<Result.Result<A, ServiceError>, ServiceError> =>
+  Effect.map(effect, (value): Result.Result<A, ServiceError> => Result.succeed(value)).pipe(
+    Effect.catchIf(({ code }) => code !== "UNAUTHENTICATED", (error) => Effect.succeed(Result.fail(error)))
+  )
 
 /** More files than this, and a cursor does not remember them: about a megabyte. */
 const maxFiles = 10_000

@@ -1,6 +1,9 @@
 import type { Metadata, Permissions } from "../../src/domain/RagFile.ts"
 import type { SourceItem } from "../../src/ports/Connector.ts"
-import type { Attachment, Issue } from "./Answers.ts"
+import { adfToMarkdown } from "./Adf.ts"
+import type { Attachment, Comment, Issue, Person } from "./JiraApi.ts"
+import { blocks, escapeText } from "./Markdown.ts"
+import { wikiToMarkdown } from "./Wiki.ts"
 
 export const issueItem = (base: string, issue: Issue, permissions: Permissions | undefined): SourceItem => {
   const { fields, key } = issue
@@ -60,12 +63,12 @@ export const attachmentItem = (base: string, cloud: boolean, issue: Issue, file:
 export const attachmentPath = (cloud: boolean, id: string, name: string): string =>
   cloud ? `/rest/api/3/attachment/content/${encodeURIComponent(id)}` : `/secure/attachment/${encodeURIComponent(id)}/${encodeURIComponent(name)}`
 
-export const titleOf = ({ fields, key }: Issue): string => `${key}: ${fields.summary ?? ""}`.replace(/:?\s*$/, "")
+const titleOf = ({ fields, key }: Issue): string => `${key}: ${fields.summary ?? ""}`.replace(/:?\s*$/, "")
 
 const pathOf = ({ fields, key }: Issue): string => `${fields.project.key}/${key}`
 
 /** `2026-10-12T09:00:00.000+0200` as RFC 3339 in UTC. */
-export const timeOf = (jira: string | null | undefined): string | undefined => {
+const timeOf = (jira: string | null | undefined): string | undefined => {
   const parsed = Date.parse((jira ?? "").replace(/([+-]\d\d)(\d\d)$/, "$1:$2"))
   return Number.isNaN(parsed) ? undefined : new Date(parsed).toISOString()
 }
@@ -82,3 +85,40 @@ export const placeOfPath = (path: string): Place | undefined => {
   const [, key = "", id, name = ""] = /^[^/]+\/([^/]+-\d+)(?:\/attachments\/(\d+)-([^]+))?$/.exec(path) ?? []
   return key === "" ? undefined : id === undefined ? { _tag: "issue", key } : { _tag: "attachment", key, id, name }
 }
+
+/** An issue as Markdown: its facts, description and comments. */
+export const renderIssue = (issue: Issue, comments: ReadonlyArray<Comment>): string => {
+  const { fields } = issue
+  const facts = [
+    ["Project", fields.project.name ?? fields.project.key],
+    ["Type", fields.issuetype?.name],
+    ["Status", fields.status?.name],
+    ["Resolution", fields.resolution?.name],
+    ["Priority", fields.priority?.name],
+    ["Labels", (fields.labels ?? []).join(", ")],
+    ["Components", (fields.components ?? []).map(({ name }) => name).join(", ")],
+    ["Fix versions", (fields.fixVersions ?? []).map(({ name }) => name).join(", ")],
+    ["Parent", fields.parent === null || fields.parent === undefined ? "" : `${fields.parent.key} ${fields.parent.fields?.summary ?? ""}`.trim()],
+    ["Reporter", nameOf(fields.reporter)],
+    ["Assignee", nameOf(fields.assignee)],
+    ["Due", fields.duedate]
+  ].flatMap(([name = "", value]) => typeof value === "string" && value !== "" ? [`- ${name}: ${escapeText(value)}`] : [])
+  const description = bodyOf(fields.description)
+  const said = comments.flatMap((comment) => {
+    const body = bodyOf(comment.body)
+    return body === "" ? [] : [`### ${escapeText(nameOf(comment.author) || "Someone")}, ${minuteOf(comment.created)}`, body]
+  })
+  return blocks([
+    `# ${escapeText(titleOf(issue))}`,
+    facts.join("\n"),
+    ...(description === "" ? [] : ["## Description", description]),
+    ...(said.length === 0 ? [] : ["## Comments", ...said])
+  ]) + "\n"
+}
+
+/** Wiki markup is text, ADF a tree. */
+const bodyOf = (body: unknown): string => typeof body === "string" ? wikiToMarkdown(body) : adfToMarkdown(body)
+
+const nameOf = (person: Person | null | undefined): string => person?.displayName ?? person?.name ?? ""
+
+const minuteOf = (time: string | null | undefined): string => `${(timeOf(time) ?? "").slice(0, 16).replace("T", " ")} UTC`

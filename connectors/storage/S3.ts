@@ -1,14 +1,134 @@
 import { AwsV4Signer } from "aws4fetch"
 import { Clock, Effect } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { ServiceError } from "../../../src/domain/Errors.ts"
-import { type Caller, callOnce, malformed } from "../../../src/net/Call.ts"
-import { bodyText, retryAfterOf, transportErrorOf } from "../../../src/net/HttpErrors.ts"
-import { retry } from "../../../src/net/Retry.ts"
-import type { ObjectApi } from "../Objects.ts"
-import type { S3Config } from "../StorageConfig.ts"
-import { bareEtag, parseError, parseList } from "./ListXml.ts"
-import { s3Error } from "./S3Errors.ts"
+import { SaxesParser } from "saxes"
+import { codeOfHttp } from "../../src/domain/Codes.ts"
+import { ServiceError } from "../../src/domain/Errors.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
+import { type Caller, callOnce, malformed } from "../../src/net/Call.ts"
+import { bodyText, retryAfterOf, transportErrorOf } from "../../src/net/HttpErrors.ts"
+import { redactText } from "../../src/net/Redact.ts"
+import { retry } from "../../src/net/Retry.ts"
+import type { ObjectApi, StoredObject } from "./Objects.ts"
+
+/**
+ * The objects and the next token of a ListObjectsV2 answer. Throws on what is not one, or is cut short.
+ */
+const parseList = (xml: string): { readonly objects: ReadonlyArray<StoredObject>; readonly token?: string } => {
+  const objects: Array<StoredObject> = []
+  const top: Record<string, string> = {}
+  let current: Record<string, string> | undefined
+  let text = ""
+  let depth = 0
+  const parser = new SaxesParser()
+  parser.on("error", (error) => {
+    throw error
+  })
+  parser.on("opentag", ({ name }) => {
+    depth++
+    text = ""
+    if (depth === 1 && name !== "ListBucketResult") throw new Error(`${name} is no listing`)
+    if (depth === 2 && name === "Contents") current = {}
+  })
+  parser.on("text", (piece) => {
+    text += piece
+  })
+  parser.on("closetag", ({ name }) => {
+    if (depth === 2 && name === "Contents") {
+      if (current !== undefined) objects.push(objectOf(current))
+      current = undefined
+    } else if (depth === 3 && current !== undefined) current[name] = text
+    else if (depth === 2) top[name] = text
+    depth--
+  })
+  parser.write(xml).close()
+  const token = top["NextContinuationToken"]
+  // Keys come escaped where the service understood that we asked for it, and only then.
+  const escaped = top["EncodingType"] === "url"
+  return {
+    objects: escaped ? objects.map((object) => ({ ...object, key: unescape(object.key) })) : objects,
+    ...(token === undefined || top["IsTruncated"] !== "true" ? {} : { token })
+  }
+}
+
+const unescape = (key: string): string => decodeURIComponent(key.replaceAll("+", " "))
+
+const objectOf = (fields: Readonly<Record<string, string>>): StoredObject => {
+  const { ETag: etag, Key: key, LastModified: updated, Size: size } = fields
+  if (key === undefined || etag === undefined || size === undefined || !/^\d+$/.test(size)) throw new Error("an object without key, etag or size")
+  return { key, revision: bareEtag(etag), size: Number(size), ...(updated === undefined ? {} : { updated }) }
+}
+
+const bareEtag = (etag: string): string => etag.replace(/^"(.*)"$/, "$1")
+
+/** The fields of an S3 error body; empty for anything else. */
+const parseError = (xml: string): { readonly code?: string; readonly message?: string; readonly region?: string } => {
+  const field = (name: string): string | undefined => new RegExp(`<${name}>([^<]{1,500})</${name}>`).exec(xml)?.[1]
+  const [code, message, region] = [field("Code"), field("Message"), field("Region")]
+  return {
+    ...(code === undefined ? {} : { code }),
+    ...(message === undefined ? {} : { message }),
+    ...(region === undefined ? {} : { region })
+  }
+}
+
+/** S3's error codes that say more than the status they come with. */
+const codes: Readonly<Record<string, ServiceError["code"]>> = {
+  InvalidAccessKeyId: "UNAUTHENTICATED",
+  SignatureDoesNotMatch: "UNAUTHENTICATED",
+  ExpiredToken: "UNAUTHENTICATED",
+  InvalidToken: "UNAUTHENTICATED",
+  RequestTimeTooSkewed: "UNAUTHENTICATED",
+  SlowDown: "RESOURCE_EXHAUSTED",
+  TooManyRequests: "RESOURCE_EXHAUSTED",
+  RequestTimeout: "UNAVAILABLE",
+  InternalError: "INTERNAL",
+  InvalidObjectState: "FAILED_PRECONDITION",
+  PreconditionFailed: "ABORTED"
+}
+
+/** A refusal by S3, with the bucket named and what mends it. */
+const s3Error = (what: string, bucket: string, key: string | undefined, failure: {
+  readonly status: number
+  readonly body: string
+  readonly retryAfter?: number
+}): ServiceError => {
+  const { code: reason, message } = parseError(failure.body)
+  const code = (reason === undefined ? undefined : codes[reason]) ?? (failure.status === 412 ? "ABORTED" : codeOfHttp(failure.status))
+  const uri = key === undefined ? `s3://${bucket}` : `s3://${bucket}/${key}`
+  const said = reason === undefined ? "" : `: ${reason}${message === undefined ? "" : `, ${redactText(message)}`}`
+  const words = wordsOf(code, reason, bucket, uri)
+  return new ServiceError({
+    code,
+    message: words.message ?? `${what} answered ${failure.status}${said}`,
+    ...(words.fix === undefined ? {} : { fix: words.fix }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(failure.retryAfter === undefined ? {} : { retryAfter: failure.retryAfter })
+  })
+}
+
+const wordsOf = (
+  code: ServiceError["code"],
+  reason: string | undefined,
+  bucket: string,
+  uri: string
+): { readonly message?: string; readonly fix?: string } => {
+  if (reason === "RequestTimeTooSkewed") return { fix: "Set this machine's clock." }
+  switch (code) {
+    case "UNAUTHENTICATED":
+      return { fix: "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; session tokens expire." }
+    case "PERMISSION_DENIED":
+      return { fix: `Allow s3:ListBucket on ${bucket} and s3:GetObject on ${bucket}/*; a requester-pays bucket needs s3.requesterPays.` }
+    case "NOT_FOUND":
+      return reason === "NoSuchBucket"
+        ? { message: `the bucket s3://${bucket} does not exist`, fix: "Correct the bucket's name, or the endpoint." }
+        : { message: `${uri} was not found`, fix: "Correct the address; what lies under a folder ends in /." }
+    case "ABORTED":
+      return { message: `${uri} changed meanwhile` }
+    default:
+      return reason === "InvalidObjectState" ? { message: `${uri} is archived`, fix: "Restore it from the archive class first." } : {}
+  }
+}
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -22,7 +142,7 @@ interface Ask {
 }
 
 /** S3 and what speaks like it, by ListObjectsV2 and SigV4. The revision is the etag. */
-export const s3Api = (caller: Caller, config: S3Config, environment: Environment): ObjectApi => {
+export const s3Api = (caller: Caller, config: Partial<NonNullable<SettingsOf<"storage">["s3"]>>, environment: Environment): ObjectApi => {
   const set = (name: string): string | undefined => environment[name] === "" ? undefined : environment[name]
   const endpoint = config.endpoint ?? set("AWS_ENDPOINT_URL_S3") ?? set("AWS_ENDPOINT_URL")
   const home = config.region ?? set("AWS_REGION") ?? set("AWS_DEFAULT_REGION") ?? "us-east-1"

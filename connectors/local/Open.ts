@@ -1,0 +1,116 @@
+import { Clock, Effect, Stream } from "effect"
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs"
+import { open as openFile } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
+import { ServiceError } from "../../src/domain/Errors.ts"
+import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
+import type { Connector, SourceItem } from "../../src/ports/Connector.ts"
+import { asServiceError, revisionOf, walk } from "./Walk.ts"
+import { watchFolder } from "./Watch.ts"
+
+/** Bytes of one read of a large file; smaller ones are read at once. */
+const pieceSize = 1024 * 1024
+
+/** The connector behind `local`, with everything that it loads. */
+export const open = (config: SettingsOf<"local">, context: { readonly dataDir?: string }): Omit<Connector, "kind"> => {
+  const check = Effect.suspend(() => {
+    const stats = statSync(config.path, { throwIfNoEntry: false })
+    return stats?.isDirectory() === true ? Effect.void : Effect.fail(
+      new ServiceError({
+        code: "NOT_FOUND",
+        message: `${config.path} is ${stats === undefined ? "not there" : "not a folder"}`,
+        fix: "correct the source's path, or create the folder"
+      })
+    )
+  })
+  return {
+    check,
+    list: () =>
+      Stream.unwrap(Effect.gen(function*() {
+        const folders = walk(config, { now: yield* Clock.currentTimeMillis, dataDir: context.dataDir })
+        return Stream.fromIteratorSucceed(guarded(folders, config.path)).pipe(
+          Stream.mapEffect((folder) => "error" in folder ? Effect.fail(folder.error) : Effect.as(Effect.yieldNow, folder.listed)),
+          Stream.flatMap(Stream.fromIterable),
+          // A folder that went away meanwhile looks as if its files had been deleted.
+          Stream.concat(Stream.fromEffect(Effect.as(check, { _tag: "complete" as const })))
+        )
+      })),
+    read: (item, maxBytes) => readFile(item, maxBytes, config.followLinks),
+    hints: watchFolder(config, context)
+  }
+}
+
+function* guarded(folders: ReturnType<typeof walk>, root: string) {
+  try {
+    for (const listed of folders) yield { listed }
+  } catch (cause) {
+    yield { error: asServiceError(cause, root) }
+  }
+}
+
+/** A file's bytes; it must be the same file before and after. */
+export const readFile = (item: SourceItem, maxBytes: number, followLinks: boolean) =>
+  Stream.fromIterableEffect(
+    (item.size ?? Infinity) <= pieceSize
+      // A small file comes from the page cache sooner than a thread could be asked for it.
+      ? Effect.try({ try: () => readSmall(item, maxBytes, followLinks), catch: (cause) => asServiceError(cause, item.path) })
+      : Effect.tryPromise({ try: () => readLarge(item, maxBytes, followLinks), catch: (cause) => asServiceError(cause, item.path) })
+  )
+
+/**
+ * A file that has become a link since it was listed is not followed: it could lead anywhere. One that has become a pipe
+ * or a device is opened without waiting for its other end, and refused by {@link assertFile}.
+ */
+const flags = (followLinks: boolean): number =>
+  constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (followLinks ? 0 : constants.O_NOFOLLOW ?? 0)
+
+const assertFile = (item: SourceItem, stats: BigIntStats): void => {
+  if (!stats.isFile()) throw new ServiceError({ code: "NOT_FOUND", message: `${item.path} is not a file any more` })
+}
+
+const readSmall = (item: SourceItem, maxBytes: number, followLinks: boolean): ReadonlyArray<Uint8Array> => {
+  const fd = openSync(fileURLToPath(item.uri), flags(followLinks))
+  try {
+    const before = fstatSync(fd, { bigint: true })
+    assertFile(item, before)
+    if (before.size > maxBytes) throw tooLarge(item, maxBytes)
+    const bytes = Buffer.allocUnsafe(Number(before.size))
+    let length = 0
+    for (let read = -1; read !== 0 && length < bytes.length; length += read) read = readSync(fd, bytes, length, bytes.length - length, null)
+    assertSame(item, before, fstatSync(fd, { bigint: true }), length)
+    return [bytes]
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const readLarge = async (item: SourceItem, maxBytes: number, followLinks: boolean): Promise<ReadonlyArray<Uint8Array>> => {
+  const handle = await openFile(fileURLToPath(item.uri), flags(followLinks))
+  try {
+    const before = await handle.stat({ bigint: true })
+    assertFile(item, before)
+    if (before.size > maxBytes) throw tooLarge(item, maxBytes)
+    const parts: Array<Uint8Array> = []
+    let length = 0
+    for (;;) {
+      const piece = Buffer.allocUnsafe(pieceSize)
+      const { bytesRead } = await handle.read(piece, 0, piece.length)
+      if (bytesRead === 0) break
+      length += bytesRead
+      if (length > maxBytes) throw tooLarge(item, maxBytes)
+      parts.push(piece.subarray(0, bytesRead))
+    }
+    assertSame(item, before, await handle.stat({ bigint: true }), length)
+    return parts
+  } finally {
+    await handle.close()
+  }
+}
+
+const assertSame = (item: SourceItem, before: BigIntStats, after: BigIntStats, length: number): void => {
+  if (revisionOf(before) === revisionOf(after) && BigInt(length) === after.size) return
+  throw new ServiceError({ code: "ABORTED", message: `${item.path} changed while it was read` })
+}
+
+const tooLarge = (item: SourceItem, maxBytes: number) =>
+  new ServiceError({ code: "OUT_OF_RANGE", message: `${item.path} is larger than ${maxBytes} bytes` })
