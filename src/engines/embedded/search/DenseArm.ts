@@ -1,15 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 import { type SlotRange, topSlots } from "../../../search/TopSlots.ts"
-import { checkedColumns, isIntact } from "../store/Checksum.ts"
 import { asBlob } from "../store/Rows.ts"
-import { cosineOf, type OpenVector, openVector } from "../store/Vector.ts"
 import { addListScores, openVectorList, type VectorList, vectorListId } from "../store/VectorLists.ts"
 import { type CorpusIndex, IndexDamage, type Segment } from "./CorpusIndex.ts"
 import { DenseScan } from "./DenseScan.ts"
+import { KeptVectors } from "./KeptVectors.ts"
 
 /** Candidates from the lists for each chunk that is wanted: see docs/search.md. */
-const candidatesPerChunk = 4
+const candidatesPerChunk = 3
 
 /** Components of a question that are looked up, the heaviest: more add next to nothing to its candidates. */
 const mostComponents = 64
@@ -29,21 +28,16 @@ export interface Dense {
 /** Finds the chunks nearest to a question: from lists of heavy components where a segment has them, else one by one. */
 export class DenseArm {
   readonly #list: StatementSync
-  readonly #vector: StatementSync
   readonly #cache: ByteCache
   readonly #scan: DenseScan
-  /** By number of chunk. */
-  readonly #vectors = new Map<number, OpenVector>()
-  #vectorBytes = 0
-  readonly #damaged: (chunk: number) => Error
+  readonly #vectors: KeptVectors
 
   /** `damaged` makes what is thrown where a live chunk's vector is missing or not as it was written. */
   constructor(db: DatabaseSync, cache: ByteCache, damaged: (chunk: number) => Error) {
     this.#list = db.prepare("SELECT body FROM vector_lists WHERE id = ?")
-    this.#vector = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE id = ?`)
     this.#cache = cache
     this.#scan = new DenseScan(db, cache, damaged)
-    this.#damaged = damaged
+    this.#vectors = new KeptVectors(db, cache.limit / 4, damaged)
   }
 
   /**
@@ -52,10 +46,12 @@ export class DenseArm {
    * @throws {IndexDamage}
    */
   ask(index: CorpusIndex, query: Float32Array, scores: Float64Array, exact: boolean): Dense {
-    const vector = (slot: number): OpenVector => this.#vectorAt(index, slot)
+    const cosineWith = (query: Float32Array) => (slot: number): number =>
+      this.#vectors.cosine(index.chunkAt(slot), index.embeddingAt(slot), query)
     const movedTo: Dense["movedTo"] = (slots, weight) => {
-      const moved = towards(query, slots.map(vector), weight)
-      return (slot) => cosineOf(vector(slot), moved)
+      const middle = new Float32Array(query.length)
+      for (const slot of slots) this.#vectors.addTo(middle, index.chunkAt(slot), index.embeddingAt(slot))
+      return cosineWith(towards(query, middle, weight))
     }
     const listed = exact ? [] : index.segments.filter(({ listedComponents }) => listedComponents > 0)
     if (listed.length === 0) {
@@ -66,10 +62,11 @@ export class DenseArm {
     this.#scan.cosines(index, scanned, query, scores)
     for (const segment of listed) this.#addLists(segment, query, scores)
     const known = new Map<number, number>()
+    const reckoned = cosineWith(query)
     const cosine = (slot: number): number => {
       const found = known.get(slot)
       if (found !== undefined) return found
-      const value = cosineOf(vector(slot), query)
+      const value = reckoned(slot)
       known.set(slot, value)
       return value
     }
@@ -81,11 +78,12 @@ export class DenseArm {
         const candidates = topSlots(scores, allowed, count * candidatesPerChunk, listed.map(slotsOf))
         const exactly = topSlots(scores, allowed, count, scanned.map(slotsOf))
         // Vectors in the order they lie in the file.
-        const nearest = [...candidates, ...exactly].sort((a, b) => a - b)
-          .filter((slot) => cosine(slot) !== 0)
-          .sort((a, b) => cosine(b) - cosine(a) || a - b)
-        const least = cosine(nearest[count - 1] ?? 0)
-        return nearest.filter((slot, place) => place < count || cosine(slot) === least)
+        const slots = Int32Array.from([...candidates, ...exactly]).sort()
+        const cosines = Float64Array.from(slots, cosine)
+        const nearest = Array.from(slots.keys()).filter((at) => cosines[at] !== 0)
+          .sort((a, b) => (cosines[b] as number) - (cosines[a] as number) || a - b)
+        const least = cosines[nearest[count - 1] ?? -1]
+        return nearest.filter((at, place) => place < count || cosines[at] === least).map((at) => slots[at] as number)
       }
     }
   }
@@ -105,39 +103,16 @@ export class DenseArm {
     if (list === undefined) throw new IndexDamage(`vector list ${id}`)
     return list
   }
-
-  /** Checked when it is read, and kept: a question needs hundreds. */
-  #vectorAt(index: CorpusIndex, slot: number): OpenVector {
-    const chunk = index.chunkAt(slot)
-    // By the chunk's number, which is never used twice: a vector's row may be.
-    const known = this.#vectors.get(chunk)
-    if (known !== undefined) return known
-    const row = this.#vector.get(index.embeddingAt(slot))
-    if (!isIntact("embeddings", row)) throw this.#damaged(chunk)
-    const vector = openVector(asBlob(row["vector"]))
-    this.#vectorBytes += vector.values.byteLength + (vector.components?.byteLength ?? 0) + 300
-    // All at once: which of them were used last is not worth an entry in a list for each.
-    if (this.#vectorBytes > this.#cache.limit / 4) {
-      this.#vectors.clear()
-      this.#vectorBytes = 0
-    }
-    this.#vectors.set(chunk, vector)
-    return vector
-  }
 }
 
 const slotsOf = ({ chunks, offset }: Segment): SlotRange => ({ from: offset, to: offset + chunks.length })
 
-/** `query` and the middle of some vectors, which counts `weight`, as one vector of length 1. */
-const towards = (query: Float32Array, vectors: ReadonlyArray<OpenVector>, weight: number): Float32Array => {
-  const middle = new Float32Array(query.length)
-  for (const { components, inverseNorm, values } of vectors) {
-    for (let i = 0; i < values.length; i++) middle[components?.[i] ?? i]! += (values[i] as number) * inverseNorm
-  }
+/** `query` and the direction of `middle`, which counts `weight`, as one vector of length 1. */
+const towards = (query: Float32Array, middle: Float32Array, weight: number): Float32Array => {
   const scale = weight / (lengthOf(middle) || 1)
-  for (let d = 0; d < middle.length; d++) middle[d] = (query[d] as number) + scale * (middle[d] as number)
-  const length = lengthOf(middle) || 1
-  return middle.map((value) => value / length)
+  const moved = middle.map((value, d) => (query[d] as number) + scale * value)
+  const length = lengthOf(moved) || 1
+  return moved.map((value) => value / length)
 }
 
 const lengthOf = (vector: Float32Array): number => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0))

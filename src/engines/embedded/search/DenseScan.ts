@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { checkedColumns, isIntact } from "../store/Checksum.ts"
 import { asBlob, type Row } from "../store/Rows.ts"
-import { cosineOf, openVector, unpackVector } from "../store/Vector.ts"
+import { cosineOf, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
 
@@ -55,7 +55,7 @@ export class DenseScan {
         const count = Math.min(blockChunks, segment.chunks.length - first)
         const block = out.subarray(segment.offset + first, segment.offset + first + count)
         if (cached) addColumns(block, this.#block(index, segment, first, query.length), query, components)
-        else this.#forEachVector(index, segment, first, (chunk, packed) => { block[chunk] = cosineOf(openVector(packed), query) })
+        else this.#forEachVector(index, segment, first, (chunk, packed) => { block[chunk] = cosineOf(packed, query) })
       }
     }
     return out

@@ -1,7 +1,7 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite"
+import type { DatabaseSync } from "node:sqlite"
 import { analyzeQuery } from "../../../search/analysis/Analyzer.ts"
-import { checkedColumns, isIntact } from "../store/Checksum.ts"
-import type { CorpusRow, Row } from "../store/Rows.ts"
+import { areIntact, checkedColumns, columnAt, preparedValues, type RowValues } from "../store/Checksum.ts"
+import type { CorpusRow } from "../store/Rows.ts"
 import { lengthNorm, termScore } from "./Bm25.ts"
 import type { CorpusIndex } from "./CorpusIndex.ts"
 import type { ScoredTerm } from "./QueryTerms.ts"
@@ -15,16 +15,17 @@ interface IndexedFile {
 
 /** What the files of candidates say of them: a passage of a file that is about the question is likelier to be, too. */
 export class FileScores {
-  readonly #fileOf: StatementSync
-  readonly #file: StatementSync
+  readonly #file: ReturnType<typeof preparedValues>
   readonly #damaged: (chunk: number) => Error
   /** By slot, for as long as the corpus stays as it is. */
   readonly #files = new WeakMap<CorpusIndex, Map<number, IndexedFile>>()
 
   /** `damaged` makes what is thrown where a chunk's file is not known. */
   constructor(db: DatabaseSync, damaged: (chunk: number) => Error) {
-    this.#fileOf = db.prepare("SELECT file FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1")
-    this.#file = db.prepare(`SELECT ${checkedColumns("files")} FROM files WHERE id = ?`)
+    this.#file = preparedValues(
+      db,
+      `SELECT ${checkedColumns("files")} FROM files WHERE id = (SELECT file FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1)`
+    )
     this.#damaged = damaged
   }
 
@@ -65,10 +66,10 @@ export class FileScores {
     const known = files.get(slot)
     if (known !== undefined) return known
     const chunk = index.chunkAt(slot)
-    const row: Row | undefined = this.#file.get(Number(this.#fileOf.get(chunk)?.["file"] ?? -1))
-    const first = Number(row?.["first_chunk"])
-    const count = Number(row?.["chunks"])
-    if (!isIntact("files", row) || chunk < first || chunk >= first + count) throw this.#damaged(chunk)
+    const row = this.#file.get(chunk)
+    const first = Number(row?.[columnsAt.first])
+    const count = Number(row?.[columnsAt.chunks])
+    if (!areIntact("files", row) || chunk < first || chunk >= first + count) throw this.#damaged(chunk)
     const file = { ...index.slotsOf(first, count), names: namesOf(row, index) }
     // A long file's other chunks are likely to be candidates as well, but it may have thousands.
     for (let near = Math.max(file.from, slot - remembered); near < Math.min(file.to, slot + remembered); near++) files.set(near, file)
@@ -79,9 +80,16 @@ export class FileScores {
 /** Chunks before and after one whose file was looked up. */
 const remembered = 16
 
-const namesOf = (row: Row, index: CorpusIndex): ReadonlySet<string> => {
-  const name = String(row["display_name"]).replace(/\.\w{1,5}$/, "").replace(/[-_.]/g, " ")
-  const title = typeof row["title"] === "string" ? row["title"] : ""
+const columnsAt = {
+  first: columnAt("files", "first_chunk"),
+  chunks: columnAt("files", "chunks"),
+  displayName: columnAt("files", "display_name"),
+  title: columnAt("files", "title")
+}
+
+const namesOf = (row: RowValues, index: CorpusIndex): ReadonlySet<string> => {
+  const name = String(row[columnsAt.displayName]).replace(/\.\w{1,5}$/, "").replace(/[-_.]/g, " ")
+  const title = row[columnsAt.title] ?? ""
   return new Set(analyzeQuery(`${title}\n${name}`, index.analyzers).map(({ term }) => term))
 }
 

@@ -1,3 +1,4 @@
+import type { DatabaseSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
 import type { Row } from "./Rows.ts"
 
@@ -46,6 +47,39 @@ export const sumOf = (table: Checked, row: Row): number => {
     sum = blob instanceof Uint8Array ? crc32(blob, sum) : ~sum >>> 0
   }
   return sum
+}
+
+/** A row of {@link checkedColumns}, in their order, as a statement gives it that returns arrays: objects take longer to make than rows to read. */
+export type RowValues = ReadonlyArray<unknown>
+
+/** A statement that returns {@link RowValues}. */
+export const preparedValues = (db: DatabaseSync, sql: string): { readonly get: (...parameters: ReadonlyArray<number>) => RowValues | undefined } => {
+  const statement = db.prepare(sql)
+  statement.setReturnArrays(true)
+  // The type of `get` says object, whatever was set.
+  return { get: (...parameters) => statement.get(...parameters) as unknown as RowValues | undefined }
+}
+
+/** Where a column is in {@link RowValues}. */
+export const columnAt = (table: Checked, column: string): number => {
+  const { blobs, values } = columns[table]
+  return [...values, ...blobs, "sum"].indexOf(column)
+}
+
+/** {@link isIntact} of {@link RowValues}. */
+export const areIntact = (table: Checked, row: RowValues | undefined): row is RowValues => {
+  if (row === undefined) return false
+  const { blobs, values } = columns[table]
+  const at = values.length
+  const sum = row[at + blobs.length]
+  if (sum === null) return true
+  let made = crc32(JSON.stringify(row.slice(0, at)))
+  for (let i = 0; i < blobs.length; i++) {
+    const blob = row[at + i]
+    if (!(blob instanceof Uint8Array)) return false
+    made = crc32(blob, made)
+  }
+  return made === sum
 }
 
 /** Whether a row is as it was written. One without a sum is taken for intact, unless it is not a row at all. */

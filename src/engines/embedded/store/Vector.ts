@@ -113,40 +113,48 @@ const bitsOf = (byte: number): number => {
   return count
 }
 
-/** A packed vector made ready for many cosines. */
-export interface OpenVector {
-  /** Of each value; undefined where all are there. */
-  readonly components: Uint16Array | undefined
-  readonly values: Int8Array
-  /** 1 over the norm of the values; 0 for a zero vector. */
-  readonly inverseNorm: number
-}
-
-export const openVector = (packed: Uint8Array): OpenVector => {
-  let count = 0
-  let squares = 0
-  const sparse = forEachComponent(packed, (component, value) => {
-    openComponents[count] = component
-    openValues[count++] = value
-    squares += value * value
-  })
-  if (sparse) {
-    return { components: openComponents.slice(0, count), values: openValues.slice(0, count), inverseNorm: squares === 0 ? 0 : 1 / Math.sqrt(squares) }
-  }
-  const values = new Int8Array(packed.buffer, packed.byteOffset + 1, packed.length - 1)
-  for (const value of values) squares += value * value
-  return { components: undefined, values, inverseNorm: squares === 0 ? 0 : 1 / Math.sqrt(squares) }
-}
-
-const openComponents = new Uint16Array(1 << 16)
-const openValues = new Int8Array(1 << 16)
-
-/** The cosine with `query`, which has norm 1 or is zero. */
-export const cosineOf = ({ components, inverseNorm, values }: OpenVector, query: Float32Array): number => {
+/**
+ * The cosine of the packed vector that is `bytes` from `at` to `end` with `query`, which has norm 1 or is zero. Read as
+ * it is stored: hundreds are reckoned for a question, most of them once.
+ */
+export const cosineOf = (bytes: Uint8Array, query: Float32Array, at = 0, end = bytes.length): number => {
   let dot = 0
-  if (components === undefined) for (let d = 0; d < values.length; d++) dot += (query[d] as number) * (values[d] as number)
-  else for (let i = 0; i < values.length; i++) dot += (query[components[i] as number] as number) * (values[i] as number)
-  return dot * inverseNorm
+  let squares = 0
+  const form = bytes[at++]
+  if (form === Form.gaps) {
+    let component = -1
+    while (at < end) {
+      let gap = bytes[at++] as number
+      if (gap >= 0x80) {
+        gap &= 0x7f
+        for (let shift = 7;; shift += 7) {
+          const byte = bytes[at++] as number
+          gap |= (byte & 0x7f) << shift
+          if (byte < 0x80) break
+        }
+      }
+      component += gap + 1
+      const value = ((bytes[at++] as number) << 24) >> 24
+      dot += (query[component] as number) * value
+      squares += value * value
+    }
+  } else if (form === Form.bitmap) {
+    let next = at + ((query.length + 7) >> 3)
+    for (let first = 0; first < query.length; first += 8) {
+      for (let bits = bytes[at++] as number; bits !== 0; bits &= bits - 1) {
+        const value = ((bytes[next++] as number) << 24) >> 24
+        dot += (query[first + 31 - Math.clz32(bits & -bits)] as number) * value
+        squares += value * value
+      }
+    }
+  } else {
+    for (let d = 0; at < end; d++) {
+      const value = ((bytes[at++] as number) << 24) >> 24
+      dot += (query[d] as number) * value
+      squares += value * value
+    }
+  }
+  return squares === 0 ? 0 : dot / Math.sqrt(squares)
 }
 
 const largest = (values: Float32Array): number => {

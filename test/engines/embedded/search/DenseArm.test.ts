@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { textHash } from "../../../../src/engines/embedded/store/Hash.ts"
-import { cosineOf, forEachComponent, openVector, packSparse, packVector, unpackVector } from "../../../../src/engines/embedded/store/Vector.ts"
+import { cosineOf, forEachComponent, packSparse, packVector, unpackVector } from "../../../../src/engines/embedded/store/Vector.ts"
 import { leastListed } from "../../../../src/engines/embedded/store/VectorLists.ts"
 import { embedHashed, embedHashedSparse } from "../../../../src/models/hash/EmbedHashed.ts"
 import { random } from "../support/Random.ts"
@@ -79,7 +79,7 @@ describe("dense candidates from lists", () => {
       const integers = new Int8Array(300)
       const norm = Math.sqrt(unpackVector(packed, 300, integers))
       const dot = integers.reduce((sum, value, d) => sum + value * (query[d] ?? 0), 0)
-      assert.closeTo(cosineOf(openVector(packed), query), norm === 0 ? 0 : dot / norm, 1e-9)
+      assert.closeTo(cosineOf(packed, query), norm === 0 ? 0 : dot / norm, 1e-9)
       const seen = new Int8Array(300)
       const sparse = forEachComponent(packed, (component, value) => { seen[component] = value })
       assert.strictEqual(sparse, share < 1)
