@@ -9,6 +9,8 @@ export const fileLimits = ({ import: { limits = {}, textRecognition } }: Pick<De
   ...(limits.maxPages === undefined ? {} : { pages: limits.maxPages }),
   ...(limits.maxCharacters === undefined ? {} : { characters: limits.maxCharacters }),
   ...(limits.maxSeconds === undefined ? {} : { timeMs: limits.maxSeconds * 1_000 }),
+  ...(limits.maxParts === undefined ? {} : { parts: limits.maxParts }),
+  ...(limits.maxUnpackedBytes === undefined ? {} : { unpackedBytes: limits.maxUnpackedBytes }),
   ...(limits.memory === undefined ? {} : { memory: limits.memory })
 })
 

@@ -82,6 +82,8 @@ export interface UploadRequest {
   readonly marker?: Marker
   readonly metadata?: Metadata
   readonly permissions?: Permissions
+  /** What is attached to it is put as files of their own: its own text only names it. Default false. */
+  readonly opened?: boolean
   /** The file this one takes the place of: readers see the old one or the new one, and then only the new. */
   readonly replaces?: RagFileName
 }

@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect"
+import { Effect, type Scope, Stream } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 import type { PipelineInvalid } from "./definition/PipelineInvalid.ts"
 import type { Definition } from "./definition/Definition.ts"
@@ -8,7 +8,9 @@ import { onEngine } from "./OnEngine.ts"
 import { Connectors } from "./Services.ts"
 import { findTarget } from "./sync/Target.ts"
 import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
-import { findScope } from "./sync/Renaming.ts"
+import { findScope, scopeOf } from "./sync/Renaming.ts"
+import { makeContainers } from "./sync/Containers.ts"
+import { defaultLimits } from "../text/Prepared.ts"
 import { sync } from "./sync/Sync.ts"
 import type { SyncOptions, SyncSpec } from "./sync/SyncSpec.ts"
 import { commonSettings, kindOf } from "./definition/SourceSettings.ts"
@@ -18,10 +20,19 @@ import { Ledger } from "../ports/Ledger.ts"
 import type { CorpusName, CorpusSpec } from "../domain/Corpus.ts"
 
 /** The pipeline as sync works from it, its sources made into connectors. */
-export const syncSpec = Effect.fnUntraced(function*(given: Definition) {
+export const syncSpec = Effect.fnUntraced(function*(given: Definition, options: { readonly writes: boolean } = { writes: true }) {
   const pipeline = yield* onEngine(given)
   const connectors = yield* Connectors
-  const { imports } = yield* Engine
+  const engine = yield* Engine
+  const { imports } = engine
+  const { archives, limits } = pipeline.import
+  const opening = yield* makeContainers({
+    scope: scopeOf(engine, pipeline.name),
+    archives,
+    remembers: options.writes,
+    maxBytes: limits?.maxBytes ?? defaultLimits.bytes,
+    settings: JSON.stringify(limits ?? {})
+  })
   const sources = yield* Effect.forEach(Object.entries(pipeline.sources), Effect.fnUntraced(function*([id, settings]) {
     const source = importSource(settings)
     const { listing, poll: _, staging, ...listed } = { ...commonSettings(settings), ...(settings._tag === "own" ? { kind: settings.kind, ...settings.settings } : settings) }
@@ -31,12 +42,13 @@ export const syncSpec = Effect.fnUntraced(function*(given: Definition) {
       ...(staging === undefined ? {} : { staging }),
       ...(listing === undefined ? {} : { listing })
     }
-    if (source === undefined || imports?.sources.has(source._tag) !== true) return { ...given, connector: yield* connectors.make(settings) }
+    if (source === undefined || imports?.sources.has(source._tag) !== true) return { ...given, connector: opening(yield* connectors.make(settings), id) }
     const connector = yield* connectors.make(settings).pipe(
       Effect.catchTag("ServiceError", (error) =>
         error.code === "UNIMPLEMENTED" ? Effect.succeed(noConnector(kindOf(settings), error)) : Effect.fail(error))
     )
-    return { ...given, connector, imports: source }
+    // Objects that the service fetches by their address are its to read: nothing is taken out of them here.
+    return { ...given, connector: source._tag === "storage" ? connector : opening(connector, id), imports: source }
   }))
   const { budget, concurrency, maxDelete, maxEmbeddingRequestsPerMinute, onFileError, resultSink } = pipeline.import
   const spec: SyncSpec = {
@@ -95,16 +107,16 @@ const usualRequestsPerMinute = 500
 export const planPipeline = Effect.fn("planPipeline")(function*(
   pipeline: Definition,
   options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute" | "pricePerMillionTokens"> = {}
-): Effect.fn.Return<Plan, PipelineInvalid | Effect.Error<ReturnType<typeof plan>>, Connectors | Effect.Services<ReturnType<typeof plan>>> {
+): Effect.fn.Return<Plan, PipelineInvalid | Effect.Error<ReturnType<typeof plan>>, Connectors | Scope.Scope | Effect.Services<ReturnType<typeof plan>>> {
   const { corpus: { embedding }, import: { maxEmbeddingRequestsPerMinute, pricePerMillionTokens } } = yield* onEngine(pipeline)
-  return yield* plan(yield* syncSpec(pipeline), {
+  return yield* plan(yield* syncSpec(pipeline, { writes: false }), {
     ...options,
     maxEmbeddingRequestsPerMinute: embedding?._tag === "openai"
       ? Math.min(maxEmbeddingRequestsPerMinute, embedding.maxRequestsPerMinute ?? usualRequestsPerMinute)
       : maxEmbeddingRequestsPerMinute,
     ...(pricePerMillionTokens === undefined ? {} : { pricePerMillionTokens })
   })
-})
+}, Effect.scoped)
 
 /** The corpus that the pipeline's runs have filled. `NOT_FOUND` before the first. */
 export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Definition) {

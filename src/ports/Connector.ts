@@ -21,10 +21,14 @@ export interface SourceItem {
   readonly mimeType?: string
   readonly metadata?: Metadata
   readonly permissions?: Permissions
+  /** Attached to another item or packed inside it: that item, and the path within. Set by sync; a connector is not asked for it. */
+  readonly within?: { readonly item: SourceItem; readonly path: string }
+  /** What is attached to it is listed as items of its own. Set by sync. */
+  readonly opened?: boolean
 }
 
 /** Why a source does not offer an item that it saw. */
-export type SkipReason = "ignored" | "unsupported" | "limit" | "link" | "special"
+export type SkipReason = "ignored" | "unsupported" | "limit" | "link" | "special" | "corrupt" | "encrypted"
 
 /** What a listing yields, in any order; `complete` comes last, and only after a listing that saw everything. */
 export type Listed =

@@ -47,6 +47,15 @@ export interface ListingRecord {
   readonly again: ReadonlyArray<string>
 }
 
+/** What a file holds that is a document of its own, as it was at a revision. */
+export interface ContentsRecord {
+  readonly revision: string
+  /** Of the settings that decide what is opened: under others, it has to be opened again. */
+  readonly signature: string
+  /** JSON of what was found. */
+  readonly contents: string
+}
+
 /** Work of one item, as JSON. */
 export interface QueuedWork {
   readonly source: string
@@ -127,6 +136,12 @@ export class Ledger extends Context.Service<Ledger, {
   readonly scan: (scope: string) => Effect.Effect<Scan, StateError, Scope.Scope>
   readonly listing: (scope: string, source: string) => Effect.Effect<ListingRecord | undefined, StateError>
   readonly setListing: (scope: string, source: string, record: ListingRecord) => Effect.Effect<void, StateError>
+  /** What was found in files that hold files, by their paths (same order): unchanged ones need not be opened again. */
+  readonly contents: (scope: string, source: string, paths: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<ContentsRecord | undefined>, StateError>
+  /** Sets or forgets what is known of one. */
+  readonly setContents: (scope: string, source: string, path: string, record: ContentsRecord | undefined) => Effect.Effect<void, StateError>
+  /** Forgets what is known of all others of a source. */
+  readonly keepContents: (scope: string, source: string, paths: ReadonlySet<string>) => Effect.Effect<void, StateError>
   /** Every source with entries, those no longer in the pipeline too. */
   readonly sources: (scope: string) => Effect.Effect<ReadonlyArray<string>, StateError>
   readonly write: (scope: string, change: LedgerChange) => Effect.Effect<void, StateError>

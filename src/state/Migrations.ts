@@ -1,5 +1,5 @@
 import { batchTables } from "./tables/Batch.ts"
-import { ledgerTables, listingTable } from "./tables/Ledger.ts"
+import { contentsTable, ledgerTables, listingTable } from "./tables/Ledger.ts"
 import { metadataTables } from "./tables/Metadata.ts"
 import { modelTables } from "./tables/Models.ts"
 import { quotaAmounts, quotaTables } from "./tables/Quota.ts"
@@ -10,4 +10,4 @@ import { checksums, corpusOptions, storeTables, vectorLists } from "./tables/Sto
  * Every step the database's schema has taken, oldest first; its length is the schema version. A landed step is
  * never edited: add one.
  */
-export const migrations: ReadonlyArray<string> = [ledgerTables + storeTables, quotaTables, serverTables, corpusOptions, quotaAmounts, listingTable, batchTables, modelTables, checksums, vectorLists, metadataTables, cachedContents]
+export const migrations: ReadonlyArray<string> = [ledgerTables + storeTables, quotaTables, serverTables, corpusOptions, quotaAmounts, listingTable, batchTables, modelTables, checksums, vectorLists, metadataTables, cachedContents, contentsTable]

@@ -96,7 +96,7 @@ const make = Effect.gen(function*() {
     forget: (scope) =>
       run(() =>
         transaction(db, () => {
-          for (const table of ["ledger", "listings", "scopes"]) db.prepare(`DELETE FROM ${table} WHERE scope = ?`).run(scope)
+          for (const table of ["ledger", "listings", "contents", "scopes"]) db.prepare(`DELETE FROM ${table} WHERE scope = ?`).run(scope)
         })
       ),
     scan: (scope) => Effect.acquireRelease(run(() => openScan(db, scope)), (scan) => Effect.sync(scan.close)).pipe(
@@ -147,6 +147,33 @@ const make = Effect.gen(function*() {
              again = excluded.again`
         ).run(scope, source, cursor, signature, whole, JSON.stringify(again))
       }),
+    contents: (scope, source, paths) =>
+      run(() => {
+        const find = db.prepare("SELECT revision, signature, contents FROM contents WHERE scope = ? AND source = ? AND path = ?")
+        return paths.map((path) => {
+          const row = find.get(scope, source, path)
+          return row === undefined ? undefined : { revision: text(row, "revision"), signature: text(row, "signature"), contents: text(row, "contents") }
+        })
+      }),
+    setContents: (scope, source, path, record) =>
+      run(() => {
+        if (record === undefined) db.prepare("DELETE FROM contents WHERE scope = ? AND source = ? AND path = ?").run(scope, source, path)
+        else {
+          db.prepare(
+            `INSERT INTO contents (scope, source, path, revision, signature, contents) VALUES (?, ?, ?, ?, ?, ?)
+             ON CONFLICT DO UPDATE SET revision = excluded.revision, signature = excluded.signature, contents = excluded.contents`
+          ).run(scope, source, path, record.revision, record.signature, record.contents)
+        }
+      }),
+    keepContents: (scope, source, paths) =>
+      run(() =>
+        transaction(db, () => {
+          const forget = db.prepare("DELETE FROM contents WHERE scope = ? AND source = ? AND path = ?")
+          for (const row of db.prepare("SELECT path FROM contents WHERE scope = ? AND source = ?").all(scope, source)) {
+            if (!paths.has(text(row, "path"))) forget.run(scope, source, text(row, "path"))
+          }
+        })
+      ),
     sources: (scope) =>
       run(() =>
         db.prepare("SELECT DISTINCT source FROM ledger WHERE scope = ? ORDER BY source").all(scope)

@@ -8,6 +8,37 @@ export interface Raw {
   readonly name: string
   readonly mimeType?: string
   readonly chunking: Chunking
+  /** What is attached to it is a document of its own, see {@link Opening}: the text only names it. Default false. */
+  readonly opened?: boolean
+}
+
+/** A file that may hold files, and where their bytes go. */
+export interface Opening extends Omit<Raw, "chunking" | "opened"> {
+  /** A folder of one's own; files are named in it after their hashes. */
+  readonly into: string
+  /** Opens ZIP, tar and gzip archives and mailboxes too, not only mail. */
+  readonly archives: boolean
+}
+
+/** What a file holds. */
+export interface Opened {
+  /** Mail is a document beside what hangs on it, an archive is nothing but what it holds. `document`: it holds nothing. */
+  readonly kind: "document" | "mail" | "archive"
+  readonly parts: ReadonlyArray<Part>
+}
+
+/** A file attached to another one or packed inside it; those inside a part follow it, as parts of the same file. */
+export interface Part {
+  /** `/`-separated, unique within the file: `attachments/report.pdf`, `in/a.zip/b.md`. */
+  readonly path: string
+  readonly size: number
+  /** SHA-256 of its bytes in hex, 32 characters; "" where it is refused. */
+  readonly hash: string
+  readonly mimeType?: string | undefined
+  /** Its own attachments are parts too. */
+  readonly opened?: boolean | undefined
+  /** It is not taken, and why. */
+  readonly refused?: { readonly reason: "ignored" | "link" | "special" | "limit" | "corrupt" | "encrypted" | "unsupported"; readonly message: string } | undefined
 }
 
 /** A file parsed and cut: everything an engine indexes, and all that a plan counts. */
@@ -34,6 +65,9 @@ export interface Limits {
   readonly entries: number
   readonly unpackedBytes: number
   readonly expansion: number
+  /** Files taken out of one mail or archive, and how deep they may be packed in each other. */
+  readonly parts: number
+  readonly depth: number
   /** UTF-16 units of extracted text. */
   readonly characters: number
   /** Milliseconds of processor time from bytes to chunks. */
@@ -45,7 +79,7 @@ export interface Limits {
 }
 
 /** Bumped whenever the same bytes may parse to other text or chunks: part of every fingerprint. */
-export const parserVersion = "3"
+export const parserVersion = "4"
 
 export const defaultLimits: Limits = {
   bytes: 100 * 1024 * 1024,
@@ -53,6 +87,8 @@ export const defaultLimits: Limits = {
   entries: 20_000,
   unpackedBytes: 512 * 1024 * 1024,
   expansion: 200,
+  parts: 50_000,
+  depth: 4,
   characters: 120_000_000,
   timeMs: 60_000,
   memory: 1536 * 1024 * 1024,

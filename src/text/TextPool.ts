@@ -2,10 +2,10 @@ import { availableParallelism } from "node:os"
 import { Context, Effect, Layer } from "effect"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
 import { BrokenInstallation } from "./parse/Reader.ts"
-import { isRefusal, type Refusal } from "./pool/Messages.ts"
+import { isRefusal, type Refusal, type Result, type Task } from "./pool/Messages.ts"
 import { Pool } from "./pool/Pool.ts"
 import { refusalOf } from "./pool/Refusal.ts"
-import { defaultLimits, type Limits, type Prepared, type Raw } from "./Prepared.ts"
+import { defaultLimits, type Limits, type Opened, type Opening, type Prepared, type Raw } from "./Prepared.ts"
 
 export interface TextPoolOptions {
   /** Worker processes at most; default one per processor, up to 4, and one for each 384 MiB of `limits.memory`. */
@@ -25,6 +25,8 @@ export interface TextPoolOptions {
 export class TextPool extends Context.Service<TextPool, {
   /** Fails with `UNAVAILABLE` where no process can be started: too little memory, too many processes. */
   readonly prepare: (raw: Raw) => Effect.Effect<Prepared, DocumentError | ServiceError>
+  /** Takes the files out of a mail or an archive, and writes their bytes where it is told. Fails likewise. */
+  readonly open: (opening: Opening) => Effect.Effect<Opened, DocumentError | ServiceError>
 }>()("sluice/text/TextPool") {
   /** The pool of processes. They end with the scope, when idle for 5 s, and when this process dies in any way. */
   static readonly layer = (options: TextPoolOptions = {}): Layer.Layer<TextPool> =>
@@ -43,18 +45,22 @@ export class TextPool extends Context.Service<TextPool, {
           ),
           (pool) => Effect.sync(() => pool.close())
         )
-        const prepare = Effect.fn("TextPool.prepare")(function*(raw: Raw) {
-          if (raw.content.byteLength > limits.bytes) return yield* tooLarge(limits)
-          return yield* Effect.callback<Prepared, DocumentError | ServiceError>((resume) => {
-            const cancel = pool.submit(raw, (outcome) => {
+        const submit = Effect.fnUntraced(function*<A extends Result>(task: Task) {
+          if (task.content.byteLength > limits.bytes) return yield* tooLarge(limits)
+          return yield* Effect.callback<A, DocumentError | ServiceError>((resume) => {
+            const cancel = pool.submit(task, (outcome) => {
               if (outcome instanceof Error) resume(Effect.fail(notRead(outcome)))
               else if (isRefusal(outcome)) resume(Effect.fail(documentError(outcome)))
-              else resume(Effect.succeed(outcome))
+              // The worker answers each task with what it asks for.
+              else resume(Effect.succeed(outcome as A))
             })
             return Effect.sync(cancel)
           })
         })
-        return TextPool.of({ prepare })
+        return TextPool.of({
+          prepare: Effect.fn("TextPool.prepare")((raw: Raw) => submit<Prepared>(raw)),
+          open: Effect.fn("TextPool.open")((opening: Opening) => submit<Opened>(opening))
+        })
       })
     )
 
@@ -64,16 +70,18 @@ export class TextPool extends Context.Service<TextPool, {
    */
   static readonly layerInline = (limits: Partial<Limits> = {}): Layer.Layer<TextPool> => {
     const all = { ...defaultLimits, ...limits }
+    const here = Effect.fnUntraced(function*<A>({ content }: Task, work: () => Promise<A>) {
+      if (content.byteLength > all.bytes) return yield* tooLarge(all)
+      return yield* Effect.tryPromise({
+        try: work,
+        catch: (thrown) => thrown instanceof BrokenInstallation ? notRead(thrown) : documentError(refusalOf(thrown))
+      })
+    })
     return Layer.succeed(
       TextPool,
       TextPool.of({
-        prepare: Effect.fn("TextPool.prepare")(function*(raw: Raw) {
-          if (raw.content.byteLength > all.bytes) return yield* tooLarge(all)
-          return yield* Effect.tryPromise({
-            try: async () => (await import("./pool/PrepareFile.ts")).prepareFile(raw, all),
-            catch: (thrown) => thrown instanceof BrokenInstallation ? notRead(thrown) : documentError(refusalOf(thrown))
-          })
-        })
+        prepare: Effect.fn("TextPool.prepare")((raw: Raw) => here(raw, async () => (await import("./pool/PrepareFile.ts")).prepareFile(raw, all))),
+        open: Effect.fn("TextPool.open")((opening: Opening) => here(opening, async () => (await import("./containers/Open.ts")).open(opening, all)))
       })
     )
   }

@@ -88,6 +88,7 @@ export const embeddedFiles = (
           content: request.content,
           name: nameHint(request),
           chunking: request.chunking,
+          ...(request.opened === true ? { opened: true } : {}),
           ...(request.mimeType === undefined ? {} : { mimeType: request.mimeType })
         })
         if (prepared.chunks.length === 0) {

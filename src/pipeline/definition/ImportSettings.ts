@@ -73,6 +73,8 @@ const FileLimits = Schema.Struct({
   maxPages: Schema.optionalKey(integer(1, 1_000_000).annotate({ description: "Pages, slides or sheets of a file. Unset: 5000." })),
   maxCharacters: Schema.optionalKey(Amount.pipe(Schema.annotateEncoded({ description: "Characters of text read from a file. Unset: 120M." }))),
   maxSeconds: Schema.optionalKey(integer(1, 3_600).annotate({ description: "Seconds of processor time to read and cut a file; one that needs more is tried once again, alone. Unset: 60." })),
+  maxParts: Schema.optionalKey(integer(1, 1_000_000).annotate({ description: "Files taken out of one mail or archive. Unset: 50000." })),
+  maxUnpackedBytes: Schema.optionalKey(ByteSize.pipe(Schema.annotateEncoded({ description: "Bytes of all files taken out of one mail or archive, or of the parts of an Office document. Unset: 512MiB." }))),
   memory: Schema.optionalKey(ByteSize.pipe(Schema.annotateEncoded({ description: "Memory of all processes that read files together, 256MiB or more. Unset: 1536MiB." })))
 }).annotate({ description: "What one file may take; embedded engine only. A file over a limit is skipped by name, and the rest goes on." })
 
@@ -100,6 +102,13 @@ export const ImportSettings = Schema.Struct({
   keepEmbeddings: Schema.optionalKey(DurationText.pipe(Schema.annotateEncoded({
     description: "How long an embedding that no file uses any more is kept, should its text come back; embedded engine only. Unset: 24h."
   }))),
+  archives: withDefault(
+    Schema.Boolean.annotate({
+      description: "Open ZIP, tar, gzip and Zstandard archives and mailboxes: each file or message in them is a document of its own, beneath the archive's path. Off, archives are skipped by name and a mailbox is one document.",
+      default: false
+    }),
+    false
+  ),
   limits: Schema.optionalKey(FileLimits),
   textRecognition: Schema.optionalKey(text.annotate({
     description: "The language in which text in pictures and scanned pages is recognised, as npm's @tesseract.js-data packages are called: eng, deu; embedded engine only. Needs tesseract.js and that package installed; a page takes seconds. Unset: off, and the report counts the files that wait for it."

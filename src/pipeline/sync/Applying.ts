@@ -97,6 +97,7 @@ export const make = Effect.fnUntraced(function*(input: {
       ...(item.mimeType === undefined ? {} : { mimeType: item.mimeType }),
       ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
       ...(item.permissions === undefined ? {} : { permissions: item.permissions }),
+      ...(item.opened === true ? { opened: true } : {}),
       ...(entry.file === undefined ? {} : { replaces: entry.file })
     }, { scope, change })
     if (engine.ledgerWithFiles !== true) yield* ledger.write(scope, change(uploaded.file.name))

@@ -161,6 +161,7 @@ export const plan = Effect.fn("plan")(function*(
             content: decision.content,
             name: work.item.path,
             chunking: spec.chunking,
+            ...(work.item.opened === true ? { opened: true } : {}),
             ...(work.item.mimeType === undefined ? {} : { mimeType: work.item.mimeType })
           }))
           if (prepared._tag === "Failure") {

@@ -42,3 +42,16 @@ CREATE TABLE listings (
   PRIMARY KEY (scope, source)
 );
 `
+
+/** What files hold that hold files, at the revision at which they were opened. */
+export const contentsTable = `
+CREATE TABLE contents (
+  scope     TEXT NOT NULL,
+  source    TEXT NOT NULL,
+  path      TEXT NOT NULL,
+  revision  TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  contents  TEXT NOT NULL,                   -- JSON
+  PRIMARY KEY (scope, source, path)
+) WITHOUT ROWID;
+`

@@ -68,6 +68,39 @@ const factsOf = (message: Email): Pick<ParsedDocument, "title" | "author"> => {
   return { ...(title === "" ? {} : { title }), ...(author === "" ? {} : { author }) }
 }
 
+/** A file that hangs on a message, or on one attached to it. */
+export interface Attached {
+  readonly name: string
+  readonly bytes: Uint8Array
+  readonly mimeType: string | undefined
+}
+
+/** What is attached to a mail message: files only, for attached messages are part of its text. */
+export const mailAttachments = async (bytes: Uint8Array): Promise<ReadonlyArray<Attached>> => {
+  const message = await parseMessage(isWide(bytes) ? Buffer.from(decode(bytes)) : bytes)
+  const found: Array<Attached> = []
+  const collect = async ({ attachments }: Email, depth: number): Promise<void> => {
+    for (const attachment of attachments) {
+      const one = await attached(attachment, depth + 1)
+      if (one === undefined) continue
+      if ("message" in one) await collect(one.message, depth + 1)
+      else found.push(one)
+    }
+  }
+  if (message !== undefined) await collect(message, 1)
+  return found
+}
+
+/** The messages of a mailbox, each with a name for people: its date and its subject. */
+export async function* mailboxMessages(bytes: Uint8Array): AsyncGenerator<Attached> {
+  for (const raw of messages(bytes)) {
+    const message = await parseMessage(raw).catch(() => undefined)
+    const at = new Date(message?.date ?? "")
+    const day = Number.isNaN(at.getTime()) ? "" : `${at.toISOString().slice(0, 10)} `
+    yield { name: `${day}${oneLine(message?.subject ?? "") || "message"}.eml`, bytes: raw, mimeType: "message/rfc822" }
+  }
+}
+
 const addMessage = async (message: Email, builder: DocumentBuilder, depth: number, inner: InnerFiles): Promise<void> => {
   builder.add("heading", oneLine(message.subject ?? ""), depth)
   builder.add("paragraph", headerLines(message).join("\n"))
@@ -104,15 +137,22 @@ const addBody = (message: Email, builder: DocumentBuilder): void => {
 }
 
 const addAttachment = async (attachment: Attachment, builder: DocumentBuilder, depth: number, inner: InnerFiles): Promise<void> => {
+  const one = await attached(attachment, depth)
+  if (one === undefined) return
+  if ("message" in one) await addMessage(one.message, builder, depth, inner)
+  else await inner.add(one, builder, depth)
+}
+
+/** A message within, a file, or nothing: pictures in the text and signatures are no attachments to a reader. */
+const attached = async (attachment: Attachment, depth: number): Promise<Attached | { readonly message: Email } | undefined> => {
   const { mimeType } = attachment
   const content = bytesOf(attachment.content)
   if (mimeType === "message/rfc822" && depth <= maxMessageDepth) {
     const message = await parseMessage(content)
-    if (message !== undefined) return addMessage(message, builder, depth, inner)
+    if (message !== undefined) return { message }
   }
-  // Pictures in the text and signatures of messages are not attachments to a reader.
-  if (attachment.related === true || /signature|pkcs7|pgp/.test(mimeType) || content.length === 0) return
-  await inner.add({ name: attachment.filename ?? "", bytes: content, mimeType }, builder, depth)
+  if (attachment.related === true || /signature|pkcs7|pgp/.test(mimeType) || content.length === 0) return undefined
+  return { name: attachment.filename ?? "", bytes: content, mimeType }
 }
 
 const bytesOf = (content: ArrayBuffer | Uint8Array | string): Uint8Array =>

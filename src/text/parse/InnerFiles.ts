@@ -13,24 +13,23 @@ export interface InnerFile {
 
 export type ReadInner = (file: InnerFile, inner: InnerFiles) => ParsedDocument | Promise<ParsedDocument>
 
-/** Files inside files are read to this depth, and no more of them than this from one file. */
-const maxDepth = 4
-const maxFiles = 2_000
-
 /**
  * Reads what is attached to a file or packed inside it, as a section of its own under its name. All of it shares the
- * limits of the outer file, and what cannot be read is named and costs nothing else.
+ * limits of the outer file, and what cannot be read is named and costs nothing else. Where attachments are documents of
+ * their own, the text only names them.
  */
 export class InnerFiles {
   readonly #limits: Limits
   readonly #read: ReadInner
+  readonly #opened: boolean
   readonly #depth: number
   readonly #spent: { files: number; bytes: number }
   readonly remarks: Array<Remark> = []
 
-  constructor(limits: Limits, read: ReadInner, depth = 0, spent = { files: 0, bytes: 0 }) {
+  constructor(limits: Limits, read: ReadInner, opened = false, depth = 0, spent = { files: 0, bytes: 0 }) {
     this.#limits = limits
     this.#read = read
+    this.#opened = opened
     this.#depth = depth
     this.#spent = spent
   }
@@ -42,12 +41,16 @@ export class InnerFiles {
       if (name !== "") builder.add("paragraph", `Attachment: ${name}`)
       this.remarks.push({ kind: "attachment", text: `${name === "" ? "an attachment" : name} (${why})` })
     }
+    if (this.#opened) {
+      if (name !== "") builder.add("paragraph", `Attachment: ${name}`)
+      return
+    }
     this.#spent.files++
     this.#spent.bytes += file.bytes.length
-    if (this.#depth >= maxDepth) return refused("packed too deeply")
-    if (this.#spent.files > maxFiles) return refused(`more than ${maxFiles} files inside`)
+    if (this.#depth >= this.#limits.depth) return refused("packed too deeply")
+    if (this.#spent.files > this.#limits.parts) return refused(`more than ${this.#limits.parts} files inside`)
     if (this.#spent.bytes > this.#limits.unpackedBytes) return refused("more bytes inside than the limit")
-    const inner = new InnerFiles(this.#limits, this.#read, this.#depth + 1, this.#spent)
+    const inner = new InnerFiles(this.#limits, this.#read, false, this.#depth + 1, this.#spent)
     let document: ParsedDocument
     try {
       document = await this.#read(file, inner)

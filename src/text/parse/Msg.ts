@@ -3,6 +3,7 @@ import msgReader, { type FieldsData } from "@kenjiuno/msgreader"
 import { BlockWriter, oneLine } from "./BlockSink.ts"
 import { decodeAs, decodePart } from "./Decode.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import type { Attached } from "./Email.ts"
 import { htmlBlocks } from "./Html.ts"
 import type { InnerFiles } from "./InnerFiles.ts"
 import { type Reader, ReadFailure } from "./Reader.ts"
@@ -54,17 +55,32 @@ const addMessage = async (
   builder.add("heading", oneLine(message.subject ?? ""), depth)
   builder.add("paragraph", headerLines(message).join("\n"))
   addBody(message, builder)
-  for (const attachment of message.attachments ?? []) {
+  for (const one of attachedTo(message, reader, depth)) {
+    if ("message" in one) await addMessage(one.message, reader, builder, depth + 1, inner)
+    else await inner.add(one, builder, depth + 1)
+  }
+}
+
+function* attachedTo({ attachments = [] }: FieldsData, reader: MsgReader, depth: number): Generator<Attached | { readonly message: FieldsData }> {
+  for (const attachment of attachments) {
     if (attachment.innerMsgContentFields !== undefined && depth < maxMessageDepth) {
-      await addMessage(attachment.innerMsgContentFields, reader, builder, depth + 1, inner)
+      yield { message: attachment.innerMsgContentFields }
       continue
     }
     // Pictures in the text are not attachments to a reader.
     if (attachment.attachmentHidden === true) continue
     const { content, fileName } = reader.getAttachment(attachment)
     const name = attachment.fileName ?? fileName ?? attachment.name ?? ""
-    if (content.length > 0) await inner.add({ name, bytes: content, mimeType: attachment.attachMimeTag }, builder, depth + 1)
+    if (content.length > 0) yield { name, bytes: content, mimeType: attachment.attachMimeTag }
   }
+}
+
+/** What is attached to an Outlook message: files only, for attached messages are part of its text. */
+export const msgAttachments = (bytes: Uint8Array): ReadonlyArray<Attached> => {
+  const { message, reader } = open(bytes)
+  const collect = (within: FieldsData, depth: number): ReadonlyArray<Attached> =>
+    [...attachedTo(within, reader, depth)].flatMap((one) => "message" in one ? collect(one.message, depth + 1) : [one])
+  return collect(message, 1)
 }
 
 const headerLines = ({ creationTime, messageDeliveryTime, clientSubmitTime, recipients = [], senderEmail, senderName, senderSmtpAddress }: FieldsData): ReadonlyArray<string> => {

@@ -12,6 +12,8 @@ export interface ParseInput {
   readonly name: string
   readonly mimeType?: string
   readonly limits: Limits
+  /** What is attached to it is a document of its own: the text only names it. */
+  readonly opened?: boolean | undefined
 }
 
 const readers = new Map<FormatKey, Reader>()
@@ -24,7 +26,7 @@ export const parse = (input: ParseInput): ParsedDocument | Promise<ParsedDocumen
   parseWith(
     input,
     new InnerFiles(input.limits, ({ bytes, mimeType, name }, inner) =>
-      parseWith({ bytes, name, limits: input.limits, ...(mimeType === undefined ? {} : { mimeType }) }, inner))
+      parseWith({ bytes, name, limits: input.limits, ...(mimeType === undefined ? {} : { mimeType }) }, inner), input.opened)
   )
 
 const parseWith = (input: ParseInput, inner: InnerFiles): ParsedDocument | Promise<ParsedDocument> => {

@@ -1,3 +1,4 @@
+import { isTar } from "../containers/Tar.ts"
 import type { Limits } from "../Prepared.ts"
 import { decodeHead, isEbcdic, isWide } from "./Decode.ts"
 import { extensionOf, formatOfMimeType, formatOfName, formats, type FormatKey } from "./Formats.ts"
@@ -34,12 +35,23 @@ export const sniff = (
   if (start.startsWith("%PDF-") || (start.includes("%PDF-") && isBinary(file, named))) return "pdf"
   if (named === "pdf" && file.includes("%PDF-")) return "pdf"
   if (pictures.test(start)) return "picture"
+  const archive = archives.find(([pattern]) => pattern.test(start))
+  if (archive !== undefined || isTar(bytes)) throw unsupported(archive?.[1] ?? "tar archive; import.archives opens it")
   if (isBinary(file, named)) throw binaryFile(named, name)
   return textFormat(decodeHead(file, headBytes), named, name, file)
 }
 
 /** PNG, JPEG, WebP, TIFF, BMP. */
 const pictures = /^(?:\x89PNG\r\n\x1a\n|\xff\xd8\xff|RIFF[\s\S]{4}WEBP|II\*\0|MM\0\*|BM[\s\S]{4}\0\0\0\0)/
+
+const archives: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^\x1f\x8b/, "gzip archive; import.archives opens it"],
+  [/^\x28\xb5\x2f\xfd/, "Zstandard archive; import.archives opens it"],
+  [/^7z\xbc\xaf/, "7-Zip archive"],
+  [/^Rar!/, "RAR archive"],
+  [/^\xfd7zXZ/, "xz archive"],
+  [/^BZh\d/, "bzip2 archive"]
+]
 
 const unsupported = (what: string): ReadFailure => new ReadFailure("unsupported", what)
 
@@ -76,7 +88,7 @@ const archiveFormat = (zip: Zip, named: FormatKey | undefined): FormatKey => {
   if (zip.has("content.xml") && (named === "odt" || named === "ods" || named === "odp")) return named
   throw named !== undefined && formats[named].kind === "binary"
     ? new ReadFailure("corrupt", `an archive without the parts of a ${formats[named].name}`)
-    : unsupported("archive")
+    : unsupported("ZIP archive; import.archives opens it")
 }
 
 /** OLE compound files: what stands in the directory, whose names are UTF-16, says which program's. */

@@ -1,12 +1,16 @@
+import { isUtf8 } from "node:buffer"
 import { crc32, inflateRawSync } from "node:zlib"
 import type { Limits } from "../Prepared.ts"
 import { ReadFailure } from "./Reader.ts"
+import { decodeDos } from "./rtf/CodePages.ts"
 
 /** A ZIP archive in memory. Entries are unpacked when read, and every byte unpacked counts against the limits. */
 export interface Zip {
   /** Names as stored, in the order of the central directory, folders left out. */
   readonly names: () => ReadonlyArray<string>
   readonly has: (name: string) => boolean
+  /** Whether an entry is a symbolic link, whose content is where it leads. */
+  readonly isLink: (name: string) => boolean
   /**
    * The unpacked bytes of an entry, checked against its length and CRC-32; `undefined` when there is no such entry.
    * Fails with `limit` when the entry is longer than `maxBytes`, `encrypted`, `unsupported` (compression method) or
@@ -23,6 +27,7 @@ interface Entry {
   readonly packed: number
   readonly unpacked: number
   readonly offset: number
+  readonly link: boolean
 }
 
 const sizes = { endOfDirectory: 22, directoryEntry: 46, localHeader: 30, zip64Locator: 20, zip64End: 56, comment: 0xffff }
@@ -37,7 +42,7 @@ const encryptedFlag = 1
 const utf8Flag = 0x800
 
 /** Archives that unpack to less than this are never refused for their expansion ratio: tiny files compress well. */
-const harmlessBytes = 1024 * 1024
+export const harmlessBytes = 1024 * 1024
 
 /**
  * Reads the central directory, which is the truth about a ZIP file, and refuses archives whose entries overlap.
@@ -69,7 +74,7 @@ export const openZip = (
     return unpack(file, entry)
   }
 
-  return { names: () => Array.from(entries.keys()), has: (name) => entries.has(name), read }
+  return { names: () => Array.from(entries.keys()), has: (name) => entries.has(name), isLink: (name) => entries.get(name)?.link === true, read }
 }
 
 const corrupt = (what: string): ReadFailure => new ReadFailure("corrupt", `not a readable ZIP archive: ${what}`)
@@ -138,19 +143,24 @@ const readDirectory = (file: Buffer, maxEntries: number): ReadonlyArray<Entry> =
       file.readUInt32LE(at + 42)
     ])
     entries.push({
-      name: file.toString((flags & utf8Flag) === 0 ? "latin1" : "utf8", at + sizes.directoryEntry, nameEnd)
-        .replaceAll("\\", "/"),
+      name: nameOf(file.subarray(at + sizes.directoryEntry, nameEnd), (flags & utf8Flag) !== 0).replaceAll("\\", "/"),
       flags,
       method: file.readUInt16LE(at + 10),
       crc: file.readUInt32LE(at + 16),
       unpacked: wide[0],
       packed: wide[1],
-      offset: wide[2] + shift
+      offset: wide[2] + shift,
+      // Made by a Unix system, whose file mode stands in the upper half of the attributes.
+      link: file[at + 5] === 3 && (file.readUInt16LE(at + 40) & 0xf000) === 0xa000
     })
     at = extraEnd + file.readUInt16LE(at + 32)
   }
   return entries
 }
+
+/** Names are in UTF-8 where they say so, and often where they do not; otherwise in the code page of the first PCs. */
+const nameOf = (bytes: Buffer, utf8: boolean): string =>
+  utf8 || isUtf8(bytes) ? bytes.toString("utf8") : decodeDos(bytes, "cp437")
 
 const findDirectory = (file: Buffer): DirectoryBounds => {
   const lowest = Math.max(0, file.length - sizes.endOfDirectory - sizes.comment)

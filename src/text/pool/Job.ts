@@ -1,13 +1,12 @@
-import type { Prepared, Raw } from "../Prepared.ts"
-import type { Refusal } from "./Messages.ts"
+import type { Refusal, Result, Task } from "./Messages.ts"
 
 /** What becomes of a file; an Error is ours, not the file's. */
-export type Outcome = Prepared | Refusal | Error
+export type Outcome = Result | Refusal | Error
 
 /** A file on its way through the pool. */
 export interface Job {
   readonly id: number
-  readonly raw: Raw
+  readonly raw: Task
   readonly done: (outcome: Outcome) => void
   /** It was being worked on when a worker ended: it runs again alone, and if that worker ends too, it is to blame. */
   suspect: boolean

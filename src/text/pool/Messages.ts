@@ -1,10 +1,15 @@
 import type { DocumentProblem } from "../../domain/Errors.ts"
-import type { Limits, Prepared, Raw } from "../Prepared.ts"
+import type { Limits, Opened, Opening, Prepared, Raw } from "../Prepared.ts"
 
-/** What the pool asks of a worker process: files to prepare in this order. Sent by structured clone. */
+/** What is asked about a file: to parse and cut it, or to open it. */
+export type Task = Raw | Opening
+
+export type Result = Prepared | Opened
+
+/** What the pool asks of a worker process: files to deal with in this order. Sent by structured clone. */
 export interface Request {
   readonly limits: Limits
-  readonly files: ReadonlyArray<{ readonly id: number; readonly raw: Raw }>
+  readonly files: ReadonlyArray<{ readonly id: number; readonly raw: Task }>
 }
 
 /** A file that could not be taken, in words for a person: never a stack or a piece of the document. */
@@ -21,12 +26,12 @@ export interface Broken {
 /** One file's outcome, sent before the worker begins the next file: what it has not answered it is still on. */
 export interface Reply {
   readonly id: number
-  readonly result: Prepared | Refusal | Broken
+  readonly result: Result | Refusal | Broken
   /** The worker has done its share: it finishes what it was sent and should be given no more. */
   readonly spent: boolean
 }
 
-export const isRefusal = (result: Prepared | Refusal): result is Refusal => "problem" in result
+export const isRefusal = (result: Result | Refusal): result is Refusal => "problem" in result
 
 /** The worker has loaded what it needs. */
 export interface Ready {

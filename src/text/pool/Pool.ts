@@ -1,7 +1,7 @@
 import { BrokenInstallation } from "../parse/Reader.ts"
-import type { Limits, Raw } from "../Prepared.ts"
+import type { Limits } from "../Prepared.ts"
 import type { Job, Outcome } from "./Job.ts"
-import type { Refusal } from "./Messages.ts"
+import type { Refusal, Task } from "./Messages.ts"
 import { type Ending, WorkerProcess } from "./WorkerProcess.ts"
 
 /** Most files and bytes of one message; a larger file goes alone. A worker holds at most two messages. */
@@ -54,7 +54,7 @@ export class Pool {
   }
 
   /** Calls `done` once, unless the returned function was called first. */
-  submit(raw: Raw, done: (outcome: Outcome) => void): () => void {
+  submit(raw: Task, done: (outcome: Outcome) => void): () => void {
     const job: Job = { id: this.#nextId++, raw, done, suspect: false, cancelled: false, since: performance.now() }
     this.#queue.push(job)
     this.#wake()

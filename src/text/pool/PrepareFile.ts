@@ -24,8 +24,8 @@ export const prepareFile = async (raw: Raw, limits: Limits): Promise<Prepared> =
   return prepareWhole(raw, limits)
 }
 
-const prepareWhole = async ({ chunking, content, mimeType, name }: Raw, limits: Limits): Promise<Prepared & { readonly text: string }> => {
-  const document = await parse({ bytes: content, name, limits, ...(mimeType === undefined ? {} : { mimeType }) })
+const prepareWhole = async ({ chunking, content, mimeType, name, opened }: Raw, limits: Limits): Promise<Prepared & { readonly text: string }> => {
+  const document = await parse({ bytes: content, name, limits, opened, ...(mimeType === undefined ? {} : { mimeType }) })
   const chunks = chunk(document, chunking)
   const { author, format, language, pages, text, title } = document
   const remark = remarkOf(document)

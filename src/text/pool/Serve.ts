@@ -1,11 +1,11 @@
 import { isMainThread } from "node:worker_threads"
-import type { Limits, Prepared, Raw } from "../Prepared.ts"
+import type { Limits } from "../Prepared.ts"
 import { Guard, watch } from "./Guard.ts"
 import { BrokenInstallation } from "../parse/Reader.ts"
-import type { Ready, Reply, Request } from "./Messages.ts"
+import type { Ready, Reply, Request, Result, Task } from "./Messages.ts"
 import { refusalOf } from "./Refusal.ts"
 
-export type PrepareFile = (raw: Raw, limits: Limits) => Promise<Prepared>
+export type PrepareFile = (task: Task, limits: Limits) => Promise<Result>
 
 /** A worker makes room for a fresh one after this many files, or when its memory stays above this share of the limit. */
 const filesServed = 5_000
@@ -22,10 +22,10 @@ export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => 
   const guard = new Guard()
   let served = 0
 
-  const answer = async (raw: Raw, limits: Limits): Promise<Reply["result"]> => {
+  const answer = async (task: Task, limits: Limits): Promise<Reply["result"]> => {
     guard.begin(limits)
     try {
-      return await prepareFile(raw, limits)
+      return await prepareFile(task, limits)
     } catch (thrown) {
       return thrown instanceof BrokenInstallation ? { broken: thrown.message } : refusalOf(thrown)
     } finally {

@@ -5,7 +5,7 @@ import { defaultLimits } from "../../../src/text/Prepared.ts"
 // A program that uses a pool once and leaves it open.
 const pool = new Pool({ size: 2, entry: new URL("./HostileWorker.ts", import.meta.url), limits: defaultLimits })
 pool.submit({ content: new TextEncoder().encode("text"), name: "good", chunking: defaultChunking }, (outcome) => {
-  if (outcome instanceof Error || "problem" in outcome) return console.log(outcome)
+  if (outcome instanceof Error || !("chunks" in outcome)) return console.log(outcome)
   console.log(outcome.chunks.length)
   // An idle worker goes after a while: one that is there shows that nobody waited for that.
   process.on("exit", () => {

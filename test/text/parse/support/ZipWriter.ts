@@ -99,5 +99,5 @@ const ending = (count: number, size: number, offset: number, zip64: boolean): Re
 }
 
 /** An archive of named parts. */
-export const zipOf = (parts: Readonly<Record<string, string>>): Uint8Array =>
+export const zipOf = (parts: Readonly<Record<string, string | Uint8Array>>): Uint8Array =>
   writeZip(Object.entries(parts).map(([name, content]) => ({ name, content })))
