@@ -5,12 +5,20 @@ import { bundledWriter } from "./test/support/BundledWriter.ts"
 // Every test file has a process of its own: compiled code that they share is kept between them.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url))
 
+/**
+ * Tests of code that only computes, with the rules of the repository itself: they start nothing and keep nothing, and share
+ * processes, which saves the loading of all that they import. Every other file has a process of its own.
+ */
+const computing = [
+  "architecture", "domain", "models", "net", "pipeline/definition", "rules", "search", "secrets", "state", "text/chunk",
+  "text/parse", "text/tokens", "wire"
+].map((folder) => `test/${folder}/**/*.test.ts`)
+
 export default defineConfig({
   plugins: [bundledWriter],
   resolve: { conditions: ["sluice-source"] },
   ssr: { resolve: { conditions: ["sluice-source"] } },
   test: {
-    include: ["test/**/*.test.ts"],
     globalSetup: "test/support/BuildWhenNeeded.ts",
     testTimeout: 30_000,
     hookTimeout: 30_000,
@@ -18,6 +26,10 @@ export default defineConfig({
     // Vitest leaves a processor to itself; on two that would be half.
     maxWorkers: "100%",
     // Tests that race real processes can lose on a machine that is busy with something else; the report names them.
-    retry: process.env["CI"] === undefined ? 0 : 2
+    retry: process.env["CI"] === undefined ? 0 : 2,
+    projects: [
+      { extends: true, test: { name: "fast", isolate: false, include: computing } },
+      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts"], exclude: computing } }
+    ]
   }
 })

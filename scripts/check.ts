@@ -6,15 +6,9 @@
 import { execFile } from "node:child_process"
 import { availableParallelism } from "node:os"
 
-/** Tests of code that only computes, with the rules of the repository itself. They share processes: each loads in under a second. */
-const fastTests = [
-  "architecture", "domain", "models", "net", "pipeline/definition", "rules", "search", "secrets", "state",
-  "text/parse", "wire"
-].map((folder) => `test/${folder}/`)
-
 /** The longest first. */
 const checks: ReadonlyArray<readonly [name: string, command: string, ...args: ReadonlyArray<string>]> = [
-  ["tests", "vitest", "run", "--no-isolate", "--maxWorkers=1", "--reporter=dot", ...fastTests],
+  ["tests", "vitest", "run", "--project", "fast", "--maxWorkers=1", "--reporter=dot"],
   ["diagnostics", "effect-tsgo", "diagnostics", "--strict", "--project", "tsconfig.json"],
   ["types", "tsc", "-p", "tsconfig.json"],
   ["lint", "oxlint", "--deny-warnings"]

@@ -5,6 +5,7 @@ import { BatchPrediction } from "../../src/ports/BatchPrediction.ts"
 import { ObjectStore } from "../../src/ports/ObjectStore.ts"
 import { pages } from "../../src/ports/Paging.ts"
 import { batchLine } from "../support/EchoModel.ts"
+import { eventually } from "../support/Eventually.ts"
 
 let made = 0
 
@@ -113,11 +114,7 @@ export const suite = <E>(name: string, engine: Layer.Layer<BatchPrediction | Obj
         const jobs = yield* BatchPrediction
         const { name } = yield* jobs.create(yield* specOf(["one", "wait for ever", "two"]))
         const started = yield* Effect.forkChild(jobs.wait(name))
-        for (;;) {
-          const { counts } = yield* jobs.get(name)
-          if (counts?.successful === 2) break
-          yield* Effect.sleep(20)
-        }
+        yield* eventually("two rows are answered", Effect.map(jobs.get(name), ({ counts }) => counts?.successful === 2))
         yield* jobs.cancel(name)
         const ended = yield* Fiber.join(started)
         assert.strictEqual(ended.state, "CANCELLED")

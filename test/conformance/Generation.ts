@@ -4,6 +4,7 @@ import type { ServiceError } from "../../src/domain/Errors.ts"
 import type { GenerationRequest, GenerationResponse } from "../../src/domain/generation/Generation.ts"
 import { Generation } from "../../src/ports/Generation.ts"
 import { delta, type Fake, fakeOpenAi, type Received, sendChunks, sendJson, startChat } from "../fakes/Openai.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const model = "gemini-2.0-flash-001"
 
@@ -283,7 +284,7 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
           Effect.gen(function*() {
             const [first] = yield* Stream.runCollect(Stream.take(generation.stream(model, says("a")), 1))
             assert.strictEqual(textOf([first ?? {}]), "one ")
-            while (!fake.received.every(({ aborted }) => aborted)) yield* Effect.sleep("5 millis")
+            yield* eventually("the model is left", Effect.sync(() => fake.received.every(({ aborted }) => aborted)))
           })
       ))
 

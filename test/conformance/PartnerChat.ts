@@ -6,6 +6,7 @@ import { assembled } from "../../src/domain/partner/PartnerEvents.ts"
 import { PartnerChat } from "../../src/ports/PartnerChat.ts"
 import { chattyModel } from "../fakes/ChattyModel.ts"
 import { type Fake, fakeOpenAi } from "../fakes/Openai.ts"
+import { eventually } from "../support/Eventually.ts"
 
 /** The model behind the one that is asked. */
 class Upstream extends Context.Service<Upstream, Fake>()("test/conformance/Upstream") {}
@@ -121,7 +122,7 @@ export const suite = <E>(name: string, over: (upstream: string) => Layer.Layer<P
         assert.deepStrictEqual(halted.content, [{ type: "text", text: "one " }])
         assert.isAbove(halted.usage.outputTokens, 0)
         const upstream = yield* Upstream
-        yield* eventually(() => upstream.received.at(-1)?.aborted === true || undefined)
+        yield* eventually("the upstream is left", Effect.sync(() => upstream.received.at(-1)?.aborted))
       }))
 
     it.effect("passes on all that a request holds", () =>
@@ -210,21 +211,11 @@ export const suite = <E>(name: string, over: (upstream: string) => Layer.Layer<P
         const { stream } = yield* PartnerChat
         const upstream = yield* Upstream
         const listening = yield* Effect.forkChild(Stream.runDrain(stream(asks("go on forever"))))
-        const call = yield* eventually(() => upstream.received.find(({ body }) => JSON.stringify(body.messages).includes("forever")))
+        const call = yield* eventually("the call has begun", Effect.sync(() => upstream.received.find(({ body }) => JSON.stringify(body.messages).includes("forever"))))
         yield* stream(asks("forever, but two words are enough")).pipe(Stream.filter((event) => textOf(event) !== ""), Stream.take(2), Stream.runDrain)
         yield* Fiber.interrupt(listening)
-        yield* eventually(() => call.aborted || undefined)
-        yield* eventually(() => upstream.received.at(-1)?.aborted === true || undefined)
+        yield* eventually("the upstream is left", Effect.sync(() => call.aborted))
+        yield* eventually("the upstream is left", Effect.sync(() => upstream.received.at(-1)?.aborted))
       }))
   })
 }
-
-/** Waits until there is something. */
-const eventually = <A>(find: () => A | undefined): Effect.Effect<A> =>
-  Effect.gen(function*() {
-    for (;;) {
-      const found = find()
-      if (found !== undefined) return found
-      yield* Effect.sleep("10 millis")
-    }
-  })

@@ -13,7 +13,7 @@ import { tempFolder, write } from "../support/TempFolder.ts"
 import { Watching } from "../support/Watching.ts"
 import { WatchLog } from "../support/WatchLog.ts"
 
-const seeds = Array.from({ length: Number(process.env["SLUICE_WATCH_SEEDS"] ?? 25) }, (_, i) => i + 1)
+const seeds = Array.from({ length: Number(process.env["SLUICE_WATCH_SEEDS"] ?? 12) }, (_, i) => i + 1)
 /** These have processes of their own to watch them, which are killed. To watch within this one costs less, and is the same. */
 const killed = seeds.filter((seed) => seed % 3 === 0)
 const running = { embedded: seeds.filter((seed) => seed % 3 !== 0), hosted: seeds.slice(0, Math.ceil(seeds.length / 4)) }

@@ -4,6 +4,7 @@ import { OAuth2Client } from "google-auth-library"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Fake, fakeOpenAi, sendChat } from "../fakes/Openai.ts"
 import { leave, parent, startServer, type TestServer } from "../server/support/TestServer.ts"
+import { until } from "../support/Eventually.ts"
 
 const model = "gemini-2.0-flash-001"
 const modelName = `${parent}/publishers/google/models/${model}`
@@ -77,9 +78,7 @@ describe("cached contents", () => {
     const short = await create({ ttl: "0.2s" })
     const long = await create({ ttl: "3600s" })
     server = await server.restart()
-    const deadline = Date.now() + 5_000
-    while ((await server.call("GET", `/v1/${short.name}`)).status === 200 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50))
-    assert.strictEqual((await server.call("GET", `/v1/${short.name}`)).status, 404)
+    await until("the short one has expired", async () => (await server.call("GET", `/v1/${short.name}`)).status === 404)
     assert.strictEqual((await server.call("GET", `/v1/${long.name}`)).body.expireTime, long.expireTime)
     assert.strictEqual((await server.call("GET", `/v1/${long.name.replace("us-central1", "europe-west4")}`)).status, 404)
   })

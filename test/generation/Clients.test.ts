@@ -5,6 +5,7 @@ import OpenAI, { APIError } from "openai"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { delta, type Fake, fakeOpenAi, type Received, sendChat, sendChunks, sendJson, startChat } from "../fakes/Openai.ts"
 import { leave, parent, startServer, type TestServer } from "../server/support/TestServer.ts"
+import { until } from "../support/Eventually.ts"
 
 const model = "gemini-2.0-flash-001"
 const canary = "sk-canary-3f1b"
@@ -52,10 +53,6 @@ afterAll(async () => {
   await bare.stop()
   await Effect.runPromise(Scope.close(scope, Exit.void))
 })
-
-const until = async (holds: () => boolean) => {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
-}
 
 describe("@google/genai", () => {
   const client = () => {
@@ -144,7 +141,7 @@ describe("@google/genai", () => {
     const endless = await client().generateContentStream({ model, contents: "endless", config: { abortSignal: leaving.signal } })
     await endless.next()
     leaving.abort()
-    await until(() => fake.received.at(-1)?.aborted === true)
+    await until("the upstream is left", () => fake.received.at(-1)?.aborted === true)
   })
 
   it("never sees the upstream's key", async () => {
@@ -242,7 +239,7 @@ describe("openai", () => {
     assert.strictEqual(heard, "so far")
     assert.instanceOf(failure, APIError)
     for await (const _ of await client().create({ model: named, messages: user("endless"), stream: true })) break
-    await until(() => fake.received.at(-1)?.aborted === true)
+    await until("the upstream is left", () => fake.received.at(-1)?.aborted === true)
   })
 
   it("gets quotes of what it gave where there is no model", async () => {

@@ -2,6 +2,7 @@ import { Effect, Exit, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Fake, fakeOpenAi, sendChat, startChat } from "../fakes/Openai.ts"
 import { leave, parent, startServer, type TestServer } from "../server/support/TestServer.ts"
+import { until } from "../support/Eventually.ts"
 
 const said = ["Employees receive 28 days of annual leave [1]. ", "Up to five unused days may be carried over [1]. ", "Leave is sold at auctions."]
 const end = (response: Parameters<typeof startChat>[0]) =>
@@ -77,9 +78,7 @@ describe("a grounded stream", () => {
 })
 
 describe("an upstream that goes on", () => {
-  const aborted = async () => {
-    while (fake.received.at(-1)?.aborted !== true) await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+  const aborted = () => until("the upstream is left", () => fake.received.at(-1)?.aborted === true)
 
   it("is stopped once the answer has reached its bounds, streamed or whole", async () => {
     for (const config of [{ maxOutputTokens: 30 }, { stopSequences: ["unused"] }]) {

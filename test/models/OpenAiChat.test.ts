@@ -7,6 +7,7 @@ import { onlyModel } from "../../src/models/openai/OnlyModel.ts"
 import { layer as httpLayer } from "../../src/net/Http.ts"
 import { layer as secretsLayer } from "../../src/secrets/EnvironmentSecrets.ts"
 import { delta, type Fake, fakeOpenAi, sendChat, sendChunks, sendJson, startChat } from "../fakes/Openai.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const live = Layer.merge(httpLayer(), secretsLayer({}))
 
@@ -177,9 +178,9 @@ describe("OpenAiChat", () => {
       const { stream } = yield* chat(endless)
       yield* Stream.runDrain(Stream.take(stream(says("hi")), 1))
       const fiber = yield* Effect.forkChild(Stream.runDrain(stream(says("hi"))))
-      while (endless.received.length < 2) yield* Effect.sleep("5 millis")
+      yield* eventually("the second call has begun", Effect.sync(() => endless.received.length === 2))
       yield* Fiber.interrupt(fiber)
-      while (endless.received.some(({ aborted }) => !aborted)) yield* Effect.sleep("5 millis")
+      yield* eventually("both are left", Effect.sync(() => endless.received.every(({ aborted }) => aborted)))
     }).pipe(Effect.scoped, Effect.provide(live)))
 
   it.live("finds the only model of a service, and asks which of several is meant", () =>

@@ -7,6 +7,7 @@ import { make, type OpenAiGeneratorOptions } from "../../src/models/OpenAiGenera
 import { layer as httpLayer } from "../../src/net/Http.ts"
 import { layer as secretsLayer } from "../../src/secrets/EnvironmentSecrets.ts"
 import { fakeOpenAi, type Fake, sendChat, sendJson, startChat } from "../fakes/Openai.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const live = Layer.merge(httpLayer(), secretsLayer({}))
 
@@ -214,8 +215,8 @@ describe("OpenAiGenerator", () => {
       const first = yield* Stream.runCollect(Stream.take(stream({ question: "?", contexts }), 1))
       assert.strictEqual(first[0]?._tag, "text")
       const fiber = yield* Effect.forkChild(Stream.runDrain(stream({ question: "?", contexts })))
-      while (fake.received.length < 2) yield* Effect.sleep("5 millis")
+      yield* eventually("the second call has begun", Effect.sync(() => fake.received.length === 2))
       yield* Fiber.interrupt(fiber)
-      while (fake.received.some(({ aborted }) => !aborted)) yield* Effect.sleep("5 millis")
+      yield* eventually("both are left", Effect.sync(() => fake.received.every(({ aborted }) => aborted)))
     }).pipe(Effect.scoped, Effect.provide(live)))
 })

@@ -9,6 +9,7 @@ import { echoUpstream } from "../fakes/EchoUpstream.ts"
 import { fakeOpenAi, sendJson } from "../fakes/Openai.ts"
 import { batchLine } from "../support/EchoModel.ts"
 import { type Answer, parent, putObjects, startServer, type TestServer } from "./support/TestServer.ts"
+import { until } from "../support/Eventually.ts"
 
 const scope = Scope.makeUnsafe()
 let server: TestServer
@@ -34,13 +35,12 @@ const create = (request: object, version = "v1") => server.call("POST", `/${vers
 
 type Body = Answer["body"]
 
-const until = async (name: string, fits: (job: Body) => boolean, version = "v1"): Promise<Body> => {
-  for (;;) {
-    const answer = await server.call("GET", `/${version}/${name}`)
-    if (answer.status !== 200 || fits(answer.body)) return answer.body
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
+/** A job once it fits, or the answer that refuses it. */
+const jobThat = (name: string, fits: (job: Body) => boolean, version = "v1"): Promise<Body> =>
+  until(`${name} fits`, async () => {
+    const { body, status } = await server.call("GET", `/${version}/${name}`)
+    return status !== 200 || fits(body) ? body : undefined
+  })
 const ended = (job: { readonly state: string }): boolean => !/PENDING|RUNNING|CANCELLING/.test(job.state)
 
 /** Any token will do: the server is on loopback and has none of its own. */
@@ -63,7 +63,7 @@ describe("batch prediction over REST", () => {
     assert.strictEqual(created.body.state, "JOB_STATE_PENDING")
     assert.deepStrictEqual(created.body.inputConfig, { instancesFormat: "jsonl", gcsSource: { uris: ["gs://docs/in.jsonl"] } })
     assert.match(created.body.name, new RegExp(`^${parent}/batchPredictionJobs/\\d+$`))
-    const job = await until(created.body.name, ended, "v1beta1")
+    const job = await jobThat(created.body.name, ended, "v1beta1")
     assert.strictEqual(job.state, "JOB_STATE_PARTIALLY_SUCCEEDED")
     assert.deepStrictEqual(job.completionStats, { successfulCount: "1", failedCount: "1" })
     assert.strictEqual(job.partialFailures[0].code, 3)
@@ -106,7 +106,7 @@ describe("batch prediction over REST", () => {
     const rest = await server.call("GET", `${path}&pageToken=${page.body.nextPageToken}`)
     assert.deepStrictEqual(rest.body.batchPredictionJobs.map((job: Body) => job.name), [first])
     assert.strictEqual((await server.call("GET", `${path}&readMask=shoe_size`)).status, 400)
-    await until(first, ended)
+    await jobThat(first, ended)
     const operation = await server.call("DELETE", `/v1/${first}`)
     assert.isTrue(operation.body.done)
     assert.strictEqual(operation.body.response["@type"], "type.googleapis.com/google.protobuf.Empty")
@@ -117,12 +117,12 @@ describe("batch prediction over REST", () => {
   it("goes on with jobs after a restart", async () => {
     const slow = body({ inputConfig: { instancesFormat: "jsonl", gcsSource: { uris: ["gs://docs/slow.jsonl"] } } })
     const { name } = (await create(slow)).body
-    await until(name, (job) => job.state === "JOB_STATE_RUNNING" && job.completionStats?.incompleteCount === "1")
+    await jobThat(name, (job) => job.state === "JOB_STATE_RUNNING" && job.completionStats?.incompleteCount === "1")
     server = await server.restart()
-    const job = await until(name, () => true)
+    const job = await jobThat(name, () => true)
     assert.strictEqual(job.state, "JOB_STATE_RUNNING")
     await server.call("POST", `/v1/${name}:cancel`, "\"\"")
-    assert.strictEqual((await until(name, ended)).state, "JOB_STATE_CANCELLED")
+    assert.strictEqual((await jobThat(name, ended)).state, "JOB_STATE_CANCELLED")
   })
 })
 
@@ -162,7 +162,7 @@ describe("real clients", () => {
     const created = await ai.batches.create({ model: llama, src: "gs://docs/in.jsonl", config: { displayName: "by genai", dest: "gs://docs/out" } })
     assert.strictEqual(created.state, "JOB_STATE_PENDING")
     const name = created.name ?? ""
-    await until(name, ended)
+    await jobThat(name, ended)
     const job = await ai.batches.get({ name })
     assert.strictEqual(job.state, "JOB_STATE_PARTIALLY_SUCCEEDED")
     assert.strictEqual(job.displayName, "by genai")
@@ -172,7 +172,7 @@ describe("real clients", () => {
     assert.include(listed, name)
     const slow = await ai.batches.create({ model: llama, src: { format: "jsonl", gcsUri: ["gs://docs/slow.jsonl"] }, config: { dest: { format: "jsonl", gcsUri: "gs://docs/out" } } })
     await ai.batches.cancel({ name: slow.name ?? "" })
-    assert.strictEqual((await until(slow.name ?? "", ended)).state, "JOB_STATE_CANCELLED")
+    assert.strictEqual((await jobThat(slow.name ?? "", ended)).state, "JOB_STATE_CANCELLED")
     await ai.batches.delete({ name })
     const gone = await ai.batches.get({ name }).then(() => undefined, (error: Error & { status?: number }) => error)
     assert.strictEqual(gone?.status, 404)
@@ -188,7 +188,7 @@ describe("real clients", () => {
     } as unknown as NonNullable<ConstructorParameters<typeof v1.JobServiceClient>[0]>) // its types know nothing of `protocol`
     const [created] = await jobs.createBatchPredictionJob({ parent, batchPredictionJob: body({ displayName: "by aiplatform" }) })
     assert.include([2, "JOB_STATE_PENDING"], created.state)
-    await until(created.name ?? "", ended)
+    await jobThat(created.name ?? "", ended)
     const [job] = await jobs.getBatchPredictionJob({ name: created.name ?? "" })
     assert.strictEqual(String(job.completionStats?.failedCount), "1")
     const [deletion] = await jobs.deleteBatchPredictionJob({ name: created.name ?? "" })

@@ -5,6 +5,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { fakeOpenAi, sendChat, sendJson } from "../fakes/Openai.ts"
 import { batchLine } from "../support/EchoModel.ts"
 import { parent, putObjects, startServer, type TestServer } from "./support/TestServer.ts"
+import { until } from "../support/Eventually.ts"
 
 const scope = Scope.makeUnsafe()
 let server: TestServer
@@ -35,11 +36,10 @@ const run = async (model: string, lines: ReadonlyArray<string>) => {
     inputConfig: { instancesFormat: "jsonl", gcsSource: { uris: ["gs://docs/in.jsonl"] } },
     outputConfig: { predictionsFormat: "jsonl", gcsDestination: { outputUriPrefix: "gs://docs/out" } }
   })
-  for (;;) {
+  return until("the job has ended", async () => {
     const { body: job } = await server.call("GET", `/v1/${body.name}`)
-    if (/PENDING|RUNNING/.test(job.state)) await new Promise((resolve) => setTimeout(resolve, 20))
-    else return job
-  }
+    return /PENDING|RUNNING/.test(job.state) ? undefined : job
+  })
 }
 
 const rowsOf = (job: { readonly outputInfo: { readonly gcsOutputDirectory: string } }) => {

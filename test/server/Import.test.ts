@@ -14,6 +14,7 @@ import { pages } from "../../src/ports/Paging.ts"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { httpsServer } from "../fakes/Https.ts"
 import { leave, parent, putObjects, startServer, type TestServer, travel } from "./support/TestServer.ts"
+import { until } from "../support/Eventually.ts"
 
 const gcs = (uris: ReadonlyArray<string> | string, more: object = {}) => ({ importRagFilesConfig: { gcsSource: { uris }, ...more } })
 const chunked = (chunkSize: number) => ({
@@ -224,11 +225,6 @@ const gated = () => {
   return { factory, open, reads: () => passing }
 }
 
-/** Waits until it is so; the test's own time limit is what bounds it. */
-const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20))
-}
-
 describe("imports that take long", () => {
   it("are parked by a shutdown and finished by the next server, with everything counted once", async () => {
     const gate = gated()
@@ -237,11 +233,13 @@ describe("imports that take long", () => {
     const corpus = await first.corpus()
     const sink = { importResultGcsSink: { outputUriPrefix: "gs://docs/run.ndjson" } }
     const name = await start(first, corpus, gcs(["gs://docs/a.md", "gs://docs/b.md", "gs://docs/slow.md"], sink))
-    await until(async () => (await texts(first, corpus)).length === 2)
-    const going = await first.call("GET", `/v1/${name}`)
-    assert.isUndefined(going.body.done)
-    assert.isAbove(going.body.metadata.progressPercentage, 0)
-    const [second] = await Promise.all([first.restart(), new Promise<void>((resolve) => setTimeout(() => resolve(gate.open()), 300))])
+    await until("two files are stored and counted", async () => {
+      const going = await first.call("GET", `/v1/${name}`)
+      assert.isUndefined(going.body.done)
+      return (await texts(first, corpus)).length === 2 && going.body.metadata.progressPercentage > 0
+    })
+    const second = await first.restart()
+    gate.open()
     try {
       const { body } = await second.done(name)
       assert.deepStrictEqual(counts(body), [3, 0, 0])
@@ -261,7 +259,7 @@ describe("imports that take long", () => {
       putObjects(server, { "slow.md": leave })
       const names: Array<string> = []
       for (let i = 0; i < 4; i++) names.push(await start(server, await server.corpus(), gcs("gs://docs/slow.md", chunked(100 + i))))
-      await until(() => gate.reads() === 3)
+      await until("three are under way", () => gate.reads() === 3)
       await server.call("POST", `/v1/${names[3]}:cancel`)
       await server.call("POST", `/v1/${names[0]}:cancel`, {})
       const cancelled = await server.done(names[0] ?? "")
@@ -286,7 +284,7 @@ describe("imports that take long", () => {
       putObjects(server, { "slow.md": leave })
       const names: Array<string> = []
       for (let i = 0; i < 4; i++) names.push(await start(server, await server.corpus(), gcs("gs://docs/slow.md", chunked(100 + i))))
-      await until(() => gate.reads() === 3)
+      await until("three are under way", () => gate.reads() === 3)
       const ids = names.map((name) => name.split("/").at(-1))
       const told = await outside((operations) => Stream.runCollect(pages(operations.list, 2)))
       assert.deepStrictEqual(told.filter(({ done }) => !done).map(({ name }) => name.split("/").at(-1)), ids.toReversed())

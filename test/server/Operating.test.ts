@@ -7,6 +7,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Fake, fakeOpenAi, sendChat, sendJson } from "../fakes/Openai.ts"
 import { start } from "../support/Sluice.ts"
 import { leave, parent, putObjects, startServer, type TestServer } from "./support/TestServer.ts"
+import { until } from "../support/Eventually.ts"
 
 const token = "a-token-of-some-length"
 const carrying = { authorization: `Bearer ${token}` }
@@ -113,7 +114,7 @@ describe("SIGTERM", () => {
     const { child, finished, url } = await serve("--log", "json", "--faults", "faults.yaml")
     const slow = fetch(`${url}/v1/${parent}/ragEngineConfig?key=sk-canary&alt=json`)
     // It has begun once it is counted beside the request that asks.
-    while (!(await (await fetch(`${url}/metrics`)).text()).includes("sluice_http_requests_in_flight 2")) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until("the call has begun", async () => (await (await fetch(`${url}/metrics`)).text()).includes("sluice_http_requests_in_flight 2"))
     child.kill("SIGTERM")
     let status = 200
     while (status === 200) status = (await fetch(`${url}/readyz`)).status
@@ -135,7 +136,7 @@ describe("SIGTERM", () => {
     writeFileSync(join(folder, "faults.yaml"), "faults: [{ method: getRagEngineConfig, delay: 60 }]")
     const { child, finished, url } = await serve("--drain", "0", "--log", "text", "--faults", "faults.yaml")
     const slow = fetch(`${url}/v1/${parent}/ragEngineConfig`).then(() => undefined, () => undefined)
-    while (!(await (await fetch(`${url}/metrics`)).text()).includes("sluice_http_requests_in_flight 2")) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until("the call has begun", async () => (await (await fetch(`${url}/metrics`)).text()).includes("sluice_http_requests_in_flight 2"))
     child.kill("SIGTERM")
     const { code, stderr } = await finished
     await slow

@@ -10,6 +10,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { chattyModel } from "../fakes/ChattyModel.ts"
 import { type Fake, fakeOpenAi } from "../fakes/Openai.ts"
 import { startServer, type TestServer } from "./support/TestServer.ts"
+import { until } from "../support/Eventually.ts"
 
 let upstream: Fake
 let server: TestServer
@@ -165,7 +166,7 @@ describe("@anthropic-ai/vertex-sdk", () => {
   it("stops the model when it goes away", async () => {
     const stream = client().messages.stream(asks("on forever"))
     for await (const event of stream) if (event.type === "content_block_delta") break
-    while (upstream.received.at(-1)?.aborted !== true) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until("the upstream is left", () => upstream.received.at(-1)?.aborted === true)
   })
 
   it("is told what takes a model, where there is none", async () => {

@@ -6,6 +6,7 @@ import { isLoopbackHost } from "../../src/domain/HttpAddress.ts"
 import { refusal } from "../../src/server/http/Access.ts"
 import { fakeOpenAi, startChat } from "../fakes/Openai.ts"
 import { parent, startServer, type TestServer } from "./support/TestServer.ts"
+import { until } from "../support/Eventually.ts"
 
 /** What fetch would not send. */
 const raw = (port: number, headers: Record<string, string>, path = `/v1/${parent}/ragCorpora`) =>
@@ -154,7 +155,7 @@ describe("large requests", () => {
       })
     const leaving = new AbortController()
     const first = ask(3_000_000, leaving.signal).catch(() => undefined)
-    await until(() => upstream.received.length === 1)
+    await until("the first has reached the upstream", () => upstream.received.length === 1)
     const second = await ask(3_000_000)
     assert.deepStrictEqual([second.status, second.headers.get("retry-after")], [503, "1"])
     assert.include(await second.text(), "too many large requests")
@@ -162,19 +163,15 @@ describe("large requests", () => {
     // Whoever leaves makes room.
     leaving.abort()
     await first
-    await until(() => upstream.received[0]?.aborted === true)
+    await until("the upstream is left", () => upstream.received[0]?.aborted === true)
     const again = new AbortController()
     const third = (async () => {
       while ((await ask(3_000_000, again.signal)).status === 503);
     })().catch(() => undefined)
-    await until(() => upstream.received.length === 2)
+    await until("the third has reached the upstream", () => upstream.received.length === 2)
     again.abort()
     await third
     await server.stop()
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
 })
-
-const until = async (holds: () => boolean) => {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
-}

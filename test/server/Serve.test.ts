@@ -6,6 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { events, type Finished, start } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { leave, parent, travel } from "./support/TestServer.ts"
+import { until } from "../support/Eventually.ts"
 
 let folder: string
 beforeAll(() => {
@@ -61,7 +62,7 @@ describe("sluice serve", () => {
       const body = await (await fetch(`${url}/v1/${corpus}/ragFiles?pageSize=1000`)).json() as { ragFiles?: ReadonlyArray<{ gcsSource: { uris: ReadonlyArray<string> } }> }
       return (body.ragFiles ?? []).map(({ gcsSource }) => gcsSource.uris[0])
     }
-    while ((await files(first.url)).length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until("a file is stored", async () => (await files(first.url)).length > 0)
     first.child.kill("SIGKILL")
     await first.finished
 

@@ -4,6 +4,7 @@ import { connect } from "node:net"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { leave, startServer, type TestServer } from "./support/TestServer.ts"
+import { until } from "../support/Eventually.ts"
 
 let server: TestServer
 let corpus: string
@@ -146,9 +147,8 @@ describe("resumable uploads", () => {
 
   it("keep what came before the connection broke", async () => {
     const url = new URL(await begin("broken.md"))
-    const arrived = async () => {
-      while ((await send(url.href, "query", 0)).headers.get("x-goog-upload-size-received") !== "30") await new Promise((resolve) => setTimeout(resolve, 10))
-    }
+    const arrived = () =>
+      until("30 bytes have arrived", async () => (await send(url.href, "query", 0)).headers.get("x-goog-upload-size-received") === "30")
     await new Promise<void>((resolve) => {
       const socket = connect(server.port, "127.0.0.1", () => {
         socket.write(

@@ -222,7 +222,8 @@ describe("imports of what vendors keep", () => {
 
   it.live("look for no cloud credentials because a request names a secret, unless the operator allows it", () =>
     Effect.gen(function*() {
-      const metadata = yield* fakeMetadata()
+      // Without a token, so that the secrets' service itself is not asked.
+      const metadata = yield* fakeMetadata((response, path) => path.endsWith("/token") && response.writeHead(404).end().writableEnded)
       const jira = yield* fakeJira("Cloud")
       const environment = {
         GCE_METADATA_HOST: new URL(metadata.origin).host,

@@ -79,7 +79,7 @@ const content = Effect.gen(function*() {
   }
 })
 
-const seeds = Number(process.env["SLUICE_KILL_SEEDS"] ?? 3)
+const seeds = Number(process.env["SLUICE_KILL_SEEDS"] ?? 2)
 
 describe("a writer that is killed", () => {
   it.live(`leaves whole commits, and the next run converges (${seeds} seeds)`, () =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Stream } from "effect"
+import { Effect, Fiber, Layer, Stream } from "effect"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import type { CorpusName } from "../../../src/domain/Corpus.ts"
 import { type DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
@@ -16,6 +16,7 @@ import { managed } from "../../conformance/Cases.ts"
 import { tempFolder } from "../../support/TempFolder.ts"
 import { engine, paragraphs, textFile } from "./support/Engine.ts"
 import { StoreBench } from "./support/StoreBench.ts"
+import { eventually } from "../../support/Eventually.ts"
 
 /** An embedder that remembers what it was asked, and can be told to fail or to wait. */
 class CountingEmbedder {
@@ -255,7 +256,7 @@ describe("uploading", () => {
       const files = yield* Files
       const corpus = yield* newCorpus
       const one = yield* Effect.forkChild(files.upload(textFile(corpus, "one", "wanted twice")))
-      while (embedder.batches.length === 0) yield* Effect.sleep(1)
+      yield* eventually("the embedder was asked", Effect.sync(() => embedder.batches.length > 0))
       const two = yield* Effect.forkChild(files.upload(textFile(corpus, "two", "wanted twice")))
       yield* Effect.sleep(5)
       yield* Fiber.interrupt(one)
@@ -378,7 +379,7 @@ describe("operations of a process that is gone", () => {
             source: { _tag: "storage", uris: ["gs://b/a"] },
             chunking: { strategy: "fixed", size: 100, overlap: 0 }
           })
-          while (Option.fromUndefinedOr((yield* operations.get(operation.name)).progress).pipe(Option.isNone)) yield* Effect.sleep(5)
+          yield* eventually("progress is told", Effect.map(operations.get(operation.name), ({ progress }) => progress))
           return operation.name
         }),
         engine(folder).pipe(Layer.provide(never))

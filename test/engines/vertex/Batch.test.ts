@@ -21,6 +21,7 @@ import { type Asked, fakeServer, sendGoogleError, sendJson } from "../../fakes/H
 import { fakeVertex } from "../../fakes/Vertex.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 import { hosted } from "./Engine.ts"
+import { eventually } from "../../support/Eventually.ts"
 
 const overHttp = Layer.unwrap(Effect.gen(function*() {
   const folder = yield* tempFolder
@@ -198,7 +199,7 @@ describe("the hosted engine's batch jobs", () => {
     onService(({ method }) => method === "GET" ? job("RUNNING") : 404, (jobs, asked) =>
       Effect.gen(function*() {
         const waiting = yield* Effect.forkChild(jobs.wait(name as never))
-        while (asked.length === 0) yield* Effect.sleep(5)
+        yield* eventually("the service was asked", Effect.sync(() => asked.length > 0))
         yield* Fiber.interrupt(waiting)
         assert.isTrue(asked.every(({ method }) => method === "GET"))
       })))

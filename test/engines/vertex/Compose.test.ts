@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schedule } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { local } from "../../../connectors/local/Local.ts"
@@ -13,6 +13,7 @@ import { Engine } from "../../../src/ports/Engine.ts"
 import { databaseFile } from "../../../src/state/Database.ts"
 import { fakeVertex } from "../../fakes/Vertex.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
+import { eventually } from "../../support/Eventually.ts"
 
 const pipelineInput = (baseUrl: string) => ({
   name: "claims",
@@ -110,9 +111,10 @@ describe("a pipeline on the hosted engine", () => {
         yield* Effect.forkScoped(Effect.all([corpora.list({}), corpora.list({})], { concurrency: 2 }))
         const state = new DatabaseSync(join(options.dataDir, databaseFile), { readOnly: true })
         yield* Effect.addFinalizer(() => Effect.sync(() => state.close()))
-        const turns = yield* Effect.sync(() => state.prepare("SELECT at FROM quota_turns ORDER BY at").all().map(({ at }) => Number(at))).pipe(
-          Effect.repeat({ until: ({ length }) => length === 2, schedule: Schedule.spaced("10 millis") })
-        )
+        const turns = yield* eventually("both calls have a turn", Effect.sync(() => {
+          const taken = state.prepare("SELECT at FROM quota_turns ORDER BY at").all()
+          return taken.length === 2 && taken.map(({ at }) => Number(at))
+        }))
         assert.isAtLeast((turns[1] ?? 0) - (turns[0] ?? 0), 60_000)
       }).pipe(Effect.scoped, Effect.provide(vertexServices(pipeline, options)))
     }).pipe(Effect.scoped), 60_000)

@@ -11,6 +11,7 @@ import { PartnerChat } from "../../../src/ports/PartnerChat.ts"
 import { Quota } from "../../../src/ports/Quota.ts"
 import * as QuotaBuckets from "../../../src/state/QuotaBuckets.ts"
 import { type FakeVertex, fakeVertex } from "../../fakes/Vertex.ts"
+import { eventually } from "../../support/Eventually.ts"
 
 const haiku = "claude-3-5-haiku@20241022"
 const opus = "claude-3-opus@20240229"
@@ -272,17 +273,11 @@ describe("HostedPartnerChat", () => {
         const times: Array<number> = []
         const all = yield* Effect.forkChild(Effect.forEach(Array.from({ length: 21 }), () =>
           Effect.andThen(message(asks("hi", { model: opus })), Effect.map(Clock.currentTimeMillis, (at) => times.push(at)))))
-        yield* until(() => times.length === 20)
+        yield* eventually("20 were answered", Effect.sync(() => times.length === 20))
         yield* TestClock.adjust("60 seconds")
-        yield* until(() => fake.calls.length === 20)
+        yield* eventually("20 were asked", Effect.sync(() => fake.calls.length === 20))
         yield* TestClock.adjust("1 second")
         yield* Fiber.join(all)
         assert.deepStrictEqual(times, [...Array.from({ length: 20 }, () => 0), 61_000])
       })))
 })
-
-/** Waits, in real time, for something that happens outside the test's clock. */
-const until = (happened: () => boolean): Effect.Effect<void> =>
-  Effect.promise(async () => {
-    while (!happened()) await new Promise((resolve) => setTimeout(resolve, 5))
-  })

@@ -139,16 +139,16 @@ describe("chunk", () => {
   it("takes time linear in any text", () => {
     const begin = cpuTime()
     for (const run of ["a", " ", "\n", "\n\n", "A b. ", "- x\n", "👍"]) {
-      const text = run.repeat(100_000 / run.length) + "x"
+      const text = run.repeat(40_000 / run.length) + "x"
       for (const kind of ["paragraph", "list", "code"] as const) {
         for (const strategy of ["fixed", "structure"] as const) {
           chunk({ text, blocks: [{ kind, start: 0, end: text.length }], format: "text" }, { strategy, size: 1024, overlap: 200 })
         }
       }
     }
-    // Quadratic, each of these takes minutes.
-    expect(cpuTime() - begin).toBeLessThan(30_000)
-  }, 180_000)
+    // Quadratic, each of these takes half a minute.
+    expect(cpuTime() - begin).toBeLessThan(12_000)
+  }, 90_000)
 
   it("gives nothing for nothing", () => {
     for (const text of ["", " \n\t "]) {
