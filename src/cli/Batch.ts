@@ -8,7 +8,6 @@ import { ExitCode, ServiceError } from "../domain/Errors.ts"
 import { printable } from "../domain/Text.ts"
 import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
 import { BatchPrediction } from "../ports/BatchPrediction.ts"
-import { BatchLauncher } from "./BatchLauncher.ts"
 import { engineFlags, pipelineFor } from "./EngineFlags.ts"
 import { exitWith } from "./Exit.ts"
 import { Output } from "./Output.ts"
@@ -57,11 +56,11 @@ export const onBatch = <A, E, R>(body: Effect.Effect<A, E, R | BatchServices>) =
   Effect.gen(function*() {
     const { dataDir } = yield* root
     const args = yield* batchRoot
-    const launcher = yield* BatchLauncher
+    const { batchServices } = yield* Effect.promise(() => import("../compose/Batch.ts"))
     const pipeline = yield* pipelineFor(args)
     const [concurrency, tables] = [given(args.concurrency), given(args.tables)]
     return yield* body.pipe(
-      Effect.provide(launcher.layer(pipeline, {
+      Effect.provide(batchServices(pipeline, {
         dataDir,
         buckets: new Map(Object.entries(args.bucket)),
         ...(concurrency === undefined ? {} : { concurrency }),

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { Argument, CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
+import packageJson from "../../package.json" with { type: "json" }
 import { ExitCode } from "../domain/Errors.ts"
 import { ask } from "./commands/Ask.ts"
 import { batch } from "./commands/Batch.ts"
@@ -8,7 +9,6 @@ import { corpora } from "./commands/Corpora.ts"
 import { diff } from "./commands/Diff.ts"
 import { doctor } from "./commands/Doctor.ts"
 import { endpoints } from "./commands/Endpoints.ts"
-import { explain } from "./commands/Explain.ts"
 import { files } from "./commands/Files.ts"
 import { init } from "./commands/Init.ts"
 import { models } from "./commands/Models.ts"
@@ -16,7 +16,7 @@ import { operations } from "./commands/Operations.ts"
 import { parse } from "./commands/Parse.ts"
 import { plan } from "./commands/Plan.ts"
 import { release } from "./commands/Release.ts"
-import { retrieve } from "./commands/Retrieve.ts"
+import { explain, retrieve } from "./commands/Retrieve.ts"
 import { retry } from "./commands/Retry.ts"
 import { run } from "./commands/Run.ts"
 import { schema } from "./commands/Schema.ts"
@@ -25,15 +25,13 @@ import { status } from "./commands/Status.ts"
 import { validate } from "./commands/Validate.ts"
 import { watch } from "./commands/Watch.ts"
 import { Exited } from "./Exit.ts"
-import { Launcher } from "./Launcher.ts"
 import { Output } from "./Output.ts"
 import { presenterLayer } from "./Presenter.ts"
 import { renderCause } from "./render/Error.ts"
 import { root } from "./Root.ts"
 
 const version = Command.make("version", {}, Effect.fnUntraced(function*() {
-  const { version } = yield* Launcher
-  yield* (yield* Output).print(`sluice ${version}`)
+  yield* (yield* Output).print(`sluice ${packageJson.version}`)
 })).pipe(Command.withDescription("Print the version of Sluice."), Command.withExamples([{ command: "sluice version", description: "as --version does" }]))
 
 const help = Command.make(
@@ -60,19 +58,22 @@ const help = Command.make(
   Command.withExamples([{ command: "sluice help run", description: "as `sluice run --help` does" }])
 )
 
+/** Runs pipelines for every command. Not loaded with the commands, so that help does not wait for it. */
+const host = (dataDir: string) =>
+  Layer.unwrap(Effect.map(Effect.promise(() => import("../compose/Host.ts")), ({ everyEngine }) => everyEngine({ dataDir })))
+
 const command = root.pipe(Command.withSubcommands([
   { group: "Start", commands: [init, validate, schema, doctor, help, version] },
   { group: "Keep a corpus in sync", commands: [plan, run, watch, release, status, diff, retry] },
   { group: "Use it", commands: [ask, chat, batch, retrieve, explain, serve] },
   { group: "Look inside", commands: [parse, corpora, files, models, endpoints, operations] }
-]))
+]), Command.provide(({ dataDir }) => host(dataDir)))
 
 const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
 
 /** The command line: parses, runs, renders what went wrong. Fails with an error that carries the exit code. */
 export const cli = Effect.gen(function*() {
-  const { version } = yield* Launcher
-  yield* Command.run(command, { version }).pipe(
+  yield* Command.run(command, { version: packageJson.version }).pipe(
     Effect.catchTag("ShowHelp", (help) => help.errors.length === 0 ? Effect.void : Effect.fail(new Exited({ code: ExitCode.invalid }))),
     // As a finalizer, so that an interrupt does not cut its own message short.
     Effect.onError(renderCause)

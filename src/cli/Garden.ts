@@ -4,9 +4,10 @@ import { EndpointName, ModelName, type TrafficSplit } from "../domain/models/End
 import { ServiceError } from "../domain/Errors.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import { Endpoints } from "../ports/Endpoints.ts"
+import type { ModelCatalog } from "../ports/ModelCatalog.ts"
+import type { Operations } from "../ports/Operations.ts"
 import { pages } from "../ports/Paging.ts"
 import { type EngineArgs, pipelineFor } from "./EngineFlags.ts"
-import { ModelLauncher, type ModelPorts } from "./ModelLauncher.ts"
 import { idOf } from "./Resources.ts"
 import { root } from "./Root.ts"
 import { UsageError } from "./UsageError.ts"
@@ -18,14 +19,14 @@ export interface Garden {
 }
 
 /** Runs `body` on the models and endpoints of the engine that was meant. */
-export const onGarden = <A, E, R>(args: EngineArgs, body: (garden: Garden) => Effect.Effect<A, E, R | ModelPorts>) =>
+export const onGarden = <A, E, R>(args: EngineArgs, body: (garden: Garden) => Effect.Effect<A, E, R | ModelCatalog | Endpoints | Operations>) =>
   Effect.gen(function*() {
     const { dataDir } = yield* root
-    const launcher = yield* ModelLauncher
+    const { modelGarden } = yield* Effect.promise(() => import("../compose/ModelGarden.ts"))
     const pipeline = yield* pipelineFor(args)
     const { engine } = pipeline
     const parent = engine._tag === "vertex" ? `projects/${engine.project}/locations/${engine.location}` : "projects/local/locations/local"
-    return yield* body({ engine: engine._tag, parent }).pipe(Effect.provide(launcher.layer(pipeline, dataDir)))
+    return yield* body({ engine: engine._tag, parent }).pipe(Effect.provide(modelGarden(pipeline, { dataDir })))
   })
 
 /** What a word names among things that have ids and display names. */

@@ -37,7 +37,9 @@ export const questionFlags = {
   )
 }
 
-interface Given {
+/** What a command with {@link questionFlags} was given. */
+export interface QuestionArgs {
+  readonly pipeline: Option.Option<string>
   readonly topK: Option.Option<number>
   readonly alpha: Option.Option<number>
   readonly maxDistance: Option.Option<number>
@@ -45,7 +47,7 @@ interface Given {
   readonly noSpelling: boolean
 }
 
-export const optionsOf = (flags: Given, text: string): { readonly question: Question; readonly options: RetrieveOptions } => {
+export const optionsOf = (flags: Omit<QuestionArgs, "pipeline">, text: string): { readonly question: Question; readonly options: RetrieveOptions } => {
   const principal = given(flags.as)
   const topK = given(flags.topK)
   const alpha = given(flags.alpha)

@@ -1,10 +1,12 @@
-import { Effect, FileSystem, Option, Path } from "effect"
+import { Context, Effect, FileSystem, Option, Path } from "effect"
 import { Argument, Flag } from "effect/cli"
 import type { StateError } from "../domain/Errors.ts"
 import { printable } from "../domain/Text.ts"
-import { ExtensionsInUse, noExtensions } from "../pipeline/Extensions.ts"
+import type { EmbeddedServerOptions } from "../compose/Server.ts"
+import { noExtensions } from "../pipeline/Extensions.ts"
 import type { LoadedPipeline } from "../pipeline/definition/Load.ts"
-import { Launcher, type LaunchOptions } from "./Launcher.ts"
+import { type Access, Host, type PipelineParts } from "../pipeline/Host.ts"
+import type { AnyConnectorDefinition } from "../ports/Source.ts"
 import { Output } from "./Output.ts"
 import { fromHere } from "./Paths.ts"
 import { given, root } from "./Root.ts"
@@ -50,32 +52,45 @@ const findPipeline = Effect.fn("findPipeline")(function*(named: Option.Option<st
   })
 })
 
+/** A pipeline as commands have it: fit for the engine that was meant. */
+export type CommandPipeline = Pick<LoadedPipeline, "pipeline" | "extensions" | "invalid">
+
+/** The connectors of this build, given by the program: commands see none of them. They are loaded when they are needed. */
+export class BuiltInConnectors extends Context.Service<BuiltInConnectors, {
+  /** By the kinds that pipelines write. */
+  readonly definitions: Effect.Effect<Readonly<Record<string, AnyConnectorDefinition>>>
+  /** What a server's imports read with. */
+  readonly ofServer: Effect.Effect<Required<Pick<EmbeddedServerOptions, "storage" | "vendors">>>
+}>()("sluice/cli/BuiltInConnectors") {}
+
+const partsOf = Effect.fnUntraced(function*({ extensions, invalid, pipeline }: CommandPipeline): Effect.fn.Return<PipelineParts, never, BuiltInConnectors> {
+  const { definitions } = yield* BuiltInConnectors
+  return { definition: pipeline, anyEngine: false, extensions, invalid, connectors: { ...yield* definitions, ...extensions.connectors } }
+})
+
 /** Loads a pipeline and holds it against the engine it is to run on. */
 export const openPipeline = Effect.fn("openPipeline")(function*(named: Option.Option<string>) {
   const { engine } = yield* root
-  const launcher = yield* Launcher
   const file = yield* findPipeline(named)
   // YAML and the schema are loaded with it, which help and --version need not wait for.
   const { loadPipeline } = yield* Effect.promise(() => import("../pipeline/definition/Load.ts"))
-  return yield* launcher.fit(yield* loadPipeline(file), given(engine))
+  const loaded = yield* loadPipeline(file)
+  const host = yield* Host
+  return { ...loaded, pipeline: yield* Effect.fromResult(host.fit(yield* partsOf(loaded), given(engine))) }
 })
 
 /** Runs `body` on the engine of a pipeline. Says so where it has to wait for another writer. */
-export const onEngine = <A, E, R>(
-  { extensions = noExtensions, pipeline }: Pick<LoadedPipeline, "pipeline"> & Partial<Pick<LoadedPipeline, "extensions">>,
-  options: Pick<LaunchOptions, "writes" | "waitMs">,
-  body: Effect.Effect<A, E, R>
-) =>
+export const onEngine = <A, E, R>(loaded: CommandPipeline, access: Access, body: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
-    const { dataDir } = yield* root
-    const launcher = yield* Launcher
     const output = yield* Output
+    const { openPipeline } = yield* Effect.promise(() => import("../pipeline/Open.ts"))
     const waiting = ({ message }: StateError) => output.say(output.paintError("yellow", printable(`waiting: ${message}`)))
-    return yield* body.pipe(
-      Effect.provide(launcher.layer(pipeline, { ...options, waiting, dataDir })),
-      Effect.provideService(ExtensionsInUse, extensions)
-    )
-  })
+    const { services } = yield* openPipeline(yield* partsOf(loaded), access.mode === "read" ? access : { ...access, waiting })
+    return yield* Effect.provideContext(body, services)
+  }).pipe(Effect.scoped)
+
+/** For commands that write nothing: they take no lock. */
+export const reading: Access = { mode: "read" }
 
 /**
  * The engine of commands about resources, which need no pipeline: that of the one named, else of the only one here,
@@ -90,6 +105,9 @@ export const openForResources = Effect.fn("openForResources")(function*(named: O
       fix: "name a pipeline with --pipeline"
     })
   }
-  const { definePipeline } = yield* Effect.promise(() => import("../pipeline/definition/DefinePipeline.ts"))
-  return { pipeline: definePipeline({ name: "resources", corpus: { displayName: "resources" }, sources: {} }) }
+  const [{ definePipeline }, { invalidPipeline }] = yield* Effect.promise(() =>
+    Promise.all([import("../pipeline/definition/DefinePipeline.ts"), import("../pipeline/definition/Place.ts")]))
+  const pipeline = definePipeline({ name: "resources", corpus: { displayName: "resources" }, sources: {} })
+  const resources: CommandPipeline = { pipeline, extensions: noExtensions, invalid: (problems) => invalidPipeline(pipeline, problems) }
+  return resources
 })

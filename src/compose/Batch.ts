@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { join } from "node:path"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import * as EmbeddedBatchPrediction from "../engines/embedded/EmbeddedBatchPrediction.ts"
@@ -6,8 +6,8 @@ import { Names } from "../engines/embedded/Names.ts"
 import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
 import * as SqliteTableStore from "../engines/embedded/stores/SqliteTableStore.ts"
 import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
-import { pipelineFor } from "../pipeline/OnEngine.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
+import { forEngine } from "../pipeline/definition/ForEngine.ts"
 import { Models } from "../pipeline/Services.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import * as LocalSecrets from "../secrets/LocalSecrets.ts"
@@ -31,7 +31,7 @@ export const batchServices = (
   pipeline: Definition,
   options: BatchOptions
 ): Layer.Layer<BatchServices, ServiceError | StateError | SecretError> => {
-  const own = pipelineFor(pipeline, pipeline.engine._tag)
+  const own = Result.getOrThrow(forEngine(pipeline))
   return own.engine._tag === "vertex"
     // The HTTP client is large, and the embedded engine does without.
     ? Layer.unwrap(Effect.map(Effect.promise(() => import("./Vertex.ts")), ({ vertexBatch }) => vertexBatch(own, options)))

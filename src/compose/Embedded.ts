@@ -29,8 +29,6 @@ export interface EmbeddedServicesOptions {
   readonly memory?: number
   /** Takes the data directory for one writer, and says this about the holder. Absent: for reading. */
   readonly writes?: string
-  /** Takes it when a run begins, and until it ends, instead of for as long as the engine is there. Default false. */
-  readonly onlyRunsLock?: boolean
   /** Milliseconds to wait for another writer. Default 0. */
   readonly waitMs?: number
   /** Told once, where another writer has to be waited for. */
@@ -81,7 +79,6 @@ export const embeddedServices = (
 ): Layer.Layer<Exclude<Services, Connectors> | FileMetadataStore | Embedder | Secrets, ServiceError | StateError | SecretError> => {
   const { dataDir } = options
   const limits = fileLimits(pipeline)
-  const acquire = (command: string) => Lock.acquire(dataDir, command, options.waitMs, options.waiting)
   const secrets = LocalSecrets.layer(join(dataDir, "secrets"))
   const budget = makeEmbeddingBudget()
   const embedder = options.embedder ?? embedderOf(pipeline, budget).pipe(Layer.provide(secrets))
@@ -99,8 +96,7 @@ export const embeddedServices = (
         embeddingRequests: requestsOf(pipeline),
         remoteEmbedding: pipeline.corpus.embedding?._tag === "openai",
         concurrency,
-        ledgerWithFiles: true,
-        ...(options.writes === undefined || options.onlyRunsLock !== true ? {} : { exclusive: Effect.asVoid(acquire(options.writes)) })
+        ledgerWithFiles: true
       }))
   )
   const { keepEmbeddings } = pipeline.import
@@ -113,7 +109,9 @@ export const embeddedServices = (
     Layer.provide(Layer.succeed(EmbeddingBudget, budget)),
     Layer.provide(Layer.succeed(OtherEmbedders, [hashEmbedder]))
   )
-  const lock = options.writes === undefined || options.onlyRunsLock === true ? Layer.empty : Layer.effectDiscard(acquire(options.writes))
+  const lock = options.writes === undefined
+    ? Layer.empty
+    : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
   const state = State.layer(dataDir)
   const storeAndLedger = Layer.mergeAll(SqliteLedger.layer, operations).pipe(Layer.provideMerge(store), Layer.provide(state))
   return Layer.mergeAll(storeAndLedger, engine, models.layer.pipe(Layer.provide(secrets))).pipe(

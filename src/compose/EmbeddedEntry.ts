@@ -1,2 +1,2 @@
 /** The embedded engine: one machine, no account, no network. */
-export { embedded as layer, type EmbeddedHostOptions as Options } from "./Hosts.ts"
+export { embedded as layer, type EmbeddedHostOptions as Options } from "./Host.ts"

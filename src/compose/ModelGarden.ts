@@ -1,7 +1,7 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Result } from "effect"
 import type { ServiceError, StateError } from "../domain/Errors.ts"
-import { pipelineFor } from "../pipeline/OnEngine.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
+import { forEngine } from "../pipeline/definition/ForEngine.ts"
 import type { Endpoints } from "../ports/Endpoints.ts"
 import type { ModelCatalog } from "../ports/ModelCatalog.ts"
 import type { Operations } from "../ports/Operations.ts"
@@ -25,6 +25,6 @@ export const modelGarden = (
   // Each engine does without what the other needs.
   Layer.unwrap(Effect.promise(async () =>
     pipeline.engine._tag === "vertex"
-      ? (await import("./Vertex.ts")).vertexGarden(pipelineFor(pipeline, "vertex"), options)
+      ? (await import("./Vertex.ts")).vertexGarden(Result.getOrThrow(forEngine(pipeline)), options)
       : (await import("./Garden.ts")).embeddedGarden(options)
   ))

@@ -3,7 +3,6 @@ import type { AnswerPart } from "../domain/Answer.ts"
 import { type SecretError, ServiceError } from "../domain/Errors.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import { type Extensions, ExtensionsInUse } from "./Extensions.ts"
-import { onEngine } from "./OnEngine.ts"
 import type { Definition } from "./definition/Definition.ts"
 import { withCorpus } from "./RunPipeline.ts"
 import { type GenerateSettings, searchesItself, type StageValue } from "./definition/StageSettings.ts"
@@ -87,21 +86,19 @@ export const cannotAnswer = ({ name }: Definition): ServiceError =>
 
 /** Runs a pipeline's stages up to the contexts: retrieve, and any rankers. `overrides` go before what the file says. */
 export const retrieveFrom = Effect.fn("retrieveFrom")(function*(
-  given: Definition,
+  pipeline: Definition,
   question: Question,
   overrides: RetrieveOptions = {}
 ) {
-  const pipeline = yield* onEngine(given)
   return yield* onCorpus(pipeline, overrides, contextStages(pipeline, yield* ExtensionsInUse)(question))
 })
 
 /** Runs all of a pipeline's stages and answers. A pipeline without a generate stage is `FAILED_PRECONDITION`. */
 export const askPipeline = Effect.fn("askPipeline")(function*(
-  given: Definition,
+  pipeline: Definition,
   question: Question,
   overrides: RetrieveOptions = {}
 ) {
-  const pipeline = yield* onEngine(given)
   const stages = answerStages(pipeline, yield* ExtensionsInUse)
   if (stages === undefined) return yield* cannotAnswer(pipeline)
   return yield* onCorpus(pipeline, overrides, stages(question))

@@ -5,7 +5,6 @@ import type { ServiceError } from "../domain/Errors.ts"
 import { Generator } from "../ports/Generator.ts"
 import { generateStage, retrieveFrom } from "./AskPipeline.ts"
 import type { BatchQuestion } from "./batch/Questions.ts"
-import { onEngine } from "./OnEngine.ts"
 import type { Definition } from "./definition/Definition.ts"
 import { corpusOf } from "./RunPipeline.ts"
 import type { BatchSettings } from "./definition/StageSettings.ts"
@@ -39,11 +38,10 @@ export const batchSettings = (pipeline: Definition): Effect.Effect<Omit<BatchSet
  * other at once.
  */
 export const batchPipeline = Effect.fn("batchPipeline")(function*<E, R>(
-  given: Definition,
+  pipeline: Definition,
   questions: Stream.Stream<BatchQuestion, E, R>,
   { concurrency = 4, done = () => false, observe, questionsId }: BatchPipelineOptions
 ) {
-  const pipeline = yield* onEngine(given)
   const { instruction, maxTokens, model, staging, ...sampling } = yield* batchSettings(pipeline)
   const options = {
     sampling: { ...sampling, ...(maxTokens === undefined ? {} : { maxTokens }) },

@@ -3,7 +3,6 @@ import type { AnswerPart } from "../domain/Answer.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import { retrieveFrom } from "./AskPipeline.ts"
-import { onEngine } from "./OnEngine.ts"
 import type { Definition } from "./definition/Definition.ts"
 import type { ChatSettings } from "./definition/StageSettings.ts"
 import { Models } from "./Services.ts"
@@ -21,8 +20,7 @@ export interface ConversationTurn extends Retrieved {
  * exchanges it brings. The `chat` stage says how, or else the `generate` stage; a pipeline with neither is
  * `FAILED_PRECONDITION`.
  */
-export const chatPipeline = Effect.fn("chatPipeline")(function*(given: Definition, overrides: RetrieveOptions = {}) {
-  const pipeline = yield* onEngine(given)
+export const chatPipeline = Effect.fn("chatPipeline")(function*(pipeline: Definition, overrides: RetrieveOptions = {}) {
   const { instruction, model, turns, ...sampling } = yield* chatStage(pipeline)
   const models = yield* Models
   const generator = yield* models.generator(model)

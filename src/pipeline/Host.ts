@@ -1,9 +1,11 @@
-import { Context, type Effect, type Scope } from "effect"
+import { Context, type Effect, type Result, type Scope } from "effect"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { Secrets } from "../ports/Secrets.ts"
-import type { PipelineInvalid } from "./definition/PipelineInvalid.ts"
+import type { AnyConnectorDefinition } from "../ports/Source.ts"
 import type { Definition } from "./definition/Definition.ts"
 import type { EngineName } from "./definition/EngineSettings.ts"
+import type { PipelineInvalid, Problem } from "./definition/PipelineInvalid.ts"
+import type { Extensions } from "./Extensions.ts"
 import type { Connectors, Services } from "./Services.ts"
 
 /** Whether a pipeline is opened to be asked, or to be written to. */
@@ -13,6 +15,8 @@ export type Access =
   | {
     /** Takes the data directory for one writer. */
     readonly mode: "write"
+    /** What another writer is told of this one. Default: the program's path. */
+    readonly holder?: string
     /** Milliseconds to wait for another writer. Default 0: fail, naming the holder. */
     readonly waitMs?: number
     /** Told once, where another writer has to be waited for. */
@@ -22,6 +26,19 @@ export type Access =
 /** Why a pipeline cannot be opened on an engine. */
 export type OpenError = PipelineInvalid | ServiceError | StateError | SecretError
 
+/** A pipeline, and what running it takes besides an engine. */
+export interface PipelineParts {
+  readonly definition: Definition
+  /** It names no engine: any will do. */
+  readonly anyEngine: boolean
+  /** Connectors and stages that do not come with Sluice. */
+  readonly extensions: Extensions
+  /** The connectors that its sources may name, by kind. */
+  readonly connectors: Readonly<Record<string, AnyConnectorDefinition>>
+  /** Problems at their places: in its file, where it came from one. */
+  readonly invalid: (problems: ReadonlyArray<Problem>) => PipelineInvalid
+}
+
 /** A pipeline on an engine. */
 export interface Opened {
   /** The pipeline as the engine runs it: the sections under `engines` in their place. */
@@ -29,20 +46,20 @@ export interface Opened {
   readonly services: Context.Context<Exclude<Services, Connectors> | Secrets>
 }
 
-/** Runs pipelines on one engine. `Embedded.layer` and `Vertex.layer` provide it; a pipeline's methods need it. */
+/** Runs pipelines on an engine. `Embedded.layer` and `Vertex.layer` provide it; a pipeline's methods need it. */
 export class Host extends Context.Service<Host, {
-  readonly engine: EngineName
   /** Holds the state, and is never listed as documents. */
   readonly dataDir: string
   /**
-   * Everything that a pipeline needs of the engine. What readers share is kept open until the layer closes; a writer's
-   * is closed with its scope. Fails with `PipelineInvalid` where the engine lacks something that the pipeline asks for, or is not the one that its file names
-   * (`anyEngine`: it names none).
+   * The pipeline as the engine runs it. Fails with every place where the engine, with the connectors there are, lacks
+   * something that the pipeline asks for, or is not the one that its file names. `engine` chooses, where the host has several.
    */
-  readonly open: (
-    pipeline: { readonly definition: Definition; readonly anyEngine: boolean },
-    access: Access
-  ) => Effect.Effect<Opened, OpenError, Scope.Scope>
+  readonly fit: (pipeline: PipelineParts, engine?: EngineName) => Result.Result<Definition, PipelineInvalid>
+  /**
+   * Everything that a pipeline needs of the engine. What readers share is kept open until the layer closes; a writer's
+   * is closed with its scope. Fails as `fit` does before anything is opened.
+   */
+  readonly open: (pipeline: PipelineParts, access: Access) => Effect.Effect<Opened, OpenError, Scope.Scope>
 }>()("sluice/pipeline/Host") {}
 
 /** The engine has models of its own to name: Gemini, Claude, ranking models. The embedded engine has none. */

@@ -1,27 +1,26 @@
-import { Context, Effect, type FileSystem, type Path, Result, type Scope, Stream } from "effect"
+import { Effect, type FileSystem, type Path, Result, type Scope, Stream } from "effect"
 import type { AnswerPart } from "../domain/Answer.ts"
-import { type SecretError, ServiceError, type StateError } from "../domain/Errors.ts"
+import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { Report } from "../domain/Report.ts"
 import { builtInSources } from "../domain/sources/BuiltInSources.ts"
-import type { Connector } from "../ports/Connector.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
-import { Secrets } from "../ports/Secrets.ts"
-import type { AnyConnectorDefinition, ConnectorContext, Source } from "../ports/Source.ts"
+import type { Secrets } from "../ports/Secrets.ts"
+import type { AnyConnectorDefinition, Source } from "../ports/Source.ts"
 import { answerStages, cannotAnswer, contextStages, onCorpus, streamStages } from "./AskPipeline.ts"
 import type { BatchPipelineOptions, BatchQuestion } from "./BatchPipeline.ts"
 import { chatPipeline, type ConversationTurn } from "./ChatPipeline.ts"
 import { diffPipeline } from "./DiffPipeline.ts"
-import { type Extensions, ExtensionsInUse } from "./Extensions.ts"
+import type { Extensions } from "./Extensions.ts"
 import { decode } from "./definition/Decode.ts"
 import { type LoadedPipeline, loadPipeline } from "./definition/Load.ts"
 import { PipelineInvalid } from "./definition/PipelineInvalid.ts"
-import { issueOf } from "./definition/Place.ts"
-import { type Access, Host, type HostedModels, type HostedStores, type OpenError } from "./Host.ts"
+import { invalidPipeline, issueOf } from "./definition/Place.ts"
+import type { Access, Host, HostedModels, HostedStores, OpenError, PipelineParts } from "./Host.ts"
+import { openPipeline } from "./Open.ts"
 import type { Definition, PipelineFile } from "./definition/Definition.ts"
 import { planPipeline, runPipeline } from "./RunPipeline.ts"
-import { kindOf, type SourceSettings } from "./definition/SourceSettings.ts"
 import { writtenStage } from "./definition/StageSettings.ts"
-import { Connectors, type Models, type Services } from "./Services.ts"
+import type { Models, Services } from "./Services.ts"
 import { type BatchAnswered, orFailed } from "./stages/Batch.ts"
 import type { FollowUp } from "./stages/Condense.ts"
 import { type Answered, generate } from "./stages/Generate.ts"
@@ -149,12 +148,13 @@ export const make = <
   const all = (stages ?? compose(retrieve(), generate())) as unknown as Stage<Question, Out, E, R>
   const toContexts = sequence(beforeAnswer(all.parts ?? [all as AnyStage])) as unknown as ReturnType<typeof contextStages> // composed in this order
   const extensions: Extensions = { connectors: own, stages: {}, composed: { toContexts: toContexts as AnyStage, toAnswer: all as AnyStage } }
-  return typed({ definition, extensions, connectors, anyEngine: true, stagesOf: () => all, contextStagesOf: () => toContexts })
+  const invalid: PipelineParts["invalid"] = (problems) => invalidPipeline(definition, problems)
+  return typed({ definition, extensions, connectors, anyEngine: true, invalid, stagesOf: () => all, contextStagesOf: () => toContexts })
 }
 
 /** A pipeline that was loaded from a file, with the connectors that its sources may name. */
 export const fromFile = (
-  { extensions, pipeline }: Pick<LoadedPipeline, "extensions" | "pipeline">,
+  { extensions, invalid, pipeline }: Pick<LoadedPipeline, "extensions" | "invalid" | "pipeline">,
   connectors: Readonly<Record<string, AnyConnectorDefinition>>
 ): Pipeline<string, Answered, never, never> =>
   typed<string, Answered, never, never>({
@@ -162,16 +162,12 @@ export const fromFile = (
     extensions,
     connectors: { ...connectors, ...extensions.connectors },
     anyEngine: false,
+    invalid,
     stagesOf: (definition) => answerStages(definition, extensions) as Stage<Question, Answered> | undefined, // what it needs is provided, and its errors are a pipeline's
     contextStagesOf: (definition) => contextStages(definition, extensions)
   })
 
-interface Parts<Out, E, R> {
-  readonly definition: Definition
-  readonly extensions: Extensions
-  readonly connectors: Readonly<Record<string, AnyConnectorDefinition>>
-  /** It names no engine: any will do. */
-  readonly anyEngine: boolean
+interface TypedParts<Out, E, R> extends PipelineParts {
   /** From question to answer, of the pipeline as an engine runs it; undefined where none answers. */
   readonly stagesOf: (definition: Definition) => Stage<Question, Out, E, R> | undefined
   /** Those of them up to the contexts. */
@@ -179,32 +175,10 @@ interface Parts<Out, E, R> {
 }
 
 const typed = <Sources extends string, Out, E, R>(
-  { anyEngine, connectors, contextStagesOf, definition: given, extensions, stagesOf }: Parts<Out, E, R>
+  { contextStagesOf, stagesOf, ...parts }: TypedParts<Out, E, R>
 ): Pipeline<Sources, Out, E, never> => {
-  /** What an opened engine provides, and the connectors of the pipeline's own sources. */
-  const opened = Effect.fnUntraced(function*(access: Access) {
-    const host = yield* Host
-    const { definition, services } = yield* host.open({ definition: given, anyEngine }, access)
-    const context: ConnectorContext = { secrets: Context.get(services, Secrets), dataDir: host.dataDir }
-    const around = yield* Effect.context()
-    const all = services.pipe(
-      Context.add(ExtensionsInUse, extensions),
-      Context.add(Connectors, {
-        make: (source) => {
-          const connector = connectors[kindOf(source)]
-          if (connector === undefined) return Effect.fail(noConnector(source))
-          const settings = source._tag === "own" ? source.settings : source
-          // Decoded by the definition's own schema. What it needs is in `R`, so it is around whatever runs the pipeline.
-          return (connector.connect(settings as never, context) as Effect.Effect<Connector, ServiceError | SecretError>).pipe(
-            Effect.provideContext(around)
-          )
-        }
-      })
-    )
-    return { definition, services: all }
-  })
   const within = <A, E2, R2>(access: Access, use: (definition: Definition) => Effect.Effect<A, E2, R2>): Effect.Effect<A, E2 | OpenError, Host | Exclude<R2, Services | Secrets>> =>
-    Effect.scoped(Effect.flatMap(opened(access), ({ definition, services }) => Effect.provideContext(use(definition), services))) as Effect.Effect<
+    Effect.scoped(Effect.flatMap(openPipeline(parts, access), ({ definition, services }) => Effect.provideContext(use(definition), services))) as Effect.Effect<
       A,
       E2 | OpenError,
       Host | Exclude<R2, Services | Secrets>
@@ -213,10 +187,10 @@ const typed = <Sources extends string, Out, E, R>(
   const asQuestion = (question: string | Question): Question => typeof question === "string" ? { question } : question
 
   const pipeline = {
-    name: given.name,
-    sources: Object.keys(given.sources),
-    definition: given,
-    extensions,
+    name: parts.definition.name,
+    sources: Object.keys(parts.definition.sources),
+    definition: parts.definition,
+    extensions: parts.extensions,
     run: within({ mode: "write" }, (definition) => runPipeline(definition)),
     runWith: ({ waiting, waitMs, ...options }: RunOptions) =>
       within(
@@ -235,16 +209,16 @@ const typed = <Sources extends string, Out, E, R>(
       }),
     stream: (question: string | Question, options: RetrieveOptions = {}) =>
       Stream.unwrap(Effect.gen(function*() {
-        const { definition, services } = yield* opened(read)
+        const { definition, services } = yield* openPipeline(parts, read)
         const stages = stagesOf(definition)
         if (stages === undefined) return yield* cannotAnswer(definition)
         // The last stage streams after the corpus was provided to those before it: it keeps what they had.
-        const parts = Effect.flatMap(Effect.context<R>(), (around) =>
+        const answer = Effect.flatMap(Effect.context<R>(), (around) =>
           Effect.map(streamStages(stages as unknown as Stage<Question, Answered, E, R>, asQuestion(question)), Stream.provideContext(around)))
-        return yield* onCorpus(definition, options, parts).pipe(Effect.provideContext(services))
+        return yield* onCorpus(definition, options, answer).pipe(Effect.provideContext(services))
       })).pipe(Stream.scoped),
     chat: Effect.fnUntraced(function*(options: RetrieveOptions = {}) {
-      const { definition, services } = yield* opened(read)
+      const { definition, services } = yield* openPipeline(parts, read)
       const converse = yield* chatPipeline(definition, options).pipe(Effect.provideContext(services))
       return (question: FollowUp) => converse(question).pipe(Effect.provideContext(services))
     }),
@@ -266,13 +240,6 @@ const beforeAnswer = (parts: ReadonlyArray<AnyStage>): ReadonlyArray<AnyStage> =
   const last = parts.findLastIndex(({ settings }) => settings !== undefined)
   return parts.slice(0, last + 1)
 }
-
-const noConnector = (source: SourceSettings): ServiceError =>
-  new ServiceError({
-    code: "UNIMPLEMENTED",
-    message: `there is no connector for ${kindOf(source)} sources here`,
-    fix: "give one when loading the pipeline"
-  })
 
 /**
  * A pipeline of a file (YAML, JSON, or a module that exports one), with the connectors that its sources may name:

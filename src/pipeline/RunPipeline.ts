@@ -1,10 +1,8 @@
 import { Effect, type Scope, Stream } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import type { PipelineInvalid } from "./definition/PipelineInvalid.ts"
 import type { Definition } from "./definition/Definition.ts"
 import { importSource } from "../domain/sources/ImportSource.ts"
 import { countRun } from "./Metrics.ts"
-import { onEngine } from "./OnEngine.ts"
 import { Connectors } from "./Services.ts"
 import { findTarget } from "./sync/Target.ts"
 import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
@@ -20,8 +18,7 @@ import { Ledger } from "../ports/Ledger.ts"
 import type { CorpusName, CorpusSpec } from "../domain/Corpus.ts"
 
 /** The pipeline as sync works from it, its sources made into connectors. */
-export const syncSpec = Effect.fnUntraced(function*(given: Definition, options: { readonly writes: boolean } = { writes: true }) {
-  const pipeline = yield* onEngine(given)
+export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, options: { readonly writes: boolean } = { writes: true }) {
   const connectors = yield* Connectors
   const engine = yield* Engine
   const { imports } = engine
@@ -90,15 +87,8 @@ export const corpusSpec = ({ corpus: { description, displayName, embedding, vect
 
 /** Brings the pipeline's corpus in line with its sources; see {@link sync}. */
 export const runPipeline = Effect.fn("runPipeline")(function*(pipeline: Definition, options: SyncOptions = {}) {
-  yield* exclusively
   return yield* Effect.tap(sync(yield* syncSpec(pipeline), options), countRun)
 }, Effect.scoped)
-
-/** Takes the target for this writer until the scope closes, where nobody did before. */
-export const exclusively = Effect.gen(function*() {
-  const { exclusive } = yield* Engine
-  if (exclusive !== undefined) yield* exclusive
-})
 
 /** Of an embedding server whose own rate is not given. */
 const usualRequestsPerMinute = 500
@@ -107,8 +97,8 @@ const usualRequestsPerMinute = 500
 export const planPipeline = Effect.fn("planPipeline")(function*(
   pipeline: Definition,
   options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute" | "pricePerMillionTokens"> = {}
-): Effect.fn.Return<Plan, PipelineInvalid | Effect.Error<ReturnType<typeof plan>>, Connectors | Scope.Scope | Effect.Services<ReturnType<typeof plan>>> {
-  const { corpus: { embedding }, import: { maxEmbeddingRequestsPerMinute, pricePerMillionTokens } } = yield* onEngine(pipeline)
+): Effect.fn.Return<Plan, Effect.Error<ReturnType<typeof plan>>, Connectors | Scope.Scope | Effect.Services<ReturnType<typeof plan>>> {
+  const { corpus: { embedding }, import: { maxEmbeddingRequestsPerMinute, pricePerMillionTokens } } = pipeline
   return yield* plan(yield* syncSpec(pipeline, { writes: false }), {
     ...options,
     maxEmbeddingRequestsPerMinute: embedding?._tag === "openai"
@@ -120,7 +110,7 @@ export const planPipeline = Effect.fn("planPipeline")(function*(
 
 /** The corpus that the pipeline's runs have filled. `NOT_FOUND` before the first. */
 export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Definition) {
-  const target = yield* findTarget(yield* findScope(namesIn(pipeline)), corpusSpec(yield* onEngine(pipeline)))
+  const target = yield* findTarget(yield* findScope(namesIn(pipeline)), corpusSpec(pipeline))
   if (target._tag === "missing") {
     return yield* ServiceError.notFound(`corpus "${pipeline.corpus.displayName}"`, "run the pipeline first: sluice run")
   }

@@ -1,5 +1,5 @@
-import { Context, type Effect, type Scope } from "effect"
-import type { ServiceError, StateError } from "../domain/Errors.ts"
+import { Context, type Effect } from "effect"
+import type { ServiceError } from "../domain/Errors.ts"
 import type { ImportedFile, ImportSource } from "../domain/Import.ts"
 import type { EmbeddingBudget } from "./EmbeddingBudget.ts"
 import type { ObjectStore } from "./ObjectStore.ts"
@@ -38,11 +38,6 @@ export class Engine extends Context.Service<Engine, {
   readonly ledgerWithFiles?: boolean
   /** Uploads under way at once, unless the pipeline says otherwise. */
   readonly concurrency: number
-  /**
-   * Takes the target for one writer until the scope closes; a second one is told who holds it, or waits, as the engine
-   * was made to. Absent where that was done already, or where writers need not keep apart.
-   */
-  readonly exclusive?: Effect.Effect<void, StateError, Scope.Scope>
   /** Absent where `Files.import` is not there. */
   readonly imports?: {
     /** What the engine fetches by itself. */

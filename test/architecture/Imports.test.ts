@@ -19,7 +19,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   "src/engines/vertex": ["src/domain", "src/ports", "src/net", "src/text", "src/wire"],
   "src/server": ["src/domain", "src/ports", "src/wire"],
   "src/pipeline": ["src/domain", "src/ports", "src/text"],
-  "src/cli": ["src/domain", "src/ports", "src/pipeline", "src/text"],
+  "src/cli": ["src/domain", "src/ports", "src/pipeline", "src/text", "src/compose"],
   /** Written as a connector of anyone's: with the kit and nothing else. */
   "connectors/git": ["src/ConnectorKit.ts"],
   "connectors/web": ["src/ConnectorKit.ts"],

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { googleDrive } from "../../connectors/googleDrive/GoogleDrive.ts"
-import { makeConnectors } from "../../src/compose/Connectors.ts"
 import { embeddedServices } from "../../src/compose/Embedded.ts"
 import { GoogleAuth } from "../../src/net/GoogleAuth.ts"
 import { retrieveFrom } from "../../src/pipeline/AskPipeline.ts"
 import { definePipeline } from "../../src/pipeline/definition/DefinePipeline.ts"
 import { runPipeline } from "../../src/pipeline/RunPipeline.ts"
 import { fakeDrive } from "../fakes/Drive.ts"
+import { connectorsOf } from "../support/Sources.ts"
 import { tempFolder } from "../support/TempFolder.ts"
 
 const reader = (email: string) => ({ id: `p-${email}`, type: "user", role: "reader", emailAddress: email })
@@ -27,7 +27,7 @@ describe("permissions of a source", () => {
       const google = { ...GoogleAuth.anonymous, token: Effect.succeed(Redacted.make("good")) }
       const dataDir = yield* tempFolder
       const services = yield* Layer.build(
-        makeConnectors({ googleDrive: (settings, context) => googleDrive(settings, { ...context, googleDrive: google }) }, { dataDir }).pipe(
+        connectorsOf({ googleDrive: (settings, context) => googleDrive(settings, { ...context, googleDrive: google }) }, { dataDir }).pipe(
           Layer.provideMerge(embeddedServices(pipeline, { dataDir, writes: "a test" }))
         )
       )

@@ -2,7 +2,6 @@ import { Context, Effect, Layer } from "effect"
 import { join } from "node:path"
 import { local } from "../../connectors/local/Local.ts"
 import { storage } from "../../connectors/storage/Storage.ts"
-import { makeConnectors } from "../../src/compose/Connectors.ts"
 import { embeddedServices } from "../../src/compose/Embedded.ts"
 import * as models from "../../src/compose/Models.ts"
 import { serveEmbedded } from "../../src/compose/Server.ts"
@@ -20,6 +19,7 @@ import * as SqliteLedger from "../../src/state/SqliteLedger.ts"
 import { State } from "../../src/state/State.ts"
 import { TextPool } from "../../src/text/TextPool.ts"
 import { hosted } from "../engines/vertex/Engine.ts"
+import { connectorsOf } from "./Sources.ts"
 import { tempFolder } from "./TempFolder.ts"
 
 /** The offline embedder, and how many texts it was given. */
@@ -87,7 +87,7 @@ export const rigOf = (engine: "embedded" | "hosted", faults = "faults: []") => L
     const engineServices: Layer.Layer<Exclude<Services, Connectors> | Secrets, ServiceError | StateError | SecretError> = engine === "embedded"
       ? embeddedServices(anyPipeline, { dataDir, writes: "a test", embedder })
       : hostedServices(dataDir)
-    const built = yield* Layer.buildWithScope(makeConnectors({ local }, { dataDir }).pipe(Layer.provideMerge(engineServices)), scope)
+    const built = yield* Layer.buildWithScope(connectorsOf({ local }, { dataDir }).pipe(Layer.provideMerge(engineServices)), scope)
     machines.set(machine, built)
     return built
   })

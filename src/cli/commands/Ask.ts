@@ -5,7 +5,7 @@ import { Output } from "../Output.ts"
 import { renderAnswer } from "../render/Answer.ts"
 import { optionsOf, questionFlags } from "../Question.ts"
 import { root } from "../Root.ts"
-import { onEngine, openPipeline } from "../Session.ts"
+import { onEngine, openPipeline, reading } from "../Session.ts"
 
 /** `sluice ask`: answers with citations, one question or several. */
 export const ask = Command.make(
@@ -21,7 +21,7 @@ export const ask = Command.make(
     const { askPipeline } = yield* Effect.promise(() => import("../../pipeline/AskPipeline.ts"))
     yield* onEngine(
       loaded,
-      {},
+      reading,
       Effect.forEach(args.questions, (text, at) =>
         Effect.gen(function*() {
           const { options, question } = optionsOf(args, text)

@@ -3,14 +3,13 @@ import { Effect, FileSystem, Option, Schema, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { ExitCode, ServiceError } from "../../domain/Errors.ts"
 import type { BatchAnswered } from "../../pipeline/BatchPipeline.ts"
-import { BatchLauncher } from "../BatchLauncher.ts"
 import { batchRoot, sayProgress } from "../Batch.ts"
 import { exitWith } from "../Exit.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
 import { count } from "../render/Numbers.ts"
 import { given, root } from "../Root.ts"
-import { onEngine, openPipeline } from "../Session.ts"
+import { onEngine, openPipeline, reading } from "../Session.ts"
 import { UsageError } from "../UsageError.ts"
 
 /** `sluice batch run`: a file of questions answered from a corpus. */
@@ -31,7 +30,7 @@ export const batchRun = Command.make(
   Effect.fn(function*(args) {
     const { dataDir, json } = yield* root
     const output = yield* Output
-    const launcher = yield* BatchLauncher
+    const { batchServices } = yield* Effect.promise(() => import("../../compose/Batch.ts"))
     const shared = yield* batchRoot
     if (Option.isSome(shared.pipeline) || Option.isSome(shared.project) || Option.isSome(shared.location)) {
       return yield* new UsageError({
@@ -41,7 +40,7 @@ export const batchRun = Command.make(
     }
     const loaded = yield* openPipeline(Option.some(args.pipeline))
     const concurrency = given(shared.concurrency)
-    const tally = yield* onEngine(loaded, {}, Effect.gen(function*() {
+    const tally = yield* onEngine(loaded, reading, Effect.gen(function*() {
       const [{ batchPipeline, batchSettings }, { readQuestions }] = yield* Effect.promise(() =>
         Promise.all([import("../../pipeline/BatchPipeline.ts"), import("../../pipeline/batch/Questions.ts")]))
       const questionsId = yield* contentHash(args.questions)
@@ -63,7 +62,7 @@ export const batchRun = Command.make(
       // One job has answered all: whoever asks again finds its answers.
       yield* answers.finish({ keep: answers.tally.failed > 0 && !(model._tag === "hosted" && staging !== undefined) })
       return answers.tally
-    }).pipe(Effect.provide(launcher.layer(loaded.pipeline, { dataDir, buckets: new Map() })))).pipe(Effect.scoped)
+    }).pipe(Effect.provide(batchServices(loaded.pipeline, { dataDir })))).pipe(Effect.scoped)
     if (json) yield* output.json({ version: 1, type: "batch", out: args.out, ...tally })
     else yield* output.print(`answered ${count(tally.answered)}, not in the corpus ${count(tally.unsupported)}, failed ${count(tally.failed)}: ${args.out}`)
     if (tally.kept) yield* output.say("run it again to ask only those that failed")

@@ -10,7 +10,7 @@ import { renderAnswer, renderFooting } from "../render/Answer.ts"
 import { renderCause } from "../render/Error.ts"
 import { wrapping } from "../render/Wrap.ts"
 import { root } from "../Root.ts"
-import { onEngine, openPipeline } from "../Session.ts"
+import { onEngine, openPipeline, reading } from "../Session.ts"
 
 /** `sluice chat`: a conversation over the corpus, in which a question may lean on those before it. */
 export const chat = Command.make(
@@ -46,7 +46,7 @@ export const chat = Command.make(
 
     yield* onEngine(
       loaded,
-      {},
+      reading,
       Effect.scoped(Effect.gen(function*() {
         const { options } = optionsOf(args, "")
         const ask = yield* chatPipeline(loaded.pipeline, options)

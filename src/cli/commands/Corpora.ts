@@ -6,13 +6,13 @@ import { Output } from "../Output.ts"
 import { printValue, rows } from "../render/Values.ts"
 import { root } from "../Root.ts"
 import { corpusNamed, idOf } from "../Resources.ts"
-import { onEngine, openForResources, pipelineFlag } from "../Session.ts"
+import { onEngine, openForResources, pipelineFlag, reading } from "../Session.ts"
 
 const name = Argument.String("corpus").pipe(Argument.withDescription("The corpus's id, name or display name"))
 
 const list = Command.make("list", { pipeline: pipelineFlag }, Effect.fn(function*(args) {
   const loaded = yield* openForResources(args.pipeline)
-  yield* onEngine(loaded, {}, Effect.gen(function*() {
+  yield* onEngine(loaded, reading, Effect.gen(function*() {
     const corpora = yield* Corpora
     yield* rows(pages(corpora.list), [
       { title: "id", cell: (c) => idOf(c.name) },
@@ -29,7 +29,7 @@ const list = Command.make("list", { pipeline: pipelineFlag }, Effect.fn(function
 
 const get = Command.make("get", { corpus: name, pipeline: pipelineFlag }, Effect.fn(function*(args) {
   const loaded = yield* openForResources(args.pipeline)
-  yield* onEngine(loaded, {}, Effect.gen(function*() {
+  yield* onEngine(loaded, reading, Effect.gen(function*() {
     const corpora = yield* Corpora
     yield* printValue(yield* corpora.get(yield* corpusNamed(args.corpus)))
   }))
@@ -49,7 +49,7 @@ const remove = Command.make(
     const { json } = yield* root
     const output = yield* Output
     const loaded = yield* openForResources(args.pipeline)
-    yield* onEngine(loaded, { writes: "sluice corpora delete" }, Effect.gen(function*() {
+    yield* onEngine(loaded, { mode: "write", holder: "sluice corpora delete" }, Effect.gen(function*() {
       const corpora = yield* Corpora
       const corpus = yield* corpusNamed(args.corpus)
       yield* corpora.delete(corpus, { force: args.force })

@@ -10,7 +10,7 @@ import { plural } from "../render/Numbers.ts"
 import { makeTable } from "../render/Table.ts"
 import { wrap } from "../render/Wrap.ts"
 import { root } from "../Root.ts"
-import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
+import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 
 /** Lines printed at once, so that a difference of any size is shown in flat memory. */
 const pageSize = 200
@@ -37,7 +37,7 @@ export const diff = Command.make(
       page = []
       return rows.length === 0 ? Effect.void : output.print(table(rows))
     })
-    const found = yield* onEngine(loaded, {}, diffPipeline(loaded.pipeline, (difference) => {
+    const found = yield* onEngine(loaded, reading, diffPipeline(loaded.pipeline, (difference) => {
       if (json) return output.json({ version: 1, ...difference })
       page.push(rowOf(difference))
       return page.length < pageSize ? Effect.void : flush

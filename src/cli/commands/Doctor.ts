@@ -7,7 +7,6 @@ import { Connectors, Models } from "../../pipeline/Services.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { exitWith } from "../Exit.ts"
-import { type Check, Launcher } from "../Launcher.ts"
 import { describeServer } from "../ModelServers.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
@@ -15,7 +14,15 @@ import { plural } from "../render/Numbers.ts"
 import { wrap } from "../render/Wrap.ts"
 import { root } from "../Root.ts"
 import { UsageError } from "../UsageError.ts"
-import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
+import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
+
+/** One thing that was looked at, and what to do when it is wrong. */
+interface Check {
+  readonly check: string
+  readonly ok: boolean
+  readonly detail: string
+  readonly fix?: string
+}
 
 /** `sluice doctor`: checks one thing after another and says what to do about each that is wrong. */
 export const doctor = Command.make(
@@ -25,7 +32,6 @@ export const doctor = Command.make(
     const { dataDir, json } = yield* root
     const output = yield* Output
     const fs = yield* FileSystem.FileSystem
-    const launcher = yield* Launcher
     const checks: Array<Check> = []
     /** Runs a check; its error becomes the finding. */
     const check = <A, E extends { readonly message: string }, R>(
@@ -53,7 +59,8 @@ export const doctor = Command.make(
       fix: "install sluice again on this platform, with optional dependencies (npm install --include=optional)"
     })))
     if (missing.length === 0) checks.push({ check: "parsers", ok: true, detail: "every parser is installed for this platform" })
-    const servers = yield* launcher.modelServers
+    const { findModelServers } = yield* Effect.promise(() => import("../../compose/ModelServers.ts"))
+    const servers = yield* findModelServers(process.env)
     // One that fails is a fault only where the pipeline uses it, which is looked at below.
     checks.push(...servers.map((server): Check => ({ check: "model server", ok: true, detail: describeServer(server) })))
     if (servers.length === 0) {
@@ -69,7 +76,8 @@ export const doctor = Command.make(
       return there
     })
     yield* check("data directory", writable, (there) => there ? `${dataDir} can be written` : `${dataDir} will be made by the first run`)
-    const state = yield* check("database", launcher.inspect(dataDir), (found) => found ?? "none yet; the first run makes it")
+    const { inspect } = yield* Effect.promise(() => import("../../compose/Inspect.ts"))
+    const state = yield* check("database", inspect(dataDir), (found) => found ?? "none yet; the first run makes it")
     const loaded = yield* check(
       "pipeline",
       openPipeline(args.pipeline),
@@ -77,12 +85,14 @@ export const doctor = Command.make(
     )
     if (Option.isSome(loaded) && Option.isSome(state)) {
       const { pipeline } = loaded.value
-      const onTheWay = yield* launcher.checks(pipeline, { dataDir })
+      const onTheWay = pipeline.engine._tag === "vertex"
+        ? yield* Effect.flatMap(Effect.promise(() => import("../../compose/Vertex.ts")), ({ vertexChecks }) => vertexChecks(pipeline, { dataDir }))
+        : []
       checks.push(...onTheWay)
       // What the engine itself would say of it was said.
       if (onTheWay.every(({ ok }) => ok)) yield* check(
         "engine",
-        onEngine(loaded.value, {}, Effect.gen(function*() {
+        onEngine(loaded.value, reading, Effect.gen(function*() {
           const corpora = yield* Corpora
           const { imports } = yield* Engine
           const [{ importSource }, { canBeLeft, leftOnPurpose, whyLeft }] = yield* Effect.promise(() =>

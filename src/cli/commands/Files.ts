@@ -9,7 +9,7 @@ import { printable } from "../../domain/Text.ts"
 import { asWritten, printValue, rows } from "../render/Values.ts"
 import { corpusFlag, corpusIn, fileNamed, idOf, isFileName } from "../Resources.ts"
 import { root } from "../Root.ts"
-import { onEngine, openForResources, openPipeline, pipelineFlag } from "../Session.ts"
+import { onEngine, openForResources, openPipeline, pipelineFlag, reading } from "../Session.ts"
 
 const flags = { corpus: corpusFlag, pipeline: pipelineFlag }
 
@@ -23,7 +23,7 @@ const optional = (n: number | undefined): string => (n === undefined ? "" : coun
 
 const list = Command.make("list", flags, Effect.fn(function*(args) {
   const loaded = yield* open(args)
-  yield* onEngine(loaded, {}, Effect.gen(function*() {
+  yield* onEngine(loaded, reading, Effect.gen(function*() {
     const files = yield* Files
     const corpus = yield* corpusIn(loaded.pipeline, args.corpus)
     yield* rows(pages((page) => files.list(corpus, page)), [
@@ -44,7 +44,7 @@ const list = Command.make("list", flags, Effect.fn(function*(args) {
 
 const get = Command.make("get", { file, ...flags }, Effect.fn(function*(args) {
   const loaded = yield* open(args, isFileName(args.file))
-  yield* onEngine(loaded, {}, Effect.gen(function*() {
+  yield* onEngine(loaded, reading, Effect.gen(function*() {
     const files = yield* Files
     yield* printValue(yield* files.get(yield* fileNamed(args.file, loaded.pipeline, args.corpus)))
   }))
@@ -60,7 +60,7 @@ const show = Command.make("show", { file, ...flags }, Effect.fn(function*(args) 
   const { json } = yield* root
   const output = yield* Output
   const loaded = yield* open(args, isFileName(args.file))
-  yield* onEngine(loaded, {}, Effect.gen(function*() {
+  yield* onEngine(loaded, reading, Effect.gen(function*() {
     const files = yield* Files
     const name = yield* fileNamed(args.file, loaded.pipeline, args.corpus)
     const chunks = pages((page) => files.chunks(name, page), chunksShown)
@@ -89,7 +89,7 @@ const remove = Command.make("delete", { file, ...flags }, Effect.fn(function*(ar
   const { json } = yield* root
   const output = yield* Output
   const loaded = yield* open(args, isFileName(args.file))
-  yield* onEngine(loaded, { writes: "sluice files delete" }, Effect.gen(function*() {
+  yield* onEngine(loaded, { mode: "write", holder: "sluice files delete" }, Effect.gen(function*() {
     const files = yield* Files
     const name = yield* fileNamed(args.file, loaded.pipeline, args.corpus)
     yield* files.delete(name)

@@ -3,7 +3,6 @@ import { Argument, Command, Flag } from "effect/cli"
 import { fromHere } from "../Paths.ts"
 import { Output } from "../Output.ts"
 import { printable } from "../../domain/Text.ts"
-import { Launcher } from "../Launcher.ts"
 import { answeringServer, describeServer } from "../ModelServers.ts"
 import { starter } from "../Starter.ts"
 import { root } from "../Root.ts"
@@ -41,7 +40,8 @@ export const init = Command.make(
     const file = path.resolve(args.output)
     const relative = path.relative(path.dirname(file), path.resolve(args.folder))
     const written = relative.startsWith("..") ? relative : `./${relative}`
-    const servers = args.offline ? [] : yield* (yield* Launcher).modelServers
+    const { findModelServers } = yield* Effect.promise(() => import("../../compose/ModelServers.ts"))
+    const servers = args.offline ? [] : yield* findModelServers(process.env)
     const write = fs.writeFileString(file, starter(path.basename(path.resolve(args.folder)), written, servers), {
       flag: args.force ? "w" : "wx"
     })

@@ -8,13 +8,13 @@ import { Output } from "../Output.ts"
 import { printValue, rows } from "../render/Values.ts"
 import { root } from "../Root.ts"
 import { idOf, resourceName } from "../Resources.ts"
-import { onEngine, openForResources, pipelineFlag } from "../Session.ts"
+import { onEngine, openForResources, pipelineFlag, reading } from "../Session.ts"
 
 const name = Argument.String("operation").pipe(Argument.withDescription("The operation's name, or its id"))
 
 const list = Command.make("list", { pipeline: pipelineFlag }, Effect.fn(function*(args) {
   const loaded = yield* openForResources(args.pipeline)
-  yield* onEngine(loaded, {}, Effect.gen(function*() {
+  yield* onEngine(loaded, reading, Effect.gen(function*() {
     const operations = yield* Operations
     yield* rows(pages(operations.list), [
       { title: "id", cell: (o) => idOf(o.name) },
@@ -40,7 +40,7 @@ const act = <const Name extends string>(
     const { json } = yield* root
     const output = yield* Output
     const loaded = yield* openForResources(args.pipeline)
-    yield* onEngine(loaded, {}, Effect.gen(function*() {
+    yield* onEngine(loaded, reading, Effect.gen(function*() {
       const operation = yield* resourceName(OperationName, "operations", args.operation)
       yield* does(yield* Operations, operation)
       yield* json ? output.json({ version: 1, [said]: operation }) : output.print(`${said} ${operation}`)
@@ -52,7 +52,7 @@ const act = <const Name extends string>(
 
 const get = Command.make("get", { operation: name, pipeline: pipelineFlag }, Effect.fn(function*(args) {
   const loaded = yield* openForResources(args.pipeline)
-  yield* onEngine(loaded, {}, Effect.gen(function*() {
+  yield* onEngine(loaded, reading, Effect.gen(function*() {
     const operations = yield* Operations
     yield* printValue(yield* operations.get(yield* resourceName(OperationName, "operations", args.operation)))
   }))

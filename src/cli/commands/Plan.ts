@@ -8,7 +8,7 @@ import { Folders, planColumns, planRow, renderPlan } from "../render/Plan.ts"
 import { makeProgress } from "../render/Progress.ts"
 import { makeTable } from "../render/Table.ts"
 import { root } from "../Root.ts"
-import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
+import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 import { strict } from "./Run.ts"
 
 /** Lines sorted and printed at once, so that a plan of any size is shown in flat memory. */
@@ -51,7 +51,7 @@ export const plan = Command.make(
       if (args.all || shown <= mostFiles) rows.push(planRow(item))
       return args.all && rows.length >= pageSize ? flush : Effect.void
     }
-    const result = yield* onEngine(loaded, {}, Effect.gen(function*() {
+    const result = yield* onEngine(loaded, reading, Effect.gen(function*() {
       const progress = json || args.all ? undefined : yield* makeProgress({})
       return yield* planPipeline(loaded.pipeline, { all: args.all, strict: args.strict, observe, ...(progress === undefined ? {} : { progress }) })
     }).pipe(Effect.scoped))

@@ -1,30 +1,54 @@
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
+import type { Context } from "../../domain/Retrieval.ts"
+import type { RetrieveOptions } from "../../pipeline/stages/Retrieve.ts"
 import { Output } from "../Output.ts"
 import { renderContexts } from "../render/Answer.ts"
-import { optionsOf, questionFlags } from "../Question.ts"
+import { renderExplanations } from "../render/Explanation.ts"
+import { optionsOf, type QuestionArgs, questionFlags } from "../Question.ts"
 import { root } from "../Root.ts"
-import { onEngine, openPipeline } from "../Session.ts"
+import { onEngine, openPipeline, reading } from "../Session.ts"
+
+const args = { query: Argument.String("query").pipe(Argument.withDescription("What to look for")), ...questionFlags }
+
+/** Finds the contexts of a question and prints them. */
+const showContexts = Effect.fnUntraced(function*(
+  args: QuestionArgs & { readonly query: string },
+  render: (contexts: ReadonlyArray<Context>, output: Output["Service"]) => string,
+  more: RetrieveOptions = {}
+) {
+  const { json } = yield* root
+  const output = yield* Output
+  const loaded = yield* openPipeline(args.pipeline)
+  const { retrieveFrom } = yield* Effect.promise(() => import("../../pipeline/AskPipeline.ts"))
+  const { options, question } = optionsOf(args, args.query)
+  const { contexts } = yield* onEngine(loaded, reading, retrieveFrom(loaded.pipeline, question, { ...options, ...more }))
+  if (json) return yield* output.json({ version: 1, query: args.query, contexts })
+  yield* output.print(contexts.length === 0 ? "Nothing in the corpus matches." : render(contexts, output))
+})
 
 /** `sluice retrieve`: the contexts that bear on a question. */
-export const retrieve = Command.make(
-  "retrieve",
-  { query: Argument.String("query").pipe(Argument.withDescription("What to look for")), ...questionFlags },
-  Effect.fn(function*(args) {
-    const { json } = yield* root
-    const output = yield* Output
-    const loaded = yield* openPipeline(args.pipeline)
-    const { retrieveFrom } = yield* Effect.promise(() => import("../../pipeline/AskPipeline.ts"))
-    const { options, question } = optionsOf(args, args.query)
-    const { contexts } = yield* onEngine(loaded, {}, retrieveFrom(loaded.pipeline, question, options))
-    if (json) return yield* output.json({ version: 1, query: args.query, contexts })
-    yield* output.print(contexts.length === 0 ? "Nothing in the corpus matches." : renderContexts(contexts, output))
-  })
-).pipe(
+export const retrieve = Command.make("retrieve", args, Effect.fn(function*(args) {
+  yield* showContexts(args, renderContexts)
+})).pipe(
   Command.withDescription("Find the passages that bear on a question, best first."),
   Command.withExamples([
     { command: "sluice retrieve \"parental leave\" --pipeline pipeline.yaml", description: "as the pipeline says" },
     { command: "sluice retrieve \"salary bands\" --as user:ann@acme.com", description: "only what Ann may read" },
     { command: "sluice retrieve \"invoice\" --alpha 0 --top-k 3", description: "words only, three contexts" }
+  ])
+)
+
+/** `sluice explain`: why each context has its place. */
+export const explain = Command.make("explain", args, Effect.fn(function*(args) {
+  yield* showContexts(args, renderExplanations, { explain: true })
+})).pipe(
+  Command.withShortDescription("Show why each context was found and has its place."),
+  Command.withDescription(
+    "Show why each context was found and has its place: the query's terms (corrected ones too), their weights, the vector similarity and how the two were mixed."
+  ),
+  Command.withExamples([
+    { command: "sluice explain \"carry over anual leave\"", description: "shows the corrected word, too" },
+    { command: "sluice explain \"carry over anual leave\" --no-spelling --alpha 0", description: "the same by words alone, as they are written" }
   ])
 )

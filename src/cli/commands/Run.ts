@@ -72,7 +72,7 @@ export const runAndReport = Effect.fnUntraced(function*(
   const output = yield* Output
   const report = yield* onEngine(
     loaded,
-    { writes: `sluice ${command} ${fromHere(loaded.file)}`, waitMs: waitSeconds * 1000 },
+    { mode: "write", holder: `sluice ${command} ${fromHere(loaded.file)}`, waitMs: waitSeconds * 1000 },
     Effect.gen(function*() {
       const { runPipeline } = yield* Effect.promise(() => import("../../pipeline/RunPipeline.ts"))
       const { remoteEmbedding } = yield* Engine

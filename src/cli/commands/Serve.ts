@@ -1,65 +1,15 @@
-import { Config, Context, Effect, FileSystem, Layer, Logger, Option, Redacted, Schema, type Scope } from "effect"
+import { Config, Effect, FileSystem, Layer, Logger, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { defined } from "../../domain/Defined.ts"
-import { ServiceError, type StateError } from "../../domain/Errors.ts"
+import { ServiceError } from "../../domain/Errors.ts"
 import { SecretVersion } from "../../domain/Secret.ts"
 import { Output } from "../Output.ts"
+import packageJson from "../../../package.json" with { type: "json" }
 import { given, root } from "../Root.ts"
-
-export interface ServeOptions {
-  readonly dataDir: string
-  readonly host: string
-  readonly port: number
-  readonly token?: Redacted.Redacted<string>
-  /** Web pages that may call. */
-  readonly origins: ReadonlyArray<string>
-  /** Folders by the name of the bucket they stand for. */
-  readonly buckets: ReadonlyMap<string, string>
-  /** A SQLite file. */
-  readonly tables?: string
-  /** Rows of batch jobs put to the model at once. */
-  readonly batchConcurrency?: number
-  readonly allowRemote: boolean
-  /** Look for secrets that imports name in Secret Manager too. */
-  readonly secretManager: boolean
-  /** Jira servers that imports may name besides Atlassian's own. */
-  readonly allowHosts: ReadonlyArray<string>
-  /** Base URLs by the vendor they take the place of. */
-  readonly endpoints: Readonly<Partial<Record<Vendor, string>>>
-  readonly embeddingModel?: string
-  readonly vertexQuotas: boolean
-  /** The text of a fault script. */
-  readonly faults?: string
-  /** A catalog of models to deploy. */
-  readonly catalog?: string
-  /** Addresses of model servers by an endpoint's id or display name. */
-  readonly endpointUpstreams: Readonly<Record<string, string>>
-  /** The model that generation and chat are answered with. */
-  readonly upstream?: {
-    readonly url: string
-    readonly model?: string
-    readonly embeddingModel?: string
-    readonly apiKey?: SecretVersion | Redacted.Redacted<string>
-    readonly retry?: { readonly times: number }
-  }
-  /** Log each request. */
-  readonly logAccess: boolean
-  readonly limits?: { readonly calls?: number; readonly connections?: number }
-}
+import { BuiltInConnectors } from "../Session.ts"
 
 const vendors = ["googleDrive", "slack", "sharePoint", "microsoftLogin"] as const
 type Vendor = typeof vendors[number]
-
-interface Serving {
-  readonly url: string
-  /** Refuses new calls and waits for those under way, so many milliseconds at most. Gives how many are left. */
-  readonly drain: (milliseconds: number) => Effect.Effect<number>
-}
-
-/** Starts a server over the engine of a data directory. Given by the composition root. */
-export class ServerLauncher extends Context.Service<ServerLauncher, {
-  readonly start: (options: ServeOptions) => Effect.Effect<Serving, ServiceError | StateError, Scope.Scope>
-}>()("sluice/cli/ServerLauncher") {}
 
 /** `sluice serve`: the RAG API of Vertex AI, over HTTP, on this machine. */
 export const serve = Command.make(
@@ -196,7 +146,8 @@ export const serve = Command.make(
   Effect.fn(function*(args) {
     const { dataDir, json } = yield* root
     const output = yield* Output
-    const { start } = yield* ServerLauncher
+    const { ofServer } = yield* BuiltInConnectors
+    const { serveEmbedded } = yield* Effect.promise(() => import("../../compose/Server.ts"))
     const faults = Option.isNone(args.faults) ? undefined : yield* readText("faults", args.faults.value)
     const token = yield* tokenOf(given(args.tokenFile))
     const embeddingModel = given(args.embeddingModel)
@@ -210,8 +161,10 @@ export const serve = Command.make(
       retries: given(args.upstreamRetries)
     })
     return yield* Effect.scoped(Effect.gen(function*() {
-      const { drain, url } = yield* start({
+      const { drain, url } = yield* serveEmbedded({
+        ...yield* ofServer,
         dataDir,
+        version: packageJson.version,
         host: args.host,
         port: args.port,
         buckets: new Map(Object.entries(args.bucket)),

@@ -8,7 +8,7 @@ import { count, plural } from "../render/Numbers.ts"
 import { renderReport } from "../render/Report.ts"
 import { makeTable } from "../render/Table.ts"
 import { root } from "../Root.ts"
-import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
+import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 
 /** Problem files shown without `--files`; `--json` streams all. */
 const shown = 50
@@ -31,7 +31,7 @@ export const status = Command.make(
     const output = yield* Output
     const loaded = yield* openPipeline(args.pipeline)
     const { findScope } = yield* Effect.promise(() => import("../../pipeline/sync/Renaming.ts"))
-    yield* onEngine(loaded, {}, Effect.gen(function*() {
+    yield* onEngine(loaded, reading, Effect.gen(function*() {
       const ledger = yield* Ledger
       const scope = yield* findScope({ pipeline: loaded.pipeline.name, renamedFrom: loaded.pipeline.renamedFrom })
       const counts = yield* ledger.count(scope)

@@ -26,7 +26,7 @@ export const watch = Command.make(
     const watching = (loaded: LoadedPipeline) =>
       onEngine(
         loaded,
-        { writes: `sluice watch ${fromHere(loaded.file)}`, waitMs: args.wait * 1000 },
+        { mode: "write", holder: `sluice watch ${fromHere(loaded.file)}`, waitMs: args.wait * 1000 },
         Effect.gen(function*() {
           const release = yield* releases(loaded.pipeline.name)
           if (json) return yield* watchPipeline(loaded.pipeline, { strict: args.strict, release, observe: (event) => output.json({ version: 1, ...event }) })

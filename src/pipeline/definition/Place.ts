@@ -1,3 +1,4 @@
+import type { Definition } from "./Definition.ts"
 import { frame, secretRanges } from "./Frame.ts"
 import { formatPath, PipelineInvalid, type PipelineIssue, type Problem } from "./PipelineInvalid.ts"
 import { pathKey, type YamlText } from "./YamlText.ts"
@@ -47,3 +48,9 @@ export const issueOf = (file: string, { fix, path, rule, suggestion }: Problem):
   ...(fix === undefined ? {} : { fix }),
   ...(suggestion === undefined ? {} : { suggestion })
 })
+
+/** What is wrong with a pipeline that came from no file. */
+export const invalidPipeline = ({ name }: Definition, problems: ReadonlyArray<Problem>): PipelineInvalid => {
+  const file = `pipeline ${JSON.stringify(name)}`
+  return new PipelineInvalid({ file, issues: problems.map((problem) => issueOf(file, problem)) })
+}

@@ -1,7 +1,7 @@
 import { Duration, Effect } from "effect"
 import type { Definition } from "../definition/Definition.ts"
 import { countRun } from "../Metrics.ts"
-import { exclusively, syncSpec } from "../RunPipeline.ts"
+import { syncSpec } from "../RunPipeline.ts"
 import { commonSettings } from "../definition/SourceSettings.ts"
 import { watch, type WatchOptions } from "./Watch.ts"
 
@@ -19,7 +19,6 @@ export const watchPipeline = Effect.fn("watchPipeline")(function*(
   pipeline: Definition,
   options: Omit<WatchOptions, "interval"> = {}
 ) {
-  yield* exclusively
   const observe = options.observe ?? (() => Effect.void)
   return yield* watch(yield* syncSpec(pipeline), {
     ...options,

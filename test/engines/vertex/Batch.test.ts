@@ -3,7 +3,6 @@ import { Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { join } from "node:path"
 import { local } from "../../../connectors/local/Local.ts"
 import { storage } from "../../../connectors/storage/Storage.ts"
-import { makeConnectors } from "../../../src/compose/Connectors.ts"
 import { serveEmbedded } from "../../../src/compose/Server.ts"
 import { vertexBatch, vertexServices } from "../../../src/compose/Vertex.ts"
 import type { BatchSpec } from "../../../src/domain/batch/BatchPrediction.ts"
@@ -19,6 +18,7 @@ import { echoUpstream } from "../../fakes/EchoUpstream.ts"
 import { fakeGcs } from "../../fakes/Gcs.ts"
 import { type Asked, fakeServer, sendGoogleError, sendJson } from "../../fakes/Http.ts"
 import { fakeVertex } from "../../fakes/Vertex.ts"
+import { connectorsOf } from "../../support/Sources.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 import { hosted } from "./Engine.ts"
 import { eventually } from "../../support/Eventually.ts"
@@ -115,7 +115,7 @@ describe("a pipeline's batch stage on the hosted engine", () => {
       }
       const options = { dataDir: join(folder, "data"), token: Redacted.make("server-token") }
       const services = Layer.merge(
-        makeConnectors({ local }, options).pipe(Layer.provideMerge(vertexServices(pipeline, { ...options, writes: "a test" }))),
+        connectorsOf({ local }, options).pipe(Layer.provideMerge(vertexServices(pipeline, { ...options, writes: "a test" }))),
         vertexBatch(pipeline, options)
       )
       const before = process.env["STORAGE_EMULATOR_HOST"]

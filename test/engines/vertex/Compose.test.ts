@@ -3,7 +3,6 @@ import { Effect, Layer, Redacted } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { local } from "../../../connectors/local/Local.ts"
-import { makeConnectors } from "../../../src/compose/Connectors.ts"
 import { vertexChecks, vertexServices } from "../../../src/compose/Vertex.ts"
 import { askPipeline } from "../../../src/pipeline/AskPipeline.ts"
 import { definePipeline } from "../../../src/pipeline/definition/DefinePipeline.ts"
@@ -12,6 +11,7 @@ import { Corpora } from "../../../src/ports/Corpora.ts"
 import { Engine } from "../../../src/ports/Engine.ts"
 import { databaseFile } from "../../../src/state/Database.ts"
 import { fakeVertex } from "../../fakes/Vertex.ts"
+import { connectorsOf } from "../../support/Sources.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 import { eventually } from "../../support/Eventually.ts"
 
@@ -34,7 +34,7 @@ const setUp = Effect.gen(function*() {
     stages: [{ retrieve: { topK: 3 } }, { generate: { model: "gemini-2.0-flash" } }]
   })
   const options = { dataDir: join(folder, "data"), writes: "a test", token: Redacted.make("server-token") }
-  const services = makeConnectors({ local }, options).pipe(Layer.provideMerge(vertexServices(pipeline, options)))
+  const services = connectorsOf({ local }, options).pipe(Layer.provideMerge(vertexServices(pipeline, options)))
   return { fake, options, pipeline, services }
 })
 

@@ -7,12 +7,11 @@ import { local } from "../../../connectors/local/Local.ts"
 import { storage } from "../../../connectors/storage/Storage.ts"
 import type { StorageFactory } from "../../../src/compose/Buckets.ts"
 import { type EmbeddedServerOptions, serveEmbedded } from "../../../src/compose/Server.ts"
-import { vertex } from "../../../src/compose/Services.ts"
+import * as Vertex from "../../../src/compose/VertexEntry.ts"
 import { addsUp, type Counts, type Report } from "../../../src/domain/Report.ts"
-import { retrieveFrom } from "../../../src/pipeline/AskPipeline.ts"
 import { definePipeline, type PipelineInput } from "../../../src/pipeline/definition/DefinePipeline.ts"
-import { planPipeline, runPipeline } from "../../../src/pipeline/RunPipeline.ts"
 import { fakeGcs } from "../../fakes/Gcs.ts"
+import { type ConnectorSet, pipelineOf } from "../../support/Sources.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 
 /** A server whose bucket `docs` is a folder, and the same objects behind the storage API for our own connector. */
@@ -37,8 +36,9 @@ const setUpWith = (options: Partial<EmbeddedServerOptions>) => Effect.gen(functi
     return Effect.promise(() => rm(join(bucket, name)))
   }
   const environment = { STORAGE_EMULATOR_HOST: gcs.origin }
-  const pipeline = (changes: Partial<PipelineInput> = {}) =>
-    definePipeline({
+  const ofStorage: ConnectorSet = { storage: (settings) => storage(settings, { environment }) }
+  const pipeline = (changes: Partial<PipelineInput> = {}, connectors = ofStorage) =>
+    pipelineOf(definePipeline({
       name: "handbook",
       engine: { vertex: { project: "p1", location: "us-central1", baseUrl: url } },
       corpus: { displayName: "Handbook" },
@@ -46,12 +46,10 @@ const setUpWith = (options: Partial<EmbeddedServerOptions>) => Effect.gen(functi
       chunking: { size: 128, overlap: 16 },
       stages: [{ retrieve: { topK: 3 } }],
       ...changes
-    })
-  const services = (
-    of: ReturnType<typeof pipeline>,
-    connectors: Parameters<typeof vertex>[1]["connectors"] = { storage: (settings) => storage(settings, { environment }) }
-  ) => vertex(of, { dataDir: join(folder, "client"), connectors, token: Redacted.make("t") })
-  return { bucket, folder, gcs, pipeline, put, remove, services }
+    }), connectors)
+  const engineAt = (baseUrl: string) =>
+    Vertex.layer({ dataDir: join(folder, "client"), project: "p1", location: "us-central1", baseUrl, token: Redacted.make("t") })
+  return { bucket, engine: engineAt(url), engineAt, folder, gcs, pipeline, put, remove }
 })
 const setUp = setUpWith({})
 
@@ -81,54 +79,54 @@ const travel = "# Travel\n\nThe hotel limit in Osaka is 120 EUR per night."
 describe("cloud sources on the hosted engine, against a server", () => {
   it.live("a bucket is planned, imported by the service, reconciled with our listing, and followed", () =>
     Effect.gen(function*() {
-      const { gcs, pipeline, put, remove, services } = yield* setUp
+      const { engine, gcs, pipeline, put, remove } = yield* setUp
       put({ "hr/leave.md": leave, "hr/sub/tr\u00e4vel 1.md": travel, "hr/broken.docx": "no document", "other/x.md": "# X" })
       const handbook = pipeline()
       yield* Effect.gen(function*() {
-        const planned = yield* planPipeline(handbook)
+        const planned = yield* handbook.plan()
         assert.strictEqual(planned.totals.added, 3)
-        const first = yield* runPipeline(handbook)
+        const first = yield* handbook.run
         expectCounts(first, { added: 2, failed: 1 })
         assert.strictEqual(first.notable[0]?.path, "gs://docs/hr/broken.docx")
         assert.include(first.sources[0]?.note, "2 imported, 0 skipped, 1 failed")
         assert.isTrue(first.sources[0]?.complete)
-        expectCounts(yield* runPipeline(handbook), { unchanged: 2, quarantined: 1 })
+        expectCounts(yield* handbook.run, { unchanged: 2, quarantined: 1 })
 
         put({ "hr/leave.md": leave.replace("28", "30") })
         yield* remove("hr/sub/tr\u00e4vel 1.md")
-        expectCounts(yield* runPipeline(handbook), { changed: 1, quarantined: 1, deleted: 1 })
-        const { contexts } = yield* retrieveFrom(handbook, { question: "days of annual leave" })
+        expectCounts(yield* handbook.run, { changed: 1, quarantined: 1, deleted: 1 })
+        const { contexts } = yield* handbook.retrieve("days of annual leave")
         assert.deepStrictEqual(contexts.map(({ sourceUri }) => sourceUri), ["gs://docs/hr/leave.md"])
         assert.include(contexts[0]?.text, "30 days")
         // Its bytes went from the bucket to the service, and never through here.
         assert.isFalse(gcs.asked.some(({ url }) => url.searchParams.get("alt") === "media"))
-      }).pipe(Effect.provide(services(handbook)))
+      }).pipe(Effect.provide(engine))
     }).pipe(Effect.scoped), 30_000)
 
   it.live("a ledger that was lost is rebuilt from the addresses, and nothing is imported twice", () =>
     Effect.gen(function*() {
-      const { folder, pipeline, put, services } = yield* setUp
+      const { engine, folder, pipeline, put } = yield* setUp
       put({ "hr/leave.md": leave, "hr/travel.md": travel })
       const handbook = pipeline()
-      expectCounts(yield* runPipeline(handbook).pipe(Effect.provide(services(handbook))), { added: 2 })
+      expectCounts(yield* handbook.run.pipe(Effect.provide(engine)), { added: 2 })
       yield* Effect.promise(() => rm(join(folder, "client"), { recursive: true }))
-      const report = yield* runPipeline(handbook).pipe(Effect.provide(services(handbook)))
+      const report = yield* handbook.run.pipe(Effect.provide(engine))
       expectCounts(report, { unchanged: 2 })
       assert.include(report.sources[0]?.note, "0 imported, 2 skipped, 0 failed")
     }).pipe(Effect.scoped), 30_000)
 
   it.live("without a connector of ours it is imported whole, which the report says; results go to the sink", () =>
     Effect.gen(function*() {
-      const { bucket, gcs, pipeline, put, services } = yield* setUpWith({ allowRemote: true })
+      const { bucket, engine, gcs, pipeline, put } = yield* setUpWith({ allowRemote: true })
       yield* emulator(gcs.origin)
       gcs.put("results", "other", "")
       put({ "hr/leave.md": leave, "hr/travel #1?.md": travel, "hr/broken.docx": "no document" })
       const named: Array<string> = []
       const run = (resultSink: string) => {
-        const handbook = pipeline({ import: { resultSink } })
-        return runPipeline(handbook, {
+        const handbook = pipeline({ import: { resultSink } }, {})
+        return handbook.runWith({
           observe: (event) => Effect.sync(() => void (event.type === "file" && named.push(`${event.outcome} ${event.path}`)))
-        }).pipe(Effect.provide(services(handbook, {})))
+        }).pipe(Effect.provide(engine))
       }
       const first = yield* run("gs://docs/results/run.ndjson")
       expectCounts(first, { added: 2, failed: 1 })
@@ -150,7 +148,7 @@ describe("cloud sources on the hosted engine, against a server", () => {
 
   it.live("files of this machine are staged in object storage, and imported from there", () =>
     Effect.gen(function*() {
-      const { folder, gcs, pipeline, services } = yield* setUp
+      const { engineAt, folder, gcs, pipeline } = yield* setUp
       gcs.put("staging", "other", "")
       const environment = { STORAGE_EMULATOR_HOST: gcs.origin }
       yield* emulator(gcs.origin)
@@ -165,18 +163,18 @@ describe("cloud sources on the hosted engine, against a server", () => {
       const staged = pipeline({
         engine: { vertex: { project: "p1", location: "us-central1", baseUrl: url } },
         sources: { docs: { local: { path: join(folder, "docs"), staging: "gs://staging/docs" } } }
-      })
+      }, { local })
       yield* Effect.gen(function*() {
-        expectCounts(yield* runPipeline(staged), { added: 2 })
+        expectCounts(yield* staged.run, { added: 2 })
         write(join(folder, "docs"), { "leave.md": leave.replace("28", "30") })
-        const second = yield* runPipeline(staged)
+        const second = yield* staged.run
         expectCounts(second, { changed: 1, unchanged: 1 })
         assert.include(second.sources[0]?.note, "1 imported, 0 skipped, 0 failed")
-        const { contexts } = yield* retrieveFrom(staged, { question: "days of annual leave" })
+        const { contexts } = yield* staged.retrieve("days of annual leave")
         assert.strictEqual(contexts.length, 2)
         assert.include(contexts[0]?.text, "30 days")
         assert.strictEqual(contexts[0]?.sourceDisplayName, "leave.md")
-      }).pipe(Effect.provide(services(staged, { local })))
+      }).pipe(Effect.provide(engineAt(url)))
       const uploads = gcs.asked.filter(({ url }) => url.pathname.startsWith("/upload/"))
       assert.strictEqual(uploads.length, 3)
       const removals = gcs.asked.filter(({ method }) => method === "DELETE").map(({ url }) => decodeURIComponent(url.pathname))
@@ -187,9 +185,9 @@ describe("cloud sources on the hosted engine, against a server", () => {
 
   it.live("one that the server cannot import fails, by name", () =>
     Effect.gen(function*() {
-      const { pipeline, services } = yield* setUp
-      const drive = pipeline({ sources: { drive: { googleDrive: { folders: ["1AbC"] } } } })
-      const report = yield* runPipeline(drive).pipe(Effect.provide(services(drive, {})))
+      const { engine, pipeline } = yield* setUp
+      const drive = pipeline({ sources: { drive: { googleDrive: { folders: ["1AbC"] } } } }, {})
+      const report = yield* Effect.provide(drive.run, engine)
       expectCounts(report, { failed: 1 })
       assert.include(report.notable[0]?.message, "google_drive_source")
     }).pipe(Effect.scoped), 30_000)

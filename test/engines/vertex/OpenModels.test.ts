@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { join } from "node:path"
 import { local } from "../../../connectors/local/Local.ts"
-import { makeConnectors } from "../../../src/compose/Connectors.ts"
 import { vertexServices } from "../../../src/compose/Vertex.ts"
 import { openModelNamed } from "../../../src/domain/partner/PartnerModels.ts"
 import { askPipeline } from "../../../src/pipeline/AskPipeline.ts"
@@ -11,6 +10,7 @@ import { runPipeline } from "../../../src/pipeline/RunPipeline.ts"
 import { Models } from "../../../src/pipeline/Services.ts"
 import { fakeOpenAi, sendChat, sendJson } from "../../fakes/Openai.ts"
 import { startServer } from "../../server/support/TestServer.ts"
+import { connectorsOf } from "../../support/Sources.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 
 const model = "meta/llama-3.1-70b-instruct-maas"
@@ -32,7 +32,7 @@ const setUp = Effect.gen(function*() {
     stages: [{ retrieve: { topK: 3 } }, { generate: { model, instruction: "Be brief." } }]
   })
   const options = { dataDir: join(folder, "data"), writes: "a test" }
-  return { fake, pipeline, services: makeConnectors({ local }, options).pipe(Layer.provideMerge(vertexServices(pipeline, options))) }
+  return { fake, pipeline, services: connectorsOf({ local }, options).pipe(Layer.provideMerge(vertexServices(pipeline, options))) }
 })
 
 describe("a pipeline whose answers an open model of the service writes", () => {

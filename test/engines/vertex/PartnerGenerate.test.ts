@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { join } from "node:path"
 import { local } from "../../../connectors/local/Local.ts"
-import { makeConnectors } from "../../../src/compose/Connectors.ts"
 import { vertexServices } from "../../../src/compose/Vertex.ts"
 import { askPipeline } from "../../../src/pipeline/AskPipeline.ts"
 import { definePipeline } from "../../../src/pipeline/definition/DefinePipeline.ts"
 import { runPipeline } from "../../../src/pipeline/RunPipeline.ts"
 import { Models } from "../../../src/pipeline/Services.ts"
 import { fakeVertex } from "../../fakes/Vertex.ts"
+import { connectorsOf } from "../../support/Sources.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 
 const setUp = Effect.fnUntraced(function*(location: string) {
@@ -23,7 +23,7 @@ const setUp = Effect.fnUntraced(function*(location: string) {
     stages: [{ retrieve: { topK: 3 } }, { generate: { model: "claude-3-5-haiku@20241022", instruction: "Be brief." } }]
   })
   const options = { dataDir: join(folder, "data"), writes: "a test" }
-  return { fake, pipeline, services: makeConnectors({ local }, options).pipe(Layer.provideMerge(vertexServices(pipeline, options))) }
+  return { fake, pipeline, services: connectorsOf({ local }, options).pipe(Layer.provideMerge(vertexServices(pipeline, options))) }
 })
 
 const events = (text: string): string =>

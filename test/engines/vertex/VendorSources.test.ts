@@ -7,16 +7,14 @@ import { sharePoint } from "../../../connectors/sharePoint/SharePoint.ts"
 import { slack } from "../../../connectors/slack/Slack.ts"
 import { storage } from "../../../connectors/storage/Storage.ts"
 import type { StorageFactory } from "../../../src/compose/Buckets.ts"
-import { type ConnectorSet, makeConnectors } from "../../../src/compose/Connectors.ts"
 import { serveEmbedded } from "../../../src/compose/Server.ts"
-import { vertex } from "../../../src/compose/Services.ts"
+import * as Vertex from "../../../src/compose/VertexEntry.ts"
 import type { VendorConnectors } from "../../../src/compose/Vendors.ts"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import { SecretError } from "../../../src/domain/Errors.ts"
 import { addsUp, type Counts, type Report } from "../../../src/domain/Report.ts"
 import { maxUploadBytes } from "../../../src/engines/vertex/HostedFiles.ts"
 import { GoogleAuth } from "../../../src/net/GoogleAuth.ts"
-import { retrieveFrom } from "../../../src/pipeline/AskPipeline.ts"
 import { definePipeline, type PipelineInput } from "../../../src/pipeline/definition/DefinePipeline.ts"
 import { corpusOf, planPipeline, runPipeline } from "../../../src/pipeline/RunPipeline.ts"
 import type { SyncOptions } from "../../../src/pipeline/sync/SyncSpec.ts"
@@ -35,6 +33,7 @@ import { fakeGcs } from "../../fakes/Gcs.ts"
 import { fakeGraph } from "../../fakes/Graph.ts"
 import { fakeJira } from "../../fakes/Jira.ts"
 import { at, fakeSlack } from "../../fakes/Slack.ts"
+import { type ConnectorSet, connectorsOf, pipelineOf as asPipeline } from "../../support/Sources.ts"
 import { tempFolder } from "../../support/TempFolder.ts"
 import { hosted } from "./Engine.ts"
 
@@ -97,9 +96,10 @@ const setUp = Effect.gen(function*() {
     })
   const dataDir = join(folder, "client")
   /** As programs put it together. */
-  const composed = (of: ReturnType<typeof pipeline>) => vertex(of, { dataDir, connectors, token: Redacted.make("t") })
+  const composed = (of: ReturnType<typeof pipeline>) => asPipeline(of, connectors)
+  const hostedEngine = Vertex.layer({ dataDir, project: "p1", location: "us-central1", baseUrl: url, token: Redacted.make("t") })
   /** The same without the service's 60 requests a minute, which many runs would wait for. */
-  const on = makeConnectors(connectors, { dataDir }).pipe(Layer.provideMerge(Layer.mergeAll(
+  const on = connectorsOf(connectors, { dataDir }).pipe(Layer.provideMerge(Layer.mergeAll(
     Layer.succeed(Secrets, secrets),
     engine(url),
     TextPool.layerInline(),
@@ -114,7 +114,7 @@ const setUp = Effect.gen(function*() {
       return yield* Stream.runCollect(pages((page) => files.list(name, page)))
     }).pipe(Effect.provide(on))
   const names = (of: ReturnType<typeof pipeline>) => Effect.map(held(of), (files) => files.map(({ displayName }) => displayName).toSorted())
-  return { ...fakes, access, composed, held, names, on, pipeline, plan, run }
+  return { ...fakes, access, composed, held, hostedEngine, names, on, pipeline, plan, run }
 })
 
 const engine = (url: string) =>
@@ -175,7 +175,7 @@ const noteOf = ({ sources }: Report) => sources.map(({ note }) => note ?? "").jo
 describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
   it.live("are listed by our connectors where they may: names, changes, moves, deletes, drift and plan", () =>
     Effect.gen(function*() {
-      const { composed, drive, graph, held, jira, names, on, pipeline, plan, run, slack } = yield* setUp
+      const { composed, drive, graph, held, hostedEngine, jira, names, on, pipeline, plan, run, slack } = yield* setUp
       slack.channels.set("C1", day("The espresso machine is descaled on Fridays."))
       jira.add("OPS-1", { summary: "VPN drops every hour" })
       jira.add("OPS-2", { summary: "Printer is out of paper" })
@@ -208,7 +208,7 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
       assert.deepInclude((yield* plan(all)).totals, { added: 1, changed: 3, deleted: 1, held: 1, unchanged: 1 })
       expectCounts(yield* run(all, { yes: true }), { added: 1, changed: 3, deleted: 2, unchanged: 1 })
       assert.deepStrictEqual(yield* names(all), ["#general, 2026-10-11.md", "#general, 2026-10-13.md", "Leave.txt", "OPS-2: Printer is out of paper.md", "Salaries.txt"])
-      const { contexts } = yield* retrieveFrom(all, { question: "days of leave" }).pipe(Effect.provide(composed(all)))
+      const { contexts } = yield* composed(all).retrieve("days of leave").pipe(Effect.provide(hostedEngine))
       assert.isTrue(contexts.some(({ text }) => text.includes("30 days")) && !contexts.some(({ text }) => text.includes("28 days")))
 
       const [lost] = yield* held(all)
@@ -221,20 +221,20 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
 
   it.live("permissions narrowed at the source cost nothing, are said not to be kept, and nobody is answered as if they were", () =>
     Effect.gen(function*() {
-      const { composed, drive, pipeline } = yield* setUp
+      const { composed, drive, hostedEngine, pipeline } = yield* setUp
       drive.folder("root", undefined, { name: "Handbook" })
       const reader = (email: string) => ({ id: email, type: "user", role: "reader", emailAddress: email })
       drive.put("pay", "root", { name: "Pay.txt", content: "Salary bands range from A to F.", permissions: [{ id: "all", type: "anyone", role: "reader" }] })
       const handbook = pipeline({ drive: { googleDrive: driveSource } })
-      const run = runPipeline(handbook).pipe(Effect.provide(composed(handbook)))
+      const run = composed(handbook).run.pipe(Effect.provide(hostedEngine))
       assert.notInclude(noteOf(yield* run), "keeps no permissions")
       drive.edit("pay", { permissions: [reader("bob@acme.com")] })
-      const { warnings } = yield* planPipeline(handbook).pipe(Effect.provide(composed(handbook)))
+      const { warnings } = yield* composed(handbook).plan().pipe(Effect.provide(hostedEngine))
       assert.match(warnings.join(), /drive: not all of it is for everyone at the source; the service keeps no permissions/)
       const narrowed = yield* run
       expectCounts(narrowed, { unchanged: 1 })
       assert.include(noteOf(narrowed), "the service keeps no permissions")
-      const refused = yield* Effect.flip(retrieveFrom(handbook, { question: "salary", principal: "user:eve@acme.com" }).pipe(Effect.provide(composed(handbook))))
+      const refused = yield* Effect.flip(composed(handbook).retrieve({ question: "salary", principal: "user:eve@acme.com" }).pipe(Effect.provide(hostedEngine)))
       assert.include(refused.message, "who may read which file")
       // Not shared with us any more, it is no longer ours to keep.
       drive.edit("pay", { trashed: true })
@@ -305,12 +305,12 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
 
   it.live("are staged for it where there is a bucket, and imported in one go under their names", () =>
     Effect.gen(function*() {
-      const { composed, gcs, names, pipeline, slack } = yield* setUp
+      const { composed, gcs, hostedEngine, names, pipeline, slack } = yield* setUp
       gcs.put("staging", "other", "")
       yield* emulator(gcs.origin)
       slack.channels.set("C1", day("The espresso machine is descaled on Fridays.", { ts: at("2026-10-13T09:00:00Z"), user: "U1", text: "It is broken." }))
       const handbook = pipeline({ chat: { slack: { ...slackSource, staging: "gs://staging/chat" } } })
-      const run = runPipeline(handbook).pipe(Effect.provide(composed(handbook)))
+      const run = composed(handbook).run.pipe(Effect.provide(hostedEngine))
       const first = yield* run
       expectCounts(first, { added: 2 })
       assert.include(noteOf(first), "2 imported, 0 skipped, 0 failed")

@@ -2,12 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { local } from "../../../connectors/local/Local.ts"
-import { embedded } from "../../../src/compose/Services.ts"
+import * as Embedded from "../../../src/compose/EmbeddedEntry.ts"
 import type { Report } from "../../../src/domain/Report.ts"
 import { definePipeline, type PipelineInput } from "../../../src/pipeline/definition/DefinePipeline.ts"
-import { planPipeline, runPipeline } from "../../../src/pipeline/RunPipeline.ts"
 import { fakeOpenAi, sendEmbeddings, sendJson } from "../../fakes/Openai.ts"
+import { pipelineOf } from "../../support/Sources.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 
 /** Files whose every paragraph is a text of its own, over a server that counts what it is asked. */
@@ -18,23 +17,16 @@ const setUp = Effect.fnUntraced(function*(files: number, answers: "well" | "neve
   const page = (n: number) => `# Page ${n}\n\n${Array.from({ length: 6 }, (_, i) => `Paragraph ${i} of page ${n} says what nobody else says, in some twenty words or so, number ${n * 100 + i}.`).join("\n\n")}\n`
   write(folder, Object.fromEntries(Array.from({ length: files }, (_, n) => [`docs/p${n}.md`, page(n)])))
   const pipelineWith = (settings: NonNullable<PipelineInput["import"]>) =>
-    definePipeline({
+    pipelineOf(definePipeline({
       name: "budget",
       corpus: { displayName: "Budget", embedding: { openai: { url: fake.baseUrl, model: "m", dimensions: 2, batch: 8 } } },
       sources: { docs: { local: { path: join(folder, "docs") } } },
       chunking: { strategy: "structure", size: 40, overlap: 0 },
       import: settings
-    })
-  const run = (settings: NonNullable<PipelineInput["import"]>) => {
-    const pipeline = pipelineWith(settings)
-    return runPipeline(pipeline).pipe(
-      Effect.provide(embedded(pipeline, { dataDir: join(folder, "data"), connectors: { local } }))
-    )
-  }
-  const look = (settings: NonNullable<PipelineInput["import"]> = {}) => Effect.suspend(() => {
-    const pipeline = pipelineWith(settings)
-    return planPipeline(pipeline).pipe(Effect.provide(embedded(pipeline, { dataDir: join(folder, "data"), connectors: { local } })))
-  })
+    }))
+  const engine = Embedded.layer({ dataDir: join(folder, "data") })
+  const run = (settings: NonNullable<PipelineInput["import"]>) => Effect.provide(pipelineWith(settings).run, engine)
+  const look = (settings: NonNullable<PipelineInput["import"]> = {}) => Effect.suspend(() => Effect.provide(pipelineWith(settings).plan(), engine))
   return { folder, look, run, fake, sent: () => fake.received.flatMap(({ body }) => body.input) }
 })
 

@@ -1,9 +1,6 @@
 import { Context, Effect, Layer, RcMap, Result } from "effect"
-import { builtInSources } from "../domain/sources/BuiltInSources.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import { fitness } from "../pipeline/definition/Fitness.ts"
-import type { PipelineInvalid, Problem } from "../pipeline/definition/PipelineInvalid.ts"
-import { invalidPipeline } from "../pipeline/OnEngine.ts"
 import { type Access, Host, HostedModels, HostedStores, type OpenError } from "../pipeline/Host.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import type { EngineChoice } from "../pipeline/definition/EngineSettings.ts"
@@ -12,6 +9,7 @@ import type { Connectors, Services } from "../pipeline/Services.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import { capabilitiesOf } from "./Capabilities.ts"
+import type { EmbeddedServicesOptions } from "./Embedded.ts"
 import type { VertexServicesOptions } from "./Vertex.ts"
 
 /** How long what readers share is kept open after the last of them. */
@@ -20,47 +18,49 @@ const idle = "1 minute"
 type EngineServices = Exclude<Services, Connectors> | Secrets
 
 interface HostOptions {
-  readonly engine: EngineChoice
   readonly dataDir: string
+  /** Absent: each pipeline's own. */
+  readonly engine?: EngineChoice
   /** All that a pipeline needs, for reading or for writing. */
   readonly services: (pipeline: Definition, access: Access) => Layer.Layer<EngineServices, OpenError>
 }
 
-/** A {@link Host} over the services that an engine makes for a pipeline. */
+/** A {@link Host} over the services that engines make for a pipeline. */
 const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOptions) {
   const definitions = new Map<string, Definition>()
   const readers = yield* RcMap.make({
     lookup: (key: string) => Layer.build(services(definitions.get(key)!, { mode: "read" })),
     idleTimeToLive: idle
   })
+  const fit: Host["Service"]["fit"] = (pipeline, chosen) => {
+    const { anyEngine, connectors, definition, invalid } = pipeline
+    const name = engine?._tag ?? chosen ?? definition.engine._tag
+    if (!anyEngine && engine !== undefined && definition.engine._tag !== name && definition.engines[name] === undefined) {
+      return Result.fail(invalid([{
+        path: ["engine"],
+        rule: `the pipeline is for the ${definition.engine._tag} engine, and this program provides the ${name} one`,
+        fix: `provide ${definition.engine._tag === "vertex" ? "Vertex" : "Embedded"}.layer, or give engines.${name} a section of its own`
+      }]))
+    }
+    const named = anyEngine && engine !== undefined ? { ...definition, engine } : definition
+    const fitted = forEngine(named, name)
+    if (Result.isFailure(fitted)) return Result.fail(invalid(fitted.failure))
+    const problems = fitness(named, capabilitiesOf(name, Object.keys(connectors)))
+    return problems.length > 0 ? Result.fail(invalid(problems)) : Result.succeed(fitted.success)
+  }
   return Host.of({
-    engine: engine._tag,
     dataDir,
-    open: Effect.fnUntraced(function*({ anyEngine, definition }, access) {
-      const fitted = yield* Effect.fromResult(fit(definition, engine, anyEngine))
-      if (access.mode === "write") return { definition: fitted, services: yield* Layer.build(services(fitted, access)) }
-      const key = JSON.stringify([fitted.engine, fitted.corpus.embedding, fitted.stages.map((stage) => "model" in stage ? stage.model : undefined)])
-      definitions.set(key, fitted)
-      return { definition: fitted, services: yield* RcMap.get(readers, key) }
+    fit,
+    open: Effect.fnUntraced(function*(pipeline, access) {
+      const definition = yield* Effect.fromResult(fit(pipeline))
+      if (access.mode === "write") return { definition, services: yield* Layer.build(services(definition, access)) }
+      const { corpus: { embedding }, import: { limits, textRecognition }, stages } = definition
+      const key = JSON.stringify([definition.engine, embedding, limits, textRecognition, stages.map((stage) => "model" in stage ? stage.model : undefined)])
+      definitions.set(key, definition)
+      return { definition, services: yield* RcMap.get(readers, key) }
     })
   })
 })
-
-/** The pipeline as this engine runs it, or every place where the engine is another or lacks something. */
-const fit = (pipeline: Definition, engine: EngineChoice, anyEngine: boolean): Result.Result<Definition, PipelineInvalid> => {
-  const invalid = (problems: ReadonlyArray<Problem>) => invalidPipeline(pipeline, problems)
-  if (!anyEngine && pipeline.engine._tag !== engine._tag && pipeline.engines[engine._tag] === undefined) {
-    return Result.fail(invalid([{
-      path: ["engine"],
-      rule: `the pipeline is for the ${pipeline.engine._tag} engine, and this program provides the ${engine._tag} one`,
-      fix: `provide ${pipeline.engine._tag === "vertex" ? "Vertex" : "Embedded"}.layer, or give engines.${engine._tag} a section of its own`
-    }]))
-  }
-  const named = anyEngine ? { ...pipeline, engine } : pipeline
-  const problems = fitness(named, capabilitiesOf(engine._tag, Object.keys(builtInSources)))
-  if (problems.length > 0) return Result.fail(invalid(problems))
-  return Result.mapError(forEngine(named, engine._tag), invalid)
-}
 
 /** Where the embedded engine keeps its data, and the memory it may use. */
 export interface EmbeddedHostOptions {
@@ -83,8 +83,7 @@ export const embedded = (options: EmbeddedHostOptions): Layer.Layer<Host> =>
       engine: { _tag: "embedded" },
       dataDir: options.dataDir,
       services: (pipeline, access) =>
-        Layer.unwrap(Effect.map(Effect.promise(() => import("./Embedded.ts")), ({ embeddedServices }) =>
-          embeddedServices(pipeline, { ...options, ...writing(access) })))
+        embeddedOf(pipeline, options, access)
     })
   )
 
@@ -103,29 +102,43 @@ export interface VertexHostOptions extends Pick<VertexServicesOptions, "dataDir"
 }
 
 /** Vertex AI, or a server that speaks like it. The ledger is kept in the data directory. */
-export const vertex = ({ client, dataDir, token, ...settings }: VertexHostOptions): Layer.Layer<Host | HostedModels | HostedStores> =>
-  Layer.mergeAll(
+export const vertex = (options: VertexHostOptions): Layer.Layer<Host | HostedModels | HostedStores> => {
+  const { client: _, dataDir, token: __, ...settings } = options
+  return Layer.mergeAll(
     Layer.effect(
       Host,
       make({
         engine: { _tag: "vertex", ...settings },
         dataDir,
         services: (pipeline, access) =>
-          // The HTTP client is large, and the embedded engine does without.
-          Layer.unwrap(Effect.map(Effect.promise(() => import("./Vertex.ts")), ({ vertexServices }) =>
-            vertexServices(pipeline, {
-              dataDir,
-              ...(client === undefined ? {} : { client }),
-              ...(token === undefined ? {} : { token }),
-              ...writing(access)
-            })))
+          vertexOf(pipeline, options, access)
       })
     ),
     Layer.succeedContext(Context.make(HostedModels, { location: settings.location }).pipe(Context.add(HostedStores, { location: settings.location })))
   )
+}
+
+/** Every engine of this build: a pipeline runs on the one that it names, or that was chosen for it. */
+export const everyEngine = (options: { readonly dataDir: string }): Layer.Layer<Host> =>
+  Layer.effect(
+    Host,
+    make({
+      dataDir: options.dataDir,
+      services: (pipeline, access) => pipeline.engine._tag === "vertex" ? vertexOf(pipeline, options, access) : embeddedOf(pipeline, options, access)
+    })
+  )
+
+/** Each engine is loaded when it is first needed: the embedded one does without the HTTP client, which is large. */
+const embeddedOf = (pipeline: Definition, options: EmbeddedServicesOptions, access: Access) =>
+  Layer.unwrap(Effect.map(Effect.promise(() => import("./Embedded.ts")), ({ embeddedServices }) =>
+    embeddedServices(pipeline, { ...options, ...writing(access) })))
+
+const vertexOf = (pipeline: Definition, options: VertexServicesOptions, access: Access) =>
+  Layer.unwrap(Effect.map(Effect.promise(() => import("./Vertex.ts")), ({ vertexServices }) =>
+    vertexServices(pipeline, { ...options, ...writing(access) })))
 
 const writing = (access: Access) => {
   if (access.mode === "read") return {}
-  const { mode: _, ...waiting } = access
-  return { writes: process.argv[1] ?? "a program", ...waiting }
+  const { holder = process.argv[1] ?? "a program", mode: _, ...waiting } = access
+  return { writes: holder, ...waiting }
 }
