@@ -4,11 +4,10 @@ import { readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "nod
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { local } from "../../../connectors/local/Local.ts"
-import { embedded } from "../../../src/compose/Services.ts"
+import * as Embedded from "../../../src/compose/EmbeddedEntry.ts"
 import { addsUp, type Report, type SyncEvent } from "../../../src/domain/Report.ts"
 import { definePipeline, type PipelineInput } from "../../../src/pipeline/definition/DefinePipeline.ts"
-import { planPipeline, runPipeline } from "../../../src/pipeline/RunPipeline.ts"
-import type { Services } from "../../../src/pipeline/Services.ts"
+import type { Host } from "../../../src/pipeline/Host.ts"
 import { makeContainers } from "../../../src/pipeline/sync/Containers.ts"
 import type { Listed } from "../../../src/ports/Connector.ts"
 import { LedgerWrites } from "../../../src/state/LedgerWrites.ts"
@@ -17,6 +16,7 @@ import { State } from "../../../src/state/State.ts"
 import { TextPool } from "../../../src/text/TextPool.ts"
 import { MemoryEngine } from "../../support/MemoryEngine.ts"
 import { MemorySource } from "../../support/MemorySource.ts"
+import { pipelineOf } from "../../support/Sources.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 import { zipOf } from "../../text/parse/support/ZipWriter.ts"
 
@@ -48,10 +48,10 @@ const setUp = Effect.gen(function*() {
       }
     }
   }
-  const pipelineWith = (settings: NonNullable<PipelineInput["import"]>) => definePipeline({
+  const pipelineWith = (settings: NonNullable<PipelineInput["import"]>) => pipelineOf(definePipeline({
     name: "parts", corpus: { displayName: "Parts" }, sources: { docs: { local: { path: docs } } }, import: settings
-  })
-  const provided = <A, E>(settings: NonNullable<PipelineInput["import"]>, use: (pipeline: ReturnType<typeof pipelineWith>, tell: (event: SyncEvent) => Effect.Effect<void>) => Effect.Effect<A, E, Services>) =>
+  }), connectors)
+  const provided = <A, E>(settings: NonNullable<PipelineInput["import"]>, use: (pipeline: ReturnType<typeof pipelineWith>, tell: (event: SyncEvent) => Effect.Effect<void>) => Effect.Effect<A, E, Host>) =>
     Effect.gen(function*() {
       const pipeline = pipelineWith(settings)
       const seen: Array<string> = []
@@ -59,11 +59,11 @@ const setUp = Effect.gen(function*() {
       const result = yield* use(pipeline, (event) => Effect.sync(() => {
         if (event.type === "file") seen.push(`${event.outcome}${event.from === undefined ? "" : ` from ${event.from}`}${event.outcome === "skipped" ? ` (${event.reason})` : ""}: ${event.path}`)
         if (event.type === "deleted") seen.push(`deleted: ${event.path}`)
-      })).pipe(Effect.provide(embedded(pipeline, { dataDir: join(folder, "data"), connectors })))
+      })).pipe(Effect.provide(Embedded.layer({ dataDir: join(folder, "data") })))
       return { result, seen: seen.toSorted(), reads }
     })
-  const run = (settings: NonNullable<PipelineInput["import"]> = {}) => provided(settings, (pipeline, observe) => runPipeline(pipeline, { observe, yes: true }))
-  const look = (settings: NonNullable<PipelineInput["import"]> = {}) => provided(settings, (pipeline, progress) => planPipeline(pipeline, { progress }))
+  const run = (settings: NonNullable<PipelineInput["import"]> = {}) => provided(settings, (pipeline, observe) => pipeline.runWith({ observe, yes: true }))
+  const look = (settings: NonNullable<PipelineInput["import"]> = {}) => provided(settings, (pipeline, progress) => pipeline.plan({ progress }))
   return { docs, run, look }
 })
 
