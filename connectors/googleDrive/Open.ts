@@ -42,7 +42,7 @@ export const open = (config: SettingsOf<"googleDrive">, context: GoogleDriveCont
 /** A file's bytes, or what a Google file exports to. */
 const reading = (api: DriveApi, item: SourceItem, maxBytes: number): Stream.Stream<Uint8Array, ServiceError> => {
   const id = item.metadata?.["fileId"]
-  if (id === undefined) return Stream.fail(ServiceError.invalid("item", `${item.path} was not listed by this source`))
+  if (id === undefined) return Stream.fail(ServiceError.notFound(item.path, "It was not listed by this source."))
   const bytes = item.metadata?.["googleType"] === undefined ? stored(api, item, id, maxBytes) : exported(api, item, id, maxBytes)
   return Stream.mapError(bytes, (error) =>
     error.code === "NOT_FOUND" ? ServiceError.notFound(item.path, shareFix) : error)

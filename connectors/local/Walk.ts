@@ -206,6 +206,7 @@ const isNodeError = (cause: unknown): cause is NodeJS.ErrnoException => cause in
 const codes: Record<string, ServiceError["code"]> = {
   ENOENT: "NOT_FOUND",
   ENOTDIR: "NOT_FOUND",
+  ERR_INVALID_URL_SCHEME: "NOT_FOUND",
   EACCES: "PERMISSION_DENIED",
   EPERM: "PERMISSION_DENIED",
   EMFILE: "RESOURCE_EXHAUSTED",
@@ -226,6 +227,7 @@ export const asServiceError = (cause: unknown, what: string): ServiceError => {
 const words: Record<string, string> = {
   ENOENT: "no such file or folder",
   ENOTDIR: "not a folder",
+  ERR_INVALID_URL_SCHEME: "no file of this machine",
   EACCES: "may not be read",
   EPERM: "may not be read"
 }

@@ -58,7 +58,7 @@ const reading = (graph: Graph, item: SourceItem, maxBytes: number): Stream.Strea
         : Effect.succeed(bytes)
     }))
   }
-  if (driveId === undefined || itemId === undefined) return Stream.fail(ServiceError.invalid("item", `${item.path} was not listed by this source`))
+  if (driveId === undefined || itemId === undefined) return Stream.fail(ServiceError.notFound(item.path, "It was not listed by this source."))
   const open = Effect.fnUntraced(function*(offset: number) {
     const content = yield* graph.get(item.path, `/drives/${driveId}/items/${itemId}?$select=id,cTag,eTag,@microsoft.graph.downloadUrl`, Content)
     if (item.unsettled !== true && revisionOf(content) !== item.revision) {

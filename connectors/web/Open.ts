@@ -75,12 +75,9 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
   const isExcluded = (url: string): boolean => (config.exclude?.length ?? 0) > 0 && excluded(globPath(url))
   const takes = (site: Site, url: string): boolean => holds(url) && site.allows(url) && !isExcluded(url)
 
-  const visit = Effect.fnUntraced(function*(site: Site, entry: Entry): Effect.fn.Return<Visit, Failure> {
-    const { depth, etag, modified, revision: known, url } = entry
-    const path = pathOf(url)
-    const gone: Visit = { events: known === undefined ? [] : [{ _tag: "deleted", path }] }
-    const skipped = (reason: "unsupported" | "limit" | "special", detail: string): Visit => ({ events: [{ _tag: "skipped", path, reason, detail }] })
-    const response = yield* site.http.send(url, url, {
+  const visit = (site: Site, entry: Entry): Effect.Effect<Visit, Failure> => {
+    const { etag, modified, url } = entry
+    return site.http.read(url, url, (response) => visitOf(entry, response), {
       headers: {
         "accept-encoding": "gzip",
         ...(etag === undefined ? {} : { "if-none-match": etag }),
@@ -88,6 +85,13 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       },
       accept: (status) => status < 400
     })
+  }
+
+  const visitOf = Effect.fnUntraced(function*(entry: Entry, response: HttpClientResponse.HttpClientResponse): Effect.fn.Return<Visit, ServiceError> {
+    const { depth, revision: known, url } = entry
+    const path = pathOf(url)
+    const gone: Visit = { events: known === undefined ? [] : [{ _tag: "deleted", path }] }
+    const skipped = (reason: "unsupported" | "limit" | "special", detail: string): Visit => ({ events: [{ _tag: "skipped", path, reason, detail }] })
     const letGo = (visit: Visit): Effect.Effect<Visit> => Effect.as(discard(response), visit)
     if (response.status === 304) return yield* letGo({ events: [], entry })
     if (response.status >= 300) return yield* letGo(skipped("special", "it redirects to where it is not followed"))

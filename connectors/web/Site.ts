@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { gunzipSync } from "node:zlib"
+import type { HttpClientResponse } from "effect/http"
 import robotsParser from "robots-parser"
 import { SaxesParser } from "saxes"
 import { bodyOf, collect, discard, httpCaller, type HttpCaller, type SecretError, ServiceError } from "../../src/ConnectorKit.ts"
@@ -71,18 +72,19 @@ export interface Site {
 export const openSite = Effect.fn("web.openSite")(function*(config: SettingsOf<"web">): Effect.fn.Return<Site, Failure> {
   const { origin } = new URL(config.url)
   const publicOnly = { allowHosts: config.privateHosts }
-  const requestsPerSecond = config.requestsPerSecond
-  const concurrency = config.concurrency
+  const { concurrency, requestsPerSecond } = config
   const first = httpCaller({ publicOnly, retry: { times: 2 } })
   const address = `${origin}/robots.txt`
-  const response = yield* first.send(address, address, { headers: { "accept-encoding": "gzip" }, accept: (status) => status < 500 && status !== 429 }).pipe(
+  // A larger one is none: rules that were cut would be other rules.
+  const rules = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<string, ServiceError> =>
+    response.status >= 200 && response.status < 300
+      ? Effect.map(collect(bodyOf(address, response, maxRobots)), (bytes) => bytes.toString("utf8"))
+      : Effect.as(discard(response), "")
+  const text = yield* first.read(address, address, rules, { headers: { "accept-encoding": "gzip" }, accept: (status) => status < 500 && status !== 429 }).pipe(
     Effect.mapError((error) => error._tag === "ServiceError" && error.code === "PERMISSION_DENIED"
       ? error.with({ fix: "Only public addresses are crawled. A host of your own network goes into privateHosts." })
       : error)
   )
-  const isThere = response.status >= 200 && response.status < 300
-  // A larger one is none: rules that were cut would be other rules.
-  const text = isThere ? (yield* collect(bodyOf(address, response, maxRobots))).toString("utf8") : yield* Effect.as(discard(response), "")
   const robots = parseRobots(address, text)
   const delay = Math.min(maxDelay, robots.getCrawlDelay("sluice") ?? 0)
   const http = httpCaller({
@@ -104,7 +106,7 @@ const sitemapPages = Effect.fn("web.sitemaps")(function*(http: HttpCaller, first
   const pages = new Set<string>()
   for (let at = 0; at < Math.min(queue.length, maxSitemaps) && pages.size < most; at++) {
     const address = queue[at]!
-    const bytes = yield* collect(http.download(address, address, maxSitemap))
+    const bytes = yield* http.read(address, address, (response) => collect(bodyOf(address, response, maxSitemap)), { headers: { "accept-encoding": "gzip" } })
     const found = yield* Effect.try({ try: () => locations(bytes), catch: () => new ServiceError({ code: "DATA_LOSS", message: `${address} is no sitemap`, fix: "Give the address of a sitemap, or leave sitemap out to follow links." }) })
     for (const inner of found.sitemaps) if (!queue.includes(inner)) queue.push(inner)
     for (const page of found.pages) {

@@ -68,6 +68,13 @@ type Failure = ServiceError | SecretError
 export interface HttpCaller {
   /** The answer, its body unread: read it, or let go of it with `discard`. */
   readonly send: (what: string, url: string, options?: HttpRequestOptions) => Effect.Effect<HttpClientResponse.HttpClientResponse, Failure>
+  /** What `use` makes of the answer, body and all; what it fails with counts as a failed attempt, so that a body that breaks off is asked for again. */
+  readonly read: <A>(
+    what: string,
+    url: string,
+    use: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, ServiceError>,
+    options?: HttpRequestOptions
+  ) => Effect.Effect<A, Failure>
   /** The answer's JSON; one that is cut short or is not `schema` counts as a failed attempt. */
   readonly json: <A>(what: string, url: string, schema: Schema.Decoder<A>, options?: HttpRequestOptions) => Effect.Effect<A, Failure>
   /** The body, gunzipped where it is stored so. `OUT_OF_RANGE` once more than `maxBytes` came. */
@@ -111,17 +118,17 @@ export const httpCaller = (options: HttpCallerOptions): HttpCaller => {
   })
 
   const again = retry(options.retry)
+  const read: HttpCaller["read"] = (what, url, use, request = {}) =>
+    Effect.flatMap(prepared(what, url, request), (attempt) => again(Effect.flatMap(attempt, use)))
 
   return {
     send: (what, url, request = {}) => Effect.flatMap(prepared(what, url, request), again),
-    json: (what, url, schema, request = {}) => {
+    read,
+    json: (what, url, schema, request) => {
       const decode = Schema.decodeUnknownEffect(schema)
-      return Effect.flatMap(prepared(what, url, request), (attempt) =>
-        attempt.pipe(
-          Effect.flatMap((response) => jsonOf(what, response)),
-          Effect.flatMap((json) => decode(json).pipe(Effect.mapError(() => malformed(what, "not of the expected shape")))),
-          again
-        ))
+      return read(what, url, (response) => jsonOf(what, response).pipe(
+        Effect.flatMap((json) => decode(json).pipe(Effect.mapError(() => malformed(what, "not of the expected shape"))))
+      ), request)
     },
     download: (what, url, maxBytes, request = {}) =>
       Stream.unwrap(Effect.map(

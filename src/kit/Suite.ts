@@ -3,6 +3,26 @@ import assert from "node:assert/strict"
 import { inspect } from "node:util"
 import { ServiceError } from "../domain/Errors.ts"
 import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
+import { testServer } from "./TestServer.ts"
+
+/** What a source answers in the place of what it would. */
+export interface SourceFault {
+  /** Which requests: those that list, those for an item's content, or all. */
+  readonly to: "list" | "read" | "all"
+  /** How many of them. Default: every one, until it is ended. */
+  readonly times?: number | undefined
+  /** Another answer; `cut`: one that breaks off half way; `stall`: none at all. */
+  readonly answer: "cut" | "stall" | { readonly status: number; readonly headers?: Readonly<Record<string, string>> | undefined; readonly body?: string | undefined }
+}
+
+/** A fault that was set. */
+export interface FaultInPlace {
+  /** The number of requests that met it. */
+  readonly met: () => number
+  /** Of those, the ones that are still open. */
+  readonly waiting: () => number
+  readonly end: () => void
+}
 
 /** A connector, and the source that it lists, in the hands of a test. */
 export interface ConnectorFixture {
@@ -12,6 +32,8 @@ export interface ConnectorFixture {
   readonly sample: string
   /** Gives the sample another content at the source. Absent: what the source holds does not change. */
   readonly edit?: Effect.Effect<void, unknown>
+  /** Gives the sample another name at the source; gives its new path. Absent: items are not renamed there. */
+  readonly rename?: Effect.Effect<string, unknown>
   /** Deletes the sample at the source. */
   readonly remove: Effect.Effect<void, unknown>
   /**
@@ -19,11 +41,11 @@ export interface ConnectorFixture {
    * repository of versions. Default false: reading it is `NOT_FOUND`.
    */
   readonly keepsVersions?: boolean
-  /** Fails every request to the source from now on. Only local sources do without. */
-  readonly fail?: Effect.Effect<void, unknown>
-  /** Answers no request from now on; gives the number of requests that wait for an answer. Only local sources do without. */
-  readonly stall?: Effect.Effect<() => number, unknown>
-  /** Texts that no error may hold: tokens, passwords. */
+  /** Has the source answer otherwise: {@link faultsOf} makes it of a test server. Only local sources do without. */
+  readonly fault?: (fault: SourceFault) => Effect.Effect<FaultInPlace, unknown>
+  /** A body that no listing has, such as a proxy's page with status 200. Absent: the connector takes any. */
+  readonly garbage?: string
+  /** Texts that no error may hold, and that go to no other server: tokens, passwords, and what they are sent as. */
   readonly secrets?: ReadonlyArray<string>
 }
 
@@ -41,6 +63,10 @@ export interface SuiteOptions extends Partial<TestRunner> {
   readonly paged?: boolean
   /** The fixture has {@link ConnectorFixture.edit}. Default true. */
   readonly edits?: boolean
+  /** The fixture has {@link ConnectorFixture.rename}. Default true. */
+  readonly renames?: boolean
+  /** What lists sees the header `Retry-After`, and waits as long. Default true. */
+  readonly retryAfter?: boolean
 }
 
 type Make = Effect.Effect<ConnectorFixture, unknown, Scope.Scope>
@@ -75,15 +101,21 @@ const runnerOf = ({ describe, it }: SuiteOptions): TestRunner => {
 
 type Check = readonly [says: string, run: (fixture: ConnectorFixture) => Effect.Effect<void, unknown, Scope.Scope>]
 
-const checksOf = ({ edits = true, local = false, paged = !local }: SuiteOptions): ReadonlyArray<Check> => [
+const checksOf = ({ edits = true, local = false, paged = !local, renames = true, retryAfter = true }: SuiteOptions): ReadonlyArray<Check> => [
   ["lists everything once, says so last, and tells the same again", listsCompletely],
   ["reads what it lists, and no more than maxBytes", readsWithinBounds],
   ["goes on from every checkpoint", (fixture) => resumes(fixture, paged)],
   ["from the cursor of a complete listing nothing has changed, and a cursor of something else is refused", knowsItsCursors],
   ...(edits ? [["the revision changes with the content, and with nothing else", revisionsFollowContent] as const] : []),
+  ...(renames ? [["what is renamed is listed under its new name alone", followsRenames] as const] : []),
   ["what is deleted is not listed, and not found", forgetsWhatIsDeleted],
+  ...(edits ? [["where it watches, it tells that something changed", tellsOfChanges] as const] : []),
   ...(local ? [] : [
-    ["fails with typed errors that hold no secret, and takes no failure for the end", failsTyped] as const,
+    ["waits as a rate limit tells it to, and tries again what breaks", (fixture: ConnectorFixture) => waitsAndTriesAgain(fixture, retryAfter)] as const,
+    ["takes what stays broken for no end of the listing", staysIncomplete] as const,
+    ["a read that fails costs that item alone", failsOneItem] as const,
+    ["who is refused is told so, with typed errors that hold no secret", refusedSafely] as const,
+    ["takes no secret along where it is sent elsewhere", keepsSecretsHome] as const,
     ["ends its requests when it is interrupted", stopsWhenInterrupted] as const
   ])
 ]
@@ -116,7 +148,7 @@ const listsCompletely = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
   assert.equal(new Set(items.map(({ path }) => path)).size, items.length, "a path is listed once")
   for (const { displayName, path, revision, uri } of items) {
     assert.match(path, /^[^/]/, "a path does not begin with /")
-    assert.ok(!path.split("/").some((part) => part === "" || part === "." || part === ".."), `${path} has an empty part, or dots for one`)
+    assert.ok(!path.replace(/^[a-z][a-z0-9+.-]*:\/\//, "").split("/").some((part) => part === "" || part === "." || part === ".."), `${path} has an empty part, or dots for one`)
     assert.equal(path, path.normalize("NFC"), "a path is in NFC")
     assert.notEqual(revision, "", `${path} has a revision`)
     assert.notEqual(displayName, "", `${path} has a name`)
@@ -134,7 +166,8 @@ const readsWithinBounds = Effect.fnUntraced(function*(fixture: ConnectorFixture)
   assert.deepEqual(yield* read(fixture, item, bytes.length), bytes, "what has just maxBytes is read, to the same bytes")
   yield* fails(read(fixture, item, bytes.length - 1), "OUT_OF_RANGE", "a byte too many")
   for (const other of itemsOf(events).slice(0, 3)) yield* read(fixture, other)
-  yield* fails(read(fixture, { ...item, path: "never/was/there", uri: "https://example.com/never", revision: "0".repeat(40) }), "NOT_FOUND", "an item that never was")
+  const never: SourceItem = { path: "never/was/there", uri: "https://example.com/never", displayName: "there", revision: "0".repeat(40) }
+  yield* fails(read(fixture, never), "NOT_FOUND", "an item that never was")
 })
 
 const resumes = Effect.fnUntraced(function*({ connector }: ConnectorFixture, paged: boolean) {
@@ -196,30 +229,135 @@ const forgetsWhatIsDeleted = Effect.fnUntraced(function*(fixture: ConnectorFixtu
   assert.ok(deleted.includes(sample), "a listing of what changed tells of the deleted item, or cursorMisses says that it cannot")
 })
 
-const failsTyped = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
-  const { connector, fail, secrets = [] } = fixture
-  assert.ok(fail, "the fixture can fail, or the suite is told that the source is `local`")
-  const item = sampleOf(fixture, yield* listed(connector))
-  yield* fail
+const followsRenames = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
+  const { connector, rename, sample } = fixture
+  assert.ok(rename, "the fixture can rename the sample, or the suite is told `renames: false`")
+  const before = yield* listed(connector)
+  const content = yield* read(fixture, sampleOf(fixture, before))
+  const path = yield* rename
+  assert.notEqual(path, sample, "a new name is another path")
+  const after = yield* listed(connector)
+  assert.deepEqual(pathsOf(after), [...pathsOf(before).filter((each) => each !== sample), path].toSorted(), "only the new path is listed")
+  const renamed = itemsOf(after).find((item) => item.path === path)!
+  assert.deepEqual(yield* read(fixture, renamed), content, "the content is what it was")
+  const cursor = cursorOf(before)
+  if (cursor === undefined) return
+  // A connector may say that it can only tell by listing anew.
+  const changes = yield* Effect.result(listed(connector, cursor))
+  if (changes._tag === "Failure") return yield* fails(Effect.fail(changes.failure), "INVALID_ARGUMENT", "a cursor that cannot tell of the new name")
+  assert.ok(itemsOf(changes.success).some((item) => item.path === path), "a listing of what changed has the new path")
+  if (connector.cursorMisses?.includes("deletions") === true) return
+  assert.ok(changes.success.some((event) => event._tag === "deleted" && event.path === sample), "and tells that the old one is gone")
+})
+
+const tellsOfChanges = Effect.fnUntraced(function*({ connector, edit }: ConnectorFixture) {
+  const { hints } = connector
+  // A source that can only be polled has none.
+  if (hints === undefined) return
+  const told: Array<string> = []
+  yield* Effect.forkScoped(Stream.runForEach(hints, ({ _tag }) => Effect.sync(() => void told.push(_tag))))
+  yield* until(() => told.includes("watching"), "it says that it watches")
+  yield* edit ?? Effect.void
+  yield* until(() => told.includes("changed"), "it tells of the change")
+})
+
+const faultOf = ({ fault }: ConnectorFixture): NonNullable<ConnectorFixture["fault"]> => {
+  assert.ok(fault, "the fixture has faults, or the suite is told that the source is `local`")
+  return fault
+}
+
+/** What a listing tells until it ends, and every error of it. */
+const listedOrFailed = Effect.fnUntraced(function*(connector: Connector) {
   const events: Array<Listed> = []
-  const listing = yield* Effect.exit(Stream.runForEach(connector.list(), (event) => Effect.sync(() => void events.push(event))))
-  assert.ok(!isComplete(events), "a listing that failed is not complete")
+  const end = yield* Effect.result(Stream.runForEach(connector.list(), (event) => Effect.sync(() => void events.push(event))))
   const told = events.flatMap((event) => event._tag === "failed" ? [event.error] : [])
-  assert.ok(Exit.isFailure(listing) || told.length > 0, "a listing that failed says why")
-  const reading = fixture.keepsVersions === true ? [] : [yield* Effect.flip(read(fixture, item))]
-  const errors = [...told, ...Exit.isFailure(listing) ? [yield* Effect.flip(listing)] : [], ...reading]
-  for (const error of errors) {
-    assert.ok("_tag" in error && (error._tag === "ServiceError" || error._tag === "SecretError"), "errors are ServiceError or SecretError")
+  return { events, errors: end._tag === "Failure" ? [...told, end.failure] : told }
+})
+
+/** Milliseconds that clocks may differ by. */
+const clockMs = 50
+
+const waitsAndTriesAgain = Effect.fnUntraced(function*(fixture: ConnectorFixture, retryAfter: boolean) {
+  const { connector, garbage } = fixture
+  const fault = faultOf(fixture)
+  const all = revisionsOf(yield* listed(connector))
+  const again = Effect.fnUntraced(function*(after: string, ...answers: ReadonlyArray<SourceFault["answer"]>) {
+    const faults = yield* Effect.forEach(answers, (answer) => fault({ to: "list", times: 1, answer }))
+    const events = yield* listed(connector)
+    assert.deepEqual(faults.map(({ met }) => met()), answers.map(() => 1), `the listing met ${after}`)
+    assert.ok(isComplete(events), `a listing that met ${after} is complete`)
+    assert.deepEqual(revisionsOf(events), all, `and tells the same`)
+  })
+  const start = Date.now()
+  yield* again("a rate limit", { status: 429, headers: { "retry-after": "1" } })
+  if (retryAfter) assert.ok(Date.now() - start >= 1000 - clockMs, "a rate limit is waited for as long as Retry-After says")
+  yield* again("a service that is not there for now", { status: 503 })
+  yield* again("an answer that breaks off", "cut")
+  if (garbage !== undefined) yield* again("an answer that is none", { status: 200, headers: { "content-type": "application/json" }, body: garbage })
+})
+
+const staysIncomplete = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
+  yield* faultOf(fixture)({ to: "list", answer: { status: 500 } })
+  const { errors, events } = yield* listedOrFailed(fixture.connector)
+  assert.ok(!isComplete(events), "a listing that failed is not complete")
+  assert.ok(errors.length > 0, "and says why")
+})
+
+const failsOneItem = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
+  // What is on this machine is read whatever the source does.
+  if (fixture.keepsVersions === true) return
+  const fault = faultOf(fixture)
+  const events = yield* listed(fixture.connector)
+  const item = sampleOf(fixture, events)
+  const other = itemsOf(events).find(({ path }) => path !== fixture.sample)!
+  const content = yield* read(fixture, item)
+  yield* fault({ to: "read", times: 1, answer: { status: 503 } })
+  assert.deepEqual(yield* read(fixture, item), content, "what breaks once is read again")
+  const broken = yield* fault({ to: "read", answer: { status: 500 } })
+  const error = yield* Effect.flip(read(fixture, item))
+  assert.ok(error instanceof ServiceError, "what stays broken is a ServiceError")
+  broken.end()
+  yield* read(fixture, other)
+})
+
+const refusedSafely = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
+  const { connector, keepsVersions, secrets = [] } = fixture
+  const item = sampleOf(fixture, yield* listed(connector))
+  yield* faultOf(fixture)({ to: "all", answer: { status: 401, body: JSON.stringify({ message: `not with ${secrets.join(" ")}` }) } })
+  const { errors, events } = yield* listedOrFailed(connector)
+  assert.ok(!isComplete(events), "a listing that was refused is not complete")
+  const reading = keepsVersions === true ? [] : [yield* Effect.flip(read(fixture, item))]
+  const checking = yield* Effect.result(connector.check)
+  assert.ok(errors.some((error) => error._tag === "ServiceError" && /^(?:UNAUTHENTICATED|PERMISSION_DENIED)$/.test(error.code)), "the error says that it was refused")
+  for (const error of [...errors, ...reading, ...checking._tag === "Failure" ? [checking.failure] : []]) {
+    assert.ok(error._tag === "ServiceError" || error._tag === "SecretError", "errors are ServiceError or SecretError")
     const words = `${inspect(error, { depth: 10, showHidden: true })} ${JSON.stringify(error)}`
     for (const secret of secrets) assert.ok(!words.includes(secret), "no error holds a secret")
   }
 })
 
-const stopsWhenInterrupted = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
-  const { connector, stall } = fixture
-  assert.ok(stall, "the fixture can stall, or the suite is told that the source is `local`")
+const keepsSecretsHome = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
+  const { connector, secrets = [] } = fixture
+  const fault = faultOf(fixture)
   const item = sampleOf(fixture, yield* listed(connector))
-  const waiting = yield* stall
+  const elsewhere = yield* testServer((_, response) => void response.end("{}"))
+  const answer = { status: 302, headers: { location: `${elsewhere.origin}/other` } }
+  for (const [to, work] of [["list", listedOrFailed(connector)], ["read", Effect.exit(read(fixture, item))]] as const) {
+    const away = yield* fault({ to, times: 3, answer })
+    yield* work
+    away.end()
+  }
+  for (const { body, headers, url } of elsewhere.asked) {
+    const sent = `${url.href} ${JSON.stringify(headers)} ${body.toString("latin1")}`
+    for (const secret of secrets) assert.ok(!sent.includes(secret), "no secret goes to another server")
+    assert.equal(headers.authorization ?? headers.cookie, undefined, "nor do other credentials")
+  }
+})
+
+const stopsWhenInterrupted = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
+  const { connector } = fixture
+  const item = sampleOf(fixture, yield* listed(connector))
+  const { waiting } = yield* faultOf(fixture)({ to: "all", answer: "stall" })
   const reading = fixture.keepsVersions === true ? [] : [Effect.asVoid(read(fixture, item))]
   for (const work of [Effect.asVoid(listed(connector)), ...reading]) {
     const fiber = yield* Effect.forkScoped(Effect.exit(work))

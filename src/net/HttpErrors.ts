@@ -3,7 +3,7 @@ import type { HttpClientError, HttpClientResponse } from "effect/http"
 import { codeOfHttp } from "../domain/Codes.ts"
 import { Code, type FieldViolation, ServiceError } from "../domain/Errors.ts"
 import { AddressRefused } from "./PublicAddress.ts"
-import { redactText, redactUrl } from "./Redact.ts"
+import { redactText, redactUrl, secretsIn, withoutSecrets } from "./Redact.ts"
 
 const maxBodyBytes = 64 * 1024
 
@@ -97,13 +97,13 @@ const causeOf = (cause: unknown, depth = 0): string => {
   return "no details"
 }
 
-/** At most 64 KiB of it; a body that cannot be read is an empty one. */
+/** What an answer says of an error: at most 64 KiB, without the request's own credentials. A body that cannot be read is an empty one. */
 export const bodyText = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<string> => {
   let room = maxBodyBytes
   return response.stream.pipe(
     Stream.takeUntil((chunk) => (room -= chunk.length) <= 0),
     Stream.runCollect,
-    Effect.map((chunks) => Buffer.concat(chunks).subarray(0, maxBodyBytes).toString("utf8")),
+    Effect.map((chunks) => withoutSecrets(Buffer.concat(chunks).subarray(0, maxBodyBytes).toString("utf8"), secretsIn(response.request.headers))),
     Effect.timeout("10 seconds"),
     Effect.orElseSucceed(() => "")
   )

@@ -15,14 +15,24 @@ const keyShapes =
  * UTF-16 units (default 500).
  */
 export const redactText = (text: string, secrets: ReadonlyArray<Redacted.Redacted<string>> = [], maxLength = 500): string => {
-  let clean = text
-  for (const secret of secrets) {
-    const value = Redacted.value(secret)
-    if (value !== "") clean = clean.replaceAll(value, mask)
-  }
-  clean = clean.replace(keyShapes, mask).replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ").trim()
+  const clean = withoutSecrets(text, secrets).replace(keyShapes, mask).replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ").trim()
   return clean.length > maxLength ? `${clean.slice(0, maxLength)}…` : clean
 }
+
+/** The text with these secrets masked in it. */
+export const withoutSecrets = (text: string, secrets: ReadonlyArray<Redacted.Redacted<string>>): string =>
+  secrets.map((secret) => Redacted.value(secret)).reduce((clean, value) => value === "" ? clean : clean.replaceAll(value, mask), text)
+
+/** The credentials among a request's headers: whole values, what stands behind the scheme, and the password of basic ones. */
+export const secretsIn = (headers: Readonly<Record<string, string>>): ReadonlyArray<Redacted.Redacted<string>> =>
+  Object.entries(headers).filter(([name]) => credentialHeader.test(name)).flatMap(([, value]) => {
+    const [, scheme = "", credential = ""] = /^(\w+) +(\S+)$/.exec(value) ?? []
+    const password = /^basic$/i.test(scheme) ? Buffer.from(credential, "base64").toString("utf8").replace(/^[^:]*:/, "") : ""
+    return [value, credential, password]
+  }).filter((secret) => secret.length >= minSecret).map((secret) => Redacted.make(secret))
+
+/** Shorter texts are no secrets, and stand in many a word. */
+const minSecret = 4
 
 /** The address without user info, fragment, and the values of query parameters that look like credentials. */
 export const redactUrl = (url: string): string => {

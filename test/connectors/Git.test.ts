@@ -6,12 +6,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import { git as connectGit } from "../../connectors/git/Git.ts"
-import { connectorSuite } from "../../src/ConnectorKit.ts"
+import { connectorSuite, faultsOf } from "../../src/ConnectorKit.ts"
 import { SecretVersion } from "../../src/domain/Secret.ts"
 import { builtInSources } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Connector, Listed } from "../../src/ports/Connector.ts"
 import { gitServer } from "../fakes/GitHttp.ts"
-import { stalled } from "../fakes/Http.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import type { ConnectorContext } from "../../src/ports/Source.ts"
 import { settingsOf, type Written } from "../support/Settings.ts"
@@ -51,6 +50,13 @@ const repository = Effect.map(tempFolder, (folder) => {
   return { folder, at }
 })
 
+const renamed = (at: string) =>
+  Effect.sync(() => {
+    renameSync(join(at, "docs/leave.md"), join(at, "docs/time-off.md"))
+    commit(at, "renamed")
+    return "docs/time-off.md"
+  })
+
 const fixtureOf = (config: (at: string) => Effect.Effect<{ readonly connector: Connector }, never, never>) =>
   Effect.gen(function*() {
     const { at } = yield* repository
@@ -59,6 +65,7 @@ const fixtureOf = (config: (at: string) => Effect.Effect<{ readonly connector: C
       connector,
       sample: "docs/leave.md",
       keepsVersions: true,
+      rename: renamed(at),
       edit: Effect.sync(() => {
         write(at, { "docs/leave.md": "# Leave\n\nSix days carry over.\n" })
         commit(at, "six")
@@ -98,10 +105,11 @@ connectorSuite("git at an address", Effect.gen(function*() {
       rmSync(join(at, "docs/leave.md"))
       commit(at, "gone")
     }),
-    fail: Effect.sync(() => server.fault(Infinity, () => true, (response) => void response.writeHead(403).end(`no ${token}`))),
-    stall: Effect.sync(() => stalled(server))
+    rename: renamed(at),
+    fault: faultsOf(server, { list: () => true, read: () => false })
   }
-}), { describe, it })
+  // Git asks, and shows no header of what it is answered.
+}), { describe, it, retryAfter: false })
 
 const events = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
 const summary = (listed: ReadonlyArray<Listed>): ReadonlyArray<string> =>

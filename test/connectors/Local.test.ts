@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { execFileSync } from "node:child_process"
-import { appendFileSync, chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { local as connectLocal } from "../../connectors/local/Local.ts"
+import { connectorSuite } from "../../src/ConnectorKit.ts"
 import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
 import { tempFolder, touch, write } from "../support/TempFolder.ts"
 import { settingsOf, type Written } from "../support/Settings.ts"
@@ -18,6 +19,20 @@ const paths = (listed: ReadonlyArray<Listed>) => items(listed).map((item) => ite
 
 const skipped = (listed: ReadonlyArray<Listed>) =>
   Object.fromEntries(listed.flatMap((event) => (event._tag === "skipped" ? [[event.path, event.reason]] : [])))
+
+connectorSuite("local", Effect.map(tempFolder, (path) => {
+  write(path, { "a.md": "first", "docs/b.md": "second", "docs/c.md": "third" })
+  return {
+    connector: local({ path }),
+    sample: "docs/b.md",
+    edit: Effect.sync(() => write(path, { "docs/b.md": "second again" })),
+    rename: Effect.sync(() => {
+      renameSync(join(path, "docs/b.md"), join(path, "docs/renamed.md"))
+      return "docs/renamed.md"
+    }),
+    remove: Effect.sync(() => rmSync(join(path, "docs/b.md")))
+  }
+}), { describe, it, local: true })
 
 describe("the local source", () => {
   it.live("lists files in order, and says when it has seen everything", () =>

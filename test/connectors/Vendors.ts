@@ -18,7 +18,7 @@ import { at, fakeSlack } from "../fakes/Slack.ts"
 
 const version = SecretVersion.make("projects/1/secrets/s/versions/1")
 const retry = { times: 2, baseMs: 1 }
-const google = { ...GoogleAuth.anonymous, token: Effect.succeed(Redacted.make("good")) }
+const google = { ...GoogleAuth.anonymous, token: Effect.succeed(Redacted.make("good-token")) }
 const secrets = (value: string) => ({ resolve: () => Effect.succeed(Redacted.make(value)) })
 
 /** A connector and the stand-in for its vendor, which holds a dozen items on several pages. */
@@ -34,13 +34,19 @@ export interface Vendor {
   /** The path of an item that stands for the others, and what deletes it at the source. */
   readonly sample: string
   readonly remove: () => void
+  /** Gives the sample another content, and another name. */
+  readonly change?: () => void
+  readonly rename?: () => string
   /** Changes something at the source that its cursor tells of. */
   readonly edit?: (next: () => number) => void
+  /** The credentials, and what they are sent as. */
+  readonly secrets: ReadonlyArray<string>
 }
 
 export const vendors: Readonly<Record<string, Effect.Effect<Vendor, never, HttpClient.HttpClient | Scope.Scope>>> = {
   googleDrive: Effect.gen(function*() {
     const fake = yield* fakeDrive(7)
+    fake.token.value = "good-token"
     const http = yield* HttpClient.HttpClient
     const folders = ["root"]
     const files: Array<string> = []
@@ -57,6 +63,12 @@ export const vendors: Readonly<Record<string, Effect.Effect<Vendor, never, HttpC
       reads: ({ url }) => url.searchParams.get("alt") === "media" || url.pathname.endsWith("/export"),
       sample: "Handbook/Page 3.txt",
       remove: () => fake.remove("file4"),
+      change: () => fake.edit("file4", { content: "something else" }),
+      rename: () => {
+        fake.edit("file4", { name: "Renamed.txt" })
+        return "Handbook/Renamed.txt"
+      },
+      secrets: ["good-token"],
       lists: ({ url }) => url.pathname.endsWith("/files"),
       edit: (next) => {
         const some = <A>(all: ReadonlyArray<A>): A => all[Math.floor(next() * all.length)]!
@@ -108,6 +120,12 @@ export const vendors: Readonly<Record<string, Effect.Effect<Vendor, never, HttpC
       lists: ({ url }) => url.pathname.endsWith("/delta") && !decodeURIComponent(url.search).includes("changes"),
       sample: "Page 3.txt",
       remove: () => fake.edit("file4", { deleted: true }),
+      change: () => fake.edit("file4", { content: "something else" }),
+      rename: () => {
+        fake.edit("file4", { name: "Renamed.txt" })
+        return "Renamed.txt"
+      },
+      secrets: ["s3cret"],
       edit: (next) => {
         const some = <A>(all: ReadonlyArray<A>): A => all[Math.floor(next() * all.length)]!
         const file = some(files)
@@ -145,6 +163,11 @@ export const vendors: Readonly<Record<string, Effect.Effect<Vendor, never, HttpC
       server: fake,
       sample: "OPS/OPS-4",
       remove: () => void (fake.issues = fake.issues.filter(({ key }) => key !== "OPS-4")),
+      change: () => {
+        const issue = fake.issues.find(({ key }) => key === "OPS-4")!
+        issue.fields = { ...issue.fields, summary: "Something else", updated: updated() }
+      },
+      secrets: ["api-token", Buffer.from("bot@acme.com:api-token").toString("base64")],
       reads: ({ url }) => /\/issue\/|\/attachment\//.test(url.pathname),
       lists: ({ body, url }) => url.pathname.includes("/search") && !body.includes("updated >="),
       edit: (next) => {
@@ -176,7 +199,11 @@ export const vendors: Readonly<Record<string, Effect.Effect<Vendor, never, HttpC
       reads: ({ url }) => url.pathname.startsWith("/files-pri/"),
       lists: ({ url }) => url.pathname.endsWith("/conversations.history"),
       sample: "C1/files/F1-notes.txt",
-      remove: () => void fake.files.delete("F1")
+      remove: () => {
+        fake.files.delete("F1")
+        Object.assign(fake.channels.get("C1")?.messages[3] ?? {}, { files: [{ ...file, mode: "tombstone" }] })
+      },
+      secrets: ["xoxb-fake-token"]
     }
   }),
   storage: Effect.gen(function*() {
@@ -189,7 +216,14 @@ export const vendors: Readonly<Record<string, Effect.Effect<Vendor, never, HttpC
       reads: ({ url }) => url.searchParams.get("alt") === "media",
       lists: ({ url }) => url.pathname.endsWith("/o"),
       sample: "gs://bucket/page 3.md",
-      remove: () => fake.remove("bucket", "page 3.md")
+      remove: () => fake.remove("bucket", "page 3.md"),
+      change: () => fake.put("bucket", "page 3.md", "something else"),
+      rename: () => {
+        fake.remove("bucket", "page 3.md")
+        fake.put("bucket", "renamed.md", "text 3")
+        return "gs://bucket/renamed.md"
+      },
+      secrets: ["good-token"]
     }
   }),
   "storage (s3)": Effect.gen(function*() {
@@ -202,7 +236,14 @@ export const vendors: Readonly<Record<string, Effect.Effect<Vendor, never, HttpC
       reads: ({ method, url }) => method === "GET" && url.pathname.endsWith(".md"),
       lists: ({ url }) => url.searchParams.has("list-type"),
       sample: "s3://bucket/page 3.md",
-      remove: () => fake.remove("bucket", "page 3.md")
+      remove: () => fake.remove("bucket", "page 3.md"),
+      change: () => fake.put("bucket", "page 3.md", "something else"),
+      rename: () => {
+        fake.remove("bucket", "page 3.md")
+        fake.put("bucket", "renamed.md", "text 3")
+        return "s3://bucket/renamed.md"
+      },
+      secrets: [s3Credentials.AWS_SECRET_ACCESS_KEY]
     }
   })
 }

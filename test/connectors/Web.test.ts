@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema, Stream } from "effect"
 import { gzipSync } from "node:zlib"
 import { web as connectWeb } from "../../connectors/web/Web.ts"
-import { connectorSuite } from "../../src/ConnectorKit.ts"
+import { connectorSuite, faultsOf, type TestRequest } from "../../src/ConnectorKit.ts"
 import { builtInSources } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Connector, Listed } from "../../src/ports/Connector.ts"
-import { fakeServer, stalled } from "../fakes/Http.ts"
+import { fakeServer } from "../fakes/Http.ts"
 import { fakeSite, pageOf } from "../fakes/Site.ts"
 import { settingsOf, type Written } from "../support/Settings.ts"
 
@@ -32,6 +32,9 @@ const web = (written: Written<"web">, context = {}) => connectWeb(settingsOf("we
 const site = (pages: Parameters<typeof fakeSite>[0], config: Partial<Written<"web">> = {}) =>
   Effect.map(fakeSite(pages), (server) => ({ server, pages: server.pages, connector: web({ url: `${server.origin}/docs/`, ...quick, ...config }, {}) }))
 
+/** A page is fetched to be listed, and again to be read. */
+const isPage = ({ url }: TestRequest): boolean => url.pathname !== "/robots.txt"
+
 connectorSuite("web", Effect.gen(function*() {
   const numbers = Array.from({ length: 25 }, (_, n) => n)
   const { connector, pages, server } = yield* site({
@@ -43,8 +46,13 @@ connectorSuite("web", Effect.gen(function*() {
     sample: "docs/page-7",
     edit: Effect.sync(() => void (pages["/docs/page-7"] = pageOf("Page 7", "It says something else now."))),
     remove: Effect.sync(() => void delete pages["/docs/page-7"]),
-    fail: Effect.sync(() => server.fault(Infinity, () => true, (response) => void response.writeHead(400).end("Bearer abcdef123456"))),
-    stall: Effect.sync(() => stalled(server)),
+    rename: Effect.sync(() => {
+      pages["/docs/"] = pageOf("Docs", "Where it begins.", [...numbers.filter((n) => n !== 7).map((n) => `page-${n}`), "page-seven"])
+      pages["/docs/page-seven"] = pages["/docs/page-7"]!
+      delete pages["/docs/page-7"]
+      return "docs/page-seven"
+    }),
+    fault: faultsOf(server, { list: isPage, read: isPage, type: "text/html" }),
     secrets: ["abcdef123456"]
   }
 }), { describe, it })
