@@ -13,12 +13,14 @@ export const capabilitiesOf = (engine: EngineName, sources: Iterable<string>): E
 const abilities: Record<EngineName, ReadonlyArray<Ability>> = {
   embedded: [
     "vectorDb:managed",
+    "vectorDb:postgres",
     "embedding:openai",
     "chunking:fixed",
     "chunking:structure",
     "parsing:default",
     "import:budget",
     "hybrid:managed",
+    "hybrid:postgres",
     "retrieveRank:lexical",
     "rank:lexical",
     "generate:extractive",

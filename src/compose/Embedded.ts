@@ -1,5 +1,6 @@
 import { Duration, Effect, Layer } from "effect"
 import { join } from "node:path"
+import { CorpusName } from "../domain/Corpus.ts"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import * as Embedded from "../engines/embedded/Embedded.ts"
 import { makeEmbeddingBudget } from "../engines/embedded/LimitedEmbedding.ts"
@@ -11,6 +12,7 @@ import type { Definition } from "../pipeline/definition/Definition.ts"
 import type { Connectors, Services } from "../pipeline/Services.ts"
 import { Embedder, OtherEmbedders } from "../ports/Embedder.ts"
 import { EmbeddingBudget } from "../ports/EmbeddingBudget.ts"
+import { VectorStores } from "../ports/VectorStore.ts"
 import { Engine } from "../ports/Engine.ts"
 import type { FileMetadataStore } from "../ports/FileMetadataStore.ts"
 import type { Secrets } from "../ports/Secrets.ts"
@@ -21,6 +23,7 @@ import { State } from "../state/State.ts"
 import { defaultLimits, parserVersion } from "../text/Prepared.ts"
 import { TextPool } from "../text/TextPool.ts"
 import * as models from "./Models.ts"
+import { checkVectors, vectorStores } from "./VectorStores.ts"
 import { operations } from "./Operations.ts"
 
 export interface EmbeddedServicesOptions {
@@ -84,8 +87,10 @@ export const embeddedServices = (
   const embedder = options.embedder ?? embedderOf(pipeline, budget).pipe(Layer.provide(secrets))
   const engine = Layer.effect(
     Engine,
-    Effect.map(Embedder, ({ id }) =>
-      Engine.of({
+    Effect.gen(function*() {
+      const { dimensions, id } = yield* Embedder
+      const stores = yield* VectorStores
+      return Engine.of({
         name: "embedded",
         parent,
         target: parent,
@@ -93,12 +98,16 @@ export const embeddedServices = (
         maxFileBytes: limits.bytes ?? defaultLimits.bytes,
         budget,
         embedder: id,
+        checkVectors: (db, corpus = CorpusName.make("none")) =>
+          Effect.provideService(checkVectors(db, { corpus: corpus.slice(corpus.lastIndexOf("/") + 1), dimensions }), VectorStores, stores),
         embeddingRequests: requestsOf(pipeline),
         remoteEmbedding: pipeline.corpus.embedding?._tag === "openai",
         concurrency,
         ledgerWithFiles: true
-      }))
+      })
+    })
   )
+  const databases = vectorStores.pipe(Layer.provide(secrets))
   const { keepEmbeddings } = pipeline.import
   const store = Embedded.layer({
     dataDir,
@@ -107,14 +116,15 @@ export const embeddedServices = (
   }).pipe(
     Layer.provide(LexicalRanker.layer()),
     Layer.provide(Layer.succeed(EmbeddingBudget, budget)),
-    Layer.provide(Layer.succeed(OtherEmbedders, [hashEmbedder]))
+    Layer.provide(Layer.succeed(OtherEmbedders, [hashEmbedder])),
+    Layer.provide(databases)
   )
   const lock = options.writes === undefined
     ? Layer.empty
     : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
   const state = State.layer(dataDir)
   const storeAndLedger = Layer.mergeAll(SqliteLedger.layer, operations).pipe(Layer.provideMerge(store), Layer.provide(state))
-  return Layer.mergeAll(storeAndLedger, engine, models.layer.pipe(Layer.provide(secrets))).pipe(
+  return Layer.mergeAll(storeAndLedger, engine.pipe(Layer.provide(databases)), models.layer.pipe(Layer.provide(secrets))).pipe(
     Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer({ limits }), secrets)),
     Layer.provide(lock)
   )

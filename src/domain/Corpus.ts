@@ -26,9 +26,23 @@ export const VectorDb = Schema.Union([
     index: Schema.optionalKey(Schema.String),
     indexEndpoint: Schema.optionalKey(Schema.String)
   }),
-  Schema.TaggedStruct("agentSearch", { servingConfig: Schema.optionalKey(Schema.String) })
+  Schema.TaggedStruct("agentSearch", { servingConfig: Schema.optionalKey(Schema.String) }),
+  // Ours: the platform knows none of these.
+  Schema.TaggedStruct("postgres", {
+    /** Of the connection's URL, which has a password in it. */
+    url: SecretVersion,
+    schema: Schema.optionalKey(Schema.String)
+  }),
+  Schema.TaggedStruct("qdrant", {
+    url: Schema.String,
+    collection: Schema.String,
+    apiKey: Schema.optionalKey(SecretVersion)
+  })
 ])
 export type VectorDb = typeof VectorDb.Type
+
+/** Whether a corpus keeps its vectors in another database than its engine's own. */
+export const isElsewhere = ({ _tag }: Pick<VectorDb, "_tag">): boolean => _tag !== "managed"
 
 /** What the service offers beyond the database, fixed at creation. The embedded engine keeps and tells it; its own search stays exact. */
 export const CorpusOptions = Schema.Struct({

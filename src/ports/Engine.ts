@@ -1,4 +1,5 @@
 import { Context, type Effect } from "effect"
+import type { CorpusName, VectorDb } from "../domain/Corpus.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { ImportedFile, ImportSource } from "../domain/Import.ts"
 import type { EmbeddingBudget } from "./EmbeddingBudget.ts"
@@ -36,6 +37,8 @@ export class Engine extends Context.Service<Engine, {
   readonly budget?: EmbeddingBudget["Service"]
   /** An upload and what the ledger says of it are one transaction: no intent is needed before it. */
   readonly ledgerWithFiles?: boolean
+  /** Says how the database is that a corpus names for its vectors, which may not be made yet. Changes nothing. Absent: the engine's own affair. */
+  readonly checkVectors?: (db: VectorDb, corpus?: CorpusName) => Effect.Effect<string, ServiceError>
   /** Uploads under way at once, unless the pipeline says otherwise. */
   readonly concurrency: number
   /** Absent where `Files.import` is not there. */

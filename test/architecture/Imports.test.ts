@@ -13,6 +13,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   "src/state": ["src/domain", "src/ports"],
   "src/secrets": ["src/domain", "src/ports", "src/net"],
   "src/models": ["src/domain", "src/ports", "src/net", "src/text"],
+  "src/vectors": ["src/domain", "src/ports", "src/net"],
   "src/search": ["src/domain", "src/ports", "src/text"],
   "src/engines/embedded": ["src/domain", "src/ports", "src/text", "src/state", "src/search"],
   "src/wire": ["src/domain"],
@@ -25,7 +26,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   "connectors/web": ["src/ConnectorKit.ts"],
   connectors: ["connectors/git", "connectors/web", "src/domain", "src/ports", "src/net", "src/text", "src/kit"],
   "src/compose": [
-    "src/domain", "src/ports", "src/net", "src/text", "src/state", "src/secrets", "src/models", "src/engines/embedded",
+    "src/domain", "src/ports", "src/net", "src/text", "src/state", "src/secrets", "src/models", "src/vectors", "src/engines/embedded",
     "src/engines/vertex", "src/server", "src/pipeline"
   ],
   "src/kit": ["src/domain", "src/ports", "src/net", "src/text"],

@@ -94,11 +94,15 @@ export const doctor = Command.make(
         "engine",
         onEngine(loaded.value, reading, Effect.gen(function*() {
           const corpora = yield* Corpora
-          const { imports } = yield* Engine
+          const { checkVectors, imports } = yield* Engine
           const [{ importSource }, { canBeLeft, leftOnPurpose, whyLeft }] = yield* Effect.promise(() =>
             Promise.all([import("../../domain/sources/ImportSource.ts"), import("../../pipeline/sync/HandOver.ts")]))
           const { commonSettings } = yield* Effect.promise(() => import("../../pipeline/definition/SourceSettings.ts"))
           const { items, nextToken } = yield* corpora.list({ size: 100 })
+          const { displayName, vectorDb } = pipeline.corpus
+          if (checkVectors !== undefined && vectorDb._tag !== "managed") {
+            yield* check("vectors", checkVectors(vectorDb, items.find((corpus) => corpus.displayName === displayName)?.name), (found) => found)
+          }
           const writer = pipeline.stages.flatMap((stage) => "model" in stage && stage.model._tag === "openai" ? [stage.model] : [])[0]
           if (writer !== undefined) yield* check("model", callOnce(writer), () => `${writer.model} at ${writer.url} answers`)
           const connectors = yield* Connectors

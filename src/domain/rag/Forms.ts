@@ -42,6 +42,12 @@ export const embeddingModelForm: Form = {
   fix: "write for example text-embedding-005, publishers/{publisher}/models/{model} or projects/{project}/locations/{location}/endpoints/{endpoint}"
 }
 
+/** What PostgreSQL takes without quotes. */
+export const schemaNameForm: Form = {
+  pattern: /^[a-z_][a-z0-9_]{0,62}$/,
+  rule: "must be a name of lower case letters, digits and underscores, at most 63 long"
+}
+
 export const httpUrlForm: Form = {
   pattern: /^https?:\/\/(?![^/?#]*@)[^\s/?#][^\s]*$/,
   rule: "must be an http:// or https:// address, with no user name or password in it"

@@ -19,6 +19,7 @@ import {
   jiraServerForm,
   processorForm,
   resultSinkForm,
+  schemaNameForm,
   servingConfigForm,
   textForm,
   vectorSearchForm,
@@ -124,6 +125,14 @@ const vectorDbBroken = (db: VectorDb): Found => {
       ]
     case "agentSearch":
       return formed("vectorDb.servingConfig", db.servingConfig, servingConfigForm)
+    case "postgres":
+      return [...formed("vectorDb.url", db.url, secretForm), ...formed("vectorDb.schema", db.schema, schemaNameForm)]
+    case "qdrant":
+      return [
+        ...formed("vectorDb.url", db.url, httpUrlForm),
+        ...formed("vectorDb.collection", db.collection, textForm),
+        ...formed("vectorDb.apiKey", db.apiKey, secretForm)
+      ]
   }
 }
 

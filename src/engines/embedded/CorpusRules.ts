@@ -11,7 +11,7 @@ export const updatedVectorDb = (stored: VectorDb, { apiKey, vectorDb }: CorpusPa
   const updated = vectorDb === undefined ? undefined : fieldsUpdated(stored, vectorDbInPlace(vectorDb))
   if (apiKey === undefined || updated instanceof ServiceError) return updated
   const keyed = updated ?? stored
-  return keyed._tag === "weaviate" || keyed._tag === "pinecone"
+  return keyed._tag === "weaviate" || keyed._tag === "pinecone" || keyed._tag === "qdrant"
     ? { ...keyed, apiKey }
     : ServiceError.invalid("apiKey", keyedDatabaseRule.rule, keyedDatabaseRule.fix)
 }
@@ -44,14 +44,6 @@ export const unservedOption = ({ encryptionKey, holds }: CorpusOptions = {}): Se
 
 const unserved = (field: string, description: string, fix: string): ServiceError =>
   new ServiceError({ code: "UNIMPLEMENTED", message: `${field}: ${description}`, violations: [{ field, description }], fix })
-
-/** What the embedded engine answers where a corpus's vectors would be somewhere else. */
-export const elsewhere = (db: VectorDb): ServiceError | undefined =>
-  db._tag === "managed" ? undefined : new ServiceError({
-    code: "UNIMPLEMENTED",
-    message: `the corpus keeps its vectors in ${db._tag}, and connecting to it is not available on the embedded engine`,
-    fix: "use the managed database: the other ones are reached by Google's service itself"
-  })
 
 /** Vectors of two embedders do not compare. */
 export const otherEmbedder = (corpus: string, given: string): ServiceError | undefined =>

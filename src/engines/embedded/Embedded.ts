@@ -8,6 +8,7 @@ import type { Operations } from "../../ports/Operations.ts"
 import type { Retrieval } from "../../ports/Retrieval.ts"
 import type { LedgerWrites } from "../../state/LedgerWrites.ts"
 import type { TextPool } from "../../text/TextPool.ts"
+import { CorpusVectors } from "./CorpusVectors.ts"
 import { embeddedCorpora } from "./EmbeddedCorpora.ts"
 import { embeddedFileMetadata } from "./EmbeddedFileMetadata.ts"
 import { embeddedFiles } from "./EmbeddedFiles.ts"
@@ -39,7 +40,8 @@ const defaultMemory = 256 * 1024 * 1024
  * The engine that runs on one machine: corpora, files, chunks, vectors and the sparse index in one SQLite database.
  *
  * Several processes may use a data directory at once. A `Ranker`, where there is one, serves lexical ranking,
- * and `Rankers` every kind that it has; an `Importer` serves `Files.import`.
+ * and `Rankers` every kind that it has; an `Importer` serves `Files.import`; `VectorStores` are the databases that corpora
+ * may name.
  */
 export const layer = (
   options: EmbeddedOptions
@@ -53,7 +55,7 @@ export const layer = (
     embeddedOperations(names),
     embeddedLedger
   ).pipe(
-    Layer.provide(Layer.mergeAll(OperationRunner.layer(names), EmbeddingQueue.layer)),
+    Layer.provide(Layer.mergeAll(OperationRunner.layer(names), EmbeddingQueue.layer, CorpusVectors.layer)),
     // The reader comes first: it makes the database, and says what is wrong with it.
     Layer.provide(Writer.layer(options.dataDir, options.keepVectors)),
     Layer.provide(Reader.layer(options.dataDir))

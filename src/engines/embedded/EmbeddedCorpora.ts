@@ -6,6 +6,7 @@ import { refusalOf } from "../../domain/Rule.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Embedder } from "../../ports/Embedder.ts"
 import { unservedOption, updatedVectorDb } from "./CorpusRules.ts"
+import { CorpusVectors } from "./CorpusVectors.ts"
 import { newId, type Names } from "./Names.ts"
 import { Reader } from "./store/Reader.ts"
 import { corpusOfRow } from "./store/Rows.ts"
@@ -13,13 +14,14 @@ import { Writer } from "./store/Writer.ts"
 import { now } from "./Timestamp.ts"
 
 /** The Corpora port over the store. */
-export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reader | Writer | Embedder> =>
+export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reader | Writer | Embedder | CorpusVectors> =>
   Layer.effect(
     Corpora,
     Effect.gen(function*() {
       const reader = yield* Reader
       const writer = yield* Writer
       const embedder = yield* Embedder
+      const vectors = yield* CorpusVectors
 
       const get = Effect.fn("Corpora.get")(function*(name: CorpusName): Effect.fn.Return<Corpus, ServiceError> {
         const id = yield* names.corpusId(name)
@@ -57,7 +59,9 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
           return yield* get(name)
         }),
         delete: Effect.fn("Corpora.delete")(function*(name, options) {
-          yield* writer.send("deleteCorpus", { name: yield* names.corpusId(name), force: options?.force ?? false, at: yield* now })
+          const id = yield* names.corpusId(name)
+          yield* writer.send("deleteCorpus", { name: id, force: options?.force ?? false, at: yield* now })
+          yield* vectors.tidy(id)
         })
       })
     })

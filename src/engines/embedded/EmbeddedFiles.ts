@@ -6,7 +6,9 @@ import { EmbeddingBudget } from "../../ports/EmbeddingBudget.ts"
 import { Files, type LedgerOfUpload } from "../../ports/Files.ts"
 import type { Prepared } from "../../text/Prepared.ts"
 import { TextPool } from "../../text/TextPool.ts"
-import { elsewhere, otherEmbedder } from "./CorpusRules.ts"
+import { isElsewhere } from "../../domain/Corpus.ts"
+import { otherEmbedder } from "./CorpusRules.ts"
+import { CorpusVectors } from "./CorpusVectors.ts"
 import { Importer } from "./Importer.ts"
 import { overBudget } from "./LimitedEmbedding.ts"
 import { newId, type Names } from "./Names.ts"
@@ -15,7 +17,7 @@ import type { Commands, NewChunk, NewFile } from "./store/Commands.ts"
 import { EmbeddingQueue } from "./store/EmbeddingQueue.ts"
 import { textHash } from "./store/Hash.ts"
 import { Reader } from "./store/Reader.ts"
-import { fileOfRow, type Row } from "./store/Rows.ts"
+import { type CorpusRow, fileOfRow, type Row } from "./store/Rows.ts"
 import { Writer } from "./store/Writer.ts"
 import { now } from "./Timestamp.ts"
 
@@ -25,7 +27,7 @@ const attempts = 5
 /** The Files port over the store: parse, cut, embed what is new, commit. */
 export const embeddedFiles = (
   names: Names
-): Layer.Layer<Files, never, Reader | Writer | EmbeddingQueue | OperationRunner | Embedder | TextPool> =>
+): Layer.Layer<Files, never, Reader | Writer | EmbeddingQueue | OperationRunner | Embedder | TextPool | CorpusVectors> =>
   Layer.effect(
     Files,
     Effect.gen(function*() {
@@ -34,6 +36,7 @@ export const embeddedFiles = (
       const embedder = yield* Embedder
       const embeddings = yield* EmbeddingQueue
       const textPool = yield* TextPool
+      const corpusVectors = yield* CorpusVectors
       const operations = yield* OperationRunner
       const importer = yield* Effect.serviceOption(Importer)
       const budget = Option.getOrUndefined(yield* Effect.serviceOption(EmbeddingBudget))
@@ -47,7 +50,7 @@ export const embeddedFiles = (
 
       /** Embeds what has no vector yet and commits; gives the row, and which hashes were sent to the embedder. */
       const store = Effect.fnUntraced(function*(
-        corpus: string,
+        corpus: CorpusRow,
         file: NewFile,
         more: Pick<Commands["putFile"]["in"], "ledger" | "replaces">
       ): Effect.fn.Return<{ readonly row: Row; readonly embedded: ReadonlySet<string> }, ServiceError, Scope.Scope> {
@@ -55,6 +58,7 @@ export const embeddedFiles = (
         const texts = new Map(file.chunks.map(({ hash, text }) => [hash, text]))
         const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
         const tokensOf = (hash: string): number => tokens.get(hash) ?? 0
+        const version = isElsewhere(corpus.vectorDb) ? yield* corpusVectors.begin(corpus, file) : undefined
         let missing: ReadonlyArray<string> = yield* reader.withoutVector(embedder.id, [...texts.keys()])
         for (let attempt = 0; attempt < attempts; attempt++) {
           const wanted = missing.slice(0, budget?.reserve(missing.map(tokensOf)))
@@ -67,12 +71,16 @@ export const embeddedFiles = (
             if (vectors.length > 0) yield* writer.send("putVectors", { embedder: embedder.id, vectors, at })
             return yield* overBudget("embedded tokens")
           }
-          const put = yield* writer.send("putFile", { corpus, file, ...more, vectors, at })
+          const elsewhere = version === undefined ? {} : { elsewhere: yield* version.put(vectors) }
+          const put = yield* writer.send("putFile", { corpus: corpus.name, file, ...more, ...elsewhere, vectors, at })
           if ("file" in put) return { row: put.file, embedded }
           missing = put.missing
         }
         return yield* new ServiceError({ code: "ABORTED", message: "vectors kept disappearing while the file was committed" })
       })
+
+      /** What a change left to do in a corpus's own database. */
+      const tidied = ({ name, vectorDb }: CorpusRow) => isElsewhere(vectorDb) ? corpusVectors.tidy(name) : Effect.void
 
       const upload = Effect.fn("Files.upload")(function*(
         request: UploadRequest,
@@ -80,7 +88,6 @@ export const embeddedFiles = (
       ): Effect.fn.Return<UploadResult, ServiceError | DocumentError> {
         const corpusId = yield* names.corpusId(request.corpus)
         const corpus = yield* reader.corpus(corpusId)
-        yield* refuse(elsewhere(corpus.vectorDb))
         yield* refuse(otherEmbedder(corpus.embedder, embedder.id))
         yield* refuse(badUpload(request))
         const replaces = request.replaces === undefined ? undefined : (yield* names.fileIds(request.replaces)).file
@@ -95,10 +102,11 @@ export const embeddedFiles = (
           return yield* new DocumentError({ problem: "empty", message: "there is no text in it" })
         }
         const file = newFile(request, prepared)
-        const { embedded, row } = yield* Effect.scoped(store(corpusId, file, {
+        const { embedded, row } = yield* Effect.scoped(store(corpus, file, {
           ...(replaces === undefined ? {} : { replaces }),
           ...(ledger === undefined ? {} : { ledger: { scope: ledger.scope, change: ledger.change(names.file(corpusId, file.name)) } })
         }))
+        if (replaces !== undefined) yield* tidied(corpus)
         const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
         return {
           file: fileOfRow(row, corpusId, names),
@@ -140,11 +148,13 @@ export const embeddedFiles = (
         update: Effect.fn("Files.update")(function*(name, patch) {
           const { corpus, file } = yield* names.fileIds(name)
           yield* writer.send("updateFile", { corpus, name: file, patch, at: yield* now })
+          yield* tidied(yield* reader.corpus(corpus))
           return yield* get(name)
         }),
         delete: Effect.fn("Files.delete")(function*(name) {
           const { corpus, file } = yield* names.fileIds(name)
           yield* writer.send("deleteFile", { corpus, name: file, at: yield* now })
+          yield* tidied(yield* reader.corpus(corpus))
         })
       })
     })

@@ -7,14 +7,18 @@ import { refusalOf } from "../../domain/Rule.ts"
 import { Embedder, OtherEmbedders } from "../../ports/Embedder.ts"
 import { Ranker, Rankers } from "../../ports/Ranker.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
-import { elsewhere, otherEmbedder } from "./CorpusRules.ts"
+import { isElsewhere } from "../../domain/Corpus.ts"
+import { otherEmbedder } from "./CorpusRules.ts"
+import { CorpusVectors } from "./CorpusVectors.ts"
 import type { Names } from "./Names.ts"
 import { IndexDamage } from "./search/CorpusIndex.ts"
-import { defaultAlpha } from "../../search/Fusion.ts"
+import { candidateDepth, defaultAlpha } from "../../search/Fusion.ts"
+import { type ElsewhereRequest, ElsewhereSearch } from "./search/ElsewhereSearch.ts"
 import { Search, type SearchRequest } from "./search/Search.ts"
 import { StoreDamage } from "./store/Checksum.ts"
 import { damageFix } from "./store/Commands.ts"
 import { dataSchemaSpec } from "./store/Rows.ts"
+import type { CorpusRow } from "./store/Rows.ts"
 import { Reader } from "./store/Reader.ts"
 import { Writer } from "./store/Writer.ts"
 
@@ -25,12 +29,15 @@ const largestTopK = 1_000
 const longestQuery = 100_000
 /** Contexts a ranker sees, at least. */
 const rankedDepth = 50
+/** Hits of each arm that a corpus's own database is asked for at most, and by how many times more where some do not count. */
+const mostHits = 10_000
+const moreHits = 4
 
 /** The Retrieval port over the store. */
 export const embeddedRetrieval = (
   names: Names,
   memory: number
-): Layer.Layer<Retrieval, never, Reader | Writer | Embedder> =>
+): Layer.Layer<Retrieval, never, Reader | Writer | Embedder | CorpusVectors> =>
   Layer.effect(
     Retrieval,
     Effect.gen(function*() {
@@ -40,7 +47,9 @@ export const embeddedRetrieval = (
       const embedders = [own, ...yield* OtherEmbedders]
       const lexical = yield* Effect.serviceOption(Ranker)
       const { of: rankerOf } = Option.getOrElse(yield* Effect.serviceOption(Rankers), () => onlyLexical(Option.getOrUndefined(lexical)))
+      const vectors = yield* CorpusVectors
       const search = yield* Effect.orDie(reader.read((db) => new Search(db, names, memory)))
+      const elsewhere = yield* Effect.orDie(reader.read((db) => new ElsewhereSearch(db, names, memory / 4)))
 
       const run = Effect.fnUntraced(function*(corpus: string, request: SearchRequest) {
         const once = reader.read(() => attempt(() => search.run(reader.corpusNow(corpus), request)))
@@ -53,6 +62,28 @@ export const embeddedRetrieval = (
         return again instanceof IndexDamage
           ? yield* new ServiceError({ code: "DATA_LOSS", message: `the index of corpus ${corpus} stays damaged: ${again.message}` })
           : again
+      })
+
+      /** The same in a corpus's own database. */
+      const runElsewhere = Effect.fnUntraced(function*(
+        corpus: CorpusRow,
+        request: ElsewhereRequest
+      ): Effect.fn.Return<ReadonlyArray<Context>, ServiceError> {
+        const store = yield* vectors.store(corpus)
+        const checked = Effect.fnUntraced(function*<A>(body: () => A): Effect.fn.Return<A, ServiceError> {
+          const found = yield* reader.read(() => attempt(body))
+          if (found instanceof IndexDamage) return yield* ServiceError.internal(found.message)
+          return found instanceof StoreDamage ? yield* noted(found) : found
+        })
+        const asked = yield* checked(() => elsewhere.asked(reader.corpusNow(corpus.name), request, store.words, store.mostFiles))
+        if (asked === undefined) return []
+        let count = Math.max(candidateDepth, request.count)
+        while (true) {
+          const hits = yield* store.search({ ...asked, count })
+          const { contexts, more } = yield* checked(() => elsewhere.found(reader.corpusNow(corpus.name), request, hits, count))
+          if (!more || count >= mostHits) return contexts
+          count = Math.min(mostHits, count * moreHits)
+        }
       })
 
       /** The damage as an error. Its file is marked, so that the next run reads it again; a reader that may not write lets that be. */
@@ -72,6 +103,21 @@ export const embeddedRetrieval = (
         return bad === undefined ? filter : yield* bad
       })
 
+      /** The weight of the dense arm: all, where the corpus's database has no other. */
+      const alphaOf = Effect.fnUntraced(function*(corpus: CorpusRow, { hybrid }: RetrievalRequest) {
+        const wanted = hybrid === undefined ? defaultAlpha : hybrid.alpha ?? 0.5
+        if (!isElsewhere(corpus.vectorDb)) return wanted
+        const { place, words } = yield* vectors.store(corpus)
+        if (words || wanted === 1) return wanted
+        if (hybrid === undefined) return 1
+        return yield* new ServiceError({
+          code: "UNIMPLEMENTED",
+          message: `hybrid: ${place} holds dense vectors only, and searches by nothing else`,
+          violations: [{ field: "hybrid", description: "is for databases that search by words" }],
+          fix: "leave hybrid out, or say alpha 1"
+        })
+      })
+
       const retrieve = Effect.fn("Retrieval.retrieve")(function*(
         request: RetrievalRequest
       ): Effect.fn.Return<ReadonlyArray<Context>, ServiceError> {
@@ -80,10 +126,7 @@ export const embeddedRetrieval = (
         const ranker = request.rank === undefined ? undefined : yield* rankerOf(request.rank)
         const id = yield* names.corpusId(request.corpus)
         const corpus = yield* reader.corpus(id)
-        const other = elsewhere(corpus.vectorDb)
-        if (other !== undefined) return yield* other
-
-        const alpha = request.hybrid === undefined ? defaultAlpha : request.hybrid.alpha ?? 0.5
+                const alpha = yield* alphaOf(corpus, request)
         const least = leastSimilarity(request)
         const wantsDense = alpha > 0 || least !== undefined || request.explain === true
         const embedder = embedders.find(({ id }) => id === corpus.embedder) ?? own
@@ -104,18 +147,20 @@ export const embeddedRetrieval = (
             return yield* ServiceError.invalid(`files[${at}]`, `${oneCorpusRule.rule}; ${file} is not one of ${request.corpus}`)
           }
         }
-        const found = yield* run(id, {
+        const asked = {
           query: request.query,
           count: ranker === undefined ? topK : Math.max(topK, rankedDepth),
           alpha,
-          correctSpelling: request.correctSpelling ?? true,
           explain: request.explain ?? false,
-          vector,
           ...(least === undefined ? {} : { minSimilarity: least }),
           ...(files === undefined ? {} : { files: files.map(({ file }) => file) }),
           ...(metadata === undefined ? {} : { metadata }),
           ...(request.principal === undefined ? {} : { principal: request.principal })
-        })
+        }
+        // How rare a word is in the corpus is known to its database alone.
+        const found = isElsewhere(corpus.vectorDb)
+          ? yield* runElsewhere(corpus, { ...asked, vector: vector?.(() => 1) })
+          : yield* run(id, { ...asked, correctSpelling: request.correctSpelling ?? true, vector })
         return ranker === undefined ? found : (yield* ranker.rank(request.query, found)).slice(0, topK)
       })
 

@@ -116,7 +116,8 @@ const endOrphans = Effect.fnUntraced(function*(
   }
 })
 
-const isAlive = (pid: number): boolean => {
+/** Whether there is a process of this id. */
+export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
     return true

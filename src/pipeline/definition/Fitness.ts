@@ -56,7 +56,9 @@ const families: {
       pinecone: "connection to Pinecone",
       featureStore: "connection to Vertex AI Feature Store",
       vectorSearch: "connection to Vertex AI Vector Search",
-      agentSearch: "connection to Vertex AI Search"
+      agentSearch: "connection to Vertex AI Search",
+      postgres: "connection to PostgreSQL",
+      qdrant: "connection to Qdrant"
     }
   },
   embedding: {
@@ -89,7 +91,9 @@ const families: {
       pinecone: "hybrid search over Pinecone",
       featureStore: "hybrid search over Feature Store",
       vectorSearch: "hybrid search over Vector Search",
-      agentSearch: "hybrid search over Vertex AI Search"
+      agentSearch: "hybrid search over Vertex AI Search",
+      postgres: "hybrid search over PostgreSQL",
+      qdrant: "hybrid search over Qdrant"
     }
   },
   retrieveRank: {

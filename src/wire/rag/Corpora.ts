@@ -179,6 +179,10 @@ const vectorDbToWire = (
       return { vertexFeatureStore: defined({ featureViewResourceName: db.featureView }) }
     case "vectorSearch":
       return { vertexVectorSearch: defined({ index: db.index, indexEndpoint: db.indexEndpoint }) }
+    case "postgres":
+    case "qdrant":
+      // The API has no words for them: a corpus in one is told as what a caller may do with it, which is what a managed one lets him.
+      return { ragManagedDb: {} }
   }
 }
 

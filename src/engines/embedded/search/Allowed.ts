@@ -16,21 +16,37 @@ export interface FileFilter {
 
 /** 1 by slot where the chunk is live and its file passes the filter. */
 export const allowedSlots = (db: DatabaseSync, index: CorpusIndex, corpus: number, filter: FileFilter): Uint8Array => {
-  const { files, metadata, principal } = filter
+  const { files } = filter
   const allowed = new Uint8Array(index.slots)
-  const written = metadata === undefined ? undefined : writtenOf(db, corpus)
+  const allows = filePasses(db, corpus, filter)
   let chunks = 0
   for (const row of candidates(db, corpus, files)) {
-    // Permissions that may be others than those that were written let nobody in.
-    if (!isIntact("files", row)) throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in the database`, Number(row["id"]))
     chunks += Number(row["chunks"])
-    if (metadata !== undefined && !hasMetadata(row, metadata, written?.get(Number(row["id"])))) continue
-    if (principal !== undefined && !mayRead(row, principal)) continue
+    if (!allows(row)) continue
     const { from, to } = index.slotsOf(Number(row["first_chunk"]), Number(row["chunks"]))
     allowed.fill(1, from, to)
   }
   if (files === undefined && chunks !== index.liveChunks) throw new StoreDamage("the database does not find all files of the corpus: it is damaged")
   return allowed
+}
+
+/** Whether a file's row passes; `files` apart. @throws {StoreDamage} */
+export const filePasses = (db: DatabaseSync, corpus: number, { metadata, principal }: FileFilter): (row: Row) => boolean => {
+  const written = metadata === undefined ? undefined : writtenOf(db, corpus)
+  return (row) => {
+    // Permissions that may be others than those that were written let nobody in.
+    if (!isIntact("files", row)) throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in the database`, Number(row["id"]))
+    return (metadata === undefined || hasMetadata(row, metadata, written?.get(Number(row["id"])))) &&
+      (principal === undefined || mayRead(row, principal))
+  }
+}
+
+/** Names of the files that pass. @throws {StoreDamage} */
+export const allowedFiles = (db: DatabaseSync, corpus: number, filter: FileFilter): ReadonlyArray<string> => {
+  const allows = filePasses(db, corpus, filter)
+  const names: Array<string> = []
+  for (const row of candidates(db, corpus, filter.files)) if (allows(row)) names.push(String(row["name"]))
+  return names
 }
 
 function* candidates(db: DatabaseSync, corpus: number, files: ReadonlyArray<string> | undefined): Generator<Row> {

@@ -108,7 +108,7 @@ export class DenseArm {
 const slotsOf = ({ chunks, offset }: Segment): SlotRange => ({ from: offset, to: offset + chunks.length })
 
 /** `query` and the direction of `middle`, which counts `weight`, as one vector of length 1. */
-const towards = (query: Float32Array, middle: Float32Array, weight: number): Float32Array => {
+export const towards = (query: Float32Array, middle: Float32Array, weight: number): Float32Array => {
   const scale = weight / (lengthOf(middle) || 1)
   const moved = middle.map((value, d) => (query[d] as number) + scale * value)
   const length = lengthOf(moved) || 1

@@ -4,6 +4,7 @@ import type { DataSchemaSpec, FileMetadataSpec } from "../../../domain/FileMetad
 import type { ImportCounts, OperationKind, PartialFailure } from "../../../domain/Operation.ts"
 import type { FilePatch, Marker, Metadata, Permissions } from "../../../domain/RagFile.ts"
 import type { LedgerChange } from "../../../ports/Ledger.ts"
+import type { AnalyzerId } from "../../../search/analysis/Analyzer.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
 import type { Row } from "./Rows.ts"
 
@@ -91,6 +92,8 @@ export interface Commands {
       readonly replaces?: string
       /** Vectors of its texts that are not stored yet. */
       readonly vectors?: ReadonlyArray<NewVector>
+      /** Its chunks were written to the corpus's own database, analyzed by these. */
+      readonly elsewhere?: { readonly analyzers: ReadonlyArray<AnalyzerId> }
       /** What the ledger is to say of it. */
       readonly ledger?: { readonly scope: string; readonly change: LedgerChange }
       readonly at: number
@@ -98,6 +101,10 @@ export interface Commands {
     /** The file's row; or hashes whose vectors are not there, and nothing was written. */
     readonly out: { readonly file: Row } | { readonly missing: ReadonlyArray<string> }
   }
+  /** Notes a version that is about to be written to the corpus's own database; or, with `failed`, that it is to be deleted there. */
+  readonly beginVersion: { readonly in: { readonly corpus: string; readonly file: string; readonly failed?: boolean }; readonly out: void }
+  /** Says that what was noted under these ids is done. */
+  readonly settleVectors: { readonly in: { readonly ids: ReadonlyArray<number> }; readonly out: void }
   readonly updateFile: {
     readonly in: { readonly corpus: string; readonly name: string; readonly patch: FilePatch; readonly at: number }
     readonly out: void

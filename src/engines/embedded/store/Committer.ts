@@ -10,6 +10,7 @@ import { Index } from "./Index.ts"
 import { MetadataTable } from "./MetadataTable.ts"
 import { OperationTable } from "./OperationTable.ts"
 import { SegmentDamage } from "./SegmentTable.ts"
+import { VectorTable, type VectorWork } from "./VectorTable.ts"
 
 /** Milliseconds for which vectors that no file uses are kept, unless it is said otherwise. */
 const defaultKeepVectors = 24 * 3600 * 1_000
@@ -42,6 +43,7 @@ export class Committer {
   readonly #metadata: MetadataTable
   readonly #operations: OperationTable
   readonly #ledger: LedgerTable
+  readonly #vectors: VectorTable
   readonly #handlers: Handlers
   readonly #savepoint: StatementSync
   readonly #release: StatementSync
@@ -62,6 +64,7 @@ export class Committer {
     this.#metadata = new MetadataTable(db)
     this.#operations = new OperationTable(db)
     this.#ledger = new LedgerTable(db)
+    this.#vectors = new VectorTable(db)
     this.#savepoint = db.prepare("SAVEPOINT command")
     this.#release = db.prepare("RELEASE command")
     this.#handlers = {
@@ -72,6 +75,9 @@ export class Committer {
         for (const { hash, vector } of vectors) this.#files.putVector(embedder, hash, vector, at)
       },
       putFile: (payload) => this.#putFile(payload),
+      beginVersion: ({ corpus: name, failed, file }) =>
+        this.#vectors.note(workOf(this.#corpora.find(name), name, file, failed === true ? "delete" : "writing")),
+      settleVectors: ({ ids }) => this.#vectors.settle(ids),
       updateFile: (payload) => this.#patchFile(payload),
       deleteFile: (payload) => this.#deleteFile(payload),
       noteDamage: (payload) => this.#noteDamage(payload),
@@ -221,12 +227,17 @@ export class Committer {
     }
     this.#files.deleteAll(corpus.id, corpus.embedder, at)
     this.#index.drop(corpus.id)
+    if (corpus.elsewhere !== undefined) this.#vectors.drop(corpus.id, { corpus: name, place: corpus.elsewhere, owner: process.pid })
     this.#corpora.delete(corpus.id)
     this.#unmerged.delete(corpus.id)
   }
 
-  #putFile({ at, corpus: name, file, ledger, replaces, vectors = [] }: Commands["putFile"]["in"]): Commands["putFile"]["out"] {
+  #putFile({ at, corpus: name, elsewhere, file, ledger, replaces, vectors = [] }: Commands["putFile"]["in"]): Commands["putFile"]["out"] {
     const corpus = this.#corpora.find(name)
+    if (elsewhere !== undefined) {
+      this.#vectors.finish(name, file.name)
+      this.#vectors.analyzedBy(corpus.id, elsewhere.analyzers)
+    }
     const written = this.#files.insert(corpus.id, corpus.embedder, file, vectors, at)
     if ("missing" in written) throw new Missing(written.missing)
     // Gone already is as good: what counts is that readers do not see both.
@@ -234,11 +245,12 @@ export class Committer {
     if (old !== undefined) {
       this.#metadata.move(old.id, Number(written.file["id"]))
       this.#files.delete(corpus.embedder, old, at)
-      this.#index.remove(corpus.id, old.firstChunk, old.chunks)
+      if (corpus.elsewhere === undefined) this.#index.remove(corpus.id, old.firstChunk, old.chunks)
+      else if (replaces !== undefined) this.#vectors.note(workOf(corpus, name, replaces, "delete"))
     }
     this.#corpora.count(corpus.id, old === undefined ? 1 : 0, file.chunks.length - (old?.chunks ?? 0))
     if (ledger !== undefined) this.#ledger.write(ledger.scope, ledger.change)
-    this.#index.add(corpus.id, { chunks: written.indexed, language: file.language, title: file.title })
+    if (corpus.elsewhere === undefined) this.#index.add(corpus.id, { chunks: written.indexed, language: file.language, title: file.title })
     return { file: written.file }
   }
 
@@ -249,6 +261,7 @@ export class Committer {
     if (!file.intact) throw refuseDamaged(`the record of file ${fileName}`)
     this.#files.update(file.id, patch, at)
     this.#corpora.count(corpus.id, 0, 0)
+    if (corpus.elsewhere !== undefined) this.#vectors.note(workOf(corpus, name, fileName, "rewrite"))
   }
 
   /** Changes what filters go by. */
@@ -272,7 +285,8 @@ export class Committer {
     const file = this.#files.find(corpus.id, fileName)
     if (file === undefined) throw refuseMissing("file", fileName)
     this.#files.delete(corpus.embedder, file, at)
-    this.#index.remove(corpus.id, file.firstChunk, file.chunks)
+    if (corpus.elsewhere === undefined) this.#index.remove(corpus.id, file.firstChunk, file.chunks)
+    else this.#vectors.note(workOf(corpus, name, fileName, "delete"))
     this.#corpora.count(corpus.id, -1, -file.chunks)
   }
 
@@ -288,6 +302,14 @@ export class Committer {
     return { _tag: "StateError", problem, message, fix }
   }
 }
+
+const workOf = ({ elsewhere = "" }: { readonly elsewhere?: string }, corpus: string, file: string, action: VectorWork["action"]): Omit<VectorWork, "id"> => ({
+  corpus,
+  file,
+  action,
+  place: elsewhere,
+  owner: process.pid
+})
 
 /** A file cannot be committed yet: vectors of these hashes are not there. */
 class Missing extends Error {

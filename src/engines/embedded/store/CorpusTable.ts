@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { isElsewhere } from "../../../domain/Corpus.ts"
 import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
 import { refuseDamaged, refuseMissing, type Commands } from "./Commands.ts"
-import { asJson } from "./Rows.ts"
+import { asJson, corpusRow } from "./Rows.ts"
 
 /** The rows of corpora, for the writer. */
 export class CorpusTable {
@@ -62,13 +63,15 @@ export class CorpusTable {
     this.#delete.run(id)
   }
 
-  /** @throws {Refusal} NOT_FOUND; DATA_LOSS where the row is not as it was written */
-  find(name: string): { readonly id: number; readonly embedder: string; readonly files: number } {
+  /** `elsewhere`: the JSON of its VectorDb, where that is not this one. @throws {Refusal} NOT_FOUND; DATA_LOSS where the row is not as it was written */
+  find(name: string): { readonly id: number; readonly embedder: string; readonly files: number; readonly elsewhere?: string } {
     const row = this.#find.get(name)
     if (row === undefined) throw refuseMissing("corpus", name)
     // Between a change and its seal the row is ours and has the old sum.
     if (!this.#unsealed.has(Number(row["id"])) && !isIntact("corpora", row)) throw refuseDamaged(`the record of corpus ${name}`)
-    return { id: Number(row["id"]), embedder: String(row["embedder"]), files: Number(row["files"]) }
+    const found = { id: Number(row["id"]), embedder: String(row["embedder"]), files: Number(row["files"]) }
+    const { vectorDb } = corpusRow(row)
+    return isElsewhere(vectorDb) ? { ...found, elsewhere: JSON.stringify(vectorDb) } : found
   }
 
   /** The corpus that a file's row is in. */

@@ -129,7 +129,7 @@ export interface IndexedFile {
 }
 
 /** What most of a file is in: its chunks, which may each be too short to tell, are most likely in that. */
-const languageOf = (chunks: ReadonlyArray<IndexedChunk>): string | undefined => {
+export const languageOf = (chunks: ReadonlyArray<Pick<IndexedChunk, "text">>): string | undefined => {
   if (chunks.length < 2) return undefined
   const places = Math.min(chunks.length, mostSampled)
   const samples = Array.from({ length: places }, (_, at) => chunks[Math.floor((at * chunks.length) / places)]?.text.slice(0, sampleLength / places))
@@ -140,7 +140,7 @@ const languageOf = (chunks: ReadonlyArray<IndexedChunk>): string | undefined => 
 const mostSampled = 10
 
 /** What of a chunk is searched for words: its text under the title and the headings that it does not show itself. */
-const indexedText = ({ headings, text }: Pick<StoredChunk, "text" | "headings">, title: string | undefined): string => {
+export const indexedText = ({ headings, text }: Pick<StoredChunk, "text" | "headings">, title: string | undefined): string => {
   const above = new Set([...(title === undefined ? [] : [title]), ...headings])
   for (const heading of above) if (text.includes(heading)) above.delete(heading)
   return above.size === 0 ? text : `${[...above].join("\n")}\n${text}`

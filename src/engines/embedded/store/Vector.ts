@@ -113,6 +113,13 @@ const bitsOf = (byte: number): number => {
   return count
 }
 
+/** A packed vector at full length: of norm 1, or zero. */
+export const unitVectorOf = (packed: Uint8Array, dimensions: number): Float32Array => {
+  const integers = new Int8Array(dimensions)
+  const norm = Math.sqrt(unpackVector(packed, dimensions, integers)) || 1
+  return Float32Array.from(integers, (value) => value / norm)
+}
+
 /**
  * The cosine of the packed vector that is `bytes` from `at` to `end` with `query`, which has norm 1 or is zero. Read as
  * it is stored: hundreds are reckoned for a question, most of them once.

@@ -43,14 +43,14 @@ const cases: ReadonlyArray<RuleCase> = [
     breaks: [
       [
         withVectorDb({ weaviate: {}, pinecone: {} }),
-        "corpus.vectorDb: takes exactly one of weaviate, pinecone, featureStore, vectorSearch or agentSearch, not weaviate and pinecone"
+        "corpus.vectorDb: takes exactly one of weaviate, pinecone, featureStore, vectorSearch, agentSearch, postgres or qdrant, not weaviate and pinecone"
       ],
-      [withVectorDb({}), "corpus.vectorDb: needs exactly one of weaviate, pinecone, featureStore, vectorSearch or agentSearch"],
+      [withVectorDb({}), "corpus.vectorDb: needs exactly one of weaviate, pinecone, featureStore, vectorSearch, agentSearch, postgres or qdrant"],
       [withVectorDb("weaviate"), "corpus.vectorDb: weaviate is written with its settings"],
       [withVectorDb({ managed: {} }), "corpus.vectorDb.managed: managed has no settings"],
       [
         withVectorDb(null),
-        "corpus.vectorDb: must be one of managed, { weaviate: ... }, { pinecone: ... }, { featureStore: ... }, { vectorSearch: ... }, { agentSearch: ... }, not empty"
+        "corpus.vectorDb: must be one of managed, { weaviate: ... }, { pinecone: ... }, { featureStore: ... }, { vectorSearch: ... }, { agentSearch: ... }, { postgres: ... }, { qdrant: ... }, not empty"
       ]
     ]
   },

@@ -1,0 +1,274 @@
+import { Context, Deferred, Effect, Exit, Layer, Queue, type Scope, Semaphore } from "effect"
+import type { VectorDb } from "../../domain/Corpus.ts"
+import { defined } from "../../domain/Defined.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import { Embedder } from "../../ports/Embedder.ts"
+import { type VectorFile, type VectorStore, VectorStores } from "../../ports/VectorStore.ts"
+import { type AnalyzerId, analyze } from "../../search/analysis/Analyzer.ts"
+import { detect } from "../../search/analysis/Detection.ts"
+import { isAlive } from "./OperationRunner.ts"
+import { checkedColumns, isIntact } from "./store/Checksum.ts"
+import type { NewFile, NewVector } from "./store/Commands.ts"
+import { fromHex, textHash } from "./store/Hash.ts"
+import { indexedText, languageOf } from "./store/Index.ts"
+import { Reader } from "./store/Reader.ts"
+import { asBlob, type CorpusRow, metadataOfRow, permissionsOfRow } from "./store/Rows.ts"
+import { unitVectorOf } from "./store/Vector.ts"
+import type { VectorWork } from "./store/VectorTable.ts"
+import { Writer } from "./store/Writer.ts"
+
+/** Files that wait for one database; further uploads wait with them. And files of one call, calls at the same time. */
+const queueSize = 64
+const filesAtOnce = 32
+const callsAtOnce = 2
+
+/** Rows of work that are looked at together. */
+const workStep = 500
+
+/** Milliseconds that opening an engine spends on what an earlier process left behind. */
+const openingLimit = 30_000
+
+/** Versions that this process is writing, whichever engine of it. */
+const active = new Set<string>()
+
+/** A version on its way into a database. */
+export interface Version {
+  /** Writes its chunks, `fresh` being vectors that are not stored yet. When it returns, a search of the database finds them. */
+  readonly put: (fresh: ReadonlyArray<NewVector>) => Effect.Effect<{ readonly analyzers: ReadonlyArray<AnalyzerId> }, ServiceError>
+}
+
+interface Waiting {
+  readonly file: VectorFile
+  readonly done: Deferred.Deferred<void, ServiceError>
+}
+
+interface Opened {
+  readonly store: VectorStore
+  readonly prepared: Effect.Effect<void, ServiceError>
+  readonly put: (file: VectorFile) => Effect.Effect<void, ServiceError>
+}
+
+/**
+ * Corpora whose vectors are in a database of their own. What is visible is said by the engine's tables alone: a version is
+ * written whole before its row is committed, under ids of its own, and taken away after its row is gone. Each such step is
+ * noted before it is done, so that whoever comes after a process that was killed finishes it.
+ */
+export class CorpusVectors extends Context.Service<CorpusVectors, {
+  /** Begins a version of a file. Where the scope closes without the file being committed, what was written is taken away. */
+  readonly begin: (corpus: CorpusRow, file: NewFile) => Effect.Effect<Version, ServiceError, Scope.Scope>
+  /** Does what is noted for a corpus; what fails stays noted, and the next one does it. */
+  readonly tidy: (corpus: string) => Effect.Effect<void>
+  readonly store: (corpus: CorpusRow) => Effect.Effect<VectorStore, ServiceError>
+}>()("sluice/embedded/CorpusVectors") {
+  static readonly layer: Layer.Layer<CorpusVectors, never, Reader | Writer | Embedder> = Layer.effect(
+    CorpusVectors,
+    Effect.gen(function*() {
+      const reader = yield* Reader
+      const writer = yield* Writer
+      const embedder = yield* Embedder
+      const stores = yield* VectorStores
+      const scope = yield* Effect.scope
+      const opened = new Map<string, Opened>()
+      const tidying = yield* Semaphore.make(1)
+
+      const open = Effect.fnUntraced(function*(vectorDb: VectorDb, corpus: string): Effect.fn.Return<Opened, ServiceError> {
+        const key = JSON.stringify([corpus, vectorDb])
+        const known = opened.get(key)
+        if (known !== undefined) return known
+        const store = yield* stores.open(vectorDb, { corpus, dimensions: embedder.dimensions })
+        const queue = yield* Queue.bounded<Waiting>(queueSize)
+        const work = Effect.flatMap(Queue.takeBetween(queue, 1, filesAtOnce), (batch) => putAll(store, batch))
+        yield* Effect.forEach(Array.from({ length: callsAtOnce }), () => Effect.forkIn(Effect.forever(work), scope), { discard: true })
+        const preparing = yield* Semaphore.make(1)
+        let ready = false
+        const entry: Opened = {
+          store,
+          // A failure is not kept: the database may be there the next time.
+          prepared: preparing.withPermit(Effect.suspend(() => ready ? Effect.void : Effect.andThen(store.prepare, Effect.sync(() => void (ready = true))))),
+          put: Effect.fnUntraced(function*(file) {
+            const done = Deferred.makeUnsafe<void, ServiceError>()
+            yield* Queue.offer(queue, { file, done })
+            yield* Deferred.await(done)
+          })
+        }
+        opened.set(key, entry)
+        return entry
+      })
+
+      /** The vectors of texts, by hash: those given, and the rest from the cache. */
+      const vectorsOf = (corpus: CorpusRow, file: string, hashes: ReadonlyArray<string>, fresh: ReadonlyArray<NewVector>) =>
+        reader.read((db) => {
+          const given = new Map(fresh.map(({ hash, vector }) => [hash, vector]))
+          const stored = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE hash = ? AND embedder = ?`)
+          return hashes.map((hash) => {
+            const known = given.get(hash)
+            if (known !== undefined) return unitVectorOf(known, embedder.dimensions)
+            const row = stored.get(fromHex(hash), corpus.embedder)
+            if (!isIntact("embeddings", row)) throw new ServiceError({ code: "ABORTED", message: `a vector of ${file} disappeared` })
+            return unitVectorOf(asBlob(row["vector"]), embedder.dimensions)
+          })
+        })
+
+      const begin = Effect.fnUntraced(function*(corpus: CorpusRow, file: NewFile): Effect.fn.Return<Version, ServiceError, Scope.Scope> {
+        const entry = yield* open(corpus.vectorDb, corpus.name)
+        yield* Effect.mapError(entry.prepared, unusable)
+        yield* Effect.acquireRelease(
+          Effect.andThen(
+            Effect.sync(() => active.add(file.name)),
+            writer.send("beginVersion", { corpus: corpus.name, file: file.name })
+          ),
+          (_, exit) =>
+            Effect.andThen(
+              Exit.isSuccess(exit) ? Effect.void : Effect.ignore(writer.send("beginVersion", { corpus: corpus.name, file: file.name, failed: true })),
+              Effect.sync(() => active.delete(file.name))
+            )
+        )
+        const { analyzers, terms } = termsOf(file)
+        return {
+          put: Effect.fnUntraced(function*(fresh) {
+            const vectors = yield* vectorsOf(corpus, file.displayName, file.chunks.map(({ hash }) => hash), fresh)
+            const { displayName, metadata, name, permissions, sourceUri } = file
+            const chunks = file.chunks.map((chunk, ordinal) => ({ ...chunk, ordinal, vector: vectors[ordinal]!, terms: terms[ordinal]! }))
+            // What is on its way cannot be called back, and must not arrive after its deletion.
+            yield* Effect.uninterruptible(entry.put({ file: name, sourceUri, displayName, metadata, permissions, chunks }))
+            return { analyzers }
+          })
+        }
+      })
+
+      /** A file as it is stored, on its way out again because its facts changed; undefined where it is gone. */
+      const storedFile = Effect.fnUntraced(function*(corpus: CorpusRow, name: string): Effect.fn.Return<VectorFile | undefined, ServiceError> {
+        const row = yield* reader.find("files", name, corpus.id)
+        if (row === undefined) return undefined
+        const stored: Array<NewFile["chunks"][number]> = []
+        for (let token: string | undefined, more = true; more;) {
+          const page = yield* reader.chunks(corpus.id, name, token === undefined ? { size: 1_000 } : { size: 1_000, token })
+          if (page === undefined) return undefined
+          for (const { ordinal: _, ...chunk } of page.items) stored.push({ ...chunk, hash: textHash(chunk.text) })
+          token = page.nextToken
+          more = token !== undefined
+        }
+        const { language, title } = row
+        const { terms } = termsOf(defined({
+          chunks: stored,
+          language: typeof language === "string" ? language : undefined,
+          title: typeof title === "string" ? title : undefined
+        }))
+        const displayName = String(row["display_name"])
+        const vectors = yield* vectorsOf(corpus, displayName, stored.map(({ hash }) => hash), [])
+        return {
+          file: name,
+          sourceUri: String(row["source_uri"]),
+          displayName,
+          metadata: metadataOfRow(row),
+          permissions: permissionsOfRow(row),
+          chunks: stored.map((chunk, ordinal) => ({ ...chunk, ordinal, vector: vectors[ordinal]!, terms: terms[ordinal]! }))
+        }
+      })
+
+      const isDue = ({ action, file, owner }: VectorWork): boolean =>
+        action !== "writing" || (owner === process.pid ? !active.has(file) : !isAlive(owner))
+
+      /** What of a corpus is due, in its database. */
+      const settle = Effect.fnUntraced(function*(name: string, work: ReadonlyArray<VectorWork>): Effect.fn.Return<void, ServiceError> {
+        const [first] = work
+        if (first === undefined) return
+        const found = yield* reader.find("corpora", name)
+        const corpus = found === undefined ? undefined : yield* reader.corpus(name)
+        // Written by VectorTable from a VectorDb. A key may have been replaced since.
+        const { store } = yield* open(corpus?.vectorDb ?? JSON.parse(first.place) as VectorDb, name)
+        const done = (ids: ReadonlyArray<VectorWork>) => writer.send("settleVectors", { ids: ids.map(({ id }) => id) })
+        const whole = work.filter(({ file }) => file === "")
+        if (whole.length > 0) {
+          yield* store.drop
+          return yield* done(work)
+        }
+        const halves = work.filter(({ action }) => action === "writing")
+        // From now on its writer, should it only have slept, cannot make it visible.
+        for (const { file } of halves) yield* writer.send("beginVersion", { corpus: name, file, failed: true })
+        const deleted = work.filter(({ action }) => action === "delete")
+        const files = [...halves, ...deleted].map(({ file }) => file)
+        if (files.length > 0) yield* store.delete(files)
+        if (halves.length > 0) {
+          const noted = yield* workOf(reader, name)
+          yield* done(noted.filter(({ action, file }) => action === "delete" && halves.some((half) => half.file === file)))
+        }
+        yield* done(deleted)
+        for (const rewrite of work.filter(({ action }) => action === "rewrite")) {
+          const file = corpus === undefined ? undefined : yield* storedFile(corpus, rewrite.file)
+          if (file !== undefined) yield* store.put([file])
+          yield* done([rewrite])
+        }
+      })
+
+      const tidy = Effect.fn("CorpusVectors.tidy")(function*(name: string) {
+        for (let again = true; again;) {
+          const due = (yield* workOf(reader, name)).filter(isDue)
+          yield* settle(name, due)
+          again = due.length === workStep
+        }
+      })
+
+      const tidied = (name: string): Effect.Effect<void> =>
+        tidying.withPermit(tidy(name)).pipe(
+          Effect.catch((error) => Effect.logWarning(`what is left of corpus ${name} in its database stays until the next run: ${error.message}`))
+        )
+
+      const left = yield* Effect.orElseSucceed(workOf(reader), () => [])
+      const names = new Set(left.filter(isDue).map(({ corpus }) => corpus))
+      yield* Effect.forEach(names, (name) => Effect.ignore(Effect.timeout(tidied(name), openingLimit)), { discard: true })
+
+      return CorpusVectors.of({
+        begin,
+        tidy: tidied,
+        store: (corpus) => Effect.map(open(corpus.vectorDb, corpus.name), ({ store }) => store)
+      })
+    })
+  )
+}
+
+/** A database that cannot be used concerns every file: as another error each of them would be told so by itself. */
+const unusable = (error: ServiceError): ServiceError =>
+  error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED" || error.code === "FAILED_PRECONDITION"
+    ? error
+    : error.with({ code: "FAILED_PRECONDITION", message: `the corpus's vector database cannot be used: ${error.message}` })
+
+/** Puts files together; where that is refused, each alone, so that one of them does not cost the others. */
+const putAll = Effect.fnUntraced(function*(store: VectorStore, batch: ReadonlyArray<Waiting>) {
+  const exit = yield* Effect.exit(store.put(batch.map(({ file }) => file)))
+  if (Exit.isSuccess(exit) || batch.length === 1) {
+    for (const { done } of batch) yield* Deferred.done(done, exit)
+    return
+  }
+  yield* Effect.forEach(batch, ({ done, file }) => Effect.flatMap(Effect.exit(store.put([file])), (alone) => Deferred.done(done, alone)), { discard: true })
+})
+
+const workOf = (reader: Reader["Service"], corpus?: string): Effect.Effect<ReadonlyArray<VectorWork>, ServiceError> =>
+  reader.read((db) => {
+    const rows = corpus === undefined
+      ? db.prepare("SELECT * FROM vector_work ORDER BY id LIMIT ?").all(workStep)
+      : db.prepare("SELECT * FROM vector_work WHERE corpus = ? ORDER BY id LIMIT ?").all(corpus, workStep)
+    return rows.map((row) => ({
+      id: Number(row["id"]),
+      corpus: String(row["corpus"]),
+      file: String(row["file"]),
+      // Written from a VectorWork.
+      action: String(row["action"]) as VectorWork["action"],
+      place: String(row["place"]),
+      owner: Number(row["owner"])
+    }))
+  })
+
+/** What the chunks of a file are found by, and by whose rules. */
+const termsOf = ({ chunks, language, title }: Pick<NewFile, "chunks" | "language" | "title">) => {
+  const hint = language ?? languageOf(chunks)
+  const analyzers = new Set<AnalyzerId>()
+  const terms = chunks.map((chunk) => {
+    const text = indexedText(chunk, title)
+    const analyzer = detect(text, hint)
+    analyzers.add(analyzer)
+    return analyze(text, analyzer)
+  })
+  return { analyzers: [...analyzers], terms }
+}
+

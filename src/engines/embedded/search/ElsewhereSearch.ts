@@ -1,0 +1,180 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import type { Context } from "../../../domain/Retrieval.ts"
+import type { VectorHit, VectorHits, VectorQuery } from "../../../ports/VectorStore.ts"
+import { type AnalyzerId, analyzeQuery } from "../../../search/analysis/Analyzer.ts"
+import { grammarOf } from "../../../search/analysis/Grammar.ts"
+import { ByteCache } from "../../../search/ByteCache.ts"
+import { candidateDepth, firstByPath, fuse, type Fused } from "../../../search/Fusion.ts"
+import { ranking } from "../../../search/Ranking.ts"
+import type { Names } from "../Names.ts"
+import { checkedColumns, isIntact } from "../store/Checksum.ts"
+import { fromHex, unpackHashes } from "../store/Hash.ts"
+import { asBlob, type CorpusRow } from "../store/Rows.ts"
+import { cosineOf, unitVectorOf } from "../store/Vector.ts"
+import { allowedFiles, filePasses } from "./Allowed.ts"
+import { ChunkReader } from "./ChunkReader.ts"
+import { towards } from "./DenseArm.ts"
+import type { SearchRequest } from "./Search.ts"
+
+/** What is asked of a corpus whose vectors are in a database of their own. */
+export interface ElsewhereRequest extends Omit<SearchRequest, "vector" | "correctSpelling"> {
+  readonly vector: Float32Array | undefined
+}
+
+/** What the database is asked: undefined where no file passes the filter. */
+export type Asked = Omit<VectorQuery, "count"> | undefined
+
+/** Contexts, and whether the database has to be asked for more hits to be sure of them. */
+export interface Found {
+  readonly contexts: ReadonlyArray<Context>
+  readonly more: boolean
+}
+
+/**
+ * The engine's side of a search in a corpus's own database: which words it is asked for, and what of its hits is shown.
+ * A hit counts where its version is visible and passes the filter; its cosine is reckoned here, with the vector that is
+ * kept, so that thresholds mean the same whatever the database rounds.
+ */
+export class ElsewhereSearch {
+  readonly #db: DatabaseSync
+  readonly #chunks: ChunkReader
+  readonly #file: StatementSync
+  readonly #hashes: StatementSync
+  readonly #vector: StatementSync
+
+  /** `memory`: bytes that what is read from the engine's database may take. */
+  constructor(db: DatabaseSync, names: Names, memory: number) {
+    this.#db = db
+    this.#chunks = new ChunkReader(db, new ByteCache(memory), names)
+    this.#file = db.prepare(`SELECT ${checkedColumns("files")} FROM files WHERE corpus = ? AND name = ?`)
+    this.#hashes = db.prepare("SELECT first_chunk, hashes FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1")
+    this.#vector = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE hash = ? AND embedder = ?`)
+  }
+
+  /** @throws {StoreDamage} where a file's record is damaged */
+  asked(corpus: CorpusRow, request: ElsewhereRequest, words: boolean, mostFiles: number): Asked {
+    const { files, metadata, principal } = request
+    const filtered = files !== undefined || metadata !== undefined || principal !== undefined
+    const allowed = filtered ? allowedFiles(this.#db, corpus.id, request) : undefined
+    if (allowed?.length === 0) return undefined
+    return {
+      vector: request.alpha > 0 || request.minSimilarity !== undefined ? request.vector : undefined,
+      terms: words && request.alpha < 1 ? this.#terms(corpus, request) : undefined,
+      // Where too many pass to be named, those that do not are dropped here, and more are asked for.
+      files: allowed !== undefined && allowed.length <= mostFiles ? allowed : undefined
+    }
+  }
+
+  #terms(corpus: CorpusRow, { alpha, query }: ElsewhereRequest): VectorQuery["terms"] {
+    const analyzers = this.#analyzers(corpus)
+    const isGrammar = grammarOf(query, analyzers)
+    return analyzeQuery(query, analyzers).map(({ from, term }) => ({ term, weight: alpha > 0 && isGrammar(from) ? ranking.grammar : 1 }))
+  }
+
+  #analyzers(corpus: CorpusRow): ReadonlyArray<AnalyzerId> {
+    // Written from AnalyzerIds.
+    return this.#db.prepare("SELECT analyzer FROM vector_analyzers WHERE corpus = ? ORDER BY analyzer").all(corpus.id)
+      .map((row) => String(row["analyzer"]) as AnalyzerId)
+  }
+
+  /** `count` is how many hits of each arm were asked for. @throws {StoreDamage} */
+  found(corpus: CorpusRow, request: ElsewhereRequest, hits: VectorHits, count: number): Found {
+    const { alpha, minSimilarity, vector } = request
+    const allowed = this.#placesOf(corpus, request)
+    const opened = new Map<number, Uint8Array>()
+    const cosine = (chunk: number): number => vector === undefined ? 0 : cosineOf(this.#vectorOf(corpus, chunk, opened), vector)
+    const near = (chunk: number): boolean => minSimilarity === undefined || cosine(chunk) > minSimilarity
+    const sparse = new Map<number, number>()
+    const candidates = new Set<number>()
+    const take = (arm: ReadonlyArray<VectorHit>, each?: (chunk: number, score: number) => void): number => {
+      let taken = 0
+      for (const hit of arm) {
+        const chunk = allowed(hit)
+        if (chunk === undefined || !near(chunk)) continue
+        taken++
+        candidates.add(chunk)
+        each?.(chunk, hit.score)
+      }
+      return taken
+    }
+    const dense = take(hits.dense)
+    const words = take(hits.sparse, (chunk, score) => sparse.set(chunk, score))
+    const depth = Math.max(candidateDepth, request.count)
+    const short = (arm: ReadonlyArray<VectorHit>, taken: number): boolean => arm.length >= count && taken < Math.min(depth, count)
+    // Beyond the first that is too far, all are.
+    const last = hits.dense.findLast((hit) => allowed(hit) !== undefined)
+    const beyond = last !== undefined && !near(allowed(last) ?? 0)
+
+    const scored = [...candidates].sort((a, b) => a - b).map((id) => ({ id, sparse: sparse.get(id) ?? 0, cosine: cosine(id) }))
+    const first = fuse(scored, alpha)
+    const mixed = alpha > 0 && alpha < 1 && vector !== undefined
+    const ordered = mixed ? this.#fedBack(corpus, scored, first, vector, alpha, opened) : first
+    const pathOf = (id: number) => this.#chunks.pathOf(corpus.name, corpus.generation, id)
+    const { explain } = request
+    return {
+      more: short(hits.sparse, words) || (short(hits.dense, dense) && !beyond),
+      contexts: firstByPath(ordered, request.count, alpha, pathOf).map((hit) => ({
+        ...this.#chunks.context(corpus.name, corpus.generation, hit.id),
+        score: hit.fused,
+        ...(vector === undefined ? {} : { distance: 1 - hit.cosine }),
+        ...(explain ? { explanation: this.#explain(corpus, hit, alpha) } : {})
+      }))
+    }
+  }
+
+  /** As in a search of the engine's own: the question moves towards the first few. */
+  #fedBack(corpus: CorpusRow, scored: ReadonlyArray<{ readonly id: number; readonly sparse: number; readonly cosine: number }>, first: ReadonlyArray<Fused>, query: Float32Array, alpha: number, opened: Map<number, Uint8Array>): ReadonlyArray<Fused> {
+    const middle = new Float32Array(query.length)
+    for (const { id } of first.slice(0, ranking.feedbackChunks)) {
+      unitVectorOf(this.#vectorOf(corpus, id, opened), query.length).forEach((value, d) => void (middle[d]! += value))
+    }
+    const moved = towards(query, middle, ranking.feedback)
+    return fuse(scored.map((candidate) => ({ ...candidate, related: cosineOf(this.#vectorOf(corpus, candidate.id, opened), moved) })), alpha)
+  }
+
+  #explain(corpus: CorpusRow, hit: Fused, alpha: number): NonNullable<Context["explanation"]> {
+    const { cosine, fused, normalizedDense, normalizedSparse, related, sparse } = hit
+    return {
+      analyzer: this.#analyzers(corpus).join(", "),
+      // The database scores words by itself, and does not say which.
+      terms: [],
+      sparse,
+      cosine,
+      ...(related === undefined ? {} : { related }),
+      normalizedSparse,
+      normalizedDense,
+      alpha,
+      fused
+    }
+  }
+
+  /** The number of the chunk that a hit is of; undefined where it is not visible, or does not pass. */
+  #placesOf(corpus: CorpusRow, request: ElsewhereRequest): (hit: VectorHit) => number | undefined {
+    const { files, metadata, principal } = request
+    const passes = filePasses(this.#db, corpus.id, { metadata, principal })
+    const only = files === undefined ? undefined : new Set(files)
+    const known = new Map<string, { readonly first: number; readonly chunks: number } | undefined>()
+    const placeOf = (file: string) => {
+      const row = only === undefined || only.has(file) ? this.#file.get(corpus.id, file) : undefined
+      return row !== undefined && passes(row) ? { first: Number(row["first_chunk"]), chunks: Number(row["chunks"]) } : undefined
+    }
+    return ({ file, ordinal }) => {
+      if (!known.has(file)) known.set(file, placeOf(file))
+      const place = known.get(file)
+      return place !== undefined && ordinal >= 0 && ordinal < place.chunks ? place.first + ordinal : undefined
+    }
+  }
+
+  #vectorOf(corpus: CorpusRow, chunk: number, opened: Map<number, Uint8Array>): Uint8Array {
+    const known = opened.get(chunk)
+    if (known !== undefined) return known
+    const page = this.#hashes.get(chunk)
+    const hash = unpackHashes(asBlob(page?.["hashes"]))[chunk - Number(page?.["first_chunk"])]
+    const row = hash === undefined ? undefined : this.#vector.get(fromHex(hash), corpus.embedder)
+    if (!isIntact("embeddings", row)) throw this.#chunks.damaged(chunk, "vector")
+    const vector = asBlob(row["vector"])
+    opened.set(chunk, vector)
+    return vector
+  }
+}
+

@@ -1,0 +1,65 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import type { AnalyzerId } from "../../../search/analysis/Analyzer.ts"
+import { Refusal } from "./Commands.ts"
+
+/** A row of `vector_work`. */
+export interface VectorWork {
+  readonly id: number
+  readonly corpus: string
+  /** Empty: all that is the corpus's. */
+  readonly file: string
+  readonly action: "writing" | "rewrite" | "delete"
+  /** JSON of a VectorDb. */
+  readonly place: string
+  readonly owner: number
+}
+
+/** What is to be done in other databases, for the writer: noted in the transaction that makes it necessary. */
+export class VectorTable {
+  readonly #note: StatementSync
+  readonly #begun: StatementSync
+  readonly #settle: StatementSync
+  readonly #forget: StatementSync
+  readonly #analyzer: StatementSync
+  readonly #dropAnalyzers: StatementSync
+
+  constructor(db: DatabaseSync) {
+    // Each note has its own id, so that what was done does not settle what came since.
+    this.#note = db.prepare("INSERT OR REPLACE INTO vector_work (corpus, file, action, place, owner) VALUES (?, ?, ?, ?, ?)")
+    this.#begun = db.prepare("DELETE FROM vector_work WHERE corpus = ? AND file = ? AND action = 'writing'")
+    this.#settle = db.prepare("DELETE FROM vector_work WHERE id = ?")
+    this.#forget = db.prepare("DELETE FROM vector_work WHERE corpus = ?")
+    this.#analyzer = db.prepare("INSERT OR IGNORE INTO vector_analyzers VALUES (?, ?)")
+    this.#dropAnalyzers = db.prepare("DELETE FROM vector_analyzers WHERE corpus = ?")
+  }
+
+  note({ action, corpus, file, owner, place }: Omit<VectorWork, "id">): void {
+    this.#note.run(corpus, file, action, place, owner)
+  }
+
+  /**
+   * A version becomes visible: what noted it as half written goes.
+   *
+   * @throws {Refusal} ABORTED where another process took this one for dead, and the version away
+   */
+  finish(corpus: string, file: string): void {
+    if (this.#begun.run(corpus, file).changes === 0) {
+      throw new Refusal("ABORTED", `what was written of file ${file} was taken away meanwhile by another process`)
+    }
+  }
+
+  settle(ids: ReadonlyArray<number>): void {
+    for (const id of ids) this.#settle.run(id)
+  }
+
+  analyzedBy(corpus: number, analyzers: ReadonlyArray<AnalyzerId>): void {
+    for (const analyzer of analyzers) this.#analyzer.run(corpus, analyzer)
+  }
+
+  /** A corpus goes, with all that was noted of its files. */
+  drop(id: number, work: Omit<VectorWork, "id" | "file" | "action">): void {
+    this.#dropAnalyzers.run(id)
+    this.#forget.run(work.corpus)
+    this.note({ ...work, file: "", action: "delete" })
+  }
+}

@@ -1,0 +1,114 @@
+import { Context, Effect } from "effect"
+import type { VectorDb } from "../domain/Corpus.ts"
+import { ServiceError } from "../domain/Errors.ts"
+import type { Metadata, Permissions } from "../domain/RagFile.ts"
+
+/** A chunk as a vector database keeps it: all that is known of it, so that the database is of use to others too. */
+export interface VectorChunk {
+  /** Place in its file, from 0. */
+  readonly ordinal: number
+  readonly text: string
+  /** Of length 1, or zero. */
+  readonly vector: Float32Array
+  /** What the text is found by in a search by words: its terms in order, as the corpus's analysis has them. */
+  readonly terms: ReadonlyArray<string>
+  readonly headings: ReadonlyArray<string>
+  readonly byteStart: number
+  readonly byteEnd: number
+  readonly firstPage?: number | undefined
+  readonly lastPage?: number | undefined
+}
+
+/** One version of a file. Another version has another `file`, so the two are never mixed. */
+export interface VectorFile {
+  readonly file: string
+  readonly sourceUri: string
+  readonly displayName: string
+  readonly metadata?: Metadata | undefined
+  readonly permissions?: Permissions | undefined
+  readonly chunks: ReadonlyArray<VectorChunk>
+}
+
+/** A chunk that was found. */
+export interface VectorHit {
+  readonly file: string
+  readonly ordinal: number
+  /** Cosine similarity in the dense arm; in the sparse one whatever the database scores words by: larger is better. */
+  readonly score: number
+}
+
+export interface VectorQuery {
+  /** Absent: no dense arm. */
+  readonly vector?: Float32Array | undefined
+  /** Absent: no search by words. `weight`: what a term counts for beside the others, before how rare it is; at most 1. */
+  readonly terms?: ReadonlyArray<{ readonly term: string; readonly weight: number }> | undefined
+  /** Hits of each arm, at most. */
+  readonly count: number
+  /** Only chunks of these files, at most {@link VectorStore.mostFiles}. */
+  readonly files?: ReadonlyArray<string> | undefined
+}
+
+/** Each arm's hits, best first. */
+export interface VectorHits {
+  readonly dense: ReadonlyArray<VectorHit>
+  readonly sparse: ReadonlyArray<VectorHit>
+}
+
+/** What of a corpus is in its database. */
+export interface VectorDescription {
+  readonly chunks: number
+  readonly dimensions: number
+  /** The database's own version, where it tells. */
+  readonly version?: string | undefined
+}
+
+/** The part of a vector database that is one corpus's. Calls may be repeated: what was done stays done. */
+export interface VectorStore {
+  /** For people: `collection Docs of http://127.0.0.1:8080`. */
+  readonly place: string
+  /** Whether it searches by words. */
+  readonly words: boolean
+  /** Files that a query may be restricted to. */
+  readonly mostFiles: number
+  /**
+   * Makes what is missing, once, and holds what is there against what the corpus needs: properties, dimensions, metric,
+   * version, the right to write. Nothing is written where something is wrong.
+   */
+  readonly prepare: Effect.Effect<void, ServiceError>
+  /** The same of what is there, making nothing: `NOT_FOUND` where `prepare` has something to make. */
+  readonly check: Effect.Effect<VectorDescription, ServiceError>
+  /** Puts whole versions; when it returns, every search finds them. Where it fails, some chunks of them may be there. */
+  readonly put: (files: ReadonlyArray<VectorFile>) => Effect.Effect<void, ServiceError>
+  /** Deletes versions, also half ones and ones that are not there. */
+  readonly delete: (files: ReadonlyArray<string>) => Effect.Effect<void, ServiceError>
+  /** Deletes all that is the corpus's, and the collection where that was its alone. */
+  readonly drop: Effect.Effect<void, ServiceError>
+  readonly search: (query: VectorQuery) => Effect.Effect<VectorHits, ServiceError>
+}
+
+/** Whose vectors they are, and of which length. */
+export interface VectorSpace {
+  /** Unlike any other corpus's, in any data directory. */
+  readonly corpus: string
+  readonly dimensions: number
+}
+
+/**
+ * Vector databases by what a corpus says of its own. `open` calls nothing yet; it fails where a field is missing, or where
+ * the database cannot be had here.
+ */
+export const VectorStores = Context.Reference<{
+  readonly open: (db: VectorDb, space: VectorSpace) => Effect.Effect<VectorStore, ServiceError>
+}>("sluice/ports/VectorStores", {
+  defaultValue: () => ({
+    open: ({ _tag }) =>
+      Effect.fail(
+        new ServiceError({
+          code: "UNIMPLEMENTED",
+          message: `the corpus keeps its vectors in ${_tag}, and this program has no connection to it`,
+          fix: "give the engine VectorStores, or use the managed database"
+        })
+      )
+  })
+})
+export type VectorStores = typeof VectorStores.Service

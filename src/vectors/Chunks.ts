@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto"
+import { Effect, Semaphore } from "effect"
+import { ServiceError } from "../domain/Errors.ts"
+import type { VectorChunk, VectorFile } from "../ports/VectorStore.ts"
+
+/**
+ * The id of a chunk, made of what it is: the same version of a file has the same ids however often it is written, and
+ * another one has others. A UUID of version 8, which every database takes.
+ */
+export const chunkId = (corpus: string, file: string, ordinal: number): string => {
+  const hex = createHash("sha256").update(JSON.stringify([corpus, file, ordinal])).digest("hex")
+  const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`
+}
+
+/** The chunks of files in bounded batches, in order. */
+export const chunkBatches = (files: ReadonlyArray<VectorFile>, size: number): ReadonlyArray<ReadonlyArray<readonly [VectorFile, VectorChunk]>> => {
+  const all = files.flatMap((file) => file.chunks.map((chunk) => [file, chunk] as const))
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
+}
+
+/** Parts of a list, each of `size` at most. */
+export const parts = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
+
+/** A vector as JSON: six digits are more than the quantised vectors have. */
+export const vectorJson = (vector: Float32Array): string => {
+  const values: Array<string> = []
+  for (const value of vector) values.push(value === 0 ? "0" : String(Math.round(value * 1e6) / 1e6))
+  return `[${values.join(",")}]`
+}
+
+/** A database that is not as the corpus needs it; nothing was written. `field` is that of the pipeline file, under `corpus.vectorDb`. */
+export const unfit = (field: string, message: string, fix: string): ServiceError =>
+  new ServiceError({ code: "FAILED_PRECONDITION", message: `corpus.vectorDb.${field}: ${message}`, fix })
+
+/** What a corpus says of its database that has to be there before the database can be used. */
+export const needed = (field: string, value: string | undefined): Effect.Effect<string, ServiceError> =>
+  value !== undefined && value !== "" ? Effect.succeed(value) : Effect.fail(unfit(field, "is not set: the corpus has no database to keep its vectors in yet", "set it; it can be set once"))
+
+/**
+ * Something made with a credential, kept until the credential is refused: then it is made anew once, with the credential
+ * as it is by now, as after a rotation.
+ */
+export const renewing = <A>(make: Effect.Effect<A, ServiceError>, close: (made: A) => Effect.Effect<void> = () => Effect.void) => {
+  const lock = Semaphore.makeUnsafe(1)
+  let current: A | undefined
+  const get = (refused?: A): Effect.Effect<A, ServiceError> =>
+    lock.withPermit(Effect.gen(function*() {
+      if (current !== undefined && current !== refused) return current
+      if (current !== undefined) yield* close(current)
+      current = undefined
+      current = yield* make
+      return current
+    }))
+  return {
+    use: <B>(body: (made: A) => Effect.Effect<B, ServiceError>): Effect.Effect<B, ServiceError> =>
+      Effect.flatMap(get(), (made) =>
+        Effect.catchIf(body(made), ({ code }) => code === "UNAUTHENTICATED", () => Effect.flatMap(get(made), body))),
+    close: Effect.suspend(() => current === undefined ? Effect.void : close(current))
+  }
+}

@@ -1,0 +1,377 @@
+import { Clock, Duration, Effect, Redacted, type Scope } from "effect"
+import postgres from "postgres"
+import { asServiceError, type Code, ServiceError } from "../../domain/Errors.ts"
+import type { SecretVersion } from "../../domain/Secret.ts"
+import { redactText } from "../../net/Redact.ts"
+import { retry, type RetryOptions } from "../../net/Retry.ts"
+import type { Secrets } from "../../ports/Secrets.ts"
+import type { VectorDescription, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
+import { chunkBatches, chunkId, parts, renewing, unfit, vectorJson } from "../Chunks.ts"
+
+export interface PostgresOptions {
+  /** Of the connection's URL. */
+  readonly url: SecretVersion
+  /** Default `sluice`. */
+  readonly schema?: string | undefined
+  readonly space: VectorSpace
+  readonly secrets: Secrets["Service"]
+  readonly retry?: RetryOptions | undefined
+  /** Connections at the same time. Default 4. */
+  readonly connections?: number | undefined
+}
+
+/** pgvector from which half precision and filtered scans that go on are there. */
+const leastVersion = [0, 8] as const
+/** Components that an index of half precision takes. */
+const mostDimensions = 4_000
+/** Chunks of one statement, and files of one deletion. */
+const chunksAtOnce = 100
+const filesAtOnce = 1_000
+/** Milliseconds of one statement. */
+const statementLimit = 60_000
+/** How long the corpus's size is taken for what it was. */
+const statisticsFor = 10_000
+
+/** BM25's constant of length. That of frequency is `ts_rank`'s own. */
+const lengthWeight = 0.75
+
+interface Row {
+  readonly [column: string]: unknown
+}
+
+type Sql = postgres.Sql<Record<string, unknown>>
+
+/**
+ * A corpus in PostgreSQL: a table of its own, with an HNSW index over half-precision vectors and a GIN index over the terms
+ * of the corpus's own analysis. A call to `put` is one transaction per batch, text and vector together.
+ */
+export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Return<VectorStore, ServiceError, Scope.Scope> {
+  const { schema = "sluice", space: { corpus, dimensions } } = options
+  if (dimensions > mostDimensions) {
+    return yield* unfit("postgres", `the embedder gives ${dimensions} dimensions, and pgvector's index takes ${mostDimensions} at most`, "use an embedding model of fewer dimensions, or another database")
+  }
+  // Corpora's ids are digits.
+  const name = `corpus_${corpus.replace(/[^a-z0-9_]/gi, "_")}`
+  const table = `"${schema}"."${name}"`
+  const place = `schema ${schema} of PostgreSQL`
+
+  const pool = renewing<{ readonly sql: Sql; readonly url: Redacted.Redacted<string> }>(
+    Effect.gen(function*() {
+      const url = yield* Effect.mapError(options.secrets.resolve(options.url), asServiceError)
+      const sql = yield* Effect.try({
+        try: () =>
+          postgres(Redacted.value(url), {
+            max: options.connections ?? 4,
+            fetch_types: false,
+            // Poolers between here and the server know no prepared statements.
+            prepare: false,
+            idle_timeout: 20,
+            connect_timeout: 10,
+            onnotice: () => {},
+            connection: { application_name: "sluice" }
+          }),
+        catch: () => unfit("postgres.url", "the secret holds no PostgreSQL URL", "store postgres://user:password@host:port/database")
+      })
+      return { sql, url }
+    }),
+    ({ sql }) => Effect.ignore(Effect.tryPromise(() => sql.end({ timeout: 1 })))
+  )
+  yield* Effect.addFinalizer(() => pool.close)
+
+  const again = retry({ times: 4, ...options.retry })
+  /** Statements of one transaction. Tried again as a whole. */
+  const transaction = <A>(what: string, body: (run: (text: string, values?: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>) => Promise<A>): Effect.Effect<A, ServiceError> =>
+    pool.use(({ sql, url }) =>
+      Effect.tryPromise({
+        try: () =>
+          sql.begin(async (tx) => {
+            await tx.unsafe(`SET LOCAL statement_timeout = ${statementLimit}`)
+            return [await body(async (text, values = []) => Array.from(await tx.unsafe<Array<Row>>(text, [...values])))] as const
+          }),
+        catch: (cause) => failureOf(`${what} in ${place}`, cause, [url])
+      }).pipe(
+        Effect.map(([value]) => value as A),
+        Effect.timeoutOrElse({
+          duration: Duration.millis(2 * statementLimit),
+          orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} in ${place} did not end` }))
+        }),
+        again
+      ))
+
+  const describe = (run: (text: string, values?: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>) =>
+    run(
+      `SELECT current_setting('server_version') AS server, current_setting('transaction_read_only') AS read_only,
+        (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector,
+        to_regclass($1) IS NOT NULL AS there,
+        (SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = 'embedding') AS embedding`,
+      [table]
+    )
+
+  const fit = (row: Row | undefined): ServiceError | undefined => {
+    const version = typeof row?.["vector"] === "string" ? row["vector"] : undefined
+    if (version !== undefined && isOlder(version)) {
+      return unfit("postgres", `${place} has pgvector ${version}, and ${leastVersion.join(".")} is the first that searches with filters`, "update the extension: ALTER EXTENSION vector UPDATE")
+    }
+    if (row?.["read_only"] === "on") return unfit("postgres.url", `${place} is read-only`, "name a server that takes writes, not a replica")
+    const type = typeof row?.["embedding"] === "string" ? row["embedding"] : undefined
+    if (row?.["there"] === true && type === undefined) return unfit("postgres.schema", `the table ${name} of ${place} is somebody else's`, "use another schema")
+    const [, found] = /halfvec\((\d+)\)$/.exec(type ?? "") ?? []
+    return type !== undefined && Number(found) !== dimensions
+      ? unfit("postgres.schema", `the table ${name} of ${place} holds ${type}, and the embedder gives ${dimensions} dimensions`, "use another schema, or build the corpus anew: sluice run --replace")
+      : undefined
+  }
+
+  const prepare = Effect.gen(function*() {
+    const [row] = yield* transaction("looking", describe)
+    const bad = fit(row)
+    if (bad !== undefined) return yield* bad
+    if (row?.["there"] === true) return
+    if (row?.["vector"] === null) {
+      yield* transaction("making the extension vector", (run) => run("CREATE EXTENSION IF NOT EXISTS vector")).pipe(
+        Effect.mapError((error) => unfit("postgres.url", `${place} has no pgvector, and it cannot be made: ${error.message}`, "have CREATE EXTENSION vector run by who may"))
+      )
+      const [made] = yield* transaction("looking", describe)
+      const old = fit(made)
+      if (old !== undefined) return yield* old
+    }
+    yield* transaction("making the table of the corpus", async (run) => {
+      // Two processes may come at the same time.
+      await run(`SELECT pg_advisory_xact_lock(hashtext($1))`, [table])
+      await run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`)
+      await run(
+        `CREATE TABLE IF NOT EXISTS ${table} (
+          id uuid PRIMARY KEY,
+          file_id text NOT NULL,
+          ordinal integer NOT NULL,
+          text text NOT NULL,
+          headings jsonb NOT NULL,
+          byte_start integer NOT NULL,
+          byte_end integer NOT NULL,
+          first_page integer,
+          last_page integer,
+          source_uri text NOT NULL,
+          display_name text NOT NULL,
+          metadata jsonb,
+          permissions jsonb,
+          terms tsvector NOT NULL,
+          length integer NOT NULL,
+          embedding halfvec(${dimensions}) NOT NULL
+        )`
+      )
+      await run(`CREATE INDEX IF NOT EXISTS "${name}_file" ON ${table} (file_id)`)
+      await run(`CREATE INDEX IF NOT EXISTS "${name}_terms" ON ${table} USING gin (terms)`)
+      return run(`CREATE INDEX IF NOT EXISTS "${name}_embedding" ON ${table} USING hnsw (embedding halfvec_cosine_ops)`)
+    })
+  })
+
+  const check: VectorStore["check"] = Effect.gen(function*() {
+    const [row] = yield* transaction("looking", describe)
+    const bad = fit(row)
+    if (bad !== undefined) return yield* bad
+    const version = `PostgreSQL ${String(row?.["server"])}, pgvector ${String(row?.["vector"] ?? "not made yet")}`
+    if (row?.["there"] !== true) return yield* ServiceError.notFound(`the table ${name} in ${place} (${version})`)
+    const [counted] = yield* transaction("counting", (run) => run(`SELECT count(*)::integer AS chunks FROM ${table}`))
+    return { chunks: Number(counted?.["chunks"]), dimensions, version } satisfies VectorDescription
+  })
+
+  const put: VectorStore["put"] = (files) =>
+    Effect.forEach(chunkBatches(files, chunksAtOnce), (batch) =>
+      transaction("writing chunks", (run) =>
+        run(
+          `INSERT INTO ${table} (${columns.join(", ")})
+            SELECT ${columns.map((column) => casts[column] ?? column).join(", ")}
+            FROM jsonb_to_recordset($1::text::jsonb) AS r(${columns.map((column) => `${column} ${types[column] ?? "text"}`).join(", ")})
+            ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
+          [withoutNul(JSON.stringify(batch.map(([file, chunk]) => rowOf(corpus, file, chunk))))]
+        )), { discard: true })
+
+  const remove: VectorStore["delete"] = (files) =>
+    Effect.forEach(parts(files, filesAtOnce), (some) =>
+      transaction("deleting chunks", async (run) => {
+        const [row] = await run("SELECT to_regclass($1) IS NOT NULL AS there", [table])
+        return row?.["there"] === true ? run(`DELETE FROM ${table} WHERE ${ofFiles("$1")}`, [JSON.stringify(some)]) : []
+      }), { discard: true })
+
+  /** Chunks, and their mean length, as of not long ago. */
+  let statistics = { chunks: 0, length: 1, until: 0 }
+  const size = Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    if (now < statistics.until) return statistics
+    const [row] = yield* transaction("counting", (run) => run(`SELECT count(*)::integer AS chunks, coalesce(avg(length), 1)::float8 AS length FROM ${table}`))
+    statistics = { chunks: Number(row?.["chunks"]), length: Number(row?.["length"]) || 1, until: now + statisticsFor }
+    return statistics
+  })
+
+  const dense = (vector: Float32Array, { count, files }: VectorQuery) =>
+    transaction("searching", async (run) => {
+      await run(`SET LOCAL hnsw.ef_search = ${Math.min(1_000, Math.max(200, 2 * count))}`)
+      await run("SET LOCAL hnsw.iterative_scan = strict_order")
+      return run(
+        `SELECT file_id, ordinal, 1 - (embedding <=> $1::text::halfvec) AS score FROM ${table}
+          ${files === undefined ? "" : `WHERE ${ofFiles("$2")}`}
+          ORDER BY embedding <=> $1::text::halfvec LIMIT ${count}`,
+        [vectorJson(vector), ...(files === undefined ? [] : [JSON.stringify(files)])]
+      )
+    })
+
+  const sparse = Effect.fnUntraced(function*(terms: NonNullable<VectorQuery["terms"]>, { count, files }: VectorQuery) {
+    const { chunks, length } = yield* size
+    const asked = terms.flatMap(({ term, weight }) => {
+      const lexeme = quoted(term)
+      return lexeme === undefined ? [] : [{ lexeme, weight }]
+    })
+    if (asked.length === 0) return []
+    // What a term says is how rare it is; how often a chunk says it counts ever less; a long chunk says more anyway.
+    return yield* transaction("searching", (run) =>
+      run(
+        `WITH asked AS (
+          SELECT lexeme::tsquery AS lexeme, weight FROM jsonb_to_recordset($1::text::jsonb) AS a(lexeme text, weight float8)
+        ), weighed AS (
+          SELECT lexeme, weight * ln(1 + (greatest(${chunks}, n) - n + 0.5) / (n + 0.5)) AS weight
+          FROM asked, LATERAL (SELECT count(*)::float8 AS n FROM ${table} WHERE terms @@ asked.lexeme) AS counted
+          WHERE n > 0
+        )
+        SELECT file_id, ordinal,
+          sum(w.weight * ts_rank('{1,1,1,1}', c.terms, w.lexeme)) / (${1 - lengthWeight} + ${lengthWeight} * c.length / ${length}::float8) AS score
+        FROM weighed w JOIN ${table} c ON c.terms @@ w.lexeme
+        ${files === undefined ? "" : `WHERE ${ofFiles("$2")}`}
+        GROUP BY c.id ORDER BY score DESC, file_id, ordinal LIMIT ${count}`,
+        [JSON.stringify(asked), ...(files === undefined ? [] : [JSON.stringify(files)])]
+      ))
+  })
+
+  const search: VectorStore["search"] = Effect.fnUntraced(function*(query) {
+    const { terms, vector } = query
+    const isZero = vector === undefined || vector.every((value) => value === 0)
+    const [near, worded] = yield* Effect.all([
+      isZero ? Effect.succeed([]) : dense(vector, query),
+      terms === undefined || terms.length === 0 ? Effect.succeed([]) : sparse(terms, query)
+    ], { concurrency: 2 })
+    return { dense: near.map(hitOf), sparse: worded.map(hitOf) }
+  }, Effect.catchIf(
+    // No file was put yet.
+    ({ reason }) => reason === undefinedTable,
+    () => Effect.succeed({ dense: [], sparse: [] })
+  ))
+
+  return {
+    place,
+    words: true,
+    mostFiles: 10_000,
+    prepare,
+    check,
+    put,
+    delete: remove,
+    drop: Effect.asVoid(transaction("deleting the table of the corpus", (run) => run(`DROP TABLE IF EXISTS ${table}`))),
+    search
+  }
+})
+
+const columns = [
+  "id", "file_id", "ordinal", "text", "headings", "byte_start", "byte_end", "first_page", "last_page", "source_uri", "display_name",
+  "metadata", "permissions", "terms", "length", "embedding"
+]
+const types: Readonly<Record<string, string>> = {
+  id: "uuid",
+  ordinal: "integer",
+  headings: "jsonb",
+  byte_start: "integer",
+  byte_end: "integer",
+  first_page: "integer",
+  last_page: "integer",
+  metadata: "jsonb",
+  permissions: "jsonb",
+  length: "integer"
+}
+const casts: Readonly<Record<string, string>> = { terms: "terms::tsvector", embedding: "embedding::halfvec" }
+
+const rowOf = (corpus: string, file: VectorFile, chunk: VectorFile["chunks"][number]) => ({
+  id: chunkId(corpus, file.file, chunk.ordinal),
+  file_id: file.file,
+  ordinal: chunk.ordinal,
+  text: chunk.text,
+  headings: chunk.headings,
+  byte_start: chunk.byteStart,
+  byte_end: chunk.byteEnd,
+  first_page: chunk.firstPage ?? null,
+  last_page: chunk.lastPage ?? null,
+  source_uri: file.sourceUri,
+  display_name: file.displayName,
+  metadata: file.metadata ?? null,
+  permissions: file.permissions ?? null,
+  terms: tsvector(chunk.terms),
+  length: chunk.terms.length,
+  embedding: vectorJson(chunk.vector)
+})
+
+const hitOf = (row: Row): VectorHit => ({ file: String(row["file_id"]), ordinal: Number(row["ordinal"]), score: Number(row["score"]) })
+
+/** Whether a row is of one of the files that a parameter lists as JSON. */
+const ofFiles = (parameter: string): string => `file_id = ANY (ARRAY(SELECT jsonb_array_elements_text(${parameter}::text::jsonb)))`
+
+/** What `tsvector` holds of a document: bytes of a term, places of one, and the last place. */
+const longestTerm = 2_046
+const mostPlaces = 255
+const lastPlace = 16_383
+
+/** A term as `tsvector` and `tsquery` read it; undefined where neither takes it. */
+const quoted = (term: string): string | undefined => {
+  const plain = withoutNul(term)
+  return plain === "" || Buffer.byteLength(plain) > longestTerm ? undefined : `'${plain.replace(/['\\]/g, "$&$&")}'`
+}
+
+const tsvector = (terms: ReadonlyArray<string>): string => {
+  const places = new Map<string, Array<number>>()
+  terms.forEach((term, at) => {
+    const known = places.get(term) ?? []
+    if (known.length < mostPlaces) known.push(Math.min(at + 1, lastPlace))
+    places.set(term, known)
+  })
+  return [...places].flatMap(([term, at]) => {
+    const lexeme = quoted(term)
+    return lexeme === undefined ? [] : [`${lexeme}:${at.join(",")}`]
+  }).join(" ")
+}
+
+/** PostgreSQL keeps no NUL in a text, whether written as it is or in JSON. */
+const withoutNul = (text: string): string => text.replaceAll("\0", "").replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1")
+
+const isOlder = (version: string): boolean => {
+  const [major = 0, minor = 0] = version.split(".").map(Number)
+  return major < leastVersion[0] || (major === leastVersion[0] && minor < leastVersion[1])
+}
+
+const undefinedTable = "42P01"
+
+/** What PostgreSQL's and the system's error codes mean, by how they begin. Source: its manual, appendix A. */
+const codes: ReadonlyArray<readonly [prefix: string, code: Code, fix?: string]> = [
+  ["28", "UNAUTHENTICATED", "check the user and password in the secret, and that the server lets it in"],
+  ["3D", "NOT_FOUND", "check the database's name in the secret"],
+  ["42501", "PERMISSION_DENIED", "let the user create a schema and tables in the database"],
+  ["25006", "FAILED_PRECONDITION", "name a server that takes writes, not a replica"],
+  ["53100", "FAILED_PRECONDITION", "the server's disk is full: make room"],
+  ["53", "RESOURCE_EXHAUSTED"],
+  ["57014", "DEADLINE_EXCEEDED"],
+  ["57", "UNAVAILABLE"],
+  ["08", "UNAVAILABLE"],
+  ["40", "ABORTED"],
+  ["55P03", "ABORTED"],
+  ["ECONN", "UNAVAILABLE", "check the host and port in the secret, and that the server runs"],
+  ["ENOTFOUND", "UNAVAILABLE", "check the host in the secret"],
+  ["EHOSTUNREACH", "UNAVAILABLE", "check the host in the secret, and the network"],
+  ["CONNECT", "UNAVAILABLE", "check the host and port in the secret, and that the server runs"],
+  ["CONNECTION", "UNAVAILABLE"]
+]
+
+const failureOf = (what: string, cause: unknown, secrets: ReadonlyArray<Redacted.Redacted<string>>): ServiceError => {
+  const error = cause instanceof AggregateError ? cause.errors[0] as unknown : cause
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
+  const known = codes.find(([prefix]) => code?.startsWith(prefix) === true)
+  const said = error instanceof Error ? redactText(error.message, secrets) : "no details"
+  return new ServiceError({
+    code: known?.[1] ?? "FAILED_PRECONDITION",
+    message: `${what}: ${said}`,
+    ...(code === undefined ? {} : { reason: code }),
+    ...(known?.[2] === undefined ? {} : { fix: known[2] })
+  })
+}

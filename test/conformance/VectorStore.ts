@@ -1,0 +1,175 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, type Layer, type Scope } from "effect"
+import type { ServiceError } from "../../src/domain/Errors.ts"
+import type { VectorFile, VectorSpace, VectorStore } from "../../src/ports/VectorStore.ts"
+
+/** Opens the part of a database that is a corpus's; the same one again where the corpus is the same. */
+export class Opening extends Context.Service<Opening, {
+  readonly open: (space: VectorSpace) => Effect.Effect<VectorStore, ServiceError, Scope.Scope>
+}>()("sluice/test/VectorStore/Opening") {}
+
+const dimensions = 8
+
+/** A unit vector that leans from one axis to another. */
+const leaning = (from: number, to: number, share: number): Float32Array => {
+  const vector = new Float32Array(dimensions)
+  vector[from] = Math.sqrt(1 - share * share)
+  vector[to] = (vector[to] ?? 0) + share
+  return vector
+}
+
+const fileOf = (file: string, texts: ReadonlyArray<string>, more: Partial<VectorFile> = {}, axis = 0): VectorFile => ({
+  file,
+  sourceUri: `file:///docs/${file}.md`,
+  displayName: `${file}.md`,
+  metadata: { title: `Title of "${file}"`, lang: "dé\u0000" },
+  permissions: { public: false, principals: ["group:a", "user:b@c.d"] },
+  chunks: texts.map((text, ordinal) => ({
+    ordinal,
+    text,
+    vector: leaning(axis, (axis + 1 + ordinal) % dimensions, Math.min(0.9, ordinal / 10)),
+    terms: text.toLowerCase().split(/[^\p{L}\p{N}'\\]+/u).filter((term) => term !== ""),
+    headings: ["Chapter's \\ \"one\"", "Über"],
+    byteStart: ordinal * 100,
+    byteEnd: ordinal * 100 + 50,
+    firstPage: ordinal + 1,
+    lastPage: ordinal + 2
+  })),
+  ...more
+})
+
+let corpora = 0
+
+/** What every vector database does. `words`: whether it searches by words. */
+export const suite = <E>(name: string, opening: Layer.Layer<Opening, E>, words = true, timeout = 30_000): void => {
+  layer(opening, { excludeTestServices: true, timeout })(`VectorStore: ${name}`, (it) => {
+    const fresh = Effect.gen(function*() {
+      const corpus = `${Date.now()}${++corpora}`
+      const { open } = yield* Opening
+      const store = yield* open({ corpus, dimensions })
+      yield* Effect.addFinalizer(() => Effect.ignore(store.drop))
+      return { corpus, store }
+    })
+    const prepared = Effect.tap(fresh, ({ store }) => store.prepare)
+    const weighed = (...terms: ReadonlyArray<string>) => terms.map((term) => ({ term, weight: 1 }))
+
+    it.effect("is made once, and says what is there", () =>
+      Effect.gen(function*() {
+        const { store } = yield* fresh
+        assert.strictEqual((yield* Effect.flip(store.check)).code, "NOT_FOUND")
+        yield* store.prepare
+        yield* store.prepare
+        const empty = yield* store.check
+        assert.strictEqual(empty.chunks, 0)
+        assert.strictEqual(empty.dimensions, dimensions)
+        yield* store.put([fileOf("f1", ["one", "two"])])
+        assert.strictEqual((yield* store.check).chunks, 2)
+        assert.strictEqual(store.words, words)
+      }).pipe(Effect.scoped), timeout)
+
+    it.effect("finds the nearest, with their cosines, at once after they are put", () =>
+      Effect.gen(function*() {
+        const { store } = yield* prepared
+        yield* store.put([fileOf("f1", ["a", "b", "c"]), fileOf("f2", ["d"], {}, 4)])
+        const { dense, sparse } = yield* store.search({ vector: leaning(0, 1, 0), count: 10 })
+        assert.deepStrictEqual(dense.slice(0, 3).map(({ file, ordinal }) => [file, ordinal]), [["f1", 0], ["f1", 1], ["f1", 2]])
+        assert.approximately(dense[0]?.score ?? 0, 1, 1e-3)
+        assert.approximately(dense[1]?.score ?? 0, Math.sqrt(1 - 0.01), 1e-3)
+        assert.deepStrictEqual(sparse, [])
+        assert.lengthOf((yield* store.search({ vector: leaning(0, 1, 0), count: 2 })).dense, 2)
+      }).pipe(Effect.scoped), timeout)
+
+    if (words) {
+      it.effect("finds by words, rare ones first, whatever is in them", () =>
+        Effect.gen(function*() {
+          const { store } = yield* prepared
+          yield* store.put([
+            fileOf("f1", ["the valve leaks", "the holiday of the holiday", "the the the"]),
+            fileOf("f2", ["the valve holds", "l'été o'clock", "back\\slash 数据 📄"])
+          ])
+          const find = (...terms: ReadonlyArray<string>) =>
+            Effect.map(store.search({ terms: weighed(...terms), count: 10 }), ({ sparse }) => sparse.map(({ file, ordinal }) => `${file}.${ordinal}`))
+          assert.strictEqual((yield* find("the", "leaks"))[0], "f1.0")
+          assert.sameMembers(yield* find("valve"), ["f1.0", "f2.0"])
+          assert.deepStrictEqual(yield* find("holiday"), ["f1.1"])
+          assert.deepStrictEqual(yield* find("o'clock"), ["f2.1"])
+          assert.deepStrictEqual(yield* find("back\\slash"), ["f2.2"])
+          assert.deepStrictEqual(yield* find("数据"), ["f2.2"])
+          assert.deepStrictEqual(yield* find("nothing"), [])
+          assert.deepStrictEqual((yield* store.search({ terms: weighed("valve"), count: 10 })).dense, [])
+          assert.lengthOf(yield* Effect.map(store.search({ terms: weighed("the"), count: 1 }), ({ sparse }) => sparse), 1)
+        }).pipe(Effect.scoped), timeout)
+    }
+
+    it.effect("keeps to the files it is asked for", () =>
+      Effect.gen(function*() {
+        const { store } = yield* prepared
+        yield* store.put(Array.from({ length: 30 }, (_, i) => fileOf(`f${i}`, ["same words"], {}, i % 4)))
+        const asked = { vector: leaning(0, 1, 0), ...(words ? { terms: weighed("words") } : {}), count: 50 }
+        const { dense, sparse } = yield* store.search({ ...asked, files: ["f3", "f7", "none"] })
+        assert.sameMembers(dense.map(({ file }) => file), ["f3", "f7"])
+        assert.sameMembers(sparse.map(({ file }) => file), words ? ["f3", "f7"] : [])
+        assert.lengthOf((yield* store.search(asked)).dense, 30)
+      }).pipe(Effect.scoped), timeout)
+
+    it.effect("takes the same version twice, and deletes versions, half ones and ones that are not there", () =>
+      Effect.gen(function*() {
+        const { store } = yield* prepared
+        const file = fileOf("f1", ["one", "two", "three"])
+        yield* store.put([file])
+        yield* store.put([{ ...file, displayName: "moved.md" }])
+        assert.strictEqual((yield* store.check).chunks, 3)
+        yield* store.put([{ ...fileOf("half", ["a", "b"]), chunks: fileOf("half", ["a", "b"]).chunks.slice(1) }])
+        yield* store.delete(["half", "nobody"])
+        assert.strictEqual((yield* store.check).chunks, 3)
+        yield* store.delete(["f1"])
+        assert.strictEqual((yield* store.check).chunks, 0)
+        yield* store.delete(["f1"])
+        assert.deepStrictEqual((yield* store.search({ vector: leaning(0, 1, 0), count: 10 })).dense, [])
+      }).pipe(Effect.scoped), timeout)
+
+    it.effect("takes a file of many chunks, and zero vectors", () =>
+      Effect.gen(function*() {
+        const { store } = yield* prepared
+        const many = fileOf("many", Array.from({ length: 257 }, (_, i) => `chunk number${i}`))
+        const zero = fileOf("zero", ["---"])
+        yield* store.put([{ ...zero, chunks: zero.chunks.map((chunk) => ({ ...chunk, vector: new Float32Array(dimensions) })) }, many])
+        assert.strictEqual((yield* store.check).chunks, 258)
+        const { dense } = yield* store.search({ vector: new Float32Array(dimensions), count: 3 })
+        assert.deepStrictEqual(dense, [])
+        yield* store.delete(["many", "zero"])
+        assert.strictEqual((yield* store.check).chunks, 0)
+      }).pipe(Effect.scoped), timeout)
+
+    it.effect("keeps corpora apart, and drops one whole", () =>
+      Effect.gen(function*() {
+        const one = yield* prepared
+        const other = yield* prepared
+        yield* one.store.put([fileOf("f1", ["shared words"])])
+        yield* other.store.put([fileOf("f1", ["shared words"]), fileOf("f2", ["more"])])
+        assert.strictEqual((yield* one.store.check).chunks, 1)
+        assert.lengthOf((yield* one.store.search({ vector: leaning(0, 1, 0), count: 10 })).dense, 1)
+        yield* one.store.drop
+        yield* one.store.drop
+        assert.strictEqual((yield* other.store.check).chunks, 2)
+        const { open } = yield* Opening
+        const again = yield* open({ corpus: one.corpus, dimensions })
+        assert.deepStrictEqual(yield* again.search({ vector: leaning(0, 1, 0), count: 10 }), { dense: [], sparse: [] })
+        yield* again.delete(["f1"])
+      }).pipe(Effect.scoped), timeout)
+
+    it.effect("refuses other dimensions, and writes nothing", () =>
+      Effect.gen(function*() {
+        const { corpus, store } = yield* prepared
+        yield* store.put([fileOf("f1", ["one"])])
+        const { open } = yield* Opening
+        const wrong = yield* open({ corpus, dimensions: dimensions + 1 })
+        for (const refused of [yield* Effect.flip(wrong.prepare), yield* Effect.flip(wrong.check)]) {
+          assert.strictEqual(refused.code, "FAILED_PRECONDITION")
+          assert.include(refused.message, "dimensions")
+          assert.match(refused.message, /^corpus\.vectorDb\.\w+/)
+        }
+        assert.strictEqual((yield* store.check).chunks, 1)
+      }).pipe(Effect.scoped), timeout)
+  })
+}

@@ -1,0 +1,179 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, type Scope } from "effect"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import postgresClient from "postgres"
+import type { VectorDb } from "../../src/domain/Corpus.ts"
+import { hashEmbedder } from "../../src/models/HashEmbedder.ts"
+import { Corpora } from "../../src/ports/Corpora.ts"
+import { Files } from "../../src/ports/Files.ts"
+import { Retrieval } from "../../src/ports/Retrieval.ts"
+import * as Postgres from "../../src/vectors/postgres/Postgres.ts"
+import { managed } from "../conformance/Cases.ts"
+import * as FileMetadataCases from "../conformance/FileMetadata.ts"
+import * as FilesCases from "../conformance/Files.ts"
+import * as RetrievalCases from "../conformance/Retrieval.ts"
+import { textFile } from "../engines/embedded/support/Engine.ts"
+import { tempFolder } from "../support/TempFolder.ts"
+import { postgresUrl, secretsOf, secretVersion } from "./support/Pglite.ts"
+import { connected, placed } from "./support/Placed.ts"
+
+const vectorDb: VectorDb = { _tag: "postgres", url: secretVersion("url") }
+const postgres = placed(Effect.map(postgresUrl, (url) => ({ vectorDb, secrets: new Map([["url", url]]) })))
+
+FilesCases.suite("embedded, vectors in PostgreSQL", postgres)
+RetrievalCases.suite("embedded, vectors in PostgreSQL", postgres)
+FileMetadataCases.suite("embedded, vectors in PostgreSQL", postgres)
+
+const idOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
+
+describe("vectors in a database of the corpus's own", () => {
+  const scene = Effect.gen(function*() {
+    const folder = yield* tempFolder
+    const url = yield* postgresUrl
+    const secrets = new Map([["url", url]])
+    const sql = yield* Effect.acquireRelease(
+      Effect.sync(() => postgresClient(url, { max: 1, fetch_types: false, prepare: false, onnotice: () => {} })),
+      (sql) => Effect.promise(() => sql.end({ timeout: 1 }))
+    )
+    const sqlite = <A>(body: (db: DatabaseSync) => A): A => {
+      const db = new DatabaseSync(join(folder, "sluice.db"))
+      try {
+        return body(db)
+      } finally {
+        db.close()
+      }
+    }
+    return {
+      secrets,
+      sqlite,
+      on: <A, E>(body: Effect.Effect<A, E, Corpora | Files | Retrieval | Scope.Scope>) => Effect.provide(body, connected(folder, secretsOf(secrets))),
+      work: () => sqlite((db) => Number(db.prepare("SELECT count(*) AS n FROM vector_work").get()?.["n"])),
+      /** Versions of which a chunk is in the database. */
+      versions: (corpus: string) =>
+        Effect.promise(() => sql.unsafe<Array<{ file_id: string }>>(`SELECT DISTINCT file_id FROM sluice.corpus_${idOf(corpus)} ORDER BY 1`)).pipe(
+          Effect.map((rows) => rows.map((row) => row.file_id))
+        ),
+      rows: (corpus: string) => Effect.promise(() => sql.unsafe(`SELECT display_name, source_uri, text, metadata FROM sluice.corpus_${idOf(corpus)}`)),
+      there: (corpus: string) =>
+        Effect.promise(() => sql.unsafe(`SELECT to_regclass('sluice.corpus_${idOf(corpus)}') IS NOT NULL AS there`)).pipe(Effect.map(([row]) => row?.["there"] === true)),
+      /** The corpus's store, to write to behind the engine's back. */
+      store: (corpus: string) => Postgres.make({ url: secretVersion("url"), space: { corpus: idOf(corpus), dimensions: hashEmbedder.dimensions }, secrets: secretsOf(secrets) })
+    }
+  })
+
+  const create = Effect.flatMap(Corpora, (corpora) => corpora.create({ ...managed("c"), vectorDb })).pipe(Effect.map(({ name }) => name))
+
+  const stray = (file: string, text: string) =>
+    Effect.map(hashEmbedder.embed([text], "document"), ([vector]) => ({
+      file,
+      sourceUri: file,
+      displayName: file,
+      chunks: [{ ordinal: 0, text, vector: vector!, terms: text.split(" "), headings: [], byteStart: 0, byteEnd: 1 }]
+    }))
+
+  it.live("takes away the old version, and what is deleted", () =>
+    Effect.gen(function*() {
+      const { on, there, versions, work } = yield* scene
+      yield* on(Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* create
+        const { file } = yield* files.upload(textFile(corpus, "a", "first words\n\nsecond words"))
+        const other = yield* files.upload(textFile(corpus, "b", "other words"))
+        const next = yield* files.upload(textFile(corpus, "a", "third words", { replaces: file.name }))
+        assert.sameMembers(yield* versions(corpus), [idOf(other.file.name), idOf(next.file.name)])
+        yield* files.delete(other.file.name)
+        assert.deepStrictEqual(yield* versions(corpus), [idOf(next.file.name)])
+        yield* (yield* Corpora).delete(corpus, { force: true })
+        assert.isFalse(yield* there(corpus))
+        assert.strictEqual(work(), 0)
+      }))
+    }).pipe(Effect.scoped), 30_000)
+
+  it.live("tells the database when facts about a file change", () =>
+    Effect.gen(function*() {
+      const { on, rows } = yield* scene
+      yield* on(Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* create
+        const { file } = yield* files.upload(textFile(corpus, "a", "some words", { sourceUri: "file:///a" }))
+        yield* files.update(file.name, { displayName: "moved", sourceUri: "file:///moved", metadata: { lang: "de" } })
+        assert.deepStrictEqual([...yield* rows(corpus)], [{ display_name: "moved", source_uri: "file:///moved", text: "some words", metadata: { lang: "de" } }])
+      }))
+    }).pipe(Effect.scoped), 30_000)
+
+  it.live("shows nothing that is not visible, and asks for more instead", () =>
+    Effect.gen(function*() {
+      const { on, store } = yield* scene
+      yield* on(Effect.gen(function*() {
+        const corpus = yield* create
+        yield* (yield* Files).upload(textFile(corpus, "a", "the boiler of the house is checked in spring"))
+        const behind = yield* store(corpus)
+        const strays = yield* Effect.forEach(Array.from({ length: 350 }, (_, i) => i), (i) => stray(`stray${i}`, "boiler house checked spring"))
+        yield* behind.put(strays)
+        for (const alpha of [0, 0.25, 1]) {
+          const found = yield* (yield* Retrieval).retrieve({ corpus, query: "boiler house checked spring", hybrid: { alpha }, topK: 3 })
+          assert.deepStrictEqual(found.map(({ sourceDisplayName }) => sourceDisplayName), ["a"], String(alpha))
+        }
+      }))
+    }).pipe(Effect.scoped), 30_000)
+
+  it.live("removes what a process left behind that was killed before a version was whole", () =>
+    Effect.gen(function*() {
+      const { on, sqlite, store, versions, work } = yield* scene
+      const corpus = yield* on(Effect.gen(function*() {
+        const corpus = yield* create
+        yield* (yield* Files).upload(textFile(corpus, "a", "some words"))
+        return corpus
+      }))
+      const behind = yield* store(corpus)
+      yield* behind.put([yield* stray("half", "half a file")])
+      // No process has this id: it is more than any system gives.
+      sqlite((db) =>
+        db.prepare("INSERT INTO vector_work (corpus, file, action, place, owner) VALUES (?, 'half', 'writing', ?, ?)").run(idOf(corpus), JSON.stringify(vectorDb), 2 ** 30))
+      assert.lengthOf(yield* versions(corpus), 2)
+      yield* on(Effect.void)
+      assert.lengthOf(yield* versions(corpus), 1)
+      assert.strictEqual(work(), 0)
+    }).pipe(Effect.scoped), 30_000)
+
+  it.live("does later what the database could not be told", () =>
+    Effect.gen(function*() {
+      const { on, secrets, versions, work } = yield* scene
+      const url = secrets.get("url")!
+      const { corpus, file } = yield* on(Effect.gen(function*() {
+        const corpus = yield* create
+        const { file } = yield* (yield* Files).upload(textFile(corpus, "a", "some words"))
+        return { corpus, file: file.name }
+      }))
+      secrets.delete("url")
+      yield* on(Effect.gen(function*() {
+        yield* (yield* Files).delete(file)
+        const refused = yield* Effect.flip((yield* Files).upload(textFile(corpus, "b", "other words")))
+        assert.strictEqual(refused.message, "is not there")
+      }))
+      assert.strictEqual(work(), 1)
+      assert.lengthOf(yield* versions(corpus), 1)
+      secrets.set("url", url)
+      yield* on(Effect.void)
+      assert.lengthOf(yield* versions(corpus), 0)
+      assert.strictEqual(work(), 0)
+    }).pipe(Effect.scoped), 30_000)
+
+  it.live("embeds nothing that was embedded for a corpus elsewhere", () =>
+    Effect.gen(function*() {
+      const { on } = yield* scene
+      yield* on(Effect.gen(function*() {
+        const corpora = yield* Corpora
+        const files = yield* Files
+        const here = (yield* corpora.create(managed("here"))).name
+        const there = yield* create
+        assert.strictEqual((yield* files.upload(textFile(here, "a", "one\n\ntwo"))).embedded, 2)
+        const moved = yield* files.upload(textFile(there, "a", "one\n\ntwo\n\nthree"))
+        assert.strictEqual(moved.embedded, 1)
+        const question = { query: "one two three", topK: 9 }
+        const retrieval = yield* Retrieval
+        assert.lengthOf(yield* retrieval.retrieve({ corpus: there, ...question }), 3)
+      }))
+    }).pipe(Effect.scoped), 30_000)
+})

@@ -1,0 +1,13 @@
+import { Effect, Layer } from "effect"
+import * as Postgres from "../../src/vectors/postgres/Postgres.ts"
+import { Opening, suite } from "../conformance/VectorStore.ts"
+import { postgresUrl, secretsOf, secretVersion } from "./support/Pglite.ts"
+
+const opening = Layer.effect(
+  Opening,
+  Effect.map(postgresUrl, (url) => ({
+    open: (space) => Postgres.make({ url: secretVersion("url"), space, secrets: secretsOf(new Map([["url", url]])), connections: 2 })
+  }))
+)
+
+suite("PostgreSQL", opening)
