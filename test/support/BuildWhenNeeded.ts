@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import type { TestProject } from "vitest/node"
 import { bin, dist } from "./Built.ts"
+import { bundleWriter, writer } from "./BundledWriter.ts"
 import { root } from "./Root.ts"
 
 const built = join(import.meta.dirname, "Built.ts")
@@ -16,9 +17,9 @@ const outputs = [bin, join(dist, "types/src/index.d.ts")]
 /** Milliseconds since 1970. */
 const changed = (file: string): number => statSync(file).mtimeMs
 
-const isCurrent = (): boolean => {
-  if (!outputs.every((file) => existsSync(file))) return false
-  const oldest = Math.min(...outputs.map(changed))
+const areCurrent = (made: ReadonlyArray<string>): boolean => {
+  if (!made.every((file) => existsSync(file))) return false
+  const oldest = Math.min(...made.map(changed))
   return globSync(inputs, { cwd: root }).every((file) => changed(join(root, file)) <= oldest)
 }
 
@@ -30,10 +31,11 @@ const needsBuild = (file: string, seen: Set<string>): boolean => {
   return [...readFileSync(file, "utf8").matchAll(/from "(\.{1,2}\/[^"]+\.ts)"/g)].some(([, path = ""]) => needsBuild(resolve(dirname(file), path), seen))
 }
 
-/** Vitest's global setup: builds once where a test that was selected runs what is built, and the build is missing or older than the source. */
-export const setup = ({ vitest }: TestProject): void => {
+/** Vitest's global setup: what is made of the source is made once where it is missing or older: the writer's thread, and the build where a test was selected that runs it. */
+export const setup = async ({ vitest }: TestProject): Promise<void> => {
+  if (!areCurrent([writer])) await bundleWriter()
   const seen = new Set<string>()
-  if (!vitest.state.getPaths().some((file) => needsBuild(file, seen)) || isCurrent()) return
+  if (!vitest.state.getPaths().some((file) => needsBuild(file, seen)) || areCurrent(outputs)) return
   console.log("building what these tests run: dist is missing or older than the source")
   execFileSync("npm", ["run", "--silent", "build"], { cwd: root, stdio: ["ignore", "inherit", "inherit"] })
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { build } from "rolldown"
 import type { Plugin } from "vitest/config"
@@ -9,19 +9,17 @@ const starter = "src/engines/embedded/store/Writer.ts"
 const entry = "src/engines/embedded/store/writer.worker.ts"
 const named = `"./writer.worker.ts"`
 
-/** The writer's thread and all it imports, as one file: put in its place whole, since another run may be reading it. */
-const bundle = async (): Promise<URL> => {
-  const { output: [{ code }] } = await build({ input: join(root, entry), platform: "node", write: false, output: { format: "esm" } })
-  const folder = join(root, "node_modules/.cache/writer")
-  const fresh = join(folder, `${process.pid}.js`)
-  const file = join(folder, "writer.js")
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(fresh, code)
-  renameSync(fresh, file)
-  return pathToFileURL(file)
-}
+/** The writer's thread and all it imports, as one file. */
+export const writer = join(root, "node_modules/.cache/writer/writer.js")
 
-let made: Promise<URL> | undefined
+/** Makes {@link writer} of the source, and puts it in its place whole: another run may be reading it. */
+export const bundleWriter = async (): Promise<void> => {
+  const { output: [{ code }] } = await build({ input: join(root, entry), platform: "node", write: false, output: { format: "esm" } })
+  const fresh = `${writer}-${process.pid}`
+  mkdirSync(dirname(writer), { recursive: true })
+  writeFileSync(fresh, code)
+  renameSync(fresh, writer)
+}
 
 /**
  * Starts the store's writer from a bundle of the source, as the package does. Every engine of a test has a thread of its
@@ -29,9 +27,9 @@ let made: Promise<URL> | undefined
  */
 export const bundledWriter: Plugin = {
   name: "bundled-writer",
-  async transform(code, id) {
+  transform(code, id) {
     if (id !== join(root, starter)) return undefined
     if (!code.includes(named)) throw new Error(`${starter} does not name ${named}: ${import.meta.filename} is to be told the new name`)
-    return code.replace(named, JSON.stringify((await (made ??= bundle())).href))
+    return code.replace(named, JSON.stringify(pathToFileURL(writer).href))
   }
 }
