@@ -10,7 +10,7 @@ export const delimited: Reader = ({ bytes, format, limits }) => {
   const source = decodeLines(bytes)
   // Excel's own hint: a first line of `sep=;`.
   const hint = /^sep=([^\n])\n/i.exec(source)
-  const separator = hint?.[1] ?? separatorOf(source, format === "tsv" ? "\t" : ",")
+  const separator = hint?.[1] ?? separatorOf(source, format)
   if (separator === undefined) addParagraphs(source, builder)
   else builder.add("table", rows(source, separator, hint?.[0].length ?? 0).join("\n"))
   return builder.build({ format })
@@ -20,8 +20,9 @@ const candidates = [",", ";", "\t", "|"]
 const sampleLines = 50
 
 /** The candidate that divides the first lines most evenly; of equals, the one that the format's name promises. */
-const separatorOf = (source: string, promised: string): string | undefined => {
-  const lines = source.slice(0, 64 * 1024).split("\n", sampleLines).filter((line) => line.trim() !== "")
+export const separatorOf = (given: string, format: string): string | undefined => {
+  const promised = format === "tsv" ? "\t" : ","
+  const lines = given.slice(0, 64 * 1024).split("\n", sampleLines).filter((line) => line.trim() !== "")
   let best: string | undefined
   let bestScore = 0
   for (const candidate of [promised, ...candidates.filter((other) => other !== promised)]) {

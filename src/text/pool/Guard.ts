@@ -17,6 +17,13 @@ const shared = 16
 /** A file may take this many times its processor time on the clock: other processes take their share of it. */
 export const patience = 5
 
+/** A file of this many bytes has the time of the limit, and a larger one more in proportion. */
+const timedBytes = 16 * 1024 * 1024
+
+/** Milliseconds of processor time for a file. */
+export const timeFor = ({ timeMs }: Pick<Limits, "timeMs">, { content }: { readonly content: Uint8Array }): number =>
+  timeMs * Math.max(1, content.byteLength / timedBytes)
+
 /**
  * Watches this process from a thread of its own, which no loop in a parser can stop: ends the process when a file's
  * time or the process's memory is over, and when the parent is gone, however that one died.

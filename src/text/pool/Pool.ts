@@ -1,5 +1,6 @@
 import { BrokenInstallation } from "../parse/Reader.ts"
 import type { Limits } from "../Prepared.ts"
+import { timeFor } from "./Guard.ts"
 import type { Job, Outcome } from "./Job.ts"
 import type { Refusal, Task } from "./Messages.ts"
 import { type Ending, WorkerProcess } from "./WorkerProcess.ts"
@@ -231,7 +232,7 @@ export class Pool {
     const [running, ...others] = worker.jobs
     this.#queue.unshift(...others)
     if (running !== undefined) {
-      if (running.suspect) finish(running, verdict(ending, this.#limits))
+      if (running.suspect) finish(running, verdict(ending, this.#limits, running.raw))
       else {
         running.suspect = true
         if (ending === "memory") this.#heavy.push(running)
@@ -260,12 +261,12 @@ const finish = (job: Job, outcome: Outcome): void => {
   if (!job.cancelled) job.done(outcome)
 }
 
-const verdict = (ending: Exclude<Ending, "unready">, { memory, timeMs }: Limits): Refusal => {
+const verdict = (ending: Exclude<Ending, "unready">, limits: Limits, task: Task): Refusal => {
   switch (ending) {
     case "timeout":
-      return { problem: "timeout", message: `the file was not read within ${timeMs / 1000} s of processor time` }
+      return { problem: "timeout", message: `the file was not read within ${Math.round(timeFor(limits, task) / 1000)} s of processor time` }
     case "memory":
-      return { problem: "memory", message: `the file needs more than ${Math.round(memory / 2 ** 20)} MiB of memory to read` }
+      return { problem: "memory", message: `the file needs more than ${Math.round(limits.memory / 2 ** 20)} MiB of memory to read` }
     case "crash":
       return { problem: "crash", message: "the parser crashed on the file" }
   }

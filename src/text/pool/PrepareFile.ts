@@ -1,5 +1,8 @@
+import { isUtf8 } from "node:buffer"
 import { type Chunk, remarkOf } from "../../domain/Document.ts"
 import { chunk } from "../chunk/Chunk.ts"
+import { decode, guessOf } from "../parse/Decode.ts"
+import { separatorOf } from "../parse/Delimited.ts"
 import type { FormatKey } from "../parse/Formats.ts"
 import { parse } from "../parse/Parse.ts"
 import { ReadFailure } from "../parse/Reader.ts"
@@ -9,17 +12,57 @@ import type { Limits, Prepared, Raw } from "../Prepared.ts"
 /** Longer texts are read and cut in parts of some this many bytes: text and token tables of all of it would not fit. */
 const partBytes = 8 * 1024 * 1024
 
-/** Formats whose files are one record after the other, and what stands between two of them. */
-const separators: Partial<Record<FormatKey, string>> = { text: "\n", jsonl: "\n", mbox: "\nFrom " }
+/** Where a part of a file may end, at or after an offset: the next record begins there. -1: nowhere before its end. */
+type Cut = (file: Buffer, from: number, start: number) => number
+
+const after = (separator: string): Cut => (file, from) => {
+  const at = file.indexOf(separator, from)
+  return at < 0 ? -1 : at + 1
+}
+
+/** The end of a row: of a line with an even number of quotes before it, unless a quote is never closed. */
+const row: Cut = (file, from, start) => {
+  let odd = false
+  let at = file.indexOf(quote, start)
+  const first = file.indexOf("\n", from)
+  for (let end = first; end >= 0 && end < from + partBytes; end = file.indexOf("\n", end + 1)) {
+    for (; at >= 0 && at < end; at = file.indexOf(quote, at + 1)) odd = !odd
+    if (!odd) return end + 1
+  }
+  return first < 0 ? -1 : first + 1
+}
+const quote = 0x22
+
+/** Before a heading that is in no code block; the highest of those nearby, so that few stand under one that is not in their part. */
+const section: Cut = (file, from, start) => {
+  const text = file.toString("latin1", start, Math.min(file.length, from + partBytes))
+  let fence: string | undefined
+  let best = -1
+  let level = 7
+  for (const { 0: line, index } of text.matchAll(/^(?:(`{3,}|~{3,})|#{1,6}[ \t]|(?=\S).)/gm)) {
+    const mark = /^(?:`{3}|~{3})/.exec(line)?.[0]
+    if (mark !== undefined) fence = fence === undefined ? mark : fence === mark ? undefined : fence
+    else if (fence === undefined && line.startsWith("#") && start + index > from && line.length < level) {
+      best = start + index
+      level = line.length
+      if (level === 2) break
+    }
+  }
+  return best
+}
+
+/** Formats whose files are one record after the other. */
+const cuts: Partial<Record<FormatKey, Cut>> = {
+  text: after("\n"), jsonl: after("\n"), mbox: after("\nFrom "), csv: row, tsv: row, markdown: section
+}
 
 /** Bytes to chunks. Throws a ReadFailure, or whatever a parser throws on bytes it did not expect. */
 export const prepareFile = async (raw: Raw, limits: Limits): Promise<Prepared> => {
   const { content, mimeType, name } = raw
   if (content.byteLength > 2 * partBytes && content.byteLength <= limits.bytes) {
     const format = sniff(content, name, limits, mimeType)
-    const separator = separators[format]
-    // In UTF-16 a line end is two bytes, of which either may stand in another character.
-    if (separator !== undefined && !content.subarray(0, 4096).includes(0)) return prepareParts(raw, limits, format, separator)
+    const cut = cuts[format]
+    if (cut !== undefined) return prepareParts(raw, limits, format, cut)
   }
   return prepareWhole(raw, limits)
 }
@@ -43,29 +86,36 @@ const prepareWhole = async ({ chunking, content, mimeType, name, opened }: Raw, 
 }
 
 /** The same part by part; offsets count through all of them, as though a blank line stood between. */
-const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, separator: string): Promise<Prepared> => {
-  const file = Buffer.from(raw.content.buffer, raw.content.byteOffset, raw.content.byteLength)
+const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, cut: Cut): Promise<Prepared> => {
+  // A charset is told from all of a file, not from each part. Mailboxes have one for each message.
+  const inUtf8 = format === "mbox" || isUtf8(raw.content)
+  const file = inUtf8 ? Buffer.from(raw.content.buffer, raw.content.byteOffset, raw.content.byteLength) : Buffer.from(decode(raw.content))
+  const guess = guessOf(raw.content)
+  const hint = format === "csv" || format === "tsv" ? separatorOf(file.toString("latin1", 0, partBytes), format) : undefined
   const chunks: Array<Chunk> = []
   const remarks = new Set<string>()
+  if (guess !== undefined) remarks.add(remarkOf({ remarks: [{ kind: "charset", text: guess.charset, confidence: guess.confidence }] }) ?? "")
+  let title: string | undefined
   let tokens = 0
   let characters = 0
   let bytes = 0
   for (let start = 0; start < file.length;) {
-    const next = start + partBytes >= file.length ? -1 : file.indexOf(separator, start + partBytes)
-    const end = next < 0 ? file.length : next + 1
-    const content = file.subarray(start, end)
+    const next = start + partBytes >= file.length ? -1 : cut(file, start + partBytes, start)
+    const end = next < 0 ? file.length : next
+    const part = file.subarray(start, end)
+    const content = start === 0 || hint === undefined ? part : Buffer.concat([Buffer.from(`sep=${hint}\n`), part])
     start = end
-    let part: Prepared & { readonly text: string }
+    let prepared: Prepared & { readonly text: string }
     try {
       // The name says the format, which a part from the middle may not show.
-      part = await prepareWhole({ ...raw, name: partNames[format] ?? raw.name, content }, { ...limits, characters: limits.characters - characters })
+      prepared = await prepareWhole({ ...raw, name: partNames[format] ?? raw.name, content }, { ...limits, characters: limits.characters - characters })
     } catch (error) {
       // A stretch of blank lines is no failure of the file.
       if (error instanceof ReadFailure && error.problem === "empty") continue
       if (error instanceof ReadFailure && error.problem === "limit") throw new ReadFailure("limit", `more than ${limits.characters} characters of text`)
       throw error
     }
-    for (const one of part.chunks) {
+    for (const one of prepared.chunks) {
       chunks.push({
         ...one,
         ordinal: chunks.length,
@@ -75,13 +125,14 @@ const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, separat
         byteEnd: one.byteEnd + bytes
       })
     }
-    if (part.remark !== undefined) remarks.add(part.remark)
-    tokens += part.tokens
-    characters += part.text.length + 2
-    bytes += Buffer.byteLength(part.text) + 2
+    if (prepared.remark !== undefined) remarks.add(prepared.remark)
+    title ??= prepared.title
+    tokens += prepared.tokens
+    characters += prepared.text.length + 2
+    bytes += Buffer.byteLength(prepared.text) + 2
   }
   if (chunks.length === 0) throw new ReadFailure("empty", "the file has no text")
-  return { format, chunks, tokens, ...(remarks.size === 0 ? {} : { remark: [...remarks].slice(0, 5).join("; ") }) }
+  return { format, chunks, tokens, ...(title === undefined ? {} : { title }), ...(remarks.size === 0 ? {} : { remark: [...remarks].slice(0, 5).join("; ") }) }
 }
 
-const partNames: Partial<Record<FormatKey, string>> = { text: "part.txt", jsonl: "part.jsonl", mbox: "part.mbox" }
+const partNames: Partial<Record<FormatKey, string>> = { text: "part.txt", jsonl: "part.jsonl", mbox: "part.mbox", csv: "part.csv", tsv: "part.tsv", markdown: "part.md" }

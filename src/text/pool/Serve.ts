@@ -1,6 +1,6 @@
 import { isMainThread } from "node:worker_threads"
 import type { Limits } from "../Prepared.ts"
-import { Guard, watch } from "./Guard.ts"
+import { Guard, timeFor, watch } from "./Guard.ts"
 import { BrokenInstallation } from "../parse/Reader.ts"
 import type { Ready, Reply, Request, Result, Task } from "./Messages.ts"
 import { refusalOf } from "./Refusal.ts"
@@ -23,7 +23,7 @@ export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => 
   let served = 0
 
   const answer = async (task: Task, limits: Limits): Promise<Reply["result"]> => {
-    guard.begin(limits)
+    guard.begin({ ...limits, timeMs: timeFor(limits, task) })
     try {
       return await prepareFile(task, limits)
     } catch (thrown) {

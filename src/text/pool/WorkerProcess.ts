@@ -3,7 +3,7 @@ import { getCompileCacheDir } from "node:module"
 import { Socket } from "node:net"
 import { fileURLToPath } from "node:url"
 import type { Limits } from "../Prepared.ts"
-import { overMemory, overTime, patience } from "./Guard.ts"
+import { overMemory, overTime, patience, timeFor } from "./Guard.ts"
 import type { Job } from "./Job.ts"
 import type { Ready, Reply } from "./Messages.ts"
 
@@ -94,7 +94,7 @@ export class WorkerProcess {
   send(jobs: ReadonlyArray<Job>): void {
     if (this.jobs.length === 0) {
       this.#hold(true)
-      if (this.ready) this.#watch(this.#limits.timeMs * patience + silence)
+      if (this.ready) this.#watchFile(jobs[0])
     }
     this.answered = 0
     for (const job of jobs) {
@@ -132,11 +132,15 @@ export class WorkerProcess {
       this.answered++
       events.onReply(this, job, message.result)
     }
-    if (this.jobs.length > 0) this.#watch(this.#limits.timeMs * patience + silence)
+    if (this.jobs.length > 0) this.#watchFile(this.jobs[0])
     else {
       clearTimeout(this.#overdue)
       this.#hold(false)
     }
+  }
+
+  #watchFile(job: Job | undefined): void {
+    if (job !== undefined) this.#watch(timeFor(this.#limits, job.raw) * patience + silence)
   }
 
   #watch(milliseconds: number): void {

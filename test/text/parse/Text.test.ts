@@ -131,4 +131,29 @@ describe("a long text", () => {
     expect(tokens).toBe(chunks.reduce((sum, chunk) => sum + chunk.tokens, 0))
     await expect(prepareFile({ content, name: "a.log", chunking }, { ...defaultLimits, characters: 10_000_000 })).rejects.toMatchObject({ problem: "limit" })
   })
+
+  const chunking = { strategy: "structure", size: 2_000, overlap: 0 } as const
+  const filler = "took some time and then was done ".repeat(40)
+
+  it("of rows is parted between rows, by the separator and the charset of the whole", async () => {
+    const row = (i: number): string => `${i};"über, ${i},${i}\nsagte ""ja""";${filler}`
+    const source = ["id;text;more", ...Array.from({ length: 13_000 }, (_, i) => row(i))].join("\n")
+    const { chunks, remark } = await prepareFile({ content: Buffer.from(source, "latin1"), name: "a.csv", chunking }, defaultLimits)
+    const lines = chunks.flatMap(({ text }) => text.split("\n")).filter((line) => line !== "")
+    expect(lines.length).toBe(13_001)
+    expect(lines.slice(1).every((line, i) => line.startsWith(`${i} | über, ${i},${i} sagte "ja" | took`))).toBe(true)
+    expect(remark).toContain("charset taken for")
+    const unclosed = await prepareFile({ content: Buffer.from(`a,"b\n${`${filler},x\n`.repeat(14_000)}`), name: "a.csv", chunking }, defaultLimits)
+    expect(unclosed.tokens).toBeGreaterThan(14_000 * 280)
+  })
+
+  it("of Markdown is parted at headings, never in code", async () => {
+    const section = (i: number): string => `## Section ${i}\n\n${filler}\n\n\`\`\`sh\n# no heading ${i}\n\`\`\`\n`
+    const { chunks, format, title } = await prepareFile({ content: Buffer.from(`# Title\n\n${Array.from({ length: 13_000 }, (_, i) => section(i)).join("\n")}`), name: "a.md", chunking }, defaultLimits)
+    expect([format, title]).toEqual(["markdown", "Title"])
+    const all = chunks.map(({ text }) => text).join("\n")
+    expect(all.match(/no heading \d+/g)?.length).toBe(13_000)
+    expect(chunks.flatMap(({ headings }) => headings).some((heading) => heading.includes("no heading"))).toBe(false)
+    expect(all.match(/```/g)).toBeNull()
+  })
 })

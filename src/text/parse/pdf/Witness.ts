@@ -1,8 +1,9 @@
+const word = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|(?:(?![\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])[\p{L}\p{M}\p{N}])+/gu
+
 /** Words of a text and how often they stand there; ideographs and kana count one each. */
 export const wordsOf = (text: string): Map<string, number> => {
   const counts = new Map<string, number>()
-  const plain = text.normalize("NFKC").toLowerCase().replace(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g, " $& ")
-  for (const [word] of plain.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) counts.set(word, (counts.get(word) ?? 0) + 1)
+  for (const [one] of text.normalize("NFKC").toLowerCase().matchAll(word)) counts.set(one, (counts.get(one) ?? 0) + 1)
   return counts
 }
 
@@ -50,7 +51,7 @@ export const prefersPlain = (layout: string, plain: string, turned: boolean): bo
     || (pieces(b) / plainWords === pieces(a) / Math.max(1, layoutWords) && plainWords < layoutWords)
 }
 
-/** Lines of the plain text most of whose words the layout does not have. */
+/** What of the plain text the layout does not have: lines of which most is missing, and single words of others. */
 export const lostLines = (layout: string, plain: string): ReadonlyArray<string> => {
   const left = wordsOf(layout)
   const missing = total(wordsOf(plain)) - common(wordsOf(plain), left)
@@ -59,15 +60,25 @@ export const lostLines = (layout: string, plain: string): ReadonlyArray<string> 
   const run = letterRun(layout)
   const lost: Array<string> = []
   for (const line of plain.split("\n")) {
-    const words = wordsOf(line)
-    let found = 0
-    for (const [word, count] of words) {
-      const taken = Math.min(count, left.get(word) ?? 0)
-      found += taken
-      if (taken > 0) left.set(word, left.get(word)! - taken)
+    const words = [...line.normalize("NFKC").toLowerCase().matchAll(word)].map(([one]) => one)
+    if (words.length === 0) continue
+    // Runs of words that the layout has no more of.
+    const runs: Array<Array<string>> = []
+    let missing = 0
+    let last = -2
+    for (const [at, one] of words.entries()) {
+      const there = left.get(one) ?? 0
+      if (there > 0) left.set(one, there - 1)
+      else {
+        missing++
+        if (last === at - 1) runs.at(-1)?.push(one)
+        else runs.push([one])
+        last = at
+      }
     }
-    const all = total(words)
-    if (all > 0 && found * 2 < all && !run.includes(letterRun(line))) lost.push(line.trim())
+    if (missing === 0 || run.includes(letterRun(line))) continue
+    if (missing * 2 > words.length) lost.push(line.trim())
+    else lost.push(...runs.filter((words) => !run.includes(words.join(""))).map((words) => words.join(" ")))
   }
   return lost
 }
