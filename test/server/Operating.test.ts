@@ -1,5 +1,7 @@
 import type { ChildProcess } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Redacted, Scope } from "effect"
@@ -110,9 +112,11 @@ const serve = async (...args: ReadonlyArray<string>): Promise<Serving> => {
 
 describe("SIGTERM", () => {
   it("lets calls under way end, refuses new ones, and exits 0; requests are in the log without their keys", async () => {
-    writeFileSync(join(folder, "faults.yaml"), "faults: [{ method: getRagEngineConfig, delay: 2 }]")
-    const { child, finished, url } = await serve("--log", "json", "--faults", "faults.yaml")
-    const slow = fetch(`${url}/v1/${parent}/ragEngineConfig?key=sk-canary&alt=json`)
+    const { child, finished, url } = await serve("--log", "json")
+    // It lasts until the rest of its body is sent.
+    const slow = request(`${url}/v1/${parent}/ragCorpora?key=sk-canary&alt=json`, { method: "POST" })
+    const answered = once(slow, "response")
+    slow.write("{\"displayName\":")
     // It has begun once it is counted beside the request that asks.
     await until("the call has begun", async () => (await (await fetch(`${url}/metrics`)).text()).includes("sluice_http_requests_in_flight 2"))
     child.kill("SIGTERM")
@@ -121,15 +125,16 @@ describe("SIGTERM", () => {
     assert.strictEqual(status, 503)
     const refused = await fetch(`${url}/v1/${parent}/ragCorpora`)
     assert.deepStrictEqual([refused.status, (await refused.json() as { readonly error: { readonly status: string } }).error.status], [503, "UNAVAILABLE"])
-    assert.strictEqual((await slow).status, 200)
+    slow.end("\"slow\"}")
+    assert.strictEqual((await answered)[0].resume().statusCode, 200)
     const { code, stderr } = await finished
     assert.strictEqual(code, 0)
     assert.include(stderr, "stopped: every call was answered")
     assert.notInclude(stderr, "sk-canary")
     const entries = stderr.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line))
-    const entry = entries.find(({ annotations }) => annotations.route === "getRagEngineConfig")
-    assert.deepInclude(entry.annotations, { method: "GET", status: 200, path: `/v1/${parent}/ragEngineConfig?key=REDACTED&alt=json` })
-    assert.isAtLeast(entry.annotations.duration, 1_900)
+    const entry = entries.find(({ annotations }) => annotations.route === "createRagCorpus")
+    assert.deepInclude(entry.annotations, { method: "POST", status: 200, path: `/v1/${parent}/ragCorpora?key=REDACTED&alt=json` })
+    assert.isAbove(entry.annotations.duration, 0)
   })
 
   it("waits no longer than it is told", async () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import type { CorpusName } from "../../../src/domain/Corpus.ts"
 import { type DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
@@ -14,6 +14,7 @@ import { Operations } from "../../../src/ports/Operations.ts"
 import { Importer } from "../../../src/engines/embedded/Importer.ts"
 import { managed } from "../../conformance/Cases.ts"
 import { tempFolder } from "../../support/TempFolder.ts"
+import { turns } from "../../support/Turns.ts"
 import { engine, paragraphs, textFile } from "./support/Engine.ts"
 import { StoreBench } from "./support/StoreBench.ts"
 import { eventually } from "../../support/Eventually.ts"
@@ -251,15 +252,17 @@ describe("uploading", () => {
 
   it.live("lets others wait for a text though the upload that asked for it is interrupted", () => {
     const embedder = new CountingEmbedder()
-    embedder.before = Effect.sleep(50)
+    const answer = Deferred.makeUnsafe<void>()
+    embedder.before = Deferred.await(answer)
     return withEngine(embedder, Effect.gen(function*() {
       const files = yield* Files
       const corpus = yield* newCorpus
       const one = yield* Effect.forkChild(files.upload(textFile(corpus, "one", "wanted twice")))
       yield* eventually("the embedder was asked", Effect.sync(() => embedder.batches.length > 0))
       const two = yield* Effect.forkChild(files.upload(textFile(corpus, "two", "wanted twice")))
-      yield* Effect.sleep(5)
+      yield* turns
       yield* Fiber.interrupt(one)
+      yield* Deferred.succeed(answer, undefined)
       const { embedded, file } = yield* Fiber.join(two)
       assert.strictEqual(file.displayName, "two")
       assert.strictEqual(embedded, 0)
