@@ -14,6 +14,7 @@ const abilities: Record<EngineName, ReadonlyArray<Ability>> = {
   embedded: [
     "vectorDb:managed",
     "vectorDb:postgres",
+    "vectorDb:weaviate",
     "embedding:openai",
     "chunking:fixed",
     "chunking:structure",
@@ -21,6 +22,7 @@ const abilities: Record<EngineName, ReadonlyArray<Ability>> = {
     "import:budget",
     "hybrid:managed",
     "hybrid:postgres",
+    "hybrid:weaviate",
     "retrieveRank:lexical",
     "rank:lexical",
     "generate:extractive",

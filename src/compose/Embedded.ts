@@ -107,7 +107,7 @@ export const embeddedServices = (
       })
     })
   )
-  const databases = vectorStores.pipe(Layer.provide(secrets))
+  const databases = vectorStores().pipe(Layer.provide(secrets))
   const { keepEmbeddings } = pipeline.import
   const store = Embedded.layer({
     dataDir,

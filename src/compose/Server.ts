@@ -41,6 +41,7 @@ import { garden } from "./Garden.ts"
 import { rankers } from "./Rankers.ts"
 import * as upstream from "./Upstream.ts"
 import { imports } from "./Imports.ts"
+import { vectorStores } from "./VectorStores.ts"
 import type { VendorConnectors, VendorEndpoints, VendorOptions } from "./Vendors.ts"
 
 /** What a server of the embedded engine serves, to whom, and what it may reach. */
@@ -68,7 +69,7 @@ export interface EmbeddedServerOptions {
   readonly batchConcurrency?: number
   /** Let imports fetch from real storage, the public web and `vendors`. Default false. */
   readonly allowRemote?: boolean
-  /** Jira servers, besides those of Atlassian, that an import may name; they need not be public. Default none. */
+  /** Jira servers, besides those of Atlassian, that an import may name, and Weaviate servers that a corpus may; they need not be public. Default none. */
   readonly allowHosts?: ReadonlyArray<string>
   /** Where `vendors` are, if not at their own addresses. */
   readonly endpoints?: VendorEndpoints
@@ -141,9 +142,10 @@ export const serveEmbedded = (
       options.tables === undefined ? SqliteTableStore.layerNone : SqliteTableStore.layer(options.tables)
     ]))
     const generation = Layer.merge(LocalPartnerChat.layer(countTokens), EmbeddedGeneration.layer(countTokens))
+    const databases = vectorStores({ allowHosts: options.allowHosts ?? [] }).pipe(Layer.provide(yield* secretsOf(options)))
     const engine = yield* Layer.build(
       Embedded.layer({ dataDir, ...(options.memory === undefined ? {} : { memory: options.memory }) }).pipe(
-        Layer.provide(importer),
+        Layer.provide([importer, databases]),
         Layer.merge(batch.pipe(Layer.provide(RowModels.layer))),
         Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))), generation.pipe(Layer.provideMerge(models.pipe(Layer.provide(embedder)))), engineLayer))
       )
@@ -173,19 +175,25 @@ const gardenOf = ({ catalog, dataDir, endpointUpstreams, secrets }: EmbeddedServ
 /** Callers of the server need not know its paths. */
 const shownSecrets = "{data directory}/secrets"
 
+/** Of what requests name: imports, and corpora that keep their vectors elsewhere. */
+const secretsOf = Effect.fnUntraced(function*({ dataDir, secretManager, secrets }: EmbeddedServerOptions): Effect.fn.Return<Layer.Layer<Secrets>> {
+  if (secrets !== undefined) return secrets
+  const folder = join(dataDir, "secrets")
+  if (secretManager !== true) return LocalSecrets.layer(folder, shownSecrets)
+  const [Http, SecretManager, { GoogleAuth }] = yield* Effect.promise(() =>
+    Promise.all([import("../net/Http.ts"), import("../secrets/SecretManager.ts"), import("../net/GoogleAuth.ts")]))
+  return SecretManager.layer(folder, { shown: shownSecrets }).pipe(Layer.provide([Http.layer(), GoogleAuth.layer()]))
+})
+
 /** Connectors that reach public addresses, and what the operator named; and the secrets they are sent. */
 const vendorsOf = Effect.fnUntraced(function*(
   options: EmbeddedServerOptions,
   connectors: VendorConnectors
 ): Effect.fn.Return<VendorOptions, never, Scope.Scope> {
-  const { allowHosts = [], dataDir, endpoints = {} } = options
+  const { allowHosts = [], endpoints = {} } = options
   // Most servers fetch nothing.
-  const [Http, SecretManager, { GoogleAuth }] = yield* Effect.promise(() =>
-    Promise.all([import("../net/Http.ts"), import("../secrets/SecretManager.ts"), import("../net/GoogleAuth.ts")]))
-  const folder = join(dataDir, "secrets")
-  const secrets = options.secrets ?? (options.secretManager === true
-    ? SecretManager.layer(folder, { shown: shownSecrets }).pipe(Layer.provide([Http.layer(), GoogleAuth.layer()]))
-    : LocalSecrets.layer(folder, shownSecrets))
+  const Http = yield* Effect.promise(() => import("../net/Http.ts"))
+  const secrets = yield* secretsOf(options)
   const hosts = Object.values(endpoints).flatMap((endpoint) => URL.parse(endpoint)?.hostname ?? [])
   const context = yield* Layer.build(Layer.merge(secrets, Http.layer({ publicOnly: { allowHosts: [...allowHosts, ...hosts] } })))
   return {

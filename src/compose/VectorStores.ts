@@ -1,20 +1,47 @@
 import { Effect, Layer, Scope } from "effect"
+import type { HttpClient } from "effect/http"
 import type { VectorDb } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { type VectorSpace, type VectorStore, VectorStores } from "../ports/VectorStore.ts"
 
+export interface VectorStoresOptions {
+  /**
+   * Hosts that corpora may name an address at; for a server, whose callers would else have it call, with its secrets, where
+   * they like. Default: any.
+   */
+  readonly allowHosts?: ReadonlyArray<string>
+}
+
 /** The databases that corpora may name. Each is loaded when the first corpus does, and its connections end with the scope. */
-export const vectorStores: Layer.Layer<never, never, Secrets> = Layer.effect(
+export const vectorStores = ({ allowHosts }: VectorStoresOptions = {}): Layer.Layer<never, never, Secrets> => Layer.effect(
   VectorStores,
   Effect.gen(function*() {
     const secrets = yield* Secrets
     const scope = yield* Effect.scope
+    /** The client for an address that a corpus names; it is large, and most corpora name none. */
+    const reach = Effect.fnUntraced(function*(address: string | undefined): Effect.fn.Return<HttpClient.HttpClient, ServiceError> {
+      const { processHttp, publicProcessHttpWith } = yield* Effect.promise(() => import("../net/ProcessHttp.ts"))
+      if (allowHosts === undefined) return yield* processHttp
+      const host = URL.parse(address ?? "")?.hostname
+      if (host !== undefined && !allowHosts.includes(host)) {
+        return yield* new ServiceError({
+          code: "PERMISSION_DENIED",
+          message: `vectorDb: ${host} is no host that this server may call with a caller's corpus`,
+          fix: `start it with --allow-host ${host}`
+        })
+      }
+      return yield* publicProcessHttpWith(allowHosts)
+    })
     const make = Effect.fnUntraced(function*(db: VectorDb, space: VectorSpace): Effect.fn.Return<VectorStore, ServiceError, Scope.Scope> {
       switch (db._tag) {
         case "postgres": {
           const Postgres = yield* Effect.promise(() => import("../vectors/postgres/Postgres.ts"))
           return yield* Postgres.make({ url: db.url, schema: db.schema, space, secrets })
+        }
+        case "weaviate": {
+          const Weaviate = yield* Effect.promise(() => import("../vectors/weaviate/Weaviate.ts"))
+          return yield* Weaviate.make({ httpEndpoint: db.httpEndpoint, collectionName: db.collectionName, apiKey: db.apiKey, space, secrets, http: yield* reach(db.httpEndpoint) })
         }
         default:
           return yield* new ServiceError({

@@ -128,7 +128,11 @@ const parseBody = (body: string): Said => {
     return { message: /^\s*</.test(body) ? "" : body, violations: [] }
   }
   const first: unknown = Array.isArray(json) ? json[0] : json
-  const error = Predicate.isObject(first) && "error" in first ? first.error : first
+  // Weaviate lists its errors, and Qdrant tells one under `status`.
+  const named: unknown = Predicate.isObject(first) && "error" in first
+    ? first.error
+    : Predicate.isObject(first) && "status" in first && Predicate.isObject(first.status) && "error" in first.status ? first.status.error : first
+  const error: unknown = Array.isArray(named) ? named[0] : named
   if (typeof error === "string") return { message: error, violations: [] }
   if (!Predicate.isObject(error)) return { message: "", violations: [] }
   const field = (name: string): unknown => Reflect.get(error, name)

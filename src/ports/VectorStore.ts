@@ -81,7 +81,7 @@ export interface VectorStore {
   readonly put: (files: ReadonlyArray<VectorFile>) => Effect.Effect<void, ServiceError>
   /** Deletes versions, also half ones and ones that are not there. */
   readonly delete: (files: ReadonlyArray<string>) => Effect.Effect<void, ServiceError>
-  /** Deletes all that is the corpus's, and the collection where that was its alone. */
+  /** Deletes all that is the corpus's, also where nothing is. */
   readonly drop: Effect.Effect<void, ServiceError>
   readonly search: (query: VectorQuery) => Effect.Effect<VectorHits, ServiceError>
 }

@@ -13,9 +13,11 @@ import { managed } from "../conformance/Cases.ts"
 import * as FileMetadataCases from "../conformance/FileMetadata.ts"
 import * as FilesCases from "../conformance/Files.ts"
 import * as RetrievalCases from "../conformance/Retrieval.ts"
+import { fakeWeaviate } from "../fakes/Weaviate.ts"
 import { textFile } from "../engines/embedded/support/Engine.ts"
 import { tempFolder } from "../support/TempFolder.ts"
-import { postgresUrl, secretsOf, secretVersion } from "./support/Pglite.ts"
+import { postgresUrl } from "./support/Postgres.ts"
+import { secretsOf, secretVersion } from "./support/Secrets.ts"
 import { connected, placed } from "./support/Placed.ts"
 
 const vectorDb: VectorDb = { _tag: "postgres", url: secretVersion("url") }
@@ -24,6 +26,13 @@ const postgres = placed(Effect.map(postgresUrl, (url) => ({ vectorDb, secrets: n
 FilesCases.suite("embedded, vectors in PostgreSQL", postgres)
 RetrievalCases.suite("embedded, vectors in PostgreSQL", postgres)
 FileMetadataCases.suite("embedded, vectors in PostgreSQL", postgres)
+
+const weaviate = placed(Effect.map(
+  process.env["WEAVIATE_URL"] === undefined ? Effect.map(fakeWeaviate(), ({ origin }) => origin) : Effect.succeed(process.env["WEAVIATE_URL"]),
+  (httpEndpoint) => ({ vectorDb: { _tag: "weaviate" as const, httpEndpoint, collectionName: "SluiceEngine" }, secrets: new Map() })
+))
+FilesCases.suite("embedded, vectors in Weaviate", weaviate)
+RetrievalCases.suite("embedded, vectors in Weaviate", weaviate)
 
 const idOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite"
 import postgresClient from "postgres"
 import { events, sluice, start } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
-import { postgresUrl } from "./support/Pglite.ts"
+import { postgresUrl } from "./support/Postgres.ts"
 
 /** Runs that are killed, and files of the corpus. */
 const kills = Number(process.env["SLUICE_KILL_SEEDS"] ?? 2)

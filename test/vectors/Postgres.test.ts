@@ -1,7 +1,8 @@
 import { Effect, Layer } from "effect"
 import * as Postgres from "../../src/vectors/postgres/Postgres.ts"
 import { Opening, suite } from "../conformance/VectorStore.ts"
-import { postgresUrl, secretsOf, secretVersion } from "./support/Pglite.ts"
+import { postgresUrl } from "./support/Postgres.ts"
+import { secretsOf, secretVersion } from "./support/Secrets.ts"
 
 const opening = Layer.effect(
   Opening,

@@ -54,7 +54,7 @@ export const serve = Command.make(
       Flag.withDefault(false)
     ),
     allowHost: Flag.String("allow-host").pipe(
-      Flag.withDescription("A Jira of your own that imports may name, besides *.atlassian.net. May be repeated"),
+      Flag.withDescription("A Jira of your own that imports may name, besides *.atlassian.net, or a Weaviate that corpora may. May be repeated"),
       Flag.withMetavar("HOST"),
       Flag.atLeast(0),
       Flag.withDefault([])

@@ -1,0 +1,74 @@
+import { Effect, Redacted } from "effect"
+import { type HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { asServiceError, type ServiceError } from "../domain/Errors.ts"
+import type { SecretVersion } from "../domain/Secret.ts"
+import { callOnce, jsonOf } from "../net/Call.ts"
+import { redactText } from "../net/Redact.ts"
+import { retry, type RetryOptions } from "../net/Retry.ts"
+import type { Secrets } from "../ports/Secrets.ts"
+import { renewing } from "./Chunks.ts"
+
+export interface RestOptions {
+  readonly http: HttpClient.HttpClient
+  /** What paths begin after. */
+  readonly baseUrl: string
+  /** For people: `Weaviate at docs.acme.com`. */
+  readonly what: string
+  readonly key?: SecretVersion | undefined
+  readonly secrets: Secrets["Service"]
+  /** Headers that carry the key. Default `authorization: Bearer`. */
+  readonly credentials?: (key: string) => Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly retry?: RetryOptions | undefined
+}
+
+export interface RestRequest {
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+  /** Written as JSON; a text is taken for JSON that was written already. */
+  readonly body?: unknown
+  /** Answers that are no errors. Default: any 2xx. */
+  readonly accept?: (status: number) => boolean
+}
+
+export interface RestAnswer {
+  readonly status: number
+  readonly headers: HttpClientResponse.HttpClientResponse["headers"]
+  /** Undefined where there is none. */
+  readonly json: unknown
+}
+
+/** Milliseconds until an answer begins: a batch is indexed before it is answered. */
+const timeoutMs = 60_000
+
+/**
+ * Calls of a database over HTTP, each of which may be made twice: under a timeout, tried again (bounded, jittered,
+ * honouring `Retry-After`), with the key as it is now after it was refused. No key is in an error.
+ */
+export const rest = (options: RestOptions) => {
+  const { http, key, what } = options
+  const keys = renewing(Effect.suspend((): Effect.Effect<{ readonly value: Redacted.Redacted<string> | undefined }, ServiceError> =>
+    key === undefined ? Effect.succeed({ value: undefined }) : Effect.map(Effect.mapError(options.secrets.resolve(key), asServiceError), (value) => ({ value }))
+  ))
+  const again = retry({ times: 4, ...options.retry })
+  return (doing: string, path: string, { accept, body, method = "GET" }: RestRequest = {}): Effect.Effect<RestAnswer, ServiceError> =>
+    keys.use((held) => {
+      const secret = held.value
+      const credentials = secret === undefined ? {} : (options.credentials ?? bearer)(Redacted.value(secret))
+      const bare = HttpClientRequest.make(method)(new URL(`${options.baseUrl}${path}`), { headers: { accept: "application/json", ...options.headers, ...credentials } })
+      const request = body === undefined
+        ? bare
+        : HttpClientRequest.bodyText(bare, typeof body === "string" ? body : JSON.stringify(body), "application/json")
+      return callOnce({ http, timeoutMs }, `${doing} in ${what}`, request, accept).pipe(
+        Effect.flatMap((response) =>
+          Effect.map(response.status === 204 ? Effect.succeed(undefined) : jsonOf(`${doing} in ${what}`, response), (json) => ({
+            status: response.status,
+            headers: response.headers,
+            json
+          }))),
+        Effect.mapError((error) => secret === undefined ? error : error.mapTexts((text) => redactText(text, [secret]))),
+        again
+      )
+    })
+}
+
+const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` })

@@ -1,0 +1,352 @@
+import { Effect, Schema } from "effect"
+import type { HttpClient } from "effect/http"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { SecretVersion } from "../../domain/Secret.ts"
+import type { RetryOptions } from "../../net/Retry.ts"
+import type { Secrets } from "../../ports/Secrets.ts"
+import type { VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
+import { chunkBatches, chunkId, needed, parts, unfit, vectorJson } from "../Chunks.ts"
+import { rest } from "../Rest.ts"
+
+export interface WeaviateOptions {
+  readonly httpEndpoint: string | undefined
+  readonly collectionName: string | undefined
+  readonly apiKey?: SecretVersion | undefined
+  readonly space: VectorSpace
+  readonly secrets: Secrets["Service"]
+  readonly http: HttpClient.HttpClient
+  readonly retry?: RetryOptions | undefined
+}
+
+/** Objects of one batch, and files of one deletion. */
+const chunksAtOnce = 100
+const filesAtOnce = 200
+/** Times that objects of a batch are sent again which were not taken, and milliseconds between. */
+const timesAgain = 3
+const pauseMs = 500
+/** Looks at whether the server has indexed what it took, which it may do later, and milliseconds between. */
+const looks = 240
+const lookMs = 250
+/** The server deletes so many objects at a time, unless it was told otherwise. */
+const mostDeleted = 10_000
+
+const text = (name: string, tokenization: "field" | "word" | "whitespace", searched = false) =>
+  ({ name, dataType: ["text"], tokenization, indexFilterable: tokenization === "field" && !searched, indexSearchable: searched })
+const stored = (name: string, dataType: "text" | "int" | "text[]") => ({ name, dataType: [dataType], indexFilterable: false, ...(dataType === "int" ? {} : { indexSearchable: false }) })
+
+/** The properties that the service documents, which a collection has to have. */
+const documented = [
+  { ...text("fileId", "field"), indexFilterable: true },
+  { ...text("corpusId", "field"), indexFilterable: true },
+  text("chunkId", "field"),
+  text("chunkDataType", "field"),
+  text("chunkData", "word", true),
+  text("fileOriginalUri", "field")
+]
+
+/** Ours, which are added where they are missing. */
+const ours = [
+  text("chunkTerms", "whitespace", true),
+  stored("chunkOrdinal", "int"),
+  stored("chunkHeadings", "text[]"),
+  stored("chunkByteStart", "int"),
+  stored("chunkByteEnd", "int"),
+  stored("chunkFirstPage", "int"),
+  stored("chunkLastPage", "int"),
+  stored("fileDisplayName", "text"),
+  stored("fileMetadata", "text"),
+  stored("filePermissions", "text")
+]
+
+const Collection = Schema.Struct({
+  class: Schema.String,
+  properties: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ name: Schema.String })))),
+  vectorConfig: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
+  vectorIndexConfig: Schema.optionalKey(Schema.NullOr(Schema.Struct({ distance: Schema.optionalKey(Schema.String) }))),
+  multiTenancyConfig: Schema.optionalKey(Schema.NullOr(Schema.Struct({ enabled: Schema.optionalKey(Schema.Boolean) })))
+})
+type Collection = typeof Collection.Type
+
+const Outcomes = Schema.Array(Schema.Struct({
+  result: Schema.optionalKey(Schema.Struct({
+    status: Schema.optionalKey(Schema.String),
+    errors: Schema.optionalKey(Schema.NullOr(Schema.Struct({ error: Schema.Array(Schema.Struct({ message: Schema.String })) })))
+  }))
+}))
+
+const Deleted = Schema.Struct({ results: Schema.Struct({ matches: Schema.Int, failed: Schema.optionalKey(Schema.Int) }) })
+
+const GraphQl = Schema.Struct({
+  data: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
+  errors: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ message: Schema.String }))))
+})
+
+const Hits = Schema.Array(Schema.Struct({
+  fileId: Schema.String,
+  chunkOrdinal: Schema.NullOr(Schema.Int),
+  _additional: Schema.Struct({ distance: Schema.optionalKey(Schema.NullOr(Schema.Finite)), score: Schema.optionalKey(Schema.NullOr(Schema.String)) })
+}))
+
+const Counted = Schema.Array(Schema.Struct({ meta: Schema.Struct({ count: Schema.Int }) }))
+const Sampled = Schema.Array(Schema.Struct({ _additional: Schema.Struct({ vector: Schema.NullOr(Schema.Array(Schema.Finite)) }) }))
+const Nodes = Schema.Struct({
+  nodes: Schema.Array(Schema.Struct({
+    version: Schema.optionalKey(Schema.String),
+    shards: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ vectorQueueLength: Schema.optionalKey(Schema.Number) }))))
+  }))
+})
+const Meta = Schema.Struct({ version: Schema.optionalKey(Schema.String) })
+
+/**
+ * A corpus in a Weaviate collection, beside others that may share it: told apart by `corpusId`, or each with a tenant of
+ * its own where the collection has tenants. Vectors are ours; words are found by the server's BM25 over the terms of the
+ * corpus's own analysis. Both arms go in one request.
+ */
+export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effect.fn.Return<VectorStore, ServiceError> {
+  const { space: { corpus, dimensions } } = options
+  const endpoint = (yield* needed("weaviate.httpEndpoint", options.httpEndpoint)).replace(/\/+$/, "")
+  const given = yield* needed("weaviate.collectionName", options.collectionName)
+  // The server does the same, and knows collections by nothing else.
+  const name = given.charAt(0).toUpperCase() + given.slice(1)
+  if (!/^[A-Z][A-Za-z0-9_]*$/.test(name)) {
+    return yield* unfit("weaviate.collectionName", `${given} is no name of a collection`, "use letters, digits and underscores, a letter first")
+  }
+  const place = `collection ${name} of Weaviate at ${new URL(endpoint).host}`
+  const call = rest({
+    http: options.http,
+    baseUrl: `${endpoint}/v1`,
+    what: place,
+    key: options.apiKey,
+    secrets: options.secrets,
+    retry: options.retry
+  })
+
+  const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
+    Effect.mapError(Schema.decodeUnknownEffect(schema)(json), () =>
+      unfit("weaviate.httpEndpoint", `what answers at ${new URL(endpoint).host} is no Weaviate`, "check the address"))
+
+  /** Undefined where there is none. */
+  const collection = Effect.gen(function*() {
+    const { json, status } = yield* call("looking", `/schema/${name}`, { accept: (status) => status === 200 || status === 404 })
+    return status === 404 ? undefined : yield* decoded(Collection, json)
+  })
+
+  const query = Effect.fnUntraced(function*(doing: string, graph: string) {
+    const { json } = yield* call(doing, "/graphql", { method: "POST", body: { query: graph } })
+    const { data, errors } = yield* decoded(GraphQl, json)
+    const [error] = errors ?? []
+    if (error !== undefined) return yield* refusalOf(doing, error.message)
+    return data ?? {}
+  })
+
+  const refusalOf = (doing: string, message: string): ServiceError => {
+    const missing = /Cannot query field|class .* not found|could not find class|tenant not found/i.test(message)
+    const wrong = /vector lengths? don't match|dimension/i.test(message)
+    if (wrong) return otherDimensions(message)
+    return new ServiceError({
+      code: missing ? "NOT_FOUND" : /read-?only/i.test(message) ? "FAILED_PRECONDITION" : "UNAVAILABLE",
+      message: `${doing} in ${place}: ${message}`
+    })
+  }
+
+  const otherDimensions = (said: string): ServiceError =>
+    unfit("weaviate.collectionName", `${place} holds vectors of other dimensions than the embedder's ${dimensions}: ${said}`, "use another collection, or the embedding model that filled it")
+
+  /** Whether the collection has tenants; found once. */
+  let tenants: boolean | undefined
+  const tenantOf = Effect.fnUntraced(function*() {
+    tenants ??= (yield* collection)?.multiTenancyConfig?.enabled === true
+    return tenants ? corpus : undefined
+  })
+
+  const fit = Effect.fnUntraced(function*(found: Collection): Effect.fn.Return<void, ServiceError> {
+    const names = new Set(found.properties?.map(({ name }) => name))
+    const lacking = documented.filter(({ name }) => !names.has(name))
+    if (lacking.length > 0) {
+      return yield* unfit("weaviate.collectionName", `${place} is somebody else's: it has no ${lacking.map(({ name }) => name).join(", ")}`, "use another collection, or let one be made")
+    }
+    if (Object.keys(found.vectorConfig ?? {}).length > 0) {
+      return yield* unfit("weaviate.collectionName", `${place} has named vectors, and a corpus has one without a name`, "use another collection, or let one be made")
+    }
+    const { distance } = found.vectorIndexConfig ?? {}
+    if (distance !== undefined && distance !== "cosine") {
+      return yield* unfit("weaviate.collectionName", `${place} compares vectors by ${distance}, and the corpus by cosine`, "use another collection, or let one be made")
+    }
+    const tenant = found.multiTenancyConfig?.enabled === true ? corpus : undefined
+    const data = yield* query("looking", `{ Get { ${name}(${tenantArgument(tenant)}limit: 1) { _additional { vector } } } }`).pipe(
+      // The tenant is only to be made.
+      Effect.catchIf(({ code }) => tenant !== undefined && code === "NOT_FOUND", () => Effect.succeed({ Get: { [name]: [] } }))
+    )
+    const [sample] = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Sampled) }), Reflect.get(data, "Get")).pipe(Effect.map((got) => got[name] ?? []))
+    const length = sample?._additional.vector?.length ?? dimensions
+    if (length !== dimensions && length !== 0) return yield* otherDimensions(`${length}`)
+  })
+
+  const prepare = Effect.gen(function*() {
+    const found = yield* collection
+    if (found === undefined) {
+      yield* call("making the collection", "/schema", {
+        method: "POST",
+        body: { class: name, vectorizer: "none", vectorIndexType: "hnsw", vectorIndexConfig: { distance: "cosine" }, properties: [...documented, ...ours] },
+        // Somebody else was faster.
+        accept: (status) => status === 200 || status === 422
+      })
+      const made = yield* collection
+      if (made === undefined) return yield* unfit("weaviate.collectionName", `${place} cannot be made`, "check what the key is allowed to do")
+      return yield* fit(made)
+    }
+    yield* fit(found)
+    const names = new Set(found.properties?.map(({ name }) => name))
+    for (const property of ours) {
+      if (!names.has(property.name)) yield* call(`adding ${property.name}`, `/schema/${name}/properties`, { method: "POST", body: property, accept: (status) => status === 200 || status === 422 })
+    }
+    if (found.multiTenancyConfig?.enabled === true) {
+      yield* call("making the tenant", `/schema/${name}/tenants`, { method: "POST", body: [{ name: corpus }], accept: (status) => status === 200 || status === 422 })
+    }
+  })
+
+  const check: VectorStore["check"] = Effect.gen(function*() {
+    const found = yield* collection
+    const { version } = yield* Effect.flatMap(call("looking", "/meta"), ({ json }) => decoded(Meta, json))
+    if (found === undefined) return yield* ServiceError.notFound(`${place} (Weaviate ${version ?? "of an unknown version"})`)
+    yield* fit(found)
+    const tenant = yield* tenantOf()
+    const data = yield* query("counting", `{ Aggregate { ${name}(${tenantArgument(tenant)}where: ${ofCorpus(corpus)}) { meta { count } } } }`).pipe(
+      Effect.catchIf(({ code }) => tenant !== undefined && code === "NOT_FOUND", () => Effect.succeed({ Aggregate: { [name]: [] } }))
+    )
+    const counted = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Counted) }), Reflect.get(data, "Aggregate"))
+    return { chunks: counted[name]?.[0]?.meta.count ?? 0, dimensions, version: version === undefined ? undefined : `Weaviate ${version}` }
+  })
+
+  const put: VectorStore["put"] = Effect.fnUntraced(function*(files) {
+    const tenant = yield* tenantOf()
+    for (const batch of chunkBatches(files, chunksAtOnce)) {
+      let objects: ReadonlyArray<string> = batch.map(([file, chunk]) => {
+        const properties = {
+          fileId: file.file,
+          corpusId: corpus,
+          chunkId: chunkId(corpus, file.file, chunk.ordinal),
+          chunkDataType: "TEXT",
+          chunkData: chunk.text,
+          fileOriginalUri: file.sourceUri,
+          chunkTerms: chunk.terms.join(" "),
+          chunkOrdinal: chunk.ordinal,
+          chunkHeadings: chunk.headings,
+          chunkByteStart: chunk.byteStart,
+          chunkByteEnd: chunk.byteEnd,
+          chunkFirstPage: chunk.firstPage,
+          chunkLastPage: chunk.lastPage,
+          fileDisplayName: file.displayName,
+          fileMetadata: JSON.stringify(file.metadata ?? {}),
+          filePermissions: JSON.stringify(file.permissions ?? null)
+        }
+        const head = { class: name, id: properties.chunkId, ...(tenant === undefined ? {} : { tenant }), properties }
+        return `${JSON.stringify(head).slice(0, -1)},"vector":${vectorJson(chunk.vector)}}`
+      })
+      // An object that is not taken fails by itself, in an answer of 200.
+      for (let again = 0; objects.length > 0; again++) {
+        if (again > 0) yield* Effect.sleep(pauseMs * 2 ** again)
+        const { json } = yield* call("writing chunks", "/batch/objects", { method: "POST", body: `{"objects":[${objects.join(",")}]}` })
+        const outcomes = yield* decoded(Outcomes, json)
+        const failed = objects.flatMap((object, i) => outcomes[i]?.result?.status === "SUCCESS" ? [] : [{ object, said: outcomes[i]?.result?.errors?.error[0]?.message ?? "it says nothing" }])
+        const [first] = failed
+        if (first !== undefined && again >= timesAgain) return yield* refusalOf("writing chunks", first.said)
+        const hopeless = failed.find(({ said }) => /vector lengths? don't match/i.test(said))
+        if (hopeless !== undefined) return yield* otherDimensions(hopeless.said)
+        objects = failed.map(({ object }) => object)
+      }
+    }
+    yield* indexed
+  })
+
+  /** Returns when nothing waits for its place in the vector index: a server may be told to index later. */
+  const indexed = Effect.gen(function*() {
+    for (let look = 0; look < looks; look++) {
+      const { json, status } = yield* call("looking at the index", `/nodes/${name}?output=verbose`, { accept: (status) => status === 200 || status === 403 || status === 404 })
+      // A key that may not look at nodes: what it wrote has to be taken as it is.
+      if (status !== 200) return
+      const { nodes } = yield* decoded(Nodes, json)
+      if (nodes.every(({ shards }) => (shards ?? []).every(({ vectorQueueLength = 0 }) => vectorQueueLength === 0))) return
+      yield* Effect.sleep(lookMs)
+    }
+    return yield* new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${place} has not indexed what was written within ${looks * lookMs / 1_000} s` })
+  })
+
+  const removeWhere = Effect.fnUntraced(function*(where: unknown) {
+    const found = yield* collection
+    if (found === undefined) return
+    const tenant = found.multiTenancyConfig?.enabled === true ? `?tenant=${encodeURIComponent(corpus)}` : ""
+    for (let matches = mostDeleted; matches >= mostDeleted;) {
+      const { json, status } = yield* call("deleting chunks", `/batch/objects${tenant}`, {
+        method: "DELETE",
+        body: { match: { class: name, where }, output: "minimal" },
+        // The tenant is gone, or was never there.
+        accept: (status) => status === 200 || (tenant !== "" && status === 422)
+      })
+      if (status !== 200) return
+      const { results } = yield* decoded(Deleted, json)
+      if ((results.failed ?? 0) > 0) return yield* new ServiceError({ code: "UNAVAILABLE", message: `deleting chunks in ${place}: ${results.failed} of ${results.matches} are still there` })
+      matches = results.matches
+    }
+  })
+
+  const corpusIs = { path: ["corpusId"], operator: "Equal", valueText: corpus }
+  const remove: VectorStore["delete"] = (files) =>
+    Effect.forEach(parts(files, filesAtOnce), (some) =>
+      removeWhere({ operator: "And", operands: [corpusIs, { path: ["fileId"], operator: "ContainsAny", valueTextArray: some }] }), { discard: true })
+
+  const search: VectorStore["search"] = Effect.fnUntraced(function*({ count, files, terms, vector }: VectorQuery) {
+    const tenant = yield* tenantOf()
+    const where = `where: ${files === undefined ? ofCorpus(corpus) : `{ operator: And, operands: [${ofCorpus(corpus)}, { path: ["fileId"], operator: ContainsAny, valueText: ${JSON.stringify(files)} }] }`}`
+    const common = `${tenantArgument(tenant)}limit: ${count}, ${where}`
+    const arms: Array<string> = []
+    if (vector !== undefined && vector.some((value) => value !== 0)) {
+      arms.push(`dense: ${name}(${common}, nearVector: { vector: ${vectorJson(vector)} }) { fileId chunkOrdinal _additional { distance } }`)
+    }
+    const words = wordsOf(terms)
+    if (words !== "") {
+      arms.push(`sparse: ${name}(${common}, bm25: { query: ${JSON.stringify(words)}, properties: ["chunkTerms"] }) { fileId chunkOrdinal _additional { score } }`)
+    }
+    if (arms.length === 0) return { dense: [], sparse: [] }
+    const data = yield* query("searching", `{ Get { ${arms.join(" ")} } }`)
+    const { dense, sparse } = yield* decoded(
+      Schema.Struct({ dense: Schema.optionalKey(Schema.NullOr(Hits)), sparse: Schema.optionalKey(Schema.NullOr(Hits)) }),
+      data["Get"]
+    )
+    return {
+      dense: (dense ?? []).flatMap((hit) => hitOf(hit, 1 - (hit._additional.distance ?? 1))),
+      sparse: (sparse ?? []).flatMap((hit) => hitOf(hit, Number(hit._additional.score ?? 0)))
+    }
+  }, Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed({ dense: [], sparse: [] })))
+
+  return {
+    place,
+    words: true,
+    mostFiles: 2_000,
+    prepare,
+    check,
+    put,
+    delete: remove,
+    drop: Effect.gen(function*() {
+      yield* removeWhere(corpusIs)
+      if (tenants === true) {
+        yield* call("deleting the tenant", `/schema/${name}/tenants`, { method: "DELETE", body: [corpus], accept: (status) => status === 200 || status === 404 || status === 422 })
+      }
+    }),
+    search
+  }
+})
+
+const tenantArgument = (tenant: string | undefined): string => tenant === undefined ? "" : `tenant: ${JSON.stringify(tenant)}, `
+
+const ofCorpus = (corpus: string): string => `{ path: ["corpusId"], operator: Equal, valueText: ${JSON.stringify(corpus)} }`
+
+/** The server weighs words by their rarity alone: those of grammar, which are to count less, are left out beside others. */
+const wordsOf = (terms: VectorQuery["terms"]): string => {
+  const heavy = terms?.filter(({ weight }) => weight === 1) ?? []
+  return (heavy.length > 0 ? heavy : terms ?? []).map(({ term }) => term).join(" ")
+}
+
+/** Chunks that the service wrote have no place in a file of ours. */
+const hitOf = ({ chunkOrdinal, fileId }: (typeof Hits.Type)[number], score: number): ReadonlyArray<VectorHit> =>
+  chunkOrdinal === null ? [] : [{ file: fileId, ordinal: chunkOrdinal, score }]

@@ -1,0 +1,207 @@
+import { Effect } from "effect"
+import { fakeServer, sendJson } from "./Http.ts"
+
+interface WeaviateObject {
+  readonly id: string
+  readonly tenant: string | undefined
+  readonly properties: Record<string, unknown>
+  readonly vector: ReadonlyArray<number>
+}
+
+interface WeaviateClass {
+  readonly config: Record<string, unknown> & { readonly properties: Array<{ readonly name: string; readonly tokenization?: string }> }
+  readonly tenants: Set<string>
+  readonly objects: Map<string, WeaviateObject>
+}
+
+/** A value of a GraphQL argument, enums as their names. */
+type Value = string | number | ReadonlyArray<Value> | { readonly [key: string]: Value }
+interface Field {
+  readonly alias: string
+  readonly name: string
+  readonly args: { readonly [key: string]: Value }
+  readonly fields: ReadonlyArray<Field>
+}
+
+/**
+ * A Weaviate server: collections with tenants, batches whose objects fail one by one, deletions by filter, `nearVector` and
+ * `bm25` over GraphQL. Its answers are those of a real one (1.40), which `Weaviate.test.ts` holds it against where there is one.
+ */
+export const fakeWeaviate = (options: { readonly key?: () => string } = {}) =>
+  Effect.gen(function*() {
+    const classes = new Map<string, WeaviateClass>()
+    const server = yield* fakeServer((request, response) => {
+      const key = options.key?.()
+      if (key !== undefined && request.headers["authorization"] !== `Bearer ${key}`) {
+        sendJson(response, 401, { error: [{ message: "anonymous access not enabled. Please authenticate through one of the available methods" }] })
+        return
+      }
+      const { pathname, searchParams } = request.url
+      const body = request.body.length === 0 ? undefined : JSON.parse(request.body.toString())
+      const [, , area = "", name = "", part = ""] = pathname.split("/")
+      const known = classes.get(name)
+      const refuse = (status: number, message: string) => sendJson(response, status, { error: [{ message }] })
+      switch (`${request.method} ${area}${part === "" ? "" : `/${part}`}`) {
+        case "GET meta":
+          return sendJson(response, 200, { version: "1.40.0-fake", hostname: "http://[::]:8080", modules: {} })
+        case "POST schema": {
+          if (classes.has(body.class)) return refuse(422, `class name ${body.class} already exists`)
+          classes.set(body.class, { config: { ...body, properties: body.properties ?? [] }, tenants: new Set(), objects: new Map() })
+          return sendJson(response, 200, body)
+        }
+        case "GET schema":
+          return known === undefined ? void response.writeHead(404).end() : sendJson(response, 200, known.config)
+        case "POST schema/properties": {
+          if (known?.config.properties.some((property) => property.name === body.name) !== false) return refuse(422, `conflict for property "${body.name}"`)
+          known.config.properties.push(body)
+          return sendJson(response, 200, body)
+        }
+        case "POST schema/tenants":
+          for (const tenant of body) known?.tenants.add(tenant.name)
+          return sendJson(response, 200, body)
+        case "DELETE schema/tenants":
+          for (const tenant of body) {
+            known?.tenants.delete(tenant)
+            for (const [id, object] of known?.objects ?? []) if (object.tenant === tenant) known?.objects.delete(id)
+          }
+          return void response.writeHead(200).end("{}")
+        case "GET nodes":
+          return known === undefined
+            ? refuse(404, `class ${name} not found`)
+            : sendJson(response, 200, { nodes: [{ name: "node1", status: "HEALTHY", shards: [{ class: name, vectorQueueLength: 0, objectCount: known.objects.size }] }] })
+        case "POST graphql":
+          return sendJson(response, 200, answer(body.query, classes))
+      }
+      if (area === "batch" && request.method === "POST") return sendJson(response, 200, body.objects.map((object: never) => putObject(classes, object)))
+      if (area === "batch" && request.method === "DELETE") {
+        const { class: of, where } = body.match
+        const target = classes.get(of)
+        if (target === undefined) return refuse(422, `validate: failed to get class: ${of}`)
+        const tenant = searchParams.get("tenant") ?? undefined
+        if (isMultiTenant(target) && !target.tenants.has(tenant ?? "")) return refuse(422, `batch delete objects: cannot find objects: tenant not found: "${tenant}"`)
+        const matches = [...target.objects.values()].filter((object) => object.tenant === tenant && passes(object, where)).slice(0, 10_000)
+        for (const { id, tenant } of matches) target.objects.delete(`${tenant} ${id}`)
+        return sendJson(response, 200, { match: body.match, output: "minimal", dryRun: false, results: { matches: matches.length, limit: 10_000, successful: matches.length, failed: 0, objects: null } })
+      }
+      return refuse(404, `no route ${request.method} ${pathname}`)
+    })
+    return { ...server, classes }
+  })
+
+const isMultiTenant = ({ config }: WeaviateClass): boolean => Reflect.get(Object(config["multiTenancyConfig"]), "enabled") === true
+
+const putObject = (classes: Map<string, WeaviateClass>, object: { readonly class: string; readonly id: string; readonly tenant?: string; readonly properties: Record<string, unknown>; readonly vector: ReadonlyArray<number> }) => {
+  const target = classes.get(object.class)
+  const failed = (message: string) => ({ ...object, result: { status: "FAILED", errors: { error: [{ message }] } } })
+  if (target === undefined) return failed(`class "${object.class}" not present in schema`)
+  if (isMultiTenant(target) && !target.tenants.has(object.tenant ?? "")) return failed(`tenant not found: "${object.tenant}"`)
+  const [other] = target.objects.values()
+  if (other !== undefined && other.vector.length !== object.vector.length) return failed(`insert to vector index: ${other.vector.length} vs ${object.vector.length}: vector lengths don't match`)
+  const { id, properties, tenant, vector } = object
+  target.objects.set(`${tenant} ${id}`, { id, tenant, properties, vector })
+  return { ...object, result: { status: "SUCCESS" } }
+}
+
+const passes = ({ properties }: WeaviateObject, where: { readonly [key: string]: Value } | undefined): boolean => {
+  if (where === undefined) return true
+  const { operands, operator, path, valueText, valueTextArray } = where
+  if (operator === "And" && Array.isArray(operands)) return operands.every((each) => passes({ properties } as WeaviateObject, each as never))
+  const value = properties[Array.isArray(path) ? String(path[0]) : ""]
+  const wanted = valueTextArray ?? valueText
+  return operator === "Equal" ? value === wanted : Array.isArray(wanted) && wanted.includes(value as never)
+}
+
+/** What the server answers a query of the forms that we send. */
+const answer = (text: string, classes: Map<string, WeaviateClass>) => {
+  const [root] = parse(text)
+  if (root === undefined) return { errors: [{ message: "Syntax Error" }] }
+  const found: Record<string, unknown> = {}
+  for (const field of root.fields) {
+    const target = classes.get(field.name)
+    if (target === undefined) return { errors: [{ message: `Cannot query field "${field.name}" on type "${root.name}ObjectsObj".` }] }
+    const tenant = field.args["tenant"]
+    if (isMultiTenant(target) && !target.tenants.has(String(tenant))) {
+      return { data: { [root.name]: { [field.alias]: null } }, errors: [{ message: `explorer: list class: search: tenant not found: "${String(tenant)}"` }] }
+    }
+    const objects = [...target.objects.values()].filter((object) => object.tenant === tenant && passes(object, field.args["where"] as never))
+    const rows = root.name === "Aggregate" ? [{ meta: { count: objects.length } }] : ranked(objects, field)
+    if (rows === undefined) return { data: { [root.name]: { [field.alias]: null } }, errors: [{ message: "vector search: knn search: distance between entrypoint and query node: vector lengths don't match" }] }
+    found[field.alias] = rows
+  }
+  return { data: { [root.name]: found } }
+}
+
+const ranked = (objects: ReadonlyArray<WeaviateObject>, { args, fields }: Field): ReadonlyArray<unknown> | undefined => {
+  const near = Reflect.get(Object(args["nearVector"]), "vector") as ReadonlyArray<number> | undefined
+  if (near !== undefined && objects.some(({ vector }) => vector.length !== near.length)) return undefined
+  const words = Reflect.get(Object(args["bm25"]), "query") as string | undefined
+  const property = String((Reflect.get(Object(args["bm25"]), "properties") as ReadonlyArray<string> | undefined)?.[0])
+  const asked = new Set(words?.split(/\s+/) ?? [])
+  const termsOf = (object: WeaviateObject) => String(object.properties[property] ?? "").split(/\s+/)
+  const frequency = (word: string) => objects.filter((object) => termsOf(object).includes(word)).length
+  const scored = objects.map((object) => {
+    if (near !== undefined) return { object, score: cosine(object.vector, near) }
+    let score = 0
+    for (const word of asked) {
+      const n = frequency(word)
+      const times = termsOf(object).filter((term) => term === word).length
+      score += times / (times + 1.2) * Math.log(1 + (objects.length - n + 0.5) / (n + 0.5))
+    }
+    return { object, score }
+  })
+  return scored
+    .filter(({ score }) => words === undefined || score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, Number(args["limit"]))
+    .map(({ object, score }) =>
+      Object.fromEntries(fields.map(({ name }) => [
+        name,
+        name === "_additional" ? { distance: near === undefined ? null : 1 - score, score: words === undefined ? null : String(score), vector: object.vector } : object.properties[name] ?? null
+      ])))
+}
+
+const cosine = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): number => {
+  const dot = (x: ReadonlyArray<number>, y: ReadonlyArray<number>) => x.reduce((sum, value, i) => sum + value * (y[i] ?? 0), 0)
+  return dot(a, b) / (Math.sqrt(dot(a, a) * dot(b, b)) || 1)
+}
+
+/** Selections of a GraphQL query: names, aliases, arguments, selections within. */
+const parse = (text: string): ReadonlyArray<Field> => {
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|[A-Za-z_]\w*|[{}()[\]:,]/g) ?? []
+  let at = 0
+  const take = (token: string): boolean => tokens[at] === token && ++at > 0
+  const value = (): Value => {
+    if (take("[")) {
+      const items: Array<Value> = []
+      while (!take("]")) {
+        items.push(value())
+        take(",")
+      }
+      return items
+    }
+    if (take("{")) return args("}")
+    const token = tokens[at++] ?? ""
+    return token.startsWith("\"") ? JSON.parse(token) as string : /^[-\d]/.test(token) ? Number(token) : token
+  }
+  const args = (end: string): { readonly [key: string]: Value } => {
+    const found: Record<string, Value> = {}
+    while (!take(end)) {
+      const key = tokens[at++] ?? ""
+      take(":")
+      found[key] = value()
+      take(",")
+    }
+    return found
+  }
+  const selection = (): ReadonlyArray<Field> => {
+    const fields: Array<Field> = []
+    if (!take("{")) return fields
+    while (!take("}")) {
+      const first = tokens[at++] ?? ""
+      const name = take(":") ? tokens[at++] ?? "" : first
+      fields.push({ alias: first, name, args: take("(") ? args(")") : {}, fields: selection() })
+    }
+    return fields
+  }
+  return selection()
+}

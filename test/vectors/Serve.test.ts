@@ -1,0 +1,64 @@
+import { Effect, Exit, Scope } from "effect"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { fakeWeaviate } from "../fakes/Weaviate.ts"
+import { leave, parent, startServer, type TestServer, travel } from "../server/support/TestServer.ts"
+
+describe("a corpus in Weaviate, behind serve", () => {
+  const scope = Scope.makeUnsafe()
+  let fake: Effect.Success<ReturnType<typeof fakeWeaviate>>
+  let open: TestServer
+  let closed: TestServer
+  beforeAll(async () => {
+    fake = await Effect.runPromise(fakeWeaviate({ key: () => "the-key" }).pipe(Scope.provide(scope)))
+    open = await startServer({ allowHosts: ["127.0.0.1"] })
+    closed = await startServer()
+    for (const { folder } of [open, closed]) {
+      mkdirSync(join(folder, "data", "secrets"), { recursive: true })
+      writeFileSync(join(folder, "data", "secrets", "weaviate"), "the-key\n", { mode: 0o600 })
+    }
+  })
+  afterAll(async () => {
+    await Promise.all([open.stop(), closed.stop()])
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+
+  const corpusOf = async (server: TestServer): Promise<string> => {
+    const { body } = await server.call("POST", `/v1beta1/${parent}/ragCorpora`, {
+      displayName: "elsewhere",
+      vectorDbConfig: {
+        weaviate: { httpEndpoint: fake.origin, collectionName: "Handbook" },
+        apiAuth: { apiKeyConfig: { apiKeySecretVersion: "projects/1/secrets/weaviate/versions/1" } }
+      }
+    })
+    return body.response.name
+  }
+  const ask = (server: TestServer, corpus: string, text: string, ranking?: object) =>
+    server.call("POST", `/v1beta1/${parent}:retrieveContexts`, {
+      vertexRagStore: { ragResources: [{ ragCorpus: corpus }] },
+      query: { text, ragRetrievalConfig: { topK: 1, ...ranking } }
+    })
+
+  it("is written and searched where the operator named the host", async () => {
+    const corpus = await corpusOf(open)
+    assert.strictEqual((await open.upload(corpus, "leave.md", leave)).status, 200)
+    const { body } = await open.upload(corpus, "travel.md", travel)
+    assert.strictEqual(fake.classes.get("Handbook")?.objects.size, 2)
+    const { body: found } = await ask(open, corpus, "annual leave days", { hybridSearch: { alpha: 0.5 } })
+    assert.strictEqual(found.contexts.contexts[0].sourceDisplayName, "leave.md")
+    assert.strictEqual((await open.call("DELETE", `/v1/${body.ragFile.name}`)).status, 200)
+    assert.strictEqual(fake.classes.get("Handbook")?.objects.size, 1)
+  })
+
+  it("is refused elsewhere, and nobody is called", async () => {
+    const before = fake.asked.length
+    const corpus = await corpusOf(closed)
+    const { body, status } = await closed.upload(corpus, "leave.md", leave)
+    assert.include(JSON.stringify(body), "--allow-host 127.0.0.1")
+    assert.notInclude(JSON.stringify(body), "the-key")
+    assert.strictEqual(status, 403)
+    assert.strictEqual((await ask(closed, corpus, "annual leave")).status, 403)
+    assert.strictEqual(fake.asked.length, before)
+  })
+})
