@@ -25,7 +25,7 @@ const records = <A>(path: string, schema: Schema.Codec<A, unknown>): ReadonlyArr
   return readFileSync(path, "utf8").split("\n").filter((line) => line !== "").map((line) => decode(line))
 }
 
-const Passage = Schema.Struct({ _id: Schema.String, title: Schema.optionalKey(Schema.String), text: Schema.String })
+const Passage = Schema.Struct({ _id: Schema.String, title: Schema.optional(Schema.String), text: Schema.String })
 
 const write = (folder: string, files: ReadonlyMap<string, ReadonlyArray<string>>): void => {
   for (const [name, parts] of files) {

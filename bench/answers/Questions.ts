@@ -9,11 +9,11 @@ export const Asked = Schema.Struct({
   kind: Schema.String,
   question: Schema.String,
   /** Where the answer is; absent where the corpus has none. */
-  file: Schema.optionalKey(Schema.String),
+  file: Schema.optional(Schema.String),
   /** Spans of it, any of which answers. */
-  gold: Schema.optionalKey(Schema.Array(Schema.String)),
+  gold: Schema.optional(Schema.Array(Schema.String)),
   /** Other files that say the same, and where. */
-  also: Schema.optionalKey(Schema.Array(Schema.Struct({ file: Schema.String, gold: Schema.String }))),
+  also: Schema.optional(Schema.Array(Schema.Struct({ file: Schema.String, gold: Schema.String }))),
   half: Schema.Literals(["tuning", "test"])
 })
 export type Asked = typeof Asked.Type
@@ -31,9 +31,9 @@ export const plain = (text: string): string => text.replace(/[\s`*]+/g, "").toLo
 const Query = Schema.fromJsonString(Schema.Struct({
   _id: Schema.String,
   text: Schema.String,
-  metadata: Schema.optionalKey(Schema.Struct({ answers: Schema.optionalKey(Schema.Array(Schema.String)) }))
+  metadata: Schema.optional(Schema.Struct({ answers: Schema.optional(Schema.Array(Schema.String)) }))
 }))
-const Passage = Schema.fromJsonString(Schema.Struct({ _id: Schema.String, title: Schema.optionalKey(Schema.String) }))
+const Passage = Schema.fromJsonString(Schema.Struct({ _id: Schema.String, title: Schema.optional(Schema.String) }))
 
 const perLanguage = 60
 

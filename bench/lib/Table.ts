@@ -6,8 +6,8 @@ export interface Row {
   /** Not more than this. */
   readonly budget?: number
   /** The least it could take: the work that nobody can avoid. */
-  readonly floor?: number | undefined
-  readonly peer?: number | undefined
+  readonly floor?: number
+  readonly peer?: number
   /** How it may grow with the corpus: not at all, or as the tenfold corpus to this power of ten (1: in proportion). Default: not judged. */
   readonly growth?: number
 }

@@ -22,9 +22,9 @@ export type Search = (
 
 export interface EngineOptions {
   /** A directory that stays for the next time. */
-  readonly keep?: string | undefined
+  readonly keep?: string
   /** In place of the default: small chunks make files of several chunks from short documents. */
-  readonly chunking?: Chunking | undefined
+  readonly chunking?: Chunking
 }
 
 /**

@@ -29,7 +29,7 @@ export const open = (config: SettingsOf<"local">, context: { readonly dataDir?: 
       Stream.unwrap(Effect.gen(function*() {
         const folders = walk(config, { now: yield* Clock.currentTimeMillis, dataDir: context.dataDir })
         return Stream.fromIteratorSucceed(guarded(folders, config.path)).pipe(
-          Stream.mapEffect((folder) => "error" in folder ? Effect.fail(folder.error) : Effect.as(Effect.yieldNow, folder.listed)),
+          Stream.mapEffect((folder) => folder.error === undefined ? Effect.as(Effect.yieldNow, folder.listed) : Effect.fail(folder.error)),
           Stream.flatMap(Stream.fromIterable),
           // A folder that went away meanwhile looks as if its files had been deleted.
           Stream.concat(Stream.fromEffect(Effect.as(check, { _tag: "complete" as const })))

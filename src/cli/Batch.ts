@@ -63,8 +63,8 @@ export const onBatch = <A, E, R>(body: Effect.Effect<A, E, R | BatchServices>) =
       Effect.provide(batchServices(pipeline, {
         dataDir,
         buckets: new Map(Object.entries(args.bucket)),
-        ...(concurrency === undefined ? {} : { concurrency }),
-        ...(tables === undefined ? {} : { tables })
+        concurrency,
+        tables
       })),
       Effect.mapError((error) => error instanceof ServiceError ? readable(error) : error)
     )
@@ -78,11 +78,11 @@ const readable = (error: ServiceError): ServiceError => {
   return new ServiceError({
     code,
     message: short(message),
-    ...(violations === undefined ? {} : { violations: violations.map(({ description, field }) => ({ field: short(field), description: short(description) })) }),
-    ...(fix === undefined ? {} : { fix }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-    ...(cause === undefined ? {} : { cause })
+    violations: violations === undefined ? undefined : violations.map(({ description, field }) => ({ field: short(field), description: short(description) })),
+    fix,
+    reason,
+    retryAfter,
+    cause
   })
 }
 

@@ -1,5 +1,6 @@
 import { Config, Effect, FileSystem, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
+import { isEmpty } from "../domain/Defined.ts"
 import { acceleratorTypes, type Container, type Reservation, reservationKey, type Resources } from "../domain/models/Machine.ts"
 import { given } from "./Root.ts"
 import { UsageError } from "./UsageError.ts"
@@ -50,13 +51,13 @@ export const resourcesOf = (args: Given<typeof resourceFlags>): Effect.Effect<Re
   return Effect.succeed({
     machine: {
       machineType,
-      ...(acceleratorType === undefined ? {} : { acceleratorType }),
-      ...(acceleratorCount === undefined ? {} : { acceleratorCount }),
-      ...(reservation === undefined ? {} : { reservation: reservationOf(reservation) })
+      acceleratorType,
+      acceleratorCount,
+      reservation: reservation === undefined ? undefined : reservationOf(reservation)
     },
-    ...(minReplicaCount === undefined ? {} : { minReplicaCount }),
-    ...(maxReplicaCount === undefined ? {} : { maxReplicaCount }),
-    ...(args.spot ? { spot: true } : {})
+    minReplicaCount,
+    maxReplicaCount,
+    spot: args.spot ? true : undefined
   })
 }
 
@@ -81,14 +82,14 @@ export const containerOf = (args: Given<typeof containerFlags>): Effect.Effect<C
   const [imageUri, predictRoute, healthRoute] = [given(args.image), given(args.predictRoute), given(args.healthRoute)]
   const env = Object.entries(args.imageEnv).map(([name, value]) => ({ name, value }))
   const rest = {
-    ...(args.imageArg.length === 0 ? {} : { args: args.imageArg }),
-    ...(env.length === 0 ? {} : { env }),
-    ...(args.imagePort.length === 0 ? {} : { ports: args.imagePort }),
-    ...(predictRoute === undefined ? {} : { predictRoute }),
-    ...(healthRoute === undefined ? {} : { healthRoute })
+    args: args.imageArg.length === 0 ? undefined : args.imageArg,
+    env: env.length === 0 ? undefined : env,
+    ports: args.imagePort.length === 0 ? undefined : args.imagePort,
+    predictRoute,
+    healthRoute
   }
   if (imageUri !== undefined) return Effect.succeed({ imageUri, ...rest })
-  return Object.keys(rest).length === 0
+  return isEmpty(rest)
     ? Effect.undefined
     : Effect.fail(new UsageError({ message: "arguments, ports and routes are those of an image", fix: "name it with --image" }))
 }

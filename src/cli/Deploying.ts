@@ -55,7 +55,7 @@ export const deployRegisteredModel = Effect.fn("deployRegisteredModel")(function
     return yield* new UsageError({ message: `nothing is recommended for ${idOf(asked.model)} to run on`, fix: "say what with --machine-type" })
   }
   const request = { ...asked, resources }
-  const refused = deployModelRefusal(request, { endpoint: yield* endpoints.get(request.endpoint), ...(base === undefined ? {} : { base }) })
+  const refused = deployModelRefusal(request, { endpoint: yield* endpoints.get(request.endpoint), base })
   if (refused !== undefined) return yield* refused
   yield* agreed(garden, consent, idOf(request.model), idOf(request.endpoint), resources)
   yield* follow(yield* endpoints.deployModel(request), consent, { resources, endpoint: request.endpoint })

@@ -37,7 +37,7 @@ export const presenterLayer: Layer.Layer<never, never, Output> = Layer.effectCon
 interface Mistaken {
   readonly what: string
   /** The flag or command that was probably meant. */
-  readonly meant?: string | undefined
+  readonly meant?: string
 }
 
 const explained = (error: Mistake, doc: HelpDoc.HelpDoc): Mistaken => {

@@ -53,12 +53,12 @@ export const optionsOf = (flags: Omit<QuestionArgs, "pipeline">, text: string): 
   const alpha = given(flags.alpha)
   const maxDistance = given(flags.maxDistance)
   return {
-    question: { question: text, ...(principal === undefined ? {} : { principal }) },
+    question: { question: text, principal },
     options: {
-      ...(topK === undefined ? {} : { topK }),
-      ...(alpha === undefined ? {} : { hybrid: { alpha } }),
-      ...(maxDistance === undefined ? {} : { filter: { maxDistance } }),
-      ...(flags.noSpelling ? { correctSpelling: false } : {})
+      topK,
+      hybrid: alpha === undefined ? undefined : { alpha },
+      filter: maxDistance === undefined ? undefined : { maxDistance },
+      correctSpelling: flags.noSpelling ? false : undefined
     }
   }
 }

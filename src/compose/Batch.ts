@@ -62,7 +62,7 @@ const embeddedBatch = (
     ([generation, partner, rows, { countTokens }]) =>
       rows.layer.pipe(Layer.provide([generation.layer(countTokens), partner.layer(countTokens)]), Layer.provide(chat))
   ))
-  return EmbeddedBatchPrediction.layer(names, { run: "awaited", files: true, ...(concurrency === undefined ? {} : { concurrency }) }).pipe(
+  return EmbeddedBatchPrediction.layer(names, { run: "awaited", files: true, concurrency }).pipe(
     Layer.provide([State.layer(dataDir), chat, rowModels]),
     Layer.provideMerge(Layer.mergeAll(
       FolderObjectStore.layer({ buckets, files: true }),

@@ -56,8 +56,8 @@ const embedderOf = (pipeline: Definition, budget: EmbeddingBudget["Service"]): L
       batch: { texts: batch },
       admit: Effect.andThen(budget.request, turn),
       retry: { times: retries },
-      ...(apiKey === undefined ? {} : { apiKey }),
-      ...(maxRequestsPerMinute === undefined ? {} : { maxRequestsPerMinute })
+      apiKey,
+      maxRequestsPerMinute
     }).pipe(Layer.provide(http.layer()))
   }))
 }
@@ -111,8 +111,8 @@ export const embeddedServices = (
   const { keepEmbeddings } = pipeline.import
   const store = Embedded.layer({
     dataDir,
-    ...(options.memory === undefined ? {} : { memory: options.memory }),
-    ...(keepEmbeddings === undefined ? {} : { keepVectors: Duration.toMillis(keepEmbeddings) })
+    memory: options.memory,
+    keepVectors: keepEmbeddings === undefined ? undefined : Duration.toMillis(keepEmbeddings)
   }).pipe(
     Layer.provide(LexicalRanker.layer()),
     Layer.provide(Layer.succeed(EmbeddingBudget, budget)),

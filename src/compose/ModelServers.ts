@@ -21,7 +21,7 @@ const embeds = /embed|minilm|\b(?:bge|gte|e5)\b/i
 interface Candidate {
   readonly name: string
   readonly url: string
-  readonly key?: Redacted.Redacted<string> | undefined
+  readonly key?: Redacted.Redacted<string>
 }
 
 /**

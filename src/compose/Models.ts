@@ -40,7 +40,7 @@ export const layer: Layer.Layer<Models, never, Secrets> = Layer.effect(
           // The HTTP client is large, and most runs never need it.
           const [http, openai] = yield* Effect.promise(() => Promise.all([import("../net/Http.ts"), import("../models/OpenAiChat.ts")]))
           const { apiKey, model, url } = settings
-          return yield* openai.make({ baseUrl: url, model, ...(apiKey === undefined ? {} : { apiKey }) }).pipe(
+          return yield* openai.make({ baseUrl: url, model, apiKey }).pipe(
             Effect.provide(yield* Layer.build(http.layer())),
             Effect.provideService(Secrets, secrets)
           )

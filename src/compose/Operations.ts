@@ -25,7 +25,7 @@ export const operations: Layer.Layer<Operations, never, Operations | State> = La
     const list: Operations["Service"]["list"] = Effect.fn("AllOperations.list")(function*({ size, token = "" }) {
       const [, place = token === "" ? "server" : "", inner = ""] = /^(server|engine):(.*)$/.exec(token) ?? []
       if (place === "") return yield* ServiceError.invalid("pageToken", "is not one that a listing gave")
-      const page = { ...(size === undefined ? {} : { size }), ...(inner === "" ? {} : { token: inner }) }
+      const page = { size, token: inner === "" ? undefined : inner }
       if (place === "server") {
         const { items, nextToken } = yield* server.list(page)
         return { items: items.map(({ operation }) => operation), nextToken: nextToken === undefined ? "engine:" : `server:${nextToken}` }

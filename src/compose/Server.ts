@@ -114,7 +114,7 @@ export const serveEmbedded = (
     const elsewhere = remote && options.vendors !== undefined ? yield* vendorsOf(options, yield* options.vendors) : undefined
     const reach = imports({
       buckets: { storage: options.storage, buckets: options.buckets ?? new Map(), remote, dataDir },
-      ...(elsewhere === undefined ? {} : { vendors: elsewhere })
+      vendors: elsewhere
     })
     const stores = yield* Deferred.make<Files["Service"]>()
     const importer = Layer.succeed(Importer, {
@@ -136,7 +136,7 @@ export const serveEmbedded = (
       : upstream.layer(options.upstream, options)
     const batch = EmbeddedBatchPrediction.layer(new Names("local", "local"), {
       run: "always",
-      ...(options.batchConcurrency === undefined ? {} : { concurrency: options.batchConcurrency })
+      concurrency: options.batchConcurrency
     }).pipe(Layer.provide([
       FolderObjectStore.layer({ buckets: options.buckets ?? new Map(), closed: dataDir }),
       options.tables === undefined ? SqliteTableStore.layerNone : SqliteTableStore.layer(options.tables)
@@ -144,7 +144,7 @@ export const serveEmbedded = (
     const generation = Layer.merge(LocalPartnerChat.layer(countTokens), EmbeddedGeneration.layer(countTokens))
     const databases = vectorStores({ allowHosts: options.allowHosts ?? [] }).pipe(Layer.provide(yield* secretsOf(options)))
     const engine = yield* Layer.build(
-      Embedded.layer({ dataDir, ...(options.memory === undefined ? {} : { memory: options.memory }) }).pipe(
+      Embedded.layer({ dataDir, memory: options.memory }).pipe(
         Layer.provide([importer, databases]),
         Layer.merge(batch.pipe(Layer.provide(RowModels.layer))),
         Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))), generation.pipe(Layer.provideMerge(models.pipe(Layer.provide(embedder)))), engineLayer))
@@ -167,9 +167,9 @@ export const serveEmbedded = (
 const gardenOf = ({ catalog, dataDir, endpointUpstreams, secrets }: EmbeddedServerOptions) =>
   garden({
     dataDir,
-    ...(catalog === undefined ? {} : { catalog }),
-    ...(endpointUpstreams === undefined ? {} : { upstreams: endpointUpstreams }),
-    ...(secrets === undefined ? {} : { secrets })
+    catalog,
+    upstreams: endpointUpstreams,
+    secrets
   })
 
 /** Callers of the server need not know its paths. */

@@ -52,7 +52,7 @@ export const layer = (
       maxRequestsPerMinute,
       pauseOthers: false,
       retry,
-      ...(apiKey === undefined ? {} : { apiKey })
+      apiKey
     }
     const named = model ?? (yield* Effect.mapError(onlyModel(connection), forClients))
     const upstream = yield* OpenAiChat.make({ ...connection, model: named })

@@ -173,16 +173,16 @@ const connection = (
   const given = process.env["SLUICE_SERVER_TOKEN"]
   const token = options.token ?? (given === undefined || given === "" ? undefined : Redacted.make(given))
   const auth = GoogleAuth.layer({
-    ...(options.client === undefined ? {} : { client: options.client }),
-    ...(quotaProject === undefined ? {} : { quotaProject })
+    client: options.client,
+    quotaProject
   })
   const transport = Transport.layer({
     project,
     location,
     retry: { times: retries },
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(requestsPerMinute === undefined ? {} : { perMinute: { management: requestsPerMinute } }),
-    ...(token === undefined ? {} : { auth: { ...GoogleAuth.anonymous, token: Effect.succeed(token) } })
+    baseUrl,
+    perMinute: requestsPerMinute === undefined ? undefined : { management: requestsPerMinute },
+    auth: token === undefined ? undefined : { ...GoogleAuth.anonymous, token: Effect.succeed(token) }
   })
   return Layer.merge(transport, SecretManager.layer(join(options.dataDir, "secrets"))).pipe(
     Layer.provideMerge(auth),

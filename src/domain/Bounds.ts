@@ -35,7 +35,7 @@ export const boundedEnd = (text: string, { maxTokens, stop = [] }: AnswerBounds,
     .toSorted((a, b) => a.at - b.at)
   let end = first?.at ?? text.length
   if (maxTokens === undefined || countTokens(text.slice(0, end)) <= maxTokens) {
-    return { end, reason: "stop", ...(first === undefined ? {} : { stopSequence: first.sequence }) }
+    return { end, reason: "stop", stopSequence: first?.sequence }
   }
   while (end > 0 && countTokens(text.slice(0, end)) > maxTokens) end = wholeStatements(text.slice(0, end - 1))
   return { end, reason: "length" }

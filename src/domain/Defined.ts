@@ -6,3 +6,6 @@ type Defined<A> =
 export const defined = <A extends object>(object: A): Defined<A> =>
   // The properties left are those the type says.
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<A>
+
+/** Whether nothing is said in it: no property, or only undefined ones. */
+export const isEmpty = (object: object): boolean => Object.values(object).every((value) => value === undefined)

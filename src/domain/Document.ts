@@ -40,11 +40,11 @@ export interface Remark {
     /** Read to a limit. */
     | "cut"
   /** What it is about: the line, the sheet, the name of the file. */
-  readonly text?: string | undefined
+  readonly text?: string
   /** 1-based. */
-  readonly pages?: ReadonlyArray<number> | undefined
+  readonly pages?: ReadonlyArray<number>
   /** 0 to 1, of what was recognised or guessed. */
-  readonly confidence?: number | undefined
+  readonly confidence?: number
 }
 
 /** What a parser makes of a file: its text, the blocks of it, and what could not be read. */

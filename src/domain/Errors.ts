@@ -1,4 +1,5 @@
 import { Runtime, Schema } from "effect"
+import { defined } from "./Defined.ts"
 
 /**
  * The google.rpc codes, which both engines and every connector speak, so that an error means the same
@@ -119,14 +120,14 @@ export class ServiceError extends advised(Schema.TaggedError<ServiceError>()("Se
   code: Code,
   message: Schema.String,
   /** What a person can do about it, one sentence. */
-  fix: Schema.optionalKey(Schema.String),
-  violations: Schema.optionalKey(Schema.Array(FieldViolation)),
+  fix: Schema.optional(Schema.String),
+  violations: Schema.optional(Schema.Array(FieldViolation)),
   /** The reason of a google.rpc.ErrorInfo, where the service gave one. */
-  reason: Schema.optionalKey(Schema.String),
-  retryAfter: Schema.optionalKey(Schema.Finite),
+  reason: Schema.optional(Schema.String),
+  retryAfter: Schema.optional(Schema.Finite),
   /** The HTTP status that was answered, where a service answered one. */
-  status: Schema.optionalKey(Schema.Int),
-  cause: Schema.optionalKey(Schema.Defect())
+  status: Schema.optional(Schema.Int),
+  cause: Schema.optional(Schema.Defect())
 })) {
   override readonly [Runtime.errorExitCode] = exitCodes[this.code] ?? ExitCode.error
 
@@ -142,16 +143,16 @@ export class ServiceError extends advised(Schema.TaggedError<ServiceError>()("Se
 
   /** The same error with what the caller knows better. */
   with(facts: Partial<ErrorFacts>): ServiceError {
-    const { cause, code, fix, message, reason, retryAfter, status, violations } = { ...this.facts, ...facts }
+    const { cause, code, fix, message, reason, retryAfter, status, violations } = { ...this.facts, ...defined(facts) }
     return new ServiceError({
       code,
       message,
-      ...(fix === undefined ? {} : { fix }),
-      ...(violations === undefined ? {} : { violations }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-      ...(status === undefined ? {} : { status }),
-      ...(cause === undefined ? {} : { cause })
+      fix,
+      violations,
+      reason,
+      retryAfter,
+      status,
+      cause
     })
   }
 
@@ -176,14 +177,14 @@ export class ServiceError extends advised(Schema.TaggedError<ServiceError>()("Se
       code: "INVALID_ARGUMENT",
       message: `${field}: ${description}`,
       violations: [{ field, description }],
-      ...(fix === undefined ? {} : { fix })
+      fix
     })
 
   static readonly notFound = (what: string, fix?: string): ServiceError =>
-    new ServiceError({ code: "NOT_FOUND", message: `${what} was not found`, ...(fix === undefined ? {} : { fix }) })
+    new ServiceError({ code: "NOT_FOUND", message: `${what} was not found`, fix })
 
   static readonly internal = (message: string, cause?: unknown): ServiceError =>
-    new ServiceError({ code: "INTERNAL", message, ...(cause === undefined ? {} : { cause }) })
+    new ServiceError({ code: "INTERNAL", message, cause })
 }
 
 /**
@@ -222,7 +223,7 @@ export class StateError extends advised(Schema.TaggedError<StateError>()("StateE
   problem: Schema.Literals(["damaged", "newer", "readOnly", "full", "locked", "other"]),
   message: Schema.String,
   fix: Schema.String,
-  cause: Schema.optionalKey(Schema.Defect())
+  cause: Schema.optional(Schema.Defect())
 })) {}
 
 /** A secret version could not be resolved. Names the version, never the value. */

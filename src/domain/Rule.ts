@@ -12,6 +12,6 @@ export const refusalOf = (broken: ReadonlyArray<Broken>): ServiceError | undefin
     code: "INVALID_ARGUMENT",
     message: broken.map(({ description, field }) => `${field}: ${description}`).join("\n"),
     violations: broken.map(({ description, field }) => ({ field, description })),
-    ...(fix === undefined ? {} : { fix })
+    fix
   })
 }

@@ -33,8 +33,8 @@ export interface TextToEmbed {
   /** Not empty. */
   readonly content: string
   /** Of the document it is from; only for RETRIEVAL_DOCUMENT. */
-  readonly title?: string | undefined
-  readonly task?: EmbeddingTaskType | undefined
+  readonly title?: string
+  readonly task?: EmbeddingTaskType
 }
 
 /** A text to embed, by the fields of the request; `at` is where it stands there. */

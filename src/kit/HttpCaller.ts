@@ -10,9 +10,9 @@ import { retry, type RetryOptions } from "../net/Retry.ts"
 /** How many calls may start in a second, and be under way at once. */
 export interface RateLimitOptions {
   /** Default: as many as come. */
-  readonly requestsPerSecond?: number | undefined
+  readonly requestsPerSecond?: number
   /** Requests under way at once. Default: as many as come. */
-  readonly concurrency?: number | undefined
+  readonly concurrency?: number
 }
 
 /**
@@ -37,25 +37,25 @@ export const rateLimit = ({ concurrency, requestsPerSecond }: RateLimitOptions) 
 /** Where a caller calls, with which credentials, how often and how patiently. */
 export interface HttpCallerOptions extends RateLimitOptions {
   /** Default: the process's own client (pooled, through the proxy of the environment, five redirects at most). */
-  readonly http?: HttpClient.HttpClient | undefined
+  readonly http?: HttpClient.HttpClient
   /**
    * Connect to public addresses only, redirects included, as for addresses that pages name. `allowHosts` are taken
    * wherever they lead. Takes the place of `http`, and goes without a proxy.
    */
-  readonly publicOnly?: { readonly allowHosts: ReadonlyArray<string> } | undefined
+  readonly publicOnly?: { readonly allowHosts: ReadonlyArray<string> }
   /** Sent with every request to the origin of `baseUrl`, and to no other. Their values are kept out of errors. */
-  readonly credentials?: Effect.Effect<Readonly<Record<string, Redacted.Redacted<string>>>, ServiceError | SecretError> | undefined
+  readonly credentials?: Effect.Effect<Readonly<Record<string, Redacted.Redacted<string>>>, ServiceError | SecretError>
   /** What relative addresses are relative to. */
-  readonly baseUrl?: string | undefined
+  readonly baseUrl?: string
   /** Milliseconds until an answer begins. Default 30,000. */
-  readonly timeoutMs?: number | undefined
-  readonly retry?: RetryOptions | undefined
+  readonly timeoutMs?: number
+  readonly retry?: RetryOptions
 }
 
 /** One request. Default: a GET without headers of its own. */
 export interface HttpRequestOptions {
-  readonly method?: "GET" | "HEAD" | "POST" | undefined
-  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly method?: "GET" | "HEAD" | "POST"
+  readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. Of a POST that may be made twice only, as calls are tried again. */
   readonly body?: unknown
   /** Answers that are no errors. Default: any 2xx. */
@@ -111,7 +111,7 @@ export const httpCaller = (options: HttpCallerOptions): HttpCaller => {
     const sent = { ...headers, ...Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, Redacted.value(value)])) }
     const bare = HttpClientRequest.make(method)(url, { headers: sent })
     const request = body === undefined ? bare : HttpClientRequest.bodyJsonUnsafe(bare, body)
-    const caller = { http, ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }) }
+    const caller = { http, timeoutMs: options.timeoutMs }
     return limit(callOnce(caller, what, request, accept)).pipe(
       Effect.mapError((error) => error.mapTexts((text) => redactText(text, Object.values(secrets))))
     )

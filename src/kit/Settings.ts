@@ -11,8 +11,8 @@ export const optional = <S extends Schema.Top>(schema: S, description: string) =
 
 /** Whether a path is one of `include` (empty: every path is) and none of `exclude`. Dots in names are as other letters. */
 export const pathFilter = ({ exclude = [], include = [] }: {
-  readonly include?: ReadonlyArray<string> | undefined
-  readonly exclude?: ReadonlyArray<string> | undefined
+  readonly include?: ReadonlyArray<string>
+  readonly exclude?: ReadonlyArray<string>
 }): ((path: string) => boolean) => {
   const taken = include.length === 0 ? () => true : picomatch([...include], { dot: true })
   const left = exclude.length === 0 ? () => false : picomatch([...exclude], { dot: true })

@@ -82,8 +82,8 @@ const serviceErrorOf = (error: AiError.AiError, name: string): ServiceError => {
   return new ServiceError({
     code: codes[reason._tag] ?? "INTERNAL",
     message: `${name} failed: ${reason._tag}`,
-    ...(reason._tag === "QuotaExhaustedError" ? { reason: "insufficient_quota" } : {}),
-    ...(retryAfter === undefined ? {} : { retryAfter })
+    reason: reason._tag === "QuotaExhaustedError" ? "insufficient_quota" : undefined,
+    retryAfter
   })
 }
 
@@ -199,7 +199,7 @@ const requestOf = ({ prompt, responseFormat, tools }: LanguageModel.ProviderOpti
       turns.push({ role: message.role, parts })
     }
   }
-  return Result.succeed({ turns, ...(system.length === 0 ? {} : { system: system.join("\n\n") }) })
+  return Result.succeed({ turns, system: system.length === 0 ? undefined : system.join("\n\n") })
 }
 
 const aiErrorOf = (error: ServiceError, module: string, method: string): AiError.AiError => {

@@ -68,7 +68,7 @@ const withheld = (model: string, reason?: string): ServiceError =>
   new ServiceError({
     code: "FAILED_PRECONDITION",
     message: `${model} withheld the answer (${reason ?? "content filter"})`,
-    ...(reason === undefined ? {} : { reason })
+    reason
   })
 
 const usageOf = ({ inputTokens, outputTokens }: ChatUsage): Usage => ({

@@ -27,7 +27,7 @@ export interface OpenAiEmbedderOptions extends Connection {
 }
 
 const Answer = Schema.Struct({
-  data: Schema.Array(Schema.Struct({ index: Schema.optionalKey(Schema.Int), embedding: Schema.Unknown }))
+  data: Schema.Array(Schema.Struct({ index: Schema.optional(Schema.Int), embedding: Schema.Unknown }))
 })
 const decodeAnswer = Schema.decodeUnknownEffect(Answer)
 
@@ -78,7 +78,7 @@ const requesting = (service: Service, { encoding = "float", model }: Pick<OpenAi
     dimensions: { readonly sent: number | undefined; readonly wanted: number | undefined },
     admit?: Effect.Effect<void, ServiceError>
   ) {
-    const body = { model, input, encoding_format: encoding, ...(dimensions.sent === undefined ? {} : { dimensions: dimensions.sent }) }
+    const body = { model, input, encoding_format: encoding, dimensions: dimensions.sent }
     return yield* service.post(body, (response) =>
       response.json.pipe(
         Effect.mapError((error) => transportErrorOf(service.what, error)),

@@ -51,7 +51,7 @@ const ending = ({ content, stopReason, stopSequence, usage }: PartnerMessage): R
     type: "end",
     candidate: 0,
     reason: reasons[stopReason ?? ""] ?? "stop",
-    ...(stopSequence === null ? {} : { stopSequence })
+    stopSequence: stopSequence === null ? undefined : stopSequence
   },
   {
     type: "usage",

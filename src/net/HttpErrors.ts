@@ -19,7 +19,7 @@ export const serviceErrorOf = Effect.fnUntraced(function*(
   const text = yield* bodyText(response)
   const now = yield* Clock.currentTimeMillis
   const retryAfter = retryAfterOf(response.headers, now)
-  return errorOfBody(what, { status: response.status, body: text, secrets, ...(retryAfter === undefined ? {} : { retryAfter }) })
+  return errorOfBody(what, { status: response.status, body: text, secrets, retryAfter })
 })
 
 /** The same from what was read already, as when an error comes inside a stream. */
@@ -36,14 +36,12 @@ export const errorOfBody = (what: string, failure: {
   return new ServiceError({
     code: said.code ?? codeOfHttp(failure.status),
     message: `${what} answered ${failure.status}${message === "" ? "" : `: ${message}`}`,
-    ...(reason === undefined ? {} : { reason }),
-    ...(said.violations.length === 0 ? {} : {
-      violations: said.violations.map(({ field, description }) => ({
+    reason,
+    violations: said.violations.length === 0 ? undefined : said.violations.map(({ field, description }) => ({
         field: redactText(field, failure.secrets, 200),
         description: redactText(description, failure.secrets)
-      }))
-    }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
+      })),
+    retryAfter,
     status: failure.status,
     ...fixOf(failure.status, reason)
   })
@@ -149,9 +147,9 @@ const parseBody = (body: string): Said => {
   const violations: unknown = bad === undefined ? [] : Reflect.get(bad, "fieldViolations")
   return {
     message: typeof message === "string" ? message : "",
-    ...(isCode(status) ? { code: status } : {}),
-    ...(typeof reason === "string" ? { reason } : {}),
-    ...(delay === null || delay === undefined ? {} : { retryAfter: Math.ceil(Number(delay[1]) * 1000) }),
+    code: isCode(status) ? status : undefined,
+    reason: typeof reason === "string" ? reason : undefined,
+    retryAfter: delay === null || delay === undefined ? undefined : Math.ceil(Number(delay[1]) * 1000),
     violations: (Array.isArray(violations) ? violations.slice(0, 50) : []).filter(Predicate.isObject).map((each) => ({
       field: String(Reflect.get(each, "field") ?? ""),
       description: String(Reflect.get(each, "description") ?? "")

@@ -45,7 +45,7 @@ export const batchPipeline = Effect.fn("batchPipeline")(function*<E, R>(
   const { instruction, maxTokens, model, staging, ...sampling } = yield* batchSettings(pipeline)
   const options = {
     sampling: { ...sampling, ...(maxTokens === undefined ? {} : { maxTokens }) },
-    ...(instruction === undefined ? {} : { instruction })
+    instruction
   }
   const models = yield* Models
   const { name } = yield* corpusOf(pipeline)

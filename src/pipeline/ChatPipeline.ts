@@ -30,7 +30,7 @@ export const chatPipeline = Effect.fn("chatPipeline")(function*(pipeline: Defini
     const standalone = yield* alone(question).pipe(Effect.provideService(QueryRewriter, rewriter))
     const retrieved = yield* retrieveFrom(pipeline, standalone, overrides)
     const { contexts } = retrieved
-    const parts = generator.stream({ question: standalone.question, contexts, sampling, ...(instruction === undefined ? {} : { instruction }) })
+    const parts = generator.stream({ question: standalone.question, contexts, sampling, instruction })
     const turn: ConversationTurn = { ...retrieved, parts }
     return turn
   })

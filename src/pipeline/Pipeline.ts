@@ -194,7 +194,7 @@ const typed = <Sources extends string, Out, E, R>(
     run: within({ mode: "write" }, (definition) => runPipeline(definition)),
     runWith: ({ waiting, waitMs, ...options }: RunOptions) =>
       within(
-        { mode: "write", ...(waiting === undefined ? {} : { waiting }), ...(waitMs === undefined ? {} : { waitMs }) },
+        { mode: "write", waiting, waitMs },
         (definition) => runPipeline(definition, options)
       ),
     plan: (options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute"> = {}) => within(read, (definition) => planPipeline(definition, options)),

@@ -35,9 +35,9 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, option
     const { listing, poll: _, staging, ...listed } = { ...commonSettings(settings), ...(settings._tag === "own" ? { kind: settings.kind, ...settings.settings } : settings) }
     const given = {
       id,
-      ...(source?._tag === "storage" && imports?.sources.has("storage") === true ? {} : { settings: JSON.stringify({ ...listed, staging, listing }) }),
-      ...(staging === undefined ? {} : { staging }),
-      ...(listing === undefined ? {} : { listing })
+      settings: source?._tag === "storage" && imports?.sources.has("storage") === true ? undefined : JSON.stringify({ ...listed, staging, listing }),
+      staging,
+      listing
     }
     if (source === undefined || imports?.sources.has(source._tag) !== true) return { ...given, connector: opening(yield* connectors.make(settings), id) }
     const connector = yield* connectors.make(settings).pipe(
@@ -58,12 +58,12 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, option
     maxDelete,
     onFileError,
     maxEmbeddingRequestsPerMinute,
-    ...(resultSink === undefined ? {} : { resultSink }),
+    resultSink,
     budget: {
-      ...(budget.embeddedTokens === undefined ? {} : { tokens: budget.embeddedTokens }),
-      ...(budget.requests === undefined ? {} : { requests: budget.requests })
+      tokens: budget.embeddedTokens,
+      requests: budget.requests
     },
-    ...(concurrency === undefined ? {} : { concurrency })
+    concurrency
   }
   return spec
 })
@@ -79,10 +79,8 @@ const noConnector = (kind: string, error: ServiceError): Connector => ({
 export const corpusSpec = ({ corpus: { description, displayName, embedding, vectorDb } }: Definition): CorpusSpec => ({
   displayName,
   vectorDb,
-  ...(description === undefined ? {} : { description }),
-  ...(embedding === undefined
-    ? {}
-    : { embeddingModel: embedding._tag === "model" ? embedding.model : `${embedding.url}#${embedding.model}` })
+  description,
+  embeddingModel: embedding === undefined ? undefined : (embedding._tag === "model" ? embedding.model : `${embedding.url}#${embedding.model}`)
 })
 
 /** Brings the pipeline's corpus in line with its sources; see {@link sync}. */

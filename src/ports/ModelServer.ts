@@ -13,9 +13,9 @@ export class ModelServer extends Context.Service<ModelServer, {
 export interface ProvenModel {
   readonly model: string
   /** Why the call failed; absent where it did not. */
-  readonly problem?: string | undefined
+  readonly problem?: string
   /** Of an embedding. */
-  readonly dimensions?: number | undefined
+  readonly dimensions?: number
 }
 
 /** A server that speaks OpenAI's protocol, found where such servers are. */

@@ -106,7 +106,7 @@ export const defineConnector = <const F extends Schema.Struct.Fields, R = never>
     kind: options.kind,
     settings: (first === undefined ? struct : struct.check(first, ...rest)) as unknown as Schema.Codec<Schema.Struct.Type<F>, unknown>,
     connect: options.connect,
-    ...(options.shorthand === undefined ? {} : { shorthand: options.shorthand }),
-    ...(options.paths === undefined ? {} : { paths: options.paths })
+    shorthand: options.shorthand,
+    paths: options.paths
   })
 }

@@ -9,11 +9,11 @@ export interface Candidate {
   /** Cosine similarity, -1..1. */
   readonly cosine: number
   /** Cosine with the question moved towards what the best chunks are about; absent: `cosine` stands. */
-  readonly related?: number | undefined
+  readonly related?: number
   /** BM25 of the whole file it is of; absent where files are single chunks. */
-  readonly file?: number | undefined
+  readonly file?: number
   /** Share of the question that its file's title and name have, 0..1. */
-  readonly title?: number | undefined
+  readonly title?: number
 }
 
 export interface Fused extends Candidate {

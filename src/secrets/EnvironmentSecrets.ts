@@ -17,7 +17,7 @@ export const environmentResolver = (environment: Readonly<Record<string, string 
       const value = names.map((each) => environment[each]).find((each) => each !== undefined && each !== "")
       return {
         places: names.map((each) => `environment variable ${each}`),
-        ...(value === undefined ? {} : { value: Redacted.make(value, { label: secret }) })
+        value: value === undefined ? undefined : Redacted.make(value, { label: secret })
       }
     })
 })

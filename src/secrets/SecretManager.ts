@@ -25,7 +25,7 @@ export interface SecretManagerOptions {
 
 /** As it comes from `versions/{v}:access`: base64, and a CRC-32C that is an int64 and so a string. */
 const Accessed = Schema.Struct({
-  payload: Schema.Struct({ data: Schema.String, dataCrc32c: Schema.optionalKey(Schema.String) })
+  payload: Schema.Struct({ data: Schema.String, dataCrc32c: Schema.optional(Schema.String) })
 })
 
 /** A run asks once for each version; a server learns of a new `latest` in this time. */
@@ -45,7 +45,7 @@ export const secretManagerResolver = Effect.fnUntraced(function*(
     http: yield* HttpClient.HttpClient,
     auth: yield* GoogleAuth,
     timeoutMs: options.timeoutMs ?? 10_000,
-    ...(options.retry === undefined ? {} : { retry: options.retry })
+    retry: options.retry
   }
 
   const access = (version: SecretVersion): Effect.Effect<Found, SecretError> => {

@@ -3,6 +3,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer, type Redacted, type Scope } from "effect"
 import { HttpServer } from "effect/http"
 import type { DatabaseSync } from "node:sqlite"
+import { defined } from "../domain/Defined.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { isLoopbackHost } from "../domain/HttpAddress.ts"
 import type { ImportRequest } from "../domain/Import.ts"
@@ -137,7 +138,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
     if (wrong !== undefined) {
       return yield* ServiceError.invalid("--allow-origin", `${wrong} is not the origin of a page`, "name each by scheme, host and port, without a path: https://app.example.org")
     }
-    const limits = { ...defaults, ...options.limits }
+    const limits = { ...defaults, ...defined(options.limits ?? {}) }
     const { name, parent } = yield* Engine
     const embedder = yield* Embedder
     const chat = yield* ChatModel
@@ -153,7 +154,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
     const embeddings = yield* embeddingHandlers(options.countTokens)
     const app = yield* Effect.gen(function*() {
       return yield* makeApp({
-        access: { loopback, origins, ...(options.token === undefined ? {} : { token: options.token }) },
+        access: { loopback, origins, token: options.token },
         handlers: {
           ...(yield* corpusHandlers(defaultEmbedding)),
           ...(yield* fileHandlers(options.refuseImport, defaultEmbedding)),
@@ -176,8 +177,8 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
           underWay: uploadsUnderWay,
           named: vertexQuotas ? serviceFileBytes : () => ownFileBytes
         }),
-        ...(quotas === undefined ? {} : { quotas }),
-        ...(options.faults === undefined ? {} : { faults: new Faults(options.faults) }),
+        quotas,
+        faults: options.faults === undefined ? undefined : new Faults(options.faults),
         about: { name: "sluice", version: options.version, engine: name, embedder: embedder.id, model: chat.model, apiVersions: ["v1", "v1beta1"] },
         ready: Effect.asVoid(corpora.list({ size: 1 })).pipe(
           Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: "the state database does not answer" })) })

@@ -78,7 +78,7 @@ export const importEnded = ({ error, partialFailures }: Pick<Operation, "error" 
 
 /** One line for each request, `msg` apart from its fields. */
 export const logAccess = ({ broken, duration, method, path, route, status }: AccessEntry): Effect.Effect<void> =>
-  Effect.logInfo("request").pipe(Effect.annotateLogs({ method, path, route, status, duration: Math.round(duration), ...(broken ? { broken } : {}) }))
+  Effect.logInfo("request").pipe(Effect.annotateLogs({ method, path, route, status, duration: Math.round(duration), broken: broken ? broken : undefined }))
 
 /** Counts a call of a model once it has ended, however it does; gives up on nothing and changes nothing. */
 const countCall = (model: string, use: string) => {

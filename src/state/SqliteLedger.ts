@@ -33,10 +33,10 @@ const entryOf = (row: Row): LedgerEntry => {
     state: isState(state) ? state : "failed",
     revision: text(row, "revision"),
     fingerprint: text(row, "fingerprint"),
-    ...(row["size"] === null ? {} : { size: Number(row["size"]) }),
-    ...(row["file"] === null ? {} : { file: RagFileName.make(text(row, "file")) }),
-    ...(row["reason"] === null ? {} : { reason: text(row, "reason") }),
-    ...(row["message"] === null ? {} : { message: text(row, "message") })
+    size: row["size"] === null ? undefined : Number(row["size"]),
+    file: row["file"] === null ? undefined : RagFileName.make(text(row, "file")),
+    reason: row["reason"] === null ? undefined : text(row, "reason"),
+    message: row["message"] === null ? undefined : text(row, "message")
   }
 }
 
@@ -70,7 +70,7 @@ const make = Effect.gen(function*() {
         const row = db.prepare("SELECT corpus, replaces FROM scopes WHERE scope = ?").get(scope)
         return row === undefined ? undefined : {
           corpus: CorpusName.make(text(row, "corpus")),
-          ...(row["replaces"] === null ? {} : { replaces: CorpusName.make(text(row, "replaces")) })
+          replaces: row["replaces"] === null ? undefined : CorpusName.make(text(row, "replaces"))
         }
       }),
     setScope: (scope, record) => run(() => setScope(scope, record)),
@@ -217,8 +217,8 @@ const make = Effect.gen(function*() {
             const report = Option.getOrUndefined(decodeReport(row["report"]))
             return {
               started: Number(row["started"]),
-              ...(row["ended"] === null ? {} : { ended: Number(row["ended"]) }),
-              ...(report === undefined ? {} : { report })
+              ended: row["ended"] === null ? undefined : Number(row["ended"]),
+              report
             }
           })
       )

@@ -1,4 +1,5 @@
 import { Effect, Result } from "effect"
+import { defined } from "../domain/Defined.ts"
 import { type Chunking, defaultChunking } from "../domain/Chunking.ts"
 import { type BlockKind, type Chunk, type Remark, remarkOf } from "../domain/Document.ts"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
@@ -60,7 +61,7 @@ export interface ReadDocument {
 export const parse = Effect.fn("parse")(function*(
   request: ReadDocumentRequest
 ): Effect.fn.Return<ReadDocument, DocumentError | ServiceError> {
-  const limits = { ...defaultLimits, ...request.limits }
+  const limits = { ...defaultLimits, ...defined(request.limits ?? {}) }
   return yield* Effect.flatMap(
     Effect.promise(() => readNow(request, limits).then(Result.succeed, refused)),
     Effect.fromResult
@@ -80,7 +81,7 @@ const refused = async (thrown: unknown): Promise<Result.Result<never, DocumentEr
 const readNow = async ({ chunking = defaultChunking, content, mimeType, name }: ReadDocumentRequest, limits: Limits): Promise<ReadDocument> => {
   // Readers are loaded when a file first needs them.
   const [{ parse: read }, { chunk }] = await Promise.all([import("./parse/Parse.ts"), import("./chunk/Chunk.ts")])
-  const document = await read({ bytes: content, name, limits, ...(mimeType === undefined ? {} : { mimeType }) })
+  const document = await read({ bytes: content, name, limits, mimeType })
   const chunks = chunk(document, chunking)
   const { blocks, remarks = [], ...facts } = document
   const remark = remarkOf(document)

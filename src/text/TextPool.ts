@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os"
 import { Context, Effect, Layer } from "effect"
+import { defined } from "../domain/Defined.ts"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
 import { BrokenInstallation } from "./parse/Reader.ts"
 import { isRefusal, type Refusal, type Result, type Task } from "./pool/Messages.ts"
@@ -33,14 +34,14 @@ export class TextPool extends Context.Service<TextPool, {
     Layer.effect(
       TextPool,
       Effect.gen(function*() {
-        const limits = { ...defaultLimits, ...options.limits }
+        const limits = { ...defaultLimits, ...defined(options.limits ?? {}) }
         const pool = yield* Effect.acquireRelease(
           Effect.sync(() =>
             new Pool({
               size: options.size ?? Math.max(1, Math.min(4, availableParallelism(), Math.floor(limits.memory / leastShare))),
               entry: options.entry ?? workerEntry,
               limits,
-              ...(options.patience === undefined ? {} : { patience: options.patience })
+              patience: options.patience
             })
           ),
           (pool) => Effect.sync(() => pool.close())
@@ -69,7 +70,7 @@ export class TextPool extends Context.Service<TextPool, {
    * time and memory do not hold. For tests and for text one has written oneself.
    */
   static readonly layerInline = (limits: Partial<Limits> = {}): Layer.Layer<TextPool> => {
-    const all = { ...defaultLimits, ...limits }
+    const all = { ...defaultLimits, ...defined(limits) }
     const here = Effect.fnUntraced(function*<A>({ content }: Task, work: () => Promise<A>) {
       if (content.byteLength > all.bytes) return yield* tooLarge(all)
       return yield* Effect.tryPromise({

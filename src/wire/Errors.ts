@@ -40,7 +40,7 @@ export const errorFromWire = (httpStatus: number, body: unknown, retryAfter?: nu
 /** For operations, whose failures come inside a successful answer. */
 export const statusToWire = (error: ServiceError | { readonly code: Code; readonly message: string }): Status => {
   const details = error instanceof ServiceError ? detailsOf(error, {}) : []
-  return { code: grpcStatusOf(error.code), message: error.message, ...(details.length === 0 ? {} : { details }) }
+  return { code: grpcStatusOf(error.code), message: error.message, details: details.length === 0 ? undefined : details }
 }
 
 export const statusFromWire = (status: Status): ServiceError =>
@@ -98,10 +98,10 @@ const serviceError = (
   return new ServiceError({
     code,
     message,
-    ...(violations === undefined ? {} : { violations }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(delay === undefined ? {} : { retryAfter: delay }),
-    ...(fix === "" ? {} : { fix })
+    violations,
+    reason,
+    retryAfter: delay,
+    fix: fix === "" ? undefined : fix
   })
 }
 

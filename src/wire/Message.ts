@@ -81,7 +81,7 @@ const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
 export const message = <F extends Fields>(name: string, fields: F): Message<Shape<F>> => {
   // The schemas of the fields are those of the shape by construction; a mapped type does not see it.
   const schema = Schema.Struct(
-    Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, Schema.optionalKey(field.schema)]))
+    Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, Schema.optional(field.schema)]))
   ) as unknown as Schema.Decoder<Shape<F>>
   let decoder: ((json: unknown) => Result.Result<Shape<F>, Schema.SchemaError>) | undefined
   return {

@@ -14,7 +14,7 @@ export const unserved = (value: unknown, field: string, fix?: string): Result.Re
       code: "UNIMPLEMENTED",
       message: `${field}: is not served on this machine`,
       violations: [{ field, description: "is not served on this machine" }],
-      ...(fix === undefined ? {} : { fix })
+      fix
     }))
     : Result.succeed(undefined)
 

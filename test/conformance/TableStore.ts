@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, expect, layer } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
 import type { JsonRecord } from "../../src/domain/Chat.ts"
 import { ServiceError } from "../../src/domain/Errors.ts"
@@ -36,7 +36,7 @@ export const suite = <E>(name: string, store: Layer.Layer<TableStore, E>): void 
           const rows = rowsOf(count)
           yield* put(uri, columns, Stream.fromIterable([rows.slice(0, 700), rows.slice(700)]))
           assert.deepStrictEqual(yield* all(uri), rows)
-          assert.deepStrictEqual((yield* head(uri)).columns, columns)
+          expect((yield* head(uri)).columns).toEqual(columns)
         }
       }))
 

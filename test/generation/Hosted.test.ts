@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Stream } from "effect"
 import type { ChatRequest } from "../../src/domain/Chat.ts"
 import type { GenerationRequest } from "../../src/domain/generation/Generation.ts"
@@ -135,7 +135,7 @@ describe("GeminiChat", () => {
           stop: ["END"],
           thinking: { effort: "low" }
         }
-        assert.deepStrictEqual(yield* Stream.runCollect(chat.stream(request)), [
+        expect(yield* Stream.runCollect(chat.stream(request))).toEqual([
           { type: "thinking", candidate: 0, text: "Hm." },
           { type: "text", candidate: 0, text: "Look: " },
           { type: "toolCall", candidate: 0, call: { id: "call_0_0", name: "look", args: { at: 1 } } },

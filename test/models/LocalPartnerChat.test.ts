@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import type { ChatEvent, ChatRequest } from "../../src/domain/Chat.ts"
 import type { ContentBlock, MessageRequest } from "../../src/domain/partner/PartnerChat.ts"
@@ -86,7 +86,7 @@ describe("LocalPartnerChat", () => {
         ]
       }))
       const media = { type: "media", mimeType: "image/png", data: "AAAA" }
-      assert.deepStrictEqual(asked[0]?.turns.map(({ parts }): ReadonlyArray<object> => parts), [
+      expect(asked[0]?.turns.map(({ parts }): ReadonlyArray<object> => parts)).toEqual([
         [{ type: "text", text: "of 1901" }, { type: "text", text: "a deed" }, media],
         [{ type: "toolCall", id: "c", name: "look", args: {} }],
         [{ type: "toolResult", id: "c", name: "look", text: "see\n\nthere" }, media]

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Result, Stream } from "effect"
 import type { ChatEvent, ChatRequest } from "../../src/domain/Chat.ts"
 import { make, type OpenAiChatOptions } from "../../src/models/OpenAiChat.ts"
@@ -129,24 +129,24 @@ describe("OpenAiChat", () => {
         { type: "end", candidate: 1, reason: "length" },
         { type: "usage", usage: { inputTokens: 4, outputTokens: 9, thinkingTokens: 2 } }
       ]
-      assert.deepStrictEqual(events, expected)
+      expect(events).toEqual(expected)
     }).pipe(Effect.scoped, Effect.provide(live)))
 
   it.live("leaves out a call that the limit cut off, and refuses one that is nonsense", () =>
     Effect.gen(function*() {
       const cut = delta({ tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{\"x\":" } }] })
-      assert.deepStrictEqual(yield* eventsOf([cut, delta({}, { finish_reason: "length" })]), [{ type: "end", candidate: 0, reason: "length" }])
+      expect(yield* eventsOf([cut, delta({}, { finish_reason: "length" })])).toEqual([{ type: "end", candidate: 0, reason: "length" }])
       const error = yield* Effect.flip(eventsOf([cut, delta({}, { finish_reason: "tool_calls" })]))
       assert.strictEqual(error.code, "FAILED_PRECONDITION")
     }).pipe(Effect.scoped, Effect.provide(live)))
 
   it.live("ends once where the service only says that it is done", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* eventsOf([delta({ content: "a" })]), [
+      expect(yield* eventsOf([delta({ content: "a" })])).toEqual([
         { type: "text", candidate: 0, text: "a" },
         { type: "end", candidate: 0, reason: "stop" }
       ])
-      assert.deepStrictEqual(yield* eventsOf([]), [{ type: "end", candidate: 0, reason: "stop" }])
+      expect(yield* eventsOf([])).toEqual([{ type: "end", candidate: 0, reason: "stop" }])
     }).pipe(Effect.scoped, Effect.provide(live)))
 
   it.live("refuses media the protocol cannot carry, before it asks", () =>

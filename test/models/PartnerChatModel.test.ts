@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import type { ChatEvent, ChatRequest } from "../../src/domain/Chat.ts"
@@ -60,7 +60,7 @@ describe("PartnerChatModel", () => {
       const heard = await Effect.runPromise(thereAndBack([...pieces, ...last]).stream(says("hi")))
       for (const type of ["text", "thinking"] as const) assert.strictEqual(joined(heard, type), joined(pieces, type))
       assert.deepStrictEqual(callsOf(heard), callsOf(pieces))
-      assert.deepStrictEqual(heard.slice(-2), [...last])
+      expect(heard.slice(-2)).toEqual([...last])
     })))
 
   it.effect("asks what it is asked", () =>
@@ -120,7 +120,7 @@ describe("PartnerChatModel", () => {
         ],
         thinking: { effort: "low" }
       })
-      assert.deepStrictEqual(asked[0]?.turns, [
+      expect(asked[0]?.turns).toEqual([
         { role: "user", parts: [{ type: "text", text: "one" }, { type: "text", text: "two" }] },
         { role: "assistant", parts: [{ type: "toolCall", id: "c1", name: "look", args: {} }] },
         { role: "user", parts: [{ type: "toolResult", id: "c1", name: "look", text: "a cat" }, { type: "text", text: "so" }] }

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -177,7 +177,7 @@ describe("a file of questions", () => {
 
   it.effect("is read line by line, known by id or number", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* read("{\"question\":\"a\",\"team\":1}\n\n{\"custom_id\":\"x\",\"question\":\"b\",\"principal\":\"p\"}"), [
+      expect(yield* read("{\"question\":\"a\",\"team\":1}\n\n{\"custom_id\":\"x\",\"question\":\"b\",\"principal\":\"p\"}")).toEqual([
         { customId: "1", question: "a", carried: { team: 1 } },
         { customId: "x", question: "b", carried: {}, principal: "p" }
       ])

@@ -60,7 +60,7 @@ describe("contexts", () => {
       const told = await retrieve({ vertexRagStore, query: { text: "paid annual leave of employees", ragRetrievalConfig: { topK: 5, ...config } } })
       assert.strictEqual(told.length, 2)
       assert.isTrue(isSorted(told), JSON.stringify(config))
-      if ("hybridSearch" in config && config.hybridSearch.alpha > 0) assert.isNumber(told[0]?.distance)
+      if ((config.hybridSearch?.alpha ?? 0) > 0) assert.isNumber(told[0]?.distance)
     }
   })
 

@@ -68,7 +68,7 @@ const submit = Command.make(
         model: batchModelName(args.model),
         input,
         output: to,
-        ...(Object.keys(args.label).length === 0 ? {} : { labels: args.label })
+        labels: Object.keys(args.label).length === 0 ? undefined : args.label
       })
       const to = yield* outputOf(args.to, args.inputs)
       const input = engine === "vertex" ? yield* staged(named, given(args.staging)) : named

@@ -42,7 +42,7 @@ export const batchResults = Command.make(
       const all = joined.rows.pipe(Stream.tap(({ result, row: { body, carried, customId, form } }) =>
         unanswered === undefined || (result !== undefined && result.error === undefined)
           ? Effect.void
-          : unanswered.write({ ...(customId === undefined ? {} : { custom_id: customId }), ...carried, [promptColumn(form)]: body })))
+          : unanswered.write({ custom_id: customId, ...carried, [promptColumn(form)]: body })))
       if (out !== undefined) {
         const file = yield* wholeFile(out)
         yield* Stream.runForEach(all, (row) => file.write(shown(row)))

@@ -56,7 +56,7 @@ export const batchRun = Command.make(
         questionsId,
         done: answers.has,
         observe: yield* sayProgress,
-        ...(concurrency === undefined ? {} : { concurrency })
+        concurrency
       })
       yield* Stream.runForEach(answered, answers.add)
       // One job has answered all: whoever asks again finds its answers.
@@ -90,8 +90,8 @@ const contentHash = Effect.fnUntraced(function*(path: string) {
 
 const Line = Schema.fromJsonString(Schema.Struct({
   custom_id: Schema.String,
-  grounded: Schema.optionalKey(Schema.Boolean),
-  error: Schema.optionalKey(Schema.Unknown)
+  grounded: Schema.optional(Schema.Boolean),
+  error: Schema.optional(Schema.Unknown)
 }))
 const decodeLine = Schema.decodeOption(Line)
 
@@ -151,7 +151,7 @@ const shown = ({ answer, carried, customId, error, question }: BatchAnswered): o
     grounded: answer.grounded,
     citations: answer.citations,
     model: answer.model,
-    ...(answer.usage === undefined ? {} : { usage: answer.usage })
+    usage: answer.usage
   }),
   ...(error === undefined ? {} : { error })
 })

@@ -46,7 +46,7 @@ export const doctor = Command.make(
         }
         const { failure } = result
         const fix = "fix" in failure && typeof failure.fix === "string" ? failure.fix : undefined
-        checks.push({ check: name, ok: false, detail: failure.message, ...(fix === undefined ? {} : { fix }) })
+        checks.push({ check: name, ok: false, detail: failure.message, fix })
         return Option.none<A>()
       }))
 

@@ -1,5 +1,6 @@
 import { Effect, FileSystem, Option, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { isEmpty } from "../../domain/Defined.ts"
 import { ExitCode } from "../../domain/Errors.ts"
 import { Endpoints, type Prediction } from "../../ports/Endpoints.ts"
 import { pages } from "../../ports/Paging.ts"
@@ -77,8 +78,8 @@ const create = Command.make(
       const endpointId = given(args.id)
       yield* printValue(yield* endpoints.create({
         displayName: args.name,
-        ...(endpointId === undefined ? {} : { endpointId }),
-        ...(Object.keys(args.label).length === 0 ? {} : { labels: args.label })
+        endpointId,
+        labels: Object.keys(args.label).length === 0 ? undefined : args.label
       }))
     }))
   })
@@ -104,11 +105,11 @@ const update = Command.make(
     const displayName = given(args.name)
     const trafficSplit = yield* trafficOf(args.traffic)
     const change = {
-      ...(displayName === undefined ? {} : { displayName }),
-      ...(Object.keys(args.label).length === 0 ? {} : { labels: args.label }),
-      ...(trafficSplit === undefined ? {} : { trafficSplit })
+      displayName,
+      labels: Object.keys(args.label).length === 0 ? undefined : args.label,
+      trafficSplit
     }
-    if (Object.keys(change).length === 0) return yield* new UsageError({ message: "nothing is to be changed", fix: "give --name, --label or --traffic" })
+    if (isEmpty(change)) return yield* new UsageError({ message: "nothing is to be changed", fix: "give --name, --label or --traffic" })
     yield* onGarden(args, () => Effect.gen(function*() {
       const endpoints = yield* Endpoints
       yield* printValue(yield* endpoints.update({ endpoint: yield* endpointNamed(args.endpoint), ...change }))

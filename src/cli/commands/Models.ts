@@ -40,9 +40,9 @@ const list = Command.make(
     yield* onGarden(args, () => args.registry ? registryRows : catalogRows({
       hub: args.hub,
       deployable: true,
-      ...(args.verified ? { verified: true } : {}),
-      ...(args.allVersions ? { allVersions: true } : {}),
-      ...(Option.isSome(args.search) ? { search: args.search.value } : {})
+      verified: args.verified ? true : undefined,
+      allVersions: args.allVersions ? true : undefined,
+      search: Option.isSome(args.search) ? args.search.value : undefined
     }))
   })
 ).pipe(
@@ -111,12 +111,12 @@ const upload = Command.make(
       const parentModel = Option.isSome(args.versionOf) ? yield* modelNamed(args.versionOf.value) : undefined
       yield* printValue(yield* endpoints.uploadModel({
         displayName: args.name,
-        ...(description === undefined ? {} : { description }),
-        ...(publicModelName === undefined ? {} : { publicModelName }),
-        ...(publicModelVersion === undefined ? {} : { publicModelVersion }),
-        ...(container === undefined ? {} : { container }),
-        ...(modelId === undefined ? {} : { modelId }),
-        ...(parentModel === undefined ? {} : { parentModel })
+        description,
+        publicModelName,
+        publicModelVersion,
+        container,
+        modelId,
+        parentModel
       }))
     }))
   })
@@ -164,8 +164,8 @@ const deploy = Command.make(
         return yield* deployRegisteredModel(garden, {
           endpoint: yield* endpointNamed(args.endpoint.value),
           model: yield* modelNamed(args.model),
-          ...(displayName === undefined ? {} : { displayName }),
-          ...(trafficSplit === undefined ? {} : { trafficSplit }),
+          displayName,
+          trafficSplit,
           ...configured
         }, consent)
       }
@@ -227,7 +227,7 @@ const undeploy = Command.make(
           fix: only === undefined ? "see sluice endpoints list" : `name one of ${[only, ...others].join(", ")}`
         })
       }
-      yield* endpoints.undeployModel({ endpoint, deployedModelId: only, ...(trafficSplit === undefined ? {} : { trafficSplit }) })
+      yield* endpoints.undeployModel({ endpoint, deployedModelId: only, trafficSplit })
       yield* json ? output.json({ version: 1, undeployed: only, endpoint }) : output.print(`undeployed ${only} from ${endpoint}`)
     }))
   })

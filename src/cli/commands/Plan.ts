@@ -53,7 +53,7 @@ export const plan = Command.make(
     }
     const result = yield* onEngine(loaded, reading, Effect.gen(function*() {
       const progress = json || args.all ? undefined : yield* makeProgress({})
-      return yield* planPipeline(loaded.pipeline, { all: args.all, strict: args.strict, observe, ...(progress === undefined ? {} : { progress }) })
+      return yield* planPipeline(loaded.pipeline, { all: args.all, strict: args.strict, observe, progress })
     }).pipe(Effect.scoped))
     if (!args.all && shown > mostFiles) {
       yield* output.print(table(folders.rows))

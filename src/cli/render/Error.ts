@@ -31,7 +31,7 @@ const errorDocument = (error: unknown, fix: string | undefined): object => ({
   type: "error",
   error: textField(error, "_tag") ?? "Fault",
   message: messageOf(error),
-  ...(fix === undefined ? {} : { fix }),
+  fix,
   ...pick(error, ["code", "violations", "issues", "problem"])
 })
 

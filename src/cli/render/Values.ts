@@ -1,4 +1,5 @@
 import { Effect, Predicate, Stream } from "effect"
+import { isEmpty } from "../../domain/Defined.ts"
 import { printable } from "../../domain/Text.ts"
 import { Output } from "../Output.ts"
 import { root } from "../Root.ts"
@@ -18,7 +19,7 @@ const written = (value: unknown): unknown => {
   if (!Predicate.isObject(value)) return value
   if (!("_tag" in value)) return asWritten(value)
   const { _tag, ...settings } = value
-  return Object.keys(settings).length === 0 ? _tag : { [String(_tag)]: asWritten(settings) }
+  return isEmpty(settings) ? _tag : { [String(_tag)]: asWritten(settings) }
 }
 
 /** A listing: a table for people, one JSON line an item for programs. */

@@ -83,7 +83,7 @@ const readOwnRow = (value: JsonRecord, model: string | undefined): ReturnType<ty
   if (!Array.isArray(turns) || turns.length === 0) {
     problems.push({ path: `request.${list}`, rule: turns === undefined ? "is missing" : "must be a list, and not empty" })
   }
-  return problems.length > 0 ? { problems } : { row: { form, ...(form === "gemini" ? {} : { customId: given ?? "" }), body: request, carried }, problems }
+  return problems.length > 0 ? { problems } : { row: { form, customId: form === "gemini" ? undefined : given ?? "", body: request, carried }, problems }
 }
 
 const bodyProblems = ({ max_tokens: maxTokens, messages }: JsonRecord): ReadonlyArray<RowProblem> => {
@@ -203,13 +203,11 @@ export const completionOf = (
     created,
     model,
     choices: [{ index: 0, message: { role: "assistant", content }, logprobs: null, finish_reason: finishReasons[finish] }],
-    ...(usage === undefined ? {} : {
-      usage: {
+    usage: usage === undefined ? undefined : {
         prompt_tokens: usage.inputTokens,
         completion_tokens: usage.outputTokens,
         total_tokens: usage.inputTokens + usage.outputTokens
       }
-    })
   }
 }
 

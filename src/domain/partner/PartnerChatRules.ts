@@ -4,7 +4,7 @@ import { contextTokens, partnerModel, partnerModels } from "./PartnerModels.ts"
 import { allBlocks, base64Bytes, countedTokens, estimatedTokens, mostTokens } from "./PartnerTokens.ts"
 import { type Broken, refusalOf } from "../Rule.ts"
 
-const broken = (field: string, description: string, fix?: string): Broken => ({ field, description, ...(fix === undefined ? {} : { fix }) })
+const broken = (field: string, description: string, fix?: string): Broken => ({ field, description, fix })
 
 type CountTokens = (text: string) => number
 

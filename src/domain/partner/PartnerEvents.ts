@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { defined } from "../Defined.ts"
 import type { JsonRecord } from "../Chat.ts"
 import { ServiceError } from "../Errors.ts"
 import { type AnswerBlock, type BlockDelta, type MessageEvent, type MessageUsage, type PartnerMessage, writtenIn } from "./PartnerChat.ts"
@@ -20,7 +21,7 @@ export const assembled = (events: Iterable<MessageEvent>): Result.Result<Partner
         else if (block !== undefined) blocks.set(index, grown(block, delta))
       }
       if (event.type === "message_delta" && message !== undefined) {
-        message = { ...message, ...event.delta, usage: added(message.usage, event.usage) }
+        message = { ...message, ...defined(event.delta), usage: added(message.usage, event.usage) }
       }
     }
     if (message === undefined) return yield* Result.fail(ServiceError.internal("the stream of an answer had no beginning"))

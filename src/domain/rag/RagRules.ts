@@ -1,3 +1,4 @@
+import { defined } from "../Defined.ts"
 import type { Chunking } from "../Chunking.ts"
 import type { CorpusOptions, CorpusPatch, CorpusSpec, VectorDb } from "../Corpus.ts"
 import type { ImportRequest, ImportSource, JiraAccount, SharePointLibrary, SlackWorkspace } from "../Import.ts"
@@ -65,7 +66,7 @@ export const overlapRule = (size: number): Wording => ({ rule: `must be less tha
 /** Tokens of a chunk. */
 export const chunkSizeLimits = [1, 8192] as const
 
-const breaks = (field: string, { fix, rule }: Wording): Found => [{ field, description: rule, ...(fix === undefined ? {} : { fix }) }]
+const breaks = (field: string, { fix, rule }: Wording): Found => [{ field, description: rule, fix }]
 
 /** A field that is absent has no form; `required` says that it must be there. */
 const formed = (field: string, value: string | undefined, form: Form): Found =>
@@ -164,7 +165,7 @@ export const vectorSearchInPlace = ({ index, indexEndpoint }: VectorSearchNames)
   const names = [index, indexEndpoint].filter((name) => name !== undefined)
   const endpoint = names.find(isEndpoint)
   const other = names.find((name) => !isEndpoint(name))
-  return { ...(other === undefined ? {} : { index: other }), ...(endpoint === undefined ? {} : { indexEndpoint: endpoint }) }
+  return defined({ index: other, indexEndpoint: endpoint })
 }
 
 /** The same of a whole database, whichever it is. */
@@ -183,7 +184,7 @@ export const configBroken = ({ filter, hybrid, topK }: Pick<RetrievalRequest, "f
 /** What a retrieval breaks, without the question, in the fields of a {@link RetrievalRequest}. */
 export const selectionBroken = ({ also = [], corpus, files, ...config }: Omit<RetrievalRequest, "query">): Found => [
   ...configBroken(config),
-  ...searchedBroken("files", { corpus, ...(files === undefined ? {} : { files }) }),
+  ...searchedBroken("files", { corpus, files }),
   ...also.flatMap((other, i) => searchedBroken(`also[${i}].files`, other)),
   ...(also.length >= corporaLimit ? breaks("also", { rule: `at most ${corporaLimit} corpora can be searched at a time` }) : [])
 ]

@@ -33,7 +33,7 @@ export const importSource = (source: BuiltInSource | { readonly _tag: "own" }): 
       const { clientId, clientSecret, drive, folder, site, tenantId } = source
       return {
         _tag: "sharePoint",
-        libraries: [{ site, drive, clientId, tenantId, clientSecret, ...(folder === undefined ? {} : { folder }) }]
+        libraries: [{ site, drive, clientId, tenantId, clientSecret, folder }]
       }
     }
   }

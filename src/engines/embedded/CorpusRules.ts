@@ -1,3 +1,4 @@
+import { defined } from "../../domain/Defined.ts"
 import type { CorpusOptions, CorpusPatch, VectorDb } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { keyedDatabaseRule, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
@@ -21,14 +22,14 @@ const fieldsUpdated = (stored: VectorDb, patch: VectorDb): VectorDb | ServiceErr
     return ServiceError.invalid("vectorDb", `the kind cannot change, it is ${stored._tag}`, "create another corpus")
   }
   const before = fields(stored)
-  for (const [field, value] of Object.entries(fields(patch))) {
+  for (const [field, value] of Object.entries(defined(fields(patch)))) {
     const old = before[field]
     if (field !== "apiKey" && old !== undefined && old !== "" && old !== value) {
       return ServiceError.invalid(`vectorDb.${field}`, "was set and can be set only once", "create another corpus")
     }
   }
   // Same kind, and every field of either is one of that kind.
-  return { ...stored, ...patch } as VectorDb
+  return { ...stored, ...defined(patch) } as VectorDb
 }
 
 const fields = (db: VectorDb): Record<string, string | undefined> => {

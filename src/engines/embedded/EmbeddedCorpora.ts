@@ -51,9 +51,9 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
           if (vectorDb instanceof ServiceError) return yield* vectorDb
           yield* writer.send("updateCorpus", {
             name: id,
-            ...(patch.displayName === undefined ? {} : { displayName: patch.displayName }),
-            ...(patch.description === undefined ? {} : { description: patch.description }),
-            ...(vectorDb === undefined ? {} : { vectorDb }),
+            displayName: patch.displayName,
+            description: patch.description,
+            vectorDb,
             at: yield* now
           })
           return yield* get(name)

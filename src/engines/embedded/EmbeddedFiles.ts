@@ -95,16 +95,16 @@ export const embeddedFiles = (
           content: request.content,
           name: nameHint(request),
           chunking: request.chunking,
-          ...(request.opened === true ? { opened: true } : {}),
-          ...(request.mimeType === undefined ? {} : { mimeType: request.mimeType })
+          opened: request.opened === true ? true : undefined,
+          mimeType: request.mimeType
         })
         if (prepared.chunks.length === 0) {
           return yield* new DocumentError({ problem: "empty", message: "there is no text in it" })
         }
         const file = newFile(request, prepared)
         const { embedded, row } = yield* Effect.scoped(store(corpus, file, {
-          ...(replaces === undefined ? {} : { replaces }),
-          ...(ledger === undefined ? {} : { ledger: { scope: ledger.scope, change: ledger.change(names.file(corpusId, file.name)) } })
+          replaces,
+          ledger: ledger === undefined ? undefined : { scope: ledger.scope, change: ledger.change(names.file(corpusId, file.name)) }
         }))
         if (replaces !== undefined) yield* tidied(corpus)
         const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
@@ -112,7 +112,7 @@ export const embeddedFiles = (
           file: fileOfRow(row, corpusId, names),
           embedded: embedded.size,
           embeddedTokens: [...embedded].reduce((sum, hash) => sum + (tokens.get(hash) ?? 0), 0),
-          ...(prepared.remark === undefined ? {} : { remark: prepared.remark })
+          remark: prepared.remark
         }
       })
 
@@ -191,13 +191,13 @@ const newFile = (request: UploadRequest, prepared: Prepared): NewFile => {
     sizeBytes: request.content.byteLength,
     tokens,
     chunks: prepared.chunks.map(({ ordinal, start, end, ...chunk }): NewChunk => ({ ...chunk, hash: textHash(chunk.text) })),
-    ...(description === undefined ? {} : { description }),
-    ...(marker === undefined ? {} : { marker }),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(permissions === undefined ? {} : { permissions }),
-    ...(pages === undefined ? {} : { pages }),
-    ...(language === undefined ? {} : { language }),
-    ...(title === undefined ? {} : { title }),
-    ...(author === undefined ? {} : { author })
+    description,
+    marker,
+    metadata,
+    permissions,
+    pages,
+    language,
+    title,
+    author
   }
 }

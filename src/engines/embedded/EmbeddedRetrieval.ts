@@ -152,10 +152,10 @@ export const embeddedRetrieval = (
           count: ranker === undefined ? topK : Math.max(topK, rankedDepth),
           alpha,
           explain: request.explain ?? false,
-          ...(least === undefined ? {} : { minSimilarity: least }),
-          ...(files === undefined ? {} : { files: files.map(({ file }) => file) }),
-          ...(metadata === undefined ? {} : { metadata }),
-          ...(request.principal === undefined ? {} : { principal: request.principal })
+          minSimilarity: least,
+          files: files === undefined ? undefined : files.map(({ file }) => file),
+          metadata,
+          principal: request.principal
         }
         // How rare a word is in the corpus is known to its database alone.
         const found = isElsewhere(corpus.vectorDb)

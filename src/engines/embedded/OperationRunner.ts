@@ -107,11 +107,11 @@ const endOrphans = Effect.fnUntraced(function*(
     if (owner === process.pid ? here.has(String(row["name"])) : isAlive(owner)) continue
     yield* update(String(row["name"]), {
       done: true,
-      ...(typeof row["progress"] === "number" ? { progress: row["progress"] } : {}),
+      progress: typeof row["progress"] === "number" ? row["progress"] : undefined,
       error: { code: "ABORTED", message: "interrupted: the process that ran it ended" },
       // Written by updateOperation as an array of PartialFailure, and the counts likewise.
       failures: JSON.parse(String(row["failures"])) as OperationProgress["failures"],
-      ...(typeof row["counts"] === "string" ? { counts: JSON.parse(row["counts"]) as ImportProgress["counts"] } : {})
+      counts: typeof row["counts"] === "string" ? JSON.parse(row["counts"]) as ImportProgress["counts"] : undefined
     })
   }
 })

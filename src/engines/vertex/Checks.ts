@@ -102,5 +102,5 @@ const failing = ({ endpoint, parent }: Transport["Service"], gate: Gate, error: 
     : gate === "service"
     ? `Check that ${endpoint.baseUrl} answers, and the network and proxy on the way.`
     : undefined
-  return { check: gate, ok: false, detail: error.message, ...(fix === undefined ? {} : { fix }) }
+  return { check: gate, ok: false, detail: error.message, fix }
 }

@@ -1,6 +1,6 @@
 import { Stream } from "effect"
 import type { ChatEndReason, ChatEvent, ChatPart, ChatRequest, ChatUsage } from "../../domain/Chat.ts"
-import { defined } from "../../domain/Defined.ts"
+import { defined, isEmpty } from "../../domain/Defined.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
 import type {
   Candidate,
@@ -45,7 +45,7 @@ const generationOf = (request: ChatRequest): GenerationRequest => {
         defined({ name, description, parametersJsonSchema: parameters as Json | undefined })) // a JSON Schema is JSON
     }],
     toolConfig: toolChoice === undefined ? undefined : { functionCallingConfig: callingOf(toolChoice) },
-    generationConfig: Object.keys(config).length === 0 ? undefined : config
+    generationConfig: isEmpty(config) ? undefined : config
   })
 }
 
@@ -144,7 +144,7 @@ const candidateEvents = (
       events.push(defined({ type: "thinking" as const, candidate, text, signature: thoughtSignature }))
     } else if (text !== "") {
       const first = !events.some(({ type }) => type === "text")
-      events.push({ type: "text", candidate, text, ...(first && logprobs.length > 0 ? { logprobs } : {}) })
+      events.push({ type: "text", candidate, text, logprobs: first && logprobs.length > 0 ? logprobs : undefined })
     }
   }
   if (finishReason !== undefined) events.push({ type: "end", candidate, ...endOf(finishReason, (calls.get(candidate) ?? 0) > 0) })

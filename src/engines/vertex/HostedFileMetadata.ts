@@ -51,7 +51,7 @@ export const layer: Layer.Layer<FileMetadataStore, never, Transport> = Layer.eff
         yield* made(transport.callOnce({ route: routes.batchDeleteRagDataSchemas, params: { parent: corpus }, body: { names } }), "list the corpus's data schemas")
       }),
       create: Effect.fn("HostedFileMetadata.create")(function*(file, metadata) {
-        const requests = metadata.map(({ id, ...spec }) => ({ parent: file as string, ragMetadata: fileMetadataToWire(spec), ...(id === undefined ? {} : { ragMetadataId: id }) }))
+        const requests = metadata.map(({ id, ...spec }) => ({ parent: file as string, ragMetadata: fileMetadataToWire(spec), ragMetadataId: id }))
         const response = yield* made(transport.callOnce({ route: routes.batchCreateRagMetadata, params: { parent: file }, body: { requests } }), "list the file's metadata")
         const { ragMetadata = [] } = yield* read("batchCreateRagMetadata", BatchCreateRagMetadataResponse, response)
         return yield* Effect.forEach(ragMetadata, (each) => Effect.fromResult(namedMetadataFromWire(each)))

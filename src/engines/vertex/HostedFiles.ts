@@ -78,9 +78,7 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
             Effect.catchTag("DocumentError", Effect.succeed)
           )
         }),
-        ...(marker === undefined ? {} : {
-          find: Stream.runHead(marked(corpus, marker, replaces)).pipe(Effect.map(Option.getOrUndefined))
-        })
+        find: marker === undefined ? undefined : Stream.runHead(marked(corpus, marker, replaces)).pipe(Effect.map(Option.getOrUndefined))
       })
       return file instanceof DocumentError ? yield* file : { file, twins }
     })
@@ -155,7 +153,7 @@ const halfDone = (error: ServiceError): ServiceError =>
   ["UNAUTHENTICATED", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED"].includes(error.code) ? error : new ServiceError({
     code: "UNKNOWN",
     message: `the file is stored, and what it takes the place of may still be there: ${error.message}`,
-    ...(error.fix === undefined ? {} : { fix: error.fix })
+    fix: error.fix
   })
 
 const isMarked = ({ marker }: RagFile, wanted: Marker): boolean =>

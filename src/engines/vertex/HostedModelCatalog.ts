@@ -59,7 +59,7 @@ export const layer: Layer.Layer<ModelCatalog, never, Transport> = Layer.effect(
           params: { name },
           query: {
             view: "PUBLISHER_MODEL_VIEW_FULL",
-            ...(hub ? { isHuggingFaceModel: true } : {}),
+            isHuggingFaceModel: hub ? true : undefined,
             includeEquivalentModelGardenModelDeploymentConfigs: true
           }
         })

@@ -181,7 +181,7 @@ const inside = (what: string, { code, message, reason }: ServiceError): ServiceE
   new ServiceError({
     code,
     message: `${what}: ${redactText(message)}`,
-    ...(reason === undefined ? {} : { reason: redactText(reason, [], 100) })
+    reason: reason === undefined ? undefined : redactText(reason, [], 100)
   })
 
 /** What a person can do about a refusal that is about this model. */
@@ -192,9 +192,9 @@ const explained = (error: ServiceError, project: string, location: string, model
     code,
     message,
     fix,
-    ...(reason === undefined ? {} : { reason }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-    ...(violations === undefined ? {} : { violations })
+    reason,
+    retryAfter,
+    violations
   })
 }
 

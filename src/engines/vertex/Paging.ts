@@ -3,8 +3,8 @@ import type { ServiceError } from "../../domain/Errors.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
 
 export const pageQuery = ({ size, token }: PageRequest): { readonly pageSize?: number; readonly pageToken?: string } => ({
-  ...(size === undefined ? {} : { pageSize: size }),
-  ...(token === undefined ? {} : { pageToken: token })
+  pageSize: size,
+  pageToken: token
 })
 
 export const pageOf = <W, A>(
@@ -14,5 +14,5 @@ export const pageOf = <W, A>(
 ): Effect.Effect<Page<A>, ServiceError> =>
   Effect.map(Effect.fromResult(Result.all((items ?? []).map(decode))), (items) => ({
     items,
-    ...(nextToken === undefined || nextToken === "" ? {} : { nextToken })
+    nextToken: nextToken === undefined || nextToken === "" ? undefined : nextToken
   }))

@@ -29,8 +29,8 @@ export const make = ({ generation, model, selection }: RagStoreOptions): Generat
     return Effect.fromResult(groundedQuestionToWire({
       question,
       selection: files.length === 0 ? selection : { ...selection, files },
-      ...(instruction === undefined ? {} : { instruction }),
-      ...(sampling === undefined ? {} : { sampling })
+      instruction,
+      sampling
     }))
   }
   const answerOf = (response: Parameters<typeof answerFromWire>[2]) =>

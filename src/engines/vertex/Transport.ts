@@ -143,7 +143,7 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
       content === undefined ? (self) => self : HttpClientRequest.bodyJsonUnsafe(content)
     )
     const what = route.rpc.slice(route.rpc.indexOf(".") + 1)
-    const outgoing = { what, request, bucket: bucket ?? "management", ...(timeoutMs === undefined ? {} : { timeoutMs }) }
+    const outgoing = { what, request, bucket: bucket ?? "management", timeoutMs }
     return {
       ask: send(outgoing, (response) => readJson(`${what} of ${endpoint.host}`, response)),
       decode: (answer: unknown): Effect.Effect<R, ServiceError> => Effect.fromResult(decodeResponse(route, answer))

@@ -6,7 +6,7 @@ import { errorOfBody } from "../../net/HttpErrors.ts"
 import { bytesOf, serverSentEvents } from "../../net/ServerSentEvents.ts"
 import type { Service } from "./Connection.ts"
 
-const optional = <A>(schema: Schema.Codec<A>) => Schema.optionalKey(Schema.NullOr(schema))
+const optional = <A>(schema: Schema.Codec<A>) => Schema.optional(Schema.NullOr(schema))
 
 const Message = Schema.Struct({
   content: optional(Schema.String),
@@ -117,7 +117,7 @@ const assembly = (service: Service) => {
     }
     const known = reasons[finish] ?? "stop"
     const reason = known === "stop" && events.length > 0 ? "toolCalls" : known
-    events.push({ type: "end", candidate, reason, ...(typeof stopped === "string" ? { stopSequence: stopped } : {}) })
+    events.push({ type: "end", candidate, reason, stopSequence: typeof stopped === "string" ? stopped : undefined })
     return events
   })
 
@@ -131,7 +131,7 @@ const assembly = (service: Service) => {
     const text = said.content ?? said.refusal ?? ""
     const tokens = logprobs?.content ?? []
     if (text !== "" || tokens.length > 0) {
-      events.push({ type: "text", candidate, text, ...(tokens.length === 0 ? {} : { logprobs: tokens.map(logprobOf) }) })
+      events.push({ type: "text", candidate, text, logprobs: tokens.length === 0 ? undefined : tokens.map(logprobOf) })
     }
     for (const [at, piece] of (said.tool_calls ?? []).entries()) {
       const place = piece.index ?? at
@@ -188,7 +188,7 @@ const usageOf = (usage: typeof Usage.Type): ChatUsage => {
   return {
     inputTokens: usage.prompt_tokens,
     outputTokens: usage.completion_tokens ?? 0,
-    ...(thinking === 0 ? {} : { thinkingTokens: thinking })
+    thinkingTokens: thinking === 0 ? undefined : thinking
   }
 }
 

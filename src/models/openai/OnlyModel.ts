@@ -18,7 +18,7 @@ export const onlyModel = Effect.fnUntraced(function*({ apiKey, baseUrl, headers 
     HttpClientRequest.setHeaders({ accept: "application/json", ...headers }),
     key === undefined ? (self) => self : HttpClientRequest.bearerToken(key)
   )
-  const caller = { http: yield* HttpClient.HttpClient, ...(retry === undefined ? {} : { retry }) }
+  const caller = { http: yield* HttpClient.HttpClient, retry }
   const { data } = yield* callJson(caller, `models of ${base.host}`, request, Models)
   const [first] = data
   if (first !== undefined && data.length === 1) return first.id

@@ -103,14 +103,14 @@ const partsOf = (block: ContentBlock, names: ReadonlyMap<string, string>): Reado
           type: "toolResult",
           id: block.toolUseId,
           text: parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"),
-          ...(name === undefined ? {} : { name }),
-          ...(block.isError === undefined ? {} : { isError: block.isError })
+          name,
+          isError: block.isError
         },
         ...parts.filter(({ type }) => type !== "text")
       ]
     }
     case "thinking":
-      return [{ type: "thinking", text: block.thinking, ...(block.signature === "" ? {} : { signature: block.signature }) }]
+      return [{ type: "thinking", text: block.thinking, signature: block.signature === "" ? undefined : block.signature }]
     case "redacted_thinking":
       return []
   }

@@ -29,20 +29,18 @@ export const messageRequest = (model: string, request: ChatRequest): Result.Resu
       model,
       messages,
       maxTokens: maxTokens ?? usualTokens + (budgetTokens ?? 0),
-      ...(system === undefined ? {} : { system }),
-      ...(tools === undefined ? {} : {
-        tools: tools.map(({ description, name, parameters }) => ({
+      system,
+      tools: tools === undefined ? undefined : tools.map(({ description, name, parameters }) => ({
           name,
           inputSchema: parameters ?? { type: "object" },
-          ...(description === undefined ? {} : { description })
-        }))
-      }),
-      ...(toolChoice === undefined ? {} : { toolChoice: choiceOf(toolChoice) }),
-      ...(stop === undefined ? {} : { stopSequences: stop }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(topP === undefined ? {} : { topP }),
-      ...(topK === undefined ? {} : { topK }),
-      ...(budgetTokens === undefined ? {} : { thinking: { type: "enabled", budgetTokens } })
+          description
+        })),
+      toolChoice: toolChoice === undefined ? undefined : choiceOf(toolChoice),
+      stopSequences: stop,
+      temperature,
+      topP,
+      topK,
+      thinking: budgetTokens === undefined ? undefined : { type: "enabled", budgetTokens }
     }
   })
 
@@ -78,7 +76,7 @@ const blocksOf = (part: ChatPart, at: string): Result.Result<ReadonlyArray<Conte
         type: "tool_result",
         toolUseId: part.id,
         content: part.text,
-        ...(part.isError === undefined ? {} : { isError: part.isError })
+        isError: part.isError
       }])
   }
 }

@@ -68,7 +68,7 @@ export const gcsClient = (caller: Caller, options: GcsOptions = {}): GcsClient =
         caller,
         `gs://${bucket}/${name}`,
         HttpClientRequest.get(objectUrl(bucket, name) + query({ alt: "media", ifGenerationMatch: generation }), {
-          headers: { "accept-encoding": "gzip", ...(offset === 0 ? {} : { range: `bytes=${offset}-` }) }
+          headers: { "accept-encoding": "gzip", range: offset === 0 ? undefined : `bytes=${offset}-` }
         })
       ).pipe(Effect.mapError(gcsError(bucket, name, "roles/storage.objectViewer"))),
     delete: (bucket, name, generation) =>

@@ -11,13 +11,13 @@ export const GcsObject = Schema.Struct({
   name: Schema.String,
   generation: Schema.String,
   size: Schema.NumberFromString.check(Schema.isFinite()),
-  contentType: Schema.optionalKey(Schema.String),
-  contentEncoding: Schema.optionalKey(Schema.String),
-  updated: Schema.optionalKey(Schema.String),
+  contentType: Schema.optional(Schema.String),
+  contentEncoding: Schema.optional(Schema.String),
+  updated: Schema.optional(Schema.String),
   /** Base64; composite objects have none. */
-  md5Hash: Schema.optionalKey(Schema.String),
+  md5Hash: Schema.optional(Schema.String),
   /** What the owner put there, at most 8 KiB. */
-  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
+  metadata: Schema.optional(Schema.Record(Schema.String, Schema.String))
 })
 export type GcsObject = typeof GcsObject.Type
 
@@ -35,8 +35,8 @@ export const decodeObject = (
 export const objectFields = "name,generation,size,contentType,contentEncoding,updated,md5Hash,metadata"
 
 export const GcsPage = Schema.Struct({
-  items: Schema.optionalKey(Schema.Array(GcsObject)),
-  nextPageToken: Schema.optionalKey(Schema.String)
+  items: Schema.optional(Schema.Array(GcsObject)),
+  nextPageToken: Schema.optional(Schema.String)
 })
 export type GcsPage = typeof GcsPage.Type
 

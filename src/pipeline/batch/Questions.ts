@@ -69,5 +69,5 @@ const questionOf = (line: string, number: number): BatchQuestion | string => {
   if (principal !== undefined && typeof principal !== "string") return "principal: must be a string"
   const clash = Object.keys(carried).find((key) => taken.has(key))
   if (clash !== undefined) return `${clash}: is reserved for the answer`
-  return { question, customId, carried, ...(principal === undefined ? {} : { principal }) }
+  return { question, customId, carried, principal }
 }

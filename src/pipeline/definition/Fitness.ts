@@ -182,7 +182,7 @@ const embeddingProblems = (pipeline: Definition, capabilities: EngineCapabilitie
     path: [...path, "model"],
     rule: `the ${capabilities.engine} engine has no embedding model of this name (port Embedder)`,
     fix: `it has ${[...known].join(", ")}; leave embedding out for its default`,
-    ...(suggestion === undefined ? {} : { suggestion })
+    suggestion
   }]
 }
 
@@ -196,7 +196,7 @@ const regionProblems = (stage: StageSettings, path: ValuePath, pipeline: Definit
   return violation === undefined ? [] : [{
     path: [...path, stage._tag, "model"],
     rule: violation.description,
-    ...(refused?.fix === undefined ? {} : { fix: `${refused.fix} as location, or another model` })
+    fix: refused?.fix === undefined ? undefined : `${refused.fix} as location, or another model`
   }]
 }
 

@@ -59,9 +59,9 @@ const engineSettings = (pipeline: Definition, engine: EngineName): Result.Result
       _tag: "vertex",
       project,
       location,
-      ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...(quotaProject === undefined ? {} : { quotaProject }),
-      ...(requestsPerMinute === undefined ? {} : { requestsPerMinute })
+      baseUrl,
+      quotaProject,
+      requestsPerMinute
     })
   }
   const missing = Object.entries({ project, location }).filter(([, value]) => value === undefined)

@@ -54,7 +54,7 @@ export const loadPipeline = Effect.fn("loadPipeline")(function*(
 })
 
 const failure = (file: string, rule: string, fix?: string): PipelineInvalid =>
-  new PipelineInvalid({ file, issues: [{ file, path: "", rule, ...(fix === undefined ? {} : { fix }) }] })
+  new PipelineInvalid({ file, issues: [{ file, path: "", rule, fix }] })
 
 const notFound = (file: string): PipelineInvalid =>
   failure(file, "the file cannot be found or read", "check the name, or write one with sluice init")

@@ -21,15 +21,15 @@ export interface Problem {
 export const PipelineIssue = Schema.Struct({
   file: Schema.String,
   /** From 1; absent where the pipeline is a TypeScript value. */
-  line: Schema.optionalKey(Schema.Int),
-  column: Schema.optionalKey(Schema.Int),
+  line: Schema.optional(Schema.Int),
+  column: Schema.optional(Schema.Int),
   /** Such as `stages[0].retrieve.topK`; empty for the whole file. */
   path: Schema.String,
   rule: Schema.String,
-  fix: Schema.optionalKey(Schema.String),
-  suggestion: Schema.optionalKey(Schema.String),
+  fix: Schema.optional(Schema.String),
+  suggestion: Schema.optional(Schema.String),
   /** The lines around it, secrets masked, a caret under the place. */
-  frame: Schema.optionalKey(Schema.String)
+  frame: Schema.optional(Schema.String)
 })
 export type PipelineIssue = typeof PipelineIssue.Type
 

@@ -45,8 +45,8 @@ export const issueOf = (file: string, { fix, path, rule, suggestion }: Problem):
   file,
   path: formatPath(path),
   rule,
-  ...(fix === undefined ? {} : { fix }),
-  ...(suggestion === undefined ? {} : { suggestion })
+  fix,
+  suggestion
 })
 
 /** What is wrong with a pipeline that came from no file. */

@@ -67,7 +67,7 @@ export const readYaml = (text: string, environment: Environment): YamlText => {
   let nodes = 0
 
   const report = (path: ValuePath, offset: number, rule: string, fix?: string) => {
-    if (problems.length < maxProblems) problems.push({ path, offset, rule, ...(fix === undefined ? {} : { fix }) })
+    if (problems.length < maxProblems) problems.push({ path, offset, rule, fix })
   }
 
   /** Counts a node; past the bounds says so once, and then nothing more is read. */
@@ -95,7 +95,7 @@ export const readYaml = (text: string, environment: Environment): YamlText => {
       }
       return read(target, path, key, range, alias ?? range)
     }
-    const place = { path, ...(key === undefined ? {} : { key }), value: alias ?? range, content: range }
+    const place = { path, key, value: alias ?? range, content: range }
     if (isScalar(node)) {
       if (node.anchor !== undefined) anchors.set(node.anchor, node)
       if (typeof node.value !== "string") {

@@ -136,8 +136,8 @@ const promptRow = ({ contexts, customId, question }: BatchRetrieved, options: Ba
   return options.grounded(listens).answer({
     question,
     contexts,
-    ...(instruction === undefined ? {} : { instruction }),
-    ...(sampling === undefined ? {} : { sampling })
+    instruction,
+    sampling
   }).pipe(Effect.map(() => ({ custom_id: customId, method: "POST", url: "/v1/chat/completions", body: bodyOf(asked ?? { turns: [] }) })))
 }
 
@@ -146,10 +146,10 @@ const bodyOf = ({ maxTokens, seed, system, temperature, topP, turns }: ChatReque
     ...(system === undefined ? [] : [{ role: "system", content: system }]),
     ...turns.map(({ parts, role }) => ({ role, content: parts.map((part) => ("text" in part ? part.text : "")).join("") }))
   ],
-  ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-  ...(temperature === undefined ? {} : { temperature }),
-  ...(topP === undefined ? {} : { top_p: topP }),
-  ...(seed === undefined ? {} : { seed })
+  max_tokens: maxTokens,
+  temperature,
+  top_p: topP,
+  seed
 })
 
 /** A model that has said what it has to say. */

@@ -74,7 +74,7 @@ const grounded = <In extends Question, E, R>(
     question: input.question,
     contexts: contextsFor(input),
     sampling,
-    ...(instruction === undefined ? {} : { instruction })
+    instruction
   })
   return described<In, Answered, E | ServiceError, unknown>(
     settings,

@@ -1,4 +1,5 @@
 import { Context, Effect } from "effect"
+import { defined } from "../../domain/Defined.ts"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { RagFileName } from "../../domain/RagFile.ts"
@@ -40,7 +41,7 @@ export const retrievalRequest = Effect.fnUntraced(function*(
   options: RetrieveOptions
 ): Effect.fn.Return<Omit<RetrievalRequest, "query">, never, CorpusInUse> {
   const corpus = yield* CorpusInUse
-  const { files, ...rest } = { ...options, ...yield* RetrieveOverrides }
+  const { files, ...rest } = { ...options, ...defined(yield* RetrieveOverrides) }
   return {
     ...rest,
     corpus,

@@ -9,7 +9,7 @@ import type { OwnStageCase, StageSettings, StageValue } from "../definition/Stag
 export interface Stage<in In, out Out, out E = never, out R = never> {
   (input: In): Effect.Effect<Out, E, R>
   /** The stage as a pipeline file writes it. Absent: a function of one's own. */
-  readonly settings?: StageSettings | undefined
+  readonly settings?: StageSettings
   /** The output as it is made, where the stage can give it piece by piece. */
   readonly stream?: ((input: In) => Stream.Stream<AnswerPart, E, R>) | undefined
   /** What it was composed of, in order. Absent: it is a single stage. */

@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function*(input: {
   const { corpus, engine, files, ledger, scope, spec } = input
   /** Sets an entry; `drop` is one that goes in the same breath: the path a moved item had. */
   const record = (entry: LedgerEntry, drop?: LedgerEntry) =>
-    ledger.write(scope, { put: [entry], ...(drop === undefined ? {} : { remove: [drop] }) })
+    ledger.write(scope, { put: [entry], remove: drop === undefined ? undefined : [drop] })
   const sources = new Map(input.sources.map((source) => [source.id, source]))
   const bytes = yield* Semaphore.make(bytesInFlight)
 
@@ -84,7 +84,7 @@ export const make = Effect.fnUntraced(function*(input: {
   /** Stores the item and records it; `drop` as in {@link record}. */
   const upload = Effect.fnUntraced(function*(work: Work, content: Uint8Array, entry: LedgerEntry, drop: LedgerEntry | undefined) {
     const { item } = work
-    const change = (file: RagFileName): LedgerChange => ({ put: [{ ...entry, file }], ...(drop === undefined ? {} : { remove: [drop] }) })
+    const change = (file: RagFileName): LedgerChange => ({ put: [{ ...entry, file }], remove: drop === undefined ? undefined : [drop] })
     if (engine.ledgerWithFiles !== true) yield* record({ ...entry, state: "intent" })
     const uploaded = yield* files.upload({
       corpus,
@@ -94,11 +94,11 @@ export const make = Effect.fnUntraced(function*(input: {
       chunking: spec.chunking,
       parsing: spec.parsing,
       marker: markerOf(entry),
-      ...(item.mimeType === undefined ? {} : { mimeType: item.mimeType }),
-      ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
-      ...(item.permissions === undefined ? {} : { permissions: item.permissions }),
-      ...(item.opened === true ? { opened: true } : {}),
-      ...(entry.file === undefined ? {} : { replaces: entry.file })
+      mimeType: item.mimeType,
+      metadata: item.metadata,
+      permissions: item.permissions,
+      opened: item.opened === true ? true : undefined,
+      replaces: entry.file
     }, { scope, change })
     if (engine.ledgerWithFiles !== true) yield* ledger.write(scope, change(uploaded.file.name))
     return uploaded
@@ -116,7 +116,7 @@ export const make = Effect.fnUntraced(function*(input: {
   ): Effect.fn.Return<Applied | Staged | OverBudget, StateError | ServiceError | SecretError> {
     const { item, source } = work
     const { connector, staging } = sources.get(source) ?? {}
-    const base = { source, path: item.path, ...(item.size === undefined ? {} : { bytes: item.size }) }
+    const base = { source, path: item.path, bytes: item.size }
     const plain = (outcome: FileOutcome): Applied => ({ outcome, embeddedTokens: 0 })
     if (connector === undefined) return plain({ ...base, outcome: "pending" })
 
@@ -161,7 +161,7 @@ export const make = Effect.fnUntraced(function*(input: {
           const put = yield* Effect.result(stage(engine.imports.objects, uri, content, item.mimeType))
           if (put._tag === "Failure") return yield* failed(base, entry, put.failure)
           const other = from ?? renamed(work, entry)
-          return { staged: { uri, entry, staged: true, ...(other === undefined ? {} : { from: other }) } }
+          return { staged: { uri, entry, staged: true, from: other } }
         }
         const sent = yield* Effect.result(upload(work, content, entry, from ?? renamed(work, entry)))
         if (sent._tag === "Success") {

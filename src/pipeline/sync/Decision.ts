@@ -43,8 +43,8 @@ export const decide = Effect.fnUntraced(function*(input: {
     state: "done",
     revision: item.unsettled === true ? "" : item.revision,
     fingerprint: Fingerprint.format({ content, facts, settings }),
-    ...(size === undefined ? {} : { size }),
-    ...(known?.file === undefined ? {} : { file: known.file })
+    size,
+    file: known?.file === undefined ? undefined : known.file
   })
 
   // The bytes are known to be the same: nothing to read, unless they have to be sent.

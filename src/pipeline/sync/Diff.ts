@@ -51,7 +51,7 @@ export const diff = Effect.fn("diff")(function*(
   yield* compareTarget(scope, spec, {
     // A ledger that belongs to another corpus, or to none, knows nothing of this one.
     known: target._tag === "missing" || !target.adopted,
-    ...(target._tag === "missing" ? {} : { corpus: target.corpus.name })
+    corpus: target._tag === "missing" ? undefined : target.corpus.name
   }, (comparison) => {
     if (comparison._tag === "foreign") others.see(comparison.file)
     else others.seeOwn()
@@ -60,7 +60,7 @@ export const diff = Effect.fn("diff")(function*(
     return observe(differenceOf(comparison))
   })
   const joins = others.joined()
-  return { corpus: target._tag, ...(joins === undefined ? {} : { joins }), same, differences }
+  return { corpus: target._tag, joins, same, differences }
 })
 
 const differenceOf = (comparison: Exclude<Comparison, { readonly _tag: "same" }>): Difference => {
@@ -81,7 +81,7 @@ const differenceOf = (comparison: Exclude<Comparison, { readonly _tag: "same" }>
         type: comparison._tag,
         file: name,
         displayName,
-        ...(comparison._tag === "stray" || marker === undefined ? {} : { pipeline: pipelineOf(marker) })
+        pipeline: comparison._tag === "stray" || marker === undefined ? undefined : pipelineOf(marker)
       }
     }
   }

@@ -30,7 +30,7 @@ const drifted = "drift"
 
 /** Why a file is stored again that the source did not change. */
 export const driftOf = ({ known }: Pick<Work, "known">): Pick<FileOutcome, "reason" | "message"> =>
-  known?.reason !== drifted ? {} : { reason: drifted, ...(known.message === undefined ? {} : { message: known.message }) }
+  known?.reason !== drifted ? {} : { reason: drifted, message: known.message }
 
 /** What to tell of each source. */
 export const driftNotes = ({ damaged, lost }: Pick<Drift, "damaged" | "lost">): ReadonlyArray<readonly [source: string, note: string]> => [
@@ -88,7 +88,7 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(
           revision: "",
           fingerprint: marker.fingerprint,
           file: file.name,
-          ...(file.sizeBytes === undefined ? {} : { size: file.sizeBytes })
+          size: file.sizeBytes
         }])
       }
     }

@@ -65,7 +65,7 @@ export const make = (input: {
         source,
         operation: operation.name,
         progress: operation.done ? 100 : operation.progress ?? 0,
-        ...(count === undefined ? {} : { files: count })
+        files: count
       })
       if (operation.done) break
       operation = yield* operations.wait(operation.name, tellEvery)
@@ -90,8 +90,8 @@ export const make = (input: {
       source,
       chunking,
       parsing,
-      ...(maxEmbeddingRequestsPerMinute === undefined ? {} : { maxEmbeddingRequestsPerMinute }),
-      ...(resultSink === undefined ? {} : { resultSink })
+      maxEmbeddingRequestsPerMinute,
+      resultSink
     })
     return resultSink === undefined ? started : { ...started, resultSink }
   })
@@ -156,8 +156,8 @@ export const make = (input: {
         facts: Fingerprint.factsHash(item, engine),
         settings
       }),
-      ...(item.size === undefined ? {} : { size: item.size }),
-      ...(known?.file === undefined ? {} : { file: known.file })
+      size: item.size,
+      file: known?.file === undefined ? undefined : known.file
     }
   })
 
@@ -255,7 +255,7 @@ export const make = (input: {
       outcomes,
       note: `the service counted ${countsText(counts)}${unread}${unknown}`,
       unnamed: left,
-      ...(held === undefined ? {} : { held })
+      held
     }
   })
 
@@ -331,7 +331,7 @@ const failureTold = (source: string, failures: Operation["partialFailures"]) => 
 const none = { added: 0, unchanged: 0, failed: 0 }
 
 const outcomeOf = ({ file, path, size, source }: LedgerEntry, ended: Imported | undefined): FileOutcome => {
-  const base = { source, path, ...(size === undefined ? {} : { bytes: size }) }
+  const base = { source, path, bytes: size }
   if (ended === undefined) return { ...base, outcome: "pending" }
   // Under an address of its own, the new version of a staged file is another file to the service.
   if (ended._tag === "there") return { ...base, outcome: ended.outcome === "added" && file !== undefined ? "changed" : ended.outcome }

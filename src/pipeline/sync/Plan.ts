@@ -161,8 +161,8 @@ export const plan = Effect.fn("plan")(function*(
             content: decision.content,
             name: work.item.path,
             chunking: spec.chunking,
-            ...(work.item.opened === true ? { opened: true } : {}),
-            ...(work.item.mimeType === undefined ? {} : { mimeType: work.item.mimeType })
+            opened: work.item.opened === true ? true : undefined,
+            mimeType: work.item.mimeType
           }))
           if (prepared._tag === "Failure") {
             if (prepared.failure._tag === "ServiceError") return yield* prepared.failure
@@ -213,7 +213,7 @@ export const plan = Effect.fn("plan")(function*(
       corpus: {
         action: target._tag === "missing" ? "create" : replaced ? "replace" : changes.length > 0 ? "update" : "keep",
         changes,
-        ...(others === undefined ? {} : { others })
+        others
       },
       totals: tally.totals,
       chunks: tally.chunks,
@@ -221,7 +221,7 @@ export const plan = Effect.fn("plan")(function*(
       embeddings,
       embeddedTokens,
       embeddingRequests: requests,
-      ...(options.pricePerMillionTokens === undefined ? {} : { cost: embeddedTokens * options.pricePerMillionTokens / 1_000_000 }),
+      cost: options.pricePerMillionTokens === undefined ? undefined : embeddedTokens * options.pricePerMillionTokens / 1_000_000,
       unknown: sources.importOnly.map(({ id }) => id),
       minutes: Math.max(
         requests / options.maxEmbeddingRequestsPerMinute,

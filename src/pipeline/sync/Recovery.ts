@@ -81,7 +81,7 @@ export const recoverLedger = Effect.fn("sync.recoverLedger")(function*(
             revision: "",
             fingerprint: file.marker.fingerprint,
             file: file.name,
-            ...(file.sizeBytes === undefined ? {} : { size: file.sizeBytes })
+            size: file.sizeBytes
           }]
         })
       })

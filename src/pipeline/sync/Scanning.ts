@@ -62,7 +62,7 @@ export const scanSources = Effect.fn("sync.scan")(function*(sources: SyncSpec["s
     const { bounded, broken, empty, end }: Listing = found._tag === "Success" ? found.success : { broken: found.failure.message, bounded: [], empty: false }
     const complete = end !== undefined && broken === undefined
     if (shared !== undefined && (!complete || bounded.length > 0)) shared.unsure = true
-    tally.ended(id, { complete, ...(complete ? {} : { error: broken ?? "it ended before everything was listed" }) })
+    tally.ended(id, { complete, error: complete ? undefined : broken ?? "it ended before everything was listed" })
     for (const folder of bounded) yield* scan.seeUnder(id, folder)
     if (bounded.length > 0) tally.noted(id, `what the corpus has of ${named(bounded)} stays: ${bounded.length === 1 ? "it" : "they"} could not be listed`)
     if (complete && empty && start.cursor === undefined) tally.warned(id, emptyNote(tally.countsOf(id).listed))
@@ -228,7 +228,7 @@ const listSource = Effect.fnUntraced(function*(
       }
       const outcome = entry === undefined ? undefined : compare(item, entry, settings, engine, retryFailed)
       if (outcome === undefined) {
-        const work = encodeWork({ source: id, item, ...(entry === undefined ? {} : { known: entry }) })
+        const work = encodeWork({ source: id, item, known: entry })
         unsettled.push({ source: id, path: item.path, work })
       } else if (outcome === "unchanged") {
         unchanged += 1
@@ -239,8 +239,8 @@ const listSource = Effect.fnUntraced(function*(
           source: id,
           path: item.path,
           outcome,
-          ...(entry?.reason === undefined ? {} : { reason: entry.reason }),
-          ...(entry?.message === undefined ? {} : { message: entry.message })
+          reason: entry?.reason === undefined ? undefined : entry.reason,
+          message: entry?.message === undefined ? undefined : entry.message
         })
       }
     }
@@ -261,7 +261,7 @@ const listSource = Effect.fnUntraced(function*(
   )
   for (const [owner, count] of elsewhere) if (owner !== id) tally.noted(id, `${count === 1 ? "1 file is" : `${count} files are`} listed by source ${owner} too, and put once`)
   if (restricted && engine.immutableFiles === true) tally.noted(id, notForEveryone)
-  return { bounded, empty, ...(end === undefined ? {} : { end }), ...(broken === undefined ? {} : { broken }) }
+  return { bounded, empty, end, broken }
 })
 
 /** A listing of changes leaves out what stayed as it was, which the ledger knows. */

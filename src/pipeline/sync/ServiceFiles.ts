@@ -93,7 +93,7 @@ export const nameServiceFiles = (input: {
     const byUri = new Map([...after.values()].filter(hasAddress).map(({ name, sourceUri }) => [uriKey(sourceUri), name]))
     return results.filter(({ status }) => status !== "failed").map(({ file: id, status, uri }) => {
       const file = id === undefined ? byUri.get(uriKey(uri)) : byId.get(id)
-      return { ...(file === undefined ? {} : { file }), uri, outcome: status === "imported" ? arrived(file, uri) : "unchanged" }
+      return { file, uri, outcome: status === "imported" ? arrived(file, uri) : "unchanged" }
     })
   }
   const candidates = [...after.values()].filter((file) => file.marker === undefined && mayBeOf(source, file))

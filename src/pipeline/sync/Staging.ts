@@ -35,7 +35,7 @@ export const stage = (
   content: Uint8Array,
   contentType: string | undefined
 ): Effect.Effect<void, ServiceError> =>
-  objects.put(uri, content, { when: "absent", ...(contentType === undefined ? {} : { contentType }) }).pipe(
+  objects.put(uri, content, { when: "absent", contentType }).pipe(
     Effect.catchIf(({ code }) => code === "ALREADY_EXISTS", () => Effect.void),
     Effect.asVoid
   )

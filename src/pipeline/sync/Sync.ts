@@ -92,7 +92,7 @@ export const sync = Effect.fn("sync")(function*(
       started: new Date(started).toISOString(),
       seconds: (now - started) / 1000,
       ended,
-      ...(why === undefined ? {} : { why })
+      why
     })
     yield* ledger.endRun(run, now, report)
     yield* emit({ type: "report", report })

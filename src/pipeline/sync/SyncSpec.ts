@@ -12,7 +12,7 @@ export interface SyncSpec {
   /** Names the ledger's scope and the target's markers, together with the engine. */
   readonly pipeline: string
   /** The name it had: what was put there under it is this pipeline's. */
-  readonly renamedFrom?: string | undefined
+  readonly renamedFrom?: string
   readonly corpus: CorpusSpec
   readonly chunking: Chunking
   readonly parsing: Parsing

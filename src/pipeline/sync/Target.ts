@@ -183,7 +183,7 @@ export const readyTarget = Effect.fn("sync.readyTarget")(function*(
   if (changes.length > 0) {
     yield* corpora.update(corpus.name, {
       displayName: spec.displayName,
-      ...(spec.description === undefined ? {} : { description: spec.description }),
+      description: spec.description,
       vectorDb: spec.vectorDb
     })
   }

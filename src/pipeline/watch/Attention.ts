@@ -58,5 +58,5 @@ export const resting = ({ connector, id, staging }: SyncSource): SyncSource => (
   id,
   rests: true,
   connector: { ...connector, check: Effect.void },
-  ...(staging === undefined ? {} : { staging })
+  staging
 })

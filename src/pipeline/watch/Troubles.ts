@@ -14,12 +14,12 @@ export class Troubles {
     return [{
       type: "trouble",
       message,
-      ...(source === undefined ? {} : { source }),
-      ...(retrySeconds === undefined ? {} : { retrySeconds })
+      source,
+      retrySeconds
     }]
   }
 
   over(source: string | undefined): ReadonlyArray<WatchEvent> {
-    return this.#open.delete(source) ? [{ type: "recovered", ...(source === undefined ? {} : { source }) }] : []
+    return this.#open.delete(source) ? [{ type: "recovered", source }] : []
   }
 }

@@ -10,22 +10,22 @@ const methods = Object.keys(routes) as ReadonlyArray<RouteKey> // the keys are t
 /** Which calls, and what goes wrong with them. Calls are counted from 1, by rule: only those of its method. */
 export const FaultRule = Schema.Struct({
   /** `importRagFiles`, `retrieveContexts`, …; absent: every method. */
-  method: Schema.optionalKey(Schema.Literals(methods)),
+  method: Schema.optional(Schema.Literals(methods)),
   /** These calls. With neither `at` nor `every`: all. */
-  at: Schema.optionalKey(Schema.Union([count, Schema.Array(count)])),
+  at: Schema.optional(Schema.Union([count, Schema.Array(count)])),
   /** Every so many calls. */
-  every: Schema.optionalKey(count),
+  every: Schema.optional(count),
   /** Answered instead of what was asked for. */
-  error: Schema.optionalKey(Code),
-  message: Schema.optionalKey(Schema.String),
+  error: Schema.optional(Code),
+  message: Schema.optional(Schema.String),
   /** Seconds, in the Retry-After header and the error's details. */
-  retryAfter: Schema.optionalKey(seconds),
+  retryAfter: Schema.optional(seconds),
   /** Seconds before the call is looked at. */
-  delay: Schema.optionalKey(seconds),
+  delay: Schema.optional(seconds),
   /** Seconds that the operation it starts takes at least. */
-  operation: Schema.optionalKey(seconds),
+  operation: Schema.optional(seconds),
   /** Breaks the connection: before anything is done, after everything is but before the reply, or within the reply. */
-  drop: Schema.optionalKey(Schema.Literals(["request", "reply", "middle"]))
+  drop: Schema.optional(Schema.Literals(["request", "reply", "middle"]))
 })
 export type FaultRule = typeof FaultRule.Type
 

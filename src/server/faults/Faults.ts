@@ -1,3 +1,4 @@
+import { defined } from "../../domain/Defined.ts"
 import { type Code, ServiceError } from "../../domain/Errors.ts"
 import type { RouteKey } from "../../wire/Routes.ts"
 import type { FaultRule } from "./FaultFile.ts"
@@ -27,7 +28,7 @@ export class Faults {
       const { rule } = each
       if (rule.method !== undefined && rule.method !== key) continue
       each.seen += 1
-      if (hits(rule, each.seen)) fault = { ...fault, ...faultOf(rule) }
+      if (hits(rule, each.seen)) fault = { ...fault, ...defined(faultOf(rule)) }
     }
     return fault
   }
@@ -40,16 +41,16 @@ const hits = ({ at, every }: FaultRule, call: number): boolean => {
 }
 
 const faultOf = ({ delay, drop, error, message, operation, retryAfter }: FaultRule): Fault => ({
-  ...(error === undefined ? {} : { error: failure(error, message, retryAfter) }),
-  ...(delay === undefined ? {} : { delay: delay * 1000 }),
-  ...(operation === undefined ? {} : { operation: operation * 1000 }),
-  ...(drop === undefined ? {} : { drop })
+  error: error === undefined ? undefined : failure(error, message, retryAfter),
+  delay: delay === undefined ? undefined : delay * 1000,
+  operation: operation === undefined ? undefined : operation * 1000,
+  drop
 })
 
 const failure = (code: Code, message: string | undefined, retryAfter: number | undefined): ServiceError =>
   new ServiceError({
     code,
     message: message ?? "this failure was scripted",
-    ...(code === "RESOURCE_EXHAUSTED" ? { reason: "RATE_LIMIT_EXCEEDED" } : {}),
-    ...(retryAfter === undefined ? {} : { retryAfter: retryAfter * 1000 })
+    reason: code === "RESOURCE_EXHAUSTED" ? "RATE_LIMIT_EXCEEDED" : undefined,
+    retryAfter: retryAfter === undefined ? undefined : retryAfter * 1000
   })

@@ -108,7 +108,7 @@ const pageInPlace = (corpora: Corpora["Service"], parent: string, page: PageRequ
   Effect.flatMap(corpora.list(page), ({ items, nextToken }) => {
     const own = items.filter((corpus) => isOfPlace(corpus, parent))
     return own.length > 0 || nextToken === undefined
-      ? Effect.succeed({ items: own, ...(nextToken === undefined ? {} : { nextToken }) })
+      ? Effect.succeed({ items: own, nextToken })
       : pageInPlace(corpora, parent, { ...page, token: nextToken })
   })
 

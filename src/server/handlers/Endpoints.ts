@@ -59,7 +59,7 @@ const listQuery = (query: { readonly filter?: string; readonly pageSize?: number
 const asRaw = <Body>({ body, contentType, deployedModelId, status }: Prediction<Body>) => ({
   status,
   contentType,
-  ...(deployedModelId === undefined ? {} : { headers: { [deployedModelHeader]: deployedModelId } }),
+  headers: deployedModelId === undefined ? undefined : { [deployedModelHeader]: deployedModelId },
   body
 })
 

@@ -80,4 +80,4 @@ const elsewhere = (db: string): ServiceError | undefined =>
   db === "managed" ? undefined : unimplemented(`the corpus keeps its vectors in ${db}, which this server does not connect to`)
 
 const unimplemented = (message: string, fix?: string): ServiceError =>
-  new ServiceError({ code: "UNIMPLEMENTED", message, ...(fix === undefined ? {} : { fix }) })
+  new ServiceError({ code: "UNIMPLEMENTED", message, fix })

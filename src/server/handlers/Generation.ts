@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { Clock, DateTime, Effect, Stream } from "effect"
+import { isEmpty } from "../../domain/Defined.ts"
 import type { Answer } from "../../domain/Answer.ts"
 import { type AnswerBounds, boundedEnd } from "../../domain/Bounds.ts"
 import { renamed } from "../../domain/ChatRefusal.ts"
@@ -71,7 +72,7 @@ export const generationHandlers = (
       const { instruction, query, question, selection } = asked
       const contexts = yield* retrieve({ ...(yield* inEngine(corpora, selection, names)), query })
       const bounds = boundsOf(request)
-      const enough = Object.keys(bounds).length === 0 ? undefined : (text: string) => boundedEnd(text, bounds, countTokens).end < text.length
+      const enough = isEmpty(bounds) ? undefined : (text: string) => boundedEnd(text, bounds, countTokens).end < text.length
       const evidence: GroundedRequest = defined({ question, contexts, instruction, enough, sampling: samplingOf(request) })
       const attributed = request.tools?.some(({ retrieval }) => retrieval?.disableAttribution === true) !== true
       return { evidence, identity: { responseId: randomUUID(), createTime: DateTime.formatIso(yield* DateTime.now), attributed } }

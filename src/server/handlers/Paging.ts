@@ -4,8 +4,8 @@ import type { PageRequest } from "../../ports/Paging.ts"
 
 /** Zero and empty are what a proto says for nothing. */
 export const pageOf = (query: { readonly pageSize?: number; readonly pageToken?: string }): PageRequest => ({
-  ...(query.pageSize === undefined || query.pageSize === 0 ? {} : { size: query.pageSize }),
-  ...(query.pageToken === undefined || query.pageToken === "" ? {} : { token: query.pageToken })
+  size: query.pageSize === undefined || query.pageSize === 0 ? undefined : query.pageSize,
+  token: query.pageToken === undefined || query.pageToken === "" ? undefined : query.pageToken
 })
 
 /** The end of a list's answer. */

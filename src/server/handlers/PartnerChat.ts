@@ -104,7 +104,7 @@ const json = (body: object): RawAnswer => ({
 const refused = (error: ServiceError): RawAnswer => {
   const { body, status } = partnerErrorToWire(error)
   const { headers, ...answer } = json(body)
-  const retry = error.retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(error.retryAfter / 1000)) }
+  const retry: Record<string, string> = error.retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(error.retryAfter / 1000)) }
   return { ...answer, status, headers: { ...headers, ...retry } }
 }
 
@@ -115,5 +115,5 @@ const notThere = (endpoint: string, { fix }: ServiceError): ServiceError =>
   new ServiceError({
     code: "NOT_FOUND",
     message: `Publisher Model \`${endpoint}\` was not found or your project does not have access to it.`,
-    ...(fix === undefined ? {} : { fix })
+    fix
   })

@@ -28,7 +28,7 @@ export const inEngine = <S extends Selection>(corpora: Corpora["Service"], selec
 
 const searchedInEngine = ({ corpus, files }: SearchedCorpus, names: ClientNames): SearchedCorpus => ({
   corpus: names.corpus(corpus),
-  ...(files === undefined ? {} : { files: files.map((file) => names.file(file)) })
+  files: files === undefined ? undefined : files.map((file) => names.file(file))
 })
 
 /** The engine's word on a field, by the name that the client writes it with. */

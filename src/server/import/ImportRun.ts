@@ -84,8 +84,8 @@ export const importFiles = (tools: ImportTools) =>
       const revision = hash(item.revision)
       const sameSettings = was?.settings === settings
       const facts = {
-        ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
-        ...(item.permissions === undefined ? {} : { permissions: item.permissions })
+        metadata: item.metadata,
+        permissions: item.permissions
       }
       if (before !== undefined && sameSettings && was.revision === revision && item.unsettled !== true) {
         // Who may read a file changes without its content.

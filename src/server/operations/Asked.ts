@@ -1,4 +1,5 @@
 import { Clock, Effect } from "effect"
+import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { ImportCounts, Operation } from "../../domain/Operation.ts"
 import type { Operations } from "../../ports/Operations.ts"
@@ -24,7 +25,7 @@ export const asked = (journal: Journal["Service"], operations: Operations["Servi
     if (early) return { ...entry, operation: unfinished(entry.operation) }
     if (entry.operation.done || entry.import === undefined) return entry
     const state = yield* workOf(entry.import)
-    return state === undefined ? entry : { ...entry, operation: { ...entry.operation, ...progressOf(entry, state) } }
+    return state === undefined ? entry : { ...entry, operation: { ...entry.operation, ...defined(progressOf(entry, state)) } }
   })
 
   /** Undefined where the engine was asked through the library. */
@@ -69,8 +70,8 @@ export const progressOf = (
 ): Pick<Operation, "partialFailures" | "updateTime"> & Partial<Operation> => ({
   partialFailures: state.partialFailures,
   updateTime: state.updateTime,
-  ...(state.progress === undefined ? {} : { progress: state.progress }),
-  ...(state.counts === undefined ? {} : { counts: added(imported?.before ?? noCounts, state.counts) })
+  progress: state.progress,
+  counts: state.counts === undefined ? undefined : added(imported?.before ?? noCounts, state.counts)
 })
 
 const unfinished = ({ counts: _, error: __, progress: ___, ...operation }: Operation): Operation => ({ ...operation, done: false })

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { Cause, Clock, Context, DateTime, Effect, FiberMap, Layer, Semaphore } from "effect"
+import { defined } from "../../domain/Defined.ts"
 import type { Corpus } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { Context as FoundContext, RetrievalRequest } from "../../domain/Retrieval.ts"
@@ -34,7 +35,7 @@ export interface Finished {
   readonly schemas?: ReadonlyArray<DataSchema>
   readonly metadata?: ReadonlyArray<FileMetadata>
   /** Milliseconds for which it is not to say that it is done. */
-  readonly slowBy?: number | undefined
+  readonly slowBy?: number
 }
 
 /**
@@ -83,7 +84,7 @@ export class LongRunning extends Context.Service<LongRunning, {
       })
 
       const end = Effect.fnUntraced(function*(id: string, ended: Partial<Operation>) {
-        const entry = yield* journal.change(id, (now) => ({ ...now, operation: { ...now.operation, ...ended } }))
+        const entry = yield* journal.change(id, (now) => ({ ...now, operation: { ...now.operation, ...defined(ended) } }))
         if (entry !== undefined) yield* importEnded(entry.operation)
       })
 
@@ -130,7 +131,7 @@ export class LongRunning extends Context.Service<LongRunning, {
           target,
           done,
           partialFailures: [],
-          ...(deployment === undefined ? {} : { deployment }),
+          deployment,
           createTime: at,
           updateTime: at
         }

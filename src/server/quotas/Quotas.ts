@@ -108,7 +108,7 @@ const overQuota = (metric: string, limit: string, value: number, location: strin
       code: "RESOURCE_EXHAUSTED",
       message: `Quota exceeded for quota metric '${metric}' and limit '${limit}' of service '${service}' for consumer '${consumer}'.`,
       reason: "RATE_LIMIT_EXCEEDED",
-      ...(retryAfter === undefined ? {} : { retryAfter })
+      retryAfter
     }),
     metadata: {
       service,

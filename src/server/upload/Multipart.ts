@@ -47,9 +47,9 @@ const headersOf = (head: string): Omit<Part, "content"> => {
   const fileName = parameter(disposition, "filename")
   const type = /^content-type:\s*([^;\r\n]+)/im.exec(head)?.[1]?.trim().toLowerCase()
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(fileName === undefined ? {} : { fileName }),
-    ...(type === undefined ? {} : { type })
+    name,
+    fileName,
+    type
   }
 }
 

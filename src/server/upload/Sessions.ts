@@ -125,8 +125,8 @@ export class Sessions {
   #keep({ id, outcome, request, storing }: Held): void {
     const kept = {
       request,
-      ...(storing === undefined ? {} : { storing }),
-      ...(outcome === undefined ? {} : { outcome: outcome instanceof Error ? { ...outcome, message: outcome.message } : outcome })
+      storing,
+      outcome: outcome === undefined ? undefined : (outcome instanceof Error ? { ...outcome, message: outcome.message } : outcome)
     }
     const file = this.#file(id, "json")
     written(() => {

@@ -86,7 +86,7 @@ export const uploads = (limits: UploadLimits) =>
       const message = yield* take(readMessage(UploadRagFileRequest, metadata, { version: call.version }))
       const request = yield* take(uploadRequestFromWire(call.corpus, message, {
         content,
-        ...(mimeType === undefined ? {} : { mimeType })
+        mimeType
       }))
       return { body: answer(yield* store(request), call.names) }
     })
@@ -98,7 +98,7 @@ export const uploads = (limits: UploadLimits) =>
       const mimeType = mimeTypeOf(headers["x-goog-upload-header-content-type"], headers["x-goog-upload-file-name"])
       const { content: _, ...request } = yield* take(uploadRequestFromWire(call.corpus, message, {
         content: new Uint8Array(),
-        ...(mimeType === undefined ? {} : { mimeType })
+        mimeType
       }))
       yield* corpora.get(call.corpus)
       const now = yield* Clock.currentTimeMillis

@@ -112,6 +112,6 @@ class PageRange {
     const lastPage = last ?? page
     return firstPage === undefined || lastPage === undefined
       ? {}
-      : { firstPage, lastPage, ...(breaks.length === 0 ? {} : { pageBreaks: breaks }) }
+      : { firstPage, lastPage, pageBreaks: breaks.length === 0 ? undefined : breaks }
   }
 }

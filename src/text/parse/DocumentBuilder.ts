@@ -39,8 +39,8 @@ export class DocumentBuilder {
       kind,
       start,
       end: this.#length,
-      ...(level === undefined ? {} : { level: Math.min(6, Math.max(1, level)) }),
-      ...(this.#page === undefined ? {} : { page: this.#page })
+      level: level === undefined ? undefined : Math.min(6, Math.max(1, level)),
+      page: this.#page
     })
   }
 

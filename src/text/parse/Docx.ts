@@ -50,8 +50,8 @@ export const docx: Reader = ({ bytes, format, limits }) => {
   writer.end()
   return builder.build({
     format,
-    ...(title === undefined ? {} : { title }),
     ...pack.facts,
+    title: pack.facts.title ?? title,
     ...(pages === undefined ? {} : { pages })
   })
 }

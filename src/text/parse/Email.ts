@@ -65,7 +65,7 @@ const parseMessage = async (bytes: Uint8Array): Promise<Email | undefined> => {
 const factsOf = (message: Email): Pick<ParsedDocument, "title" | "author"> => {
   const title = oneLine(message.subject ?? "")
   const author = message.from === undefined ? "" : oneLine(message.from.name || (message.from.address ?? ""))
-  return { ...(title === "" ? {} : { title }), ...(author === "" ? {} : { author }) }
+  return { title: title === "" ? undefined : title, author: author === "" ? undefined : author }
 }
 
 /** A file that hangs on a message, or on one attached to it. */

@@ -28,9 +28,9 @@ export const epub: Reader = ({ bytes, format, limits }) => {
   const language = languageCode(fact("language"))
   return builder.build({
     format,
-    ...(fact("title") === "" ? {} : { title: fact("title") }),
-    ...(fact("creator") === "" ? {} : { author: fact("creator") }),
-    ...(language === undefined ? {} : { language })
+    title: fact("title") === "" ? undefined : fact("title"),
+    author: fact("creator") === "" ? undefined : fact("creator"),
+    language
   })
 }
 

@@ -108,9 +108,9 @@ class HtmlPage implements HtmlHandler {
   facts(): HtmlFacts {
     const title = oneLine(this.#title) || this.firstHeading
     return {
-      ...(title === undefined ? {} : { title }),
-      ...(this.#author === undefined ? {} : { author: this.#author }),
-      ...(this.#language === undefined ? {} : { language: this.#language })
+      title,
+      author: this.#author,
+      language: this.#language
     }
   }
 

@@ -8,7 +8,7 @@ import type { DocumentBuilder } from "./DocumentBuilder.ts"
 export interface InnerFile {
   readonly name: string
   readonly bytes: Uint8Array
-  readonly mimeType?: string | undefined
+  readonly mimeType?: string
 }
 
 export type ReadInner = (file: InnerFile, inner: InnerFiles) => ParsedDocument | Promise<ParsedDocument>

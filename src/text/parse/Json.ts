@@ -14,7 +14,7 @@ export const json: Reader = ({ bytes, format, limits }) => {
   const whole = format === "jsonl" ? undefined : parsed(source)
   if (whole !== undefined) {
     blocks.add(whole.value)
-    return builder.build({ format, ...(blocks.title === undefined ? {} : { title: blocks.title }) })
+    return builder.build({ format, title: blocks.title })
   }
   const records = lines(source)
   if (records === undefined) builder.add("code", source)

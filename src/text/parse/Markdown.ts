@@ -18,9 +18,9 @@ export const markdown: Reader = ({ bytes, format, limits, name }) => {
   const title = front.title ?? firstHeading
   return builder.build({
     format,
-    ...(title === undefined ? {} : { title }),
-    ...(front.author === undefined ? {} : { author: front.author }),
-    ...(front.language === undefined ? {} : { language: front.language })
+    title,
+    author: front.author,
+    language: front.language
   })
 }
 

@@ -25,7 +25,7 @@ export const msg: Reader = async ({ bytes, format, inner, limits }) => {
   await addMessage(message, reader, builder, 1, inner)
   const title = oneLine(message.subject ?? "")
   const author = oneLine(message.senderName ?? message.senderEmail ?? "")
-  return builder.build({ format, ...(title === "" ? {} : { title }), ...(author === "" ? {} : { author }) })
+  return builder.build({ format, title: title === "" ? undefined : title, author: author === "" ? undefined : author })
 }
 
 const open = (bytes: Uint8Array): { readonly reader: MsgReader; readonly message: FieldsData } => {

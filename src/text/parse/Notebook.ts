@@ -23,7 +23,7 @@ export const notebook: Reader = ({ bytes, format, limits }) => {
   }
   const title = asRecord(root["metadata"])["title"]
   const shown = typeof title === "string" && title !== "" ? title : heading
-  return builder.build({ format, ...(shown === undefined ? {} : { title: shown }) })
+  return builder.build({ format, title: shown })
 }
 
 type Json = Readonly<Record<string, unknown>>

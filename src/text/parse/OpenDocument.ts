@@ -64,8 +64,8 @@ export const openDocument: Reader = ({ bytes, format, limits }) => {
   writer.end()
   return builder.build({
     format,
-    ...(title === undefined ? {} : { title }),
     ...facts.document,
+    title: facts.document.title ?? title,
     ...(count === undefined ? {} : { pages: count })
   })
 }
@@ -117,9 +117,9 @@ const readFacts = (meta: Uint8Array | undefined): Facts => {
   const language = languageCode(values.get("dc:language"))
   return {
     document: {
-      ...(title === "" ? {} : { title }),
-      ...(author === "" ? {} : { author }),
-      ...(language === undefined ? {} : { language })
+      title: title === "" ? undefined : title,
+      author: author === "" ? undefined : author,
+      language
     },
     pageCount
   }

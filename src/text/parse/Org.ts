@@ -18,9 +18,9 @@ export const org: Reader = ({ bytes, format, limits }) => {
   const language = languageCode(settings.get("language"))
   return builder.build({
     format,
-    ...(title === undefined ? {} : { title }),
-    ...(author === undefined ? {} : { author }),
-    ...(language === undefined ? {} : { language })
+    title,
+    author,
+    language
   })
 }
 

@@ -13,7 +13,7 @@ export interface ParseInput {
   readonly mimeType?: string
   readonly limits: Limits
   /** What is attached to it is a document of its own: the text only names it. */
-  readonly opened?: boolean | undefined
+  readonly opened?: boolean
 }
 
 const readers = new Map<FormatKey, Reader>()
@@ -26,7 +26,7 @@ export const parse = (input: ParseInput): ParsedDocument | Promise<ParsedDocumen
   parseWith(
     input,
     new InnerFiles(input.limits, ({ bytes, mimeType, name }, inner) =>
-      parseWith({ bytes, name, limits: input.limits, ...(mimeType === undefined ? {} : { mimeType }) }, inner), input.opened)
+      parseWith({ bytes, name, limits: input.limits, mimeType }, inner), input.opened)
   )
 
 const parseWith = (input: ParseInput, inner: InnerFiles): ParsedDocument | Promise<ParsedDocument> => {

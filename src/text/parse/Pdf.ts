@@ -91,11 +91,12 @@ const read = async (
   }
   const remarks = writer.end(pages)
   const { heading } = writer
+  const facts = pdfFacts(file, xmp)
   const document = builder.build({
     format,
     pages,
-    ...(heading === undefined ? {} : { title: heading }),
-    ...pdfFacts(file, xmp),
+    ...facts,
+    title: facts.title ?? heading,
     ...(remarks.length === 0 ? {} : { remarks })
   })
   if (document.text !== "") return document
@@ -227,11 +228,11 @@ class PdfWriter {
 export interface TextBlock {
   readonly kind: "heading" | "list_item" | "table" | "code" | "paragraph"
   readonly text: string
-  readonly level?: number | undefined
-  readonly marker?: string | undefined
+  readonly level?: number
+  readonly marker?: string
   /** Points from the top of the page; `undefined` where layout is not known. */
-  readonly top?: number | undefined
-  readonly bottom?: number | undefined
+  readonly top?: number
+  readonly bottom?: number
 }
 
 const plainBlocks = (text: string): ReadonlyArray<TextBlock> =>

@@ -86,8 +86,8 @@ export const ppt: Reader = ({ bytes, format, limits }) => {
   return builder.build({
     format,
     pages: slides.length,
-    ...(title === undefined ? {} : { title }),
-    ...(remarks.length === 0 ? {} : { remarks })
+    title,
+    remarks: remarks.length === 0 ? undefined : remarks
   })
 }
 

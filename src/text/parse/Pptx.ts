@@ -43,8 +43,8 @@ export const pptx: Reader = ({ bytes, format, limits }) => {
   writer.end()
   return builder.build({
     format,
-    ...(title === undefined ? {} : { title }),
     ...pack.facts,
+    title: pack.facts.title ?? title,
     pages: slides.length
   })
 }

@@ -13,5 +13,5 @@ export const rst: Reader = ({ bytes, format, limits }) => {
   prose.end()
   // Standards documents begin with a mail-like header.
   const title = /^Title: (\S.*)$/m.exec(source.slice(0, 1_000))?.[1] ?? prose.firstHeading
-  return builder.build({ format, ...(title === undefined ? {} : { title }) })
+  return builder.build({ format, title })
 }

@@ -17,7 +17,7 @@ export const rtf: Reader = ({ bytes, format, limits }) => {
   const { title, author } = interpreter
   return builder.build({
     format,
-    ...(title === "" ? {} : { title }),
-    ...(author === "" ? {} : { author })
+    title: title === "" ? undefined : title,
+    author: author === "" ? undefined : author
   })
 }

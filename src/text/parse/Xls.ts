@@ -49,9 +49,9 @@ export const xls: Reader = ({ bytes, format, limits }) => {
   return builder.build({
     format,
     pages: book.SheetNames.length,
-    ...(title === undefined || oneLine(title) === "" ? {} : { title: oneLine(title) }),
-    ...(author === undefined || oneLine(author) === "" ? {} : { author: oneLine(author) }),
-    ...(remarks.length === 0 ? {} : { remarks })
+    title: title === undefined || oneLine(title) === "" ? undefined : oneLine(title),
+    author: author === undefined || oneLine(author) === "" ? undefined : oneLine(author),
+    remarks: remarks.length === 0 ? undefined : remarks
   })
 }
 

@@ -148,7 +148,7 @@ export const eachElement = (
     text(text) {
       inside.at(-1)?.children.push(text)
     },
-    ...(done === undefined ? {} : { done })
+    done
   })
 }
 

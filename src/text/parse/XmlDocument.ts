@@ -13,7 +13,7 @@ export const xmlDocument: Reader = ({ bytes, format, limits }) => {
   const blocks = new XmlBlocks(builder)
   scanXml(bytes, blocks)
   blocks.end()
-  return builder.build({ format, ...(blocks.title === undefined ? {} : { title: blocks.title }) })
+  return builder.build({ format, title: blocks.title })
 }
 
 /** Text elements of common vocabularies: all that is inside is one text, whatever the elements around it. */

@@ -68,7 +68,7 @@ export const prepareFile = async (raw: Raw, limits: Limits): Promise<Prepared> =
 }
 
 const prepareWhole = async ({ chunking, content, mimeType, name, opened }: Raw, limits: Limits): Promise<Prepared & { readonly text: string }> => {
-  const document = await parse({ bytes: content, name, limits, opened, ...(mimeType === undefined ? {} : { mimeType }) })
+  const document = await parse({ bytes: content, name, limits, opened, mimeType })
   const chunks = chunk(document, chunking)
   const { author, format, language, pages, text, title } = document
   const remark = remarkOf(document)
@@ -77,11 +77,11 @@ const prepareWhole = async ({ chunking, content, mimeType, name, opened }: Raw, 
     format,
     chunks,
     tokens: chunks.reduce((sum, { tokens }) => sum + tokens, 0),
-    ...(pages === undefined ? {} : { pages }),
-    ...(title === undefined ? {} : { title }),
-    ...(author === undefined ? {} : { author }),
-    ...(language === undefined ? {} : { language }),
-    ...(remark === undefined ? {} : { remark })
+    pages,
+    title,
+    author,
+    language,
+    remark
   }
 }
 
@@ -132,7 +132,7 @@ const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, cut: Cu
     bytes += Buffer.byteLength(prepared.text) + 2
   }
   if (chunks.length === 0) throw new ReadFailure("empty", "the file has no text")
-  return { format, chunks, tokens, ...(title === undefined ? {} : { title }), ...(remarks.size === 0 ? {} : { remark: [...remarks].slice(0, 5).join("; ") }) }
+  return { format, chunks, tokens, title, remark: remarks.size === 0 ? undefined : [...remarks].slice(0, 5).join("; ") }
 }
 
 const partNames: Partial<Record<FormatKey, string>> = { text: "part.txt", jsonl: "part.jsonl", mbox: "part.mbox", csv: "part.csv", tsv: "part.tsv", markdown: "part.md" }

@@ -37,8 +37,8 @@ const specToWire = (spec: BatchSpec, table: (uri: string) => string): BatchPredi
   outputConfig: spec.output._tag === "jsonl"
     ? { predictionsFormat: "jsonl", gcsDestination: { outputUriPrefix: spec.output.uriPrefix } }
     : { predictionsFormat: "bigquery", bigqueryDestination: { outputUri: table(spec.output.uri) } },
-  ...(spec.labels === undefined ? {} : { labels: spec.labels }),
-  ...(spec.encryptionKey === undefined ? {} : { encryptionSpec: { kmsKeyName: spec.encryptionKey } })
+  labels: spec.labels,
+  encryptionSpec: spec.encryptionKey === undefined ? undefined : { kmsKeyName: spec.encryptionKey }
 })
 
 /** What a request asks for, the formats agreeing with the kinds of the places. */
@@ -192,7 +192,7 @@ export const inJobBody = (error: ServiceError): ServiceError => {
       field: field.includes(":") ? field : `batch_prediction_job.${field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
       description
     })),
-    ...(fix === undefined ? {} : { fix }),
-    ...(cause === undefined ? {} : { cause })
+    fix,
+    cause
   })
 }

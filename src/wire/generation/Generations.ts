@@ -35,5 +35,5 @@ export const tokenCountToWire = (count: TokenCount): CountTokensResponse => coun
 
 export const tokenCountFromWire = ({ totalBillableCharacters = 0, totalTokens = 0 }: CountTokensResponse): TokenCount => ({
   totalTokens,
-  ...(totalBillableCharacters === 0 ? {} : { totalBillableCharacters })
+  totalBillableCharacters: totalBillableCharacters === 0 ? undefined : totalBillableCharacters
 })

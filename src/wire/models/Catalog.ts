@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { isEmpty } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { type Filter, parseFilter, soughtIn } from "../../domain/ListFilter.ts"
 import { type CatalogModel, type CatalogQuery, type DeployOption, hubId, type Notebook, versionedName } from "../../domain/models/ModelCatalog.ts"
@@ -22,7 +23,7 @@ export const catalogQueryToWire = (query: CatalogQuery): ListRequest => {
     ...(query.deployable === true ? ["is_deployable(true)"] : []),
     ...(query.search === undefined ? [] : [`model_user_id=~"(?i).*${query.search}.*"`])
   ].join(" AND ")
-  return { ...(filter === "" ? {} : { filter }), ...(query.allVersions === true ? { listAllVersions: true } : {}) }
+  return { filter: filter === "" ? undefined : filter, listAllVersions: query.allVersions === true ? true : undefined }
 }
 
 /** @param parent `publishers/*`, or one publisher's */
@@ -30,8 +31,8 @@ export const catalogQueryFromWire = (parent: string, request: ListRequest): Resu
   Result.gen(function*() {
     const publisher = parent.slice(parent.indexOf("/") + 1)
     let query: CatalogQuery = {
-      ...(publisher === "*" ? {} : { publisher }),
-      ...(request.listAllVersions === true ? { allVersions: true } : {})
+      publisher: publisher === "*" ? undefined : publisher,
+      allVersions: request.listAllVersions === true ? true : undefined
     }
     const filter = yield* parseFilter(request.filter ?? "")
     for (const one of "all" in filter ? filter.all : [filter]) {
@@ -75,7 +76,7 @@ export const catalogModelToWire = (model: CatalogModel, basic = false): Publishe
     launchStage: model.launchStage,
     versionState: model.versionState,
     frameworks: model.frameworks,
-    supportedActions: Object.keys(actions).length === 0 ? undefined : actions
+    supportedActions: isEmpty(actions) ? undefined : actions
   })
 }
 

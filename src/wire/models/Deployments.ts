@@ -1,4 +1,5 @@
 import { Redacted, Result } from "effect"
+import { isEmpty } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { type DeployRequest, hubId } from "../../domain/models/ModelCatalog.ts"
 import { containerFromWire, containerToWire, resourcesFromWire, resourcesToWire } from "./Machines.ts"
@@ -24,16 +25,16 @@ export const deployRequestToWire = (destination: string, request: DeployRequest)
     }),
     endpointConfig: some({ endpointDisplayName: request.endpointDisplayName, endpointUserId: request.endpointUserId }),
     deployConfig: some<Config>({
-      ...(resources === undefined ? {} : { dedicatedResources: resourcesToWire(resources) }),
-      ...(request.fastTryout === undefined ? {} : { fastTryoutEnabled: request.fastTryout }),
-      ...(request.systemLabels === undefined ? {} : { systemLabels: request.systemLabels })
+      dedicatedResources: resources === undefined ? undefined : resourcesToWire(resources),
+      fastTryoutEnabled: request.fastTryout,
+      systemLabels: request.systemLabels
     })
   })
 }
 
 const some = <A extends object>(part: A) => {
   const kept = defined(part)
-  return Object.keys(kept).length === 0 ? undefined : kept
+  return isEmpty(kept) ? undefined : kept
 }
 
 export const deployRequestFromWire = (wire: WireRequest): Result.Result<DeployRequest, ServiceError> =>

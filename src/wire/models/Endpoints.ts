@@ -52,7 +52,7 @@ const changeable = ["displayName", "description", "labels", "trafficSplit"] as c
 
 export const endpointChangeToWire = ({ endpoint: _, ...body }: EndpointChange) => ({
   body: body satisfies WireEndpoint,
-  query: { updateMask: Object.keys(body).join(",") }
+  query: { updateMask: Object.keys(defined(body)).join(",") }
 })
 
 /** What the mask names is changed, and cleared where the body does not have it. */

@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { isEmpty } from "../../domain/Defined.ts"
 import type { DeployedModel, Endpoint } from "../../domain/models/Endpoint.ts"
 import { projectNumberOf } from "../../domain/Locations.ts"
 import { ServiceError } from "../../domain/Errors.ts"
@@ -105,7 +106,7 @@ export const deploymentFromWire = (kind: ModelOperationKind, metadata: Any | und
     deployedModelId: text(deployed?.id),
     stage: text(stage)
   })
-  return Object.keys(deployment).length === 0 ? undefined : deployment
+  return isEmpty(deployment) ? undefined : deployment
 }
 
 const read = <A>(type: { readonly decode: (json: unknown) => Result.Result<A, unknown> }, value: Any | undefined): A | undefined =>

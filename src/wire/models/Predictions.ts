@@ -23,7 +23,7 @@ export const predictionFromModel = (status: number, text: string): Result.Result
       message: "the model does not answer with predictions",
       fix: "ask it by rawPredict, which passes on whatever it answers"
     }))
-    : Result.succeed({ ...(answer.predictions === undefined ? {} : { predictions: answer.predictions }), ...(answer.metadata === undefined ? {} : { metadata: answer.metadata }) })
+    : Result.succeed({ predictions: answer.predictions, metadata: answer.metadata })
 }
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))

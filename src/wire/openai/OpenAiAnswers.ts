@@ -30,8 +30,8 @@ export const completionToWire = (identity: CompletionIdentity, events: ReadonlyA
           role: "assistant",
           content: text === "" && calls.length > 0 ? null : text,
           refusal: null,
-          ...(thoughts === "" ? {} : { reasoning_content: thoughts }),
-          ...(calls.length === 0 ? {} : { tool_calls: calls.map(callToWire) })
+          reasoning_content: thoughts === "" ? undefined : thoughts,
+          tool_calls: calls.length === 0 ? undefined : calls.map(callToWire)
         },
         logprobs: logprobs.length === 0 ? null : { content: logprobs.map(logprobToWire) },
         finish_reason: end === undefined ? "stop" : finishReasons[end.reason]
@@ -118,5 +118,5 @@ const usageToWire = ({ inputTokens, outputTokens, thinkingTokens }: ChatUsage): 
   prompt_tokens: inputTokens,
   completion_tokens: outputTokens,
   total_tokens: inputTokens + outputTokens,
-  ...(thinkingTokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens: thinkingTokens } })
+  completion_tokens_details: thinkingTokens === undefined ? undefined : { reasoning_tokens: thinkingTokens }
 })

@@ -17,7 +17,7 @@ export interface CompletionRequest {
   readonly fieldOf: (field: string) => string
 }
 
-const optional = <A, I>(schema: Schema.Codec<A, I>) => Schema.optionalKey(Schema.NullOr(schema))
+const optional = <A, I>(schema: Schema.Codec<A, I>) => Schema.optional(Schema.NullOr(schema))
 const record = Schema.Record(Schema.String, Schema.Unknown)
 
 const ContentPart = Schema.Union([
@@ -109,7 +109,7 @@ export const completionFromWire = (bytes: Uint8Array): Result.Result<CompletionR
       }
     }
     return {
-      chat: { ...(system.length === 0 ? {} : { system: system.join("\n\n") }), turns, ...settingsOf(body) },
+      chat: { system: system.length === 0 ? undefined : system.join("\n\n"), turns, ...settingsOf(body) },
       stream: body.stream === true,
       usage: body.stream_options?.include_usage === true,
       fieldOf: (field) =>

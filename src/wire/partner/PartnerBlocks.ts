@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 /** The blocks of which messages of a partner's model, Claude, are made. */
 
-export const optional: typeof Schema.optionalKey = Schema.optionalKey
+export const optional: typeof Schema.optional = Schema.optional
 export const record = Schema.Record(Schema.String, Schema.Unknown)
 export const nullableText = Schema.NullOr(Schema.String)
 

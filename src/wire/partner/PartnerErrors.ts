@@ -45,6 +45,6 @@ export const partnerErrorFromWire = (body: unknown, unnamed: Code, retryAfter?: 
     code: types.find((each) => each.type === type)?.code ?? unnamed,
     message: said("message") ?? type,
     reason: type,
-    ...(retryAfter === undefined ? {} : { retryAfter })
+    retryAfter
   })
 }

@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { isEmpty } from "../../domain/Defined.ts"
 import { type Corpus, CorpusName, type CorpusOptions, type CorpusPatch, type CorpusSpec, CorpusState, type VectorDb } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { corpusPatchBroken, hostedCorpusBroken, keyedDatabaseRule, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
@@ -36,7 +37,7 @@ const strayKey = (wire: RagCorpus): ReadonlyArray<Broken> => {
   const config = databaseOf(wire)
   return keyOf(wire) === undefined || config?.weaviate !== undefined || config?.pinecone !== undefined
     ? []
-    : [{ field: "apiKey", description: keyedDatabaseRule.rule, ...(keyedDatabaseRule.fix === undefined ? {} : { fix: keyedDatabaseRule.fix }) }]
+    : [{ field: "apiKey", description: keyedDatabaseRule.rule, fix: keyedDatabaseRule.fix }]
 }
 
 /** A rule about a corpus's field, by the name that the API has for it. */
@@ -199,12 +200,10 @@ const searchFromWire = ({ ann, knn }: ManagedDb): CorpusOptions["search"] => {
 }
 
 const optionsToWire = ({ encryptionKey, holds }: CorpusOptions = {}): Pick<RagCorpus, "encryptionSpec" | "corpusTypeConfig"> => ({
-  ...(encryptionKey === undefined ? {} : { encryptionSpec: { kmsKeyName: encryptionKey } }),
-  ...(holds === undefined ? {} : {
-    corpusTypeConfig: holds._tag === "documents"
+  encryptionSpec: encryptionKey === undefined ? undefined : { kmsKeyName: encryptionKey },
+  corpusTypeConfig: holds === undefined ? undefined : (holds._tag === "documents"
       ? { documentCorpus: {} }
-      : { memoryCorpus: holds.parser === undefined ? {} : { llmParser: llmParserToWire(holds.parser) } }
-  })
+      : { memoryCorpus: holds.parser === undefined ? {} : { llmParser: llmParserToWire(holds.parser) } })
 })
 
 /** Undefined where nothing is said of any. */
@@ -223,7 +222,7 @@ const optionsFromWire = (wire: RagCorpus): Result.Result<CorpusOptions | undefin
         ? defined({ _tag: "memories" as const, parser })
         : documentCorpus === undefined ? undefined : { _tag: "documents" as const }
     })
-    return Object.keys(options).length === 0 ? undefined : options
+    return isEmpty(options) ? undefined : options
   })
 
 const auth = (key: string | undefined): RagVectorDbConfig => (key === undefined ? {} : { apiAuth: { apiKeyConfig: apiKey(key) } })

@@ -11,7 +11,7 @@ export const engineTierToWire = (name: string, tier: EngineTier, version: ApiVer
   name,
   ragManagedDbConfig: tier === "serverless"
     ? { serverless: {} }
-    : { [tier]: {}, ...(version === "v1beta1" ? { spanner: { [tier]: {} } } : {}) }
+    : { [tier]: {}, spanner: version === "v1beta1" ? { [tier]: {} } : undefined }
 })
 
 export const engineTierFromWire = (wire: RagEngineConfig): Result.Result<EngineTier, ServiceError> => {

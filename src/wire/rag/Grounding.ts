@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { isEmpty } from "../../domain/Defined.ts"
 import { type Answer, type Citation, type Exchange, type Support, unverifiedText } from "../../domain/Answer.ts"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
@@ -28,7 +29,7 @@ export const groundedQuestionToWire = (
       contents: [{ role: "user", parts: [{ text: question }] }],
       systemInstruction: instruction === undefined ? undefined : { parts: [{ text: instruction }] },
       tools: [{ retrieval: { vertexRagStore } }],
-      generationConfig: Object.keys(sampling).length === 0 ? undefined : sampling
+      generationConfig: isEmpty(sampling) ? undefined : sampling
     }))
 
 /**

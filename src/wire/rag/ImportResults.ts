@@ -24,8 +24,8 @@ export const importResultsToText = (files: ReadonlyArray<ImportedFile>, run: Imp
         create_time: run.createTime,
         file_name: uri,
         status: status.toUpperCase(),
-        ...(file === undefined ? {} : { file_id: file }),
-        ...(message === undefined ? {} : { error: message })
+        file_id: file,
+        error: message
       })
     }\n`
   ).join("")
@@ -50,7 +50,7 @@ export const importResultsFromText = (text: string): ReadonlyArray<ImportedFile>
     if (typeof uri !== "string" || status === undefined) return []
     const file = said(/file_?id$/i)?.replace(/^.*\//, "")
     const message = said(/error|message|reason/i)
-    return [{ uri, status, ...(file === undefined ? {} : { file }), ...(message === undefined ? {} : { message }) }]
+    return [{ uri, status, file, message }]
   })
 
 const statusOf = (said: string | undefined): ImportedFile["status"] | undefined => {

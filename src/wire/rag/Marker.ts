@@ -33,7 +33,7 @@ export const undescribe = (
   if (found === null || parts === undefined || parts.includes(undefined)) return { description: text }
   const [source = "", pathHash = "", fingerprint = ""] = parts
   const description = text.slice(0, found.index)
-  return { ...(description === "" ? {} : { description }), marker: { source, pathHash, fingerprint } }
+  return { description: description === "" ? undefined : description, marker: { source, pathHash, fingerprint } }
 }
 
 const escape = (part: string): string =>

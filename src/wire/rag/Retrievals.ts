@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { isEmpty } from "../../domain/Defined.ts"
 import { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { isSamePlace } from "../../domain/Locations.ts"
@@ -41,7 +42,7 @@ export const retrieveRequestFromWire = (
     const selection = yield* storeFromWire(parent, store, "vertex_rag_store", "query")
     const alpha = query?.ranking?.alpha
     return {
-      ...(alpha === undefined ? {} : { hybrid: { alpha } }),
+      hybrid: alpha === undefined ? undefined : { alpha },
       ...selection,
       query: yield* required(query?.text, "query.text")
     }
@@ -64,7 +65,7 @@ export const storeToWire = (request: Selection): Result.Result<VertexRagStore, S
         ragCorpus: corpus as string,
         ragFileIds: files?.map(lastSegment)
       })),
-      ragRetrievalConfig: Object.keys(ragRetrievalConfig).length === 0 ? undefined : ragRetrievalConfig
+      ragRetrievalConfig: isEmpty(ragRetrievalConfig) ? undefined : ragRetrievalConfig
     })
   })
 
@@ -188,7 +189,7 @@ const configToWire = (request: Selection): Result.Result<RagRetrievalConfig, Ser
     return defined({
       topK,
       hybridSearch: hybrid === undefined ? undefined : defined({ alpha: hybrid.alpha }),
-      filter: filter === undefined || Object.keys(filter).length === 0 ? undefined : defined({
+      filter: filter === undefined || isEmpty(filter) ? undefined : defined({
         vectorDistanceThreshold: filter.maxDistance,
         vectorSimilarityThreshold: filter.minSimilarity,
         metadataFilter: yield* metadataFilterToWire(filter)
@@ -223,7 +224,7 @@ const configFromWire = (store: VertexRagStore, field: string): Result.Result<Omi
     const selection = defined({
       topK,
       hybrid: config.hybridSearch === undefined ? undefined : defined({ alpha: config.hybridSearch.alpha }),
-      filter: Object.keys(filter).length === 0 ? undefined : filter,
+      filter: isEmpty(filter) ? undefined : filter,
       rank: rankingFromWire(config.ranking)
     })
     const refused = refusalOf(configBroken(selection).map((broken) => ({ ...broken, field: `${field}.${configFields[broken.field] ?? broken.field}` })))

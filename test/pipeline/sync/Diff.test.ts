@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import { ServiceError } from "../../../src/domain/Errors.ts"
@@ -51,9 +51,9 @@ describe("diff", () => {
   it.effect("finds nothing before and after a run", () =>
     Effect.gen(function*() {
       const { compare, run } = yield* setUp
-      assert.deepStrictEqual(yield* compare(), { corpus: "missing", same: 0, differences: none, seen: [] })
+      expect(yield* compare()).toEqual({ corpus: "missing", same: 0, differences: none, seen: [] })
       yield* run
-      assert.deepStrictEqual(yield* compare(), { corpus: "found", same: 3, differences: none, seen: [] })
+      expect(yield* compare()).toEqual({ corpus: "found", same: 3, differences: none, seen: [] })
     }).pipe(Effect.scoped))
 
   it.effect("tells what is missing, what differs, what is ours and unknown, and what is not ours", () =>

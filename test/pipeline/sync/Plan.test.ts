@@ -159,7 +159,7 @@ describe("plan", () => {
       assert.strictEqual(result.corpus.action, "replace")
       assert.deepInclude(result.corpus.changes[0], { field: "corpus.embedding.model", to: "other", forcesReplacement: true })
       assert.deepStrictEqual(items, ["added a.md"])
-      assert.notProperty(result.corpus, "others")
+      assert.isUndefined(result.corpus.others)
     }).pipe(Effect.scoped))
 
   it.effect("warns that replacing a corpus found by its name deletes files of others", () =>

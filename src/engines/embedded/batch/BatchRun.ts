@@ -172,7 +172,7 @@ const answerRows = Effect.fnUntraced(function*(tools: BatchTools, name: string) 
             failedInARow < hopeless ? Effect.void : new ServiceError({
               code: error.code,
               message: `${hopeless} rows failed one after the other, the last one with: ${error.message}`,
-              ...(error.fix === undefined ? {} : { fix: error.fix })
+              fix: error.fix
             })
           )
         }
@@ -306,7 +306,7 @@ const pagesOf = (
 
 /** What every row of the output has; `method` and `url` are in none. The status of a row that was answered is empty. */
 const outputRow = (form: RowForm, job: number, { body, carried, customId, error, row }: AnsweredRow): JsonRecord => ({
-  ...(form === "gemini" ? {} : { custom_id: customId }),
+  custom_id: form === "gemini" ? undefined : customId,
   ...carried,
   [promptColumn(form)]: body,
   ...(form === "chat" ? { id: resultId(job, row) } : { status: error?.message ?? "" })

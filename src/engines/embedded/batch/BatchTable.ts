@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite"
+import { defined } from "../../../domain/Defined.ts"
 import type { BatchCounts, BatchJob } from "../../../domain/batch/BatchPrediction.ts"
 import type { BatchRow, RowFailure } from "../../../domain/batch/BatchRow.ts"
 import type { JsonRecord } from "../../../domain/Chat.ts"
@@ -84,7 +85,7 @@ export class BatchTable {
       if (entry === undefined || entry.ended) return
       const { cancelled = entry.cancelled, ended = false, job } = change(entry)
       this.#run("UPDATE batch_jobs SET job = ?, ended = ?, cancel = ? WHERE id = ?")
-        .run(JSON.stringify({ ...entry.job, ...job }), ended ? 1 : 0, cancelled ? 1 : 0, entry.id)
+        .run(JSON.stringify({ ...entry.job, ...defined(job) }), ended ? 1 : 0, cancelled ? 1 : 0, entry.id)
     })
   }
 
@@ -173,6 +174,6 @@ const keptRow = (row: Row): AnsweredRow => ({
   customId: String(row["custom_id"]),
   body: parseExactly(String(row["body"])) as JsonRecord,
   carried: parseExactly(String(row["carried"])) as JsonRecord,
-  ...(row["state"] === states.answered ? { response: JSON.parse(String(row["answer"])) as JsonRecord } : {}),
-  ...(row["state"] === states.failed ? { error: JSON.parse(String(row["answer"])) as RowFailure } : {})
+  response: row["state"] === states.answered ? JSON.parse(String(row["answer"])) as JsonRecord : undefined,
+  error: row["state"] === states.failed ? JSON.parse(String(row["answer"])) as RowFailure : undefined
 })

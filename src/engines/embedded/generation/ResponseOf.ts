@@ -64,7 +64,7 @@ const joined = (pieces: ReadonlyArray<Candidate>): Candidate => {
     const last = parts.at(-1)
     if (part.text === "" && parts.length > 0) continue
     const goesOn = last?.text !== undefined && last.thought === part.thought && last.thoughtSignature === undefined
-    if (goesOn && part.text !== undefined) parts[parts.length - 1] = { ...last, ...part, text: last.text + part.text }
+    if (goesOn && part.text !== undefined) parts[parts.length - 1] = { ...last, ...defined(part), text: last.text + part.text }
     else parts.push(part)
   }
   const chosen = pieces.flatMap(({ logprobsResult }) => logprobsResult?.chosenCandidates ?? [])
@@ -72,7 +72,7 @@ const joined = (pieces: ReadonlyArray<Candidate>): Candidate => {
   return {
     ...pieces.at(-1),
     // Of an answer that was withheld there is nothing to be seen.
-    content: { role: "model", ...(pieces.at(-1)?.finishReason === "SAFETY" ? {} : { parts }) },
+    content: { role: "model", parts: pieces.at(-1)?.finishReason === "SAFETY" ? undefined : parts },
     ...(chosen.length === 0 ? {} : {
       avgLogprobs: chosen.reduce((sum, { logProbability = 0 }) => sum + logProbability, 0) / chosen.length,
       logprobsResult: { chosenCandidates: chosen, topCandidates: top }
@@ -106,12 +106,10 @@ const enumIn = (text: string): Option.Option<string> =>
 const said = (index: number, part: Part, logprobs: ReadonlyArray<TokenLogprob> = []): Candidate => ({
   index,
   content: { role: "model", parts: [part] },
-  ...(logprobs.length === 0 ? {} : {
-    logprobsResult: {
+  logprobsResult: logprobs.length === 0 ? undefined : {
       chosenCandidates: logprobs.map(({ logprob, token }) => ({ token, logProbability: logprob })),
       topCandidates: logprobs.map(({ top }) => ({ candidates: top.map(({ logprob, token }) => ({ token, logProbability: logprob })) }))
     }
-  })
 })
 
 const finishReasons: Readonly<Record<ChatEndReason, FinishReason>> = {

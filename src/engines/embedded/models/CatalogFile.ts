@@ -21,27 +21,27 @@ export type Upstream = typeof Upstream.Type
 const CatalogEntry = Schema.Struct({
   ...CatalogModel.fields,
   /** It has a licence that must be accepted before it is deployed. */
-  eula: Schema.optionalKey(Schema.Boolean),
+  eula: Schema.optional(Schema.Boolean),
   /** A model of the hub that needs an access token. */
-  gated: Schema.optionalKey(Schema.Boolean),
+  gated: Schema.optional(Schema.Boolean),
   /** A model of the hub whose deployment has been verified. */
-  verified: Schema.optionalKey(Schema.Boolean),
-  fastTryout: Schema.optionalKey(Schema.Boolean),
+  verified: Schema.optional(Schema.Boolean),
+  fastTryout: Schema.optional(Schema.Boolean),
   /** Where its endpoints' predictions are answered, unless the endpoint has an address of its own. */
-  upstream: Schema.optionalKey(Upstream)
+  upstream: Schema.optional(Upstream)
 })
 export type CatalogEntry = typeof CatalogEntry.Type
 
 const Catalog = Schema.Struct({
   models: Schema.Array(CatalogEntry),
   /** What specific reservations hold. One that is not here has no capacity. */
-  reservations: Schema.optionalKey(Schema.Array(Schema.Struct({
+  reservations: Schema.optional(Schema.Array(Schema.Struct({
     name: Schema.NonEmptyString,
     /** How many replicas fit in it. */
     replicas: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
   }))),
   /** Addresses of model servers by an endpoint's id or display name. */
-  endpoints: Schema.optionalKey(Schema.Record(Schema.String, Upstream))
+  endpoints: Schema.optional(Schema.Record(Schema.String, Upstream))
 })
 export type Catalog = typeof Catalog.Type
 

@@ -9,6 +9,7 @@ import {
   type Payload,
   type UndeployRequest
 } from "../../../domain/models/Endpoint.ts"
+import { defined } from "../../../domain/Defined.ts"
 import { deleteRefusal, deployModelRefusal, endpointChangeRefusal, endpointRefusal, splitWith, splitWithout, undeployRefusal, uploadRefusal } from "../../../domain/models/EndpointRules.ts"
 import { type SecretError, ServiceError } from "../../../domain/Errors.ts"
 import { holds, parseFilter } from "../../../domain/ListFilter.ts"
@@ -81,7 +82,7 @@ export const embeddedEndpoints = (names: Names, current: CurrentCatalog): Layer.
           const model = s.model(modelId, version)
           if (model === undefined) throw ServiceError.notFound(`model ${request.model}`)
           const base = baseOf(catalog, model)
-          const refused = deployModelRefusal(request, { endpoint: s.toEndpoint(endpoint), ...(base === undefined ? {} : { base }) })
+          const refused = deployModelRefusal(request, { endpoint: s.toEndpoint(endpoint), base })
           if (refused !== undefined) throw refused
           const resources = request.resources ?? base?.deploy[0]?.resources
           if (resources === undefined) throw ServiceError.invalid("deployed_model.dedicated_resources", "Required field is not set.")
@@ -93,8 +94,8 @@ export const embeddedEndpoints = (names: Names, current: CurrentCatalog): Layer.
             version: model.version,
             displayName: request.displayName ?? model.displayName,
             resources,
-            ...(request.serviceAccount === undefined ? {} : { serviceAccount: request.serviceAccount }),
-            ...(request.settings === undefined ? {} : { settings: request.settings }),
+            serviceAccount: request.serviceAccount,
+            settings: request.settings,
             created: at
           }
           s.putEndpoint({
@@ -221,7 +222,7 @@ export const embeddedEndpoints = (names: Names, current: CurrentCatalog): Layer.
             const refused = endpointChangeRefusal(change, s.toEndpoint(record))
             if (refused !== undefined) throw refused
             const { endpoint: _, ...changed } = change
-            const { description, ...rest } = { ...record, ...changed, updated: at }
+            const { description, ...rest } = { ...record, ...defined(changed), updated: at }
             const updated = description === undefined || description === "" ? rest : { ...rest, description }
             s.putEndpoint(updated)
             return s.toEndpoint(updated)

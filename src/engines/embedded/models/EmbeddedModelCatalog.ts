@@ -73,7 +73,7 @@ export const embeddedModelCatalog = (names: Names, current: CurrentCatalog): Lay
             displayName,
             publicModelName: entry.name,
             publicModelVersion: entry.versionId,
-            ...(container === undefined ? {} : { container }),
+            container,
             created: at,
             updated: at
           })
@@ -88,8 +88,8 @@ export const embeddedModelCatalog = (names: Names, current: CurrentCatalog): Lay
               modelId,
               version: 1,
               displayName,
-              ...(resources === undefined ? {} : { resources }),
-              ...(request.systemLabels === undefined ? {} : { settings: { systemLabels: request.systemLabels } }),
+              resources,
+              settings: request.systemLabels === undefined ? undefined : { systemLabels: request.systemLabels },
               created: at
             }],
             trafficSplit: { [deployed]: 100 },

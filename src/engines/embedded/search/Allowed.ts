@@ -8,10 +8,10 @@ import type { CorpusIndex } from "./CorpusIndex.ts"
 /** What restricts a search to some of a corpus's files. */
 export interface FileFilter {
   /** Last segments of their names. */
-  readonly files?: ReadonlyArray<string> | undefined
-  readonly metadata?: MetadataFilter | undefined
+  readonly files?: ReadonlyArray<string>
+  readonly metadata?: MetadataFilter
   /** Only what this principal may read. */
-  readonly principal?: string | undefined
+  readonly principal?: string
 }
 
 /** 1 by slot where the chunk is live and its file passes the filter. */

@@ -11,9 +11,9 @@ export const explain = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, hi
     const termFrequency = frequencyAt(term, hit.id)
     return {
       term: term.term,
-      ...(term.from === term.term ? {} : { from: term.from }),
-      ...(term.corrected ? { corrected: true } : {}),
-      ...(term.factor === 1 ? {} : { factor: term.factor }),
+      from: term.from === term.term ? undefined : term.from,
+      corrected: term.corrected ? true : undefined,
+      factor: term.factor === 1 ? undefined : term.factor,
       documentFrequency: term.found.documentFrequency,
       termFrequency,
       weight: termScore(term.weight, termFrequency, index.norms[hit.id] ?? 0)
@@ -21,9 +21,9 @@ export const explain = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, hi
   }),
   sparse: hit.sparse,
   cosine: hit.cosine,
-  ...(hit.file === undefined ? {} : { file: hit.file }),
-  ...(hit.title === undefined ? {} : { title: hit.title }),
-  ...(hit.related === undefined ? {} : { related: hit.related }),
+  file: hit.file,
+  title: hit.title,
+  related: hit.related,
   normalizedSparse: hit.normalizedSparse,
   normalizedDense: hit.normalizedDense,
   alpha,

@@ -73,9 +73,9 @@ export const unpackChunk = ([text, headings, byteStart, byteEnd, tokens, firstPa
   byteStart,
   byteEnd,
   tokens,
-  ...(firstPage == null ? {} : { firstPage }),
-  ...(lastPage == null ? {} : { lastPage }),
-  ...(pageBreaks == null ? {} : { pageBreaks })
+  firstPage: firstPage == null ? undefined : firstPage,
+  lastPage: lastPage == null ? undefined : lastPage,
+  pageBreaks: pageBreaks == null ? undefined : pageBreaks
 })
 
 /** @throws like {@link openPage} */

@@ -292,7 +292,7 @@ export class Committer {
 
   #errorMessage(cause: unknown): ErrorMessage {
     if (cause instanceof Refusal) {
-      return { _tag: "ServiceError", code: cause.code, message: cause.message, ...(cause.fix === undefined ? {} : { fix: cause.fix }) }
+      return { _tag: "ServiceError", code: cause.code, message: cause.message, fix: cause.fix }
     }
     if (!(cause instanceof StateError) && !(cause instanceof Error && "errcode" in cause)) {
       // Words of ours or of a library's, about a text that stays out of messages.

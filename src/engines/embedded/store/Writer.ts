@@ -120,5 +120,5 @@ class WriterThread {
 const asError = (error: ErrorMessage): ServiceError => {
   if (error._tag === "StateError") return stateFailure(new StateError(error))
   const { code, fix, message } = error
-  return new ServiceError({ code, message, ...(fix === undefined ? {} : { fix }) })
+  return new ServiceError({ code, message, fix })
 }

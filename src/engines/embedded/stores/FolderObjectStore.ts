@@ -33,7 +33,7 @@ interface Place {
 
 /** Objects as files: a bucket is a folder, `/` in a name a folder in it. Links lead nowhere outside of it. */
 export const make = ({ buckets, closed, files = false }: FolderObjectStoreOptions): ObjectStore["Service"] => {
-  const folders = { buckets, ...(closed === undefined ? {} : { closed }) }
+  const folders = { buckets, closed }
 
   const placeOf = (uri: string): Place | ServiceError => {
     if (files && uri.startsWith("file:///")) {

@@ -20,7 +20,7 @@ export const make = Effect.fnUntraced(function*(options: GcsObjectStoreOptions =
   const caller = {
     http: yield* HttpClient.HttpClient,
     auth: emulator === undefined ? yield* GoogleAuth : GoogleAuth.anonymous,
-    ...(options.retry === undefined ? {} : { retry: options.retry })
+    retry: options.retry
   }
   const client = gcsClient(caller, gcs)
   const upload = makeUploader(caller, client, gcs)
@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function*(options: GcsObjectStoreOptions =
           what: uri,
           maxBytes,
           open: (offset) =>
-            client.open(bucket, name, { offset, ...(generation === undefined ? {} : { generation }) }).pipe(
+            client.open(bucket, name, { offset, generation }).pipe(
               Effect.tap((response) => Effect.sync(() => void (generation ??= response.headers["x-goog-generation"])))
             )
         })
@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function*(options: GcsObjectStoreOptions =
         name,
         body,
         contentType,
-        ...(ifGenerationMatch === undefined ? {} : { ifGenerationMatch })
+        ifGenerationMatch
       })
       return headOf(bucket, object)
     }),
@@ -85,6 +85,6 @@ const headOf = (bucket: string, object: GcsObject): ObjectHead => ({
   uri: `gs://${bucket}/${object.name}`,
   revision: object.generation,
   size: object.size,
-  ...(object.contentType === undefined ? {} : { contentType: object.contentType }),
-  ...(object.updated === undefined ? {} : { updated: object.updated })
+  contentType: object.contentType,
+  updated: object.updated
 })

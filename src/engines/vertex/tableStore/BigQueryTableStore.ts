@@ -32,26 +32,26 @@ interface Field {
 const Field: Schema.Codec<Field> = Schema.Struct({
   name: Schema.String,
   type: Schema.String,
-  mode: Schema.optionalKey(Schema.String),
-  fields: Schema.optionalKey(Schema.Array(Schema.suspend(() => Field)))
+  mode: Schema.optional(Schema.String),
+  fields: Schema.optional(Schema.Array(Schema.suspend(() => Field)))
 })
 
 const Table = Schema.Struct({
-  schema: Schema.optionalKey(Schema.Struct({ fields: Schema.optionalKey(Schema.Array(Field)) })),
-  location: Schema.optionalKey(Schema.String),
-  numRows: Schema.optionalKey(Schema.String)
+  schema: Schema.optional(Schema.Struct({ fields: Schema.optional(Schema.Array(Field)) })),
+  location: Schema.optional(Schema.String),
+  numRows: Schema.optional(Schema.String)
 })
 
-const Cell = Schema.Struct({ v: Schema.optionalKey(Schema.Unknown) })
+const Cell = Schema.Struct({ v: Schema.optional(Schema.Unknown) })
 const Page = Schema.Struct({
-  rows: Schema.optionalKey(Schema.Array(Schema.Struct({ f: Schema.Array(Cell) }))),
-  pageToken: Schema.optionalKey(Schema.String)
+  rows: Schema.optional(Schema.Array(Schema.Struct({ f: Schema.Array(Cell) }))),
+  pageToken: Schema.optional(Schema.String)
 })
 
 const Inserted = Schema.Struct({
-  insertErrors: Schema.optionalKey(Schema.Array(Schema.Struct({
-    index: Schema.optionalKey(Schema.Int),
-    errors: Schema.optionalKey(Schema.Array(Schema.Struct({ reason: Schema.optionalKey(Schema.String), message: Schema.optionalKey(Schema.String) })))
+  insertErrors: Schema.optional(Schema.Array(Schema.Struct({
+    index: Schema.optional(Schema.Int),
+    errors: Schema.optional(Schema.Array(Schema.Struct({ reason: Schema.optional(Schema.String), message: Schema.optional(Schema.String) })))
   })))
 })
 
@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function*(options: BigQueryOptions = {}) {
     http: yield* HttpClient.HttpClient,
     auth: emulator === undefined ? yield* GoogleAuth : GoogleAuth.anonymous,
     timeoutMs: 60_000,
-    ...(options.retry === undefined ? {} : { retry: options.retry })
+    retry: options.retry
   }
   const tablesUrl = ({ dataset, project }: TableName) =>
     `${base}/bigquery/v2/projects/${encodeURIComponent(project)}/datasets/${encodeURIComponent(dataset)}/tables`
@@ -117,9 +117,9 @@ export const make = Effect.fnUntraced(function*(options: BigQueryOptions = {}) {
     head: Effect.fn("TableStore.head")(function*(uri) {
       const { location, numRows, schema } = yield* find(uri, yield* nameOf(uri))
       return {
-        columns: (schema?.fields ?? []).map(({ mode, name, type }) => ({ name, type: types[type] ?? type, ...(mode === "REPEATED" ? { repeated: true } : {}) })),
-        ...(location === undefined ? {} : { location }),
-        ...(numRows === undefined ? {} : { rows: Number(numRows) })
+        columns: (schema?.fields ?? []).map(({ mode, name, type }) => ({ name, type: types[type] ?? type, repeated: mode === "REPEATED" ? true : undefined })),
+        location,
+        rows: numRows === undefined ? undefined : Number(numRows)
       }
     }),
     read: (uri) =>

@@ -32,10 +32,10 @@ export const frontMatter = (source: string): FrontMatter => {
   const language = languageCode(fields.get("lang") ?? fields.get("language"))
   return {
     end: from + close.index + close[0].length,
-    ...(title ? { title } : {}),
-    ...(author ? { author } : {}),
-    ...(language ? { language } : {}),
-    ...(description ? { description } : {})
+    title: title || undefined,
+    author: author || undefined,
+    language: language || undefined,
+    description: description || undefined
   }
 }
 

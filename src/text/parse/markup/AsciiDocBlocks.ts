@@ -35,9 +35,9 @@ export class AsciiDocBlocks {
     const author = this.#attributes.get("author")
     const language = languageCode(this.#attributes.get("lang"))
     return {
-      ...(title === undefined ? {} : { title }),
-      ...(author === undefined ? {} : { author }),
-      ...(language === undefined ? {} : { language })
+      title,
+      author,
+      language
     }
   }
 

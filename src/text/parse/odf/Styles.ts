@@ -84,9 +84,9 @@ const resolve = (styles: ReadonlyMap<string, StyleDefinition>, name: string): Pa
     at = style?.parent
   }
   return {
-    ...(heading === undefined ? {} : { heading }),
-    ...(title ? { title } : {}),
-    ...(code ? { code } : {})
+    heading,
+    title: title ? title : undefined,
+    code: code ? code : undefined
   }
 }
 

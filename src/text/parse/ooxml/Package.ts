@@ -110,8 +110,8 @@ const coreProperties = (bytes: Uint8Array | undefined): OfficePackage["facts"] =
   const author = properties.get("dc:creator") ?? ""
   const language = languageCode(properties.get("dc:language"))
   return {
-    ...(title === "" || placeholderTitle.test(title) ? {} : { title }),
-    ...(author === "" ? {} : { author }),
-    ...(language === undefined ? {} : { language })
+    title: title === "" || placeholderTitle.test(title) ? undefined : title,
+    author: author === "" ? undefined : author,
+    language
   }
 }

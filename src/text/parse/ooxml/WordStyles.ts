@@ -82,10 +82,10 @@ const resolve = (definitions: ReadonlyMap<string, StyleDefinition>, id: string):
   }
   const heading = outline === undefined ? named : outline < bodyOutline ? outline + 1 : undefined
   return {
-    ...(heading === undefined ? {} : { heading }),
-    ...(title ? { title } : {}),
-    ...(code ? { code } : {}),
-    ...(listId === undefined ? {} : { list: { id: listId, level: listLevel } })
+    heading,
+    title: title ? title : undefined,
+    code: code ? code : undefined,
+    list: listId === undefined ? undefined : { id: listId, level: listLevel }
   }
 }
 

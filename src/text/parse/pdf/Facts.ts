@@ -11,7 +11,7 @@ export const pdfFacts = (file: Uint8Array, xmp: string | undefined): PdfFacts =>
   const info = xmp === undefined ? informationDictionary(file) : undefined
   const title = presentable(xmp === undefined ? stringOf(info, "Title") : firstItem(xmp, "dc:title"))
   const author = presentable(xmp === undefined ? stringOf(info, "Author") : firstItem(xmp, "dc:creator"))
-  return { ...(title === undefined ? {} : { title }), ...(author === undefined ? {} : { author }) }
+  return { title, author }
 }
 
 /** Programs name a document after their own file where its author did not. */
