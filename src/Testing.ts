@@ -40,7 +40,7 @@ export interface ScriptedModel {
   readonly generator: Generator["Service"]
   readonly chat: ChatModel["Service"]
   /** What it was asked, in order. */
-  readonly asked: ReadonlyArray<ChatRequest>
+  readonly requests: ReadonlyArray<ChatRequest>
 }
 
 /**
@@ -51,16 +51,16 @@ export const scriptedModel = (
   script: ReadonlyArray<string | ServiceError> | ((request: ChatRequest) => string | ServiceError),
   name = "scripted"
 ): ScriptedModel => {
-  const asked: Array<ChatRequest> = []
+  const requests: Array<ChatRequest> = []
   const next = (request: ChatRequest): string | ServiceError => {
     if (typeof script === "function") return script(request)
-    return script[asked.length - 1] ?? new ServiceError({ code: "OUT_OF_RANGE", message: `${name} was asked ${asked.length} times, and its script has ${script.length} answers` })
+    return script[requests.length - 1] ?? new ServiceError({ code: "OUT_OF_RANGE", message: `${name} was asked ${requests.length} times, and its script has ${script.length} answers` })
   }
   const chat: ChatModel["Service"] = {
     model: name,
     stream: (request) =>
       Stream.suspend((): Stream.Stream<ChatEvent, ServiceError> => {
-        asked.push(request)
+        requests.push(request)
         const answer = next(request)
         if (typeof answer !== "string") return Stream.fail(answer)
         const words = answer.match(/\S+\s*|\s+/g) ?? []
@@ -70,7 +70,7 @@ export const scriptedModel = (
         ])
       })
   }
-  return { chat, generator: makeGrounded(chat), asked }
+  return { chat, generator: makeGrounded(chat), requests }
 }
 
 /** A source in memory, in the hands of a test. */

@@ -141,12 +141,12 @@ const sayEvery = 5_000
 
 /** Says on stderr how a job goes. */
 export const sayProgress = Effect.map(Output, ({ say }) => {
-  let said = { state: "", at: 0 }
+  let printed = { state: "", at: 0 }
   return (job: BatchJob): Effect.Effect<void> =>
     Effect.suspend(() => {
       const at = Date.now()
-      if (hasEnded(job.state) || job.state === said.state && at - said.at < sayEvery) return Effect.void
-      said = { state: job.state, at }
+      if (hasEnded(job.state) || job.state === printed.state && at - printed.at < sayEvery) return Effect.void
+      printed = { state: job.state, at }
       return say(`${idOf(job.name)} ${job.state.toLowerCase()}${progress(job)}`)
     })
 })

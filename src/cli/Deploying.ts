@@ -25,11 +25,11 @@ export interface Consent {
 }
 
 /** Deploys a model of the catalog or the hub. Looked up first, so that the plan shows what it will run on. */
-export const deployCatalogModel = Effect.fn("deployCatalogModel")(function*(garden: Garden, asked: DeployRequest, consent: Consent) {
+export const deployCatalogModel = Effect.fn("deployCatalogModel")(function*(garden: Garden, written: DeployRequest, consent: Consent) {
   const catalog = yield* ModelCatalog
   // Who does not wait for the service to choose an id must know the endpoint's beforehand.
-  const chosen = asked.endpointUserId ?? (consent.detached ? `sluice-${randomBytes(6).toString("hex")}` : undefined)
-  const request = chosen === undefined ? asked : { ...asked, endpointUserId: chosen }
+  const chosen = written.endpointUserId ?? (consent.detached ? `sluice-${randomBytes(6).toString("hex")}` : undefined)
+  const request = chosen === undefined ? written : { ...written, endpointUserId: chosen }
   const found = yield* Effect.result(catalog.get(deployedName(request)))
   // The hub shows a gated model to those with a token only, and a token does not belong into an address.
   if (Result.isFailure(found) && request.huggingFaceAccessToken === undefined) return yield* found.failure
@@ -43,18 +43,18 @@ export const deployCatalogModel = Effect.fn("deployCatalogModel")(function*(gard
 })
 
 /** Deploys a model of the registry on an endpoint; one made of the catalog's as that recommends, where nothing else is said. */
-export const deployRegisteredModel = Effect.fn("deployRegisteredModel")(function*(garden: Garden, asked: DeployModelRequest, consent: Consent) {
+export const deployRegisteredModel = Effect.fn("deployRegisteredModel")(function*(garden: Garden, written: DeployModelRequest, consent: Consent) {
   const catalog = yield* ModelCatalog
   const endpoints = yield* Endpoints
-  const { publicModelName, publicModelVersion } = yield* endpoints.getModel(asked.model)
+  const { publicModelName, publicModelVersion } = yield* endpoints.getModel(written.model)
   const base = publicModelName === undefined
     ? undefined
     : yield* catalog.get(publicModelVersion === undefined ? publicModelName : `${publicModelName}@${publicModelVersion}`)
-  const resources = asked.resources ?? base?.deploy[0]?.resources
+  const resources = written.resources ?? base?.deploy[0]?.resources
   if (resources === undefined) {
-    return yield* new UsageError({ message: `nothing is recommended for ${idOf(asked.model)} to run on`, fix: "say what with --machine-type" })
+    return yield* new UsageError({ message: `nothing is recommended for ${idOf(written.model)} to run on`, fix: "say what with --machine-type" })
   }
-  const request = { ...asked, resources }
+  const request = { ...written, resources }
   const refused = deployModelRefusal(request, { endpoint: yield* endpoints.get(request.endpoint), base })
   if (refused !== undefined) return yield* refused
   yield* agreed(garden, consent, idOf(request.model), idOf(request.endpoint), resources)

@@ -2,13 +2,13 @@ import type { FoundModelServer, ProvenModel } from "../ports/ModelServer.ts"
 
 /** `Ollama at http://127.0.0.1:11434/v1: answers with llama3.2, embeds with nomic-embed-text (768 dimensions)`. */
 export const describeServer = ({ answers, embeds, name, url }: FoundModelServer): string => {
-  const told = (verb: string, model: ProvenModel | undefined): ReadonlyArray<string> =>
+  const capabilities = (verb: string, model: ProvenModel | undefined): ReadonlyArray<string> =>
     model === undefined ? [] : [
       model.problem === undefined
         ? `${verb} with ${model.model}${model.dimensions === undefined ? "" : ` (${model.dimensions} dimensions)`}`
         : `lists ${model.model}, which failed: ${model.problem}`
     ]
-  return `${name} at ${url}: ${[...told("answers", answers), ...told("embeds", embeds)].join(", ") || "lists no model that answers or embeds"}`
+  return `${name} at ${url}: ${[...capabilities("answers", answers), ...capabilities("embeds", embeds)].join(", ") || "lists no model that answers or embeds"}`
 }
 
 type Answering = FoundModelServer & { readonly answers: ProvenModel }

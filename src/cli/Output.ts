@@ -31,11 +31,11 @@ export class Output extends Context.Service<Output, {
     Effect.gen(function*() {
       const args = yield* (yield* Stdio.Stdio).args
       const { stderr, stdout } = process
-      const asked = columns(process.env["COLUMNS"])
+      const forced = columns(process.env["COLUMNS"])
       return Output.of({
-        width: asked ?? (stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY),
+        width: forced ?? (stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY),
         live: stderr.isTTY && process.env["TERM"] !== "dumb"
-          ? { get columns() { return asked ?? stderr.columns }, get rows() { return stderr.rows } }
+          ? { get columns() { return forced ?? stderr.columns }, get rows() { return stderr.rows } }
           : undefined,
         wantsJson: jsonAsked(args),
         paint: (format, text) => styleText(format, text, { stream: stdout }),

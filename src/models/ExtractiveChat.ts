@@ -52,18 +52,18 @@ const refusal = (request: ChatRequest): ServiceError | undefined => {
 const eventsOf = (request: ChatRequest, countTokens: (text: string) => number): ReadonlyArray<ChatEvent> => {
   const whole = groundedAnswer(request) ?? quotes(request)
   const { end, ...ending } = boundedEnd(whole, request, countTokens)
-  const said = whole.slice(0, end)
+  const text = whole.slice(0, end)
   const read = [request.system ?? "", ...request.turns.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")))]
   const inputTokens = read.reduce((sum, text) => sum + countTokens(text), 0)
   return [
-    ...(said === "" ? [] : said.split(/(?<=\n)/)).map((text): ChatEvent => ({ type: "text", candidate: 0, text })),
+    ...(text === "" ? [] : text.split(/(?<=\n)/)).map((text): ChatEvent => ({ type: "text", candidate: 0, text })),
     { type: "end", candidate: 0, ...ending },
-    { type: "usage", usage: { inputTokens, outputTokens: countTokens(said) } }
+    { type: "usage", usage: { inputTokens, outputTokens: countTokens(text) } }
   ]
 }
 
 const quotes = (request: ChatRequest): string => {
-  const { evidence, question } = asked(request)
+  const { evidence, question } = partsOf(request)
   const { grounded, supports, text } = answerExtractively({ question, contexts: evidence.map((text, at) => contextOf(text, at)) }, model)
   // The statements without their marks: there are no documents that numbers could name.
   return grounded ? supports.map(({ end, start }) => text.slice(start, end)).join("\n") : notInText
@@ -84,14 +84,14 @@ const groundedAnswer = (request: ChatRequest): string | undefined => {
  * The question of a conversation, and the texts it is to be answered from, nearest first. What the assistant said proves
  * nothing.
  */
-const asked = ({ system = "", turns }: ChatRequest): { readonly question: string; readonly evidence: ReadonlyArray<string> } => {
+const partsOf = ({ system = "", turns }: ChatRequest): { readonly question: string; readonly evidence: ReadonlyArray<string> } => {
   const parts = turns.flatMap(({ parts, role }) => (role === "user" ? parts : []))
   const results = parts.flatMap((part) => (part.type === "toolResult" ? [part.text] : []))
-  const said = turns.filter(({ role }) => role === "user").map(textOf).filter((text) => text.trim() !== "")
-  const paragraphs = (said.pop() ?? "").trim().split(/\n\s*\n/)
+  const text = turns.filter(({ role }) => role === "user").map(textOf).filter((text) => text.trim() !== "")
+  const paragraphs = (text.pop() ?? "").trim().split(/\n\s*\n/)
   return {
     question: paragraphs.pop() ?? "",
-    evidence: [paragraphs.join("\n\n"), ...results, system, ...said.toReversed()].filter((text) => text.trim() !== "")
+    evidence: [paragraphs.join("\n\n"), ...results, system, ...text.toReversed()].filter((text) => text.trim() !== "")
   }
 }
 

@@ -38,12 +38,12 @@ const growth = 1.5
 export const waitByLooking = (get: BatchPrediction["Service"]["get"], { first, longest }: Looks): BatchPrediction["Service"]["wait"] =>
   Effect.fn("BatchPrediction.wait")(function*(name, { observe, timeoutMs = Infinity } = {}) {
     const until = (yield* Clock.currentTimeMillis) + timeoutMs
-    let told = ""
+    let previous = ""
     for (let delay = first;; delay = Math.min(longest, delay * growth)) {
       const job = yield* get(name)
       const seen = JSON.stringify([job.state, job.counts])
-      if (seen !== told) yield* observe?.(job) ?? Effect.void
-      told = seen
+      if (seen !== previous) yield* observe?.(job) ?? Effect.void
+      previous = seen
       const left = until - (yield* Clock.currentTimeMillis)
       if (hasEnded(job.state) || left <= 0) return job
       yield* Effect.sleep(Math.min(left, delay * (yield* Random.nextBetween(0.8, 1.2))))

@@ -70,11 +70,11 @@ const make = (db: DatabaseSync): CachedContents["Service"] => {
       }
       const id = randomBytes(8).readBigUInt64BE().toString()
       const createTime = DateTime.formatIso(yield* DateTime.now)
-      const told: About = { ...about, createTime, updateTime: createTime }
-      insert.run(id, place, expires, JSON.stringify(told), JSON.stringify(prefix))
-      return toldOf({ id, expires, about: told }, place)
+      const stored: About = { ...about, createTime, updateTime: createTime }
+      insert.run(id, place, expires, JSON.stringify(stored), JSON.stringify(prefix))
+      return shownOf({ id, expires, about: stored }, place)
     }),
-    get: (name) => Effect.map(found(name), ({ place, row }) => toldOf(row, place)),
+    get: (name) => Effect.map(found(name), ({ place, row }) => shownOf(row, place)),
     list: Effect.fnUntraced(function*(place, { size = defaultPage, token = "" }) {
       const before = token === "" ? Number.MAX_SAFE_INTEGER : Number(/^before:(\d{1,15})$/.exec(Buffer.from(token, "base64url").toString("utf8"))?.[1])
       if (size < 0) return yield* ServiceError.invalid("page_size", "must not be negative")
@@ -85,22 +85,22 @@ const make = (db: DatabaseSync): CachedContents["Service"] => {
         const row = rowOf(columns)
         if (!isSamePlace(row.place, place)) continue
         if (page.length === limit) {
-          return { items: page.map((row) => toldOf(row, place)), nextToken: Buffer.from(`before:${page.at(-1)?.sequence}`).toString("base64url") }
+          return { items: page.map((row) => shownOf(row, place)), nextToken: Buffer.from(`before:${page.at(-1)?.sequence}`).toString("base64url") }
         }
         page.push(row)
       }
-      return { items: page.map((row) => toldOf(row, place)) }
+      return { items: page.map((row) => shownOf(row, place)) }
     }),
     setExpiry: Effect.fnUntraced(function*(name, expires) {
       const { place, row } = yield* found(name)
       const about = { ...row.about, updateTime: DateTime.formatIso(yield* DateTime.now) }
       update.run(expires, JSON.stringify(about), row.sequence)
-      return toldOf({ ...row, about, expires }, place)
+      return shownOf({ ...row, about, expires }, place)
     }),
     remove: (name) => Effect.map(found(name), ({ row }) => void remove.run(row.sequence)),
     prefix: (name) =>
       Effect.map(found(name), ({ place, row }) => ({
-        about: toldOf(row, place),
+        about: shownOf(row, place),
         // Only this file writes the column.
         prefix: JSON.parse(String(prefixOf.get(row.sequence)?.["prefix"])) as CachedPrefix
       }))
@@ -125,7 +125,7 @@ const rowOf = (row: Record<string, unknown>): Row => ({
 })
 
 /** By the name that the client writes: a project's id and its number lead to the same. */
-const toldOf = ({ about, expires, id }: Pick<Row, "about" | "expires" | "id">, place: string): CachedContent => ({
+const shownOf = ({ about, expires, id }: Pick<Row, "about" | "expires" | "id">, place: string): CachedContent => ({
   ...about,
   name: `${place}/cachedContents/${id}`,
   expireTime: new Date(expires).toISOString()

@@ -17,11 +17,11 @@ export const acquire = (
   waitMs = 0,
   waiting: (error: StateError) => Effect.Effect<void> = () => Effect.void
 ) => {
-  const once = Effect.try({ try: () => lock(dataDir, command), catch: (cause) => asStateError(cause, dataDir) })
+  const attempt = Effect.try({ try: () => lock(dataDir, command), catch: (cause) => asStateError(cause, dataDir) })
   const isLocked = (error: StateError) => error.problem === "locked"
-  const patient = once.pipe(
+  const patient = attempt.pipe(
     Effect.catchIf((error) => isLocked(error) && waitMs > 0, (error) =>
-      Effect.andThen(waiting(error), once.pipe(
+      Effect.andThen(waiting(error), attempt.pipe(
         Effect.retry({ while: isLocked, times: Math.ceil(waitMs / pollMs), schedule: pollSchedule })
       )))
   )
@@ -53,9 +53,9 @@ const lock = (dataDir: string, command: string): DatabaseSync => {
 
 const holder = (note: string): string => {
   try {
-    const said: unknown = JSON.parse(readFileSync(note, "utf8"))
-    if (typeof said === "object" && said !== null && "pid" in said && "command" in said && "since" in said) {
-      return `\`${said.command}\` (process ${said.pid}, since ${said.since})`
+    const holder: unknown = JSON.parse(readFileSync(note, "utf8"))
+    if (typeof holder === "object" && holder !== null && "pid" in holder && "command" in holder && "since" in holder) {
+      return `\`${holder.command}\` (process ${holder.pid}, since ${holder.since})`
     }
   } catch {
     // The holder may be between taking the lock and writing the note.

@@ -58,9 +58,9 @@ export interface OperationResult extends ModelResult {
  * import could not take are partial failures beside a normal response, also when they are all of them.
  * The target of `updateEngineConfig` is the location whose configuration it is.
  */
-export const operationToWire = (operation: Operation, asked: ApiVersion, result: OperationResult = {}): WireOperation => {
+export const operationToWire = (operation: Operation, apiVersion: ApiVersion, result: OperationResult = {}): WireOperation => {
   // v1 has no types for them, and operations are told under both versions.
-  const version = ["deployPublisherModel", "createDataSchemas", "createFileMetadata"].includes(operation.kind) ? "v1beta1" : asked
+  const version = ["deployPublisherModel", "createDataSchemas", "createFileMetadata"].includes(operation.kind) ? "v1beta1" : apiVersion
   const metadata = {
     genericMetadata: {
       partialFailures: operation.partialFailures.map(statusToWire),

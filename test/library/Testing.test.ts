@@ -31,7 +31,7 @@ describe("sluice/testing", () => {
         assert.isTrue(given.grounded)
         assert.strictEqual(given.citations[0]?.sourceDisplayName, "leave.md")
         assert.deepInclude(yield* Effect.flip(pipeline.ask("And in Japan?")), { code: "PERMISSION_DENIED" })
-        assert.strictEqual(model.asked.length, 2)
+        assert.strictEqual(model.requests.length, 2)
         assert.strictEqual(source.listings, 3)
       }).pipe(Effect.provide(isolatedEngine()))
       // Another engine knows nothing of it.
@@ -78,12 +78,12 @@ describe("sluice/ai", () => {
 
   it.effect("our chat model is a LanguageModel", () =>
     Effect.gen(function*() {
-      const { asked, chat } = scriptedModel(["One two.", "Three four.", new ServiceError({ code: "RESOURCE_EXHAUSTED", message: "slower" })])
+      const { requests, chat } = scriptedModel(["One two.", "Three four.", new ServiceError({ code: "RESOURCE_EXHAUSTED", message: "slower" })])
       const model = yield* toLanguageModel(chat)
       assert.strictEqual((yield* model.generateText({ prompt: "Count." })).text, "One two.")
       const parts = yield* Stream.runCollect(model.streamText({ prompt: [{ role: "system", content: "Be brief." }, { role: "user", content: [{ type: "text", text: "On." }] }] }))
       assert.strictEqual(parts.map((part) => part.type === "text-delta" ? part.delta : "").join(""), "Three four.")
-      assert.deepStrictEqual(asked[1], { system: "Be brief.", turns: [{ role: "user", parts: [{ type: "text", text: "On." }] }] })
+      assert.deepStrictEqual(requests[1], { system: "Be brief.", turns: [{ role: "user", parts: [{ type: "text", text: "On." }] }] })
       assert.strictEqual((yield* Effect.flip(model.generateText({ prompt: "More." }))).reason._tag, "RateLimitError")
     }))
 

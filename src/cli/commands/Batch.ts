@@ -72,13 +72,13 @@ const submit = Command.make(
       })
       const to = yield* outputOf(args.to, args.inputs)
       const input = engine === "vertex" ? yield* staged(named, given(args.staging)) : named
-      const asked = spec(input, to)
+      const request = spec(input, to)
       if (args.check) {
-        const { rows, warnings } = yield* checkBatch(asked)
+        const { rows, warnings } = yield* checkBatch(request)
         for (const warning of warnings) yield* output.say(output.paintError("yellow", `warning: ${warning}`))
         if (!json) yield* output.say(`${plural(rows, "row")}, nothing wrong with any`)
       }
-      const job = yield* jobs.create(asked)
+      const job = yield* jobs.create(request)
       if (given(args.wait) ?? engine === "embedded") {
         const ended = yield* followJob(job.name)
         yield* showJob(ended)

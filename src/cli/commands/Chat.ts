@@ -23,25 +23,25 @@ export const chat = Command.make(
     const { chatPipeline } = yield* Effect.promise(() => import("../../pipeline/ChatPipeline.ts"))
 
     /** Prints an answer: as it comes on a terminal, whole anywhere else. */
-    const show = Effect.fnUntraced(function*(turn: ConversationTurn, asked: string) {
+    const show = Effect.fnUntraced(function*(turn: ConversationTurn, question: string) {
       const { parts, question: standalone } = turn
-      if (standalone !== asked && !json) yield* output.say(output.paintError("dim", `(searching for: ${printable(standalone)})`))
+      if (standalone !== question && !json) yield* output.say(output.paintError("dim", `(searching for: ${printable(standalone)})`))
       const write = json ? undefined : output.write
       const flow = wrapping(output.width)
-      let begun = false
+      let started = false
       let whole: Answer | undefined
       yield* Stream.runForEach(parts, (part) => {
         if (part._tag === "done") whole = part.answer
         else if (write !== undefined) {
-          begun = true
+          started = true
           return write(flow.push(printable(part.text)))
         }
         return Effect.void
-      }).pipe(Effect.onExit(() => (write === undefined || !begun ? Effect.void : write(`${flow.rest()}\n`))))
+      }).pipe(Effect.onExit(() => (write === undefined || !started ? Effect.void : write(`${flow.rest()}\n`))))
       if (whole === undefined) return undefined
-      if (json) yield* output.json({ version: 1, question: asked, standalone, ...whole })
+      if (json) yield* output.json({ version: 1, question: question, standalone, ...whole })
       else yield* output.print(write === undefined ? renderAnswer(whole, output) : renderFooting(whole, output))
-      return { question: asked, standalone, answer: whole.text }
+      return { question: question, standalone, answer: whole.text }
     })
 
     yield* onEngine(

@@ -34,7 +34,7 @@ const act = <const Name extends string>(
   command: Name,
   description: string,
   does: (operations: Operations["Service"], name: OperationName) => Effect.Effect<void, ServiceError>,
-  said: string
+  title: string
 ) =>
   Command.make(command, { operation: name, pipeline: pipelineFlag }, Effect.fn(function*(args) {
     const { json } = yield* root
@@ -43,7 +43,7 @@ const act = <const Name extends string>(
     yield* onEngine(loaded, reading, Effect.gen(function*() {
       const operation = yield* resourceName(OperationName, "operations", args.operation)
       yield* does(yield* Operations, operation)
-      yield* json ? output.json({ version: 1, [said]: operation }) : output.print(`${said} ${operation}`)
+      yield* json ? output.json({ version: 1, [title]: operation }) : output.print(`${title} ${operation}`)
     }))
   })).pipe(
     Command.withDescription(description),

@@ -42,7 +42,7 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
   let embedded = 0
   let embeddingSince: number | undefined
   let drawn = 0
-  let said = ""
+  let printed = ""
 
   const lines = (now: number) => [
     ...[...sources].map(([source, progress]) => line(source, progress, now)),
@@ -66,8 +66,8 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
     const text = lines(yield* Clock.currentTimeMillis)
     if (live !== undefined) return draw(live, text)
     const all = text.join("\n")
-    if (all !== said && all !== "") yield* output.say(all)
-    said = all
+    if (all !== printed && all !== "") yield* output.say(all)
+    printed = all
   })
 
   /** A line that stays, above the live ones. */

@@ -5,7 +5,7 @@ import { configRules } from "./ConfigRules.ts"
 import { contentRules, systemRules } from "./ContentRules.ts"
 import { safetyRules } from "./SafetyRules.ts"
 import { toolRules } from "./ToolRules.ts"
-import { unless } from "./Unless.ts"
+import { violationUnless } from "./ViolationUnless.ts"
 import { type Broken, refusalOf } from "../Rule.ts"
 
 export interface GenerationUse {
@@ -53,18 +53,18 @@ const modelRules = (name: string, request: GenerationRequest): ReadonlyArray<Bro
     .filter(({ inlineData }) => inlineData?.mimeType?.startsWith("image/") === true).length
   return [
     ...modelBound(request).flatMap((field) =>
-      unless(
+      violationUnless(
         field === "systemInstruction" ? model.systemInstruction : model.penalties,
         field,
         `is not taken by ${name}`,
         "Use gemini-2.0-flash-001 or gemini-2.0-flash-lite-001."
       )),
-    ...unless(images <= model.inlineImages, "contents", `${name} takes at most ${model.inlineImages} images, and these are ${images}`)
+    ...violationUnless(images <= model.inlineImages, "contents", `${name} takes at most ${model.inlineImages} images, and these are ${images}`)
   ]
 }
 
 const cachedContentRules = ({ cachedContent = "" }: GenerationRequest): ReadonlyArray<Broken> =>
-  unless(
+  violationUnless(
     cachedContent === "" || /^projects\/[^/]+\/locations\/[^/]+\/cachedContents\/[^/]+$/.test(cachedContent),
     "cachedContent",
     "must be projects/{project}/locations/{location}/cachedContents/{cachedContent}"
@@ -74,9 +74,9 @@ const labelCharacters = "at most 63 small letters, digits, underscores and dashe
 
 /** The platform's rules for labels of anything. */
 const labelRules = (labels: Readonly<Record<string, string>>): ReadonlyArray<Broken> => [
-  ...unless(Object.keys(labels).length <= 64, "labels", "at most 64 are taken"),
+  ...violationUnless(Object.keys(labels).length <= 64, "labels", "at most 64 are taken"),
   ...Object.entries(labels).flatMap(([key, value]) => [
-    ...unless(/^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u.test(key), "labels", `a key begins with a letter and has ${labelCharacters}`),
-    ...unless(/^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u.test(value), `labels[${key.slice(0, 63)}]`, `has ${labelCharacters}`)
+    ...violationUnless(/^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u.test(key), "labels", `a key begins with a letter and has ${labelCharacters}`),
+    ...violationUnless(/^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u.test(value), `labels[${key.slice(0, 63)}]`, `has ${labelCharacters}`)
   ])
 ]

@@ -1,6 +1,6 @@
 import type { Blob, FileData, Part } from "./Generation.ts"
 import type { Broken } from "../Rule.ts"
-import { isSet, unless } from "./Unless.ts"
+import { isSet, violationUnless } from "./ViolationUnless.ts"
 
 export const dataMembers = [
   "text",
@@ -16,8 +16,8 @@ export const partRules = (part: Part, at: string): ReadonlyArray<Broken> => {
   const { fileData, functionCall, functionResponse, inlineData, videoMetadata } = part
   const given = dataMembers.filter((name) => part[name] !== undefined)
   return [
-    ...unless(given.length > 0, at, `must have one of ${dataMembers.join(", ")}`),
-    ...unless(given.length < 2, at, `has ${given.join(" and ")}; a part has exactly one`, "Put each into a part of its own."),
+    ...violationUnless(given.length > 0, at, `must have one of ${dataMembers.join(", ")}`),
+    ...violationUnless(given.length < 2, at, `has ${given.join(" and ")}; a part has exactly one`, "Put each into a part of its own."),
     ...textRules(part.text, `${at}.text`),
     ...(inlineData === undefined ? [] : blobRules(inlineData, `${at}.inlineData`)),
     ...(fileData === undefined ? [] : fileRules(fileData, `${at}.fileData`)),
@@ -29,7 +29,7 @@ export const partRules = (part: Part, at: string): ReadonlyArray<Broken> => {
 
 /** A string with half a character in it has no UTF-8. */
 export const textRules = (text: string | undefined, at: string): ReadonlyArray<Broken> =>
-  unless(text === undefined || text.isWellFormed(), at, "must be text in UTF-8")
+  violationUnless(text === undefined || text.isWellFormed(), at, "must be text in UTF-8")
 
 /** 20 MB. */
 const mostInlineBytes = 20 * 1024 * 1024
@@ -58,19 +58,19 @@ const blobRules = ({ data = "", mimeType = "" }: Blob, at: string): ReadonlyArra
   const fits = bytes <= mostInlineBytes
   return [
     ...isSet(mimeType, `${at}.mimeType`),
-    ...unless(
+    ...violationUnless(
       mimeType === "" || inlineTypes.has(mimeType),
       `${at}.mimeType`,
       `${mimeType.slice(0, 100)} is not taken: one of ${[...inlineTypes].join(", ")}`
     ),
     ...isSet(data, `${at}.data`),
-    ...unless(
+    ...violationUnless(
       fits,
       `${at}.data`,
       `has ${bytes} bytes; inline data have at most ${mostInlineBytes}`,
       "Put it into object storage and give it as fileData."
     ),
-    ...unless(!fits || mimeType !== "text/plain" || isUtf8(data), `${at}.data`, "text must be in UTF-8")
+    ...violationUnless(!fits || mimeType !== "text/plain" || isUtf8(data), `${at}.data`, "text must be in UTF-8")
   ]
 }
 
@@ -88,7 +88,7 @@ const isUtf8 = (base64: string): boolean => {
 const fileRules = ({ fileUri, mimeType }: FileData, at: string): ReadonlyArray<Broken> => [
   ...isSet(mimeType, `${at}.mimeType`),
   ...isSet(fileUri, `${at}.fileUri`),
-  ...unless(
+  ...violationUnless(
     fileUri === undefined || fileUri === "" || /^(?:gs:\/\/[^/]+\/.|https?:\/\/[^/])/.test(fileUri),
     `${at}.fileUri`,
     "must be gs://bucket/object or an http address"
@@ -106,10 +106,10 @@ const videoRules = (
   const mimeType = inlineData?.mimeType ?? fileData?.mimeType ?? ""
   const [start, end] = [startOffset, endOffset].map(secondsOf)
   return [
-    ...unless(mimeType.startsWith("video/") || isVideoSite(fileData?.fileUri), at, "goes only with a video in inlineData or fileData"),
-    ...unless(!Number.isNaN(start), `${at}.startOffset`, "must be seconds, as 10.5s"),
-    ...unless(!Number.isNaN(end), `${at}.endOffset`, "must be seconds, as 10.5s"),
-    ...unless(!((start ?? 0) >= (end ?? Infinity)), `${at}.endOffset`, "must come after startOffset")
+    ...violationUnless(mimeType.startsWith("video/") || isVideoSite(fileData?.fileUri), at, "goes only with a video in inlineData or fileData"),
+    ...violationUnless(!Number.isNaN(start), `${at}.startOffset`, "must be seconds, as 10.5s"),
+    ...violationUnless(!Number.isNaN(end), `${at}.endOffset`, "must be seconds, as 10.5s"),
+    ...violationUnless(!((start ?? 0) >= (end ?? Infinity)), `${at}.endOffset`, "must come after startOffset")
   ]
 }
 

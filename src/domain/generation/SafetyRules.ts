@@ -1,6 +1,6 @@
 import { harmBlockMethods, harmBlockThresholds, harmCategories, type SafetySetting } from "./Generation.ts"
 import type { Broken } from "../Rule.ts"
-import { isSet, unless } from "./Unless.ts"
+import { isSet, violationUnless } from "./ViolationUnless.ts"
 
 const categories = new Set<string>(harmCategories)
 const thresholds = new Set<string>(harmBlockThresholds)
@@ -16,4 +16,4 @@ export const safetyRules = (settings: ReadonlyArray<SafetySetting>): ReadonlyArr
   ])
 
 const among = (value: string | undefined, values: ReadonlySet<string>, field: string): ReadonlyArray<Broken> =>
-  unless(value === undefined || value === "" || values.has(value), field, `must be one of ${[...values].join(", ")}`)
+  violationUnless(value === undefined || value === "" || values.has(value), field, `must be one of ${[...values].join(", ")}`)

@@ -1,7 +1,7 @@
 import type { FunctionDeclaration, GenerationRequest, OpenApiSchema } from "./Generation.ts"
 import type { Broken } from "../Rule.ts"
 import { isJsonObject } from "./ConfigRules.ts"
-import { unless } from "./Unless.ts"
+import { violationUnless } from "./ViolationUnless.ts"
 
 const functionName = /^[A-Za-z_][\w.-]{0,63}$/
 const modes = new Set(["", "MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"])
@@ -13,15 +13,15 @@ export const toolRules = ({ toolConfig, tools = [] }: GenerationRequest): Readon
   return [
     ...tools.flatMap(({ functionDeclarations = [] }, i) =>
       functionDeclarations.flatMap((declaration, j) => declarationRules(declaration, `tools[${i}].functionDeclarations[${j}]`))),
-    ...unless(new Set(declared).size === declared.length, "tools", "declares a function twice"),
-    ...unless(modes.has(mode), `${at}.mode`, "must be AUTO, ANY, NONE or VALIDATED"),
-    ...unless(mode !== "ANY" || declared.length > 0, `${at}.mode`, "ANY needs a function that can be called"),
-    ...unless(
+    ...violationUnless(new Set(declared).size === declared.length, "tools", "declares a function twice"),
+    ...violationUnless(modes.has(mode), `${at}.mode`, "must be AUTO, ANY, NONE or VALIDATED"),
+    ...violationUnless(mode !== "ANY" || declared.length > 0, `${at}.mode`, "ANY needs a function that can be called"),
+    ...violationUnless(
       allowed.length === 0 || mode === "ANY" || mode === "VALIDATED",
       `${at}.allowedFunctionNames`,
       "goes only with mode ANY or VALIDATED"
     ),
-    ...allowed.flatMap((name, i) => unless(declared.includes(name), `${at}.allowedFunctionNames[${i}]`, "is not declared in tools"))
+    ...allowed.flatMap((name, i) => violationUnless(declared.includes(name), `${at}.allowedFunctionNames[${i}]`, "is not declared in tools"))
   ]
 }
 
@@ -29,18 +29,18 @@ const declarationRules = (
   { name = "", parameters, parametersJsonSchema }: FunctionDeclaration,
   at: string
 ): ReadonlyArray<Broken> => [
-  ...unless(
+  ...violationUnless(
     functionName.test(name),
     `${at}.name`,
     "must begin with a letter or underscore and have at most 64 letters, digits, underscores, dots and dashes"
   ),
-  ...unless(
+  ...violationUnless(
     parameters === undefined || parametersJsonSchema === undefined,
     `${at}.parametersJsonSchema`,
     "goes in the place of parameters, not with them"
   ),
-  ...unless(isObjectSchema(parameters), `${at}.parameters.type`, "must be OBJECT"),
-  ...unless(isJsonObject(parametersJsonSchema), `${at}.parametersJsonSchema`, "must be an object")
+  ...violationUnless(isObjectSchema(parameters), `${at}.parameters.type`, "must be OBJECT"),
+  ...violationUnless(isJsonObject(parametersJsonSchema), `${at}.parametersJsonSchema`, "must be an object")
 ]
 
 const isObjectSchema = (schema: OpenApiSchema | undefined): boolean =>

@@ -39,9 +39,9 @@ export const assembled = (events: Iterable<MessageEvent>): Result.Result<Partner
   })
 
 /** Counts are of the whole answer, and those that are not told stay. */
-const added = (usage: MessageUsage, told: Extract<MessageEvent, { readonly type: "message_delta" }>["usage"]): MessageUsage => ({
+const added = (usage: MessageUsage, started: Extract<MessageEvent, { readonly type: "message_delta" }>["usage"]): MessageUsage => ({
   ...usage,
-  ...Object.fromEntries(Object.entries(told).filter(([, count]) => count !== null && count !== undefined))
+  ...Object.fromEntries(Object.entries(started).filter(([, count]) => count !== null && count !== undefined))
 })
 
 /**
@@ -51,15 +51,15 @@ const added = (usage: MessageUsage, told: Extract<MessageEvent, { readonly type:
 export const tally = (): (event: MessageEvent) => MessageUsage | undefined => {
   let usage: MessageUsage | undefined
   let written = 0
-  let told = false
+  let started = false
   return (event) => {
     written += writtenIn(event).length
     if (event.type === "message_start") usage = event.message.usage
     if (event.type === "message_delta" && usage !== undefined) {
       usage = added(usage, event.usage)
-      told = true
+      started = true
     }
-    return usage === undefined || told ? usage : { ...usage, outputTokens: Math.max(usage.outputTokens, tokensOfLength(written)) }
+    return usage === undefined || started ? usage : { ...usage, outputTokens: Math.max(usage.outputTokens, tokensOfLength(written)) }
   }
 }
 

@@ -52,12 +52,12 @@ export const embeddedRetrieval = (
       const elsewhere = yield* Effect.orDie(reader.read((db) => new ElsewhereSearch(db, names, memory / 4)))
 
       const run = Effect.fnUntraced(function*(corpus: string, request: SearchRequest) {
-        const once = reader.read(() => attempt(() => search.run(reader.corpusNow(corpus), request)))
-        const found = yield* once
+        const attempted = reader.read(() => attempt(() => search.run(reader.corpusNow(corpus), request)))
+        const found = yield* attempted
         if (found instanceof StoreDamage) return yield* noted(found)
         if (!(found instanceof IndexDamage)) return found
         yield* writer.send("rebuildIndex", { corpus })
-        const again = yield* once
+        const again = yield* attempted
         if (again instanceof StoreDamage) return yield* noted(again)
         return again instanceof IndexDamage
           ? yield* new ServiceError({ code: "DATA_LOSS", message: `the index of corpus ${corpus} stays damaged: ${again.message}` })

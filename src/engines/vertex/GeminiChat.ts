@@ -21,10 +21,10 @@ export const make = (generation: Generation["Service"], model: string): ChatMode
   ChatModel.of({
     model,
     stream: (request) => {
-      const asked = generationOf(request)
+      const config = generationOf(request)
       const responses = (request.candidates ?? 1) > 1
-        ? Stream.fromEffect(generation.generate(model, asked))
-        : generation.stream(model, asked)
+        ? Stream.fromEffect(generation.generate(model, config))
+        : generation.stream(model, config)
       return eventsOf(responses).pipe(Stream.withSpan("ChatModel.stream", { attributes: { model, turns: request.turns.length } }))
     }
   })

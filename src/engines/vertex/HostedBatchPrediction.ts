@@ -7,7 +7,7 @@ import { type PageRequest, pages } from "../../ports/Paging.ts"
 import { batchJobFromWire, batchSpecToWire } from "../../wire/batch/BatchPredictions.ts"
 import { routes } from "../../wire/Routes.ts"
 import { deleteOnce } from "./LongRunning.ts"
-import { inDoubt, once } from "./Once.ts"
+import { inDoubt, idempotentWrite } from "./IdempotentWrite.ts"
 import { pageOf, pageQuery } from "./Paging.ts"
 import { Transport } from "./Transport.ts"
 import { Unanswered } from "./Unanswered.ts"
@@ -50,7 +50,7 @@ export const layer = (options: HostedBatchOptions = {}): Layer.Layer<BatchPredic
         if (broken !== undefined) return yield* broken
         const body = batchSpecToWire(spec)
         const since = yield* Clock.currentTimeMillis
-        return yield* once<BatchJob>({
+        return yield* idempotentWrite<BatchJob>({
           retry: transport.retry,
           send: Effect.flatMap(
             transport.callOnce({ route: routes.createBatchPredictionJob, params: { parent }, body }),

@@ -11,7 +11,7 @@ import type { RagCorpus } from "../../wire/messages/RagCorpus.ts"
 import { operationCorpus } from "../../wire/Operations.ts"
 import { routes } from "../../wire/Routes.ts"
 import { deleteOnce, finish } from "./LongRunning.ts"
-import { inDoubt, once } from "./Once.ts"
+import { inDoubt, idempotentWrite } from "./IdempotentWrite.ts"
 import { pageOf, pageQuery } from "./Paging.ts"
 import { Transport } from "./Transport.ts"
 
@@ -45,7 +45,7 @@ export const layer: Layer.Layer<Corpora, never, Transport> = Layer.effect(
         spec.embeddingModel === undefined ? spec : { ...spec, embeddingModel: endpointName(parent, spec.embeddingModel) }
       )
       const since = yield* Clock.currentTimeMillis
-      const made = yield* once<Corpus | Started>({
+      const made = yield* idempotentWrite<Corpus | Started>({
         retry: transport.retry,
         send: Effect.map(transport.callOnce({ route: routes.createRagCorpus, params: { parent }, body }), (operation) => ({ operation })),
         find: pages(list, 100).pipe(

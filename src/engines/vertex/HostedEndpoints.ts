@@ -28,7 +28,7 @@ import { deployedModelHeader } from "../../wire/models/Predictions.ts"
 import { path, routes } from "../../wire/Routes.ts"
 import { withFix } from "./Fixes.ts"
 import { deleteOnce, finish } from "./LongRunning.ts"
-import { inDoubt, once } from "./Once.ts"
+import { inDoubt, idempotentWrite } from "./IdempotentWrite.ts"
 import { pageOf, pageQuery } from "./Paging.ts"
 import { Transport } from "./Transport.ts"
 import { answered, type Unanswered } from "./Unanswered.ts"
@@ -63,7 +63,7 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
       const refused = uploadRefusal(spec)
       if (refused !== undefined) return yield* refused
       const send = transport.callOnce({ route: routes.uploadModel, params: { parent }, body: modelSpecToWire(spec) })
-      const started = yield* once({ retry: transport.retry, send }).pipe(doubtful("the model was made", "sluice models list --registry"))
+      const started = yield* idempotentWrite({ retry: transport.retry, send }).pipe(doubtful("the model was made", "sluice models list --registry"))
       const name = yield* Effect.fromResult(operationModel(yield* finish(transport, started)))
       return yield* getModel(ModelName.make(name))
     })
@@ -72,7 +72,7 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
       const refused = endpointRefusal(spec)
       if (refused !== undefined) return yield* refused
       const since = yield* Clock.currentTimeMillis
-      const made = yield* once<Endpoint | { readonly operation: Operation }>({
+      const made = yield* idempotentWrite<Endpoint | { readonly operation: Operation }>({
         retry: transport.retry,
         send: Effect.map(
           transport.callOnce({
@@ -98,7 +98,7 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
       if (refused !== undefined) return yield* refused
       const { endpoint } = request
       const send = transport.callOnce({ route: routes.deployModel, params: { endpoint }, body: deployModelToWire(request) })
-      const started = yield* once({ retry: transport.retry, send }).pipe(doubtful("the deployment began", "sluice endpoints list"))
+      const started = yield* idempotentWrite({ retry: transport.retry, send }).pipe(doubtful("the deployment began", "sluice endpoints list"))
       return yield* Effect.fromResult(operationFromWire(started))
     })
 
@@ -133,8 +133,8 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
         })
         if (response.status >= 200 && response.status < 300) return { ...answer, body: yield* read(bytesOf(named, response, idleMs), named) }
         const failure = yield* whole(bytesOf(named, response, idleMs), named)
-        const said = serviceErrorIn(response.status, failure, retryAfterOf(response.headers, yield* Clock.currentTimeMillis))
-        return said === undefined ? { ...answer, body: yield* read(Stream.make(failure), named) } : yield* withFix(said, transport.project)
+        const error = serviceErrorIn(response.status, failure, retryAfterOf(response.headers, yield* Clock.currentTimeMillis))
+        return error === undefined ? { ...answer, body: yield* read(Stream.make(failure), named) } : yield* withFix(error, transport.project)
       })))
     })
 

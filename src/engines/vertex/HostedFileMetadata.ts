@@ -10,7 +10,7 @@ import type { Message } from "../../wire/Message.ts"
 import { dataSchemaToWire, fileMetadataToWire, namedMetadataFromWire, namedSchemaFromWire } from "../../wire/rag/FileMetadata.ts"
 import { routes } from "../../wire/Routes.ts"
 import { finish } from "./LongRunning.ts"
-import { inDoubt, once } from "./Once.ts"
+import { inDoubt, idempotentWrite } from "./IdempotentWrite.ts"
 import { pageOf, pageQuery } from "./Paging.ts"
 import { Transport } from "./Transport.ts"
 import type { Unanswered } from "./Unanswered.ts"
@@ -23,7 +23,7 @@ export const layer: Layer.Layer<FileMetadataStore, never, Transport> = Layer.eff
 
     /** Sends once what makes something, and follows it to its end. */
     const made = Effect.fnUntraced(function*(send: Effect.Effect<Operation, ServiceError | Unanswered>, look: string) {
-      const started = yield* once<Operation>({ retry: transport.retry, send }).pipe(
+      const started = yield* idempotentWrite<Operation>({ retry: transport.retry, send }).pipe(
         Effect.catchTag("Unanswered", ({ error }) => Effect.fail(inDoubt(error, "it was written", look)))
       )
       return (yield* finish(transport, started)).response

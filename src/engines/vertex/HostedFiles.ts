@@ -16,7 +16,7 @@ import { operationFromWire } from "../../wire/Operations.ts"
 import { routes } from "../../wire/Routes.ts"
 import { inImportPlace } from "./ImportPlaces.ts"
 import { deleteOnce } from "./LongRunning.ts"
-import { inDoubt, once } from "./Once.ts"
+import { inDoubt, idempotentWrite } from "./IdempotentWrite.ts"
 import { pageOf, pageQuery } from "./Paging.ts"
 import { startedImport } from "./StartedImport.ts"
 import { Transport } from "./Transport.ts"
@@ -69,7 +69,7 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
       const { corpus, marker, replaces } = request
       let open = false
       let twins = false
-      const file = yield* once<RagFile | DocumentError>({
+      const file = yield* idempotentWrite<RagFile | DocumentError>({
         retry: transport.retry,
         send: Effect.suspend(() => {
           twins ||= open
@@ -114,7 +114,7 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
       if (refused !== undefined) return yield* refused
       const body = yield* Effect.fromResult(importRequestToWire(request))
       const since = yield* Clock.currentTimeMillis
-      return yield* once<Operation>({
+      return yield* idempotentWrite<Operation>({
         retry: transport.retry,
         send: Effect.flatMap(transport.callOnce({ route: routes.importRagFiles, params: { parent: corpus }, body }), (started) =>
           Effect.mapError(Effect.fromResult(operationFromWire(started)), (error) => new Unanswered({ error }))),

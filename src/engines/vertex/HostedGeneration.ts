@@ -46,14 +46,14 @@ export const layer: Layer.Layer<Generation, never, GenerateContent | Transport |
       }),
       stream: (model, request) =>
         Stream.unwrap(Effect.map(admitted(model, request, true), ({ giveBack }) => {
-          let begun = false
+          let started = false
           return calls.stream(model, generationToWire(request)).pipe(
             Stream.map((piece) => {
-              begun = true
+              started = true
               return generationResponseFromWire(piece)
             }),
             Stream.mapError(asRequested),
-            Stream.onExit((exit) => (exit._tag === "Failure" && !begun ? giveBack : Effect.void))
+            Stream.onExit((exit) => (exit._tag === "Failure" && !started ? giveBack : Effect.void))
           )
         })),
       countTokens: Effect.fn("Generation.countTokens")(function*(model, request) {

@@ -10,7 +10,7 @@ import { catalogModelFromWire, catalogQueryToWire } from "../../wire/models/Cata
 import { deployRequestToWire } from "../../wire/models/Deployments.ts"
 import { operationFromWire } from "../../wire/Operations.ts"
 import { decodeResponse, encodeQuery, path, routes } from "../../wire/Routes.ts"
-import { inDoubt, once } from "./Once.ts"
+import { inDoubt, idempotentWrite } from "./IdempotentWrite.ts"
 import { pageOf, pageQuery } from "./Paging.ts"
 import { readJson } from "./Responses.ts"
 import { Transport, version } from "./Transport.ts"
@@ -43,7 +43,7 @@ export const layer: Layer.Layer<ModelCatalog, never, Transport> = Layer.effect(
       const { parent } = transport
       const send = transport.callOnce({ route: routes.deploy, params: { destination: parent }, body: deployRequestToWire(parent, request) })
       // A deployment costs: without an answer nobody knows whether there is one, and it is not asked for again.
-      const started = yield* once({ retry: transport.retry, send }).pipe(
+      const started = yield* idempotentWrite({ retry: transport.retry, send }).pipe(
         Effect.catchTag("Unanswered", ({ error }) => Effect.fail(inDoubt(error, "the deployment began", "sluice endpoints list"))),
         Effect.mapError((error) => withoutToken(error, request.huggingFaceAccessToken))
       )
@@ -67,8 +67,8 @@ export const layer: Layer.Layer<ModelCatalog, never, Transport> = Layer.effect(
       }),
       deploy,
       eulaAccepted: Effect.fn("HostedModelCatalog.eulaAccepted")(function*(publisherModel: string) {
-        const told = yield* transport.call({ route: routes.checkPublisherModelEula, params: { parent: project }, body: { publisherModel } })
-        return told.publisherModelEulaAcked === true
+        const answer = yield* transport.call({ route: routes.checkPublisherModelEula, params: { parent: project }, body: { publisherModel } })
+        return answer.publisherModelEulaAcked === true
       }),
       acceptEula: Effect.fn("HostedModelCatalog.acceptEula")(function*(publisherModel: string) {
         yield* transport.call({ route: routes.acceptPublisherModelEula, params: { parent: project }, body: { publisherModel } })

@@ -22,14 +22,14 @@ export const failureOf = Effect.fnUntraced(function*(
     Effect.orElseSucceed(() => "")
   )
   const now = yield* Clock.currentTimeMillis
-  const said = errorFromWire(response.status, parsed(text), retryAfterOf(response.headers, now))
+  const reported = errorFromWire(response.status, parsed(text), retryAfterOf(response.headers, now))
   const error = withFix(
-    said.with({
-      message: `${what} answered ${response.status}: ${redactText(said.message)}`,
+    reported.with({
+      message: `${what} answered ${response.status}: ${redactText(reported.message)}`,
       status: response.status,
-      fix: said.fix === undefined ? undefined : redactText(said.fix),
-      reason: said.reason === undefined ? undefined : redactText(said.reason, [], 100),
-      violations: said.violations?.slice(0, 50).map(({ description, field }) => ({
+      fix: reported.fix === undefined ? undefined : redactText(reported.fix),
+      reason: reported.reason === undefined ? undefined : redactText(reported.reason, [], 100),
+      violations: reported.violations?.slice(0, 50).map(({ description, field }) => ({
         field: redactText(field, [], 200),
         description: redactText(description)
       }))

@@ -22,7 +22,7 @@ export const startedImport = Effect.fnUntraced(function*(
   request: ImportRequest,
   since: number
 ): Effect.fn.Return<Operation | undefined, ServiceError> {
-  const asked = yield* Effect.fromResult(importRequestToWire(request))
+  const body = yield* Effect.fromResult(importRequestToWire(request))
   const list = pages((page) =>
     transport.call({ route: routes.listOperations, params: { name: transport.parent }, query: pageQuery(page) }).pipe(
       Effect.flatMap(({ nextPageToken, operations }) => pageOf(operations, nextPageToken, Result.succeed<WireOperation>))
@@ -32,7 +32,7 @@ export const startedImport = Effect.fnUntraced(function*(
       operationFromWire(wire),
       (operation) =>
         operation.kind === "importFiles" && operation.target === request.corpus &&
-        Date.parse(operation.createTime) >= since - skewMs && isOfSource(wire, asked.importRagFilesConfig ?? {}),
+        Date.parse(operation.createTime) >= since - skewMs && isOfSource(wire, body.importRagFilesConfig ?? {}),
       () => undefined
     )),
     Stream.runHead,
@@ -41,9 +41,9 @@ export const startedImport = Effect.fnUntraced(function*(
 })
 
 /** What the service does not repeat may be ours. */
-const isOfSource = ({ metadata }: WireOperation, asked: ImportRagFilesConfig): boolean => {
-  const told = Result.getOrUndefined(ImportRagFilesOperationMetadata.decode(metadata ?? {}))?.importRagFilesConfig
-  return told === undefined || isDeepStrictEqual(sourceOf(told), sourceOf(asked))
+const isOfSource = ({ metadata }: WireOperation, body: ImportRagFilesConfig): boolean => {
+  const config = Result.getOrUndefined(ImportRagFilesOperationMetadata.decode(metadata ?? {}))?.importRagFilesConfig
+  return config === undefined || isDeepStrictEqual(sourceOf(config), sourceOf(body))
 }
 
 const sourceOf = ({ gcsSource, googleDriveSource, jiraSource, sharePointSources, slackSource }: ImportRagFilesConfig) =>

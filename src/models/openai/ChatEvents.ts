@@ -124,16 +124,16 @@ const assembly = (service: Service) => {
   const choice = Effect.fnUntraced(function*({ delta, finish_reason, index, logprobs, message, stop_reason }: Choice) {
     const candidate = index ?? 0
     const calls = callsOf(candidate)
-    const said: Message = delta ?? message ?? {}
+    const content: Message = delta ?? message ?? {}
     const events: Array<ChatEvent> = []
-    const thoughts = said.reasoning_content ?? said.reasoning ?? ""
+    const thoughts = content.reasoning_content ?? content.reasoning ?? ""
     if (thoughts !== "") events.push({ type: "thinking", candidate, text: thoughts })
-    const text = said.content ?? said.refusal ?? ""
+    const text = content.content ?? content.refusal ?? ""
     const tokens = logprobs?.content ?? []
     if (text !== "" || tokens.length > 0) {
       events.push({ type: "text", candidate, text, logprobs: tokens.length === 0 ? undefined : tokens.map(logprobOf) })
     }
-    for (const [at, piece] of (said.tool_calls ?? []).entries()) {
+    for (const [at, piece] of (content.tool_calls ?? []).entries()) {
       const place = piece.index ?? at
       const call = calls.get(place) ?? { id: "", name: "", args: "" }
       calls.set(place, call)

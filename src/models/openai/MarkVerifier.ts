@@ -116,11 +116,11 @@ export class MarkVerifier {
     let from = 0
     for (const { end, start } of sentences) {
       const statement = settled.slice(start, end)
-      const said = statement.replace(/[\s.?!:;…。！？"'”’)*_]+$/u, "")
+      const bare = statement.replace(/[\s.?!:;…。！？"'”’)*_]+$/u, "")
       const found = this.#alignment.find(statement)
       this.text += settled.slice(from, start)
       const at = this.text.length
-      this.text += said
+      this.text += bare
       const citation = found === undefined ? undefined : this.#cite(found.context, found.start, found.end)
       this.supports.push({
         start: at,
@@ -130,7 +130,7 @@ export class MarkVerifier {
       })
       if (citation !== undefined) this.text += ` [${citation}]`
       else if (this.#alignment.hasSubstance(statement)) this.text += ` ${unverifiedMark}`
-      from = start + said.length
+      from = start + bare.length
     }
     this.text += settled.slice(from)
     this.#open = rest

@@ -53,11 +53,11 @@ const writing = ({ countTokens, inputTokens, model, oneCall }: Answering) => {
 
   /** Goes on with the block that is open, where it is of the same kind. */
   const block = (start: Start, deltas: ReadonlyArray<BlockDelta>): ReadonlyArray<MessageEvent> => {
-    const begun: ReadonlyArray<MessageEvent> = open === start.type
+    const opening: ReadonlyArray<MessageEvent> = open === start.type
       ? []
       : [...close(), { type: "content_block_start", index, contentBlock: start }]
     open = start.type
-    return [...begun, ...deltas.map((delta): MessageEvent => ({ type: "content_block_delta", index, delta }))]
+    return [...opening, ...deltas.map((delta): MessageEvent => ({ type: "content_block_delta", index, delta }))]
   }
 
   const contentOf = (event: ChatEvent): ReadonlyArray<MessageEvent> => {

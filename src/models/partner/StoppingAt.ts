@@ -21,23 +21,23 @@ export const stoppingAt = (
       if (event.type !== "text") {
         const rest = held
         held = ""
-        return [...said(rest), event]
+        return [...textEvents(rest), event]
       }
       const text = held + event.text
       const first = firstOf(sequences, text)
       if (first !== undefined) {
         end = { type: "end", candidate: 0, reason: "stop", stopSequence: first.sequence }
-        return [...said(text.slice(0, first.at)), end]
+        return [...textEvents(text.slice(0, first.at)), end]
       }
       const kept = beginningAtEnd(sequences, text)
       held = text.slice(text.length - kept)
-      return said(text.slice(0, text.length - kept))
+      return textEvents(text.slice(0, text.length - kept))
     }
 
     return events.pipe(Stream.map(pass), Stream.takeUntil((passed) => end !== undefined && passed.at(-1) === end), Stream.flattenIterable)
   })
 
-const said = (text: string): ReadonlyArray<ChatEvent> => (text === "" ? [] : [{ type: "text", candidate: 0, text }])
+const textEvents = (text: string): ReadonlyArray<ChatEvent> => (text === "" ? [] : [{ type: "text", candidate: 0, text }])
 
 /** The one that is complete first; of those, the longest. */
 const firstOf = (sequences: ReadonlyArray<string>, text: string) => {

@@ -2,7 +2,7 @@ import { SchemaAST, type SchemaIssue } from "effect"
 import { fixAnnotation, earlyAnnotation } from "../../domain/settings/Rules.ts"
 import type { Problem, ValuePath } from "./PipelineInvalid.ts"
 import { suggest } from "./Suggest.ts"
-import { whereabouts } from "./Whereabouts.ts"
+import { placesOfKey } from "./PlacesOfKey.ts"
 
 /** A problem, and, where text stands in the place of a number or a boolean, which of the two was wanted. */
 export interface Finding extends Problem {
@@ -160,7 +160,7 @@ const unexpectedKey = (ast: SchemaAST.AST, path: ValuePath, bare: ReadonlyArray<
     return { path, rule: `${key} has no settings`, fix: `write ${key} by itself, without braces`, place: "key" }
   }
   const unexpected = { path, rule: "is not a key that belongs here", place: "key" } as const
-  const elsewhere = whereabouts(key)
+  const elsewhere = placesOfKey(key)
   // A key that is in many places says nothing about the one that was meant.
   if (elsewhere.length === 1 || elsewhere.length === 2) return { ...unexpected, fix: `${key} belongs in ${elsewhere.join(" or ")}` }
   const suggestion = suggest(key, known)

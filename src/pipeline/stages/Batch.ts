@@ -90,15 +90,15 @@ export const answerByJob = Effect.fn("stage.batch.job")(function*<E, R>(retrieve
   const kept = keptLines(objects, contexts)
   yield* keep(prompts, Stream.filter(kept, needsModel).pipe(Stream.mapEffect((line) => promptRow(line, options))))
 
-  const asked = (yield* objects.head(prompts)).size > 0
-  const results = asked ? yield* gatherResults(yield* followedJob(prompts, options), { objects, tables }) : undefined
+  const prompted = (yield* objects.head(prompts)).size > 0
+  const results = prompted ? yield* gatherResults(yield* followedJob(prompts, options), { objects, tables }) : undefined
   return Stream.mapEffect(kept, Effect.fnUntraced(function*(line): Effect.fn.Return<BatchAnswered, ServiceError> {
     if (!("contexts" in line)) return line
     const { contexts, ...question } = line
     const result = needsModel(line) ? results?.take(line.customId) ?? missing : undefined
     if (result?.error !== undefined) return { ...question, error: result.error }
-    const said = completionText(result?.response ?? {})
-    return { ...question, answer: yield* options.grounded(saying(options.model, said)).answer({ question: question.question, contexts }) }
+    const answer = completionText(result?.response ?? {})
+    return { ...question, answer: yield* options.grounded(saying(options.model, answer)).answer({ question: question.question, contexts }) }
   }))
 })
 
@@ -124,11 +124,11 @@ const keptLines = (objects: ObjectStore["Service"], uri: string): Stream.Stream<
 
 /** The row that asks for an answer: what the generator would have said to the model. */
 const promptRow = ({ contexts, customId, question }: BatchRetrieved, options: BatchJobOptions) => {
-  let asked: ChatRequest | undefined
+  let prompted: ChatRequest | undefined
   const listens = ChatModel.of({
     model: options.model,
     stream: (request) => {
-      asked = request
+      prompted = request
       return Stream.empty
     }
   })
@@ -138,7 +138,7 @@ const promptRow = ({ contexts, customId, question }: BatchRetrieved, options: Ba
     contexts,
     instruction,
     sampling
-  }).pipe(Effect.map(() => ({ custom_id: customId, method: "POST", url: "/v1/chat/completions", body: bodyOf(asked ?? { turns: [] }) })))
+  }).pipe(Effect.map(() => ({ custom_id: customId, method: "POST", url: "/v1/chat/completions", body: bodyOf(prompted ?? { turns: [] }) })))
 }
 
 const bodyOf = ({ maxTokens, seed, system, temperature, topP, turns }: ChatRequest): JsonRecord => ({

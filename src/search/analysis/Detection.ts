@@ -44,10 +44,10 @@ export const languageOfQuestion = (
   candidates: ReadonlyArray<AnalyzerId>
 ): LanguageId | undefined => {
   const { votes } = surveyOf(question.toLowerCase())
-  const asked = votes.map((vote, index) => candidates.includes(ids[index]!) ? vote : 0)
-  const best = highest(asked)
+  const allowed = votes.map((vote, index) => candidates.includes(ids[index]!) ? vote : 0)
+  const best = highest(allowed)
   const id = ids[best]!
-  return asked[best]! > 0 && isLanguage(id) ? id : undefined
+  return allowed[best]! > 0 && isLanguage(id) ? id : undefined
 }
 
 /** Whether `word`, in lower case, is one that holds sentences of `language` together. */

@@ -64,10 +64,10 @@ export const withCachedContent = (
   store: CachedContents["Service"],
   model: string,
   request: GenerateContentRequest
-): Effect.Effect<{ readonly request: GenerateContentRequest; readonly told: (response: GenerateContentResponse) => GenerateContentResponse }, ServiceError> =>
+): Effect.Effect<{ readonly request: GenerateContentRequest; readonly withUsage: (response: GenerateContentResponse) => GenerateContentResponse }, ServiceError> =>
   Effect.gen(function*() {
     const { cachedContent = "", contents = [], ...rest } = request
-    if (!/\/cachedContents\/[^/]+$/.test(cachedContent)) return { request, told: (response) => response } // which the rules refuse
+    if (!/\/cachedContents\/[^/]+$/.test(cachedContent)) return { request, withUsage: (response) => response } // which the rules refuse
     const { about, prefix } = yield* store.prefix(cachedContent)
     const own = about.model ?? ""
     if (lastOf(own) !== lastOf(model)) {
@@ -80,7 +80,7 @@ export const withCachedContent = (
     const tokens = about.usageMetadata?.totalTokenCount ?? 0
     return {
       request: { ...rest, ...prefix, contents: [...prefix.contents ?? [], ...contents] },
-      told: (response) => {
+      withUsage: (response) => {
         const { usageMetadata: usage } = response
         return usage === undefined || tokens === 0
           ? response

@@ -6,7 +6,7 @@ import { ChatModel } from "../../ports/ChatModel.ts"
 import { completionChunks, completionErrorToWire, type CompletionIdentity, completionToWire } from "../../wire/openai/OpenAiAnswers.ts"
 import { completionFromWire } from "../../wire/openai/OpenAiRequests.ts"
 import { breakingWith, type Handlers, type RawAnswer, take } from "../Call.ts"
-import { begun } from "../http/Begun.ts"
+import { awaitFirst } from "../http/AwaitFirst.ts"
 
 /** OpenAI's chat completions over whatever model the server has; answers name the one that answered. */
 export const chatCompletionsHandlers: Effect.Effect<Pick<Handlers, "chatCompletions">, never, ChatModel> = Effect.gen(function*() {
@@ -24,7 +24,7 @@ export const chatCompletionsHandlers: Effect.Effect<Pick<Handlers, "chatCompleti
     const chunks = completionChunks({ identity, usage })
     return {
       contentType: "text/event-stream; charset=utf-8",
-      body: (yield* begun(events)).pipe(
+      body: (yield* awaitFirst(events)).pipe(
         Stream.flatMap((event) => Stream.fromIterable(chunks(event))),
         Stream.map(event),
         Stream.concat(Stream.succeed("data: [DONE]\n\n")),

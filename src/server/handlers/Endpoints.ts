@@ -11,10 +11,10 @@ import { defined } from "../../wire/Optional.ts"
 import { deployedModelHeader, predictionFromModel } from "../../wire/models/Predictions.ts"
 import { breakingWith, type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
-import { begun } from "../http/Begun.ts"
+import { awaitFirst } from "../http/AwaitFirst.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import type { EmbeddingMethods } from "./Embeddings.ts"
-import { told } from "./ModelCatalog.ts"
+import { operationsOf } from "./ModelCatalog.ts"
 import { answered, answeredEndpoint } from "./Operations.ts"
 import { inOrder, nextPage, pageOf } from "./Paging.ts"
 import { readMask } from "./ReadMask.ts"
@@ -71,7 +71,7 @@ export const endpointHandlers = (
   Effect.gen(function*() {
     const endpoints = yield* Endpoints
     const operations = yield* LongRunning
-    const tell = told(operations, yield* Operations)
+    const tell = operationsOf(operations, yield* Operations)
 
     return {
       uploadModel: Effect.fnUntraced(function*({ body, names, slowBy, version }) {
@@ -126,11 +126,11 @@ export const endpointHandlers = (
       }),
 
       deployModel: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
-        const asked = yield* take(deployModelFromWire(endpointIn(names, params.endpoint), body))
-        const started = yield* endpoints.deployModel({ ...asked, model: modelIn(names, asked.model) })
-        const deployed = (yield* endpoints.get(asked.endpoint)).deployedModels.find(({ id }) => id === started.deployment?.deployedModelId)
+        const request = yield* take(deployModelFromWire(endpointIn(names, params.endpoint), body))
+        const started = yield* endpoints.deployModel({ ...request, model: modelIn(names, request.model) })
+        const deployed = (yield* endpoints.get(request.endpoint)).deployedModels.find(({ id }) => id === started.deployment?.deployedModelId)
         const result = deployed === undefined ? {} : { deployedModel: deployed }
-        return answered(yield* tell("deployModel", started, asked.endpoint, slowBy, result), version, names, defaultEmbedding)
+        return answered(yield* tell("deployModel", started, request.endpoint, slowBy, result), version, names, defaultEmbedding)
       }),
       undeployModel: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
         const request = undeployFromWire(endpointIn(names, params.endpoint), body)
@@ -157,7 +157,7 @@ export const endpointHandlers = (
       endpointStreamRawPredict: Effect.fnUntraced(function*({ body, contentType, names, params }) {
         const answer = yield* endpoints.streamRawPredict(endpointIn(names, params.endpoint), { contentType, body })
         // What goes wrong before the first byte still has a status; after it, the connection breaks.
-        return { ...asRaw(answer), body: breakingWith(yield* begun(answer.body), () => "") }
+        return { ...asRaw(answer), body: breakingWith(yield* awaitFirst(answer.body), () => "") }
       })
     }
   })

@@ -34,13 +34,13 @@ export const fileMetadataHandlers = (defaultEmbedding: string): Effect.Effect<Me
 
     const schemaName = (names: ClientNames, name: string) => DataSchemaName.make(names.toEngine(name))
     const metadataName = (names: ClientNames, name: string) => FileMetadataName.make(names.toEngine(name))
-    const toldSchema = (names: ClientNames) => (schema: DataSchema) => dataSchemaToWire(names.renamed(schema))
-    const toldMetadata = (names: ClientNames) => (metadata: FileMetadata) => fileMetadataToWire(names.renamed(metadata))
+    const schemaToClient = (names: ClientNames) => (schema: DataSchema) => dataSchemaToWire(names.renamed(schema))
+    const metadataToClient = (names: ClientNames) => (metadata: FileMetadata) => fileMetadataToWire(names.renamed(metadata))
 
     return {
       createRagDataSchema: Effect.fnUntraced(function*({ body, names, params, query }) {
         const schema = yield* take(newSchemaFromWire(body, query.ragDataSchemaId))
-        return yield* only(Effect.map(store.createSchemas(names.corpus(params.parent), [schema]), (made) => made.map(toldSchema(names))))
+        return yield* only(Effect.map(store.createSchemas(names.corpus(params.parent), [schema]), (made) => made.map(schemaToClient(names))))
       }),
       batchCreateRagDataSchemas: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
         const corpus = names.corpus(params.parent)
@@ -49,10 +49,10 @@ export const fileMetadataHandlers = (defaultEmbedding: string): Effect.Effect<Me
         const schemas = yield* store.createSchemas(corpus, wanted)
         return answered(yield* operations.finished("createDataSchemas", corpus, { schemas, slowBy }), version, names, defaultEmbedding)
       }),
-      getRagDataSchema: ({ names, params }) => Effect.map(store.getSchema(schemaName(names, params.name)), toldSchema(names)),
+      getRagDataSchema: ({ names, params }) => Effect.map(store.getSchema(schemaName(names, params.name)), schemaToClient(names)),
       listRagDataSchemas: ({ names, params, query }) =>
         Effect.map(store.listSchemas(names.corpus(params.parent), pageOf(query)), ({ items, nextToken }) => ({
-          ragDataSchemas: items.map(toldSchema(names)),
+          ragDataSchemas: items.map(schemaToClient(names)),
           ...nextPage(nextToken)
         })),
       deleteRagDataSchema: ({ names, params }) => {
@@ -67,7 +67,7 @@ export const fileMetadataHandlers = (defaultEmbedding: string): Effect.Effect<Me
 
       createRagMetadata: Effect.fnUntraced(function*({ body, names, params, query }) {
         const metadata = yield* take(newMetadataFromWire(body, query.ragMetadataId))
-        return yield* only(Effect.map(store.create(names.file(params.parent), [metadata]), (made) => made.map(toldMetadata(names))))
+        return yield* only(Effect.map(store.create(names.file(params.parent), [metadata]), (made) => made.map(metadataToClient(names))))
       }),
       batchCreateRagMetadata: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
         const file = names.file(params.parent)
@@ -77,12 +77,12 @@ export const fileMetadataHandlers = (defaultEmbedding: string): Effect.Effect<Me
         return answered(yield* operations.finished("createFileMetadata", file, { metadata, slowBy }), version, names, defaultEmbedding)
       }),
       updateRagMetadata: Effect.fnUntraced(function*({ body, names, params }) {
-        return toldMetadata(names)(yield* store.update(metadataName(names, params.name), yield* take(fileMetadataFromWire(body))))
+        return metadataToClient(names)(yield* store.update(metadataName(names, params.name), yield* take(fileMetadataFromWire(body))))
       }),
-      getRagMetadata: ({ names, params }) => Effect.map(store.get(metadataName(names, params.name)), toldMetadata(names)),
+      getRagMetadata: ({ names, params }) => Effect.map(store.get(metadataName(names, params.name)), metadataToClient(names)),
       listRagMetadata: ({ names, params, query }) =>
         Effect.map(store.list(names.file(params.parent), pageOf(query)), ({ items, nextToken }) => ({
-          ragMetadata: items.map(toldMetadata(names)),
+          ragMetadata: items.map(metadataToClient(names)),
           ...nextPage(nextToken)
         })),
       deleteRagMetadata: ({ names, params }) => {

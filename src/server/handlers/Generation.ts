@@ -26,9 +26,9 @@ import { defined } from "../../wire/Optional.ts"
 import { snake } from "../../wire/tolerant/Normalize.ts"
 import { type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
-import { beyondGrounding } from "../grounding/Beyond.ts"
+import { groundingRefusal } from "../grounding/GroundingRefusal.ts"
 import { bounded, boundedParts } from "../grounding/Cut.ts"
-import { begun } from "../http/Begun.ts"
+import { awaitFirst } from "../http/AwaitFirst.ts"
 import { CachedContents } from "../CachedContents.ts"
 import type { Quotas } from "../quotas/Quotas.ts"
 import { withCachedContent } from "./CachedContents.ts"
@@ -57,19 +57,19 @@ export const generationHandlers = (
     const groundedIn = Effect.fnUntraced(function*(model: string, request: GenerateContentRequest, names: ClientNames, stream: boolean) {
       const refused = refusedGeneration({ model, stream }, generationFromWire(request))
       if (refused !== undefined) return yield* asWritten(refused)
-      const beyond = request.tools?.some(({ retrieval }) => retrieval !== undefined) === true ? beyondGrounding(request) : undefined
-      if (beyond !== undefined) return yield* beyond
+      const refusal = request.tools?.some(({ retrieval }) => retrieval !== undefined) === true ? groundingRefusal(request) : undefined
+      if (refusal !== undefined) return yield* refusal
       if (request.tools?.some(({ retrieval }) => retrieval !== undefined) !== true) return undefined
-      const { selection, ...asked } = yield* take(groundedQuestionFromWire(names.location, request))
+      const { selection, ...grounded } = yield* take(groundedQuestionFromWire(names.location, request))
       if (selection === undefined) return undefined
       const earlier = exchangesFromWire(request).slice(-earlierExchanges)
-      const question = yield* rewrite(asked.question, earlier)
-      return { ...asked, question, query: searched?.(question, earlier) ?? question, selection }
+      const question = yield* rewrite(grounded.question, earlier)
+      return { ...grounded, question, query: searched?.(question, earlier) ?? question, selection }
     })
 
     /** The evidence for an answer, and what every piece of it tells. */
-    const evidenceFor = Effect.fnUntraced(function*(asked: GroundedQuestion & { readonly query: string }, request: GenerateContentRequest, names: ClientNames) {
-      const { instruction, query, question, selection } = asked
+    const evidenceFor = Effect.fnUntraced(function*(grounded: GroundedQuestion & { readonly query: string }, request: GenerateContentRequest, names: ClientNames) {
+      const { instruction, query, question, selection } = grounded
       const contexts = yield* retrieve({ ...(yield* inEngine(corpora, selection, names)), query })
       const bounds = boundsOf(request)
       const enough = isEmpty(bounds) ? undefined : (text: string) => boundedEnd(text, bounds, countTokens).end < text.length
@@ -95,29 +95,29 @@ export const generationHandlers = (
 
     return {
       generateContent: Effect.fnUntraced(function*({ body: written, names, params }) {
-        const { request: body, told } = yield* withCachedContent(cached, params.model, written)
-        const asked = yield* groundedIn(params.model, body, names, false)
-        if (asked === undefined) {
+        const { request: body, withUsage } = yield* withCachedContent(cached, params.model, written)
+        const grounded = yield* groundedIn(params.model, body, names, false)
+        if (grounded === undefined) {
           const request = yield* ungrounded(body)
           const answer = metered(body, names, generation.generate(params.model, request))
-          return told(generationResponseToWire(yield* Effect.catch(answer, asWritten)))
+          return withUsage(generationResponseToWire(yield* Effect.catch(answer, asWritten)))
         }
-        const { evidence, identity } = yield* evidenceFor(asked, body, names)
-        return told(answerToWire(yield* answerWithin(evidence, body), { ...identity, question: asked.question }))
+        const { evidence, identity } = yield* evidenceFor(grounded, body, names)
+        return withUsage(answerToWire(yield* answerWithin(evidence, body), { ...identity, question: grounded.question }))
       }),
       streamGenerateContent: Effect.fnUntraced(function*({ body: written, names, params }) {
-        const { request: body, told } = yield* withCachedContent(cached, params.model, written)
-        const asked = yield* groundedIn(params.model, body, names, true)
-        if (asked === undefined) {
-          const pieces = metered(body, names, begun(generation.stream(params.model, yield* ungrounded(body))))
-          return Stream.map(yield* Effect.catch(pieces, asWritten), (piece) => told(generationResponseToWire(piece)))
+        const { request: body, withUsage } = yield* withCachedContent(cached, params.model, written)
+        const grounded = yield* groundedIn(params.model, body, names, true)
+        if (grounded === undefined) {
+          const pieces = metered(body, names, awaitFirst(generation.stream(params.model, yield* ungrounded(body))))
+          return Stream.map(yield* Effect.catch(pieces, asWritten), (piece) => withUsage(generationResponseToWire(piece)))
         }
-        const { evidence, identity } = yield* evidenceFor(asked, body, names)
+        const { evidence, identity } = yield* evidenceFor(grounded, body, names)
         const { attributed: _, ...named } = identity
         const piece = (text: string, model: string) => answerPieceToWire(text, { model, ...named })
-        const end = (answer: Answer) => answerEndToWire(counted(answer, body, countTokens), { ...identity, question: asked.question })
-        const parts = yield* begun(boundedParts(generator.stream(evidence), boundsOf(body), countTokens))
-        return Stream.map(parts, (part) => told(part._tag === "text" ? piece(part.text, generator.model) : end(part.answer)))
+        const end = (answer: Answer) => answerEndToWire(counted(answer, body, countTokens), { ...identity, question: grounded.question })
+        const parts = yield* awaitFirst(boundedParts(generator.stream(evidence), boundsOf(body), countTokens))
+        return Stream.map(parts, (part) => withUsage(part._tag === "text" ? piece(part.text, generator.model) : end(part.answer)))
       }),
       countTokens: ({ body, params }) =>
         generation.countTokens(params.endpoint, countFromWire(body)).pipe(Effect.map(tokenCountToWire), Effect.catch(asWritten))

@@ -23,7 +23,7 @@ type Methods = Pick<
  * Tells a deployment as an operation of the server's, under a name that its clients can list. The engine's own record
  * of it would be the same deployment again.
  */
-export const told = (operations: LongRunning["Service"], engine: Operations["Service"]) =>
+export const operationsOf = (operations: LongRunning["Service"], engine: Operations["Service"]) =>
   Effect.fnUntraced(function*(
     kind: "deploy" | "deployPublisherModel" | "deployModel",
     started: Operation,
@@ -44,7 +44,7 @@ export const modelCatalogHandlers = (
   Effect.gen(function*() {
     const catalog = yield* ModelCatalog
     const operations = yield* LongRunning
-    const tell = told(operations, yield* Operations)
+    const tell = operationsOf(operations, yield* Operations)
 
     const deploy = Effect.fnUntraced(function*(
       kind: "deploy" | "deployPublisherModel",

@@ -9,7 +9,7 @@ import { answerToWire, countAnswerToWire, eventToWire, failureEventToWire } from
 import { partnerErrorToWire } from "../../wire/partner/PartnerErrors.ts"
 import { countFromWire, messageFromWire } from "../../wire/partner/PartnerRequests.ts"
 import { breakingWith, type Handlers, type RawAnswer, take } from "../Call.ts"
-import { begun } from "../http/Begun.ts"
+import { awaitFirst } from "../http/AwaitFirst.ts"
 import type { PartnerQuotas } from "../quotas/PartnerQuotas.ts"
 
 type Methods = Pick<Handlers, "partnerRawPredict" | "partnerStreamRawPredict">
@@ -35,7 +35,7 @@ export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Metho
     })
 
     const streamed = Effect.fnUntraced(function*(request: MessageRequest, spent: Spent) {
-      const events = yield* begun(chat.stream(request))
+      const events = yield* awaitFirst(chat.stream(request))
       const spentBy = tally()
       return {
         contentType: "text/event-stream; charset=utf-8",
@@ -60,7 +60,7 @@ export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Metho
     })
 
     /** Answers as the model does, also where it refuses, once the front end has let the request through. */
-    const asked = Effect.fnUntraced(function*(
+    const withModel = Effect.fnUntraced(function*(
       endpoint: string,
       answer: (model: string, region: string, spent: Spent) => Effect.Effect<RawAnswer, ServiceError>
     ): Effect.fn.Return<RawAnswer, ServiceError> {
@@ -81,12 +81,12 @@ export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Metho
 
     return {
       partnerRawPredict: ({ body, params: { endpoint } }) =>
-        asked(endpoint, (model, region, spent) =>
+        withModel(endpoint, (model, region, spent) =>
           model === counter
             ? count(body, region)
             : Effect.flatMap(take(messageFromWire(model, body)), ({ request }) => whole(request, spent))),
       partnerStreamRawPredict: ({ body, params: { endpoint } }) =>
-        asked(endpoint, (model, _, spent) =>
+        withModel(endpoint, (model, _, spent) =>
           Effect.flatMap(take(messageFromWire(model, body)), ({ request, stream }) =>
             stream ? streamed(request, spent) : whole(request, spent)))
     }

@@ -40,8 +40,8 @@ export const isEncoded = (request: HttpServerRequest.HttpServerRequest): boolean
 const expandedBytes = (bytes: number, limit: number): number => Math.min(limit, Math.max(smallBytes, bytes * expansion))
 
 const received = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<Uint8Array, ServiceError> => {
-  const said = Number(request.headers["content-length"] ?? 0)
-  if (said > limit) return Effect.fail(tooLarge(limit))
+  const length = Number(request.headers["content-length"] ?? 0)
+  if (length > limit) return Effect.fail(tooLarge(limit))
   return request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit)),
     Effect.map((buffer) => new Uint8Array(buffer)),

@@ -12,7 +12,7 @@ const mostBuckets = 1_000
 
 /** The service's quotas of partner models: requests and tokens in any minute, by project, region and model. */
 export class PartnerQuotas {
-  readonly #asked = new Map<string, Array<Asked>>()
+  readonly #charge = new Map<string, Array<Asked>>()
 
   /**
    * Counts a request, or says why it is one too many; refused ones are not counted. Gives what takes the tokens that it
@@ -24,23 +24,23 @@ export class PartnerQuotas {
     const limits = partnerModel(model)?.regions[location.split("/")[3] ?? ""]
     if (limits === undefined) return () => undefined
     const key = `${location} ${model}`
-    const recent = (this.#asked.get(key) ?? []).filter(({ at }) => at > now - minute)
+    const recent = (this.#charge.get(key) ?? []).filter(({ at }) => at > now - minute)
     const [oldest] = recent
-    const tokens = recent.reduce((sum, asked) => sum + asked.tokens, 0)
+    const tokens = recent.reduce((sum, charge) => sum + charge.tokens, 0)
     if (oldest !== undefined && recent.length >= limits.queriesPerMinute) return exceeded("requests", model, oldest.at + minute - now)
     if (oldest !== undefined && tokens >= limits.tokensPerMinute) return exceeded("tokens", model, oldest.at + minute - now)
-    const asked: Asked = { at: now, tokens: 0 }
-    if (this.#asked.size >= mostBuckets && !this.#asked.has(key)) this.#asked.delete(this.#asked.keys().next().value ?? key)
-    this.#asked.set(key, [...recent, asked])
+    const charge: Asked = { at: now, tokens: 0 }
+    if (this.#charge.size >= mostBuckets && !this.#charge.has(key)) this.#charge.delete(this.#charge.keys().next().value ?? key)
+    this.#charge.set(key, [...recent, charge])
     return (tokens) => {
-      asked.tokens = tokens
+      charge.tokens = tokens
     }
   }
 
   /** Uncounts a request that was counted at `at` and then refused. */
   giveBack(model: string, location: string, at: number): void {
-    const recent = this.#asked.get(`${location} ${model}`) ?? []
-    const index = recent.findLastIndex((asked) => asked.at === at && asked.tokens === 0)
+    const recent = this.#charge.get(`${location} ${model}`) ?? []
+    const index = recent.findLastIndex((charge) => charge.at === at && charge.tokens === 0)
     if (index !== -1) recent.splice(index, 1)
   }
 }

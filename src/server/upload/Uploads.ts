@@ -159,17 +159,17 @@ export const uploads = (limits: UploadLimits) =>
     const finish = Effect.fnUntraced(function*(session: Session): Effect.fn.Return<Outcome, ServiceError> {
       const ending = session.ending
       if (ending !== undefined) return yield* Deferred.await(ending)
-      const begun = Deferred.makeUnsafe<Outcome, ServiceError>()
-      session.ending = begun
+      const outcome = Deferred.makeUnsafe<Outcome, ServiceError>()
+      session.ending = outcome
       yield* end(session).pipe(
         Effect.onExit((exit) => {
           // What failed may be asked for again.
           if (Exit.isFailure(exit)) delete session.ending
-          return Deferred.done(begun, exit)
+          return Deferred.done(outcome, exit)
         }),
         Effect.forkIn(scope)
       )
-      return yield* Deferred.await(begun)
+      return yield* Deferred.await(outcome)
     })
 
     const proceed = Effect.fnUntraced(function*(call: UploadCall, id: string): Effect.fn.Return<UploadAnswer, ServiceError> {

@@ -19,11 +19,11 @@ export const completionToWire = (identity: CompletionIdentity, events: ReadonlyA
     object: "chat.completion",
     choices: candidates.map((index) => {
       const mine = events.filter((event) => "candidate" in event && event.candidate === index)
-      const said = (type: "text" | "thinking") => mine.map((event) => (event.type === type ? event.text : "")).join("")
+      const joined = (type: "text" | "thinking") => mine.map((event) => (event.type === type ? event.text : "")).join("")
       const calls = mine.flatMap((event) => (event.type === "toolCall" ? [event.call] : []))
       const logprobs = mine.flatMap((event) => (event.type === "text" ? event.logprobs ?? [] : []))
       const end = mine.find((event) => event.type === "end")
-      const [text, thoughts] = [said("text"), said("thinking")]
+      const [text, thoughts] = [joined("text"), joined("thinking")]
       return {
         index,
         message: {
@@ -49,7 +49,7 @@ export interface ChunkOptions {
 
 /** Writes the chunks of a stream, one for each event; empty where an event is not told. */
 export const completionChunks = ({ identity, usage: wanted }: ChunkOptions): (event: ChatEvent) => ReadonlyArray<object> => {
-  const begun = new Set<number>()
+  const started = new Set<number>()
   const calls = new Map<number, number>()
   const chunk = (choices: ReadonlyArray<object>, usage?: object): object => ({
     ...identity,
@@ -58,8 +58,8 @@ export const completionChunks = ({ identity, usage: wanted }: ChunkOptions): (ev
     ...(wanted ? { usage: usage ?? null } : {})
   })
   const choice = (index: number, delta: object, more: object = {}): ReadonlyArray<object> => {
-    const role = begun.has(index) ? {} : { role: "assistant" }
-    begun.add(index)
+    const role = started.has(index) ? {} : { role: "assistant" }
+    started.add(index)
     return [chunk([{ index, delta: { ...role, ...delta }, logprobs: null, finish_reason: null, ...more }])]
   }
   return (event) => {
@@ -103,8 +103,8 @@ export const completionErrorToWire = (error: ServiceError): { readonly status: n
 const callToWire = ({ args, id, name }: ChatToolCall): object => ({ id, type: "function", function: { name, arguments: JSON.stringify(args) } })
 
 const logprobToWire = ({ logprob, token, top }: TokenLogprob): object => {
-  const told = (token: string, logprob: number) => ({ token, logprob, bytes: [...Buffer.from(token)] })
-  return { ...told(token, logprob), top_logprobs: top.map((each) => told(each.token, each.logprob)) }
+  const tokenOf = (token: string, logprob: number) => ({ token, logprob, bytes: [...Buffer.from(token)] })
+  return { ...tokenOf(token, logprob), top_logprobs: top.map((each) => tokenOf(each.token, each.logprob)) }
 }
 
 const finishReasons: Readonly<Record<ChatEndReason, string>> = {

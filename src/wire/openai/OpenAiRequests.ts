@@ -1,7 +1,7 @@
 import { Result, Schema, SchemaIssue } from "effect"
 import type { ChatPart, ChatRequest, ChatTurn, JsonRecord } from "../../domain/Chat.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import { unless } from "../../domain/generation/Unless.ts"
+import { violationUnless } from "../../domain/generation/ViolationUnless.ts"
 import { type Broken, refusalOf } from "../../domain/Rule.ts"
 
 /**
@@ -141,12 +141,12 @@ const broken = (body: Body): ReadonlyArray<Broken> => {
   const tools = (body.tools ?? []).map(({ function: { name } }) => name)
   const within = (field: "temperature" | "top_p" | "n" | "top_logprobs" | "max_tokens" | "max_completion_tokens", low: number, high: number) => {
     const value = body[field] ?? low
-    return unless(value >= low && value <= high, field, high === Infinity ? `must be at least ${low}` : `must be from ${low} to ${high}`)
+    return violationUnless(value >= low && value <= high, field, high === Infinity ? `must be at least ${low}` : `must be from ${low} to ${high}`)
   }
   return [
-    ...unless(/^[\w.-]+\/[\w.@:-]+$/.test(body.model), "model", "must be {publisher}/{model}", "Write for example google/gemini-2.0-flash-001."),
-    ...unless(body.messages.length > 0, "messages", "needs at least one message"),
-    ...unserved.flatMap((field) => unless((body[field] ?? null) === null, field, "is not served here", fixes[field])),
+    ...violationUnless(/^[\w.-]+\/[\w.@:-]+$/.test(body.model), "model", "must be {publisher}/{model}", "Write for example google/gemini-2.0-flash-001."),
+    ...violationUnless(body.messages.length > 0, "messages", "needs at least one message"),
+    ...unserved.flatMap((field) => violationUnless((body[field] ?? null) === null, field, "is not served here", fixes[field])),
     ...within("temperature", 0, 2),
     ...within("top_p", 0, 1),
     ...within("n", 1, 8),
@@ -154,13 +154,13 @@ const broken = (body: Body): ReadonlyArray<Broken> => {
     ...within("max_completion_tokens", 1, Infinity),
     ...(["presence_penalty", "frequency_penalty"] as const).flatMap((field) => {
       const value = body[field] ?? 0
-      return unless(value >= -2 && value < 2, field, "must be from -2 to below 2")
+      return violationUnless(value >= -2 && value < 2, field, "must be from -2 to below 2")
     }),
     ...within("top_logprobs", 0, 20),
-    ...unless((body.top_logprobs ?? null) === null || body.logprobs === true, "top_logprobs", "needs logprobs", "Set logprobs."),
-    ...unless(!Array.isArray(body.stop) || body.stop.length <= 5, "stop", "at most 5 are taken"),
-    ...unless(choice !== "required" || tools.length > 0, "tool_choice", "needs tools"),
-    ...unless(chosen === undefined || tools.includes(chosen), "tool_choice.function.name", "is not among tools")
+    ...violationUnless((body.top_logprobs ?? null) === null || body.logprobs === true, "top_logprobs", "needs logprobs", "Set logprobs."),
+    ...violationUnless(!Array.isArray(body.stop) || body.stop.length <= 5, "stop", "at most 5 are taken"),
+    ...violationUnless(choice !== "required" || tools.length > 0, "tool_choice", "needs tools"),
+    ...violationUnless(chosen === undefined || tools.includes(chosen), "tool_choice.function.name", "is not among tools")
   ]
 }
 

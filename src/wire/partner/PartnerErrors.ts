@@ -36,14 +36,14 @@ export const partnerErrorToWire = (error: ServiceError): { readonly status: numb
 export const partnerErrorFromWire = (body: unknown, unnamed: Code, retryAfter?: number): ServiceError | undefined => {
   if (!Predicate.isObject(body) || !("type" in body) || body.type !== "error" || !("error" in body)) return undefined
   const { error } = body
-  const said = (name: string): string | undefined => {
+  const field = (name: string): string | undefined => {
     const value: unknown = Predicate.isObject(error) ? Reflect.get(error, name) : undefined
     return typeof value === "string" ? value : undefined
   }
-  const type = said("type") ?? "api_error"
+  const type = field("type") ?? "api_error"
   return new ServiceError({
     code: types.find((each) => each.type === type)?.code ?? unnamed,
-    message: said("message") ?? type,
+    message: field("message") ?? type,
     reason: type,
     retryAfter
   })

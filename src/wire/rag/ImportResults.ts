@@ -40,22 +40,22 @@ const decodeRow = Schema.decodeUnknownOption(Row)
 export const importResultsFromText = (text: string): ReadonlyArray<ImportedFile> =>
   text.split("\n").flatMap((line) => {
     const row = Object.entries(Option.getOrElse(decodeRow(line), () => ({})))
-    const said = (key: RegExp): string | undefined => {
+    const cell = (key: RegExp): string | undefined => {
       const found = row.find(([name, value]) => key.test(name) && value !== "")?.[1]
       return typeof found === "string" ? found : found === undefined || found === null ? undefined : JSON.stringify(found)
     }
     const uri = row.map(([, value]) => value).find((value) => typeof value === "string" && /^[a-z][a-z0-9]*:\/\//i.test(value)) ??
-      said(/^(?:rag_?)?file_?(?:name|path|uri)?$|^(?:source_?)?uri$/i)
-    const status = statusOf(said(/status|state|result/i))
+      cell(/^(?:rag_?)?file_?(?:name|path|uri)?$|^(?:source_?)?uri$/i)
+    const status = statusOf(cell(/status|state|result/i))
     if (typeof uri !== "string" || status === undefined) return []
-    const file = said(/file_?id$/i)?.replace(/^.*\//, "")
-    const message = said(/error|message|reason/i)
+    const file = cell(/file_?id$/i)?.replace(/^.*\//, "")
+    const message = cell(/error|message|reason/i)
     return [{ uri, status, file, message }]
   })
 
-const statusOf = (said: string | undefined): ImportedFile["status"] | undefined => {
-  if (said === undefined) return undefined
-  if (/skip/i.test(said)) return "skipped"
-  if (/fail|error/i.test(said)) return "failed"
-  return /import|succe|ok|done|active/i.test(said) ? "imported" : undefined
+const statusOf = (cell: string | undefined): ImportedFile["status"] | undefined => {
+  if (cell === undefined) return undefined
+  if (/skip/i.test(cell)) return "skipped"
+  if (/fail|error/i.test(cell)) return "failed"
+  return /import|succe|ok|done|active/i.test(cell) ? "imported" : undefined
 }

@@ -11,9 +11,9 @@ import { jsonSchemaOf } from "./JsonSchemaOf.ts"
  */
 export const chatOf = (request: GenerationRequest): Effect.Effect<ChatRequest, ServiceError> =>
   Effect.suspend(() => {
-    const beyond = unserved(request)
-    if (beyond !== undefined) {
-      return Effect.fail(ServiceError.invalid(beyond, "is not served on this machine", "Leave it out, or ask the hosted service."))
+    const refusal = unserved(request)
+    if (refusal !== undefined) {
+      return Effect.fail(ServiceError.invalid(refusal, "is not served on this machine", "Leave it out, or ask the hosted service."))
     }
     const { generationConfig = {}, systemInstruction } = request
     const system = (systemInstruction?.parts ?? []).map(({ text = "" }) => text).join("\n\n")

@@ -22,17 +22,17 @@ export const responsesOf = <E>(
       Stream.map((event): Candidate | undefined => {
         switch (event.type) {
           case "text":
-            return said(event.candidate, { text: event.text }, event.logprobs)
+            return candidateOf(event.candidate, { text: event.text }, event.logprobs)
           case "thinking":
             return thoughts
-              ? said(event.candidate, defined({ text: event.text, thought: true, thoughtSignature: event.signature }))
+              ? candidateOf(event.candidate, defined({ text: event.text, thought: true, thoughtSignature: event.signature }))
               : undefined
           case "toolCall": {
             const { args, id, name } = event.call
-            return said(event.candidate, { functionCall: { id, name, args: args as JsonObject } }) // it was read from JSON
+            return candidateOf(event.candidate, { functionCall: { id, name, args: args as JsonObject } }) // it was read from JSON
           }
           case "end":
-            ends.push({ ...said(event.candidate, { text: "" }), finishReason: finishReasons[event.reason] })
+            ends.push({ ...candidateOf(event.candidate, { text: "" }), finishReason: finishReasons[event.reason] })
             return undefined
           case "usage":
             usage = event.usage
@@ -103,7 +103,7 @@ const enumIn = (text: string): Option.Option<string> =>
     Option.map((json) => String(json[enumProperty]))
   )
 
-const said = (index: number, part: Part, logprobs: ReadonlyArray<TokenLogprob> = []): Candidate => ({
+const candidateOf = (index: number, part: Part, logprobs: ReadonlyArray<TokenLogprob> = []): Candidate => ({
   index,
   content: { role: "model", parts: [part] },
   logprobsResult: logprobs.length === 0 ? undefined : {

@@ -84,7 +84,7 @@ export const readCatalog = (text: string, file: string): Result.Result<Catalog, 
     return 0
   }
   const shown = (path: Path): string => path.map((key, i) => typeof key === "number" ? `[${key}]` : i === 0 ? key : `.${key}`).join("")
-  const told = (problems: ReadonlyArray<Problem>) =>
+  const describe = (problems: ReadonlyArray<Problem>) =>
     refused(problems
       .map(({ path, rule }) => ({ offset: placeOf(path), text: `${shown(path)}: ${rule}` }))
       .toSorted((a, b) => a.offset - b.offset)
@@ -92,13 +92,13 @@ export const readCatalog = (text: string, file: string): Result.Result<Catalog, 
 
   const decoded = decode(document.toJS() as unknown)
   if (Result.isFailure(decoded)) {
-    return told(format(decoded.failure.issue).issues.map(({ message, path = [] }) => ({
+    return describe(format(decoded.failure.issue).issues.map(({ message, path = [] }) => ({
       path: path.map((key) => typeof key === "object" ? key.key : key).map((key) => typeof key === "number" ? key : String(key)),
       rule: message
     })))
   }
   const problems = rulesOf(decoded.success)
-  return problems.length === 0 ? Result.succeed(decoded.success) : told(problems)
+  return problems.length === 0 ? Result.succeed(decoded.success) : describe(problems)
 }
 
 /** The rules that a deployment would break, told before anybody deploys. */

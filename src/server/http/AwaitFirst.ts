@@ -4,7 +4,7 @@ import { Effect, Exit, Option, Scope, Sink, Stream } from "effect"
  * Waits for a stream's first element, and gives the whole of it: what fails before that is a failure of the call, which
  * can still be answered with a status. Whoever is given the stream must run it.
  */
-export const begun = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<Stream.Stream<A, E>, E> =>
+export const awaitFirst = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<Stream.Stream<A, E>, E> =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const [first, rest] = yield* Stream.peel(stream, Sink.head<A>()).pipe(

@@ -2,7 +2,7 @@ import { SchemaAST } from "effect"
 import { Definition } from "./Definition.ts"
 
 /** Where a pipeline has a key of this name, such as `stages[].retrieve`. */
-export const whereabouts = (key: string): ReadonlyArray<string> => {
+export const placesOfKey = (key: string): ReadonlyArray<string> => {
   known ??= collect(SchemaAST.toEncoded(Definition.ast), "")
   return known.filter(([name, place]) => name === key && place !== "").map(([, place]) => place)
 }

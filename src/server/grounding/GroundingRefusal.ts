@@ -4,7 +4,7 @@ import type { GenerateContentRequest } from "../../wire/messages/GenerateContent
 const fix = "Ask without retrieval.vertex_rag_store, of a server started with --upstream."
 
 /** What an answer made from a corpus alone cannot do, model or none: it is the words of the documents that count. */
-export const beyondGrounding = (request: GenerateContentRequest): ServiceError | undefined => {
+export const groundingRefusal = (request: GenerateContentRequest): ServiceError | undefined => {
   const found = impossible(request)
   if (found === undefined) return undefined
   const [field, what] = found

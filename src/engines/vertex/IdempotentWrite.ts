@@ -9,7 +9,7 @@ type Retry = <A>(effect: Effect.Effect<A, ServiceError>) => Effect.Effect<A, Ser
  * an answer, `find` looks whether the service did it, and only if it did not is it sent again. Ends `Unanswered` while
  * that is still not known.
  */
-export const once = <A>(write: {
+export const idempotentWrite = <A>(write: {
   readonly send: Effect.Effect<A, ServiceError | Unanswered>
   /** What an unanswered attempt left, if it left anything. Absent: there is no way to know, and one such attempt is the last. */
   readonly find?: Effect.Effect<A | undefined, ServiceError>
