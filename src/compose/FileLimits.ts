@@ -5,13 +5,13 @@ import { defaultLimits, type Limits } from "../text/Prepared.ts"
 export const fileLimits = ({ import: { limits = {}, textRecognition } }: Pick<Definition, "import">): Partial<Limits> => ({
   // A scanned page takes seconds.
   ...(textRecognition === undefined ? {} : { recognise: [textRecognition], timeMs: 10 * defaultLimits.timeMs }),
-  ...(limits.maxBytes === undefined ? {} : { bytes: limits.maxBytes }),
-  ...(limits.maxPages === undefined ? {} : { pages: limits.maxPages }),
-  ...(limits.maxCharacters === undefined ? {} : { characters: limits.maxCharacters }),
-  ...(limits.maxSeconds === undefined ? {} : { timeMs: limits.maxSeconds * 1_000 }),
-  ...(limits.maxParts === undefined ? {} : { parts: limits.maxParts }),
-  ...(limits.maxUnpackedBytes === undefined ? {} : { unpackedBytes: limits.maxUnpackedBytes }),
-  ...(limits.memory === undefined ? {} : { memory: limits.memory })
+  bytes: limits.maxBytes,
+  pages: limits.maxPages,
+  characters: limits.maxCharacters,
+  timeMs: limits.maxSeconds === undefined ? undefined : limits.maxSeconds * 1_000,
+  parts: limits.maxParts,
+  unpackedBytes: limits.maxUnpackedBytes,
+  memory: limits.memory
 })
 
 /** What a fingerprint takes of them: a file that was over a limit is read again when that limit changes. */

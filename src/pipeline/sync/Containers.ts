@@ -60,7 +60,7 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
   const open = Effect.fnUntraced(function*(connector: Connector, item: SourceItem): Effect.fn.Return<Contents, ServiceError | SecretError> {
     const content = yield* readItem(connector, item, maxBytes)
     const into = yield* Effect.promise(() => spool.begin(keyOf(connector, item)))
-    const opened = yield* Effect.result(pool.open({ content, name: nameOf(item), archives, into, ...(item.mimeType === undefined ? {} : { mimeType: item.mimeType }) }))
+    const opened = yield* Effect.result(pool.open({ content, name: nameOf(item), archives, into, mimeType: item.mimeType }))
     if (opened._tag === "Success") {
       yield* Effect.promise(() => spool.end(keyOf(connector, item), opened.success.parts))
       return opened.success
@@ -206,9 +206,9 @@ const partItem = (item: SourceItem, part: Part, path: string): SourceItem => ({
   size: part.size,
   metadata: { ...item.metadata, partOf: item.displayName },
   within: { item, path: part.path },
-  ...(part.mimeType === undefined ? {} : { mimeType: part.mimeType }),
-  ...(part.opened === true ? { opened: true } : {}),
-  ...(item.permissions === undefined ? {} : { permissions: item.permissions })
+  mimeType: part.mimeType,
+  opened: part.opened === true ? true : undefined,
+  permissions: item.permissions
 })
 
 const asServiceError = (error: StateError): ServiceError => new ServiceError({ code: "INTERNAL", message: error.message })

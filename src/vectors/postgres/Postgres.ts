@@ -371,7 +371,7 @@ const failureOf = (what: string, cause: unknown, secrets: ReadonlyArray<Redacted
   return new ServiceError({
     code: known?.[1] ?? "FAILED_PRECONDITION",
     message: `${what}: ${said}`,
-    ...(code === undefined ? {} : { reason: code }),
-    ...(known?.[2] === undefined ? {} : { fix: known[2] })
+    reason: code,
+    fix: known?.[2] === undefined ? undefined : known[2]
   })
 }

@@ -32,7 +32,7 @@ const mostDeleted = 10_000
 
 const text = (name: string, tokenization: "field" | "word" | "whitespace", searched = false) =>
   ({ name, dataType: ["text"], tokenization, indexFilterable: tokenization === "field" && !searched, indexSearchable: searched })
-const stored = (name: string, dataType: "text" | "int" | "text[]") => ({ name, dataType: [dataType], indexFilterable: false, ...(dataType === "int" ? {} : { indexSearchable: false }) })
+const stored = (name: string, dataType: "text" | "int" | "text[]") => ({ name, dataType: [dataType], indexFilterable: false, indexSearchable: dataType === "int" ? undefined : false })
 
 /** The properties that the service documents, which a collection has to have. */
 const documented = [
@@ -240,7 +240,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
           fileMetadata: JSON.stringify(file.metadata ?? {}),
           filePermissions: JSON.stringify(file.permissions ?? null)
         }
-        const head = { class: name, id: properties.chunkId, ...(tenant === undefined ? {} : { tenant }), properties }
+        const head = { class: name, id: properties.chunkId, tenant, properties }
         return `${JSON.stringify(head).slice(0, -1)},"vector":${vectorJson(chunk.vector)}}`
       })
       // An object that is not taken fails by itself, in an answer of 200.

@@ -140,7 +140,7 @@ export class ElsewhereSearch {
       terms: [],
       sparse,
       cosine,
-      ...(related === undefined ? {} : { related }),
+      related,
       normalizedSparse,
       normalizedDense,
       alpha,
