@@ -20,9 +20,9 @@ const output = (dir: string) => ({ dir, format: "esm", entryFileNames: "[name].j
 const fresh = `dist-${process.pid}`
 
 const bundles: ReadonlyArray<BuildOptions> = [
-  // The library shares effect with the program that imports it.
+  // The library shares effect with the program that imports it; `main` is the command line for who brings code of their own.
   {
-    input: { index: "src/index.ts", connectors: "connectors/index.ts", "connector-kit": "src/ConnectorKit.ts", ai: "src/Ai.ts", testing: "src/Testing.ts", promise: "src/Promise.ts", server: "src/compose/Server.ts", textWorker },
+    input: { index: "src/index.ts", main: "src/main.ts", connectors: "connectors/index.ts", "connector-kit": "src/ConnectorKit.ts", ai: "src/Ai.ts", testing: "src/Testing.ts", promise: "src/Promise.ts", server: "src/compose/Server.ts", textWorker },
     platform: "node",
     external: external([...unbundled, ...Object.keys(peerDependencies ?? {})]),
     output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }

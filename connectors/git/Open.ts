@@ -96,7 +96,7 @@ export const open = (config: SettingsOf<"git">, context: Partial<ConnectorContex
     read: (item, maxBytes) =>
       (item.size ?? 0) > maxBytes
         ? Stream.fail(new ServiceError({ code: "OUT_OF_RANGE", message: `${item.path} is larger than ${maxBytes} bytes` }))
-        : atMost<ServiceError | SecretError, never>(maxBytes, item.path)(Stream.mapError(repository.blob(item.revision), (error) =>
+        : atMost(maxBytes, item.path)(Stream.mapError(repository.blob(item.revision), (error) =>
           error._tag === "ServiceError" && error.code === "NOT_FOUND" ? ServiceError.notFound(item.path) : error))
   }
 }

@@ -218,7 +218,7 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
         if (!isPage) return body
         const bytes = yield* collect(body)
         const markdown = Buffer.from(markdownOf(textOf(bytes, response.headers["content-type"])))
-        return atMost<never, never>(maxBytes, item.path)(Stream.make<Array<Uint8Array>>(markdown))
+        return atMost(maxBytes, item.path)(Stream.make<Array<Uint8Array>>(markdown))
       }))
   }
 }

@@ -93,7 +93,7 @@ export const lazyConnector = (
 }
 
 /** Fails with `OUT_OF_RANGE` once more than `maxBytes` came: what `read` owes its caller. `what` names the item. */
-export const atMost = <E, R>(maxBytes: number, what: string) => (bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E | ServiceError, R> =>
+export const atMost = (maxBytes: number, what: string) => <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E | ServiceError, R> =>
   Stream.suspend(() => {
     let length = 0
     return Stream.mapEffect(bytes, (piece) => {

@@ -1,89 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { execFile, execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { existsSync, readdirSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { dist } from "../support/Built.ts"
+import { app, declared, manifestOf, run } from "../support/PackedApp.ts"
 import { root } from "../support/Root.ts"
-import { tempFolder, write } from "../support/TempFolder.ts"
-
-interface Manifest {
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly optionalDependencies?: Readonly<Record<string, string>>
-  readonly peerDependencies?: Readonly<Record<string, string>>
-  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
-}
-
-const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
-
-/** What the programs below import besides the package, and bring themselves: its peer, and Effect's Node services. */
-const beside = ["effect", "@effect/platform-node"]
-
-interface Packed {
-  readonly filename: string
-  readonly unpackedSize: number
-  readonly files: ReadonlyArray<{ readonly path: string }>
-}
-
-interface Finished {
-  readonly code: number
-  readonly output: string
-}
-
-const run = (cwd: string, command: string, args: ReadonlyArray<string>) =>
-  Effect.callback<Finished>((resume) => {
-    const child = execFile(command, args, { cwd }, (_, stdout, stderr) =>
-      resume(Effect.succeed({ code: child.exitCode ?? -1, output: `${stdout}${stderr}` })))
-    return Effect.sync(() => child.kill())
-  })
-
-/** The package as npm would publish it. `dist` is built already. */
-const pack = (folder: string): Packed =>
-  JSON.parse(execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], {
-    cwd: dirname(dist),
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "ignore"]
-  }))[0]
-
-/**
- * A strict TypeScript project in which the packed package is installed: unpacked, with what it declares and what an app
- * brings linked beside it. Nothing else of this repository can be resolved from it.
- */
-const app = (files: Readonly<Record<string, string>>) =>
-  Effect.gen(function*() {
-    const cwd = yield* tempFolder
-    write(cwd, {
-      "package.json": JSON.stringify({ type: "module" }),
-      "tsconfig.json": JSON.stringify({
-        compilerOptions: {
-          strict: true, skipLibCheck: false, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true,
-          module: "nodenext", target: "es2023", types: ["node"], noEmit: true
-        },
-        include: ["*.ts"]
-      }),
-      "docs/leave.md": "# Leave\n\nFive unused days of annual leave carry over into the next year.\n",
-      ...files
-    })
-    const packed = pack(cwd)
-    const installed = join(cwd, "node_modules/sluice")
-    mkdirSync(installed, { recursive: true })
-    execFileSync("tar", ["-xzf", join(cwd, packed.filename), "-C", installed, "--strip-components=1"])
-    for (const name of new Set([...beside, ...declared(manifestOf(installed)), "@types/node"])) link(name, join(cwd, "node_modules"))
-    return { cwd, packed }
-  })
-
-const link = (name: string, modules: string): void => {
-  const target = join(root, "node_modules", name)
-  if (!existsSync(target)) return
-  mkdirSync(dirname(join(modules, name)), { recursive: true })
-  symlinkSync(target, join(modules, name), "dir")
-}
-
-/** What npm installs with a package, peers that are not optional included. Optional ones for other platforms are not there. */
-const declared = ({ dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }: Manifest): ReadonlyArray<string> => {
-  const peers = Object.keys(peerDependencies ?? {}).filter((name) => peerDependenciesMeta?.[name]?.optional !== true)
-  return [...new Set([...Object.keys(dependencies ?? {}), ...Object.keys(optionalDependencies ?? {}), ...peers])]
-}
 
 const bytesOf = (folder: string): number =>
   readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
@@ -164,10 +85,41 @@ import { serveEmbedded } from "sluice/server"
 console.log(typeof open, typeof serveEmbedded)
 `
 
+/** A connector as someone writes it who has the package, and nothing else of ours. */
+const memos = `
+import { Effect, Stream } from "effect"
+import { atMost, defineConnector, integer, type Listed, withDefault } from "sluice/connector-kit"
+
+const texts = ["Five unused days carry over.", "Managers approve travel.", "The VPN needs a key."]
+
+export const memos = defineConnector({
+  kind: "memos",
+  description: "Memos.",
+  fields: { most: withDefault(integer(1, 1000).annotate({ description: "The most memos." }), 100) },
+  connect: ({ most }) =>
+    Effect.succeed({
+      kind: "memos",
+      check: Effect.void,
+      list: () => Stream.fromIterable<Listed>([
+        ...texts.slice(0, most).map((text, at): Listed => ({ _tag: "item", item: { path: \`\${at}.md\`, uri: \`https://memos.example/\${at}\`, displayName: \`\${at}.md\`, revision: text } })),
+        { _tag: "complete" }
+      ]),
+      read: (item, maxBytes) => Stream.make(new TextEncoder().encode(item.revision)).pipe(atMost(maxBytes, item.path))
+    })
+})
+`
+
+const memoPipeline = (settings: string) => `name: memos
+corpus: { displayName: Memos }
+use: [./memos.ts]
+sources:
+  memos: { memos: { ${settings} } }
+`
+
 describe("the packed library in a strict TypeScript project", () => {
   it.live("holds no sources, compiles, runs, and prints why it failed, with our exit code", () =>
     Effect.gen(function*() {
-      const { cwd, packed } = yield* app({ "good.ts": program(".sluice"), "state.ts": program("docs/leave.md"), "failing.ts": failing, "others.ts": others })
+      const { cwd, packed } = yield* app({ "good.ts": program(".sluice"), "state.ts": program("docs/leave.md"), "failing.ts": failing, "others.ts": others, "memos.ts": memos })
       const files = packed.files.map(({ path }) => path)
       assert.includeMembers(files, ["dist/cli/bin.js", "dist/index.js", "dist/types/src/index.d.ts", "pipelines/pipeline.schema.json", "README.md", "LICENSE"])
       assert.deepStrictEqual(files.filter((path) => /^(src|test|examples|bench|connectors|scripts)\//.test(path)), [])
@@ -196,5 +148,22 @@ describe("the packed library in a strict TypeScript project", () => {
 
       const ratio = importing(cwd, "sluice") / importing(cwd, "effect")
       assert.isAtMost(ratio, mostRatio)
+    }).pipe(Effect.scoped), 90_000)
+
+  it.live("its command line takes sources of one's own from a module: checked by line and column, in the schema, planned and counted", () =>
+    Effect.gen(function*() {
+      const { cwd } = yield* app({ "memos.ts": memos, "pipeline.yaml": memoPipeline("most: 0, colour: red"), "good.pipeline.yaml": memoPipeline("most: 2") })
+      const sluice = (...args: ReadonlyArray<string>) => run(cwd, process.execPath, [join(cwd, "node_modules/sluice/dist/cli/bin.js"), ...args])
+      const wrong = yield* sluice("plan", "pipeline.yaml")
+      assert.strictEqual(wrong.code, 4, wrong.output)
+      assert.match(wrong.output, /pipeline\.yaml:5:27 {2}sources\.memos\.memos\.most\n {2}must be a whole number from 1 to 1000/)
+      assert.match(wrong.output, /pipeline\.yaml:5:30 {2}sources\.memos\.memos\.colour\n {2}is not a key that belongs here/)
+      const printed = yield* sluice("schema", "pipeline.yaml")
+      assert.include(printed.output, "The most memos.")
+      assert.match((yield* sluice("plan", "good.pipeline.yaml")).output, /^2 to add, 0 to change/m)
+      const ran = yield* sluice("run", "good.pipeline.yaml", "--json")
+      assert.strictEqual(ran.code, 0, ran.output)
+      assert.match(ran.output, /"added":\s*2/)
+      assert.match((yield* sluice("ask", "Who approves travel?", "--pipeline", "good.pipeline.yaml")).output, /Managers approve travel\. \[1\]/)
     }).pipe(Effect.scoped), 90_000)
 })

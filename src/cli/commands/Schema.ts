@@ -1,13 +1,27 @@
-import { Effect } from "effect"
-import { Command } from "effect/cli"
+import { Effect, Option } from "effect"
+import { Argument, Command } from "effect/cli"
 import { Output } from "../Output.ts"
+import { fromHere } from "../Paths.ts"
+
+const pipeline = Argument.Path("pipeline").pipe(
+  Argument.map(fromHere),
+  Argument.withDescription("A pipeline file: the sources and stages of the modules under its `use` are in the schema too"),
+  Argument.optional
+)
 
 /** `sluice schema`: the JSON Schema of pipeline files. */
-export const schema = Command.make("schema", {}, Effect.fn(function*() {
+export const schema = Command.make("schema", { pipeline }, Effect.fn(function*({ pipeline }) {
   const output = yield* Output
   const { pipelineJsonSchema } = yield* Effect.promise(() => import("../../pipeline/definition/JsonSchema.ts"))
-  yield* output.print(JSON.stringify(pipelineJsonSchema(), null, 2))
+  const extensions = Option.isNone(pipeline) ? undefined : yield* Effect.flatMap(
+    Effect.promise(() => import("../../pipeline/definition/Load.ts")),
+    ({ loadExtensions }) => loadExtensions(pipeline.value)
+  )
+  yield* output.print(JSON.stringify(pipelineJsonSchema(extensions), null, 2))
 })).pipe(
   Command.withDescription("Print the JSON Schema of pipeline files, for editors."),
-  Command.withExamples([{ command: "sluice schema > pipeline.schema.json", description: "save it beside your pipeline" }])
+  Command.withExamples([
+    { command: "sluice schema > pipeline.schema.json", description: "save it beside your pipeline" },
+    { command: "sluice schema pipeline.yaml > pipeline.schema.json", description: "with the sources and stages of your own that the file uses" }
+  ])
 )

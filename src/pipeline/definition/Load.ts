@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url"
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem, Path, Schema } from "effect"
 import { builtInSources } from "../../domain/sources/BuiltInSources.ts"
 import { type Extensions, extensionsIn, mergeExtensions, noExtensions } from "../Extensions.ts"
 import type { Definition } from "./Definition.ts"
@@ -59,16 +59,31 @@ const failure = (file: string, rule: string, fix?: string): PipelineInvalid =>
 const notFound = (file: string): PipelineInvalid =>
   failure(file, "the file cannot be found or read", "check the name, or write one with sluice init")
 
+/** What a file may name besides what comes with Sluice, though the rest of it is not valid yet. */
+export const loadExtensions = Effect.fn("loadExtensions")(function*(
+  file: string,
+  env: Environment = process.env
+): Effect.fn.Return<Extensions, PipelineInvalid, FileSystem.FileSystem | Path.Path> {
+  const path = yield* Path.Path
+  const absolute = path.resolve(file)
+  if (modules.has(path.extname(absolute))) return (yield* readModule(file, absolute)).extensions
+  return yield* usedExtensions(readYaml(yield* textOf(file, absolute), env), file, absolute)
+})
+
+const textOf = Effect.fnUntraced(function*(file: string, absolute: string): Effect.fn.Return<string, PipelineInvalid, FileSystem.FileSystem> {
+  const fileSystem = yield* FileSystem.FileSystem
+  const size = yield* fileSystem.stat(absolute).pipe(Effect.mapError(() => notFound(file)))
+  if (size.type !== "File") return yield* failure(file, "is not a file")
+  if (size.size > maxBytes) return yield* failure(file, `is larger than ${maxBytes / 1024} KiB, too large for a pipeline`)
+  return yield* fileSystem.readFileString(absolute).pipe(Effect.mapError(() => failure(file, "the file cannot be read")))
+})
+
 const readText = Effect.fnUntraced(function*(
   file: string,
   absolute: string,
   env: Environment
 ): Effect.fn.Return<ParsedPipeline, PipelineInvalid, FileSystem.FileSystem | Path.Path> {
-  const fileSystem = yield* FileSystem.FileSystem
-  const size = yield* fileSystem.stat(absolute).pipe(Effect.mapError(() => notFound(file)))
-  if (size.type !== "File") return yield* failure(file, "is not a file")
-  if (size.size > maxBytes) return yield* failure(file, `is larger than ${maxBytes / 1024} KiB, too large for a pipeline`)
-  const text = yield* fileSystem.readFileString(absolute).pipe(Effect.mapError(() => failure(file, "the file cannot be read")))
+  const text = yield* textOf(file, absolute)
   const extensions = yield* usedExtensions(readYaml(text, env), file, absolute)
   return yield* Effect.fromResult(parsePipeline(text, file, env, extensions))
 })
@@ -98,6 +113,9 @@ const usedExtensions = Effect.fnUntraced(function*(
       }
     })
     const found = extensionsIn(exports)
+    if (Object.values({ ...found.connectors, ...found.stages }).some(isOfAnotherEffect)) {
+      return yield* refused(at, "is made with another copy of effect than the one that runs", "see that there is one (npm ls effect), and start the command again")
+    }
     const kinds = [...Object.keys(found.connectors), ...Object.keys(found.stages)]
     if (kinds.length === 0) return yield* refused(at, "exports no connector and no stage", "export what defineConnector or defineStage gives")
     const taken = kinds.find((kind) => kind in builtInSources || builtInStageNames.has(kind))
@@ -127,6 +145,10 @@ const readModule = Effect.fnUntraced(function*(
   const pipeline = isDecoded(value) ? value : yield* Effect.fromResult(decode(value)).pipe(Effect.mapError(invalid))
   return { pipeline, extensions: noExtensions, invalid }
 })
+
+/** Schemas of two copies cannot be put together: each has signs of its own for what is missing. */
+const isOfAnotherEffect = ({ settings }: { readonly settings: Schema.Top }): boolean => !(settings.ast instanceof Node)
+const Node: abstract new() => unknown = Object.getPrototypeOf(Schema.String.ast.constructor) // what all schemas of this copy are made of
 
 /** Names what is missing. Of other errors nothing is repeated: what a module throws may hold anything. */
 const unloadable = (file: string, cause: unknown): PipelineInvalid => {
