@@ -1,21 +1,21 @@
 import { Effect, type Scope, Stream } from "effect"
+import type { CorpusName, CorpusSpec } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
-import type { Definition } from "./definition/Definition.ts"
 import { importSource } from "../domain/sources/ImportSource.ts"
-import { countRun } from "./Metrics.ts"
-import { Connectors } from "./Services.ts"
-import { findTarget } from "./sync/Target.ts"
-import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
-import { findScope, scopeOf } from "./sync/Renaming.ts"
-import { makeContainers } from "./sync/Containers.ts"
-import { defaultLimits } from "../text/Prepared.ts"
-import { sync } from "./sync/Sync.ts"
-import type { SyncOptions, SyncSpec } from "./sync/SyncSpec.ts"
-import { commonSettings, kindOf } from "./definition/SourceSettings.ts"
 import type { Connector } from "../ports/Connector.ts"
 import { Engine } from "../ports/Engine.ts"
 import { Ledger } from "../ports/Ledger.ts"
-import type { CorpusName, CorpusSpec } from "../domain/Corpus.ts"
+import { defaultLimits } from "../text/Prepared.ts"
+import { makeContainers } from "./Containers.ts"
+import type { Definition } from "./definition/Definition.ts"
+import { commonSettings, kindOf } from "./definition/SourceSettings.ts"
+import { countRun } from "./Metrics.ts"
+import { Connectors } from "./Services.ts"
+import { diff, type Difference } from "./sync/Diff.ts"
+import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
+import type { SyncOptions, SyncSpec } from "./sync/Session.ts"
+import { sync } from "./sync/Sync.ts"
+import { findScope, findTarget, scopeOf } from "./sync/Target.ts"
 
 /** The pipeline as sync works from it, its sources made into connectors. */
 export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, options: { readonly writes: boolean } = { writes: true }) {
@@ -59,10 +59,7 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, option
     onFileError,
     maxEmbeddingRequestsPerMinute,
     resultSink,
-    budget: {
-      tokens: budget.embeddedTokens,
-      requests: budget.requests
-    },
+    budget: { tokens: budget.embeddedTokens, requests: budget.requests },
     concurrency
   }
   return spec
@@ -80,7 +77,7 @@ export const corpusSpec = ({ corpus: { description, displayName, embedding, vect
   displayName,
   vectorDb,
   description,
-  embeddingModel: embedding === undefined ? undefined : (embedding._tag === "model" ? embedding.model : `${embedding.url}#${embedding.model}`)
+  embeddingModel: embedding?._tag === "openai" ? `${embedding.url}#${embedding.model}` : embedding?.model
 })
 
 /** Brings the pipeline's corpus in line with its sources; see {@link sync}. */
@@ -102,9 +99,13 @@ export const planPipeline = Effect.fn("planPipeline")(function*(
     maxEmbeddingRequestsPerMinute: embedding?._tag === "openai"
       ? Math.min(maxEmbeddingRequestsPerMinute, embedding.maxRequestsPerMinute ?? usualRequestsPerMinute)
       : maxEmbeddingRequestsPerMinute,
-    ...(pricePerMillionTokens === undefined ? {} : { pricePerMillionTokens })
+    pricePerMillionTokens
   })
 }, Effect.scoped)
+
+/** Holds the pipeline's ledger against its corpus, and tells each file that is not the same in both; see {@link diff}. */
+export const diffPipeline = (pipeline: Definition, observe?: (difference: Difference) => Effect.Effect<void>) =>
+  diff({ ...namesIn(pipeline), corpus: corpusSpec(pipeline) }, observe)
 
 /** The corpus that the pipeline's runs have filled. `NOT_FOUND` before the first. */
 export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Definition) {

@@ -3,7 +3,7 @@ import { Command, Flag } from "effect/cli"
 import { ExitCode } from "../../domain/Errors.ts"
 import { printable } from "../../domain/Text.ts"
 import type { Diff, Difference } from "../../pipeline/sync/Diff.ts"
-import { joinsNote } from "../../pipeline/sync/Others.ts"
+import { joinsNote } from "../../pipeline/sync/Diff.ts"
 import { exitWith } from "../Exit.ts"
 import { Output } from "../Output.ts"
 import { plural } from "../render/Numbers.ts"
@@ -29,7 +29,7 @@ export const diff = Command.make(
     const { json } = yield* root
     const output = yield* Output
     const loaded = yield* openPipeline(args.pipeline)
-    const { diffPipeline } = yield* Effect.promise(() => import("../../pipeline/DiffPipeline.ts"))
+    const { diffPipeline } = yield* Effect.promise(() => import("../../pipeline/RunPipeline.ts"))
     const table = makeTable([{ title: "difference" }, { title: "file", flexible: true }, { title: "why", flexible: true }], output.width)
     let page: Array<ReadonlyArray<string>> = []
     const flush = Effect.suspend(() => {

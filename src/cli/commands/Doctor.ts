@@ -96,7 +96,7 @@ export const doctor = Command.make(
           const corpora = yield* Corpora
           const { checkVectors, imports } = yield* Engine
           const [{ importSource }, { canBeLeft, leftOnPurpose, whyLeft }] = yield* Effect.promise(() =>
-            Promise.all([import("../../domain/sources/ImportSource.ts"), import("../../pipeline/sync/HandOver.ts")]))
+            Promise.all([import("../../domain/sources/ImportSource.ts"), import("../../pipeline/sync/Sources.ts")]))
           const { commonSettings } = yield* Effect.promise(() => import("../../pipeline/definition/SourceSettings.ts"))
           const { items, nextToken } = yield* corpora.list({ size: 100 })
           const { displayName, vectorDb } = pipeline.corpus

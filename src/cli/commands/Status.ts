@@ -30,7 +30,7 @@ export const status = Command.make(
     const { json } = yield* root
     const output = yield* Output
     const loaded = yield* openPipeline(args.pipeline)
-    const { findScope } = yield* Effect.promise(() => import("../../pipeline/sync/Renaming.ts"))
+    const { findScope } = yield* Effect.promise(() => import("../../pipeline/sync/Target.ts"))
     yield* onEngine(loaded, reading, Effect.gen(function*() {
       const ledger = yield* Ledger
       const scope = yield* findScope({ pipeline: loaded.pipeline.name, renamedFrom: loaded.pipeline.renamedFrom })

@@ -4,227 +4,206 @@ import type { DocumentError, SecretError, ServiceError, StateError } from "../..
 import type { RagFileName } from "../../domain/RagFile.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
 import { budgetSpent } from "../../ports/EmbeddingBudget.ts"
-import type { Engine } from "../../ports/Engine.ts"
-import type { Files } from "../../ports/Files.ts"
-import type { Ledger, LedgerChange, LedgerEntry, Scan } from "../../ports/Ledger.ts"
-import { decide } from "./Decision.ts"
-import { driftOf } from "./Drift.ts"
+import { Engine } from "../../ports/Engine.ts"
+import { Files } from "../../ports/Files.ts"
+import { Ledger, type LedgerChange, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
+import { decide, type Decision, whyDrifted } from "./Decision.ts"
+import { concernsAll, ignoreMissing, OverBudget } from "./Failures.ts"
+import type { ObjectStore } from "../../ports/ObjectStore.ts"
 import * as Fingerprint from "./Fingerprint.ts"
-import type { Work } from "./Scanning.ts"
-import type { Handed } from "./Imported.ts"
-import { stage, stagedUri } from "./Staging.ts"
-import { markerSource, type SyncSource, type SyncSpec } from "./SyncSpec.ts"
+import type { Handed } from "./ServiceFiles.ts"
+import { markerSource, Session, type SyncSource, type Work } from "./Session.ts"
 
-/** Bytes of items under way at once, whatever the concurrency. */
-const bytesInFlight = 128 * 1024 * 1024
+/** Bytes of items in progress at once, whatever the concurrency. */
+const bytesInProgress = 128 * 1024 * 1024
 const assumedSize = 1024 * 1024
 
-export interface Applied {
-  readonly outcome: FileOutcome
-  /** Undefined where the engine does not tell. */
-  readonly embeddedTokens: number | undefined
-}
+/** What became of an item, or that its bytes are where the engine fetches them: of that, the import tells. */
+export type Applied =
+  | {
+    readonly _tag: "settled"
+    readonly outcome: FileOutcome
+    /** Undefined where the engine does not tell. */
+    readonly embeddedTokens: number | undefined
+  }
+  | { readonly _tag: "staged"; readonly handed: Handed }
 
-/** The item was not stored: nothing is left of what the run may embed. It is as it was before. */
-export interface OverBudget {
-  readonly overBudget: true
-}
-
-/** The item's bytes are where the engine fetches them; what becomes of it, the import tells. */
-export interface Staged {
-  readonly staged: Handed
-}
+type Upload = Extract<Decision, { readonly _tag: "upload" }>
+type Failure = StateError | ServiceError | SecretError | OverBudget
 
 /**
- * Brings the target in line with one item: decides, notes the intent, writes, confirms. A failure of the item is an
- * outcome; only what concerns every item (state, credentials, quota) fails the effect.
+ * What brings the target in line with one item: decides, notes the intent, writes, confirms. A failure of the item is an
+ * outcome; only what concerns every item (state, credentials, quota, the budget) fails the effect.
  */
-export const make = Effect.fnUntraced(function*(input: {
-  readonly spec: SyncSpec
-  readonly sources: ReadonlyArray<SyncSource>
-  readonly corpus: CorpusName
-  readonly scan: Scan
-  readonly settings: string
-  readonly retryFailed: boolean
-  readonly engine: Engine["Service"]
-  readonly files: Files["Service"]
-  readonly ledger: Ledger["Service"]
-  readonly scope: string
-}) {
-  const { corpus, engine, files, ledger, scope, spec } = input
-  /** Sets an entry; `drop` is one that goes in the same breath: the path a moved item had. */
-  const record = (entry: LedgerEntry, drop?: LedgerEntry) =>
-    ledger.write(scope, { put: [entry], remove: drop === undefined ? undefined : [drop] })
-  const sources = new Map(input.sources.map((source) => [source.id, source]))
-  const bytes = yield* Semaphore.make(bytesInFlight)
-
-  const facts = Effect.fnUntraced(function*(work: Work, entry: LedgerEntry, from: LedgerEntry | undefined) {
-    if (entry.file === undefined) return
-    const { item } = work
-    // What cannot be changed keeps its old marker: should the ledger be lost, its content tells that it has moved.
-    if (engine.immutableFiles !== true) {
-      yield* files.update(entry.file, {
-        displayName: item.displayName,
-        sourceUri: item.uri,
-        marker: markerOf(entry),
-        // What the source does not say any more does not hold any more.
-        metadata: item.metadata ?? null,
-        permissions: item.permissions ?? null
-      })
-    }
-    yield* record(entry, from)
-  })
-
-  const markerOf = (entry: LedgerEntry) => ({
-    source: markerSource(spec.pipeline, entry.source),
-    pathHash: Fingerprint.pathHash(entry.path),
-    fingerprint: entry.fingerprint
-  })
-
-  /** Stores the item and records it; `drop` as in {@link record}. */
-  const upload = Effect.fnUntraced(function*(work: Work, content: Uint8Array, entry: LedgerEntry, drop: LedgerEntry | undefined) {
-    const { item } = work
-    const change = (file: RagFileName): LedgerChange => ({ put: [{ ...entry, file }], remove: drop === undefined ? undefined : [drop] })
-    if (engine.ledgerWithFiles !== true) yield* record({ ...entry, state: "intent" })
-    const uploaded = yield* files.upload({
-      corpus,
-      displayName: item.displayName,
-      content,
-      sourceUri: item.uri,
-      chunking: spec.chunking,
-      parsing: spec.parsing,
-      marker: markerOf(entry),
-      mimeType: item.mimeType,
-      metadata: item.metadata,
-      permissions: item.permissions,
-      opened: item.opened === true ? true : undefined,
-      replaces: entry.file
-    }, { scope, change })
-    if (engine.ledgerWithFiles !== true) yield* ledger.write(scope, change(uploaded.file.name))
-    return uploaded
-  })
-
-  /** The item is not taken: what the target held of it goes, and the ledger remembers why. */
-  const refuse = Effect.fnUntraced(function*(entry: LedgerEntry, error: DocumentError) {
-    if (entry.file !== undefined) yield* files.delete(entry.file).pipe(ignoreMissing)
-    const { file: _, ...rest } = entry
-    yield* record({ ...rest, state: "skipped", reason: error.problem, message: error.message })
-  })
-
-  const apply = Effect.fnUntraced(function*(
-    work: Work
-  ): Effect.fn.Return<Applied | Staged | OverBudget, StateError | ServiceError | SecretError> {
-    const { item, source } = work
-    const { connector, staging } = sources.get(source) ?? {}
-    const base = { source, path: item.path, bytes: item.size }
-    const plain = (outcome: FileOutcome): Applied => ({ outcome, embeddedTokens: 0 })
-    if (connector === undefined) return plain({ ...base, outcome: "pending" })
-
-    const decision = yield* decide({
-      work,
-      connector,
-      scan: input.scan,
-      settings: input.settings,
-      engine,
-      retryFailed: input.retryFailed
-    })
-    switch (decision._tag) {
-      case "unchanged":
-        if (decision.stale) yield* record(decision.entry, renamed(work, decision.entry))
-        return plain({ ...base, outcome: "unchanged" })
-      case "settled": {
-        const { entry, outcome } = decision
-        if (decision.stale) yield* record(entry, renamed(work, entry))
-        return plain({
-          ...base,
-          outcome,
-          ...(entry.reason === undefined ? {} : { reason: entry.reason }),
-          ...(entry.message === undefined ? {} : { message: entry.message })
-        })
-      }
-      case "unreadable":
-        return plain({ ...base, outcome: decision.outcome, ...whyUnreadable(decision.error) })
-      case "facts": {
-        const { entry, from } = decision
-        const done = yield* Effect.result(facts(work, entry, from ?? renamed(work, entry)))
-        if (done._tag === "Failure") return yield* failed(base, entry, done.failure)
-        return plain({
-          ...base,
-          outcome: from === undefined ? "changed" : "moved",
-          ...(from === undefined ? {} : { from: from.path })
-        })
-      }
-      case "upload": {
-        const { content, entry, from } = decision
-        if (staging !== undefined && engine.imports !== undefined) {
-          const uri = stagedUri(staging, { pipeline: spec.pipeline, parent: engine.parent }, entry, item.displayName)
-          const put = yield* Effect.result(stage(engine.imports.objects, uri, content, item.mimeType))
-          if (put._tag === "Failure") return yield* failed(base, entry, put.failure)
-          const other = from ?? renamed(work, entry)
-          return { staged: { uri, entry, staged: true, from: other } }
-        }
-        const sent = yield* Effect.result(upload(work, content, entry, from ?? renamed(work, entry)))
-        if (sent._tag === "Success") {
-          const { embedded, embeddedTokens, file, remark } = sent.success
-          return {
-            outcome: {
-              ...base,
-              outcome: decision.outcome,
-              bytes: content.length,
-              ...driftOf(work),
-              ...(remark === undefined ? {} : { remark }),
-              ...(file.chunks === undefined ? {} : { chunks: file.chunks }),
-              ...(file.tokens === undefined ? {} : { tokens: file.tokens }),
-              ...(embedded === undefined ? {} : { embedded })
-            },
-            embeddedTokens
-          }
-        }
-        if (sent.failure._tag === "ServiceError" && sent.failure.reason === budgetSpent) {
-          yield* ledger.write(scope, { remove: [entry], put: work.known === undefined ? [] : [work.known] })
-          return { overBudget: true }
-        }
-        if (sent.failure._tag === "DocumentError" && sent.failure.skips) {
-          yield* refuse(entry, sent.failure)
-          return plain({ ...base, outcome: "skipped", reason: sent.failure.problem, message: sent.failure.message })
-        }
-        return yield* failed(base, entry, sent.failure)
-      }
-    }
-  })
-
-  const failed = Effect.fnUntraced(function*(
-    base: Pick<FileOutcome, "source" | "path">,
-    entry: LedgerEntry,
-    error: ServiceError | DocumentError | StateError
-  ): Effect.fn.Return<Applied, StateError | ServiceError> {
-    if (error._tag === "StateError" || (error._tag === "ServiceError" && concernsAll(error))) return yield* error
-    const retryable = error._tag === "ServiceError" && error.retryable
-    const why = { reason: error._tag === "ServiceError" ? error.code : error.problem, message: error.message }
-    // UNKNOWN: it may be stored all the same. The intent stays, and the next run looks before it sends again.
-    const state = why.reason === "UNKNOWN" ? "intent" : retryable ? "failed" : "quarantined"
-    yield* record({ ...entry, state, ...why })
-    return { outcome: { ...base, outcome: "failed", ...why, retryable }, embeddedTokens: 0 }
-  })
-
-  return (work: Work) =>
-    bytes.withPermits(Math.min(bytesInFlight, Math.max(1, work.item.size ?? assumedSize)))(apply(work))
+export const makeApply = Effect.fnUntraced(function*(corpus: CorpusName, sources: ReadonlyArray<SyncSource>, scan: Scan) {
+  const bytes = yield* Semaphore.make(bytesInProgress)
+  const byId = new Map(sources.map((source) => [source.id, source]))
+  return (work: Work) => {
+    const source = byId.get(work.source)
+    return source === undefined
+      ? Effect.succeed(settled(work, { outcome: "pending" }))
+      : bytes.withPermits(Math.min(bytesInProgress, Math.max(1, work.item.size ?? assumedSize)))(apply(corpus, source, scan, work))
+  }
 })
 
+const apply = Effect.fnUntraced(function*(
+  corpus: CorpusName,
+  source: SyncSource,
+  scan: Scan,
+  work: Work
+): Effect.fn.Return<Applied, Failure, Engine | Files | Ledger | Session> {
+  const { imports } = yield* Engine
+  const decision = yield* decide(work, source.connector, scan)
+  switch (decision._tag) {
+    case "keep": {
+      const { entry, outcome } = decision
+      if (entry !== undefined) yield* record(entry, renamed(work, entry))
+      return settled(work, outcome)
+    }
+    case "facts": {
+      const { entry, from } = decision
+      return yield* updateFacts(work, entry, from ?? renamed(work, entry)).pipe(
+        Effect.as(settled(work, from === undefined ? { outcome: "changed" } : { outcome: "moved", from: from.path })),
+        Effect.catch((error) => fail(work, entry, error))
+      )
+    }
+    case "upload": {
+      const { entry } = decision
+      const sent: Effect.Effect<Applied, ServiceError | DocumentError | StateError, Engine | Files | Ledger | Session> =
+        source.staging !== undefined && imports !== undefined
+          ? stage(work, decision, source.staging, imports.objects)
+          : upload(corpus, work, decision)
+      return yield* sent.pipe(Effect.catch((error): Effect.Effect<Applied, Failure, Files | Ledger | Session> =>
+        error._tag === "ServiceError" && error.reason === budgetSpent
+          ? overBudget(work, entry)
+          : error._tag === "DocumentError" && error.skips
+          ? refuse(work, entry, error)
+          : fail(work, entry, error)))
+    }
+  }
+})
+
+const settled = ({ item: { path, size }, source }: Work, outcome: Omit<FileOutcome, "source" | "path">) => ({
+  _tag: "settled",
+  outcome: { source, path, bytes: size, ...outcome },
+  embeddedTokens: 0
+}) satisfies Applied
+
 /** The entry that waited under its path's hash for the listing to name it. */
-const renamed = (work: Work, entry: LedgerEntry): LedgerEntry | undefined =>
-  work.known !== undefined && work.known.path !== entry.path ? work.known : undefined
+const renamed = ({ known }: Work, entry: LedgerEntry): LedgerEntry | undefined =>
+  known !== undefined && known.path !== entry.path ? known : undefined
 
-/** Errors that the next file would meet too: the run ends, and what was not reached is pending. */
-export const concernsAll = (error: ServiceError): boolean =>
-  error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED" || error.code === "RESOURCE_EXHAUSTED" ||
-  error.code === "CANCELLED" || (error.code === "FAILED_PRECONDITION" && error.violations === undefined)
+/** An entry to set, and one to remove in the same transaction: the path that a moved item had. */
+const change = (entry: LedgerEntry, drop: LedgerEntry | undefined): LedgerChange => ({ put: [entry], remove: drop === undefined ? [] : [drop] })
 
-export const ignoreMissing = <A, R>(effect: Effect.Effect<A, ServiceError, R>): Effect.Effect<void, ServiceError, R> =>
-  Effect.catchIf(Effect.asVoid(effect), (error) => error.code === "NOT_FOUND", () => Effect.void)
+const record = Effect.fnUntraced(function*(entry: LedgerEntry, drop?: LedgerEntry) {
+  const { scope } = yield* Session
+  yield* (yield* Ledger).write(scope, change(entry, drop))
+})
 
-export const whyUnreadable = (error: ServiceError | SecretError): Pick<FileOutcome, "reason" | "message" | "retryable"> => {
-  if (error._tag === "SecretError") return { reason: "secret", message: error.message, retryable: true }
-  const reason = error.code === "NOT_FOUND" ? "gone" : error.code === "OUT_OF_RANGE" ? "limit" : error.code
-  return { reason, message: error.message, retryable: error.retryable || error.code === "PERMISSION_DENIED" }
-}
+const markerOf = (pipeline: string, { fingerprint, path, source }: LedgerEntry) => ({
+  source: markerSource(pipeline, source),
+  pathHash: Fingerprint.pathHash(path),
+  fingerprint
+})
+
+/** Brings the facts about a file up to date; `drop` as in {@link change}. */
+const updateFacts = Effect.fnUntraced(function*({ item }: Work, entry: LedgerEntry, drop: LedgerEntry | undefined) {
+  if (entry.file === undefined) return
+  const engine = yield* Engine
+  const files = yield* Files
+  const { spec: { pipeline } } = yield* Session
+  // What cannot be changed keeps its old marker: should the ledger be lost, its content tells that it has moved.
+  if (engine.immutableFiles !== true) {
+    yield* files.update(entry.file, {
+      displayName: item.displayName,
+      sourceUri: item.uri,
+      marker: markerOf(pipeline, entry),
+      // What the source no longer has is taken away here, too.
+      metadata: item.metadata ?? null,
+      permissions: item.permissions ?? null
+    })
+  }
+  yield* record(entry, drop)
+})
+
+/** Stores an item and records it. */
+const upload = Effect.fnUntraced(function*(corpus: CorpusName, work: Work, { content, entry, from, outcome }: Upload) {
+  const engine = yield* Engine
+  const files = yield* Files
+  const ledger = yield* Ledger
+  const { scope, spec } = yield* Session
+  const { displayName, metadata, mimeType, opened, permissions, uri } = work.item
+  const changeTo = (file: RagFileName) => change({ ...entry, file }, from ?? renamed(work, entry))
+  if (engine.ledgerWithFiles !== true) yield* record({ ...entry, state: "intent" })
+  const { embedded, embeddedTokens, file, remark } = yield* files.upload({
+    corpus,
+    displayName,
+    content,
+    sourceUri: uri,
+    chunking: spec.chunking,
+    parsing: spec.parsing,
+    marker: markerOf(spec.pipeline, entry),
+    mimeType,
+    metadata,
+    permissions,
+    opened,
+    replaces: entry.file
+  }, { scope, change: changeTo })
+  if (engine.ledgerWithFiles !== true) yield* ledger.write(scope, changeTo(file.name))
+  const { chunks, tokens } = file
+  return { ...settled(work, { outcome, bytes: content.length, ...whyDrifted(work), remark, chunks, tokens, embedded }), embeddedTokens }
+})
+
+/** Characters of a name, its end rather than its beginning: object names have up to 1,024 bytes. */
+const longestName = 128
+
+/**
+ * Puts the content where the engine fetches it: `{prefix}/{path hash}/{content hash}/{name}`. The name is what the
+ * service calls the file, and tells it the format. The same content is the same object, so that nothing is sent twice,
+ * and another content another one, so that an import sees that it has changed. The hash is of the pipeline, its source
+ * and the place of its corpus too: no other pipeline waits for an object that this one removes.
+ */
+const stage = Effect.fnUntraced(function*(work: Work, { content, entry, from }: Upload, prefix: string, objects: ObjectStore["Service"]) {
+  const { parent } = yield* Engine
+  const { spec: { pipeline } } = yield* Session
+  const { item: { displayName, mimeType: contentType, path }, source } = work
+  const owner = Fingerprint.pathHash([parent, markerSource(pipeline, source), path].join("\n"))
+  const name = displayName.slice(displayName.lastIndexOf("/") + 1).replace(/[\r\n]/g, " ")
+  const uri = [
+    prefix.replace(/\/+$/, ""),
+    owner,
+    Fingerprint.parse(entry.fingerprint).content,
+    Array.from(name).slice(-longestName).join("")
+  ].join("/")
+  yield* objects.put(uri, content, { when: "absent", contentType }).pipe(
+    Effect.catchIf(({ code }) => code === "ALREADY_EXISTS", () => Effect.void)
+  )
+  return { _tag: "staged", handed: { uri, entry, staged: true, from: from ?? renamed(work, entry) } } satisfies Applied
+})
+
+/** The item is not taken: what the target held of it is deleted, and the ledger remembers why. */
+const refuse = Effect.fnUntraced(function*(work: Work, entry: LedgerEntry, { message, problem }: DocumentError) {
+  if (entry.file !== undefined) yield* (yield* Files).delete(entry.file).pipe(ignoreMissing)
+  const { file: _, ...rest } = entry
+  yield* record({ ...rest, state: "skipped", reason: problem, message })
+  return settled(work, { outcome: "skipped", reason: problem, message })
+})
+
+/** Takes the intent back. */
+const overBudget = Effect.fnUntraced(function*({ known }: Work, entry: LedgerEntry) {
+  const { scope } = yield* Session
+  yield* (yield* Ledger).write(scope, { remove: [entry], put: known === undefined ? [] : [known] })
+  return yield* new OverBudget()
+})
+
+/** The item could not be stored. */
+const fail = Effect.fnUntraced(function*(work: Work, entry: LedgerEntry, error: ServiceError | DocumentError | StateError) {
+  if (error._tag === "StateError" || (error._tag === "ServiceError" && concernsAll(error))) return yield* error
+  const { message } = error
+  const [reason, retryable] = error._tag === "ServiceError" ? [error.code, error.retryable] : [error.problem, false]
+  // UNKNOWN: it may be stored all the same. The intent stays, and the next run looks before it sends again.
+  const state = reason === "UNKNOWN" ? "intent" : retryable ? "failed" : "quarantined"
+  yield* record({ ...entry, state, reason, message })
+  return settled(work, { outcome: "failed", reason, message, retryable })
+})

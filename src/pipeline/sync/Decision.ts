@@ -1,18 +1,22 @@
-import { Effect } from "effect"
+import { Effect, Schedule, Stream } from "effect"
 import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
-import type { Connector } from "../../ports/Connector.ts"
-import type { Engine } from "../../ports/Engine.ts"
+import type { FileOutcome } from "../../domain/Report.ts"
+import type { Connector, SourceItem } from "../../ports/Connector.ts"
+import { Engine } from "../../ports/Engine.ts"
 import type { LedgerEntry, Scan } from "../../ports/Ledger.ts"
+import { unreadableOutcome } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
-import { readItem } from "./Reading.ts"
-import { overlap, type Work } from "./Scanning.ts"
+import { drifted, overlap, Session, type Work } from "./Session.ts"
 
 /** What an item's bytes call for. Made by looking only, so that `plan` and `run` cannot disagree. */
 export type Decision =
-  /** The target is right; the ledger's entry may want its new revision. */
-  | { readonly _tag: "unchanged"; readonly entry: LedgerEntry; readonly stale: boolean }
-  /** Known not to be taken, and nothing that decided so has changed. */
-  | { readonly _tag: "settled"; readonly outcome: "skipped" | "quarantined"; readonly entry: LedgerEntry; readonly stale: boolean }
+  /** The target stays as it is: it is right, the item is known not to be taken, or its bytes cannot be read. */
+  | {
+    readonly _tag: "keep"
+    readonly outcome: Pick<FileOutcome, "outcome" | "reason" | "message" | "retryable">
+    /** What the ledger is to have of it, where that is new. */
+    readonly entry?: LedgerEntry
+  }
   /** Same content: only facts about the file change. `from` where it had another path. */
   | { readonly _tag: "facts"; readonly entry: LedgerEntry; readonly from?: LedgerEntry }
   | {
@@ -23,18 +27,20 @@ export type Decision =
     /** An entry under another path that this upload takes the place of. */
     readonly from?: LedgerEntry
   }
-  /** The bytes cannot be had. */
-  | { readonly _tag: "unreadable"; readonly outcome: "skipped" | "failed"; readonly error: ServiceError | SecretError }
 
-export const decide = Effect.fnUntraced(function*(input: {
-  readonly work: Work
-  readonly connector: Connector
-  readonly scan: Scan
-  readonly settings: string
-  readonly engine: Engine["Service"]
-  readonly retryFailed: boolean
-}): Effect.fn.Return<Decision, StateError> {
-  const { engine, scan, settings, work: { item, known, source } } = input
+export const decide = (work: Work, connector: Connector, scan: Scan): Effect.Effect<Decision, StateError, Engine | Session> => {
+  const unreadable = (error: ServiceError | SecretError) => Effect.succeed<Decision>({ _tag: "keep", outcome: unreadableOutcome(error) })
+  return decideReadable(work, connector, scan).pipe(Effect.catchTags({ ServiceError: unreadable, SecretError: unreadable }))
+}
+
+/** {@link decide}, which fails where the bytes cannot be read. */
+const decideReadable = Effect.fnUntraced(function*(
+  { item, known, source }: Work,
+  connector: Connector,
+  scan: Scan
+): Effect.fn.Return<Decision, ServiceError | SecretError | StateError, Engine | Session> {
+  const engine = yield* Engine
+  const { retryFailed, settings } = yield* Session
   const facts = Fingerprint.factsHash(item, engine)
   const before = known === undefined ? undefined : Fingerprint.parse(known.fingerprint)
   const entryWith = (content: string, size: number | undefined): LedgerEntry => ({
@@ -44,10 +50,10 @@ export const decide = Effect.fnUntraced(function*(input: {
     revision: item.unsettled === true ? "" : item.revision,
     fingerprint: Fingerprint.format({ content, facts, settings }),
     size,
-    file: known?.file === undefined ? undefined : known.file
+    file: known?.file
   })
 
-  // The bytes are known to be the same: nothing to read, unless they have to be sent.
+  // The bytes are known to be the same: nothing to read, except where they have to be sent.
   if (
     engine.immutableFiles !== true &&
     known?.state === "done" && before !== undefined && known.revision === item.revision &&
@@ -56,30 +62,27 @@ export const decide = Effect.fnUntraced(function*(input: {
     return { _tag: "facts", entry: entryWith(before.content, known.size) }
   }
 
-  const read = yield* Effect.result(readItem(input.connector, item, engine.maxFileBytes))
-  if (read._tag === "Failure") {
-    const gone = read.failure._tag === "ServiceError" &&
-      (read.failure.code === "NOT_FOUND" || read.failure.code === "OUT_OF_RANGE")
-    return { _tag: "unreadable", outcome: gone ? "skipped" : "failed", error: read.failure }
-  }
-  const content = read.success
+  const content = yield* readItem(connector, item, engine.maxFileBytes)
   const hash = Fingerprint.contentHash(content)
   const entry = entryWith(hash, content.length)
   const stale = known === undefined || known.revision !== entry.revision || known.path !== entry.path
 
   if (known !== undefined && before !== undefined && before.content === hash && before.settings === settings) {
+    const settled = (outcome: "skipped" | "quarantined"): Decision => ({
+      _tag: "keep",
+      outcome: { outcome, reason: known.reason, message: known.message },
+      entry: stale ? { ...known, path: entry.path, revision: entry.revision } : undefined
+    })
     switch (known.state) {
       case "done":
-        if (before.facts === facts) return { _tag: "unchanged", entry, stale }
+        if (before.facts === facts) return { _tag: "keep", outcome: { outcome: "unchanged" }, entry: stale ? entry : undefined }
         if (engine.immutableFiles !== true) return { _tag: "facts", entry }
         break
       case "skipped":
-        if (known.reason === overlap) break
-        return { _tag: "settled", outcome: "skipped", entry: { ...known, ...pathAndRevision(entry) }, stale }
+        if (known.reason !== overlap) return settled("skipped")
+        break
       case "quarantined":
-        if (!input.retryFailed) {
-          return { _tag: "settled", outcome: "quarantined", entry: { ...known, ...pathAndRevision(entry) }, stale }
-        }
+        if (!retryFailed) return settled("quarantined")
         break
       case "failed":
       case "intent":
@@ -99,4 +102,31 @@ export const decide = Effect.fnUntraced(function*(input: {
   return { _tag: "upload", outcome: known?.file === undefined ? "added" : "changed", content, entry }
 })
 
-const pathAndRevision = ({ path, revision }: LedgerEntry) => ({ path, revision })
+/** Why a file is stored again that the source did not change. */
+export const whyDrifted = ({ known }: Pick<Work, "known">): Pick<FileOutcome, "reason" | "message"> =>
+  known?.reason === drifted ? { reason: drifted, message: known.message } : {}
+
+/** An item that changes while it is read is read again, this often. */
+const rereads = 3
+
+/** The whole of an item's bytes, bounded by `maxBytes`. */
+export const readItem = (connector: Connector, item: SourceItem, maxBytes: number): Effect.Effect<Uint8Array, ServiceError | SecretError> =>
+  connector.read(item, maxBytes).pipe(
+    Stream.runCollect,
+    Effect.map((parts) => parts.length === 1 && parts[0] !== undefined ? parts[0] : concat(parts)),
+    Effect.retry({
+      schedule: Schedule.jittered(Schedule.exponential("200 millis")),
+      times: rereads,
+      while: (error) => error._tag === "ServiceError" && error.code === "ABORTED"
+    })
+  )
+
+const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}

@@ -1,32 +1,26 @@
 import { Effect, Stream } from "effect"
-import type { SyncEvent } from "../../domain/Report.ts"
 import { Files } from "../../ports/Files.ts"
-import { Ledger, type Scan } from "../../ports/Ledger.ts"
-import { ignoreMissing } from "./Applying.ts"
-import { freeDeletes, type SyncSpec } from "./SyncSpec.ts"
+import { Ledger, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
+import { Held, ignoreMissing } from "./Failures.ts"
+import { filesText, Session, type SyncSpec } from "./Session.ts"
 
-/** Deletes under way at once. */
+/** So many deletes are never held, except where they are all that a source had. */
+const freeDeletes = 20
+/** Deletes in progress at once, and entries taken out of the ledger in one go. */
 const concurrency = 8
 const batchSize = 256
 /** Paths named in a held event. */
-const named = 20
+const namedPaths = 20
 
-/** What a scan found gone in one source, and whether the guard lets it go. */
-export interface Gone {
-  readonly source: string
-  readonly count: number
-  readonly held: string | undefined
-}
-
-/** How many of the known files may go without anybody's word. */
-export const deleteLimit = (maxDelete: SyncSpec["maxDelete"], known: number): number =>
+/** How many of the known files may go without anybody's consent. */
+const deleteLimit = (maxDelete: SyncSpec["maxDelete"], known: number): number =>
   Math.max(freeDeletes, "percent" in maxDelete ? Math.floor((known * maxDelete.percent) / 100) : maxDelete.count)
 
 /**
  * Why the deletes of a source wait for a person: too many of the files that were known before the run, or all of them,
  * as where a disk is not mounted. A source that was taken out of the pipeline is expected to lose all.
  */
-export const holdReason = (
+const holdReason = (
   { known, missing }: { readonly known: number; readonly missing: number },
   maxDelete: SyncSpec["maxDelete"],
   inPipeline: boolean
@@ -40,68 +34,105 @@ export const holdReason = (
     : undefined
 }
 
+/** What a scan found missing in one source, and why the guard holds it, where it does. */
+export interface Missing {
+  readonly source: string
+  readonly count: number
+  readonly held?: string
+}
+
 /**
  * Sources with something missing, among the pipeline's and those the ledger still knows from before. What `plan` says
  * and what `run` does is decided here.
  */
-export const gone = Effect.fn("sync.gone")(function*(
-  scope: string,
-  spec: Pick<SyncSpec, "maxDelete" | "sources">,
-  scan: Scan,
-  yes: boolean
-) {
+export const findMissing = Effect.fn("sync.findMissing")(function*(scan: Scan) {
   const ledger = yield* Ledger
-  const found: Array<Gone> = []
+  const { scope, spec, yes } = yield* Session
+  const missing: Array<Missing> = []
   const own = new Set(spec.sources.map(({ id }) => id))
   for (const source of new Set([...yield* ledger.sources(scope), ...own])) {
     const counted = yield* scan.countMissing(source)
     if (counted.missing === 0) continue
-    found.push({ source, count: counted.missing, held: yes ? undefined : holdReason(counted, spec.maxDelete, own.has(source)) })
+    missing.push({ source, count: counted.missing, held: yes ? undefined : holdReason(counted, spec.maxDelete, own.has(source)) })
   }
-  return found
+  return missing
 })
 
-/**
- * Removes from the target what complete listings no longer have. Answers how many went, and the first of those that are
- * held, by source.
- */
-export const deleteMissing = Effect.fn("sync.deleteMissing")(function*(input: {
-  readonly scope: string
-  readonly scan: Scan
-  readonly gone: ReadonlyArray<Gone>
-  readonly emit: (event: SyncEvent) => Effect.Effect<void>
-}) {
-  const { emit, scan, scope } = input
-  const ledger = yield* Ledger
-  const files = yield* Files
-  const held = new Map(input.gone.flatMap((g) => (g.held === undefined ? [] : [[g.source, g] as const])))
-  const deleted = new Map<string, number>()
-  const heldPaths = new Map<string, Array<string>>()
-
+/** Deletes from the target what complete listings no longer have, except what is held. */
+export const deleteMissing = Effect.fn("sync.deleteMissing")(function*(scan: Scan) {
+  const { emit, tally } = yield* Session
+  const missing = yield* findMissing(scan)
+  const heldPaths = new Map(missing.flatMap(({ held, source }) => held === undefined ? [] : [[source, Array<string>()] as const]))
   yield* scan.missing.pipe(
     Stream.grouped(batchSize),
     Stream.runForEach(Effect.fnUntraced(function*(batch) {
-      const going = batch.filter((entry) => !held.has(entry.source))
-      for (const { file, path, source } of batch) {
-        const paths = heldPaths.get(source) ?? []
-        if (held.has(source) && file !== undefined && paths.length < named) heldPaths.set(source, [...paths, path])
+      const [held, free] = [batch.filter(({ source }) => heldPaths.has(source)), batch.filter(({ source }) => !heldPaths.has(source))]
+      for (const { file, path, source } of held) {
+        const paths = heldPaths.get(source)
+        if (file !== undefined && paths !== undefined && paths.length < namedPaths) paths.push(path)
       }
-      yield* Effect.forEach(
-        going,
-        (entry) => entry.file === undefined ? Effect.void : files.delete(entry.file).pipe(ignoreMissing),
-        { concurrency, discard: true }
-      )
-      yield* ledger.write(scope, { remove: going })
-      for (const entry of going) {
+      yield* deleteEntries(free)
+      for (const { file, path, source } of free) {
         // Only what the target held was deleted from it.
-        if (entry.file === undefined) continue
-        deleted.set(entry.source, (deleted.get(entry.source) ?? 0) + 1)
-        yield* emit({ type: "deleted", source: entry.source, path: entry.path })
+        if (file === undefined) continue
+        tally.add(source, "deleted", 1)
+        yield* emit({ type: "deleted", source, path })
       }
     }))
   )
-  for (const { count, held: why, source } of input.gone) {
-    if (why !== undefined) yield* emit({ type: "held", source, count, why, paths: heldPaths.get(source) ?? [] })
+  for (const { count, held, source } of missing) {
+    if (held === undefined) continue
+    const paths = heldPaths.get(source) ?? []
+    tally.held(source, count, held, paths)
+    yield* emit({ type: "held", source, count, why: held, paths })
   }
-  return { deleted, heldPaths }
+})
+
+/** Deletes what the target has of these entries, and then the entries. */
+const deleteEntries = Effect.fnUntraced(function*(entries: ReadonlyArray<LedgerEntry>) {
+  const files = yield* Files
+  const ledger = yield* Ledger
+  const { scope } = yield* Session
+  yield* Effect.forEach(entries, ({ file }) => file === undefined ? Effect.void : files.delete(file).pipe(ignoreMissing), { concurrency, discard: true })
+  yield* ledger.write(scope, { remove: entries })
+})
+
+/**
+ * Somebody else lists a source now: what the one who listed it before had put into the corpus is deleted, as soon as all
+ * that the other one lists is there. Readers find both until then, and never neither. Far fewer files than there were,
+ * or none, are not taken for all of it without consent: that fails with {@link Held}.
+ *
+ * @param stored how many files have come in their place
+ */
+export const deleteSuperseded = Effect.fn("sync.deleteSuperseded")(function*(entries: ReadonlyArray<LedgerEntry>, stored: number) {
+  const { spec: { maxDelete }, yes } = yield* Session
+  const there = entries.filter(({ file }) => file !== undefined).length
+  if (!yes && there > 0 && (stored === 0 || there - stored > deleteLimit(maxDelete, there))) {
+    const why = `${filesText(there)} would give way to ${stored}, fewer than maxDelete allows, now that somebody else lists the source; --yes deletes them`
+    return yield* new Held({ count: entries.length, why })
+  }
+  yield* Stream.fromIterable(entries).pipe(Stream.grouped(batchSize), Stream.runForEach(deleteEntries))
+})
+
+/**
+ * Fails with {@link Held} where a corpus that was built may not serve yet: by the rule that holds deletes, of the files
+ * that the one which serves has and the new one has not.
+ *
+ * @param serving the scope of the one which serves
+ */
+export const checkLosses = Effect.fn("sync.checkLosses")(function*(serving: string) {
+  const ledger = yield* Ledger
+  const { scope, spec: { maxDelete, sources }, yes } = yield* Session
+  if (yes) return
+  const stored = (of: string) =>
+    ledger.entries(of).pipe(
+      Stream.filter(({ file }) => file !== undefined),
+      Stream.runFold(() => new Map<string, number>(), (counts, { source }) => counts.set(source, (counts.get(source) ?? 0) + 1))
+    )
+  const now = yield* stored(scope)
+  for (const [source, known] of yield* stored(serving)) {
+    const missing = known - (now.get(source) ?? 0)
+    const why = missing > 0 ? holdReason({ known, missing }, maxDelete, sources.some(({ id }) => id === source)) : undefined
+    if (why !== undefined) return yield* new Held({ count: missing, why: `${source}: ${why}` })
+  }
 })

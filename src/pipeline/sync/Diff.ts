@@ -1,16 +1,16 @@
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
+import type { CorpusName } from "../../domain/Corpus.ts"
 import type { ServiceError, StateError } from "../../domain/Errors.ts"
-import type { RagFileName } from "../../domain/RagFile.ts"
+import type { Marker, RagFile, RagFileName } from "../../domain/RagFile.ts"
 import type { Others } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import type { Engine } from "../../ports/Engine.ts"
-import type { Files } from "../../ports/Files.ts"
-import type { Ledger } from "../../ports/Ledger.ts"
-import { compareTarget, type Comparison } from "./Comparing.ts"
-import { countOthers, pipelineOf } from "./Others.ts"
-import { findScope } from "./Renaming.ts"
-import type { Named, SyncSpec } from "./SyncSpec.ts"
-import { findTarget } from "./Target.ts"
+import { Files } from "../../ports/Files.ts"
+import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
+import { pages } from "../../ports/Paging.ts"
+import { mayBeFetched } from "./ServiceFiles.ts"
+import { filesText, markerSource, type Named, namesOf, type SyncSpec } from "./Session.ts"
+import { findScope, findTarget } from "./Target.ts"
 
 /** One difference between what the ledger says we put and what the target holds. */
 export type Difference =
@@ -46,22 +46,83 @@ export const diff = Effect.fn("diff")(function*(
   const scope = yield* findScope(spec)
   const target = yield* findTarget(scope, spec.corpus)
   const differences = { missing: 0, differs: 0, stray: 0, foreign: 0, open: 0 }
-  const others = countOthers(spec)
+  const others = countOthers({})
   let same = 0
   yield* compareTarget(scope, spec, {
     // A ledger that belongs to another corpus, or to none, knows nothing of this one.
     known: target._tag === "missing" || !target.adopted,
     corpus: target._tag === "missing" ? undefined : target.corpus.name
   }, (comparison) => {
-    if (comparison._tag === "foreign") others.see(comparison.file)
-    else others.seeOwn()
+    others.see(comparison)
     if (comparison._tag === "same") return Effect.sync(() => void (same += 1))
     differences[comparison._tag] += 1
     return observe(differenceOf(comparison))
   })
-  const joins = others.joined()
-  return { corpus: target._tag, joins, same, differences }
+  return { corpus: target._tag, joins: others.joined(), same, differences }
 })
+
+/** How a file stands in the ledger and in the target; as in {@link Difference}. */
+export type Comparison =
+  | { readonly _tag: "same" }
+  | { readonly _tag: "missing"; readonly entry: Known }
+  /** `broken`: the target cannot use what it holds. */
+  | { readonly _tag: "differs"; readonly entry: Known; readonly why: string; readonly broken: boolean }
+  | { readonly _tag: "stray"; readonly file: RagFile; readonly marker: Marker }
+  | { readonly _tag: "foreign"; readonly file: RagFile }
+  | { readonly _tag: "open"; readonly entry: LedgerEntry }
+
+type Known = LedgerEntry & { readonly file: RagFileName }
+
+/** Files per page of the target's listing. */
+const pageSize = 100
+
+/**
+ * Holds the ledger against the target's own list of files, reading both and writing neither. Keeps a row in memory for
+ * each file the ledger knows.
+ *
+ * @param target.corpus absent: there is none
+ * @param target.known whether the ledger's entries are about this corpus
+ */
+export const compareTarget = Effect.fn("sync.compareTarget")(function*<E, R>(
+  scope: string,
+  pipeline: Named,
+  target: { readonly corpus?: CorpusName; readonly known: boolean },
+  observe: (comparison: Comparison) => Effect.Effect<void, E, R>
+) {
+  const ledger = yield* Ledger
+  const files = yield* Files
+  const known = new Map<RagFileName, Known>()
+  if (target.known) {
+    yield* ledger.entries(scope).pipe(Stream.runForEach((entry) => {
+      const { file } = entry
+      if (file !== undefined) known.set(file, { ...entry, file })
+      return entry.state === "intent" ? observe({ _tag: "open", entry }) : Effect.void
+    }))
+  }
+  if (target.corpus !== undefined) {
+    const { corpus } = target
+    const marks = namesOf(pipeline).map((name) => markerSource(name, ""))
+    yield* pages((page) => files.list(corpus, page), pageSize).pipe(Stream.runForEach((file) => {
+      const entry = known.get(file.name)
+      known.delete(file.name)
+      const { marker } = file
+      if (entry === undefined) {
+        return observe(marker !== undefined && marks.some((mark) => marker.source.startsWith(mark)) ? { _tag: "stray", file, marker } : { _tag: "foreign", file })
+      }
+      const why = whyDifferent(file, entry)
+      return observe(why === undefined ? { _tag: "same" } : { _tag: "differs", entry, why, broken: file.state === "ERROR" })
+    }))
+  }
+  yield* Effect.forEach(known.values(), (entry) => observe({ _tag: "missing", entry }), { discard: true })
+})
+
+const whyDifferent = ({ errorStatus, marker, state }: RagFile, entry: Known): string | undefined => {
+  if (state === "ERROR") return errorStatus ?? "the target could not process it"
+  // Only of what is done does the ledger say which version the target has.
+  return entry.state === "done" && marker !== undefined && marker.fingerprint !== entry.fingerprint
+    ? "the target holds another version"
+    : undefined
+}
 
 const differenceOf = (comparison: Exclude<Comparison, { readonly _tag: "same" }>): Difference => {
   switch (comparison._tag) {
@@ -74,15 +135,71 @@ const differenceOf = (comparison: Exclude<Comparison, { readonly _tag: "same" }>
     }
     case "open":
       return { type: "open", source: comparison.entry.source, path: comparison.entry.path }
-    case "stray":
+    case "stray": {
+      const { displayName, name } = comparison.file
+      return { type: "stray", file: name, displayName }
+    }
     case "foreign": {
       const { displayName, marker, name } = comparison.file
-      return {
-        type: comparison._tag,
-        file: name,
-        displayName,
-        pipeline: comparison._tag === "stray" || marker === undefined ? undefined : pipelineOf(marker)
-      }
+      return { type: "foreign", file: name, displayName, pipeline: marker === undefined ? undefined : pipelineOf(marker) }
     }
   }
 }
+
+/** The pipeline that a mark names: what comes before the source, as neither name may hold a slash. */
+const pipelineOf = ({ source }: Marker): string => source.split("/")[0] ?? ""
+
+/** Counts the files of a corpus that are not the pipeline's, as a comparison passes by. */
+export const countOthers = ({ sources = [] }: Partial<Pick<SyncSpec, "sources">>) => {
+  const pipelines = new Map<string, number>()
+  let unmarked = 0
+  let own = false
+  const found = (): Others | undefined => {
+    const files = [...pipelines.values()].reduce((sum, n) => sum + n, unmarked)
+    return files === 0 ? undefined : { files, pipelines: Object.fromEntries(pipelines), unmarked }
+  }
+  return {
+    see: (comparison: Comparison): void => {
+      if (comparison._tag !== "foreign") return void (own = true)
+      const { file } = comparison
+      if (file.marker === undefined) unmarked += sources.some((source) => mayBeFetched(source, file)) ? 0 : 1
+      else pipelines.set(pipelineOf(file.marker), (pipelines.get(pipelineOf(file.marker)) ?? 0) + 1)
+    },
+    found,
+    /** Those that a pipeline new to the corpus joins: nothing where it has files of its own there. */
+    joined: (): Others | undefined => (own ? undefined : found())
+  }
+}
+
+/**
+ * {@link countOthers} of a whole corpus.
+ *
+ * @param scope what the ledger accounts for in the corpus: it is the pipeline's, with or without a mark
+ */
+export const findOthers = Effect.fnUntraced(function*(scope: string, corpus: CorpusName, spec: Named & Pick<SyncSpec, "sources">) {
+  const others = countOthers(spec)
+  yield* compareTarget(scope, spec, { corpus, known: true }, (comparison) => Effect.sync(() => others.see(comparison)))
+  return others.found()
+})
+
+/** Whose files those are, for a person. */
+const othersText = ({ files, pipelines, unmarked }: Others): string => {
+  const whose = [
+    ...Object.entries(pipelines).map(([pipeline, n]) => `${n} of pipeline ${pipeline}`),
+    ...(unmarked === 0 ? [] : [`${unmarked} without a pipeline's mark`])
+  ]
+  return `${filesText(files)} of others (${whose.join(", ")})`
+}
+
+/** What a pipeline does that finds a corpus of its name with files of others in it. */
+export const joinsNote = (corpus: string, others: Others): string =>
+  `joins corpus ${corpus}, which holds ${othersText(others)}; what both store is found twice, and another corpus.displayName keeps them apart${renamedHint(others)}`
+
+/** A renamed pipeline looks like another one that shares the corpus: only a person can tell. */
+const renamedHint = ({ pipelines }: Others): string => {
+  const [first] = Object.entries(pipelines).toSorted(([, a], [, b]) => b - a)
+  return first === undefined ? "" : `; if this pipeline was called ${first[0]} before, \`renamedFrom: ${first[0]}\` in its file takes those over`
+}
+
+export const replacesNote = (corpus: string, others: Others): string =>
+  `a run with --replace deletes corpus ${corpus} with ${othersText(others)}; another corpus.displayName keeps them`

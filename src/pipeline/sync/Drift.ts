@@ -1,44 +1,39 @@
 import { Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
-import type { FileOutcome, Others } from "../../domain/Report.ts"
+import type { RagFile } from "../../domain/RagFile.ts"
+import type { Others } from "../../domain/Report.ts"
+import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry, recoveredPath, type Scan } from "../../ports/Ledger.ts"
-import { compareTarget } from "./Comparing.ts"
+import { pages } from "../../ports/Paging.ts"
+import { compareTarget, countOthers } from "./Diff.ts"
+import { ignoreMissing } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
-import { countOthers } from "./Others.ts"
-import type { Work } from "./Scanning.ts"
-import { type Named, sourcesByMark, type SyncSpec } from "./SyncSpec.ts"
+import { isImporting } from "./ServiceFiles.ts"
+import { drifted, filesText, markerSource, namesOf, Session, sourcesByMark } from "./Session.ts"
 
-/** What somebody else did to the files that this pipeline put into its corpus. */
+/** What the target holds otherwise than the ledger has it: what somebody else did to the files that this pipeline put there. */
 export interface Drift {
   /** Files deleted or changed there, by source; a run puts them back. */
   readonly lost: ReadonlyMap<string, number>
   /** Files that are there and cannot be used, by source; a run puts them again. */
   readonly damaged: ReadonlyMap<string, number>
-  /** Sources of files that differ: they are met only where everything is listed. */
-  readonly sources: ReadonlySet<string>
   /** Files that carry our mark and that the ledger does not know, by source. */
   readonly strays: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>
-  /** The ledger as it would be had it seen that: what is lost is to be stored again, what carries our mark is known. */
+  /** Sources of files that differ: they are found only where everything is listed. */
+  readonly sources: ReadonlySet<string>
+  /** The ledger as it would be, had it recorded that: what is lost is to be stored again, what carries our mark is known. */
   readonly over: (scan: Scan) => Scan
   /** The corpus holds these and nothing of this pipeline's: a run would be its first in there. */
   readonly joins: Others | undefined
 }
 
-export const noDrift: Drift = { joins: undefined, lost: new Map(), damaged: new Map(), sources: new Set(), strays: new Map(), over: (scan) => scan }
+export const noDrift: Drift = { joins: undefined, lost: new Map(), damaged: new Map(), strays: new Map(), sources: new Set(), over: (scan) => scan }
 
-const drifted = "drift"
-
-/** Why a file is stored again that the source did not change. */
-export const driftOf = ({ known }: Pick<Work, "known">): Pick<FileOutcome, "reason" | "message"> =>
-  known?.reason !== drifted ? {} : { reason: drifted, message: known.message }
-
-/** What to tell of each source. */
+/** The notes on each source. */
 export const driftNotes = ({ damaged, lost }: Pick<Drift, "damaged" | "lost">): ReadonlyArray<readonly [source: string, note: string]> => [
   ...[...lost].map(([source, count]) => [source, `${filesText(count)} deleted or changed in the corpus by somebody else`] as const),
   ...[...damaged].map(([source, count]) => [source, `${filesText(count)} damaged in the corpus, to be read again`] as const)
 ]
-
-const filesText = (count: number): string => count === 1 ? "1 file" : `${count} files`
 
 /**
  * Holds the ledger against the target, and answers what differs as corrections to a scan: nothing is written, so that
@@ -47,27 +42,22 @@ const filesText = (count: number): string => count === 1 ? "1 file" : `${count} 
  *
  * @param known false: the ledger is about another corpus, and all that carries our mark is taken from the target
  */
-export const findDrift = Effect.fn("sync.findDrift")(function*(
-  scope: string,
-  corpus: CorpusName,
-  spec: Named & Pick<SyncSpec, "sources">,
-  known = true
-) {
-  const ours = sourcesByMark(spec)
+export const findDrift = Effect.fn("sync.findDrift")(function*(corpus: CorpusName, known = true) {
+  const { scope, spec } = yield* Session
+  const sourceOf = sourcesByMark(spec)
+  const others = countOthers(spec)
   const corrected = new Map<string, LedgerEntry>()
   const lost = new Map<string, number>()
   const damaged = new Map<string, number>()
   const strays = new Map<string, Array<LedgerEntry>>()
-  const others = countOthers(spec)
   const correct = (entry: LedgerEntry, message: string, counts = lost) => {
-    // What was not to be had before is not put back.
-    if (entry.state !== "done") return void corrected.set(key(entry.source, entry.path), entry)
-    corrected.set(key(entry.source, entry.path), { ...entry, state: "failed", reason: drifted, message })
+    // What could not be stored before is not put back.
+    if (entry.state !== "done") return void corrected.set(keyOf(entry), entry)
+    corrected.set(keyOf(entry), { ...entry, state: "failed", reason: drifted, message })
     counts.set(entry.source, (counts.get(entry.source) ?? 0) + 1)
   }
   yield* compareTarget(scope, spec, { corpus, known }, (comparison) => Effect.sync(() => {
-    if (comparison._tag === "foreign") return others.see(comparison.file)
-    others.seeOwn()
+    others.see(comparison)
     switch (comparison._tag) {
       case "missing": {
         const { file: _, ...entry } = comparison.entry
@@ -76,103 +66,173 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(
       case "differs":
         return correct(comparison.entry, comparison.why, comparison.broken ? damaged : lost)
       case "stray": {
-        const { file, marker } = comparison
-        const source = ours.get(marker.source)
+        const { file: { name: file, sizeBytes: size }, marker: { fingerprint, pathHash, source: mark } } = comparison
+        const source = sourceOf.get(mark)
         if (source === undefined) return
-        const path = recoveredPath(marker.pathHash)
-        const before = strays.get(key(source, path)) ?? []
-        strays.set(key(source, path), [...before, {
-          source,
-          path,
-          state: "done",
-          revision: "",
-          fingerprint: marker.fingerprint,
-          file: file.name,
-          size: file.sizeBytes
-        }])
+        const entry: LedgerEntry = { source, path: recoveredPath(pathHash), state: "done", revision: "", fingerprint, file, size }
+        strays.set(keyOf(entry), [...strays.get(keyOf(entry)) ?? [], entry])
       }
     }
   }))
-  if (corrected.size + strays.size > 0) yield* dropMoved(scope, corrected, lost, strays)
-  const touched = new Set([...corrected.values(), ...[...strays.values()].flat()].map(({ source }) => source))
-  const unrecorded = Map.groupBy([...strays.values()].flat(), ({ source }) => source)
-  return { joins: others.joined(), lost, damaged, sources: touched, strays: unrecorded, over: corrected.size + strays.size === 0 ? noDrift.over : overlay(corrected, strays) } satisfies Drift
+  if (corrected.size + strays.size > 0) yield* dropWritten(corrected, lost, strays)
+  const unknown = [...strays.values()].flat()
+  return {
+    joins: others.joined(),
+    lost,
+    damaged,
+    strays: Map.groupBy(unknown, ({ source }) => source),
+    sources: new Set([...corrected.values(), ...unknown].map(({ source }) => source)),
+    over: corrected.size + unknown.length === 0 ? noDrift.over : overlay(corrected, strays)
+  } satisfies Drift
 })
+
+const keyOf = ({ path, source }: Pick<LedgerEntry, "path" | "source">): string => `${source}\n${path}`
 
 /**
  * Takes back what only looked different because somebody writes at this moment: ledger and target are two readings, one
- * after the other. What the ledger says otherwise by now, or has begun to write, is not drift.
+ * after the other. What the ledger has otherwise by now, or as an intent, is not drift.
  */
-const dropMoved = Effect.fnUntraced(function*(
-  scope: string,
+const dropWritten = Effect.fnUntraced(function*(
   corrected: Map<string, LedgerEntry>,
   lost: Map<string, number>,
   strays: Map<string, Array<LedgerEntry>>
 ) {
+  const { scope } = yield* Session
   const now = new Map<string, LedgerEntry>()
-  const strayAt = (entry: LedgerEntry) => key(entry.source, recoveredPath(Fingerprint.pathHash(entry.path)))
   yield* (yield* Ledger).entries(scope).pipe(Stream.runForEach((entry) => Effect.sync(() => {
-    const at = key(entry.source, entry.path)
-    if (corrected.has(at)) now.set(at, entry)
-    const hidden = strayAt(entry)
-    const left = strays.get(hidden)?.filter(({ file }) => entry.state !== "intent" && file !== entry.file)
-    if (left === undefined) return
-    if (left.length === 0) strays.delete(hidden)
-    else strays.set(hidden, left)
+    if (corrected.has(keyOf(entry))) now.set(keyOf(entry), entry)
+    const key = keyOf({ source: entry.source, path: recoveredPath(Fingerprint.pathHash(entry.path)) })
+    const left = strays.get(key)?.filter(({ file }) => entry.state !== "intent" && file !== entry.file)
+    if (left?.length === 0) strays.delete(key)
+    else if (left !== undefined) strays.set(key, left)
   })))
-  for (const [at, before] of corrected) {
-    const entry = now.get(at)
+  for (const [key, before] of corrected) {
+    const entry = now.get(key)
     const same = entry !== undefined && entry.state === (before.reason === drifted ? "done" : before.state) &&
       entry.fingerprint === before.fingerprint && entry.revision === before.revision
     if (same) continue
-    corrected.delete(at)
+    corrected.delete(key)
     if (before.reason === drifted) lost.set(before.source, (lost.get(before.source) ?? 1) - 1)
   }
   for (const [source, count] of lost) if (count === 0) lost.delete(source)
 })
 
-const key = (source: string, path: string): string => `${source}\n${path}`
-
+/** A scan of a ledger in which these entries were corrected, and those that it does not know were added. */
 const overlay = (corrected: ReadonlyMap<string, LedgerEntry>, strays: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>) => (scan: Scan): Scan => {
   const unseen = new Map(strays)
-  const kept = new Set<string>()
-  const asIs = (entry: LedgerEntry): LedgerEntry => corrected.get(key(entry.source, entry.path)) ?? entry
-  /** Of several files of one path one is taken, and the others go with what is missing. */
-  const adopt = (at: string): LedgerEntry | undefined => {
-    const [first, ...others] = unseen.get(at) ?? []
-    unseen.set(at, others)
-    return first
-  }
-  const unlisted = () => [...unseen.values()].flat().filter(({ source }) => !kept.has(source))
-  /** What may have moved, by content: looked through once the listings are over. */
-  let byContent: ReadonlyMap<string, ReadonlyArray<LedgerEntry>> | undefined
-  const movable = () => byContent ??= Map.groupBy(unlisted(), ({ fingerprint }) => Fingerprint.parse(fingerprint).content)
-  const claim = (contentHash: string): LedgerEntry | undefined => {
-    const entry = movable().get(contentHash)?.find((entry) => unseen.get(key(entry.source, entry.path))?.includes(entry))
-    if (entry !== undefined) unseen.set(key(entry.source, entry.path), (unseen.get(key(entry.source, entry.path)) ?? []).filter((other) => other !== entry))
+  /** Sources of which everything counts as seen. */
+  const seen = new Set<string>()
+  const correctedOf = (entry: LedgerEntry | undefined) => entry === undefined ? undefined : corrected.get(keyOf(entry)) ?? entry
+  /** Of several files of one path one is taken, and the others are missing. */
+  const take = (key: string, which: (entry: LedgerEntry) => boolean = () => true): LedgerEntry | undefined => {
+    const entries = unseen.get(key) ?? []
+    const entry = entries.find(which)
+    if (entry !== undefined) unseen.set(key, entries.filter((other) => other !== entry))
     return entry
   }
+  const unlisted = () => [...unseen.values()].flat().filter(({ source }) => !seen.has(source))
+  /** What may have moved, by content: asked for once the listings are over. */
+  let movable: { readonly byContent: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>; readonly sizes: ReadonlySet<number | undefined> } | undefined
+  const mayHaveMoved = () => movable ??= {
+    byContent: Map.groupBy(unlisted(), ({ fingerprint }) => Fingerprint.parse(fingerprint).content),
+    sizes: new Set(unlisted().map(({ size }) => size))
+  }
+  const claim = (contentHash: string): LedgerEntry | undefined => {
+    for (const entry of mayHaveMoved().byContent.get(contentHash) ?? []) {
+      if (take(keyOf(entry), (other) => other === entry) !== undefined) return entry
+    }
+    return undefined
+  }
+  const seeSource = (source: string) => Effect.sync(() => void seen.add(source))
+  const countOf = (source: string, entries: Iterable<LedgerEntry>) => [...entries].filter((entry) => entry.source === source).length
   return {
     ...scan,
     see: (source, paths, pathHash) =>
       Effect.map(scan.see(source, paths, pathHash), (entries) => entries.map((entry, index) => {
-        const known = entry === undefined ? undefined : asIs(entry)
+        const known = correctedOf(entry)
         if (strays.size === 0 || known?.file !== undefined) return known
-        return adopt(key(source, recoveredPath(pathHash(paths[index] ?? "")))) ?? known
+        return take(keyOf({ source, path: recoveredPath(pathHash(paths[index] ?? "")) })) ?? known
       })),
-    seeUnder: (source, folder) => Effect.andThen(Effect.sync(() => kept.add(source)), scan.seeUnder(source, folder)),
-    seeAll: (source) => Effect.andThen(Effect.sync(() => kept.add(source)), scan.seeAll(source)),
-    seeRest: (source) => Effect.andThen(Effect.sync(() => kept.add(source)), scan.seeRest(source)),
+    seeUnder: (source, folder) => Effect.andThen(seeSource(source), scan.seeUnder(source, folder)),
+    seeAll: (source) => Effect.andThen(seeSource(source), scan.seeAll(source)),
+    seeRest: (source) => Effect.andThen(seeSource(source), scan.seeRest(source)),
+    forget: (source, path) => Effect.andThen(Effect.sync(() => {
+      const entries = strays.get(keyOf({ source, path }))
+      if (entries !== undefined) unseen.set(keyOf({ source, path }), entries)
+    }), scan.forget(source, path)),
     restart: (source) => Effect.andThen(Effect.sync(() => {
-      kept.delete(source)
-      for (const [at, entries] of strays) if (entries[0]?.source === source) unseen.set(at, entries)
+      seen.delete(source)
+      for (const [key, entries] of strays) if (entries[0]?.source === source) unseen.set(key, entries)
     }), scan.restart(source)),
-    missing: Stream.concat(Stream.map(scan.missing, asIs), Stream.suspend(() => Stream.fromIterable(unlisted()))),
-    countMissing: (source) => Effect.map(scan.countMissing(source), ({ known, missing }) => {
-      const of = (entries: ReadonlyArray<LedgerEntry>) => entries.filter((entry) => entry.source === source).length
-      return { known: known + of([...strays.values()].flat()), missing: missing + of(unlisted()) }
-    }),
-    claim: (contentHash) => Effect.map(scan.claim(contentHash), (entry) => entry === undefined ? claim(contentHash) : asIs(entry)),
-    mayMove: (size) => Effect.map(scan.mayMove(size), (may) => may || [...movable().values()].flat().some((entry) => entry.size === undefined || size === undefined || entry.size === size))
+    missing: Stream.concat(Stream.map(scan.missing, (entry) => correctedOf(entry) ?? entry), Stream.suspend(() => Stream.fromIterable(unlisted()))),
+    countMissing: (source) => Effect.map(scan.countMissing(source), ({ known, missing }) => ({
+      known: known + countOf(source, [...strays.values()].flat()),
+      missing: missing + countOf(source, unlisted())
+    })),
+    claim: (contentHash) => Effect.map(scan.claim(contentHash), (entry) => correctedOf(entry) ?? claim(contentHash)),
+    mayMove: (size) => Effect.map(scan.mayMove(size), (may) => {
+      const { sizes } = mayHaveMoved()
+      return may || sizes.has(undefined) || (size === undefined ? sizes.size > 0 : sizes.has(size))
+    })
   }
 }
+
+/** Entries written in one go. */
+const batchSize = 500
+
+/**
+ * Rebuilds the ledger of a corpus that we find filled by this pipeline (a new machine, a lost data directory) from the
+ * markers its files carry. Files without our mark stay unknown, and so are never deleted; answers whose they are, where
+ * none are ours.
+ */
+export const recoverLedger = Effect.fn("sync.recoverLedger")(function*(corpus: CorpusName) {
+  const ledger = yield* Ledger
+  const { scope } = yield* Session
+  const { joins, strays } = yield* findDrift(corpus, false)
+  yield* Stream.fromIterable(strays.values()).pipe(
+    Stream.flatMap(Stream.fromIterable),
+    Stream.grouped(batchSize),
+    Stream.runForEach((put) => ledger.write(scope, { put }))
+  )
+  return joins
+})
+
+/**
+ * Settles what an earlier run left open, by looking at the target and never by sending again: an intent whose
+ * fingerprint the target holds is done; any other goes back to what the target does hold.
+ */
+export const settleIntents = Effect.fn("sync.settleIntents")(function*(corpus: CorpusName) {
+  const ledger = yield* Ledger
+  const files = yield* Files
+  const { scope, spec } = yield* Session
+  const intents = new Map<string, LedgerEntry>()
+  yield* ledger.entries(scope, ["intent"]).pipe(Stream.filter((entry) => !isImporting(entry)), Stream.runForEach((entry) =>
+    Effect.sync(() => {
+      const path = Fingerprint.pathHash(entry.path)
+      for (const name of namesOf(spec)) intents.set(keyOf({ source: markerSource(name, entry.source), path }), entry)
+    })
+  ))
+  if (intents.size === 0) return
+
+  const versions = new Map<LedgerEntry, Array<RagFile>>()
+  yield* pages((page) => files.list(corpus, page)).pipe(Stream.runForEach((file) =>
+    Effect.sync(() => {
+      const entry = file.marker === undefined ? undefined : intents.get(keyOf({ source: file.marker.source, path: file.marker.pathHash }))
+      if (entry !== undefined) versions.set(entry, [...(versions.get(entry) ?? []), file])
+    })
+  ))
+  for (const entry of new Set(intents.values())) {
+    const held = versions.get(entry) ?? []
+    const arrived = held.find((file) => file.marker?.fingerprint === entry.fingerprint)
+    const kept = arrived ?? held.find((file) => file.name === entry.file) ?? held[0]
+    // A crash between "upload new" and "delete old" leaves both.
+    yield* Effect.forEach(held.filter((file) => file !== kept), (file) => files.delete(file.name).pipe(ignoreMissing), { discard: true })
+    const { file: _, ...rest } = entry
+    if (arrived !== undefined) yield* ledger.write(scope, { put: [{ ...rest, state: "done", file: arrived.name }] })
+    else if (kept === undefined) yield* ledger.write(scope, { remove: [entry] })
+    else {
+      const message = "an earlier run ended before it was stored"
+      yield* ledger.write(scope, { put: [{ ...rest, state: "failed", file: kept.name, reason: "interrupted", message }] })
+    }
+  }
+})

@@ -61,6 +61,9 @@ export const settingsHash = (
 
 export const format = (f: Fingerprint): string => `${f.content}.${f.facts}.${f.settings}`
 
+/** Of what was not read. */
+export const none = format({ content: "", facts: "", settings: "" })
+
 export const parse = (text: string): Fingerprint => {
   const [content = "", facts = "", settings = ""] = text.split(".")
   return { content, facts, settings }

@@ -4,23 +4,18 @@ import type { Counts, FileOutcome, Others, SyncEvent } from "../../domain/Report
 import type { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
-import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
+import { Ledger, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
 import { TextPool } from "../../text/TextPool.ts"
-import { whyUnreadable } from "./Applying.ts"
-import { decide, type Decision } from "./Decision.ts"
-import { gone } from "./Deleting.ts"
-import { driftNotes, driftOf, findDrift, noDrift } from "./Drift.ts"
+import { decide, type Decision, whyDrifted } from "./Decision.ts"
+import { findMissing } from "./Deleting.ts"
+import { findOthers, joinsNote, replacesNote } from "./Diff.ts"
+import { driftNotes, findDrift, noDrift } from "./Drift.ts"
 import * as Fingerprint from "./Fingerprint.ts"
-import { checkSources, importOnlyNote, isHandedOver } from "./HandOver.ts"
-import { makeIncrements } from "./Increments.ts"
-import { joinsNote, othersIn, replacesNote } from "./Others.ts"
-import { decodeWork, scanSources, type Work } from "./Scanning.ts"
-import { entriesOf, filesText, isOurs, isServiceEntry } from "./ServiceFiles.ts"
-import type { SyncSpec } from "./SyncSpec.ts"
-import { findScope, scopeOf, takesOverNote } from "./Renaming.ts"
-import { settingsOf } from "./Sync.ts"
-import { Tally } from "./Tally.ts"
-import { type Change, findBuilding, findTarget } from "./Target.ts"
+import { scanSources } from "./Scanning.ts"
+import { entriesOf, isOurs } from "./ServiceFiles.ts"
+import { decodeWork, filesText, makeSession, Session, type SyncSource, type SyncSpec, type Work } from "./Session.ts"
+import { checkSources, importOnlyNote, isHandedOver } from "./Sources.ts"
+import { type Change, emptyScope, findBuilding, findScope, findTarget, scopeOf, type Target, takesOverNote } from "./Target.ts"
 
 /** One line of a plan: what a run would do with one item. */
 export type PlanItem =
@@ -79,137 +74,70 @@ export const plan = Effect.fn("plan")(function*(
   spec: SyncSpec,
   options: PlanOptions
 ): Effect.fn.Return<Plan, ServiceError | StateError | SecretError, Corpora | Files | Engine | Ledger | TextPool> {
-  const engine = yield* Engine
-  const ledger = yield* Ledger
-  const pool = yield* TextPool
-  const files = yield* Files
-  const observe = options.observe ?? (() => Effect.void)
-  const progress = options.progress ?? (() => Effect.void)
-  const { all = false, retryFailed = false } = options
-  const settings = settingsOf(engine, spec)
-  const tally = new Tally()
-  let tokens = 0
-  let uploads = 0
-  let embeddings = 0
-  let embeddedTokens = 0
-  /** Texts counted as to be embedded: each is embedded once. The first 52 bits of their hashes. */
-  const counted = new Set<number>()
-  let handedOver = 0
-  let estimated = 0
-
   const own = yield* findScope(spec)
-  const renamed = own === scopeOf(engine, spec.pipeline) ? undefined : Object.values(yield* ledger.count(own)).reduce((sum, n) => sum + n, 0)
-  const sources = yield* checkSources(own, spec, engine)
+  const sources = yield* checkSources(own, spec)
   const target = yield* findTarget(own, spec.corpus)
-  const replaced = target._tag === "found" && target.changes.some((change) => change.forcesReplacement)
-  const adopted = target._tag === "found" && target.adopted && !replaced
-  // Of a corpus yet to be made, or found by its name, the ledger knows nothing, whatever it remembers of another.
+  const replaced = isReplaced(target)
   const building = replaced ? yield* findBuilding(own, spec.corpus) : undefined
-  const scope = building?.fits === true ? building.scope : target._tag === "missing" || replaced || adopted ? `${own}#new` : own
-  const met = replaced ? yield* othersIn(target.corpus.name, spec, own) : undefined
-  const drift = target._tag === "found" && !replaced ? yield* findDrift(scope, target.corpus.name, spec, !adopted) : noDrift
-  const others = met ?? drift.joins
-
-  const held = (ids: ReadonlyArray<{ readonly id: string }>, wanted: typeof isOurs) =>
-    engine.imports === undefined ? Effect.succeed(new Map<string, ReadonlyArray<LedgerEntry>>()) : entriesOf(scope, ids.map(({ id }) => id), wanted)
-  const imported = yield* held(sources.listed, isServiceEntry)
-  const uploaded = adopted ? new Map([...drift.strays].filter(([source]) => sources.importOnly.some(({ id }) => id === source))) : yield* held(sources.importOnly.filter(({ source }) => source._tag !== "storage"), isOurs)
-
-  const tell = (outcome: FileOutcome, settle: boolean) => {
-    if (settle) tally.settled(outcome, 0)
-    return Effect.andThen(progress({ type: "file", ...outcome }), observe({ type: "file", ...outcome }))
-  }
+  const { all: showUnchanged = false, observe = () => Effect.void, progress = () => Effect.void, retryFailed, strict } = options
+  const session = yield* makeSession(
+    spec,
+    building?.fits === true ? building.scope : target._tag === "missing" || replaced || target.adopted ? emptyScope(own) : own,
+    {
+      retryFailed,
+      strict,
+      showUnchanged,
+      readOnly: true,
+      observe: (event) => Effect.andThen(progress(event), event.type === "file" ? observe(event) : Effect.void)
+    }
+  )
+  const { scope, tally } = session
 
   return yield* Effect.gen(function*() {
-    const scan = drift.over(yield* ledger.scan(scope))
-    const increments = yield* makeIncrements({
-      scope,
-      settings,
-      missesFor: 0,
-      everything: (source) => all || retryFailed || drift.sources.has(source) || imported.has(source)
-    })
-    for (const [source, entries] of imported) yield* scan.see(source, entries.map(({ path }) => path), Fingerprint.pathHash)
-    yield* scanSources(sources.listed, {
-      scan,
-      tally,
-      settings,
-      engine,
-      retryFailed,
-      increments,
-      tellUnchanged: all,
-      strict: options.strict ?? false,
-      emit: (event) => Effect.andThen(progress(event), event.type === "file" ? observe(event) : Effect.void)
-    })
-    yield* Effect.forEach(sources.importOnly, ({ id }) => scan.seeAll(id), { discard: true })
-    const byId = new Map(sources.listed.map((source) => [source.id, source]))
+    const engine = yield* Engine
+    const ledger = yield* Ledger
+    const drift = target._tag === "missing" || replaced ? noDrift : yield* findDrift(target.corpus.name, !target.adopted)
+    const others = replaced && target._tag === "found" ? yield* findOthers(own, target.corpus.name, spec) : drift.joins
+    // What we stored of sources that are the service's now.
+    const filled = engine.imports === undefined ? [] : sources.importOnly.flatMap(({ id, source }) => source._tag === "storage" ? [] : [id])
+    const uploaded = target._tag === "found" && target.adopted
+      ? new Map([...drift.strays].filter(([source]) => filled.includes(source)))
+      : yield* entriesOf(scope, filled, isOurs)
+    const { imported, scan } = yield* scanSources(sources, drift)
 
+    const costs = new Costs()
+    const byId = new Map(sources.listed.map((source) => [source.id, source]))
     yield* scan.queued.pipe(
       Stream.mapEffect(
         Effect.fnUntraced(function*(text) {
           const work = decodeWork(text)
           const source = byId.get(work.source)
           if (source === undefined) return
-          if (isHandedOver(source, work.item)) {
-            handedOver += 1
-            estimated += estimatedChunks(work.item.size ?? 0, spec.chunking)
-            return yield* tell({ source: work.source, path: work.item.path, outcome: work.known?.file === undefined ? "added" : "changed", ...driftOf(work) }, true)
-          }
-          const decision = yield* decide({ work, connector: source.connector, scan, settings, engine, retryFailed })
-          if (decision._tag !== "upload") return yield* tell(outcomeOf(work, decision), true)
-          const base = { source: work.source, path: work.item.path, bytes: decision.content.length }
-          const prepared = yield* Effect.result(pool.prepare({
-            content: decision.content,
-            name: work.item.path,
-            chunking: spec.chunking,
-            opened: work.item.opened === true ? true : undefined,
-            mimeType: work.item.mimeType
-          }))
-          if (prepared._tag === "Failure") {
-            if (prepared.failure._tag === "ServiceError") return yield* prepared.failure
-            const { message, problem, skips } = prepared.failure
-            return yield* tell({ ...base, outcome: skips ? "skipped" : "failed", reason: problem, message }, true)
-          }
-          if (source.staging === undefined) uploads += 1
-          const { chunks } = prepared.success
-          tokens += prepared.success.tokens
-          const unknown = yield* files.unembedded?.(chunks.map(({ text }) => text)) ?? Effect.succeed(chunks.map((_, at) => at))
-          for (const at of unknown) {
-            const chunk = chunks[at]
-            if (chunk === undefined) continue
-            if (files.unembedded !== undefined) {
-              const key = Number.parseInt(Fingerprint.contentHash(Buffer.from(chunk.text)).slice(0, 13), 16)
-              if (counted.has(key)) continue
-              counted.add(key)
-            }
-            embeddings += 1
-            embeddedTokens += chunk.tokens
-          }
-          yield* tell({
-            ...base,
-            outcome: decision.outcome,
-            chunks: chunks.length,
-            tokens: prepared.success.tokens,
-            ...whyChanged(work, decision.entry),
-            ...driftOf(work)
-          }, true)
+          const outcome = yield* preview(work, source, scan, costs)
+          tally.settled(outcome, 0)
+          yield* session.emit({ type: "file", ...outcome })
         }),
         { concurrency: spec.concurrency ?? engine.concurrency, unordered: true }
       ),
       Stream.runDrain
     )
 
-    const missing = yield* gone(scope, spec, scan, false)
-    const heldSources = new Set(missing.filter((g) => g.held !== undefined).map((g) => g.source))
+    const missing = yield* findMissing(scan)
     // What the corpus holds nothing of is forgotten, not deleted.
-    yield* scan.missing.pipe(Stream.filter(({ file }) => file !== undefined), Stream.runForEach((entry) => {
-      const held = heldSources.has(entry.source)
-      tally.add(entry.source, held ? "held" : "deleted", 1)
-      return observe({ type: "delete", source: entry.source, path: entry.path, held })
+    yield* scan.missing.pipe(Stream.filter(({ file }) => file !== undefined), Stream.runForEach(({ path, source }) => {
+      const held = missing.some((one) => one.source === source && one.held !== undefined)
+      tally.add(source, held ? "held" : "deleted", 1)
+      return observe({ type: "delete", source, path, held })
     }))
 
+    const renamed = own === scopeOf(engine, spec.pipeline) ? undefined : Object.values(yield* ledger.count(own)).reduce((sum, n) => sum + n, 0)
     const changes = target._tag === "found" ? target.changes : []
-    const requests = engine.remoteEmbedding ? (engine.embeddingRequests?.(embeddings) ?? embeddings) + estimated : 0
-    const result: Plan = {
+    const { embeddedTokens, embeddings, estimatedChunks, handedOver, tokens, uploads } = costs
+    const requests = engine.remoteEmbedding ? (engine.embeddingRequests?.(embeddings) ?? embeddings) + estimatedChunks : 0
+    const { pricePerMillionTokens } = options
+    const notes = (of: "error" | "warning" | "note") =>
+      tally.sources.flatMap((report) => report[of] === undefined ? [] : [[report.source, report[of]] as const])
+    return {
       corpus: {
         action: target._tag === "missing" ? "create" : replaced ? "replace" : changes.length > 0 ? "update" : "keep",
         changes,
@@ -221,38 +149,91 @@ export const plan = Effect.fn("plan")(function*(
       embeddings,
       embeddedTokens,
       embeddingRequests: requests,
-      cost: options.pricePerMillionTokens === undefined ? undefined : embeddedTokens * options.pricePerMillionTokens / 1_000_000,
+      cost: pricePerMillionTokens === undefined ? undefined : embeddedTokens * pricePerMillionTokens / 1_000_000,
       unknown: sources.importOnly.map(({ id }) => id),
       minutes: Math.max(
         requests / options.maxEmbeddingRequestsPerMinute,
         engine.uploadsPerMinute === undefined ? 0 : uploads / engine.uploadsPerMinute
       ),
-      incomplete: tally.sources.flatMap(({ error, source }) => error === undefined ? [] : [source]),
+      incomplete: notes("error").map(([source]) => source),
       warnings: [
         ...(renamed === undefined ? [] : [takesOverNote(spec.renamedFrom ?? "", renamed)]),
         ...(others === undefined ? [] : [(replaced ? replacesNote : joinsNote)(`"${spec.corpus.displayName}"`, others)]),
         ...(handedOver === 0 ? [] : [
-          `${handedOver} files are fetched by the service itself: what it will cut and embed is estimated from their size (${estimated} chunks)`
+          `${handedOver} files are fetched by the service itself: what it will cut and embed is estimated from their size (${estimatedChunks} chunks)`
         ]),
         ...sources.importOnly.map((source) => `${source.id}: ${importOnlyNote(source)}`),
         ...[...uploaded].map(([source, { length }]) => `${source}: ${filesText(length)} stored from here would give way once the service has imported everything`),
         ...[...imported].map(([source, { length }]) => `${source}: ${filesText(length)} that the service imported would give way to what is stored from here`),
-        ...tally.sources.flatMap(({ error, source }) =>
-          error === undefined ? [] : [`${source}: the listing was cut short (${error}); nothing of it would be deleted`]
-        ),
-        ...tally.sources.flatMap(({ source, warning }) => warning === undefined ? [] : [`${source}: ${warning}`]),
-        ...tally.sources.flatMap(({ note, source }) => note === undefined ? [] : [`${source}: ${note}`]),
-        ...driftNotes(drift).map(([source, note]) => `${source}: ${note}`),
+        ...notes("error").map(([source, error]) => `${source}: the listing was cut short (${error}); nothing of it would be deleted`),
+        ...[...notes("warning"), ...notes("note"), ...driftNotes(drift)].map(([source, note]) => `${source}: ${note}`),
         ...missing.flatMap(({ held, source }) => (held === undefined ? [] : [`${source}: ${held}`]))
       ]
+    } satisfies Plan
+  }).pipe(Effect.scoped, Effect.provideService(Session, session))
+})
+
+/** Whether a run would build a new corpus in the place of the one that is there. */
+const isReplaced = (target: Target): boolean => target._tag === "found" && target.changes.some((change) => change.forcesReplacement)
+
+/** What the uploads of a plan would cost, counted as they are found. */
+class Costs {
+  tokens = 0
+  uploads = 0
+  embeddings = 0
+  embeddedTokens = 0
+  /** Files that the service fetches itself, and what it would cut of them. */
+  handedOver = 0
+  estimatedChunks = 0
+  /** The first 52 bits of the hashes of texts that are counted. */
+  readonly #counted = new Set<number>()
+
+  /** @param distinct equal texts are embedded together */
+  embed({ text, tokens }: { readonly text: string; readonly tokens: number }, distinct: boolean): void {
+    if (distinct) {
+      const key = Number.parseInt(Fingerprint.contentHash(Buffer.from(text)).slice(0, 13), 16)
+      if (this.#counted.has(key)) return
+      this.#counted.add(key)
     }
-    return result
-  }).pipe(Effect.scoped)
+    this.embeddings += 1
+    this.embeddedTokens += tokens
+  }
+}
+
+/** What a run would do with an item whose bytes decide. */
+const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan: Scan, costs: Costs) {
+  const files = yield* Files
+  const pool = yield* TextPool
+  const { spec: { chunking } } = yield* Session
+  const { item, known } = work
+  if (isHandedOver(source, item)) {
+    costs.handedOver += 1
+    costs.estimatedChunks += estimateChunks(item.size ?? 0, chunking)
+    return { source: source.id, path: item.path, outcome: known?.file === undefined ? "added" : "changed", ...whyDrifted(work) } satisfies FileOutcome
+  }
+  const decision = yield* decide(work, source.connector, scan)
+  if (decision._tag !== "upload") return outcomeOf(work, decision)
+  const { content, entry, outcome } = decision
+  const base = { source: source.id, path: item.path, bytes: content.length }
+  return yield* pool.prepare({ content, name: item.path, chunking, mimeType: item.mimeType, opened: item.opened }).pipe(
+    Effect.flatMap(Effect.fnUntraced(function*({ chunks, tokens }) {
+      if (source.staging === undefined) costs.uploads += 1
+      costs.tokens += tokens
+      const unknown = yield* files.unembedded?.(chunks.map(({ text }) => text)) ?? Effect.succeed(chunks.map((_, at) => at))
+      for (const at of unknown) {
+        const chunk = chunks[at]
+        if (chunk !== undefined) costs.embed(chunk, files.unembedded !== undefined)
+      }
+      return { ...base, outcome, chunks: chunks.length, tokens, ...whyChanged(work, entry), ...whyDrifted(work) } satisfies FileOutcome
+    })),
+    Effect.catchTag("DocumentError", ({ message, problem, skips }) =>
+      Effect.succeed<FileOutcome>({ ...base, outcome: skips ? "skipped" : "failed", reason: problem, message }))
+  )
 })
 
 /** Of plain text in a Latin script; who does not read the bytes cannot know better. */
 const bytesPerToken = 4
-const estimatedChunks = (bytes: number, { overlap, size }: SyncSpec["chunking"]): number =>
+const estimateChunks = (bytes: number, { overlap, size }: SyncSpec["chunking"]): number =>
   Math.max(1, Math.ceil(bytes / bytesPerToken / (size - overlap)))
 
 /** Why something is stored again, or its facts brought up to date: `content`, `settings` or `facts`. Nothing for what is new. */
@@ -267,21 +248,9 @@ const whyChanged = ({ known }: Work, entry: LedgerEntry): Pick<FileOutcome, "rea
 
 const outcomeOf = (work: Work, decision: Exclude<Decision, { readonly _tag: "upload" }>): FileOutcome => {
   const base = { source: work.source, path: work.item.path }
-  switch (decision._tag) {
-    case "unchanged":
-      return { ...base, outcome: "unchanged" }
-    case "settled":
-      return {
-        ...base,
-        outcome: decision.outcome,
-        ...(decision.entry.reason === undefined ? {} : { reason: decision.entry.reason }),
-        ...(decision.entry.message === undefined ? {} : { message: decision.entry.message })
-      }
-    case "facts":
-      return decision.from === undefined
-        ? { ...base, outcome: "changed", chunks: 0, ...whyChanged(work, decision.entry) }
-        : { ...base, outcome: "moved", from: decision.from.path }
-    case "unreadable":
-      return { ...base, outcome: decision.outcome, ...whyUnreadable(decision.error) }
-  }
+  if (decision._tag === "keep") return { ...base, ...decision.outcome }
+  const { entry, from } = decision
+  return from === undefined
+    ? { ...base, outcome: "changed", chunks: 0, ...whyChanged(work, entry) }
+    : { ...base, outcome: "moved", from: from.path }
 }

@@ -1,98 +1,51 @@
 import { Effect, Stream } from "effect"
 import { type SecretError, ServiceError, type StateError } from "../../domain/Errors.ts"
-import type { SyncEvent } from "../../domain/Report.ts"
+import type { FileOutcome } from "../../domain/Report.ts"
 import type { Listed, SourceItem } from "../../ports/Connector.ts"
-import type { Engine } from "../../ports/Engine.ts"
-import type { LedgerEntry, QueuedWork, Scan } from "../../ports/Ledger.ts"
+import { Engine } from "../../ports/Engine.ts"
+import { Ledger, type LedgerEntry, type QueuedWork, type Scan } from "../../ports/Ledger.ts"
+import { isCursorRefused } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
-import { type Increments, isCursorRefused, type Start } from "./Increments.ts"
-import type { SyncSource, SyncSpec } from "./SyncSpec.ts"
-import type { Tally } from "./Tally.ts"
+import { type Increments, makeIncrements, type Start } from "./Increments.ts"
+import { entriesOf, isServiceEntry } from "./ServiceFiles.ts"
+import { encodeWork, overlap, Session, type SyncSource } from "./Session.ts"
 
-/** An item that the listing alone could not settle, and what the ledger had for it. */
-export interface Work {
-  readonly source: string
-  readonly item: SourceItem
-  readonly known?: LedgerEntry
-}
-
-/** Work waits on disk between listing and applying, as JSON. It is our own and needs no schema. */
-export const encodeWork = (work: Work): string => JSON.stringify(work)
-export const decodeWork = (text: string): Work => JSON.parse(text) as Work
-
+/** Sources listed at once. */
+const concurrency = 4
 /** Items compared with the ledger in one go. */
 const batchSize = 512
 
-interface Scanning {
+/** The sources as they are now, held against the ledger. */
+export interface Scanned {
   readonly scan: Scan
-  readonly tally: Tally
-  readonly settings: string
-  readonly engine: Engine["Service"]
-  readonly retryFailed: boolean
+  /** Where the next run continues, once this one is over. */
   readonly increments: Increments
-  readonly emit: (event: SyncEvent) => Effect.Effect<void>
-  /** Tells of each unchanged item too, of which there may be very many. */
-  readonly tellUnchanged?: boolean
-  /** Fails where a source has nothing in it. */
-  readonly strict?: boolean
-  /** Keeps entries of what is another source's. Absent: nothing is written. */
-  readonly remember?: (entries: ReadonlyArray<LedgerEntry>) => Effect.Effect<void, StateError>
+  /** What the engine imported of sources that we list now, by source: it gives way to what we store. */
+  readonly imported: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>
 }
 
-/** Why a file is skipped that another source of the pipeline lists too. */
-export const overlap = "overlap"
-
 /**
- * Lists every source and compares what it says with the ledger, reading no bytes. Settled items are tallied;
- * the others are queued on the scan. One source's failure is its own.
+ * Lists every source and compares it with the ledger, reading no bytes. Settled items are tallied; the others are queued
+ * on the scan. One source's failure is its own.
+ *
+ * @param drift corrections to the ledger, and sources that are listed whole because of them
  */
-export const scanSources = Effect.fn("sync.scan")(function*(sources: SyncSpec["sources"], scanning: Scanning) {
-  const { emit, increments, scan, tally } = scanning
-  const one = Effect.fnUntraced(function*(source: SyncSource, begun: Start, shared: Shared | undefined) {
-    const { id } = source
-    let start = begun
-    let found = yield* Effect.result(listSource(source, start, scanning, shared))
-    if (found._tag === "Failure" && start.cursor !== undefined && isCursorRefused(found.failure)) {
-      yield* scan.restart(id)
-      tally.restart(id)
-      start = yield* increments.anew
-      found = yield* Effect.result(listSource(source, start, scanning, shared))
-    }
-    if (found._tag === "Failure" && found.failure._tag === "StateError") return yield* found.failure
-    const { bounded, broken, empty, end }: Listing = found._tag === "Success" ? found.success : { broken: found.failure.message, bounded: [], empty: false }
-    const complete = end !== undefined && broken === undefined
-    if (shared !== undefined && (!complete || bounded.length > 0)) shared.unsure = true
-    tally.ended(id, { complete, error: complete ? undefined : broken ?? "it ended before everything was listed" })
-    for (const folder of bounded) yield* scan.seeUnder(id, folder)
-    if (bounded.length > 0) tally.noted(id, `what the corpus has of ${named(bounded)} stays: ${bounded.length === 1 ? "it" : "they"} could not be listed`)
-    if (complete && empty && start.cursor === undefined) tally.warned(id, emptyNote(tally.countsOf(id).listed))
-    // What a cut-short listing did not name may still be there.
-    if (!complete) yield* scan.seeAll(id)
-    else {
-      if (start.cursor !== undefined) yield* countRest(source, scanning)
-      increments.told(source, start, end.cursor)
-    }
-    yield* emit({ type: "listed", source: id, listed: tally.countsOf(id).listed, complete, work: tally.countsOf(id).pending })
-  })
+export const scanSources = Effect.fn("sync.scan")(function*(
+  { importOnly, listed }: { readonly listed: ReadonlyArray<SyncSource>; readonly importOnly: ReadonlyArray<{ readonly id: string }> },
+  drift: { readonly over: (scan: Scan) => Scan; readonly sources: ReadonlySet<string> }
+) {
+  const { imports } = yield* Engine
+  const ledger = yield* Ledger
+  const { retryFailed, scope, showUnchanged, strict, tally } = yield* Session
+  const imported = yield* entriesOf(scope, imports === undefined ? [] : listed.map(({ id }) => id), isServiceEntry)
+  const scan = drift.over(yield* ledger.scan(scope))
+  for (const [source, entries] of imported) yield* scan.see(source, entries.map(({ path }) => path), Fingerprint.pathHash)
+  for (const { id } of importOnly) yield* scan.seeAll(id)
+  const increments = yield* makeIncrements((source) => retryFailed || showUnchanged || drift.sources.has(source) || imported.has(source))
   // Sources of one kind may list the same files. They are listed in the pipeline's order, so that the first has them.
-  const kinds = Map.groupBy(sources, ({ connector }) => connector.kind)
-  yield* Effect.forEach(kinds.values(), Effect.fnUntraced(function*(alike) {
-    const listed: Array<{ readonly source: SyncSource; readonly start: Start }> = []
-    for (const source of alike) {
-      if (source.rests === true) yield* scan.seeAll(source.id)
-      else {
-        tally.source(source.id, source.connector.kind)
-        listed.push({ source, start: yield* increments.begin(source) })
-      }
-    }
-    const shared: Shared | undefined = alike.length < 2 ? undefined : { overlaps: false, unsure: listed.length < alike.length }
-    // What one tells by its changes alone cannot be held against what another lists whole.
-    const whole = shared !== undefined && listed.some(({ start }) => start.cursor === undefined)
-    const anew = yield* increments.anew
-    for (const { source, start } of listed) yield* one(source, whole ? anew : start, shared)
-    if (shared?.overlaps === true) for (const { id } of alike) increments.forget(id)
-  }), { concurrency: listingConcurrency, discard: true })
-  const [empty] = scanning.strict === true ? tally.sources.filter(({ warning }) => warning !== undefined) : []
+  const kinds = Map.groupBy(listed, ({ connector }) => connector.kind)
+  yield* Effect.forEach(kinds.values(), (alike) => scanAlike(alike, scan, increments), { concurrency, discard: true })
+  const [empty] = strict ? tally.sources.filter(({ warning }) => warning !== undefined) : []
   if (empty !== undefined) {
     return yield* new ServiceError({
       code: "FAILED_PRECONDITION",
@@ -101,6 +54,7 @@ export const scanSources = Effect.fn("sync.scan")(function*(sources: SyncSpec["s
       violations: [{ field: `sources.${empty.source}`, description: empty.warning ?? "" }]
     })
   }
+  return { scan, increments, imported } satisfies Scanned
 })
 
 /** What sources of one kind share while they are listed. */
@@ -111,19 +65,79 @@ interface Shared {
   unsure: boolean
 }
 
+/** Lists the sources of one kind, one after the other. */
+const scanAlike = Effect.fnUntraced(function*(alike: ReadonlyArray<SyncSource>, scan: Scan, increments: Increments) {
+  const { tally } = yield* Session
+  const starts: Array<{ readonly source: SyncSource; readonly start: Start }> = []
+  for (const source of alike) {
+    if (source.rests === true) yield* scan.seeAll(source.id)
+    else {
+      tally.source(source.id, source.connector.kind)
+      starts.push({ source, start: yield* increments.start(source) })
+    }
+  }
+  const shared: Shared | undefined = alike.length < 2 ? undefined : { overlaps: false, unsure: starts.length < alike.length }
+  // What one lists by its changes alone cannot be held against what another lists whole.
+  const whole = shared !== undefined && starts.some(({ start }) => start.cursor === undefined)
+  const startWhole = yield* increments.startWhole
+  for (const { source, start } of starts) yield* scanSource(source, whole ? startWhole : start, scan, increments, shared)
+  if (shared?.overlaps === true) for (const { id } of alike) increments.wholeNext(id)
+})
+
+/** Lists one source, from the beginning where its cursor is refused, and tells the tally how that ended. */
+const scanSource = Effect.fnUntraced(function*(
+  source: SyncSource,
+  first: Start,
+  scan: Scan,
+  increments: Increments,
+  shared: Shared | undefined
+) {
+  const { emit, tally } = yield* Session
+  const { id } = source
+  let start = first
+  const { broken, empty, end, unlistable } = yield* listSource(source, start, scan, shared).pipe(
+    Effect.catchIf((error) => start.cursor !== undefined && isCursorRefused(error), Effect.fnUntraced(function*() {
+      yield* scan.restart(id)
+      tally.restart(id)
+      start = yield* increments.startWhole
+      return yield* listSource(source, start, scan, shared)
+    })),
+    Effect.catchTags({
+      ServiceError: ({ message }) => Effect.succeed(cutShort(message)),
+      SecretError: ({ message }) => Effect.succeed(cutShort(message))
+    })
+  )
+  const complete = end !== undefined && broken === undefined
+  if (shared !== undefined && (!complete || unlistable.length > 0)) shared.unsure = true
+  tally.ended(id, complete ? undefined : broken ?? "it ended before everything was listed")
+  for (const folder of unlistable) yield* scan.seeUnder(id, folder)
+  if (unlistable.length > 0) tally.noted(id, `what the corpus has of ${foldersText(unlistable)} stays: ${unlistable.length === 1 ? "it" : "they"} could not be listed`)
+  if (complete && empty && start.cursor === undefined) tally.warned(id, emptyNote(tally.countsOf(id).listed))
+  // What a cut-short listing did not name may still be there.
+  if (!complete) yield* scan.seeAll(id)
+  else {
+    if (start.cursor !== undefined) yield* countRest(source, scan)
+    increments.ended(source, start, end.cursor)
+  }
+  yield* emit({ type: "listed", source: id, listed: tally.countsOf(id).listed, complete, work: tally.countsOf(id).pending })
+})
+
 interface Listing {
   /** Absent where the listing was cut short. */
   readonly end?: { readonly cursor?: string }
+  /** Why it was. */
   readonly broken?: string
   /** Folders that could not be listed; the rest was. */
-  readonly bounded: ReadonlyArray<string>
+  readonly unlistable: ReadonlyArray<string>
   /** It offered nothing. */
   readonly empty: boolean
 }
 
+const cutShort = (broken: string): Listing => ({ broken, unlistable: [], empty: false })
+
 /** Folders named where several could not be listed. */
 const namedFolders = 3
-const named = (folders: ReadonlyArray<string>): string =>
+const foldersText = (folders: ReadonlyArray<string>): string =>
   folders.length <= namedFolders ? folders.join(", ") : `${folders.slice(0, namedFolders).join(", ")} and ${folders.length - namedFolders} more folders`
 
 const emptyNote = (passed: number): string =>
@@ -131,29 +145,35 @@ const emptyNote = (passed: number): string =>
     ? "there is nothing in it: is the path right, and the disk mounted?"
     : `none of the ${passed === 1 ? "1 entry" : `${passed} entries`} in it is taken: are include, exclude and the ignore files right?`
 
+/** An engine that keeps no fact but a file's name keeps no permissions either. */
+const notForEveryone = "not all of it is for everyone at the source; the service keeps no permissions, so that whoever may read the corpus reads it"
+
 /** One listing of a source, compared with the ledger a batch at a time. */
 const listSource = Effect.fnUntraced(function*(
   { connector, id }: SyncSource,
-  { again, cursor }: Start,
-  { emit, engine, remember = () => Effect.void, retryFailed, scan, settings, tally, tellUnchanged = false }: Scanning,
+  { cursor, retries }: Start,
+  scan: Scan,
   shared: Shared | undefined
-): Effect.fn.Return<Listing, ServiceError | SecretError | StateError> {
+): Effect.fn.Return<Listing, ServiceError | SecretError | StateError, Engine | Ledger | Session> {
+  const engine = yield* Engine
+  const { emit, tally } = yield* Session
   let listed = 0
   let restricted = false
-  let end: Listing["end"]
-  let broken: string | undefined
   let empty = true
-  const bounded: Array<string> = []
+  let broken: string | undefined
+  let end: Listing["end"]
+  const unlistable: Array<string> = []
   /** Files that another source has, by that source. */
   const elsewhere = new Map<string, number>()
 
-  const settle = (outcome: Parameters<Tally["outcome"]>[0]) => {
-    tally.outcome(outcome)
+  const settle = (outcome: FileOutcome) => {
+    listed += 1
+    tally.listedOutcome(outcome)
     return emit({ type: "file", ...outcome })
   }
 
-  const take = Effect.fnUntraced(function*(batch: ReadonlyArray<Listed>) {
-    // By path: what comes twice counts as it came last.
+  /** The items that a batch leaves listed, by path: what comes twice counts as it came last. */
+  const itemsOf = Effect.fnUntraced(function*(batch: ReadonlyArray<Listed>) {
     const items = new Map<string, SourceItem>()
     const forget = Effect.fnUntraced(function*(path: string) {
       items.delete(path)
@@ -173,27 +193,16 @@ const listSource = Effect.fnUntraced(function*(
         case "skipped":
           // No longer offered: as if it were not listed any more.
           if (cursor !== undefined) yield* forget(event.path)
-          tally.listed(id, 1)
-          listed += 1
           yield* settle({ source: id, path: event.path, outcome: "skipped", reason: event.reason, message: event.detail })
           break
-        case "failed":
-          tally.listed(id, 1)
-          listed += 1
+        case "failed": {
+          const { error: { code: reason, message, retryable }, path } = event
           empty = false
-          if (event.path.endsWith("/")) bounded.push(event.path)
-          else if ((yield* scan.see(id, [event.path], Fingerprint.pathHash))[0] === undefined) {
-            broken ??= `${event.path}: ${event.error.message}`
-          }
-          yield* settle({
-            source: id,
-            path: event.path,
-            outcome: "failed",
-            reason: event.error.code,
-            message: event.error.message,
-            retryable: event.error.retryable
-          })
+          if (path.endsWith("/")) unlistable.push(path)
+          else if ((yield* scan.see(id, [path], Fingerprint.pathHash))[0] === undefined) broken ??= `${path}: ${message}`
+          yield* settle({ source: id, path, outcome: "failed", reason, message, retryable })
           break
+        }
         case "deleted":
           yield* forget(event.path)
           break
@@ -203,57 +212,22 @@ const listSource = Effect.fnUntraced(function*(
           end = event
       }
     }
-    const known = yield* scan.see(id, [...items.keys()], Fingerprint.pathHash)
-    const listedBy = shared === undefined ? [] : yield* scan.listedBy(id, [...items.values()].map(addressOf))
-    const others: Array<LedgerEntry> = []
-    const unsettled: Array<QueuedWork> = []
-    let unchanged = 0
-    let settled = 0
-    for (const [index, item] of [...items.values()].entries()) {
-      const entry = known[index]
-      const owner = listedBy[index] ?? id
-      if (shared !== undefined && (owner !== id || (entry?.reason === overlap && shared.unsure))) {
-        shared.overlaps = true
-        settled += 1
-        elsewhere.set(owner, (elsewhere.get(owner) ?? 0) + 1)
-        const message = owner === id ? (entry?.message ?? "") : `listed by source ${owner}`
-        // What is stored for this source is no longer its own: the other's, where that has none yet, or to be deleted.
-        if (entry?.file !== undefined) yield* scan.forget(id, entry.path)
-        else if (entry?.message !== message) {
-          const fingerprint = Fingerprint.format({ content: "", facts: "", settings: "" })
-          others.push({ source: id, path: item.path, state: "skipped", revision: item.revision, fingerprint, reason: overlap, message })
-        }
-        yield* settle({ source: id, path: item.path, outcome: "skipped", reason: overlap, message })
-        continue
-      }
-      const outcome = entry === undefined ? undefined : compare(item, entry, settings, engine, retryFailed)
-      if (outcome === undefined) {
-        const work = encodeWork({ source: id, item, known: entry })
-        unsettled.push({ source: id, path: item.path, work })
-      } else if (outcome === "unchanged") {
-        unchanged += 1
-        if (tellUnchanged) yield* emit({ type: "file", source: id, path: item.path, outcome })
-      } else {
-        settled += 1
-        yield* settle({
-          source: id,
-          path: item.path,
-          outcome,
-          reason: entry?.reason === undefined ? undefined : entry.reason,
-          message: entry?.message === undefined ? undefined : entry.message
-        })
-      }
-    }
-    if (others.length > 0) yield* remember(others)
+    return [...items.values()]
+  })
+
+  const take = Effect.fnUntraced(function*(batch: ReadonlyArray<Listed>) {
+    const items = yield* itemsOf(batch)
+    const { others, unchanged, unsettled } = yield* compareItems(id, items, scan, shared, settle)
+    for (const owner of others) elsewhere.set(owner, (elsewhere.get(owner) ?? 0) + 1)
     const queued = unsettled.length === 0 ? 0 : yield* scan.queue(unsettled)
-    tally.listed(id, unchanged + settled + queued)
+    tally.listed(id, unchanged + queued)
     tally.add(id, "unchanged", unchanged)
     tally.queued(id, queued)
-    listed += unchanged + settled + queued
+    listed += unchanged + queued
     yield* emit({ type: "listing", source: id, listed })
   })
 
-  yield* Stream.fromIterable(again).pipe(
+  yield* Stream.fromIterable(retries).pipe(
     Stream.map((item): Listed => ({ _tag: "item", item })),
     Stream.concat(connector.list(cursor)),
     Stream.grouped(batchSize),
@@ -261,21 +235,55 @@ const listSource = Effect.fnUntraced(function*(
   )
   for (const [owner, count] of elsewhere) if (owner !== id) tally.noted(id, `${count === 1 ? "1 file is" : `${count} files are`} listed by source ${owner} too, and put once`)
   if (restricted && engine.immutableFiles === true) tally.noted(id, notForEveryone)
-  return { bounded, empty, end, broken }
+  return { broken, empty, end, unlistable }
 })
 
-/** A listing of changes leaves out what stayed as it was, which the ledger knows. */
-const countRest = Effect.fnUntraced(function*({ connector, id }: SyncSource, { scan, tally }: Scanning) {
-  const { done = 0, failed = 0, intent = 0, quarantined = 0, skipped = 0 } = yield* scan.seeRest(id)
-  tally.counted(id, { unchanged: done, skipped, quarantined, failed: failed + intent })
-  const { cursorMisses = [] } = connector
-  if (cursorMisses.length > 0) tally.noted(id, `only what changed was listed; ${cursorMisses.join(" and ")} show when everything is listed next`)
+/**
+ * Compares listed items with the ledger. Settles what needs no look at the bytes and answers the rest: how many are
+ * unchanged, work for those whose bytes decide, and who has those that another source listed first.
+ */
+const compareItems = Effect.fnUntraced(function*(
+  source: string,
+  items: ReadonlyArray<SourceItem>,
+  scan: Scan,
+  shared: Shared | undefined,
+  settle: (outcome: FileOutcome) => Effect.Effect<void>
+) {
+  const engine = yield* Engine
+  const ledger = yield* Ledger
+  const { emit, readOnly, retryFailed, scope, settings, showUnchanged } = yield* Session
+  const known = yield* scan.see(source, items.map(({ path }) => path), Fingerprint.pathHash)
+  const listedBy = shared === undefined ? [] : yield* scan.listedBy(source, items.map(addressOf))
+  const others: Array<string> = []
+  const overlaps: Array<LedgerEntry> = []
+  const unsettled: Array<QueuedWork> = []
+  let unchanged = 0
+  for (const [index, item] of items.entries()) {
+    const { path, revision } = item
+    const entry = known[index]
+    const owner = listedBy[index] ?? source
+    if (shared !== undefined && (owner !== source || (entry?.reason === overlap && shared.unsure))) {
+      shared.overlaps = true
+      others.push(owner)
+      const message = owner === source ? (entry?.message ?? "") : `listed by source ${owner}`
+      // What is stored for this source is no longer its own: the other's, where that has none yet, or to be deleted.
+      if (entry?.file !== undefined) yield* scan.forget(source, entry.path)
+      else if (entry?.message !== message) {
+        overlaps.push({ source, path, state: "skipped", revision, fingerprint: Fingerprint.none, reason: overlap, message })
+      }
+      yield* settle({ source, path, outcome: "skipped", reason: overlap, message })
+      continue
+    }
+    const outcome = entry === undefined ? undefined : compare(item, entry, settings, engine, retryFailed)
+    if (outcome === undefined) unsettled.push({ source, path, work: encodeWork({ source, item, known: entry }) })
+    else if (outcome === "unchanged") {
+      unchanged += 1
+      if (showUnchanged) yield* emit({ type: "file", source, path, outcome })
+    } else yield* settle({ source, path, outcome, reason: entry?.reason, message: entry?.message })
+  }
+  if (overlaps.length > 0 && !readOnly) yield* ledger.write(scope, { put: overlaps })
+  return { others, unchanged, unsettled }
 })
-
-/** An engine that keeps no fact but a file's name keeps no permissions either. */
-const notForEveryone = "not all of it is for everyone at the source; the service keeps no permissions, so that whoever may read the corpus reads it"
-
-const listingConcurrency = 4
 
 /** The same file at the same moment, whoever lists it. */
 const addressOf = ({ revision, uri }: SourceItem): string => `${uri}\n${revision}`
@@ -303,3 +311,12 @@ const compare = (
       return undefined
   }
 }
+
+/** A listing of changes leaves out what stayed as it was, which the ledger knows. */
+const countRest = Effect.fnUntraced(function*({ connector, id }: SyncSource, scan: Scan) {
+  const { tally } = yield* Session
+  const { done = 0, failed = 0, intent = 0, quarantined = 0, skipped = 0 } = yield* scan.seeRest(id)
+  tally.counted(id, { unchanged: done, skipped, quarantined, failed: failed + intent })
+  const { cursorMisses = [] } = connector
+  if (cursorMisses.length > 0) tally.noted(id, `only what changed was listed; ${cursorMisses.join(" and ")} show when everything is listed next`)
+})

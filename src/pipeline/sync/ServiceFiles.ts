@@ -1,32 +1,59 @@
 import { Effect, Stream } from "effect"
+import type { ServiceError } from "../../domain/Errors.ts"
 import type { ImportedFile, ImportSource } from "../../domain/Import.ts"
 import type { Operation } from "../../domain/Operation.ts"
 import type { RagFile, RagFileName } from "../../domain/RagFile.ts"
-import { Files } from "../../ports/Files.ts"
+import type { FileOutcome } from "../../domain/Report.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
-import { ignoreMissing } from "./Applying.ts"
-import { deleteLimit } from "./Deleting.ts"
-import { uriKey } from "./Imported.ts"
-import { isOfDrive } from "./Others.ts"
-import type { SyncSpec } from "./SyncSpec.ts"
+import type { SyncSource } from "./Session.ts"
 
-/** Deletes under way at once, and entries taken out of the ledger in one go. */
-const concurrency = 8
-const batchSize = 256
-
-/** Under which the ledger keeps the import of a source that only the engine lists. */
-export const wholeSource = "#import"
-/** Under which it keeps the files of such imports, by their ids. Nothing of what made them is known. */
-const prefix = "#service/"
-
-/** A file that an import of a whole source brought, or found there. */
-export interface ServiceFile {
-  /** Absent where only the result names it. */
-  readonly file?: RagFileName
-  /** What the service calls it. */
+/** A file that the engine fetches by itself, and the ledger's entry once it has. */
+export interface Handed {
   readonly uri: string
-  readonly outcome: "added" | "changed" | "unchanged"
+  readonly entry: LedgerEntry
+  /** We put it there for the engine to fetch. */
+  readonly staged?: boolean
+  /** An entry under another path that this one takes the place of. */
+  readonly from?: LedgerEntry
 }
+
+const importing = "importing"
+
+/** The intent of an import. `message` is the operation's name, once it is known, and where the file was staged. */
+export const importIntent = ({ entry, staged, uri }: Handed, operation: string): LedgerEntry => ({
+  ...entry,
+  state: "intent",
+  reason: importing,
+  message: staged === true ? `${operation} ${uri}` : operation
+})
+
+export const isImporting = ({ reason, state }: LedgerEntry): boolean => state === "intent" && reason === importing
+
+/** What {@link importIntent} was made of. */
+export const importOf = ({ message = "", reason: _, ...entry }: LedgerEntry): { readonly operation: string; readonly handed: Handed } => {
+  const [operation = "", ...address] = message.split(" ")
+  const done: LedgerEntry = { ...entry, state: "done" }
+  return address.length === 0
+    ? { operation, handed: { uri: entry.path, entry: done } }
+    : { operation, handed: { uri: address.join(" "), entry: done, staged: true } }
+}
+
+/** The path under which the ledger keeps the import of a source that only the engine lists. */
+export const wholeSource = "#import"
+
+/** The intent of such an import. */
+export const wholeImportIntent = (source: string, operation: string): LedgerEntry => ({
+  source,
+  path: wholeSource,
+  state: "intent",
+  revision: "",
+  fingerprint: "",
+  reason: importing,
+  message: operation
+})
+
+/** The paths under which it keeps the files of such imports, by their ids. Nothing of what made them is known. */
+const prefix = "#service/"
 
 export const serviceEntry = (source: string, { file, uri }: { readonly file: RagFileName; readonly uri: string }): LedgerEntry => ({
   source,
@@ -43,16 +70,11 @@ export const isServiceEntry = ({ fingerprint, path }: LedgerEntry): boolean => f
 export const isOurs = (entry: LedgerEntry): boolean => entry.path !== wholeSource && !isServiceEntry(entry)
 
 /** The ledger's entries of these sources that are wanted, by source. */
-export const entriesOf = Effect.fnUntraced(function*(
-  scope: string,
-  sources: ReadonlyArray<string>,
-  wanted: (entry: LedgerEntry) => boolean
-) {
+export const entriesOf = Effect.fnUntraced(function*(scope: string, sources: ReadonlyArray<string>, isWanted: (entry: LedgerEntry) => boolean) {
   const found = new Map<string, Array<LedgerEntry>>()
   if (sources.length === 0) return found
-  const asked = new Set(sources)
   yield* (yield* Ledger).entries(scope).pipe(
-    Stream.filter((entry) => asked.has(entry.source) && wanted(entry)),
+    Stream.filter((entry) => sources.includes(entry.source) && isWanted(entry)),
     Stream.runForEach((entry) => Effect.sync(() => {
       const others = found.get(entry.source)
       if (others === undefined) found.set(entry.source, [entry])
@@ -61,6 +83,138 @@ export const entriesOf = Effect.fnUntraced(function*(
   )
   return found
 })
+
+/** What became of a file that was handed over. */
+export type Imported =
+  | { readonly _tag: "there"; readonly outcome: "added" | "changed" | "unchanged"; readonly file: RagFile }
+  | { readonly _tag: "failed"; readonly reason: string; readonly message: string; readonly retryable: boolean; readonly file?: RagFileName }
+
+/** Names that differ only in how their accents are written are one. */
+export const uriKey = (uri: string): string => uri.normalize("NFC")
+
+/**
+ * Reconciles what the service counted with the files we can name. A file that a failure names has failed. One that the
+ * corpus does not hold afterwards has failed too. Of those it holds, one that is new, or took the place of another,
+ * was imported; the counts decide about the rest: failures that no file explains may be any of them, so that all are
+ * tried again. Where the service wrote what became of each file, that is what happened to those it names.
+ *
+ * @param before The corpus's files by {@link uriKey}; absent where nobody looked.
+ */
+export const reconcile = (
+  handed: ReadonlyArray<Handed>,
+  before: ReadonlyMap<string, RagFile> | undefined,
+  after: ReadonlyMap<string, RagFile>,
+  operation: Pick<Operation, "counts" | "partialFailures">,
+  results: ReadonlyArray<ImportedFile> = []
+): ReadonlyArray<Imported> => {
+  const { counts } = operation
+  const resultsByUri = new Map(results.map((result) => [uriKey(result.uri), result]))
+  const failures = failuresByUri(handed, operation.partialFailures)
+  const states = handed.map(({ uri }) => {
+    const key = uriKey(uri)
+    const [old, now, failure, result] = [before?.get(key), after.get(key), failures.get(key), resultsByUri.get(key)]
+    if (failure !== undefined) return { is: "named", failure, now } as const
+    if (result?.status === "failed") return { is: "reported", message: result.message, now } as const
+    if (now === undefined) return { is: "absent" } as const
+    if (now.state === "ERROR") return { is: "broken", now } as const
+    if (result?.status === "skipped") return { is: "skipped", now } as const
+    if (result?.status === "imported") return { is: old === undefined ? "added" : "changed", now } as const
+    if (before === undefined) return { is: "unsure", now } as const
+    if (old === undefined) return { is: "added", now } as const
+    if (old.name !== now.name) return { is: "changed", now } as const
+    return old.updateTime === now.updateTime ? { is: "unsure", now } as const : { is: "touched", now } as const
+  })
+  const count = (...kinds: ReadonlyArray<string>) => states.filter(({ is }) => kinds.includes(is)).length
+  const unexplained = Math.max(0, (counts?.failed ?? 0) - count("named", "reported", "absent", "broken"))
+  // A skip may touch a file as well: whether this one was imported again is what the counts say.
+  const touchedMeansChanged = (counts?.imported ?? Infinity) >= count("added", "changed", "touched")
+
+  return states.map((state): Imported => {
+    switch (state.is) {
+      case "named": {
+        const { code, message } = state.failure
+        return { _tag: "failed", reason: code, message, retryable: !permanent.has(code), file: state.now?.name }
+      }
+      case "reported":
+        return { _tag: "failed", reason: "failed", message: state.message ?? "the service says no more", retryable: true, file: state.now?.name }
+      case "skipped":
+        return { _tag: "there", outcome: "unchanged", file: state.now }
+      case "absent":
+        return { _tag: "failed", reason: "unaccounted", message: unaccounted(counts), retryable: true }
+      case "broken":
+        return { _tag: "failed", reason: "INVALID_ARGUMENT", message: state.now.errorStatus ?? "the service could not index the file", retryable: false, file: state.now?.name }
+      case "added":
+      case "changed":
+        return { _tag: "there", outcome: state.is, file: state.now }
+      case "touched":
+      case "unsure":
+        return unexplained > 0
+          ? { _tag: "failed", reason: "unaccounted", message: unaccounted(counts), retryable: true, file: state.now?.name }
+          : { _tag: "there", outcome: state.is === "touched" && touchedMeansChanged ? "changed" : "unchanged", file: state.now }
+    }
+  })
+}
+
+const permanent: ReadonlySet<ServiceError["code"]> = new Set(["INVALID_ARGUMENT", "OUT_OF_RANGE", "FAILED_PRECONDITION"])
+
+/** An import that nobody saw the end of: its files are handed over again, and what the service has by then, it skips. */
+export const interrupted: Imported = {
+  _tag: "failed",
+  reason: "interrupted",
+  message: "an earlier run ended before its import was known to be over",
+  retryable: true
+}
+
+/** Whether what was staged for it is not needed any more. */
+export const isOver = (imported: Imported | undefined): boolean => imported?._tag === "there" || imported?.retryable === false
+
+export const outcomeOf = ({ file, path, size, source }: LedgerEntry, imported: Imported | undefined): FileOutcome => {
+  const base = { source, path, bytes: size }
+  if (imported === undefined) return { ...base, outcome: "pending" }
+  // Under an address of its own, the new version of a staged file is another file to the service.
+  if (imported._tag === "there") return { ...base, outcome: imported.outcome === "added" && file !== undefined ? "changed" : imported.outcome }
+  const { message, reason, retryable } = imported
+  return { ...base, outcome: "failed", reason, message, retryable }
+}
+
+/** As the service counts them: what it skips is there already, and the same. */
+export const countsText = (counts: Operation["counts"]): string =>
+  counts === undefined ? "no counts" : `${counts.imported} imported, ${counts.skipped} skipped, ${counts.failed} failed`
+
+const unaccounted = (counts: Operation["counts"]): string =>
+  `the service does not say what became of it; of all files of its import it counts ${countsText(counts)}`
+
+type Failure = Operation["partialFailures"][number]
+
+/** The failures whose words name a file of ours, by {@link uriKey}: the longest address that fits. */
+const failuresByUri = (handed: ReadonlyArray<Handed>, failures: ReadonlyArray<Failure>): ReadonlyMap<string, Failure> => {
+  const ours = new Set(handed.map(({ uri }) => uriKey(uri)))
+  const found = new Map<string, Failure>()
+  for (const failure of failures) {
+    const message = uriKey(failure.message)
+    for (let at = message.indexOf("gs://"); at >= 0; at = message.indexOf("gs://", at + 1)) {
+      for (let end = Math.min(message.length, at + longestUri); end > at; end--) {
+        const uri = message.slice(at, end)
+        if (!ours.has(uri)) continue
+        found.set(uri, failure)
+        break
+      }
+    }
+  }
+  return found
+}
+
+/** `gs://`, a bucket of up to 222 characters, `/`, and a name of up to 1,024 bytes. */
+const longestUri = 1_252
+
+/** A file that an import of a whole source brought, or found there. */
+export interface ServiceFile {
+  /** Absent where only the result names it. */
+  readonly file?: RagFileName
+  /** What the service calls it. */
+  readonly uri: string
+  readonly outcome: "added" | "changed" | "unchanged"
+}
 
 /**
  * Names the files that the import of a whole source counted: by the result it wrote; otherwise by what the corpus
@@ -107,42 +261,18 @@ export const nameServiceFiles = (input: {
   ]
 }
 
-export const filesText = (count: number): string => count === 1 ? "1 file" : `${count} files`
-
 const hasAddress = ({ sourceUri }: RagFile): boolean => /^[a-z]+:\/\//i.test(sourceUri)
 
 /** Files of Drive have their addresses; those of the others are known by their names alone. */
 const mayBeOf = ({ _tag }: ImportSource, file: RagFile): boolean =>
   _tag === "googleDrive" ? isOfDrive(file.sourceUri) : !hasAddress(file)
 
-/**
- * A source has changed hands: what the one who listed it before had put into the corpus goes, as soon as all that the
- * other one lists is there. Readers find both until then, and never neither. Far fewer files than there were, or none,
- * are not taken for all of it until somebody says so.
- *
- * @param input.stored how many files have come in their place
- */
-export const giveWay = Effect.fn("sync.giveWay")(function*(input: {
-  readonly scope: string
-  readonly spec: Pick<SyncSpec, "maxDelete">
-  readonly entries: ReadonlyArray<LedgerEntry>
-  readonly stored: number
-  readonly yes: boolean
-}) {
-  const { entries, scope, spec: { maxDelete }, stored, yes } = input
-  const files = yield* Files
-  const ledger = yield* Ledger
-  const there = entries.filter(({ file }) => file !== undefined).length
-  const lost = there - stored
-  if (!yes && there > 0 && (stored === 0 || lost > deleteLimit(maxDelete, there))) {
-    return `${filesText(there)} would give way to ${stored}, fewer than maxDelete allows, now that somebody else lists the source; --yes deletes them`
-  }
-  yield* Stream.fromIterable(entries).pipe(
-    Stream.grouped(batchSize),
-    Stream.runForEach(Effect.fnUntraced(function*(batch) {
-      yield* Effect.forEach(batch, ({ file }) => file === undefined ? Effect.void : files.delete(file).pipe(ignoreMissing), { concurrency, discard: true })
-      yield* ledger.write(scope, { remove: batch })
-    }))
-  )
-  return undefined
-})
+
+/** The service's own addresses of what it fetched from Drive. */
+const isOfDrive = (uri: string): boolean => /^https:\/\/(?:drive|docs)\.google\.com\//.test(uri)
+
+/** Whether a file without a mark may be what the service fetched of a source: its address is one of the source's. */
+export const mayBeFetched = ({ imports, staging }: SyncSource, { sourceUri }: RagFile): boolean =>
+  (staging !== undefined && sourceUri.startsWith(`${staging.replace(/\/+$/, "")}/`)) ||
+  (imports?._tag === "storage" && imports.uris.some((uri) => sourceUri.startsWith(uri.replace(/\*.*$/, "")))) ||
+  (imports?._tag === "googleDrive" && isOfDrive(sourceUri))

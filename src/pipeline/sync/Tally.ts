@@ -32,7 +32,7 @@ export class Tally {
     this.#of(id).kind = kind
   }
 
-  /** Takes back what a listing said that is begun anew. */
+  /** Takes back what a listing brought that starts again. */
   restart(source: string): void {
     this.#of(source).counts = { ...noCounts }
     this.#queued.delete(source)
@@ -87,7 +87,7 @@ export class Tally {
     if (known !== undefined) known.count += 1
     else if (this.#reasons.size < mostReasons) {
       const words = kind === "partial" ? remark : message
-      this.#reasons.set(key, { source, ...group, count: 1, path, ...(words === undefined ? {} : { message: words }) })
+      this.#reasons.set(key, { source, ...group, count: 1, path, message: words })
     }
   }
 
@@ -123,8 +123,11 @@ export class Tally {
     }
   }
 
-  ended(source: string, listing: { readonly complete: boolean; readonly error?: string }): void {
-    Object.assign(this.#of(source), listing)
+  /** The listing of a source is over; `error` says why it broke off. */
+  ended(source: string, error?: string): void {
+    const of = this.#of(source)
+    of.complete = error === undefined
+    of.error = error
   }
 
   isComplete(source: string): boolean {
@@ -132,7 +135,8 @@ export class Tally {
   }
 
   /** @param paths the first of those that are held */
-  held(source: string, why: string, paths: ReadonlyArray<string> = []): void {
+  held(source: string, count: number, why: string, paths: ReadonlyArray<string> = []): void {
+    this.add(source, "held", count)
     const of = this.#of(source)
     of.heldBecause = of.heldBecause === undefined ? why : `${of.heldBecause}; ${why}`
     if (paths.length > 0) of.heldPaths = paths
@@ -142,7 +146,7 @@ export class Tally {
     this.#of(source).warning = warning
   }
 
-  /** Several imports of a source each have their say. */
+  /** Several imports of a source have a note each. */
   noted(source: string, note: string): void {
     const of = this.#of(source)
     of.note = of.note === undefined ? note : `${of.note}; ${note}`
@@ -170,10 +174,12 @@ export class Tally {
       ...run,
       sources: this.sources,
       totals: this.totals,
-      ...(this.untold ? {} : { chunks: this.chunks, embedded: this.embedded, embeddedTokens: this.embeddedTokens }),
+      chunks: this.untold ? undefined : this.chunks,
+      embedded: this.untold ? undefined : this.embedded,
+      embeddedTokens: this.untold ? undefined : this.embeddedTokens,
       notable: this.#notable,
       omitted: this.#omitted,
-      ...(this.#reasons.size === 0 ? {} : { reasons: this.reasons })
+      reasons: this.#reasons.size === 0 ? undefined : this.reasons
     }
   }
 

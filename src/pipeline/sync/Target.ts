@@ -2,17 +2,27 @@ import { Effect, Option, Stream } from "effect"
 import { type Corpus, type CorpusName, type CorpusSpec, sameModel } from "../../domain/Corpus.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
 import { Corpora } from "../../ports/Corpora.ts"
+import { Engine } from "../../ports/Engine.ts"
+import { Files } from "../../ports/Files.ts"
 import { Ledger } from "../../ports/Ledger.ts"
 import { pages } from "../../ports/Paging.ts"
-import { Engine } from "../../ports/Engine.ts"
-import { ignoreMissing } from "./Applying.ts"
-import { holdReason } from "./Deleting.ts"
-import type { SyncSpec } from "./SyncSpec.ts"
+import { ignoreMissing } from "./Failures.ts"
+import * as Fingerprint from "./Fingerprint.ts"
+import { filesText, markerSource, type Named } from "./Session.ts"
+
+/** The ledger's key: the same pipeline on another target is another scope. */
+export const scopeOf = (engine: Pick<Engine["Service"], "target">, pipeline: string): string => `${engine.target}#${pipeline}`
+
+/** Where a corpus that is to take another's place is accounted for until it is whole. */
+const buildingScope = (scope: string): string => `${scope}~next`
+
+/** Accounts for nothing: of a corpus that is not there yet, or that was found by its name, the ledger knows nothing. */
+export const emptyScope = (scope: string): string => `${scope}#new`
 
 /** How the declared corpus stands to the one in the target. */
 export type Target =
   | { readonly _tag: "missing" }
-  /** Known to the ledger, or found by its display name. */
+  /** Known to the ledger, or found by its display name (`adopted`). */
   | { readonly _tag: "found"; readonly corpus: Corpus; readonly adopted: boolean; readonly changes: ReadonlyArray<Change> }
 
 /** One difference between the declared corpus and the existing one. */
@@ -24,28 +34,33 @@ export interface Change {
   readonly forcesReplacement: boolean
 }
 
-/** Looks for the pipeline's corpus without touching anything. */
+/** The scope that accounts for the pipeline: that of the name it had, until a run has taken that over. */
+export const findScope = Effect.fn("sync.findScope")(function*({ pipeline, renamedFrom }: Named) {
+  const engine = yield* Engine
+  const ledger = yield* Ledger
+  const own = scopeOf(engine, pipeline)
+  // A run that ended early leaves a record with nothing in it.
+  if (renamedFrom === undefined || (yield* ledger.sources(own)).length > 0) return own
+  const old = scopeOf(engine, renamedFrom)
+  return (yield* ledger.scope(old)) === undefined ? own : old
+})
+
+/** Looks for the pipeline's corpus without changing anything. */
 export const findTarget = Effect.fn("sync.findTarget")(function*(
   scope: string,
   spec: CorpusSpec
 ): Effect.fn.Return<Target, ServiceError | StateError, Corpora | Engine | Ledger> {
   const corpora = yield* Corpora
-  const ledger = yield* Ledger
   const engine = yield* Engine
-  const recorded = yield* ledger.scope(scope)
-  if (recorded !== undefined) {
-    const corpus = yield* corpora.get(recorded.corpus).pipe(
-      Effect.catchIf((error) => error.code === "NOT_FOUND", () => Effect.void)
-    )
-    if (corpus !== undefined) return found(corpus, spec, engine, false)
-  }
-  const named = yield* pages(corpora.list).pipe(
-    Stream.filter((corpus) => corpus.displayName === spec.displayName),
+  const record = yield* (yield* Ledger).scope(scope)
+  const recorded = record === undefined ? undefined : yield* corpusNamed(record.corpus)
+  if (recorded !== undefined) return { _tag: "found", corpus: recorded, adopted: false, changes: changesOf(recorded, spec, engine) }
+  const [corpus, another] = yield* pages(corpora.list).pipe(
+    Stream.filter(({ displayName }) => displayName === spec.displayName),
     Stream.take(2),
     Stream.runCollect
   )
-  const [only, another] = named
-  if (only === undefined) return { _tag: "missing" }
+  if (corpus === undefined) return { _tag: "missing" }
   if (another !== undefined) {
     return yield* new ServiceError({
       code: "FAILED_PRECONDITION",
@@ -53,14 +68,12 @@ export const findTarget = Effect.fn("sync.findTarget")(function*(
       fix: "give the corpus another displayName, or delete the ones you do not need (sluice corpora list)"
     })
   }
-  return found(only, spec, engine, true)
+  return { _tag: "found", corpus, adopted: true, changes: changesOf(corpus, spec, engine) }
 })
 
-const found = (corpus: Corpus, spec: CorpusSpec, engine: EngineFacts, adopted: boolean): Target => ({
-  _tag: "found",
-  corpus,
-  adopted,
-  changes: changesOf(corpus, spec, engine)
+const corpusNamed = Effect.fnUntraced(function*(name: CorpusName) {
+  const corpora = yield* Corpora
+  return yield* corpora.get(name).pipe(Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.undefined))
 })
 
 type EngineFacts = Pick<Engine["Service"], "embedder">
@@ -92,14 +105,8 @@ const changesOf = (corpus: Corpus, spec: CorpusSpec, engine: EngineFacts): Reado
 
 const fieldsOf = ({ _tag: _, ...fields }: CorpusSpec["vectorDb"]): Readonly<Record<string, string>> => fields
 
-/** Where a corpus that is to take another's place is accounted for until it is whole. */
-export const buildingScope = (scope: string): string => `${scope}~next`
-
-const longestDisplayName = 128
-const buildingSuffix = " (next)"
-/** Another name than that of the corpus which serves: whoever looks for that finds one. */
-const buildingName = ({ displayName }: CorpusSpec): string =>
-  Array.from(displayName).slice(0, longestDisplayName - buildingSuffix.length).join("") + buildingSuffix
+const fits = (corpus: Corpus, spec: CorpusSpec, engine: EngineFacts): boolean =>
+  changesOf(corpus, spec, engine).every((change) => !change.forcesReplacement)
 
 /** A corpus that an earlier run began to build in the place of the one that serves. */
 interface Building {
@@ -109,23 +116,19 @@ interface Building {
   readonly fits: boolean
 }
 
-/** The rebuild under way, if there is one. */
+/** The rebuild in progress, if there is one. */
 export const findBuilding = Effect.fn("sync.findBuilding")(function*(own: string, spec: CorpusSpec) {
-  const corpora = yield* Corpora
   const engine = yield* Engine
   const scope = buildingScope(own)
   const record = yield* (yield* Ledger).scope(scope)
-  if (record === undefined) return undefined
-  const corpus = yield* corpora.get(record.corpus).pipe(Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.void))
+  const corpus = record === undefined ? undefined : yield* corpusNamed(record.corpus)
   return corpus === undefined ? undefined : { scope, corpus, fits: fits(corpus, spec, engine) } satisfies Building
 })
 
-const fits = (corpus: Corpus, spec: CorpusSpec, engine: EngineFacts): boolean =>
-  changesOf(corpus, spec, engine).every((change) => !change.forcesReplacement)
-
+/** A corpus to write to. */
 export interface Ready {
   readonly corpus: CorpusName
-  /** Under which the ledger accounts for it. */
+  /** The key under which the ledger accounts for it. */
   readonly scope: string
   readonly action: "created" | "found" | "building"
   /** The ledger knows nothing of what the corpus holds. */
@@ -138,7 +141,7 @@ export interface Ready {
 
 /**
  * Makes the target's corpus what the pipeline declares: creates it, updates it, or, when allowed, begins a new one
- * beside it, or goes on with that. The old one serves until {@link promote}.
+ * beside it, or continues with that. The old one serves until {@link promote}.
  */
 export const readyTarget = Effect.fn("sync.readyTarget")(function*(
   scope: string,
@@ -164,35 +167,40 @@ export const readyTarget = Effect.fn("sync.readyTarget")(function*(
 
   const { adopted, changes, corpus } = target
   if (forcing.length > 0) {
-    if (!replace) {
-      const what = forcing.map((c) => `${c.field} ${c.from || "(unset)"} -> ${c.to}`).join(", ")
-      return yield* new ServiceError({
-        code: "FAILED_PRECONDITION",
-        message: `the corpus cannot be changed in place: ${what} forces replacement`,
-        fix: adopted
-          ? "see `sluice plan`, which says whose files it holds; give yours another displayName, or run again with --replace to build a new corpus and then delete this one"
-          : "see `sluice plan`; run again with --replace: this corpus serves until a new one is whole, and is then deleted"
-      })
-    }
+    if (!replace) return yield* mustBeReplaced(forcing, adopted)
     if (building?.fits === true) {
       return { corpus: building.corpus.name, scope: building.scope, action: "building", adopted: false, resumed: true, serving: corpus.name }
     }
-    const name = yield* begin(scope, spec)
+    const name = yield* build(scope, spec)
     return { corpus: name, scope: buildingScope(scope), action: "building", adopted: false, resumed: false, serving: corpus.name }
   }
   if (changes.length > 0) {
-    yield* corpora.update(corpus.name, {
-      displayName: spec.displayName,
-      description: spec.description,
-      vectorDb: spec.vectorDb
-    })
+    const { description, displayName, vectorDb } = spec
+    yield* corpora.update(corpus.name, { displayName, description, vectorDb })
   }
   if (adopted) yield* ledger.reset(scope, { corpus: corpus.name })
   return { corpus: corpus.name, scope, action: "found", adopted, resumed: !adopted }
 })
 
+const mustBeReplaced = (forcing: ReadonlyArray<Change>, adopted: boolean): ServiceError => {
+  const what = forcing.map(({ field, from, to }) => `${field} ${from || "(unset)"} -> ${to}`).join(", ")
+  return new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `the corpus cannot be changed in place: ${what} forces replacement`,
+    fix: adopted
+      ? "see `sluice plan`, which says whose files it holds; give yours another displayName, or run again with --replace to build a new corpus and then delete this one"
+      : "see `sluice plan`; run again with --replace: this corpus serves until a new one is whole, and is then deleted"
+  })
+}
+
+const longestDisplayName = 128
+const buildingSuffix = " (next)"
+/** Another name than that of the corpus which serves: whoever looks for that finds one. */
+const buildingName = ({ displayName }: CorpusSpec): string =>
+  Array.from(displayName).slice(0, longestDisplayName - buildingSuffix.length).join("") + buildingSuffix
+
 /** Begins a corpus beside the one that serves. */
-const begin = Effect.fnUntraced(function*(own: string, spec: CorpusSpec) {
+const build = Effect.fnUntraced(function*(own: string, spec: CorpusSpec) {
   const corpora = yield* Corpora
   const engine = yield* Engine
   const displayName = buildingName(spec)
@@ -211,12 +219,12 @@ const begin = Effect.fnUntraced(function*(own: string, spec: CorpusSpec) {
 
 /**
  * The corpus that was built takes the place of the one that serves, which is then deleted. Killed at any point, the next
- * run goes on from there: until the ledger's one step the old corpus serves, and from then on the new one.
+ * run continues from there: until the ledger's one step the old corpus serves, and from then on the new one.
  */
-export const promote = Effect.fn("sync.promote")(function*(own: string, spec: CorpusSpec, { corpus, scope, serving }: Ready) {
+export const promote = Effect.fn("sync.promote")(function*(own: string, { displayName }: CorpusSpec, { corpus, scope, serving }: Ready) {
   if (serving === undefined) return
   const corpora = yield* Corpora
-  yield* corpora.update(corpus, { displayName: spec.displayName })
+  yield* corpora.update(corpus, { displayName })
   yield* (yield* Ledger).promote(scope, own, { corpus, replaces: serving })
   yield* retireReplaced(own)
 })
@@ -231,27 +239,44 @@ const retireReplaced = Effect.fn("sync.retireReplaced")(function*(scope: string)
   yield* ledger.setScope(scope, { corpus: record.corpus })
 })
 
+/** Files whose markers are written at once. */
+const concurrency = 8
+
 /**
- * Why a corpus that was built may not serve yet: by the rule that holds deletes, of the files that the one which serves
- * has and the new one has not. Undefined: it may.
+ * Moves what the ledger has under the name that the pipeline had to its own, and writes the new name into the files'
+ * markers where files can be changed. Answers how many files there are; undefined: nothing was under that name, or the
+ * pipeline has run under its own already. Killed on the way, the next run starts it again.
  */
-export const whyNotPromoted = Effect.fnUntraced(function*(
-  own: string,
-  { scope }: Ready,
-  { maxDelete, sources }: Pick<SyncSpec, "maxDelete" | "sources">
-) {
+export const takeOverRenamed = Effect.fn("sync.takeOverRenamed")(function*({ pipeline, renamedFrom }: Named) {
+  if (renamedFrom === undefined || renamedFrom === pipeline) return undefined
+  const engine = yield* Engine
   const ledger = yield* Ledger
-  const stored = (of: string) =>
-    ledger.entries(of).pipe(
-      Stream.filter(({ file }) => file !== undefined),
-      Stream.runFold(() => new Map<string, number>(), (counts, { source }) => counts.set(source, (counts.get(source) ?? 0) + 1))
-    )
-  const before = yield* stored(own)
-  const now = yield* stored(scope)
-  for (const [source, known] of before) {
-    const missing = known - (now.get(source) ?? 0)
-    const why = missing > 0 ? holdReason({ known, missing }, maxDelete, sources.some(({ id }) => id === source)) : undefined
-    if (why !== undefined) return `${source}: ${why}`
+  const files = yield* Files
+  const [own, old] = [scopeOf(engine, pipeline), scopeOf(engine, renamedFrom)]
+  const record = (yield* ledger.sources(own)).length === 0 ? undefined : yield* ledger.scope(own)
+  const before = yield* ledger.scope(old)
+  if (before === undefined) return undefined
+  if (record !== undefined) {
+    // Both have put files into one corpus: those of the old name are known by their markers from here on.
+    if (record.corpus === before.corpus) yield* ledger.forget(old)
+    return undefined
   }
-  return undefined
+  let count = 0
+  yield* ledger.entries(old).pipe(
+    Stream.mapEffect(({ file, fingerprint, path, source, state }) => {
+      if (file === undefined) return Effect.void
+      count += 1
+      if (engine.immutableFiles === true || state !== "done") return Effect.void
+      const marker = { source: markerSource(pipeline, source), pathHash: Fingerprint.pathHash(path), fingerprint }
+      return files.update(file, { marker }).pipe(ignoreMissing)
+    }, { concurrency, unordered: true }),
+    Stream.runDrain
+  )
+  const building = yield* ledger.scope(buildingScope(old))
+  if (building !== undefined) yield* ledger.promote(buildingScope(old), buildingScope(own), building)
+  yield* ledger.promote(old, own, before)
+  return count
 })
+
+export const takesOverNote = (pipeline: string, files: number): string =>
+  `takes over ${filesText(files)} of pipeline ${pipeline}, as renamedFrom says; nothing of it is stored anew`

@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect"
 import type { SyncEvent } from "../../domain/Report.ts"
-import type { SyncSource } from "../sync/SyncSpec.ts"
+import type { SyncSource } from "../sync/Session.ts"
 import type { Left } from "./Agenda.ts"
 
 /** What a batch notices of its sources: which of them to look at again, and whether anything happened. */

@@ -1,13 +1,13 @@
 import { Clock, Effect, Fiber, Queue, Stream } from "effect"
 import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
-import { Engine } from "../../ports/Engine.ts"
+import type { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
 import type { Ledger } from "../../ports/Ledger.ts"
-import { checkSources } from "../sync/HandOver.ts"
-import { findScope } from "../sync/Renaming.ts"
+import { checkSources } from "../sync/Sources.ts"
+import { findScope } from "../sync/Target.ts"
 import { sync } from "../sync/Sync.ts"
-import type { SyncSpec } from "../sync/SyncSpec.ts"
+import type { SyncSpec } from "../sync/Session.ts"
 import { Agenda, defaultTiming, type Timing } from "./Agenda.ts"
 import { Attention, resting } from "./Attention.ts"
 import { Troubles } from "./Troubles.ts"
@@ -59,8 +59,7 @@ export const watch = Effect.fn("watch")(function*(
   const blind = new Set<string>()
   const tell = (events: ReadonlyArray<WatchEvent>) => Effect.forEach(events, emit, { discard: true })
   const wake = yield* Queue.sliding<void>(1)
-  const engine = yield* Engine
-  const checked = yield* checkSources(yield* findScope(spec), spec, engine)
+  const checked = yield* checkSources(yield* findScope(spec), spec)
   const importOnly = new Set(checked.importOnly.map(({ id }) => id))
   // What we list stays ours: a token that ends later breaks off a listing, and stops nothing else.
   const given = spec.sources.map((source) => checked.listed.find(({ id }) => id === source.id) ?? source)

@@ -10,7 +10,7 @@ import { ServiceError } from "../../../src/domain/Errors.ts"
 import { Corpora } from "../../../src/ports/Corpora.ts"
 import { Engine } from "../../../src/ports/Engine.ts"
 import { Ledger } from "../../../src/ports/Ledger.ts"
-import { scopeOf } from "../../../src/pipeline/sync/Renaming.ts"
+import { scopeOf } from "../../../src/pipeline/sync/Target.ts"
 import { type Call, fakeVertex } from "../../fakes/Vertex.ts"
 import { tempFolder } from "../../support/TempFolder.ts"
 

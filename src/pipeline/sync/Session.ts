@@ -1,11 +1,15 @@
-import type { Effect } from "effect"
+import { Context, Effect } from "effect"
 import type { Chunking } from "../../domain/Chunking.ts"
 import type { CorpusSpec } from "../../domain/Corpus.ts"
 import type { ImportSource } from "../../domain/Import.ts"
 import type { Parsing } from "../../domain/Parsing.ts"
 import type { SyncEvent } from "../../domain/Report.ts"
-import type { Connector } from "../../ports/Connector.ts"
+import type { Connector, SourceItem } from "../../ports/Connector.ts"
 import type { EmbeddingLimits } from "../../ports/EmbeddingBudget.ts"
+import { Engine } from "../../ports/Engine.ts"
+import type { LedgerEntry } from "../../ports/Ledger.ts"
+import * as Fingerprint from "./Fingerprint.ts"
+import { Tally } from "./Tally.ts"
 
 /** Everything sync works from: a pipeline with its sources made into connectors. */
 export interface SyncSpec {
@@ -22,7 +26,7 @@ export interface SyncSpec {
   /** What a run may send to the embedder; what is not reached is `pending`. Default: no limit. */
   readonly budget?: EmbeddingLimits
   readonly onFileError: "continue" | "stop"
-  /** Files under way at once; the engine's own number when absent. */
+  /** Files in progress at once; the engine's own number when absent. */
   readonly concurrency?: number
   /** Embedding requests a minute of one import by the engine; its own number when absent. */
   readonly maxEmbeddingRequestsPerMinute?: number
@@ -34,7 +38,7 @@ export interface SyncSource {
   readonly id: string
   readonly connector: Connector
   /**
-   * All that its listing depends on, in words that change when it does: runs then go on from each other's cursors.
+   * All that its listing depends on, in words that change when it does: runs then continue from each other's cursors.
    * Absent: everything is listed each time.
    */
   readonly settings?: string
@@ -48,7 +52,7 @@ export interface SyncSource {
   readonly rests?: boolean
 }
 
-/** What a run may do beyond its defaults. All of it is off unless it says otherwise. */
+/** What a run may do beyond its defaults. All of it is off by default. */
 export interface SyncOptions {
   /** Releases deletes that the guard would hold. */
   readonly yes?: boolean
@@ -71,18 +75,73 @@ export interface SyncOptions {
   readonly observe?: (event: SyncEvent) => Effect.Effect<void>
 }
 
-/** So many deletes are never held, unless they are all that a source had. */
-export const freeDeletes = 20
+/** What the functions of one plan or run share. */
+export class Session extends Context.Service<Session, {
+  readonly spec: SyncSpec
+  /** The key under which the ledger accounts for the corpus. */
+  readonly scope: string
+  /** The third part of a fingerprint: what decides how the same bytes are stored. */
+  readonly settings: string
+  readonly tally: Tally
+  /** Deletes that the guard would hold are made. */
+  readonly yes: boolean
+  readonly retryFailed: boolean
+  readonly strict: boolean
+  readonly missesFor: number
+  /** A plan: the ledger is not written to. */
+  readonly readOnly: boolean
+  /** Unchanged items are events too, of which there may be very many. */
+  readonly showUnchanged: boolean
+  readonly emit: (event: SyncEvent) => Effect.Effect<void>
+}>()("sluice/pipeline/sync/Session") {}
+
+interface SessionOptions extends Omit<SyncOptions, "replace" | "checkTarget"> {
+  readonly readOnly?: boolean
+  readonly showUnchanged?: boolean
+}
+
+export const makeSession = (spec: SyncSpec, scope: string, options: SessionOptions) =>
+  Effect.map(Engine, ({ signature }) => Session.of({
+    spec,
+    scope,
+    settings: Fingerprint.settingsHash(signature, { ...spec, embeddingModel: spec.corpus.embeddingModel }),
+    tally: new Tally(),
+    yes: options.yes ?? false,
+    retryFailed: options.retryFailed ?? false,
+    strict: options.strict ?? false,
+    missesFor: options.missesFor ?? 0,
+    readOnly: options.readOnly ?? false,
+    showUnchanged: options.showUnchanged ?? false,
+    emit: options.observe ?? (() => Effect.void)
+  }))
+
+/** An item that the listing alone could not settle, and what the ledger had for it. */
+export interface Work {
+  readonly source: string
+  readonly item: SourceItem
+  readonly known?: LedgerEntry
+}
+
+/** Work waits on disk between listing and applying, as JSON. It is our own and needs no schema. */
+export const encodeWork = (work: Work): string => JSON.stringify(work)
+export const decodeWork = (text: string): Work => JSON.parse(text) as Work
+
+/** Why a file is skipped that another source of the pipeline lists too. */
+export const overlap = "overlap"
+/** Why a file is stored again that the source did not change. */
+export const drifted = "drift"
+
+export type Named = Pick<SyncSpec, "pipeline" | "renamedFrom">
 
 /** The names that the pipeline's files are marked with. */
 export const namesOf = ({ pipeline, renamedFrom }: Named): ReadonlyArray<string> =>
   renamedFrom === undefined ? [pipeline] : [pipeline, renamedFrom]
 
-export type Named = Pick<SyncSpec, "pipeline" | "renamedFrom">
+/** The marker's source: who put a file there. */
+export const markerSource = (pipeline: string, source: string): string => `${pipeline}/${source}`
 
 /** The sources by the markers of their files. */
 export const sourcesByMark = (spec: Named & Pick<SyncSpec, "sources">): ReadonlyMap<string, string> =>
   new Map(namesOf(spec).flatMap((name) => spec.sources.map(({ id }) => [markerSource(name, id), id] as const)))
 
-/** The marker's source: who put a file there. */
-export const markerSource = (pipeline: string, source: string): string => `${pipeline}/${source}`
+export const filesText = (count: number): string => count === 1 ? "1 file" : `${count} files`

@@ -1,0 +1,102 @@
+import { Effect } from "effect"
+import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
+import type { ImportSource } from "../../domain/Import.ts"
+import type { SourceItem } from "../../ports/Connector.ts"
+import { Engine } from "../../ports/Engine.ts"
+import type { Ledger } from "../../ports/Ledger.ts"
+import { type SourceFailure, sourcesUnreadable } from "./Failures.ts"
+import { entriesOf, isOurs } from "./ServiceFiles.ts"
+import type { SyncSource, SyncSpec } from "./Session.ts"
+
+/** A source that only the engine lists: nothing is known of its files but what the engine counts. */
+export interface ImportOnly {
+  readonly id: string
+  readonly source: ImportSource
+  readonly why: string
+}
+
+export interface Sources {
+  /** Those that our connectors list. */
+  readonly listed: ReadonlyArray<SyncSource>
+  readonly importOnly: ReadonlyArray<ImportOnly>
+}
+
+/**
+ * Checks every source before any work, and decides who lists it. One that the engine can fetch by itself is left to it
+ * where we cannot list it, or are told not to. What is wrong with the others is reported together and ends the run, but
+ * for what may be over when they are listed: a source that is away for now does not keep the rest.
+ *
+ * Objects in storage are then handed over one by one, by the address that both sides know them by. What our connectors
+ * list of Drive, Slack, Jira and SharePoint we read and upload ourselves, or stage: the service reads those with
+ * another account or renders them otherwise, so that it need not see what was listed; its files bear no mark and
+ * cannot be renamed; and what is searched is the same text on every engine.
+ *
+ * A source that we filled before is not given away because a token has ended: the service would import all of it anew,
+ * and the next token would bring it back.
+ */
+export const checkSources = Effect.fn("sync.checkSources")(function*(
+  scope: string,
+  { sources }: Pick<SyncSpec, "sources">
+): Effect.fn.Return<Sources, ServiceError | SecretError | StateError, Engine | Ledger> {
+  const engine = yield* Engine
+  const listed: Array<SyncSource> = []
+  const importOnly: Array<ImportOnly> = []
+  const failures: Array<SourceFailure> = []
+  yield* Effect.forEach(sources, Effect.fnUntraced(function*(source) {
+    const { connector, id, listing, rests } = source
+    const staging = engine.imports === undefined ? undefined : source.staging
+    const fetched = source.imports !== undefined && engine.imports?.sources.has(source.imports._tag) === true ? source.imports : undefined
+    if (rests === true) return void listed.push({ ...source, staging, imports: undefined })
+    if (fetched !== undefined && listing === "service") return void importOnly.push({ id, source: fetched, why: leftOnPurpose })
+    const error = yield* Effect.match(connector.check, { onFailure: (error) => error, onSuccess: () => undefined })
+    if (error !== undefined && fetched !== undefined && canBeLeft(fetched, listing, error)) {
+      const isFilled = fetched._tag !== "storage" && (yield* entriesOf(scope, [id], isOurs)).has(id)
+      if (!isFilled) return void importOnly.push({ id, source: fetched, why: whyLeft(error) })
+    }
+    if (error !== undefined && (error._tag === "SecretError" || !error.retryable)) return void failures.push({ id, error })
+    listed.push({ ...source, staging, imports: fetched?._tag === "storage" ? fetched : undefined })
+  }), { concurrency: 4, discard: true })
+  const [first, ...others] = failures
+  if (first !== undefined) return yield* sourcesUnreadable([first, ...others])
+  return { listed, importOnly }
+})
+
+/**
+ * A source that we may list by now, and of which an import by an earlier run still runs: that import is followed to its
+ * end, so that what it brings is known, and the next run lists.
+ *
+ * @param running operations of such imports, by source
+ */
+export const followRunning = ({ importOnly, listed }: Sources, running: ReadonlyMap<string, string>, { sources }: Pick<SyncSpec, "sources">): Sources => {
+  const followed = sources.flatMap(({ id, imports }) =>
+    imports !== undefined && running.has(id) && listed.some((other) => other.id === id)
+      ? [{ id, source: imports, why: "an import that an earlier run began is followed first" }]
+      : [])
+  return {
+    listed: listed.filter(({ id }) => !followed.some((other) => other.id === id)),
+    importOnly: [...importOnly, ...followed]
+  }
+}
+
+/** Whether the engine may list a source in our place. Not where waiting or a correction of the pipeline mends it. */
+export const canBeLeft = (source: ImportSource, listing: SyncSource["listing"], error: ServiceError | SecretError): boolean =>
+  listing === undefined && (source._tag === "storage"
+    ? source.uris.every(isImportable)
+    : error._tag === "SecretError" || !(error.retryable || error.code === "INVALID_ARGUMENT"))
+
+export const leftOnPurpose = "the pipeline has the service list it"
+
+/** Of a secret, the message tells where it was looked for, and so how to mend it. */
+export const whyLeft = (error: ServiceError | SecretError): string => {
+  const fix = error._tag === "SecretError" ? undefined : error.fix?.replace(/\.$/, "")
+  return `it cannot be listed from here (${error.message}${fix === undefined ? "" : `; ${fix}`})`
+}
+
+/** Whether the engine fetches an item of this source, so that we do not read it. */
+export const isHandedOver = (source: SyncSource | undefined, item: Pick<SourceItem, "uri">): boolean =>
+  source?.imports !== undefined && isImportable(item.uri)
+
+const isImportable = (uri: string): boolean => uri.startsWith("gs://")
+
+export const importOnlyNote = ({ why }: ImportOnly): string =>
+  `import-only: ${why}; what is gone at the source is not deleted from the corpus`
