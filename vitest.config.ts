@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
-import { bundledWriter } from "./test/support/BundledWriter.ts"
+import { bundledThreads } from "./test/support/BundledThreads.ts"
 
 // Every test file has a process of its own: compiled code that they share is kept between them.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url))
@@ -15,7 +15,7 @@ const computing = [
 ].map((folder) => `test/${folder}/**/*.test.ts`)
 
 export default defineConfig({
-  plugins: [bundledWriter],
+  plugins: [bundledThreads],
   resolve: { conditions: ["sluice-source"] },
   ssr: { resolve: { conditions: ["sluice-source"] } },
   test: {

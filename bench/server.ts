@@ -3,18 +3,19 @@
  * beside bare undici, over one generated corpus in one run.
  *
  *     npm run bench:server -- [--seconds 5] [--files 500] [--bytes 2500000] [--seed 1] [--queries 300]
- *                             [--connections 16] [--json results.json] [--cli FILE]
+ *                             [--connections 1,8,64] [--no-ingest] [--json results.json] [--cli FILE]
  *
- * Three callers ask the same questions, --seconds each, one request at a time and then --connections at once:
+ * Three callers ask the same questions, --seconds each, with as many requests at once as each of --connections says:
  * `port` in this process; `server` by undici from `sluice serve` in a process of its own; `client` by the hosted engine
- * from the same server. Needs a build, or the file of another one as --cli. The ratios of one run are what counts.
+ * from the same server. Then once more with the most connections while `sluice run` takes edited files in, again and
+ * again, in a process of its own. Needs a build, or the file of another one as --cli. The ratios of one run are what counts.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { cpus, tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { Effect } from "effect"
-import { type CorpusOptions, corpusQueries, writeCorpus } from "./corpus.ts"
+import { type CorpusOptions, corpusQueries, editCorpus, writeCorpus } from "./corpus.ts"
 import { builtCommandLine, sluice } from "./lib/Sluice.ts"
 import { agree, bareUndici, hostedClient, port, type Retrieve } from "./server/Callers.ts"
 import { compare } from "./server/Load.ts"
@@ -22,13 +23,15 @@ import { type Compared, report } from "./server/Report.ts"
 import { serve } from "./server/Serve.ts"
 
 const { values } = parseArgs({
+  allowNegative: true,
   options: {
     seconds: { type: "string", default: "5" },
     files: { type: "string", default: "500" },
     bytes: { type: "string", default: "2500000" },
     seed: { type: "string", default: "1" },
     queries: { type: "string", default: "300" },
-    connections: { type: "string", default: "16" },
+    connections: { type: "string", default: "1,8,64" },
+    ingest: { type: "boolean", default: true },
     json: { type: "string" },
     cli: { type: "string" }
   }
@@ -36,7 +39,10 @@ const { values } = parseArgs({
 const corpus: CorpusOptions = { files: Number(values.files), bytes: Number(values.bytes), seed: Number(values.seed) }
 const queries = corpusQueries(corpus, Number(values.queries))
 const seconds = Number(values.seconds)
-const connections = Number(values.connections)
+const loads = values.connections.split(",").map(Number).toSorted((a, b) => a - b)
+const connections = loads.at(-1) ?? 1
+/** Of the files, edited before each run that goes on meanwhile. */
+const editedFraction = 0.05
 const turns = 5
 const queriesCompared = 20
 // Whatever proxy this machine has, the server is on it.
@@ -62,12 +68,24 @@ const bench = (workspace: string) =>
     yield* Effect.promise(() => agree(Object.values(callers), queries.slice(0, queriesCompared)))
 
     const compared: Array<Compared> = []
-    for (const atOnce of [1, connections]) {
+    const asking = (retrieve: Retrieve) => (request: number) => retrieve(queries[request % queries.length]!)
+    const subjects = { port: asking(callers.port), server: asking(callers.server), client: asking(callers.client) }
+    for (const atOnce of loads) {
       note(`${atOnce} at once`)
-      const asking = (retrieve: Retrieve) => (request: number) => retrieve(queries[request % queries.length]!)
-      const { client, port, server } = callers
-      const subjects = { port: asking(port), server: asking(server), client: asking(client) }
       compared.push({ callers: atOnce, loads: yield* Effect.promise(() => compare(subjects, { callers: atOnce, seconds, turns })) })
+    }
+    if (values.ingest) {
+      note(`${connections} at once, and files are taken in`)
+      const over = new AbortController()
+      const ingesting = (async () => {
+        for (let round = 1; !over.signal.aborted; round++) {
+          editCorpus(docs, corpus, editedFraction, round)
+          await sluice(commandLine, workspace).sync(docs, store)
+        }
+      })()
+      const measured = compare(subjects, { callers: connections, seconds, turns }).finally(() => over.abort())
+      const [loads] = yield* Effect.promise(() => Promise.all([measured, ingesting]))
+      compared.push({ callers: connections, ingesting: true, loads })
     }
 
     const machine = { node: process.versions.node, platform: `${process.platform} ${process.arch}`, cpus: cpus().length, cpu: cpus()[0]?.model }

@@ -13,6 +13,7 @@ const external = (names: ReadonlyArray<string>) => names.map((name) => new RegEx
 /** Workers are entries, so that they can be started by file name from beside the code that starts them. */
 const textWorker = "src/text/pool/worker.ts"
 const storeWriter = "src/engines/embedded/store/writer.worker.ts"
+const storeSearch = "src/engines/embedded/search/search.worker.ts"
 
 const output = (dir: string) => ({ dir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" }) as const
 
@@ -27,16 +28,16 @@ const bundles: ReadonlyArray<BuildOptions> = [
     external: external([...unbundled, ...Object.keys(peerDependencies ?? {})]),
     output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }
   },
-  // A thread shares nothing: with the little of effect that it needs inside, the library's writer starts in a third of the time.
+  // Threads share nothing: with the little of effect that they need inside, the library's threads start in a third of the time.
   {
-    input: { storeWriter },
+    input: { storeWriter, storeSearch },
     platform: "node",
     external: external(unbundled),
     output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }
   },
   // The command line brings its own, in few files: that is what makes it start fast.
   {
-    input: { bin: "src/bin.ts", textWorker, storeWriter },
+    input: { bin: "src/bin.ts", textWorker, storeWriter, storeSearch },
     platform: "node",
     external: external(unbundled),
     output: { ...output(`${fresh}/cli`), minify: { compress: true, mangle: false } }

@@ -96,10 +96,10 @@ export const bareUndici = (
     }
   })
 
-/** @throws unless all give the same contexts, and some */
+/** @throws unless all give the same contexts, and some; their order is each one's own: the wire has them by distance */
 export const agree = async (retrieves: ReadonlyArray<Retrieve>, queries: ReadonlyArray<string>): Promise<void> => {
   for (const query of queries) {
-    const answers = new Set(await Promise.all(retrieves.map(async (retrieve) => JSON.stringify(await retrieve(query)))))
+    const answers = new Set(await Promise.all(retrieves.map(async (retrieve) => JSON.stringify((await retrieve(query)).toSorted()))))
     if (answers.size !== 1 || answers.has("[]")) throw new Error(`not the same contexts from all, or none at all: ${query}`)
   }
 }

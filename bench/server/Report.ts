@@ -5,6 +5,8 @@ export type Subject = "port" | "server" | "client"
 /** All subjects under one load. */
 export interface Compared {
   readonly callers: number
+  /** Whether files were taken in meanwhile. */
+  readonly ingesting?: boolean
   readonly loads: Readonly<Record<Subject, Load>>
 }
 
@@ -20,9 +22,9 @@ export const report = (compared: ReadonlyArray<Compared>): string => {
   const ratio = (value: number, base: number): string => `${(value / base).toFixed(2)} x`
   const lines = [
     ["at once", "", "port", "server", "server/port", "client", "client/server"],
-    ...compared.flatMap(({ callers, loads: { client, port, server } }) =>
+    ...compared.flatMap(({ callers, ingesting, loads: { client, port, server } }) =>
       figures.map(({ name, of, show }) => [
-        String(callers),
+        ingesting === true ? `${callers}, ingest` : String(callers),
         name,
         show(port[of]),
         show(server[of]),

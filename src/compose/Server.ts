@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { Context, Deferred, Effect, Layer, type Redacted, type Scope } from "effect"
 import { HttpClient } from "effect/http"
@@ -93,6 +94,8 @@ export interface EmbeddedServerOptions {
   readonly limits?: Partial<ServeLimits>
   /** Bytes of the index kept in memory for searching. Default 256 MB. */
   readonly memory?: number
+  /** Threads that search at most, each with its share of `memory`. Default: one less than there are processors, 1 to 4. */
+  readonly searchThreads?: number
   /** Default: the offline embedder. */
   readonly embedder?: Layer.Layer<Embedder, ServiceError>
   /** The model that generation and chat are answered with. Default: answers are quotes of the text given. */
@@ -100,6 +103,9 @@ export interface EmbeddedServerOptions {
 }
 
 const parent = "projects/local/locations/local"
+
+/** Each keeps its own share of the index in memory. */
+const mostSearchThreads = 4
 
 /** Serves the embedded engine of a data directory for as long as the scope lives. Gives the base URL once it is ready. */
 export const serveEmbedded = (
@@ -144,7 +150,11 @@ export const serveEmbedded = (
     const generation = Layer.merge(LocalPartnerChat.layer(countTokens), EmbeddedGeneration.layer(countTokens))
     const databases = vectorStores({ allowHosts: options.allowHosts ?? [] }).pipe(Layer.provide(yield* secretsOf(options)))
     const engine = yield* Layer.build(
-      Embedded.layer({ dataDir, memory: options.memory }).pipe(
+      Embedded.layer({
+        dataDir,
+        memory: options.memory,
+        searchThreads: options.searchThreads ?? Math.max(1, Math.min(mostSearchThreads, availableParallelism() - 1))
+      }).pipe(
         Layer.provide([importer, databases]),
         Layer.merge(batch.pipe(Layer.provide(RowModels.layer))),
         Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))), generation.pipe(Layer.provideMerge(models.pipe(Layer.provide(embedder)))), engineLayer))

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import type { TestProject } from "vitest/node"
 import { bin, dist } from "./Built.ts"
-import { bundleWriter, writer } from "./BundledWriter.ts"
+import { bundleThreads, threads } from "./BundledThreads.ts"
 import { root } from "./Root.ts"
 
 const built = join(import.meta.dirname, "Built.ts")
@@ -31,9 +31,9 @@ const needsBuild = (file: string, seen: Set<string>): boolean => {
   return [...readFileSync(file, "utf8").matchAll(/from "(\.{1,2}\/[^"]+\.ts)"/g)].some(([, path = ""]) => needsBuild(resolve(dirname(file), path), seen))
 }
 
-/** Vitest's global setup: what is made of the source is made once where it is missing or older: the writer's thread, and the build where a test was selected that runs it. */
+/** Vitest's global setup: what is made of the source is made once where it is missing or older: the store's threads, and the build where a test was selected that runs it. */
 export const setup = async ({ vitest }: TestProject): Promise<void> => {
-  if (!areCurrent([writer])) await bundleWriter()
+  if (!areCurrent(threads)) await bundleThreads()
   const seen = new Set<string>()
   if (!vitest.state.getPaths().some((file) => needsBuild(file, seen)) || areCurrent(outputs)) return
   console.log("building what these tests run: dist is missing or older than the source")

@@ -1,4 +1,4 @@
-import { Layer } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import type { ServiceError, StateError } from "../../domain/Errors.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import type { Embedder } from "../../ports/Embedder.ts"
@@ -17,6 +17,7 @@ import { embeddedOperations } from "./EmbeddedOperations.ts"
 import { embeddedRetrieval } from "./EmbeddedRetrieval.ts"
 import { Names } from "./Names.ts"
 import { OperationRunner } from "./OperationRunner.ts"
+import { type Searcher, searchHere, searchInThreads } from "./search/Searcher.ts"
 import { EmbeddingQueue } from "./store/EmbeddingQueue.ts"
 import { Reader } from "./store/Reader.ts"
 import { Writer } from "./store/Writer.ts"
@@ -30,11 +31,22 @@ export interface EmbeddedOptions {
   readonly location?: string
   /** Bytes of the index that are kept in memory for searching. Default 256 MB. */
   readonly memory?: number
+  /**
+   * Threads that search at most, each with its share of `memory`; they start when they are needed. Default 0: a search
+   * runs on the calling thread and holds its event loop, a millisecond or two in most corpora, longer in large ones.
+   */
+  readonly searchThreads?: number
   /** Milliseconds for which vectors that no file uses are kept, in case their texts come back. Default 24 hours. */
   readonly keepVectors?: number
 }
 
 const defaultMemory = 256 * 1024 * 1024
+
+const searcherOf = (
+  names: Names,
+  { dataDir, memory = defaultMemory, searchThreads: threads = 0 }: EmbeddedOptions
+): Effect.Effect<Searcher, never, Reader | Scope.Scope> =>
+  threads > 0 ? searchInThreads({ dataDir, names, memory, threads }) : Effect.flatMap(Reader, (reader) => searchHere(reader, names, memory))
 
 /**
  * The engine that runs on one machine: corpora, files, chunks, vectors and the sparse index in one SQLite database.
@@ -51,7 +63,7 @@ export const layer = (
     embeddedCorpora(names),
     embeddedFiles(names),
     embeddedFileMetadata(names),
-    embeddedRetrieval(names, options.memory ?? defaultMemory),
+    embeddedRetrieval(names, options.memory ?? defaultMemory, searcherOf(names, options)),
     embeddedOperations(names),
     embeddedLedger
   ).pipe(

@@ -1,4 +1,4 @@
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, type Scope } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import { badMetadataFilter, equalTo, type MetadataFilter, parseMetadataFilter } from "../../domain/MetadataFilter.ts"
 import { type Context, mergedContexts, perCorpus, type Ranking, type RetrievalRequest } from "../../domain/Retrieval.ts"
@@ -14,7 +14,8 @@ import type { Names } from "./Names.ts"
 import { IndexDamage } from "./search/CorpusIndex.ts"
 import { candidateDepth, defaultAlpha } from "../../search/Fusion.ts"
 import { type ElsewhereRequest, ElsewhereSearch } from "./search/ElsewhereSearch.ts"
-import { Search, type SearchRequest } from "./search/Search.ts"
+import type { SearchRequest } from "./search/Search.ts"
+import { attempt, type Searcher } from "./search/Searcher.ts"
 import { StoreDamage } from "./store/Checksum.ts"
 import { damageFix } from "./store/Commands.ts"
 import { dataSchemaSpec } from "./store/Rows.ts"
@@ -33,10 +34,11 @@ const rankedDepth = 50
 const mostHits = 10_000
 const moreHits = 4
 
-/** The Retrieval port over the store. */
+/** The Retrieval port over the store. `memory`: bytes; corpora elsewhere have a quarter. `searcher` is made once, and ends with the layer. */
 export const embeddedRetrieval = (
   names: Names,
-  memory: number
+  memory: number,
+  searcher: Effect.Effect<Searcher, never, Reader | Scope.Scope>
 ): Layer.Layer<Retrieval, never, Reader | Writer | Embedder | CorpusVectors> =>
   Layer.effect(
     Retrieval,
@@ -48,11 +50,11 @@ export const embeddedRetrieval = (
       const lexical = yield* Effect.serviceOption(Ranker)
       const { of: rankerOf } = Option.getOrElse(yield* Effect.serviceOption(Rankers), () => onlyLexical(Option.getOrUndefined(lexical)))
       const vectors = yield* CorpusVectors
-      const search = yield* Effect.orDie(reader.read((db) => new Search(db, names, memory)))
+      const search = yield* searcher
       const elsewhere = yield* Effect.orDie(reader.read((db) => new ElsewhereSearch(db, names, memory / 4)))
 
       const run = Effect.fnUntraced(function*(corpus: string, request: SearchRequest) {
-        const attempted = reader.read(() => attempt(() => search.run(reader.corpusNow(corpus), request)))
+        const attempted = search(corpus, request)
         const found = yield* attempted
         if (found instanceof StoreDamage) return yield* noted(found)
         if (!(found instanceof IndexDamage)) return found
@@ -172,15 +174,6 @@ export const embeddedRetrieval = (
       })
     })
   )
-
-const attempt = <A>(body: () => A): A | IndexDamage | StoreDamage => {
-  try {
-    return body()
-  } catch (cause) {
-    if (cause instanceof IndexDamage || cause instanceof StoreDamage) return cause
-    throw cause
-  }
-}
 
 /** A distance is 1 minus the similarity: less than the one is more than the other. */
 const leastSimilarity = ({ filter }: RetrievalRequest): number | undefined =>

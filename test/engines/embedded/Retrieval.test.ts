@@ -256,7 +256,7 @@ describe("the embedded engine over the same data again", () => {
       assert.isNotEmpty(yield* Effect.provide(sparse, mismatched))
     })))
 
-  it.live("repairs a damaged index by itself, and leaves a damaged database as it is", () =>
+  it.live.each([{ searchThreads: 0 }, { searchThreads: 1 }])("repairs a damaged index by itself, and names the file of a damaged text: %o", (options) =>
     Effect.scoped(Effect.gen(function*() {
       const folder = yield* tempFolder
       const corpus = yield* Effect.provide(
@@ -271,7 +271,13 @@ describe("the embedded engine over the same data again", () => {
       db.exec("UPDATE posting_pages SET body = zeroblob(50)")
       db.close()
       const ask = Effect.flatMap(Retrieval, (r) => r.retrieve({ corpus, query: "apples", hybrid: { alpha: 0 } }))
-      const found = yield* Effect.provide(ask, engine(folder))
+      const found = yield* Effect.provide(ask, engine(folder, options))
       assert.deepStrictEqual(found.map(({ text }) => text), ["apples"])
+      const again = new DatabaseSync(join(folder, databaseFile))
+      again.exec("UPDATE chunk_pages SET body = zeroblob(50)")
+      again.close()
+      const error = yield* Effect.provide(Effect.flip(ask), engine(folder, options))
+      assert.strictEqual(error.code, "DATA_LOSS")
+      assert.include(error.message, "a text of f is damaged")
     })))
 })

@@ -29,6 +29,9 @@ export interface SearchRequest extends FileFilter {
   readonly explain: boolean
 }
 
+/** Candidates of each arm for each context that is wanted, up to {@link ranking.pool}: what ranks behind them comes into long lists only. */
+const poolPerContext = 1.5
+
 /** Contexts of one request up to which the dense side may come from lists of candidates. */
 const mostFromLists = 200
 
@@ -88,6 +91,11 @@ export class Search {
       ...(dense === undefined ? {} : { distance: 1 - hit.cosine }),
       ...(request.explain ? { explanation: explain(index, terms, hit, request.alpha) } : {})
     }))
+  }
+
+  /** How much each word of a question says in the corpus, 0 to 1. @throws {IndexDamage} */
+  weights(corpus: CorpusRow, words: ReadonlyArray<string>): ReadonlyArray<number> {
+    return words.map(rarityIn(this.#index(corpus)))
   }
 
   #index(corpus: CorpusRow): CorpusIndex {
@@ -159,7 +167,7 @@ const best = (
   { alpha, count }: SearchRequest
 ): ReadonlyArray<Fused> => {
   const mixed = alpha > 0 && alpha < 1 && dense !== undefined
-  const depth = Math.max(mixed ? ranking.pool : candidateDepth, count)
+  const depth = Math.max(candidateDepth, count, mixed ? Math.min(ranking.pool, poolPerContext * count) : 0)
   const slots = new Set<number>()
   if (alpha < 1) for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot)
   if (alpha > 0 && dense !== undefined) for (const slot of dense.nearest(allowed, depth)) slots.add(slot)

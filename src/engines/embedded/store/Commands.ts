@@ -1,10 +1,11 @@
 import type { CorpusOptions, VectorDb } from "../../../domain/Corpus.ts"
-import type { Code, StateError } from "../../../domain/Errors.ts"
+import { type Code, ServiceError, StateError } from "../../../domain/Errors.ts"
 import type { DataSchemaSpec, FileMetadataSpec } from "../../../domain/FileMetadata.ts"
 import type { ImportCounts, OperationKind, PartialFailure } from "../../../domain/Operation.ts"
 import type { FilePatch, Marker, Metadata, Permissions } from "../../../domain/RagFile.ts"
 import type { LedgerChange } from "../../../ports/Ledger.ts"
 import type { AnalyzerId } from "../../../search/analysis/Analyzer.ts"
+import { stateFailure } from "../StateFailure.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
 import type { Row } from "./Rows.ts"
 
@@ -159,6 +160,13 @@ export type CommandMessage = {
 export type ErrorMessage =
   | { readonly _tag: "ServiceError"; readonly code: Code; readonly message: string; readonly fix?: string }
   | { readonly _tag: "StateError"; readonly problem: StateError["problem"]; readonly message: string; readonly fix: string }
+
+/** What a thread's error is to whoever asked it. */
+export const asError = (error: ErrorMessage): ServiceError => {
+  if (error._tag === "StateError") return stateFailure(new StateError(error))
+  const { code, fix, message } = error
+  return new ServiceError({ code, message, fix })
+}
 
 export type ReplyMessage =
   | { readonly id: number; readonly ok: true; readonly value: unknown }

@@ -55,12 +55,13 @@ export class Reader extends Context.Service<Reader, ReaderShape>()("sluice/embed
           Effect.try({ try: () => openDatabase(dataDir), catch: (cause) => asStateError(cause, dataDir) }),
           (db) => Effect.sync(() => db.close())
         )
-        return Reader.of(make(db, join(dataDir, databaseFile)))
+        return Reader.of(readerOf(db, join(dataDir, databaseFile)))
       })
     )
 }
 
-const make = (db: DatabaseSync, path: string): ReaderShape => {
+/** Reads over a connection to the database at `path`. */
+export const readerOf = (db: DatabaseSync, path: string): ReaderShape => {
   const corpusByName = db.prepare(`SELECT ${checkedColumns("corpora")} FROM corpora WHERE name = ?`)
   const vectorByHash = db.prepare("SELECT 1 FROM embeddings WHERE hash = ? AND embedder = ?")
   const listings = {

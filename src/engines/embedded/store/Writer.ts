@@ -1,8 +1,7 @@
 import { Worker } from "node:worker_threads"
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { ServiceError, StateError } from "../../../domain/Errors.ts"
-import { stateFailure } from "../StateFailure.ts"
-import type { CommandKind, CommandMessage, Commands, ErrorMessage, ReplyMessage, WriterData } from "./Commands.ts"
+import { ServiceError } from "../../../domain/Errors.ts"
+import { asError, type CommandKind, type CommandMessage, type Commands, type ReplyMessage, type WriterData } from "./Commands.ts"
 
 /** The worker's entry: beside this file in the sources, beside the bundle when built. */
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./writer.worker.ts" : "./storeWriter.js", import.meta.url)
@@ -115,10 +114,4 @@ class WriterThread {
     this.#waiting.delete(id)
     resume?.(reply)
   }
-}
-
-const asError = (error: ErrorMessage): ServiceError => {
-  if (error._tag === "StateError") return stateFailure(new StateError(error))
-  const { code, fix, message } = error
-  return new ServiceError({ code, message, fix })
 }

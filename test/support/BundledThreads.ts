@@ -1,0 +1,43 @@
+import { mkdirSync, renameSync, writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { build } from "rolldown"
+import type { Plugin } from "vitest/config"
+import { root } from "./Root.ts"
+
+const folder = join(root, "node_modules/.cache/threads")
+
+/** What starts a thread, the thread's entry, and the thread and all it imports as one file. */
+const sources = [
+  { starter: "src/engines/embedded/store/Writer.ts", entry: "src/engines/embedded/store/writer.worker.ts", file: join(folder, "writer.js") },
+  { starter: "src/engines/embedded/search/SearchThread.ts", entry: "src/engines/embedded/search/search.worker.ts", file: join(folder, "search.js") }
+]
+
+/** The store's threads, as files. */
+export const threads = sources.map(({ file }) => file)
+
+/** Makes {@link threads} of the source, and puts each in its place whole: another run may be reading it. */
+export const bundleThreads = async (): Promise<void> => {
+  mkdirSync(folder, { recursive: true })
+  for (const { entry, file } of sources) {
+    const { output: [{ code }] } = await build({ input: join(root, entry), platform: "node", write: false, output: { format: "esm" } })
+    const fresh = `${file}-${process.pid}`
+    writeFileSync(fresh, code)
+    renameSync(fresh, file)
+  }
+}
+
+/**
+ * Starts the store's threads from bundles of the source, as the package does. Every engine of a test has threads of its
+ * own, and loading 250 modules again for each was the largest part of the suite's processor time.
+ */
+export const bundledThreads: Plugin = {
+  name: "bundled-threads",
+  transform(code, id) {
+    const thread = sources.find(({ starter }) => id === join(root, starter))
+    if (thread === undefined) return undefined
+    const named = `"./${basename(thread.entry)}"`
+    if (!code.includes(named)) throw new Error(`${thread.starter} does not name ${named}: ${import.meta.filename} is to be told the new name`)
+    return code.replace(named, JSON.stringify(pathToFileURL(thread.file).href))
+  }
+}
