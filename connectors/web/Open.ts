@@ -147,8 +147,8 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
   /** Where a listing begins: the known pages, and those that the site names first. */
   const started = Effect.fnUntraced(function*(site: Site, position: Position): Effect.fn.Return<readonly [Position, ReadonlyArray<Listed>], Failure> {
     if (position.started) return [position, []]
-    const named = bySitemap ? yield* site.pages(maxPages) : [first]
-    const seeds = named.filter((url) => takes(site, url))
+    const { failed, pages } = bySitemap ? yield* site.pages(maxPages) : { failed: [], pages: [first] }
+    const seeds = pages.filter((url) => takes(site, url))
     if (seeds.length === 0) {
       return yield* new ServiceError({
         code: "FAILED_PRECONDITION",
@@ -157,11 +157,12 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       })
     }
     const isSeed = new Set(seeds)
-    const stays = (entry: Entry): boolean => takes(site, entry.url) && (!bySitemap || isSeed.has(entry.url))
+    const stays = (entry: Entry): boolean => takes(site, entry.url) && (!bySitemap || failed.length > 0 || isSeed.has(entry.url))
     const known = position.queue.filter(stays)
     const isKnown = new Set(known.map(({ url }) => url))
     const gone = position.queue.filter((entry) => !stays(entry)).map(({ url }): Listed => ({ _tag: "deleted", path: pathOf(url) }))
-    return [{ ...position, started: true, queue: [...seeds.filter((url) => !isKnown.has(url)).map((url) => ({ url, depth: 0 })), ...known] }, gone]
+    const lost = failed.map(([address, error]): Listed => ({ _tag: "failed", path: pathOf(address), error: withoutBody(error) }))
+    return [{ ...position, started: true, incomplete: position.incomplete || failed.length > 0, queue: [...seeds.filter((url) => !isKnown.has(url)).map((url) => ({ url, depth: 0 })), ...known] }, [...gone, ...lost]]
   })
 
   const listPage = (site: Site) => Effect.fnUntraced(function*(given: Position): Effect.fn.Return<ListedPage<Position>, Failure> {

@@ -64,8 +64,14 @@ const maxDelay = 60
 export interface Site {
   readonly http: HttpCaller
   readonly allows: (address: string) => boolean
-  /** The pages that the site's sitemaps name, `most` at most. */
-  readonly pages: (most: number) => Effect.Effect<ReadonlyArray<string>, Failure>
+  /** The pages that the site's sitemaps name, `most` at most. Fails where no sitemap can be read. */
+  readonly pages: (most: number) => Effect.Effect<SitemapPages, Failure>
+}
+
+export interface SitemapPages {
+  readonly pages: ReadonlyArray<string>
+  /** Sitemaps that could not be read, while others could. */
+  readonly failed: ReadonlyArray<readonly [address: string, error: ServiceError]>
 }
 
 /** A site as its robots.txt wants it crawled. A site whose robots.txt cannot be had now is not crawled. */
@@ -101,20 +107,27 @@ export const openSite = Effect.fn("web.openSite")(function*(config: SettingsOf<"
   }
 })
 
-const sitemapPages = Effect.fn("web.sitemaps")(function*(http: HttpCaller, first: ReadonlyArray<string>, most: number): Effect.fn.Return<ReadonlyArray<string>, Failure> {
+const sitemapPages = Effect.fn("web.sitemaps")(function*(http: HttpCaller, first: ReadonlyArray<string>, most: number): Effect.fn.Return<SitemapPages, Failure> {
   const queue = [...new Set(first)]
   const pages = new Set<string>()
+  const failed: Array<readonly [string, ServiceError]> = []
   for (let at = 0; at < Math.min(queue.length, maxSitemaps) && pages.size < most; at++) {
     const address = queue[at]!
-    const bytes = yield* http.read(address, address, (response) => collect(bodyOf(address, response, maxSitemap)), { headers: { "accept-encoding": "gzip" } })
-    const found = yield* Effect.try({ try: () => locations(bytes), catch: () => new ServiceError({ code: "DATA_LOSS", message: `${address} is no sitemap`, fix: "Give the address of a sitemap, or leave sitemap out to follow links." }) })
+    const found = yield* http.read(address, address, (response) => collect(bodyOf(address, response, maxSitemap)), { headers: { "accept-encoding": "gzip" } }).pipe(
+      Effect.flatMap((bytes) => Effect.try({ try: () => locations(bytes), catch: () => new ServiceError({ code: "DATA_LOSS", message: `${address} is no sitemap`, fix: "Give the address of a sitemap, or leave sitemap out to follow links." }) })),
+      Effect.catchTag("ServiceError", (error) => {
+        failed.push([address, error])
+        return Effect.succeed({ pages: [], sitemaps: [] })
+      })
+    )
     for (const inner of found.sitemaps) if (!queue.includes(inner)) queue.push(inner)
     for (const page of found.pages) {
       const url = canonical(page)
       if (url !== undefined && pages.size < most) pages.add(url)
     }
   }
-  return [...pages]
+  const [worst] = failed
+  return pages.size === 0 && worst !== undefined ? yield* worst[1] : { pages: [...pages], failed }
 })
 
 /** What a sitemap, or an index of sitemaps, names. */

@@ -103,6 +103,11 @@ describe("web", () => {
       pages["/two.xml"] = sitemap(["/docs/b"])
       const first = yield* events(connector)
       assert.deepStrictEqual(summary(first), ["+ docs/a", "+ docs/b"])
+      // A sitemap that cannot be read costs no page of another, and nothing is gone on its word.
+      delete pages["/two.xml"]
+      const torn = yield* events(connector, cursorOf(first))
+      assert.deepStrictEqual([summary(torn), torn.at(-1)?._tag === "complete"], [["? two.xml NOT_FOUND"], false])
+      assert.deepStrictEqual(summary(yield* events(connector)), ["+ docs/a", "? two.xml NOT_FOUND"])
       pages["/two.xml"] = sitemap([])
       assert.deepStrictEqual(summary(yield* events(connector, cursorOf(first))), ["- docs/b"])
       const zipped = yield* fakeServer((_, response) => void response.writeHead(200).end(gzipSync(sitemap(["/docs/c"]).body)))
