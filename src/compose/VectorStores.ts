@@ -43,6 +43,16 @@ export const vectorStores = ({ allowHosts }: VectorStoresOptions = {}): Layer.La
           const Weaviate = yield* Effect.promise(() => import("../vectors/weaviate/Weaviate.ts"))
           return yield* Weaviate.make({ httpEndpoint: db.httpEndpoint, collectionName: db.collectionName, apiKey: db.apiKey, space, secrets, http: yield* reach(db.httpEndpoint) })
         }
+        case "pinecone": {
+          const Pinecone = yield* Effect.promise(() => import("../vectors/pinecone/Pinecone.ts"))
+          // As its own client has it.
+          const controller = process.env["PINECONE_CONTROLLER_HOST"]
+          return yield* Pinecone.make({ indexName: db.indexName, apiKey: db.apiKey, controller, space, secrets, http: yield* reach(Pinecone.hostOf(controller)) })
+        }
+        case "qdrant": {
+          const Qdrant = yield* Effect.promise(() => import("../vectors/qdrant/Qdrant.ts"))
+          return yield* Qdrant.make({ url: db.url, collection: db.collection, apiKey: db.apiKey, space, secrets, http: yield* reach(db.url) })
+        }
         default:
           return yield* new ServiceError({
             code: "UNIMPLEMENTED",

@@ -23,6 +23,23 @@ export const chunkBatches = (files: ReadonlyArray<VectorFile>, size: number): Re
 export const parts = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 
+/** What is said of a chunk beside its vector, by the names that the service documents for Weaviate and ours. Absent is absent. */
+export const propertiesOf = (corpus: string, file: VectorFile, chunk: VectorChunk) => ({
+  fileId: file.file,
+  corpusId: corpus,
+  chunkId: chunkId(corpus, file.file, chunk.ordinal),
+  chunkDataType: "TEXT",
+  chunkData: chunk.text,
+  fileOriginalUri: file.sourceUri,
+  chunkOrdinal: chunk.ordinal,
+  chunkHeadings: chunk.headings,
+  chunkByteStart: chunk.byteStart,
+  chunkByteEnd: chunk.byteEnd,
+  chunkFirstPage: chunk.firstPage,
+  chunkLastPage: chunk.lastPage,
+  fileDisplayName: file.displayName
+})
+
 /** A vector as JSON: six digits are more than the quantised vectors have. */
 export const vectorJson = (vector: Float32Array): string => {
   const values: Array<string> = []

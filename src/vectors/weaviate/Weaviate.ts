@@ -5,7 +5,7 @@ import type { SecretVersion } from "../../domain/Secret.ts"
 import type { RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 import type { VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { chunkBatches, chunkId, needed, parts, unfit, vectorJson } from "../Chunks.ts"
+import { chunkBatches, needed, parts, propertiesOf, unfit, vectorJson } from "../Chunks.ts"
 import { rest } from "../Rest.ts"
 
 export interface WeaviateOptions {
@@ -223,20 +223,8 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     for (const batch of chunkBatches(files, chunksAtOnce)) {
       let objects: ReadonlyArray<string> = batch.map(([file, chunk]) => {
         const properties = {
-          fileId: file.file,
-          corpusId: corpus,
-          chunkId: chunkId(corpus, file.file, chunk.ordinal),
-          chunkDataType: "TEXT",
-          chunkData: chunk.text,
-          fileOriginalUri: file.sourceUri,
+          ...propertiesOf(corpus, file, chunk),
           chunkTerms: chunk.terms.join(" "),
-          chunkOrdinal: chunk.ordinal,
-          chunkHeadings: chunk.headings,
-          chunkByteStart: chunk.byteStart,
-          chunkByteEnd: chunk.byteEnd,
-          chunkFirstPage: chunk.firstPage,
-          chunkLastPage: chunk.lastPage,
-          fileDisplayName: file.displayName,
           fileMetadata: JSON.stringify(file.metadata ?? {}),
           filePermissions: JSON.stringify(file.permissions ?? null)
         }

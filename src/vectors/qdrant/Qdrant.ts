@@ -1,0 +1,177 @@
+import { createHash } from "node:crypto"
+import { Effect, Schema } from "effect"
+import type { HttpClient } from "effect/http"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { SecretVersion } from "../../domain/Secret.ts"
+import type { RetryOptions } from "../../net/Retry.ts"
+import type { Secrets } from "../../ports/Secrets.ts"
+import type { VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
+import { chunkBatches, parts, propertiesOf, unfit, vectorJson } from "../Chunks.ts"
+import { rest } from "../Rest.ts"
+
+export interface QdrantOptions {
+  readonly url: string
+  readonly collection: string
+  readonly apiKey?: SecretVersion | undefined
+  readonly space: VectorSpace
+  readonly secrets: Secrets["Service"]
+  readonly http: HttpClient.HttpClient
+  readonly retry?: RetryOptions | undefined
+}
+
+/** Points of one request, and files of one deletion. */
+const pointsAtOnce = 100
+const filesAtOnce = 500
+
+/** Names of a point's two vectors. */
+const denseName = "dense"
+const sparseName = "terms"
+
+/** BM25's constants, and a chunk's length in terms: the collection's own mean is not known while it is filled. */
+const k1 = 1.2
+const b = 0.75
+const meanLength = 128
+
+const Info = Schema.Struct({
+  result: Schema.Struct({
+    config: Schema.Struct({
+      params: Schema.Struct({
+        vectors: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
+        sparse_vectors: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)))
+      })
+    })
+  })
+})
+const Vector = Schema.Struct({ size: Schema.Int, distance: Schema.String })
+const isVector = Schema.is(Vector)
+const Root = Schema.Struct({ title: Schema.optionalKey(Schema.String), version: Schema.String })
+const Counted = Schema.Struct({ result: Schema.Struct({ count: Schema.Int }) })
+const Point = Schema.Struct({ score: Schema.Finite, payload: Schema.Struct({ fileId: Schema.String, chunkOrdinal: Schema.Int }) })
+const Answers = Schema.Struct({ result: Schema.Array(Schema.Struct({ points: Schema.Array(Point) })) })
+
+/**
+ * A corpus in a Qdrant collection, beside others that may share it: told apart by `corpusId`, which is indexed as a tenant.
+ * Each point has a dense vector, and a sparse one whose values are BM25's share of a term's frequency; the server weighs
+ * them by rarity. Both arms go in one request.
+ */
+export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.fn.Return<VectorStore, ServiceError> {
+  const { collection, space: { corpus, dimensions } } = options
+  const { host } = new URL(options.url)
+  const place = `collection ${collection} of Qdrant at ${host}`
+  const path = `/collections/${encodeURIComponent(collection)}`
+  const call = rest({
+    http: options.http,
+    baseUrl: options.url.replace(/\/+$/, ""),
+    what: place,
+    key: options.apiKey,
+    secrets: options.secrets,
+    credentials: (key) => ({ "api-key": key }),
+    retry: options.retry
+  })
+  const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
+    Effect.mapError(Schema.decodeUnknownEffect(schema)(json), () => unfit("qdrant.url", `what answers at ${host} is no Qdrant`, "check the address"))
+
+  /** Whether there is one; fails where it is not as the corpus needs it. */
+  const fits = Effect.gen(function*() {
+    const { json, status } = yield* call("looking", path, { accept: (status) => status === 200 || status === 404 })
+    if (status === 404) return false
+    const { params } = (yield* decoded(Info, json)).result.config
+    const dense = params.vectors?.[denseName]
+    if (!isVector(dense) || params.sparse_vectors?.[sparseName] === undefined) {
+      return yield* unfit("qdrant.collection", `${place} is somebody else's: it lacks the vector ${denseName} or the sparse vector ${sparseName}`, "use another collection, or let one be made")
+    }
+    if (dense.distance !== "Cosine") return yield* unfit("qdrant.collection", `${place} compares vectors by ${dense.distance}, and the corpus by cosine`, "use another collection, or let one be made")
+    if (dense.size !== dimensions) {
+      return yield* unfit("qdrant.collection", `${place} holds vectors of ${dense.size} dimensions, and the embedder gives ${dimensions}`, "use another collection, or the embedding model that filled it")
+    }
+    return true
+  })
+
+  const prepare = Effect.gen(function*() {
+    if (yield* fits) return
+    yield* call("making the collection", path, {
+      method: "PUT",
+      body: { vectors: { [denseName]: { size: dimensions, distance: "Cosine" } }, sparse_vectors: { [sparseName]: { modifier: "idf" } } },
+      // Somebody else was faster.
+      accept: (status) => status === 200 || status === 409
+    })
+    yield* call("indexing corpusId", `${path}/index?wait=true`, { method: "PUT", body: { field_name: "corpusId", field_schema: { type: "keyword", is_tenant: true } } })
+    yield* call("indexing fileId", `${path}/index?wait=true`, { method: "PUT", body: { field_name: "fileId", field_schema: "keyword" } })
+    if (!(yield* fits)) return yield* unfit("qdrant.collection", `${place} cannot be made`, "check what the key is allowed to do")
+  })
+
+  const filterOf = (files?: ReadonlyArray<string>) => ({
+    must: [{ key: "corpusId", match: { value: corpus } }, ...(files === undefined ? [] : [{ key: "fileId", match: { any: files } }])]
+  })
+
+  const check: VectorStore["check"] = Effect.gen(function*() {
+    const { version } = yield* Effect.flatMap(call("looking", "/"), ({ json }) => decoded(Root, json))
+    if (!(yield* fits)) return yield* ServiceError.notFound(`${place} (Qdrant ${version})`)
+    const { json } = yield* call("counting", `${path}/points/count`, { method: "POST", body: { filter: filterOf(), exact: true } })
+    const { result } = yield* decoded(Counted, json)
+    return { chunks: result.count, dimensions, version: `Qdrant ${version}` }
+  })
+
+  const put: VectorStore["put"] = (files) =>
+    Effect.forEach(chunkBatches(files, pointsAtOnce), (batch) => {
+      const points = batch.map(([file, chunk]) => {
+        const payload = { ...propertiesOf(corpus, file, chunk), fileMetadata: file.metadata, filePermissions: file.permissions }
+        const head = JSON.stringify({ id: payload.chunkId, payload }).slice(0, -1)
+        return `${head},"vector":{"${denseName}":${vectorJson(chunk.vector)},"${sparseName}":${JSON.stringify(sparseOf(chunk.terms))}}}`
+      })
+      return call("writing chunks", `${path}/points?wait=true`, { method: "PUT", body: `{"points":[${points.join(",")}]}` })
+    }, { discard: true })
+
+  const removeWhere = (filter: unknown) =>
+    // Without a collection there is nothing to delete.
+    Effect.asVoid(call("deleting chunks", `${path}/points/delete?wait=true`, { method: "POST", body: { filter }, accept: (status) => status === 200 || status === 404 }))
+
+  const search: VectorStore["search"] = Effect.fnUntraced(function*({ count, files, terms, vector }: VectorQuery) {
+    const common = `"filter":${JSON.stringify(filterOf(files))},"limit":${count},"with_payload":["fileId","chunkOrdinal"]`
+    const wantsDense = vector !== undefined && vector.some((value) => value !== 0)
+    const wantsSparse = terms !== undefined && terms.length > 0
+    const searches = [
+      ...(wantsDense ? [`{"query":${vectorJson(vector)},"using":"${denseName}",${common}}`] : []),
+      ...(wantsSparse ? [`{"query":${JSON.stringify(asked(terms))},"using":"${sparseName}",${common}}`] : [])
+    ]
+    if (searches.length === 0) return { dense: [], sparse: [] }
+    const { json, status } = yield* call("searching", `${path}/points/query/batch`, {
+      method: "POST",
+      body: `{"searches":[${searches.join(",")}]}`,
+      accept: (status) => status === 200 || status === 404
+    })
+    if (status === 404) return { dense: [], sparse: [] }
+    const { result } = yield* decoded(Answers, json)
+    const arms = result.map(({ points }) => points.map(hitOf))
+    return { dense: wantsDense ? arms[0] ?? [] : [], sparse: (wantsSparse ? arms.at(-1) : undefined) ?? [] }
+  })
+
+  return {
+    place,
+    words: true,
+    mostFiles: 5_000,
+    prepare,
+    check,
+    put,
+    delete: (files) => Effect.forEach(parts(files, filesAtOnce), (some) => removeWhere(filterOf(some)), { discard: true }),
+    drop: removeWhere(filterOf()),
+    search
+  }
+})
+
+const hitOf = ({ payload, score }: typeof Point.Type): VectorHit => ({ file: payload.fileId, ordinal: payload.chunkOrdinal, score })
+
+/** A term's place in a sparse vector. Two terms of one corpus hardly ever share one. */
+const indexOf = (term: string): number => createHash("sha256").update(term).digest().readUInt32BE()
+
+const sparseOf = (terms: ReadonlyArray<string>) => {
+  const counts = new Map<number, number>()
+  for (const term of terms) counts.set(indexOf(term), (counts.get(indexOf(term)) ?? 0) + 1)
+  const norm = k1 * (1 - b + (b * terms.length) / meanLength)
+  return { indices: [...counts.keys()], values: [...counts.values()].map((count) => (count * (k1 + 1)) / (count + norm)) }
+}
+
+const asked = (terms: NonNullable<VectorQuery["terms"]>) => {
+  const weights = new Map(terms.map(({ term, weight }) => [indexOf(term), weight]))
+  return { indices: [...weights.keys()], values: [...weights.values()] }
+}

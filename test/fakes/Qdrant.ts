@@ -1,0 +1,113 @@
+import { Effect } from "effect"
+import { fakeServer, sendJson } from "./Http.ts"
+
+interface Sparse {
+  readonly indices: ReadonlyArray<number>
+  readonly values: ReadonlyArray<number>
+}
+
+interface QdrantPoint {
+  readonly id: string
+  readonly vector: { readonly [name: string]: ReadonlyArray<number> | Sparse }
+  readonly payload: Record<string, unknown>
+}
+
+interface QdrantCollection {
+  readonly config: {
+    readonly vectors: { readonly [name: string]: { readonly size: number; readonly distance: string } }
+    readonly sparse_vectors?: { readonly [name: string]: { readonly modifier?: string } }
+  }
+  readonly points: Map<string, QdrantPoint>
+  readonly indexed: Map<string, unknown>
+}
+
+interface Filter {
+  readonly must?: ReadonlyArray<{ readonly key: string; readonly match: { readonly value?: unknown; readonly any?: ReadonlyArray<unknown> } }>
+}
+
+/** A Qdrant server: collections with named dense and sparse vectors, filters, batched queries. */
+export const fakeQdrant = (options: { readonly key?: string } = {}) =>
+  Effect.gen(function*() {
+    const collections = new Map<string, QdrantCollection>()
+    const server = yield* fakeServer((request, response) => {
+      const answer = (result: unknown) => sendJson(response, 200, { result, status: "ok", time: 0.001 })
+      const refuse = (status: number, error: string) => sendJson(response, status, { status: { error }, time: 0.001 })
+      if (options.key !== undefined && request.headers["api-key"] !== options.key) return refuse(401, "Must provide an API key or an Authorization bearer token")
+      if (request.url.pathname === "/") return sendJson(response, 200, { title: "qdrant - vector search engine", version: "1.16.0" })
+      const [, , name = "", ...rest] = request.url.pathname.split("/").map(decodeURIComponent)
+      const body = request.body.length === 0 ? {} : JSON.parse(request.body.toString())
+      const known = collections.get(name)
+      if (request.method === "PUT" && rest.length === 0) {
+        if (known !== undefined) return refuse(409, `Wrong input: Collection \`${name}\` already exists!`)
+        collections.set(name, { config: body, points: new Map(), indexed: new Map() })
+        return answer(true)
+      }
+      if (known === undefined) return refuse(404, `Not found: Collection \`${name}\` doesn't exist!`)
+      const matching = (filter?: Filter) => [...known.points.values()].filter((point) => passes(point, filter))
+      switch (`${request.method} ${rest.join("/")}`) {
+        case "GET ":
+          return answer({ status: "green", points_count: known.points.size, config: { params: { vectors: known.config.vectors, sparse_vectors: known.config.sparse_vectors } } })
+        case "PUT index":
+          known.indexed.set(body.field_name, body.field_schema)
+          return answer({ operation_id: 1, status: "completed" })
+        case "PUT points":
+          for (const point of body.points) {
+            for (const [vector, { size }] of Object.entries(known.config.vectors)) {
+              if (point.vector[vector]?.length !== size) return refuse(400, `Wrong input: Vector dimension error: expected dim: ${size}, got ${point.vector[vector]?.length}`)
+            }
+            if (!/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/.test(point.id)) return refuse(400, `Format error in JSON body: ${point.id} is not a valid point ID`)
+            known.points.set(point.id, point)
+          }
+          return answer({ operation_id: 1, status: "completed" })
+        case "POST points/delete":
+          for (const { id } of matching(body.filter)) known.points.delete(id)
+          return answer({ operation_id: 1, status: "completed" })
+        case "POST points/count":
+          return answer({ count: matching(body.filter).length })
+        case "POST points/scroll":
+          return answer({ points: matching(body.filter).slice(0, body.limit ?? 10), next_page_offset: null })
+        case "POST points/query/batch":
+          return answer(body.searches.map((search: Search) => ({ points: searched(known, matching(search.filter), search) })))
+        case "POST points/query":
+          return answer({ points: searched(known, matching(body.filter), body) })
+      }
+      return refuse(404, `no route ${request.url.pathname}`)
+    })
+    return { ...server, collections }
+  })
+
+interface Search {
+  readonly query: ReadonlyArray<number> | Sparse
+  readonly using: string
+  readonly filter?: Filter
+  readonly limit: number
+}
+
+const searched = (collection: QdrantCollection, points: ReadonlyArray<QdrantPoint>, { limit, query, using }: Search) => {
+  const sparse = (point: QdrantPoint): Sparse => point.vector[using] as Sparse
+  const all = [...collection.points.values()]
+  const idf = (index: number): number => {
+    const n = all.filter((point) => sparse(point).indices.includes(index)).length
+    return Math.log(1 + (all.length - n + 0.5) / (n + 0.5))
+  }
+  const scoreOf = (point: QdrantPoint): number =>
+    "indices" in query
+      ? query.indices.reduce((sum, index, i) => {
+        const at = sparse(point).indices.indexOf(index)
+        return at < 0 ? sum : sum + (query.values[i] ?? 0) * idf(index) * (sparse(point).values[at] ?? 0)
+      }, 0)
+      : cosine(point.vector[using] as ReadonlyArray<number>, query)
+  return points
+    .map(({ id, payload, vector }) => ({ id, version: 1, score: scoreOf({ id, payload, vector }), payload }))
+    .filter(({ score }) => !("indices" in query) || score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, limit)
+}
+
+const passes = ({ payload }: QdrantPoint, filter: Filter | undefined): boolean =>
+  (filter?.must ?? []).every(({ key, match }) => match.any === undefined ? payload[key] === match.value : match.any.includes(payload[key]))
+
+const cosine = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): number => {
+  const dot = (x: ReadonlyArray<number>, y: ReadonlyArray<number>) => x.reduce((sum, value, i) => sum + value * (y[i] ?? 0), 0)
+  return dot(a, b) / (Math.sqrt(dot(a, a) * dot(b, b)) || 1)
+}
