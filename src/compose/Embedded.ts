@@ -17,6 +17,7 @@ import { Engine } from "../ports/Engine.ts"
 import type { FileMetadataStore } from "../ports/FileMetadataStore.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import * as LocalSecrets from "../secrets/LocalSecrets.ts"
+import { allOperations } from "../server/operations/AllOperations.ts"
 import * as Lock from "../state/Lock.ts"
 import * as SqliteLedger from "../state/SqliteLedger.ts"
 import { State } from "../state/State.ts"
@@ -24,7 +25,6 @@ import { defaultLimits, parserVersion } from "../text/Prepared.ts"
 import { TextPool } from "../text/TextPool.ts"
 import * as models from "./Models.ts"
 import { checkVectors, vectorStores } from "./VectorStores.ts"
-import { operations } from "./Operations.ts"
 
 export interface EmbeddedServicesOptions {
   readonly dataDir: string
@@ -123,7 +123,7 @@ export const embeddedServices = (
     ? Layer.empty
     : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
   const state = State.layer(dataDir)
-  const storeAndLedger = Layer.mergeAll(SqliteLedger.layer, operations).pipe(Layer.provideMerge(store), Layer.provide(state))
+  const storeAndLedger = Layer.mergeAll(SqliteLedger.layer, Layer.unwrap(Effect.map(State, ({ database }) => allOperations(database)))).pipe(Layer.provideMerge(store), Layer.provide(state))
   return Layer.mergeAll(storeAndLedger, engine.pipe(Layer.provide(databases)), models.layer.pipe(Layer.provide(secrets))).pipe(
     Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer({ limits }), secrets)),
     Layer.provide(lock)

@@ -1,5 +1,5 @@
-import { Clock, Context, Effect, Random } from "effect"
-import { type BatchJob, type BatchJobName, type BatchSpec, hasEnded } from "../domain/batch/BatchPrediction.ts"
+import { Context, type Effect } from "effect"
+import type { BatchJob, BatchJobName, BatchSpec } from "../domain/batch/BatchPrediction.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { Page, PageRequest } from "./Paging.ts"
 
@@ -26,26 +26,3 @@ export class BatchPrediction extends Context.Service<BatchPrediction, {
     options?: { readonly timeoutMs?: number; readonly observe?: (job: BatchJob) => Effect.Effect<void> }
   ) => Effect.Effect<BatchJob, ServiceError>
 }>()("sluice/ports/BatchPrediction") {}
-
-/** Milliseconds before the second look at a job, and at most between two. */
-export interface Looks {
-  readonly first: number
-  readonly longest: number
-}
-const growth = 1.5
-
-/** `wait` of an engine on which somebody else does the job's work: looks at it again and again. */
-export const waitByLooking = (get: BatchPrediction["Service"]["get"], { first, longest }: Looks): BatchPrediction["Service"]["wait"] =>
-  Effect.fn("BatchPrediction.wait")(function*(name, { observe, timeoutMs = Infinity } = {}) {
-    const until = (yield* Clock.currentTimeMillis) + timeoutMs
-    let previous = ""
-    for (let delay = first;; delay = Math.min(longest, delay * growth)) {
-      const job = yield* get(name)
-      const seen = JSON.stringify([job.state, job.counts])
-      if (seen !== previous) yield* observe?.(job) ?? Effect.void
-      previous = seen
-      const left = until - (yield* Clock.currentTimeMillis)
-      if (hasEnded(job.state) || left <= 0) return job
-      yield* Effect.sleep(Math.min(left, delay * (yield* Random.nextBetween(0.8, 1.2))))
-    }
-  })

@@ -1,11 +1,15 @@
 import { join } from "node:path"
-import { Cause, Effect, FiberMap, Layer, Schedule, type Scope, Semaphore } from "effect"
+import { Effect, Layer, Schedule, type Scope, Semaphore } from "effect"
 import { parseBatchFilter } from "../../domain/batch/BatchFilter.ts"
 import { type BatchJob, type BatchJobName, type BatchSpec, batchViolations, parseTable, tableUri } from "../../domain/batch/BatchPrediction.ts"
 import { renamed } from "../../domain/ChatRefusal.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
 import { refusalOf } from "../../domain/Rule.ts"
-import { BatchPrediction, waitByLooking } from "../../ports/BatchPrediction.ts"
+import { newId, now, timestamp } from "../../domain/Stamps.ts"
+import { makeJobRunner, type Outcome } from "../../jobs/JobRunner.ts"
+import { pageOfJobs } from "../../jobs/JobTable.ts"
+import { waitForBatch } from "../../jobs/Wait.ts"
+import { BatchPrediction } from "../../ports/BatchPrediction.ts"
 import { ChatModel } from "../../ports/ChatModel.ts"
 import { ObjectStore } from "../../ports/ObjectStore.ts"
 import { RowModels } from "../../ports/RowModels.ts"
@@ -17,9 +21,8 @@ import { State } from "../../state/State.ts"
 import { checkColumns } from "../../text/rows/ReadRows.ts"
 import { type BatchTools, clearLeftovers, runJob } from "./batch/BatchRun.ts"
 import { BatchTable, type JobEntry } from "./batch/BatchTable.ts"
-import { newId, type Names } from "./Names.ts"
+import type { Names } from "./Names.ts"
 import { stateFailure } from "./StateFailure.ts"
-import { now, timestamp } from "./Timestamp.ts"
 
 export interface EmbeddedBatchOptions {
   /**
@@ -44,9 +47,6 @@ const jobPoll = 1_000
 /** Milliseconds between looks at a job somebody waits for, at first and at most: each counts its rows. */
 const firstPoll = 50
 const longestPoll = 1_000
-
-const defaultPage = 100
-const largestPage = 1_000
 
 /**
  * Batch prediction on one machine: rows from folders and SQLite tables, put to the chat model there is, whatever model a
@@ -77,9 +77,9 @@ export const layer = (
         concurrency
       }
 
-      const jobOf = ({ ended, id, job, name, rows }: JobEntry): Effect.Effect<BatchJob, ServiceError> => {
-        const named = { ...job, name: names.batchJob(name) }
-        return ended || rows === undefined ? Effect.succeed(named) : Effect.map(attempt(() => table.counts(id)), (counts) => ({ ...named, counts }))
+      const jobOf = ({ body, done, id, rows, sequence }: JobEntry): Effect.Effect<BatchJob, ServiceError> => {
+        const named = { ...body, name: names.batchJob(id) }
+        return done || rows === undefined ? Effect.succeed(named) : Effect.map(attempt(() => table.counts(sequence)), (counts) => ({ ...named, counts }))
       }
 
       const find = Effect.fnUntraced(function*(name: BatchJob["name"]): Effect.fn.Return<JobEntry, ServiceError> {
@@ -96,34 +96,29 @@ export const layer = (
           Effect.asVoid
         )
 
-      /** What goes wrong with a job beyond what it can tell itself ends it, so that it does not fail again and again. */
-      const drive = (name: string) =>
-        runJob(tools, name).pipe(
-          Effect.catchCauseIf((cause) => !Cause.hasInterruptsOnly(cause), Effect.fnUntraced(function*(cause) {
-            const error = Cause.squash(cause)
-            const { code, message } = error instanceof ServiceError ? error : ServiceError.internal("the job failed unexpectedly")
-            const at = timestamp(yield* now)
-            yield* Effect.logError("a batch prediction job failed", Cause.pretty(cause))
-            yield* attempt(() => table.change(name, () => ({
-              ended: true,
-              job: { state: "FAILED", error: { code, message }, endTime: at, updateTime: at }
-            })))
-          })),
-          Effect.ignore
-        )
+      const jobs = yield* makeJobRunner({ what: "job", atOnce: concurrentJobs })
+      const job = (name: string) => [name, runJob(tools, name), settle(name)] as const
 
-      const running = yield* FiberMap.make<string>()
+      /** What goes wrong with a job beyond what it can tell itself ends it, so that it does not fail again and again. */
+      const settle = (name: string) => (outcome: Outcome<void>) =>
+        outcome._tag !== "failed" ? Effect.void : Effect.gen(function*() {
+          yield* Effect.logError(`a batch prediction job failed: ${outcome.error.message}`)
+          const at = timestamp(yield* now)
+          yield* attempt(() => table.change(name, ({ body }) => ({ ...body, state: "FAILED", error: outcome.error, endTime: at, updateTime: at })))
+        })
+
+      const run = (name: string) => Effect.ignore(jobs.run(...job(name)))
+      const start = (name: string) => jobs.start(...job(name))
+
       let poke: ((name: string) => Effect.Effect<void>) | undefined
       if (options.run === "always") {
-        const places = yield* Semaphore.make(concurrentJobs)
         yield* Effect.gen(function*() {
           yield* alone(false)
           if (options.files === true) yield* alone(true)
           yield* Effect.ignore(clearLeftovers(tools))
-          const start = (name: string) => FiberMap.run(running, name, places.withPermit(drive(name)), { onlyIfMissing: true }).pipe(Effect.asVoid)
           poke = start
           while (true) {
-            for (const { job, name } of yield* attempt(() => table.open())) if (options.files === true || !usesFiles(job)) yield* start(name)
+            for (const { body, id } of yield* attempt(() => table.open())) if (options.files === true || !usesFiles(body)) yield* start(id)
             yield* Effect.sleep(jobPoll)
           }
         }).pipe(
@@ -142,9 +137,9 @@ export const layer = (
         else yield* placeIsKnown(spec.output.uriPrefix)
         const name = newId()
         const at = yield* now
-        const job = yield* attempt(() => table.create(name, (newest) => {
+        const job = yield* attempt(() => table.create(name, "", (newest) => {
           // Their times name the folders of their results: no two jobs may have the same millisecond.
-          const time = timestamp(Math.max(at, newest === undefined ? 0 : (Date.parse(newest) + 1) * 1000))
+          const time = timestamp(Math.max(at, newest === undefined ? 0 : (Date.parse(newest.createTime) + 1) * 1000))
           return { ...spec, state: "PENDING", partialFailures: [], createTime: time, updateTime: time }
         }))
         yield* poke?.(name) ?? Effect.void
@@ -170,42 +165,34 @@ export const layer = (
           return a !== undefined && b !== undefined && tableUri({ ...a, project: "" }) === tableUri({ ...b, project: "" })
         }
         const open = yield* attempt(() => table.open())
-        const other = open.find(({ job: { output } }) => output._tag === "table" && same(output.uri))
-        if (other !== undefined) return yield* ServiceError.invalid(field, `job ${names.batchJob(other.name)} is making table ${uri}`)
+        const other = open.find(({ body: { output } }) => output._tag === "table" && same(output.uri))
+        if (other !== undefined) return yield* ServiceError.invalid(field, `job ${names.batchJob(other.id)} is making table ${uri}`)
       })
 
       const get = Effect.fn("BatchPrediction.get")(function*(name: BatchJobName) {
         return yield* jobOf(yield* find(name))
       })
 
-      const list = Effect.fn("BatchPrediction.list")(function*({ size = defaultPage, token = "" }: PageRequest, filter = "") {
+      const list = Effect.fn("BatchPrediction.list")(function*(page: PageRequest, filter = "") {
         const test = yield* Effect.fromResult(parseBatchFilter(filter))
-        const limit = size === 0 ? defaultPage : Math.min(size, largestPage)
-        if (!Number.isInteger(limit) || limit < 0) return yield* ServiceError.invalid("pageSize", "must be 1 to 1000")
-        let before = token === "" ? Number.MAX_SAFE_INTEGER : Number(/^before:(\d{1,15})$/.exec(Buffer.from(token, "base64url").toString("utf8"))?.[1])
-        if (Number.isNaN(before)) return yield* ServiceError.invalid("pageToken", "is not one that a listing gave")
-        const items: Array<BatchJob> = []
-        for (;;) {
-          const page = yield* attempt(() => table.page(before, largestPage))
-          for (const entry of page) {
-            const job = yield* jobOf(entry)
-            if (!test(job)) continue
-            if (items.length === limit) return { items, nextToken: Buffer.from(`before:${before}`).toString("base64url") }
-            items.push(job)
-            before = entry.id
-          }
-          if (page.length < largestPage) return { items }
-          before = page.at(-1)?.id ?? 0
-        }
+        return yield* pageOfJobs(
+          page,
+          { size: "pageSize", token: "pageToken" },
+          (before, limit) => attempt(() => table.before(before, limit)),
+          (entry) => Effect.map(jobOf(entry), (job) => test(job) ? job : undefined)
+        )
       })
 
       const cancel = Effect.fn("BatchPrediction.cancel")(function*(name: BatchJobName) {
         const entry = yield* find(name)
-        yield* attempt(() => table.change(entry.name, () => ({ cancelled: true, job: { state: "CANCELLING" } })))
+        yield* attempt(() => {
+          table.cancel(entry.id)
+          table.change(entry.id, ({ body }) => ({ ...body, state: "CANCELLING" }))
+        })
         if (options.run === "always") return
         // Where nobody runs it, there is nobody else to end it.
-        yield* lock(usesFiles(entry.job)).pipe(
-          Effect.andThen(drive(entry.name)),
+        yield* lock(usesFiles(entry.body)).pipe(
+          Effect.andThen(run(entry.id)),
           Effect.scoped,
           Effect.catchIf(({ problem }) => problem === "locked", () => Effect.void),
           Effect.mapError(stateFailure)
@@ -213,25 +200,25 @@ export const layer = (
       })
 
       const remove = Effect.fn("BatchPrediction.delete")(function*(name: BatchJobName) {
-        const { ended, id, job, name: key } = yield* find(name)
-        if (!ended) {
+        const { body, done, id, sequence } = yield* find(name)
+        if (!done) {
           return yield* new ServiceError({
             code: "FAILED_PRECONDITION",
-            message: `batch prediction job ${name} is ${job.state}: only jobs that have ended can be deleted`,
+            message: `batch prediction job ${name} is ${body.state}: only jobs that have ended can be deleted`,
             fix: "cancel it first"
           })
         }
-        yield* attempt(() => table.remove(key))
-        while (yield* attempt(() => table.clear(id))) yield* Effect.yieldNow
+        yield* attempt(() => table.remove(id))
+        while (yield* attempt(() => table.clear(sequence))) yield* Effect.yieldNow
       })
 
-      const follow = waitByLooking(get, { first: firstPoll, longest: longestPoll })
+      const follow = waitForBatch(get, { first: firstPoll, longest: longestPoll })
 
       const wait: BatchPrediction["Service"]["wait"] = (name, waiting) =>
         Effect.gen(function*() {
           const entry = yield* find(name)
-          if (options.run === "always" || entry.ended) return yield* follow(name, waiting)
-          const runs = alone(usesFiles(entry.job)).pipe(Effect.andThen(drive(entry.name)), Effect.andThen(Effect.never), Effect.scoped, Effect.mapError(stateFailure))
+          if (options.run === "always" || entry.done) return yield* follow(name, waiting)
+          const runs = alone(usesFiles(entry.body)).pipe(Effect.andThen(run(entry.id)), Effect.andThen(Effect.never), Effect.scoped, Effect.mapError(stateFailure))
           return yield* Effect.raceFirst(follow(name, waiting), runs)
         })
 

@@ -7,11 +7,11 @@ import { Corpora } from "../../ports/Corpora.ts"
 import { Embedder } from "../../ports/Embedder.ts"
 import { unservedOption, updatedVectorDb } from "./CorpusRules.ts"
 import { CorpusVectors } from "./CorpusVectors.ts"
-import { newId, type Names } from "./Names.ts"
+import type { Names } from "./Names.ts"
 import { Reader } from "./store/Reader.ts"
 import { corpusOfRow } from "./store/Rows.ts"
 import { Writer } from "./store/Writer.ts"
-import { now } from "./Timestamp.ts"
+import { newId, now } from "../../domain/Stamps.ts"
 
 /** The Corpora port over the store. */
 export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reader | Writer | Embedder | CorpusVectors> =>

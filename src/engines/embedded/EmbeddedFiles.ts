@@ -11,7 +11,7 @@ import { otherEmbedder } from "./CorpusRules.ts"
 import { CorpusVectors } from "./CorpusVectors.ts"
 import { Importer } from "./Importer.ts"
 import { overBudget } from "./LimitedEmbedding.ts"
-import { newId, type Names } from "./Names.ts"
+import type { Names } from "./Names.ts"
 import { OperationRunner } from "./OperationRunner.ts"
 import type { Commands, NewChunk, NewFile } from "./store/Commands.ts"
 import { EmbeddingQueue } from "./store/EmbeddingQueue.ts"
@@ -19,7 +19,7 @@ import { textHash } from "./store/Hash.ts"
 import { Reader } from "./store/Reader.ts"
 import { type CorpusRow, fileOfRow, type Row } from "./store/Rows.ts"
 import { Writer } from "./store/Writer.ts"
-import { now } from "./Timestamp.ts"
+import { newId, now } from "../../domain/Stamps.ts"
 
 /** Times a commit is tried again because another process deleted a vector between our look and the commit. */
 const attempts = 5

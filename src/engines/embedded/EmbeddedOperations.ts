@@ -1,4 +1,5 @@
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
+import { waitFor } from "../../jobs/Wait.ts"
 import { Operations } from "../../ports/Operations.ts"
 import type { Names } from "./Names.ts"
 import { OperationRunner } from "./OperationRunner.ts"
@@ -6,8 +7,8 @@ import { Reader } from "./store/Reader.ts"
 import { operationOfRow } from "./store/Rows.ts"
 import { Writer } from "./store/Writer.ts"
 
-/** Milliseconds between looks while waiting: the operation may run in another process. */
-const waitPoll = 100
+/** While waiting: the operation may run in another process. */
+const looks = { first: 100, longest: 100 }
 
 /** The Operations port over the store. */
 export const embeddedOperations = (names: Names): Layer.Layer<Operations, never, Reader | Writer | OperationRunner> =>
@@ -28,13 +29,7 @@ export const embeddedOperations = (names: Names): Layer.Layer<Operations, never,
           yield* writer.send("deleteOperation", { name: names.operationId(name) })
         }),
         wait: Effect.fn("Operations.wait")(function*(name, timeoutMs) {
-          const until = (yield* Clock.currentTimeMillis) + timeoutMs
-          while (true) {
-            const operation = yield* runner.get(name)
-            const left = until - (yield* Clock.currentTimeMillis)
-            if (operation.done || left <= 0) return operation
-            yield* Effect.sleep(Math.min(waitPoll, left))
-          }
+          return yield* waitFor(runner.get(name), ({ done }) => done, looks, { timeoutMs })
         })
       })
     })

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
 import { BatchJobName } from "../../domain/batch/BatchPrediction.ts"
 import { CorpusName } from "../../domain/Corpus.ts"
@@ -93,6 +92,3 @@ export class Names {
       : Effect.fail(ServiceError.invalid("name", `a ${what}'s name has the form ${form}`))
   }
 }
-
-/** A new id, as the service makes them: a decimal number of up to 19 digits. */
-export const newId = (): string => (randomBytes(8).readBigUInt64BE() >> 2n | 1n << 60n).toString()

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util"
 import { Clock, Effect, Layer, Option, Result, Stream } from "effect"
 import { type BatchJob, type BatchJobName, type BatchSpec, batchViolations } from "../../domain/batch/BatchPrediction.ts"
 import { refusalOf } from "../../domain/Rule.ts"
-import { BatchPrediction, waitByLooking } from "../../ports/BatchPrediction.ts"
+import { waitForBatch } from "../../jobs/Wait.ts"
+import { BatchPrediction } from "../../ports/BatchPrediction.ts"
 import { type PageRequest, pages } from "../../ports/Paging.ts"
 import { batchJobFromWire, batchSpecToWire } from "../../wire/batch/BatchPredictions.ts"
 import { routes } from "../../wire/Routes.ts"
@@ -69,7 +70,7 @@ export const layer = (options: HostedBatchOptions = {}): Layer.Layer<BatchPredic
         create,
         get,
         list,
-        wait: waitByLooking(get, { first: options.firstDelay ?? 2_000, longest: longestDelay }),
+        wait: waitForBatch(get, { first: options.firstDelay ?? 2_000, longest: longestDelay }),
         cancel: Effect.fn("HostedBatchPrediction.cancel")(function*(name) {
           yield* transport.call({ route: routes.cancelBatchPredictionJob, params: { name }, body: {} })
         }),

@@ -43,7 +43,7 @@ export const asked = (journal: Journal["Service"], operations: Operations["Servi
     /** Whoever runs it sees that it is to stop. */
     cancel: Effect.fnUntraced(function*({ operation }: Entry): Effect.fn.Return<void, ServiceError> {
       if (operation.done) return
-      const entry = yield* journal.change(idOf(operation.name), (now) => now.import === undefined ? now : { ...now, import: { ...now.import, cancelled: true } })
+      const entry = yield* journal.cancel(idOf(operation.name))
       if (entry?.import?.work !== undefined) yield* operations.cancel(entry.import.work)
     }),
     delete: Effect.fnUntraced(function*({ import: imported, operation }: Entry): Effect.fn.Return<void, ServiceError> {

@@ -6,6 +6,7 @@ import type { Context as FoundContext, RetrievalRequest } from "../../domain/Ret
 import type { DataSchema, FileMetadata } from "../../domain/FileMetadata.ts"
 import { type ImportRequest, otherImports } from "../../domain/Import.ts"
 import type { ImportCounts, Operation, OperationName } from "../../domain/Operation.ts"
+import { type Job, JobTable, pageOfJobs } from "../../jobs/JobTable.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
 import type { EngineTier } from "../../wire/rag/EngineConfigs.ts"
 import type { ModelResult } from "../../wire/models/ModelOperations.ts"
@@ -19,13 +20,15 @@ export interface Entry {
   readonly tier?: EngineTier
   /** What a finished operation on models and endpoints answers. */
   readonly model?: ModelResult
-  /** What a finished operation made of data schemas or metadata. */
   /** What a retrieval found, and how it was to be ordered. */
   readonly contexts?: ReadonlyArray<FoundContext>
   readonly ordered?: Pick<RetrievalRequest, "hybrid" | "rank">
+  /** What a finished operation made of data schemas or metadata. */
   readonly schemas?: ReadonlyArray<DataSchema>
   readonly metadata?: ReadonlyArray<FileMetadata>
   readonly import?: ImportEntry
+  /** Somebody asked for it to stop. Not part of what is written. */
+  readonly cancelled?: true
   /** Milliseconds since the epoch, before which it does not say that it is done: a fault asked for it. */
   readonly notBefore?: number
 }
@@ -36,21 +39,20 @@ export interface ImportEntry {
   readonly work?: OperationName
   /** What earlier lives of the server had done of it. */
   readonly before: ImportCounts
-  readonly cancelled?: true
 }
 
 /** Finished operations kept; the oldest go first. */
 const kept = 10_000
-const defaultPage = 100
-const largestPage = 1_000
 
 /** The server's operations and settings, durable: what a client was told of survives a restart. */
 export class Journal extends Context.Service<Journal, {
   readonly add: (id: string, entry: Entry) => Effect.Effect<void>
   /** The same for an import, of which a corpus takes one at a time: `FAILED_PRECONDITION` names the one that is not done. */
   readonly addImport: (id: string, entry: Entry) => Effect.Effect<void, ServiceError>
-  /** Changes an entry as it is now, whoever changed it last; undefined where it is gone. */
+  /** Changes an entry as it is now, whoever changed it last, unless it is done; undefined where it is gone. */
   readonly change: (id: string, body: (entry: Entry) => Entry) => Effect.Effect<Entry | undefined>
+  /** Asks for an operation to stop. Gives what is known of it; undefined where it is gone. */
+  readonly cancel: (id: string) => Effect.Effect<Entry | undefined>
   readonly get: (id: string) => Effect.Effect<Entry | undefined>
   readonly remove: (id: string) => Effect.Effect<void>
   /** Newest first; of one target, where it is given, or of what is under it. */
@@ -67,88 +69,46 @@ export class Journal extends Context.Service<Journal, {
 }
 
 const make = (db: DatabaseSync): Journal["Service"] => {
-  const insert = db.prepare("INSERT INTO server_operations (id, target, done, entry) VALUES (?, ?, ?, ?)")
-  const prune = db.prepare("DELETE FROM server_operations WHERE done = 1 AND sequence <= ?")
-  const update = db.prepare("UPDATE server_operations SET done = ?, entry = ? WHERE id = ?")
-  const find = db.prepare("SELECT entry FROM server_operations WHERE id = ?")
-  const remove = db.prepare("DELETE FROM server_operations WHERE id = ?")
-  const open = db.prepare("SELECT id FROM server_operations WHERE done = 0 ORDER BY sequence")
-  const openOf = db.prepare("SELECT id FROM server_operations WHERE done = 0 AND target = ? ORDER BY sequence")
-  const list = db.prepare(
-    `SELECT sequence, entry FROM server_operations
-     WHERE sequence < ?1 AND (?2 = '' OR target = ?2 OR substr(target, 1, length(?2) + 1) = ?2 || '/')
-     ORDER BY sequence DESC LIMIT ?3`
-  )
-  const works = db.prepare("SELECT entry ->> '$.import.work' AS work FROM server_operations WHERE work IS NOT NULL")
+  const jobs = new JobTable<Entry>(db, { table: "server_operations", done: ({ operation }) => operation.done, kept })
+  const works = db.prepare("SELECT body ->> '$.import.work' AS work FROM server_operations WHERE work IS NOT NULL")
   const read = db.prepare("SELECT value FROM server_settings WHERE key = ?")
   const write = db.prepare("INSERT INTO server_settings VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value")
-
-  const add = (id: string, entry: Entry): void => {
-    const { lastInsertRowid } = insert.run(id, entry.operation.target, done(entry), JSON.stringify(entry))
-    prune.run(Number(lastInsertRowid) - kept)
-  }
-
   return {
-    add: (id, entry) => Effect.sync(() => add(id, entry)),
+    add: (id, entry) => Effect.sync(() => void jobs.create(id, entry.operation.target, () => entry)),
     addImport: (id, entry) =>
-      Effect.suspend(() =>
-        transaction(db, () => {
+      Effect.try({
+        try: () => {
           const { target } = entry.operation
-          const others = openOf.all(target).map((row) => String(row["id"]))
-          if (others.length > 0) return Effect.fail(otherImports(target, others))
-          add(id, entry)
-          return Effect.void
-        })),
-    change: (id, body) =>
-      Effect.sync(() =>
-        transaction(db, () => {
-          const row = find.get(id)
-          const changed = row === undefined ? undefined : body(parse(row["entry"]))
-          if (changed !== undefined) update.run(done(changed), JSON.stringify(changed), id)
-          return changed
-        })),
-    get: (id) =>
+          jobs.create(id, target, (_, open) => {
+            if (open.length > 0) throw otherImports(target, open)
+            return entry
+          })
+        },
+        catch: (cause) => cause
+      }).pipe(Effect.catch((cause) => cause instanceof ServiceError ? Effect.fail(cause) : Effect.die(cause))),
+    change: (id, body) => Effect.sync(() => known(jobs.change(id, (job) => body(job.body)))),
+    cancel: (id) =>
       Effect.sync(() => {
-        const row = find.get(id)
-        return row === undefined ? undefined : parse(row["entry"])
+        jobs.cancel(id)
+        return known(jobs.find(id))
       }),
-    remove: (id) => Effect.sync(() => void remove.run(id)),
-    list: Effect.fnUntraced(function*({ size = defaultPage, token }, target = "") {
-      const limit = size === 0 ? defaultPage : Math.min(size, largestPage)
-      const before = token === undefined || token === "" ? Number.MAX_SAFE_INTEGER : Number(/^before:(\d{1,15})$/.exec(fromToken(token))?.[1])
-      if (!Number.isInteger(limit) || limit < 0) return yield* ServiceError.invalid("page_size", "must be 1 to 1000")
-      if (Number.isNaN(before)) return yield* ServiceError.invalid("page_token", "is not one that a listing gave")
-      const rows = list.all(before, target, limit + 1)
-      const page = rows.slice(0, limit)
-      const items = page.map((row) => parse(row["entry"]))
-      return rows.length > limit
-        ? { items, nextToken: Buffer.from(`before:${Number(page.at(-1)?.["sequence"])}`).toString("base64url") }
-        : { items }
-    }),
+    get: (id) => Effect.sync(() => known(jobs.find(id))),
+    remove: (id) => Effect.sync(() => jobs.remove(id)),
+    list: (page, target) =>
+      pageOfJobs(
+        page,
+        { size: "page_size", token: "page_token" },
+        (before, limit) => Effect.sync(() => jobs.before(before, limit, target)),
+        (job) => Effect.succeed(entryOf(job))
+      ),
     works: Effect.sync(() => new Set(works.all().map((row) => String(row["work"])))),
-    unfinished: Effect.sync(() => open.all().map((row) => String(row["id"]))),
+    unfinished: Effect.sync(() => jobs.open().map(({ id }) => id)),
     // Only `setTier` writes it.
     tier: Effect.sync(() => read.get("tier")?.["value"] as EngineTier | undefined),
     setTier: (tier) => Effect.sync(() => void write.run("tier", tier))
   }
 }
 
-/** Others may write to the same database: nothing of theirs comes between a look and the change that follows it. */
-const transaction = <A>(db: DatabaseSync, body: () => A): A => {
-  db.exec("BEGIN IMMEDIATE")
-  try {
-    const result = body()
-    db.exec("COMMIT")
-    return result
-  } catch (cause) {
-    db.exec("ROLLBACK")
-    throw cause
-  }
-}
+const entryOf = ({ body, cancelled }: Job<Entry>): Entry => cancelled ? { ...body, cancelled } : body
 
-const done = ({ operation }: Entry): number => (operation.done ? 1 : 0)
-
-// Only this file writes the column.
-const parse = (entry: unknown): Entry => JSON.parse(String(entry)) as Entry
-
-const fromToken = (token: string): string => Buffer.from(token, "base64url").toString("utf8")
+const known = (job: Job<Entry> | undefined): Entry | undefined => job === undefined ? undefined : entryOf(job)

@@ -1,12 +1,14 @@
-import { randomBytes } from "node:crypto"
-import { Cause, Clock, Context, DateTime, Effect, FiberMap, Layer, Semaphore } from "effect"
-import { defined } from "../../domain/Defined.ts"
+import { Clock, Context, Effect, Layer } from "effect"
 import type { Corpus } from "../../domain/Corpus.ts"
-import { ServiceError } from "../../domain/Errors.ts"
+import type { ServiceError } from "../../domain/Errors.ts"
 import type { Context as FoundContext, RetrievalRequest } from "../../domain/Retrieval.ts"
 import type { DataSchema, FileMetadata } from "../../domain/FileMetadata.ts"
 import type { ImportRequest } from "../../domain/Import.ts"
 import { type Deployment, type ImportCounts, type Operation, type OperationKind, OperationName } from "../../domain/Operation.ts"
+import { defined } from "../../domain/Defined.ts"
+import { newId, now, timestamp } from "../../domain/Stamps.ts"
+import { makeJobRunner } from "../../jobs/JobRunner.ts"
+import { waitFor } from "../../jobs/Wait.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
 import { Operations } from "../../ports/Operations.ts"
@@ -19,8 +21,8 @@ import { type Entry, Journal } from "./Journal.ts"
 
 /** Imports that run at once; others wait. The hosted service's bound. */
 const concurrentImports = 3
-/** Milliseconds between looks at an operation somebody waits for. */
-const waitPoll = 50
+/** While somebody waits for an operation. */
+const looks = { first: 50, longest: 50 }
 /** Milliseconds of one wait for the engine. */
 const engineWait = 10_000
 
@@ -64,8 +66,7 @@ export class LongRunning extends Context.Service<LongRunning, {
       const files = yield* Files
       const operations = yield* Operations
       const { parent } = yield* Engine
-      const running = yield* FiberMap.make<string, void, ServiceError>()
-      const places = yield* Semaphore.make(concurrentImports)
+      const jobs = yield* makeJobRunner({ what: "import", atOnce: concurrentImports })
 
       const { cancel, list, view, workOf, ...others } = asked(journal, operations)
 
@@ -75,8 +76,8 @@ export class LongRunning extends Context.Service<LongRunning, {
         if (entry?.import === undefined) return
         const earlier = yield* workOf(entry.import)
         const before = earlier === undefined ? entry.import.before : added(entry.import.before, earlier.counts ?? noCounts)
-        const ended = entry.import.cancelled === true
-          ? { done: true, error: { code: "CANCELLED" as const, message: "the operation was cancelled" }, updateTime: yield* timestamp }
+        const ended = entry.cancelled === true
+          ? { done: true, error: { code: "CANCELLED" as const, message: "the operation was cancelled" }, updateTime: yield* stamp }
           : earlier !== undefined && (earlier.done && earlier.error?.code !== "ABORTED")
           ? finishedImport(entry, earlier)
           : yield* work(id, { ...entry.import.request, recordedAs: { operation: id, createTime: entry.operation.createTime } }, before, entry.import.work)
@@ -95,7 +96,7 @@ export class LongRunning extends Context.Service<LongRunning, {
         // What it came to is in `before`.
         if (earlier !== undefined) yield* Effect.ignore(operations.delete(earlier))
         while (!state.done) {
-          if (entry?.import?.cancelled === true) yield* Effect.ignore(operations.cancel(work))
+          if (entry?.cancelled === true) yield* Effect.ignore(operations.cancel(work))
           state = yield* operations.wait(work, engineWait)
           entry = yield* journal.get(id)
         }
@@ -105,15 +106,8 @@ export class LongRunning extends Context.Service<LongRunning, {
 
       /** What is interrupted is taken up by the next server; what fails, whatever it is, has ended. */
       const start = (id: string) =>
-        FiberMap.run(running, id, places.withPermit(drive(id)).pipe(
-          Effect.catchCauseIf((cause) => !Cause.hasInterruptsOnly(cause), (cause) => failed(id, Cause.squash(cause)))
-        ))
-
-      const failed = Effect.fnUntraced(function*(id: string, cause: unknown) {
-        const { code, message } = cause instanceof ServiceError ? cause : ServiceError.internal("the import failed unexpectedly")
-        const updateTime = yield* timestamp
-        yield* end(id, { done: true, error: { code, message }, updateTime })
-      })
+        jobs.start(id, drive(id), (outcome) =>
+          outcome._tag === "failed" ? Effect.flatMap(stamp, (updateTime) => end(id, { done: true, error: outcome.error, updateTime })) : Effect.void)
 
       const make = Effect.fnUntraced(function*(
         kind: OperationKind,
@@ -124,7 +118,7 @@ export class LongRunning extends Context.Service<LongRunning, {
         deployment?: Deployment
       ) {
         const id = newId()
-        const at = yield* timestamp
+        const at = yield* stamp
         const operation: Operation = {
           name: OperationName.make(`${target}/operations/${id}`),
           kind,
@@ -163,7 +157,7 @@ export class LongRunning extends Context.Service<LongRunning, {
           yield* start(id)
           return entry
         }),
-        imports: FiberMap.size(running),
+        imports: jobs.size,
         list,
         cancel: Effect.fn("LongRunning.cancel")(function*(name) {
           const entry = yield* others.find(name)
@@ -176,24 +170,14 @@ export class LongRunning extends Context.Service<LongRunning, {
           yield* entry === undefined ? operations.delete((yield* get(name)).operation.name) : others.delete(entry)
         }),
         wait: Effect.fn("LongRunning.wait")(function*(name, timeoutMs) {
-          const until = (yield* Clock.currentTimeMillis) + timeoutMs
-          let entry = yield* get(name)
-          while (!entry.operation.done && (yield* Clock.currentTimeMillis) < until) {
-            yield* Effect.sleep(waitPoll)
-            entry = yield* get(name)
-          }
-          return entry
+          return yield* waitFor(get(name), ({ operation }) => operation.done, looks, { timeoutMs })
         })
       })
     })
   )
 }
 
-/** As the service makes them: a decimal number of up to 19 digits. */
-const newId = (): string => (randomBytes(8).readBigUInt64BE() >> 2n | 1n << 60n).toString()
-
-/** RFC 3339 in UTC with microseconds, the service's form. */
-const timestamp = Effect.map(DateTime.now, (now) => DateTime.formatIso(now).replace(/Z$/, "000Z"))
+const stamp = Effect.map(now, timestamp)
 
 const finishedImport = (entry: Entry, state: Operation): Partial<Operation> => ({
   ...progressOf(entry, state),

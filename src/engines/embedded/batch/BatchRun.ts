@@ -9,7 +9,8 @@ import type { RowModels } from "../../../ports/RowModels.ts"
 import type { Column } from "../../../ports/TableStore.ts"
 import { noRows, RowProblems } from "../../../text/rows/CheckRows.ts"
 import { readRows, type Stores } from "../../../text/rows/ReadRows.ts"
-import { now, timestamp } from "../Timestamp.ts"
+import { now, timestamp } from "../../../domain/Stamps.ts"
+import { cancelled } from "../../../jobs/JobRunner.ts"
 import type { AnsweredRow, BatchTable, JobEntry, KeptJob, KeptRow } from "./BatchTable.ts"
 
 export interface BatchTools extends Stores {
@@ -48,13 +49,13 @@ const ownFault = new Set(["INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RAN
 export const runJob = Effect.fn("Batch.run")(function*(tools: BatchTools, name: string): Effect.fn.Return<void, ServiceError> {
   const { attempt, table } = tools
   const entry = yield* attempt(() => table.find(name))
-  if (entry === undefined || entry.ended) return
+  if (entry === undefined || entry.done) return
   yield* start(tools, entry)
-  const stopped = yield* Effect.raceFirst(work(tools, name), cancelled(tools, name)).pipe(
+  const stopped = yield* Effect.raceFirst(work(tools, name), stopping(tools, name)).pipe(
     Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })
   )
   yield* finish(tools, name, stopped)
-  while (yield* attempt(() => table.clear(entry.id))) yield* Effect.yieldNow
+  while (yield* attempt(() => table.clear(entry.sequence))) yield* Effect.yieldNow
 })
 
 /** What is left over of jobs that ended just before their process did. */
@@ -64,23 +65,14 @@ export const clearLeftovers = Effect.fnUntraced(function*({ attempt, table }: Ba
   }
 })
 
-const start = Effect.fnUntraced(function*({ attempt, chat, table }: BatchTools, { name }: JobEntry) {
+const start = Effect.fnUntraced(function*({ attempt, chat, table }: BatchTools, { id }: JobEntry) {
   const at = timestamp(yield* now)
-  yield* attempt(() => table.change(name, ({ job }) => ({
-    job: job.state === "PENDING" ? { state: "RUNNING", startTime: at, updateTime: at, modelVersionId: chat.model } : {}
-  })))
+  yield* attempt(() => table.change(id, ({ body }) =>
+    body.state === "PENDING" ? { ...body, state: "RUNNING", startTime: at, updateTime: at, modelVersionId: chat.model } : body))
 })
 
-/** Fails when somebody asks for the job to stop. */
-const cancelled = Effect.fnUntraced(function*({ attempt, table }: BatchTools, name: string): Effect.fn.Return<never, ServiceError> {
-  while (true) {
-    const entry = yield* attempt(() => table.find(name))
-    if (entry === undefined || entry.ended || entry.cancelled) {
-      return yield* new ServiceError({ code: "CANCELLED", message: "the job was cancelled" })
-    }
-    yield* Effect.sleep(cancelPoll)
-  }
-})
+const stopping = ({ attempt, table }: BatchTools, name: string): Effect.Effect<never, ServiceError> =>
+  cancelled(Effect.map(attempt(() => table.find(name)), (entry) => entry === undefined || entry.done || entry.cancelled), { pollMs: cancelPoll, what: "job" })
 
 const work = Effect.fnUntraced(function*(tools: BatchTools, name: string) {
   const { attempt, table } = tools
@@ -94,7 +86,7 @@ const work = Effect.fnUntraced(function*(tools: BatchTools, name: string) {
 })
 
 /** Copies the input, or fails with what is wrong in it. */
-const copyRows = Effect.fnUntraced(function*(tools: BatchTools, { id, job }: JobEntry) {
+const copyRows = Effect.fnUntraced(function*(tools: BatchTools, { body: job, sequence: id }: JobEntry) {
   const { attempt, table, tables } = tools
   // An earlier process may have copied a part.
   while (yield* attempt(() => table.clear(id))) yield* Effect.yieldNow
@@ -132,17 +124,17 @@ const copyRows = Effect.fnUntraced(function*(tools: BatchTools, { id, job }: Job
 })
 
 /** Says before the first row is asked whether the results can be put where they are wanted. */
-const tryPlace = Effect.fnUntraced(function*({ attempt, objects, table, tables }: BatchTools, { name }: JobEntry) {
-  const entry = yield* attempt(() => table.find(name))
+const tryPlace = Effect.fnUntraced(function*({ attempt, objects, table, tables }: BatchTools, { id }: JobEntry) {
+  const entry = yield* attempt(() => table.find(id))
   if (entry === undefined) return
-  const { columns = [], job } = entry
+  const { body: job, columns = [] } = entry
   if (job.output._tag === "table") return yield* tables.put(job.output.uri, outputColumns(formOf(entry), columns), Stream.empty, { replace: true })
   const probe = `${resultFolder(job)}/predictions_0001.jsonl`
   yield* Effect.andThen(objects.put(probe, new Uint8Array(0)), objects.delete(probe))
 })
 
 /** The form of a job's rows, all alike. */
-const formOf = ({ columns = [], job: { model } }: JobEntry): RowForm => {
+const formOf = ({ body: { model }, columns = [] }: JobEntry): RowForm => {
   const has = (name: string): boolean => columns.some((column) => column.name === name)
   return has("request") && !has("body") ? ownForm(model) ?? "chat" : "chat"
 }
@@ -151,7 +143,7 @@ const answerRows = Effect.fnUntraced(function*(tools: BatchTools, name: string) 
   const { attempt, concurrency, places, table } = tools
   const entry = yield* attempt(() => table.find(name))
   if (entry === undefined) return
-  const { id, job: { model } } = entry
+  const { body: { model }, sequence: id } = entry
   const form = formOf(entry)
   let failedInARow = 0
   yield* Stream.paginate<number, AnsweredRow, ServiceError>(0, (after) =>
@@ -216,8 +208,8 @@ const resultId = (job: number, row: number): string => `${job}-${row}`
 const finish = Effect.fnUntraced(function*(tools: BatchTools, name: string, stopped: ServiceError | undefined) {
   const { attempt, table } = tools
   const entry = yield* attempt(() => table.find(name))
-  if (entry === undefined || entry.ended) return
-  const counts = yield* attempt(() => table.counts(entry.id))
+  if (entry === undefined || entry.done) return
+  const counts = yield* attempt(() => table.counts(entry.sequence))
   // Rows that were not all copied have no results, and were counted by nobody.
   const counted = entry.rows === undefined ? {} : { counts }
   const written = entry.rows === undefined || counts.successful + counts.failed === 0
@@ -225,20 +217,18 @@ const finish = Effect.fnUntraced(function*(tools: BatchTools, name: string, stop
     : Effect.map(writeResults(tools, entry), (results) => ({ results }))
   const outcome = yield* Effect.result(written)
   const error = stopped ?? (outcome._tag === "Failure" ? outcome.failure : undefined) ??
-    (counts.successful === 0 && counts.failed > 0 ? yield* firstFailure(tools, entry.id) : undefined)
-  const failures = yield* attempt(() => table.rows(entry.id, "failed", 0, mostFailures))
+    (counts.successful === 0 && counts.failed > 0 ? yield* firstFailure(tools, entry.sequence) : undefined)
+  const failures = yield* attempt(() => table.rows(entry.sequence, "failed", 0, mostFailures))
   const at = timestamp(yield* now)
-  yield* attempt(() => table.change(name, () => ({
-    ended: true,
-    job: {
-      state: error === undefined ? (counts.failed === 0 ? "SUCCEEDED" : "PARTIALLY_SUCCEEDED") : error.code === "CANCELLED" ? "CANCELLED" : "FAILED",
-      endTime: at,
-      updateTime: at,
-      ...counted,
-      ...(outcome._tag === "Success" ? outcome.success : {}),
-      ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
-      partialFailures: failures.map(({ error = unknown, place }) => ({ code: error.code, message: `${place}: ${error.message}` }))
-    }
+  yield* attempt(() => table.change(name, ({ body }) => ({
+    ...body,
+    state: error === undefined ? (counts.failed === 0 ? "SUCCEEDED" : "PARTIALLY_SUCCEEDED") : error.code === "CANCELLED" ? "CANCELLED" : "FAILED",
+    endTime: at,
+    updateTime: at,
+    ...counted,
+    ...(outcome._tag === "Success" ? outcome.success : {}),
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    partialFailures: failures.map(({ error = unknown, place }) => ({ code: error.code, message: `${place}: ${error.message}` }))
   })))
 })
 
@@ -257,7 +247,7 @@ const firstFailure = Effect.fnUntraced(function*({ attempt, table }: BatchTools,
  * rows failed; or a new table, in which such a row's response says why. Written over whatever an earlier process began.
  */
 const writeResults = Effect.fnUntraced(function*(tools: BatchTools, entry: JobEntry) {
-  const { columns = [], id, job } = entry
+  const { body: job, columns = [], sequence: id } = entry
   const { tables } = tools
   const form = formOf(entry)
   if (job.output._tag === "table") {

@@ -5,10 +5,10 @@ import { ServiceError } from "../../../domain/Errors.ts"
 import type { Deployment, Operation, OperationKind } from "../../../domain/Operation.ts"
 import type { Page, PageRequest } from "../../../ports/Paging.ts"
 import { asStateError, transaction } from "../../../state/Database.ts"
-import { newId, type Names } from "../Names.ts"
+import type { Names } from "../Names.ts"
 import { stateFailure } from "../StateFailure.ts"
 import { operationOfRow } from "../store/Rows.ts"
-import { timestamp } from "../Timestamp.ts"
+import { newId, timestamp } from "../../../domain/Stamps.ts"
 
 /** Microseconds since the epoch. */
 interface Times {

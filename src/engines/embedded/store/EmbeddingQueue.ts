@@ -2,7 +2,7 @@ import { Clock, Context, Deferred, Effect, Exit, Layer, Queue, type Scope } from
 import { ServiceError } from "../../../domain/Errors.ts"
 import { Embedder, narrowed } from "../../../ports/Embedder.ts"
 import { budgetSpent } from "../../../ports/EmbeddingBudget.ts"
-import { now } from "../Timestamp.ts"
+import { now } from "../../../domain/Stamps.ts"
 import type { NewVector } from "./Commands.ts"
 import { Reader } from "./Reader.ts"
 import { packSparse, packVector } from "./Vector.ts"

@@ -3,7 +3,7 @@ import type { Deployment, ImportCounts, Operation, OperationKind, PartialFailure
 import { type DataSchema, type DataSchemaSpec, type FileMetadata, FileMetadataName, type MetadataValue, plain } from "../../../domain/FileMetadata.ts"
 import type { Marker, Metadata, Permissions, RagFile, RagFileName } from "../../../domain/RagFile.ts"
 import type { Names } from "../Names.ts"
-import { timestamp } from "../Timestamp.ts"
+import { timestamp } from "../../../domain/Stamps.ts"
 import { isIntact } from "./Checksum.ts"
 
 /** A row as `node:sqlite` gives it. */

@@ -1,20 +1,21 @@
-import { Clock, Effect, Layer } from "effect"
-import { ServiceError } from "../domain/Errors.ts"
-import type { Operation } from "../domain/Operation.ts"
-import { Operations } from "../ports/Operations.ts"
-import type { Page } from "../ports/Paging.ts"
-import { asked } from "../server/operations/Asked.ts"
-import { Journal } from "../server/operations/Journal.ts"
-import { State } from "../state/State.ts"
+import type { DatabaseSync } from "node:sqlite"
+import { Effect, Layer } from "effect"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { Operation } from "../../domain/Operation.ts"
+import { waitFor } from "../../jobs/Wait.ts"
+import { Operations } from "../../ports/Operations.ts"
+import type { Page } from "../../ports/Paging.ts"
+import { asked } from "./Asked.ts"
+import { Journal } from "./Journal.ts"
 
-/** Milliseconds between looks while waiting. */
-const waitPoll = 100
+/** While waiting. */
+const looks = { first: 100, longest: 100 }
 
 /**
  * The operations of a data directory: those that clients of its server asked for, under the names they were told, and
  * the engine's own. The engine's work for an import of a server is not told twice.
  */
-export const operations: Layer.Layer<Operations, never, Operations | State> = Layer.effect(
+export const allOperations = (database: DatabaseSync): Layer.Layer<Operations, never, Operations> => Layer.effect(
   Operations,
   Effect.gen(function*() {
     const engine = yield* Operations
@@ -53,14 +54,8 @@ export const operations: Layer.Layer<Operations, never, Operations | State> = La
         yield* entry === undefined ? engine.delete(name) : server.delete(entry)
       }),
       wait: Effect.fn("AllOperations.wait")(function*(name, timeoutMs) {
-        const until = (yield* Clock.currentTimeMillis) + timeoutMs
-        let operation = yield* get(name)
-        for (let left = timeoutMs; !operation.done && left > 0; left = until - (yield* Clock.currentTimeMillis)) {
-          yield* Effect.sleep(Math.min(waitPoll, left))
-          operation = yield* get(name)
-        }
-        return operation
+        return yield* waitFor(get(name), ({ done }) => done, looks, { timeoutMs })
       })
     })
   })
-).pipe(Layer.provide(Layer.unwrap(Effect.map(State, ({ database }) => Journal.layer(database)))))
+).pipe(Layer.provide(Journal.layer(database)))

@@ -1,4 +1,8 @@
+/** What the service stamps on whatever it makes: an id, and times. */
 import { Clock, Effect } from "effect"
+
+/** A new id, as the service makes them: a decimal number of up to 19 digits. */
+export const newId = (): string => ((crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n) >> 2n | 1n << 60n).toString()
 
 /** Now, in microseconds since the epoch. */
 export const now: Effect.Effect<number> = Effect.map(Clock.currentTimeMillis, (ms) => Math.round(ms * 1000))
