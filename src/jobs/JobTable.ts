@@ -43,15 +43,16 @@ export class JobTable<A, J extends Job<A> = Job<A>> {
   }
 
   /**
-   * Adds a job. `make` is given the newest there is, and the ids of those of the same target that are not done: nothing
-   * comes between that look and the row.
+   * Adds the job that `make` makes, if it does. It is given the newest there is, and the ids of those of the same target
+   * that are not done: nothing comes between that look and the row.
    */
-  create(id: string, target: string, make: (newest: A | undefined, open: ReadonlyArray<string>) => A): A {
+  create<B extends A | undefined>(id: string, target: string, make: (newest: A | undefined, open: ReadonlyArray<string>) => B): B {
     const { kept, table } = this.#options
     return transaction(this.#db, () => {
       const newest = this.run(`SELECT * FROM ${table} ORDER BY sequence DESC LIMIT 1`).get()
       const open = this.run(`SELECT id FROM ${table} WHERE done = 0 AND target = ? ORDER BY sequence`).all(target).map((row) => String(row["id"]))
       const body = make(newest === undefined ? undefined : this.#job(newest).body, open)
+      if (body === undefined) return body
       const { lastInsertRowid } = this.run(`INSERT INTO ${table} (id, target, done, body) VALUES (?, ?, ?, ?)`)
         .run(id, target, this.#done(body), JSON.stringify(body))
       if (kept !== undefined) this.run(`DELETE FROM ${table} WHERE done = 1 AND sequence <= ?`).run(Number(lastInsertRowid) - kept)

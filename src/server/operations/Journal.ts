@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import { Context, Effect, Layer } from "effect"
 import type { Corpus } from "../../domain/Corpus.ts"
-import { ServiceError } from "../../domain/Errors.ts"
+import type { ServiceError } from "../../domain/Errors.ts"
 import type { Context as FoundContext, RetrievalRequest } from "../../domain/Retrieval.ts"
 import type { DataSchema, FileMetadata } from "../../domain/FileMetadata.ts"
 import { type ImportRequest, otherImports } from "../../domain/Import.ts"
@@ -76,16 +76,15 @@ const make = (db: DatabaseSync): Journal["Service"] => {
   return {
     add: (id, entry) => Effect.sync(() => void jobs.create(id, entry.operation.target, () => entry)),
     addImport: (id, entry) =>
-      Effect.try({
-        try: () => {
-          const { target } = entry.operation
-          jobs.create(id, target, (_, open) => {
-            if (open.length > 0) throw otherImports(target, open)
-            return entry
-          })
-        },
-        catch: (cause) => cause
-      }).pipe(Effect.catch((cause) => cause instanceof ServiceError ? Effect.fail(cause) : Effect.die(cause))),
+      Effect.suspend(() => {
+        const { target } = entry.operation
+        let others: ReadonlyArray<string> = []
+        const added = jobs.create(id, target, (_, open) => {
+          others = open
+          return open.length > 0 ? undefined : entry
+        })
+        return added === undefined ? Effect.fail(otherImports(target, others)) : Effect.void
+      }),
     change: (id, body) => Effect.sync(() => known(jobs.change(id, (job) => body(job.body)))),
     cancel: (id) =>
       Effect.sync(() => {
