@@ -16,13 +16,10 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import type { Answer } from "../src/domain/Answer.ts"
 import type { Context } from "../src/domain/Retrieval.ts"
-import { answerExtractively, examine } from "../src/models/extractive/Answer.ts"
-import { confidenceWeights, unitWeights } from "../src/models/extractive/Coefficients.ts"
-import { groundsOf } from "../src/models/extractive/Confidence.ts"
-import { passageOf } from "../src/models/extractive/Passage.ts"
+import { answerExtractively } from "../src/models/extractive/Answer.ts"
 import { type Corpus, openCorpus } from "./answers/Corpora.ts"
-import { type Asked, moreQuestions, plain, questions } from "./answers/Questions.ts"
-import { type Choice, crossValidate, firstRight, fitChoices, fitJudgements, judgedBy, type Judgement, qualityOf, type Weights } from "./answers/Train.ts"
+import { collect, train } from "./answers/Learn.ts"
+import { type Asked, isOf, plain, questions } from "./answers/Questions.ts"
 
 interface Outcome {
   readonly asked: Asked
@@ -41,12 +38,6 @@ const { positionals: [data], values } = parseArgs({
     train: { type: "boolean", default: false }
   }
 })
-
-const isOf = ({ also = [], file, gold }: Asked, { quote, sourceDisplayName }: { readonly quote: string; readonly sourceDisplayName: string }): boolean => {
-  const said = plain(quote)
-  return gold !== undefined && ((sourceDisplayName === file && gold.some((span) => said.includes(plain(span)))) ||
-    also.some((other) => other.file === sourceDisplayName && said.includes(plain(other.gold))))
-}
 
 const isRight = ({ answer, asked }: Outcome): boolean => answer.grounded && answer.citations.some((citation) => isOf(asked, citation))
 const isFirst = ({ answer, asked }: Outcome): boolean => answer.grounded && answer.citations.slice(0, 1).some((citation) => isOf(asked, citation))
@@ -96,86 +87,6 @@ const measure = async (data: string, workspace: string): Promise<ReadonlyArray<O
     }
   }
   return outcomes
-}
-
-/** Questions of other corpora that each corpus is asked, as what it does not answer. */
-const strangers = 40
-
-interface Examples {
-  readonly asked: Asked
-  readonly contexts: ReadonlyArray<Context>
-  readonly weight: number
-}
-
-/** What is learnt from: the tuning half, more questions of its files, and what cannot be answered. */
-const collect = async (data: string, workspace: string): Promise<ReadonlyArray<Examples>> => {
-  const tuning = questions.filter(({ half }) => half === "tuning")
-  const more = moreQuestions(data)
-  const examples: Array<Examples> = []
-  for (const name of new Set(questions.map(({ corpus }) => corpus))) {
-    const corpus = await openCorpus(name, data, workspace)
-    try {
-      for (const asked of tuning.filter((asked) => asked.corpus === name)) {
-        const contexts = await corpus.search(asked.question)
-        examples.push({ asked, contexts, weight: 1 })
-        // Without its file, what is left is near the subject and most often no answer.
-        const rest = contexts.filter(({ sourceDisplayName }) => sourceDisplayName !== asked.file)
-        const { gold: _, ...without } = asked
-        if (asked.gold !== undefined && rest.length > 0 && name !== "texts") examples.push({ asked: without, contexts: rest, weight: 0.3 })
-      }
-      for (const asked of more.filter((asked) => asked.corpus === name)) examples.push({ asked, contexts: await corpus.search(asked.question), weight: 0.25 })
-      const others = tuning.filter(({ corpus, gold }) => corpus !== name && gold !== undefined)
-      const every = Math.max(1, Math.floor(others.length / strangers))
-      for (const { gold: _, ...asked } of others.filter((_, at) => at % every === 0)) {
-        examples.push({ asked: { ...asked, corpus: name }, contexts: await corpus.search(asked.question), weight: 0.4 })
-      }
-    } finally {
-      await corpus.close()
-    }
-  }
-  return examples
-}
-
-const train = (examples: ReadonlyArray<Examples>): void => {
-  const examined = examples.map((example) => ({ ...example, examined: examine({ question: example.asked.question, contexts: example.contexts }) }))
-  const choices = examined.flatMap(({ asked, contexts, examined, weight }): ReadonlyArray<Choice> => {
-    if (asked.gold === undefined) return []
-    const units = examined.evidence.map(({ signs, unit }) => {
-      const context = contexts[unit.context]!
-      const { end, start } = passageOf(unit, context.text, examined.question.kind)
-      return { signs: { ...signs }, right: isOf(asked, { quote: context.text.slice(start, end), sourceDisplayName: context.sourceDisplayName }) }
-    })
-    return units.some(({ right }) => right) ? [{ group: { file: asked.file ?? "", corpus: asked.corpus }, units, weight }] : []
-  })
-  const weights = fitChoices(choices, unitWeights)
-  const report = (name: string, figure: number): void => void process.stdout.write(`${name.padEnd(56)}${(100 * figure).toFixed(1)}%\n`)
-  report(`first unit right of ${choices.length} questions that have one`, firstRight(choices, weights))
-  for (const by of ["file", "corpus"] as const) {
-    const rights = crossValidate(choices, by, (part) => fitChoices(part, unitWeights), (part, fitted) => part.map((choice) => firstRight([choice], fitted)))
-    report(`  by weights that have not seen its ${by}`, rights.reduce((sum, right) => sum + right, 0) / rights.length)
-  }
-  const score = (signs: Readonly<Record<string, number>>): number => Object.keys(weights).reduce((sum, name) => sum + weights[name]! * signs[name]!, 0)
-  const judgements = examined.flatMap(({ asked, contexts, examined, weight }): ReadonlyArray<Judgement> => {
-    const ranked = examined.evidence.map((evidence) => ({ ...evidence, score: score({ ...evidence.signs }) })).sort((a, b) => b.score - a.score)
-    const grounds = groundsOf(examined.question, ranked, examined.weights, contexts)
-    const first = ranked[0]
-    if (grounds === undefined || first === undefined) return []
-    const context = contexts[first.unit.context]!
-    const { end, start } = passageOf(first.unit, context.text, examined.question.kind)
-    const right = isOf(asked, { quote: context.text.slice(start, end), sourceDisplayName: context.sourceDisplayName })
-    return [{ group: { file: asked.file ?? asked.question, corpus: asked.corpus }, signs: { ...grounds }, right, weight: asked.gold !== undefined && !right ? 0.3 * weight : weight }]
-  })
-  const fitted = fitJudgements(judgements, confidenceWeights)
-  const tell = (name: string, judged: ReturnType<typeof judgedBy>): void => {
-    const { area, brier } = qualityOf(judged)
-    process.stdout.write(`${name.padEnd(56)}area ${area.toFixed(3)}, Brier ${brier.toFixed(3)}\n`)
-  }
-  tell(`right or not, of ${judgements.length}`, judgedBy(judgements, fitted))
-  for (const by of ["file", "corpus"] as const) tell(`  by weights that have not seen its ${by}`, crossValidate(judgements, by, (part) => fitJudgements(part, confidenceWeights), judgedBy))
-  const print = (name: string, of: Weights): void =>
-    void process.stdout.write(`${name}\n${Object.entries(of).map(([sign, weight]) => `  ${sign}: ${weight.toFixed(2)}`).join(",\n")}\n`)
-  print("unitWeights", weights)
-  print("confidenceWeights", fitted)
 }
 
 /** Every span must stand in its file. */

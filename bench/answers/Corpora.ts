@@ -17,7 +17,7 @@ export interface Corpus {
 }
 
 /** As `sluice init` writes them. */
-const topK = 8
+const topK = 20
 const chunking = { strategy: "structure", size: 400, overlap: 0 } as const
 
 const records = <A>(path: string, schema: Schema.Codec<A, unknown>): ReadonlyArray<A> => {

@@ -25,8 +25,18 @@ export const questions: ReadonlyArray<Asked> = readFileSync(join(import.meta.dir
   .filter((line) => line !== "")
   .map((line) => decode(line))
 
+/** Questions of general knowledge, which no corpus about something else answers. */
+export const strangers: ReadonlyArray<string> = readFileSync(join(import.meta.dirname, "strangers.txt"), "utf8").split("\n").filter((line) => line !== "")
+
 /** A text without white space and the marks that a format may add or take away. */
 export const plain = (text: string): string => text.replace(/[\s`*]+/g, "").toLowerCase()
+
+/** Whether a quote of a file holds a span that answers. */
+export const isOf = ({ also = [], file, gold }: Asked, { quote, sourceDisplayName }: { readonly quote: string; readonly sourceDisplayName: string }): boolean => {
+  const said = plain(quote)
+  return gold !== undefined && ((sourceDisplayName === file && gold.some((span) => said.includes(plain(span)))) ||
+    also.some((other) => other.file === sourceDisplayName && said.includes(plain(other.gold))))
+}
 
 const Query = Schema.fromJsonString(Schema.Struct({
   _id: Schema.String,
@@ -35,7 +45,7 @@ const Query = Schema.fromJsonString(Schema.Struct({
 }))
 const Passage = Schema.fromJsonString(Schema.Struct({ _id: Schema.String, title: Schema.optional(Schema.String) }))
 
-const perLanguage = 60
+const perLanguage = 120
 
 /** More questions of files of the tuning half, to learn from: those that come with their answers. */
 export const moreQuestions = (data: string): ReadonlyArray<Asked> => {

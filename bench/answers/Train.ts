@@ -18,9 +18,9 @@ export interface Judgement {
   readonly weight: number
 }
 
-const steps = 300
+const steps = 150
 const rate = 0.1
-const decay = 0.002
+const decay = 0.004
 
 type Vector = Float64Array
 

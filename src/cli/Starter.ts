@@ -34,7 +34,7 @@ import:
 
 # What \`sluice ask\` does, left to right.
 stages:
-  - retrieve: { topK: 8 }
+  - retrieve: { topK: 20 }                 # what an answer is chosen from; a model reads, and costs, less with 8
 ${generateBlock(servers)}
 `
 }

@@ -92,6 +92,8 @@ export const Explanation = Schema.Struct({
   file: Schema.optionalKey(Schema.Finite),
   /** Share of the question that the file's title and name have, 0..1, where that was mixed in. */
   title: Schema.optionalKey(Schema.Finite),
+  /** The question names the file by its number: "PEP 8" is `pep-0008.rst`. */
+  named: Schema.optionalKey(Schema.Boolean),
   /** Cosine with the question moved towards what the best contexts are about, where that stood for `cosine`. */
   related: Schema.optionalKey(Schema.Finite),
   /** Each after normalisation, words with file and title, and the weight that mixed them. */

@@ -14,6 +14,8 @@ export interface Candidate {
   readonly file?: number
   /** Share of the question that its file's title and name have, 0..1. */
   readonly title?: number
+  /** The question names its file: see `text/FileNames.ts`. */
+  readonly named?: boolean
 }
 
 export interface Fused extends Candidate {
@@ -44,9 +46,9 @@ export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array
   const chunkWords = scaleOf(candidates.map(({ sparse }) => sparse), 0)
   const fileWords = scaleOf(candidates.map(({ file }) => file ?? 0), 0)
   const dense = scaleOf(candidates.map(closeness))
-  const words = candidates.map(({ file, sparse, title }) => {
+  const words = candidates.map(({ file, named, sparse, title }) => {
     const own = chunkWords(sparse)
-    return (file === undefined ? own : (1 - ranking.file) * own + ranking.file * fileWords(file)) + ranking.title * (title ?? 0)
+    return (file === undefined ? own : (1 - ranking.file) * own + ranking.file * fileWords(file)) + ranking.title * (title ?? 0) + (named === true ? ranking.named : 0)
   })
   // Titles come on top: both arms shrink with the best, so that they do not weigh against each other in another way.
   const most = words.reduce((most, one) => Math.max(most, one), 1)

@@ -10,6 +10,8 @@ export interface Ranking {
   readonly file: number
   /** What a file's title and name count for that have all of the question, where a chunk's best BM25 is 1. */
   readonly title: number
+  /** What it counts for that the question names the file by its number. */
+  readonly named: number
   /** How far the question's vector is moved towards what the best chunks are about, where its own length is 1. */
   readonly feedback: number
   /** How many chunks that is. */
@@ -24,6 +26,7 @@ export const ranking: Ranking = {
   rarity: 0.5,
   file: 0.2,
   title: 0.2,
+  named: 0.8,
   feedback: 0.4,
   feedbackChunks: 5,
   pool: 150

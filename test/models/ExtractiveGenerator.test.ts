@@ -65,6 +65,30 @@ describe("ExtractiveGenerator", () => {
       assert.isTrue(answer.grounded)
     }))
 
+  it.effect("does not end a sentence at a German ordinal", () =>
+    Effect.gen(function*() {
+      const text = "Die Bewegung begann Mitte des 18. Jahrhunderts. Ihr Gründer starb am 7. Januar 1791."
+      assert.strictEqual((yield* ask("Wann begann die Bewegung?", [context("a.md", text)])).citations[0]?.quote, "Die Bewegung begann Mitte des 18. Jahrhunderts.")
+    }))
+
+  it.effect("refuses where a date, a name or what is asked after is not there", () =>
+    Effect.gen(function*() {
+      const contexts = [
+        context("a.md", "With the acceptance of Rule 484, the style of annotations has changed."),
+        context("b.md", "A string can be capitalized. French is spoken in France."),
+        context("c.md", "The tool creates a Gizmo environment in a folder. The \"Gizmo Triage\" team has been created.")
+      ]
+      for (const question of ["When was Rule 484 accepted?", "What is the capital of France", "Who created Gizmo?"]) {
+        assert.isFalse((yield* ask(question, contexts)).grounded, question)
+      }
+    }))
+
+  it.effect("takes the first question word: who to call when is a person", () =>
+    Effect.gen(function*() {
+      const contexts = [context("a.md", "When the lift stands still, call Maria Lindt of the front desk. The lift was built in 1987 and is serviced when it is dirty.")]
+      assert.include((yield* ask("Who do I call when the lift stands still?", contexts)).citations[0]?.quote ?? "", "Maria Lindt")
+    }))
+
   it.effect.each(unanswerable)("says that the corpus does not answer: %s", (question) =>
     Effect.gen(function*() {
       const { confidence = 1, nearest = [], ...answer } = yield* ask(question)

@@ -47,10 +47,11 @@ const explained = (context: Context, at: number, { paint, width }: Look): string
 const fusion = ({ alpha, fused, normalizedDense, normalizedSparse }: Explanation): string =>
   `score    ${fused.toFixed(3)} = ${round(1 - alpha)} x words ${normalizedSparse.toFixed(3)} + ${round(alpha)} x meaning ${normalizedDense.toFixed(3)}`
 
-const ofFile = ({ file, title }: Explanation): ReadonlyArray<string> => {
+const ofFile = ({ file, named, title }: Explanation): ReadonlyArray<string> => {
   const parts = [
     ...(file === undefined ? [] : [`${file.toFixed(3)} BM25 of the whole file`]),
-    ...(title === undefined || title === 0 ? [] : [`${(title * 100).toFixed(0)}% of the query in its title or name`])
+    ...(title === undefined || title === 0 ? [] : [`${(title * 100).toFixed(0)}% of the query in its title or name`]),
+    ...(named === true ? ["named by its number"] : [])
   ]
   return parts.length === 0 ? [] : [`file     ${parts.join(", ")}`]
 }

@@ -8,6 +8,7 @@ import { passageOf } from "./Passage.ts"
 import { type Question, questionOf } from "./Question.ts"
 import { type Chosen, select } from "./Select.ts"
 import { unitsOf } from "./Units.ts"
+import { isCjk } from "./Words.ts"
 
 export interface ExtractiveOptions {
   /** Passages of an answer, 1 to 4. Default 3. */
@@ -19,6 +20,8 @@ export interface ExtractiveOptions {
 const defaults = { maxSentences: 3, minConfidence: 0.25 }
 /** Contexts read, and UTF-16 units of each: an answer is not sought beyond them. */
 const bounds = { contexts: 50, characters: 50_000 }
+/** What a unit without the number or date that is asked for loses to those that have one. */
+const mostDemoted = 4
 /** Passages shown where there is no answer. */
 const maxNearest = 3
 
@@ -39,9 +42,16 @@ export const examine = (request: GroundedRequest): Examined => {
   }))
   const question = questionOf(request.question)
   // A number, a date or a name stands in a sentence, an item or a field: a whole list hides it.
-  const { evidence, weights } = evidenceFor(question, contexts, contexts.flatMap(unitsOf).filter(({ kind }) => question.type === "other" || (kind !== "list" && kind !== "code")))
+  const units = contexts.flatMap(unitsOf).filter(({ kind, words }) =>
+    // Nor does it answer to repeat the question: "PEP: 8".
+    (question.type === "other" || (kind !== "list" && kind !== "code")) && (question.terms.length === 0 || words.some((word) => isCjk(word) || !question.words.has(word))))
+  const { evidence, weights } = evidenceFor(question, contexts, units)
+  // Where a number or a date is asked for, what has none answers only if nothing that has one is nearly as good.
+  const best = Math.max(...evidence.map(({ score, typed }) => (typed ? score : -Infinity)))
+  const demoted = question.type === "number" || question.type === "date" ? Math.max(...evidence.map(({ score }) => score)) - best <= mostDemoted : false
+  const score = (one: Evidence): number => (demoted && !one.typed ? one.score - mostDemoted : one.score)
   const ranked = [...evidence].sort((a, b) =>
-    b.score - a.score || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
+    score(b) - score(a) || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
   return { question, contexts, evidence: ranked, weights, grounds: question.terms.length === 0 ? undefined : groundsOf(question, ranked, weights, contexts) }
 }
 

@@ -73,6 +73,8 @@ const kindOf = (lines: ReadonlyArray<Line>, previous: Block | undefined, next: R
 const prompt = /^(?:>>>|\.\.\.|\$|#!|%|C:\\>)(?:\s|$)/
 const statement =
   /^(?:def|class|import|from|return|raise|async|await|elif|except|try|finally|yield|lambda|assert|case|match|const|let|var|function|public|private|static|void|int|struct|typedef|export|package|func|fn|use|SELECT|INSERT|UPDATE|CREATE|pip|npm|npx|apt|apt-get|brew|curl|git|docker|kubectl|sudo|python3?|node|cargo|go|make)\b(?!.*[a-z]{2}\.$)/
+/** Lines of Python and its like that have no other sign of being code. */
+const alone = /^(?:pass|break|continue|return|\.{3})$|^(?:else|try|finally)\s*:$|^(?:if|elif|for|while|with|except|class|def|async def|async with|async for)\b.{0,100}:(?:\s*#.*)?$/
 const symbols = /^[\])}>;,]+$|[;{}]$|[([{,\\]$|^[@<#{}\])[]|^\/[/*]|=>|->|\w\(.*\)|\w\.\w+\(|^[\w.[\]"']+\s*[-+*/|&]?=\s|^--?\w|^\w+(?:\[.*\])?:\s*\w+(?:\[.*\])?(?:\s*=|$)/
 /** A line that reads as prose: several plain words in a row, ended as a sentence is. */
 const prose = /(?:\b\p{L}{2,}[,]?\s+){5}/u
@@ -83,7 +85,7 @@ const isCode = (lines: ReadonlyArray<Line>, led: boolean): boolean => {
   let weak = 0
   for (const { text } of lines) {
     const plain = prose.test(text)
-    if (prompt.test(text)) strong++
+    if (prompt.test(text) || alone.test(text)) strong++
     else if (plain && terminal.test(text) && !/[:;]$/.test(text)) weak--
     else if (statement.test(text) && (!plain || /[:;(){}=]/.test(text))) strong++
     else if (symbols.test(text) && !plain) weak++

@@ -28,6 +28,20 @@ export interface Grounds {
   readonly rank: number
   /** Another context says the same. */
   readonly agreement: number
+  /** Score of the best unit, over 20, and how far the best one of another passage is behind, over 5. */
+  readonly best: number
+  readonly margin: number
+  /** Share of the names and numbers asked for that neither the quote nor its surroundings have to the letter. */
+  readonly nameless: number
+  /** See `Signs`. */
+  readonly window: number
+  readonly headed: number
+  readonly votes: number
+  readonly named: number
+  /** The question is about one of a number, as "Rule 8" is, and the quote about none or another. */
+  readonly other: number
+  /** How much is lacking of the term they have least of, over the number of terms. */
+  readonly gap: number
   /** The question has few terms, of which the share in a text tells less. */
   readonly few: number
 }
@@ -59,17 +73,38 @@ export const groundsOf = (
     rarest: near[heaviest] ?? 0,
     least: Math.min(1, ...near),
     missing: total === 0 ? 1 : missing / total,
-    untyped: question.type !== "other" && question.type !== "person" && !first.typed ? 1 : 0,
+    untyped: !first.typed && (question.type === "number" || question.type === "date" || question.terms.some(({ also }) => also !== undefined)) ? 1 : 0,
     cosine: distance === undefined ? 0.3 : Math.max(0, 1 - distance),
     rank: first.signs.rank,
     agreement: ranked.some((other) => other.unit.context !== first.unit.context && same(first, other)) ? 1 : 0,
+    best: Math.min(1.5, first.score / 20),
+    margin: Math.min(1, (first.score - (ranked.find(({ unit }) => unit.context !== first.unit.context || unit.block !== first.unit.block)?.score ?? 0)) / 5),
+    nameless: namelessOf(question, first, near),
+    window: first.signs.window,
+    headed: first.signs.headed,
+    votes: first.signs.votes,
+    named: first.signs.named,
+    other: question.terms.some(({ of }, term) => of !== undefined && Math.max(near[term]!, first.titled[term]!) < 0.9) ? 1 : 0,
+    gap: (1 - Math.min(1, ...near.map((match, term) => Math.max(match, first.titled[term]!)))) / Math.max(1, question.terms.length),
     few: 1 / Math.max(1, question.terms.length)
   }
 }
+
+const namelessOf = (question: Question, first: Evidence, near: ReadonlyArray<number>): number => {
+  const names = question.terms.flatMap(({ importance }, term) => (importance > 1 ? [Math.max(near[term]!, first.titled[term]!)] : []))
+  return names.length === 0 ? 0 : names.filter((match) => match < 0.9).length / names.length
+}
+
+/**
+ * What is left of the probability where a number, a date or a name is asked for and there is none, where it asks about
+ * another of a number, and where a question of one or two terms has one that is nowhere near the quote. Few examples show it, so these are no weights.
+ */
+const untypedShare = 0.25
+const gapShare = 0.6
 
 /** The probability that the answer is right, 0..1. */
 export const confidenceOf = (grounds: Grounds): number => {
   let sum = 0
   for (const ground of Object.keys(confidenceWeights) as Array<keyof Grounds>) sum += confidenceWeights[ground] * grounds[ground]
-  return 1 / (1 + Math.exp(-sum))
+  return (grounds.untyped + grounds.other > 0 ? untypedShare : 1) * (grounds.few >= 0.5 && grounds.gap >= 0.1 ? gapShare : 1) / (1 + Math.exp(-sum))
 }

@@ -2,6 +2,7 @@ import type { Context } from "../../domain/Retrieval.ts"
 import { holdsType, type Question, type Term } from "./Question.ts"
 import type { Unit } from "./Units.ts"
 import { unitWeights } from "./Coefficients.ts"
+import { numberedName, numberedNames } from "../../text/FileNames.ts"
 import { commonPrefix, editDistance, foldedWords, normalize, wordsOfNormal } from "./Words.ts"
 
 /** How well one unit bears on the question. All figures 0..1. */
@@ -22,6 +23,8 @@ export interface Evidence {
   readonly told: ReadonlyArray<number>
   /** … and how much the rest of its paragraph, list or table has. */
   readonly block: ReadonlyArray<number>
+  /** … and how much the document's title, name and headings have. */
+  readonly titled: ReadonlyArray<number>
   readonly typed: boolean
 }
 
@@ -35,7 +38,15 @@ export const evidenceFor = (
   units: ReadonlyArray<Unit>
 ): { readonly evidence: ReadonlyArray<Evidence>; readonly weights: ReadonlyArray<number> } => {
   const matcher = matcherOf(question, contexts, units)
-  const own = units.map((unit) => question.terms.map((_, term) => matcher(term, unit)))
+  const headedBy = precisionOf(question)
+  const numbered = numberedNames(question.text)
+  const isNamed = contexts.map(({ sourceDisplayName }) => numbered.has(numberedName(sourceDisplayName) ?? ""))
+  // Whoever wrote a document wrote what it is about only where the question names just that.
+  const isAsked = contexts.map((context, at) => isNamed[at]! || headedBy(titleOf(context)) >= 0.6)
+  const own = units.map((unit) => question.terms.map(({ also }, term) => {
+    const match = matcher(term, unit)
+    return also === undefined || match === 1 || isAsked[unit.context]! ? match : 0.3 * match
+  }))
   const weights = weightsOf(question, own)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const share = (matches: ReadonlyArray<number>): number =>
@@ -49,7 +60,7 @@ export const evidenceFor = (
   }
   const byContext = contexts.map((_, context) => units.flatMap((unit, at) => (unit.context === context ? [at] : [])))
   const ofHeadings = contexts.map((context) =>
-    matchesOf([...context.headings, nameOf(context), context.metadata?.["title"] ?? ""].join("\n")))
+    matchesOf([...context.headings, nameOf(context), titleOf(context)].join("\n")))
   const ofContext = byContext.map((ats, context) => best([...ats.map((at) => own[at]!), ofHeadings[context]!]))
   const ofBlock = new Map<string, ReadonlyArray<number>>()
   units.forEach((unit, at) => {
@@ -66,6 +77,11 @@ export const evidenceFor = (
   const names = question.terms.map(({ importance }, term) => (importance > 1 ? weights[term]! : 0))
   const named = names.reduce((sum, weight) => sum + weight, 0)
   const asksAfter = question.kind === "howTo"
+  const votes = votesOf(contexts)
+  const heaviest = weights.indexOf(Math.max(...weights))
+
+  // The question of a list of questions is the heading of its answer.
+  const headingOf = ({ above, context, heading }: Unit): string => (/[?？]$/u.test(above) ? above : heading ?? contexts[context]!.headings.at(-1) ?? "")
 
   const evidence = units.map((unit, at): Evidence => {
     const mine = own[at]!
@@ -103,9 +119,26 @@ export const evidenceFor = (
       definition: question.kind === "definition" || question.kind === "other" ? definition(question, unit) : 0,
       field: unit.kind === "key" ? fieldAsked(question, unit.display) : 0,
       key: unit.kind === "key" || unit.kind === "row" ? 1 : 0,
-      novelty: Math.min(1, unit.words.filter((word) => !question.words.has(word)).length / 8)
+      novelty: Math.min(1, unit.words.filter((word) => !question.words.has(word)).length / 8),
+      named: isNamed[unit.context]! ? 1 : 0,
+      headed: headedBy(headingOf(unit)),
+      under: headedBy(contexts[unit.context]!.headings.at(-1) ?? ""),
+      titled: headedBy(titleOf(contexts[unit.context]!)),
+      early: 1 / (1 + (contexts[unit.context]!.byteStart ?? 4000) / 2000),
+      lead: unit.position === 0 || unit.start === 0 ? headedBy(headingOf(unit)) : 0,
+      window: closeness(question.terms, unit, mine),
+      rarest: Math.max(told[heaviest] ?? 0, inBlock[heaviest] ?? 0),
+      least: Math.min(1, ...told.map((match, term) => Math.max(match, inBlock[term]!, 0.7 * ofHeadings[unit.context]![term]!))),
+      subject: startsWithTerm(question.terms, unit) ? 1 : 0,
+      votes: votes[unit.context]!,
+      opening: opening.test(headingOf(unit)) ? 1 : 0,
+      aside: [...contexts[unit.context]!.headings, unit.heading ?? ""].some((one) => aside.test(one)) ? 1 : 0,
+      length: Math.min(1, unit.words.length / 40),
+      both: mineShare * mineShare,
+      typedTold: question.type === "other" || !typed ? 0 : share(told),
+      typedNear: question.type === "number" || question.type === "date" ? typedNear(question, unit, mine) : 0
     }
-    return { unit, score: weighed(signs), signs, covered, matches: mine, told, block: inBlock, typed }
+    return { unit, score: weighed(signs), signs, covered, matches: mine, told, block: inBlock, titled: ofHeadings[unit.context]!, typed }
   })
   return { evidence, weights }
 }
@@ -150,12 +183,110 @@ export interface Signs {
   readonly key: number
   /** Words that the question did not have, up to 8. */
   readonly novelty: number
+  /** The question names the file by its number. */
+  readonly named: number
+  /** Share of the words of the nearest heading that the question has; and of the context's own heading. */
+  readonly headed: number
+  readonly under: number
+  /** The same of the nearest heading, for the first unit under it. */
+  readonly lead: number
+  /** Share of the words of the document's title that the question has; how near to the document's beginning it is. */
+  readonly titled: number
+  readonly early: number
+  /** Question terms of the quote over the words that they stand among. */
+  readonly window: number
+  /** How much the quote and its surroundings have of the question's rarest term, and of the term they have least of. */
+  readonly rarest: number
+  readonly least: number
+  /** Begins with a term of the question. */
+  readonly subject: number
+  /** Share of the contexts' scores that contexts of its file have. */
+  readonly votes: number
+  /** Under a heading such as "Summary", or one such as "Rejected ideas". */
+  readonly opening: number
+  readonly aside: number
+  /** Words, up to 40. */
+  readonly length: number
+  /** `own`, squared; `told` where the quote has the number, date or name; how near a term its number or date stands. */
+  readonly both: number
+  readonly typedTold: number
+  readonly typedNear: number
 }
 
 const weighed = (signs: Signs): number => {
   let sum = 0
   for (const sign of Object.keys(unitWeights) as Array<keyof Signs>) sum += unitWeights[sign] * signs[sign]
   return sum
+}
+
+/** Headings under which a text says what it is about, and such under which it says what is not so. */
+const opening = /^(?:[\d.]+\s*)?(?:abstract|summary|overview|introduction|specification|usage|quick ?start|getting started|how to\b|zusammenfassung|überblick|einleitung|résumé|resumen|概要|摘要|简介)/iu
+const aside = /\b(?:reject|alternativ|open (?:issue|question)|histor|footnote|acknowledg|appendi|change ?log|related work|future|deferred|copyright|references?$)/iu
+
+/** Of each context, the share of all contexts' scores that those of its file have. */
+const votesOf = (contexts: ReadonlyArray<Context>): ReadonlyArray<number> => {
+  const total = Math.max(1e-9, contexts.reduce((sum, { score }) => sum + score, 0))
+  const byFile = new Map<string, number>()
+  for (const { file, score } of contexts) byFile.set(file, (byFile.get(file) ?? 0) + score / total)
+  return contexts.map(({ file }) => byFile.get(file)!)
+}
+
+/** Share of a heading's words that the question has, by its own terms. */
+const precisionOf = (question: Question): (heading: string) => number => {
+  const known = new Map<string, number>()
+  const keys = question.terms.filter(({ cjk }) => !cjk).map(({ key }) => key)
+  return (heading) => {
+    const found = known.get(heading)
+    if (found !== undefined) return found
+    const words = foldedWords(heading).filter((word) => word.length > 2)
+    const has = words.filter((word) => keys.some((key) => key === word || (Math.min(key.length, word.length) >= 4 && commonPrefix(key, word) >= 0.7 * Math.max(key.length, word.length))))
+    const share = words.length === 0 ? 0 : has.length / words.length
+    known.set(heading, share)
+    return share
+  }
+}
+
+/** Terms that the quote has, over the words of the shortest stretch that has them all; 0 for fewer than two. */
+const closeness = (terms: ReadonlyArray<Term>, unit: Unit, own: ReadonlyArray<number>): number => {
+  const wanted = new Map<string, number>()
+  terms.forEach(({ cjk, key }, term) => {
+    if (!cjk && own[term] === 1) wanted.set(key, 0)
+  })
+  if (wanted.size < 2) return 0
+  let least = Infinity
+  let missing = wanted.size
+  let from = 0
+  unit.words.forEach((word, at) => {
+    const count = wanted.get(word)
+    if (count === undefined) return
+    wanted.set(word, count + 1)
+    if (count === 0) missing--
+    while (missing === 0) {
+      least = Math.min(least, at - from + 1)
+      const first = wanted.get(unit.words[from]!)
+      if (first !== undefined) {
+        wanted.set(unit.words[from]!, first - 1)
+        if (first === 1) missing++
+      }
+      from++
+    }
+  })
+  return least === Infinity ? 0 : (wanted.size / least) * (wanted.size / terms.length)
+}
+
+const startsWithTerm = (terms: ReadonlyArray<Term>, unit: Unit): boolean =>
+  unit.words.slice(0, 4).some((word) => terms.some(({ cjk, key }) => cjk ? word.startsWith(key) : key === word))
+
+/** How near to a term of the question a number or a month stands that the question has not: 1 beside it. */
+const typedNear = (question: Question, unit: Unit, own: ReadonlyArray<number>): number => {
+  const keys = new Set(question.terms.flatMap(({ key }, term) => (own[term]! >= 0.8 ? [key] : [])))
+  const places = unit.words.flatMap((word, at) => (keys.has(word) ? [at] : []))
+  let nearest = Infinity
+  unit.words.forEach((word, at) => {
+    if (question.words.has(word) || !holdsType(question, word)) return
+    for (const place of places) nearest = Math.min(nearest, Math.abs(place - at))
+  })
+  return nearest === Infinity ? 0 : 1 / (1 + nearest / 4)
 }
 
 const instruction =
@@ -172,16 +303,18 @@ const fieldAsked = (question: Question, display: string): number => {
 const definition = (question: Question, unit: Unit): number => {
   const subject = question.terms.filter(({ importance }) => importance >= 1)
   if (subject.length === 0) return 0
-  const split = /^(.{1,80}?)(?::\s|\s(?:is|are|was|were|means?|stands? for|refers? to|denotes?|ist|sind|bedeutet)\s|\s[-–—]\s|是|とは|は)/u.exec(unit.display)
+  const split = /^(?:(?:an?|the|der|die|das|eine?)\s)?(.{1,80}?)(?::\s|\s\(|,?\s(?:which\s|that\s)?(?:is|are|was|were|means?|stands? for|refers? to|denotes?|ist|sind|bedeutet)\s|\s[-–—]\s|是|とは|は)/iu.exec(unit.display)
   if (split === null) return 0
   const words = new Set(foldedWords(split[1]!))
   const found = subject.filter(({ cjk, key }) => (cjk ? normalize(split[1]!).includes(key) : words.has(key))).length
-  return (found / subject.length) * Math.min(1, (subject.length + 2) / Math.max(1, words.size))
+  return (found / subject.length) * Math.min(1, subject.length / Math.max(1, words.size))
 }
 
 /** Of the file, without its ending and the zeros that make names sort: what `rule-0008.md` says of itself is "rule 8". */
 const nameOf = ({ sourceDisplayName }: Context): string =>
   sourceDisplayName.replace(/\.\w+$/, "").replace(/(?<!\d)0+(?=\d)/g, "")
+
+const titleOf = ({ metadata }: Context): string => metadata?.["title"]?.toString() ?? ""
 
 /** Best of each term over several units. */
 const best = (rows: ReadonlyArray<ReadonlyArray<number>>): Array<number> =>

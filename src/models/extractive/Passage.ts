@@ -14,11 +14,11 @@ export interface Passage {
   readonly listing: string | undefined
 }
 
-/** Characters of a paragraph that are shown beyond the sentence that answers. */
+/** Characters of a paragraph that are shown, the sentence that answers among them. */
 const room: Readonly<Record<QuestionKind, number>> = {
-  howTo: 450, why: 400, definition: 320, yesNo: 280, other: 280, number: 0, date: 0, person: 0
+  howTo: 600, why: 500, definition: 450, yesNo: 450, other: 450, number: 0, date: 0, person: 0
 }
-const most = { listing: 1200, list: 800, intro: 320 }
+const most = { listing: 1200, list: 800, shortList: 450, intro: 320 }
 
 /** Begins with what the sentence before it named, or answers it with a word. */
 const leaning =
@@ -33,7 +33,13 @@ export const passageOf = (unit: Unit, text: string, kind: QuestionKind): Passage
     const { end, start } = sentencesAround(unit, block, text, kind)
     return withWhatFollows(unit, start, end, text, kind)
   }
-  if (unit.kind === "item") return withWhatFollows(unit, unit.start, unit.end, text, kind)
+  if (unit.kind === "item") {
+    const items = itemsOf(block.lines)
+    if (kind !== "number" && kind !== "date" && kind !== "person" && block.end - block.start <= most.shortList && items.length > 1) {
+      return { start: block.start, end: block.end, prose: items.map(itemText).join("; "), listing: undefined }
+    }
+    return withWhatFollows(unit, unit.start, unit.end, text, kind)
+  }
   return { start: unit.start, end: unit.end, prose: unit.display, listing: undefined }
 }
 
@@ -49,7 +55,7 @@ const sentencesAround = (unit: Unit, block: Block, text: string, kind: QuestionK
   // A Chinese or Japanese text says as much in fewer characters.
   const limit = Math.max(isCjk(unit.words[0] ?? "") ? room[kind] / 3 : room[kind], length())
   while (last + 1 < sentences.length && !isQuestion(last + 1) && sentences[last + 1]!.end - sentences[first]!.start <= limit) last++
-  if (kind === "howTo" || kind === "why") {
+  if (last === sentences.length - 1 || kind === "howTo" || kind === "why") {
     while (first > 0 && !isQuestion(first - 1) && sentences[last]!.end - sentences[first - 1]!.start <= limit) first--
   }
   // The document's own number of a note is no part of it.
@@ -74,7 +80,7 @@ const withWhatFollows = (unit: Unit, start: number, end: number, text: string, k
       return { start, end: items[shown - 1]!.end, prose: `${prose} ${items.slice(0, shown).map(itemText).join("; ")}`, listing: undefined }
     }
   }
-  if (isLast && led && (next?.kind === "table" || next?.kind === "keys")) {
+  if (isLast && led && next !== undefined && next.kind !== "heading") {
     const until = cut(next, most.list)
     return { start, end: until, prose, listing: asWritten(next, until, text) }
   }

@@ -23,6 +23,7 @@ export interface Term {
 }
 
 export interface Question {
+  readonly text: string
   readonly terms: ReadonlyArray<Term>
   /** Every folded word, stop words too: an answer's number or name must not be one of them. */
   readonly words: ReadonlySet<string>
@@ -65,7 +66,7 @@ export const questionOf = (asked: string): Question => {
     terms.set(key, { key, cjk: false, importance: Math.max(importance, terms.get(key)?.importance ?? 0), ...of, ...(also === undefined ? {} : { also }) })
     name = capital ? { key, end: at + word.length } : undefined
   })
-  return { terms: [...terms.values()], words: new Set(foldedWords(text)), type, kind: kindOf(text, type) }
+  return { text, terms: [...terms.values()], words: new Set(foldedWords(text)), type, kind: kindOf(text, type) }
 }
 
 const forms: ReadonlyArray<readonly [QuestionKind, RegExp]> = [
@@ -84,26 +85,45 @@ const cues: ReadonlyArray<readonly [AnswerType, RegExp]> = [
   ["person", /\b(?:who|whom|whose|wer|wem|wen|qui|quién|quiénes|chi|quem)\b|谁|誰|だれ/iu]
 ]
 
-const typeOf = (text: string): AnswerType => cues.find(([, cue]) => cue.test(text))?.[0] ?? "other"
+/** By the question word that comes first: "Who do I call when …" is not about a time. */
+const typeOf = (text: string): AnswerType => {
+  let first: { readonly type: AnswerType; readonly at: number } | undefined
+  for (const [type, cue] of cues) {
+    const at = text.search(cue)
+    if (at !== -1 && at < (first?.at ?? Infinity)) first = { type, at }
+  }
+  return first?.type ?? "other"
+}
 
 const spelledNumber =
   /\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|half|third|quarter|once|twice|dozen|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|deux|trois|quatre|cinq|dix|dos|tres|cuatro|cinco|diez)\b|[一二三四五六七八九十百千万億亿两]/iu
 const dateWord =
-  /\bmay \d|\d(?:st|nd|rd|th)? may\b|\b(?:1\d{3}|20\d\d)\b|\b\d{1,2}[:.]\d{2}\b|\d{1,2}[./]\d{1,2}\.?|\b(?:jan|feb|mar|apr|june?|july?|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)(?:uary|ruary|ch|il|ust|tember|ober|ember|day)?\b|\b(?:januar|februar|märz|april|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b|\d\s*(?:年|月|日|時|时|点|am|pm|uhr)|世纪|世紀|century|jahrhundert|daily|weekly|monthly|annually|yearly|every|before|after|täglich|jährlich|monatlich|毎|每/iu
+  /\bmay \d|\d(?:st|nd|rd|th)? may\b|\b(?:1\d{3}|20\d\d)\b|\b\d{1,2}[:.]\d{2}\b|\d{1,2}[./]\d{1,2}\.?|\b(?:jan|feb|mar|apr|june?|july?|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)(?:uary|ruary|ch|il|ust|tember|ober|ember|day)?\b|\b(?:januar|februar|märz|april|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b|[\d一二三四五六七八九十百]\s*(?:年|月|日|時|时|点)|\d\s*(?:am|pm|uhr)|世纪|世紀|century|jahrhundert|daily|weekly|monthly|annually|yearly|every|before|after|täglich|jährlich|monatlich|毎|每/iu
+
+const frequency = /\b(?:every|daily|weekly|monthly|quarterly|annual(?:ly)?|yearly|forever|unlimited|täglich|wöchentlich|monatlich|jährlich)\b|毎|每/iu
+/** Names of several words, and those who act in a document that names nobody. */
+const fullName = /\p{Lu}[\p{Ll}'’]+(?:[ -](?:\p{Lu}\.|\p{Lu}[\p{Ll}'’]+|van|von|de|der|da|del|bin|al))*[ -]\p{Lu}[\p{Ll}'’]+/gu
+const actor = /\b(?:anyone|anybody|everyone|everybody|whoever|someone|council|committee|team|board|members?|managers?|developers?|maintainers?|authors?|editors?|owners?|users?|administrators?|delegates?|company|department|office|president|director|jeder|alle|mitglied\p{L}*|leiter\p{L}*)\b/iu
 
 /** Whether a quote holds an answer of the type that the question did not bring along itself. */
 export const holdsType = (question: Question, quote: string): boolean => {
   switch (question.type) {
     case "number":
-      return spelledNumber.test(quote) || bringsNumber(question, quote)
+      return spelledNumber.test(quote) || frequency.test(quote) || bringsNumber(question, quote)
     case "date":
       return dateWord.test(quote)
-    case "person":
-      // The first word of a sentence is written with a capital whatever it is; so is a name, but seldom alone.
+    case "person": {
+      const isNew = (words: string): boolean => foldedWords(words).every((word) => !question.words.has(word))
+      if ([...quote.matchAll(fullName)].some(([name]) => isNew(name))) return true
+      // A work has authors with names.
+      if (question.terms.some(({ also }) => also !== undefined)) return /^\S+:\s/u.test(quote) && !/^\S+:\s+\P{L}/u.test(quote)
+      if (actor.test(quote)) return true
+      // A single word with a capital may be anything, unless it stands beside what is asked. So may the first of a sentence.
+      const keys = new Set(question.terms.map(({ key }) => key))
       return rawWords(quote).some(({ at, word }, index, words) =>
-        isCjk(word) || (/^\p{Lu}/u.test(word) && !question.words.has(stem(normalize(word))) &&
-          (!/(?:^|[.!?:;]\s*)["'“(]*$/u.test(quote.slice(0, at)) || /^\p{Lu}\p{Ll}/u.test(words[index + 1]?.word ?? "")))
-      )
+        isCjk(word) || (/^\p{Lu}\p{Ll}/u.test(word) && !question.words.has(stem(normalize(word))) && !/(?:^|[.!?:;]\s*)["'“(\s]*$/u.test(quote.slice(0, at)) &&
+          words.slice(Math.max(0, index - 3), index + 4).some((other) => keys.has(stem(normalize(other.word))))))
+    }
     case "other":
       return true
   }

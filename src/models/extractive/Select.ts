@@ -11,17 +11,21 @@ export interface Chosen {
 }
 
 const maxSources = 3
-/** What a further passage must add: this share of the question's weight, … */
+/** A further passage adds this share of the question's weight and scores at most so much less than the best one, … */
 const minGain = 0.2
-/** … and a score that is at most this much less than the best one's. */
 const maxLoss = 3
+/** … or so much where it adds two whole terms: the question has two parts, … */
+const maxLossOfPart = 6
+/** … or is nearly as likely to hold the answer: it scores at most so much less, and has this share of what the best one has of the question. */
+const maxDoubt = 1.5
+const minShare = 0.6
 /** Word overlap (Jaccard) from which two quotes say the same, and from which they speak of the same. */
 const sameness = 0.8
 const likeness = 0.45
 
 /**
- * The best unit, then what contradicts it, then, in reading order with those of its context first, units that cover
- * terms the chosen ones lack; at most `limit`. `ranked` is best first. Of two that contradict each other the newer is first.
+ * The best unit, then what contradicts it, then, best first, units that cover terms the chosen ones lack or are nearly as
+ * good; at most `limit`. `ranked` is best first. Of two that contradict each other the newer is first.
  */
 export const select = (
   question: Question,
@@ -40,10 +44,13 @@ export const select = (
   if (other !== undefined) shown.push(spanOf(other, contexts, question))
   const more = limit - (other === undefined ? 1 : 2)
   for (const candidate of ranked.slice(1)) {
-    if (chosen.length >= more || candidate.score < first.score - maxLoss) break
+    if (chosen.length >= more || candidate.score < first.score - maxLossOfPart) break
     if (candidate === other || [first, ...chosen].some((known) => same(known, candidate))) continue
     const gain = weights.reduce((sum, weight, term) => sum + weight * Math.max(0, candidate.matches[term]! - covered[term]!), 0)
-    if (gain < minGain * total) continue
+    const added = candidate.matches.filter((match, term) => match >= 0.8 && covered[term]! < 0.5).length
+    const adds = gain >= minGain * total && candidate.score >= first.score - (added > 1 ? maxLossOfPart : maxLoss)
+    const likely = candidate.score >= first.score - maxDoubt && candidate.signs.told >= minShare * first.signs.told
+    if (!adds && !likely) continue
     const span = spanOf(candidate, contexts, question)
     if (shown.some((known) => known.context === span.context && known.start < span.end && span.start < known.end)) continue
     chosen.push(candidate)
@@ -52,10 +59,6 @@ export const select = (
       covered[term] = Math.max(covered[term]!, match)
     })
   }
-  const lead = first.unit.context
-  chosen.sort((a, b) =>
-    Number(b.unit.context === lead) - Number(a.unit.context === lead) ||
-    a.unit.context - b.unit.context || a.unit.start - b.unit.start)
   const leads = other === undefined
     ? [first]
     : timeOf(other, contexts) > timeOf(first, contexts) ? [other, first] : [first, other]

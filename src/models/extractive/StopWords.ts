@@ -3,8 +3,10 @@ import { normalize } from "./Words.ts"
 
 /** What English questions are asked with besides. Among keywords, these may be the subject. */
 const askedWith =
-  `describe else explain find get gets getting give given go just kind like list may name need needed one out over
+  `describe else explain find get gets getting give given go just kind like may need needed one out over
   please sort tell through under up upon use used using while within`.split(/\s+/)
+/** These ask only where the question begins with them: "List the ports", but "a list of integers". */
+const imperatives = new Set(["list", "name"])
 
 const sets = Object.entries(functionWords).map(([language, words]) =>
   language === "en" ? new Set([...words, ...askedWith]) : words)
@@ -21,6 +23,7 @@ export const stopWordsOf = (words: ReadonlyArray<string>): ReadonlySet<string> =
   sets.forEach((set, index) => {
     if (hits[index] === most) for (const word of set) stop.add(word)
   })
+  if (imperatives.has(normal[0] ?? "")) stop.add(normal[0]!)
   return stop
 }
 

@@ -34,6 +34,8 @@ type Push = (kind: UnitKind, start: number, end: number, above: string, display?
 
 const abbreviations =
   /(?:^|[\s(])(?:\p{Lu}|Mrs?|Ms|Dr|Prof|St|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Nos|Fig|Eq|Sec|Art|approx|ca|al|Inc|Ltd|Co|Corp|z\.B|d\.h|u\.a|bzw|Nr|Abs|Abb|vgl|ggf|usw|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.\s*$/u
+/** What German and its neighbours count with a point: "18. Jahrhundert", "7. Januar". */
+const ordinal = /^(?:Jahrh|Jahrt|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Geburts|Präsident|Platz|Weltkrieg|Klasse|Tag|Woche|Monat|Auflage|Band|Kapitel|Absatz|Artikel)/u
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" })
 
 /** A list that is asked for as a whole is quoted as a whole up to this many characters. */
@@ -48,6 +50,8 @@ const anyMark = /\s*\[\d{1,3}\]/g
 
 /** A quote on one line, without the document's own note marks. */
 export const onOneLine = (quote: string): string => oneLine(quote.replace(ownMark, "")).replace(anyMark, "")
+
+const addresses = /<?\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?|\bhttps?:\/\/[^\s<>)\]]+/g
 
 /** A line that is no more than an address. */
 const address = /^(?:\S+:?\s+)?(?:https?:|mailto:)\S+$/
@@ -66,7 +70,8 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
   const push: Push = (kind, from, end, over, display, of = block) => {
     const start = kind === "code" ? from : from + (ownMark.exec(text.slice(from, end))?.[0].length ?? 0)
     const quote = text.slice(start, end)
-    const normal = normalize(kind === "code" ? quote.slice(0, maxCodeCharacters) : quote)
+    // An address has words that its owner did not mean.
+    const normal = normalize((kind === "code" ? quote.slice(0, maxCodeCharacters) : quote).replace(addresses, " "))
     const words = wordsOfNormal(normal)
     if (words.length === 0 || address.test(quote)) return
     units.push({
@@ -186,8 +191,8 @@ export const sentencesOf = (text: string, lines: ReadonlyArray<Line>): Array<Lin
     // The bracket of a note mark is taken for a closing one: `included.[1]` would be cut after `[`.
     const mark = segment.endsWith("[") ? /^\d{1,3}\]/.exec(flat.slice(index + segment.length)) : null
     const stop = index + segment.length + (mark?.[0].length ?? 0)
-    const next = flat.slice(stop, stop + 1)
-    if (stop < flat.length && (abbreviations.test(segment) || /^[\p{Ll},;)]/u.test(next)) && !segment.endsWith("\n")) continue
+    const next = flat.slice(stop, stop + 12)
+    if (stop < flat.length && (abbreviations.test(segment) || /^[\p{Ll},;)]/u.test(next) || (/(?<![\p{L}\p{N}.])\d{1,2}\.\s*$/u.test(segment) && ordinal.test(next))) && !segment.endsWith("\n")) continue
     const raw = flat.slice(from, stop)
     const body = raw.trim()
     if (body !== "") found.push(...bounded(text, start + from + raw.indexOf(body), body.length))

@@ -42,7 +42,7 @@ export const atomsOf = ({ blocks, text }: ParsedDocument, tokens: TokenIndex, li
     // Keeping what must not be cut whole comes before keeping its heading, which `headings` carries anyway.
     const together = heading === undefined ? alone : tokens.count(heading, end)
     if (alone <= limit && together > limit && block.kind !== "paragraph") heading = undefined
-    if (heading === undefined) push(start, strengthOf(block))
+    if (heading === undefined) push(start, isLed(text, content[i - 1], block) ? blockStrength - 1 : strengthOf(block))
     const taken = heading === undefined ? 0 : tokens.count(heading, start)
     if (alone + taken > limit) {
       for (const part of split(text, tokens, { start, end }, block.kind, limit, taken)) push(part.offset, part.strength)
@@ -62,6 +62,10 @@ export const atomsOf = ({ blocks, text }: ParsedDocument, tokens: TokenIndex, li
   for (let i = 1; i < offsets.length; i++) before[i] = before[i - 1]! + tokens.count(offsets[i - 1]!, offsets[i]!)
   return { at: offsets, tokens: before, strength: Uint8Array.from(strength) }
 }
+
+/** What a paragraph ends in a colon for: "Run this:" is nothing without the command. */
+const isLed = (text: string, before: Block | undefined, block: Block): boolean =>
+  before?.kind === "paragraph" && block.kind !== "heading" && /[:：]\s*$/u.test(text.slice(Math.max(before.start, before.end - 8), before.end))
 
 const strengthOf = (block: Block): number =>
   block.kind === "heading" ? headingStrength(block.level ?? 1) : blockStrength

@@ -23,6 +23,7 @@ export const explain = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, hi
   cosine: hit.cosine,
   file: hit.file,
   title: hit.title,
+  named: hit.named === true ? true : undefined,
   related: hit.related,
   normalizedSparse: hit.normalizedSparse,
   normalizedDense: hit.normalizedDense,

@@ -1,10 +1,12 @@
-import type { DatabaseSync } from "node:sqlite"
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { numberedName, numberedNames } from "../../../text/FileNames.ts"
 import { analyzeQuery } from "../../../search/analysis/Analyzer.ts"
 import { areIntact, checkedColumns, columnAt, preparedValues, type RowValues } from "../store/Checksum.ts"
 import type { CorpusRow } from "../store/Rows.ts"
 import { lengthNorm, termScore } from "./Bm25.ts"
 import type { CorpusIndex } from "./CorpusIndex.ts"
 import type { ScoredTerm } from "./QueryTerms.ts"
+import type { SlotRange } from "../../../search/TopSlots.ts"
 
 /** A file in the index: the slots of its chunks, `from` to `to - 1`, and the terms of its title and name. */
 interface IndexedFile {
@@ -19,6 +21,8 @@ export class FileScores {
   readonly #damaged: (chunk: number) => Error
   /** By slot, for as long as the corpus stays as it is. */
   readonly #files = new WeakMap<CorpusIndex, Map<number, IndexedFile>>()
+  readonly #numbered: StatementSync
+  readonly #byNumber = new WeakMap<CorpusIndex, ReadonlyMap<string, ReadonlyArray<SlotRange>>>()
 
   /** `damaged` makes what is thrown where a chunk's file is not known. */
   constructor(db: DatabaseSync, damaged: (chunk: number) => Error) {
@@ -26,7 +30,32 @@ export class FileScores {
       db,
       `SELECT ${checkedColumns("files")} FROM files WHERE id = (SELECT file FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1)`
     )
+    this.#numbered = db.prepare("SELECT display_name, first_chunk, chunks FROM files WHERE corpus = ?")
     this.#damaged = damaged
+  }
+
+  /** The slots of the files that the question names by their numbers: "PEP 8" is `pep-0008.rst`. None where a name is that of many. */
+  named(index: CorpusIndex, corpus: CorpusRow, query: string): ReadonlyArray<SlotRange> {
+    const names = numberedNames(query)
+    if (names.size === 0) return []
+    let known = this.#byNumber.get(index)
+    if (known === undefined) this.#byNumber.set(index, known = this.#numberedFiles(index, corpus))
+    return [...names].flatMap((name) => {
+      const files = known.get(name) ?? []
+      return files.length > mostNamed ? [] : files
+    }).sort((a, b) => a.from - b.from)
+  }
+
+  #numberedFiles(index: CorpusIndex, corpus: CorpusRow): ReadonlyMap<string, ReadonlyArray<SlotRange>> {
+    const files = new Map<string, Array<SlotRange>>()
+    for (const row of this.#numbered.iterate(corpus.id)) {
+      const name = numberedName(String(row["display_name"]))
+      if (name === undefined) continue
+      const same = files.get(name) ?? []
+      if (same.length <= mostNamed) same.push(index.slotsOf(Number(row["first_chunk"]), Number(row["chunks"])))
+      files.set(name, same)
+    }
+    return files
   }
 
   /**
@@ -77,6 +106,9 @@ export class FileScores {
   }
 }
 
+/** Files that one name may mean. */
+const mostNamed = 4
+
 /** Chunks before and after one whose file was looked up. */
 const remembered = 16
 
@@ -88,7 +120,7 @@ const columnsAt = {
 }
 
 const namesOf = (row: RowValues, index: CorpusIndex): ReadonlySet<string> => {
-  const name = String(row[columnsAt.displayName]).replace(/\.\w{1,5}$/, "").replace(/[-_.]/g, " ")
+  const name = String(row[columnsAt.displayName]).replace(/\.\w{1,5}$/, "").replace(/[-_.]/g, " ").replace(/(?<![\p{L}\p{N}])0+(?=\d)/gu, "")
   const title = row[columnsAt.title] ?? ""
   return new Set(analyzeQuery(`${title}\n${name}`, index.analyzers).map(({ term }) => term))
 }

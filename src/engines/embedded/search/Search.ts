@@ -13,7 +13,7 @@ import { type Candidate, candidateDepth, firstByPath, fuse, type Fused } from ".
 import { queryTerms, rarityIn, type ScoredTerm } from "./QueryTerms.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
 import { ranking } from "../../../search/Ranking.ts"
-import { topSlots } from "../../../search/TopSlots.ts"
+import { type SlotRange, topSlots } from "../../../search/TopSlots.ts"
 import { FileScores } from "./FileScores.ts"
 
 export interface SearchRequest extends FileFilter {
@@ -84,8 +84,16 @@ export class Search {
     const pathOf = (slot: number) => this.#chunks.pathOf(corpus.name, corpus.generation, index.chunkAt(slot))
     const whole = request.alpha > 0 ? this.#files.whole(index, corpus, terms) : undefined
     const title = request.alpha > 0 ? this.#files.title(index, terms) : undefined
-    const score = (id: number): Candidate => ({ id, sparse: sparse[id] ?? 0, cosine: dense?.cosine(id) ?? 0, file: whole?.(id), title: title?.(id) })
-    return firstByPath(best(sparse, dense, score, allowed, request), request.count, request.alpha, pathOf).map((hit) => ({
+    const named = request.alpha > 0 ? this.#files.named(index, corpus, request.query) : []
+    const score = (id: number): Candidate => ({
+      id,
+      sparse: sparse[id] ?? 0,
+      cosine: dense?.cosine(id) ?? 0,
+      file: whole?.(id),
+      title: title?.(id),
+      named: named.some(({ from, to }) => id >= from && id < to)
+    })
+    return firstByPath(best(sparse, dense, score, allowed, named, request), request.count, request.alpha, pathOf).map((hit) => ({
       ...this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(hit.id)),
       score: hit.fused,
       ...(dense === undefined ? {} : { distance: 1 - hit.cosine }),
@@ -164,6 +172,7 @@ const best = (
   dense: Dense | undefined,
   score: (slot: number) => Candidate,
   allowed: Uint8Array,
+  named: ReadonlyArray<SlotRange>,
   { alpha, count }: SearchRequest
 ): ReadonlyArray<Fused> => {
   const mixed = alpha > 0 && alpha < 1 && dense !== undefined
@@ -171,6 +180,7 @@ const best = (
   const slots = new Set<number>()
   if (alpha < 1) for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot)
   if (alpha > 0 && dense !== undefined) for (const slot of dense.nearest(allowed, depth)) slots.add(slot)
+  for (const slot of topSlots(sparse, allowed, depth, named)) slots.add(slot)
   const candidates = Array.from(slots, score)
   const first = fuse(candidates, alpha)
   if (!mixed) return first

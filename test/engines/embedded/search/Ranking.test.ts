@@ -60,6 +60,20 @@ describe("ranking", () => {
     assert.isBelow(german?.explanation?.sparse ?? 1, 2 * (others[0]?.explanation?.sparse ?? 0))
   })
 
+  it("goes to the file that the question names by its number, whatever else has the words", () => {
+    const rules: ReadonlyArray<File> = Array.from({ length: 12 }, (_, i) => ({
+      name: `rules/rule-${String(i + 1).padStart(4, "0")}.md`,
+      texts: [`What is said about the length of a line in rule ${i}, rule 8 and others.`, `Chapter ${i} is about spaces and what stands between them.`]
+    }))
+    const file: File = { name: "rules/rule-0008.md", texts: ["Limit the length of all lines to 79 characters, tabs included.", "Names are written in capitals."] }
+    const all = [...rules.filter(({ name }) => name !== file.name), file]
+    const [first] = ask(all, "What does rule 8 say about the length of lines?")
+    assert.strictEqual(first?.sourceDisplayName, file.name)
+    assert.strictEqual(first?.explanation?.named, true)
+    // BM25 alone knows no names.
+    assert.notStrictEqual(ask(all, "What does rule 8 say about the length of a line?", 0)[0]?.sourceDisplayName, file.name)
+  })
+
   it("prefers the file whose title or name has the question's words", () => {
     const text = "Days that are left at the end of a year are kept for the next one, on request, by the office."
     const titled = ask([...filler, { name: "a.md", title: "Notes", texts: [text] }, { name: "b.md", title: "Annual leave", texts: [`${text} `] }], "days of annual leave")
