@@ -1,5 +1,5 @@
 /**
- * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--show] [--train]`.
+ * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--blind] [--show] [--train]`.
  *
  * DATA holds the collections that `answers/Corpora.ts` makes corpora of; DIR keeps the synced corpora for another run.
  * The questions are in `answers/questions.jsonl`, each with the file and the span that answer it, or with nothing where
@@ -19,7 +19,7 @@ import type { Context } from "../src/domain/Retrieval.ts"
 import { answerExtractively } from "../src/models/extractive/Answer.ts"
 import { type Corpus, openCorpus } from "./answers/Corpora.ts"
 import { collect, train } from "./answers/Learn.ts"
-import { type Asked, isOf, plain, questions } from "./answers/Questions.ts"
+import { type Asked, blindQuestions, isOf, plain, questions } from "./answers/Questions.ts"
 
 interface Outcome {
   readonly asked: Asked
@@ -35,9 +35,12 @@ const { positionals: [data], values } = parseArgs({
     half: { type: "string" },
     corpus: { type: "string" },
     show: { type: "boolean", default: false },
+    blind: { type: "boolean", default: false },
     train: { type: "boolean", default: false }
   }
 })
+
+const askedOf = values.blind ? blindQuestions() : questions
 
 const isRight = ({ answer, asked }: Outcome): boolean => answer.grounded && answer.citations.some((citation) => isOf(asked, citation))
 const isFirst = ({ answer, asked }: Outcome): boolean => answer.grounded && answer.citations.slice(0, 1).some((citation) => isOf(asked, citation))
@@ -70,12 +73,12 @@ const show = (outcome: Outcome): void => {
 
 const measure = async (data: string, workspace: string): Promise<ReadonlyArray<Outcome>> => {
   const outcomes: Array<Outcome> = []
-  for (const name of new Set(questions.map(({ corpus }) => corpus))) {
+  for (const name of new Set(askedOf.map(({ corpus }) => corpus))) {
     if (values.corpus !== undefined && values.corpus !== name) continue
     const corpus = await openCorpus(name, data, workspace)
     try {
-      await check(corpus, questions.filter((asked) => asked.corpus === name))
-      for (const asked of questions) {
+      await check(corpus, askedOf.filter((asked) => asked.corpus === name))
+      for (const asked of askedOf) {
         if (asked.corpus !== name || (values.half !== undefined && asked.half !== values.half)) continue
         const contexts = await corpus.search(asked.question)
         const before = performance.now()
@@ -113,7 +116,7 @@ const report = (outcomes: ReadonlyArray<Outcome>): void => {
 }
 
 if (data === undefined) {
-  process.stderr.write("usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--show] [--train]\n")
+  process.stderr.write("usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--blind] [--show] [--train]\n")
   process.exitCode = 4
 } else {
   const workspace = values.work ?? mkdtempSync(join(tmpdir(), "sluice-answers-"))

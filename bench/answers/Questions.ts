@@ -20,10 +20,13 @@ export type Asked = typeof Asked.Type
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Asked))
 
-export const questions: ReadonlyArray<Asked> = readFileSync(join(import.meta.dirname, "questions.jsonl"), "utf8")
-  .split("\n")
-  .filter((line) => line !== "")
-  .map((line) => decode(line))
+const read = (file: string): ReadonlyArray<Asked> =>
+  readFileSync(join(import.meta.dirname, file), "utf8").split("\n").filter((line) => line !== "").map((line) => decode(line))
+
+export const questions = read("questions.jsonl")
+
+/** Of files that no other question is about, written and answered once, after all else was settled: it is read by no one who tunes. */
+export const blindQuestions = (): ReadonlyArray<Asked> => read("blind.jsonl")
 
 /** Questions of general knowledge, which no corpus about something else answers. */
 export const strangers: ReadonlyArray<string> = readFileSync(join(import.meta.dirname, "strangers.txt"), "utf8").split("\n").filter((line) => line !== "")

@@ -75,7 +75,7 @@ describe("ExtractiveGenerator", () => {
     Effect.gen(function*() {
       const contexts = [
         context("a.md", "With the acceptance of Rule 484, the style of annotations has changed."),
-        context("b.md", "A string can be capitalized. French is spoken in France."),
+        context("b.md", "A string is written as a capital one by capitalize. French is spoken in the region of fr-FR."),
         context("c.md", "The tool creates a Gizmo environment in a folder. The \"Gizmo Triage\" team has been created.")
       ]
       for (const question of ["When was Rule 484 accepted?", "What is the capital of France", "Who created Gizmo?"]) {

@@ -106,5 +106,5 @@ const gapShare = 0.6
 export const confidenceOf = (grounds: Grounds): number => {
   let sum = 0
   for (const ground of Object.keys(confidenceWeights) as Array<keyof Grounds>) sum += confidenceWeights[ground] * grounds[ground]
-  return (grounds.untyped + grounds.other > 0 ? untypedShare : 1) * (grounds.few >= 0.5 && grounds.gap >= 0.1 ? gapShare : 1) / (1 + Math.exp(-sum))
+  return (grounds.untyped + grounds.other > 0 ? untypedShare : 1) * (grounds.few >= 0.5 && grounds.gap > 0.09 ? gapShare : 1) / (1 + Math.exp(-sum))
 }

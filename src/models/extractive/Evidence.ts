@@ -92,7 +92,8 @@ export const evidenceFor = (
       Math.max(match, near.above * Math.max(above[term]!, heading[term]!), (unit.kind === "key" ? near.field : near.heading) * ofHeadings[unit.context]![term]!, near.opening * ofOpening[unit.context]![term]!))
     const covered = share(told.map((match, term) =>
       Math.max(match, ...around.map((other) => near.neighbour * other[term]!), near.context * ofContext[unit.context]![term]!)))
-    const typed = holdsType(question, unit.display)
+    // The date of one field is not that of another.
+    const typed = holdsType(question, unit.display) && (unit.kind !== "key" || question.type !== "date" || fieldAsked(question, unit.display) > 0)
     const inBlock = ofBlock.get(`${unit.context}.${unit.block}`)!
     const followed = unit.blocks[unit.block + 1]?.kind
     const mineShare = share(mine)

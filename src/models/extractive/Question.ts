@@ -97,8 +97,12 @@ const typeOf = (text: string): AnswerType => {
 
 const spelledNumber =
   /\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|billion|half|third|quarter|once|twice|dozen|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|deux|trois|quatre|cinq|dix|dos|tres|cuatro|cinco|diez)\b|[一二三四五六七八九十百千万億亿两]/iu
-const dateWord =
-  /\bmay \d|\d(?:st|nd|rd|th)? may\b|\b(?:1\d{3}|20\d\d)\b|\b\d{1,2}[:.]\d{2}\b|\d{1,2}[./]\d{1,2}\.?|\b(?:jan|feb|mar|apr|june?|july?|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)(?:uary|ruary|ch|il|ust|tember|ober|ember|day)?\b|\b(?:januar|februar|märz|april|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b|[\d一二三四五六七八九十百]\s*(?:年|月|日|時|时|点)|\d\s*(?:am|pm|uhr)|世纪|世紀|century|jahrhundert|daily|weekly|monthly|annually|yearly|every|before|after|täglich|jährlich|monatlich|毎|每/iu
+const absoluteDate =
+  /\bmay \d|\d(?:st|nd|rd|th)? may\b|\b(?:1\d{3}|20\d\d)\b|\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2} ?(?:am|pm|uhr)\b|\b\d{1,2}\/\d{1,2}\b|\b\d{1,2}\. ?\d{1,2}\.(?!\d{3})|\b(?:jan|feb|mar|apr|june?|july?|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)(?:uary|ruary|ch|il|ust|tember|ober|ember|day)?\b|\b(?:januar|februar|märz|april|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b|[\d一二三四五六七八九十百]\s*(?:年|月|日|時|时|点)|\d\s*(?:am|pm|uhr)|世纪|世紀|century|jahrhundert/iu
+const relativeDate =
+  /\b(?:daily|weekly|monthly|annually|yearly|every|before|after|until|within|immediately|täglich|jährlich|monatlich|sobald|nachdem|bevor)\b|\d+ (?:\p{L}+ )?(?:days?|weeks?|months?|years?|hours?|minutes?|seconds?|tagen?|wochen?|monaten?|stunden?|minuten?)\b|毎|每/iu
+/** What happened has a date of its own; "after the review" is when something happens. */
+const ofThePast = /\b(?:when (?:was|were|did)|wann (?:wurden?|waren?|hat|haben|begann|starb|endete)|quand .{0,20}\ba été)\b/iu
 
 const frequency = /\b(?:every|daily|weekly|monthly|quarterly|annual(?:ly)?|yearly|forever|unlimited|täglich|wöchentlich|monatlich|jährlich)\b|毎|每/iu
 /** Names of several words, and those who act in a document that names nobody. */
@@ -111,7 +115,7 @@ export const holdsType = (question: Question, quote: string): boolean => {
     case "number":
       return spelledNumber.test(quote) || frequency.test(quote) || bringsNumber(question, quote)
     case "date":
-      return dateWord.test(quote)
+      return absoluteDate.test(quote) || (relativeDate.test(quote) && !ofThePast.test(question.text))
     case "person": {
       const isNew = (words: string): boolean => foldedWords(words).every((word) => !question.words.has(word))
       if ([...quote.matchAll(fullName)].some(([name]) => isNew(name))) return true
