@@ -8,7 +8,7 @@
 export * as Pipeline from "./pipeline/Pipeline.ts"
 export * as Embedded from "./compose/EmbeddedEntry.ts"
 export * as Vertex from "./compose/VertexEntry.ts"
-export { parse, type ReadBlock, type ReadDocument, type ReadDocumentRequest } from "./compose/ReadDocument.ts"
+export { parse, type ReadBlock, type ReadDocument, type ReadDocumentRequest } from "./text/ReadDocument.ts"
 export { Host, HostedModels, HostedStores } from "./pipeline/Host.ts"
 export { batchServices, type BatchOptions } from "./compose/Batch.ts"
 export { type ConnectorContext, type ConnectorDefinition, defineConnector, type Source } from "./ports/Source.ts"

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import packageJson from "../package.json" with { type: "json" }
 import { cli } from "./cli/Cli.ts"
 import { BuiltInConnectors } from "./cli/Session.ts"
-import { telemetry } from "./compose/Telemetry.ts"
+import { telemetry } from "./cli/Telemetry.ts"
 import { ExitCode } from "./domain/Errors.ts"
 
 /** Loaded when the first of them is needed: they are much of the program. */

@@ -51,6 +51,7 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
   return Host.of({
     dataDir,
     fit,
+    inspect: Effect.flatMap(Effect.promise(() => import("../engines/embedded/Inspect.ts")), ({ inspect }) => inspect(dataDir)),
     open: Effect.fnUntraced(function*(pipeline, access) {
       const definition = yield* Effect.fromResult(fit(pipeline))
       if (access.mode === "write") return { definition, services: yield* Layer.build(services(definition, access)) }

@@ -1,9 +1,157 @@
-import { Effect } from "effect"
+import { existsSync } from "node:fs"
+import { sep } from "node:path"
+import { pathToFileURL } from "node:url"
+import { Context, Effect, Layer, Stream } from "effect"
+import { renamed } from "../domain/ChatRefusal.ts"
+import { defined } from "../domain/Defined.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { ImportRequest, ImportSource } from "../domain/Import.ts"
-import type { Connector } from "../ports/Connector.ts"
-import { type BucketOptions, buckets } from "./Buckets.ts"
-import { type VendorOptions, type VendorSource, vendors } from "./Vendors.ts"
+import { type BucketPath, bucketPath } from "../engines/embedded/stores/BucketPath.ts"
+import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
+import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
+import { type ObjectHead, ObjectStore, type PutOptions } from "../ports/ObjectStore.ts"
+import { together, type VendorOptions, type VendorSource, vendors } from "../server/import/Vendors.ts"
+
+/** Makes the connector of storage addresses: `storage` of `sluice/connectors`. */
+export type StorageFactory = (
+  config: { readonly uris: ReadonlyArray<string> },
+  context: { readonly untrusted?: boolean; readonly dataDir?: string }
+) => Connector
+
+export interface BucketOptions {
+  readonly storage: StorageFactory
+  /** Folders that stand for buckets: `gs://{name}/…` is read there. */
+  readonly buckets: ReadonlyMap<string, string>
+  /** Whether other addresses are fetched at all: Cloud Storage, S3 and the public web. */
+  readonly remote: boolean
+  readonly dataDir: string
+}
+
+/**
+ * The storage that imports asked for over HTTP may read, and where they may write their results. Addresses come from
+ * whoever can call the server: files are only read through a bucket that is mapped to their folder, and nothing else
+ * is fetched unless it was allowed, then from public addresses only.
+ */
+export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) => {
+  const mapped = { buckets, closed: dataDir }
+
+  const refused = (field: string, uri: string): ServiceError | undefined => {
+    const found = bucketPath(mapped, uri)
+    if (found instanceof ServiceError) return renamed(found, () => field)
+    if (found !== undefined || (remote && /^(?:gs|s3|https):\/\/[^/]/.test(uri))) return undefined
+    return new ServiceError({
+      code: "PERMISSION_DENIED",
+      message: `${field}: this server does not read ${/^[a-z0-9]+:\/\/[^/?#]*/i.exec(uri)?.[0] ?? "that address"}`,
+      violations: [{ field, description: "is not an address this server reads" }],
+      fix: "start it with --bucket NAME=FOLDER for a bucket that is a folder, or --allow-remote for real storage"
+    })
+  }
+
+  const refuse = (uris: ReadonlyArray<string>): ServiceError | undefined => {
+    for (const uri of uris) {
+      const error = refused("import_rag_files_config.gcs_source.uris", uri)
+      if (error !== undefined) return error
+    }
+    return undefined
+  }
+
+  const refuseSink = (sink: string, uri: string | undefined): ServiceError | undefined => {
+    if (uri === undefined) return undefined
+    const field = `import_rag_files_config.${sink}`
+    const found = bucketPath(mapped, uri)
+    if (found instanceof ServiceError) return renamed(found, () => field)
+    if (found === undefined) {
+      return remote && uri.startsWith("gs://") ? undefined : new ServiceError({
+        code: "UNIMPLEMENTED",
+        message: `${field}: this server does not write there`,
+        violations: [{ field, description: "is not a place this server writes to" }],
+        fix: "start it with --bucket NAME=FOLDER for a bucket that is a folder, or --allow-remote for Cloud Storage"
+      })
+    }
+    return found.key !== "" && !found.key.endsWith("/") && existsSync(found.path)
+      ? ServiceError.invalid(field, `${uri} is there already`, "name an object that is not there")
+      : undefined
+  }
+
+  const connect = (uris: ReadonlyArray<string>): Connector => {
+    const elsewhere = uris.filter((uri) => bucketPath(mapped, uri) === undefined)
+    return together([
+      ...uris.flatMap((uri) => {
+        const found = bucketPath(mapped, uri)
+        return found === undefined || found instanceof ServiceError ? [] : [inFolder(found)]
+      }),
+      ...(elsewhere.length === 0 ? [] : [storage({ uris: elsewhere }, { untrusted: true })])
+    ])
+  }
+
+  /** Files of a mapped folder, under the names of its bucket. */
+  const inFolder = ({ bucket, key, path }: BucketPath): Connector => {
+    const folder = key === "" || key.endsWith("/")
+    const address = pathToFileURL(folder ? path + sep : path)
+    const base = `file://${address.pathname.split("/").map(decodeURIComponent).join("/").normalize("NFC")}`
+    const asked = `gs://${bucket}/${key}`.normalize("NFC")
+    const named = (file: string): string => asked + file.slice(base.length)
+    const connector = storage({ uris: [address.href] }, { dataDir })
+    const files = new Map<string, SourceItem>()
+    /** Whoever asked knows the bucket, and not where its folder lies. */
+    const asAsked = (error: ServiceError): ServiceError => {
+      const told = (text: string): string => text.replaceAll(base, asked).replaceAll(path + sep, asked).replaceAll(path, asked)
+      const { code, fix, message, reason, retryAfter, violations } = error
+      return new ServiceError(defined({
+        code,
+        message: told(message),
+        fix,
+        reason,
+        retryAfter,
+        violations: violations?.map(({ description, field }) => ({ field, description: told(description) }))
+      }))
+    }
+    return {
+      ...connector,
+      check: Effect.mapError(connector.check, (error) => error._tag === "ServiceError" ? asAsked(error) : error),
+      list: () =>
+        connector.list().pipe(Stream.mapError((error) => error._tag === "ServiceError" ? asAsked(error) : error), Stream.map((listed): Listed => {
+          if (listed._tag === "failed") return { ...listed, path: named(listed.path), error: asAsked(listed.error) }
+          if (listed._tag !== "item") return "path" in listed ? { ...listed, path: named(listed.path) } : listed
+          const uri = named(listed.item.path)
+          files.set(uri, listed.item)
+          return { ...listed, item: { ...listed.item, path: uri, uri } }
+        })),
+      read: (item, maxBytes) =>
+        Stream.suspend(() => {
+          const file = files.get(item.uri)
+          // Asked again: a link may have taken a folder's place since it was listed.
+          const now = bucketPath(mapped, item.uri)
+          return now instanceof ServiceError
+            ? Stream.fail(now)
+            : file === undefined
+            ? Stream.fail(ServiceError.notFound(item.uri))
+            : connector.read(file, maxBytes).pipe(Stream.mapError((error) => error._tag === "ServiceError" ? asAsked(error) : error))
+        })
+    }
+  }
+
+  const folders = FolderObjectStore.make(mapped)
+
+  /** Writes an object that must not be there yet. */
+  const write = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> =>
+    Effect.asVoid(bucketPath(mapped, uri) === undefined ? putInCloud(uri, content) : folders.put(uri, content, asResult))
+
+  return { refuse, refuseSink, connect, write }
+}
+
+const asResult: PutOptions = { when: "absent", contentType: "application/x-ndjson" }
+
+/** The client of Cloud Storage is large, and most servers never write there. */
+const putInCloud = (uri: string, content: Uint8Array): Effect.Effect<ObjectHead, ServiceError> =>
+  Effect.gen(function*() {
+    const [{ GoogleAuth }, Http, GcsObjectStore] = yield* Effect.promise(() =>
+      Promise.all([import("../net/GoogleAuth.ts"), import("../net/Http.ts"), import("../engines/vertex/objectStore/GcsObjectStore.ts")])
+    )
+    const store = GcsObjectStore.layer().pipe(Layer.provide(GoogleAuth.layer({})), Layer.provide(Http.layer()))
+    const { put } = Context.get(yield* Layer.build(store), ObjectStore)
+    return yield* put(uri, content, asResult)
+  }).pipe(Effect.scoped)
 
 export interface ImportOptions {
   readonly buckets: BucketOptions

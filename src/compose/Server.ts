@@ -36,14 +36,13 @@ import { State } from "../state/State.ts"
 import { defaultLimits, parserVersion } from "../text/Prepared.ts"
 import { TextPool } from "../text/TextPool.ts"
 import { countTokens } from "../text/Tokens.ts"
-import type { StorageFactory } from "./Buckets.ts"
-import { contentTerms } from "./ContentTerms.ts"
+import type { StorageFactory } from "./Imports.ts"
+import { contentTerms } from "../models/extractive/ContentTerms.ts"
 import { garden } from "./Garden.ts"
-import { rankers } from "./Rankers.ts"
 import * as upstream from "./Upstream.ts"
 import { imports } from "./Imports.ts"
 import { vectorStores } from "./VectorStores.ts"
-import type { VendorConnectors, VendorEndpoints, VendorOptions } from "./Vendors.ts"
+import type { VendorConnectors, VendorEndpoints, VendorOptions } from "../server/import/Vendors.ts"
 
 /** What a server of the embedded engine serves, to whom, and what it may reach. */
 export interface EmbeddedServerOptions {
@@ -137,7 +136,7 @@ export const serveEmbedded = (
         Layer.succeed(ChatModel, countedChat(ExtractiveChat.make(countTokens))),
         Layer.succeed(QueryRewriter, CarryOverRewriter.make()),
         OfflineTextEmbedder.layer,
-        Layer.succeed(Rankers, rankers())
+        Layer.succeed(Rankers, upstream.rankers())
       )
       : upstream.layer(options.upstream, options)
     const batch = EmbeddedBatchPrediction.layer(new Names("local", "local"), {

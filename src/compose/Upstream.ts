@@ -2,8 +2,10 @@ import { Context, Effect, Layer, type Redacted, Stream } from "effect"
 import { join } from "node:path"
 import { ServiceError } from "../domain/Errors.ts"
 import type { SecretVersion } from "../domain/Secret.ts"
+import * as ChatRanker from "../models/ChatRanker.ts"
 import * as ChatRewriter from "../models/ChatRewriter.ts"
 import * as GroundedGenerator from "../models/GroundedGenerator.ts"
+import * as LexicalRanker from "../models/LexicalRanker.ts"
 import { onlyModel } from "../models/openai/OnlyModel.ts"
 import * as OfflineTextEmbedder from "../models/OfflineTextEmbedder.ts"
 import { makeTextEmbedder } from "../models/OpenAiEmbedder.ts"
@@ -19,7 +21,6 @@ import { Rankers } from "../ports/Ranker.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import { countedChat, countedEmbedder } from "../server/Telemetry.ts"
-import { rankers } from "./Rankers.ts"
 import * as SecretManager from "../secrets/SecretManager.ts"
 
 /** A model that a server answers with, whatever model it is asked for. */
@@ -81,3 +82,20 @@ const forClients = (error: ServiceError): ServiceError =>
       fix: "Give sluice serve another one, in SLUICE_UPSTREAM_KEY or with --upstream-key."
     })
     : error
+
+/** Of a server: the offline ranker stands in for the ranking service, and the upstream, whatever model is named, ranks where a language model is to. */
+export const rankers = (chat?: ChatModel["Service"]): Rankers["Service"] => {
+  const lexical = LexicalRanker.make()
+  const byModel = chat === undefined ? undefined : ChatRanker.make(chat)
+  return Rankers.of({
+    of: ({ _tag }) => {
+      if (_tag !== "llmRanker") return Effect.succeed(lexical)
+      return byModel === undefined
+        ? Effect.fail(ServiceError.invalid(
+          "rank",
+          "llm_ranker needs a server started with --upstream; rank_service needs none"
+        ))
+        : Effect.succeed(byModel)
+    }
+  })
+}

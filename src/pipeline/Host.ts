@@ -60,6 +60,11 @@ export class Host extends Context.Service<Host, {
    * is closed with its scope. Fails as `fit` does before anything is opened.
    */
   readonly open: (pipeline: PipelineParts, access: Access) => Effect.Effect<Opened, OpenError, Scope.Scope>
+  /**
+   * Reads the whole database of the data directory, checksums too, and says how it is; `undefined` where there is none yet.
+   * Damaged files are marked, so that the next run reads them again; nothing else changes.
+   */
+  readonly inspect: Effect.Effect<string | undefined, StateError>
 }>()("sluice/pipeline/Host") {}
 
 /** The engine has models of its own to name: Gemini, Claude, ranking models. The embedded engine has none. */

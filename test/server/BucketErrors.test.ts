@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { storage } from "../../connectors/storage/Storage.ts"
-import { buckets } from "../../src/compose/Buckets.ts"
+import { buckets } from "../../src/compose/Imports.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 
 describe("what cannot be read of a bucket that is a folder", () => {

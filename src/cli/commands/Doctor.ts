@@ -3,6 +3,7 @@ import { Command } from "effect/cli"
 import { ExitCode } from "../../domain/Errors.ts"
 import { printable } from "../../domain/Text.ts"
 import type { GeneratorSettings } from "../../pipeline/definition/StageSettings.ts"
+import { Host } from "../../pipeline/Host.ts"
 import { Connectors, Models } from "../../pipeline/Services.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
@@ -32,6 +33,7 @@ export const doctor = Command.make(
     const { dataDir, json } = yield* root
     const output = yield* Output
     const fs = yield* FileSystem.FileSystem
+    const host = yield* Host
     const checks: Array<Check> = []
     /** Runs a check; its error becomes the finding. */
     const check = <A, E extends { readonly message: string }, R>(
@@ -59,7 +61,7 @@ export const doctor = Command.make(
       fix: "install sluice again on this platform, with optional dependencies (npm install --include=optional)"
     })))
     if (missing.length === 0) checks.push({ check: "parsers", ok: true, detail: "every parser is installed for this platform" })
-    const { findModelServers } = yield* Effect.promise(() => import("../../compose/ModelServers.ts"))
+    const { findModelServers } = yield* Effect.promise(() => import("../../models/ModelServers.ts"))
     const servers = yield* findModelServers(process.env)
     // One that fails is a fault only where the pipeline uses it, which is looked at below.
     checks.push(...servers.map((server): Check => ({ check: "model server", ok: true, detail: describeServer(server) })))
@@ -76,8 +78,7 @@ export const doctor = Command.make(
       return there
     })
     yield* check("data directory", writable, (there) => there ? `${dataDir} can be written` : `${dataDir} will be made by the first run`)
-    const { inspect } = yield* Effect.promise(() => import("../../compose/Inspect.ts"))
-    const state = yield* check("database", inspect(dataDir), (found) => found ?? "none yet; the first run makes it")
+    const state = yield* check("database", host.inspect, (found) => found ?? "none yet; the first run makes it")
     const loaded = yield* check(
       "pipeline",
       openPipeline(args.pipeline),

@@ -40,7 +40,7 @@ export const init = Command.make(
     const file = path.resolve(args.output)
     const relative = path.relative(path.dirname(file), path.resolve(args.folder))
     const written = relative.startsWith("..") ? relative : `./${relative}`
-    const { findModelServers } = yield* Effect.promise(() => import("../../compose/ModelServers.ts"))
+    const { findModelServers } = yield* Effect.promise(() => import("../../models/ModelServers.ts"))
     const servers = args.offline ? [] : yield* findModelServers(process.env)
     const write = fs.writeFileString(file, starter(path.basename(path.resolve(args.folder)), written, servers), {
       flag: args.force ? "w" : "wx"

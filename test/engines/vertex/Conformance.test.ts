@@ -1,7 +1,7 @@
 import { Effect, Layer, Stream } from "effect"
 import { join } from "node:path"
 import { storage } from "../../../connectors/storage/Storage.ts"
-import type { StorageFactory } from "../../../src/compose/Buckets.ts"
+import type { StorageFactory } from "../../../src/compose/Imports.ts"
 import { serveEmbedded } from "../../../src/compose/Server.ts"
 import * as Corpora from "../../conformance/Corpora.ts"
 import * as FileMetadata from "../../conformance/FileMetadata.ts"

@@ -48,7 +48,7 @@ const consumers: ReadonlyArray<readonly [section: RegExp, places: ReadonlyArray<
   [/^chunking\.strategy/, ["src/text/chunk"]],
   [/^chunking\./, ["src/wire/rag", "src/text/chunk"]],
   [/^parsing\./, ["src/wire/rag"]],
-  [/^import\./, ["src/pipeline/RunPipeline.ts", "src/compose/Embedded.ts", "src/compose/FileLimits.ts", "src/compose/Vertex.ts"]],
+  [/^import\./, ["src/pipeline/RunPipeline.ts", "src/compose/Embedded.ts", "src/pipeline/definition/FileLimits.ts", "src/compose/Vertex.ts"]],
   [/^sources\..*\.poll$/, ["src/pipeline/watch/WatchPipeline.ts"]],
   [/^sources\..*\.(?:staging|listing)$/, ["src/pipeline/RunPipeline.ts"]],
   ...["local", "storage", "googleDrive", "slack", "jira", "sharePoint", "git", "web"].map((kind) =>

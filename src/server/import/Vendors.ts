@@ -1,10 +1,10 @@
+import { Effect, Stream } from "effect"
 import type { HttpClient } from "effect/http"
-import { ServiceError } from "../domain/Errors.ts"
-import { serverAddress } from "../domain/HttpAddress.ts"
-import type { ImportSource, JiraAccount, SharePointLibrary, SlackWorkspace } from "../domain/Import.ts"
-import type { Connector } from "../ports/Connector.ts"
-import type { Secrets } from "../ports/Secrets.ts"
-import { together } from "./Together.ts"
+import { asServiceError, ServiceError } from "../../domain/Errors.ts"
+import { serverAddress } from "../../domain/HttpAddress.ts"
+import type { ImportSource, JiraAccount, SharePointLibrary, SlackWorkspace } from "../../domain/Import.ts"
+import type { Connector, Listed } from "../../ports/Connector.ts"
+import type { Secrets } from "../../ports/Secrets.ts"
 
 /** What connectors of a server are given besides the request's own settings. */
 interface VendorContext {
@@ -87,3 +87,24 @@ export const vendors = ({ allowHosts, connectors, context, endpoints }: VendorOp
 }
 
 const at = (endpoint: string | undefined) => endpoint === undefined ? {} : { endpoint }
+
+/** Several connectors as one; complete when all are. What one of several cannot list does not cost the others. */
+export const together = (connectors: ReadonlyArray<Connector>): Connector => {
+  const [only, ...more] = connectors
+  if (only !== undefined && more.length === 0) return only
+  const owners = new Map<string, Connector>()
+  return {
+    kind: only?.kind ?? "storage",
+    check: Effect.forEach(connectors, ({ check }) => check, { discard: true }),
+    list: () =>
+      Stream.fromIterable(connectors.entries()).pipe(Stream.flatMap(([index, connector]) =>
+        connector.list().pipe(
+          Stream.catch((error) =>
+            Stream.succeed<Listed>({ _tag: "failed", path: `${connector.kind} source ${index + 1}`, error: asServiceError(error) })),
+          Stream.tap((listed) => Effect.sync(() => void (listed._tag === "item" && owners.set(listed.item.uri, connector))))
+        )
+      )),
+    read: (item, maxBytes) =>
+      owners.get(item.uri)?.read(item, maxBytes) ?? Stream.fail(ServiceError.notFound(item.uri))
+  }
+}

@@ -1,5 +1,5 @@
-import { isCjkStopWord, stopWordsOf } from "../models/extractive/StopWords.ts"
-import { isCjk, normalize, rawWords, stem } from "../models/extractive/Words.ts"
+import { isCjkStopWord, stopWordsOf } from "./StopWords.ts"
+import { isCjk, normalize, rawWords, stem } from "./Words.ts"
 
 const cjkWords = new Intl.Segmenter("zh", { granularity: "word" })
 

@@ -1,5 +1,5 @@
-import type { Definition } from "../pipeline/definition/Definition.ts"
-import { defaultLimits, type Limits } from "../text/Prepared.ts"
+import type { Definition } from "./Definition.ts"
+import { defaultLimits, type Limits } from "../../text/Prepared.ts"
 
 /** The bounds of one file that a pipeline sets; the others are the defaults. */
 export const fileLimits = ({ import: { limits = {}, textRecognition } }: Pick<Definition, "import">): Partial<Limits> => ({

@@ -2,11 +2,11 @@ import { Effect } from "effect"
 import { existsSync, statSync } from "node:fs"
 import { join } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
-import { StateError } from "../domain/Errors.ts"
-import { damageFix } from "../engines/embedded/store/Commands.ts"
-import { Committer } from "../engines/embedded/store/Committer.ts"
-import { type DamagedFile, verifyStore } from "../engines/embedded/store/Verify.ts"
-import { asStateError, damagedDatabase, databaseFile, openDatabase } from "../state/Database.ts"
+import { StateError } from "../../domain/Errors.ts"
+import { damageFix } from "./store/Commands.ts"
+import { Committer } from "./store/Committer.ts"
+import { type DamagedFile, verifyStore } from "./store/Verify.ts"
+import { asStateError, damagedDatabase, databaseFile, openDatabase } from "../../state/Database.ts"
 
 /** Damaged files that are named. */
 const named = 10

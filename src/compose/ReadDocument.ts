@@ -1,1 +1,0 @@
-export { parse, type ReadBlock, type ReadDocument, type ReadDocumentRequest } from "../text/ReadDocument.ts"
