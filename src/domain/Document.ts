@@ -35,6 +35,8 @@ export interface Remark {
     | "hidden"
     /** A file attached or packed inside, which was not read. */
     | "attachment"
+    /** Pictures inside, which were not looked at since text recognition is off: said where a document is looked at, not in reports. */
+    | "pictures"
     /** The charset was guessed. */
     | "charset"
     /** Read to a limit. */

@@ -73,6 +73,7 @@ const reasons: Record<Remark["kind"], string> = {
   recognisedPages: "pages whose text was recognised in pictures",
   hidden: "hidden in the document",
   attachment: "not read",
+  pictures: "not looked at, since text recognition is off",
   charset: "charset taken for",
   cut: "read in part"
 }

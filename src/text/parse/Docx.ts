@@ -1,5 +1,6 @@
 import { BlockBuffer, type BlockSink, BlockWriter, oneLine, withPrefix } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { withEmbedded } from "./Embedded.ts"
 import { openPackage, type OfficePackage } from "./ooxml/Package.ts"
 import { WordNotes } from "./ooxml/WordNotes.ts"
 import { WordNumbering } from "./ooxml/WordNumbering.ts"
@@ -14,7 +15,7 @@ import { childAt, eachElement, parseXml, textContent } from "./Xml.ts"
  * Word documents and templates, with or without macros (ECMA-376 part 1, chapter 17): headers, body with footnotes
  * after their paragraph, endnotes, comments, footers.
  */
-export const docx: Reader = ({ bytes, format, limits }) => {
+export const docx: Reader = ({ bytes, format, inner, limits }) => {
   const pack = openPackage(bytes, limits, "word/document.xml")
   const main = pack.main
   const builder = new DocumentBuilder(limits.characters)
@@ -48,12 +49,12 @@ export const docx: Reader = ({ bytes, format, limits }) => {
   comments(context, writer)
   runningText(context, "footer", writer)
   writer.end()
-  return builder.build({
+  return withEmbedded(pack.embedded, { builder, inner, limits }, () => builder.build({
     format,
     ...pack.facts,
     title: pack.facts.title ?? title,
     ...(pages === undefined ? {} : { pages })
-  })
+  }))
 }
 
 const countedPages = (pack: OfficePackage): number => {

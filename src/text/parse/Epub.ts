@@ -1,5 +1,6 @@
 import { oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { embeddedInBook, withEmbedded } from "./Embedded.ts"
 import { htmlBlocks } from "./Html.ts"
 import { languageCode } from "./Language.ts"
 import { resolvePart } from "./PartPath.ts"
@@ -11,7 +12,7 @@ import { openZip, type Zip } from "./Zip.ts"
  * EPUB 2 and 3 books: the documents of the spine in reading order, each once, without the navigation document
  * (https://www.w3.org/TR/epub-33/). Pages are not a property of such books.
  */
-export const epub: Reader = ({ bytes, format, limits }) => {
+export const epub: Reader = ({ bytes, format, inner, limits }) => {
   const zip = openZip(bytes, limits)
   const path = packagePath(zip)
   const opf = parseXml(zip.read(path) ?? new Uint8Array())
@@ -26,12 +27,12 @@ export const epub: Reader = ({ bytes, format, limits }) => {
   }
   const fact = (name: string): string => oneLine(textContent(descendants(opf, `dc:${name}`)[0]))
   const language = languageCode(fact("language"))
-  return builder.build({
+  return withEmbedded(embeddedInBook(zip), { builder, inner, limits }, () => builder.build({
     format,
     title: fact("title") === "" ? undefined : fact("title"),
     author: fact("creator") === "" ? undefined : fact("creator"),
     language
-  })
+  }))
 }
 
 /** The package document that container.xml names, or the only one there is. */

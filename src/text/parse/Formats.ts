@@ -74,21 +74,21 @@ export const formats = {
   odt: {
     name: "OpenDocument text",
     kind: "binary",
-    extensions: words("odt ott odm sxw"),
+    extensions: words("odt ott odm sxw fodt"),
     mimeTypes: [`${oasis}.text`, `${oasis}.text-template`, `${oasis}.text-master`, "application/vnd.sun.xml.writer"],
     load: openDocument
   },
   ods: {
     name: "OpenDocument spreadsheet",
     kind: "binary",
-    extensions: words("ods ots sxc"),
+    extensions: words("ods ots sxc fods"),
     mimeTypes: [`${oasis}.spreadsheet`, `${oasis}.spreadsheet-template`, "application/vnd.sun.xml.calc"],
     load: openDocument
   },
   odp: {
     name: "OpenDocument presentation",
     kind: "binary",
-    extensions: words("odp otp sxi"),
+    extensions: words("odp otp sxi fodp"),
     mimeTypes: [`${oasis}.presentation`, `${oasis}.presentation-template`, "application/vnd.sun.xml.impress"],
     load: openDocument
   },

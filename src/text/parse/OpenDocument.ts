@@ -2,6 +2,7 @@ import type { ParsedDocument } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
 import { BlockBuffer, BlockWriter, oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { type Embedded, embeddedInOpenDocument, withEmbedded } from "./Embedded.ts"
 import { writeSheets } from "./odf/Sheets.ts"
 import { writeSlides } from "./odf/Slides.ts"
 import { Story, type StoryContext } from "./odf/Story.ts"
@@ -18,13 +19,14 @@ interface Parts {
   readonly content: Uint8Array
   readonly styles: Uint8Array | undefined
   readonly meta: Uint8Array | undefined
+  readonly embedded: Embedded
 }
 
 /**
  * OpenDocument texts, spreadsheets and presentations, their templates, flat XML ones and those of OpenOffice.org 1.
  * Which of them a file is, its content says.
  */
-export const openDocument: Reader = ({ bytes, format, limits }) => {
+export const openDocument: Reader = ({ bytes, format, inner, limits }) => {
   const parts = openParts(bytes, limits)
   const builder = new DocumentBuilder(limits.characters)
   const writer = new BlockWriter(builder)
@@ -62,16 +64,16 @@ export const openDocument: Reader = ({ bytes, format, limits }) => {
   context.endnotes.moveTo(writer)
   runningText(parts.styles, { ...context, pageBreak: () => {}, title: () => {} }, writer)
   writer.end()
-  return builder.build({
+  return withEmbedded(parts.embedded, { builder, inner, limits }, () => builder.build({
     format,
     ...facts.document,
     title: facts.document.title ?? title,
     ...(count === undefined ? {} : { pages: count })
-  })
+  }))
 }
 
 const openParts = (bytes: Uint8Array, limits: Limits): Parts => {
-  if (startsAsXml(bytes)) return { content: bytes, styles: bytes, meta: bytes }
+  if (startsAsXml(bytes)) return { content: bytes, styles: bytes, meta: bytes, embedded: { objects: [], pictures: [] } }
   const zip = openZip(bytes, limits)
   const manifest = zip.read("META-INF/manifest.xml")
   // OpenDocument encrypts each part on its own, or wraps the whole package (part 2, chapter 5).
@@ -80,7 +82,7 @@ const openParts = (bytes: Uint8Array, limits: Limits): Parts => {
   }
   const content = zip.read("content.xml")
   if (content === undefined) throw new ReadFailure("corrupt", "not an OpenDocument file: it has no content.xml")
-  return { content, styles: zip.read("styles.xml"), meta: zip.read("meta.xml") }
+  return { content, styles: zip.read("styles.xml"), meta: zip.read("meta.xml"), embedded: embeddedInOpenDocument(zip) }
 }
 
 const startsAsXml = (bytes: Uint8Array): boolean =>

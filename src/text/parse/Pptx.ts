@@ -1,5 +1,6 @@
 import { BlockWriter, oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { withEmbedded } from "./Embedded.ts"
 import { graphicBlocks } from "./ooxml/Drawing.ts"
 import { openPackage, type OfficePackage } from "./ooxml/Package.ts"
 import { shapeTree } from "./ooxml/Shapes.ts"
@@ -10,7 +11,7 @@ import { childAt, childElements, descendants, parseXml, textContent, type XmlEle
  * Presentations, slide shows and templates, with or without macros (ECMA-376 part 1, chapter 19). A slide is a page,
  * hidden ones too; its title is a heading; notes and comments follow its content.
  */
-export const pptx: Reader = ({ bytes, format, limits }) => {
+export const pptx: Reader = ({ bytes, format, inner, limits }) => {
   const pack = openPackage(bytes, limits, "ppt/presentation.xml")
   const slides = slideParts(pack)
   if (slides.length > limits.pages) {
@@ -41,12 +42,12 @@ export const pptx: Reader = ({ bytes, format, limits }) => {
     comments(pack, slide, authors, writer)
   })
   writer.end()
-  return builder.build({
+  return withEmbedded(pack.embedded, { builder, inner, limits }, () => builder.build({
     format,
     ...pack.facts,
     title: pack.facts.title ?? title,
     pages: slides.length
-  })
+  }))
 }
 
 /** Slides in the order of the show. */

@@ -136,6 +136,8 @@ const textFormat = (
   file: Buffer
 ): FormatKey => {
   const signature = textSignature(head)
+  // OpenDocument in one XML file, or the content of one inside another.
+  if (signature === "xml" && /<office:document(?:-content)?[\s>]/.test(head)) return named === "ods" || named === "odp" ? named : "odt"
   if (named !== undefined && formats[named].kind === "binary") {
     if (signature === "html" || signature === "xml" || signature === "eml") return signature
     // Programs export text under the names of old Office formats, tab-separated text under Excel's.

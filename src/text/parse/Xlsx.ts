@@ -1,6 +1,7 @@
 import type { Remark } from "../../domain/Document.ts"
 import { type BlockSink, BlockWriter, oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { withEmbedded } from "./Embedded.ts"
 import { readCellFormats } from "./ooxml/CellFormats.ts"
 import { type Graphic, graphicBlocks } from "./ooxml/Drawing.ts"
 import { openPackage, type OfficePackage } from "./ooxml/Package.ts"
@@ -15,7 +16,7 @@ import { childAt, childElements, descendants, eachElement, parseXml, textContent
  * hidden ones too; formulas count by the value they had when the file was saved. Text boxes, charts and comments
  * follow the cells.
  */
-export const xlsx: Reader = ({ bytes, format, limits }) => {
+export const xlsx: Reader = ({ bytes, format, inner, limits }) => {
   const pack = openPackage(bytes, limits, "xl/workbook.xml")
   if (pack.main.toLowerCase().endsWith(".bin")) throw new ReadFailure("unsupported", "a binary workbook (XLSB)")
   const root = parseXml(pack.part(pack.main) ?? new Uint8Array())
@@ -47,7 +48,7 @@ export const xlsx: Reader = ({ bytes, format, limits }) => {
     comments(pack, part, people, sink)
   })
   writer.end()
-  return builder.build({ format, ...pack.facts, pages: sheets.length, ...(remarks.length === 0 ? {} : { remarks }) })
+  return withEmbedded(pack.embedded, { builder, inner, limits }, () => builder.build({ format, ...pack.facts, pages: sheets.length, ...(remarks.length === 0 ? {} : { remarks }) }))
 }
 
 const drawings = (pack: OfficePackage, sheet: string, sink: BlockSink): void => {

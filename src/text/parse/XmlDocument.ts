@@ -1,5 +1,6 @@
 import { BlockWriter, oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { type Embedded, withEmbedded } from "./Embedded.ts"
 import { htmlBlocks } from "./Html.ts"
 import type { Reader } from "./Reader.ts"
 import { scanXml, type XmlAttributes } from "./Xml.ts"
@@ -8,12 +9,12 @@ import { scanXml, type XmlAttributes } from "./Xml.ts"
  * XML of any vocabulary. Elements that mix text and elements are paragraphs; those with text alone are
  * `name: text` lines, kept together with their siblings; titles are headings.
  */
-export const xmlDocument: Reader = ({ bytes, format, limits }) => {
+export const xmlDocument: Reader = ({ bytes, format, inner, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   const blocks = new XmlBlocks(builder)
   scanXml(bytes, blocks)
   blocks.end()
-  return builder.build({ format, title: blocks.title })
+  return withEmbedded({ objects: [], pictures: blocks.pictures }, { builder, inner, limits }, () => builder.build({ format, title: blocks.title }))
 }
 
 /** Text elements of common vocabularies: all that is inside is one text, whatever the elements around it. */
@@ -63,6 +64,9 @@ class XmlBlocks {
   #skip = 0
   #texts = 0
   title: string | undefined = undefined
+  /** FictionBook keeps its pictures in base64 at the end. */
+  readonly pictures: Array<Embedded["pictures"][number]> = []
+  #picture: { readonly name: string; readonly parts: Array<string> } | undefined
 
   constructor(builder: DocumentBuilder) {
     this.#builder = builder
@@ -74,13 +78,15 @@ class XmlBlocks {
     const title = given === "article-title" && this.#frames.at(-1)?.name === "title-group"
     const fiction = this.#frames[0]?.name === "FictionBook"
     const name = title ? "title" : fiction && given === "v" ? "line" : given
-    // FictionBook keeps its pictures in base64 at the end.
-    if (this.#skip > 0 || skipped.has(name) || (fiction && name === "binary")) this.#skip++
+    const picture = fiction && name === "binary"
+    if (picture) this.#picture = { name: attributes["id"] ?? "a picture", parts: [] }
+    if (this.#skip > 0 || skipped.has(name) || picture) this.#skip++
     if (isText(name)) this.#texts++
     this.#frames.push({ name, attributes, parts: [], hasText: false, written: false })
   }
 
   readonly text = (text: string): void => {
+    this.#picture?.parts.push(text)
     const frame = this.#frames.at(-1)
     if (frame === undefined || this.#skip > 0) return
     frame.parts.push(text)
@@ -91,6 +97,11 @@ class XmlBlocks {
     const frame = this.#frames.pop()
     if (frame === undefined) return
     const { name } = frame
+    if (this.#picture !== undefined) {
+      const { name, parts } = this.#picture
+      this.pictures.push({ name, read: () => Buffer.from(parts.join(""), "base64") })
+      this.#picture = undefined
+    }
     if (isText(name)) this.#texts--
     if (this.#skip > 0) {
       this.#skip--

@@ -1,6 +1,7 @@
 import type { ParsedDocument } from "../../../domain/Document.ts"
 import type { Limits } from "../../Prepared.ts"
 import { oneLine } from "../BlockSink.ts"
+import { type Embedded, embeddedInPackage } from "../Embedded.ts"
 import { languageCode } from "../Language.ts"
 import { resolvePart } from "../PartPath.ts"
 import { ReadFailure } from "../Reader.ts"
@@ -30,6 +31,7 @@ export interface OfficePackage {
   /** Name of the main document part; `corrupt` where there is none. */
   readonly main: string
   readonly facts: Pick<ParsedDocument, "title" | "author" | "language">
+  readonly embedded: Embedded
 }
 
 /** Opens a package; `wellKnownMain` is where its main part is looked for when no relationship leads there. */
@@ -59,7 +61,7 @@ export const openPackage = (bytes: Uint8Array, limits: Limits, wellKnownMain: st
   const relatedPart = (source: string, type: string): Uint8Array | undefined => part(related(source, type)?.target ?? "")
   const target = (source: string, id: string | undefined): string | undefined =>
     relationships(source).find((relationship) => relationship.id === id)?.target
-  return { part, relationships, related, relatedPart, target, main, facts: coreProperties(part(properties)) }
+  return { part, relationships, related, relatedPart, target, main, facts: coreProperties(part(properties)), embedded: embeddedInPackage(zip) }
 }
 
 const compoundFile = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]

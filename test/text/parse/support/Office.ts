@@ -36,7 +36,7 @@ export const coreXml = (facts: Readonly<Record<string, string>>): string =>
 export const wordFile = (
   body: string,
   links: ReadonlyArray<Link> = [],
-  parts: Readonly<Record<string, string>> = {}
+  parts: Readonly<Record<string, string | Uint8Array>> = {}
 ): Uint8Array =>
   zipOf({
     "[Content_Types].xml": "<Types/>",
