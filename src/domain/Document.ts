@@ -45,6 +45,8 @@ export interface Remark {
   readonly text?: string
   /** 1-based. */
   readonly pages?: ReadonlyArray<number>
+  /** How many of them, where they have no pages. */
+  readonly count?: number
   /** 0 to 1, of what was recognised or guessed. */
   readonly confidence?: number
 }

@@ -24,7 +24,7 @@ const openerVersion = 1
 /** What is known of a file that may hold files. */
 interface Contents extends Opened {
   /** It could not be opened, and why. */
-  readonly refused?: { readonly reason: SkipReason; readonly message: string } | undefined
+  readonly refused?: { readonly reason: SkipReason; readonly message: string }
 }
 
 const decodeContents = ({ contents }: ContentsRecord): Contents => JSON.parse(contents) as Contents // written below
@@ -207,7 +207,7 @@ const partItem = (item: SourceItem, part: Part, path: string): SourceItem => ({
   metadata: { ...item.metadata, partOf: item.displayName },
   within: { item, path: part.path },
   mimeType: part.mimeType,
-  opened: part.opened === true ? true : undefined,
+  opened: part.opened,
   permissions: item.permissions
 })
 

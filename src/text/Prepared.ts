@@ -10,10 +10,12 @@ export interface Raw {
   readonly chunking: Chunking
   /** What is attached to it is a document of its own, see {@link Opening}: the text only names it. Default false. */
   readonly opened?: boolean
+  /** Pictures are counted, and the text in them is not recognised: for a plan. Default false. */
+  readonly counts?: boolean
 }
 
 /** A file that may hold files, and where their bytes go. */
-export interface Opening extends Omit<Raw, "chunking" | "opened"> {
+export interface Opening extends Omit<Raw, "chunking" | "opened" | "counts"> {
   /** A folder of one's own; files are named in it after their hashes. */
   readonly into: string
   /** Opens ZIP, tar and gzip archives and mailboxes too, not only mail. */
@@ -34,11 +36,11 @@ export interface Part {
   readonly size: number
   /** SHA-256 of its bytes in hex, 32 characters; "" where it is refused. */
   readonly hash: string
-  readonly mimeType?: string | undefined
+  readonly mimeType?: string
   /** Its own attachments are parts too. */
-  readonly opened?: boolean | undefined
+  readonly opened?: boolean
   /** It is not taken, and why. */
-  readonly refused?: { readonly reason: "ignored" | "link" | "special" | "limit" | "corrupt" | "encrypted" | "unsupported"; readonly message: string } | undefined
+  readonly refused?: { readonly reason: "ignored" | "link" | "special" | "limit" | "corrupt" | "encrypted" | "unsupported"; readonly message: string }
 }
 
 /** A file parsed and cut: everything an engine indexes, and all that a plan counts. */
@@ -54,6 +56,8 @@ export interface Prepared {
   readonly language?: string
   /** What of the file could not be read, in a sentence; absent where all of it was. */
   readonly remark?: string
+  /** Where pictures are only counted: how many pages and pictures text recognition would go through. */
+  readonly waits?: number
 }
 
 /** Bounds of one file. A file over one costs itself, never the run. */

@@ -1,9 +1,13 @@
 import { Effect, Result } from "effect"
 import { defined } from "../domain/Defined.ts"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { type Chunking, defaultChunking } from "../domain/Chunking.ts"
 import { type BlockKind, type Chunk, type Remark, remarkOf } from "../domain/Document.ts"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
-import { defaultLimits, type Limits } from "./Prepared.ts"
+import { isArchiveName, mayHoldFiles } from "./containers/Kinds.ts"
+import { defaultLimits, type Limits, type Opened, type Part } from "./Prepared.ts"
 
 /** A file to be parsed and cut, and how. */
 export interface ReadDocumentRequest {
@@ -11,6 +15,8 @@ export interface ReadDocumentRequest {
   /** File name or path; its extension is a hint, the bytes decide. */
   readonly name: string
   readonly mimeType?: string
+  /** Reads this file attached to the given one or packed inside it, by its path within: `attachments/report.pdf`. */
+  readonly part?: string
   /** Default as a pipeline's. */
   readonly chunking?: Chunking
   /** What is not given is the default. `timeMs` and `memory` do not hold here: nothing ends the calling process. */
@@ -33,7 +39,7 @@ export interface ReadBlock {
 /** What was read of a file: its text, what each stretch of it is, how it would be cut, and what was left out. */
 export interface ReadDocument {
   readonly name: string
-  /** A key of the format table: `pdf`, `docx`, `markdown`, … */
+  /** A key of the format table: `pdf`, `docx`, `markdown`, …; `archive` of what is nothing but what it holds. */
   readonly format: string
   readonly title?: string
   readonly author?: string
@@ -48,6 +54,8 @@ export interface ReadDocument {
   readonly remarks: ReadonlyArray<Remark>
   /** The same in a sentence, as reports have it; absent where all of the file was read. */
   readonly remark?: string
+  /** What hangs on mail or is packed in an archive: documents of their own, each to be read as `part`. */
+  readonly parts?: ReadonlyArray<Pick<Part, "path" | "size" | "refused">>
 }
 
 /**
@@ -70,6 +78,7 @@ export const parse = Effect.fn("parse")(function*(
 
 /** What a reader threw, as what it means for the file. */
 const refused = async (thrown: unknown): Promise<Result.Result<never, DocumentError | ServiceError>> => {
+  if (thrown instanceof ServiceError) return Result.fail(thrown)
   const { isInstallation, refusalOf } = await import("./pool/Refusal.ts")
   return Result.fail(
     isInstallation(thrown)
@@ -78,10 +87,41 @@ const refused = async (thrown: unknown): Promise<Result.Result<never, DocumentEr
   )
 }
 
-const readNow = async ({ chunking = defaultChunking, content, mimeType, name }: ReadDocumentRequest, limits: Limits): Promise<ReadDocument> => {
+const readNow = async (request: ReadDocumentRequest, limits: Limits): Promise<ReadDocument> => {
+  const { content, mimeType, name, part } = request
+  if (!mayHoldFiles(name, mimeType, true)) return readOne(request, limits)
+  const into = await mkdtemp(join(tmpdir(), "sluice-"))
+  try {
+    const opened = await opening(import("./containers/Open.ts").then(({ open }) => open({ content, name, into, archives: true, mimeType }, limits)), name)
+    if (part === undefined) return await readOpened(request, opened, limits)
+    const found = opened.parts.find(({ path, refused }) => path === part && refused === undefined)
+    if (found === undefined) {
+      throw new ServiceError({ code: "NOT_FOUND", message: `there is no ${part} in ${name}`, fix: `name one of: ${opened.parts.slice(0, 10).map(({ path }) => path).join(", ") || "nothing, for it holds no files"}` })
+    }
+    return await readNow({ ...request, content: await readFile(join(into, found.hash)), name: part, part: undefined }, limits)
+  } finally {
+    await rm(into, { recursive: true, force: true })
+  }
+}
+
+/** Of mail that cannot be opened its reader says why. */
+const opening = (opened: Promise<Opened>, name: string): Promise<Opened> =>
+  opened.catch((error): Opened => {
+    if (isArchiveName(name)) throw error
+    return { kind: "document", parts: [] }
+  })
+
+const readOpened = async (request: ReadDocumentRequest, { kind, parts }: Opened, limits: Limits): Promise<ReadDocument> => {
+  const document = kind === "archive"
+    ? { name: request.name, format: "archive", text: "", blocks: [], chunks: [], tokens: 0, remarks: [] }
+    : await readOne(request, limits, kind === "mail")
+  return parts.length === 0 ? document : { ...document, parts: parts.map(({ path, refused, size }) => ({ path, size, refused })) }
+}
+
+const readOne = async ({ chunking = defaultChunking, content, mimeType, name }: ReadDocumentRequest, limits: Limits, opened = false): Promise<ReadDocument> => {
   // Readers are loaded when a file first needs them.
   const [{ parse: read }, { chunk }] = await Promise.all([import("./parse/Parse.ts"), import("./chunk/Chunk.ts")])
-  const document = await read({ bytes: content, name, limits, mimeType })
+  const document = await read({ bytes: content, name, limits, opened, mimeType })
   const chunks = chunk(document, chunking)
   const { blocks, remarks = [], ...facts } = document
   const remark = remarkOf(document)

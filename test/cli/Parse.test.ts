@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { events, sluice } from "../support/Sluice.ts"
+import { zipOf } from "../text/parse/support/ZipWriter.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 
 const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
@@ -36,5 +37,23 @@ describe("parse", () => {
       assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
       assert.match(refused.stderr, /^error: named .png, but its content is no picture/m)
       assert.strictEqual((yield* run(cwd, "parse", "missing.md")).code, 4)
+    }).pipe(Effect.scoped))
+
+  it.live("lists what a file holds, and reads one of it", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      write(cwd, {
+        "a.eml": ["From: a@b.c", "Subject: Offer", "Content-Type: multipart/mixed; boundary=x", "", "--x", "Content-Type: text/plain", "", "Enclosed.",
+          "--x", "Content-Type: text/markdown; name=\"terms.md\"", "Content-Disposition: attachment; filename=\"terms.md\"", "", "# Terms", "", "Thirty days.", "--x--"].join("\r\n"),
+        "a.zip": zipOf({ "x/one.md": "One.", ".hidden": "Not this." })
+      })
+      const mail = yield* run(cwd, "parse", "a.eml")
+      assert.match(mail.stdout, /Attachment: terms\.md\n\nholds, as documents of their own:\n {2}attachments\/terms\.md {2}\d+ bytes$/m)
+      assert.match((yield* run(cwd, "parse", "a.eml", "--part", "attachments/terms.md")).stdout, /heading 1 .*\n {2}Terms\n/)
+      const [archive] = events(yield* run(cwd, "parse", "a.zip", "--json"))
+      assert.deepInclude(archive, { format: "archive", chunks: [], parts: [{ path: "x/one.md", size: 4 }, { path: ".hidden", size: 0, refused: { reason: "ignored", message: "a hidden file, or one that a system keeps for itself" } }] })
+      const wrong = yield* run(cwd, "parse", "a.zip", "--part", "two.md")
+      assert.match(wrong.stderr, /^error: there is no two\.md in a\.zip\nfix: name one of: x\/one\.md/m)
+      assert.strictEqual(wrong.code, 1)
     }).pipe(Effect.scoped))
 })

@@ -21,6 +21,12 @@ export const parse = Command.make(
       Flag.withMetavar("OTHER"),
       Flag.optional
     ),
+    part: Flag.String("part").pipe(Flag.withDescription("Read this attachment, or this file in an archive, by its path inside"), Flag.withMetavar("PATH"), Flag.optional),
+    recognise: Flag.String("recognise").pipe(
+      Flag.withDescription("Recognise text in pictures and scanned pages, in this language: eng, deu; instead of the pipeline's"),
+      Flag.withMetavar("LANGUAGE"),
+      Flag.optional
+    ),
     size: Flag.Int("size").pipe(Flag.withDescription("Tokens in a chunk, instead of the pipeline's"), Flag.optional),
     overlap: Flag.Int("overlap").pipe(Flag.withDescription("Tokens a chunk shares with the one before it"), Flag.optional)
   },
@@ -33,7 +39,7 @@ export const parse = Command.make(
     // Without a pipeline file named, the defaults of one hold.
     const pipeline = Option.isSome(args.pipeline) ? (yield* openPipeline(args.pipeline)).pipeline : undefined
     const base = pipeline?.chunking ?? defaultChunking
-    const language = pipeline?.import.textRecognition
+    const language = Option.getOrElse(args.recognise, () => pipeline?.import.textRecognition)
     const limits = language === undefined ? {} : { recognise: [language] }
     const size = Option.getOrElse(args.size, () => base.size)
     const chunking = { ...base, size, overlap: Option.getOrElse(args.overlap, () => Math.min(base.overlap, size - 1)) }
@@ -42,7 +48,7 @@ export const parse = Command.make(
     }
     const bytesOf = (file: string) =>
       fs.readFile(file).pipe(Effect.mapError(() => new UsageError({ message: `${file} cannot be read`, fix: "name a file that exists" })))
-    const document = yield* read({ content: yield* bytesOf(args.file), name: path.basename(args.file), chunking, limits })
+    const document = yield* read({ content: yield* bytesOf(args.file), name: path.basename(args.file), part: Option.getOrUndefined(args.part), chunking, limits })
     if (Option.isSome(args.diff)) {
       const other = yield* bytesOf(args.diff.value)
       const before = chunksOfJson(other) ?? (yield* read({ content: other, name: path.basename(args.diff.value), chunking, limits })).chunks
@@ -57,6 +63,7 @@ export const parse = Command.make(
   Command.withExamples([
     { command: "sluice parse report.pdf", description: "headings, paragraphs, tables with their pages" },
     { command: "sluice parse report.pdf --chunks --pipeline pipeline.yaml", description: "as the pipeline would cut it" },
+    { command: "sluice parse offer.eml --part attachments/terms.pdf", description: "a file attached to mail or packed in an archive" },
     { command: "sluice parse report.pdf --json > before.json", description: "all of it; then, with other settings:" },
     { command: "sluice parse report.pdf --size 800 --diff before.json", description: "which chunks changed" }
   ])

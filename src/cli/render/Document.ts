@@ -11,7 +11,7 @@ export type StoredChunk = Pick<Chunk, "text"> & Partial<Chunk>
 
 /** A document's blocks, for a person, with what was left out at the end. */
 export const renderDocument = (document: ReadDocument, look: Look): string => {
-  const { author, blocks, chunks, format, language, name, pages, remarks, text, title, tokens } = document
+  const { author, blocks, chunks, format, language, name, pages, parts = [], remarks, text, title, tokens } = document
   const facts = [
     format,
     ...(pages === undefined ? [] : [plural(pages, "page")]),
@@ -36,6 +36,7 @@ export const renderDocument = (document: ReadDocument, look: Look): string => {
   return [
     `${look.paint("bold", printable(name))}  ${printable(facts.join(", "))}`,
     ...lines,
+    ...renderParts(parts, look),
     ...renderRemarks(remarks, look)
   ].join("\n")
 }
@@ -77,6 +78,14 @@ const reasons: Record<Remark["kind"], string> = {
   charset: "charset taken for",
   cut: "read in part"
 }
+
+const renderParts = (parts: NonNullable<ReadDocument["parts"]>, { paint, width }: Look): ReadonlyArray<string> =>
+  parts.length === 0 ? [] : [
+    "",
+    paint("bold", "holds, as documents of their own:"),
+    ...parts.map(({ path, refused, size }) =>
+      `  ${wrap(printable(`${path}  ${refused === undefined ? plural(size, "byte") : `not taken: ${refused.message}`}`), width, "    ")}`)
+  ]
 
 const renderRemarks = (remarks: ReadonlyArray<Remark>, { paint, width }: Look): ReadonlyArray<string> =>
   remarks.length === 0 ? [] : [

@@ -95,7 +95,7 @@ export const embeddedFiles = (
           content: request.content,
           name: nameHint(request),
           chunking: request.chunking,
-          opened: request.opened === true ? true : undefined,
+          opened: request.opened,
           mimeType: request.mimeType
         })
         if (prepared.chunks.length === 0) {

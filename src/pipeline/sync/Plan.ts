@@ -39,8 +39,10 @@ export interface Plan {
   readonly embeddedTokens: number
   /** As they are sent, in batches that are full; 0 where embedding runs in the process. */
   readonly embeddingRequests: number
-  /** At the configured rates; 0 where nothing limits. */
+  /** At the configured rates, or of text recognition where that takes longer; 0 where nothing limits. */
   readonly minutes: number
+  /** Pages and pictures in which text would be recognised; what is found in them is not in `chunks` and `tokens`. */
+  readonly recognised: number
   /** Of what would be embedded, where the pipeline says what a million tokens cost; in its currency. */
   readonly cost?: number
   /** Sources whose files only the service lists: what a run would add of them is not known, and not in `totals`. */
@@ -132,7 +134,7 @@ export const plan = Effect.fn("plan")(function*(
 
     const renamed = own === scopeOf(engine, spec.pipeline) ? undefined : Object.values(yield* ledger.count(own)).reduce((sum, n) => sum + n, 0)
     const changes = target._tag === "found" ? target.changes : []
-    const { embeddedTokens, embeddings, estimatedChunks, handedOver, tokens, uploads } = costs
+    const { embeddedTokens, embeddings, estimatedChunks, handedOver, recognised, tokens, uploads } = costs
     const requests = engine.remoteEmbedding ? (engine.embeddingRequests?.(embeddings) ?? embeddings) + estimatedChunks : 0
     const { pricePerMillionTokens } = options
     const notes = (of: "error" | "warning" | "note") =>
@@ -153,14 +155,19 @@ export const plan = Effect.fn("plan")(function*(
       unknown: sources.importOnly.map(({ id }) => id),
       minutes: Math.max(
         requests / options.maxEmbeddingRequestsPerMinute,
-        engine.uploadsPerMinute === undefined ? 0 : uploads / engine.uploadsPerMinute
+        engine.uploadsPerMinute === undefined ? 0 : uploads / engine.uploadsPerMinute,
+        recognised * secondsPerPicture / 60
       ),
+      recognised,
       incomplete: notes("error").map(([source]) => source),
       warnings: [
         ...(renamed === undefined ? [] : [takesOverNote(spec.renamedFrom ?? "", renamed)]),
         ...(others === undefined ? [] : [(replaced ? replacesNote : joinsNote)(`"${spec.corpus.displayName}"`, others)]),
         ...(handedOver === 0 ? [] : [
           `${handedOver} files are fetched by the service itself: what it will cut and embed is estimated from their size (${estimatedChunks} chunks)`
+        ]),
+        ...(recognised === 0 ? [] : [
+          `text is recognised in ${recognised === 1 ? "1 page or picture" : `${recognised} pages and pictures`}, some ${secondsPerPicture} s each: what is found there is not counted`
         ]),
         ...sources.importOnly.map((source) => `${source.id}: ${importOnlyNote(source)}`),
         ...[...uploaded].map(([source, { length }]) => `${source}: ${filesText(length)} stored from here would give way once the service has imported everything`),
@@ -182,6 +189,8 @@ class Costs {
   uploads = 0
   embeddings = 0
   embeddedTokens = 0
+  /** Pages and pictures that text recognition would go through. */
+  recognised = 0
   /** Files that the service fetches itself, and what it would cut of them. */
   handedOver = 0
   estimatedChunks = 0
@@ -215,10 +224,11 @@ const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan
   if (decision._tag !== "upload") return outcomeOf(work, decision)
   const { content, entry, outcome } = decision
   const base = { source: source.id, path: item.path, bytes: content.length }
-  return yield* pool.prepare({ content, name: item.path, chunking, mimeType: item.mimeType, opened: item.opened }).pipe(
-    Effect.flatMap(Effect.fnUntraced(function*({ chunks, tokens }) {
+  return yield* pool.prepare({ content, name: item.path, chunking, counts: true, mimeType: item.mimeType, opened: item.opened }).pipe(
+    Effect.flatMap(Effect.fnUntraced(function*({ chunks, tokens, waits = 0 }) {
       if (source.staging === undefined) costs.uploads += 1
       costs.tokens += tokens
+      costs.recognised += waits
       const unknown = yield* files.unembedded?.(chunks.map(({ text }) => text)) ?? Effect.succeed(chunks.map((_, at) => at))
       for (const at of unknown) {
         const chunk = chunks[at]
@@ -230,6 +240,9 @@ const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan
       Effect.succeed<FileOutcome>({ ...base, outcome: skips ? "skipped" : "failed", reason: problem, message }))
   )
 })
+
+/** Of a page of text on one processor. */
+const secondsPerPicture = 5
 
 /** Of plain text in a Latin script; who does not read the bytes cannot know better. */
 const bytesPerToken = 4

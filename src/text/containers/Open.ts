@@ -14,7 +14,7 @@ import { isTar, tarEntries } from "./Tar.ts"
 /** A file found inside, before it is known what becomes of it. */
 interface Found {
   readonly path: string
-  readonly mimeType?: string | undefined
+  readonly mimeType?: string
   /** Throws a ReadFailure where it cannot be had. */
   readonly read: () => Uint8Array
 }

@@ -64,12 +64,12 @@ export const withEmbedded = (
 ): ParsedDocument | Promise<ParsedDocument> => {
   const recognises = limits.recognise.length > 0
   if (pictures.length > 0 && !recognises) {
-    inner.remarks.push({ kind: "pictures", text: pictures.length === 1 ? "a picture" : `${pictures.length} pictures` })
+    inner.remarks.push({ kind: "pictures", text: pictures.length === 1 ? "a picture" : `${pictures.length} pictures`, count: pictures.length })
   }
   const done = (): ParsedDocument => {
     const document = finish()
     if (document.blocks.length === 0 && pictures.length > 0 && !recognises) {
-      throw new ReadFailure("pictures", "the document has no text but what its pictures may show, which needs text recognition")
+      throw new ReadFailure("pictures", "the document has no text but what its pictures may show, which needs text recognition", pictures.length)
     }
     return document
   }

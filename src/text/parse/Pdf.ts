@@ -101,7 +101,7 @@ const read = async (
   })
   if (document.text !== "") return document
   if (remarks.some(({ kind }) => kind === "picturePages")) {
-    throw new ReadFailure("pictures", "the PDF has no text layer: its pages are pictures, which need text recognition")
+    throw new ReadFailure("pictures", "the PDF has no text layer: its pages are pictures, which need text recognition", remarks.find(({ kind }) => kind === "picturePages")?.pages?.length)
   }
   throw new ReadFailure("empty", "the PDF has no text: its pages are blank or drawings")
 }

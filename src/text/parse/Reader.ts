@@ -19,8 +19,11 @@ export class BrokenInstallation extends Error {}
 /** Thrown by readers; becomes a DocumentError at the process boundary. */
 export class ReadFailure extends Error {
   readonly problem: DocumentProblem
-  constructor(problem: DocumentProblem, message: string) {
+  /** Of `pictures`: how many wait for text recognition. */
+  readonly waits: number
+  constructor(problem: DocumentProblem, message: string, waits = 1) {
     super(message)
     this.problem = problem
+    this.waits = waits
   }
 }

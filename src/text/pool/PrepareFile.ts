@@ -58,6 +58,16 @@ const cuts: Partial<Record<FormatKey, Cut>> = {
 
 /** Bytes to chunks. Throws a ReadFailure, or whatever a parser throws on bytes it did not expect. */
 export const prepareFile = async (raw: Raw, limits: Limits): Promise<Prepared> => {
+  if (raw.counts !== true || limits.recognise.length === 0) return prepare(raw, limits)
+  try {
+    return await prepare(raw, { ...limits, recognise: [] })
+  } catch (error) {
+    if (error instanceof ReadFailure && error.problem === "pictures") return { format: "picture", chunks: [], tokens: 0, waits: error.waits }
+    throw error
+  }
+}
+
+const prepare = async (raw: Raw, limits: Limits): Promise<Prepared> => {
   const { content, mimeType, name } = raw
   if (content.byteLength > 2 * partBytes && content.byteLength <= limits.bytes) {
     const format = sniff(content, name, limits, mimeType)
@@ -67,10 +77,11 @@ export const prepareFile = async (raw: Raw, limits: Limits): Promise<Prepared> =
   return prepareWhole(raw, limits)
 }
 
-const prepareWhole = async ({ chunking, content, mimeType, name, opened }: Raw, limits: Limits): Promise<Prepared & { readonly text: string }> => {
+const prepareWhole = async ({ chunking, content, counts, mimeType, name, opened }: Raw, limits: Limits): Promise<Prepared & { readonly text: string }> => {
   const document = await parse({ bytes: content, name, limits, opened, mimeType })
   const chunks = chunk(document, chunking)
-  const { author, format, language, pages, text, title } = document
+  const { author, format, language, pages, remarks = [], text, title } = document
+  const waits = counts !== true ? 0 : remarks.reduce((sum, { count = 0, kind, pages }) => sum + (kind === "picturePages" ? pages?.length ?? 0 : kind === "pictures" ? count : 0), 0)
   const remark = remarkOf(document)
   return {
     text,
@@ -81,7 +92,8 @@ const prepareWhole = async ({ chunking, content, mimeType, name, opened }: Raw, 
     title,
     author,
     language,
-    remark
+    remark,
+    waits: waits === 0 ? undefined : waits
   }
 }
 

@@ -1,5 +1,8 @@
 import { CFB } from "@e965/xlsx"
 import { describe, expect, it } from "vitest"
+import { defaultChunking } from "../../../src/domain/Chunking.ts"
+import { prepareFile } from "../../../src/text/pool/PrepareFile.ts"
+import { defaultLimits } from "../../../src/text/Prepared.ts"
 import { greyPng } from "../../../src/text/parse/Recognise.ts"
 import { withPlainPages } from "../../../src/text/parse/pdf/PlainPages.ts"
 import { para, relsXml, wordFile } from "./support/Office.ts"
@@ -62,13 +65,25 @@ describe("what a document holds", () => {
   it("in pictures is recognised where that is on; otherwise they are named, and alone they wait", async () => {
     const picture = await pictureOf("The heron stood still")
     const file = wordFile(para("Body"), [], { "word/media/image1.png": picture, "word/media/bullet.png": "tiny" })
-    expect((await parsed("a.docx", file)).remarks).toEqual([{ kind: "pictures", text: "2 pictures" }])
+    expect((await parsed("a.docx", file)).remarks).toEqual([{ kind: "pictures", text: "2 pictures", count: 2 }])
     const { remarks, shown } = await parsed("a.docx", file, { recognise: ["eng"] })
     expect(shown).toEqual(["paragraph: Body", "paragraph: The heron stood still"])
     expect(remarks).toMatchObject([{ kind: "recognisedPages" }])
     expect(await refusal("a.docx", wordFile("", [], { "word/media/image1.png": picture }))).toMatchObject({ problem: "pictures" })
     const book = `<?xml version="1.0"?><FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><body><section><p>Story</p></section></body><binary id="cover.png" content-type="image/png">${Buffer.from(picture).toString("base64")}</binary></FictionBook>`
-    expect((await parsed("a.fb2", book)).remarks).toEqual([{ kind: "pictures", text: "a picture" }])
+    expect((await parsed("a.fb2", book)).remarks).toEqual([{ kind: "pictures", text: "a picture", count: 1 }])
     expect((await parsed("a.fb2", book, { recognise: ["eng"] })).shown).toEqual(["paragraph: Story", "paragraph: The heron stood still"])
+  })
+  it("is counted for a plan, not recognised", async () => {
+    const picture = await pictureOf("Never read")
+    const counted = async (name: string, content: Uint8Array, recognise: ReadonlyArray<string>) => {
+      const { chunks, waits } = await prepareFile({ name, content, chunking: defaultChunking, counts: true }, { ...defaultLimits, recognise })
+      return [chunks.length, waits]
+    }
+    const file = wordFile(para("Body"), [], { "word/media/image1.png": picture })
+    expect(await counted("a.png", picture, ["eng"])).toEqual([0, 1])
+    expect(await counted("a.docx", file, ["eng"])).toEqual([1, 1])
+    expect(await counted("a.docx", wordFile("", [], { "word/media/1.png": picture, "word/media/2.png": picture }), ["eng"])).toEqual([0, 2])
+    await expect(counted("a.png", picture, [])).rejects.toMatchObject({ problem: "pictures" })
   })
 })
