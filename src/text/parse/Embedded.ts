@@ -43,7 +43,7 @@ export const embeddedInOpenDocument = (zip: Zip): Embedded => {
       ...[...folders].map((name) => ({ name, read: () => zip.read(`${name}/content.xml`) })),
       ...entries(zip, names.filter((name) => /^Object [^/]+$/.test(name) && !folders.has(name)))
     ],
-    pictures: entries(zip, names.filter((name) => /^Pictures\//.test(name) && isPicture(name)))
+    pictures: entries(zip, names.filter((name) => name.startsWith("Pictures/") && isPicture(name)))
   }
 }
 
