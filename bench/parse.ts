@@ -4,7 +4,9 @@
  * and the share of the words found that they have (precision): median and lowest tenth of a format, and the worst files.
  * Words are compared as multisets: Unicode word runs in lower case, NFKC; CJK characters count one each.
  *
- * Without a folder it reads documents that it makes itself, of which it knows every word, and fails where one is lost.
+ * Without a folder it reads documents that it makes itself, of which it knows every word and where it stands, and fails
+ * where one is lost. `order`: pairs of lines read in their order; `heads`: headings found at their level, where the first
+ * one's is what it is; `cells`: cells of a table found in their row and column.
  *
  * Usage: node bench/parse.ts [<folder>] [--reference <folder with {format}/{file}.txt>] [--format <subfolder>] [--list]
  */
@@ -12,12 +14,13 @@ import { type ChildProcess, fork } from "node:child_process"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { parseArgs } from "node:util"
+import type { ParsedDocument } from "../src/domain/Document.ts"
 import type { DocumentProblem } from "../src/domain/Errors.ts"
 import { parse } from "../src/text/parse/Parse.ts"
 import { ReadFailure } from "../src/text/parse/Reader.ts"
 import { defaultLimits } from "../src/text/Prepared.ts"
 import { quantile } from "./lib/Statistics.ts"
-import { syntheticDocuments } from "./lib/Synthetic.ts"
+import { type Layout, syntheticDocuments } from "./lib/Synthetic.ts"
 
 interface Result {
   readonly text?: string
@@ -136,13 +139,40 @@ const row = (format: string, findings: ReadonlyArray<Finding>): string => {
   ].join(" ")
 }
 
+/** Order, headings and cells; `undefined` where the document has none to score. */
+const layoutScores = ({ blocks, text }: ParsedDocument, { cells, headings, order }: Layout = {}): ReadonlyArray<number | undefined> => {
+  const texts = blocks.map(({ end, kind, level, start }) => ({ kind, level, text: text.slice(start, end) }))
+  const found = texts.filter(({ kind }) => kind === "heading")
+  const rows = texts.filter(({ kind }) => kind === "table").flatMap((table) => table.text.split("\n").map((row) => row.split(" | ")))
+  return [
+    order === undefined ? undefined : pairsInOrder(order.map((word) => text.search(new RegExp(`\\b${word}\\b`)))),
+    headings === undefined ? undefined : shareOf(headings, (one) => found.some((other) => other.text === one.text && (other.level ?? 1) - (found[0]?.level ?? 1) === one.level - (headings[0]?.level ?? 1))),
+    cells === undefined ? undefined : shareOf(cells.flatMap((row, r) => row.map((cell, c) => ({ cell, r, c }))), ({ c, cell, r }) => rows[r]?.[c] === cell)
+  ]
+}
+
+const shareOf = <A>(all: ReadonlyArray<A>, test: (one: A) => boolean): number => all.filter(test).length / all.length
+
+const pairsInOrder = (places: ReadonlyArray<number>): number => {
+  let right = 0
+  let pairs = 0
+  for (const [i, a] of places.entries()) {
+    for (const b of places.slice(i + 1)) {
+      pairs++
+      if (a >= 0 && b > a) right++
+    }
+  }
+  return right / pairs
+}
+
 /** Documents of which every word is known: all of them are to be found, and nothing else. */
 const synthetic = async (): Promise<void> => {
-  console.log("document             pages    words   recall     prec       ms")
+  console.log("document             pages    words   recall     prec    order    heads    cells       ms")
   let lost = false
-  for (const { bytes, name, words: expected } of syntheticDocuments()) {
+  for (const { bytes, layout, name, words: expected } of syntheticDocuments()) {
     const started = process.cpuUsage()
-    const { pages = 0, text } = await parse({ bytes, name, limits: defaultLimits })
+    const document = await parse({ bytes, name, limits: defaultLimits })
+    const { pages = 0, text } = document
     const { system, user } = process.cpuUsage(started)
     const score = scoreOf(expected, text)
     lost ||= score === undefined || score.recall < 1
@@ -152,6 +182,7 @@ const synthetic = async (): Promise<void> => {
       String(score?.words ?? 0).padStart(8),
       (score?.recall ?? 0).toFixed(4).padStart(8),
       (score?.precision ?? 0).toFixed(4).padStart(8),
+      ...layoutScores(document, layout).map((share) => (share === undefined ? "-" : share.toFixed(3)).padStart(8)),
       ((system + user) / 1_000).toFixed(0).padStart(8)
     ].join(" "))
   }

@@ -20,7 +20,15 @@ export const email: Reader = async ({ bytes, format, inner, limits }) => {
     return builder.build({ format })
   }
   await addMessage(message, builder, 1, inner)
-  return builder.build({ format, ...factsOf(message) })
+  return builder.build({ format, ...factsOf(message), remarks: isCutOff(message, bytes) ? [{ kind: "cut", text: "the message is cut off: read to where it ends" }] : undefined })
+}
+
+/** Whether the last part of a message has no end. */
+const isCutOff = (message: Email, bytes: Uint8Array): boolean => {
+  const type = message.headers.find((header) => header.key === "content-type")?.value ?? ""
+  const boundary = /^\s*multipart\/.*;\s*boundary=(?:"([^"]+)"|([^\s;]+))/is.exec(type)
+  const name = boundary?.[1] ?? boundary?.[2]
+  return name !== undefined && !isWide(bytes) && !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(`--${name}--`, "latin1")
 }
 
 /** A mailbox in the Unix format: one message after the other (RFC 4155). */

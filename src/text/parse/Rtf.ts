@@ -12,12 +12,14 @@ export const rtf: Reader = ({ bytes, format, limits }) => {
   const writer = new BlockWriter(builder)
   const interpreter = new RtfInterpreter(writer)
   scanRtf(bytes, interpreter)
+  const isCut = interpreter.isOpen
   interpreter.end()
   writer.end()
   const { title, author } = interpreter
   return builder.build({
     format,
     title: title === "" ? undefined : title,
-    author: author === "" ? undefined : author
+    author: author === "" ? undefined : author,
+    remarks: isCut ? [{ kind: "cut", text: "the file is cut off: read to where it ends" }] : undefined
   })
 }

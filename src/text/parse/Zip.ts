@@ -173,6 +173,8 @@ const findDirectory = (file: Buffer): DirectoryBounds => {
     if (wide !== undefined) return wide
     const start = at - size
     if (start < 0) throw corrupt("its directory is damaged")
+    // What begins as an archive has nothing before it: this is the directory of another one that was stored inside.
+    if (start !== offset && file.readUInt32LE(0) === signatures.localHeader) throw corrupt("it has no directory of its own, as when a file is cut off")
     return { start, count, shift: start - offset }
   }
   throw corrupt("it has no directory, as when a file is cut off")

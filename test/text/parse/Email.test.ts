@@ -47,6 +47,12 @@ describe("a message", () => {
     expect(remarks).toEqual([{ kind: "attachment", text: "report.pdf (the PDF is damaged)" }])
   })
 
+  it("that is cut off says so", async () => {
+    const whole = alternative("The whole message, in full, as text.", "<p>The whole message</p>")
+    expect((await parsed("a.eml", whole)).remarks).toBeUndefined()
+    expect((await parsed("a.eml", whole.slice(0, -6))).remarks).toEqual([{ kind: "cut", text: "the message is cut off: read to where it ends" }])
+  })
+
   it("may be in UTF-16, encrypted, or no mail at all", async () => {
     const plain = mail("From: a@b.c", "Subject: Wide", "", "Text")
     expect((await parsed("a.eml", Buffer.from(`\ufeff${plain}`, "utf16le"))).title).toBe("Wide")

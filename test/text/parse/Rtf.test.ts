@@ -7,6 +7,13 @@ const read = (body: string) => readWith(rtf, Buffer.from(`${header}${body}}`, "l
 const shown = async (body: string) => (await read(body)).shown
 
 describe("text", () => {
+  it("of a file that is cut off is read to its end, which is said", async () => {
+    const { remarks, shown } = await readWith(rtf, Buffer.from(`${header}\\pard one\\par two`, "latin1"))
+    expect(shown).toEqual(["paragraph: one", "paragraph: two"])
+    expect(remarks).toEqual([{ kind: "cut", text: "the file is cut off: read to where it ends" }])
+    expect((await read("one")).remarks).toBeUndefined()
+  })
+
   it("has paragraphs, breaks, characters by name, and no optional hyphens", async () => {
     expect(await shown(String.raw`\pard one\line two\tab three\par \ldblquote q\rdblquote  a\emdash b c\_d e\-f\~g \{x\}\\` + "\\\nlast\n line"))
       .toEqual(["paragraph: one\ntwo\tthree", "paragraph: “q” a—b c-d ef g {x}\\", "paragraph: last line"])

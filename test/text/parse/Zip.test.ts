@@ -35,6 +35,12 @@ describe("openZip", () => {
     expect(zip.read("a/three.txt")).toBeUndefined()
   })
 
+  it("does not take the directory of an archive stored inside for that of one that is cut off", () => {
+    const inner = writeZip([{ name: "inner.txt", content: "inner" }])
+    const outer = writeZip([{ name: "a.zip", content: inner, stored: true }, { name: "b.txt", content: "b ".repeat(20_000), stored: true }])
+    expect(problem(() => openZip(outer.subarray(0, 30 + "a.zip".length + inner.length + 10), defaultLimits))).toBe("corrupt")
+  })
+
   it("reads ZIP64 archives, archives with something before them, and empty entries", () => {
     const parts = [{ name: "a", content: "aaa" }, { name: "empty", content: "" }]
     const wide = openZip(writeZip(parts, { zip64: true }), defaultLimits)

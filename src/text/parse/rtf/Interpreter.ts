@@ -112,6 +112,11 @@ export class RtfInterpreter implements RtfHandler {
   }
 
   /** Call it after the last token. */
+  /** Whether groups are open: at the end of a file, it is cut off. */
+  get isOpen(): boolean {
+    return this.#outer.length > 0
+  }
+
   end(): void {
     this.#flush()
     while (this.#outer.length > 0) this.close()
