@@ -25,7 +25,10 @@ export interface Dense {
   readonly all: Float64Array | undefined
 }
 
-/** Finds the chunks nearest to a question: from lists of heavy components where a segment has them, else one by one. */
+/**
+ * Finds the chunks nearest to a question: from lists of heavy components where a segment has them, from codes where many
+ * vectors have few zeros, else one by one.
+ */
 export class DenseArm {
   readonly #list: StatementSync
   readonly #cache: ByteCache
@@ -54,12 +57,16 @@ export class DenseArm {
       return cosineWith(towards(query, middle, weight))
     }
     const listed = exact ? [] : index.segments.filter(({ listedComponents }) => listedComponents > 0)
-    if (listed.length === 0) {
+    const others = index.segments.filter((segment) => !listed.includes(segment))
+    const coded = !exact && this.#scan.hasCodes(others, query.length) ? others : []
+    if (listed.length === 0 && coded.length === 0) {
       const all = this.#scan.cosines(index, index.segments, query, scores)
       return { all, movedTo, cosine: (slot) => all[slot] ?? 0, nearest: (allowed, count) => topSlots(all, allowed, count) }
     }
-    const scanned = index.segments.filter((segment) => !listed.includes(segment))
+    const scanned = coded.length > 0 ? [] : others
+    const estimated = coded.length > 0 ? index.segments : listed
     this.#scan.cosines(index, scanned, query, scores)
+    this.#scan.estimates(index, coded, query, scores)
     for (const segment of listed) this.#addLists(segment, query, scores)
     const known = new Map<number, number>()
     const reckoned = cosineWith(query)
@@ -75,7 +82,7 @@ export class DenseArm {
       movedTo,
       cosine,
       nearest: (allowed, count) => {
-        const candidates = topSlots(scores, allowed, count * candidatesPerChunk, listed.map(slotsOf))
+        const candidates = topSlots(scores, allowed, count * candidatesPerChunk, estimated.map(slotsOf))
         const exactly = topSlots(scores, allowed, count, scanned.map(slotsOf))
         // Vectors in the order they lie in the file.
         const slots = Int32Array.from([...candidates, ...exactly]).sort()

@@ -1,9 +1,10 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { checkedColumns, isIntact } from "../store/Checksum.ts"
 import { asBlob, type Row } from "../store/Rows.ts"
-import { cosineOf, unpackVector } from "../store/Vector.ts"
+import { cosineOf, isMostlyZeros, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
+import { addCodes, bytesOfCode, coded, codedBytes, type CodedBlock, codeQuery } from "./VectorCodes.ts"
 
 /** Chunks of a block: its partial sums stay in the processor's nearest cache. */
 const blockChunks = 4_096
@@ -47,18 +48,45 @@ export class DenseScan {
     const components: Array<number> = []
     for (let d = 0; d < query.length; d++) if (query[d] !== 0) components.push(d)
     if (components.length === 0) return out
-    const chunks = segments.reduce((sum, segment) => sum + segment.chunks.length, 0)
     // Blocks that push one another out of the cache would be made anew for every query.
-    const cached = chunks * query.length <= this.#cache.limit / 2
-    for (const segment of segments) {
-      for (let first = 0; first < segment.chunks.length; first += blockChunks) {
-        const count = Math.min(blockChunks, segment.chunks.length - first)
-        const block = out.subarray(segment.offset + first, segment.offset + first + count)
-        if (cached) addColumns(block, this.#block(index, segment, first, query.length), query, components)
-        else this.#forEachVector(index, segment, first, (chunk, packed) => { block[chunk] = cosineOf(packed, query) })
-      }
-    }
+    const cached = componentsOf(segments, query.length) <= this.#cache.limit / 2
+    forEachBlock(segments, out, (segment, first, block) => {
+      if (cached) addColumns(block, this.#block(index, segment, first, query.length), query, components)
+      else this.#reckon(index, segment, first, query, block)
+    })
     return out
+  }
+
+  /** Whether {@link estimates} is the faster: of many vectors with few zeros, whose codes fit in memory. */
+  hasCodes(segments: ReadonlyArray<Segment>, dimensions: number): boolean {
+    const components = componentsOf(segments, dimensions)
+    const [first] = segments
+    return first !== undefined && components > mostScanned && (components / dimensions) * bytesOfCode(dimensions) <= this.#cache.limit / 2 && !this.#isSparse(first)
+  }
+
+  /** Like {@link cosines}, but about: from codes of the vectors. */
+  estimates(index: CorpusIndex, segments: ReadonlyArray<Segment>, query: Float32Array, out: Float64Array): void {
+    const prepared = codeQuery(query)
+    forEachBlock(segments, out, (segment, first, block) => {
+      const codes = this.#cache.get(`k${segment.id} ${first}`, () => this.#code(index, segment, first, query.length), codedBytes)
+      addCodes(block, codes, prepared)
+    })
+  }
+
+  /** By its first vector: those of one embedder are alike. */
+  #isSparse(segment: Segment): boolean {
+    return this.#cache.get(`z${segment.id}`, () => isMostlyZeros(asBlob(this.#vector.get(segment.embeddings[0] ?? 0)?.["vector"])), () => 0)
+  }
+
+  /** Reads every vector of a block. */
+  #reckon(index: CorpusIndex, segment: Segment, first: number, query: Float32Array, out: Float64Array): void {
+    this.#forEachVector(index, segment, first, (chunk, packed) => { out[chunk] = cosineOf(packed, query) })
+  }
+
+  #code(index: CorpusIndex, segment: Segment, first: number, dimensions: number): CodedBlock {
+    const vectors = Array.from<Uint8Array | undefined>({ length: Math.min(blockChunks, segment.chunks.length - first) })
+    this.#forEachVector(index, segment, first, (chunk, packed) => { vectors[chunk] = packed })
+    return coded(vectors, dimensions)
   }
 
   #block(index: CorpusIndex, segment: Segment, first: number, dimensions: number): Block {
@@ -113,6 +141,22 @@ export class DenseScan {
     for (const id of new Set(ids)) {
       const row = this.#vector.get(id)
       if (row !== undefined) yield row
+    }
+  }
+}
+
+/** Components of a corpus's vectors up to which they are all multiplied with a question's: some milliseconds. */
+const mostScanned = 8 << 20
+
+const componentsOf = (segments: ReadonlyArray<Segment>, dimensions: number): number =>
+  segments.reduce((sum, segment) => sum + segment.chunks.length, 0) * dimensions
+
+/** Calls `visit` with each block of the segments, by the place of its first chunk, and its part of `out`, which is by slot. */
+const forEachBlock = (segments: ReadonlyArray<Segment>, out: Float64Array, visit: (segment: Segment, first: number, out: Float64Array) => void): void => {
+  for (const segment of segments) {
+    for (let first = 0; first < segment.chunks.length; first += blockChunks) {
+      const count = Math.min(blockChunks, segment.chunks.length - first)
+      visit(segment, first, out.subarray(segment.offset + first, segment.offset + first + count))
     }
   }
 }

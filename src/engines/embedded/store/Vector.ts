@@ -80,6 +80,14 @@ export const unpackVector = (packed: Uint8Array, dimensions: number, into: Int8A
   return squares
 }
 
+/** Whether a packed vector has fewer components than zeros, as the offline embedder's have; a model's have nearly all. */
+export const isMostlyZeros = (packed: Uint8Array): boolean => {
+  if (packed[0] !== Form.bitmap) return packed[0] === Form.gaps
+  let count = 0
+  const all = forEachComponent(packed, () => { count++ })
+  return all && count < (packed.length - 1 - count) * 4
+}
+
 /**
  * Calls `visit` with each component that is not zero of a packed vector, ascending; false, and no call, where it is kept
  * with its zeros. Dimensions need not be known: a bitmap and what it counts fill the bytes in one way only.

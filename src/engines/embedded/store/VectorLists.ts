@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { ByteReader, ByteWriter } from "./Bytes.ts"
 import { asBlob } from "./Rows.ts"
-import { forEachComponent } from "./Vector.ts"
+import { forEachComponent, isMostlyZeros } from "./Vector.ts"
 
 /**
  * The heaviest components of a segment's vectors, inverted: for each component, the chunks that have it and how much.
@@ -88,7 +88,7 @@ export class VectorListTable {
       const packed = asBlob(this.#vector.get(embeddings[ordinal] as number)?.["vector"])
       // Chunks without a word have the zero vector, and are in no list.
       if (packed.length <= 1) continue
-      if (!heaviest.read(packed)) return undefined
+      if (!isMostlyZeros(packed) || !heaviest.read(packed)) return undefined
       heaviest.forEach((component, nibble) => {
         while (component >= lists.length) lists.push(undefined)
         const list = lists[component] ?? (lists[component] = new ListWriter())

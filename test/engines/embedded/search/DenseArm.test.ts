@@ -70,6 +70,46 @@ describe("dense candidates from lists", () => {
     }
   }, 60_000)
 
+  it("finds the nearest of a model's vectors from their codes, with exact cosines", () => {
+    const dir = mkdtempSync(join(tmpdir(), "sluice-"))
+    try {
+      const next = random(11)
+      const normal = (): number => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
+      const dimensions = 2_048
+      const normals = (): Float32Array => new Float32Array(dimensions).map(normal)
+      // As models' vectors are: all on one side, in groups.
+      const [side, ...topics] = Array.from({ length: 41 }, normals) as [Float32Array, ...Array<Float32Array>]
+      const near = (topic: Float32Array): Float32Array => normals().map((value, d) => 2 * side[d]! + 0.7 * topic[d]! + value)
+      const bench = new StoreBench(dir, 64 << 20)
+      bench.createCorpus("c")
+      const count = 4_500
+      const hashed = Array.from({ length: count }, (_, i) => ({ text: `t${i}`, hash: textHash(`t${i}`) }))
+      const vectors = hashed.map(({ hash }, i) => ({ hash, vector: packVector(near(topics[i % topics.length]!)) }))
+      const chunks = hashed.map((chunk) => ({ ...chunk, headings: [], byteStart: 0, byteEnd: 1, tokens: 1 }))
+      bench.send("putVectors", { embedder: "none", vectors, at: 0 })
+      bench.send("putFile", { corpus: "c", file: { name: "f", displayName: "f", sourceUri: "f", sizeBytes: 1, tokens: 1, chunks }, at: 0 })
+      assert.isAbove(count * dimensions, 8 << 20)
+      const ask = (query: Float32Array, more: object) =>
+        bench.search.run(bench.row("c"), { query: "", vector: () => query, count: 10, alpha: 1, correctSpelling: false, explain: true, ...more })
+      let found = 0
+      for (let i = 0; i < 20; i++) {
+        const raw = near(topics[i]!)
+        const length = Math.hypot(...raw)
+        const query = raw.map((value) => value / length)
+        const cosines = new Map(ask(query, { minSimilarity: -2 }).map((context) => [context.chunkId, context.explanation?.cosine ?? 0]))
+        for (const { chunkId, explanation } of ask(query, {})) {
+          const cosine = cosines.get(chunkId)
+          if (cosine === undefined) continue
+          found++
+          assert.closeTo(explanation?.cosine ?? 0, cosine, 1e-6)
+        }
+      }
+      assert.isAtLeast(found / 200, 0.97)
+    } finally {
+      rmSync(dir, { recursive: true, force: true })
+    }
+  }, 60_000)
+
   it("reckons a packed vector's cosine as its unpacked integers give it, in every form", () => {
     const next = random(9)
     const query = new Float32Array(300).map(() => next() - 0.5)
