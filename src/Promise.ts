@@ -14,6 +14,7 @@ import type { AnswerPart } from "./domain/Answer.ts"
 import type { Report } from "./domain/Report.ts"
 import type { Host } from "./pipeline/Host.ts"
 import type { Pipeline, RunOptions } from "./pipeline/Pipeline.ts"
+import type { EvaluateOptions, Evaluation } from "./pipeline/eval/Evaluation.ts"
 import type { FollowUp } from "./pipeline/stages/Condense.ts"
 import type { Answered } from "./pipeline/stages/Generate.ts"
 import type { Question, Retrieved, RetrieveOptions } from "./pipeline/stages/Retrieve.ts"
@@ -52,6 +53,8 @@ export interface App<Out> extends AsyncDisposable {
   readonly stream: (question: string | Question, options?: RetrieveOptions & Abortable) => AsyncIterable<AnswerPart>
   /** Answers a question of a conversation, which may lean on the exchanges it brings. */
   readonly chat: (question: FollowUp, options?: RetrieveOptions & Abortable) => AsyncIterable<AnswerPart>
+  /** Asks the pipeline's tests, or others, and holds what comes against what they expect. */
+  readonly evaluate: (options?: Partial<Omit<EvaluateOptions, "observe">> & Abortable) => Promise<Evaluation>
   /** Closes what is open. Called by `await using`. */
   readonly close: () => Promise<void>
 }
@@ -89,6 +92,7 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
         ) as Stream.Stream<AnswerPart, unknown, R>,
         signal
       ),
+    evaluate: ({ signal, ...options } = {}) => promise(on.evaluate(options) as Effect.Effect<Evaluation, unknown, R>, signal),
     close,
     [Symbol.asyncDispose]: close
   }

@@ -8,6 +8,7 @@ import { chat } from "./commands/Chat.ts"
 import { corpora } from "./commands/Corpora.ts"
 import { diff } from "./commands/Diff.ts"
 import { doctor } from "./commands/Doctor.ts"
+import { evaluate } from "./commands/Eval.ts"
 import { endpoints } from "./commands/Endpoints.ts"
 import { files } from "./commands/Files.ts"
 import { init } from "./commands/Init.ts"
@@ -65,7 +66,7 @@ const host = (dataDir: string) =>
 const command = root.pipe(Command.withSubcommands([
   { group: "Start", commands: [init, validate, schema, doctor, help, version] },
   { group: "Keep a corpus in sync", commands: [plan, run, watch, release, status, diff, retry] },
-  { group: "Use it", commands: [ask, chat, batch, retrieve, explain, serve] },
+  { group: "Use it", commands: [ask, chat, batch, retrieve, explain, evaluate, serve] },
   { group: "Look inside", commands: [parse, corpora, files, models, endpoints, operations] }
 ]), Command.provide(({ dataDir }) => host(dataDir)))
 

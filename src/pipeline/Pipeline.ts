@@ -9,6 +9,7 @@ import type { AnyConnectorDefinition, Source } from "../ports/Source.ts"
 import { answerStages, cannotAnswer, contextStages, onCorpus, streamStages } from "./AskPipeline.ts"
 import type { BatchPipelineOptions, BatchQuestion } from "./BatchPipeline.ts"
 import { chatPipeline, type ConversationTurn } from "./ChatPipeline.ts"
+import { type EvaluateOptions, type Evaluation, evaluatePipeline } from "./eval/Evaluation.ts"
 import type { Extensions } from "./Extensions.ts"
 import { decode } from "./definition/Decode.ts"
 import { type LoadedPipeline, loadPipeline } from "./definition/Load.ts"
@@ -81,6 +82,8 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
     questions: Stream.Stream<BatchQuestion, E2, R2>,
     options: Pick<BatchPipelineOptions, "concurrency" | "done">
   ) => Stream.Stream<BatchAnswered, PipelineError | E | E2, Host | R | R2>
+  /** Asks the pipeline's tests, or others, and holds what comes against what they expect. */
+  readonly evaluate: (options?: Partial<EvaluateOptions>) => Effect.Effect<Evaluation, PipelineError, Host | R>
 }
 
 /** What a corpus asks of the engine. */
@@ -226,7 +229,9 @@ const typed = <Sources extends string, Out, E, R>(
         Stream.filter(questions, ({ customId }) => !done(customId)),
         (question) => orFailed(question, Effect.map(pipeline.ask(question), (answered) => ({ ...question, ...answered } as BatchAnswered))),
         { concurrency }
-      )
+      ),
+    evaluate: (options: Partial<EvaluateOptions> = {}) =>
+      within(read, (definition) => evaluatePipeline(definition, { tests: definition.tests, ...options }))
   }
   // Each method's needs are those of `Pipeline`: the engine's services are provided above, and `R` is left.
   return pipeline as unknown as Pipeline<Sources, Out, E, never>

@@ -5,6 +5,7 @@ import { ChunkingSettings, ImportSettings, ParsingChoice } from "./ImportSetting
 import { matches, text, withDefault } from "../../domain/settings/Rules.ts"
 import { sourceSettings } from "./SourceSettings.ts"
 import { defaultStages, stagesSchema } from "./StageSettings.ts"
+import { testSettings } from "./TestSettings.ts"
 import { type Extensions, noExtensions } from "../Extensions.ts"
 
 const Name = Schema.String.check(
@@ -39,6 +40,7 @@ export const pipelineSchema = (extensions: Extensions) => Schema.Struct({
   parsing: withDefault(ParsingChoice, "default"),
   import: withDefault(ImportSettings, {}),
   stages: withDefault(stagesSchema(extensions.stages), defaultStages),
+  tests: testSettings,
   engines: withDefault(engineOverrides(extensions.stages), {})
 })
 

@@ -43,6 +43,7 @@ const consumers: ReadonlyArray<readonly [section: RegExp, places: ReadonlyArray<
   [/^(?:name|renamedFrom)$/, ["src/pipeline/RunPipeline.ts"]],
   [/^engine\./, ["src/compose/Vertex.ts"]],
   [/^corpus\.embedding\.openai\./, ["src/compose/Embedded.ts"]],
+  [/^corpus\.vectorDb\.(?:postgres|qdrant|lanceDb)\./, ["src/vectors", "src/compose/VectorStores.ts"]],
   [/^corpus\.vectorDb\./, ["src/wire/rag"]],
   [/^corpus\./, ["src/pipeline/RunPipeline.ts"]],
   [/^chunking\.strategy/, ["src/text/chunk"]],
@@ -53,6 +54,7 @@ const consumers: ReadonlyArray<readonly [section: RegExp, places: ReadonlyArray<
   [/^sources\..*\.(?:staging|listing)$/, ["src/pipeline/RunPipeline.ts"]],
   ...["local", "storage", "googleDrive", "slack", "jira", "sharePoint", "git", "web"].map((kind) =>
     [new RegExp(`^sources\\.[^.]+\\.${kind}\\.`), kind === "local" ? ["connectors/local"] : [`connectors/${kind}`]] as const),
+  [/^tests\./, ["src/pipeline/eval/Evaluation.ts", "src/pipeline/definition/TestSettings.ts"]],
   [/^stages\.retrieve\.files/, ["src/pipeline/AskPipeline.ts", "src/pipeline/stages/Retrieve.ts"]],
   [/^stages\.(?:retrieve|rank)\./, ["src/wire/rag", "src/engines/vertex", "src/engines/embedded"]],
   [/^stages\.[^.]+\.model\.openai\./, ["src/compose/Models.ts"]],

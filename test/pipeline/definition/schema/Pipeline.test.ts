@@ -16,11 +16,13 @@ describe("a decoded pipeline", () => {
       name: "handbook",
       engine: { _tag: "embedded" },
       engines: {},
+      tests: [],
       corpus: { displayName: "Handbook", vectorDb: { _tag: "managed" } },
       sources: { docs: { _tag: "local", path: "./docs", include: [], exclude: [], hidden: false, followLinks: false } },
       chunking: { strategy: "fixed", size: 1024, overlap: 200 },
       parsing: { _tag: "default" },
       import: {
+        archives: false,
         maxEmbeddingRequestsPerMinute: 1000,
         maxDelete: { _tag: "percent", percent: 10 },
         budget: {},

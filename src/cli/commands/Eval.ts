@@ -1,0 +1,102 @@
+import { Effect, FileSystem, Path } from "effect"
+import { Command, Flag } from "effect/cli"
+import { ExitCode } from "../../domain/Errors.ts"
+import { exitWith } from "../Exit.ts"
+import { Output } from "../Output.ts"
+import { fromHere } from "../Paths.ts"
+import { evaluationJUnit, evaluationMarkdown, renderComparison, renderEvaluation } from "../render/Evaluation.ts"
+import { count } from "../render/Numbers.ts"
+import { given, root } from "../Root.ts"
+import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
+import { UsageError } from "../UsageError.ts"
+
+const file = (name: string, description: string) =>
+  Flag.Path(name).pipe(Flag.map(fromHere), Flag.withDescription(description), Flag.withMetavar("FILE"), Flag.optional)
+
+/** `sluice eval`: asks the questions of a pipeline's tests, and holds what comes against what they expect. */
+export const evaluate = Command.make(
+  "eval",
+  {
+    pipeline: pipelineArgument,
+    tests: file("tests", "Ask the tests of this file (YAML, JSON or JSON lines) instead of the pipeline's"),
+    topK: Flag.Int("top-k").pipe(
+      Flag.filter((k) => k >= 1, () => "Expected 1 or more"),
+      Flag.withAlias("k"),
+      Flag.withDescription("How many contexts, instead of the pipeline's"),
+      Flag.withMetavar("N"),
+      Flag.optional
+    ),
+    save: Flag.Boolean("save").pipe(Flag.withDescription("Keep the result in the data directory, for --against"), Flag.withDefault(false)),
+    against: Flag.String("against").pipe(
+      Flag.withDescription("Compare with an earlier result: `last`, the newest that was saved, or a file of --json"),
+      Flag.withMetavar("RESULT"),
+      Flag.optional
+    ),
+    tolerance: Flag.Finite("tolerance").pipe(
+      Flag.filter((share) => share >= 0 && share <= 1, () => "Expected a number from 0 to 1"),
+      Flag.withDescription("With --against: how much a measure may drop. Default 0.02"),
+      Flag.withMetavar("0..1"),
+      Flag.withDefault(0.02)
+    ),
+    junit: file("junit", "Write the result as JUnit's XML too"),
+    markdown: file("markdown", "Write the result as Markdown too, for a pull request")
+  },
+  Effect.fn(function*(args) {
+    const { dataDir, json } = yield* root
+    const output = yield* Output
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const loaded = yield* openPipeline(args.pipeline)
+    const [{ evaluatePipeline }, { compare, dropped }, { readTests }, store] = yield* Effect.promise(() =>
+      Promise.all([
+        import("../../pipeline/eval/Evaluation.ts"),
+        import("../../pipeline/eval/Comparison.ts"),
+        import("../../pipeline/eval/TestFile.ts"),
+        import("../../pipeline/eval/SavedEvaluations.ts")
+      ]))
+    const named = given(args.tests)
+    const tests = named === undefined ? loaded.pipeline.tests : yield* readTests(named)
+    const saved = store.savedEvaluations(path.join(dataDir, "evaluations", loaded.pipeline.name))
+    // Before the questions: a result that cannot be read would have cost them.
+    const against = given(args.against)
+    const before = against === undefined ? undefined : against === "last" ? yield* saved.last : yield* store.readEvaluation(fromHere(against))
+    if (against !== undefined && before === undefined) {
+      return yield* new UsageError({ message: "no result was saved yet", fix: "save one first: sluice eval --save" })
+    }
+    let asked = 0
+    const topK = given(args.topK)
+    const result = yield* onEngine(
+      loaded,
+      reading,
+      evaluatePipeline(loaded.pipeline, {
+        tests,
+        overrides: { topK },
+        observe: () => Effect.suspend(() => ++asked % 100 === 0 && asked < tests.length ? output.say(`${count(asked)} of ${count(tests.length)} asked`) : Effect.void)
+      })
+    )
+    const comparison = before === undefined ? undefined : compare(before, result)
+    const worse = comparison === undefined ? [] : dropped(comparison, args.tolerance)
+    const write = (name: string | undefined, text: string) =>
+      name === undefined ? Effect.void : Effect.mapError(fs.writeFileString(name, text), () => new UsageError({ message: `${name} cannot be written`, fix: "check the folder and its permissions" }))
+    yield* write(given(args.junit), evaluationJUnit(result))
+    yield* write(given(args.markdown), evaluationMarkdown(result, comparison))
+    if (args.save) yield* saved.save(result)
+    if (json) yield* output.json({ ...result, type: "evaluation", comparison })
+    else {
+      yield* output.print(renderEvaluation(result, output))
+      if (comparison !== undefined) yield* output.print(`\n${renderComparison(comparison, output)}`)
+      if (worse.length > 0) yield* output.say(`dropped by more than ${args.tolerance}: ${worse.map(({ measure }) => measure).join(", ")}`)
+    }
+    return yield* exitWith(result.failed > 0 || worse.length > 0 ? ExitCode.error : ExitCode.done)
+  })
+).pipe(
+  Command.withShortDescription("Test the corpus: ask questions, and hold what comes against what is expected."),
+  Command.withDescription(
+    "Ask the questions under `tests` of the pipeline, or of a file, and hold files, contexts, answer, citations and refusals against what they expect. Prints what failed and what was found instead, and each measure with its interval. Exits 1 when a test failed, or a measure dropped by more than the tolerance since the result it is compared with."
+  ),
+  Command.withExamples([
+    { command: "sluice eval pipeline.yaml", description: "the pipeline's own tests" },
+    { command: "sluice eval --tests questions.jsonl --junit report.xml", description: "those of a file, for a CI server" },
+    { command: "sluice eval --save --against last", description: "what changed since the last time, and whether it is noise" }
+  ])
+)

@@ -1,0 +1,63 @@
+import { Schema } from "effect"
+import { textForm } from "../../domain/rag/Forms.ts"
+import { atLeastOne, matches, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
+
+const texts = (description: string) => Schema.optionalKey(Schema.Array(text).annotate({ description }))
+
+const isPattern = (source: string): boolean => {
+  try {
+    new RegExp(source, "u")
+    return true
+  } catch {
+    return false
+  }
+}
+
+const ExpectedFile = Schema.Struct({
+  path: text.annotate({ description: "The file, by its path in its source or by its address." }),
+  rank: Schema.optionalKey(positive.annotate({ description: "Its place among the files found, or a better one. Default: any." }))
+})
+
+const ExpectedAnswer = Schema.Struct({
+  contains: texts("What it must hold, whatever the case."),
+  matches: Schema.optionalKey(Schema.String.check(
+    matches(/\S/, textForm),
+    rule<string>(isPattern, { rule: "must be a regular expression", fix: "try it in a JavaScript console: new RegExp(text, \"u\")" })
+  ).annotate({ description: "A regular expression that it must match, whatever the case." }))
+}).check(atLeastOne(["contains", "matches"]))
+
+const expectations = ["files", "contexts", "answer", "cites", "refused"]
+
+/** One question, and what is expected of the corpus. */
+export const EvaluationTest = Schema.Struct({
+  question: text.annotate({ description: "What is asked." }),
+  id: Schema.optionalKey(text.annotate({ description: "By which two evaluations are compared. Default: the question." })),
+  principal: Schema.optionalKey(text.annotate({ description: "Who asks; only what this principal may read is found. Default: the owner, who reads all." })),
+  files: Schema.optionalKey(Schema.Array(Schema.Union([text, ExpectedFile])).annotate({ description: "Files that must be found." })),
+  contexts: texts("Text that must be in a context, to the letter but for white space."),
+  answer: Schema.optionalKey(ExpectedAnswer.annotate({ description: "What the answer must say." })),
+  cites: texts("Files that the answer must cite."),
+  refused: Schema.optionalKey(Schema.Boolean.annotate({ description: "true: the corpus does not answer it, and the answer must say so." }))
+}).check(
+  atLeastOne(expectations),
+  rule<{ readonly refused?: boolean; readonly answer?: unknown; readonly cites?: unknown }>(
+    ({ answer, cites, refused }) => refused !== true || (answer === undefined && cites === undefined),
+    { rule: "a refusal says and cites nothing", fix: "leave answer and cites out, or refused" }
+  )
+)
+export interface EvaluationTest extends Schema.Schema.Type<typeof EvaluationTest> {}
+
+/** The tests of a file: a list of them. */
+export const EvaluationTests = Schema.Array(EvaluationTest).check(
+  rule<ReadonlyArray<EvaluationTest>>(
+    (tests) => new Set(tests.map(idOf)).size === tests.length,
+    { rule: "two tests have the same id", fix: "give each an id of its own; without one it is known by its question" }
+  )
+)
+
+/** What a test is known by. */
+export const idOf = ({ id, principal, question }: EvaluationTest): string => id ?? (principal === undefined ? question : `${question} (as ${principal})`)
+
+export const testSettings = withDefault(EvaluationTests.annotate({
+  description: "Questions that the corpus is tested with: `sluice eval` asks them."
+}), [])

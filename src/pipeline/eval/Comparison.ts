@@ -1,0 +1,77 @@
+import { type Evaluation, type Measure, measures, type TestResult } from "./Evaluation.ts"
+import { chanceOf, type Estimate, estimate } from "./Statistics.ts"
+
+/** A question whose outcome is another than it was. */
+export interface ChangedTest {
+  readonly id: string
+  readonly change: "fixed" | "broken" | "added" | "removed"
+  /** The documents among those expected or found that were edited, added or deleted between the two. */
+  readonly documents: ReadonlyArray<string>
+}
+
+/** How a measure moved, over the questions that both have. */
+export interface MeasureChange {
+  readonly measure: Measure
+  readonly before: number
+  readonly after: number
+  readonly difference: Estimate
+  /** How likely such a difference is by chance, 0..1. */
+  readonly chance: number
+  /** Chance below 5%. */
+  readonly significant: boolean
+  /** Whether it moved to the worse. */
+  readonly worse: boolean
+}
+
+/** Two evaluations side by side. */
+export interface Comparison {
+  readonly before: number
+  readonly tests: ReadonlyArray<ChangedTest>
+  readonly measures: ReadonlyArray<MeasureChange>
+}
+
+/** How an evaluation differs from an earlier one, question by question: measures are compared in pairs. */
+export const compare = (before: Evaluation, after: Evaluation): Comparison => {
+  const earlier = new Map(before.results.map((result) => [result.id, result]))
+  const later = new Set(after.results.map(({ id }) => id))
+  const edited = (results: ReadonlyArray<TestResult>): ReadonlyArray<string> => [
+    ...new Set(results.flatMap(({ checks, files }) => [...files.slice(0, 10), ...checks.flatMap(({ expected, kind }) => kind === "file" || kind === "citation" ? [expected.replace(/ at \d+ or better$/, "")] : [])]))
+  ].filter((path) => before.documents[path] !== after.documents[path]).toSorted()
+  const tests: ReadonlyArray<ChangedTest> = [
+    ...after.results.flatMap((result): ReadonlyArray<ChangedTest> => {
+      const old = earlier.get(result.id)
+      if (old === undefined) return [{ id: result.id, change: "added", documents: [] }]
+      if (old.passed === result.passed) return []
+      return [{ id: result.id, change: result.passed ? "fixed" : "broken", documents: edited([old, result]) }]
+    }),
+    ...before.results.flatMap((result): ReadonlyArray<ChangedTest> => later.has(result.id) ? [] : [{ id: result.id, change: "removed", documents: [] }])
+  ]
+  return {
+    before: before.started,
+    tests,
+    measures: measures.flatMap((measure): ReadonlyArray<MeasureChange> => {
+      const pairs = after.results.flatMap((result) => {
+        const [then, now] = [earlier.get(result.id)?.measures[measure], result.measures[measure]]
+        return then === undefined || now === undefined ? [] : [{ then, now }]
+      })
+      const differences = pairs.map(({ now, then }) => now - then)
+      const difference = estimate(differences)
+      if (difference === undefined) return []
+      const chance = chanceOf(differences)
+      const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
+      return [{
+        measure,
+        before: mean(pairs.map(({ then }) => then)),
+        after: mean(pairs.map(({ now }) => now)),
+        difference,
+        chance,
+        significant: chance < 0.05,
+        worse: measure === "refusedFalse" ? difference.mean > 0 : difference.mean < 0
+      }]
+    })
+  }
+}
+
+/** Whether a measure is worse than before by more than `tolerance` (0..1), noise or not. */
+export const dropped = ({ measures }: Comparison, tolerance: number): ReadonlyArray<MeasureChange> =>
+  measures.filter(({ difference, worse }) => worse && Math.abs(difference.mean) > tolerance + 1e-9)

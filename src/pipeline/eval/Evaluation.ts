@@ -1,0 +1,296 @@
+import { Clock, Effect, Stream } from "effect"
+import { type Answer, outcomeOf } from "../../domain/Answer.ts"
+import { defined } from "../../domain/Defined.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { Context } from "../../domain/Retrieval.ts"
+import { Ledger } from "../../ports/Ledger.ts"
+import { answerStages, askPipeline, cannotAnswer, retrieveFrom } from "../AskPipeline.ts"
+import type { Definition } from "../definition/Definition.ts"
+import { type EvaluationTest, idOf } from "../definition/TestSettings.ts"
+import { ExtensionsInUse } from "../Extensions.ts"
+import type { Question, RetrieveOptions } from "../stages/Retrieve.ts"
+import { findScope } from "../sync/Target.ts"
+import { type Estimate, estimate, quantile } from "./Statistics.ts"
+
+/** One expectation of a test, and whether it held. */
+export interface Check {
+  readonly kind: "file" | "context" | "answer" | "citation" | "refusal"
+  readonly expected: string
+  readonly passed: boolean
+  /** What was found instead, of one that did not hold. */
+  readonly found?: string
+}
+
+/** The measures of a question, each from 0 to 1; those that its test says nothing of are absent. */
+export interface Measures {
+  /** Whether the first file is an expected one. */
+  readonly hitAt1?: number
+  /** Whether an expected file was found at all. */
+  readonly hit?: number
+  /** One over the place of the first expected file. */
+  readonly reciprocalRank?: number
+  /** nDCG over the first ten files, every expected file of equal worth. */
+  readonly ndcgAt10?: number
+  /** Share of the expected texts that a context holds. */
+  readonly contextRecall?: number
+  /** Whether the answer says what it must. */
+  readonly answerRight?: number
+  /** Share of the files to be cited that are. */
+  readonly citationRight?: number
+  /** Whether a question that the corpus does not answer was refused. */
+  readonly refusedRight?: number
+  /** Whether a question that it answers was refused. */
+  readonly refusedFalse?: number
+}
+
+/** The name of a measure. */
+export type Measure = keyof Measures
+
+/** The measures in the order in which they are shown; of the last, less is better. */
+export const measures: ReadonlyArray<Measure> = [
+  "hitAt1", "hit", "reciprocalRank", "ndcgAt10", "contextRecall", "answerRight", "citationRight", "refusedRight", "refusedFalse"
+]
+
+/** What became of one test. */
+export interface TestResult {
+  readonly id: string
+  readonly question: string
+  readonly principal?: string
+  /** Whether every check held. */
+  readonly passed: boolean
+  readonly checks: ReadonlyArray<Check>
+  readonly measures: Measures
+  /** The files found, best first, by the names that citations show. */
+  readonly files: ReadonlyArray<string>
+  readonly answer?: { readonly text: string; readonly grounded: boolean; readonly cites: ReadonlyArray<string>; readonly confidence?: number }
+  /** Why it could not be given. */
+  readonly error?: { readonly code: string; readonly message: string }
+  readonly milliseconds: number
+}
+
+/** What became of all tests of a pipeline. */
+export interface Evaluation {
+  readonly version: 1
+  readonly pipeline: string
+  /** When it began, in milliseconds since the epoch. */
+  readonly started: number
+  readonly passed: number
+  readonly failed: number
+  readonly measures: { readonly [M in Measure]?: Estimate }
+  /** Milliseconds from question to answer: the median, and what 95% stay below. */
+  readonly latency: { readonly p50: number; readonly p95: number }
+  readonly results: ReadonlyArray<TestResult>
+  /** The version of each file that was expected or found, as the ledger has it: whether a document changed meanwhile is told by it. */
+  readonly documents: Readonly<Record<string, string>>
+}
+
+/** What to ask, and how. */
+export interface EvaluateOptions {
+  readonly tests: ReadonlyArray<EvaluationTest>
+  /** What to ask of retrieval other than the pipeline does. */
+  readonly overrides?: RetrieveOptions
+  /** Questions under way at once. Default 4. */
+  readonly concurrency?: number
+  /** Told of each result as it comes. */
+  readonly observe?: (result: TestResult) => Effect.Effect<void>
+}
+
+/** Contexts looked through for a file that was expected and not found. */
+const farthest = 100
+
+/**
+ * Asks a pipeline's corpus every question and holds what it gives against what was expected. A test that says something
+ * of the answer runs all stages, any other those up to the contexts. A question that fails counts as failed. Without
+ * tests, and where answers are expected of a pipeline without a generate stage, it is `FAILED_PRECONDITION`.
+ */
+export const evaluatePipeline = Effect.fn("evaluatePipeline")(function*(
+  pipeline: Definition,
+  { concurrency = 4, observe = () => Effect.void, overrides = {}, tests }: EvaluateOptions
+) {
+  if (tests.length === 0) {
+    return yield* new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: `pipeline ${pipeline.name} has no tests`,
+      fix: "write questions under `tests`, or name a file of them with --tests"
+    })
+  }
+  if (tests.some(wantsAnswer) && answerStages(pipeline, yield* ExtensionsInUse) === undefined) return yield* cannotAnswer(pipeline)
+  const started = yield* Clock.currentTimeMillis
+  const results = yield* Effect.forEach(
+    tests,
+    (test) => Effect.tap(evaluateTest(pipeline, test, overrides), observe),
+    { concurrency }
+  )
+  const passed = results.filter((result) => result.passed).length
+  const times = results.map(({ milliseconds }) => milliseconds)
+  return {
+    version: 1,
+    pipeline: pipeline.name,
+    started,
+    passed,
+    failed: results.length - passed,
+    measures: defined(Object.fromEntries(measures.map((measure) => [measure, estimate(results.flatMap(({ measures }) => measures[measure] ?? []))]))),
+    latency: { p50: quantile(times, 0.5), p95: quantile(times, 0.95) },
+    results,
+    documents: yield* versionsOf(pipeline, new Set([...results.flatMap(({ files }) => files.slice(0, 10)), ...tests.flatMap(filesIn)]))
+  } as Evaluation // the measures are those named
+})
+
+const wantsAnswer = ({ answer, cites, refused }: EvaluationTest): boolean => answer !== undefined || cites !== undefined || refused !== undefined
+
+const expectedFiles = ({ files = [] }: EvaluationTest) => files.map((file) => (typeof file === "string" ? { path: file } : file))
+
+const filesIn = (test: EvaluationTest): ReadonlyArray<string> => [...expectedFiles(test).map(({ path }) => path), ...test.cites ?? []]
+
+/** What a test is held against: the answer, where one was asked for, and what it was made from. */
+const outcome = Effect.fnUntraced(function*(pipeline: Definition, test: EvaluationTest, question: Question, overrides: RetrieveOptions) {
+  if (!wantsAnswer(test)) return { answer: undefined, contexts: (yield* retrieveFrom(pipeline, question, overrides)).contexts }
+  const { answer, contexts } = yield* askPipeline(pipeline, question, overrides)
+  return { answer, contexts }
+})
+
+const evaluateTest = (pipeline: Definition, test: EvaluationTest, overrides: RetrieveOptions) =>
+  Effect.gen(function*(): Effect.fn.Return<TestResult, never, Effect.Services<ReturnType<typeof outcome>>> {
+    const question = { question: test.question, principal: test.principal }
+    const started = performance.now()
+    const given = yield* Effect.result(outcome(pipeline, test, question, overrides))
+    const milliseconds = performance.now() - started
+    const facts = { id: idOf(test), question: test.question, principal: test.principal, milliseconds }
+    if (given._tag === "Failure") {
+      const { code, message } = codeOf(given.failure)
+      return { ...facts, passed: false, checks: [], measures: {}, files: [], error: { code, message } }
+    }
+    const { answer, contexts = [] } = given.success
+    const files = rankedFiles(contexts)
+    const missing = expectedFiles(test).some(({ path }) => rankOf(files, path) === undefined)
+    // Where it would have been found is looked up for a failure only: it is another search.
+    const all = missing
+      ? yield* retrieveFrom(pipeline, question, { ...overrides, topK: farthest }).pipe(
+        Effect.map((found) => rankedFiles(found.contexts)),
+        Effect.orElseSucceed((): ReadonlyArray<FoundFile> => [])
+      )
+      : files
+    const checks = [...fileChecks(test, files, all), ...contextChecks(test, contexts), ...answerChecks(test, answer)]
+    return {
+      ...facts,
+      passed: checks.every((check) => check.passed),
+      checks,
+      measures: measuresOf(test, files, checks, answer),
+      files: files.map(({ name }) => name),
+      answer: answer === undefined ? undefined : {
+        text: answer.text,
+        grounded: answer.grounded,
+        cites: [...new Set(answer.citations.map(({ sourceDisplayName }) => sourceDisplayName))],
+        confidence: answer.confidence
+      }
+    }
+  })
+
+const codeOf = (error: { readonly _tag: string; readonly message: string }): { readonly code: string; readonly message: string } =>
+  ({ code: error instanceof ServiceError ? error.code : error._tag, message: error.message })
+
+interface FoundFile {
+  readonly name: string
+  readonly uri: string
+}
+
+/** The files of contexts, each at the place of its best one. */
+const rankedFiles = (contexts: ReadonlyArray<Context>): ReadonlyArray<FoundFile> =>
+  [...new Map(contexts.map(({ file, sourceDisplayName, sourceUri }) => [file, { name: sourceDisplayName, uri: sourceUri }])).values()]
+
+const isFile = ({ name, uri }: FoundFile, path: string): boolean => name === path || uri === path || decoded(uri).endsWith(`/${path}`)
+
+const decoded = (uri: string): string => {
+  try {
+    return decodeURI(uri)
+  } catch {
+    return uri
+  }
+}
+
+/** From 1. */
+const rankOf = (files: ReadonlyArray<FoundFile>, path: string): number | undefined => {
+  const at = files.findIndex((file) => isFile(file, path))
+  return at === -1 ? undefined : at + 1
+}
+
+const listed = (names: ReadonlyArray<string>): string => names.length === 0 ? "nothing" : names.slice(0, 3).join(", ") + (names.length > 3 ? `, ${names.length - 3} more` : "")
+
+const fileChecks = (test: EvaluationTest, files: ReadonlyArray<FoundFile>, all: ReadonlyArray<FoundFile>): ReadonlyArray<Check> =>
+  expectedFiles(test).map(({ path, rank }) => {
+    const at = rankOf(files, path)
+    const passed = at !== undefined && at <= (rank ?? Infinity)
+    const far = rankOf(all, path)
+    const instead = `${listed(files.map(({ name }) => name))} ${files.length === 1 ? "was" : "were"} found`
+    return {
+      kind: "file",
+      expected: rank === undefined ? path : `${path} at ${rank} or better`,
+      passed,
+      found: passed ? undefined : at !== undefined ? `at ${at}: ${instead}` : far === undefined ? `not among the first ${farthest} contexts: ${instead}` : `file ${far} of a longer search: ${instead}`
+    }
+  })
+
+const plain = (text: string): string => text.replace(/\s+/gu, " ").trim()
+
+const contextChecks = ({ contexts: expected = [] }: EvaluationTest, contexts: ReadonlyArray<Context>): ReadonlyArray<Check> => {
+  const all = contexts.map(({ text }) => plain(text))
+  return expected.map((text) => {
+    const passed = all.some((context) => context.includes(plain(text)))
+    return { kind: "context", expected: text, passed, found: passed ? undefined : `in none of ${all.length} contexts` }
+  })
+}
+
+const answerChecks = (test: EvaluationTest, answer: Answer | undefined): ReadonlyArray<Check> => {
+  if (answer === undefined) return []
+  const said = plain(answer.text)
+  const refused = outcomeOf(answer) === "refused"
+  const check = (kind: Check["kind"], expected: string, passed: boolean, found: string): Check => ({ kind, expected, passed, found: passed ? undefined : found })
+  const cited = answer.citations.map((citation) => ({ name: citation.sourceDisplayName, uri: citation.sourceUri }))
+  const { matches } = test.answer ?? {}
+  return [
+    ...(test.refused === undefined ? [] : [check("refusal", test.refused ? "a refusal" : "an answer", refused === test.refused, said)]),
+    ...(test.answer?.contains ?? []).map((text) => check("answer", text, said.toLowerCase().includes(plain(text).toLowerCase()), said)),
+    ...(matches === undefined ? [] : [check("answer", `/${matches}/`, new RegExp(matches, "iu").test(said), said)]),
+    ...(test.cites ?? []).map((path) =>
+      check("citation", path, cited.some((file) => isFile(file, path)), `${listed([...new Set(cited.map(({ name }) => name))])} ${cited.length === 1 ? "is" : "are"} cited`))
+  ]
+}
+
+const share = (checks: ReadonlyArray<Check>): number | undefined => checks.length === 0 ? undefined : checks.filter(({ passed }) => passed).length / checks.length
+
+const measuresOf = (test: EvaluationTest, files: ReadonlyArray<FoundFile>, checks: ReadonlyArray<Check>, answer: Answer | undefined): Measures => {
+  const wanted = expectedFiles(test)
+  const ranks = wanted.flatMap(({ path }) => rankOf(files, path) ?? [])
+  const first = Math.min(...ranks)
+  const ofKind = (kind: Check["kind"]) => checks.filter((check) => check.kind === kind)
+  const said = ofKind("answer")
+  const refused = answer !== undefined && outcomeOf(answer) === "refused"
+  return defined({
+    ...(wanted.length === 0 ? {} : {
+      hitAt1: Number(first === 1),
+      hit: Number(ranks.length > 0),
+      reciprocalRank: ranks.length === 0 ? 0 : 1 / first,
+      ndcgAt10: gain(ranks.filter((rank) => rank <= 10)) / gain(wanted.slice(0, 10).map((_, at) => at + 1))
+    }),
+    contextRecall: share(ofKind("context")),
+    answerRight: said.length === 0 ? undefined : Number(said.every(({ passed }) => passed)),
+    citationRight: share(ofKind("citation")),
+    refusedRight: test.refused === true ? Number(refused) : undefined,
+    refusedFalse: answer === undefined || test.refused === true ? undefined : Number(refused)
+  })
+}
+
+/** Discounted cumulative gain of files of worth 1 at these ranks. */
+const gain = (ranks: ReadonlyArray<number>): number => ranks.reduce((sum, rank) => sum + 1 / Math.log2(rank + 1), 0)
+
+/** What the ledger has of the files with these names. */
+const versionsOf = Effect.fnUntraced(function*(pipeline: Definition, names: ReadonlySet<string>) {
+  const scope = yield* findScope({ pipeline: pipeline.name, renamedFrom: pipeline.renamedFrom })
+  const versions: Record<string, string> = {}
+  yield* Stream.runForEach((yield* Ledger).entries(scope, ["done"]), ({ fingerprint, path }) =>
+    Effect.sync(() => {
+      // The content's part of a fingerprint: what else is in it is how it was stored.
+      if (names.has(path)) versions[path] = fingerprint.split(".")[0] ?? fingerprint
+    }))
+  return versions
+})

@@ -1,0 +1,57 @@
+/** A mean with the interval in which 95% of resampled means lie. */
+export interface Estimate {
+  readonly mean: number
+  readonly low: number
+  readonly high: number
+  /** How many values it is of. */
+  readonly n: number
+}
+
+const resamples = 2_000
+
+/** Numbers from 0 to 1, the same ones every time: an evaluation that is repeated has the same intervals. */
+const random = (): () => number => {
+  let state = 0x9e3779b9
+  return () => {
+    state = Math.imul(state ^ (state >>> 15), 0x85ebca6b) + 0x6d2b79f5 | 0
+    return ((state ^ (state >>> 13)) >>> 0) / 2 ** 32
+  }
+}
+
+const meanOf = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** The mean of a measure over questions, by the percentile bootstrap. Undefined of none. */
+export const estimate = (values: ReadonlyArray<number>): Estimate | undefined => {
+  if (values.length === 0) return undefined
+  const next = random()
+  const means = Float64Array.from({ length: resamples }, () => {
+    let sum = 0
+    for (let draw = 0; draw < values.length; draw++) sum += values[Math.floor(next() * values.length)] ?? 0
+    return sum / values.length
+  }).sort()
+  return { mean: meanOf(values), low: means[Math.floor(resamples * 0.025)] ?? 0, high: means[Math.floor(resamples * 0.975)] ?? 0, n: values.length }
+}
+
+/**
+ * How likely differences like these are where there is none: by turning their signs at random (a paired permutation
+ * test, two-sided).
+ */
+export const chanceOf = (differences: ReadonlyArray<number>): number => {
+  const changed = differences.filter((difference) => difference !== 0)
+  if (changed.length === 0) return 1
+  const seen = Math.abs(changed.reduce((sum, value) => sum + value, 0))
+  const next = random()
+  let asFar = 0
+  for (let round = 0; round < resamples; round++) {
+    let sum = 0
+    for (const value of changed) sum += next() < 0.5 ? value : -value
+    if (Math.abs(sum) >= seen - 1e-9) asFar += 1
+  }
+  return asFar / resamples
+}
+
+/** The value below which `share` of them lie. */
+export const quantile = (values: ReadonlyArray<number>, share: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
