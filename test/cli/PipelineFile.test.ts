@@ -60,10 +60,10 @@ describe("init, validate, schema", () => {
       yield* run(begun, "init", "docs")
       const own = yield* run(begun, "validate", "--engine", "vertex")
       assert.match(own.stderr, /engines\.vertex\.project\n[^>]*> +\d+ \| engine: embedded\n/)
-      write(cwd, { "weaviate.yaml": "name: w\ncorpus: { displayName: W, vectorDb: { weaviate: {} } }\nsources: { d: { local: { path: docs } } }\n" })
-      const weaviate = yield* run(cwd, "validate", "weaviate.yaml")
-      assert.strictEqual(weaviate.code, 4)
-      assert.match(weaviate.stderr, /the embedded engine has no connection to Weaviate \(port Corpora\)/)
+      write(cwd, { "store.yaml": "name: w\ncorpus: { displayName: W, vectorDb: { featureStore: {} } }\nsources: { d: { local: { path: docs } } }\n" })
+      const store = yield* run(cwd, "validate", "store.yaml")
+      assert.strictEqual(store.code, 4)
+      assert.match(store.stderr, /the embedded engine has no connection to Vertex AI Feature Store \(port Corpora\)/)
     }).pipe(Effect.scoped))
 
   it.live("prints the schema as one JSON document", () =>

@@ -6,8 +6,7 @@ const texts = (description: string) => Schema.optionalKey(Schema.Array(text).ann
 
 const isPattern = (source: string): boolean => {
   try {
-    new RegExp(source, "u")
-    return true
+    return new RegExp(source, "u").source !== ""
   } catch {
     return false
   }

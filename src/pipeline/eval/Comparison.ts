@@ -51,17 +51,17 @@ export const compare = (before: Evaluation, after: Evaluation): Comparison => {
     tests,
     measures: measures.flatMap((measure): ReadonlyArray<MeasureChange> => {
       const pairs = after.results.flatMap((result) => {
-        const [then, now] = [earlier.get(result.id)?.measures[measure], result.measures[measure]]
-        return then === undefined || now === undefined ? [] : [{ then, now }]
+        const [old, now] = [earlier.get(result.id)?.measures[measure], result.measures[measure]]
+        return old === undefined || now === undefined ? [] : [{ old, now }]
       })
-      const differences = pairs.map(({ now, then }) => now - then)
+      const differences = pairs.map(({ now, old }) => now - old)
       const difference = estimate(differences)
       if (difference === undefined) return []
       const chance = chanceOf(differences)
       const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
       return [{
         measure,
-        before: mean(pairs.map(({ then }) => then)),
+        before: mean(pairs.map(({ old }) => old)),
         after: mean(pairs.map(({ now }) => now)),
         difference,
         chance,
