@@ -54,7 +54,7 @@ describe("ask, retrieve, explain", () => {
         assert.deepStrictEqual(stdout.split("\n").filter((line) => line.length > 60 && !line.includes(long)), [], args.join(" "))
       }
       assert.include((yield* run(cwd, ["files", "list"])).stdout, long)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("keeps what others wrote from driving the terminal", () =>
     Effect.gen(function*() {
@@ -68,7 +68,7 @@ describe("ask, retrieve, explain", () => {
         // oxlint-disable-next-line no-control-regex
         assert.notMatch(stdout + stderr, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/, JSON.stringify(args))
       }
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("says what to do before the first run, and without a stage", () =>
     Effect.gen(function*() {

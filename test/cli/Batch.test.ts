@@ -91,7 +91,7 @@ describe("batch jobs on this machine", () => {
         "",
         "error: bad.jsonl:2: the line is not JSON, or nested too deeply\nbad.jsonl:3: custom_id: is that of bad.jsonl:1 too\n"
       ])
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("answer a file of questions from a corpus, with citations, and ask again those that failed", () =>
     Effect.gen(function*() {
@@ -124,7 +124,7 @@ describe("batch jobs on this machine", () => {
       assert.strictEqual(asked.length, before + 1)
       assert.deepStrictEqual(jsonLines(join(cwd, "out.jsonl")).map(({ custom_id, grounded }) => [custom_id, grounded]), [["q1", true], ["2", false]])
       assert.deepStrictEqual(readdirSync(cwd).filter((name) => /\.(?:part|tmp)$/.test(name)), [])
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })
 
 describe("batch jobs on Vertex AI", () => {
@@ -154,5 +154,5 @@ describe("batch jobs on Vertex AI", () => {
       assert.match(uri, /^gs:\/\/acme\/staged\/[0-9a-f]{16}-local\.jsonl$/)
       assert.strictEqual(String(gcs.object("acme", uri.replace("gs://acme/", ""))?.data), batchLine("a"))
       assert.deepInclude(events(asked)[0], { state: "PENDING", model: "publishers/google/models/gemini-x" })
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

@@ -31,7 +31,7 @@ describe("chat", () => {
 
       const single = yield* run(cwd, ["ask", "What is the hotel limit in Osaka?"])
       assert.strictEqual(single.code, 0, "a chat stage answers a single question too")
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("needs a stage that answers", () =>
     Effect.gen(function*() {

@@ -33,5 +33,5 @@ describe("damage in the database", () => {
       assert.match(JSON.stringify(report), /1 file damaged in the corpus, to be read again/)
       assert.strictEqual((yield* run(cwd, "doctor")).code, 0)
       assert.strictEqual((yield* run(cwd, ...question)).stdout, before.stdout)
-    }).pipe(Effect.scoped), 20_000)
+    }).pipe(Effect.scoped))
 })

@@ -51,7 +51,7 @@ describe("what messages tell people to type", () => {
       }
       assert.strictEqual(wrong.join("\n"), "")
       assert.isAbove(checked, 60)
-    }), 60_000)
+    }))
 
   it("sends nobody to the vertex engine who may come from there: the embedded engine answers for it behind the server", () => {
     const engine = sources.filter(({ file }) => /src\/(?:engines\/embedded|server|compose\/(?:Buckets|Imports|Server|Upstream|Vendors))/.test(file))

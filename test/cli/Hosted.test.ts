@@ -66,7 +66,7 @@ describe("the hosted engine, from the command line", () => {
       const checked = yield* run("doctor", "pipelines/quickstart.yaml")
       assert.strictEqual(checked.code, 0, checked.stdout)
       assert.match(checked.stdout, /credentials .* not sent to 127\.0\.0\.1/)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("hands a bucket over that it cannot list, and says so in doctor, plan and run", () =>
     Effect.gen(function*() {
@@ -96,7 +96,7 @@ stages: [{ retrieve: { topK: 1 } }]
       assert.match(ran.stdout.replace(/\s+/g, " "), /import-only: .* the service counted 1 imported, 0 skipped, 1 failed/)
       const found = yield* run("retrieve", "--pipeline", "cloud.yaml", "annual leave")
       assert.match(found.stdout, /leave\.md .*\n.*Five unused days/)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("doctor names what stands in the way, and does not repeat it", () =>
     Effect.gen(function*() {
@@ -110,5 +110,5 @@ stages: [{ retrieve: { topK: 1 } }]
       const wrong = checks.filter(({ ok }) => !ok)
       assert.deepStrictEqual(wrong.map(({ check }) => check), ["permissions"])
       assert.isString(wrong[0]?.fix)
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 })

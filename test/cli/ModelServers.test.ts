@@ -36,7 +36,7 @@ describe("a model server", () => {
       assert.strictEqual(doctor.code, 0, doctor.stdout)
       assert.match(doctor.stdout, /^ok +model server +OPENAI_BASE_URL at/m)
       assert.match(doctor.stdout, /^ok +model +llama3\.2 at/m)
-    }).pipe(Effect.scoped), 20_000)
+    }).pipe(Effect.scoped))
 
   it.live("is not looked for where nobody wants it, and its failure is said", () =>
     Effect.gen(function*() {
@@ -49,5 +49,5 @@ describe("a model server", () => {
       const found = yield* run(cwd, ["init", "docs", "--output", "broken.yaml"], env)
       assert.match(found.stderr, /lists broken, which failed: /)
       assert.notMatch(readFileSync(join(cwd, "broken.yaml"), "utf8"), new RegExp(`^ *- generate.*${fake.baseUrl}`, "m"))
-    }).pipe(Effect.scoped), 20_000)
+    }).pipe(Effect.scoped))
 })

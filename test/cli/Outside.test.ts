@@ -113,7 +113,7 @@ describe("a secret", () => {
       for (const { stderr, stdout } of seen) assert.notInclude(stdout + stderr, canary)
       assert.isAbove(received.length, 0)
       assert.notInclude(JSON.stringify(received), canary)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("written into the pipeline by mistake is refused and not repeated", () =>
     Effect.gen(function*() {

@@ -24,7 +24,7 @@ describe.concurrent("plan", () => {
       const both = yield* run(cwd, "plan", "both.pipeline.yaml", "--summary")
       assert.include(both.stdout.replaceAll(/\s+/g, " "), "unknown to add for drive, which only the service lists; 3 to add")
       assert.deepInclude(events(yield* run(cwd, "plan", "both.pipeline.yaml", "--json")).at(-1), { type: "plan", unknown: ["drive"] })
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("tells many files by folder, and with --summary none", () =>
     Effect.gen(function*() {
@@ -42,7 +42,7 @@ describe.concurrent("plan", () => {
       const json = events(yield* run(cwd, "plan", "--summary", "--json"))
       assert.deepStrictEqual(json.map(({ type }) => type), ["plan"])
       assert.include((yield* run(cwd, "plan", "--all")).stdout, "odd/1.txt")
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })
 
 describe("a pipeline file that names another embedder", () => {
@@ -55,5 +55,5 @@ describe("a pipeline file that names another embedder", () => {
       const asked = yield* run(cwd, "ask", "--pipeline", "edited.pipeline.yaml", "How many days of annual leave carry over?")
       assert.strictEqual(asked.code, 0, asked.stderr)
       assert.include(asked.stdout, "Five unused days")
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

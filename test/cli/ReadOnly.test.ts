@@ -42,7 +42,7 @@ describe("a data directory that cannot be written", () => {
       assert.match(written.stderr, /\.sluice: cannot be written.*\nfix: make the directory writable/)
       assert.deepStrictEqual(readdirSync(dataDir).toSorted(), before)
       modes(dataDir, 0o755, 0o644)
-    }).pipe(Effect.scoped), 20_000)
+    }).pipe(Effect.scoped))
 
   it.live("is refused where its last writer did not close it, instead of being read without the last changes", () =>
     Effect.gen(function*() {

@@ -29,7 +29,7 @@ describe("corpora, files, operations", () => {
       const missing = yield* run(cwd, "files", "get", "nope.md")
       assert.deepStrictEqual([missing.code, missing.stdout], [1, ""])
       assert.match(missing.stderr, /error: file "nope\.md" was not found\nfix: see what there is: sluice files list/)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("a file's stored text is shown in chunks", () =>
     Effect.gen(function*() {
@@ -51,7 +51,7 @@ describe("corpora, files, operations", () => {
       const same = yield* run(cwd, "parse", "docs/rules.md", "--pipeline", "pipeline.yaml", "--diff", "stored.json")
       assert.match(same.stdout, new RegExp(`^${chunks.length} chunks the same, 0 gone, 0 new`))
       assert.strictEqual((yield* run(cwd, "files", "show", "nope.md")).code, 1)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("are deleted, a corpus with files only by force", () =>
     Effect.gen(function*() {
@@ -68,5 +68,5 @@ describe("corpora, files, operations", () => {
       const operations = yield* run(cwd, "operations", "list", "--json")
       assert.strictEqual(operations.code, 0, operations.stderr)
       assert.strictEqual((yield* run(cwd, "operations", "get", "123")).code, 1)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

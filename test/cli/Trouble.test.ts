@@ -125,7 +125,7 @@ describe("trouble", () => {
       writeFileSync(database, "this is a letter to my aunt, kept under an unlucky name\n")
       assertOneError(yield* run(cwd, "run"), /is not a Sluice database\nfix: move the file away/)
       assert.strictEqual(readFileSync(database, "utf8").slice(0, 7), "this is")
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("a folder that cannot be written is one error", () =>
     Effect.gen(function*() {
@@ -161,7 +161,7 @@ describe("trouble", () => {
       const rest = yield* run(cwd, "run", "--data-dir", "disk")
       assert.strictEqual(rest.code, 0, rest.stderr)
       assert.lengthOf(events(yield* run(cwd, "files", "list", "--data-dir", "disk", "--json")), 153)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("output that nobody reads any more is no error", () =>
     Effect.gen(function*() {

@@ -45,7 +45,7 @@ describe("usage", () => {
         const wide = stdout.split("\n").filter((line) => line.length > 60 && !/^ {2}(sluice|#)/.test(line))
         assert.deepStrictEqual(wide, [], command)
       }
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("answers mistakes on stderr with exit code 4, and with what was probably meant", () =>
     Effect.gen(function*() {

@@ -308,6 +308,6 @@ describe("the jira source", () => {
           })))
         assert.strictEqual(count, 50_000)
         assert.isBelow(Math.max(...kept) - (kept[0] ?? 0), 8 * 1024 * 1024)
-      }), 60_000)
+      }))
   })
 })

@@ -218,5 +218,5 @@ describe("the local source", () => {
       ))
       assert.strictEqual(count, 20_000)
       assert.isBelow(peak, 64 * 1024 * 1024)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

@@ -53,5 +53,5 @@ describe("permissions of a source", () => {
       fake.edit("leave", { permissions: [] })
       yield* run
       assert.deepStrictEqual(yield* seen("user:mallory@acme.com"), [])
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

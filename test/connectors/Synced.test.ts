@@ -64,7 +64,7 @@ describe("sync over the connectors", () => {
             // Sources that tell their changes are asked for nothing else.
             if (edit !== undefined && "missesFor" in options) assert.isFalse(server.asked.slice(seen).some(lists))
           }
-        }).pipe(Effect.scoped), 60_000)
+        }).pipe(Effect.scoped))
     }
 
     for (const [name, make] of Object.entries(vendors).filter(([name]) => ["googleDrive", "sharePoint", "jira"].includes(name))) {

@@ -30,21 +30,21 @@ describe("the examples", () => {
       assert.match(stdout, /^2\d added, 0 unchanged, \d+ skipped, 0 failed\n/)
       assert.include(stdout, "five unused days")
       assert.include(stdout, "[1] people/leave-policy.md")
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("a custom stage composes with the built-in ones", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run("custom-stage.ts")
       assert.strictEqual(code, 0, stderr)
       assert.match(stdout, /^\d+ files, one context each\n\S/)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("a source of one's own is read page by page", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run("own-source.ts")
       assert.strictEqual(code, 0, stderr)
       assert.strictEqual(stdout, "3 notes\nManagers approve travel. [1]\n")
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("a file uses a stage of one's own", () =>
     Effect.gen(function*() {
@@ -53,7 +53,7 @@ describe("the examples", () => {
       const [, contexts, files] = /^(\d+) contexts of (\d+) files\n\S/.exec(stdout) ?? []
       assert.isDefined(contexts, stdout)
       assert.strictEqual(contexts, files)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("a model of effect/ai answers, and what it invents has no citation", () =>
     Effect.gen(function*() {
@@ -61,14 +61,14 @@ describe("the examples", () => {
       assert.strictEqual(code, 0, stderr)
       assert.match(stdout, /^1 citations: Five unused days carry over/m)
       assert.match(stdout, /^0 citations: Zebras/m)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("a web site is crawled as its robots.txt allows", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run("web-crawl.ts")
       assert.strictEqual(code, 0, stderr)
       assert.strictEqual(stdout, "3 pages\nManagers approve travel that costs more than 500 euros. [1] (Travel.md)\n")
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("an HTTP app streams answers in promises, and closes when it is told to", () =>
     Effect.gen(function*() {
@@ -87,12 +87,12 @@ describe("the examples", () => {
         child.kill("SIGTERM")
         assert.strictEqual((await closed)[0], 0)
       })
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("a custom embedder takes the place of the built-in one", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run("custom-embedder.ts")
       assert.strictEqual(code, 0, stderr)
       assert.match(stdout, /^[1-9]\d* chunks embedded\n(.+ at \d\.\d{3}\n){3}$/)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

@@ -34,5 +34,5 @@ describe("programs beside a writer", () => {
       assert.deepStrictEqual(yield* Effect.all([asking, asking, asking], { concurrency: "unbounded" }), [[1, true], [1, true], [1, true]])
       const refused = yield* Effect.flip(on(pipeline.run))
       assert.isTrue(refused._tag === "StateError" && refused.problem === "locked" && refused.message.includes("sluice run other.yaml"))
-    }).pipe(Effect.scoped), 20_000)
+    }).pipe(Effect.scoped))
 })

@@ -160,7 +160,7 @@ describe("imports of what vendors keep", () => {
       for (const canary of ["xoxb-canary-5fd1", "jira-canary-77aa", "graph-canary-90c3"]) assert.notInclude(kept, canary)
       const { body } = yield* Effect.promise(() => server.call("GET", `/v1/${parent}/operations?pageSize=100`))
       assert.notInclude(JSON.stringify(body), "canary")
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("take several accounts in one request; one with a wrong or missing secret costs only itself", () =>
     Effect.gen(function*() {
@@ -183,7 +183,7 @@ describe("imports of what vendors keep", () => {
       assert.include(yield* found(server, corpus, "plotter"), "floor three")
       assert.notInclude(everything(server.folder), "xoxb-canary-wrong")
       assert.isTrue(existsSync(join(server.folder, "data/secrets/wrong")))
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("send secrets to no host that the request chose", () =>
     Effect.gen(function*() {
@@ -218,7 +218,7 @@ describe("imports of what vendors keep", () => {
         assert.include(JSON.stringify(error.details), "jira_queries[0].server_uri")
       }
       assert.lengthOf(jira.asked, 0)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("look for no cloud credentials because a request names a secret, unless the operator allows it", () =>
     Effect.gen(function*() {
@@ -262,7 +262,7 @@ describe("imports of what vendors keep", () => {
       assert.include(local.failures, "SLUICE_SECRET_NOWHERE")
       assert.include(local.failures, "{data directory}/secrets/nowhere")
       assert.isAtLeast((yield* asked(true)).requests, 1)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("follow no address in an answer into the server's network", () =>
     Effect.gen(function*() {
@@ -278,7 +278,7 @@ describe("imports of what vendors keep", () => {
       assert.deepStrictEqual(counts, [1, 0, 1])
       assert.include(JSON.stringify(failures), "localhost is not a public address")
       assert.lengthOf(inside.asked, 0)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("say which field of a source is missing or wrong", () =>
     Effect.gen(function*() {
@@ -311,5 +311,5 @@ describe("imports of what vendors keep", () => {
         assert.include(JSON.stringify(error), field)
         assert.notInclude(JSON.stringify(error), "canary")
       }
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

@@ -97,7 +97,7 @@ describe("vectors in a database of the corpus's own", () => {
         assert.isFalse(yield* there(corpus))
         assert.strictEqual(work(), 0)
       }))
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("tells the database when facts about a file change", () =>
     Effect.gen(function*() {
@@ -109,7 +109,7 @@ describe("vectors in a database of the corpus's own", () => {
         yield* files.update(file.name, { displayName: "moved", sourceUri: "file:///moved", metadata: { lang: "de" } })
         assert.deepStrictEqual([...yield* rows(corpus)], [{ display_name: "moved", source_uri: "file:///moved", text: "some words", metadata: { lang: "de" } }])
       }))
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("shows nothing that is not visible, and asks for more instead", () =>
     Effect.gen(function*() {
@@ -125,7 +125,7 @@ describe("vectors in a database of the corpus's own", () => {
           assert.deepStrictEqual(found.map(({ sourceDisplayName }) => sourceDisplayName), ["a"], String(alpha))
         }
       }))
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("removes what a process left behind that was killed before a version was whole", () =>
     Effect.gen(function*() {
@@ -144,7 +144,7 @@ describe("vectors in a database of the corpus's own", () => {
       yield* on(Effect.void)
       assert.lengthOf(yield* versions(corpus), 1)
       assert.strictEqual(work(), 0)
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("does later what the database could not be told", () =>
     Effect.gen(function*() {
@@ -167,7 +167,7 @@ describe("vectors in a database of the corpus's own", () => {
       yield* on(Effect.void)
       assert.lengthOf(yield* versions(corpus), 0)
       assert.strictEqual(work(), 0)
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("embeds nothing that was embedded for a corpus elsewhere", () =>
     Effect.gen(function*() {
@@ -184,5 +184,5 @@ describe("vectors in a database of the corpus's own", () => {
         const retrieval = yield* Retrieval
         assert.lengthOf(yield* retrieval.retrieve({ corpus: there, ...question }), 3)
       }))
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 })

@@ -130,7 +130,7 @@ describe("a reader beside a writer in another process", () => {
       )
       // The writer goes on until it was read while it wrote.
       assert.deepStrictEqual([child.exitCode, seen], [0, 20])
-    })), 60_000)
+    })))
 })
 
 describe("a disk or a database that fails", () => {

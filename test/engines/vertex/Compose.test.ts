@@ -117,7 +117,7 @@ describe("a pipeline on the hosted engine", () => {
         }))
         assert.isAtLeast((turns[1] ?? 0) - (turns[0] ?? 0), 60_000)
       }).pipe(Effect.scoped, Effect.provide(vertexServices(pipeline, options)))
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("is checked without the state database, secrets too", () =>
     Effect.gen(function*() {

@@ -101,7 +101,7 @@ describe("cloud sources on the hosted engine, against a server", () => {
         // Its bytes went from the bucket to the service, and never through here.
         assert.isFalse(gcs.asked.some(({ url }) => url.searchParams.get("alt") === "media"))
       }).pipe(Effect.provide(engine))
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("a ledger that was lost is rebuilt from the addresses, and nothing is imported twice", () =>
     Effect.gen(function*() {
@@ -113,7 +113,7 @@ describe("cloud sources on the hosted engine, against a server", () => {
       const report = yield* handbook.run.pipe(Effect.provide(engine))
       expectCounts(report, { unchanged: 2 })
       assert.include(report.sources[0]?.note, "0 imported, 2 skipped, 0 failed")
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("without a connector of ours it is imported whole, which the report says; results go to the sink", () =>
     Effect.gen(function*() {
@@ -144,7 +144,7 @@ describe("cloud sources on the hosted engine, against a server", () => {
         "unchanged gs://docs/hr/leave.md",
         "unchanged gs://docs/hr/travel #1?.md"
       ])
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("files of this machine are staged in object storage, and imported from there", () =>
     Effect.gen(function*() {
@@ -181,7 +181,7 @@ describe("cloud sources on the hosted engine, against a server", () => {
       assert.strictEqual(removals.length, 3)
       assert.isTrue(removals.every((path) => path.startsWith("/storage/v1/b/staging/o/docs/")))
       assert.isDefined(gcs.object("staging", "other"))
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 
   it.live("one that the server cannot import fails, by name", () =>
     Effect.gen(function*() {
@@ -190,5 +190,5 @@ describe("cloud sources on the hosted engine, against a server", () => {
       const report = yield* Effect.provide(drive.run, engine)
       expectCounts(report, { failed: 1 })
       assert.include(report.notable[0]?.message, "google_drive_source")
-    }).pipe(Effect.scoped), 30_000)
+    }).pipe(Effect.scoped))
 })

@@ -217,7 +217,7 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
       assert.strictEqual(mended.totals.added + mended.totals.changed, 1)
       assert.match(noteOf(mended), /1 file deleted or changed in the corpus by somebody else/)
       assert.strictEqual((yield* names(all)).length, 5)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("permissions narrowed at the source cost nothing, are said not to be kept, and nobody is answered as if they were", () =>
     Effect.gen(function*() {
@@ -239,7 +239,7 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
       // Not shared with us any more, it is no longer ours to keep.
       drive.edit("pay", { trashed: true })
       expectCounts(yield* run, { held: 1 })
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("are imported whole where we may not list them, which plan and report say, and come back with the credentials", () =>
     Effect.gen(function*() {
@@ -319,7 +319,7 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
       expectCounts(yield* run, { changed: 1, deleted: 1 })
       assert.deepStrictEqual(yield* names(handbook), ["#general, 2026-10-11.md"])
       assert.strictEqual(gcs.asked.filter(({ method }) => method === "DELETE").length, 3)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("what the service imported stays until all of it is stored from here, and far less does not take its place", () =>
     Effect.gen(function*() {

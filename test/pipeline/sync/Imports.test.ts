@@ -179,7 +179,7 @@ describe("a source that the engine fetches by itself", () => {
         engine.imports.map(({ source }) => source._tag === "storage" ? source.uris.length : 0).toSorted((a, b) => a - b),
         [3, 10_000]
       )
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.effect("that a run was following when it was killed is followed by the next one, and not imported again", () =>
     Effect.gen(function*() {
