@@ -1,7 +1,6 @@
 // An embedder of one's own in place of the built-in one: node examples/custom-embedder.ts
-import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
-import { Embedded, Embedder, Pipeline } from "sluice"
+import { Embedded, Embedder, Pipeline, runMain } from "sluice"
 import { local } from "sluice/connectors"
 
 /** Counts letters: a poor embedder, but one that shows what an embedder is. Call a model here instead. */
@@ -31,4 +30,4 @@ const program = Effect.gen(function*() {
   for (const { distance, sourceDisplayName } of contexts) yield* Console.log(`${sourceDisplayName} at ${distance?.toFixed(3)}`)
 })
 
-program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice", embedder: letters })), NodeRuntime.runMain)
+program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice", embedder: letters })), runMain)

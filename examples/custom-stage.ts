@@ -1,7 +1,6 @@
 // A stage of one's own between retrieving and answering: one context a file. node examples/custom-stage.ts
-import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
-import { compose, Embedded, generate, Pipeline, retrieve, type Retrieved, type Stage } from "sluice"
+import { compose, Embedded, generate, Pipeline, retrieve, type Retrieved, runMain, type Stage } from "sluice"
 import { local } from "sluice/connectors"
 
 /** Keeps one context a file, so that no long document crowds out the others. */
@@ -23,4 +22,4 @@ const program = Effect.gen(function*() {
   yield* Console.log(answer.text)
 })
 
-program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })), NodeRuntime.runMain)
+program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })), runMain)

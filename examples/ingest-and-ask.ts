@@ -1,7 +1,6 @@
 // Sync a folder into a corpus on this machine, then answer a question from it: node examples/ingest-and-ask.ts
-import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
-import { Embedded, Pipeline } from "sluice"
+import { Embedded, Pipeline, runMain } from "sluice"
 import { local } from "sluice/connectors"
 
 const handbook = Pipeline.make("ingest-and-ask", {
@@ -17,4 +16,4 @@ const program = Effect.gen(function*() {
   for (const { index, quote, sourceDisplayName } of answer.citations) yield* Console.log(`[${index}] ${sourceDisplayName}: ${quote}`)
 })
 
-program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })), NodeRuntime.runMain)
+program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })), runMain)

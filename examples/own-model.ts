@@ -1,8 +1,7 @@
 // A model of effect/ai answers, and every citation is verified: node examples/own-model.ts
-import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Stream } from "effect"
 import { LanguageModel } from "effect/ai"
-import { compose, Embedded, generateBy, Pipeline, retrieve } from "sluice"
+import { compose, Embedded, generateBy, Pipeline, retrieve, runMain } from "sluice"
 import { fromLanguageModel } from "sluice/ai"
 import { local } from "sluice/connectors"
 
@@ -31,4 +30,4 @@ const program = Effect.gen(function*() {
   for (const { end, citations, start } of answer.supports) yield* Console.log(`${citations.length} citations: ${answer.text.slice(start, end)}`)
 })
 
-program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })), NodeRuntime.runMain)
+program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })), runMain)

@@ -1,9 +1,8 @@
 // A source of one's own, written with the kit: the pages of an HTTP API, in turn. node examples/own-source.ts
-import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Schema } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { Embedded, Pipeline } from "sluice"
+import { Embedded, Pipeline, runMain } from "sluice"
 import { defineConnector, httpCaller, HttpUrl, paged } from "sluice/connector-kit"
 
 const Page = Schema.Struct({
@@ -59,4 +58,4 @@ const program = Effect.gen(function*() {
   yield* Console.log(answer.text)
 }).pipe(Effect.ensuring(Effect.sync(() => server.close())))
 
-program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })), NodeRuntime.runMain)
+program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })), runMain)

@@ -1,7 +1,6 @@
 // A pipeline from a file that uses a stage of one's own: node examples/own-stage.ts
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect } from "effect"
-import { Embedded, Pipeline } from "sluice"
+import { Embedded, Pipeline, runMain } from "sluice"
 import { connectors } from "sluice/connectors"
 
 const program = Effect.gen(function*() {
@@ -12,4 +11,4 @@ const program = Effect.gen(function*() {
   yield* Console.log(answer.text)
 })
 
-program.pipe(Effect.provide([Embedded.layer({ dataDir: ".sluice" }), NodeServices.layer]), NodeRuntime.runMain)
+program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })), runMain)

@@ -1,9 +1,8 @@
 // A web site as a source, crawled as its robots.txt allows: node examples/web-crawl.ts
-import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { Embedded, Pipeline } from "sluice"
+import { Embedded, Pipeline, runMain } from "sluice"
 import { web } from "sluice/connectors"
 
 const page = (title: string, text: string, links = "") =>
@@ -36,4 +35,4 @@ const program = Effect.gen(function*() {
   yield* Console.log(`${answer.text} (${answer.citations[0]?.sourceDisplayName})`)
 }).pipe(Effect.ensuring(Effect.sync(() => server.close())))
 
-program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })), NodeRuntime.runMain)
+program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })), runMain)

@@ -8,6 +8,7 @@
 export * as Pipeline from "./pipeline/Pipeline.ts"
 export * as Embedded from "./compose/EmbeddedEntry.ts"
 export * as Vertex from "./compose/VertexEntry.ts"
+export { runMain } from "./compose/RunMain.ts"
 export { parse, type ReadBlock, type ReadDocument, type ReadDocumentRequest } from "./text/ReadDocument.ts"
 export { Host, HostedModels, HostedStores } from "./pipeline/Host.ts"
 export { batchServices, type BatchOptions } from "./compose/Batch.ts"

@@ -1,4 +1,6 @@
-import { Effect, type FileSystem, type Path, Result, type Scope, Stream } from "effect"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import { Effect, Result, type Scope, Stream } from "effect"
 import type { AnswerPart } from "../domain/Answer.ts"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { Report } from "../domain/Report.ts"
@@ -253,5 +255,8 @@ const beforeAnswer = (parts: ReadonlyArray<AnyStage>): ReadonlyArray<AnyStage> =
 export const load = (
   file: string,
   connectors: Readonly<Record<string, AnyConnectorDefinition>>
-): Effect.Effect<Pipeline<string, Answered, never, never>, PipelineInvalid, FileSystem.FileSystem | Path.Path> =>
-  Effect.map(loadPipeline(file), (loaded) => fromFile(loaded, connectors))
+): Effect.Effect<Pipeline<string, Answered, never, never>, PipelineInvalid> =>
+  loadPipeline(file).pipe(
+    Effect.map((loaded) => fromFile(loaded, connectors)),
+    Effect.provide([NodeFileSystem.layer, NodePath.layer])
+  )

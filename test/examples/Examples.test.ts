@@ -2,17 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
+import { dist } from "../support/Built.ts"
 import { tempFolder } from "../support/TempFolder.ts"
 
-/** Runs an example as a user would, against the sources. */
+/** Runs an example as a user would, on the package as it is built. */
 const run = (example: string) =>
   Effect.gen(function*() {
     const cwd = yield* tempFolder
     return yield* Effect.promise(() =>
       new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-        const child = spawn(process.execPath, ["--conditions=sluice-source", join(import.meta.dirname, "../../examples", example)], { cwd })
+        const child = spawn(process.execPath, [join(dirname(dist), "examples", example)], { cwd })
         let stdout = ""
         let stderr = ""
         child.stdout.on("data", (data) => void (stdout += data))
@@ -74,7 +75,7 @@ describe("the examples", () => {
     Effect.gen(function*() {
       const cwd = yield* tempFolder
       const child = yield* Effect.acquireRelease(
-        Effect.sync(() => spawn(process.execPath, ["--conditions=sluice-source", join(import.meta.dirname, "../../examples/http-app.ts")], { cwd, env: { ...process.env, PORT: "0" }, stdio: ["ignore", "pipe", "inherit"] })),
+        Effect.sync(() => spawn(process.execPath, [join(dirname(dist), "examples/http-app.ts")], { cwd, env: { ...process.env, PORT: "0" }, stdio: ["ignore", "pipe", "inherit"] })),
         (started) => Effect.sync(() => started.kill("SIGKILL"))
       )
       yield* Effect.promise(async () => {

@@ -43,9 +43,8 @@ const importing = (cwd: string, name: string): number => {
 }
 
 const program = (dataDir: string) => `
-import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
-import { compose, Embedded, generate, Pipeline, type Report, retrieve } from "sluice"
+import { compose, Embedded, generate, Pipeline, type Report, retrieve, runMain } from "sluice"
 import { local } from "sluice/connectors"
 
 const handbook = Pipeline.make("handbook", {
@@ -61,16 +60,15 @@ Effect.gen(function*() {
   yield* Console.log(answer.text)
 }).pipe(
   Effect.provide(Embedded.layer({ dataDir: ${JSON.stringify(dataDir)} })),
-  NodeRuntime.runMain
+  runMain
 )
 `
 
 const failing = `
-import { NodeRuntime } from "@effect/platform-node"
 import { Effect } from "effect"
-import { ServiceError } from "sluice"
+import { runMain, ServiceError } from "sluice"
 
-NodeRuntime.runMain(Effect.fail(new ServiceError({
+runMain(Effect.fail(new ServiceError({
   code: "RESOURCE_EXHAUSTED",
   message: "the request breaks 1 rule",
   violations: [{ field: "topK", description: "is from 1 to 100" }],

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { NodeServices } from "@effect/platform-node"
 import { Context, Effect, Layer, Result, Schema, Stream } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -187,7 +186,7 @@ stages: [{ retrieve: {} }, { firstOnly: { keep: 1 } }, { generate: {} }]
         assert.strictEqual(contexts.length, 1)
         assert.match(answer.text, /managers/)
       }).pipe(Effect.provide(Embedded.layer({ dataDir: join(folder, "data") })))
-    }).pipe(Effect.provide(NodeServices.layer))))
+    })))
 
   it.live("may be a module that exports a pipeline, whose own stages then run", () =>
     Effect.scoped(Effect.gen(function*() {
@@ -210,7 +209,7 @@ export default Pipeline.make("typed", {
         assert.strictEqual((yield* pipeline.run).totals.added, 1)
         assert.strictEqual((yield* pipeline.ask("How many days of leave carry over?")).contexts.length, 1)
       }).pipe(Effect.provide(Embedded.layer({ dataDir: join(folder, "data") })))
-    }).pipe(Effect.provide(NodeServices.layer))))
+    })))
 
   it.live("is told what is wrong with them, with line and column", () =>
     Effect.scoped(Effect.gen(function*() {
@@ -229,5 +228,5 @@ export default Pipeline.make("typed", {
         return path
       })(), connectors))
       assert.match(missing.message, /exports no connector and no stage/)
-    }).pipe(Effect.provide(NodeServices.layer))))
+    })))
 })

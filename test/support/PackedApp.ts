@@ -15,8 +15,8 @@ interface Manifest {
 
 export const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
 
-/** What the programs below import besides the package, and bring themselves: its peer, and Effect's Node services. */
-const beside = ["effect", "@effect/platform-node"]
+/** What the programs below import besides the package, and bring themselves: its peer. */
+const beside = ["effect"]
 
 interface Packed {
   readonly filename: string

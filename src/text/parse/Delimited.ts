@@ -40,10 +40,11 @@ export const separatorOf = (given: string, format: string): string | undefined =
 /** RFC 4180, with what programs write beside it: quotes after blanks, text after a closing quote. */
 const rows = (source: string, separator: string, start: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
+  const ends = { line: nextOf(source, "\n"), field: nextOf(source, separator) }
   let row: Array<string> = []
   let at = start
   while (at < source.length) {
-    const { value, end } = field(source, separator, at)
+    const { value, end } = field(source, ends, at)
     row.push(oneLine(value))
     at = end + 1
     if (source[end] === separator) continue
@@ -54,7 +55,24 @@ const rows = (source: string, separator: string, start: number): ReadonlyArray<s
   return lines
 }
 
-const field = (source: string, separator: string, start: number): { readonly value: string; readonly end: number } => {
+type Next = (at: number) => number
+
+/**
+ * Where `mark` stands, at `at` or later; the length of the source where it does not. For places that only grow: it is looked
+ * for once, since in a file of one line, or without the separator, every field would look to the end.
+ */
+const nextOf = (source: string, mark: string): Next => {
+  let found = -1
+  return (at) => {
+    if (found < at) {
+      const next = source.indexOf(mark, at)
+      found = next < 0 ? source.length : next
+    }
+    return found
+  }
+}
+
+const field = (source: string, ends: { readonly line: Next; readonly field: Next }, start: number): { readonly value: string; readonly end: number } => {
   let at = start
   while (source[at] === " ") at++
   let value = ""
@@ -70,8 +88,6 @@ const field = (source: string, separator: string, start: number): { readonly val
       open = at
     }
   }
-  const line = source.indexOf("\n", at)
-  const next = source.indexOf(separator, at)
-  const end = Math.min(line < 0 ? source.length : line, next < 0 ? source.length : next)
+  const end = Math.min(ends.line(at), ends.field(at))
   return { value: value + source.slice(at, end), end }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { parsed, refusal } from "./support/Parsed.ts"
+import { parsed, refusal, timeOf } from "./support/Parsed.ts"
 
 describe("separated values", () => {
   it("are one table, with the separator found and quotes undone", async () => {
@@ -12,6 +12,17 @@ describe("separated values", () => {
 
   it("with one column are lines of text", async () => {
     expect((await parsed("a.csv", "alpha\nbeta\n")).shown).toEqual(["paragraph: alpha\nbeta"])
+  })
+})
+
+describe("hostile rows take linear time", () => {
+  // Quadratic, each of these takes 15 s or more.
+  it.each([
+    ["one line", "a,".repeat(1_500_000)],
+    ["quotes that nothing closes", `a,b\n1,2\n${"\"a,".repeat(1_000_000)}`],
+    ["lines without a separator", `${"a,b\n".repeat(100)}${"c\n".repeat(1_500_000)}`]
+  ])("%s", async (_, source) => {
+    expect(await timeOf("a.csv", source)).toBeLessThan(4_000)
   })
 })
 
