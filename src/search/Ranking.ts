@@ -16,8 +16,6 @@ export interface Ranking {
   readonly feedback: number
   /** How many chunks that is. */
   readonly feedbackChunks: number
-  /** Candidates of each arm whose cosines with the moved question are reckoned. */
-  readonly pool: number
 }
 
 export const ranking: Ranking = {
@@ -28,6 +26,5 @@ export const ranking: Ranking = {
   title: 0.2,
   named: 0.8,
   feedback: 0.4,
-  feedbackChunks: 5,
-  pool: 150
+  feedbackChunks: 5
 }

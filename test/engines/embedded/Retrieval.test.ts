@@ -73,6 +73,24 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
       assert.deepStrictEqual(yield* answers(other), [expected, expected, expected])
     }))
 
+  it.effect("a short list is the beginning of a long one, however both arms are mixed", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const retrieval = yield* Retrieval
+      const corpus = yield* newCorpus
+      const words = "valve meter pump pipe seal gauge filter tank hose drain boiler vent relay motor belt shaft".split(" ")
+      // The question's words are rare in what is near it by meaning, so that each arm has candidates of its own.
+      const sentence = (seed: number) => Array.from({ length: 4 + seed % 11 }, (_, at) => words[Math.floor(Math.abs(Math.sin(seed * 31 + at * 7)) * words.length)]).join(" ")
+      yield* Effect.forEach(Array.from({ length: 600 }, (_, n) => n), (n) =>
+        files.upload(textFile(corpus, `${n}.md`, `${sentence(n)}. ${n % 3 === 0 ? "boilers" : sentence(n * 7 + 1)}.`)), { concurrency: 16 })
+      for (const alpha of [0, 0.25, 0.5, 1]) {
+        const first = (topK: number) =>
+          Effect.map(retrieval.retrieve({ corpus, query: "the valve of the boiler and its gauge", topK, hybrid: { alpha } }), (contexts) => contexts.map(({ sourceUri }) => sourceUri))
+        const long = yield* first(100)
+        for (const topK of [1, 8, 30, 67, 99]) assert.deepStrictEqual(yield* first(topK), long.slice(0, topK), `${topK} at ${alpha}`)
+      }
+    }))
+
   it.effect("filters by metadata, and tells it", () =>
     Effect.gen(function*() {
       const files = yield* Files

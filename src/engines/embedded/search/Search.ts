@@ -29,9 +29,6 @@ export interface SearchRequest extends FileFilter {
   readonly explain: boolean
 }
 
-/** Candidates of each arm for each context that is wanted, up to {@link ranking.pool}: what ranks behind them comes into long lists only. */
-const poolPerContext = 1.5
-
 /** Contexts of one request up to which the dense side may come from lists of candidates. */
 const mostFromLists = 200
 
@@ -176,7 +173,8 @@ const best = (
   { alpha, count }: SearchRequest
 ): ReadonlyArray<Fused> => {
   const mixed = alpha > 0 && alpha < 1 && dense !== undefined
-  const depth = Math.max(candidateDepth, count, mixed ? Math.min(ranking.pool, poolPerContext * count) : 0)
+  // As deep for few contexts as for a hundred, so that the first of a long list are those of a short one.
+  const depth = Math.max(candidateDepth, count)
   const slots = new Set<number>()
   if (alpha < 1) for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot)
   if (alpha > 0 && dense !== undefined) for (const slot of dense.nearest(allowed, depth)) slots.add(slot)
