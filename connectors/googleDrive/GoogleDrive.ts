@@ -1,23 +1,7 @@
-import type { HttpClient } from "effect/http"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import { lazyConnector } from "../../src/kit/Paged.ts"
-import type { GoogleAuth } from "../../src/net/GoogleAuth.ts"
-import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
-
-/** What surrounds the connector. Everything has a default. */
-export interface GoogleDriveContext {
-  /** Default: one for the process, as `src/net/Http.ts` makes it. */
-  readonly http?: HttpClient.HttpClient
-  /**
-   * Its tokens need the scope `drive.readonly`, which those of Google Cloud do not have of themselves. Default:
-   * Application Default Credentials with that scope.
-   */
-  readonly googleDrive?: GoogleAuth["Service"]
-  readonly retry?: RetryOptions
-  /** Milliseconds between two looks at an export that takes long. Default 2,000. */
-  readonly pollMs?: number
-}
+import type { GoogleDriveContext } from "./Open.ts"
 
 /**
  * Files and folders of Google Drive, shared drives and shortcuts included. Paths are names as a person sees them

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
-import { eachOf, joined, type Known, KnownFiles, listFromStart, makeKnown, partOf } from "../Tree.ts"
+import { eachOf, joined, KnownFiles, listFromStart, makeKnown, partOf } from "../Tree.ts"
 import { Change, type DriveApi, type DriveFile, folderType, shortcutType } from "./DriveApi.ts"
 import { permissionReader } from "./DriveItem.ts"
-import { type Walker, walker, withId } from "./Walk.ts"
+import { type Progress, type Walker, walker, withId } from "./Walk.ts"
 
 const Pairs = Schema.Array(Schema.Tuple([Schema.String, Schema.String]))
 
@@ -22,33 +22,6 @@ const Cursor = Schema.fromJsonString(Schema.Struct({
   files: Schema.optionalKey(KnownFiles)
 }))
 const decode = Schema.decodeUnknownEffect(Cursor)
-
-/** A folder to be listed. */
-export interface Folder {
-  readonly id: string
-  readonly path: string
-  /** The shared drive whose member the account is; "" for none. */
-  readonly driveId: string
-}
-
-/** How far a listing has come: all that a cursor says. Changed in place as it goes. */
-export interface Progress {
-  /** Where the feed of changes of each shared drive, and of the account under "", is gone on with. */
-  readonly tokens: Map<string, string>
-  /** Paths of folders listed already, by id: nothing is listed twice, circles included. */
-  readonly folders: Map<string, string>
-  /** Folders to be listed, by id. */
-  readonly queue: Map<string, Folder>
-  /** Targets of shortcuts by the shortcut's id. */
-  readonly links: Map<string, string>
-  /** Shortcuts to look at when all folders are listed: path by the target's id. */
-  readonly openLinks: Map<string, string>
-  /** Paths of files that are in no listed folder, by id: named ones and those behind shortcuts. */
-  readonly pinned: Map<string, string>
-  readonly known: Known
-  /** Something could not be listed, so the listing is not complete. */
-  failed: boolean
-}
 
 const newProgress = (): Progress => ({
   tokens: new Map(),

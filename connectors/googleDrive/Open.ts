@@ -1,15 +1,31 @@
 import { Effect, Stream } from "effect"
+import type { HttpClient } from "effect/http"
 import { createHash } from "node:crypto"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import { download } from "../../src/net/Download.ts"
+import type { GoogleAuth } from "../../src/net/GoogleAuth.ts"
 import { processHttp } from "../../src/net/ProcessHttp.ts"
+import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector, SourceItem } from "../../src/ports/Connector.ts"
 import { driveApi, type DriveApi, driveAuth, shareFix } from "./DriveApi.ts"
 import { exportFormatOf, revisionOf, wordFormat } from "./DriveItem.ts"
-import type { GoogleDriveContext } from "./GoogleDrive.ts"
 import { listing } from "./Listing.ts"
 import { wrongRoot } from "./Walk.ts"
+
+/** What surrounds the connector. Everything has a default. */
+export interface GoogleDriveContext {
+  /** Default: one for the process, as `src/net/Http.ts` makes it. */
+  readonly http?: HttpClient.HttpClient
+  /**
+   * Its tokens need the scope `drive.readonly`, which those of Google Cloud do not have of themselves. Default:
+   * Application Default Credentials with that scope.
+   */
+  readonly googleDrive?: GoogleAuth["Service"]
+  readonly retry?: RetryOptions
+  /** Milliseconds between two looks at an export that takes long. Default 2,000. */
+  readonly pollMs?: number
+}
 
 /** The connector behind `googleDrive`, with everything that it loads. */
 export const open = (config: SettingsOf<"googleDrive">, context: GoogleDriveContext): Omit<Connector, "kind"> => {

@@ -3,15 +3,41 @@ import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Permissions } from "../../src/domain/RagFile.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
-import { eachOf, isolated, joined, partOf } from "../Tree.ts"
+import { eachOf, isolated, joined, type Known, partOf } from "../Tree.ts"
 import { type DriveApi, DriveFile, folderType, shortcutType } from "./DriveApi.ts"
 import { itemOf, skipOf } from "./DriveItem.ts"
-import type { Folder, Progress } from "./Listing.ts"
 
 /** Folders asked for in one query. */
 const groupSize = 25
 /** Files asked about at once. */
 const concurrency = 8
+
+/** A folder to be listed. */
+interface Folder {
+  readonly id: string
+  readonly path: string
+  /** The shared drive whose member the account is; "" for none. */
+  readonly driveId: string
+}
+
+/** How far a listing has come: all that a cursor says. Changed in place as it goes. */
+export interface Progress {
+  /** Where the feed of changes of each shared drive, and of the account under "", is gone on with. */
+  readonly tokens: Map<string, string>
+  /** Paths of folders listed already, by id: nothing is listed twice, circles included. */
+  readonly folders: Map<string, string>
+  /** Folders to be listed, by id. */
+  readonly queue: Map<string, Folder>
+  /** Targets of shortcuts by the shortcut's id. */
+  readonly links: Map<string, string>
+  /** Shortcuts to look at when all folders are listed: path by the target's id. */
+  readonly openLinks: Map<string, string>
+  /** Paths of files that are in no listed folder, by id: named ones and those behind shortcuts. */
+  readonly pinned: Map<string, string>
+  readonly known: Known
+  /** Something could not be listed, so the listing is not complete. */
+  failed: boolean
+}
 
 type PermissionsOf = (file: DriveFile) => Effect.Effect<Permissions, ServiceError>
 

@@ -1,17 +1,7 @@
-import type { HttpClient } from "effect/http"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import { lazyConnector } from "../../src/kit/Paged.ts"
-import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
-import type { Secrets } from "../../src/ports/Secrets.ts"
-
-/** What surrounds the connector. */
-export interface JiraContext {
-  readonly secrets: Secrets["Service"]
-  /** Default: one for the process, as `src/net/Http.ts` makes it. */
-  readonly http?: HttpClient.HttpClient
-  readonly retry?: RetryOptions
-}
+import type { JiraContext } from "./Open.ts"
 
 /**
  * Jira issues: a Markdown document each (`OPS/OPS-12`), comments included, and the files attached

@@ -1,14 +1,24 @@
 import { Effect, Option, Schema, Stream } from "effect"
+import type { HttpClient } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import { isConfidential, serverAddress, withoutSlash } from "../../src/domain/HttpAddress.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import { download } from "../../src/net/Download.ts"
 import { processHttp } from "../../src/net/ProcessHttp.ts"
+import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
+import type { Secrets } from "../../src/ports/Secrets.ts"
 import { attachmentPath, type Place, placeOfPath, renderIssue } from "./Issue.ts"
-import type { JiraContext } from "./Jira.ts"
 import { type Comment, Comments, factFields, type Failure, Issue, jiraApi, type JiraApi, Project } from "./JiraApi.ts"
 import { listing, listingJql, placesOf, search } from "./Listing.ts"
+
+/** What surrounds the connector. */
+export interface JiraContext {
+  readonly secrets: Secrets["Service"]
+  /** Default: one for the process, as `src/net/Http.ts` makes it. */
+  readonly http?: HttpClient.HttpClient
+  readonly retry?: RetryOptions
+}
 
 /** The connector behind `jira`, with everything that it loads. */
 export const open = (config: SettingsOf<"jira">, context: JiraContext): Omit<Connector, "kind"> => {

@@ -7,8 +7,8 @@ import { GoogleAuth } from "../../src/net/GoogleAuth.ts"
 import { bodyText, errorOfBody, retryAfterOf, serviceErrorOf } from "../../src/net/HttpErrors.ts"
 import { redactText } from "../../src/net/Redact.ts"
 import { retry } from "../../src/net/Retry.ts"
+import type { Secrets } from "../../src/ports/Secrets.ts"
 import { makeAccount } from "../Account.ts"
-import type { SharePointContext } from "./SharePoint.ts"
 
 /** What Microsoft Graph says in a refusal; its code is the error's `reason`. */
 const graphError = (what: string, response: HttpClientResponse.HttpClientResponse): Effect.Effect<ServiceError> =>
@@ -85,7 +85,7 @@ const decode = Schema.decodeUnknownEffect(Answer)
 export const graphAuth = (
   caller: Caller,
   config: SettingsOf<"sharePoint">,
-  { secrets }: SharePointContext,
+  secrets: Secrets["Service"],
   graphOrigin: string
 ): GoogleAuth["Service"] => {
   const one = Semaphore.makeUnsafe(1)

@@ -7,7 +7,7 @@ import { eachOf, joined, type Known, KnownFiles, listFromStart, makeKnown, partO
 import { DriveItem, itemFields, offered, permissionsOf, skipOf } from "./DriveItem.ts"
 import type { Graph } from "./Graph.ts"
 import { type Place, resolvePlace } from "./ResolveSite.ts"
-import { listPages } from "./SitePages.ts"
+import { listPages, type PagesProgress } from "./SitePages.ts"
 
 const Cursor = Schema.fromJsonString(Schema.Struct({
   of: Schema.String,
@@ -28,18 +28,12 @@ interface FolderPlace {
 }
 
 /** How far a listing has come: all that a cursor says. Changed in place as it goes. */
-export interface Progress {
+interface Progress extends PagesProgress {
   /** The delta's next page; once it was `read`, where the next delta begins. */
   at: string
   read: boolean
-  /** A listing of everything, as against one of changes. */
-  readonly full: boolean
   readonly folders: Map<string, FolderPlace>
   readonly known: Known
-  /** The site's pages: path and revision by id. */
-  readonly pages: Map<string, readonly [path: string, revision: string]>
-  /** Something could not be listed, so the listing is not complete. */
-  failed: boolean
 }
 
 const newProgress = (at: string): Progress => ({

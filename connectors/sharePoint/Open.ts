@@ -1,16 +1,29 @@
 import { Effect, Schema, Stream } from "effect"
+import type { HttpClient } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Caller } from "../../src/net/Call.ts"
 import { download } from "../../src/net/Download.ts"
 import { processHttp } from "../../src/net/ProcessHttp.ts"
+import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector, SourceItem } from "../../src/ports/Connector.ts"
+import type { Secrets } from "../../src/ports/Secrets.ts"
 import { revisionOf } from "./DriveItem.ts"
 import { defaultEndpoint, graph, type Graph, graphAuth } from "./Graph.ts"
 import { listing } from "./Listing.ts"
 import { resolvePlace } from "./ResolveSite.ts"
-import type { SharePointContext } from "./SharePoint.ts"
 import { readPage } from "./SitePages.ts"
+
+/** What surrounds the connector. */
+export interface SharePointContext {
+  /** Resolves the client secret, when a token is first needed. */
+  readonly secrets: Secrets["Service"]
+  /** Default: one for the process, as `src/net/Http.ts` makes it. */
+  readonly http?: HttpClient.HttpClient
+  readonly retry?: RetryOptions
+  /** Default 6,000. SharePoint counts costs, not requests: this only evens out bursts, and throttling is obeyed. */
+  readonly requestsPerMinute?: number
+}
 
 /** The connector behind `sharePoint`, with everything that it loads. */
 export const open = (config: SettingsOf<"sharePoint">, context: SharePointContext): Omit<Connector, "kind"> => {
@@ -25,7 +38,7 @@ export const open = (config: SettingsOf<"sharePoint">, context: SharePointContex
       http: context.http ?? (yield* processHttp),
       ...(context.retry === undefined ? {} : { retry: context.retry })
     }
-    return graph({ ...bare, auth: graphAuth(bare, config, context, origin) }, bare, endpoint, config.tenantId.toLowerCase(), context.requestsPerMinute)
+    return graph({ ...bare, auth: graphAuth(bare, config, context.secrets, origin) }, bare, endpoint, config.tenantId.toLowerCase(), context.requestsPerMinute)
   })))
   return {
     check: Effect.andThen(

@@ -1,20 +1,7 @@
-import type { HttpClient } from "effect/http"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import { lazyConnector } from "../../src/kit/Paged.ts"
-import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
-import type { Secrets } from "../../src/ports/Secrets.ts"
-
-/** What surrounds the connector. */
-export interface SharePointContext {
-  /** Resolves the client secret, when a token is first needed. */
-  readonly secrets: Secrets["Service"]
-  /** Default: one for the process, as `src/net/Http.ts` makes it. */
-  readonly http?: HttpClient.HttpClient
-  readonly retry?: RetryOptions
-  /** Default 6,000. SharePoint counts costs, not requests: this only evens out bursts, and throttling is obeyed. */
-  readonly requestsPerMinute?: number
-}
+import type { SharePointContext } from "./Open.ts"
 
 /**
  * A document library of a SharePoint site. Paths are those of the library (`Policies/Leave.docx`) and, for the site's

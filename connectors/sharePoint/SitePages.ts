@@ -6,7 +6,6 @@ import type { Listed } from "../../src/ports/Connector.ts"
 import { isolated, partOf } from "../Tree.ts"
 import { factsOf, Identities, permissionsOf } from "./DriveItem.ts"
 import type { Graph } from "./Graph.ts"
-import type { Progress } from "./Listing.ts"
 import { encodePath, type Place } from "./ResolveSite.ts"
 
 const key = Schema.optionalKey
@@ -27,12 +26,22 @@ type SitePage = typeof SitePage.Type
 
 const pageFields = "id,name,title,webUrl,eTag,createdDateTime,lastModifiedDateTime,createdBy,lastModifiedBy,publishingState"
 
+/** How far a listing of a site's pages has come. Changed in place as it goes. */
+export interface PagesProgress {
+  /** A listing of everything, as against one of changes. */
+  readonly full: boolean
+  /** The site's pages: path and revision by id. */
+  readonly pages: Map<string, readonly [path: string, revision: string]>
+  /** Something could not be listed, so the listing is not complete. */
+  failed: boolean
+}
+
 /** The site's pages, which have no delta: in a listing of changes, those whose tag moved and those that are gone. */
 export const listPages = Effect.fnUntraced(function*(
   graph: Graph,
   config: SettingsOf<"sharePoint">,
   place: Place,
-  progress: Progress
+  progress: PagesProgress
 ): Effect.fn.Return<ReadonlyArray<Listed>, ServiceError> {
   const found = yield* isolated(graph.all(
     `the pages of site ${config.site}`,

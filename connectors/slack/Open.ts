@@ -1,9 +1,12 @@
 import { Effect, Stream } from "effect"
+import type { HttpClient } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import { discard, download } from "../../src/net/Download.ts"
 import { processHttp } from "../../src/net/ProcessHttp.ts"
+import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
+import type { Secrets } from "../../src/ports/Secrets.ts"
 import { channelTitle, type Directory, makeDirectory } from "./Directory.ts"
 import {
   addressOf,
@@ -23,8 +26,15 @@ import {
   threadTitle
 } from "./Documents.ts"
 import { type Channel, history, listing, thread } from "./Listing.ts"
-import type { SlackContext } from "./Slack.ts"
 import { type Failure, FileInfo, type Message, Messages, slackApi, type SlackApi, UserList } from "./SlackApi.ts"
+
+/** What surrounds the connector. */
+export interface SlackContext {
+  readonly secrets: Secrets["Service"]
+  /** Default: one for the process, as `src/net/Http.ts` makes it. */
+  readonly http?: HttpClient.HttpClient
+  readonly retry?: RetryOptions
+}
 
 /** The connector behind `slack`, with everything that it loads. */
 export const open = (config: SettingsOf<"slack">, context: SlackContext): Omit<Connector, "kind"> => {

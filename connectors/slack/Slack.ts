@@ -1,17 +1,7 @@
-import type { HttpClient } from "effect/http"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import { lazyConnector } from "../../src/kit/Paged.ts"
-import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
-import type { Secrets } from "../../src/ports/Secrets.ts"
-
-/** What surrounds the connector. */
-export interface SlackContext {
-  readonly secrets: Secrets["Service"]
-  /** Default: one for the process, as `src/net/Http.ts` makes it. */
-  readonly http?: HttpClient.HttpClient
-  readonly retry?: RetryOptions
-}
+import type { SlackContext } from "./Open.ts"
 
 /**
  * Slack channels: a document per thread (`C1/threads/{ts}`), one per channel and UTC day of the other messages

@@ -1,18 +1,39 @@
 import { Effect, Stream } from "effect"
+import type { HttpClient } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Caller } from "../../src/net/Call.ts"
 import { GoogleAuth, make as makeGoogleAuth } from "../../src/net/GoogleAuth.ts"
 import { processHttp, publicProcessHttp } from "../../src/net/ProcessHttp.ts"
 import { emulatorOf, gcsClient } from "../../src/net/gcs/GcsClient.ts"
+import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
 import { type Address, parseAddress } from "./Address.ts"
 import { fileBackend } from "./Files.ts"
 import { type Backend, listing } from "./Listing.ts"
 import { gcsApi, objectBackend } from "./Objects.ts"
 import { s3Api } from "./S3.ts"
-import type { StorageContext } from "./Storage.ts"
 import { webBackend } from "./Web.ts"
+
+/** What surrounds the connector. Everything has a default. */
+export interface StorageContext {
+  /** Default: one for the process, as `src/net/Http.ts` makes it. */
+  readonly http?: HttpClient.HttpClient
+  /**
+   * The addresses come from someone who must not reach what we can reach: `file://` is refused, and `https://` goes
+   * to public addresses only, after redirects too. Default false.
+   */
+  readonly untrusted?: boolean
+  /** Fetches `https://` for `untrusted`. Default: a client of `layer({ publicOnly: {} })`. */
+  readonly publicHttp?: HttpClient.HttpClient
+  /** Default: Application Default Credentials; none when `STORAGE_EMULATOR_HOST` is set. */
+  readonly google?: GoogleAuth["Service"]
+  /** Default: the process's. */
+  readonly environment?: Readonly<Record<string, string | undefined>>
+  readonly retry?: RetryOptions
+  /** Never listed as documents. */
+  readonly dataDir?: string
+}
 
 /** The connector behind `storage`, with everything that it loads. */
 export const open = (config: SettingsOf<"storage">, context: StorageContext): Omit<Connector, "kind"> => {

@@ -3,26 +3,7 @@ import assert from "node:assert/strict"
 import { inspect } from "node:util"
 import { ServiceError } from "../domain/Errors.ts"
 import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
-import { testServer } from "./TestServer.ts"
-
-/** What a source answers in the place of what it would. */
-export interface SourceFault {
-  /** Which requests: those that list, those for an item's content, or all. */
-  readonly to: "list" | "read" | "all"
-  /** How many of them. Default: every one, until it is ended. */
-  readonly times?: number | undefined
-  /** Another answer; `cut`: one that breaks off half way; `stall`: none at all. */
-  readonly answer: "cut" | "stall" | { readonly status: number; readonly headers?: Readonly<Record<string, string>> | undefined; readonly body?: string | undefined }
-}
-
-/** A fault that was set. */
-export interface FaultInPlace {
-  /** The number of requests that met it. */
-  readonly met: () => number
-  /** Of those, the ones that are still open. */
-  readonly waiting: () => number
-  readonly end: () => void
-}
+import { type FaultInPlace, type SourceFault, testServer } from "./TestServer.ts"
 
 /** A connector, and the source that it lists, in the hands of a test. */
 export interface ConnectorFixture {

@@ -1,7 +1,6 @@
 import { Effect, type Scope } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { FaultInPlace, SourceFault } from "./Suite.ts"
 
 /** One request that a {@link TestServer} got, its body read. */
 export interface TestRequest {
@@ -63,6 +62,25 @@ export const testServer = (answer: (asked: TestRequest, response: ServerResponse
         return new Promise((resolve) => server.close(resolve))
       })
   ).pipe(Effect.map(({ made }) => made))
+
+/** What a source answers in the place of what it would. */
+export interface SourceFault {
+  /** Which requests: those that list, those for an item's content, or all. */
+  readonly to: "list" | "read" | "all"
+  /** How many of them. Default: every one, until it is ended. */
+  readonly times?: number | undefined
+  /** Another answer; `cut`: one that breaks off half way; `stall`: none at all. */
+  readonly answer: "cut" | "stall" | { readonly status: number; readonly headers?: Readonly<Record<string, string>> | undefined; readonly body?: string | undefined }
+}
+
+/** A fault that was set. */
+export interface FaultInPlace {
+  /** The number of requests that met it. */
+  readonly met: () => number
+  /** Of those, the ones that are still open. */
+  readonly waiting: () => number
+  readonly end: () => void
+}
 
 /**
  * The `fault` of a `connectorSuite`'s fixture, for a source that is a {@link TestServer}: `list` and `read` say which of its
