@@ -1,4 +1,4 @@
-import { ReadFailure } from "../parse/Reader.ts"
+import { ReadFailure } from "../parse/ReadFailure.ts"
 
 /** An entry of a tar archive; `content` is a view of the archive's own bytes. */
 export interface TarEntry {

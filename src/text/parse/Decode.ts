@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer"
 import { analyse } from "chardet"
 import { plausibility } from "./Charset.ts"
-import { ReadFailure } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
 import { decodeDos, isDos } from "./rtf/CodePages.ts"
 
 /** Bytes that are looked at to guess a charset. */

@@ -2,7 +2,8 @@ import { CFB } from "@e965/xlsx"
 import WordExtractor from "word-extractor"
 import { BlockWriter, oneLine, rowLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
-import { type Reader, ReadFailure } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
+import type { Reader } from "./Reader.ts"
 
 /** Documents of Word 6 to 2003: paragraphs, table rows, headers once, text boxes, notes and comments. */
 export const doc: Reader = async ({ bytes, format, limits }) => {

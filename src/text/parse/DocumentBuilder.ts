@@ -1,5 +1,5 @@
 import type { Block, BlockKind, ParsedDocument } from "../../domain/Document.ts"
-import { ReadFailure } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
 
 /**
  * Collects blocks in reading order into one canonical text: `\n` line ends, a blank line between blocks, no NUL,

@@ -2,10 +2,10 @@ import PostalMime, { type Address, type Attachment, type Email } from "postal-mi
 import type { ParsedDocument } from "../../domain/Document.ts"
 import { oneLine } from "./BlockSink.ts"
 import { decode, decodePart, isWide } from "./Decode.ts"
-import type { InnerFiles } from "./InnerFiles.ts"
+import type { InnerFiles, Reader } from "./Reader.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { htmlBlocks } from "./Html.ts"
-import { ReadFailure, type Reader } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
 import { addParagraphs } from "./Text.ts"
 
 /** Messages within messages are read to this depth; deeper ones are named only. */

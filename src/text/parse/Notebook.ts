@@ -1,7 +1,8 @@
 import { canonical, DocumentBuilder } from "./DocumentBuilder.ts"
 import { decode } from "./Decode.ts"
 import { markdownBlocks } from "./Markdown.ts"
-import { ReadFailure, type Reader } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
+import type { Reader } from "./Reader.ts"
 
 /** Text outputs are kept up to this length: beyond are logs and dumps of data. */
 const maxOutputCharacters = 4_000

@@ -2,8 +2,9 @@ import type { ParsedDocument } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
 import { guessOf } from "./Decode.ts"
 import { formats, type FormatKey } from "./Formats.ts"
-import { InnerFiles } from "./InnerFiles.ts"
-import { BrokenInstallation, ReadFailure, type Reader } from "./Reader.ts"
+import { InnerFiles } from "./Reader.ts"
+import { BrokenInstallation, ReadFailure } from "./ReadFailure.ts"
+import type { Reader } from "./Reader.ts"
 import { sniff } from "./Sniff.ts"
 
 export interface ParseInput {

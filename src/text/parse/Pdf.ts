@@ -7,9 +7,10 @@ import { pdfFacts } from "./pdf/Facts.ts"
 import { Hyphens } from "./pdf/Hyphens.ts"
 import { layoutParser, plainReader } from "./pdf/Packages.ts"
 import type { PlainPages } from "./pdf/PlainPages.ts"
-import { RunningLines } from "./pdf/RunningLines.ts"
+import { RunningLines, type TextBlock } from "./pdf/RunningLines.ts"
 import { lostLines, prefersPlain, wordsOf } from "./pdf/Witness.ts"
-import { BrokenInstallation, ReadFailure, type Reader } from "./Reader.ts"
+import { BrokenInstallation, ReadFailure } from "./ReadFailure.ts"
+import type { Reader } from "./Reader.ts"
 import { greyPng, recognise } from "./Recognise.ts"
 
 /** Pages that are in memory at a time; what recurs at their edges is looked for within one batch. */
@@ -222,17 +223,6 @@ class PdfWriter {
     this.#recognised.push({ page: number, confidence })
     return true
   }
-}
-
-/** A block of a page, as text. */
-export interface TextBlock {
-  readonly kind: "heading" | "list_item" | "table" | "code" | "paragraph"
-  readonly text: string
-  readonly level?: number
-  readonly marker?: string
-  /** Points from the top of the page; `undefined` where layout is not known. */
-  readonly top?: number
-  readonly bottom?: number
 }
 
 const plainBlocks = (text: string): ReadonlyArray<TextBlock> =>

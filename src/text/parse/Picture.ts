@@ -1,6 +1,7 @@
 import { addParagraphs } from "./Text.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
-import { type Reader, ReadFailure } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
+import type { Reader } from "./Reader.ts"
 import { recognise } from "./Recognise.ts"
 
 /** A picture of text, where text recognition is on. */

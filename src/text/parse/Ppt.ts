@@ -2,7 +2,8 @@ import { CFB } from "@e965/xlsx"
 import type { Remark } from "../../domain/Document.ts"
 import { BlockWriter, oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
-import { type Reader, ReadFailure } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
+import type { Reader } from "./Reader.ts"
 
 /** Types of records (MS-PPT, 2.13.24). */
 const types = {

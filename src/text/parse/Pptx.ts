@@ -4,7 +4,8 @@ import { withEmbedded } from "./Embedded.ts"
 import { graphicBlocks } from "./ooxml/Drawing.ts"
 import { openPackage, type OfficePackage } from "./ooxml/Package.ts"
 import { shapeTree } from "./ooxml/Shapes.ts"
-import { type Reader, ReadFailure } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
+import type { Reader } from "./Reader.ts"
 import { childAt, childElements, descendants, parseXml, textContent, type XmlElement } from "./Xml.ts"
 
 /**

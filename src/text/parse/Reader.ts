@@ -1,7 +1,8 @@
-import type { ParsedDocument } from "../../domain/Document.ts"
-import type { DocumentProblem } from "../../domain/Errors.ts"
+import type { ParsedDocument, Remark } from "../../domain/Document.ts"
+import { remarkOf } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
-import type { InnerFiles } from "./InnerFiles.ts"
+import { oneLine } from "./BlockSink.ts"
+import type { DocumentBuilder } from "./DocumentBuilder.ts"
 
 /** A reader of one family of formats: bytes to text and blocks. Pure but for time and memory; may be async. */
 export type Reader = (input: {
@@ -13,17 +14,64 @@ export type Reader = (input: {
   readonly inner: InnerFiles
 }) => ParsedDocument | Promise<ParsedDocument>
 
-/** A package that reads a format cannot be loaded here. The installation's fault: no file is to blame for it. */
-export class BrokenInstallation extends Error {}
+/** A file attached to another one or packed inside it. */
+export interface InnerFile {
+  readonly name: string
+  readonly bytes: Uint8Array
+  readonly mimeType?: string
+}
 
-/** Thrown by readers; becomes a DocumentError at the process boundary. */
-export class ReadFailure extends Error {
-  readonly problem: DocumentProblem
-  /** Of `pictures`: how many wait for text recognition. */
-  readonly waits: number
-  constructor(problem: DocumentProblem, message: string, waits = 1) {
-    super(message)
-    this.problem = problem
-    this.waits = waits
+export type ReadInner = (file: InnerFile, inner: InnerFiles) => ParsedDocument | Promise<ParsedDocument>
+
+/**
+ * Reads what is attached to a file or packed inside it, as a section of its own under its name. All of it shares the
+ * limits of the outer file, and what cannot be read is named and costs nothing else. Where attachments are documents of
+ * their own, the text only names them.
+ */
+export class InnerFiles {
+  readonly #limits: Limits
+  readonly #read: ReadInner
+  readonly #opened: boolean
+  readonly #depth: number
+  readonly #spent: { files: number; bytes: number }
+  readonly remarks: Array<Remark> = []
+
+  constructor(limits: Limits, read: ReadInner, opened = false, depth = 0, spent = { files: 0, bytes: 0 }) {
+    this.#limits = limits
+    this.#read = read
+    this.#opened = opened
+    this.#depth = depth
+    this.#spent = spent
+  }
+
+  /** @param level of the heading that names the file */
+  async add(file: InnerFile, builder: DocumentBuilder, level: number): Promise<void> {
+    const name = oneLine(file.name)
+    const refused = (why: string): void => {
+      if (name !== "") builder.add("paragraph", `Attachment: ${name}`)
+      this.remarks.push({ kind: "attachment", text: `${name === "" ? "an attachment" : name} (${why})` })
+    }
+    if (this.#opened) {
+      if (name !== "") builder.add("paragraph", `Attachment: ${name}`)
+      return
+    }
+    this.#spent.files++
+    this.#spent.bytes += file.bytes.length
+    if (this.#depth >= this.#limits.depth) return refused("packed too deeply")
+    if (this.#spent.files > this.#limits.parts) return refused(`more than ${this.#limits.parts} files inside`)
+    if (this.#spent.bytes > this.#limits.unpackedBytes) return refused("more bytes inside than the limit")
+    const inner = new InnerFiles(this.#limits, this.#read, false, this.#depth + 1, this.#spent)
+    let document: ParsedDocument
+    try {
+      document = await this.#read(file, inner)
+    } catch (error) {
+      return refused(error instanceof Error ? error.message : "not read")
+    }
+    const remark = remarkOf(document)
+    if (remark !== undefined) this.remarks.push({ kind: "attachment", text: `${name} (${remark})` })
+    builder.add("heading", name, level)
+    for (const { end, kind, level: own = 1, start } of document.blocks) {
+      if (kind !== "pageBreak") builder.add(kind, document.text.slice(start, end), kind === "heading" ? own + level : undefined)
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { crc32, deflateSync } from "node:zlib"
-import { BrokenInstallation, ReadFailure } from "./Reader.ts"
+import { BrokenInstallation, ReadFailure } from "./ReadFailure.ts"
 
 export interface Recognised {
   readonly text: string

@@ -1,6 +1,7 @@
 import { BlockWriter } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
-import { type Reader, ReadFailure } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
+import type { Reader } from "./Reader.ts"
 import { RtfInterpreter } from "./rtf/Interpreter.ts"
 import { scanRtf } from "./rtf/Tokens.ts"
 

@@ -1,5 +1,5 @@
 import { type BlockSink, rowLine } from "./BlockSink.ts"
-import { ReadFailure } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
 
 /** A cell that has text, and its column from 0. */
 export type SheetCell = readonly [column: number, text: string]

@@ -2,7 +2,7 @@ import { isTar } from "../containers/Tar.ts"
 import type { Limits } from "../Prepared.ts"
 import { decodeHead, isEbcdic, isWide } from "./Decode.ts"
 import { extensionOf, formatOfMimeType, formatOfName, formats, type FormatKey } from "./Formats.ts"
-import { ReadFailure } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
 import { openZip, type Zip } from "./Zip.ts"
 
 /** Bytes in which a PDF header may stand (ISO 32000-1, note 13 of annex H). */

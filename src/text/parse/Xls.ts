@@ -3,7 +3,8 @@ import { type CellObject, read, set_cptable, type WorkSheet } from "@e965/xlsx"
 import type { Remark } from "../../domain/Document.ts"
 import { BlockWriter, oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
-import { type Reader, ReadFailure } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
+import type { Reader } from "./Reader.ts"
 import { type SheetCell, SheetRows, underHeading } from "./SheetRows.ts"
 
 set_cptable(codePages)

@@ -1,5 +1,5 @@
 import { Parser } from "htmlparser2"
-import { ReadFailure } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
 import { canonicalPrefixes } from "./XmlNames.ts"
 
 /** Names carry the canonical prefix of their namespace, or the file's own prefix where we know no such namespace. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer"
 import { crc32, inflateRawSync } from "node:zlib"
 import type { Limits } from "../Prepared.ts"
-import { ReadFailure } from "./Reader.ts"
+import { ReadFailure } from "./ReadFailure.ts"
 import { decodeDos } from "./rtf/CodePages.ts"
 
 /** A ZIP archive in memory. Entries are unpacked when read, and every byte unpacked counts against the limits. */

@@ -1,4 +1,4 @@
-import { BrokenInstallation } from "../parse/Reader.ts"
+import { BrokenInstallation } from "../parse/ReadFailure.ts"
 import type { Limits } from "../Prepared.ts"
 import { timeFor } from "./Guard.ts"
 import type { Job, Outcome } from "./Job.ts"

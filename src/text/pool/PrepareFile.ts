@@ -5,7 +5,7 @@ import { decode, guessOf } from "../parse/Decode.ts"
 import { separatorOf } from "../parse/Delimited.ts"
 import type { FormatKey } from "../parse/Formats.ts"
 import { parse } from "../parse/Parse.ts"
-import { ReadFailure } from "../parse/Reader.ts"
+import { ReadFailure } from "../parse/ReadFailure.ts"
 import { sniff } from "../parse/Sniff.ts"
 import type { Limits, Prepared, Raw } from "../Prepared.ts"
 

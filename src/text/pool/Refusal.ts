@@ -1,5 +1,5 @@
 import { printable } from "../../domain/Text.ts"
-import { BrokenInstallation, ReadFailure } from "../parse/Reader.ts"
+import { BrokenInstallation, ReadFailure } from "../parse/ReadFailure.ts"
 import type { Refusal } from "./Messages.ts"
 
 /** What a parser threw, as a refusal. Only a ReadFailure's words were written for people; others may quote the file. */

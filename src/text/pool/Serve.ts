@@ -1,7 +1,7 @@
 import { isMainThread } from "node:worker_threads"
 import type { Limits } from "../Prepared.ts"
 import { Guard, timeFor, watch } from "./Guard.ts"
-import { BrokenInstallation } from "../parse/Reader.ts"
+import { BrokenInstallation } from "../parse/ReadFailure.ts"
 import type { Ready, Reply, Request, Result, Task } from "./Messages.ts"
 import { refusalOf } from "./Refusal.ts"
 

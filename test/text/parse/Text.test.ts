@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { ReadFailure } from "../../../src/text/parse/Reader.ts"
+import { ReadFailure } from "../../../src/text/parse/ReadFailure.ts"
 import { parse } from "../../../src/text/parse/Parse.ts"
 import { prepareFile } from "../../../src/text/pool/PrepareFile.ts"
 import { defaultLimits } from "../../../src/text/Prepared.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { defaultLimits } from "../../../src/text/Prepared.ts"
-import { ReadFailure } from "../../../src/text/parse/Reader.ts"
+import { ReadFailure } from "../../../src/text/parse/ReadFailure.ts"
 import { openZip } from "../../../src/text/parse/Zip.ts"
 import { writeZip, zipOf } from "./support/ZipWriter.ts"
 

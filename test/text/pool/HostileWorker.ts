@@ -1,4 +1,4 @@
-import { ReadFailure } from "../../../src/text/parse/Reader.ts"
+import { ReadFailure } from "../../../src/text/parse/ReadFailure.ts"
 import { serve } from "../../../src/text/pool/Serve.ts"
 
 /** A worker whose parser does to its process what the file's name says, and takes any other file as plain text. */

@@ -1,5 +1,5 @@
 import type { DocumentBuilder } from "../DocumentBuilder.ts"
-import { ReadFailure } from "../Reader.ts"
+import { ReadFailure } from "../ReadFailure.ts"
 
 /** A value whose text is longer than this becomes a section of its own. */
 const sectionCharacters = 800

@@ -1,6 +1,6 @@
 import type { Limits } from "../../Prepared.ts"
 import { BlockBuffer, type BlockWriter, type BlockSink } from "../BlockSink.ts"
-import { ReadFailure } from "../Reader.ts"
+import { ReadFailure } from "../ReadFailure.ts"
 import { type SheetCell, SheetRows, underHeading } from "../SheetRows.ts"
 import { childElements, eachElement, type XmlElement } from "../Xml.ts"
 import { cellsOf, repeats, Story, type StoryContext } from "./Story.ts"

@@ -1,6 +1,6 @@
 import type { Limits } from "../../Prepared.ts"
 import { type BlockWriter, CellText } from "../BlockSink.ts"
-import { ReadFailure } from "../Reader.ts"
+import { ReadFailure } from "../ReadFailure.ts"
 import { onlyOnce } from "../RunningText.ts"
 import { childElements, eachElement, type XmlElement } from "../Xml.ts"
 import { Story, type StoryContext } from "./Story.ts"

@@ -4,7 +4,7 @@ import { oneLine } from "../BlockSink.ts"
 import { type Embedded, embeddedInPackage } from "../Embedded.ts"
 import { languageCode } from "../Language.ts"
 import { resolvePart } from "../PartPath.ts"
-import { ReadFailure } from "../Reader.ts"
+import { ReadFailure } from "../ReadFailure.ts"
 import { eachElement, scanXml, textContent } from "../Xml.ts"
 import { openZip, type Zip } from "../Zip.ts"
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from "@hyzyla/pdfium"
 import { assetPath } from "../../Assets.ts"
-import { ReadFailure } from "../Reader.ts"
+import { ReadFailure } from "../ReadFailure.ts"
 
 /** The text of a PDF's pages in the order of their content, without layout. Kept open while pages are read. */
 export interface PlainPages {

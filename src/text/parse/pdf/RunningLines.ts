@@ -1,5 +1,4 @@
 import { oneLine } from "../BlockSink.ts"
-import type { TextBlock } from "../Pdf.ts"
 
 /** The share of a page's height at its top and at its bottom where headers and footers stand. */
 const edge = 0.08
@@ -10,6 +9,17 @@ const leastShare = 0.5
 
 /** Longer ones are text. */
 const longest = 200
+
+/** A block of a page, as text. */
+export interface TextBlock {
+  readonly kind: "heading" | "list_item" | "table" | "code" | "paragraph"
+  readonly text: string
+  readonly level?: number
+  readonly marker?: string
+  /** Points from the top of the page; `undefined` where layout is not known. */
+  readonly top?: number
+  readonly bottom?: number
+}
 
 interface Dropped {
   readonly text: string

@@ -1,5 +1,5 @@
 import { BlockBuffer, type BlockSink, oneLine, withPrefix } from "../BlockSink.ts"
-import { ReadFailure } from "../Reader.ts"
+import { ReadFailure } from "../ReadFailure.ts"
 import { onlyOnce } from "../RunningText.ts"
 import { symbolCharacter } from "../SymbolFonts.ts"
 import { codePageOfCharset, decodeCodePage } from "./CodePages.ts"

@@ -1,6 +1,6 @@
 import type { DocumentProblem } from "../../../../src/domain/Errors.ts"
 import { parse } from "../../../../src/text/parse/Parse.ts"
-import { ReadFailure } from "../../../../src/text/parse/Reader.ts"
+import { ReadFailure } from "../../../../src/text/parse/ReadFailure.ts"
 import { defaultLimits, type Limits } from "../../../../src/text/Prepared.ts"
 import { cpuTime } from "../../../support/CpuTime.ts"
 

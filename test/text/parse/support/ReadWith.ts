@@ -1,9 +1,10 @@
 import type { BlockKind } from "../../../../src/domain/Document.ts"
 import type { DocumentProblem } from "../../../../src/domain/Errors.ts"
 import { defaultLimits, type Limits } from "../../../../src/text/Prepared.ts"
-import { InnerFiles } from "../../../../src/text/parse/InnerFiles.ts"
+import { InnerFiles } from "../../../../src/text/parse/Reader.ts"
 import { parse } from "../../../../src/text/parse/Parse.ts"
-import { type Reader, ReadFailure } from "../../../../src/text/parse/Reader.ts"
+import { ReadFailure } from "../../../../src/text/parse/ReadFailure.ts"
+import type { Reader } from "../../../../src/text/parse/Reader.ts"
 
 export interface ReadBlock {
   readonly kind: BlockKind
