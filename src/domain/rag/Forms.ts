@@ -121,3 +121,12 @@ export const emailForm: Form = {
 
 /** Text with something in it. */
 export const textForm: Form = { pattern: /\S/, rule: "must not be empty" }
+
+/** The largest value of the API's `int32` fields. */
+export const maxInt32 = 2_147_483_647
+
+export const wholeNumberRule = (minimum: number, maximum: number): Wording => ({
+  rule: maximum === maxInt32 ? `must be a whole number, ${minimum} or more` : `must be a whole number from ${minimum} to ${maximum}`
+})
+
+export const endTimeRule: Wording = { rule: "must be later than start" }

@@ -13,17 +13,20 @@ import {
   embeddingModelForm,
   emailForm,
   encryptionKeyForm,
+  endTimeRule,
   featureViewForm,
   type Form,
   httpUrlForm,
   instantForm,
   jiraServerForm,
+  maxInt32,
   processorForm,
   resultSinkForm,
   schemaNameForm,
   servingConfigForm,
   textForm,
   vectorSearchForm,
+  wholeNumberRule,
   type Wording
 } from "./Forms.ts"
 
@@ -33,9 +36,6 @@ import {
  */
 
 type Found = ReadonlyArray<Broken>
-
-/** The largest value of the API's `int32` fields. */
-export const maxInt32 = 2_147_483_647
 
 /** Characters, not UTF-16 units. */
 export const displayNameLimit = 128
@@ -50,16 +50,11 @@ export const vectorSearchRule: Wording = {
   rule: "needs one index and one index endpoint; both names are of the same kind",
   fix: "write .../indexes/{index} for index and .../indexEndpoints/{endpoint} for indexEndpoint"
 }
-export const endTimeRule: Wording = { rule: "must be later than start" }
 export const keyedDatabaseRule: Wording = { rule: "is for Weaviate and Pinecone only; this database takes no API key", fix: "leave it out" }
 export const hybridRule: Wording = {
   rule: "works with the Weaviate database only",
   fix: "leave hybrid out, or create the corpus with a Weaviate database"
 }
-
-export const wholeNumberRule = (minimum: number, maximum: number): Wording => ({
-  rule: maximum === maxInt32 ? `must be a whole number, ${minimum} or more` : `must be a whole number from ${minimum} to ${maximum}`
-})
 
 export const overlapRule = (size: number): Wording => ({ rule: `must be less than size (${size})` })
 

@@ -1,6 +1,5 @@
 import { Effect, Schema } from "effect"
-import { type Form, textForm, type Wording } from "../rag/Forms.ts"
-import { maxInt32, wholeNumberRule } from "../rag/RagRules.ts"
+import { type Form, maxInt32, textForm, wholeNumberRule, type Wording } from "../rag/Forms.ts"
 
 /** The rule also holds for the value as written, so it can be checked while other fields are still wrong. */
 export const earlyAnnotation = "sluiceEarly"

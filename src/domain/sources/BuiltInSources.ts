@@ -1,6 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
-import { bucketUriForm, channelIdForm, driveIdForm, emailForm, gitRefForm, gitUrlForm, instantForm, jiraServerForm } from "../rag/Forms.ts"
-import { endTimeRule } from "../rag/RagRules.ts"
+import { bucketUriForm, channelIdForm, driveIdForm, emailForm, endTimeRule, gitRefForm, gitUrlForm, instantForm, jiraServerForm } from "../rag/Forms.ts"
 import { Endpoint, HttpUrl, SecretName, StorageUri } from "../settings/Names.ts"
 import { ByteSize, DurationText } from "../settings/Quantities.ts"
 import { atLeastOne, atMostOne, earlyRule, exactlyOne, hasForm, integer, listOf, rule, text, withDefault } from "../settings/Rules.ts"

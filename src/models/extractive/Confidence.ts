@@ -1,50 +1,8 @@
 import type { Context } from "../../domain/Retrieval.ts"
-import { confidenceWeights } from "./Coefficients.ts"
+import { confidenceWeights, type Grounds } from "./Coefficients.ts"
 import type { Evidence } from "./Evidence.ts"
 import type { Question } from "./Question.ts"
 import { same } from "./Select.ts"
-
-/** What speaks for the best unit being an answer, each 0..1. */
-export interface Grounds {
-  readonly bias: number
-  /** See `Signs`. */
-  readonly own: number
-  readonly told: number
-  readonly block: number
-  readonly context: number
-  readonly title: number
-  readonly names: number
-  readonly adjacency: number
-  readonly definition: number
-  /** How much the quote and its surroundings have of the question's rarest term, … */
-  readonly rarest: number
-  /** … and of the term they have least of; the share of terms that are nowhere in the contexts. */
-  readonly least: number
-  readonly missing: number
-  /** A number, date or name was asked for and is not there. */
-  readonly untyped: number
-  /** Cosine similarity of the context, and retrieval's place for it. */
-  readonly cosine: number
-  readonly rank: number
-  /** Another context says the same. */
-  readonly agreement: number
-  /** Score of the best unit, over 20, and how far the best one of another passage is behind, over 5. */
-  readonly best: number
-  readonly margin: number
-  /** Share of the names and numbers asked for that neither the quote nor its surroundings have to the letter. */
-  readonly nameless: number
-  /** See `Signs`. */
-  readonly window: number
-  readonly headed: number
-  readonly votes: number
-  readonly named: number
-  /** The question is about one of a number, as "Rule 8" is, and the quote about none or another. */
-  readonly other: number
-  /** How much is lacking of the term they have least of, over the number of terms. */
-  readonly gap: number
-  /** The question has few terms, of which the share in a text tells less. */
-  readonly few: number
-}
 
 /** Of the first of the ranked units. */
 export const groundsOf = (

@@ -1,7 +1,7 @@
 import type { Context } from "../../domain/Retrieval.ts"
 import { holdsType, type Question, type Term } from "./Question.ts"
 import type { Unit } from "./Units.ts"
-import { unitWeights } from "./Coefficients.ts"
+import { type Signs, unitWeights } from "./Coefficients.ts"
 import { numberedName, numberedNames } from "../../text/FileNames.ts"
 import { commonPrefix, editDistance, foldedWords, normalize, wordsOfNormal } from "./Words.ts"
 
@@ -142,76 +142,6 @@ export const evidenceFor = (
     return { unit, score: weighed(signs), signs, covered, matches: mine, told, block: inBlock, titled: ofHeadings[unit.context]!, typed }
   })
   return { evidence, weights }
-}
-
-/** What is looked at in a unit, each 0..1. */
-export interface Signs {
-  /** Weighted share of the question's terms in the quote, … */
-  readonly own: number
-  /** … with what stands above it, … */
-  readonly told: number
-  /** … with the rest of its paragraph, list or table, … */
-  readonly block: number
-  /** … and in the whole context, its title and headings; then in the nearest heading, and in title and headings, alone. */
-  readonly context: number
-  readonly heading: number
-  readonly title: number
-  /** Share of the names and numbers asked for that the quote or what stands above it has. */
-  readonly names: number
-  /** Question terms that stand side by side here too. */
-  readonly adjacency: number
-  /** Holds the number, date or name that the question asks for. */
-  readonly typed: number
-  /** The first under its heading. */
-  readonly first: number
-  /** Retrieval's opinion of the context: its place, and score and cosine over the highest. */
-  readonly rank: number
-  readonly score: number
-  readonly cosine: number
-  /** See `shapePenalty`. */
-  readonly shape: number
-  readonly listing: number
-  /** Asked how to: a listing or what leads up to one; a step of a list; words that tell one what to do. */
-  readonly listingAsked: number
-  readonly steps: number
-  readonly instruction: number
-  /** Asked why: words that give a reason. */
-  readonly reason: number
-  /** Asked what something is: begins with it and goes on as a definition does. */
-  readonly definition: number
-  /** The share of a field's name that the question has; a field or a row of a table. */
-  readonly field: number
-  readonly key: number
-  /** Words that the question did not have, up to 8. */
-  readonly novelty: number
-  /** The question names the file by its number. */
-  readonly named: number
-  /** Share of the words of the nearest heading that the question has; and of the context's own heading. */
-  readonly headed: number
-  readonly under: number
-  /** The same of the nearest heading, for the first unit under it. */
-  readonly lead: number
-  /** Share of the words of the document's title that the question has; how near to the document's beginning it is. */
-  readonly titled: number
-  readonly early: number
-  /** Question terms of the quote over the words that they stand among. */
-  readonly window: number
-  /** How much the quote and its surroundings have of the question's rarest term, and of the term they have least of. */
-  readonly rarest: number
-  readonly least: number
-  /** Begins with a term of the question. */
-  readonly subject: number
-  /** Share of the contexts' scores that contexts of its file have. */
-  readonly votes: number
-  /** Under a heading such as "Summary", or one such as "Rejected ideas". */
-  readonly opening: number
-  readonly aside: number
-  /** Words, up to 40. */
-  readonly length: number
-  /** `own`, squared; `told` where the quote has the number, date or name; how near a term its number or date stands. */
-  readonly both: number
-  readonly typedTold: number
-  readonly typedNear: number
 }
 
 const weighed = (signs: Signs): number => {

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite"
 import type { MetadataValue } from "../../../domain/FileMetadata.ts"
 import { type MetadataFilter, passes } from "../../../domain/MetadataFilter.ts"
-import { checkedColumns, isIntact, StoreDamage } from "../store/Checksum.ts"
-import { metadataOfRow, metadataValue, permissionsOfRow, type Row } from "../store/Rows.ts"
+import { checkedColumns, isIntact, type Row, StoreDamage } from "../store/Checksum.ts"
+import { metadataOfRow, metadataValue, permissionsOfRow } from "../store/Rows.ts"
 import type { CorpusIndex } from "./CorpusIndex.ts"
 
 /** What restricts a search to some of a corpus's files. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { checkedColumns, isIntact } from "../store/Checksum.ts"
-import { asBlob, type Row } from "../store/Rows.ts"
+import { checkedColumns, isIntact, type Row } from "../store/Checksum.ts"
+import { asBlob } from "../store/Rows.ts"
 import { cosineOf, isMostlyZeros, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"

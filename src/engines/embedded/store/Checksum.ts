@@ -1,6 +1,8 @@
 import type { DatabaseSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
-import type { Row } from "./Rows.ts"
+
+/** A row as `node:sqlite` gives it. */
+export type Row = Record<string, unknown>
 
 /** Tables whose rows carry a checksum. */
 type Checked = "corpora" | "files" | "chunk_pages" | "embeddings" | "segments" | "posting_pages" | "tombstones"

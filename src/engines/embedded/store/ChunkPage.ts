@@ -1,8 +1,8 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import type { Chunk } from "../../../domain/Document.ts"
-import { isIntact } from "./Checksum.ts"
+import { isIntact, type Row } from "./Checksum.ts"
 import { textHash, unpackHashes } from "./Hash.ts"
-import { asBlob, type Row } from "./Rows.ts"
+import { asBlob } from "./Rows.ts"
 
 /** A chunk as it is kept: what a context shows, and what the index is rebuilt from. */
 export type StoredChunk = Omit<Chunk, "ordinal" | "start" | "end">

@@ -7,7 +7,7 @@ import type { LedgerChange } from "../../../ports/Ledger.ts"
 import type { AnalyzerId } from "../../../search/analysis/Analyzer.ts"
 import { stateFailure } from "../StateFailure.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
-import type { Row } from "./Rows.ts"
+import type { Row } from "./Checksum.ts"
 
 /** A chunk on its way in. */
 export interface NewChunk extends StoredChunk {

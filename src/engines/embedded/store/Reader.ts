@@ -7,10 +7,10 @@ import type { Page, PageRequest } from "../../../ports/Paging.ts"
 import { asStateError, databaseFile, openDatabase } from "../../../state/Database.ts"
 import { stateFailure } from "../StateFailure.ts"
 import { intactPage, unpackChunk } from "./ChunkPage.ts"
-import { checkedColumns, isIntact, StoreDamage } from "./Checksum.ts"
+import { checkedColumns, isIntact, type Row, StoreDamage } from "./Checksum.ts"
 import { damageFix } from "./Commands.ts"
 import { fromHex } from "./Hash.ts"
-import { corpusRow, type CorpusRow, type Row } from "./Rows.ts"
+import { corpusRow, type CorpusRow } from "./Rows.ts"
 
 /** Rows of a page of a listing: unset, and at most. */
 const defaultPage = 100

@@ -4,10 +4,7 @@ import { type DataSchema, type DataSchemaSpec, type FileMetadata, FileMetadataNa
 import type { Marker, Metadata, Permissions, RagFile, RagFileName } from "../../../domain/RagFile.ts"
 import type { Names } from "../Names.ts"
 import { timestamp } from "../../../domain/Stamps.ts"
-import { isIntact } from "./Checksum.ts"
-
-/** A row as `node:sqlite` gives it. */
-export type Row = Record<string, unknown>
+import { isIntact, type Row } from "./Checksum.ts"
 
 /** A corpus's row: the resource, and what only the engine knows of it. */
 export interface CorpusRow {

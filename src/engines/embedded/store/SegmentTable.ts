@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
 import { analysisVersion } from "../../../search/analysis/Analyzer.ts"
-import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
+import { checkedColumns, isIntact, type Row, sumOf } from "./Checksum.ts"
 import { PostingPageWriter } from "./PostingPages.ts"
-import { asBlob, type Row } from "./Rows.ts"
+import { asBlob } from "./Rows.ts"
 import { packSegmentBody, type SegmentBody } from "./SegmentBody.ts"
 import { VectorListTable } from "./VectorLists.ts"
 
