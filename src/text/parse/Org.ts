@@ -76,14 +76,13 @@ const readProse = (line: string, trimmed: string, prose: Prose): void => {
 }
 
 const readBlock = (lines: ReadonlyArray<string>, at: number, name: string, prose: Prose): number => {
-  const isEnd = (line: string): boolean => line.trim().toLowerCase().startsWith(`#+end_${name}`)
-  const { body, next } = until(lines, at + 1, isEnd)
-  if (name === "comment") return next
-  if (name === "quote" || name === "center" || name === "verse" || !verbatim.has(name)) {
+  // What is in any other block is read as text; its end is looked for by nobody, so that unclosed ones cost nothing.
+  if (name !== "comment" && !verbatim.has(name)) {
     prose.endParagraph()
     return at + 1
   }
-  prose.code(body)
+  const { body, next } = until(lines, at + 1, (line) => line.trim().toLowerCase().startsWith(`#+end_${name}`))
+  if (name !== "comment") prose.code(body)
   return next
 }
 

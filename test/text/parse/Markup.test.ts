@@ -121,6 +121,7 @@ describe("hostile text takes linear time", () => {
     ["org", "*a ".repeat(n)],
     ["org", "[[a][".repeat(n)],
     ["org", "#+begin_src\n".repeat(n)],
+    ["org", "#+begin_quote\n".repeat(n)],
     ["tex", "{".repeat(n)],
     ["tex", "$".repeat(n)],
     ["tex", "\\footnote{".repeat(n)],
