@@ -14,13 +14,29 @@ const Name = Schema.String.check(
   })
 )
 
+/** Written out, so that declarations name each section and do not spell it out once more. */
+type Sections = {
+  readonly name: typeof Name
+  readonly renamedFrom: Schema.optionalKey<typeof Name>
+  readonly use: Schema.optionalKey<Schema.$Array<typeof text>>
+  readonly engine: Schema.withDecodingDefaultTypeKey<typeof EngineChoice>
+  readonly corpus: typeof CorpusSettings
+  readonly sources: Schema.$Record<typeof Name, ReturnType<typeof sourceSettings>>
+  readonly chunking: Schema.withDecodingDefaultTypeKey<typeof ChunkingSettings>
+  readonly parsing: Schema.withDecodingDefaultTypeKey<typeof ParsingChoice>
+  readonly import: Schema.withDecodingDefaultTypeKey<typeof ImportSettings>
+  readonly stages: Schema.withDecodingDefaultTypeKey<ReturnType<typeof stagesSchema>>
+  readonly tests: typeof testSettings
+  readonly engines: Schema.withDecodingDefaultTypeKey<ReturnType<typeof engineOverrides>>
+}
+
 /**
  * A pipeline: where documents come from, how they are cut, the corpus they go into, and the stages that answer from
  * it. A plain value; `Encoded` is what a person writes in YAML, JSON or TypeScript, `Type` has every default filled
  * in and each choice tagged by `_tag`. What a corpus, an import and a retrieval may
  * ask for are the rules of the platform's API, which `domain` holds.
  */
-export const pipelineSchema = (extensions: Extensions) => Schema.Struct({
+export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> => Schema.Struct({
   name: Name.annotate({
     description: "The pipeline's name. What it put into a corpus is known by it: a pipeline with another name starts anew, unless `renamedFrom` gives the name it had."
   }),
@@ -48,7 +64,7 @@ const settingsOf = (connectors: Extensions["connectors"]) =>
   Object.fromEntries(Object.entries(connectors).map(([kind, { settings }]) => [kind, settings]))
 
 /** {@link pipelineSchema} of what comes with Sluice. */
-export const Definition = pipelineSchema(noExtensions)
+export const Definition: Schema.Struct<Sections> = pipelineSchema(noExtensions)
 export interface Definition extends Schema.Schema.Type<typeof Definition> {}
 
 /** A pipeline as it is written. */

@@ -37,7 +37,25 @@ export type EngineChoice = typeof EngineChoice.Type
 export type EngineName = EngineChoice["_tag"]
 
 /** Sections that take the place of the pipeline's own, whole, on one engine. */
-const overrides = (own: OwnStages) => ({
+type Overrides = {
+  readonly vectorDb: Schema.optionalKey<typeof VectorDbChoice>
+  readonly embedding: Schema.optionalKey<typeof EmbeddingChoice>
+  readonly chunking: Schema.optionalKey<typeof ChunkingSettings>
+  readonly parsing: Schema.optionalKey<typeof ParsingChoice>
+  readonly import: Schema.optionalKey<typeof ImportSettings>
+  readonly stages: Schema.optionalKey<ReturnType<typeof stagesSchema>>
+}
+
+/** The same and the service's address, for Vertex AI. */
+type VertexOverrides = Overrides & {
+  readonly project: Schema.optionalKey<typeof project>
+  readonly location: Schema.optionalKey<typeof location>
+  readonly baseUrl: typeof baseUrl
+  readonly quotaProject: typeof quotaProject
+  readonly requestsPerMinute: typeof requestsPerMinute
+}
+
+const overrides = (own: OwnStages): Overrides => ({
   vectorDb: Schema.optionalKey(VectorDbChoice),
   embedding: Schema.optionalKey(EmbeddingChoice),
   chunking: Schema.optionalKey(ChunkingSettings),
@@ -47,7 +65,10 @@ const overrides = (own: OwnStages) => ({
 })
 
 /** What differs per engine. A section given here replaces the pipeline's own section whole; nothing is merged. */
-export const engineOverrides = (own: OwnStages) => Schema.Struct({
+export const engineOverrides = (own: OwnStages): Schema.Struct<{
+  readonly embedded: Schema.optionalKey<Schema.Struct<Overrides>>
+  readonly vertex: Schema.optionalKey<Schema.Struct<VertexOverrides>>
+}> => Schema.Struct({
   embedded: Schema.optionalKey(Schema.Struct(overrides(own)).annotate({ description: "What differs on the embedded engine." })),
   vertex: Schema.optionalKey(
     Schema.Struct({
