@@ -22,11 +22,13 @@ if (major > 22 || (major === 22 && minor >= 19)) {
   // Such code imports effect, and the program must then run on the same copy: `main.js` beside this folder does, and is
   // slower to start. From source there is one copy anyway.
   const shared = new URL("../main.js", import.meta.url)
-  const files = [
-    ...process.argv.slice(2).map((argument) => argument.replace(/^--?[\w-]+=/, "")),
+  const given = process.argv.slice(2)
+  // What reads no pipeline that it is not given starts as fast beside one of those.
+  const here = /^(?:|-h|--help|--version|--completions|help|version|init|parse)$/.test(given[0] ?? "") ? [] : [
     ...namesIn(".").filter((name) => /^(?:.*\.)?pipeline\.\w+$/.test(name)),
     ...namesIn("pipelines").map((name) => `pipelines/${name}`)
   ]
+  const files = [...given.map((argument) => argument.replace(/^--?[\w-]+=/, "")), ...here]
   await (statSync(shared, { throwIfNoEntry: false }) !== undefined && files.some(loadsCode) ? import(shared.href) : import("./main.ts"))
 } else {
   process.stderr.write(`sluice needs Node 22.19 or later; this is ${process.versions.node}\n`)
