@@ -4,7 +4,6 @@ import { ExitCode } from "../../domain/Errors.ts"
 import { exitWith } from "../Exit.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
-import { evaluationJUnit, evaluationMarkdown, renderComparison, renderEvaluation } from "../render/Evaluation.ts"
 import { count } from "../render/Numbers.ts"
 import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
@@ -47,12 +46,13 @@ export const evaluate = Command.make(
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const loaded = yield* openPipeline(args.pipeline)
-    const [{ evaluatePipeline }, { compare, dropped }, { readTests }, store] = yield* Effect.promise(() =>
+    const [{ evaluatePipeline }, { compare, dropped }, { readTests }, store, { evaluationJUnit, evaluationMarkdown, renderComparison, renderEvaluation }] = yield* Effect.promise(() =>
       Promise.all([
         import("../../pipeline/eval/Evaluation.ts"),
         import("../../pipeline/eval/Comparison.ts"),
         import("../../pipeline/eval/TestFile.ts"),
-        import("../../pipeline/eval/SavedEvaluations.ts")
+        import("../../pipeline/eval/SavedEvaluations.ts"),
+        import("../render/Evaluation.ts")
       ]))
     const named = given(args.tests)
     const tests = named === undefined ? loaded.pipeline.tests : yield* readTests(named)
