@@ -48,27 +48,35 @@ const read = (file: string): Module => {
   const imported = new Map<string, { readonly local: string; readonly from: string }>()
   const declare = (name: string, node: { readonly start: number; readonly end: number }): void => {
     const before = comments.findLast(({ end, type, value }) =>
-      type === "Block" && value.startsWith("*") && end <= node.start && code.slice(end, node.start).trim() === "")
+      type === "Block" && value.startsWith("*") && end <= node.start && code.slice(end, node.start).trim() === ""
+    )
     const docs = before === undefined ? "" : textOfComment(code.slice(before.start, before.end))
     declared.set(name, [...declared.get(name) ?? [], { text: code.slice(node.start, node.end), docs }])
   }
-  const nameOf = (node: { readonly type: string; readonly name?: string; readonly value?: unknown }): string => node.name ?? String(node.value)
+  const nameOf = (node: { readonly type: string; readonly name?: string; readonly value?: unknown }): string =>
+    node.name ?? String(node.value)
   for (const node of program.body) {
     const declaration = node.type === "ExportNamedDeclaration" && node.declaration !== null ? node.declaration : node
     const names = declaration.type === "VariableDeclaration"
       ? declaration.declarations.flatMap(({ id }) => id.type === "Identifier" ? [id.name] : [])
-      : "id" in declaration && declaration.id !== null && declaration.id.type === "Identifier" ? [declaration.id.name] : []
+      : "id" in declaration && declaration.id !== null && declaration.id.type === "Identifier"
+      ? [declaration.id.name]
+      : []
     for (const name of names) {
       declare(name, node)
       if (declaration !== node) exported.push({ name, local: name, from: undefined })
     }
     if (node.type === "ImportDeclaration") {
       for (const specifier of node.specifiers) {
-        if (specifier.type === "ImportSpecifier") imported.set(specifier.local.name, { local: nameOf(specifier.imported), from: node.source.value })
+        if (specifier.type === "ImportSpecifier") {
+          imported.set(specifier.local.name, { local: nameOf(specifier.imported), from: node.source.value })
+        }
       }
     }
     if (node.type === "ExportNamedDeclaration") {
-      for (const specifier of node.specifiers) exported.push({ name: nameOf(specifier.exported), local: nameOf(specifier.local), from: node.source?.value })
+      for (const specifier of node.specifiers) {
+        exported.push({ name: nameOf(specifier.exported), local: nameOf(specifier.local), from: node.source?.value })
+      }
     }
     if (node.type === "ExportAllDeclaration") {
       if (node.exported === null) throw new Error(`${file} exports all of ${node.source.value} without a name: list what it exports`)

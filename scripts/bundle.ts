@@ -3,7 +3,9 @@ import { createRequire } from "node:module"
 import { join } from "node:path"
 import { build, type BuildOptions, type OutputChunk } from "rolldown"
 
-const { dependencies, optionalDependencies, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(readFileSync("package.json", "utf8"))
+const { dependencies, optionalDependencies, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(
+  readFileSync("package.json", "utf8")
+)
 
 /** What is native, or loads files of its own, stays a package. All else is bundled: installed whole it would be three times the size. */
 const unbundled = [...Object.keys(dependencies ?? {}), ...Object.keys(optionalDependencies ?? {})]
@@ -23,7 +25,17 @@ const fresh = `dist-${process.pid}`
 const bundles: ReadonlyArray<BuildOptions> = [
   // The library shares effect with the program that imports it; `main` is the command line for who brings code of their own.
   {
-    input: { index: "src/index.ts", main: "src/main.ts", connectors: "connectors/index.ts", "connector-kit": "src/ConnectorKit.ts", ai: "src/Ai.ts", testing: "src/Testing.ts", promise: "src/Promise.ts", server: "src/compose/Server.ts", textWorker },
+    input: {
+      index: "src/index.ts",
+      main: "src/main.ts",
+      connectors: "connectors/index.ts",
+      "connector-kit": "src/ConnectorKit.ts",
+      ai: "src/Ai.ts",
+      testing: "src/Testing.ts",
+      promise: "src/Promise.ts",
+      server: "src/compose/Server.ts",
+      textWorker
+    },
     platform: "node",
     external: external([...unbundled, ...Object.keys(peerDependencies ?? {})]),
     output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }
@@ -53,7 +65,9 @@ const notices = (names: Iterable<string>): string =>
   [...names].sort().map((name) => {
     const folder = join("node_modules", name)
     const { license, version }: { license?: string; version: string } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
-    const text = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file)).map((file) => readFileSync(join(folder, file), "utf8").trim())
+    const text = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file)).map((file) =>
+      readFileSync(join(folder, file), "utf8").trim()
+    )
     return `${name} ${version} (${license ?? "see its licence"})\n\n${text.join("\n\n")}`
   }).join("\n\n---\n\n")
 

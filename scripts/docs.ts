@@ -11,13 +11,15 @@ const folder = "docs/api"
 const anchor = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, "")
 
 /** Without the tags of TypeScript, and with examples under a word of their own. */
-const proseOf = (docs: string): string => docs.replace(/\{@link ([^}]+)\}/g, "`$1`").replace(/^@example\n?/m, "\nExample:\n\n").replace(/^@throws /m, "\nThrows: ")
+const proseOf = (docs: string): string =>
+  docs.replace(/\{@link ([^}]+)\}/g, "`$1`").replace(/^@example\n?/m, "\nExample:\n\n").replace(/^@throws /m, "\nThrows: ")
 
-const section = ({ declarations, name }: Exported): string => [
-  `## ${name}`,
-  ...declarations.map(({ docs }) => proseOf(docs)).filter((docs) => docs !== ""),
-  `\`\`\`ts\n${declarations.map(({ text }) => text.replaceAll("export declare ", "export ")).join("\n\n")}\n\`\`\``
-].join("\n\n")
+const section = ({ declarations, name }: Exported): string =>
+  [
+    `## ${name}`,
+    ...declarations.map(({ docs }) => proseOf(docs)).filter((docs) => docs !== ""),
+    `\`\`\`ts\n${declarations.map(({ text }) => text.replaceAll("export declare ", "export ")).join("\n\n")}\n\`\`\``
+  ].join("\n\n")
 
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })

@@ -1,0 +1,42 @@
+/**
+ * `npm run format`: lays out every TypeScript file by dprint, with the settings that Effect's own sources have but for longer
+ * lines. With `--check` nothing is written: files that are laid out otherwise are named, and the command fails.
+ */
+import { createFromBuffer } from "@dprint/formatter"
+import { getPath } from "@dprint/typescript"
+import { globSync, readFileSync, writeFileSync } from "node:fs"
+
+const formatter = createFromBuffer(readFileSync(getPath()))
+formatter.setConfig({ indentWidth: 2, lineWidth: 140, newLineKind: "lf" }, {
+  semiColons: "asi",
+  quoteStyle: "alwaysDouble",
+  quoteProps: "preserve",
+  trailingCommas: "never",
+  operatorPosition: "maintain",
+  "arrowFunction.useParentheses": "force",
+  // The order of imports says nothing, and a tool's order says no more.
+  "module.sortImportDeclarations": "maintain",
+  "module.sortExportDeclarations": "maintain",
+  "importDeclaration.sortNamedImports": "maintain",
+  "exportDeclaration.sortNamedExports": "maintain"
+})
+
+/** A second pass may break a line that the first one made too long. */
+const laidOut = (filePath: string, fileText: string, passes = 5): string => {
+  const formatted = formatter.formatText({ filePath, fileText })
+  return formatted === fileText || passes === 0 ? formatted : laidOut(filePath, formatted, passes - 1)
+}
+
+const checks = process.argv.includes("--check")
+const other: Array<string> = []
+for (
+  const filePath of globSync(["{src,connectors,test,bench,scripts,examples,pipelines}/**/*.ts", "*.ts"], { exclude: ["bench/peers/**"] })
+) {
+  const fileText = readFileSync(filePath, "utf8")
+  const formatted = laidOut(filePath, fileText)
+  if (formatted === fileText) continue
+  other.push(filePath)
+  if (!checks) writeFileSync(filePath, formatted)
+}
+if (other.length > 0) console.log(`${checks ? "npm run format lays out otherwise:" : "formatted:"}\n${other.join("\n")}`)
+if (checks && other.length > 0) process.exitCode = 1
