@@ -10,8 +10,19 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache
  * processes, which saves the loading of all that they import. Every other file has a process of its own.
  */
 const computing = [
-  "architecture", "domain", "models", "net", "pipeline/definition", "rules", "search", "secrets", "state", "text/chunk",
-  "text/parse", "text/tokens", "wire"
+  "architecture",
+  "domain",
+  "models",
+  "net",
+  "pipeline/definition",
+  "rules",
+  "search",
+  "secrets",
+  "state",
+  "text/chunk",
+  "text/parse",
+  "text/tokens",
+  "wire"
 ].map((folder) => `test/${folder}/**/*.test.ts`)
 
 export default defineConfig({

@@ -43,7 +43,8 @@ const { positionals: [data], values } = parseArgs({
 const askedOf = values.blind ? blindQuestions() : questions
 
 const isRight = ({ answer, asked }: Outcome): boolean => answer.grounded && answer.citations.some((citation) => isOf(asked, citation))
-const isFirst = ({ answer, asked }: Outcome): boolean => answer.grounded && answer.citations.slice(0, 1).some((citation) => isOf(asked, citation))
+const isFirst = ({ answer, asked }: Outcome): boolean =>
+  answer.grounded && answer.citations.slice(0, 1).some((citation) => isOf(asked, citation))
 const isFound = ({ asked, contexts }: Outcome): boolean =>
   contexts.some(({ sourceDisplayName, text }) => isOf(asked, { sourceDisplayName, quote: text }))
 
@@ -67,8 +68,18 @@ const row = (name: string, outcomes: ReadonlyArray<Outcome>): void => {
 
 const show = (outcome: Outcome): void => {
   const { answer, asked } = outcome
-  const verdict = asked.gold === undefined ? (answer.grounded ? "ANSWERED" : "ok") : isFirst(outcome) ? "ok" : isRight(outcome) ? "right, not first" : `${answer.grounded ? "WRONG" : "REFUSED"}${isFound(outcome) ? "" : " (not retrieved)"}`
-  process.stdout.write(`${verdict} | ${asked.corpus} ${asked.kind} | ${asked.question}\n  gold ${asked.file ?? ""}: ${asked.gold?.join(" | ") ?? ""}\n  ${answer.text.replaceAll("\n", "\n  ")}\n  ${answer.citations.map(({ sourceDisplayName }) => sourceDisplayName).join(", ")}\n`)
+  const verdict = asked.gold === undefined
+    ? (answer.grounded ? "ANSWERED" : "ok")
+    : isFirst(outcome)
+    ? "ok"
+    : isRight(outcome)
+    ? "right, not first"
+    : `${answer.grounded ? "WRONG" : "REFUSED"}${isFound(outcome) ? "" : " (not retrieved)"}`
+  process.stdout.write(
+    `${verdict} | ${asked.corpus} ${asked.kind} | ${asked.question}\n  gold ${asked.file ?? ""}: ${asked.gold?.join(" | ") ?? ""}\n  ${
+      answer.text.replaceAll("\n", "\n  ")
+    }\n  ${answer.citations.map(({ sourceDisplayName }) => sourceDisplayName).join(", ")}\n`
+  )
 }
 
 const measure = async (data: string, workspace: string): Promise<ReadonlyArray<Outcome>> => {
@@ -104,15 +115,24 @@ const check = async (corpus: Corpus, asked: ReadonlyArray<Asked>): Promise<void>
 
 const report = (outcomes: ReadonlyArray<Outcome>): void => {
   if (values.show) outcomes.forEach(show)
-  process.stdout.write(`${"".padEnd(20)}${["questions", "retrieved", "right", "first", "refused", "off", "near"].map((cell) => cell.padStart(11)).join("")}\n`)
+  process.stdout.write(
+    `${"".padEnd(20)}${["questions", "retrieved", "right", "first", "refused", "off", "near"].map((cell) => cell.padStart(11)).join("")}\n`
+  )
   for (const half of ["tuning", "test"]) row(half, outcomes.filter(({ asked }) => asked.half === half))
   for (const group of ["kind", "corpus"] as const) {
-    for (const value of new Set(outcomes.map(({ asked }) => asked[group]))) row(value, outcomes.filter(({ asked }) => asked[group] === value))
+    for (const value of new Set(outcomes.map(({ asked }) => asked[group]))) {
+      row(
+        value,
+        outcomes.filter(({ asked }) => asked[group] === value)
+      )
+    }
   }
   const times = outcomes.map(({ milliseconds }) => milliseconds).sort((a, b) => a - b)
   const at = (share: number): string => (times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0).toFixed(1)
   const lengths = outcomes.flatMap(({ answer }) => (answer.grounded ? [answer.text.length] : [])).sort((a, b) => a - b)
-  process.stdout.write(`answering took ${at(0.5)} ms, 95th percentile ${at(0.95)} ms; ${lengths[lengths.length >> 1] ?? 0} characters an answer (median)\n`)
+  process.stdout.write(
+    `answering took ${at(0.5)} ms, 95th percentile ${at(0.95)} ms; ${lengths[lengths.length >> 1] ?? 0} characters an answer (median)\n`
+  )
 }
 
 if (data === undefined) {

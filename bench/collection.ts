@@ -33,7 +33,8 @@ export interface Collection {
 
 const tokens = (text: string): Array<string> =>
   foldedWords(text).flatMap((word) =>
-    isCjk(word) && word.length > 2 ? Array.from({ length: word.length - 1 }, (_, at) => word.slice(at, at + 2)) : [word])
+    isCjk(word) && word.length > 2 ? Array.from({ length: word.length - 1 }, (_, at) => word.slice(at, at + 2)) : [word]
+  )
 
 /** `limit` queries at most, spread evenly over the file. */
 export const loadCollection = (folder: string, limit: number): Collection => {

@@ -69,7 +69,10 @@ export const editCorpus = (
   round = 1
 ): ReadonlyArray<Edit> => {
   const vocabulary = new Vocabulary(seed)
-  const pages = pageRandom(seed, round, 4).sample(Array.from({ length: files }, (_, page) => page), Math.max(1, Math.round(files * fraction)))
+  const pages = pageRandom(seed, round, 4).sample(
+    Array.from({ length: files }, (_, page) => page),
+    Math.max(1, Math.round(files * fraction))
+  )
   return pages.map((page) => {
     const path = join(folder, pagePath(page))
     const random = pageRandom(seed, page, 4 + round)
@@ -111,7 +114,9 @@ if (import.meta.main) {
     process.exit(4)
   }
   const options = { files: Number(values.files), bytes: Number(values.bytes), seed: Number(values.seed) }
-  process.stdout.write(values.edit === undefined
-    ? `${options.files} files, ${writeCorpus(folder, options)} bytes\n`
-    : `${editCorpus(folder, options, Number(values.edit)).length} files edited\n`)
+  process.stdout.write(
+    values.edit === undefined
+      ? `${options.files} files, ${writeCorpus(folder, options)} bytes\n`
+      : `${editCorpus(folder, options, Number(values.edit)).length} files edited\n`
+  )
 }

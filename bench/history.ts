@@ -116,7 +116,11 @@ const replay = Effect.gen(function*() {
   const again = yield* run
   const unchanged = filesIn(after).filter((path) => !everTouched.has(path) && !rest.has(path)).length
   if (again.report.embedded !== 0 || again.report.chunks !== 0) wrong.push("a run after the last change wrote something")
-  yield* say(`${commits.length} commits in ${runs} runs: ${embeddedChunks} chunks embedded of ${written} written, ${(seconds / runs).toFixed(3)} s a run`)
+  yield* say(
+    `${commits.length} commits in ${runs} runs: ${embeddedChunks} chunks embedded of ${written} written, ${
+      (seconds / runs).toFixed(3)
+    } s a run`
+  )
   yield* say(`${rest.size} files outside the history: ${last.report.embedded} chunks embedded`)
   yield* say(`${unchanged} files were never touched; files acted on without having been touched: ${wrong.length}`)
   for (const line of wrong.slice(0, 20)) yield* say(line)

@@ -146,8 +146,18 @@ const layoutScores = ({ blocks, text }: ParsedDocument, { cells, headings, order
   const rows = texts.filter(({ kind }) => kind === "table").flatMap((table) => table.text.split("\n").map((row) => row.split(" | ")))
   return [
     order === undefined ? undefined : pairsInOrder(order.map((word) => text.search(new RegExp(`\\b${word}\\b`)))),
-    headings === undefined ? undefined : shareOf(headings, (one) => found.some((other) => other.text === one.text && (other.level ?? 1) - (found[0]?.level ?? 1) === one.level - (headings[0]?.level ?? 1))),
-    cells === undefined ? undefined : shareOf(cells.flatMap((row, r) => row.map((cell, c) => ({ cell, r, c }))), ({ c, cell, r }) => rows[r]?.[c] === cell)
+    headings === undefined
+      ? undefined
+      : shareOf(
+        headings,
+        (one) =>
+          found.some((other) =>
+            other.text === one.text && (other.level ?? 1) - (found[0]?.level ?? 1) === one.level - (headings[0]?.level ?? 1)
+          )
+      ),
+    cells === undefined
+      ? undefined
+      : shareOf(cells.flatMap((row, r) => row.map((cell, c) => ({ cell, r, c }))), ({ c, cell, r }) => rows[r]?.[c] === cell)
   ]
 }
 

@@ -74,9 +74,7 @@ const measure = (collection: Collection, asked: ReadonlyMap<string, string>): Pr
 const luceneOf = (path: string, collection: string): Figures | undefined => {
   if (!existsSync(path)) return undefined
   const figures: Record<string, Record<string, number>> = JSON.parse(readFileSync(path, "utf8"))
-  const key = Object.keys(figures).find((key) =>
-    key.startsWith(`${collection}|`) && !key.includes("|std|") && key.endsWith("|1.2/0.75")
-  )
+  const key = Object.keys(figures).find((key) => key.startsWith(`${collection}|`) && !key.includes("|std|") && key.endsWith("|1.2/0.75"))
   const found = key === undefined ? undefined : figures[key]
   return found && { ndcg10: found["nDCG@10"] ?? 0, recall100: found["Recall@100"] ?? 0 }
 }
@@ -117,12 +115,16 @@ const checkPorter = (folder: string): void => {
   const expected = read("output.txt")
   const words = read("voc.txt")
   const wrong = words.filter((word, index) => porter(word) !== expected[index])
-  process.stdout.write(`${words.length} words, ${wrong.length} stems differ${wrong.length > 0 ? `: ${wrong.slice(0, 20).join(" ")}` : ""}\n`)
+  process.stdout.write(
+    `${words.length} words, ${wrong.length} stems differ${wrong.length > 0 ? `: ${wrong.slice(0, 20).join(" ")}` : ""}\n`
+  )
   process.exitCode = wrong.length > 0 ? 1 : 0
 }
 
 if (folder === undefined) {
-  process.stderr.write("usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--chunk-size N] [--keep DIRECTORY] [--json FILE], or --porter FOLDER\n")
+  process.stderr.write(
+    "usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--chunk-size N] [--keep DIRECTORY] [--json FILE], or --porter FOLDER\n"
+  )
   process.exitCode = 4
 } else if (values.porter) {
   checkPorter(folder)

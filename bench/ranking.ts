@@ -10,8 +10,7 @@ if (folders.length === 0) {
   process.stderr.write("usage: node bench/ranking.ts FOLDER…\n")
   process.exit(4)
 }
-const discounted = (gains: ReadonlyArray<number>): number =>
-  gains.slice(0, 10).reduce((sum, gain, at) => sum + gain / Math.log2(at + 2), 0)
+const discounted = (gains: ReadonlyArray<number>): number => gains.slice(0, 10).reduce((sum, gain, at) => sum + gain / Math.log2(at + 2), 0)
 
 for (const folder of folders) {
   const { queries, search } = loadCollection(folder, 1000)

@@ -73,42 +73,112 @@ const bench = async (workspace: string, scale: number): Promise<{ readonly scale
 
   const rows: ReadonlyArray<Row> = [
     { figure: "ingest, default chunks", unit: "seconds", sluice: byDefault.seconds, budget: 1.5, growth: 1, floor: floor.seconds },
-    { figure: "ingest, small chunks", unit: "seconds", sluice: ours.cold.seconds, growth: 1, floor: floor.seconds, peer: theirs?.cold.seconds },
+    {
+      figure: "ingest, small chunks",
+      unit: "seconds",
+      sluice: ours.cold.seconds,
+      growth: 1,
+      floor: floor.seconds,
+      peer: theirs?.cold.seconds
+    },
     { figure: "processor time, default chunks", unit: "seconds", sluice: cpuOf(byDefault), growth: 1, floor: cpuOf(floor) },
     { figure: "  of the main process and its writer", unit: "seconds", sluice: byDefault.cpu?.own },
     { figure: "  of the processes that read files", unit: "seconds", sluice: byDefault.cpu?.descendants },
-    { figure: "processor time, small chunks", unit: "seconds", sluice: cpuOf(ours.cold), growth: 1, floor: cpuOf(floor), peer: cpuOf(theirs?.cold) },
+    {
+      figure: "processor time, small chunks",
+      unit: "seconds",
+      sluice: cpuOf(ours.cold),
+      growth: 1,
+      floor: cpuOf(floor),
+      peer: cpuOf(theirs?.cold)
+    },
     { figure: "small chunks", unit: "count", sluice: ours.cold.chunks, peer: theirs?.cold.chunks },
-    { figure: "nothing changed", unit: "seconds", sluice: ours.unchanged.seconds, budget: 0.3, growth: 0.7, floor: nodeStart.seconds, peer: theirs?.unchanged.seconds },
+    {
+      figure: "nothing changed",
+      unit: "seconds",
+      sluice: ours.unchanged.seconds,
+      budget: 0.3,
+      growth: 0.7,
+      floor: nodeStart.seconds,
+      peer: theirs?.unchanged.seconds
+    },
     { figure: "nothing changed: embeddings", unit: "count", sluice: ours.unchanged.embedded, budget: 0, peer: theirs?.unchanged.embedded },
     { figure: "1% edited", unit: "seconds", sluice: ours.edited.seconds, peer: theirs?.edited.seconds },
     {
-      figure: "1% edited: embeddings, all rounds", unit: "count", sluice: ours.embeddedAfterEdits, budget: 1.2 * changed, floor: changed,
+      figure: "1% edited: embeddings, all rounds",
+      unit: "count",
+      sluice: ours.embeddedAfterEdits,
+      budget: 1.2 * changed,
+      floor: changed,
       peer: theirs?.embeddedAfterEdits
     },
-    { figure: "BM25 p50", unit: "milliseconds", sluice: ours.answered.sparse.p50, budget: 0.3, growth: 0.6, peer: theirs?.answered.sparse.p50 },
+    {
+      figure: "BM25 p50",
+      unit: "milliseconds",
+      sluice: ours.answered.sparse.p50,
+      budget: 0.3,
+      growth: 0.6,
+      peer: theirs?.answered.sparse.p50
+    },
     { figure: "BM25 p99", unit: "milliseconds", sluice: ours.answered.sparse.p99, peer: theirs?.answered.sparse.p99 },
-    { figure: "hybrid p50", unit: "milliseconds", sluice: ours.answered.hybrid.p50, budget: 5, growth: 0.4, peer: theirs?.answered.hybrid.p50 },
+    {
+      figure: "hybrid p50",
+      unit: "milliseconds",
+      sluice: ours.answered.hybrid.p50,
+      budget: 5,
+      growth: 0.4,
+      peer: theirs?.answered.hybrid.p50
+    },
     { figure: "hybrid p99", unit: "milliseconds", sluice: ours.answered.hybrid.p99, peer: theirs?.answered.hybrid.p99 },
-    { figure: "reopen to first answer", unit: "seconds", sluice: ours.answered.reopenSeconds, budget: 0.2, growth: 0, peer: theirs?.answered.reopenSeconds },
+    {
+      figure: "reopen to first answer",
+      unit: "seconds",
+      sluice: ours.answered.reopenSeconds,
+      budget: 0.2,
+      growth: 0,
+      peer: theirs?.answered.reopenSeconds
+    },
     { figure: "peak memory, default chunks", unit: "megabytes", sluice: byDefault.peakRss, budget: 400e6, growth: 0, floor: floor.peakRss },
-    { figure: "peak memory, small chunks", unit: "megabytes", sluice: ours.cold.peakRss, growth: 0, floor: floor.peakRss, peer: theirs?.cold.peakRss },
-    { figure: "disk / text", unit: "times", sluice: ours.storeBytes / bytes, budget: 2.5, growth: 0, peer: theirs === undefined ? undefined : theirs.storeBytes / bytes },
+    {
+      figure: "peak memory, small chunks",
+      unit: "megabytes",
+      sluice: ours.cold.peakRss,
+      growth: 0,
+      floor: floor.peakRss,
+      peer: theirs?.cold.peakRss
+    },
+    {
+      figure: "disk / text",
+      unit: "times",
+      sluice: ours.storeBytes / bytes,
+      budget: 2.5,
+      growth: 0,
+      peer: theirs === undefined ? undefined : theirs.storeBytes / bytes
+    },
     { figure: "command line start", unit: "seconds", sluice: start.seconds, budget: 0.2, floor: nodeStart.seconds }
   ]
-  const machine = { node: process.versions.node, platform: `${process.platform} ${process.arch}`, cpus: cpus().length, cpu: cpus()[0]?.model }
-  process.stdout.write(`${[
-    `${corpus.files} files, ${(bytes / 1e6).toFixed(1)} MB of Markdown, seed ${corpus.seed}; chunks of ${chunking.size}/${chunking.overlap} tokens; medians of ${repeat}`,
-    `Node ${machine.node}, ${machine.cpus} x ${machine.cpu}, ${machine.platform}`,
-    "",
-    table(rows, peer?.name ?? "peer"),
-    "",
-    "Budgets are those of the design, for 2,000 files and 10 MB on two cores.",
-    "floor: reads every file and counts its tokens; for 1% edited, the chunks whose text is new; for starts, Node alone.",
-    `Queries: ${values.queries} after ${warmUpQueries} others, each asked once, ten contexts each.`,
-    "Memory and processor time are sums over the process tree; a shared machine slows the clock more than processor time.",
-    "LangChain.js embeds by hashing words, at next to no cost."
-  ].join("\n")}\n`)
+  const machine = {
+    node: process.versions.node,
+    platform: `${process.platform} ${process.arch}`,
+    cpus: cpus().length,
+    cpu: cpus()[0]?.model
+  }
+  process.stdout.write(`${
+    [
+      `${corpus.files} files, ${
+        (bytes / 1e6).toFixed(1)
+      } MB of Markdown, seed ${corpus.seed}; chunks of ${chunking.size}/${chunking.overlap} tokens; medians of ${repeat}`,
+      `Node ${machine.node}, ${machine.cpus} x ${machine.cpu}, ${machine.platform}`,
+      "",
+      table(rows, peer?.name ?? "peer"),
+      "",
+      "Budgets are those of the design, for 2,000 files and 10 MB on two cores.",
+      "floor: reads every file and counts its tokens; for 1% edited, the chunks whose text is new; for starts, Node alone.",
+      `Queries: ${values.queries} after ${warmUpQueries} others, each asked once, ten contexts each.`,
+      "Memory and processor time are sums over the process tree; a shared machine slows the clock more than processor time.",
+      "LangChain.js embeds by hashing words, at next to no cost."
+    ].join("\n")
+  }\n`)
   return { scale, rows }
 }
 
@@ -130,7 +200,9 @@ try {
     const { cliffs, text } = growth(sizes)
     process.stdout.write(`\n${text}\n`)
     for (const { expected, figure, grew, scale } of cliffs) {
-      process.stderr.write(`cliff: ${figure} grew ${grew.toFixed(1)} x at ${scale} x the size; ${(expected * 1.5).toFixed(1)} x is allowed\n`)
+      process.stderr.write(
+        `cliff: ${figure} grew ${grew.toFixed(1)} x at ${scale} x the size; ${(expected * 1.5).toFixed(1)} x is allowed\n`
+      )
     }
     if (cliffs.length > 0) process.exitCode = 1
   }

@@ -88,18 +88,30 @@ const bench = (workspace: string) =>
       compared.push({ callers: connections, ingesting: true, loads })
     }
 
-    const machine = { node: process.versions.node, platform: `${process.platform} ${process.arch}`, cpus: cpus().length, cpu: cpus()[0]?.model }
-    process.stdout.write(`${[
-      `${corpus.files} files, ${(bytes / 1e6).toFixed(1)} MB of Markdown, ${chunks} chunks, seed ${corpus.seed}; ${queries.length} questions, 10 contexts each; ${seconds} s per column`,
-      `Node ${machine.node}, ${machine.cpus} x ${machine.cpu}, ${machine.platform}`,
-      "",
-      report(compared),
-      "",
-      "port: the Retrieval port in this process. server: sluice serve, asked by bare undici. client: the hosted engine, asking the same server.",
-      "caller's CPU: processor time of the asking process per request; for the port that is all there is."
-    ].join("\n")}\n`)
+    const machine = {
+      node: process.versions.node,
+      platform: `${process.platform} ${process.arch}`,
+      cpus: cpus().length,
+      cpu: cpus()[0]?.model
+    }
+    process.stdout.write(`${
+      [
+        `${corpus.files} files, ${
+          (bytes / 1e6).toFixed(1)
+        } MB of Markdown, ${chunks} chunks, seed ${corpus.seed}; ${queries.length} questions, 10 contexts each; ${seconds} s per column`,
+        `Node ${machine.node}, ${machine.cpus} x ${machine.cpu}, ${machine.platform}`,
+        "",
+        report(compared),
+        "",
+        "port: the Retrieval port in this process. server: sluice serve, asked by bare undici. client: the hosted engine, asking the same server.",
+        "caller's CPU: processor time of the asking process per request; for the port that is all there is."
+      ].join("\n")
+    }\n`)
     if (values.json !== undefined) {
-      writeFileSync(values.json, `${JSON.stringify({ version: 1, machine, corpus, chunks, queries: queries.length, seconds, compared }, null, 2)}\n`)
+      writeFileSync(
+        values.json,
+        `${JSON.stringify({ version: 1, machine, corpus, chunks, queries: queries.length, seconds, compared }, null, 2)}\n`
+      )
     }
   })
 

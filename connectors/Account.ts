@@ -70,10 +70,12 @@ export const makeAccount = ({ account, caller, errorOf, requestsPerMinute }: Acc
     call: (what, request) => turn(once(what, request)),
     json: (what, request, schema) => {
       const decode = Schema.decodeUnknownEffect(schema)
-      return turn(once(what, request).pipe(
-        Effect.flatMap((response) => jsonOf(what, response)),
-        Effect.flatMap((json) => decode(withoutNulls(json)).pipe(Effect.mapError(() => malformed(what, "not of the expected shape"))))
-      ))
+      return turn(
+        once(what, request).pipe(
+          Effect.flatMap((response) => jsonOf(what, response)),
+          Effect.flatMap((json) => decode(withoutNulls(json)).pipe(Effect.mapError(() => malformed(what, "not of the expected shape"))))
+        )
+      )
     }
   }
 }
@@ -104,9 +106,14 @@ export const rotatingToken = (secrets: Secrets["Service"], version: SecretVersio
     return {
       token,
       use: (call) =>
-        Effect.flatMap(token, (first) =>
-          Effect.catchIf(call(first), (error) => error.code === "UNAUTHENTICATED", (error) =>
-            Effect.andThen(forget, token).pipe(Effect.flatMap((second) =>
-              Redacted.value(second) === Redacted.value(first) ? Effect.fail(error) : call(second)))))
+        Effect.flatMap(
+          token,
+          (first) =>
+            Effect.catchIf(call(first), (error) =>
+              error.code === "UNAUTHENTICATED", (error) =>
+              Effect.andThen(forget, token).pipe(Effect.flatMap((second) =>
+                Redacted.value(second) === Redacted.value(first) ? Effect.fail(error) : call(second)
+              )))
+        )
     }
   })

@@ -78,4 +78,13 @@ export const web: Definition<"web", string> = connectorOf({
 })
 
 /** Every connector that comes with Sluice, for `Pipeline.load`. */
-export const connectors: Readonly<Record<string, AnyConnectorDefinition>> = { local, storage, googleDrive, slack, jira, sharePoint, git, web }
+export const connectors: Readonly<Record<string, AnyConnectorDefinition>> = {
+  local,
+  storage,
+  googleDrive,
+  slack,
+  jira,
+  sharePoint,
+  git,
+  web
+}

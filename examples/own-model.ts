@@ -27,7 +27,9 @@ const program = Effect.gen(function*() {
   yield* handbook.run
   const { answer } = yield* handbook.ask("How many unused days of annual leave carry over?")
   yield* Console.log(answer.text)
-  for (const { end, citations, start } of answer.supports) yield* Console.log(`${citations.length} citations: ${answer.text.slice(start, end)}`)
+  for (const { end, citations, start } of answer.supports) {
+    yield* Console.log(`${citations.length} citations: ${answer.text.slice(start, end)}`)
+  }
 })
 
 program.pipe(Effect.provide(Embedded.layer({ dataDir: ".sluice" })), runMain)

@@ -29,7 +29,10 @@ const notes = defineConnector({
           first: { page: 1 },
           page: (at) =>
             Effect.map(page(at.page), ({ next, notes }) => ({
-              listed: notes.map(({ changed, id }) => ({ _tag: "item", item: { path: `${id}.md`, uri: `${url}/notes/${id}`, displayName: `${id}.md`, revision: changed } })),
+              listed: notes.map(({ changed, id }) => ({
+                _tag: "item",
+                item: { path: `${id}.md`, uri: `${url}/notes/${id}`, displayName: `${id}.md`, revision: changed }
+              })),
               next: next === undefined ? undefined : { page: next }
             }))
         }),

@@ -11,14 +11,20 @@ const page = (title: string, text: string, links = "") =>
 /** A site of one's own. Of one on the Internet, its address is all that is needed. */
 const site: Record<string, string> = {
   "/robots.txt": "User-agent: *\nDisallow: /docs/drafts/\n",
-  "/docs/": page("Handbook", "Everything that is agreed on.", "<a href=\"leave\">Leave</a> <a href=\"travel\">Travel</a> <a href=\"drafts/pay\">Pay</a>"),
+  "/docs/": page(
+    "Handbook",
+    "Everything that is agreed on.",
+    "<a href=\"leave\">Leave</a> <a href=\"travel\">Travel</a> <a href=\"drafts/pay\">Pay</a>"
+  ),
   "/docs/leave": page("Leave", "Five unused days of leave carry over into the next year."),
   "/docs/travel": page("Travel", "Managers approve travel that costs more than 500 euros."),
   "/docs/drafts/pay": page("Pay", "Not agreed on yet.")
 }
 const server = createServer((request, response) => {
   const found = site[request.url ?? ""]
-  response.writeHead(found === undefined ? 404 : 200, { "content-type": request.url === "/robots.txt" ? "text/plain" : "text/html" }).end(found)
+  response.writeHead(found === undefined ? 404 : 200, { "content-type": request.url === "/robots.txt" ? "text/plain" : "text/html" }).end(
+    found
+  )
 })
 
 const program = Effect.gen(function*() {

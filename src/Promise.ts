@@ -82,9 +82,11 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
       promise(on.watch(options) as Effect.Effect<never, unknown, R>, signal).catch((error: unknown) => {
         if (!signal.aborted) throw error
       }),
-    retrieve: (question, { signal, ...options } = {}) => promise(on.retrieve(question, options) as Effect.Effect<Retrieved, unknown, R>, signal),
+    retrieve: (question, { signal, ...options } = {}) =>
+      promise(on.retrieve(question, options) as Effect.Effect<Retrieved, unknown, R>, signal),
     ask: (question, { signal, ...options } = {}) => promise(on.ask(question, options) as Effect.Effect<Out, unknown, R>, signal),
-    stream: (question, { signal, ...options } = {}) => iterable(on.stream(question, options) as Stream.Stream<AnswerPart, unknown, R>, signal),
+    stream: (question, { signal, ...options } = {}) =>
+      iterable(on.stream(question, options) as Stream.Stream<AnswerPart, unknown, R>, signal),
     chat: (question, { signal, ...options } = {}) =>
       iterable(
         Stream.unwrap(Effect.flatMap(on.chat(options), (converse) => Effect.map(converse(question), ({ parts }) => parts))).pipe(

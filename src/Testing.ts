@@ -54,7 +54,11 @@ export const scriptedModel = (
   const requests: Array<ChatRequest> = []
   const next = (request: ChatRequest): string | ServiceError => {
     if (typeof script === "function") return script(request)
-    return script[requests.length - 1] ?? new ServiceError({ code: "OUT_OF_RANGE", message: `${name} was asked ${requests.length} times, and its script has ${script.length} answers` })
+    return script[requests.length - 1] ??
+      new ServiceError({
+        code: "OUT_OF_RANGE",
+        message: `${name} was asked ${requests.length} times, and its script has ${script.length} answers`
+      })
   }
   const chat: ChatModel["Service"] = {
     model: name,

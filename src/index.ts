@@ -21,7 +21,15 @@ export { Chunking, defaultChunking } from "./domain/Chunking.ts"
 export { Corpus, CorpusName, CorpusOptions, CorpusSpec, VectorDb } from "./domain/Corpus.ts"
 export type { Block, BlockKind, Chunk, ParsedDocument, Remark } from "./domain/Document.ts"
 export { Code, DocumentError, ExitCode, SecretError, ServiceError, StateError } from "./domain/Errors.ts"
-export { Endpoint, type EndpointChange, EndpointName, type EndpointSpec, Model, ModelName, type ModelSpec } from "./domain/models/Endpoint.ts"
+export {
+  Endpoint,
+  type EndpointChange,
+  EndpointName,
+  type EndpointSpec,
+  Model,
+  ModelName,
+  type ModelSpec
+} from "./domain/models/Endpoint.ts"
 export type { GenerationRequest, GenerationResponse, TokenCount } from "./domain/generation/Generation.ts"
 export { CatalogModel, type CatalogQuery, type DeployRequest } from "./domain/models/ModelCatalog.ts"
 export type { DataSchema, FileMetadata, FileMetadataSpec, MetadataValue, NewDataSchema, NewFileMetadata } from "./domain/FileMetadata.ts"
@@ -35,7 +43,14 @@ export { SecretVersion } from "./domain/Secret.ts"
 export { BatchEngine, type BatchServices } from "./pipeline/batch/BatchEngine.ts"
 export { checkBatch, submitBatch } from "./pipeline/batch/SubmitBatch.ts"
 export { type ChangedTest, compare, type Comparison, dropped, type MeasureChange } from "./pipeline/eval/Comparison.ts"
-export { type Check, type EvaluateOptions, type Evaluation, type Measure, type Measures, type TestResult } from "./pipeline/eval/Evaluation.ts"
+export {
+  type Check,
+  type EvaluateOptions,
+  type Evaluation,
+  type Measure,
+  type Measures,
+  type TestResult
+} from "./pipeline/eval/Evaluation.ts"
 export type { Estimate } from "./pipeline/eval/Statistics.ts"
 export type { EvaluationTest } from "./pipeline/definition/TestSettings.ts"
 export { PipelineInvalid } from "./pipeline/definition/PipelineInvalid.ts"

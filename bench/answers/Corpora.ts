@@ -52,7 +52,12 @@ const filesOf = (name: string, data: string, folder: string): void => {
     // The sections of a page, which the collection has one by one, as that page.
     for (const { _id, text, title = "" } of records(join(data, "ir/claude-docs/corpus.jsonl"), Passage)) {
       const path = new URL(_id).pathname.replace(/^\/en\//, "")
-      add(files, `${path.endsWith("/") ? `${path}index` : path}.md`, `## ${title}`, text.startsWith(title) ? text.slice(title.length) : text)
+      add(
+        files,
+        `${path.endsWith("/") ? `${path}index` : path}.md`,
+        `## ${title}`,
+        text.startsWith(title) ? text.slice(title.length) : text
+      )
     }
   } else if (name.startsWith("xquad-")) {
     for (const { text, title = "" } of records(join(data, "ir", name, "corpus.jsonl"), Passage)) {

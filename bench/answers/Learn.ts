@@ -6,7 +6,17 @@ import { groundsOf } from "../../src/models/extractive/Confidence.ts"
 import { passageOf } from "../../src/models/extractive/Passage.ts"
 import { openCorpus } from "./Corpora.ts"
 import { type Asked, isOf, moreQuestions, questions, strangers } from "./Questions.ts"
-import { type Choice, crossValidate, firstRight, fitChoices, fitJudgements, judgedBy, type Judgement, qualityOf, type Weights } from "./Train.ts"
+import {
+  type Choice,
+  crossValidate,
+  firstRight,
+  fitChoices,
+  fitJudgements,
+  judgedBy,
+  type Judgement,
+  qualityOf,
+  type Weights
+} from "./Train.ts"
 
 /** Questions of other corpora that each corpus is asked, as what it does not answer. */
 const mostOthers = 40
@@ -38,14 +48,20 @@ export const collect = async (data: string, workspace: string): Promise<Readonly
         const { gold: _, ...without } = asked
         if (asked.gold !== undefined && rest.length > 0 && name !== "texts") examples.push({ asked: without, contexts: rest, weight: 0.3 })
       }
-      for (const asked of more.filter((asked) => asked.corpus === name)) examples.push({ asked, contexts: await corpus.search(asked.question), weight: 0.12 })
+      for (const asked of more.filter((asked) => asked.corpus === name)) {
+        examples.push({ asked, contexts: await corpus.search(asked.question), weight: 0.12 })
+      }
       const others = tuning.filter(({ corpus, gold }) => corpus !== name && gold !== undefined)
       const every = Math.max(1, Math.floor(others.length / mostOthers))
       for (const { gold: _, ...asked } of others.filter((_, at) => at % every === 0)) {
         examples.push({ asked: { ...asked, corpus: name }, contexts: await corpus.search(asked.question), weight: 0.15 })
       }
       for (const question of subjects.has(name) ? strangers : []) {
-        examples.push({ asked: { corpus: name, kind: "off-subject", question, half: "tuning" }, contexts: await corpus.search(question), weight: 0.1 })
+        examples.push({
+          asked: { corpus: name, kind: "off-subject", question, half: "tuning" },
+          contexts: await corpus.search(question),
+          weight: 0.1
+        })
       }
     } finally {
       await corpus.close()
@@ -56,13 +72,19 @@ export const collect = async (data: string, workspace: string): Promise<Readonly
 
 /** Fits the weights, cross-validates them, and prints both. */
 export const train = (examples: ReadonlyArray<Example>): void => {
-  const examined = examples.map((example) => ({ ...example, examined: examine({ question: example.asked.question, contexts: example.contexts }) }))
+  const examined = examples.map((example) => ({
+    ...example,
+    examined: examine({ question: example.asked.question, contexts: example.contexts })
+  }))
   const choices = examined.flatMap(({ asked, contexts, examined, weight }): ReadonlyArray<Choice> => {
     if (asked.gold === undefined) return []
     const units = examined.evidence.map(({ signs, unit }) => {
       const context = contexts[unit.context]!
       const { end, start } = passageOf(unit, context.text, examined.question.kind)
-      return { signs: { ...signs }, right: isOf(asked, { quote: context.text.slice(start, end), sourceDisplayName: context.sourceDisplayName }) }
+      return {
+        signs: { ...signs },
+        right: isOf(asked, { quote: context.text.slice(start, end), sourceDisplayName: context.sourceDisplayName })
+      }
     })
     // What is far down is not chosen, whatever the weights.
     const kept = units.filter(({ right }, place) => right || place < mostUnits)
@@ -72,19 +94,32 @@ export const train = (examples: ReadonlyArray<Example>): void => {
   const report = (name: string, figure: number): void => void process.stdout.write(`${name.padEnd(56)}${(100 * figure).toFixed(1)}%\n`)
   report(`first unit right of ${choices.length} questions that have one`, firstRight(choices, weights))
   for (const by of ["file", "corpus"] as const) {
-    const rights = crossValidate(choices, by, (part) => fitChoices(part, unitWeights), (part, fitted) => part.map((choice) => firstRight([choice], fitted)))
+    const rights = crossValidate(
+      choices,
+      by,
+      (part) => fitChoices(part, unitWeights),
+      (part, fitted) => part.map((choice) => firstRight([choice], fitted))
+    )
     report(`  by weights that have not seen its ${by}`, rights.reduce((sum, right) => sum + right, 0) / rights.length)
   }
-  const score = (signs: Readonly<Record<string, number>>): number => Object.keys(weights).reduce((sum, name) => sum + weights[name]! * signs[name]!, 0)
+  const score = (signs: Readonly<Record<string, number>>): number =>
+    Object.keys(weights).reduce((sum, name) => sum + weights[name]! * signs[name]!, 0)
   const judgements = examined.flatMap(({ asked, contexts, examined, weight }): ReadonlyArray<Judgement> => {
-    const ranked = examined.evidence.map((evidence) => ({ ...evidence, score: score({ ...evidence.signs }) })).sort((a, b) => b.score - a.score)
+    const ranked = examined.evidence.map((evidence) => ({ ...evidence, score: score({ ...evidence.signs }) })).sort((a, b) =>
+      b.score - a.score
+    )
     const grounds = groundsOf(examined.question, ranked, examined.weights, contexts)
     const first = ranked[0]
     if (grounds === undefined || first === undefined) return []
     const context = contexts[first.unit.context]!
     const { end, start } = passageOf(first.unit, context.text, examined.question.kind)
     const right = isOf(asked, { quote: context.text.slice(start, end), sourceDisplayName: context.sourceDisplayName })
-    return [{ group: { file: asked.file ?? asked.question, corpus: asked.corpus }, signs: { ...grounds }, right, weight: asked.gold !== undefined && !right ? 0.3 * weight : weight }]
+    return [{
+      group: { file: asked.file ?? asked.question, corpus: asked.corpus },
+      signs: { ...grounds },
+      right,
+      weight: asked.gold !== undefined && !right ? 0.3 * weight : weight
+    }]
   })
   const fitted = fitJudgements(judgements, confidenceWeights)
   const tell = (name: string, judged: ReturnType<typeof judgedBy>): void => {
@@ -92,7 +127,12 @@ export const train = (examples: ReadonlyArray<Example>): void => {
     process.stdout.write(`${name.padEnd(56)}area ${area.toFixed(3)}, Brier ${brier.toFixed(3)}\n`)
   }
   tell(`right or not, of ${judgements.length}`, judgedBy(judgements, fitted))
-  for (const by of ["file", "corpus"] as const) tell(`  by weights that have not seen its ${by}`, crossValidate(judgements, by, (part) => fitJudgements(part, confidenceWeights), judgedBy))
+  for (const by of ["file", "corpus"] as const) {
+    tell(
+      `  by weights that have not seen its ${by}`,
+      crossValidate(judgements, by, (part) => fitJudgements(part, confidenceWeights), judgedBy)
+    )
+  }
   const print = (name: string, of: Weights): void =>
     void process.stdout.write(`${name}\n${Object.entries(of).map(([sign, weight]) => `  ${sign}: ${weight.toFixed(2)}`).join(",\n")}\n`)
   print("unitWeights", weights)

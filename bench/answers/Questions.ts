@@ -29,13 +29,18 @@ export const questions = read("questions.jsonl")
 export const blindQuestions = (): ReadonlyArray<Asked> => read("blind.jsonl")
 
 /** Questions of general knowledge, which no corpus about something else answers. */
-export const strangers: ReadonlyArray<string> = readFileSync(join(import.meta.dirname, "strangers.txt"), "utf8").split("\n").filter((line) => line !== "")
+export const strangers: ReadonlyArray<string> = readFileSync(join(import.meta.dirname, "strangers.txt"), "utf8").split("\n").filter((
+  line
+) => line !== "")
 
 /** A text without white space and the marks that a format may add or take away. */
 export const plain = (text: string): string => text.replace(/[\s`*]+/g, "").toLowerCase()
 
 /** Whether a quote of a file holds a span that answers. */
-export const isOf = ({ also = [], file, gold }: Asked, { quote, sourceDisplayName }: { readonly quote: string; readonly sourceDisplayName: string }): boolean => {
+export const isOf = (
+  { also = [], file, gold }: Asked,
+  { quote, sourceDisplayName }: { readonly quote: string; readonly sourceDisplayName: string }
+): boolean => {
   const said = plain(quote)
   return gold !== undefined && ((sourceDisplayName === file && gold.some((span) => said.includes(plain(span)))) ||
     also.some((other) => other.file === sourceDisplayName && said.includes(plain(other.gold))))
@@ -54,16 +59,23 @@ const perLanguage = 120
 export const moreQuestions = (data: string): ReadonlyArray<Asked> => {
   const known = new Set(questions.map(({ question }) => question))
   return ["xquad-en", "xquad-de", "xquad-zh"].flatMap((corpus) => {
-    const lines = (file: string): ReadonlyArray<string> => readFileSync(join(data, "ir", corpus, file), "utf8").split("\n").filter((line) => line !== "")
-    const titles = new Map(lines("corpus.jsonl").map((line) => Schema.decodeUnknownSync(Passage)(line)).map(({ _id, title = "" }) => [_id, title]))
-    const judged = new Map(lines("qrels.tsv").slice(1).map((line) => line.split("\t")).map(([query = "", passage = ""]) => [query, passage]))
-    const all = lines("queries.jsonl").map((line) => Schema.decodeUnknownSync(Query)(line)).flatMap(({ _id, metadata, text }): ReadonlyArray<Asked> => {
-      const file = fileOf(titles.get(judged.get(_id) ?? "") ?? "")
-      const half = halfOf(file)
-      return half === "tuning" && !known.has(text) && metadata?.answers !== undefined
-        ? [{ corpus, kind: "more", question: text, file, gold: metadata.answers, half }]
-        : []
-    })
+    const lines = (file: string): ReadonlyArray<string> =>
+      readFileSync(join(data, "ir", corpus, file), "utf8").split("\n").filter((line) => line !== "")
+    const titles = new Map(
+      lines("corpus.jsonl").map((line) => Schema.decodeUnknownSync(Passage)(line)).map(({ _id, title = "" }) => [_id, title])
+    )
+    const judged = new Map(
+      lines("qrels.tsv").slice(1).map((line) => line.split("\t")).map(([query = "", passage = ""]) => [query, passage])
+    )
+    const all = lines("queries.jsonl").map((line) => Schema.decodeUnknownSync(Query)(line)).flatMap(
+      ({ _id, metadata, text }): ReadonlyArray<Asked> => {
+        const file = fileOf(titles.get(judged.get(_id) ?? "") ?? "")
+        const half = halfOf(file)
+        return half === "tuning" && !known.has(text) && metadata?.answers !== undefined
+          ? [{ corpus, kind: "more", question: text, file, gold: metadata.answers, half }]
+          : []
+      }
+    )
     const every = Math.max(1, Math.floor(all.length / perLanguage))
     return all.filter((_, at) => at % every === 0)
   })
@@ -73,4 +85,6 @@ export const moreQuestions = (data: string): ReadonlyArray<Asked> => {
 export const fileOf = (title: string): string => `${title.replace(/[^\w.-]+/g, "_")}.md`
 
 /** A file is of one half or the other. */
-const halfOf = (file: string): Asked["half"] => (Number.parseInt(createHash("sha1").update(file).digest("hex").slice(-1), 16) % 2 === 1 ? "test" : "tuning")
+const halfOf = (
+  file: string
+): Asked["half"] => (Number.parseInt(createHash("sha1").update(file).digest("hex").slice(-1), 16) % 2 === 1 ? "test" : "tuning")

@@ -45,19 +45,24 @@ const descend = (start: Weights, slope: (weights: Vector, gradient: Vector, name
       const by = gradient[at]! + (names[at] === "bias" ? 0 : decay * weights[at]!)
       mean[at] = 0.9 * mean[at]! + 0.1 * by
       square[at] = 0.99 * square[at]! + 0.01 * by * by
-      weights[at]! -= rate * (1 - step / (steps + 1)) * (mean[at]! / (1 - 0.9 ** step)) / (Math.sqrt(square[at]! / (1 - 0.99 ** step)) + 1e-8)
+      weights[at]! -= rate * (1 - step / (steps + 1)) * (mean[at]! / (1 - 0.9 ** step)) /
+        (Math.sqrt(square[at]! / (1 - 0.99 ** step)) + 1e-8)
     }
   }
   return Object.fromEntries(names.map((name, at) => [name, weights[at]!]))
 }
 
-const dot = (weights: Weights, signs: Signs): number => Object.keys(weights).reduce((sum, name) => sum + weights[name]! * (signs[name] ?? 0), 0)
+const dot = (weights: Weights, signs: Signs): number =>
+  Object.keys(weights).reduce((sum, name) => sum + weights[name]! * (signs[name] ?? 0), 0)
 
 /** Weights by which the right units come first. */
 export const fitChoices = (choices: ReadonlyArray<Choice>, start: Weights): Weights => {
   const total = choices.reduce((sum, { weight }) => sum + weight, 0)
   const names = Object.keys(start)
-  const all = choices.map(({ units, weight }) => ({ weight: weight / total, units: units.map(({ right, signs }) => ({ right, signs: vectorOf(names, signs) })) }))
+  const all = choices.map(({ units, weight }) => ({
+    weight: weight / total,
+    units: units.map(({ right, signs }) => ({ right, signs: vectorOf(names, signs) }))
+  }))
   return descend(start, (weights, gradient) => {
     for (const { units, weight } of all) {
       const scores = units.map(({ signs }) => product(weights, signs))
@@ -72,7 +77,7 @@ export const fitChoices = (choices: ReadonlyArray<Choice>, start: Weights): Weig
       })
       units.forEach(({ right, signs }, at) => {
         const push = weight * (powers[at]! / sum - (right ? powers[at]! / good : 0))
-        if (Math.abs(push) > 1e-9) for (let sign = 0; sign < signs.length; sign++) gradient[sign]! += push * signs[sign]!
+        if (Math.abs(push) > 1e-9) { for (let sign = 0; sign < signs.length; sign++) gradient[sign]! += push * signs[sign]! }
       })
     }
   })
@@ -94,7 +99,11 @@ const chance = (weights: Weights, signs: Signs): number => 1 / (1 + Math.exp(-do
 export const fitJudgements = (judgements: ReadonlyArray<Judgement>, start: Weights): Weights => {
   const total = judgements.reduce((sum, { weight }) => sum + weight, 0)
   const names = Object.keys(start)
-  const all = judgements.map(({ right, signs, weight }) => ({ right: right ? 1 : 0, signs: vectorOf(names, signs), weight: weight / total }))
+  const all = judgements.map(({ right, signs, weight }) => ({
+    right: right ? 1 : 0,
+    signs: vectorOf(names, signs),
+    weight: weight / total
+  }))
   return descend(start, (weights, gradient) => {
     for (const { right, signs, weight } of all) {
       const error = weight * (1 / (1 + Math.exp(-product(weights, signs))) - right)
@@ -133,8 +142,12 @@ export const crossValidate = <A extends Choice | Judgement, B>(
 ): ReadonlyArray<B> => {
   const keyOf = ({ group }: A): string => (by === "corpus" ? group.corpus : foldOf(group.file))
   return [...new Set(examples.map(keyOf))].flatMap((key) =>
-    test(examples.filter((example) => keyOf(example) === key), fit(examples.filter((example) => keyOf(example) !== key))))
+    test(examples.filter((example) => keyOf(example) === key), fit(examples.filter((example) => keyOf(example) !== key)))
+  )
 }
 
-export const judgedBy = (judgements: ReadonlyArray<Judgement>, weights: Weights): ReadonlyArray<{ readonly right: boolean; readonly chance: number }> =>
+export const judgedBy = (
+  judgements: ReadonlyArray<Judgement>,
+  weights: Weights
+): ReadonlyArray<{ readonly right: boolean; readonly chance: number }> =>
   judgements.map(({ right, signs }) => ({ right, chance: chance(weights, signs) }))

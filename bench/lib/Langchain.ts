@@ -25,13 +25,20 @@ export const langchain = async ({ overlap, size }: Chunking): Promise<Subject> =
     name: "LangChain.js",
     sync: async (docs, store) => {
       const { cpu, peakRss, seconds, stdout } = await succeed(process.execPath, [
-        program, "ingest", docs, store, String(size * charactersPerToken), String(overlap * charactersPerToken)
+        program,
+        "ingest",
+        docs,
+        store,
+        String(size * charactersPerToken),
+        String(overlap * charactersPerToken)
       ])
       const counts: { chunks: number; embedded: number } = JSON.parse(stdout)
       return { seconds, ...counts, ...(peakRss === undefined ? {} : { peakRss }), ...(cpu === undefined ? {} : { cpu }) }
     },
     query: async (store, queries) => {
-      const { stdout } = await succeed(process.execPath, [program, "query", store, String(maxQuerySeconds)], { input: JSON.stringify(queries) })
+      const { stdout } = await succeed(process.execPath, [program, "query", store, String(maxQuerySeconds)], {
+        input: JSON.stringify(queries)
+      })
       const answered: Answered = JSON.parse(stdout)
       return answered
     }

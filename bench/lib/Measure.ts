@@ -85,8 +85,7 @@ export const measureCold = async (subject: Subject, { docs, note, repeat, worksp
 export const measureProgram = async (
   args: ReadonlyArray<string>,
   repeat: number
-): Promise<Pick<Finished, "seconds" | "peakRss" | "cpu">> =>
-  median(await rounds(repeat, () => succeed(process.execPath, args)))
+): Promise<Pick<Finished, "seconds" | "peakRss" | "cpu">> => median(await rounds(repeat, () => succeed(process.execPath, args)))
 
 /** Chunks of edited pages whose text the page did not have before: what an ideal sync embeds. */
 export const changedChunks = async (edits: ReadonlyArray<Edit>, chunking: Chunking): Promise<number> => {

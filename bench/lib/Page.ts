@@ -62,15 +62,19 @@ export class PageWriter {
   #table(): string {
     const columns = this.#random.between(2, 4)
     const row = (cell: () => string): string => `| ${this.#repeat(columns, cell).join(" | ")} |`
-    const rows = this.#repeat(this.#random.between(3, 8), () =>
-      row(() => (this.#random.chance(0.4) ? `${this.#random.between(1, 5000)}` : `${this.#word()} ${this.#word()}`)))
+    const rows = this.#repeat(
+      this.#random.between(3, 8),
+      () => row(() => (this.#random.chance(0.4) ? `${this.#random.between(1, 5000)}` : `${this.#word()} ${this.#word()}`))
+    )
     return [row(() => capitalized(this.#word())), row(() => "---"), ...rows].join("\n")
   }
 
   #code(): string {
     const identifier = (): string => this.#word().replace(/\W/g, "_") + capitalized(this.#word()).replace(/\W/g, "_")
-    const lines = this.#repeat(this.#random.between(3, 9), () =>
-      `const ${identifier()} = ${identifier()}(${identifier()}, ${this.#random.between(0, 99)})`)
+    const lines = this.#repeat(
+      this.#random.between(3, 9),
+      () => `const ${identifier()} = ${identifier()}(${identifier()}, ${this.#random.between(0, 99)})`
+    )
     return ["```ts", ...lines, "```"].join("\n")
   }
 

@@ -20,16 +20,24 @@ export const sluice = (commandLine: string, workspace: string, chunking?: Chunki
   name: "sluice",
   sync: async (docs, store) => {
     const file = join(workspace, `${chunking === undefined ? "default" : "bench"}.yaml`)
-    writeFileSync(file, stringify({
-      name: "bench",
-      engine: "embedded",
-      corpus: { displayName: "Bench" },
-      sources: { docs: { local: { path: docs } } },
-      ...(chunking === undefined ? {} : { chunking }),
-      stages: [{ retrieve: { topK: 10 } }]
-    }))
+    writeFileSync(
+      file,
+      stringify({
+        name: "bench",
+        engine: "embedded",
+        corpus: { displayName: "Bench" },
+        sources: { docs: { local: { path: docs } } },
+        ...(chunking === undefined ? {} : { chunking }),
+        stages: [{ retrieve: { topK: 10 } }]
+      })
+    )
     const { cpu, peakRss, seconds, stdout } = await succeed(process.execPath, [
-      commandLine, "run", file, "--data-dir", store, "--json"
+      commandLine,
+      "run",
+      file,
+      "--data-dir",
+      store,
+      "--json"
     ])
     const { chunks, embedded } = reportOf(stdout)
     return { seconds, chunks, embedded, ...(peakRss === undefined ? {} : { peakRss }), ...(cpu === undefined ? {} : { cpu }) }

@@ -40,7 +40,9 @@ export const table = (rows: ReadonlyArray<Row>, peer: string): string => {
 const aligned = (lines: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
   return lines
-    .map((line) => line.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join("  ").trimEnd())
+    .map((line) =>
+      line.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join("  ").trimEnd()
+    )
     .join("\n")
 }
 

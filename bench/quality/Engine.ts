@@ -45,7 +45,9 @@ export const withEngine = async <A>(
     ...(chunking === undefined ? {} : { chunking })
   })
   const dataDir = join(folder, "data")
-  const { totals } = await Effect.runPromise(pipeline.run.pipe(Effect.provide(Layer.merge(Embedded.layer({ dataDir }), NodeServices.layer))))
+  const { totals } = await Effect.runPromise(
+    pipeline.run.pipe(Effect.provide(Layer.merge(Embedded.layer({ dataDir }), NodeServices.layer)))
+  )
   if (totals.failed + totals.skipped > 0) throw new Error(`${totals.failed} files failed, ${totals.skipped} were skipped`)
   // The engine's own ports: a pipeline opens it anew for every question.
   const runtime = ManagedRuntime.make(Engine.layer({ dataDir }).pipe(Layer.provide(Layer.mergeAll(HashEmbedder, TextPool.layerInline()))))
@@ -71,8 +73,7 @@ export const withEngine = async <A>(
 }
 
 /** Document by name of its file. Ids may be addresses, so files are numbered. */
-const fileNames = ({ documents }: Collection): ReadonlyMap<string, string> =>
-  new Map(documents.map(({ id }, place) => [`${place}.md`, id]))
+const fileNames = ({ documents }: Collection): ReadonlyMap<string, string> => new Map(documents.map(({ id }, place) => [`${place}.md`, id]))
 
 const writeFiles = (collection: Collection, docs: string): ReadonlyMap<string, string> => {
   mkdirSync(docs, { recursive: true })

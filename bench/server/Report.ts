@@ -32,7 +32,8 @@ export const report = (compared: ReadonlyArray<Compared>): string => {
         of === "cpu" ? "-" : ratio(server[of], port[of]),
         show(client[of]),
         ratio(client[of], server[of])
-      ]))
+      ])
+    )
   ]
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
   return lines

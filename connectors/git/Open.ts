@@ -39,55 +39,67 @@ export const open = (config: SettingsOf<"git">, context: Partial<ConnectorContex
   const uriOf = addresses(config)
 
   /** The events of some entries, in order. */
-  const eventsOf = Effect.fnUntraced(function*(commit: string, changes: ReadonlyArray<{ readonly path: string; readonly entry?: TreeEntry }>) {
-    const unsized = changes.flatMap(({ entry }) => entry !== undefined && entry.size === undefined && blobModes.has(entry.mode) ? [entry.id] : [])
-    const sizes = unsized.length === 0 ? new Map<string, number>() : yield* repository.sizes([...new Set(unsized)])
-    const sizeOf = (entry: TreeEntry): number => entry.size ?? sizes.get(entry.id) ?? 0
-    const small = changes.flatMap(({ entry }) =>
-      entry !== undefined && blobModes.has(entry.mode) && sizeOf(entry) >= minPointer && sizeOf(entry) < maxPointer ? [entry.id] : [])
-    const contents = small.length === 0 ? new Map<string, Buffer>() : yield* repository.contents([...new Set(small)])
-    return changes.map(({ entry, path: written }): Listed => {
-      const path = written.normalize("NFC")
-      if (entry === undefined) return { _tag: "deleted", path }
-      const skipped = (reason: "link" | "special" | "limit", detail: string): Listed => ({ _tag: "skipped", path, reason, detail })
-      if (entry.mode === "120000") return skipped("link", "a symbolic link")
-      if (entry.mode === "160000") return skipped("special", "a submodule: make it a source of its own")
-      if (!blobModes.has(entry.mode)) return skipped("special", `an object of mode ${entry.mode}`)
-      if (contents.get(entry.id)?.subarray(0, minPointer).equals(pointer) === true) {
-        return skipped("special", "a pointer of Git LFS: the file itself is not in the repository")
-      }
-      const size = sizeOf(entry)
-      if (config.maxFileSize !== undefined && size > config.maxFileSize) return skipped("limit", `${size} bytes; maxFileSize is ${config.maxFileSize}`)
-      const item: SourceItem = { path, uri: uriOf(commit, written), displayName: path, revision: entry.id, size }
-      return { _tag: "item", item }
-    })
-  })
-
-  const listing = Effect.fnUntraced(function*(given: string | undefined): Effect.fn.Return<Stream.Stream<Listed, ServiceError | SecretError>, ServiceError | SecretError> {
-    const { at, base } = given === undefined ? {} : yield* cursor.decode(given)
-    const commit = at?.commit ?? (yield* repository.head)
-    for (const needed of [base, at?.commit]) {
-      if (needed !== undefined && !(yield* repository.has(needed))) return yield* cursorRefused()
+  const eventsOf = Effect.fnUntraced(
+    function*(commit: string, changes: ReadonlyArray<{ readonly path: string; readonly entry?: TreeEntry }>) {
+      const unsized = changes.flatMap(({ entry }) =>
+        entry !== undefined && entry.size === undefined && blobModes.has(entry.mode) ? [entry.id] : []
+      )
+      const sizes = unsized.length === 0 ? new Map<string, number>() : yield* repository.sizes([...new Set(unsized)])
+      const sizeOf = (entry: TreeEntry): number => entry.size ?? sizes.get(entry.id) ?? 0
+      const small = changes.flatMap(({ entry }) =>
+        entry !== undefined && blobModes.has(entry.mode) && sizeOf(entry) >= minPointer && sizeOf(entry) < maxPointer ? [entry.id] : []
+      )
+      const contents = small.length === 0 ? new Map<string, Buffer>() : yield* repository.contents([...new Set(small)])
+      return changes.map(({ entry, path: written }): Listed => {
+        const path = written.normalize("NFC")
+        if (entry === undefined) return { _tag: "deleted", path }
+        const skipped = (reason: "link" | "special" | "limit", detail: string): Listed => ({ _tag: "skipped", path, reason, detail })
+        if (entry.mode === "120000") return skipped("link", "a symbolic link")
+        if (entry.mode === "160000") return skipped("special", "a submodule: make it a source of its own")
+        if (!blobModes.has(entry.mode)) return skipped("special", `an object of mode ${entry.mode}`)
+        if (contents.get(entry.id)?.subarray(0, minPointer).equals(pointer) === true) {
+          return skipped("special", "a pointer of Git LFS: the file itself is not in the repository")
+        }
+        const size = sizeOf(entry)
+        if (config.maxFileSize !== undefined && size > config.maxFileSize) {
+          return skipped("limit", `${size} bytes; maxFileSize is ${config.maxFileSize}`)
+        }
+        const item: SourceItem = { path, uri: uriOf(commit, written), displayName: path, revision: entry.id, size }
+        return { _tag: "item", item }
+      })
     }
-    const complete: Listed = { _tag: "complete", cursor: cursor.encode({ base: commit }) }
-    if (base === commit) return Stream.succeed(complete)
-    const changes = base === undefined
-      ? Stream.map(repository.tree(commit), (entry) => ({ path: entry.path, entry }))
-      : repository.changes(base, commit)
-    return changes.pipe(
-      // Git tells paths in the order of their bytes.
-      Stream.filter(({ path }) => takes(path) && (at === undefined || Buffer.compare(Buffer.from(path), Buffer.from(at.after)) > 0)),
-      Stream.grouped(objectsOfCall),
-      Stream.mapEffect((some) =>
-        Effect.map(eventsOf(commit, some), (events): ReadonlyArray<Listed> => [
-          ...events,
-          { _tag: "checkpoint", cursor: cursor.encode({ ...(base === undefined ? {} : { base }), at: { commit, after: some.at(-1)?.path ?? "" } }) }
-        ])
-      ),
-      Stream.flatMap(Stream.fromIterable),
-      Stream.concat(Stream.succeed(complete))
-    )
-  })
+  )
+
+  const listing = Effect.fnUntraced(
+    function*(given: string | undefined): Effect.fn.Return<Stream.Stream<Listed, ServiceError | SecretError>, ServiceError | SecretError> {
+      const { at, base } = given === undefined ? {} : yield* cursor.decode(given)
+      const commit = at?.commit ?? (yield* repository.head)
+      for (const needed of [base, at?.commit]) {
+        if (needed !== undefined && !(yield* repository.has(needed))) return yield* cursorRefused()
+      }
+      const complete: Listed = { _tag: "complete", cursor: cursor.encode({ base: commit }) }
+      if (base === commit) return Stream.succeed(complete)
+      const changes = base === undefined
+        ? Stream.map(repository.tree(commit), (entry) => ({ path: entry.path, entry }))
+        : repository.changes(base, commit)
+      return changes.pipe(
+        // Git tells paths in the order of their bytes.
+        Stream.filter(({ path }) => takes(path) && (at === undefined || Buffer.compare(Buffer.from(path), Buffer.from(at.after)) > 0)),
+        Stream.grouped(objectsOfCall),
+        Stream.mapEffect((some) =>
+          Effect.map(eventsOf(commit, some), (events): ReadonlyArray<Listed> => [
+            ...events,
+            {
+              _tag: "checkpoint",
+              cursor: cursor.encode({ ...(base === undefined ? {} : { base }), at: { commit, after: some.at(-1)?.path ?? "" } })
+            }
+          ])
+        ),
+        Stream.flatMap(Stream.fromIterable),
+        Stream.concat(Stream.succeed(complete))
+      )
+    }
+  )
 
   return {
     check: repository.check,

@@ -17,7 +17,8 @@ export interface GitCall {
 }
 
 /** What git may see of our environment. Not `GIT_DIR` and its like, which would lead it to another repository. */
-const passed = /^(?:path|home|user|logname|tmpdir|temp|tmp|systemroot|comspec|appdata|localappdata|userprofile|https?_proxy|no_proxy|all_proxy|ssl_cert_\w+|curl_ca_bundle|git_ssl_cainfo|git_ssl_capath|ssh_auth_sock|xdg_config_home)$/i
+const passed =
+  /^(?:path|home|user|logname|tmpdir|temp|tmp|systemroot|comspec|appdata|localappdata|userprofile|https?_proxy|no_proxy|all_proxy|ssl_cert_\w+|curl_ca_bundle|git_ssl_cainfo|git_ssl_capath|ssh_auth_sock|xdg_config_home)$/i
 
 const environment = (config: Readonly<Record<string, string>>): NodeJS.ProcessEnv => {
   const entries = Object.entries(config)
@@ -39,16 +40,27 @@ const environment = (config: Readonly<Record<string, string>>): NodeJS.ProcessEn
 const maxStderr = 8 * 1024
 
 /** What git prints, as it prints it. Git and what it started end with the stream, however that ends. */
-export const git = ({ args, config = {}, cwd, input, secrets, timeout = Duration.minutes(2), what }: GitCall): Stream.Stream<Uint8Array, ServiceError> =>
+export const git = (
+  { args, config = {}, cwd, input, secrets, timeout = Duration.minutes(2), what }: GitCall
+): Stream.Stream<Uint8Array, ServiceError> =>
   Stream.unwrap(Effect.gen(function*() {
-    const started = yield* Effect.acquireRelease(Effect.sync(() => start(args, environment(config), cwd, input)), ({ child }) => Effect.sync(() => end(child)))
-    const failed = Effect.flatMap(Effect.promise(() => started.exited), (exit) => {
-      if (exit === 0) return Effect.void
-      return Effect.fail(exit === "absent" ? absent : errorOf(what, redactText(started.stderr(), secrets, 400)))
-    })
-    const deadline = Effect.andThen(Effect.sleep(timeout), Effect.fail(
-      new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} took longer than ${Duration.format(timeout)}` })
-    ))
+    const started = yield* Effect.acquireRelease(Effect.sync(() => start(args, environment(config), cwd, input)), ({ child }) =>
+      Effect.sync(() => end(child)))
+    const failed = Effect.flatMap(
+      Effect.promise(() =>
+        started.exited
+      ),
+      (exit) => {
+        if (exit === 0) return Effect.void
+        return Effect.fail(exit === "absent" ? absent : errorOf(what, redactText(started.stderr(), secrets, 400)))
+      }
+    )
+    const deadline = Effect.andThen(
+      Effect.sleep(timeout),
+      Effect.fail(
+        new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} took longer than ${Duration.format(timeout)}` })
+      )
+    )
     return Stream.fromAsyncIterable<Uint8Array, ServiceError>(started.output, () => ServiceError.internal(`${what} broke off`)).pipe(
       Stream.concat(Stream.fromEffectDrain(failed)),
       Stream.interruptWhen(deadline)
@@ -61,7 +73,12 @@ export const gitText = (call: GitCall): Effect.Effect<string, ServiceError> =>
 
 const start = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv, cwd: string | undefined, input: string | undefined) => {
   // A group of its own, so that the helpers that git starts end with it.
-  const child = spawn("git", [...args], { env, cwd, detached: process.platform !== "win32", stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"] })
+  const child = spawn("git", [...args], {
+    env,
+    cwd,
+    detached: process.platform !== "win32",
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"]
+  })
   // Read from the start: what nobody reads when a process ends, Node throws away.
   const output = new PassThrough()
   child.stdout?.pipe(output)
@@ -92,18 +109,45 @@ const end = (child: ChildProcess): void => {
   }
 }
 
-const absent = new ServiceError({ code: "FAILED_PRECONDITION", message: "git is not installed", fix: "Install git, and see that it is on the PATH." })
+const absent = new ServiceError({
+  code: "FAILED_PRECONDITION",
+  message: "git is not installed",
+  fix: "Install git, and see that it is on the PATH."
+})
 
 type Kind = readonly [words: RegExp, code: ServiceError["code"], fix?: string]
 
 const kinds: ReadonlyArray<Kind> = [
-  [/authentication failed|could not read (?:username|password)|invalid credentials|returned error: 401|terminal prompts disabled/i, "UNAUTHENTICATED", "Give a token that may read the repository."],
-  [/returned error: 403|permission denied|access denied|host key verification failed/i, "PERMISSION_DENIED", "Give a token, or a key of the SSH agent, that may read the repository."],
-  [/unable to update url base from redirection|returned error: 30\d|redirect/i, "FAILED_PRECONDITION", "Give the repository's final address: redirects are not followed, as a token is sent."],
-  [/remote ref .* not found|couldn't find remote ref|not our ref|unadvertised object|needed a single revision|unknown revision|bad revision/i, "NOT_FOUND", "Correct the ref."],
-  [/not a git repository|cannot change to|repository .*not found|returned error: 404|does not appear to be a git repository/i, "NOT_FOUND", "Correct the address, and see that the token may read the repository."],
+  [
+    /authentication failed|could not read (?:username|password)|invalid credentials|returned error: 401|terminal prompts disabled/i,
+    "UNAUTHENTICATED",
+    "Give a token that may read the repository."
+  ],
+  [
+    /returned error: 403|permission denied|access denied|host key verification failed/i,
+    "PERMISSION_DENIED",
+    "Give a token, or a key of the SSH agent, that may read the repository."
+  ],
+  [
+    /unable to update url base from redirection|returned error: 30\d|redirect/i,
+    "FAILED_PRECONDITION",
+    "Give the repository's final address: redirects are not followed, as a token is sent."
+  ],
+  [
+    /remote ref .* not found|couldn't find remote ref|not our ref|unadvertised object|needed a single revision|unknown revision|bad revision/i,
+    "NOT_FOUND",
+    "Correct the ref."
+  ],
+  [
+    /not a git repository|cannot change to|repository .*not found|returned error: 404|does not appear to be a git repository/i,
+    "NOT_FOUND",
+    "Correct the address, and see that the token may read the repository."
+  ],
   [/dubious ownership/i, "FAILED_PRECONDITION", "Have git trust the folder: git config --global --add safe.directory FOLDER"],
-  [/could not resolve host|failed to connect|connection (?:refused|reset|timed out)|couldn't connect|early eof|returned error: (?:429|5\d\d)|operation too slow|unexpected disconnect|rpc failed|hung up/i, "UNAVAILABLE"]
+  [
+    /could not resolve host|failed to connect|connection (?:refused|reset|timed out)|couldn't connect|early eof|returned error: (?:429|5\d\d)|operation too slow|unexpected disconnect|rpc failed|hung up/i,
+    "UNAVAILABLE"
+  ]
 ]
 
 const errorOf = (what: string, words: string): ServiceError => {

@@ -51,7 +51,11 @@ export const openRepository = (config: SettingsOf<"git">, context: Partial<Conne
 const local = (path: string, ref: string): Repository => {
   const call = inRepository(path, path)
   const head = gitText(call(["rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`])).pipe(
-    Effect.mapError((error) => error.code === "NOT_FOUND" && existsSync(path) ? error.with({ message: `${path} has no commit at ${ref}, or is no repository` }) : error)
+    Effect.mapError((error) =>
+      error.code === "NOT_FOUND" && existsSync(path)
+        ? error.with({ message: `${path} has no commit at ${ref}, or is no repository` })
+        : error
+    )
   )
   return { name: path, check: Effect.asVoid(head), head, ...objects(call) }
 }
@@ -85,14 +89,19 @@ const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Pa
     }
   })
   const calling = (at: string | undefined, args: ReadonlyArray<string>, what: string) =>
-    Effect.flatMap(authorized, (access) =>
-      gitText({ what, args, cwd: at, timeout: config.timeout ?? Duration.minutes(10), ...access }).pipe(retry({ times: 2 })))
+    Effect.flatMap(
+      authorized,
+      (access) => gitText({ what, args, cwd: at, timeout: config.timeout ?? Duration.minutes(10), ...access }).pipe(retry({ times: 2 }))
+    )
 
   const isCommitId = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(ref)
-  const check = calling(undefined, ["ls-remote", "--exit-code", "--", url, ...(isCommitId ? [] : [ref])], `looking for ${ref} of ${name}`).pipe(
-    // It exits with 2 where there is no such ref, and says nothing.
-    Effect.mapError((error) => error._tag === "ServiceError" && error.code === "INTERNAL" ? ServiceError.notFound(`${ref} of ${name}`, "Correct the ref.") : error)
-  )
+  const check = calling(undefined, ["ls-remote", "--exit-code", "--", url, ...(isCommitId ? [] : [ref])], `looking for ${ref} of ${name}`)
+    .pipe(
+      // It exits with 2 where there is no such ref, and says nothing.
+      Effect.mapError((error) =>
+        error._tag === "ServiceError" && error.code === "INTERNAL" ? ServiceError.notFound(`${ref} of ${name}`, "Correct the ref.") : error
+      )
+    )
 
   const head = turn.withPermit(Effect.gen(function*() {
     const at = yield* folder
@@ -100,7 +109,15 @@ const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Pa
     if (!existsSync(join(at, "HEAD"))) yield* gitText(call(["init", "--quiet", "--bare", "."]))
     const fetched = `refs/sluice/ref/${hash("sha256", ref).slice(0, 16)}`
     yield* calling(at, [
-      "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--force", "--", url, `+${ref}:${fetched}`
+      "fetch",
+      "--quiet",
+      "--depth=1",
+      "--no-tags",
+      "--no-recurse-submodules",
+      "--force",
+      "--",
+      url,
+      `+${ref}:${fetched}`
     ], `fetching ${ref} of ${name}`)
     const commit = yield* gitText(call(["rev-parse", "--verify", `${fetched}^{commit}`]))
     yield* gitText(call(["update-ref", `refs/sluice/seen/${commit}`, commit]))
@@ -135,11 +152,15 @@ const temporary = (): string => {
 
 type Calls = (args: ReadonlyArray<string>, more?: Partial<GitCall>) => GitCall
 
-const inRepository = (folder: string, name: string): Calls => (args, more = {}) =>
-  ({ what: `git ${args[0]} in ${name}`, args: ["-C", folder, ...args], ...more })
+const inRepository = (folder: string, name: string): Calls => (args, more = {}) => ({
+  what: `git ${args[0]} in ${name}`,
+  args: ["-C", folder, ...args],
+  ...more
+})
 
 const objects = (call: Calls): Omit<Repository, "name" | "check" | "head"> => ({
-  has: (commit) => gitText(call(["cat-file", "-e", `${commit}^{commit}`])).pipe(Effect.as(true), Effect.catchIf(isAbsent, () => Effect.succeed(false))),
+  has: (commit) =>
+    gitText(call(["cat-file", "-e", `${commit}^{commit}`])).pipe(Effect.as(true), Effect.catchIf(isAbsent, () => Effect.succeed(false))),
   tree: (commit) =>
     records(git(call(["ls-tree", "-r", "-z", "-l", "--full-tree", commit]))).pipe(
       Stream.map((record) => {
@@ -150,22 +171,29 @@ const objects = (call: Calls): Omit<Repository, "name" | "check" | "head"> => ({
     ),
   changes: (from, to) =>
     records(git(call(["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", from, to]))).pipe(
-      Stream.mapAccum(() => "", (before: string, record: string) => [before === "" ? record : "", before === "" ? [] : [{ facts: before, path: record }]] as const),
+      Stream.mapAccum(
+        () => "",
+        (before: string, record: string) => [before === "" ? record : "", before === "" ? [] : [{ facts: before, path: record }]] as const
+      ),
       Stream.map(({ facts, path }) => {
         const [, mode = "", , id = "", status = ""] = facts.split(" ")
         return status === "D" ? { path } : { path, entry: { mode, id, path } }
       })
     ),
   sizes: (ids) =>
-    Effect.map(gitText(call(["cat-file", "--batch-check=%(objectname) %(objectsize)"], { input: `${ids.join("\n")}\n` })), (lines) =>
-      new Map(lines.split("\n").map((line) => line.split(" ")).map(([id = "", size]) => [id, Number(size)]))),
+    Effect.map(
+      gitText(call(["cat-file", "--batch-check=%(objectname) %(objectsize)"], { input: `${ids.join("\n")}\n` })),
+      (lines) => new Map(lines.split("\n").map((line) => line.split(" ")).map(([id = "", size]) => [id, Number(size)]))
+    ),
   contents: (ids) => Effect.map(gitBytes(call(["cat-file", "--batch"], { input: `${ids.join("\n")}\n` })), batch),
-  blob: (id) => git(call(["cat-file", "blob", id])).pipe(Stream.mapError((error) => isAbsent(error) ? ServiceError.notFound(`blob ${id}`) : error))
+  blob: (id) =>
+    git(call(["cat-file", "blob", id])).pipe(Stream.mapError((error) => isAbsent(error) ? ServiceError.notFound(`blob ${id}`) : error))
 })
 
 export { objectsOfCall }
 
-const gitBytes = (call: GitCall): Effect.Effect<Buffer, ServiceError> => Effect.map(Stream.runCollect(git(call)), (pieces) => Buffer.concat(pieces))
+const gitBytes = (call: GitCall): Effect.Effect<Buffer, ServiceError> =>
+  Effect.map(Stream.runCollect(git(call)), (pieces) => Buffer.concat(pieces))
 
 /** What `cat-file --batch` prints: `<id> <type> <size>`, the content, and a line end, for each object. */
 const batch = (bytes: Buffer): ReadonlyMap<string, Buffer> => {
@@ -183,7 +211,8 @@ const batch = (bytes: Buffer): ReadonlyMap<string, Buffer> => {
 }
 
 /** The object, or the commit, is not there. */
-const isAbsent = (error: ServiceError): boolean => /not a valid object name|bad file|bad object|could not get object info/i.test(error.message)
+const isAbsent = (error: ServiceError): boolean =>
+  /not a valid object name|bad file|bad object|could not get object info/i.test(error.message)
 
 /** Texts that end with NUL. A name that is no UTF-8 has U+FFFD where it is not. */
 const records = (bytes: Stream.Stream<Uint8Array, ServiceError>): Stream.Stream<string, ServiceError> =>

@@ -116,11 +116,19 @@ const driveError = Effect.fnUntraced(function*(what: string, response: HttpClien
 const explain = (what: string, error: ServiceError, reason: string | undefined): ServiceError => {
   const known = error.with({ reason })
   const as = (facts: Parameters<ServiceError["with"]>[0]): ServiceError => known.with(facts)
-  if (reason !== undefined && rates.has(reason)) return as({ code: "RESOURCE_EXHAUSTED", fix: "Drive's rate limit was met; it was waited for and tried again." })
-  if (reason === "dailyLimitExceeded") return as({ code: "FAILED_PRECONDITION", fix: "The day's quota of the Drive API is used up: raise it, or come back tomorrow." })
+  if (reason !== undefined && rates.has(reason)) {
+    return as({ code: "RESOURCE_EXHAUSTED", fix: "Drive's rate limit was met; it was waited for and tried again." })
+  }
+  if (reason === "dailyLimitExceeded") {
+    return as({ code: "FAILED_PRECONDITION", fix: "The day's quota of the Drive API is used up: raise it, or come back tomorrow." })
+  }
   if (reason !== undefined && scopes.has(reason)) return as({ fix: scopeFix })
-  if (reason === "accessNotConfigured" || reason === "SERVICE_DISABLED") return as({ fix: "Run `gcloud services enable drive.googleapis.com` for the project that asks." })
-  if (reason === "appNotAuthorizedToFile") return as({ fix: "The credentials reach only files opened with their app (drive.file): use ones with drive.readonly." })
+  if (reason === "accessNotConfigured" || reason === "SERVICE_DISABLED") {
+    return as({ fix: "Run `gcloud services enable drive.googleapis.com` for the project that asks." })
+  }
+  if (reason === "appNotAuthorizedToFile") {
+    return as({ fix: "The credentials reach only files opened with their app (drive.file): use ones with drive.readonly." })
+  }
   if (reason === "cannotDownloadAbusiveFile") return as({ fix: "Google holds the file for malware or spam; it is not read." })
   switch (error.code) {
     case "NOT_FOUND":
@@ -154,10 +162,12 @@ const scope = "https://www.googleapis.com/auth/drive.readonly"
 /** Application Default Credentials that may read Drive. Looked for at the first token. */
 export const driveAuth = (): GoogleAuth["Service"] => {
   let found: GoogleAuth["Service"] | undefined
-  const auth = Effect.suspend(() => found !== undefined ? Effect.succeed(found) : Effect.map(
-    Effect.tryPromise({ try: applicationDefault, catch: authErrorOf }),
-    (client) => found ??= make({ client })
-  ))
+  const auth = Effect.suspend(() =>
+    found !== undefined ? Effect.succeed(found) : Effect.map(
+      Effect.tryPromise({ try: applicationDefault, catch: authErrorOf }),
+      (client) => found ??= make({ client })
+    )
+  )
   return {
     token: Effect.flatMap(auth, ({ token }) => token),
     reject: (token) => Effect.ignore(Effect.flatMap(auth, ({ reject }) => reject(token))),
@@ -218,7 +228,12 @@ export const driveApi = ({ caller, endpoint = "https://www.googleapis.com", poll
   const permissions = (id: string, token?: string): Effect.Effect<ReadonlyArray<DrivePermission>, ServiceError> =>
     json(
       `permissions of Drive file ${id}`,
-      get(`${ofFile(id)}/permissions`, { supportsAllDrives: "true", pageSize: "100", pageToken: token, fields: `nextPageToken,permissions(${permissionFields})` }),
+      get(`${ofFile(id)}/permissions`, {
+        supportsAllDrives: "true",
+        pageSize: "100",
+        pageToken: token,
+        fields: `nextPageToken,permissions(${permissionFields})`
+      }),
       PermissionPage
     ).pipe(Effect.flatMap(({ nextPageToken, permissions: found = [] }) =>
       nextPageToken === undefined || nextPageToken === token
@@ -229,11 +244,22 @@ export const driveApi = ({ caller, endpoint = "https://www.googleapis.com", poll
   const finished = (id: string, operation: DownloadOperation): Effect.Effect<string, ServiceError> => {
     const { done, error, name, response } = operation
     if (error !== undefined) {
-      return Effect.fail(new ServiceError({ code: "FAILED_PRECONDITION", message: `the export of Drive file ${id} failed: ${(error.message ?? "no details").slice(0, 200)}` }))
+      return Effect.fail(
+        new ServiceError({
+          code: "FAILED_PRECONDITION",
+          message: `the export of Drive file ${id} failed: ${(error.message ?? "no details").slice(0, 200)}`
+        })
+      )
     }
     if (done === true && response?.downloadUri !== undefined) return Effect.succeed(response.downloadUri)
-    if (done === true || name === undefined) return Effect.fail(ServiceError.internal(`the export of Drive file ${id} ended without an address`))
-    return json(`the export of Drive file ${id}`, get(`operations/${encodeURIComponent(name.replace(/^operations\//, ""))}`, {}), DownloadOperation).pipe(
+    if (done === true || name === undefined) {
+      return Effect.fail(ServiceError.internal(`the export of Drive file ${id} ended without an address`))
+    }
+    return json(
+      `the export of Drive file ${id}`,
+      get(`operations/${encodeURIComponent(name.replace(/^operations\//, ""))}`, {}),
+      DownloadOperation
+    ).pipe(
       Effect.delay(Duration.millis(pollMs)),
       Effect.flatMap((next) => finished(id, next))
     )
@@ -269,7 +295,11 @@ export const driveApi = ({ caller, endpoint = "https://www.googleapis.com", poll
       ),
     permissions,
     startToken: (driveId) =>
-      json("changes of Drive", get("changes/startPageToken", { supportsAllDrives: "true", driveId }), Schema.Struct({ startPageToken: Schema.String }))
+      json(
+        "changes of Drive",
+        get("changes/startPageToken", { supportsAllDrives: "true", driveId }),
+        Schema.Struct({ startPageToken: Schema.String })
+      )
         .pipe(Effect.map(({ startPageToken }) => startPageToken)),
     changes: (token, driveId) =>
       json(
@@ -284,17 +314,26 @@ export const driveApi = ({ caller, endpoint = "https://www.googleapis.com", poll
         ChangePage
       ),
     media: (id, offset) =>
-      call(`Drive file ${id}`, get(ofFile(id), { alt: "media", supportsAllDrives: "true" }, {
-        "accept-encoding": "gzip",
-        ...(offset === 0 ? {} : { range: `bytes=${offset}-` })
-      })),
+      call(
+        `Drive file ${id}`,
+        get(ofFile(id), { alt: "media", supportsAllDrives: "true" }, {
+          "accept-encoding": "gzip",
+          ...(offset === 0 ? {} : { range: `bytes=${offset}-` })
+        })
+      ),
     export: (id, mimeType) => call(`Drive file ${id}`, get(`${ofFile(id)}/export`, { mimeType })),
     exportLarge: (id, mimeType) =>
       json(`the export of Drive file ${id}`, HttpClientRequest.post(url(`${ofFile(id)}/download`, { mimeType })), DownloadOperation).pipe(
         Effect.flatMap((operation) => finished(id, operation)),
         Effect.timeoutOrElse({
           duration: Duration.minutes(maxExportMinutes),
-          orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: `the export of Drive file ${id} took more than ${maxExportMinutes} minutes` }))
+          orElse: () =>
+            Effect.fail(
+              new ServiceError({
+                code: "DEADLINE_EXCEEDED",
+                message: `the export of Drive file ${id} took more than ${maxExportMinutes} minutes`
+              })
+            )
         }),
         Effect.flatMap((address) => fetchExport(id, address))
       )

@@ -31,8 +31,7 @@ const isNative = (mimeType: string): boolean => mimeType.startsWith(native)
 const nativeKind = (mimeType: string): string => mimeType.slice(native.length)
 
 /** Absent for Google files that have no text form: forms, maps, sites, scripts. */
-export const exportFormatOf = (mimeType: string): ExportFormat | undefined =>
-  isNative(mimeType) ? formats[nativeKind(mimeType)] : undefined
+export const exportFormatOf = (mimeType: string): ExportFormat | undefined => isNative(mimeType) ? formats[nativeKind(mimeType)] : undefined
 
 /**
  * Moves whenever the content does: the checksum of stored files; the version of Google's own, which also counts what
@@ -41,7 +40,11 @@ export const exportFormatOf = (mimeType: string): ExportFormat | undefined =>
 export const revisionOf = (file: DriveFile): string => {
   const { headRevisionId, md5Checksum, mimeType, modifiedTime = "", version = "" } = file
   if (isNative(mimeType)) return `${exportFormatOf(mimeType)?.extension ?? ""} ${version} ${modifiedTime}`.trim()
-  return md5Checksum !== undefined ? `md5 ${md5Checksum}` : headRevisionId !== undefined ? `head ${headRevisionId}` : `${version} ${modifiedTime}`
+  return md5Checksum !== undefined
+    ? `md5 ${md5Checksum}`
+    : headRevisionId !== undefined
+    ? `head ${headRevisionId}`
+    : `${version} ${modifiedTime}`
 }
 
 /** Why a file is not offered; nothing for one that is. Asks before its permissions are looked up. */

@@ -91,7 +91,9 @@ const changesPage = Effect.fnUntraced(function*(
         : error
     )
   )
-  if (nextPageToken !== undefined && nextPageToken === token) return yield* ServiceError.internal("the changes of Drive go round in circles")
+  if (nextPageToken !== undefined && nextPageToken === token) {
+    return yield* ServiceError.internal("the changes of Drive go round in circles")
+  }
   const changes = readChanges(told)
   const deleted: Array<Listed> = []
   const offered = new Map<string, readonly [DriveFile, string]>()
@@ -109,7 +111,9 @@ const changesPage = Effect.fnUntraced(function*(
     if (effect.folder !== undefined) walk.enqueue(effect.folder)
   }
   // Without those whose folder went after them.
-  const here = [...offered.values()].filter(([{ id }]) => !progress.known.remembers() || progress.known.pathOf(id) !== undefined || progress.pinned.has(id))
+  const here = [...offered.values()].filter(([{ id }]) =>
+    !progress.known.remembers() || progress.known.pathOf(id) !== undefined || progress.pinned.has(id)
+  )
   const events = [...deleted, ...yield* walk.offerAll(here), ...walk.odd(changes.odd)]
   progress.tokens.set(driveId, nextPageToken ?? newStartPageToken ?? token)
   return { events, more: nextPageToken !== undefined }
@@ -148,7 +152,9 @@ const effectOf = (progress: Progress, { changeType, driveId, file, fileId, remov
   if (path !== undefined && (pinned.has(id) || isAt(path, parent ?? "", file))) return { offered: [file, path] }
   const wanted = joined(parent ?? "", partOf(file.name))
   const own = known.idAt(wanted) === undefined ? wanted : withId(wanted, id)
-  if (file.mimeType === folderType) return { folder: { id, path: own, driveId: progress.tokens.has(file.driveId ?? "") ? file.driveId ?? "" : "" } }
+  if (file.mimeType === folderType) {
+    return { folder: { id, path: own, driveId: progress.tokens.has(file.driveId ?? "") ? file.driveId ?? "" : "" } }
+  }
   if (file.mimeType === shortcutType) return { link: [file, own] }
   known.remove(id)
   known.add(id, own)
@@ -170,7 +176,11 @@ const forgetFolder = ({ folders, known }: Progress, gone: string): ReadonlyArray
 }
 
 /** Everything from the start; the rest, from a checkpoint; what changed, from the cursor of a finished listing. */
-export const listing = (api: DriveApi, config: SettingsOf<"googleDrive">, cursor: string | undefined): Stream.Stream<Listed, ServiceError> =>
+export const listing = (
+  api: DriveApi,
+  config: SettingsOf<"googleDrive">,
+  cursor: string | undefined
+): Stream.Stream<Listed, ServiceError> =>
   Stream.unwrap(Effect.gen(function*() {
     const progress = cursor === undefined ? newProgress() : yield* decodeProgress(config, cursor)
     const walk = walker(api, config, permissionReader(api), progress)
@@ -199,7 +209,10 @@ export const listing = (api: DriveApi, config: SettingsOf<"googleDrive">, cursor
         if (!done) {
           // Changes are read again from where they began, unless all feeds were read to their end without a failure.
           const resumable = walk.settled && feeds.length === 0 && (all || !progress.failed)
-          return [resumable ? [...events, { _tag: "checkpoint", cursor: encodeProgress(config, progress) }] : events, Option.some(undefined)]
+          return [
+            resumable ? [...events, { _tag: "checkpoint", cursor: encodeProgress(config, progress) }] : events,
+            Option.some(undefined)
+          ]
         }
         return [progress.failed ? events : [...events, { _tag: "complete", cursor: encodeProgress(config, progress) }], Option.none()]
       }))

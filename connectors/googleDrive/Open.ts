@@ -32,7 +32,13 @@ export const open = (config: SettingsOf<"googleDrive">, context: GoogleDriveCont
   const prepared = Effect.runSync(Effect.cached(Effect.gen(function*() {
     if (config.folders.length + config.files.length === 0) return yield* ServiceError.invalid("folders", "or files need at least one id")
     const bad = [...config.folders, ...config.files].find((id) => !/^[A-Za-z0-9_-]+$/.test(id))
-    if (bad !== undefined) return yield* ServiceError.invalid("folders", `${JSON.stringify(bad)} is not a Google Drive id`, "Take the part after /folders/ or /d/ of the link.")
+    if (bad !== undefined) {
+      return yield* ServiceError.invalid(
+        "folders",
+        `${JSON.stringify(bad)} is not a Google Drive id`,
+        "Take the part after /folders/ or /d/ of the link."
+      )
+    }
     return driveApi({
       caller: {
         http: context.http ?? (yield* processHttp),
@@ -44,12 +50,15 @@ export const open = (config: SettingsOf<"googleDrive">, context: GoogleDriveCont
     })
   })))
   return {
-    check: Effect.flatMap(prepared, (api) =>
-      Effect.forEach([...config.folders, ...config.files], (id) =>
-        Effect.flatMap(api.file(id), (file) => {
-          const wrong = wrongRoot(file, id, config)
-          return wrong === undefined ? Effect.void : Effect.fail(wrong)
-        }), { concurrency: 4, discard: true })),
+    check: Effect.flatMap(
+      prepared,
+      (api) =>
+        Effect.forEach([...config.folders, ...config.files], (id) =>
+          Effect.flatMap(api.file(id), (file) => {
+            const wrong = wrongRoot(file, id, config)
+            return wrong === undefined ? Effect.void : Effect.fail(wrong)
+          }), { concurrency: 4, discard: true })
+    ),
     list: (cursor) => Stream.unwrap(Effect.map(prepared, (api) => listing(api, config, cursor))),
     read: (item, maxBytes) => Stream.unwrap(Effect.map(prepared, (api) => reading(api, item, maxBytes)))
   }
@@ -60,8 +69,7 @@ const reading = (api: DriveApi, item: SourceItem, maxBytes: number): Stream.Stre
   const id = item.metadata?.["fileId"]
   if (id === undefined) return Stream.fail(ServiceError.notFound(item.path, "It was not listed by this source."))
   const bytes = item.metadata?.["googleType"] === undefined ? stored(api, item, id, maxBytes) : exported(api, item, id, maxBytes)
-  return Stream.mapError(bytes, (error) =>
-    error.code === "NOT_FOUND" ? ServiceError.notFound(item.path, shareFix) : error)
+  return Stream.mapError(bytes, (error) => error.code === "NOT_FOUND" ? ServiceError.notFound(item.path, shareFix) : error)
 }
 
 /** Checked against the listed checksum at the end, so neither an edit meanwhile nor a resumed download mixes versions. */
@@ -98,9 +106,10 @@ const exportOf = (api: DriveApi, item: SourceItem, id: string) => {
     Effect.catchIf(({ reason }) => reason === "exportSizeLimitExceeded", () => api.exportLarge(id, mimeType)),
     Effect.catchIf(
       ({ code }) => code === "INVALID_ARGUMENT" && mimeType === "text/markdown",
-      () => api.export(id, wordFormat).pipe(
-        Effect.catchIf(({ reason }) => reason === "exportSizeLimitExceeded", () => api.exportLarge(id, wordFormat))
-      )
+      () =>
+        api.export(id, wordFormat).pipe(
+          Effect.catchIf(({ reason }) => reason === "exportSizeLimitExceeded", () => api.exportLarge(id, wordFormat))
+        )
     )
   )
 }
@@ -109,7 +118,9 @@ const unchanged = (api: DriveApi, item: SourceItem, id: string): Effect.Effect<v
   Effect.flatMap(api.file(id), (file) => {
     if (file.trashed === true) return Effect.fail(ServiceError.notFound(item.path))
     const native = exportFormatOf(file.mimeType) !== undefined
-    return native === (item.metadata?.["googleType"] !== undefined) && revisionOf(file) === item.revision ? Effect.void : Effect.fail(changed(item))
+    return native === (item.metadata?.["googleType"] !== undefined) && revisionOf(file) === item.revision
+      ? Effect.void
+      : Effect.fail(changed(item))
   })
 
 const changed = (item: SourceItem): ServiceError =>

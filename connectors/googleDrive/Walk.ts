@@ -67,8 +67,10 @@ export const walker = (api: DriveApi, config: SettingsOf<"googleDrive">, permiss
   const offer = (file: DriveFile, path: string): Effect.Effect<Listed, ServiceError> => {
     const skipped = skipOf(file, path, config.maxFileSize)
     if (skipped !== undefined) return Effect.succeed(skipped)
-    return Effect.map(isolated(permissionsOf(file)), (permissions) =>
-      Result.isFailure(permissions) ? fail(path, permissions.failure) : itemOf(file, path, permissions.success))
+    return Effect.map(
+      isolated(permissionsOf(file)),
+      (permissions) => Result.isFailure(permissions) ? fail(path, permissions.failure) : itemOf(file, path, permissions.success)
+    )
   }
 
   const offerAll = (files: ReadonlyArray<readonly [file: DriveFile, path: string]>) =>
@@ -202,16 +204,18 @@ export const walker = (api: DriveApi, config: SettingsOf<"googleDrive">, permiss
   /** Last, since only then is it known what the folders hold anyway. */
   const links = Effect.fnUntraced(function*(): Effect.fn.Return<Events, ServiceError> {
     const some = [...progress.openLinks].slice(0, groupSize)
-    const found = yield* Effect.forEach(some, ([id, path]) =>
-      Effect.map(isolated(fetch(id)), (result) => [id, path, result] as const), { concurrency })
+    const found = yield* Effect.forEach(some, ([id, path]) => Effect.map(isolated(fetch(id)), (result) => [id, path, result] as const), {
+      concurrency
+    })
     const events: Array<Listed> = []
     const offered: Array<readonly [DriveFile, string]> = []
     for (const [id, path, result] of found) {
       progress.openLinks.delete(id)
       const skip = (detail: string): void => void events.push({ _tag: "skipped", path, reason: "link", detail })
       if (Result.isFailure(result)) {
-        if (result.failure.code === "NOT_FOUND" || result.failure.code === "PERMISSION_DENIED") skip("what the shortcut leads to is gone, or not shared with this account")
-        else events.push(fail(path, result.failure))
+        if (result.failure.code === "NOT_FOUND" || result.failure.code === "PERMISSION_DENIED") {
+          skip("what the shortcut leads to is gone, or not shared with this account")
+        } else events.push(fail(path, result.failure))
         continue
       }
       const [file, driveId] = result.success
@@ -262,7 +266,11 @@ export const withId = (path: string, id: string): string => `${path} (${id})`
 export const wrongRoot = (file: DriveFile, id: string, config: SettingsOf<"googleDrive">): ServiceError | undefined => {
   const folder = file.mimeType === folderType
   if (file.trashed === true) {
-    return new ServiceError({ code: "NOT_FOUND", message: `Drive ${folder ? "folder" : "file"} ${id} is in the trash`, fix: "Restore it, or take it out of the source." })
+    return new ServiceError({
+      code: "NOT_FOUND",
+      message: `Drive ${folder ? "folder" : "file"} ${id} is in the trash`,
+      fix: "Restore it, or take it out of the source."
+    })
   }
   if (config.folders.includes(id) === folder) return undefined
   return folder

@@ -59,7 +59,8 @@ const block = (node: Node, depth: number): string | undefined => {
       return children(node).map((item) =>
         item["type"] === "taskList"
           ? (block(item, depth + 1) ?? "").replace(/^/gm, "  ")
-          : listItem(`- [${attribute(item, "state") === "DONE" ? "x" : " "}]`, blocksOf(item, depth))).join("\n")
+          : listItem(`- [${attribute(item, "state") === "DONE" ? "x" : " "}]`, blocksOf(item, depth))
+      ).join("\n")
     case "codeBlock":
       return codeBlock(children(node).map((child) => String(child["text"] ?? "")).join(""), attribute(node, "language"))
     case "blockquote":
@@ -109,7 +110,9 @@ const inline = (node: Node, depth: number): string => {
     case "media":
     case "mediaInline": {
       const name = attribute(node, "alt") || attribute(node, "__fileName")
-      return node["type"] === "media" && attribute(node, "type") === "external" ? link(escapeText(name), attribute(node, "url")) : `[Attachment${name === "" ? "" : `: ${escapeText(name)}`}]`
+      return node["type"] === "media" && attribute(node, "type") === "external"
+        ? link(escapeText(name), attribute(node, "url"))
+        : `[Attachment${name === "" ? "" : `: ${escapeText(name)}`}]`
     }
     default:
       return depth > maxDepth ? "" : block(node, depth + 1) ?? ""

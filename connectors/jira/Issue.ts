@@ -37,7 +37,13 @@ export const issueItem = (base: string, issue: Issue, permissions: Permissions |
 }
 
 /** An attached file; it never changes, another takes its place. */
-export const attachmentItem = (base: string, cloud: boolean, issue: Issue, file: Attachment, permissions: Permissions | undefined): SourceItem => {
+export const attachmentItem = (
+  base: string,
+  cloud: boolean,
+  issue: Issue,
+  file: Attachment,
+  permissions: Permissions | undefined
+): SourceItem => {
   const name = file.filename.normalize("NFC")
   const uri = base + attachmentPath(cloud, file.id, file.filename)
   return {
@@ -46,7 +52,9 @@ export const attachmentItem = (base: string, cloud: boolean, issue: Issue, file:
     displayName: name,
     revision: `${file.id} ${file.size ?? 0}`,
     ...(typeof file.size === "number" ? { size: file.size } : {}),
-    ...(typeof file.mimeType === "string" && file.mimeType !== "" && file.mimeType !== "application/octet-stream" ? { mimeType: file.mimeType } : {}),
+    ...(typeof file.mimeType === "string" && file.mimeType !== "" && file.mimeType !== "application/octet-stream"
+      ? { mimeType: file.mimeType }
+      : {}),
     metadata: {
       title: name,
       key: issue.key,
@@ -61,7 +69,9 @@ export const attachmentItem = (base: string, cloud: boolean, issue: Issue, file:
 
 /** Made from the id, and not from an address in an answer: credentials go to the configured server and nowhere else. */
 export const attachmentPath = (cloud: boolean, id: string, name: string): string =>
-  cloud ? `/rest/api/3/attachment/content/${encodeURIComponent(id)}` : `/secure/attachment/${encodeURIComponent(id)}/${encodeURIComponent(name)}`
+  cloud
+    ? `/rest/api/3/attachment/content/${encodeURIComponent(id)}`
+    : `/secure/attachment/${encodeURIComponent(id)}/${encodeURIComponent(name)}`
 
 const titleOf = ({ fields, key }: Issue): string => `${key}: ${fields.summary ?? ""}`.replace(/:?\s*$/, "")
 
@@ -98,7 +108,10 @@ export const renderIssue = (issue: Issue, comments: ReadonlyArray<Comment>): str
     ["Labels", (fields.labels ?? []).join(", ")],
     ["Components", (fields.components ?? []).map(({ name }) => name).join(", ")],
     ["Fix versions", (fields.fixVersions ?? []).map(({ name }) => name).join(", ")],
-    ["Parent", fields.parent === null || fields.parent === undefined ? "" : `${fields.parent.key} ${fields.parent.fields?.summary ?? ""}`.trim()],
+    [
+      "Parent",
+      fields.parent === null || fields.parent === undefined ? "" : `${fields.parent.key} ${fields.parent.fields?.summary ?? ""}`.trim()
+    ],
     ["Reporter", nameOf(fields.reporter)],
     ["Assignee", nameOf(fields.assignee)],
     ["Due", fields.duedate]

@@ -212,24 +212,29 @@ export const jiraApi = Effect.fnUntraced(function*(
   /** When Jira says to wait, everything of this account waits. */
   const turn = inTurn({ account: `jira/${hash("sha256", `${base} ${email}`).slice(0, 16)}`, requestsPerMinute, retry: caller.retry })
 
-  const attempt = Effect.fnUntraced(function*(what: string, request: HttpClientRequest.HttpClientRequest, secret: Redacted.Redacted<string>) {
-    const response = yield* callOnce(caller, what, HttpClientRequest.basicAuth(request, email, secret), () => true)
-    if (response.status >= 200 && response.status < 300) return response
-    return yield* jiraError(what, {
-      status: response.status,
-      body: yield* bodyText(response),
-      loginReason: response.headers["x-seraph-loginreason"],
-      retryAfter: retryAfterOf(response.headers, yield* Clock.currentTimeMillis)
-    })
-  })
+  const attempt = Effect.fnUntraced(
+    function*(what: string, request: HttpClientRequest.HttpClientRequest, secret: Redacted.Redacted<string>) {
+      const response = yield* callOnce(caller, what, HttpClientRequest.basicAuth(request, email, secret), () => true)
+      if (response.status >= 200 && response.status < 300) return response
+      return yield* jiraError(what, {
+        status: response.status,
+        body: yield* bodyText(response),
+        loginReason: response.headers["x-seraph-loginreason"],
+        retryAfter: retryAfterOf(response.headers, yield* Clock.currentTimeMillis)
+      })
+    }
+  )
 
   const json = <A>(what: string, request: HttpClientRequest.HttpClientRequest, schema: Schema.Decoder<A>): Effect.Effect<A, Failure> => {
     const decode = Schema.decodeUnknownEffect(schema)
     return use((secret) =>
-      turn(attempt(what, HttpClientRequest.acceptJson(request), secret).pipe(
-        Effect.flatMap((response) => jsonOf(what, response)),
-        Effect.flatMap((answer) => Effect.mapError(decode(answer), () => malformed(what, "not of the expected shape")))
-      )))
+      turn(
+        attempt(what, HttpClientRequest.acceptJson(request), secret).pipe(
+          Effect.flatMap((response) => jsonOf(what, response)),
+          Effect.flatMap((answer) => Effect.mapError(decode(answer), () => malformed(what, "not of the expected shape")))
+        )
+      )
+    )
   }
 
   const get: JiraApi["get"] = (what, path, query, schema) =>
@@ -246,8 +251,12 @@ export const jiraApi = Effect.fnUntraced(function*(
     get,
     ask: (what, path, body, schema) => json(what, HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(`${base}${path}`), body), schema),
     fetch: Effect.map(token, (secret) => (path, what, offset) =>
-      turn(attempt(what, HttpClientRequest.get(`${base}${path}`, {
-        headers: { "accept-encoding": "gzip", ...(offset === 0 ? {} : { range: `bytes=${offset}-` }) }
-      }), secret)))
+      turn(attempt(
+        what,
+        HttpClientRequest.get(`${base}${path}`, {
+          headers: { "accept-encoding": "gzip", ...(offset === 0 ? {} : { range: `bytes=${offset}-` }) }
+        }),
+        secret
+      )))
   }
 })

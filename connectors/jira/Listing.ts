@@ -51,47 +51,53 @@ const fields = [...factFields, "security", "attachment", "comment"]
 
 /** The issues of a query, page by page. `what` names it in messages. */
 export const search = (api: JiraApi, what: string, jql: string, position: Position): Stream.Stream<FoundPage, Failure> =>
-  Stream.paginate<Position, FoundPage, Failure>(position, (at) =>
-    Effect.flatMap(api.cloud, (cloud) => cloud ? byToken(api, what, jql, at) : byNumber(api, what, jql, at)).pipe(
-      Effect.map((page) => [[page], page.next === undefined ? Option.none() : Option.some(page.next)] as const)
-    ))
-
-const byToken = Effect.fnUntraced(function*(api: JiraApi, what: string, jql: string, { token }: Position): Effect.fn.Return<FoundPage, Failure> {
-  const body = { jql, fields, maxResults: pageSize }
-  const page = yield* api.ask(what, "/rest/api/3/search/jql", token === undefined ? body : { ...body, nextPageToken: token }, Found).pipe(
-    // Tokens end after some days. What is listed again is known by then.
-    Effect.catchIf(
-      (error) => token !== undefined && error._tag === "ServiceError" && error.code === "INVALID_ARGUMENT",
-      () => api.ask(what, "/rest/api/3/search/jql", body, Found)
-    )
+  Stream.paginate<Position, FoundPage, Failure>(
+    position,
+    (at) =>
+      Effect.flatMap(api.cloud, (cloud) => cloud ? byToken(api, what, jql, at) : byNumber(api, what, jql, at)).pipe(
+        Effect.map((page) => [[page], page.next === undefined ? Option.none() : Option.some(page.next)] as const)
+      )
   )
-  const next = page.nextPageToken ?? ""
-  if (next !== "" && next === token) return yield* ServiceError.internal(`${what} goes round in circles`)
-  return next === "" || page.isLast === true ? { issues: page.issues } : { issues: page.issues, next: { token: next } }
-})
+
+const byToken = Effect.fnUntraced(
+  function*(api: JiraApi, what: string, jql: string, { token }: Position): Effect.fn.Return<FoundPage, Failure> {
+    const body = { jql, fields, maxResults: pageSize }
+    const page = yield* api.ask(what, "/rest/api/3/search/jql", token === undefined ? body : { ...body, nextPageToken: token }, Found).pipe(
+      // Tokens end after some days. What is listed again is known by then.
+      Effect.catchIf(
+        (error) => token !== undefined && error._tag === "ServiceError" && error.code === "INVALID_ARGUMENT",
+        () => api.ask(what, "/rest/api/3/search/jql", body, Found)
+      )
+    )
+    const next = page.nextPageToken ?? ""
+    if (next !== "" && next === token) return yield* ServiceError.internal(`${what} goes round in circles`)
+    return next === "" || page.isLast === true ? { issues: page.issues } : { issues: page.issues, next: { token: next } }
+  }
+)
 
 /**
  * Numbered pages slip when an issue before them is deleted. The order never changes otherwise, so a page begins with
  * the last issue of the page before; where it does not, it is asked for again from further back, until it does.
  */
-const byNumber = Effect.fnUntraced(function*(api: JiraApi, what: string, jql: string, { recent = [], startAt = 0 }: Position): Effect.fn.Return<FoundPage, Failure> {
-  for (let from = Math.max(0, startAt - 1); ; from = Math.max(0, from - recent.length)) {
-    const page = yield* api.ask(what, "/rest/api/2/search", { jql, fields, maxResults: pageSize, startAt: from }, Found)
-    const ids = page.issues.map(idOf)
-    const known = ids.findLastIndex((id) => recent.includes(id))
-    if (known === -1 && recent.length > 0) {
-      if (from > 0) continue
-      return yield* new ServiceError({ code: "ABORTED", message: `${what} changed so much that it must be listed anew` })
+const byNumber = Effect.fnUntraced(
+  function*(api: JiraApi, what: string, jql: string, { recent = [], startAt = 0 }: Position): Effect.fn.Return<FoundPage, Failure> {
+    for (let from = Math.max(0, startAt - 1);; from = Math.max(0, from - recent.length)) {
+      const page = yield* api.ask(what, "/rest/api/2/search", { jql, fields, maxResults: pageSize, startAt: from }, Found)
+      const ids = page.issues.map(idOf)
+      const known = ids.findLastIndex((id) => recent.includes(id))
+      if (known === -1 && recent.length > 0) {
+        if (from > 0) continue
+        return yield* new ServiceError({ code: "ABORTED", message: `${what} changed so much that it must be listed anew` })
+      }
+      const end = from + ids.length
+      const issues = page.issues.slice(known + 1)
+      if (ids.length === 0 || end >= (page.total ?? Infinity)) return { issues }
+      return { issues, next: { startAt: end, recent: ids } }
     }
-    const end = from + ids.length
-    const issues = page.issues.slice(known + 1)
-    if (ids.length === 0 || end >= (page.total ?? Infinity)) return { issues }
-    return { issues, next: { startAt: end, recent: ids } }
   }
-})
+)
 
-const idOf = (issue: unknown): string =>
-  typeof issue === "object" && issue !== null && "id" in issue ? String(issue.id) : ""
+const idOf = (issue: unknown): string => typeof issue === "object" && issue !== null && "id" in issue ? String(issue.id) : ""
 
 /** A project or a query. */
 interface Place {
@@ -104,7 +110,11 @@ interface Place {
 }
 
 export const placesOf = (projects: ReadonlyArray<string>, queries: ReadonlyArray<string>): ReadonlyArray<Place> => [
-  ...[...new Set(projects.map((key) => key.toUpperCase()))].map((project) => ({ name: `project ${project}`, condition: `project = ${quote(project)}`, project })),
+  ...[...new Set(projects.map((key) => key.toUpperCase()))].map((project) => ({
+    name: `project ${project}`,
+    condition: `project = ${quote(project)}`,
+    project
+  })),
   ...[...new Set(queries)].map((query) => ({ name: `query ${query}`, condition: conditionOf(query) }))
 ]
 
@@ -129,7 +139,9 @@ const Cursor = Schema.Struct({
 })
 type Cursor = typeof Cursor.Type
 
-const decodeCursor = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Union([Cursor, Schema.Struct({ of: Schema.String, since: Schema.Finite })])))
+const decodeCursor = Schema.decodeUnknownEffect(
+  Schema.fromJsonString(Schema.Union([Cursor, Schema.Struct({ of: Schema.String, since: Schema.Finite })]))
+)
 const decodeIssue = Schema.decodeUnknownResult(Issue)
 
 /** Issues of every place in turn, each issue once. */
@@ -150,7 +162,14 @@ export const listing = (api: JiraApi, places: ReadonlyArray<Place>, cursor: stri
     }
     const checkpoint = (at: number, position?: FoundPage["next"]): Listed => {
       const { began, since } = start
-      const to: Cursor = { of, began, at, failed, ...(since === undefined ? {} : { since }), ...(position === undefined ? {} : { position }) }
+      const to: Cursor = {
+        of,
+        began,
+        at,
+        failed,
+        ...(since === undefined ? {} : { since }),
+        ...(position === undefined ? {} : { position })
+      }
       return { _tag: "checkpoint", cursor: JSON.stringify(to) }
     }
     const isRepeat = repeats(places)
@@ -166,7 +185,10 @@ export const listing = (api: JiraApi, places: ReadonlyArray<Place>, cursor: stri
       const permissions = yield* visibility.of(issue)
       return [
         { _tag: "item", item: issueItem(api.base, issue, permissions) },
-        ...(issue.fields.attachment ?? []).map((file): Listed => ({ _tag: "item", item: attachmentItem(api.base, cloud, issue, file, permissions) }))
+        ...(issue.fields.attachment ?? []).map((file): Listed => ({
+          _tag: "item",
+          item: attachmentItem(api.base, cloud, issue, file, permissions)
+        }))
       ]
     })
 
@@ -182,8 +204,11 @@ export const listing = (api: JiraApi, places: ReadonlyArray<Place>, cursor: stri
         )
       ),
       Stream.flatMap(Stream.fromIterable),
-      Stream.concat(Stream.suspend(() =>
-        failed ? Stream.empty : Stream.succeed<Listed>({ _tag: "complete", cursor: JSON.stringify({ of, since: start.began }) })))
+      Stream.concat(
+        Stream.suspend(() =>
+          failed ? Stream.empty : Stream.succeed<Listed>({ _tag: "complete", cursor: JSON.stringify({ of, since: start.began }) })
+        )
+      )
     )
   }))
 

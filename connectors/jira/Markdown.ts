@@ -1,10 +1,13 @@
 /** Markdown characters in plain text made to mean themselves. */
 export const escapeText = (text: string): string =>
-  text.replace(/([\\`*_[\]<>])/g, "\\$1").replace(/^(\s*)(#{1,6}\s|[-+=~]{1,}(?=\s|$)|\d+[.)](?=\s))/gm, (_, space: string, mark: string) =>
-    /^\d/.test(mark) ? `${space}${mark.slice(0, -1)}\\${mark.slice(-1)}` : `${space}\\${mark}`)
+  text.replace(/([\\`*_[\]<>])/g, "\\$1").replace(
+    /^(\s*)(#{1,6}\s|[-+=~]{1,}(?=\s|$)|\d+[.)](?=\s))/gm,
+    (_, space: string, mark: string) => /^\d/.test(mark) ? `${space}${mark.slice(0, -1)}\\${mark.slice(-1)}` : `${space}\\${mark}`
+  )
 
 /** Headings of a body stand below those of the issue. */
-export const heading = (level: number, text: string): string => `${"#".repeat(Math.min(6, Math.max(1, level) + 2))} ${text.replace(/\s+/g, " ").trim()}`
+export const heading = (level: number, text: string): string =>
+  `${"#".repeat(Math.min(6, Math.max(1, level) + 2))} ${text.replace(/\s+/g, " ").trim()}`
 
 /** With a fence longer than any inside. */
 export const codeBlock = (code: string, language = ""): string => {
@@ -20,19 +23,26 @@ export const codeSpan = (code: string): string => {
 
 export const link = (label: string, url: string): string => {
   const target = url.replace(/[()\s<>]/g, (char) => `%${char.charCodeAt(0).toString(16).padStart(2, "0").toUpperCase()}`)
-  return /^(?:https?:|mailto:|tel:|ftp:|\/|#)/i.test(target) ? label === "" || label === url ? `<${target}>` : `[${label}](${target})` : label === "" ? escapeText(url) : label
+  return /^(?:https?:|mailto:|tel:|ftp:|\/|#)/i.test(target)
+    ? label === "" || label === url ? `<${target}>` : `[${label}](${target})`
+    : label === ""
+    ? escapeText(url)
+    : label
 }
 
 export const blockquote = (text: string): string => text.replace(/^/gm, "> ").replace(/^> $/gm, ">")
 
 /** Continuation lines of a list item stand under its text. */
-export const listItem = (mark: string, body: string): string => `${mark} ${body.trim().replace(/\n(?=.)/g, `\n${" ".repeat(mark.length + 1)}`)}`
+export const listItem = (mark: string, body: string): string =>
+  `${mark} ${body.trim().replace(/\n(?=.)/g, `\n${" ".repeat(mark.length + 1)}`)}`
 
 /** Rows of cells; the first row is the header. */
 export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const width = Math.max(0, ...rows.map((row) => row.length))
   const line = (cells: ReadonlyArray<string>): string =>
-    `| ${Array.from({ length: width }, (_, index) => (cells[index] ?? "").replace(/\|/g, "\\|").replace(/\s*\n\s*/g, " ").trim()).join(" | ")} |`
+    `| ${
+      Array.from({ length: width }, (_, index) => (cells[index] ?? "").replace(/\|/g, "\\|").replace(/\s*\n\s*/g, " ").trim()).join(" | ")
+    } |`
   const [head = [], ...body] = rows
   return width === 0 ? "" : [line(head), `|${" --- |".repeat(width)}`, ...body.map(line)].join("\n")
 }

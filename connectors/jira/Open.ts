@@ -31,13 +31,16 @@ export const open = (config: SettingsOf<"jira">, context: JiraContext): Omit<Con
     return { api: yield* jiraApi(caller, context.secrets, { ...config, base }), places }
   })))
   return {
-    check: Effect.flatMap(prepared, Effect.fn("jira.check")(function*({ api, places }) {
-      yield* api.get(`login at ${api.base}`, "/rest/api/2/myself", {}, Schema.Struct({}))
-      yield* Effect.forEach(places, (place) =>
-        place.project === undefined
-          ? Stream.runDrain(Stream.take(search(api, place.name, listingJql(place.condition), {}), 1))
-          : api.get(place.name, `/rest/api/2/project/${encodeURIComponent(place.project)}`, {}, Project), { discard: true })
-    })),
+    check: Effect.flatMap(
+      prepared,
+      Effect.fn("jira.check")(function*({ api, places }) {
+        yield* api.get(`login at ${api.base}`, "/rest/api/2/myself", {}, Schema.Struct({}))
+        yield* Effect.forEach(places, (place) =>
+          place.project === undefined
+            ? Stream.runDrain(Stream.take(search(api, place.name, listingJql(place.condition), {}), 1))
+            : api.get(place.name, `/rest/api/2/project/${encodeURIComponent(place.project)}`, {}, Project), { discard: true })
+      })
+    ),
     list: (cursor) => Stream.unwrap(Effect.map(prepared, ({ api, places }) => listing(api, places, cursor))),
     read: (item, maxBytes) =>
       Stream.unwrap(Effect.map(prepared, ({ api }) => {
@@ -67,28 +70,35 @@ const readPlace = (api: JiraApi, place: Place, maxBytes: number): Stream.Stream<
     return download({ what, maxBytes, open: (offset) => fetch(path, what, offset) })
   }))
 
-const readIssue = Effect.fn("jira.readIssue")(function*(api: JiraApi, key: string, maxBytes: number): Effect.fn.Return<Uint8Array, Failure> {
-  const path = `/rest/api/${(yield* api.cloud) ? 3 : 2}/issue/${encodeURIComponent(key)}`
-  const issue = yield* api.get(key, path, { fields: [...factFields, "description"].join(",") }, Issue)
-  const tooLarge = new ServiceError({ code: "OUT_OF_RANGE", message: `${key} is larger than ${maxBytes} bytes` })
-  let size = 0
-  const comments = yield* commentsOf(api, key, path).pipe(
-    Stream.mapEffect((comment) => {
-      // ADF is several times its text, so this bounds memory and not yet the document.
-      size += JSON.stringify(comment).length
-      return size > 20 * maxBytes ? Effect.fail(tooLarge) : Effect.succeed(comment)
-    }),
-    Stream.runCollect
-  )
-  const bytes = new TextEncoder().encode(renderIssue(issue, comments))
-  return bytes.length > maxBytes ? yield* tooLarge : bytes
-})
+const readIssue = Effect.fn("jira.readIssue")(
+  function*(api: JiraApi, key: string, maxBytes: number): Effect.fn.Return<Uint8Array, Failure> {
+    const path = `/rest/api/${(yield* api.cloud) ? 3 : 2}/issue/${encodeURIComponent(key)}`
+    const issue = yield* api.get(key, path, { fields: [...factFields, "description"].join(",") }, Issue)
+    const tooLarge = new ServiceError({ code: "OUT_OF_RANGE", message: `${key} is larger than ${maxBytes} bytes` })
+    let size = 0
+    const comments = yield* commentsOf(api, key, path).pipe(
+      Stream.mapEffect((comment) => {
+        // ADF is several times its text, so this bounds memory and not yet the document.
+        size += JSON.stringify(comment).length
+        return size > 20 * maxBytes ? Effect.fail(tooLarge) : Effect.succeed(comment)
+      }),
+      Stream.runCollect
+    )
+    const bytes = new TextEncoder().encode(renderIssue(issue, comments))
+    return bytes.length > maxBytes ? yield* tooLarge : bytes
+  }
+)
 
 /** Oldest first. */
 const commentsOf = (api: JiraApi, key: string, path: string): Stream.Stream<Comment, Failure> =>
   Stream.paginate<number, Comment, Failure>(0, (startAt) =>
     Effect.map(
-      api.get(`comments of ${key}`, `${path}/comment`, { startAt: String(startAt), maxResults: String(commentsPage), orderBy: "created" }, Comments),
+      api.get(
+        `comments of ${key}`,
+        `${path}/comment`,
+        { startAt: String(startAt), maxResults: String(commentsPage), orderBy: "created" },
+        Comments
+      ),
       ({ comments, total }) => {
         const next = startAt + comments.length
         return [comments, comments.length > 0 && next < total ? Option.some(next) : Option.none()] as const

@@ -51,10 +51,19 @@ export const makeVisibility = (api: JiraApi): Visibility => {
       case "group":
         return Effect.succeed([groupPrincipal(group?.name ?? parameter ?? "")])
       case "projectRole":
-        return api.get(`role ${parameter} of ${project}`, `/rest/api/2/project/${encodeURIComponent(project)}/role/${encodeURIComponent(parameter ?? "")}`, {}, Role).pipe(
+        return api.get(
+          `role ${parameter} of ${project}`,
+          `/rest/api/2/project/${encodeURIComponent(project)}/role/${encodeURIComponent(parameter ?? "")}`,
+          {},
+          Role
+        ).pipe(
           Effect.map(({ actors }) =>
             (actors ?? []).map(({ actorGroup, actorUser, name, type }) =>
-              /group/.test(type ?? "") ? groupPrincipal(actorGroup?.name ?? name ?? "") : personPrincipal(actorUser ?? { name: name ?? null }))),
+              /group/.test(type ?? "")
+                ? groupPrincipal(actorGroup?.name ?? name ?? "")
+                : personPrincipal(actorUser ?? { name: name ?? null })
+            )
+          ),
           Effect.catchIf(isHidden, () => Effect.succeed([]))
         )
       default:
@@ -63,27 +72,36 @@ export const makeVisibility = (api: JiraApi): Visibility => {
   }
 
   const browse = (project: string) =>
-    once(`project ${project}`, Effect.gen(function*() {
-      const path = `/rest/api/2/project/${encodeURIComponent(project)}/permissionscheme`
-      const { permissions } = yield* api.get(`permissions of ${project}`, path, { expand: "all" }, PermissionScheme)
-      return yield* audienceOf(project, (permissions ?? []).flatMap(({ holder, permission }) => permission === "BROWSE_PROJECTS" ? [holder] : []))
-    }))
+    once(
+      `project ${project}`,
+      Effect.gen(function*() {
+        const path = `/rest/api/2/project/${encodeURIComponent(project)}/permissionscheme`
+        const { permissions } = yield* api.get(`permissions of ${project}`, path, { expand: "all" }, PermissionScheme)
+        return yield* audienceOf(
+          project,
+          (permissions ?? []).flatMap(({ holder, permission }) => permission === "BROWSE_PROJECTS" ? [holder] : [])
+        )
+      })
+    )
 
   const members = (project: string, level: string) =>
-    once(`level ${level} in ${project}`, Effect.gen(function*() {
-      const holders: Array<Holder> = []
-      for (let last = false; !last;) {
-        const page = yield* api.get(`members of security level ${level}`, "/rest/api/3/issuesecurityschemes/level/member", {
-          levelId: level,
-          startAt: String(holders.length),
-          maxResults: String(pageSize),
-          expand: "all"
-        }, LevelMembers)
-        holders.push(...page.values.map(({ holder }) => holder))
-        last = page.isLast !== false || page.values.length === 0
-      }
-      return yield* audienceOf(project, holders)
-    }))
+    once(
+      `level ${level} in ${project}`,
+      Effect.gen(function*() {
+        const holders: Array<Holder> = []
+        for (let last = false; !last;) {
+          const page = yield* api.get(`members of security level ${level}`, "/rest/api/3/issuesecurityschemes/level/member", {
+            levelId: level,
+            startAt: String(holders.length),
+            maxResults: String(pageSize),
+            expand: "all"
+          }, LevelMembers)
+          holders.push(...page.values.map(({ holder }) => holder))
+          last = page.isLast !== false || page.values.length === 0
+        }
+        return yield* audienceOf(project, holders)
+      })
+    )
 
   return {
     of: Effect.fnUntraced(function*({ fields }) {
@@ -94,7 +112,12 @@ export const makeVisibility = (api: JiraApi): Visibility => {
       const own = [audience.reporter ? reporter : undefined, audience.assignee ? assignee : undefined]
       return {
         public: audience.public,
-        principals: [...new Set([...audience.principals, ...own.flatMap((person) => person === null || person === undefined ? [] : [personPrincipal(person)])])].toSorted()
+        principals: [
+          ...new Set([
+            ...audience.principals,
+            ...own.flatMap((person) => person === null || person === undefined ? [] : [personPrincipal(person)])
+          ])
+        ].toSorted()
       }
     })
   }
@@ -104,7 +127,8 @@ const groupPrincipal = (name: string): string => `group:${name.toLowerCase()}`
 
 /** By address where Jira shows it, else what Jira calls the person. */
 const personPrincipal = ({ accountId, emailAddress, name }: Person): string =>
-  (typeof emailAddress === "string" && emailAddress !== "" ? `user:${emailAddress}` : `jira:${accountId ?? name ?? "unknown"}`).toLowerCase()
+  (typeof emailAddress === "string" && emailAddress !== "" ? `user:${emailAddress}` : `jira:${accountId ?? name ?? "unknown"}`)
+    .toLowerCase()
 
 /** Only administrators may ask. */
 const isHidden = (error: Failure): boolean =>

@@ -10,8 +10,11 @@ export const wikiToMarkdown = (source: string): string => {
   const held: Array<string> = []
   const hold = (text: string): string => `\uE000${held.push(text) - 1}\uE001`
   const text = source.replace(/\r\n?/g, "\n").replace(/[\uE000\uE001]/g, "")
-    .replace(/\{(code|noformat)(?::([^}\n]*))?\}([^]*?)\{\1\}/g, (_, kind: string, options: string | undefined, code: string) =>
-      `\n\n${hold(codeBlock(code, kind === "code" ? languageOf(options) : ""))}\n\n`)
+    .replace(
+      /\{(code|noformat)(?::([^}\n]*))?\}([^]*?)\{\1\}/g,
+      (_, kind: string, options: string | undefined, code: string) =>
+        `\n\n${hold(codeBlock(code, kind === "code" ? languageOf(options) : ""))}\n\n`
+    )
     .replace(/\{\{([^\n]{1,1000}?)\}\}/g, (_, code: string) => hold(codeSpan(code)))
     .replace(/\\([{}[\]*_+^~!|#-])/g, (_, char: string) => hold(`\\${char}`))
   return release(body(text), held)
@@ -23,7 +26,8 @@ const release = (text: string, held: ReadonlyArray<string>, places = /\uE000(\d+
   return out === text ? out : release(out, held, places)
 }
 
-const languageOf = (options = ""): string => options.split("|").find((option) => !option.includes("=")) ?? /language=(\w+)/.exec(options)?.[1] ?? ""
+const languageOf = (options = ""): string =>
+  options.split("|").find((option) => !option.includes("=")) ?? /language=(\w+)/.exec(options)?.[1] ?? ""
 
 const body = (text: string): string => {
   const parts: Array<string> = []
@@ -44,7 +48,11 @@ const lines = (source: string): string => {
   let group: Array<string> = []
   let kind = ""
   const flush = (): void => {
-    if (group.length > 0) parts.push(kind === "table" ? table(group.map(cells)) : kind === "list" ? list(group) : group.map((line) => inline(line.trim())).join("\n"))
+    if (group.length > 0) {
+      parts.push(
+        kind === "table" ? table(group.map(cells)) : kind === "list" ? list(group) : group.map((line) => inline(line.trim())).join("\n")
+      )
+    }
     group = []
   }
   for (const line of text.split("\n")) {
@@ -59,11 +67,15 @@ const lines = (source: string): string => {
 }
 
 const kindOf = (line: string): "blank" | "single" | "table" | "list" | "paragraph" =>
-  line.trim() === "" ? "blank"
-  : /^\s*(?:h[1-6]\.\s|bq\.\s|-{4,}\s*$)/.test(line) ? "single"
-  : /^\s*\|/.test(line) ? "table"
-  : /^\s*(?:[*#]+|-)\s+\S/.test(line) ? "list"
-  : "paragraph"
+  line.trim() === "" ?
+    "blank"
+    : /^\s*(?:h[1-6]\.\s|bq\.\s|-{4,}\s*$)/.test(line) ?
+    "single"
+    : /^\s*\|/.test(line) ?
+    "table"
+    : /^\s*(?:[*#]+|-)\s+\S/.test(line) ?
+    "list"
+    : "paragraph"
 
 const single = (line: string): string => {
   const [, level = "", title = ""] = /^\s*h([1-6])\.\s+(.*)$/.exec(line) ?? []
@@ -95,7 +107,10 @@ const inline = (text: string): string => {
   const held: Array<string> = []
   const hold = (part: string): string => `\uE003${held.push(part) - 1}\uE004`
   const out = text.replace(/[\uE003-\uE005]/g, "")
-    .replace(/!([^!\s|][^!|\n]*)(?:\|[^!\n]*)?!/g, (_, file: string) => hold(/^https?:/i.test(file) ? link("", file) : `[Attachment: ${file}]`))
+    .replace(
+      /!([^!\s|][^!|\n]*)(?:\|[^!\n]*)?!/g,
+      (_, file: string) => hold(/^https?:/i.test(file) ? link("", file) : `[Attachment: ${file}]`)
+    )
     .replace(/\[([^[\]\n]+)\]/g, (whole, inner: string) => hold(reference(inner) ?? whole))
     .replace(/\bhttps?:\/\/[^\s<>()[\]|{}\uE000-\uE004]+[^\s<>()[\]|{}.,;:!?'"\uE000-\uE004]/g, (url) => hold(`<${url}>`))
     .replace(/([<>`])/g, "\\$1")

@@ -97,8 +97,7 @@ export function* walk(
       const path = folder.path === "" ? name : `${folder.path}/${name}`
       const real = folder.real === "" ? entry.name : `${folder.real}/${entry.name}`
       const absolute = join(config.path, real)
-      const skip = (reason: "ignored" | "link" | "special" | "limit", detail: string) =>
-        out.push({ _tag: "skipped", path, reason, detail })
+      const skip = (reason: "ignored" | "link" | "special" | "limit", detail: string) => out.push({ _tag: "skipped", path, reason, detail })
 
       const kind = kindOf(entry, absolute, config.followLinks)
       if (kind === "link") {

@@ -43,7 +43,9 @@ export const revisionOf = ({ cTag, eTag }: { readonly cTag?: string; readonly eT
 /** Why an item is not offered; nothing for one that is. */
 export const skipOf = (item: DriveItem, path: string, maxFileSize: number | undefined): Listed | undefined => {
   if (item.remoteItem !== undefined) return { _tag: "skipped", path, reason: "link", detail: "it lies in another library" }
-  if (item.package !== undefined || item.file === undefined) return { _tag: "skipped", path, reason: "unsupported", detail: "notebooks and packages are not read" }
+  if (item.package !== undefined || item.file === undefined) {
+    return { _tag: "skipped", path, reason: "unsupported", detail: "notebooks and packages are not read" }
+  }
   if (item.malware !== undefined) return { _tag: "skipped", path, reason: "special", detail: "SharePoint found malware in it" }
   return maxFileSize !== undefined && item.size !== undefined && item.size > maxFileSize
     ? { _tag: "skipped", path, reason: "limit", detail: `${item.size} bytes; maxFileSize is ${maxFileSize}` }
@@ -72,7 +74,12 @@ export const offered = (item: DriveItem, path: string, driveId: string, permissi
 }
 
 /** Who and when, of files and pages. */
-export const factsOf = ({ createdBy, createdDateTime, lastModifiedBy, lastModifiedDateTime }: Pick<DriveItem, "createdBy" | "createdDateTime" | "lastModifiedBy" | "lastModifiedDateTime">): Record<string, string> => {
+export const factsOf = (
+  { createdBy, createdDateTime, lastModifiedBy, lastModifiedDateTime }: Pick<
+    DriveItem,
+    "createdBy" | "createdDateTime" | "lastModifiedBy" | "lastModifiedDateTime"
+  >
+): Record<string, string> => {
   const author = createdBy?.user?.displayName ?? createdBy?.user?.email ?? lastModifiedBy?.user?.displayName
   return {
     ...(author === undefined ? {} : { author }),
@@ -135,7 +142,9 @@ export const permissionsOf = (
 
 const permissionsOfBatch = Effect.fnUntraced(function*(graph: Graph, targets: ReadonlyArray<Target>, tenantId: string) {
   const now = yield* Clock.currentTimeMillis
-  const answers = yield* isolated(graph.batch(`the permissions of ${targets.length} items`, targets.map(({ at }) => `${at}/permissions`), Answer))
+  const answers = yield* isolated(
+    graph.batch(`the permissions of ${targets.length} items`, targets.map(({ at }) => `${at}/permissions`), Answer)
+  )
   if (Result.isFailure(answers)) return targets.map(() => Result.fail(answers.failure))
   return yield* Effect.forEach(targets, ({ at, name }, index) => {
     const answer = answers.success[index]
@@ -150,7 +159,9 @@ const permissionsOfBatch = Effect.fnUntraced(function*(graph: Graph, targets: Re
 })
 
 const readersOf = (permissions: ReadonlyArray<typeof Permission.Type>, tenantId: string, now: number): Permissions => {
-  const valid = permissions.filter(({ expirationDateTime }) => !(typeof expirationDateTime === "string" && Date.parse(expirationDateTime) <= now))
+  const valid = permissions.filter(({ expirationDateTime }) =>
+    !(typeof expirationDateTime === "string" && Date.parse(expirationDateTime) <= now)
+  )
   const principals = new Set(valid.flatMap(({ grantedToIdentitiesV2, grantedToV2, link }) => [
     ...(link?.scope === "organization" ? [`domain:${tenantId.toLowerCase()}`] : []),
     ...[grantedToV2, ...grantedToIdentitiesV2 ?? []].flatMap((grantee) => principalOf(grantee ?? {}, tenantId))
@@ -165,10 +176,14 @@ const principalOf = ({ group, siteGroup, siteUser, user }: Grantee, tenantId: st
   const login = siteUser?.loginName?.toLowerCase() ?? ""
   // SharePoint's "Everyone except external users" and "Everyone".
   if (login.includes("spo-grid-all-users") || login.startsWith("c:0(.s|true")) return [`domain:${tenantId.toLowerCase()}`]
-  const [kind, identity] = group != null ? ["group", group] as const
-    : user != null ? ["user", user] as const
-    : siteGroup != null ? ["group", siteGroup] as const
-    : siteUser != null ? [login.startsWith("c:0") ? "group" : "user", siteUser] as const
+  const [kind, identity] = group != null ?
+    ["group", group] as const
+    : user != null ?
+    ["user", user] as const
+    : siteGroup != null ?
+    ["group", siteGroup] as const
+    : siteUser != null ?
+    [login.startsWith("c:0") ? "group" : "user", siteUser] as const
     : []
   const name = identity === undefined ? undefined : nameOf(identity, kind === "group" && siteGroup === identity)
   return name === undefined ? [] : [`${kind}:${name.toLowerCase()}`]

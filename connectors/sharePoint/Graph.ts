@@ -21,7 +21,8 @@ const graphError = (what: string, response: HttpClientResponse.HttpClientRespons
         return error.with({ fix: "Check tenantId and clientId: Microsoft Graph does not take their token." })
       case "PERMISSION_DENIED":
         return error.with({
-          fix: "Grant the app the application permission Sites.Read.All with admin consent, or Sites.Selected and the role read on this site."
+          fix:
+            "Grant the app the application permission Sites.Read.All with admin consent, or Sites.Selected and the role read on this site."
         })
       case "NOT_FOUND":
         return error.with({ message: `${what} was not found`, fix: "Correct its name or id, or take it out of the source." })
@@ -118,8 +119,9 @@ export const graphAuth = (
 
   return {
     ...GoogleAuth.anonymous,
-    token: one.withPermits(1)(Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      held !== undefined && held.until > now ? Effect.succeed(held.token) : attempt)),
+    token: one.withPermits(1)(
+      Effect.flatMap(Clock.currentTimeMillis, (now) => held !== undefined && held.until > now ? Effect.succeed(held.token) : attempt)
+    ),
     reject: (bad) =>
       Effect.sync(() => {
         if (held?.token === bad) held = undefined
@@ -177,11 +179,15 @@ export const graph = (caller: Caller, bare: Caller, endpoint: string, account: s
   const get: Graph["get"] = (what, path, schema) => json(what, HttpClientRequest.get(base + path), schema)
 
   const page: Graph["page"] = Effect.fnUntraced(function*<A>(what: string, path: string, schema: Schema.Decoder<A>) {
-    const { "@odata.deltaLink": deltaLink, "@odata.nextLink": nextLink, value } = yield* get(what, path, Schema.Struct({
-      value: Schema.Array(schema),
-      "@odata.nextLink": Schema.optionalKey(Schema.String),
-      "@odata.deltaLink": Schema.optionalKey(Schema.String)
-    }))
+    const { "@odata.deltaLink": deltaLink, "@odata.nextLink": nextLink, value } = yield* get(
+      what,
+      path,
+      Schema.Struct({
+        value: Schema.Array(schema),
+        "@odata.nextLink": Schema.optionalKey(Schema.String),
+        "@odata.deltaLink": Schema.optionalKey(Schema.String)
+      })
+    )
     const next = yield* below(what, nextLink)
     const delta = yield* below(what, deltaLink)
     if (next === path) return yield* ServiceError.internal(`${what} goes round in circles`)
@@ -193,7 +199,9 @@ export const graph = (caller: Caller, bare: Caller, endpoint: string, account: s
     for (let at: string | undefined = path; at !== undefined;) {
       const { next, value }: GraphPage<A> = yield* page(what, at, schema)
       found.push(...value)
-      if (found.length > maxThings) return yield* new ServiceError({ code: "OUT_OF_RANGE", message: `${what} has more than ${maxThings} entries` })
+      if (found.length > maxThings) {
+        return yield* new ServiceError({ code: "OUT_OF_RANGE", message: `${what} has more than ${maxThings} entries` })
+      }
       at = next
     }
     return found

@@ -113,9 +113,10 @@ const deltaPage = Effect.fnUntraced(function*(
       const found = folders.get(id)
       if (found !== undefined) return found
       if (depth > maxDepth) return yield* ServiceError.internal("the library's folders go round in circles")
-      const item = yield* graph.get("a folder of the library", `/drives/${place.driveId}/items/${id}?$select=${itemFields}`, DriveItem).pipe(
-        Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.undefined)
-      )
+      const item = yield* graph.get("a folder of the library", `/drives/${place.driveId}/items/${id}?$select=${itemFields}`, DriveItem)
+        .pipe(
+          Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.undefined)
+        )
       return item === undefined ? undefined : yield* placed(item, depth + 1)
     }
   )
@@ -181,7 +182,11 @@ const deltaPage = Effect.fnUntraced(function*(
     if (skipped === undefined) wanted.push([item, path])
     else events.push(skipped)
   }
-  const permissions = yield* permissionsOf(graph, wanted.map(([{ id }, name]) => ({ name, at: `/drives/${place.driveId}/items/${id}` })), config.tenantId)
+  const permissions = yield* permissionsOf(
+    graph,
+    wanted.map(([{ id }, name]) => ({ name, at: `/drives/${place.driveId}/items/${id}` })),
+    config.tenantId
+  )
   for (const [index, readers] of permissions.entries()) {
     const [item, path] = wanted[index] ?? []
     if (item === undefined || path === undefined) continue
@@ -196,9 +201,15 @@ const deltaPage = Effect.fnUntraced(function*(
   }
   for (const name of items.odd) {
     progress.failed = true
-    events.push({ _tag: "failed", path: name, error: new ServiceError({ code: "DATA_LOSS", message: `SharePoint tells of ${name} in a shape that no item has` }) })
+    events.push({
+      _tag: "failed",
+      path: name,
+      error: new ServiceError({ code: "DATA_LOSS", message: `SharePoint tells of ${name} in a shape that no item has` })
+    })
   }
-  if (next === undefined && delta === undefined) return yield* ServiceError.internal("the listing of the library ended without a link to go on from")
+  if (next === undefined && delta === undefined) {
+    return yield* ServiceError.internal("the listing of the library ended without a link to go on from")
+  }
   progress.at = next ?? delta ?? progress.at
   progress.read = next === undefined
   return events
@@ -215,12 +226,18 @@ export const listing = (graph: Graph, config: SettingsOf<"sharePoint">, cursor: 
     const end = (events: ReadonlyArray<Listed>): ReadonlyArray<Listed> =>
       progress.failed ? events : [...events, { _tag: "complete", cursor: encodeProgress(place, progress, true) }]
 
-    return Stream.paginate<void, Listed, ServiceError>(undefined, () =>
-      Effect.gen(function*(): Effect.fn.Return<readonly [ReadonlyArray<Listed>, Option.Option<void>], ServiceError> {
-        if (progress.read) return [end(place.pages ? yield* listPages(graph, config, place, progress) : []), Option.none()]
-        const events = yield* deltaPage(graph, config, place, progress)
-        // Changes are read again from where they began, if any of them could not be taken.
-        const resumable = progress.full || !progress.failed
-        return [resumable ? [...events, { _tag: "checkpoint", cursor: encodeProgress(place, progress, false) }] : events, Option.some(undefined)]
-      }))
+    return Stream.paginate<void, Listed, ServiceError>(
+      undefined,
+      () =>
+        Effect.gen(function*(): Effect.fn.Return<readonly [ReadonlyArray<Listed>, Option.Option<void>], ServiceError> {
+          if (progress.read) return [end(place.pages ? yield* listPages(graph, config, place, progress) : []), Option.none()]
+          const events = yield* deltaPage(graph, config, place, progress)
+          // Changes are read again from where they began, if any of them could not be taken.
+          const resumable = progress.full || !progress.failed
+          return [
+            resumable ? [...events, { _tag: "checkpoint", cursor: encodeProgress(place, progress, false) }] : events,
+            Option.some(undefined)
+          ]
+        })
+    )
   }))

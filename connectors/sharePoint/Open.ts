@@ -38,7 +38,13 @@ export const open = (config: SettingsOf<"sharePoint">, context: SharePointContex
       http: context.http ?? (yield* processHttp),
       ...(context.retry === undefined ? {} : { retry: context.retry })
     }
-    return graph({ ...bare, auth: graphAuth(bare, config, context.secrets, origin) }, bare, endpoint, config.tenantId.toLowerCase(), context.requestsPerMinute)
+    return graph(
+      { ...bare, auth: graphAuth(bare, config, context.secrets, origin) },
+      bare,
+      endpoint,
+      config.tenantId.toLowerCase(),
+      context.requestsPerMinute
+    )
   })))
   return {
     check: Effect.andThen(
@@ -71,15 +77,25 @@ const reading = (graph: Graph, item: SourceItem, maxBytes: number): Stream.Strea
         : Effect.succeed(bytes)
     }))
   }
-  if (driveId === undefined || itemId === undefined) return Stream.fail(ServiceError.notFound(item.path, "It was not listed by this source."))
+  if (driveId === undefined || itemId === undefined) {
+    return Stream.fail(ServiceError.notFound(item.path, "It was not listed by this source."))
+  }
   const open = Effect.fnUntraced(function*(offset: number) {
-    const content = yield* graph.get(item.path, `/drives/${driveId}/items/${itemId}?$select=id,cTag,eTag,@microsoft.graph.downloadUrl`, Content)
+    const content = yield* graph.get(
+      item.path,
+      `/drives/${driveId}/items/${itemId}?$select=id,cTag,eTag,@microsoft.graph.downloadUrl`,
+      Content
+    )
     if (item.unsettled !== true && revisionOf(content) !== item.revision) {
       return yield* new ServiceError({ code: "ABORTED", message: `${item.path} changed since it was listed` })
     }
     const address = content["@microsoft.graph.downloadUrl"]
     if (address === undefined) {
-      return yield* new ServiceError({ code: "PERMISSION_DENIED", message: `${item.path} cannot be downloaded`, fix: "Check the library's information protection and access policies." })
+      return yield* new ServiceError({
+        code: "PERMISSION_DENIED",
+        message: `${item.path} cannot be downloaded`,
+        fix: "Check the library's information protection and access policies."
+      })
     }
     return yield* graph.bytes(item.path, address, offset)
   })

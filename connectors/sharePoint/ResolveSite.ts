@@ -21,17 +21,23 @@ export interface Place {
   readonly pages: boolean
 }
 
-export const resolvePlace = Effect.fnUntraced(function*(graph: Graph, config: SettingsOf<"sharePoint">): Effect.fn.Return<Place, ServiceError> {
-  const site = yield* siteOf(graph, config.site)
-  const drive = yield* driveOf(graph, site, config)
-  if (config.folder !== undefined) {
-    return { siteId: site.id, driveId: drive.id, folderId: yield* folderOf(graph, drive.id, config.folder), pages: false }
+export const resolvePlace = Effect.fnUntraced(
+  function*(graph: Graph, config: SettingsOf<"sharePoint">): Effect.fn.Return<Place, ServiceError> {
+    const site = yield* siteOf(graph, config.site)
+    const drive = yield* driveOf(graph, site, config)
+    if (config.folder !== undefined) {
+      return { siteId: site.id, driveId: drive.id, folderId: yield* folderOf(graph, drive.id, config.folder), pages: false }
+    }
+    const main = yield* graph.get(
+      `the default library of site ${config.site}`,
+      `/sites/${site.id}/drive?$select=id`,
+      Schema.Struct({ id: Schema.String })
+    ).pipe(
+      Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.undefined)
+    )
+    return { siteId: site.id, driveId: drive.id, pages: main?.id === drive.id }
   }
-  const main = yield* graph.get(`the default library of site ${config.site}`, `/sites/${site.id}/drive?$select=id`, Schema.Struct({ id: Schema.String })).pipe(
-    Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.undefined)
-  )
-  return { siteId: site.id, driveId: drive.id, pages: main?.id === drive.id }
-})
+)
 
 const siteOf = Effect.fnUntraced(function*(graph: Graph, site: string): Effect.fn.Return<Named, ServiceError> {
   const what = `site ${site}`
@@ -47,20 +53,30 @@ const siteOf = Effect.fnUntraced(function*(graph: Graph, site: string): Effect.f
   return yield* named(found, site, "site", "the tenant", "Write the site as host:/sites/path.")
 })
 
-const driveOf = Effect.fnUntraced(function*(graph: Graph, site: Named, { drive, site: siteName }: SettingsOf<"sharePoint">): Effect.fn.Return<Named, ServiceError> {
-  if ("id" in drive) return yield* graph.get(`library ${drive.id}`, `/drives/${encodeURIComponent(drive.id)}?$select=id,name`, Named)
-  const found = yield* graph.all(`the libraries of site ${siteName}`, `/sites/${site.id}/drives?$select=id,name`, Named)
-  return yield* named(found, drive.name, "library", `site ${siteName}`, "Give driveId.")
-})
+const driveOf = Effect.fnUntraced(
+  function*(graph: Graph, site: Named, { drive, site: siteName }: SettingsOf<"sharePoint">): Effect.fn.Return<Named, ServiceError> {
+    if ("id" in drive) return yield* graph.get(`library ${drive.id}`, `/drives/${encodeURIComponent(drive.id)}?$select=id,name`, Named)
+    const found = yield* graph.all(`the libraries of site ${siteName}`, `/sites/${site.id}/drives?$select=id,name`, Named)
+    return yield* named(found, drive.name, "library", `site ${siteName}`, "Give driveId.")
+  }
+)
 
 const folderOf = Effect.fnUntraced(function*(graph: Graph, driveId: string, folder: NonNullable<SettingsOf<"sharePoint">["folder"]>) {
   const path = "path" in folder ? folder.path.replace(/^\/+|\/+$/g, "") : undefined
-  const at = path === undefined ? `items/${encodeURIComponent("id" in folder ? folder.id : "")}` : path === "" ? "root" : `root:/${encodePath(path)}`
+  const at = path === undefined
+    ? `items/${encodeURIComponent("id" in folder ? folder.id : "")}`
+    : path === ""
+    ? "root"
+    : `root:/${encodePath(path)}`
   const name = "path" in folder ? folder.path : folder.id
-  const found = yield* graph.get(`folder ${name}`, `/drives/${driveId}/${at}?$select=id,folder`, Schema.Struct({
-    id: Schema.String,
-    folder: Schema.optionalKey(Schema.Struct({}))
-  }))
+  const found = yield* graph.get(
+    `folder ${name}`,
+    `/drives/${driveId}/${at}?$select=id,folder`,
+    Schema.Struct({
+      id: Schema.String,
+      folder: Schema.optionalKey(Schema.Struct({}))
+    })
+  )
   return found.folder === undefined ? yield* ServiceError.invalid("folder", `${name} is a file`) : found.id
 })
 
@@ -77,13 +93,15 @@ const named = (
   const [only] = same
   if (only !== undefined && same.length === 1) return Effect.succeed(only)
   if (only !== undefined) {
-    return Effect.fail(new ServiceError({
-      code: "FAILED_PRECONDITION",
-      message: `${same.length} ${kind === "library" ? "libraries" : "sites"} of ${where} are called ${name}: ${
-        same.slice(0, 5).map(({ id, webUrl }) => webUrl ?? id).join(", ")
-      }`,
-      fix: ambiguousFix
-    }))
+    return Effect.fail(
+      new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: `${same.length} ${kind === "library" ? "libraries" : "sites"} of ${where} are called ${name}: ${
+          same.slice(0, 5).map(({ id, webUrl }) => webUrl ?? id).join(", ")
+        }`,
+        fix: ambiguousFix
+      })
+    )
   }
   const others = found.slice(0, 8).flatMap((each) => each.displayName ?? each.name ?? [])
   return Effect.fail(ServiceError.notFound(

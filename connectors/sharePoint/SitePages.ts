@@ -65,7 +65,11 @@ export const listPages = Effect.fnUntraced(function*(
   const libraryId = yield* pageLibrary(graph, config, place)
   const permissions = libraryId === undefined
     ? moved.map(() => Result.succeed<Permissions>({ public: false, principals: [] }))
-    : yield* permissionsOf(graph, moved.map((page) => ({ name: pathOf(page), at: `/drives/${libraryId}/root:/${encodePath(page.name)}:` })), config.tenantId)
+    : yield* permissionsOf(
+      graph,
+      moved.map((page) => ({ name: pathOf(page), at: `/drives/${libraryId}/root:/${encodePath(page.name)}:` })),
+      config.tenantId
+    )
   const events = moved.flatMap((page, index): ReadonlyArray<Listed> => {
     const path = pathOf(page)
     const readers = permissions[index]
@@ -102,12 +106,18 @@ const offered = (page: SitePage, path: string, { siteId }: Place, permissions: P
 }
 
 /** The library that holds the pages as files, which is where their permissions are. */
-const pageLibrary = (graph: Graph, { site }: SettingsOf<"sharePoint">, { siteId }: Place): Effect.Effect<string | undefined, ServiceError> => {
+const pageLibrary = (
+  graph: Graph,
+  { site }: SettingsOf<"sharePoint">,
+  { siteId }: Place
+): Effect.Effect<string | undefined, ServiceError> => {
   const Id = Schema.Struct({ id: Schema.String, name: key(Schema.String) })
   return graph.all(`the lists of site ${site}`, `/sites/${siteId}/lists?$select=id,name,system`, Id).pipe(
     Effect.flatMap((lists) => {
       const pages = lists.find(({ name }) => name === "SitePages")
-      return pages === undefined ? Effect.undefined : Effect.map(graph.get(`the pages of site ${site}`, `/sites/${siteId}/lists/${pages.id}/drive?$select=id`, Id), ({ id }) => id)
+      return pages === undefined
+        ? Effect.undefined
+        : Effect.map(graph.get(`the pages of site ${site}`, `/sites/${siteId}/lists/${pages.id}/drive?$select=id`, Id), ({ id }) => id)
     }),
     Effect.catchIf(({ code }) => code === "NOT_FOUND" || code === "PERMISSION_DENIED", () => Effect.undefined)
   )
@@ -133,18 +143,24 @@ const PageContent = Schema.Struct({
 })
 
 /** A page as HTML: its title, the text parts as they are, and the texts of other parts that search may see. */
-export const readPage = Effect.fnUntraced(function*(graph: Graph, path: string, siteId: string, pageId: string, revision: string): Effect.fn.Return<string, ServiceError> {
-  const page = yield* graph.get(path, `/sites/${siteId}/pages/${pageId}/microsoft.graph.sitePage?$expand=canvasLayout`, PageContent)
-  if (revisionOf(page) !== revision) return yield* new ServiceError({ code: "ABORTED", message: `${path} changed since it was listed` })
-  const { horizontalSections = [], verticalSection } = page.canvasLayout ?? {}
-  const parts = [...horizontalSections.flatMap(({ columns = [] }) => columns), ...verticalSection == null ? [] : [verticalSection]]
-    .flatMap(({ webparts = [] }) => webparts)
-    .flatMap((part) => typeof part.innerHtml === "string" ? [part.innerHtml] : textsOf(part).map((text) => `<p>${escape(text)}</p>`))
-  const title = escape(page.title ?? page.name)
-  return `<!doctype html><html><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1>\n${parts.join("\n")}\n</body></html>`
-})
+export const readPage = Effect.fnUntraced(
+  function*(graph: Graph, path: string, siteId: string, pageId: string, revision: string): Effect.fn.Return<string, ServiceError> {
+    const page = yield* graph.get(path, `/sites/${siteId}/pages/${pageId}/microsoft.graph.sitePage?$expand=canvasLayout`, PageContent)
+    if (revisionOf(page) !== revision) return yield* new ServiceError({ code: "ABORTED", message: `${path} changed since it was listed` })
+    const { horizontalSections = [], verticalSection } = page.canvasLayout ?? {}
+    const parts = [...horizontalSections.flatMap(({ columns = [] }) => columns), ...verticalSection == null ? [] : [verticalSection]]
+      .flatMap(({ webparts = [] }) => webparts)
+      .flatMap((part) => typeof part.innerHtml === "string" ? [part.innerHtml] : textsOf(part).map((text) => `<p>${escape(text)}</p>`))
+    const title = escape(page.title ?? page.name)
+    return `<!doctype html><html><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1>\n${
+      parts.join("\n")
+    }\n</body></html>`
+  }
+)
 
 const textsOf = ({ data }: typeof WebPart.Type): ReadonlyArray<string> =>
-  (data?.serverProcessedContent?.searchablePlainTexts ?? []).flatMap(({ value }) => typeof value === "string" && value !== "" ? [value] : [])
+  (data?.serverProcessedContent?.searchablePlainTexts ?? []).flatMap(({ value }) =>
+    typeof value === "string" && value !== "" ? [value] : []
+  )
 
 const escape = (text: string): string => text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`)

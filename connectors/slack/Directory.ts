@@ -34,9 +34,10 @@ export const makeDirectory = Effect.fnUntraced(function*(api: SlackApi): Effect.
   })))
 
   const people = yield* kept(
-    pages((cursor) => Effect.map(api.call("users.list", "", { limit: "500", cursor }, UserList), (page) => [page.members, page] as const)).pipe(
-      Stream.runFold(() => new Map<string, Person>(), (map, user) => map.set(user.id, personOf(user)))
-    )
+    pages((cursor) => Effect.map(api.call("users.list", "", { limit: "500", cursor }, UserList), (page) => [page.members, page] as const))
+      .pipe(
+        Stream.runFold(() => new Map<string, Person>(), (map, user) => map.set(user.id, personOf(user)))
+      )
   )
 
   // People of other workspaces are in no list.
@@ -50,8 +51,7 @@ export const makeDirectory = Effect.fnUntraced(function*(api: SlackApi): Effect.
     return stranger
   })
 
-  const info = (id: string) =>
-    Effect.map(api.call("conversations.info", id, { channel: id }, ChannelInfo), ({ channel }) => channel)
+  const info = (id: string) => Effect.map(api.call("conversations.info", id, { channel: id }, ChannelInfo), ({ channel }) => channel)
 
   const channelNames = new Map<string, string>()
   const channelName = Effect.fnUntraced(function*(id: string) {
@@ -68,7 +68,10 @@ export const makeDirectory = Effect.fnUntraced(function*(api: SlackApi): Effect.
 
   const members = (id: string) =>
     pages((cursor) =>
-      Effect.map(api.call("conversations.members", id, { channel: id, limit: "500", cursor }, MemberList), (page) => [page.members, page] as const)
+      Effect.map(
+        api.call("conversations.members", id, { channel: id, limit: "500", cursor }, MemberList),
+        (page) => [page.members, page] as const
+      )
     ).pipe(Stream.runCollect)
 
   return {
@@ -126,5 +129,10 @@ const pages = <A>(
 
 /** Nothing where nobody, or nobody like us, knows it. */
 const orUndefined = <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A | undefined, Failure> =>
-  Effect.catchIf(effect, (error) =>
-    error._tag === "ServiceError" && (error.code === "NOT_FOUND" || error.code === "PERMISSION_DENIED" || error.code === "FAILED_PRECONDITION"), () => Effect.undefined)
+  Effect.catchIf(
+    effect,
+    (error) =>
+      error._tag === "ServiceError" &&
+      (error.code === "NOT_FOUND" || error.code === "PERMISSION_DENIED" || error.code === "FAILED_PRECONDITION"),
+    () => Effect.undefined
+  )

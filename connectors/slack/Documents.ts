@@ -12,8 +12,7 @@ export const microsOf = (ts: string): number => {
   return Number(seconds) * 1_000_000 + Number(fraction.padEnd(6, "0").slice(0, 6))
 }
 
-export const tsOf = (micros: number): string =>
-  `${Math.floor(micros / 1_000_000)}.${String(micros % 1_000_000).padStart(6, "0")}`
+export const tsOf = (micros: number): string => `${Math.floor(micros / 1_000_000)}.${String(micros % 1_000_000).padStart(6, "0")}`
 
 /** An RFC 3339 time, what is finer than microseconds cut off. */
 export const microsOfTime = (time: string): number => {
@@ -62,7 +61,9 @@ export const placeOf = (message: Message, range: Range): "thread" | "day" | unde
 
 /** The message's own text, in mrkdwn; of the blocks where an app gave no other. */
 const textOf = ({ blocks, text }: Message): string =>
-  typeof text === "string" && text.trim() !== "" ? text : (blocks ?? []).map((block) => blockText(block, 0)).filter((part) => part !== "").join("\n")
+  typeof text === "string" && text.trim() !== ""
+    ? text
+    : (blocks ?? []).map((block) => blockText(block, 0)).filter((part) => part !== "").join("\n")
 
 /** The words in a block, whatever its kind (Block Kit nests texts, fields and elements). */
 const blockText = (block: unknown, depth: number): string => {
@@ -162,7 +163,8 @@ export const itemOf = (digest: Digest, document: {
 }
 
 /** Where a person opens a message. */
-export const permalink = (workspace: string, channel: string, ts: string): string => `${workspace}archives/${channel}/p${ts.replace(".", "")}`
+export const permalink = (workspace: string, channel: string, ts: string): string =>
+  `${workspace}archives/${channel}/p${ts.replace(".", "")}`
 
 export const dayTitle = (channel: string, day: string): string => `${channel}, ${day}`
 
@@ -268,15 +270,16 @@ export const idsIn = (messages: ReadonlyArray<Message>): { readonly users: Set<s
 
 /** Messages as Markdown, oldest first, each under who said it and when. */
 export const renderMessages = (title: string, messages: ReadonlyArray<Message>, names: Names): string =>
-  [`# ${title.replace(/([\\`*_<>[\]])/g, "\\$1")}`, ...messages.filter(isSaid).map((message) => renderMessage(message, names))].join("\n\n") + "\n"
+  [`# ${title.replace(/([\\`*_<>[\]])/g, "\\$1")}`, ...messages.filter(isSaid).map((message) => renderMessage(message, names))].join(
+    "\n\n"
+  ) + "\n"
 
 const renderMessage = (message: Message, names: Names): string => {
   const when = `${timeOf(microsOf(message.ts)).slice(0, 16).replace("T", " ")} UTC`
   const said = [
     toMarkdown(textOf(message), names),
     ...(message.attachments ?? []).map((attachment) => renderAttachment(attachment, names)),
-    ...(message.files ?? []).flatMap(({ mode, name, title }) =>
-      mode === "tombstone" ? [] : [`Attached: ${title ?? name ?? "a file"}`])
+    ...(message.files ?? []).flatMap(({ mode, name, title }) => mode === "tombstone" ? [] : [`Attached: ${title ?? name ?? "a file"}`])
   ]
   return [`**${authorOf(message, names)}** (${when}):`, ...said.filter((part) => part !== "")].join("\n\n")
 }

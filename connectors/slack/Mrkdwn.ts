@@ -15,9 +15,10 @@ export const mentionsOf = (text: string): { readonly users: ReadonlyArray<string
  * reads the same, so that nothing said becomes markup.
  */
 export const toMarkdown = (text: string, names: Names): string =>
-  text.split(/(```[^]*?```|`[^`\n]+`)/).map((part, index) =>
-    index % 2 === 0 ? prose(part, names) : code(part, names)
-  ).join("").replace(/\n{3,}/g, "\n\n").trim()
+  text.split(/(```[^]*?```|`[^`\n]+`)/).map((part, index) => index % 2 === 0 ? prose(part, names) : code(part, names)).join("").replace(
+    /\n{3,}/g,
+    "\n\n"
+  ).trim()
 
 const code = (part: string, names: Names): string => {
   const plain = unescape(part.replace(/<([^<>\n]+)>/g, (_, inner: string) => reference(inner, names).label))
@@ -26,7 +27,8 @@ const code = (part: string, names: Names): string => {
 
 const fenced = (body: string): string => `\`\`\`\n${body.replace(/^\n|\n$/g, "")}\n\`\`\``
 
-const unescape = (text: string): string => text.replace(/&(lt|gt|amp);/g, (_, name: string) => name === "lt" ? "<" : name === "gt" ? ">" : "&")
+const unescape = (text: string): string =>
+  text.replace(/&(lt|gt|amp);/g, (_, name: string) => name === "lt" ? "<" : name === "gt" ? ">" : "&")
 
 const prose = (part: string, names: Names): string => {
   // Addresses hold * and _ that mean nothing, so references stand aside while emphasis is read.
@@ -57,7 +59,9 @@ const emphasis = (text: string): string =>
   text.replace(bold, "\uE002$1\uE002").replace(/\*(?=\S)|(?<=\S)\*/g, "\\*").replaceAll("\uE002", "**").replace(strike, "~~$1~~")
 
 const link = (label: string, url: string): string =>
-  label === "" ? `<${url}>` : `[${label.replace(/([[\]])/g, "\\$1")}](${url.replace(/[()\s]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)})`
+  label === ""
+    ? `<${url}>`
+    : `[${label.replace(/([[\]])/g, "\\$1")}](${url.replace(/[()\s]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)})`
 
 /** What stands between `<` and `>`. A label without an address is a mention. */
 const reference = (inner: string, names: Names): { readonly label: string; readonly url?: string } => {

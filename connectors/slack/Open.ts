@@ -46,15 +46,18 @@ export const open = (config: SettingsOf<"slack">, context: SlackContext): Omit<C
     return { api, channels, directory: yield* makeDirectory(api) }
   })))
   return {
-    check: Effect.flatMap(prepared, Effect.fn("slack.check")(function*({ api, channels, directory }) {
-      yield* directory.workspace
-      yield* api.call("users.list", "", { limit: "1" }, UserList)
-      yield* Effect.forEach(channels, ({ id }) =>
-        Effect.andThen(
-          directory.channel(id),
-          api.call("conversations.history", id, { channel: id, limit: "1" }, Messages)
-        ), { discard: true })
-    })),
+    check: Effect.flatMap(
+      prepared,
+      Effect.fn("slack.check")(function*({ api, channels, directory }) {
+        yield* directory.workspace
+        yield* api.call("users.list", "", { limit: "1" }, UserList)
+        yield* Effect.forEach(channels, ({ id }) =>
+          Effect.andThen(
+            directory.channel(id),
+            api.call("conversations.history", id, { channel: id, limit: "1" }, Messages)
+          ), { discard: true })
+      })
+    ),
     list: (cursor) => Stream.unwrap(Effect.map(prepared, ({ api, channels, directory }) => listing(api, directory, channels, cursor))),
     read: (item, maxBytes) =>
       Stream.unwrap(Effect.flatMap(prepared, ({ api, channels, directory }) => {
@@ -74,7 +77,9 @@ const channelsOf = Effect.fnUntraced(function*({ channels }: SettingsOf<"slack">
     const field = `channels[${index}]`
     const range = { from: start === undefined ? 0 : microsOfTime(start), until: end === undefined ? Infinity : microsOfTime(end) }
     if (!/^[A-Z0-9]+$/.test(id)) return Effect.fail(ServiceError.invalid(`${field}.id`, "must be a channel's id, such as C012AB3CD"))
-    if (ids.has(id)) return Effect.fail(ServiceError.invalid(`${field}.id`, `${id} is given twice`, "Give each channel once, with one start and one end."))
+    if (ids.has(id)) {
+      return Effect.fail(ServiceError.invalid(`${field}.id`, `${id} is given twice`, "Give each channel once, with one start and one end."))
+    }
     if (!(range.from < range.until)) return Effect.fail(ServiceError.invalid(`${field}.end`, "must be an RFC 3339 time later than start"))
     ids.add(id)
     return Effect.succeed({ id, range })
@@ -119,7 +124,11 @@ const readPlace = (
 }
 
 /** Messages that are no larger than what may come of them. */
-const bounded = (messages: Stream.Stream<Message, Failure>, what: string, maxBytes: number): Effect.Effect<ReadonlyArray<Message>, Failure> => {
+const bounded = (
+  messages: Stream.Stream<Message, Failure>,
+  what: string,
+  maxBytes: number
+): Effect.Effect<ReadonlyArray<Message>, Failure> => {
   let size = 0
   return Stream.runCollect(Stream.mapEffect(messages, (message): Effect.Effect<Message, ServiceError> => {
     // A digest holds what a rendering shows; names and markup may come to more, which is checked in the end.
@@ -148,11 +157,16 @@ const readFile = (api: SlackApi, id: string, maxBytes: number): Stream.Stream<Ui
         Effect.flatMap(fetch(url, what, offset), (response) =>
           // Without the scope Slack sends the page of its login in place of the file.
           /^text\/html\b/i.test(response.headers["content-type"] ?? "") && !isCanvas(file) && !/html/i.test(`${file.mimetype} ${file.name}`)
-            ? Effect.andThen(discard(response), Effect.fail(new ServiceError({
-              code: "PERMISSION_DENIED",
-              message: `${what} answers with a login page`,
-              fix: "Add the scope files:read to the app and install it again."
-            })))
+            ? Effect.andThen(
+              discard(response),
+              Effect.fail(
+                new ServiceError({
+                  code: "PERMISSION_DENIED",
+                  message: `${what} answers with a login page`,
+                  fix: "Add the scope files:read to the app and install it again."
+                })
+              )
+            )
             : Effect.succeed(response))
     })
   }))

@@ -199,16 +199,19 @@ export const slackApi = Effect.fnUntraced(function*(
       const params = Object.entries(query).flatMap(([name, value]) => value === undefined ? [] : [[name, value] as const])
       const request = HttpClientRequest.get(`${base}/${method}`, { urlParams: params, headers: { accept: "application/json" } })
       return use((token) =>
-        turnOf(token)(callOnce(caller, what, HttpClientRequest.bearerToken(request, token)).pipe(
-          Effect.flatMap((response) => jsonOf(what, response)),
-          Effect.flatMap((json) =>
-            !Predicate.isObject(json) || !("ok" in json)
-              ? Effect.fail(malformed(what, "not Slack's"))
-              : json.ok === true
-              ? Effect.mapError(decode(json), () => malformed(what, "not of the expected shape"))
-              : Effect.fail(slackError(what, json))
+        turnOf(token)(
+          callOnce(caller, what, HttpClientRequest.bearerToken(request, token)).pipe(
+            Effect.flatMap((response) => jsonOf(what, response)),
+            Effect.flatMap((json) =>
+              !Predicate.isObject(json) || !("ok" in json)
+                ? Effect.fail(malformed(what, "not Slack's"))
+                : json.ok === true
+                ? Effect.mapError(decode(json), () => malformed(what, "not of the expected shape"))
+                : Effect.fail(slackError(what, json))
+            )
           )
-        )))
+        )
+      )
     },
     owns: (address) => {
       const parsed = URL.parse(address)
@@ -216,8 +219,12 @@ export const slackApi = Effect.fnUntraced(function*(
         (parsed.protocol === "https:" && parsed.port === "" && /(?:^|\.)slack(?:-gov)?\.com$/.test(parsed.hostname)))
     },
     fetch: Effect.map(token, (token) => (address, what, offset) =>
-      turnOf(token)(callOnce(caller, what, HttpClientRequest.get(address, {
-        headers: { "accept-encoding": "gzip", ...(offset === 0 ? {} : { range: `bytes=${offset}-` }) }
-      }).pipe(HttpClientRequest.bearerToken(token)))))
+      turnOf(token)(callOnce(
+        caller,
+        what,
+        HttpClientRequest.get(address, {
+          headers: { "accept-encoding": "gzip", ...(offset === 0 ? {} : { range: `bytes=${offset}-` }) }
+        }).pipe(HttpClientRequest.bearerToken(token))
+      )))
   }
 })

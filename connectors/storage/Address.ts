@@ -71,9 +71,11 @@ export const fileText = (path: string): string =>
 
 /** What lies under an address that turned out to name nothing itself. */
 export const folderOf = (address: Address): Address =>
-  address.scheme === "https" ? address
-  : address.scheme === "file" ? { ...address, under: true, text: `${address.text}/` }
-  : { ...address, under: true, key: `${address.key}/`, text: `${address.text}/` }
+  address.scheme === "https" ?
+    address
+    : address.scheme === "file" ?
+    { ...address, under: true, text: `${address.text}/` }
+    : { ...address, under: true, key: `${address.key}/`, text: `${address.text}/` }
 
 const invalid = (description: string) => Result.fail(ServiceError.invalid("uris", description))
 

@@ -16,7 +16,14 @@ const unsettledMs = 2_000
 export const fileBackend = (maxFileSize: number | undefined, dataDir: string | undefined): Backend => {
   const under = Effect.fnUntraced(function*(address: Address): Effect.fn.Return<Page, ServiceError> {
     const path = pathOf(address)
-    const config = { path, include: [], exclude: [], hidden: true, followLinks: false, ...(maxFileSize === undefined ? {} : { maxFileSize }) }
+    const config = {
+      path,
+      include: [],
+      exclude: [],
+      hidden: true,
+      followLinks: false,
+      ...(maxFileSize === undefined ? {} : { maxFileSize })
+    }
     const now = yield* Clock.currentTimeMillis
     const folders = walk(config, { now, dataDir })
     const next: Effect.Effect<Page, ServiceError> = Effect.try({
@@ -59,8 +66,7 @@ export const fileBackend = (maxFileSize: number | undefined, dataDir: string | u
   }
 }
 
-const statOf = (path: string) =>
-  Effect.try({ try: () => statSync(path, { bigint: true }), catch: (cause) => asServiceError(cause, path) })
+const statOf = (path: string) => Effect.try({ try: () => statSync(path, { bigint: true }), catch: (cause) => asServiceError(cause, path) })
 
 const pathOf = (address: Address): string => address.scheme === "file" ? address.path : ""
 

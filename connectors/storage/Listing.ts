@@ -81,38 +81,44 @@ export const listing = (
   }
 
   /** A page of what lies under an address, which messages call `name`. */
-  const page = Effect.fnUntraced(function*(from: Progress, address: Address, next: Page["next"], name: string): Effect.fn.Return<Step, ServiceError> {
-    const { at, failed, folders } = from
-    const result = yield* isolated(next ?? backendOf(address).page(address, from.position ?? {}))
-    const failedHere = (error: ServiceError): Step => ({
-      events: [{ _tag: "failed", path: name, error }],
-      to: { at: at + 1, folders, failed: true }
-    })
-    if (Result.isFailure(result)) return failedHere(result.failure)
-    const found = result.success
-    if (name !== address.text && from.position === undefined && found.events.length === 0 && found.next === undefined) {
-      return failedHere(ServiceError.notFound(name, "Correct the address, or end it with / if it is an empty folder."))
+  const page = Effect.fnUntraced(
+    function*(from: Progress, address: Address, next: Page["next"], name: string): Effect.fn.Return<Step, ServiceError> {
+      const { at, failed, folders } = from
+      const result = yield* isolated(next ?? backendOf(address).page(address, from.position ?? {}))
+      const failedHere = (error: ServiceError): Step => ({
+        events: [{ _tag: "failed", path: name, error }],
+        to: { at: at + 1, folders, failed: true }
+      })
+      if (Result.isFailure(result)) return failedHere(result.failure)
+      const found = result.success
+      if (name !== address.text && from.position === undefined && found.events.length === 0 && found.next === undefined) {
+        return failedHere(ServiceError.notFound(name, "Correct the address, or end it with / if it is an empty folder."))
+      }
+      const seen = overlap(folders, at)
+      const events = found.events.filter((event) => !seen(pathOf(event)))
+      return found.next === undefined
+        ? { events, to: { at: at + 1, folders, failed } }
+        : { events, to: { at, folders, failed, position: found.position ?? {} }, next: found.next }
     }
-    const seen = overlap(folders, at)
-    const events = found.events.filter((event) => !seen(pathOf(event)))
-    return found.next === undefined
-      ? { events, to: { at: at + 1, folders, failed } }
-      : { events, to: { at, folders, failed, position: found.position ?? {} }, next: found.next }
-  })
+  )
 
   /** The next addresses of single objects, several at once. */
   const singles = Effect.fnUntraced(function*({ at, failed, folders }: Progress): Effect.fn.Return<Step, ServiceError> {
     let end = at
     while (end < addresses.length && end - at < batchSize && addresses[end]?.under === false) end++
-    const found = yield* Effect.forEach(addresses.slice(at, end), (address, index): Effect.Effect<Found, ServiceError> =>
-      overlap(folders, at + index)(address.text)
-        ? Effect.succeed({ events: [] })
-        : Effect.map(isolated(backendOf(address).one(address)), (result): Found =>
-          Result.isFailure(result)
-            ? { events: [{ _tag: "failed", path: address.text, error: result.failure }], failed: true }
-            : result.success === undefined
-            ? { events: [], folder: at + index }
-            : { events: [result.success] }), { concurrency })
+    const found = yield* Effect.forEach(
+      addresses.slice(at, end),
+      (address, index): Effect.Effect<Found, ServiceError> =>
+        overlap(folders, at + index)(address.text)
+          ? Effect.succeed({ events: [] })
+          : Effect.map(isolated(backendOf(address).one(address)), (result): Found =>
+            Result.isFailure(result)
+              ? { events: [{ _tag: "failed", path: address.text, error: result.failure }], failed: true }
+              : result.success === undefined
+              ? { events: [], folder: at + index }
+              : { events: [result.success] }),
+      { concurrency }
+    )
     return {
       events: found.flatMap(({ events }) => events),
       to: {
@@ -132,12 +138,20 @@ export const listing = (
       Effect.mapError(() => ServiceError.invalid("cursor", "is not one of these addresses' listing", "List from the start."))
     )
 
-  return Stream.unwrap(Effect.map(start, (from) =>
-    Stream.paginate<Step, Listed, ServiceError>({ events: [], to: from }, ({ next, to = from }) =>
-      Effect.map(step(to, next), (done) => [
-        done.to === undefined || !resumable(done.to) ? done.events : [...done.events, checkpoint(done.to)],
-        done.to === undefined ? Option.none() : Option.some(done)
-      ]))))
+  return Stream.unwrap(
+    Effect.map(
+      start,
+      (from) =>
+        Stream.paginate<Step, Listed, ServiceError>(
+          { events: [], to: from },
+          ({ next, to = from }) =>
+            Effect.map(step(to, next), (done) => [
+              done.to === undefined || !resumable(done.to) ? done.events : [...done.events, checkpoint(done.to)],
+              done.to === undefined ? Option.none() : Option.some(done)
+            ])
+        )
+    )
+  )
 }
 
 interface Found {

@@ -93,8 +93,11 @@ export const objectBackend = (api: ObjectApi, maxFileSize: number | undefined): 
 
   return {
     check: (address) =>
-      inBucket(address, ({ bucket, key, under }) =>
-        under ? api.list(bucket, key, {}, 1) : Effect.catchIf(api.head(bucket, key), isNotFound, () => api.list(bucket, `${key}/`, {}, 1))),
+      inBucket(
+        address,
+        ({ bucket, key, under }) =>
+          under ? api.list(bucket, key, {}, 1) : Effect.catchIf(api.head(bucket, key), isNotFound, () => api.list(bucket, `${key}/`, {}, 1))
+      ),
     one: (address) =>
       inBucket(address, (at) =>
         api.head(at.bucket, at.key).pipe(

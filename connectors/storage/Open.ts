@@ -44,11 +44,13 @@ export const open = (config: SettingsOf<"storage">, context: StorageContext): Om
     return { addresses, backends: yield* backendsOf(config, context, addresses) }
   })))
   return {
-    check: Effect.flatMap(prepared, ({ addresses, backends }) =>
-      Effect.forEach(onePerPlace(addresses), (address) => backends[address.scheme].check(address), { discard: true })),
+    check: Effect.flatMap(
+      prepared,
+      ({ addresses, backends }) =>
+        Effect.forEach(onePerPlace(addresses), (address) => backends[address.scheme].check(address), { discard: true })
+    ),
     list: (cursor) =>
-      Stream.unwrap(Effect.map(prepared, ({ addresses, backends }) =>
-        listing(addresses, (address) => backends[address.scheme], cursor))),
+      Stream.unwrap(Effect.map(prepared, ({ addresses, backends }) => listing(addresses, (address) => backends[address.scheme], cursor))),
     read: (item, maxBytes) =>
       Stream.unwrap(Effect.flatMap(prepared, ({ backends }) => {
         const scheme = item.uri.slice(0, item.uri.indexOf("://")).replace(/^http$/, "https")
@@ -107,5 +109,7 @@ const refused: Backend = {
 
 /** The first address in each bucket, each file, and no more than that. */
 const onePerPlace = (addresses: ReadonlyArray<Address>): ReadonlyArray<Address> => [
-  ...new Map(addresses.toReversed().map((address) => ["bucket" in address ? `${address.scheme}://${address.bucket}` : address.text, address])).values()
+  ...new Map(
+    addresses.toReversed().map((address) => ["bucket" in address ? `${address.scheme}://${address.bucket}` : address.text, address])
+  ).values()
 ]

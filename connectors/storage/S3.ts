@@ -55,7 +55,9 @@ const unescape = (key: string): string => decodeURIComponent(key.replaceAll("+",
 
 const objectOf = (fields: Readonly<Record<string, string>>): StoredObject => {
   const { ETag: etag, Key: key, LastModified: updated, Size: size } = fields
-  if (key === undefined || etag === undefined || size === undefined || !/^\d+$/.test(size)) throw new Error("an object without key, etag or size")
+  if (key === undefined || etag === undefined || size === undefined || !/^\d+$/.test(size)) {
+    throw new Error("an object without key, etag or size")
+  }
   return { key, revision: bareEtag(etag), size: Number(size), ...(updated === undefined ? {} : { updated }) }
 }
 

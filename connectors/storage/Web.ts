@@ -15,7 +15,9 @@ type WebAddress = Extract<Address, { readonly scheme: "https" }>
  */
 export const webBackend = (caller: Caller, addresses: ReadonlyArray<Address>, maxFileSize: number | undefined): Backend => {
   // The first of two that differ in their signatures is the one that is listed.
-  const urls = new Map(addresses.toReversed().flatMap((address) => address.scheme === "https" ? [[address.text, address.url] as const] : []))
+  const urls = new Map(
+    addresses.toReversed().flatMap((address) => address.scheme === "https" ? [[address.text, address.url] as const] : [])
+  )
 
   const ask = (method: "GET" | "HEAD", path: string, url: URL, headers: Readonly<Record<string, string>> = {}) =>
     call(
@@ -26,13 +28,16 @@ export const webBackend = (caller: Caller, addresses: ReadonlyArray<Address>, ma
     ).pipe(
       Effect.mapError((error) => explain(path, error)),
       Effect.flatMap((response) =>
-        response.status < 300 ? Effect.succeed(response) : Effect.andThen(discard(response), Effect.fail(
-          new ServiceError({
-            code: "FAILED_PRECONDITION",
-            message: `${path} redirects to where it is not followed`,
-            fix: "Give the final address, by https."
-          })
-        ))
+        response.status < 300 ? Effect.succeed(response) : Effect.andThen(
+          discard(response),
+          Effect.fail(
+            new ServiceError({
+              code: "FAILED_PRECONDITION",
+              message: `${path} redirects to where it is not followed`,
+              fix: "Give the final address, by https."
+            })
+          )
+        )
       )
     )
 
@@ -76,7 +81,12 @@ export const webBackend = (caller: Caller, addresses: ReadonlyArray<Address>, ma
       if (url === undefined) return Stream.fail(ServiceError.notFound(item.path, "It is no longer among the source's addresses."))
       const open = Effect.fnUntraced(function*(offset: number) {
         const etag = /^etag ("[^"]*")$/.exec(item.revision)?.[1]
-        const response = yield* ask("GET", item.path, url, offset > 0 && etag !== undefined ? { range: `bytes=${offset}-`, "if-range": etag } : {})
+        const response = yield* ask(
+          "GET",
+          item.path,
+          url,
+          offset > 0 && etag !== undefined ? { range: `bytes=${offset}-`, "if-range": etag } : {}
+        )
         if (item.unsettled === true || revisionOf(response.headers) === item.revision) return response
         yield* discard(response)
         return yield* new ServiceError({ code: "ABORTED", message: `${item.path} changed since it was listed` })
@@ -97,9 +107,11 @@ const headRefused = new Set<ServiceError["code"]>([
 type Headers = HttpClientResponse.HttpClientResponse["headers"]
 
 const revisionOf = (headers: Headers): string | undefined =>
-  headers["etag"] !== undefined ? `etag ${headers["etag"]}`
-  : headers["last-modified"] !== undefined ? `modified ${headers["last-modified"]}`
-  : undefined
+  headers["etag"] !== undefined ?
+    `etag ${headers["etag"]}`
+    : headers["last-modified"] !== undefined ?
+    `modified ${headers["last-modified"]}`
+    : undefined
 
 const sizeOf = (headers: Headers): number | undefined =>
   headers["content-length"] === undefined || (headers["content-encoding"] ?? "identity") !== "identity"
@@ -121,7 +133,11 @@ const explain = (path: string, failure: ServiceError): ServiceError => {
   const error = failure.with({ message: failure.message.replace(/(answered \d{3}): .*$/s, "$1") })
   switch (error.code) {
     case "UNAUTHENTICATED":
-      return error.with({ code: "PERMISSION_DENIED", message: `${path} wants a login`, fix: "Give an address that anyone, or whoever has it, may read." })
+      return error.with({
+        code: "PERMISSION_DENIED",
+        message: `${path} wants a login`,
+        fix: "Give an address that anyone, or whoever has it, may read."
+      })
     case "PERMISSION_DENIED":
       return error.status === 403
         ? error.with({ fix: "Give an address that anyone, or whoever has it, may read; signed addresses expire." })

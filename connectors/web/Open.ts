@@ -87,41 +87,49 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
     })
   }
 
-  const visitOf = Effect.fnUntraced(function*(entry: Entry, response: HttpClientResponse.HttpClientResponse): Effect.fn.Return<Visit, ServiceError> {
-    const { depth, revision: known, url } = entry
-    const path = pathOf(url)
-    const gone: Visit = { events: known === undefined ? [] : [{ _tag: "deleted", path }] }
-    const skipped = (reason: "unsupported" | "limit" | "special", detail: string): Visit => ({ events: [{ _tag: "skipped", path, reason, detail }] })
-    const letGo = (visit: Visit): Effect.Effect<Visit> => Effect.as(discard(response), visit)
-    if (response.status === 304) return yield* letGo({ events: [], entry })
-    if (response.status >= 300) return yield* letGo(skipped("special", "it redirects to where it is not followed"))
-    const at = canonical(response.request.url) ?? url
-    if (at !== url) return yield* letGo({ ...gone, links: [at] })
-    const type = response.headers["content-type"]?.replace(/;.*$/s, "").trim().toLowerCase() ?? ""
-    const isPage = type === "" || type === "text/html" || type === "application/xhtml+xml"
-    if (!isPage && noDocument.test(type)) return yield* letGo(skipped("unsupported", type))
-    const limit = Math.min(config.maxFileSize ?? Infinity, isPage ? maxPage : Infinity)
-    const size = sizeOf(response)
-    if (size !== undefined && size > limit) return yield* letGo(skipped("limit", `${size} bytes; ${limit} is the limit`))
-    const facts = { url, depth, ...validatorsOf(response) }
-    const name = path.slice(path.lastIndexOf("/") + 1)
-    const itemOf = (revision: string, more: Pick<SourceItem, "displayName" | "mimeType" | "size">): ReadonlyArray<Listed> =>
-      revision === known || !included(globPath(url)) ? [] : [{ _tag: "item", item: { path, uri: url, revision, ...more, ...metadataOf(response) } }]
-    if (!isPage) {
-      const revision = revisionOf(facts) ?? `size ${size ?? "unknown"}`
-      return yield* letGo({
-        events: itemOf(revision, { displayName: name, mimeType: type, ...(size === undefined ? {} : { size }) }),
-        entry: { ...facts, revision }
+  const visitOf = Effect.fnUntraced(
+    function*(entry: Entry, response: HttpClientResponse.HttpClientResponse): Effect.fn.Return<Visit, ServiceError> {
+      const { depth, revision: known, url } = entry
+      const path = pathOf(url)
+      const gone: Visit = { events: known === undefined ? [] : [{ _tag: "deleted", path }] }
+      const skipped = (reason: "unsupported" | "limit" | "special", detail: string): Visit => ({
+        events: [{ _tag: "skipped", path, reason, detail }]
       })
+      const letGo = (visit: Visit): Effect.Effect<Visit> => Effect.as(discard(response), visit)
+      if (response.status === 304) return yield* letGo({ events: [], entry })
+      if (response.status >= 300) return yield* letGo(skipped("special", "it redirects to where it is not followed"))
+      const at = canonical(response.request.url) ?? url
+      if (at !== url) return yield* letGo({ ...gone, links: [at] })
+      const type = response.headers["content-type"]?.replace(/;.*$/s, "").trim().toLowerCase() ?? ""
+      const isPage = type === "" || type === "text/html" || type === "application/xhtml+xml"
+      if (!isPage && noDocument.test(type)) return yield* letGo(skipped("unsupported", type))
+      const limit = Math.min(config.maxFileSize ?? Infinity, isPage ? maxPage : Infinity)
+      const size = sizeOf(response)
+      if (size !== undefined && size > limit) return yield* letGo(skipped("limit", `${size} bytes; ${limit} is the limit`))
+      const facts = { url, depth, ...validatorsOf(response) }
+      const name = path.slice(path.lastIndexOf("/") + 1)
+      const itemOf = (revision: string, more: Pick<SourceItem, "displayName" | "mimeType" | "size">): ReadonlyArray<Listed> =>
+        revision === known || !included(globPath(url))
+          ? []
+          : [{ _tag: "item", item: { path, uri: url, revision, ...more, ...metadataOf(response) } }]
+      if (!isPage) {
+        const revision = revisionOf(facts) ?? `size ${size ?? "unknown"}`
+        return yield* letGo({
+          events: itemOf(revision, { displayName: name, mimeType: type, ...(size === undefined ? {} : { size }) }),
+          entry: { ...facts, revision }
+        })
+      }
+      const bytes = yield* collect(bodyOf(url, response, limit))
+      const page = factsOf(textOf(bytes, response.headers["content-type"]), url, response.headers["x-robots-tag"])
+      if (page.canonical !== undefined && page.canonical !== url && holds(page.canonical)) {
+        return { ...gone, links: [page.canonical, ...page.links] }
+      }
+      if (!page.index) return { ...gone, links: page.links }
+      const revision = revisionOf(facts) ?? `sha256 ${hash("sha256", bytes)}`
+      const displayName = `${(page.title ?? path).replace(/[/\\\p{Cc}]+/gu, " ").slice(0, 200).trim().normalize("NFC")}.md`
+      return { events: itemOf(revision, { displayName, mimeType: "text/markdown" }), entry: { ...facts, revision }, links: page.links }
     }
-    const bytes = yield* collect(bodyOf(url, response, limit))
-    const page = factsOf(textOf(bytes, response.headers["content-type"]), url, response.headers["x-robots-tag"])
-    if (page.canonical !== undefined && page.canonical !== url && holds(page.canonical)) return { ...gone, links: [page.canonical, ...page.links] }
-    if (!page.index) return { ...gone, links: page.links }
-    const revision = revisionOf(facts) ?? `sha256 ${hash("sha256", bytes)}`
-    const displayName = `${(page.title ?? path).replace(/[/\\\p{Cc}]+/gu, " ").slice(0, 200).trim().normalize("NFC")}.md`
-    return { events: itemOf(revision, { displayName, mimeType: "text/markdown" }), entry: { ...facts, revision }, links: page.links }
-  })
+  )
 
   let current: Site | undefined
   const opened = Effect.map(openSite(config), (site) => current = site)
@@ -134,9 +142,22 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       Effect.catchTag("ServiceError", (error): Effect.Effect<Visit, ServiceError> => {
         const path = pathOf(entry.url)
         if (entry.url === first) return Effect.fail(explained(error, first))
-        if (error.code === "NOT_FOUND" || error.status === 410) return Effect.succeed({ events: entry.revision === undefined ? [] : [{ _tag: "deleted", path }] })
-        if (error.code === "PERMISSION_DENIED" || error.code === "UNAUTHENTICATED") return Effect.succeed({ events: [{ _tag: "skipped", path, reason: "special", detail: error.status === undefined ? "its host is not public" : "it wants a login" }] })
-        if (error.code === "OUT_OF_RANGE") return Effect.succeed({ events: [{ _tag: "skipped", path, reason: "limit", detail: error.message }] })
+        if (error.code === "NOT_FOUND" || error.status === 410) {
+          return Effect.succeed({ events: entry.revision === undefined ? [] : [{ _tag: "deleted", path }] })
+        }
+        if (error.code === "PERMISSION_DENIED" || error.code === "UNAUTHENTICATED") {
+          return Effect.succeed({
+            events: [{
+              _tag: "skipped",
+              path,
+              reason: "special",
+              detail: error.status === undefined ? "its host is not public" : "it wants a login"
+            }]
+          })
+        }
+        if (error.code === "OUT_OF_RANGE") {
+          return Effect.succeed({ events: [{ _tag: "skipped", path, reason: "limit", detail: error.message }] })
+        }
         return Effect.succeed({
           events: [{ _tag: "failed", path, error: withoutBody(error) }],
           ...(entry.revision === undefined ? { incomplete: !bySitemap } : { entry })
@@ -145,58 +166,79 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
     )
 
   /** Where a listing begins: the known pages, and those that the site names first. */
-  const started = Effect.fnUntraced(function*(site: Site, position: Position): Effect.fn.Return<readonly [Position, ReadonlyArray<Listed>], Failure> {
-    if (position.started) return [position, []]
-    const { failed, pages } = bySitemap ? yield* site.pages(maxPages) : { failed: [], pages: [first] }
-    const seeds = pages.filter((url) => takes(site, url))
-    if (seeds.length === 0) {
-      return yield* new ServiceError({
-        code: "FAILED_PRECONDITION",
-        message: bySitemap ? `no sitemap names a page under ${first} that may be crawled` : `${first} may not be crawled, by its robots.txt or by exclude`,
-        fix: bySitemap ? "Leave sitemap out to follow links, or correct the url." : "Ask the site's owner, or begin elsewhere."
-      })
+  const started = Effect.fnUntraced(
+    function*(site: Site, position: Position): Effect.fn.Return<readonly [Position, ReadonlyArray<Listed>], Failure> {
+      if (position.started) return [position, []]
+      const { failed, pages } = bySitemap ? yield* site.pages(maxPages) : { failed: [], pages: [first] }
+      const seeds = pages.filter((url) => takes(site, url))
+      if (seeds.length === 0) {
+        return yield* new ServiceError({
+          code: "FAILED_PRECONDITION",
+          message: bySitemap
+            ? `no sitemap names a page under ${first} that may be crawled`
+            : `${first} may not be crawled, by its robots.txt or by exclude`,
+          fix: bySitemap ? "Leave sitemap out to follow links, or correct the url." : "Ask the site's owner, or begin elsewhere."
+        })
+      }
+      const isSeed = new Set(seeds)
+      const stays = (entry: Entry): boolean => takes(site, entry.url) && (!bySitemap || failed.length > 0 || isSeed.has(entry.url))
+      const known = position.queue.filter(stays)
+      const isKnown = new Set(known.map(({ url }) => url))
+      const gone = position.queue.filter((entry) => !stays(entry)).map(({ url }): Listed => ({ _tag: "deleted", path: pathOf(url) }))
+      const lost = failed.map(([address, error]): Listed => ({ _tag: "failed", path: pathOf(address), error: withoutBody(error) }))
+      return [{
+        ...position,
+        started: true,
+        incomplete: position.incomplete || failed.length > 0,
+        queue: [...seeds.filter((url) => !isKnown.has(url)).map((url) => ({ url, depth: 0 })), ...known]
+      }, [...gone, ...lost]]
     }
-    const isSeed = new Set(seeds)
-    const stays = (entry: Entry): boolean => takes(site, entry.url) && (!bySitemap || failed.length > 0 || isSeed.has(entry.url))
-    const known = position.queue.filter(stays)
-    const isKnown = new Set(known.map(({ url }) => url))
-    const gone = position.queue.filter((entry) => !stays(entry)).map(({ url }): Listed => ({ _tag: "deleted", path: pathOf(url) }))
-    const lost = failed.map(([address, error]): Listed => ({ _tag: "failed", path: pathOf(address), error: withoutBody(error) }))
-    return [{ ...position, started: true, incomplete: position.incomplete || failed.length > 0, queue: [...seeds.filter((url) => !isKnown.has(url)).map((url) => ({ url, depth: 0 })), ...known] }, [...gone, ...lost]]
-  })
+  )
 
-  const listPage = (site: Site) => Effect.fnUntraced(function*(given: Position): Effect.fn.Return<ListedPage<Position>, Failure> {
-    const [position, gone] = yield* started(site, given)
-    const count = Math.max(fewest, Math.floor(position.done.length * share))
-    const batch = position.queue.slice(0, count)
-    const visits = yield* Effect.forEach(batch, (entry) => visited(site, entry), { concurrency: config.concurrency })
-    const done = [...position.done, ...visits.flatMap(({ entry }) => entry ?? [])]
-    const queue = position.queue.slice(count)
-    const listed: Array<Listed> = [...gone, ...visits.flatMap(({ events }) => events)]
-    const seen = new Set([...position.done, ...position.queue].map(({ url }) => url))
-    let { full } = position
-    for (const [at, { links = [] }] of visits.entries()) {
-      const depth = batch[at]!.depth + 1
-      if (bySitemap || depth > maxDepth) continue
-      for (const url of links) {
-        if (seen.has(url) || !takes(site, url)) continue
-        if (done.length + queue.length < maxPages) {
-          seen.add(url)
-          queue.push({ url, depth })
-        } else if (!full) {
-          full = true
-          listed.push({ _tag: "skipped", path: pathOf(url), reason: "limit", detail: `this page and those found after it: maxPages is ${maxPages}` })
+  const listPage = (site: Site) =>
+    Effect.fnUntraced(function*(given: Position): Effect.fn.Return<ListedPage<Position>, Failure> {
+      const [position, gone] = yield* started(site, given)
+      const count = Math.max(fewest, Math.floor(position.done.length * share))
+      const batch = position.queue.slice(0, count)
+      const visits = yield* Effect.forEach(batch, (entry) => visited(site, entry), { concurrency: config.concurrency })
+      const done = [...position.done, ...visits.flatMap(({ entry }) => entry ?? [])]
+      const queue = position.queue.slice(count)
+      const listed: Array<Listed> = [...gone, ...visits.flatMap(({ events }) => events)]
+      const seen = new Set([...position.done, ...position.queue].map(({ url }) => url))
+      let { full } = position
+      for (const [at, { links = [] }] of visits.entries()) {
+        const depth = batch[at]!.depth + 1
+        if (bySitemap || depth > maxDepth) continue
+        for (const url of links) {
+          if (seen.has(url) || !takes(site, url)) continue
+          if (done.length + queue.length < maxPages) {
+            seen.add(url)
+            queue.push({ url, depth })
+          } else if (!full) {
+            full = true
+            listed.push({
+              _tag: "skipped",
+              path: pathOf(url),
+              reason: "limit",
+              detail: `this page and those found after it: maxPages is ${maxPages}`
+            })
+          }
         }
       }
-    }
-    const incomplete = position.incomplete || visits.some((visit) => visit.incomplete === true)
-    if (queue.length > 0) return { listed, next: { started: true, queue, done, incomplete, full } }
-    return { listed, incomplete, since: { started: false, queue: done, done: [], incomplete: false, full: false } }
-  })
+      const incomplete = position.incomplete || visits.some((visit) => visit.incomplete === true)
+      if (queue.length > 0) return { listed, next: { started: true, queue, done, incomplete, full } }
+      return { listed, incomplete, since: { started: false, queue: done, done: [], incomplete: false, full: false } }
+    })
 
   return {
-    check: Effect.flatMap(opened, (site) =>
-      Effect.flatMap(site.http.send(first, first).pipe(Effect.mapError((error) => error._tag === "ServiceError" ? explained(error, first) : error)), discard)),
+    check: Effect.flatMap(
+      opened,
+      (site) =>
+        Effect.flatMap(
+          site.http.send(first, first).pipe(Effect.mapError((error) => error._tag === "ServiceError" ? explained(error, first) : error)),
+          discard
+        )
+    ),
     list: (cursor) =>
       Stream.unwrap(Effect.map(opened, (site) =>
         paged<Position, Failure>({
@@ -225,12 +267,15 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
 }
 
 /** What is no text: pictures, sound, films, fonts, programs, archives. */
-const noDocument = /^(?:image|audio|video|font)\/|\/(?:css|javascript|ecmascript|x-javascript|wasm|zip|gzip|x-gzip|x-tar|x-7z-compressed|octet-stream|x-msdownload|rss\+xml|atom\+xml|manifest\+json)$/
+const noDocument =
+  /^(?:image|audio|video|font)\/|\/(?:css|javascript|ecmascript|x-javascript|wasm|zip|gzip|x-gzip|x-tar|x-7z-compressed|octet-stream|x-msdownload|rss\+xml|atom\+xml|manifest\+json)$/
 
 type Headers = Pick<HttpClientResponse.HttpClientResponse, "headers">
 
 const sizeOf = ({ headers }: Headers): number | undefined =>
-  headers["content-length"] === undefined || (headers["content-encoding"] ?? "identity") !== "identity" ? undefined : Number(headers["content-length"])
+  headers["content-length"] === undefined || (headers["content-encoding"] ?? "identity") !== "identity"
+    ? undefined
+    : Number(headers["content-length"])
 
 const validatorsOf = ({ headers }: Headers): Pick<Entry, "etag" | "modified"> => ({
   ...(headers["etag"] === undefined ? {} : { etag: headers["etag"] }),

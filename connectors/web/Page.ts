@@ -24,7 +24,9 @@ const enoughCharacters = 200
 /** A page's text, by the charset that its header or its `meta` names. Default UTF-8. */
 export const textOf = (bytes: Uint8Array, contentType: string | undefined): string => {
   const named = /charset\s*=\s*"?([\w.:-]+)/i.exec(contentType ?? "")?.[1] ??
-    /<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4_096)).toString("latin1"))?.[1]
+    /<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(
+      Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4_096)).toString("latin1")
+    )?.[1]
   try {
     return new TextDecoder(named ?? "utf-8").decode(bytes)
   } catch {
@@ -83,7 +85,8 @@ export const markdownOf = (html: string): string => {
 const articleOf = (html: string): { readonly title: string; readonly content: string } | undefined => {
   try {
     const { document } = parseHTML(html)
-    const article = new Readability(document as unknown as ConstructorParameters<typeof Readability>[0], { maxElemsToParse: maxElements }).parse()
+    const article = new Readability(document as unknown as ConstructorParameters<typeof Readability>[0], { maxElemsToParse: maxElements })
+      .parse()
     return typeof article?.content === "string" ? { title: article.title ?? "", content: article.content } : undefined
   } catch {
     // Too large, or nothing that a browser would show: its text is taken instead.

@@ -10,7 +10,8 @@ import type { SettingsOf } from "../../src/ConnectorKit.ts"
 const tracking = /^(?:utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|yclid|_ga|ref_src)$/i
 
 /** What is no document, by the ending of its name: never asked for. */
-const noDocument = /\.(?:avif|bmp|css|eot|gif|ico|jpe?g|js|mjs|map|mp[34]|m4[av]|mov|avi|mkv|webm|ogg|wav|flac|otf|png|svg|tiff?|ttf|webp|woff2?|zip|gz|bz2|xz|7z|rar|tar|tgz|dmg|exe|msi|deb|rpm|iso|apk|jar|wasm|bin)$/i
+const noDocument =
+  /\.(?:avif|bmp|css|eot|gif|ico|jpe?g|js|mjs|map|mp[34]|m4[av]|mov|avi|mkv|webm|ogg|wav|flac|otf|png|svg|tiff?|ttf|webp|woff2?|zip|gz|bz2|xz|7z|rar|tar|tgz|dmg|exe|msi|deb|rpm|iso|apk|jar|wasm|bin)$/i
 
 /** Longer ones are made by a trap, not by a person. */
 const maxAddress = 2_000
@@ -26,7 +27,9 @@ export const canonical = (address: string, base?: string): string | undefined =>
 }
 
 /** Which addresses are of the site: of the first one's origin, under its folder. */
-export const scopeOf = ({ url }: Pick<SettingsOf<"web">, "url">): { readonly first: string; readonly holds: (address: string) => boolean } => {
+export const scopeOf = (
+  { url }: Pick<SettingsOf<"web">, "url">
+): { readonly first: string; readonly holds: (address: string) => boolean } => {
   const first = canonical(url) ?? url
   const { origin, pathname } = new URL(first)
   const folder = `${origin}${pathname.slice(0, pathname.lastIndexOf("/") + 1)}`
@@ -43,7 +46,9 @@ export const pathOf = (address: string): string => {
 const plain = (part: string): string => {
   try {
     const text = decodeURIComponent(part)
-    return encodeURIComponent(text) === part && text === text.normalize("NFC") && !/[/\\?\p{Cc}]/u.test(text) && !/^\.{1,2}$/.test(text) ? text : part
+    return encodeURIComponent(text) === part && text === text.normalize("NFC") && !/[/\\?\p{Cc}]/u.test(text) && !/^\.{1,2}$/.test(text)
+      ? text
+      : part
   } catch {
     return part
   }
@@ -86,10 +91,15 @@ export const openSite = Effect.fn("web.openSite")(function*(config: SettingsOf<"
     response.status >= 200 && response.status < 300
       ? Effect.map(collect(bodyOf(address, response, maxRobots)), (bytes) => bytes.toString("utf8"))
       : Effect.as(discard(response), "")
-  const text = yield* first.read(address, address, rules, { headers: { "accept-encoding": "gzip" }, accept: (status) => status < 500 && status !== 429 }).pipe(
-    Effect.mapError((error) => error._tag === "ServiceError" && error.code === "PERMISSION_DENIED"
-      ? error.with({ fix: "Only public addresses are crawled. A host of your own network goes into privateHosts." })
-      : error)
+  const text = yield* first.read(address, address, rules, {
+    headers: { "accept-encoding": "gzip" },
+    accept: (status) => status < 500 && status !== 429
+  }).pipe(
+    Effect.mapError((error) =>
+      error._tag === "ServiceError" && error.code === "PERMISSION_DENIED"
+        ? error.with({ fix: "Only public addresses are crawled. A host of your own network goes into privateHosts." })
+        : error
+    )
   )
   const robots = parseRobots(address, text)
   const delay = Math.min(maxDelay, robots.getCrawlDelay("sluice") ?? 0)
@@ -107,28 +117,42 @@ export const openSite = Effect.fn("web.openSite")(function*(config: SettingsOf<"
   }
 })
 
-const sitemapPages = Effect.fn("web.sitemaps")(function*(http: HttpCaller, first: ReadonlyArray<string>, most: number): Effect.fn.Return<SitemapPages, Failure> {
-  const queue = [...new Set(first)]
-  const pages = new Set<string>()
-  const failed: Array<readonly [string, ServiceError]> = []
-  for (let at = 0; at < Math.min(queue.length, maxSitemaps) && pages.size < most; at++) {
-    const address = queue[at]!
-    const found = yield* http.read(address, address, (response) => collect(bodyOf(address, response, maxSitemap)), { headers: { "accept-encoding": "gzip" } }).pipe(
-      Effect.flatMap((bytes) => Effect.try({ try: () => locations(bytes), catch: () => new ServiceError({ code: "DATA_LOSS", message: `${address} is no sitemap`, fix: "Give the address of a sitemap, or leave sitemap out to follow links." }) })),
-      Effect.catchTag("ServiceError", (error) => {
-        failed.push([address, error])
-        return Effect.succeed({ pages: [], sitemaps: [] })
-      })
-    )
-    for (const inner of found.sitemaps) if (!queue.includes(inner)) queue.push(inner)
-    for (const page of found.pages) {
-      const url = canonical(page)
-      if (url !== undefined && pages.size < most) pages.add(url)
+const sitemapPages = Effect.fn("web.sitemaps")(
+  function*(http: HttpCaller, first: ReadonlyArray<string>, most: number): Effect.fn.Return<SitemapPages, Failure> {
+    const queue = [...new Set(first)]
+    const pages = new Set<string>()
+    const failed: Array<readonly [string, ServiceError]> = []
+    for (let at = 0; at < Math.min(queue.length, maxSitemaps) && pages.size < most; at++) {
+      const address = queue[at]!
+      const found = yield* http.read(address, address, (response) => collect(bodyOf(address, response, maxSitemap)), {
+        headers: { "accept-encoding": "gzip" }
+      }).pipe(
+        Effect.flatMap((bytes) =>
+          Effect.try({
+            try: () => locations(bytes),
+            catch: () =>
+              new ServiceError({
+                code: "DATA_LOSS",
+                message: `${address} is no sitemap`,
+                fix: "Give the address of a sitemap, or leave sitemap out to follow links."
+              })
+          })
+        ),
+        Effect.catchTag("ServiceError", (error) => {
+          failed.push([address, error])
+          return Effect.succeed({ pages: [], sitemaps: [] })
+        })
+      )
+      for (const inner of found.sitemaps) if (!queue.includes(inner)) queue.push(inner)
+      for (const page of found.pages) {
+        const url = canonical(page)
+        if (url !== undefined && pages.size < most) pages.add(url)
+      }
     }
+    const [worst] = failed
+    return pages.size === 0 && worst !== undefined ? yield* worst[1] : { pages: [...pages], failed }
   }
-  const [worst] = failed
-  return pages.size === 0 && worst !== undefined ? yield* worst[1] : { pages: [...pages], failed }
-})
+)
 
 /** What a sitemap, or an index of sitemaps, names. */
 const locations = (bytes: Buffer): { readonly pages: ReadonlyArray<string>; readonly sitemaps: ReadonlyArray<string> } => {

@@ -3,7 +3,15 @@ import { dirname, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { Effect, type Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { type BatchInput, type BatchJob, BatchJobName, type BatchOutput, hasEnded, parseTable, tableUri } from "../domain/batch/BatchPrediction.ts"
+import {
+  type BatchInput,
+  type BatchJob,
+  BatchJobName,
+  type BatchOutput,
+  hasEnded,
+  parseTable,
+  tableUri
+} from "../domain/batch/BatchPrediction.ts"
 import { ExitCode, ServiceError } from "../domain/Errors.ts"
 import { printable } from "../domain/Text.ts"
 import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
@@ -29,7 +37,10 @@ export const batchRoot = Command.make("batch").pipe(
       description: "on Vertex AI: asks for the job and returns"
     },
     { command: "sluice batch results 8013846402219253760 -o answers.jsonl", description: "each row with its answer, or why it has none" },
-    { command: "sluice batch run pipeline.yaml questions.jsonl -o answers.jsonl", description: "questions answered from a corpus, with citations" }
+    {
+      command: "sluice batch run pipeline.yaml questions.jsonl -o answers.jsonl",
+      description: "questions answered from a corpus, with citations"
+    }
   ]),
   Command.withSharedFlags({
     ...engineFlags,
@@ -78,7 +89,9 @@ const readable = (error: ServiceError): ServiceError => {
   return new ServiceError({
     code,
     message: short(message),
-    violations: violations === undefined ? undefined : violations.map(({ description, field }) => ({ field: short(field), description: short(description) })),
+    violations: violations === undefined
+      ? undefined
+      : violations.map(({ description, field }) => ({ field: short(field), description: short(description) })),
     fix,
     reason,
     retryAfter,
@@ -125,7 +138,12 @@ export const outputOf = Effect.fnUntraced(function*(written: Option.Option<strin
   if (to === undefined) {
     const { name } = yield* BatchEngine
     const local = name === "embedded" && !first.includes("://") && existsSync(first)
-    if (!local) return yield* new UsageError({ message: "where the results are to go is not said", fix: "give --to gs://bucket/folder or --to bq://project.dataset.table" })
+    if (!local) {
+      return yield* new UsageError({
+        message: "where the results are to go is not said",
+        fix: "give --to gs://bucket/folder or --to bq://project.dataset.table"
+      })
+    }
     const output: BatchOutput = { _tag: "jsonl", uriPrefix: fileUri(dirname(first)) }
     return output
   }
@@ -160,7 +178,9 @@ export const followJob = Effect.fnUntraced(function*(name: BatchJobName) {
 const progress = ({ counts }: BatchJob): string => {
   if (counts === undefined) return ""
   const all = counts.successful + counts.failed + counts.incomplete
-  return `: ${count(counts.successful + counts.failed)} of ${plural(all, "row")}${counts.failed === 0 ? "" : `, ${count(counts.failed)} failed`}`
+  return `: ${count(counts.successful + counts.failed)} of ${plural(all, "row")}${
+    counts.failed === 0 ? "" : `, ${count(counts.failed)} failed`
+  }`
 }
 
 /** What a job came to: everything for programs; for people its end and where the results are. */
@@ -172,10 +192,14 @@ export const showJob = Effect.fnUntraced(function*(job: BatchJob) {
   const color = job.state === "SUCCEEDED" ? "green" : job.state === "PARTIALLY_SUCCEEDED" ? "yellow" : "red"
   yield* output.print([
     `${output.paint(color, job.state.toLowerCase().replace("_", " "))}  ${job.name}`,
-    ...(counts === undefined ? [] : [`answered ${count(counts.successful)}, failed ${count(counts.failed)}, not reached ${count(counts.incomplete)}`]),
+    ...(counts === undefined
+      ? []
+      : [`answered ${count(counts.successful)}, failed ${count(counts.failed)}, not reached ${count(counts.incomplete)}`]),
     ...(job.error === undefined ? [] : [`${job.error.code}: ${printable(short(job.error.message))}`]),
     ...job.partialFailures.map(({ message }) => `  ${printable(short(message))}`),
-    ...(job.results === undefined ? [] : [`results  ${short(job.results.uri)}`, `         sluice batch results ${idOf(job.name)} -o answers.jsonl`])
+    ...(job.results === undefined
+      ? []
+      : [`results  ${short(job.results.uri)}`, `         sluice batch results ${idOf(job.name)} -o answers.jsonl`])
   ].join("\n"))
 })
 

@@ -31,9 +31,16 @@ import { presenterLayer } from "./Presenter.ts"
 import { renderCause } from "./render/Error.ts"
 import { root } from "./Root.ts"
 
-const version = Command.make("version", {}, Effect.fnUntraced(function*() {
-  yield* (yield* Output).print(`sluice ${packageJson.version}`)
-})).pipe(Command.withDescription("Print the version of Sluice."), Command.withExamples([{ command: "sluice version", description: "as --version does" }]))
+const version = Command.make(
+  "version",
+  {},
+  Effect.fnUntraced(function*() {
+    yield* (yield* Output).print(`sluice ${packageJson.version}`)
+  })
+).pipe(
+  Command.withDescription("Print the version of Sluice."),
+  Command.withExamples([{ command: "sluice version", description: "as --version does" }])
+)
 
 const help = Command.make(
   "help",
@@ -63,12 +70,15 @@ const help = Command.make(
 const host = (dataDir: string) =>
   Layer.unwrap(Effect.map(Effect.promise(() => import("../compose/Host.ts")), ({ everyEngine }) => everyEngine({ dataDir })))
 
-const command = root.pipe(Command.withSubcommands([
-  { group: "Start", commands: [init, validate, schema, doctor, help, version] },
-  { group: "Keep a corpus in sync", commands: [plan, run, watch, release, status, diff, retry] },
-  { group: "Use it", commands: [ask, chat, batch, retrieve, explain, evaluate, serve] },
-  { group: "Look inside", commands: [parse, corpora, files, models, endpoints, operations] }
-]), Command.provide(({ dataDir }) => host(dataDir)))
+const command = root.pipe(
+  Command.withSubcommands([
+    { group: "Start", commands: [init, validate, schema, doctor, help, version] },
+    { group: "Keep a corpus in sync", commands: [plan, run, watch, release, status, diff, retry] },
+    { group: "Use it", commands: [ask, chat, batch, retrieve, explain, evaluate, serve] },
+    { group: "Look inside", commands: [parse, corpora, files, models, endpoints, operations] }
+  ]),
+  Command.provide(({ dataDir }) => host(dataDir))
+)
 
 const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
 

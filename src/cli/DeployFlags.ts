@@ -15,7 +15,11 @@ const on = (name: string, description: string) => Flag.Boolean(name).pipe(Flag.w
 
 /** The machines of a deployment. */
 export const resourceFlags = {
-  machineType: text("machine-type", "Machine of each replica, for example g2-standard-12. Default: what the model's owner recommends", "TYPE"),
+  machineType: text(
+    "machine-type",
+    "Machine of each replica, for example g2-standard-12. Default: what the model's owner recommends",
+    "TYPE"
+  ),
   acceleratorType: Flag.Literals("accelerator-type", acceleratorTypes).pipe(
     Flag.withDescription("Accelerator of each replica, for example NVIDIA_L4"),
     Flag.withMetavar("TYPE"),
@@ -37,16 +41,23 @@ type Given<Flags> = { readonly [K in keyof Flags]: Flags[K] extends Flag.Flag<in
 /** Undefined where nothing was asked for, so that the model's default applies. */
 export const resourcesOf = (args: Given<typeof resourceFlags>): Effect.Effect<Resources | undefined, UsageError> => {
   const [machineType, acceleratorType, minReplicaCount, maxReplicaCount, reservation] = [
-    given(args.machineType), given(args.acceleratorType), given(args.minReplicas), given(args.maxReplicas), given(args.reservation)
+    given(args.machineType),
+    given(args.acceleratorType),
+    given(args.minReplicas),
+    given(args.maxReplicas),
+    given(args.reservation)
   ]
   const acceleratorCount = given(args.acceleratorCount) ?? (acceleratorType === undefined ? undefined : 1)
-  const anything = [machineType, acceleratorCount, minReplicaCount, maxReplicaCount, reservation].some((value) => value !== undefined) || args.spot
+  const anything = [machineType, acceleratorCount, minReplicaCount, maxReplicaCount, reservation].some((value) => value !== undefined) ||
+    args.spot
   if (!anything) return Effect.undefined
   if (machineType === undefined) {
-    return Effect.fail(new UsageError({
-      message: "a deployment configuration of one's own needs --machine-type",
-      fix: "give it, or leave the other flags of the machine out; `sluice models show` tells what is recommended"
-    }))
+    return Effect.fail(
+      new UsageError({
+        message: "a deployment configuration of one's own needs --machine-type",
+        fix: "give it, or leave the other flags of the machine out; `sluice models show` tells what is recommended"
+      })
+    )
   }
   return Effect.succeed({
     machine: {
@@ -71,9 +82,23 @@ const reservationOf = (written: string): Reservation =>
 /** The image that a model is served from. */
 export const containerFlags = {
   image: text("image", "Serve the model from this container image", "URI"),
-  imageArg: Flag.String("image-arg").pipe(Flag.withDescription("An argument of the image, in order. May be repeated"), Flag.withMetavar("ARG"), Flag.atLeast(0), Flag.withDefault([])),
-  imageEnv: Flag.KeyValuePair("image-env").pipe(Flag.withDescription("A variable of its environment"), Flag.withMetavar("NAME=VALUE"), Flag.withDefault({})),
-  imagePort: Flag.Int("image-port").pipe(Flag.withDescription("A port it listens on. May be repeated"), Flag.withMetavar("PORT"), Flag.atLeast(0), Flag.withDefault([])),
+  imageArg: Flag.String("image-arg").pipe(
+    Flag.withDescription("An argument of the image, in order. May be repeated"),
+    Flag.withMetavar("ARG"),
+    Flag.atLeast(0),
+    Flag.withDefault([])
+  ),
+  imageEnv: Flag.KeyValuePair("image-env").pipe(
+    Flag.withDescription("A variable of its environment"),
+    Flag.withMetavar("NAME=VALUE"),
+    Flag.withDefault({})
+  ),
+  imagePort: Flag.Int("image-port").pipe(
+    Flag.withDescription("A port it listens on. May be repeated"),
+    Flag.withMetavar("PORT"),
+    Flag.atLeast(0),
+    Flag.withDefault([])
+  ),
   predictRoute: text("predict-route", "Where on it predictions are, for example /generate", "PATH"),
   healthRoute: text("health-route", "Where on it its health is", "PATH")
 }
@@ -94,7 +119,11 @@ export const containerOf = (args: Given<typeof containerFlags>): Effect.Effect<C
     : Effect.fail(new UsageError({ message: "arguments, ports and routes are those of an image", fix: "name it with --image" }))
 }
 
-export const hubTokenFlag = text("hub-token-file", "A file with the hub's access token, for gated models; SLUICE_HUB_TOKEN does the same", "FILE")
+export const hubTokenFlag = text(
+  "hub-token-file",
+  "A file with the hub's access token, for gated models; SLUICE_HUB_TOKEN does the same",
+  "FILE"
+)
 
 /** The token itself is on no command line, where other users of the machine could read it. */
 export const hubTokenOf = Effect.fnUntraced(function*(file: Option.Option<string>) {
@@ -105,6 +134,8 @@ export const hubTokenOf = Effect.fnUntraced(function*(file: Option.Option<string
     )
     return Redacted.make(token.trim(), { label: "hub access token" })
   }
-  const token = yield* Config.option(Config.Redacted("SLUICE_HUB_TOKEN")).pipe(Effect.orElseSucceed(() => Option.none<Redacted.Redacted<string>>()))
+  const token = yield* Config.option(Config.Redacted("SLUICE_HUB_TOKEN")).pipe(
+    Effect.orElseSucceed(() => Option.none<Redacted.Redacted<string>>())
+  )
   return given(Option.filter(token, (value) => Redacted.value(value) !== ""))
 })

@@ -37,29 +37,40 @@ export const deployCatalogModel = Effect.fn("deployCatalogModel")(function*(gard
   const refused = deployRefusal(request, model === undefined ? undefined : { model })
   if (refused !== undefined) return yield* refused
   const resources = request.resources ?? model?.deploy[0]?.resources
-  yield* agreed(garden, consent, hubId(deployedName(request)) ?? deployedName(request), request.endpointDisplayName ?? "an endpoint of its own", resources)
+  yield* agreed(
+    garden,
+    consent,
+    hubId(deployedName(request)) ?? deployedName(request),
+    request.endpointDisplayName ?? "an endpoint of its own",
+    resources
+  )
   const started = yield* catalog.deploy(request)
   yield* follow(started, consent, { resources, endpoint: chosen === undefined ? undefined : `${garden.parent}/endpoints/${chosen}` })
 })
 
 /** Deploys a model of the registry on an endpoint; one made of the catalog's as that recommends, where nothing else is said. */
-export const deployRegisteredModel = Effect.fn("deployRegisteredModel")(function*(garden: Garden, written: DeployModelRequest, consent: Consent) {
-  const catalog = yield* ModelCatalog
-  const endpoints = yield* Endpoints
-  const { publicModelName, publicModelVersion } = yield* endpoints.getModel(written.model)
-  const base = publicModelName === undefined
-    ? undefined
-    : yield* catalog.get(publicModelVersion === undefined ? publicModelName : `${publicModelName}@${publicModelVersion}`)
-  const resources = written.resources ?? base?.deploy[0]?.resources
-  if (resources === undefined) {
-    return yield* new UsageError({ message: `nothing is recommended for ${idOf(written.model)} to run on`, fix: "say what with --machine-type" })
+export const deployRegisteredModel = Effect.fn("deployRegisteredModel")(
+  function*(garden: Garden, written: DeployModelRequest, consent: Consent) {
+    const catalog = yield* ModelCatalog
+    const endpoints = yield* Endpoints
+    const { publicModelName, publicModelVersion } = yield* endpoints.getModel(written.model)
+    const base = publicModelName === undefined
+      ? undefined
+      : yield* catalog.get(publicModelVersion === undefined ? publicModelName : `${publicModelName}@${publicModelVersion}`)
+    const resources = written.resources ?? base?.deploy[0]?.resources
+    if (resources === undefined) {
+      return yield* new UsageError({
+        message: `nothing is recommended for ${idOf(written.model)} to run on`,
+        fix: "say what with --machine-type"
+      })
+    }
+    const request = { ...written, resources }
+    const refused = deployModelRefusal(request, { endpoint: yield* endpoints.get(request.endpoint), base })
+    if (refused !== undefined) return yield* refused
+    yield* agreed(garden, consent, idOf(request.model), idOf(request.endpoint), resources)
+    yield* follow(yield* endpoints.deployModel(request), consent, { resources, endpoint: request.endpoint })
   }
-  const request = { ...written, resources }
-  const refused = deployModelRefusal(request, { endpoint: yield* endpoints.get(request.endpoint), base })
-  if (refused !== undefined) return yield* refused
-  yield* agreed(garden, consent, idOf(request.model), idOf(request.endpoint), resources)
-  yield* follow(yield* endpoints.deployModel(request), consent, { resources, endpoint: request.endpoint })
-})
+)
 
 /** Shows what is about to happen; where it costs, that was agreed to or nothing happens. */
 const agreed = Effect.fnUntraced(function*(
@@ -92,7 +103,14 @@ const follow = Effect.fnUntraced(function*(started: Operation, { detached }: Con
   const operations = yield* Operations
   const asking = `sluice operations get ${idOf(started.name)}`
   if (detached && !started.done) {
-    if (json) return yield* output.json({ version: 1, ...started, deployment: { ...started.deployment, ...(known === undefined ? {} : { endpoint: known }) }, resources })
+    if (json) {
+      return yield* output.json({
+        version: 1,
+        ...started,
+        deployment: { ...started.deployment, ...(known === undefined ? {} : { endpoint: known }) },
+        resources
+      })
+    }
     return yield* output.print([
       `operation: ${started.name}`,
       ...(known === undefined ? [] : [`endpoint: ${known}`]),

@@ -38,7 +38,17 @@ export const pipelineFor = Effect.fnUntraced(function*({ location, pipeline, pro
   }
   const { definePipeline } = yield* Effect.promise(() => import("../pipeline/definition/DefinePipeline.ts"))
   return yield* Effect.try({
-    try: () => definePipeline({ name: "resources", engine: { vertex: { project: p, location: l } }, corpus: { displayName: "resources" }, sources: {} }),
-    catch: () => new UsageError({ message: `${p} in ${l} is not a project and its region`, fix: "write for example --project my-project --location us-central1" })
+    try: () =>
+      definePipeline({
+        name: "resources",
+        engine: { vertex: { project: p, location: l } },
+        corpus: { displayName: "resources" },
+        sources: {}
+      }),
+    catch: () =>
+      new UsageError({
+        message: `${p} in ${l} is not a project and its region`,
+        fix: "write for example --project my-project --location us-central1"
+      })
   })
 })

@@ -19,7 +19,10 @@ export interface Garden {
 }
 
 /** Runs `body` on the models and endpoints of the engine that was meant. */
-export const onGarden = <A, E, R>(args: EngineArgs, body: (garden: Garden) => Effect.Effect<A, E, R | ModelCatalog | Endpoints | Operations>) =>
+export const onGarden = <A, E, R>(
+  args: EngineArgs,
+  body: (garden: Garden) => Effect.Effect<A, E, R | ModelCatalog | Endpoints | Operations>
+) =>
   Effect.gen(function*() {
     const { dataDir } = yield* root
     const { modelGarden } = yield* Effect.promise(() => import("../compose/ModelGarden.ts"))
@@ -41,7 +44,10 @@ const named = Effect.fnUntraced(function*<A extends { readonly name: string; rea
   const [first, ...others] = byId === undefined ? found : [byId]
   if (first === undefined) return yield* ServiceError.notFound(`${what} "${word}"`, `see what there is: ${list}`)
   if (others.length > 0) {
-    return yield* new UsageError({ message: `there are several of ${what} "${word}"`, fix: `give the id: ${found.map(({ name }) => idOf(name)).join(", ")}` })
+    return yield* new UsageError({
+      message: `there are several of ${what} "${word}"`,
+      fix: `give the id: ${found.map(({ name }) => idOf(name)).join(", ")}`
+    })
   }
   return first.name
 })
@@ -70,7 +76,9 @@ export const trafficOf = (written: Readonly<Record<string, string>>): Effect.Eff
   const entries = Object.entries(written)
   const strange = entries.find(([, percent]) => !/^\d{1,3}$/.test(percent))
   if (strange !== undefined) {
-    return Effect.fail(new UsageError({ message: `--traffic ${strange[0]}=${strange[1]} is not a percentage`, fix: "write for example --traffic 0=100" }))
+    return Effect.fail(
+      new UsageError({ message: `--traffic ${strange[0]}=${strange[1]} is not a percentage`, fix: "write for example --traffic 0=100" })
+    )
   }
   return Effect.succeed(entries.length === 0 ? undefined : Object.fromEntries(entries.map(([id, percent]) => [id, Number(percent)])))
 }

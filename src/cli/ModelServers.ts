@@ -8,7 +8,9 @@ export const describeServer = ({ answers, embeds, name, url }: FoundModelServer)
         ? `${verb} with ${model.model}${model.dimensions === undefined ? "" : ` (${model.dimensions} dimensions)`}`
         : `lists ${model.model}, which failed: ${model.problem}`
     ]
-  return `${name} at ${url}: ${[...capabilities("answers", answers), ...capabilities("embeds", embeds)].join(", ") || "lists no model that answers or embeds"}`
+  return `${name} at ${url}: ${
+    [...capabilities("answers", answers), ...capabilities("embeds", embeds)].join(", ") || "lists no model that answers or embeds"
+  }`
 }
 
 type Answering = FoundModelServer & { readonly answers: ProvenModel }

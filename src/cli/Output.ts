@@ -35,7 +35,14 @@ export class Output extends Context.Service<Output, {
       return Output.of({
         width: forced ?? (stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY),
         live: stderr.isTTY && process.env["TERM"] !== "dumb"
-          ? { get columns() { return forced ?? stderr.columns }, get rows() { return stderr.rows } }
+          ? {
+            get columns() {
+              return forced ?? stderr.columns
+            },
+            get rows() {
+              return stderr.rows
+            }
+          }
           : undefined,
         wantsJson: jsonAsked(args),
         paint: (format, text) => styleText(format, text, { stream: stdout }),

@@ -59,7 +59,9 @@ const explained = (error: Mistake, doc: HelpDoc.HelpDoc): Mistaken => {
     case "InvalidValue": {
       const name = error.kind === "flag" ? `--${error.option}` : `<${error.option}>`
       const expected = error.expected.replace(/^Expected:? /, "").replace("a string representing ", "")
-      return error.value === "" ? { what: `${name} needs a value: ${expected}` } : { what: `${name} ${JSON.stringify(error.value)}: expected ${expected}` }
+      return error.value === ""
+        ? { what: `${name} needs a value: ${expected}` }
+        : { what: `${name} ${JSON.stringify(error.value)}: expected ${expected}` }
     }
     default:
       return { what: error.message.replaceAll("\n", " ").replace(/^./, (first) => first.toLowerCase()) }

@@ -47,7 +47,10 @@ export interface QuestionArgs {
   readonly noSpelling: boolean
 }
 
-export const optionsOf = (flags: Omit<QuestionArgs, "pipeline">, text: string): { readonly question: Question; readonly options: RetrieveOptions } => {
+export const optionsOf = (
+  flags: Omit<QuestionArgs, "pipeline">,
+  text: string
+): { readonly question: Question; readonly options: RetrieveOptions } => {
   const principal = given(flags.as)
   const topK = given(flags.topK)
   const alpha = given(flags.alpha)

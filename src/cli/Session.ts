@@ -63,10 +63,12 @@ export class BuiltInConnectors extends Context.Service<BuiltInConnectors, {
   readonly ofServer: Effect.Effect<Required<Pick<EmbeddedServerOptions, "storage" | "vendors">>>
 }>()("sluice/cli/BuiltInConnectors") {}
 
-const partsOf = Effect.fnUntraced(function*({ extensions, invalid, pipeline }: CommandPipeline): Effect.fn.Return<PipelineParts, never, BuiltInConnectors> {
-  const { definitions } = yield* BuiltInConnectors
-  return { definition: pipeline, anyEngine: false, extensions, invalid, connectors: { ...yield* definitions, ...extensions.connectors } }
-})
+const partsOf = Effect.fnUntraced(
+  function*({ extensions, invalid, pipeline }: CommandPipeline): Effect.fn.Return<PipelineParts, never, BuiltInConnectors> {
+    const { definitions } = yield* BuiltInConnectors
+    return { definition: pipeline, anyEngine: false, extensions, invalid, connectors: { ...yield* definitions, ...extensions.connectors } }
+  }
+)
 
 /** Loads a pipeline and holds it against the engine it is to run on. */
 export const openPipeline = Effect.fn("openPipeline")(function*(named: Option.Option<string>) {
@@ -106,7 +108,8 @@ export const openForResources = Effect.fn("openForResources")(function*(named: O
     })
   }
   const [{ definePipeline }, { invalidPipeline }] = yield* Effect.promise(() =>
-    Promise.all([import("../pipeline/definition/DefinePipeline.ts"), import("../pipeline/definition/Place.ts")]))
+    Promise.all([import("../pipeline/definition/DefinePipeline.ts"), import("../pipeline/definition/Place.ts")])
+  )
   const pipeline = definePipeline({ name: "resources", corpus: { displayName: "resources" }, sources: {} })
   const resources: CommandPipeline = { pipeline, extensions: noExtensions, invalid: (problems) => invalidPipeline(pipeline, problems) }
   return resources

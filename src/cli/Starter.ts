@@ -39,8 +39,7 @@ ${generateBlock(servers)}
 `
 }
 
-const keyOf = ({ signed }: FoundModelServer): string =>
-  signed ? ", apiKey: projects/local/secrets/openai/versions/latest" : ""
+const keyOf = ({ signed }: FoundModelServer): string => signed ? ", apiKey: projects/local/secrets/openai/versions/latest" : ""
 
 /** Where the key is read from, that is never in the file. */
 const keyNote = ({ signed }: FoundModelServer): string => signed ? "   # the key is read from SLUICE_SECRET_OPENAI" : ""
@@ -50,7 +49,9 @@ const generateBlock = (servers: ReadonlyArray<FoundModelServer>): string => {
   return server === undefined
     ? `  - generate: { model: extractive }        # answers in sentences of the corpus; needs no model
   # - generate: { model: { openai: { url: "http://127.0.0.1:11434/v1", model: llama3.2 } } }   # by a model server`
-    : `  - generate: { model: { openai: { url: ${JSON.stringify(server.url)}, model: ${JSON.stringify(server.answers.model)}${keyOf(server)} } } }${keyNote(server)}
+    : `  - generate: { model: { openai: { url: ${JSON.stringify(server.url)}, model: ${JSON.stringify(server.answers.model)}${
+      keyOf(server)
+    } } } }${keyNote(server)}
   # - generate: { model: extractive }      # answers in sentences of the corpus; needs no model`
 }
 
@@ -58,7 +59,9 @@ const embeddingBlock = (servers: ReadonlyArray<FoundModelServer>): string => {
   const server = embeddingServer(servers)
   const settings = server === undefined
     ? `url: "http://127.0.0.1:11434/v1", model: nomic-embed-text, dimensions: 768`
-    : `url: ${JSON.stringify(server.url)}, model: ${JSON.stringify(server.embeds.model)}, dimensions: ${server.embeds.dimensions}${keyOf(server)}`
+    : `url: ${JSON.stringify(server.url)}, model: ${JSON.stringify(server.embeds.model)}, dimensions: ${server.embeds.dimensions}${
+      keyOf(server)
+    }`
   return `  # The offline embedder needs no model. Another embeds everything again when it is changed.
   # embedding: { openai: { ${settings} } }`
 }

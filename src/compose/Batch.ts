@@ -53,12 +53,14 @@ const embeddedBatch = (
   const names = new Names("local", "local")
   // Rows in a model's own form take the wire's codecs, which most jobs never need.
   const rowModels = Layer.unwrap(Effect.map(
-    Effect.promise(() => Promise.all([
-      import("../engines/embedded/EmbeddedGeneration.ts"),
-      import("../models/LocalPartnerChat.ts"),
-      import("../server/RowModels.ts"),
-      import("../text/Tokens.ts")
-    ])),
+    Effect.promise(() =>
+      Promise.all([
+        import("../engines/embedded/EmbeddedGeneration.ts"),
+        import("../models/LocalPartnerChat.ts"),
+        import("../server/RowModels.ts"),
+        import("../text/Tokens.ts")
+      ])
+    ),
     ([generation, partner, rows, { countTokens }]) =>
       rows.layer.pipe(Layer.provide([generation.layer(countTokens), partner.layer(countTokens)]), Layer.provide(chat))
   ))

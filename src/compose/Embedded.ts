@@ -47,7 +47,11 @@ const embedderOf = (pipeline: Definition, budget: EmbeddingBudget["Service"]): L
   const { apiKey, batch, dimensions, maxRequestsPerMinute, model, url } = embedding
   return Layer.unwrap(Effect.promise(async () => {
     // The HTTP client is large, and the offline embedder does without.
-    const [http, openai, { RateLimit }] = await Promise.all([import("../net/Http.ts"), import("../models/OpenAiEmbedder.ts"), import("../net/RateLimit.ts")])
+    const [http, openai, { RateLimit }] = await Promise.all([
+      import("../net/Http.ts"),
+      import("../models/OpenAiEmbedder.ts"),
+      import("../net/RateLimit.ts")
+    ])
     const turn = Effect.flatMap(RateLimit, (limits) => limits.take(`documents of ${url} ${model}`, maxEmbeddingRequestsPerMinute))
     return openai.layer({
       baseUrl: url,
@@ -123,7 +127,8 @@ export const embeddedServices = (
     ? Layer.empty
     : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
   const state = State.layer(dataDir)
-  const storeAndLedger = Layer.mergeAll(SqliteLedger.layer, Layer.unwrap(Effect.map(State, ({ database }) => allOperations(database)))).pipe(Layer.provideMerge(store), Layer.provide(state))
+  const storeAndLedger = Layer.mergeAll(SqliteLedger.layer, Layer.unwrap(Effect.map(State, ({ database }) => allOperations(database))))
+    .pipe(Layer.provideMerge(store), Layer.provide(state))
   return Layer.mergeAll(storeAndLedger, engine.pipe(Layer.provide(databases)), models.layer.pipe(Layer.provide(secrets))).pipe(
     Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer({ limits }), secrets)),
     Layer.provide(lock)

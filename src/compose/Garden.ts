@@ -45,13 +45,17 @@ export const garden = (options: GardenOptions): Layer.Layer<ModelCatalog | Endpo
     )
   }))
 
-const catalogOf = Effect.fnUntraced(function*({ catalog, dataDir, upstreams = {} }: GardenOptions): Effect.fn.Return<CurrentCatalog, ServiceError> {
-  const strange = Object.entries(upstreams).find(([, url]) => !isAddress(url))
-  if (strange !== undefined) return yield* ServiceError.invalid("endpoint upstream", `${strange[0]} must be an http or https address, without credentials in it`)
-  const current = catalogIn(catalog ?? join(dataDir, catalogFile), catalog === undefined ? defaultCatalog : undefined)
-  yield* current
-  return Effect.map(current, (found) => ({ ...found, endpoints: { ...found.endpoints, ...upstreams } }))
-})
+const catalogOf = Effect.fnUntraced(
+  function*({ catalog, dataDir, upstreams = {} }: GardenOptions): Effect.fn.Return<CurrentCatalog, ServiceError> {
+    const strange = Object.entries(upstreams).find(([, url]) => !isAddress(url))
+    if (strange !== undefined) {
+      return yield* ServiceError.invalid("endpoint upstream", `${strange[0]} must be an http or https address, without credentials in it`)
+    }
+    const current = catalogIn(catalog ?? join(dataDir, catalogFile), catalog === undefined ? defaultCatalog : undefined)
+    yield* current
+    return Effect.map(current, (found) => ({ ...found, endpoints: { ...found.endpoints, ...upstreams } }))
+  }
+)
 
 /**
  * What a file says, read again when it has changed; `otherwise`, where there is none. One that is broken while it is in

@@ -56,7 +56,13 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
       const definition = yield* Effect.fromResult(fit(pipeline))
       if (access.mode === "write") return { definition, services: yield* Layer.build(services(definition, access)) }
       const { corpus: { embedding }, import: { limits, textRecognition }, stages } = definition
-      const key = JSON.stringify([definition.engine, embedding, limits, textRecognition, stages.map((stage) => "model" in stage ? stage.model : undefined)])
+      const key = JSON.stringify([
+        definition.engine,
+        embedding,
+        limits,
+        textRecognition,
+        stages.map((stage) => "model" in stage ? stage.model : undefined)
+      ])
       definitions.set(key, definition)
       return { definition, services: yield* RcMap.get(readers, key) }
     })
@@ -83,8 +89,7 @@ export const embedded = (options: EmbeddedHostOptions): Layer.Layer<Host> =>
     make({
       engine: { _tag: "embedded" },
       dataDir: options.dataDir,
-      services: (pipeline, access) =>
-        embeddedOf(pipeline, options, access)
+      services: (pipeline, access) => embeddedOf(pipeline, options, access)
     })
   )
 
@@ -111,11 +116,12 @@ export const vertex = (options: VertexHostOptions): Layer.Layer<Host | HostedMod
       make({
         engine: { _tag: "vertex", ...settings },
         dataDir,
-        services: (pipeline, access) =>
-          vertexOf(pipeline, options, access)
+        services: (pipeline, access) => vertexOf(pipeline, options, access)
       })
     ),
-    Layer.succeedContext(Context.make(HostedModels, { location: settings.location }).pipe(Context.add(HostedStores, { location: settings.location })))
+    Layer.succeedContext(
+      Context.make(HostedModels, { location: settings.location }).pipe(Context.add(HostedStores, { location: settings.location }))
+    )
   )
 }
 
@@ -125,18 +131,27 @@ export const everyEngine = (options: { readonly dataDir: string }): Layer.Layer<
     Host,
     make({
       dataDir: options.dataDir,
-      services: (pipeline, access) => pipeline.engine._tag === "vertex" ? vertexOf(pipeline, options, access) : embeddedOf(pipeline, options, access)
+      services: (pipeline, access) =>
+        pipeline.engine._tag === "vertex" ? vertexOf(pipeline, options, access) : embeddedOf(pipeline, options, access)
     })
   )
 
 /** Each engine is loaded when it is first needed: the embedded one does without the HTTP client, which is large. */
 const embeddedOf = (pipeline: Definition, options: EmbeddedServicesOptions, access: Access) =>
-  Layer.unwrap(Effect.map(Effect.promise(() => import("./Embedded.ts")), ({ embeddedServices }) =>
-    embeddedServices(pipeline, { ...options, ...writing(access) })))
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("./Embedded.ts")),
+      ({ embeddedServices }) => embeddedServices(pipeline, { ...options, ...writing(access) })
+    )
+  )
 
 const vertexOf = (pipeline: Definition, options: VertexServicesOptions, access: Access) =>
-  Layer.unwrap(Effect.map(Effect.promise(() => import("./Vertex.ts")), ({ vertexServices }) =>
-    vertexServices(pipeline, { ...options, ...writing(access) })))
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("./Vertex.ts")),
+      ({ vertexServices }) => vertexServices(pipeline, { ...options, ...writing(access) })
+    )
+  )
 
 const writing = (access: Access) => {
   if (access.mode === "read") return {}

@@ -110,13 +110,16 @@ export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) =>
       ...connector,
       check: Effect.mapError(connector.check, (error) => error._tag === "ServiceError" ? asAsked(error) : error),
       list: () =>
-        connector.list().pipe(Stream.mapError((error) => error._tag === "ServiceError" ? asAsked(error) : error), Stream.map((listed): Listed => {
-          if (listed._tag === "failed") return { ...listed, path: named(listed.path), error: asAsked(listed.error) }
-          if (listed._tag !== "item") return "path" in listed ? { ...listed, path: named(listed.path) } : listed
-          const uri = named(listed.item.path)
-          files.set(uri, listed.item)
-          return { ...listed, item: { ...listed.item, path: uri, uri } }
-        })),
+        connector.list().pipe(
+          Stream.mapError((error) => error._tag === "ServiceError" ? asAsked(error) : error),
+          Stream.map((listed): Listed => {
+            if (listed._tag === "failed") return { ...listed, path: named(listed.path), error: asAsked(listed.error) }
+            if (listed._tag !== "item") return "path" in listed ? { ...listed, path: named(listed.path) } : listed
+            const uri = named(listed.item.path)
+            files.set(uri, listed.item)
+            return { ...listed, item: { ...listed.item, path: uri, uri } }
+          })
+        ),
       read: (item, maxBytes) =>
         Stream.suspend(() => {
           const file = files.get(item.uri)

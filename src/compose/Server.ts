@@ -129,7 +129,9 @@ export const serveEmbedded = (
         return yield* importFiles({ ...reach, files, fileBytes })(request, report)
       })
     })
-    const embedder = Layer.effect(Embedder, Effect.map(Embedder, countedCorpusEmbedder)).pipe(Layer.provide(options.embedder ?? HashEmbedder))
+    const embedder = Layer.effect(Embedder, Effect.map(Embedder, countedCorpusEmbedder)).pipe(
+      Layer.provide(options.embedder ?? HashEmbedder)
+    )
     const models = options.upstream === undefined
       ? Layer.mergeAll(
         Layer.succeed(Generator, countedGenerator(ExtractiveGenerator.make())),
@@ -156,7 +158,15 @@ export const serveEmbedded = (
       }).pipe(
         Layer.provide([importer, databases]),
         Layer.merge(batch.pipe(Layer.provide(RowModels.layer))),
-        Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer(), gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))), generation.pipe(Layer.provideMerge(models.pipe(Layer.provide(embedder)))), engineLayer))
+        Layer.provideMerge(
+          Layer.mergeAll(
+            embedder,
+            TextPool.layer(),
+            gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))),
+            generation.pipe(Layer.provideMerge(models.pipe(Layer.provide(embedder)))),
+            engineLayer
+          )
+        )
       )
     )
     // The importer puts files into the engine that runs it.
@@ -185,14 +195,17 @@ const gardenOf = ({ catalog, dataDir, endpointUpstreams, secrets }: EmbeddedServ
 const shownSecrets = "{data directory}/secrets"
 
 /** Of what requests name: imports, and corpora that keep their vectors elsewhere. */
-const secretsOf = Effect.fnUntraced(function*({ dataDir, secretManager, secrets }: EmbeddedServerOptions): Effect.fn.Return<Layer.Layer<Secrets>> {
-  if (secrets !== undefined) return secrets
-  const folder = join(dataDir, "secrets")
-  if (secretManager !== true) return LocalSecrets.layer(folder, shownSecrets)
-  const [Http, SecretManager, { GoogleAuth }] = yield* Effect.promise(() =>
-    Promise.all([import("../net/Http.ts"), import("../secrets/SecretManager.ts"), import("../net/GoogleAuth.ts")]))
-  return SecretManager.layer(folder, { shown: shownSecrets }).pipe(Layer.provide([Http.layer(), GoogleAuth.layer()]))
-})
+const secretsOf = Effect.fnUntraced(
+  function*({ dataDir, secretManager, secrets }: EmbeddedServerOptions): Effect.fn.Return<Layer.Layer<Secrets>> {
+    if (secrets !== undefined) return secrets
+    const folder = join(dataDir, "secrets")
+    if (secretManager !== true) return LocalSecrets.layer(folder, shownSecrets)
+    const [Http, SecretManager, { GoogleAuth }] = yield* Effect.promise(() =>
+      Promise.all([import("../net/Http.ts"), import("../secrets/SecretManager.ts"), import("../net/GoogleAuth.ts")])
+    )
+    return SecretManager.layer(folder, { shown: shownSecrets }).pipe(Layer.provide([Http.layer(), GoogleAuth.layer()]))
+  }
+)
 
 /** Connectors that reach public addresses, and what the operator named; and the secrets they are sent. */
 const vendorsOf = Effect.fnUntraced(function*(

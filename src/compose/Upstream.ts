@@ -63,7 +63,12 @@ export const layer = (
       : yield* makeTextEmbedder({ ...connection, model: embeddingModel })
     return Context.make(ChatModel, chat).pipe(
       // The offline one asks the embedder of corpora, which counts for itself.
-      Context.add(TextEmbedder, embeddingModel === undefined ? texts : countedEmbedder({ ...texts, embed: (...request) => Effect.mapError(texts.embed(...request), forClients) })),
+      Context.add(
+        TextEmbedder,
+        embeddingModel === undefined
+          ? texts
+          : countedEmbedder({ ...texts, embed: (...request) => Effect.mapError(texts.embed(...request), forClients) })
+      ),
       Context.add(Generator, GroundedGenerator.make(chat)),
       Context.add(QueryRewriter, ChatRewriter.make(chat)),
       Context.add(Rankers, rankers(chat))

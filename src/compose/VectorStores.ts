@@ -14,56 +14,78 @@ export interface VectorStoresOptions {
 }
 
 /** The databases that corpora may name. Each is loaded when the first corpus does, and its connections end with the scope. */
-export const vectorStores = ({ allowHosts }: VectorStoresOptions = {}): Layer.Layer<never, never, Secrets> => Layer.effect(
-  VectorStores,
-  Effect.gen(function*() {
-    const secrets = yield* Secrets
-    const scope = yield* Effect.scope
-    /** The client for an address that a corpus names; it is large, and most corpora name none. */
-    const reach = Effect.fnUntraced(function*(address: string | undefined): Effect.fn.Return<HttpClient.HttpClient, ServiceError> {
-      const { processHttp, publicProcessHttpWith } = yield* Effect.promise(() => import("../net/ProcessHttp.ts"))
-      if (allowHosts === undefined) return yield* processHttp
-      const host = URL.parse(address ?? "")?.hostname
-      if (host !== undefined && !allowHosts.includes(host)) {
-        return yield* new ServiceError({
-          code: "PERMISSION_DENIED",
-          message: `vectorDb: ${host} is no host that this server may call with a caller's corpus`,
-          fix: `start it with --allow-host ${host}`
-        })
-      }
-      return yield* publicProcessHttpWith(allowHosts)
-    })
-    const make = Effect.fnUntraced(function*(db: VectorDb, space: VectorSpace): Effect.fn.Return<VectorStore, ServiceError, Scope.Scope> {
-      switch (db._tag) {
-        case "postgres": {
-          const Postgres = yield* Effect.promise(() => import("../vectors/postgres/Postgres.ts"))
-          return yield* Postgres.make({ url: db.url, schema: db.schema, space, secrets })
-        }
-        case "weaviate": {
-          const Weaviate = yield* Effect.promise(() => import("../vectors/weaviate/Weaviate.ts"))
-          return yield* Weaviate.make({ httpEndpoint: db.httpEndpoint, collectionName: db.collectionName, apiKey: db.apiKey, space, secrets, http: yield* reach(db.httpEndpoint) })
-        }
-        case "pinecone": {
-          const Pinecone = yield* Effect.promise(() => import("../vectors/pinecone/Pinecone.ts"))
-          // As its own client has it.
-          const controller = process.env["PINECONE_CONTROLLER_HOST"]
-          return yield* Pinecone.make({ indexName: db.indexName, apiKey: db.apiKey, controller, space, secrets, http: yield* reach(Pinecone.hostOf(controller)) })
-        }
-        case "qdrant": {
-          const Qdrant = yield* Effect.promise(() => import("../vectors/qdrant/Qdrant.ts"))
-          return yield* Qdrant.make({ url: db.url, collection: db.collection, apiKey: db.apiKey, space, secrets, http: yield* reach(db.url) })
-        }
-        default:
+export const vectorStores = ({ allowHosts }: VectorStoresOptions = {}): Layer.Layer<never, never, Secrets> =>
+  Layer.effect(
+    VectorStores,
+    Effect.gen(function*() {
+      const secrets = yield* Secrets
+      const scope = yield* Effect.scope
+      /** The client for an address that a corpus names; it is large, and most corpora name none. */
+      const reach = Effect.fnUntraced(function*(address: string | undefined): Effect.fn.Return<HttpClient.HttpClient, ServiceError> {
+        const { processHttp, publicProcessHttpWith } = yield* Effect.promise(() => import("../net/ProcessHttp.ts"))
+        if (allowHosts === undefined) return yield* processHttp
+        const host = URL.parse(address ?? "")?.hostname
+        if (host !== undefined && !allowHosts.includes(host)) {
           return yield* new ServiceError({
-            code: "UNIMPLEMENTED",
-            message: `the corpus keeps its vectors in ${db._tag}, and connecting to it is not available on the embedded engine`,
-            fix: "use the managed database, or one of those in docs/vector-databases.md"
+            code: "PERMISSION_DENIED",
+            message: `vectorDb: ${host} is no host that this server may call with a caller's corpus`,
+            fix: `start it with --allow-host ${host}`
           })
-      }
+        }
+        return yield* publicProcessHttpWith(allowHosts)
+      })
+      const make = Effect.fnUntraced(function*(db: VectorDb, space: VectorSpace): Effect.fn.Return<VectorStore, ServiceError, Scope.Scope> {
+        switch (db._tag) {
+          case "postgres": {
+            const Postgres = yield* Effect.promise(() => import("../vectors/postgres/Postgres.ts"))
+            return yield* Postgres.make({ url: db.url, schema: db.schema, space, secrets })
+          }
+          case "weaviate": {
+            const Weaviate = yield* Effect.promise(() => import("../vectors/weaviate/Weaviate.ts"))
+            return yield* Weaviate.make({
+              httpEndpoint: db.httpEndpoint,
+              collectionName: db.collectionName,
+              apiKey: db.apiKey,
+              space,
+              secrets,
+              http: yield* reach(db.httpEndpoint)
+            })
+          }
+          case "pinecone": {
+            const Pinecone = yield* Effect.promise(() => import("../vectors/pinecone/Pinecone.ts"))
+            // As its own client has it.
+            const controller = process.env["PINECONE_CONTROLLER_HOST"]
+            return yield* Pinecone.make({
+              indexName: db.indexName,
+              apiKey: db.apiKey,
+              controller,
+              space,
+              secrets,
+              http: yield* reach(Pinecone.hostOf(controller))
+            })
+          }
+          case "qdrant": {
+            const Qdrant = yield* Effect.promise(() => import("../vectors/qdrant/Qdrant.ts"))
+            return yield* Qdrant.make({
+              url: db.url,
+              collection: db.collection,
+              apiKey: db.apiKey,
+              space,
+              secrets,
+              http: yield* reach(db.url)
+            })
+          }
+          default:
+            return yield* new ServiceError({
+              code: "UNIMPLEMENTED",
+              message: `the corpus keeps its vectors in ${db._tag}, and connecting to it is not available on the embedded engine`,
+              fix: "use the managed database, or one of those in docs/vector-databases.md"
+            })
+        }
+      })
+      return { open: (db, space) => Scope.provide(make(db, space), scope) }
     })
-    return { open: (db, space) => Scope.provide(make(db, space), scope) }
-  })
-)
+  )
 
 /** Says how a database is, for `doctor`; one that is only to be made is as good. */
 export const checkVectors = Effect.fnUntraced(function*(db: VectorDb, space: VectorSpace) {
@@ -71,7 +93,8 @@ export const checkVectors = Effect.fnUntraced(function*(db: VectorDb, space: Vec
   const store = yield* open(db, space)
   return yield* store.check.pipe(
     Effect.map(({ chunks, dimensions, version }) =>
-      `${store.place} has ${chunks} chunks of ${dimensions} dimensions${version === undefined ? "" : ` (${version})`}`),
+      `${store.place} has ${chunks} chunks of ${dimensions} dimensions${version === undefined ? "" : ` (${version})`}`
+    ),
     Effect.catchIf(({ code }) => code === "NOT_FOUND", ({ message }) => Effect.succeed(`${message}; the first run makes it`))
   )
 })

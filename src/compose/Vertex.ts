@@ -71,7 +71,10 @@ const concurrency = 4
 export const vertexServices = (
   pipeline: Definition,
   options: VertexServicesOptions
-): Layer.Layer<Exclude<Services, Connectors> | FileMetadataStore | Secrets | Generation | PartnerChat, ServiceError | StateError | SecretError> => {
+): Layer.Layer<
+  Exclude<Services, Connectors> | FileMetadataStore | Secrets | Generation | PartnerChat,
+  ServiceError | StateError | SecretError
+> => {
   const { dataDir } = options
   if (pipeline.engine._tag !== "vertex") return Layer.effectContext(Effect.fail(notVertex))
   const { baseUrl, location, project, requestsPerMinute } = pipeline.engine
@@ -93,7 +96,12 @@ export const vertexServices = (
         immutableFiles: true,
         remoteEmbedding: true,
         concurrency,
-        imports: { sources: new Set(["storage", "googleDrive", "slack", "jira", "sharePoint"]), operations, objects, results: (sink) => importResults(objects, sink) }
+        imports: {
+          sources: new Set(["storage", "googleDrive", "slack", "jira", "sharePoint"]),
+          operations,
+          objects,
+          results: (sink) => importResults(objects, sink)
+        }
       })
     })
   )
@@ -101,12 +109,20 @@ export const vertexServices = (
     ? Layer.empty
     : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
   const objects = GcsObjectStore.layer().pipe(Layer.provide(Http.layer()))
-  const ports = Layer.mergeAll(HostedCorpora.layer, HostedFiles.layer, HostedFileMetadata.layer, HostedRetrieval.layer, engine.pipe(Layer.provide(objects))).pipe(
+  const ports = Layer.mergeAll(
+    HostedCorpora.layer,
+    HostedFiles.layer,
+    HostedFileMetadata.layer,
+    HostedRetrieval.layer,
+    engine.pipe(Layer.provide(objects))
+  ).pipe(
     Layer.provideMerge(HostedOperations.layer)
   )
   return Layer.mergeAll(
     ports,
-    hostedModels.pipe(Layer.provideMerge(Layer.merge(HostedGeneration.layer.pipe(Layer.provideMerge(GenerateContent.layer)), HostedPartnerChat.layer()))),
+    hostedModels.pipe(
+      Layer.provideMerge(Layer.merge(HostedGeneration.layer.pipe(Layer.provideMerge(GenerateContent.layer)), HostedPartnerChat.layer()))
+    ),
     SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect)),
     TextPool.layer()
   ).pipe(
@@ -222,7 +238,13 @@ const hostedModels = Layer.effect(
       searching: (model, selection) =>
         (partnerModelNamed(model) ?? openModelNamed(model)) === undefined
           ? Effect.succeed(RagStoreGenerator.make({ generation: calls, model, selection }))
-          : Effect.fail(ServiceError.invalid("ground", `${model} does not search a corpus by itself`, "leave ground out: it answers from the contexts retrieved"))
+          : Effect.fail(
+            ServiceError.invalid(
+              "ground",
+              `${model} does not search a corpus by itself`,
+              "leave ground out: it answers from the contexts retrieved"
+            )
+          )
     })
   })
 ).pipe(Layer.provide(models.layer))

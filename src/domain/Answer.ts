@@ -72,12 +72,23 @@ export const outcomeOf = ({ grounded, unverified }: Answer): AnswerOutcome =>
   grounded ? "answered" : unverified === undefined ? "refused" : "unverified"
 
 /** An answer of which nothing is verified: `words` are the model's own. */
-export const unverifiedAnswer = (answer: Answer, words: string): Answer =>
-  ({ ...answer, text: unverifiedText, grounded: false, unverified: words, citations: [], supports: [] })
+export const unverifiedAnswer = (answer: Answer, words: string): Answer => ({
+  ...answer,
+  text: unverifiedText,
+  grounded: false,
+  unverified: words,
+  citations: [],
+  supports: []
+})
 
 /** An answer that none is to be had. */
-export const refusedAnswer = ({ unverified: _, ...answer }: Answer): Answer =>
-  ({ ...answer, text: unsupportedText, grounded: false, citations: [], supports: [] })
+export const refusedAnswer = ({ unverified: _, ...answer }: Answer): Answer => ({
+  ...answer,
+  text: unsupportedText,
+  grounded: false,
+  citations: [],
+  supports: []
+})
 
 /** A piece of an answer as it is made; the last one carries the whole. */
 export type AnswerPart =

@@ -70,7 +70,13 @@ export type ChatEvent =
   | { readonly type: "thinking"; readonly candidate: number; readonly text: string; readonly signature?: string }
   /** Whole: the pieces in which arguments come are put together first. */
   | { readonly type: "toolCall"; readonly candidate: number; readonly call: ChatToolCall }
-  | { readonly type: "end"; readonly candidate: number; readonly reason: ChatEndReason; readonly stopSequence?: string; readonly detail?: string }
+  | {
+    readonly type: "end"
+    readonly candidate: number
+    readonly reason: ChatEndReason
+    readonly stopSequence?: string
+    readonly detail?: string
+  }
   | { readonly type: "usage"; readonly usage: ChatUsage }
 
 export type ChatEndReason = "stop" | "length" | "toolCalls" | "contentFilter"

@@ -16,9 +16,7 @@ export const Chunking = Schema.Struct({
   size,
   overlap
 }).check(
-  Schema.makeFilter((c) =>
-    c.overlap < c.size || { path: ["overlap"], issue: `overlap must be less than size (${c.size})` }
-  )
+  Schema.makeFilter((c) => c.overlap < c.size || { path: ["overlap"], issue: `overlap must be less than size (${c.size})` })
 )
 export type Chunking = typeof Chunking.Type
 

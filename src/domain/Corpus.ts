@@ -117,5 +117,4 @@ export type Corpus = typeof Corpus.Type
 export const sameModel = (a: string | undefined, b: string | undefined): boolean =>
   a === b || (a !== undefined && b !== undefined && modelId(a) === modelId(b))
 
-const modelId = (name: string): string =>
-  name.replace(/^(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/google\/models\/)?/, "")
+const modelId = (name: string): string => name.replace(/^(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/google\/models\/)?/, "")

@@ -123,7 +123,11 @@ export const remarkOf = ({ pages, remarks = [] }: Pick<ParsedDocument, "pages" |
   ]
   for (const { confidence, kind, pages = [], text } of remarks) {
     if (kind === "recognisedPages") {
-      parts.push(`text recognised in pictures${pages.length === 0 ? "" : ` on pages ${pageList(pages)}`}${confidence === undefined ? "" : ` (confidence ${confidence.toFixed(2)})`}`)
+      parts.push(
+        `text recognised in pictures${pages.length === 0 ? "" : ` on pages ${pageList(pages)}`}${
+          confidence === undefined ? "" : ` (confidence ${confidence.toFixed(2)})`
+        }`
+      )
     } else if (kind === "attachment") parts.push(`not read: ${text ?? "an attachment"}`)
     else if (kind === "cut") parts.push(text ?? "read to a limit")
     else if (kind === "hidden") parts.push(`hidden: ${text ?? ""}`)

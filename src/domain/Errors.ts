@@ -116,19 +116,21 @@ interface ErrorFacts {
  *
  * `retryAfter` is in milliseconds and is what the service asked for, where it asked.
  */
-export class ServiceError extends advised(Schema.TaggedError<ServiceError>()("ServiceError", {
-  code: Code,
-  message: Schema.String,
-  /** What a person can do about it, one sentence. */
-  fix: Schema.optional(Schema.String),
-  violations: Schema.optional(Schema.Array(FieldViolation)),
-  /** The reason of a google.rpc.ErrorInfo, where the service gave one. */
-  reason: Schema.optional(Schema.String),
-  retryAfter: Schema.optional(Schema.Finite),
-  /** The HTTP status that was answered, where a service answered one. */
-  status: Schema.optional(Schema.Int),
-  cause: Schema.optional(Schema.Defect())
-})) {
+export class ServiceError extends advised(
+  Schema.TaggedError<ServiceError>()("ServiceError", {
+    code: Code,
+    message: Schema.String,
+    /** What a person can do about it, one sentence. */
+    fix: Schema.optional(Schema.String),
+    violations: Schema.optional(Schema.Array(FieldViolation)),
+    /** The reason of a google.rpc.ErrorInfo, where the service gave one. */
+    reason: Schema.optional(Schema.String),
+    retryAfter: Schema.optional(Schema.Finite),
+    /** The HTTP status that was answered, where a service answered one. */
+    status: Schema.optional(Schema.Int),
+    cause: Schema.optional(Schema.Defect())
+  })
+) {
   override readonly [Runtime.errorExitCode] = exitCodes[this.code] ?? ExitCode.error
 
   /** Whether the same call may succeed later, with nothing changed on our side. */
@@ -183,8 +185,7 @@ export class ServiceError extends advised(Schema.TaggedError<ServiceError>()("Se
   static readonly notFound = (what: string, fix?: string): ServiceError =>
     new ServiceError({ code: "NOT_FOUND", message: `${what} was not found`, fix })
 
-  static readonly internal = (message: string, cause?: unknown): ServiceError =>
-    new ServiceError({ code: "INTERNAL", message, cause })
+  static readonly internal = (message: string, cause?: unknown): ServiceError => new ServiceError({ code: "INTERNAL", message, cause })
 }
 
 /**
@@ -219,19 +220,23 @@ export class DocumentError extends Schema.TaggedError<DocumentError>()("Document
 }
 
 /** The state database, or the disk under it, cannot be used. Nothing was lost; nothing was overwritten. */
-export class StateError extends advised(Schema.TaggedError<StateError>()("StateError", {
-  problem: Schema.Literals(["damaged", "newer", "readOnly", "full", "locked", "other"]),
-  message: Schema.String,
-  fix: Schema.String,
-  cause: Schema.optional(Schema.Defect())
-})) {}
+export class StateError extends advised(
+  Schema.TaggedError<StateError>()("StateError", {
+    problem: Schema.Literals(["damaged", "newer", "readOnly", "full", "locked", "other"]),
+    message: Schema.String,
+    fix: Schema.String,
+    cause: Schema.optional(Schema.Defect())
+  })
+) {}
 
 /** A secret version could not be resolved. Names the version, never the value. */
-export class SecretError extends advised(Schema.TaggedError<SecretError>()("SecretError", {
-  version: Schema.String,
-  message: Schema.String,
-  fix: Schema.String
-})) {
+export class SecretError extends advised(
+  Schema.TaggedError<SecretError>()("SecretError", {
+    version: Schema.String,
+    message: Schema.String,
+    fix: Schema.String
+  })
+) {
   override readonly [Runtime.errorExitCode] = ExitCode.unauthenticated
 }
 

@@ -76,8 +76,10 @@ export interface NewFileMetadata extends FileMetadataSpec {
 /** Schemas or pieces of metadata of one request. */
 export const mostOfABatch = 500
 
-export const corpusOfSchema = (name: DataSchemaName): CorpusName => CorpusName.make(name.slice(0, Math.max(0, name.lastIndexOf("/ragDataSchemas/"))) || name)
-export const fileOfMetadata = (name: FileMetadataName): RagFileName => RagFileName.make(name.slice(0, Math.max(0, name.lastIndexOf("/ragMetadata/"))) || name)
+export const corpusOfSchema = (name: DataSchemaName): CorpusName =>
+  CorpusName.make(name.slice(0, Math.max(0, name.lastIndexOf("/ragDataSchemas/"))) || name)
+export const fileOfMetadata = (name: FileMetadataName): RagFileName =>
+  RagFileName.make(name.slice(0, Math.max(0, name.lastIndexOf("/ragMetadata/"))) || name)
 
 const idForm = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const idRule = "must have 1 to 63 of the letters a-z, digits and -, a letter first and no - at the end"
@@ -87,7 +89,10 @@ export const badDataSchema = ({ element, id, key, type }: NewDataSchema): Servic
   if (!idForm.test(key)) return ServiceError.invalid("rag_data_schema.key", idRule)
   if (id !== undefined && !idForm.test(id)) return ServiceError.invalid("rag_data_schema_id", idRule)
   if ((type === "list") !== (element !== undefined)) {
-    return ServiceError.invalid("rag_data_schema.schema_details.list_config", type === "list" ? "must name the type of the list's values" : "is for lists only")
+    return ServiceError.invalid(
+      "rag_data_schema.schema_details.list_config",
+      type === "list" ? "must name the type of the list's values" : "is for lists only"
+    )
   }
   return undefined
 }
@@ -96,9 +101,18 @@ export const badMetadataId = (id: string | undefined): ServiceError | undefined 
   id === undefined || idForm.test(id) ? undefined : ServiceError.invalid("rag_metadata_id", idRule)
 
 /** A value as its schema has it, or why it is none: what can be converted without a loss is. */
-export const fitted = (schema: DataSchemaSpec | undefined, { key, value }: FileMetadataSpec): Result.Result<MetadataValue, ServiceError> => {
+export const fitted = (
+  schema: DataSchemaSpec | undefined,
+  { key, value }: FileMetadataSpec
+): Result.Result<MetadataValue, ServiceError> => {
   if (schema === undefined) {
-    return Result.fail(ServiceError.invalid("rag_metadata.user_specified_metadata.key", `the corpus has no data schema with the key ${JSON.stringify(key)}`, "create the RagDataSchema first"))
+    return Result.fail(
+      ServiceError.invalid(
+        "rag_metadata.user_specified_metadata.key",
+        `the corpus has no data schema with the key ${JSON.stringify(key)}`,
+        "create the RagDataSchema first"
+      )
+    )
   }
   const at = "rag_metadata.user_specified_metadata.value"
   const cannot = (type: string) => Result.fail(ServiceError.invalid(at, `the data schema of ${key} wants ${type}, and this is none`))

@@ -21,8 +21,7 @@ export const serverAddress = (text: string): URL | undefined => {
 }
 
 /** Plain http goes to this machine only: what is sent may be a secret. */
-export const isConfidential = (url: URL): boolean =>
-  url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname))
+export const isConfidential = (url: URL): boolean => url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname))
 
 /** An address without a `/` at its end. */
 export const withoutSlash = (url: URL): string => `${url.origin}${url.pathname.replace(/\/+$/, "")}`

@@ -22,7 +22,9 @@ export interface SlackWorkspace extends Pick<SettingsOf<"slack">, "channels" | "
 export interface JiraAccount extends Pick<SettingsOf<"jira">, "server" | "email" | "projects" | "queries" | "token"> {}
 
 /** A document library, or a folder of it. */
-export interface SharePointLibrary extends Pick<SettingsOf<"sharePoint">, "site" | "drive" | "folder" | "clientId" | "tenantId" | "clientSecret"> {}
+export interface SharePointLibrary
+  extends Pick<SettingsOf<"sharePoint">, "site" | "drive" | "folder" | "clientId" | "tenantId" | "clientSecret">
+{}
 
 /** What became of one file of an import. */
 export interface ImportedFile {

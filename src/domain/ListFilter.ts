@@ -62,7 +62,8 @@ export const parseFilter = (text: string): Result.Result<Filter, ServiceError> =
       return { field, operator: "=", value: written }
     }
     at += 3
-    const operator = operators.find((known) => known === sign) ?? invalid(`is not understood from ${JSON.stringify(`${field} ${sign}`.slice(0, 100))} on`)
+    const operator = operators.find((known) => known === sign) ??
+      invalid(`is not understood from ${JSON.stringify(`${field} ${sign}`.slice(0, 100))} on`)
     return { field, operator, value: written.startsWith("\"") ? written.slice(1, -1).replaceAll(/\\(.)/g, "$1") : written }
   }
 
@@ -86,19 +87,32 @@ export const testOf = <A>(
 ): Result.Result<Test<A>, ServiceError> => {
   if ("not" in filter) return Result.map(testOf(filter.not, comparison, takes), (test) => (thing) => !test(thing))
   if ("all" in filter) {
-    return Result.map(Result.all(filter.all.map((part) => testOf(part, comparison, takes))), (tests) => (thing) => tests.every((test) => test(thing)))
+    return Result.map(
+      Result.all(filter.all.map((part) => testOf(part, comparison, takes))),
+      (tests) => (thing) => tests.every((test) => test(thing))
+    )
   }
   if ("any" in filter) {
-    return Result.map(Result.all(filter.any.map((part) => testOf(part, comparison, takes))), (tests) => (thing) => tests.some((test) => test(thing)))
+    return Result.map(
+      Result.all(filter.any.map((part) => testOf(part, comparison, takes))),
+      (tests) => (thing) => tests.some((test) => test(thing))
+    )
   }
   const test = comparison(filter)
   return test === undefined
-    ? Result.fail(ServiceError.invalid("filter", `${`${filter.field}${filter.operator}`.slice(0, 100)} is not a comparison of this list: it takes ${takes}`))
+    ? Result.fail(
+      ServiceError.invalid(
+        "filter",
+        `${`${filter.field}${filter.operator}`.slice(0, 100)} is not a comparison of this list: it takes ${takes}`
+      )
+    )
     : Result.succeed(test)
 }
 
 /** `labels.team=a`, `labels.team!=a`, `labels.team:*`; undefined for conditions of anything else. */
-export const ofLabels = <A extends { readonly labels?: Readonly<Record<string, string>> }>({ field, operator, value }: Condition): Test<A> | undefined => {
+export const ofLabels = <A extends { readonly labels?: Readonly<Record<string, string>> }>(
+  { field, operator, value }: Condition
+): Test<A> | undefined => {
   const key = /^labels\.(.+)$/.exec(field)?.[1]
   if (key === undefined) return undefined
   const held = ({ labels = {} }: A): string | undefined => Object.hasOwn(labels, key) ? labels[key] : undefined

@@ -50,7 +50,9 @@ export const parseMetadataFilter = (expression: string, field: string): Result.R
   try {
     return Result.succeed(new Parser(tokens(expression)).whole())
   } catch (cause) {
-    if (cause instanceof Malformed) return Result.fail(ServiceError.invalid(field, cause.message, 'write for example: year >= 2024 && lang in ["de", "en"]'))
+    if (cause instanceof Malformed) {
+      return Result.fail(ServiceError.invalid(field, cause.message, "write for example: year >= 2024 && lang in [\"de\", \"en\"]"))
+    }
     throw cause
   }
 }
@@ -69,7 +71,9 @@ const tokens = (expression: string): ReadonlyArray<Token> => {
     if (at === expression.length) return [...found, { kind: "end", text: "", at: at + 1 }]
     const kinds = [["sign", sign], ["text", quoted], ["amount", amount], ["name", name]] as const
     const [kind, text] = kinds.map(([kind, pattern]) => [kind, take(pattern)] as const).find(([, text]) => text !== undefined) ?? []
-    if (kind === undefined || text === undefined) throw new Malformed(`cannot be read at character ${at + 1}: ${JSON.stringify(expression.slice(at, at + 20))}`)
+    if (kind === undefined || text === undefined) {
+      throw new Malformed(`cannot be read at character ${at + 1}: ${JSON.stringify(expression.slice(at, at + 20))}`)
+    }
     found.push({ kind, text: kind === "text" ? unquoted(text) : text, at: at + 1 })
     at += text.length
   }
@@ -78,8 +82,11 @@ const tokens = (expression: string): ReadonlyArray<Token> => {
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }
 
 const unquoted = (text: string): string =>
-  text.slice(1, -1).replaceAll(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (_, code: string | undefined, character = "") =>
-    code === undefined ? escapes[character] ?? character : String.fromCharCode(Number.parseInt(code, 16)))
+  text.slice(1, -1).replaceAll(
+    /\\(?:u([0-9a-fA-F]{4})|(.))/gs,
+    (_, code: string | undefined, character = "") =>
+      code === undefined ? escapes[character] ?? character : String.fromCharCode(Number.parseInt(code, 16))
+  )
 
 class Parser {
   readonly #tokens: ReadonlyArray<Token>
@@ -118,7 +125,9 @@ class Parser {
     while (this.#isSign(sign) || this.#isWord(word)) {
       this.#words.add(this.#take().text)
       // || binds less close than &&, as everywhere; in AIP-160, OR binds closer than AND.
-      if (this.#words.has("AND") && this.#words.has("OR")) throw new Malformed("mixes AND and OR: put parentheses around what belongs together")
+      if (this.#words.has("AND") && this.#words.has("OR")) {
+        throw new Malformed("mixes AND and OR: put parentheses around what belongs together")
+      }
       more.push(part())
     }
     return more.length === 0 ? first : { _tag: tag, of: [first, ...more] }
@@ -253,7 +262,9 @@ class Parser {
 
   #fail(wanted: string): never {
     const { at, kind, text } = this.#token
-    throw new Malformed(kind === "end" ? `ends where ${wanted} should come` : `has ${JSON.stringify(text)} at character ${at} where ${wanted} should come`)
+    throw new Malformed(
+      kind === "end" ? `ends where ${wanted} should come` : `has ${JSON.stringify(text)} at character ${at} where ${wanted} should come`
+    )
   }
 }
 
@@ -277,7 +288,9 @@ export const equalTo = (metadata: Metadata): MetadataFilter => ({
 /** The pairs of a filter that says nothing but that keys equal texts. */
 export const asEqual = (filter: MetadataFilter): Metadata | undefined => {
   const parts = filter._tag === "all" ? filter.of : [filter]
-  const pairs = parts.flatMap((part) => part._tag === "is" && part.operator === "==" && part.value.kind === "text" ? [[part.key, part.value.text] as const] : [])
+  const pairs = parts.flatMap((part) =>
+    part._tag === "is" && part.operator === "==" && part.value.kind === "text" ? [[part.key, part.value.text] as const] : []
+  )
   return pairs.length === parts.length && new Set(pairs.map(([key]) => key)).size === pairs.length ? Object.fromEntries(pairs) : undefined
 }
 
@@ -301,11 +314,15 @@ export const badMetadataFilter = (
     default: {
       const schema = schemas.get(filter.key)
       if (schema === undefined) return undefined
-      if (schema.search === "none") return ServiceError.invalid(field, `the data schema of ${filter.key} says that it is not searched (NO_SEARCH)`)
+      if (schema.search === "none") {
+        return ServiceError.invalid(field, `the data schema of ${filter.key} says that it is not searched (NO_SEARCH)`)
+      }
       const type = schema.type === "list" ? schema.element ?? "string" : schema.type
       const values = filter._tag === "is" ? [filter.value] : filter._tag === "in" ? filter.values : []
       const other = values.find(({ text }) => (type === "integer" ? number(text) : asType(type, text)) === undefined)
-      return other === undefined ? undefined : ServiceError.invalid(field, `compares ${filter.key}, whose type is ${type}, with ${JSON.stringify(other.text)}, which is none`)
+      return other === undefined
+        ? undefined
+        : ServiceError.invalid(field, `compares ${filter.key}, whose type is ${type}, with ${JSON.stringify(other.text)}, which is none`)
     }
   }
 }

@@ -42,12 +42,16 @@ export const textToEmbed = (
   { content, taskType, title }: { readonly content: unknown; readonly taskType: unknown; readonly title: unknown },
   at: string
 ): TextToEmbed | ServiceError => {
-  if (typeof content !== "string" || content === "") return ServiceError.invalid(`${at}content`, content === "" || content === undefined ? "Required field is not set." : "must be a text")
+  if (typeof content !== "string" || content === "") {
+    return ServiceError.invalid(`${at}content`, content === "" || content === undefined ? "Required field is not set." : "must be a text")
+  }
   if (taskType !== undefined && taskType !== "" && (typeof taskType !== "string" || !isTask(taskType))) {
     return ServiceError.invalid(`${at}task_type`, `must be one of ${Object.keys(embeddingTasks).join(", ")}`)
   }
   const task = typeof taskType === "string" && isTask(taskType) ? taskType : undefined
   if (title === undefined || title === "") return { content, task }
   if (typeof title !== "string") return ServiceError.invalid(`${at}title`, "must be a text")
-  return task === "RETRIEVAL_DOCUMENT" ? { content, task, title } : ServiceError.invalid(`${at}title`, "goes with task_type RETRIEVAL_DOCUMENT only")
+  return task === "RETRIEVAL_DOCUMENT"
+    ? { content, task, title }
+    : ServiceError.invalid(`${at}title`, "goes with task_type RETRIEVAL_DOCUMENT only")
 }

@@ -40,9 +40,14 @@ export const makeJobRunner = Effect.fnUntraced(function*(
   return {
     run,
     start: (id, work, settle) =>
-      FiberMap.run(running, id, (places === undefined ? run(id, work, settle) : places.withPermit(run(id, work, settle))).pipe(Effect.ignore), {
-        onlyIfMissing: true
-      }).pipe(Effect.asVoid),
+      FiberMap.run(
+        running,
+        id,
+        (places === undefined ? run(id, work, settle) : places.withPermit(run(id, work, settle))).pipe(Effect.ignore),
+        {
+          onlyIfMissing: true
+        }
+      ).pipe(Effect.asVoid),
     size: FiberMap.size(running)
   }
 })

@@ -50,7 +50,9 @@ export class JobTable<A, J extends Job<A> = Job<A>> {
     const { kept, table } = this.#options
     return transaction(this.#db, () => {
       const newest = this.run(`SELECT * FROM ${table} ORDER BY sequence DESC LIMIT 1`).get()
-      const open = this.run(`SELECT id FROM ${table} WHERE done = 0 AND target = ? ORDER BY sequence`).all(target).map((row) => String(row["id"]))
+      const open = this.run(`SELECT id FROM ${table} WHERE done = 0 AND target = ? ORDER BY sequence`).all(target).map((row) =>
+        String(row["id"])
+      )
       const body = make(newest === undefined ? undefined : this.#job(newest).body, open)
       if (body === undefined) return body
       const { lastInsertRowid } = this.run(`INSERT INTO ${table} (id, target, done, body) VALUES (?, ?, ?, ?)`)
@@ -76,7 +78,11 @@ export class JobTable<A, J extends Job<A> = Job<A>> {
       const job = this.find(id)
       if (job === undefined || job.done) return job
       const body = change(job)
-      this.run(`UPDATE ${this.#options.table} SET done = ?, body = ? WHERE sequence = ?`).run(this.#done(body), JSON.stringify(body), job.sequence)
+      this.run(`UPDATE ${this.#options.table} SET done = ?, body = ? WHERE sequence = ?`).run(
+        this.#done(body),
+        JSON.stringify(body),
+        job.sequence
+      )
       return { ...job, body, done: this.#options.done(body) }
     })
   }
@@ -132,7 +138,9 @@ export const pageOfJobs = Effect.fnUntraced(function*<J extends Pick<Job<unknown
 ): Effect.fn.Return<Page<B>, ServiceError, R> {
   const limit = size === 0 ? defaultPage : Math.min(size, largestPage)
   if (!Number.isInteger(limit) || limit < 0) return yield* ServiceError.invalid(fields.size, "must be 1 to 1000")
-  let last = token === "" ? Number.MAX_SAFE_INTEGER : Number(/^before:(\d{1,15})$/.exec(Buffer.from(token, "base64url").toString("utf8"))?.[1])
+  let last = token === ""
+    ? Number.MAX_SAFE_INTEGER
+    : Number(/^before:(\d{1,15})$/.exec(Buffer.from(token, "base64url").toString("utf8"))?.[1])
   if (Number.isNaN(last)) return yield* ServiceError.invalid(fields.token, "is not one that a listing gave")
   const items: Array<B> = []
   for (;;) {

@@ -91,8 +91,10 @@ export const httpCaller = (options: HttpCallerOptions): HttpCaller => {
     const { http, publicOnly } = options
     if (http !== undefined && publicOnly === undefined) return Effect.succeed(http)
     // The client is large, and most programs that know of a source never call it.
-    return Effect.flatMap(Effect.promise(() => import("../net/ProcessHttp.ts")), ({ processHttp, publicProcessHttpWith }) =>
-      publicOnly === undefined ? processHttp : publicProcessHttpWith(publicOnly.allowHosts))
+    return Effect.flatMap(
+      Effect.promise(() => import("../net/ProcessHttp.ts")),
+      ({ processHttp, publicProcessHttpWith }) => publicOnly === undefined ? processHttp : publicProcessHttpWith(publicOnly.allowHosts)
+    )
   })))
 
   const addressOf = (address: string): Effect.Effect<URL, ServiceError> => {
@@ -103,19 +105,21 @@ export const httpCaller = (options: HttpCallerOptions): HttpCaller => {
   }
 
   /** How to make one attempt, its credentials at hand. */
-  const prepared = Effect.fnUntraced(function*(what: string, address: string, { accept, body, headers, method = "GET" }: HttpRequestOptions) {
-    const http = yield* client
-    const url = yield* addressOf(address)
-    const ours = options.baseUrl !== undefined && new URL(options.baseUrl).origin === url.origin
-    const secrets = ours && options.credentials !== undefined ? yield* options.credentials : {}
-    const sent = { ...headers, ...Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, Redacted.value(value)])) }
-    const bare = HttpClientRequest.make(method)(url, { headers: sent })
-    const request = body === undefined ? bare : HttpClientRequest.bodyJsonUnsafe(bare, body)
-    const caller = { http, timeoutMs: options.timeoutMs }
-    return limit(callOnce(caller, what, request, accept)).pipe(
-      Effect.mapError((error) => error.mapTexts((text) => redactText(text, Object.values(secrets))))
-    )
-  })
+  const prepared = Effect.fnUntraced(
+    function*(what: string, address: string, { accept, body, headers, method = "GET" }: HttpRequestOptions) {
+      const http = yield* client
+      const url = yield* addressOf(address)
+      const ours = options.baseUrl !== undefined && new URL(options.baseUrl).origin === url.origin
+      const secrets = ours && options.credentials !== undefined ? yield* options.credentials : {}
+      const sent = { ...headers, ...Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, Redacted.value(value)])) }
+      const bare = HttpClientRequest.make(method)(url, { headers: sent })
+      const request = body === undefined ? bare : HttpClientRequest.bodyJsonUnsafe(bare, body)
+      const caller = { http, timeoutMs: options.timeoutMs }
+      return limit(callOnce(caller, what, request, accept)).pipe(
+        Effect.mapError((error) => error.mapTexts((text) => redactText(text, Object.values(secrets))))
+      )
+    }
+  )
 
   const again = retry(options.retry)
   const read: HttpCaller["read"] = (what, url, use, request = {}) =>
@@ -126,9 +130,10 @@ export const httpCaller = (options: HttpCallerOptions): HttpCaller => {
     read,
     json: (what, url, schema, request) => {
       const decode = Schema.decodeUnknownEffect(schema)
-      return read(what, url, (response) => jsonOf(what, response).pipe(
-        Effect.flatMap((json) => decode(json).pipe(Effect.mapError(() => malformed(what, "not of the expected shape"))))
-      ), request)
+      return read(what, url, (response) =>
+        jsonOf(what, response).pipe(
+          Effect.flatMap((json) => decode(json).pipe(Effect.mapError(() => malformed(what, "not of the expected shape"))))
+        ), request)
     },
     download: (what, url, maxBytes, request = {}) =>
       Stream.unwrap(Effect.map(
@@ -142,11 +147,16 @@ export const httpCaller = (options: HttpCallerOptions): HttpCaller => {
  * The body of an answer, gunzipped where it came so (ask with `accept-encoding: gzip`). `OUT_OF_RANGE` once more than
  * `maxBytes` came, `UNAVAILABLE` where it breaks off: the rest may be of another version, so it is not gone on with.
  */
-export const bodyOf = (what: string, response: HttpClientResponse.HttpClientResponse, maxBytes: number): Stream.Stream<Uint8Array, ServiceError> =>
+export const bodyOf = (
+  what: string,
+  response: HttpClientResponse.HttpClientResponse,
+  maxBytes: number
+): Stream.Stream<Uint8Array, ServiceError> =>
   download({
     what,
     maxBytes,
-    open: (offset) => offset === 0 ? Effect.succeed(response) : Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: `${what} broke off` }))
+    open: (offset) =>
+      offset === 0 ? Effect.succeed(response) : Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: `${what} broke off` }))
   })
 
 /** All the bytes of a stream that is bounded already, as {@link HttpCaller.download} is. */

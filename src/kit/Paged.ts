@@ -31,7 +31,8 @@ export const cursors = <Position>(of: unknown, position: Schema.Codec<Position, 
 }
 
 /** Makes the sync list from the start: the cursor is of other settings, or of what is no longer there. */
-export const cursorRefused = (): ServiceError => ServiceError.invalid("cursor", "is not one of this source's listing", "List from the start.")
+export const cursorRefused = (): ServiceError =>
+  ServiceError.invalid("cursor", "is not one of this source's listing", "List from the start.")
 
 /**
  * A listing made of pages. Each page is followed by a checkpoint, so that a listing that is cut short goes on from there;
@@ -60,13 +61,20 @@ export const paged = <Position, E, R = never>(options: {
 }): Stream.Stream<Listed, E | ServiceError, R> => {
   const { decode, encode } = cursors(options.of, options.position)
   const start = options.cursor === undefined ? Effect.succeed(options.first) : decode(options.cursor)
-  return Stream.unwrap(Effect.map(start, (first) =>
-    Stream.paginate(first, (position) =>
-      Effect.map(options.page(position), ({ incomplete, listed, next, since }): readonly [ReadonlyArray<Listed>, Option.Option<Position>] => {
-        if (next !== undefined) return [[...listed, { _tag: "checkpoint", cursor: encode(next) }], Option.some(next)]
-        if (incomplete === true) return [listed, Option.none()]
-        return [[...listed, since === undefined ? { _tag: "complete" } : { _tag: "complete", cursor: encode(since) }], Option.none()]
-      }))))
+  return Stream.unwrap(
+    Effect.map(start, (first) =>
+      Stream.paginate(first, (position) =>
+        Effect.map(
+          options.page(position),
+          ({ incomplete, listed, next, since }): readonly [ReadonlyArray<Listed>, Option.Option<Position>] => {
+            if (next !== undefined) return [[...listed, { _tag: "checkpoint", cursor: encode(next) }], Option.some(next)]
+            if (incomplete === true) {
+              return [listed, Option.none()]
+            }
+            return [[...listed, since === undefined ? { _tag: "complete" } : { _tag: "complete", cursor: encode(since) }], Option.none()]
+          }
+        )))
+  )
 }
 
 /**
@@ -93,13 +101,14 @@ export const lazyConnector = (
 }
 
 /** Fails with `OUT_OF_RANGE` once more than `maxBytes` came: what `read` owes its caller. `what` names the item. */
-export const atMost = (maxBytes: number, what: string) => <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E | ServiceError, R> =>
-  Stream.suspend(() => {
-    let length = 0
-    return Stream.mapEffect(bytes, (piece) => {
-      length += piece.length
-      return length > maxBytes
-        ? Effect.fail(new ServiceError({ code: "OUT_OF_RANGE", message: `${what} is larger than ${maxBytes} bytes` }))
-        : Effect.succeed(piece)
+export const atMost =
+  (maxBytes: number, what: string) => <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E | ServiceError, R> =>
+    Stream.suspend(() => {
+      let length = 0
+      return Stream.mapEffect(bytes, (piece) => {
+        length += piece.length
+        return length > maxBytes
+          ? Effect.fail(new ServiceError({ code: "OUT_OF_RANGE", message: `${what} is larger than ${maxBytes} bytes` }))
+          : Effect.succeed(piece)
+      })
     })
-  })

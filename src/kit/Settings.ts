@@ -13,7 +13,7 @@ export const optional = <S extends Schema.Top>(schema: S, description: string) =
 export const pathFilter = ({ exclude = [], include = [] }: {
   readonly include?: ReadonlyArray<string>
   readonly exclude?: ReadonlyArray<string>
-}): ((path: string) => boolean) => {
+}): (path: string) => boolean => {
   const taken = include.length === 0 ? () => true : picomatch([...include], { dot: true })
   const left = exclude.length === 0 ? () => false : picomatch([...exclude], { dot: true })
   return (path) => taken(path) && !left(path)

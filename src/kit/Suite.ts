@@ -75,14 +75,22 @@ export const connectorSuite = (name: string, make: Make, options: SuiteOptions =
 }
 
 const runnerOf = ({ describe, it }: SuiteOptions): TestRunner => {
-  const runner = { ...globalThis as Partial<TestRunner>, ...(describe === undefined ? {} : { describe }), ...(it === undefined ? {} : { it }) }
-  if (runner.describe === undefined || runner.it === undefined) throw new Error("connectorSuite needs describe and it: pass those of your test runner")
+  const runner = {
+    ...globalThis as Partial<TestRunner>,
+    ...(describe === undefined ? {} : { describe }),
+    ...(it === undefined ? {} : { it })
+  }
+  if (runner.describe === undefined || runner.it === undefined) {
+    throw new Error("connectorSuite needs describe and it: pass those of your test runner")
+  }
   return { describe: runner.describe, it: runner.it }
 }
 
 type Check = readonly [says: string, run: (fixture: ConnectorFixture) => Effect.Effect<void, unknown, Scope.Scope>]
 
-const checksOf = ({ edits = true, local = false, paged = !local, renames = true, retryAfter = true }: SuiteOptions): ReadonlyArray<Check> => [
+const checksOf = (
+  { edits = true, local = false, paged = !local, renames = true, retryAfter = true }: SuiteOptions
+): ReadonlyArray<Check> => [
   ["lists everything once, says so last, and tells the same again", listsCompletely],
   ["reads what it lists, and no more than maxBytes", readsWithinBounds],
   ["goes on from every checkpoint", (fixture) => resumes(fixture, paged)],
@@ -92,7 +100,10 @@ const checksOf = ({ edits = true, local = false, paged = !local, renames = true,
   ["what is deleted is not listed, and not found", forgetsWhatIsDeleted],
   ...(edits ? [["where it watches, it tells that something changed", tellsOfChanges] as const] : []),
   ...(local ? [] : [
-    ["waits as a rate limit tells it to, and tries again what breaks", (fixture: ConnectorFixture) => waitsAndTriesAgain(fixture, retryAfter)] as const,
+    [
+      "waits as a rate limit tells it to, and tries again what breaks",
+      (fixture: ConnectorFixture) => waitsAndTriesAgain(fixture, retryAfter)
+    ] as const,
     ["takes what stays broken for no end of the listing", staysIncomplete] as const,
     ["a read that fails costs that item alone", failsOneItem] as const,
     ["who is refused is told so, with typed errors that hold no secret", refusedSafely] as const,
@@ -102,8 +113,10 @@ const checksOf = ({ edits = true, local = false, paged = !local, renames = true,
 ]
 
 const listed = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
-const itemsOf = (events: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> => events.flatMap((event) => event._tag === "item" ? [event.item] : [])
-const revisionsOf = (events: ReadonlyArray<Listed>) => Object.fromEntries(itemsOf(events).map(({ path, revision }) => [path, revision]).toSorted())
+const itemsOf = (events: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> =>
+  events.flatMap((event) => event._tag === "item" ? [event.item] : [])
+const revisionsOf = (events: ReadonlyArray<Listed>) =>
+  Object.fromEntries(itemsOf(events).map(({ path, revision }) => [path, revision]).toSorted())
 const pathsOf = (events: ReadonlyArray<Listed>) => itemsOf(events).map(({ path }) => path).toSorted()
 const isComplete = (events: ReadonlyArray<Listed>): boolean => events.at(-1)?._tag === "complete"
 const cursorOf = (events: ReadonlyArray<Listed>): string | undefined => {
@@ -129,7 +142,10 @@ const listsCompletely = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
   assert.equal(new Set(items.map(({ path }) => path)).size, items.length, "a path is listed once")
   for (const { displayName, path, revision, uri } of items) {
     assert.match(path, /^[^/]/, "a path does not begin with /")
-    assert.ok(!path.replace(/^[a-z][a-z0-9+.-]*:\/\//, "").split("/").some((part) => part === "" || part === "." || part === ".."), `${path} has an empty part, or dots for one`)
+    assert.ok(
+      !path.replace(/^[a-z][a-z0-9+.-]*:\/\//, "").split("/").some((part) => part === "" || part === "." || part === ".."),
+      `${path} has an empty part, or dots for one`
+    )
     assert.equal(path, path.normalize("NFC"), "a path is in NFC")
     assert.notEqual(revision, "", `${path} has a revision`)
     assert.notEqual(displayName, "", `${path} has a name`)
@@ -160,7 +176,10 @@ const resumes = Effect.fnUntraced(function*({ connector }: ConnectorFixture, pag
     const rest = yield* listed(connector, cursor)
     assert.ok(isComplete(rest), "a listing that goes on from a checkpoint is complete")
     assert.deepEqual({ ...revisionsOf(events.slice(0, at)), ...revisionsOf(rest) }, all, "before and after a checkpoint is everything")
-    assert.ok(itemsOf(rest).length < itemsOf(events).length || itemsOf(events.slice(0, at)).length === 0, "what was listed is not listed again")
+    assert.ok(
+      itemsOf(rest).length < itemsOf(events).length || itemsOf(events.slice(0, at)).length === 0,
+      "what was listed is not listed again"
+    )
   }
 })
 
@@ -225,7 +244,9 @@ const followsRenames = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
   if (cursor === undefined) return
   // A connector may say that it can only tell by listing anew.
   const changes = yield* Effect.result(listed(connector, cursor))
-  if (changes._tag === "Failure") return yield* fails(Effect.fail(changes.failure), "INVALID_ARGUMENT", "a cursor that cannot tell of the new name")
+  if (changes._tag === "Failure") {
+    return yield* fails(Effect.fail(changes.failure), "INVALID_ARGUMENT", "a cursor that cannot tell of the new name")
+  }
   assert.ok(itemsOf(changes.success).some((item) => item.path === path), "a listing of what changed has the new path")
   if (connector.cursorMisses?.includes("deletions") === true) return
   assert.ok(changes.success.some((event) => event._tag === "deleted" && event.path === sample), "and tells that the old one is gone")
@@ -274,7 +295,9 @@ const waitsAndTriesAgain = Effect.fnUntraced(function*(fixture: ConnectorFixture
   if (retryAfter) assert.ok(Date.now() - start >= 1000 - clockMs, "a rate limit is waited for as long as Retry-After says")
   yield* again("a service that is not there for now", { status: 503 })
   yield* again("an answer that breaks off", "cut")
-  if (garbage !== undefined) yield* again("an answer that is none", { status: 200, headers: { "content-type": "application/json" }, body: garbage })
+  if (garbage !== undefined) {
+    yield* again("an answer that is none", { status: 200, headers: { "content-type": "application/json" }, body: garbage })
+  }
 })
 
 const staysIncomplete = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
@@ -309,7 +332,10 @@ const refusedSafely = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
   assert.ok(!isComplete(events), "a listing that was refused is not complete")
   const reading = keepsVersions === true ? [] : [yield* Effect.flip(read(fixture, item))]
   const checking = yield* Effect.result(connector.check)
-  assert.ok(errors.some((error) => error._tag === "ServiceError" && /^(?:UNAUTHENTICATED|PERMISSION_DENIED)$/.test(error.code)), "the error says that it was refused")
+  assert.ok(
+    errors.some((error) => error._tag === "ServiceError" && /^(?:UNAUTHENTICATED|PERMISSION_DENIED)$/.test(error.code)),
+    "the error says that it was refused"
+  )
   for (const error of [...errors, ...reading, ...checking._tag === "Failure" ? [checking.failure] : []]) {
     assert.ok(error._tag === "ServiceError" || error._tag === "SecretError", "errors are ServiceError or SecretError")
     const words = `${inspect(error, { depth: 10, showHidden: true })} ${JSON.stringify(error)}`

@@ -17,7 +17,11 @@ export interface TestServer {
   /** Every request, in the order in which they came. */
   readonly asked: Array<TestRequest>
   /** The next `times` requests that match are answered by `act`; of several faults the first that matches acts. Gives what ends it. */
-  readonly fault: (times: number, match: (asked: TestRequest) => boolean, act: (response: ServerResponse, asked: TestRequest) => void) => () => void
+  readonly fault: (
+    times: number,
+    match: (asked: TestRequest) => boolean,
+    act: (response: ServerResponse, asked: TestRequest) => void
+  ) => () => void
 }
 
 /** A server on a free port of this machine, for as long as the scope: `answer` plays the service, and faults come before it. */
@@ -25,7 +29,13 @@ export const testServer = (answer: (asked: TestRequest, response: ServerResponse
   Effect.acquireRelease(
     Effect.promise(async () => {
       const asked: Array<TestRequest> = []
-      const faults: Array<{ left: number; readonly match: (asked: TestRequest) => boolean; readonly act: (response: ServerResponse, asked: TestRequest) => void }> = []
+      const faults: Array<
+        {
+          left: number
+          readonly match: (asked: TestRequest) => boolean
+          readonly act: (response: ServerResponse, asked: TestRequest) => void
+        }
+      > = []
       const server = createServer((request, response) => {
         const parts: Array<Buffer> = []
         request.on("data", (part: Buffer) => parts.push(part))
@@ -70,7 +80,11 @@ export interface SourceFault {
   /** How many of them. Default: every one, until it is ended. */
   readonly times?: number | undefined
   /** Another answer; `cut`: one that breaks off half way; `stall`: none at all. */
-  readonly answer: "cut" | "stall" | { readonly status: number; readonly headers?: Readonly<Record<string, string>> | undefined; readonly body?: string | undefined }
+  readonly answer: "cut" | "stall" | {
+    readonly status: number
+    readonly headers?: Readonly<Record<string, string>> | undefined
+    readonly body?: string | undefined
+  }
 }
 
 /** A fault that was set. */

@@ -27,14 +27,23 @@ export const make = (chat: ChatModel["Service"]): Ranker["Service"] => {
     const passages = contexts.map((context, at) => `<passage number="${at + 1}">\n${passageOf(context)}\n</passage>`)
     const text = `${passages.join("\n")}\n\nQuestion: ${query}`
     let room = longestAnswer
-    const answer = yield* chat.stream({ system, temperature: 0, maxTokens: 64 + 8 * contexts.length, turns: [{ role: "user", parts: [{ type: "text", text }] }] }).pipe(
+    const answer = yield* chat.stream({
+      system,
+      temperature: 0,
+      maxTokens: 64 + 8 * contexts.length,
+      turns: [{ role: "user", parts: [{ type: "text", text }] }]
+    }).pipe(
       Stream.map((event) => (event.type === "text" ? event.text : "")),
       Stream.takeUntil((piece) => (room -= piece.length) < 0),
       Stream.mkString
     )
     const grades = gradesIn(answer, contexts.length)
     if (grades.size === 0) {
-      return yield* new ServiceError({ code: "INTERNAL", message: `${chat.model} was to rank ${contexts.length} contexts, and graded none of them`, fix: "rank with another model, or leave ranking out" })
+      return yield* new ServiceError({
+        code: "INTERNAL",
+        message: `${chat.model} was to rank ${contexts.length} contexts, and graded none of them`,
+        fix: "rank with another model, or leave ranking out"
+      })
     }
     return contexts.map((_, at) => grades.get(at + 1))
   })

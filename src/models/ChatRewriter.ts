@@ -21,8 +21,15 @@ export const make = (chat: ChatModel["Service"]): QueryRewriter["Service"] =>
   QueryRewriter.of({
     rewrite: Effect.fn("QueryRewriter.rewrite")(function*(question: string, history: ReadonlyArray<Exchange>) {
       if (history.length === 0) return question
-      const text = [...history.map(({ answer, question }) => `Q: ${cut(question)}\nA: ${cut(answer)}`), `Last question: ${question}`].join("\n\n")
-      const written = yield* chat.stream({ system, temperature: 0, maxTokens: 300, turns: [{ role: "user", parts: [{ type: "text", text }] }] }).pipe(
+      const text = [...history.map(({ answer, question }) => `Q: ${cut(question)}\nA: ${cut(answer)}`), `Last question: ${question}`].join(
+        "\n\n"
+      )
+      const written = yield* chat.stream({
+        system,
+        temperature: 0,
+        maxTokens: 300,
+        turns: [{ role: "user", parts: [{ type: "text", text }] }]
+      }).pipe(
         Stream.map((event) => (event.type === "text" ? event.text : "")),
         Stream.mkString
       )

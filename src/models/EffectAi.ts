@@ -22,8 +22,20 @@ export const fromLanguageModel = (
 
 /** What `effect/ai` leaves to the provider: a request that has one of these cannot be kept. */
 const unserved = [
-  "tools", "toolChoice", "json", "maxTokens", "temperature", "topP", "topK", "stop", "presencePenalty", "frequencyPenalty", "seed",
-  "candidates", "logprobs", "thinking"
+  "tools",
+  "toolChoice",
+  "json",
+  "maxTokens",
+  "temperature",
+  "topP",
+  "topK",
+  "stop",
+  "presencePenalty",
+  "frequencyPenalty",
+  "seed",
+  "candidates",
+  "logprobs",
+  "thinking"
 ] as const satisfies ReadonlyArray<keyof ChatRequest>
 
 /** A `LanguageModel` as a model that carries on a conversation in text. */
@@ -31,12 +43,16 @@ export const chatModelOf = (model: LanguageModel.LanguageModel, name: string): C
   model: name,
   stream: (request) => {
     const field = unserved.find((field) => request[field] !== undefined)
-    if (field !== undefined) return Stream.fail(ServiceError.invalid(field, "is not passed on to a model of effect/ai", "Set it where the model is made."))
+    if (field !== undefined) {
+      return Stream.fail(ServiceError.invalid(field, "is not passed on to a model of effect/ai", "Set it where the model is made."))
+    }
     return Stream.suspend(() => model.streamText({ prompt: promptOf(request) })).pipe(
       Stream.mapError((error) => serviceErrorOf(error, name)),
-      Stream.mapEffect((part) => part.type === "error"
-        ? Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: `${name} broke off its answer` }))
-        : Effect.succeed(eventsOf(part))),
+      Stream.mapEffect((part) =>
+        part.type === "error"
+          ? Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: `${name} broke off its answer` }))
+          : Effect.succeed(eventsOf(part))
+      ),
       Stream.flatMap(Stream.fromIterable)
     )
   }
@@ -50,7 +66,11 @@ const promptOf = ({ system, turns }: ChatRequest): ReadonlyArray<Prompt.MessageE
   }))
 ]
 
-const endReasons: Readonly<Record<string, ChatEndReason>> = { length: "length", "content-filter": "contentFilter", "tool-calls": "toolCalls" }
+const endReasons: Readonly<Record<string, ChatEndReason>> = {
+  length: "length",
+  "content-filter": "contentFilter",
+  "tool-calls": "toolCalls"
+}
 
 const eventsOf = (part: Response.AnyPart): ReadonlyArray<ChatEvent> => {
   if (part.type === "text-delta") return [{ type: "text", candidate: 0, text: part.delta }]
@@ -103,14 +123,18 @@ export const fromEmbeddingModel = (
       Effect.mapError((error) => serviceErrorOf(error, id)),
       Effect.flatMap(({ embeddings }) => {
         const wrong = embeddings.find(({ vector }) => vector.length !== dimensions)
-        if (embeddings.length !== texts.length) return Effect.fail(ServiceError.internal(`${id} gave ${embeddings.length} vectors for ${texts.length} texts`))
+        if (embeddings.length !== texts.length) {
+          return Effect.fail(ServiceError.internal(`${id} gave ${embeddings.length} vectors for ${texts.length} texts`))
+        }
         return wrong === undefined
           ? Effect.succeed(embeddings.map(({ vector }) => unit(vector)))
-          : Effect.fail(new ServiceError({
-            code: "FAILED_PRECONDITION",
-            message: `${id} gives vectors of ${wrong.vector.length} dimensions, not ${dimensions}`,
-            fix: "Say the dimensions that the model has."
-          }))
+          : Effect.fail(
+            new ServiceError({
+              code: "FAILED_PRECONDITION",
+              message: `${id} gives vectors of ${wrong.vector.length} dimensions, not ${dimensions}`,
+              fix: "Say the dimensions that the model has."
+            })
+          )
       })
     )
 })
@@ -136,8 +160,10 @@ export const toEmbeddingModel = (
 /** A chat model of ours as a `LanguageModel` of `effect/ai`. Tools, files and structured answers are refused by name. */
 export const toLanguageModel = (chat: ChatModel["Service"]): Effect.Effect<LanguageModel.LanguageModel> => {
   const stream = (options: LanguageModel.ProviderOptions, method: string) =>
-    Stream.unwrap(Effect.map(Effect.fromResult(requestOf(options, method)), (request) =>
-      chat.stream(request).pipe(Stream.mapError((error) => aiErrorOf(error, "LanguageModel", method)))))
+    Stream.unwrap(
+      Effect.map(Effect.fromResult(requestOf(options, method)), (request) =>
+        chat.stream(request).pipe(Stream.mapError((error) => aiErrorOf(error, "LanguageModel", method))))
+    )
   return LanguageModel.make({
     generateText: (options) =>
       Effect.map(Stream.runCollect(stream(options, "generateText")), (events) => [
@@ -148,14 +174,16 @@ export const toLanguageModel = (chat: ChatModel["Service"]): Effect.Effect<Langu
       const last: Array<ChatEvent> = []
       const id = "answer"
       return Stream.succeed<Response.StreamPartEncoded>({ type: "text-start", id }).pipe(
-        Stream.concat(stream(options, "streamText").pipe(
-          Stream.map((event): ReadonlyArray<Response.StreamPartEncoded> => {
-            if (event.type === "text") return [{ type: "text-delta", id, delta: event.text }]
-            last.push(event)
-            return []
-          }),
-          Stream.flatMap(Stream.fromIterable)
-        )),
+        Stream.concat(
+          stream(options, "streamText").pipe(
+            Stream.map((event): ReadonlyArray<Response.StreamPartEncoded> => {
+              if (event.type === "text") return [{ type: "text-delta", id, delta: event.text }]
+              last.push(event)
+              return []
+            }),
+            Stream.flatMap(Stream.fromIterable)
+          )
+        ),
         Stream.concat(Stream.suspend(() => Stream.fromIterable<Response.StreamPartEncoded>([{ type: "text-end", id }, finishOf(last)])))
       )
     }
@@ -176,7 +204,10 @@ const finishOf = (events: ReadonlyArray<ChatEvent>): Response.FinishPartEncoded 
   }
 }
 
-const requestOf = ({ prompt, responseFormat, tools }: LanguageModel.ProviderOptions, method: string): Result.Result<ChatRequest, AiError.AiError> => {
+const requestOf = (
+  { prompt, responseFormat, tools }: LanguageModel.ProviderOptions,
+  method: string
+): Result.Result<ChatRequest, AiError.AiError> => {
   const refused = (parameter: string) =>
     Result.fail(AiError.make({
       module: "sluice",

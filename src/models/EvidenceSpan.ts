@@ -105,6 +105,7 @@ export class Alignment {
     return this.#units = question.terms.length === 0
       ? units
       : evidenceFor({ ...question, type: "other" }, this.#contexts, units).evidence.flatMap(({ told, unit }) =>
-        told.some((match) => match >= 0.8) ? [unit] : [])
+        told.some((match) => match >= 0.8) ? [unit] : []
+      )
   }
 }

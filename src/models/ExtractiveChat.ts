@@ -29,8 +29,7 @@ export const make = (countTokens: (text: string) => number): ChatModel["Service"
       })).pipe(Stream.withSpan("ChatModel.stream", { attributes: { model, turns: request.turns.length } }))
   })
 
-export const layer = (countTokens: (text: string) => number): Layer.Layer<ChatModel> =>
-  Layer.succeed(ChatModel, make(countTokens))
+export const layer = (countTokens: (text: string) => number): Layer.Layer<ChatModel> => Layer.succeed(ChatModel, make(countTokens))
 
 /** What would take a model, by the field that asks for it. */
 const refusal = (request: ChatRequest): ServiceError | undefined => {
@@ -77,7 +76,8 @@ const groundedAnswer = (request: ChatRequest): string | undefined => {
   const { citations, grounded, supports, text } = answerExtractively({ question: prompt.question, contexts }, model)
   if (!grounded) return noAnswer
   const marks = new Map(citations.map(({ chunkId, index }) => [index, `[${Number(chunkId) + 1}]`]))
-  return supports.map(({ citations, end, start }) => `${text.slice(start, end)} ${citations.map((index) => marks.get(index)).join("")}`).join("\n")
+  return supports.map(({ citations, end, start }) => `${text.slice(start, end)} ${citations.map((index) => marks.get(index)).join("")}`)
+    .join("\n")
 }
 
 /**
@@ -95,8 +95,7 @@ const partsOf = ({ system = "", turns }: ChatRequest): { readonly question: stri
   }
 }
 
-const textOf = ({ parts }: ChatTurn): string =>
-  parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n")
+const textOf = ({ parts }: ChatTurn): string => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n")
 
 /** A piece of the prompt in the shape in which the corpus's pieces come. */
 const contextOf = (text: string, at: number, where = ""): Context => ({

@@ -45,7 +45,9 @@ export const rankLexically = (
   return contexts
     .map((context, from) => {
       const words = bodies[from]!
-      const above = new Set(piecesOf(foldedWords([context.sourceDisplayName, context.metadata?.["title"] ?? "", ...context.headings].join(" "))))
+      const above = new Set(
+        piecesOf(foldedWords([context.sourceDisplayName, context.metadata?.["title"] ?? "", ...context.headings].join(" ")))
+      )
       const score = (context.score - least) / spread +
         weights.proximity * proximity(terms, words) +
         weights.heading * share(above)
@@ -62,7 +64,8 @@ export const rankLexically = (
 /** Folded words, and CJK runs as their character pairs. */
 const piecesOf = (words: ReadonlyArray<string>): Array<string> =>
   words.flatMap((word) =>
-    isCjk(word) && word.length > 2 ? Array.from({ length: word.length - 1 }, (_, at) => word.slice(at, at + 2)) : [word])
+    isCjk(word) && word.length > 2 ? Array.from({ length: word.length - 1 }, (_, at) => word.slice(at, at + 2)) : [word]
+  )
 
 /**
  * Share of the query's neighbouring pairs of terms that stand near each other, a pair at distance d (in words, either

@@ -34,7 +34,9 @@ export const findModelServers = (env: Readonly<Record<string, string | undefined
     const given = env["OPENAI_BASE_URL"]?.replace(/\/+$/, "")
     const key = env["OPENAI_API_KEY"]
     const candidates: ReadonlyArray<Candidate> = [
-      ...(given === undefined || given === "" ? [] : [{ name: "OPENAI_BASE_URL", url: given, key: key === undefined || key === "" ? undefined : Redacted.make(key) }]),
+      ...(given === undefined || given === ""
+        ? []
+        : [{ name: "OPENAI_BASE_URL", url: given, key: key === undefined || key === "" ? undefined : Redacted.make(key) }]),
       ...usualPorts.map(([port, name]) => ({ name, url: `http://127.0.0.1:${port}/v1` })).filter(({ url }) => url !== given)
     ]
     const found = yield* Effect.forEach(candidates, (candidate) => look(http, candidate), { concurrency: candidates.length })
@@ -44,14 +46,22 @@ export const findModelServers = (env: Readonly<Record<string, string | undefined
 const look = (http: HttpClient.HttpClient, { key, name, url }: Candidate): Effect.Effect<Option.Option<FoundModelServer>> =>
   Effect.gen(function*() {
     const caller = (timeoutMs: number): Caller => ({ http, timeoutMs, retry: { times: 0 } })
-    const signed = (request: HttpClientRequest.HttpClientRequest) => key === undefined ? request : HttpClientRequest.bearerToken(request, key)
-    const listing = yield* callJson(caller(listingMs), "the model server", signed(HttpClientRequest.get(`${url}/models`)), Listing).pipe(Effect.option)
+    const signed = (request: HttpClientRequest.HttpClientRequest) =>
+      key === undefined ? request : HttpClientRequest.bearerToken(request, key)
+    const listing = yield* callJson(caller(listingMs), "the model server", signed(HttpClientRequest.get(`${url}/models`)), Listing).pipe(
+      Effect.option
+    )
     if (Option.isNone(listing) || listing.value.data.length === 0) return Option.none()
     const models = listing.value.data.map(({ id }) => id)
     const embedder = models.find((id) => embeds.test(id))
     const answerer = models.find((id) => !embeds.test(id))
     const post = <A>(path: string, body: object, schema: Schema.Decoder<A>) =>
-      callJson(caller(answerMs), `the model server ${new URL(url).host}`, signed(HttpClientRequest.post(`${url}${path}`)).pipe(HttpClientRequest.bodyJsonUnsafe(body)), schema).pipe(Effect.result)
+      callJson(
+        caller(answerMs),
+        `the model server ${new URL(url).host}`,
+        signed(HttpClientRequest.post(`${url}${path}`)).pipe(HttpClientRequest.bodyJsonUnsafe(body)),
+        schema
+      ).pipe(Effect.result)
     const proven = <A>(model: string, result: Result.Result<A, { readonly message: string }>, dimensions?: number): ProvenModel =>
       Result.isFailure(result) ? { model, problem: result.failure.message } : { model, dimensions }
     const answered = answerer === undefined

@@ -33,10 +33,11 @@ export const over = (
   return ChatModel.of({
     model,
     stream: (request) =>
-      Stream.unwrap(Effect.map(Effect.fromResult(chatBody(dialect, request)), (body) =>
-        chatEvents(service, { ...parameters, ...body }, timeoutMs))).pipe(
-          Stream.withSpan("ChatModel.stream", { attributes: { model, turns: request.turns.length } })
-        )
+      Stream.unwrap(
+        Effect.map(Effect.fromResult(chatBody(dialect, request)), (body) => chatEvents(service, { ...parameters, ...body }, timeoutMs))
+      ).pipe(
+        Stream.withSpan("ChatModel.stream", { attributes: { model, turns: request.turns.length } })
+      )
   })
 }
 

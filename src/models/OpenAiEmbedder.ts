@@ -46,12 +46,16 @@ export const make = Effect.fnUntraced(function*(options: OpenAiEmbedderOptions) 
     const batches = batchesOf(texts, prefix, options.batch)
     yield* Effect.annotateCurrentSpan({ model, texts: texts.length, requests: batches.length })
     const vectors: Array<Float32Array> = texts.map(() => new Float32Array(dimensions))
-    yield* Effect.forEach(batches, (batch) =>
-      (task === "document" ? request : unlimited)(batch.map(({ text }) => text)).pipe(Effect.map((found) => {
-        batch.forEach(({ at }, place) => {
-          vectors[at] = found[place]!
-        })
-      })), { concurrency, discard: true })
+    yield* Effect.forEach(
+      batches,
+      (batch) =>
+        (task === "document" ? request : unlimited)(batch.map(({ text }) => text)).pipe(Effect.map((found) => {
+          batch.forEach(({ at }, place) => {
+            vectors[at] = found[place]!
+          })
+        })),
+      { concurrency, discard: true }
+    )
     return vectors
   })
 
@@ -102,7 +106,9 @@ const requesting = (service: Service, { encoding = "float", model }: Pick<OpenAi
       if (index < 0 || index >= count || vectors[index] !== undefined) return yield* malformed(`the index ${index} twice or out of range`)
       const vector = unitVector(embedding)
       if (vector === undefined) return yield* malformed("a vector with something other than finite numbers in it")
-      if (dimensions !== undefined && vector.length !== dimensions) return yield* malformed(`${vector.length} dimensions where ${dimensions} are expected`)
+      if (dimensions !== undefined && vector.length !== dimensions) {
+        return yield* malformed(`${vector.length} dimensions where ${dimensions} are expected`)
+      }
       vectors[index] = vector
     }
     return vectors.filter((vector) => vector !== undefined)
@@ -121,9 +127,15 @@ export const makeTextEmbedder = Effect.fnUntraced(function*(options: Omit<OpenAi
     embed: Effect.fn("TextEmbedder.embed")(function*(texts, task, dimensions) {
       const batches = batchesOf(texts, prefixes?.[task] ?? "", batch)
       yield* Effect.annotateCurrentSpan({ model, texts: texts.length, requests: batches.length })
-      const found = yield* Effect.forEach(batches, (batch) =>
-        Effect.map(request(batch.map(({ text }) => text), { sent: dimensions, wanted: dimensions }), (vectors) =>
-          batch.map(({ at }, place) => [at, vectors[place]!] as const)), { concurrency })
+      const found = yield* Effect.forEach(
+        batches,
+        (batch) =>
+          Effect.map(
+            request(batch.map(({ text }) => text), { sent: dimensions, wanted: dimensions }),
+            (vectors) => batch.map(({ at }, place) => [at, vectors[place]!] as const)
+          ),
+        { concurrency }
+      )
       const vectors = new Map(found.flat())
       const length = dimensions ?? found[0]?.[0]?.[1].length ?? 0
       return texts.map((_, at) => vectors.get(at) ?? new Float32Array(length))

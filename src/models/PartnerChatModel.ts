@@ -46,7 +46,8 @@ const reasons: Readonly<Record<string, ChatEndReason>> = { max_tokens: "length",
 
 const ending = ({ content, stopReason, stopSequence, usage }: PartnerMessage): ReadonlyArray<ChatEvent> => [
   ...content.flatMap((block): ReadonlyArray<ChatEvent> =>
-    block.type === "tool_use" ? [{ type: "toolCall", candidate: 0, call: { id: block.id, name: block.name, args: block.input } }] : []),
+    block.type === "tool_use" ? [{ type: "toolCall", candidate: 0, call: { id: block.id, name: block.name, args: block.input } }] : []
+  ),
   {
     type: "end",
     candidate: 0,

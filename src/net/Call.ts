@@ -32,10 +32,13 @@ export const callOnce = Effect.fnUntraced(function*(
     Effect.mapError((error) => error._tag === "ServiceError" ? error : transportErrorOf(what, error)),
     Effect.timeoutOrElse({
       duration: timeout,
-      orElse: () => Effect.fail(new ServiceError({
-        code: "DEADLINE_EXCEEDED",
-        message: `${what} did not answer within ${Duration.format(timeout)}`
-      }))
+      orElse: () =>
+        Effect.fail(
+          new ServiceError({
+            code: "DEADLINE_EXCEEDED",
+            message: `${what} did not answer within ${Duration.format(timeout)}`
+          })
+        )
     })
   )
   if (accept(response.status)) return response
@@ -66,7 +69,8 @@ export const callJson = <A>(
 export const jsonOf = (what: string, response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown, ServiceError> =>
   response.json.pipe(
     Effect.mapError((error) =>
-      error.reason._tag === "DecodeError" ? malformed(what, "cut short or no JSON") : transportErrorOf(what, error)),
+      error.reason._tag === "DecodeError" ? malformed(what, "cut short or no JSON") : transportErrorOf(what, error)
+    ),
     Effect.timeoutOrElse({
       duration: bodyTimeout,
       orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} did not finish its answer` }))

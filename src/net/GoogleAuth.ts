@@ -46,8 +46,7 @@ export class GoogleAuth extends Context.Service<GoogleAuth, {
 
   static readonly layerAnonymous: Layer.Layer<GoogleAuth> = Layer.succeed(GoogleAuth, GoogleAuth.anonymous)
 
-  static readonly layer = (options: GoogleAuthOptions = {}): Layer.Layer<GoogleAuth> =>
-    Layer.sync(GoogleAuth, () => make(options))
+  static readonly layer = (options: GoogleAuthOptions = {}): Layer.Layer<GoogleAuth> => Layer.sync(GoogleAuth, () => make(options))
 
   /** One token for ever, and no way to get another. */
   static readonly layerTest = (token: string, quotaProject?: string): Layer.Layer<GoogleAuth> =>
@@ -83,18 +82,23 @@ export const make = (options: GoogleAuthOptions = {}): GoogleAuth["Service"] => 
     Effect.tryPromise({ try: ask, catch: authErrorOf }).pipe(
       Effect.timeoutOrElse({
         duration: timeout,
-        orElse: () => Effect.fail(new ServiceError({
-          code: "UNAVAILABLE",
-          message: `Google credentials did not come within ${timeout} ms`,
-          fix: "Check the network; off Google Cloud, set METADATA_SERVER_DETECTION=none."
-        }))
+        orElse: () =>
+          Effect.fail(
+            new ServiceError({
+              code: "UNAVAILABLE",
+              message: `Google credentials did not come within ${timeout} ms`,
+              fix: "Check the network; off Google Cloud, set METADATA_SERVER_DETECTION=none."
+            })
+          )
       })
     )
 
   const load = Effect.suspend(() => client === undefined ? attempt(applicationDefault) : Effect.succeed(client)).pipe(
-    Effect.tap((found) => Effect.sync(() => {
-      client = found
-    }))
+    Effect.tap((found) =>
+      Effect.sync(() => {
+        client = found
+      })
+    )
   )
 
   const refresh = Effect.gen(function*() {
@@ -120,9 +124,9 @@ export const make = (options: GoogleAuthOptions = {}): GoogleAuth["Service"] => 
       yield* one.withPermitsIfAvailable(1)(Effect.ignore(refresh))
       return (held ?? current).token
     }
-    return yield* one.withPermits(1)(Effect.suspend(() =>
-      held !== undefined && held !== current && held.until - now > spareMs ? Effect.succeed(held.token) : refresh
-    ))
+    return yield* one.withPermits(1)(
+      Effect.suspend(() => held !== undefined && held !== current && held.until - now > spareMs ? Effect.succeed(held.token) : refresh)
+    )
   })
 
   return {
@@ -137,8 +141,10 @@ export const make = (options: GoogleAuthOptions = {}): GoogleAuth["Service"] => 
       options.quotaProject === undefined ? load : Effect.undefined,
       (found) => options.quotaProject ?? found?.quotaProjectId ?? process.env["GOOGLE_CLOUD_QUOTA_PROJECT"]
     ),
-    project: Effect.map(load, (found) =>
-      process.env["GOOGLE_CLOUD_PROJECT"] ?? process.env["GCLOUD_PROJECT"] ?? found.projectId ?? undefined)
+    project: Effect.map(
+      load,
+      (found) => process.env["GOOGLE_CLOUD_PROJECT"] ?? process.env["GCLOUD_PROJECT"] ?? found.projectId ?? undefined
+    )
   }
 }
 

@@ -63,7 +63,11 @@ const harmless = new Set(["accept", "accept-encoding", "accept-language", "user-
  */
 export const followRedirects = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.transform(client, (first, request) => {
-    const follow = (response: HttpClientResponse.HttpClientResponse, last: HttpClientRequest.HttpClientRequest, left: number): typeof first => {
+    const follow = (
+      response: HttpClientResponse.HttpClientResponse,
+      last: HttpClientRequest.HttpClientRequest,
+      left: number
+    ): typeof first => {
       const next = left === 0 ? undefined : redirected(response, last)
       if (next === undefined) return Effect.succeed(response)
       return Stream.runDrain(Stream.take(response.stream, 1)).pipe(

@@ -38,9 +38,9 @@ export const errorOfBody = (what: string, failure: {
     message: `${what} answered ${failure.status}${message === "" ? "" : `: ${message}`}`,
     reason,
     violations: said.violations.length === 0 ? undefined : said.violations.map(({ field, description }) => ({
-        field: redactText(field, failure.secrets, 200),
-        description: redactText(description, failure.secrets)
-      })),
+      field: redactText(field, failure.secrets, 200),
+      description: redactText(description, failure.secrets)
+    })),
     retryAfter,
     status: failure.status,
     ...fixOf(failure.status, reason)
@@ -62,7 +62,11 @@ export const transportErrorOf = (what: string, error: HttpClientError.HttpClient
     return new ServiceError({ code: "INVALID_ARGUMENT", message: `${what}: the request cannot be made (${reason._tag})` })
   }
   if (reason._tag === "StatusCodeError") {
-    return new ServiceError({ code: codeOfHttp(reason.response.status), message: `${what} answered ${reason.response.status}`, status: reason.response.status })
+    return new ServiceError({
+      code: codeOfHttp(reason.response.status),
+      message: `${what} answered ${reason.response.status}`,
+      status: reason.response.status
+    })
   }
   const refused = refusalOf(reason.cause)
   if (refused !== undefined) {
@@ -101,7 +105,9 @@ export const bodyText = (response: HttpClientResponse.HttpClientResponse): Effec
   return response.stream.pipe(
     Stream.takeUntil((chunk) => (room -= chunk.length) <= 0),
     Stream.runCollect,
-    Effect.map((chunks) => withoutSecrets(Buffer.concat(chunks).subarray(0, maxBodyBytes).toString("utf8"), secretsIn(response.request.headers))),
+    Effect.map((chunks) =>
+      withoutSecrets(Buffer.concat(chunks).subarray(0, maxBodyBytes).toString("utf8"), secretsIn(response.request.headers))
+    ),
     Effect.timeout("10 seconds"),
     Effect.orElseSucceed(() => "")
   )
@@ -129,7 +135,9 @@ const parseBody = (body: string): Said => {
   // Weaviate lists its errors, and Qdrant tells one under `status`.
   const named: unknown = Predicate.isObject(first) && "error" in first
     ? first.error
-    : Predicate.isObject(first) && "status" in first && Predicate.isObject(first.status) && "error" in first.status ? first.status.error : first
+    : Predicate.isObject(first) && "status" in first && Predicate.isObject(first.status) && "error" in first.status
+    ? first.status.error
+    : first
   const error: unknown = Array.isArray(named) ? named[0] : named
   if (typeof error === "string") return { message: error, violations: [] }
   if (!Predicate.isObject(error)) return { message: "", violations: [] }

@@ -30,7 +30,8 @@ export const layer: Layer.Layer<ModelServer, never, HttpClient.HttpClient> = Lay
           Effect.mapError((error) => transportErrorOf(what, error)),
           Effect.timeoutOrElse({
             duration: Duration.millis(idleMs),
-            orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} did not answer within ${idleMs} ms` }))
+            orElse: () =>
+              Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} did not answer within ${idleMs} ms` }))
           })
         )
         return {

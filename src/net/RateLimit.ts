@@ -38,7 +38,11 @@ export const make = (): RateLimits => {
       const due = (): number => turn + bucket.delay - before
       yield* Effect.gen(function*() {
         for (let at = now; at < due(); at = yield* Clock.currentTimeMillis) yield* Effect.sleep(Math.ceil(due() - at))
-      }).pipe(Effect.onInterrupt(() => Effect.sync(() => { bucket.next -= interval })))
+      }).pipe(Effect.onInterrupt(() =>
+        Effect.sync(() => {
+          bucket.next -= interval
+        })
+      ))
     }),
     pause: Effect.fnUntraced(function*(key: string, milliseconds: number) {
       const bucket = bucketOf(key)

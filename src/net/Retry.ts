@@ -27,10 +27,10 @@ export const retry = (options: RetryOptions = {}) => {
     Schedule.jittered,
     Schedule.upTo({ times }),
     Schedule.setInputType<ServiceError>(),
-    Schedule.while(({ input }) =>
-      input.retryable && !hopeless.has(input.reason ?? "") && (input.retryAfter ?? 0) <= maxRetryAfterMs),
+    Schedule.while(({ input }) => input.retryable && !hopeless.has(input.reason ?? "") && (input.retryAfter ?? 0) <= maxRetryAfterMs),
     Schedule.modifyDelay(({ input, duration }) =>
-      Effect.succeed(input.retryAfter === undefined ? duration : Duration.millis(input.retryAfter)))
+      Effect.succeed(input.retryAfter === undefined ? duration : Duration.millis(input.retryAfter))
+    )
   )
   return <A, R>(effect: Effect.Effect<A, ServiceError, R>): Effect.Effect<A, ServiceError, R> => Effect.retry(effect, schedule)
 }

@@ -36,7 +36,9 @@ export const serverSentEvents = (
         events = []
         return parser.feed(text) === undefined
           ? Effect.succeed(events)
-          : Effect.fail(new ServiceError({ code: "FAILED_PRECONDITION", message: `${what} sent an event of more than ${maxEvent} characters` }))
+          : Effect.fail(
+            new ServiceError({ code: "FAILED_PRECONDITION", message: `${what} sent an event of more than ${maxEvent} characters` })
+          )
       }),
       Stream.flatMap(Stream.fromIterable)
     )

@@ -24,7 +24,10 @@ export const contextStages = (pipeline: Definition, extensions: Extensions): Fil
 }
 
 /** Each stage of a file but `chat` and `batch`, and what it gives. */
-const stagesIn = ({ stages }: Definition, extensions: Extensions): ReadonlyArray<{ readonly stage: AnyStage; readonly gives: StageValue }> =>
+const stagesIn = (
+  { stages }: Definition,
+  extensions: Extensions
+): ReadonlyArray<{ readonly stage: AnyStage; readonly gives: StageValue }> =>
   stages.flatMap((settings) => {
     switch (settings._tag) {
       case "retrieve": {
@@ -119,8 +122,10 @@ export const streamStages = <E, R>(
   const parts = stages.parts ?? [stages as AnyStage]
   const last = parts.at(-1)
   if (last?.stream === undefined) {
-    return Effect.map(stages(question), ({ answer }) =>
-      Stream.fromIterable<AnswerPart>([{ _tag: "text", text: answer.text }, { _tag: "done", answer }]))
+    return Effect.map(
+      stages(question),
+      ({ answer }) => Stream.fromIterable<AnswerPart>([{ _tag: "text", text: answer.text }, { _tag: "done", answer }])
+    )
   }
   const { stream } = last
   const before = sequence(parts.slice(0, -1)) as Stage<Question, never, E, R> // parts of stages that were composed in this order

@@ -52,7 +52,10 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
   const engine = yield* Engine
   const ledger = yield* Ledger
   const pool = yield* TextPool
-  const signature = hash("sha256", JSON.stringify([openerVersion, archives, maxBytes, input.settings, engine.signature]), "hex").slice(0, 32)
+  const signature = hash("sha256", JSON.stringify([openerVersion, archives, maxBytes, input.settings, engine.signature]), "hex").slice(
+    0,
+    32
+  )
   const spool = yield* Effect.acquireRelease(Effect.sync(() => new Spool()), (spool) => Effect.promise(() => spool.close()))
   const one = yield* Semaphore.make(1)
 
@@ -68,7 +71,11 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
     yield* Effect.promise(() => spool.end(keyOf(connector, item), []))
     if (opened.failure._tag === "ServiceError") return yield* opened.failure
     const { message, problem } = opened.failure
-    const reason = problem === "encrypted" || problem === "unsupported" || problem === "corrupt" ? problem : problem === "crash" ? "corrupt" : "limit"
+    const reason = problem === "encrypted" || problem === "unsupported" || problem === "corrupt"
+      ? problem
+      : problem === "crash"
+      ? "corrupt"
+      : "limit"
     return { kind: kindOf(item), parts: [], refused: { reason, message } }
   })
 
@@ -77,46 +84,65 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
       remembers ? ledger.setContents(scope, id, path, record).pipe(Effect.mapError(asServiceError)) : Effect.void
 
     /** An item, or what stands in its place. */
-    const expand = Effect.fnUntraced(function*(item: SourceItem, known: ContentsRecord | undefined, isIncrement: boolean): Effect.fn.Return<ReadonlyArray<Listed>, ServiceError | SecretError> {
-      const itself: Listed = { _tag: "item", item }
-      const before = known === undefined ? undefined : decodeContents(known)
-      const kept = before === undefined ? [] : partsOf(item, before)
-      let contents = before
-      if (before === undefined || known?.revision !== item.revision || known.signature !== signature || item.unsettled === true) {
-        if (item.size !== undefined && item.size > maxBytes) contents = tooLarge(item, maxBytes)
-        else {
-          const opened = yield* Effect.result(open(connector, item))
-          if (opened._tag === "Failure") {
-            const error = opened.failure
-            if (error._tag === "SecretError" || error.code === "UNAUTHENTICATED" || error.code === "UNAVAILABLE" || error.code === "RESOURCE_EXHAUSTED") return yield* error
-            if (error.code !== "OUT_OF_RANGE") {
-              // What was known to be in it stays. That a mail cannot be read is told where it is put.
-              if (!isArchiveName(nameOf(item))) return [itself, ...kept]
-              return [...kept, error.code === "NOT_FOUND"
-                ? { _tag: "skipped", path: item.path, reason: "special", detail: "gone since it was listed" }
-                : { _tag: "failed", path: `${item.path}/`, error }]
-            }
-            contents = tooLarge(item, maxBytes)
-          } else contents = opened.success
+    const expand = Effect.fnUntraced(
+      function*(
+        item: SourceItem,
+        known: ContentsRecord | undefined,
+        isIncrement: boolean
+      ): Effect.fn.Return<ReadonlyArray<Listed>, ServiceError | SecretError> {
+        const itself: Listed = { _tag: "item", item }
+        const before = known === undefined ? undefined : decodeContents(known)
+        const kept = before === undefined ? [] : partsOf(item, before)
+        let contents = before
+        if (before === undefined || known?.revision !== item.revision || known.signature !== signature || item.unsettled === true) {
+          if (item.size !== undefined && item.size > maxBytes) contents = tooLarge(item, maxBytes)
+          else {
+            const opened = yield* Effect.result(open(connector, item))
+            if (opened._tag === "Failure") {
+              const error = opened.failure
+              if (
+                error._tag === "SecretError" || error.code === "UNAUTHENTICATED" || error.code === "UNAVAILABLE" ||
+                error.code === "RESOURCE_EXHAUSTED"
+              ) return yield* error
+              if (error.code !== "OUT_OF_RANGE") {
+                // What was known to be in it stays. That a mail cannot be read is told where it is put.
+                if (!isArchiveName(nameOf(item))) return [itself, ...kept]
+                return [
+                  ...kept,
+                  error.code === "NOT_FOUND"
+                    ? { _tag: "skipped", path: item.path, reason: "special", detail: "gone since it was listed" }
+                    : { _tag: "failed", path: `${item.path}/`, error }
+                ]
+              }
+              contents = tooLarge(item, maxBytes)
+            } else contents = opened.success
+          }
+          if (contents.refused !== undefined && before !== undefined) contents = { ...contents, parts: before.parts }
+          yield* remember(item.path, { revision: item.revision, signature, contents: JSON.stringify(contents) })
         }
-        if (contents.refused !== undefined && before !== undefined) contents = { ...contents, parts: before.parts }
-        yield* remember(item.path, { revision: item.revision, signature, contents: JSON.stringify(contents) })
+        if (contents === undefined) return [itself]
+        const { kind, refused } = contents
+        const now = partsOf(item, contents)
+        const here = new Set(now.map((event) => "path" in event ? event.path : event._tag === "item" ? event.item.path : ""))
+        const gone = !isIncrement ?
+          [] :
+          kept.flatMap((event): ReadonlyArray<Listed> =>
+            event._tag === "item" && !here.has(event.item.path) ? [{ _tag: "deleted", path: event.item.path }] : []
+          )
+        return [
+          ...(kind !== "archive"
+            ? [{ _tag: "item", item: kind === "mail" && refused === undefined ? { ...item, opened: true } : item } as const]
+            : isIncrement
+            ? [{ _tag: "deleted", path: item.path } as const]
+            : []),
+          ...(refused === undefined || kind !== "archive"
+            ? []
+            : [{ _tag: "skipped", path: item.path, reason: refused.reason, detail: refused.message } as const]),
+          ...now,
+          ...gone
+        ]
       }
-      if (contents === undefined) return [itself]
-      const { kind, refused } = contents
-      const now = partsOf(item, contents)
-      const here = new Set(now.map((event) => "path" in event ? event.path : event._tag === "item" ? event.item.path : ""))
-      const gone = !isIncrement ? [] : kept.flatMap((event): ReadonlyArray<Listed> =>
-        event._tag === "item" && !here.has(event.item.path) ? [{ _tag: "deleted", path: event.item.path }] : [])
-      return [
-        ...(kind !== "archive"
-          ? [{ _tag: "item", item: kind === "mail" && refused === undefined ? { ...item, opened: true } : item } as const]
-          : isIncrement ? [{ _tag: "deleted", path: item.path } as const] : []),
-        ...(refused === undefined || kind !== "archive" ? [] : [{ _tag: "skipped", path: item.path, reason: refused.reason, detail: refused.message } as const]),
-        ...now,
-        ...gone
-      ]
-    })
+    )
 
     /** What was in a file that is no longer there. */
     const without = Effect.fnUntraced(function*(event: Listed & { readonly path: string }, known: ContentsRecord | undefined) {
@@ -131,7 +157,9 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
       const pathOf = (event: Listed): string | undefined =>
         event._tag === "item"
           ? (mayHoldFiles(nameOf(event.item), event.item.mimeType, archives) ? event.item.path : undefined)
-          : isIncrement && (event._tag === "deleted" || event._tag === "skipped") ? event.path : undefined
+          : isIncrement && (event._tag === "deleted" || event._tag === "skipped")
+          ? event.path
+          : undefined
       const take = Effect.fnUntraced(function*(events: ReadonlyArray<Listed>) {
         const paths = [...new Set(events.flatMap((event) => pathOf(event) ?? []))]
         const complete = events.some(({ _tag }) => _tag === "complete")
@@ -167,7 +195,8 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
           const found = yield* kept
           if (found !== undefined) return found
           yield* open(connector, within.item)
-          return (yield* kept) ?? (yield* new ServiceError({ code: "NOT_FOUND", message: `${item.path} is not in ${within.item.path} any more` }))
+          return (yield* kept) ??
+            (yield* new ServiceError({ code: "NOT_FOUND", message: `${item.path} is not in ${within.item.path} any more` }))
         }))
       }))
     }
@@ -186,7 +215,12 @@ const kindOf = (item: SourceItem): Contents["kind"] => isArchiveName(nameOf(item
 const tooLarge = (item: SourceItem, maxBytes: number): Contents => ({
   kind: kindOf(item),
   parts: [],
-  refused: { reason: "limit", message: `${item.size === undefined ? "" : `${item.size} bytes, `}more than ${maxBytes}, so that it is not opened; import.limits.maxBytes` }
+  refused: {
+    reason: "limit",
+    message: `${
+      item.size === undefined ? "" : `${item.size} bytes, `
+    }more than ${maxBytes}, so that it is not opened; import.limits.maxBytes`
+  }
 })
 
 /** What is in a file, as its source would list it. */
@@ -245,7 +279,9 @@ class Spool {
   async read(key: string, digest: string): Promise<Uint8Array | undefined> {
     const opened = this.#opened.get(key)
     // The hash comes from our own opener; a queue that somebody changed must not lead elsewhere.
-    return opened === undefined || !/^[0-9a-f]{32}$/.test(digest) ? undefined : await readFile(join(opened.folder, digest)).catch(() => undefined)
+    return opened === undefined || !/^[0-9a-f]{32}$/.test(digest)
+      ? undefined
+      : await readFile(join(opened.folder, digest)).catch(() => undefined)
   }
 
   async close(): Promise<void> {

@@ -40,6 +40,8 @@ export const makeConnectors = (
     }
     const settings = source._tag === "own" ? source.settings : source
     // Decoded by the definition's own schema.
-    return (definition.connect(settings as never, context) as Effect.Effect<Connector, ServiceError | SecretError>).pipe(Effect.provideContext(around))
+    return (definition.connect(settings as never, context) as Effect.Effect<Connector, ServiceError | SecretError>).pipe(
+      Effect.provideContext(around)
+    )
   }
 })

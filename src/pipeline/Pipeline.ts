@@ -64,7 +64,9 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
   /** How the corpus differs from what the ledger says was put there. */
   readonly diff: Effect.Effect<Effect.Success<ReturnType<typeof diffPipeline>>, PipelineError, Host | R>
   /** Keeps the corpus in line with the sources until it is interrupted. */
-  readonly watch: (options?: Omit<WatchOptions, "interval">) => Effect.Effect<Effect.Success<ReturnType<typeof watchPipeline>>, PipelineError, Host | R>
+  readonly watch: (
+    options?: Omit<WatchOptions, "interval">
+  ) => Effect.Effect<Effect.Success<ReturnType<typeof watchPipeline>>, PipelineError, Host | R>
   /** The stages up to the contexts. */
   readonly retrieve: (question: string | Question, options?: RetrieveOptions) => Effect.Effect<Retrieved, PipelineError | E, Host | R>
   /** All the stages. */
@@ -90,18 +92,24 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
 
 /** What a corpus asks of the engine. */
 type CorpusNeeds<C extends PipelineFile["corpus"]> =
-  | (C extends { readonly vectorDb: { readonly featureStore: unknown } | { readonly vectorSearch: unknown } | { readonly agentSearch: unknown } } ? HostedStores : never)
+  | (C extends
+    { readonly vectorDb: { readonly featureStore: unknown } | { readonly vectorSearch: unknown } | { readonly agentSearch: unknown } }
+    ? HostedStores
+    : never)
   | (C extends { readonly embedding: { readonly model: unknown } } ? HostedModels : never)
 
 /** What a source's connector needs. */
-type SourceNeeds<S extends Readonly<Record<string, Source<unknown>>>> = { [K in keyof S]: S[K] extends Source<infer R> ? R : never }[keyof S]
+type SourceNeeds<S extends Readonly<Record<string, Source<unknown>>>> = {
+  [K in keyof S]: S[K] extends Source<infer R> ? R : never
+}[keyof S]
 
 /** What a pipeline provides to its stages. */
 type Provided = Retrieval | Models | CorpusInUse
 
 /** What a pipeline is made of; what is left out has the defaults of a pipeline file. */
 export interface PipelineOptions<C extends PipelineFile["corpus"], S extends Readonly<Record<string, Source<unknown>>>, Out, E, R>
-  extends Omit<PipelineFile, "name" | "use" | "engine" | "corpus" | "sources" | "stages"> {
+  extends Omit<PipelineFile, "name" | "use" | "engine" | "corpus" | "sources" | "stages">
+{
   readonly corpus: C
   readonly sources: S
   /** From question to answer. Default: `compose(retrieve(), generate())`. */
@@ -138,7 +146,9 @@ export const make = <
 ): Pipeline<keyof S & string, Out, E, SourceNeeds<S> | CorpusNeeds<C> | Exclude<R, Provided>> => {
   const connectors = Object.fromEntries(Object.values(sources).map(({ definition }) => [definition.kind, definition]))
   const own = Object.fromEntries(Object.entries(connectors).filter(([kind]) => !(kind in builtInSources)))
-  const described = (stages?.parts ?? (stages === undefined ? [] : [stages])).flatMap(({ settings }) => settings === undefined ? [] : [settings])
+  const described = (stages?.parts ?? (stages === undefined ? [] : [stages])).flatMap(({ settings }) =>
+    settings === undefined ? [] : [settings]
+  )
   const written = {
     ...options,
     name,
@@ -146,12 +156,18 @@ export const make = <
     // The stages that a file could say are held to its rules. Those between them are functions.
     ...(described.length === 0 ? {} : { stages: described.map(writtenStage) })
   }
-  const definition = Result.getOrThrowWith(decode(written, { connectors: own, stages: {} }), (problems) =>
-    new PipelineInvalid({ file: name, issues: problems.map((problem) => issueOf(name, problem)) }))
+  const definition = Result.getOrThrowWith(
+    decode(written, { connectors: own, stages: {} }),
+    (problems) => new PipelineInvalid({ file: name, issues: problems.map((problem) => issueOf(name, problem)) })
+  )
   // The default composition gives what `Out` says by default.
   const all = (stages ?? compose(retrieve(), generate())) as unknown as Stage<Question, Out, E, R>
   const toContexts = sequence(beforeAnswer(all.parts ?? [all as AnyStage])) as unknown as ReturnType<typeof contextStages> // composed in this order
-  const extensions: Extensions = { connectors: own, stages: {}, composed: { toContexts: toContexts as AnyStage, toAnswer: all as AnyStage } }
+  const extensions: Extensions = {
+    connectors: own,
+    stages: {},
+    composed: { toContexts: toContexts as AnyStage, toAnswer: all as AnyStage }
+  }
   const invalid: PipelineParts["invalid"] = (problems) => invalidPipeline(definition, problems)
   return typed({ definition, extensions, connectors, anyEngine: true, invalid, stagesOf: () => all, contextStagesOf: () => toContexts })
 }
@@ -181,8 +197,13 @@ interface TypedParts<Out, E, R> extends PipelineParts {
 const typed = <Sources extends string, Out, E, R>(
   { contextStagesOf, stagesOf, ...parts }: TypedParts<Out, E, R>
 ): Pipeline<Sources, Out, E, never> => {
-  const within = <A, E2, R2>(access: Access, use: (definition: Definition) => Effect.Effect<A, E2, R2>): Effect.Effect<A, E2 | OpenError, Host | Exclude<R2, Services | Secrets>> =>
-    Effect.scoped(Effect.flatMap(openPipeline(parts, access), ({ definition, services }) => Effect.provideContext(use(definition), services))) as Effect.Effect<
+  const within = <A, E2, R2>(
+    access: Access,
+    use: (definition: Definition) => Effect.Effect<A, E2, R2>
+  ): Effect.Effect<A, E2 | OpenError, Host | Exclude<R2, Services | Secrets>> =>
+    Effect.scoped(
+      Effect.flatMap(openPipeline(parts, access), ({ definition, services }) => Effect.provideContext(use(definition), services))
+    ) as Effect.Effect<
       A,
       E2 | OpenError,
       Host | Exclude<R2, Services | Secrets>
@@ -201,7 +222,8 @@ const typed = <Sources extends string, Out, E, R>(
         { mode: "write", waiting, waitMs },
         (definition) => runPipeline(definition, options)
       ),
-    plan: (options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute"> = {}) => within(read, (definition) => planPipeline(definition, options)),
+    plan: (options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute"> = {}) =>
+      within(read, (definition) => planPipeline(definition, options)),
     diff: within(read, (definition) => diffPipeline(definition)),
     watch: (options: Omit<WatchOptions, "interval"> = {}) => within({ mode: "write" }, (definition) => watchPipeline(definition, options)),
     retrieve: (question: string | Question, options: RetrieveOptions = {}) =>
@@ -218,7 +240,10 @@ const typed = <Sources extends string, Out, E, R>(
         if (stages === undefined) return yield* cannotAnswer(definition)
         // The last stage streams after the corpus was provided to those before it: it keeps what they had.
         const answer = Effect.flatMap(Effect.context<R>(), (around) =>
-          Effect.map(streamStages(stages as unknown as Stage<Question, Answered, E, R>, asQuestion(question)), Stream.provideContext(around)))
+          Effect.map(
+            streamStages(stages as unknown as Stage<Question, Answered, E, R>, asQuestion(question)),
+            Stream.provideContext(around)
+          ))
         return yield* onCorpus(definition, options, answer).pipe(Effect.provideContext(services))
       })).pipe(Stream.scoped),
     chat: Effect.fnUntraced(function*(options: RetrieveOptions = {}) {
@@ -226,7 +251,10 @@ const typed = <Sources extends string, Out, E, R>(
       const converse = yield* chatPipeline(definition, options).pipe(Effect.provideContext(services))
       return (question: FollowUp) => converse(question).pipe(Effect.provideContext(services))
     }),
-    batch: <E2, R2>(questions: Stream.Stream<BatchQuestion, E2, R2>, { concurrency = 4, done = () => false }: Pick<BatchPipelineOptions, "concurrency" | "done">) =>
+    batch: <E2, R2>(
+      questions: Stream.Stream<BatchQuestion, E2, R2>,
+      { concurrency = 4, done = () => false }: Pick<BatchPipelineOptions, "concurrency" | "done">
+    ) =>
       Stream.mapEffect(
         Stream.filter(questions, ({ customId }) => !done(customId)),
         (question) => orFailed(question, Effect.map(pipeline.ask(question), (answered) => ({ ...question, ...answered } as BatchAnswered))),

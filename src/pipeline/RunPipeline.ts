@@ -30,23 +30,35 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, option
     maxBytes: limits?.maxBytes ?? defaultLimits.bytes,
     settings: JSON.stringify(limits ?? {})
   })
-  const sources = yield* Effect.forEach(Object.entries(pipeline.sources), Effect.fnUntraced(function*([id, settings]) {
-    const source = importSource(settings)
-    const { listing, poll: _, staging, ...listed } = { ...commonSettings(settings), ...(settings._tag === "own" ? { kind: settings.kind, ...settings.settings } : settings) }
-    const given = {
-      id,
-      settings: source?._tag === "storage" && imports?.sources.has("storage") === true ? undefined : JSON.stringify({ ...listed, staging, listing }),
-      staging,
-      listing
-    }
-    if (source === undefined || imports?.sources.has(source._tag) !== true) return { ...given, connector: opening(yield* connectors.make(settings), id) }
-    const connector = yield* connectors.make(settings).pipe(
-      Effect.catchTag("ServiceError", (error) =>
-        error.code === "UNIMPLEMENTED" ? Effect.succeed(noConnector(kindOf(settings), error)) : Effect.fail(error))
-    )
-    // Objects that the service fetches by their address are its to read: nothing is taken out of them here.
-    return { ...given, connector: source._tag === "storage" ? connector : opening(connector, id), imports: source }
-  }))
+  const sources = yield* Effect.forEach(
+    Object.entries(pipeline.sources),
+    Effect.fnUntraced(function*([id, settings]) {
+      const source = importSource(settings)
+      const { listing, poll: _, staging, ...listed } = {
+        ...commonSettings(settings),
+        ...(settings._tag === "own" ? { kind: settings.kind, ...settings.settings } : settings)
+      }
+      const given = {
+        id,
+        settings: source?._tag === "storage" && imports?.sources.has("storage") === true
+          ? undefined
+          : JSON.stringify({ ...listed, staging, listing }),
+        staging,
+        listing
+      }
+      if (source === undefined || imports?.sources.has(source._tag) !== true) {
+        return { ...given, connector: opening(yield* connectors.make(settings), id) }
+      }
+      const connector = yield* connectors.make(settings).pipe(
+        Effect.catchTag(
+          "ServiceError",
+          (error) => error.code === "UNIMPLEMENTED" ? Effect.succeed(noConnector(kindOf(settings), error)) : Effect.fail(error)
+        )
+      )
+      // Objects that the service fetches by their address are its to read: nothing is taken out of them here.
+      return { ...given, connector: source._tag === "storage" ? connector : opening(connector, id), imports: source }
+    })
+  )
   const { budget, concurrency, maxDelete, maxEmbeddingRequestsPerMinute, onFileError, resultSink } = pipeline.import
   const spec: SyncSpec = {
     pipeline: pipeline.name,

@@ -45,7 +45,9 @@ export class Embedder extends Context.Service<Embedder, {
  * Embedders that an engine has besides the pipeline's own: a question to a corpus that one of them filled is embedded
  * with it, as where the pipeline names another one and nothing is rebuilt yet. Default: none.
  */
-export const OtherEmbedders = Context.Reference<ReadonlyArray<Embedder["Service"]>>("sluice/ports/OtherEmbedders", { defaultValue: () => [] })
+export const OtherEmbedders = Context.Reference<ReadonlyArray<Embedder["Service"]>>("sluice/ports/OtherEmbedders", {
+  defaultValue: () => []
+})
 
 /** Texts that a service refused one by one, none being taken, after which it is the service that is taken for wrong. */
 const refusedAlone = 8
@@ -71,7 +73,11 @@ export const narrowed = <A>(
           if (error.code !== "INVALID_ARGUMENT" && error.code !== "OUT_OF_RANGE") return Effect.succeed(part.map(() => error))
           if (part.length > 1) {
             const half = Math.ceil(part.length / 2)
-            return Effect.zipWith(ask(part.slice(0, half)), Effect.suspend(() => ask(part.slice(half))), (first, second) => [...first, ...second])
+            return Effect.zipWith(
+              ask(part.slice(0, half)),
+              Effect.suspend(() => ask(part.slice(half))),
+              (first, second) => [...first, ...second]
+            )
           }
           refused++
           if (taken === 0 && refused >= refusedAlone) {
@@ -85,5 +91,8 @@ export const narrowed = <A>(
         })
       )
     }
-    return Effect.map(ask(texts), (outcomes) => hopeless === undefined || taken > 0 ? outcomes : outcomes.map(() => hopeless as ServiceError))
+    return Effect.map(
+      ask(texts),
+      (outcomes) => hopeless === undefined || taken > 0 ? outcomes : outcomes.map(() => hopeless as ServiceError)
+    )
   })

@@ -70,7 +70,13 @@ export const whole = (bytes: Stream.Stream<Uint8Array, ServiceError>, what: stri
         length += part.length
         parts.push(part)
         return length > largestAnswer
-          ? Effect.fail(new ServiceError({ code: "OUT_OF_RANGE", message: `${what} answered with more than ${largestAnswer} bytes`, fix: "stream the answer" }))
+          ? Effect.fail(
+            new ServiceError({
+              code: "OUT_OF_RANGE",
+              message: `${what} answered with more than ${largestAnswer} bytes`,
+              fix: "stream the answer"
+            })
+          )
           : Effect.void
       }),
       Effect.map(() => new Uint8Array(Buffer.concat(parts)))

@@ -1,7 +1,15 @@
 import { Context, type Effect } from "effect"
 import type { CorpusName } from "../domain/Corpus.ts"
 import type { ServiceError } from "../domain/Errors.ts"
-import type { DataSchema, DataSchemaName, FileMetadata, FileMetadataName, FileMetadataSpec, NewDataSchema, NewFileMetadata } from "../domain/FileMetadata.ts"
+import type {
+  DataSchema,
+  DataSchemaName,
+  FileMetadata,
+  FileMetadataName,
+  FileMetadataSpec,
+  NewDataSchema,
+  NewFileMetadata
+} from "../domain/FileMetadata.ts"
 import type { RagFileName } from "../domain/RagFile.ts"
 import type { Page, PageRequest } from "./Paging.ts"
 
@@ -10,7 +18,10 @@ import type { Page, PageRequest } from "./Paging.ts"
  * are or none is. A key or id that is there is `ALREADY_EXISTS`; one value a file and key.
  */
 export class FileMetadataStore extends Context.Service<FileMetadataStore, {
-  readonly createSchemas: (corpus: CorpusName, schemas: ReadonlyArray<NewDataSchema>) => Effect.Effect<ReadonlyArray<DataSchema>, ServiceError>
+  readonly createSchemas: (
+    corpus: CorpusName,
+    schemas: ReadonlyArray<NewDataSchema>
+  ) => Effect.Effect<ReadonlyArray<DataSchema>, ServiceError>
   readonly getSchema: (name: DataSchemaName) => Effect.Effect<DataSchema, ServiceError>
   readonly listSchemas: (corpus: CorpusName, page: PageRequest) => Effect.Effect<Page<DataSchema>, ServiceError>
   /** What was written under their keys stays. */

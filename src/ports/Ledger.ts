@@ -137,7 +137,11 @@ export class Ledger extends Context.Service<Ledger, {
   readonly listing: (scope: string, source: string) => Effect.Effect<ListingRecord | undefined, StateError>
   readonly setListing: (scope: string, source: string, record: ListingRecord) => Effect.Effect<void, StateError>
   /** What was found in files that hold files, by their paths (same order): unchanged ones need not be opened again. */
-  readonly contents: (scope: string, source: string, paths: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<ContentsRecord | undefined>, StateError>
+  readonly contents: (
+    scope: string,
+    source: string,
+    paths: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<ContentsRecord | undefined>, StateError>
   /** Sets or forgets what is known of one. */
   readonly setContents: (scope: string, source: string, path: string, record: ContentsRecord | undefined) => Effect.Effect<void, StateError>
   /** Forgets what is known of all others of a source. */

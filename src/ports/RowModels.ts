@@ -8,7 +8,9 @@ export interface AnswerRow {
 }
 
 const none: AnswerRow = () =>
-  Effect.fail(new ServiceError({ code: "UNIMPLEMENTED", message: "rows of this form are not answered here", fix: "give body, a chat completion" }))
+  Effect.fail(
+    new ServiceError({ code: "UNIMPLEMENTED", message: "rows of this form are not answered here", fix: "give body, a chat completion" })
+  )
 
 /** Default: such rows are refused. */
 export const RowModels = Context.Reference<{ readonly gemini: AnswerRow; readonly anthropic: AnswerRow }>("sluice/ports/RowModels", {

@@ -62,7 +62,13 @@ export const connectorOf = <Written, Settings, R>(options: {
       definition,
       settings: typeof written === "string" && options.shorthand !== undefined ? { [options.shorthand]: written } : written
     }),
-    { [connectorDefinition]: true as const, kind: options.kind, settings: options.settings, paths: options.paths ?? [], connect: options.connect }
+    {
+      [connectorDefinition]: true as const,
+      kind: options.kind,
+      settings: options.settings,
+      paths: options.paths ?? [],
+      connect: options.connect
+    }
   )
   return definition
 }

@@ -48,7 +48,8 @@ export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array
   const dense = scaleOf(candidates.map(closeness))
   const words = candidates.map(({ file, named, sparse, title }) => {
     const own = chunkWords(sparse)
-    return (file === undefined ? own : (1 - ranking.file) * own + ranking.file * fileWords(file)) + ranking.title * (title ?? 0) + (named === true ? ranking.named : 0)
+    return (file === undefined ? own : (1 - ranking.file) * own + ranking.file * fileWords(file)) + ranking.title * (title ?? 0) +
+      (named === true ? ranking.named : 0)
   })
   // Titles come on top: both arms shrink with the best, so that they do not weigh against each other in another way.
   const most = words.reduce((most, one) => Math.max(most, one), 1)
@@ -69,7 +70,12 @@ const byScore = (a: Fused, b: Fused, alpha: number): number =>
  * The first `count` of what {@link fuse} ordered, equals ordered by what `pathOf` says of them instead of by id: ids
  * tell the history of a corpus. Only equals that count are asked for.
  */
-export const firstByPath = (fused: ReadonlyArray<Fused>, count: number, alpha: number, pathOf: (id: number) => string): ReadonlyArray<Fused> => {
+export const firstByPath = (
+  fused: ReadonlyArray<Fused>,
+  count: number,
+  alpha: number,
+  pathOf: (id: number) => string
+): ReadonlyArray<Fused> => {
   const first: Array<Fused> = []
   while (first.length < count && first.length < fused.length) {
     const from = first.length

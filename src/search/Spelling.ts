@@ -95,7 +95,7 @@ export class SpellingIndex {
     const script = scriptOf(term)
     const alphabet = this.#alphabets.get(script) ?? new Set<string>()
     this.#alphabets.set(script, alphabet)
-    if (alphabet.size < mostLetters) for (const letter of term) alphabet.add(letter)
+    if (alphabet.size < mostLetters) { for (const letter of term) alphabet.add(letter) }
   }
 }
 

@@ -43,7 +43,13 @@ export const topSlots = (
 }
 
 /** Slots that score exactly `score`, without those of `best`, ascending. */
-const equalTo = (score: number, best: ReadonlyArray<number>, scores: Float64Array, allowed: Uint8Array, ranges: ReadonlyArray<SlotRange>): ReadonlyArray<number> => {
+const equalTo = (
+  score: number,
+  best: ReadonlyArray<number>,
+  scores: Float64Array,
+  allowed: Uint8Array,
+  ranges: ReadonlyArray<SlotRange>
+): ReadonlyArray<number> => {
   const known = new Set(best)
   const equal: Array<number> = []
   for (const { from, to } of ranges) {

@@ -39,11 +39,12 @@ const place = (file: string): string => `file ${file}`
 const readSecret = Effect.fnUntraced(function*(version: SecretVersion, path: string, file: string) {
   const read = yield* Effect.tryPromise({
     try: () => readPrivate(path, file),
-    catch: (cause) => new SecretError({
-      version,
-      message: `the secret file ${file} cannot be read (${codeOf(cause)})`,
-      fix: `Make ${file} a file that you own and can read.`
-    })
+    catch: (cause) =>
+      new SecretError({
+        version,
+        message: `the secret file ${file} cannot be read (${codeOf(cause)})`,
+        fix: `Make ${file} a file that you own and can read.`
+      })
   })
   if (read._tag === "refused") {
     return yield* new SecretError({ version, message: `the secret file ${file} ${read.why}`, fix: read.fix })

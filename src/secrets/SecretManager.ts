@@ -54,11 +54,13 @@ export const secretManagerResolver = Effect.fnUntraced(function*(
     return callJson(caller, `Secret Manager for ${version}`, HttpClientRequest.get(url), Accessed).pipe(
       Effect.map(({ payload }) => valueOf(payload, secret)),
       Effect.flatMap((value): Effect.Effect<Found, SecretError> =>
-        value !== undefined ? Effect.succeed({ value }) : Effect.fail(new SecretError({
-          version,
-          message: `Secret Manager gave ${version} damaged: its checksum or its text is wrong`,
-          fix: "Try again; if it stays so, add the secret's version anew, as UTF-8 text."
-        }))
+        value !== undefined ? Effect.succeed({ value }) : Effect.fail(
+          new SecretError({
+            version,
+            message: `Secret Manager gave ${version} damaged: its checksum or its text is wrong`,
+            fix: "Try again; if it stays so, add the secret's version anew, as UTF-8 text."
+          })
+        )
       ),
       Effect.catchTag("ServiceError", (error): Effect.Effect<Found, SecretError> => {
         if (error.code === "NOT_FOUND") return Effect.succeed({ place: `${version} in Secret Manager` })
@@ -77,8 +79,7 @@ export const secretManagerResolver = Effect.fnUntraced(function*(
 
   return {
     look: (version) =>
-      Effect.map(Cache.get(known, version), (found) =>
-        "value" in found ? { value: found.value, places: [] } : { places: [found.place] })
+      Effect.map(Cache.get(known, version), (found) => "value" in found ? { value: found.value, places: [] } : { places: [found.place] })
   }
 })
 
@@ -89,7 +90,10 @@ export const layer = (
 ): Layer.Layer<Secrets, never, HttpClient.HttpClient | GoogleAuth> =>
   Layer.effect(
     Secrets,
-    Effect.map(secretManagerResolver(options), (manager) => chain([environmentResolver(), fileResolver(directory, options?.shown), manager]))
+    Effect.map(
+      secretManagerResolver(options),
+      (manager) => chain([environmentResolver(), fileResolver(directory, options?.shown), manager])
+    )
   )
 
 /** Regional secrets live on their location's own host. */

@@ -70,9 +70,12 @@ export const makeApp = (options: AppOptions) =>
       Effect.suspend(() => {
         if (bytes > room) return Effect.fail(noRoom)
         room -= bytes
-        return Effect.ensuring(call, Effect.sync(() => {
-          room += bytes
-        }))
+        return Effect.ensuring(
+          call,
+          Effect.sync(() => {
+            room += bytes
+          })
+        )
       })
 
     const answer = Effect.fnUntraced(function*(
@@ -96,39 +99,47 @@ export const makeApp = (options: AppOptions) =>
 
       const mostBytes = route.mostBytes ?? options.mostJsonBytes
       const bodyBytes = key === "uploadRagFile" ? 0 : largeBody(request, mostBytes)
-      const reply = yield* named(names, withRoom(bodyBytes, Effect.gen(function*() {
-        yield* Effect.forEach(Object.values<string>(params), (name) => checkPlace(corpora, names, name), { discard: true })
-        const { form, query } = yield* take(readQuery(route, search))
-        const writing = { version, enumNumbers: form.enumNumbers }
-        if (key === "uploadRagFile") {
-          const { body, headers } = yield* options.uploads({
-            request,
-            version,
-            names,
-            corpus: names.corpus(params["parent"] ?? ""),
-            query: search
+      const reply = yield* named(
+        names,
+        withRoom(
+          bodyBytes,
+          Effect.gen(function*() {
+            yield* Effect.forEach(Object.values<string>(params), (name) => checkPlace(corpora, names, name), { discard: true })
+            const { form, query } = yield* take(readQuery(route, search))
+            const writing = { version, enumNumbers: form.enumNumbers }
+            if (key === "uploadRagFile") {
+              const { body, headers } = yield* options.uploads({
+                request,
+                version,
+                names,
+                corpus: names.corpus(params["parent"] ?? ""),
+                query: search
+              })
+              return json(body === undefined ? {} : encodeResponse(route, body, writing), style, 200, headers)
+            }
+            const bytes = yield* readBody(request, mostBytes)
+            if (route.raw === true) {
+              const handler = options.handlers[key] as unknown as RawHandler<AnyRoute> // the table gives a raw route a raw handler
+              const { body, contentType, inMessage: asMessage } = payloadOf(bytes, request.headers["content-type"] ?? "")
+              const answer = yield* handler({ version, params, query: {}, body, contentType, names, slowBy: fault.operation })
+              return raw(asMessage ? inMessage(answer, route.rpc.endsWith("StreamRawPredict")) : answer, breakOff(request))
+            }
+            const body = yield* take(readMessage(route, route.body === undefined ? "" : bytes, { version }))
+            // The table gives each handler the messages of its own route.
+            const handler = options.handlers[key] as unknown as AnyHandler
+            const response = yield* handler({ version, params, query, body, names, slowBy: fault.operation })
+            if (route.stream === true) {
+              const messages = response as Stream.Stream<object, ServiceError> // that of a streaming method is a stream
+              return streamed(Stream.map(messages, (message) => encodeResponse(route, message, writing)), style, breakOff(request))
+            }
+            return json(encodeResponse(route, response, writing), style)
           })
-          return json(body === undefined ? {} : encodeResponse(route, body, writing), style, 200, headers)
-        }
-        const bytes = yield* readBody(request, mostBytes)
-        if (route.raw === true) {
-          const handler = options.handlers[key] as unknown as RawHandler<AnyRoute> // the table gives a raw route a raw handler
-          const { body, contentType, inMessage: asMessage } = payloadOf(bytes, request.headers["content-type"] ?? "")
-          const answer = yield* handler({ version, params, query: {}, body, contentType, names, slowBy: fault.operation })
-          return raw(asMessage ? inMessage(answer, route.rpc.endsWith("StreamRawPredict")) : answer, breakOff(request))
-        }
-        const body = yield* take(readMessage(route, route.body === undefined ? "" : bytes, { version }))
-        // The table gives each handler the messages of its own route.
-        const handler = options.handlers[key] as unknown as AnyHandler
-        const response = yield* handler({ version, params, query, body, names, slowBy: fault.operation })
-        if (route.stream === true) {
-          const messages = response as Stream.Stream<object, ServiceError> // that of a streaming method is a stream
-          return streamed(Stream.map(messages, (message) => encodeResponse(route, message, writing)), style, breakOff(request))
-        }
-        return json(encodeResponse(route, response, writing), style)
-      }))).pipe(Effect.tapError((error) => Effect.sync(() => {
-        if (error.refused) options.quotas?.giveBack(key, names.location, at)
-      })))
+        )
+      ).pipe(Effect.tapError((error) =>
+        Effect.sync(() => {
+          if (error.refused) options.quotas?.giveBack(key, names.location, at)
+        })
+      ))
       if (fault.drop === "reply") return yield* dropped(request)
       return fault.drop === "middle" ? yield* broken(request, reply) : reply
     })
@@ -160,7 +171,9 @@ export const makeApp = (options: AppOptions) =>
       // A browser asks first, without a token.
       if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
         const page = refusedPage(options.access, request.headers)
-        return page === undefined ? HttpServerResponse.empty({ status: 204, headers: preflightHeaders(options.access, request.headers) }) : failure(page, style)
+        return page === undefined
+          ? HttpServerResponse.empty({ status: 204, headers: preflightHeaders(options.access, request.headers) })
+          : failure(page, style)
       }
       const key = new URLSearchParams(search).get("key")
       const own = yield* ofItself(path, key, request)
@@ -171,7 +184,9 @@ export const makeApp = (options: AppOptions) =>
       // The bytes of a resumable upload are put by some clients, and posted by others.
       const found = match(request.method === "PUT" && path.startsWith("/upload/") ? "POST" : request.method, path)
       if (found === undefined) return failure(noSuchMethod, style)
-      const framed: ReplyStyle = routes[found.key].stream === true ? { ...style, framing: /(?:^|&)(?:\$|%24)?alt=sse(?:&|$)/.test(search) ? "sse" : "array" } : style
+      const framed: ReplyStyle = routes[found.key].stream === true
+        ? { ...style, framing: /(?:^|&)(?:\$|%24)?alt=sse(?:&|$)/.test(search) ? "sse" : "array" }
+        : style
       if (calls >= options.mostCalls) return failure(busy, framed)
       calls += 1
       const call = answer(request, found, search, framed).pipe(
@@ -194,7 +209,11 @@ export const makeApp = (options: AppOptions) =>
     })
 
     return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-      observed(request, Effect.map(dispatch(request), HttpServerResponse.setHeaders(corsHeaders(options.access, request.headers))), options))
+      observed(
+        request,
+        Effect.map(dispatch(request), HttpServerResponse.setHeaders(corsHeaders(options.access, request.headers))),
+        options
+      ))
   })
 
 /**
@@ -228,10 +247,13 @@ const observed = (
         const { body, status } = reply
         return body._tag !== "Stream" || request.method === "HEAD"
           ? Effect.as(end(status, false), reply)
-          : Effect.succeed(HttpServerResponse.setBody(reply, HttpBody.stream(
-            Stream.onExit(body.stream, (exit) => end(status, Exit.isFailure(exit))),
-            body.contentType
-          )))
+          : Effect.succeed(HttpServerResponse.setBody(
+            reply,
+            HttpBody.stream(
+              Stream.onExit(body.stream, (exit) => end(status, Exit.isFailure(exit))),
+              body.contentType
+            )
+          ))
       }),
       // No answer was given: the connection broke, or its client left.
       Effect.onInterrupt(() => end(499, true))

@@ -59,14 +59,20 @@ const make = (db: DatabaseSync): CachedContents["Service"] => {
   const found = Effect.fnUntraced(function*(name: string) {
     const [, place = "", id = ""] = /^(.+)\/cachedContents\/([^/]+)$/.exec(name) ?? []
     const row = find.get(id, yield* Clock.currentTimeMillis)
-    return row === undefined || !isSamePlace(String(row["place"]), place) ? yield* ServiceError.notFound(`cached content ${name}`) : { row: rowOf(row), place }
+    return row === undefined || !isSamePlace(String(row["place"]), place)
+      ? yield* ServiceError.notFound(`cached content ${name}`)
+      : { row: rowOf(row), place }
   })
 
   return {
     create: Effect.fnUntraced(function*({ about, expires, place, prefix }) {
       prune.run(yield* Clock.currentTimeMillis)
       if (Number(count.get()?.["n"]) >= most) {
-        return yield* new ServiceError({ code: "RESOURCE_EXHAUSTED", message: `there are ${most} cached contents already`, fix: "delete some, or let them expire sooner" })
+        return yield* new ServiceError({
+          code: "RESOURCE_EXHAUSTED",
+          message: `there are ${most} cached contents already`,
+          fix: "delete some, or let them expire sooner"
+        })
       }
       const id = randomBytes(8).readBigUInt64BE().toString()
       const createTime = DateTime.formatIso(yield* DateTime.now)
@@ -76,7 +82,9 @@ const make = (db: DatabaseSync): CachedContents["Service"] => {
     }),
     get: (name) => Effect.map(found(name), ({ place, row }) => shownOf(row, place)),
     list: Effect.fnUntraced(function*(place, { size = defaultPage, token = "" }) {
-      const before = token === "" ? Number.MAX_SAFE_INTEGER : Number(/^before:(\d{1,15})$/.exec(Buffer.from(token, "base64url").toString("utf8"))?.[1])
+      const before = token === ""
+        ? Number.MAX_SAFE_INTEGER
+        : Number(/^before:(\d{1,15})$/.exec(Buffer.from(token, "base64url").toString("utf8"))?.[1])
       if (size < 0) return yield* ServiceError.invalid("page_size", "must not be negative")
       if (Number.isNaN(before)) return yield* ServiceError.invalid("page_token", "is not one that a listing gave")
       const limit = Math.min(size, largestPage)
@@ -85,7 +93,10 @@ const make = (db: DatabaseSync): CachedContents["Service"] => {
         const row = rowOf(columns)
         if (!isSamePlace(row.place, place)) continue
         if (page.length === limit) {
-          return { items: page.map((row) => shownOf(row, place)), nextToken: Buffer.from(`before:${page.at(-1)?.sequence}`).toString("base64url") }
+          return {
+            items: page.map((row) => shownOf(row, place)),
+            nextToken: Buffer.from(`before:${page.at(-1)?.sequence}`).toString("base64url")
+          }
         }
         page.push(row)
       }

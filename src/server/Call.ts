@@ -44,13 +44,14 @@ export const breakingWith = <A, E>(
 ): Stream.Stream<A, BrokenAnswer> => Stream.mapError(stream, (error) => new BrokenAnswer({ last: Buffer.from(tell(error)) }))
 
 /** `contentType` is that of the body. */
-export type RawHandler<R> = (call: Call<object, Uint8Array, Params<R>> & { readonly contentType: string }) => Effect.Effect<RawAnswer, ServiceError>
+export type RawHandler<R> = (
+  call: Call<object, Uint8Array, Params<R>> & { readonly contentType: string }
+) => Effect.Effect<RawAnswer, ServiceError>
 
 /** What answers each method of the table. */
 export type Handlers = {
   readonly [K in Exclude<RouteKey, Elsewhere>]: Routes[K] extends { readonly raw: true } ? RawHandler<Routes[K]>
-    : (call: CallOf<Routes[K]>) => K extends Streaming
-      ? Effect.Effect<Stream.Stream<ResponseOf<Routes[K]>, ServiceError>, ServiceError>
+    : (call: CallOf<Routes[K]>) => K extends Streaming ? Effect.Effect<Stream.Stream<ResponseOf<Routes[K]>, ServiceError>, ServiceError>
       : Effect.Effect<ResponseOf<Routes[K]>, ServiceError>
 }
 

@@ -113,7 +113,23 @@ const defaults: ServeLimits = {
 /** Bytes of all resumable uploads that are not finished. */
 const uploadsUnderWay = 256 * 1024 * 1024
 
-export type ServerNeeds = Corpora | Files | FileMetadataStore | Retrieval | Operations | Generator | QueryRewriter | ChatModel | Generation | PartnerChat | BatchPrediction | ModelCatalog | Endpoints | Engine | Embedder | TextEmbedder
+export type ServerNeeds =
+  | Corpora
+  | Files
+  | FileMetadataStore
+  | Retrieval
+  | Operations
+  | Generator
+  | QueryRewriter
+  | ChatModel
+  | Generation
+  | PartnerChat
+  | BatchPrediction
+  | ModelCatalog
+  | Endpoints
+  | Engine
+  | Embedder
+  | TextEmbedder
 
 export interface Serving {
   readonly url: string
@@ -136,7 +152,11 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
     const { origins = [] } = options
     const wrong = origins.find((origin) => origin !== URL.parse(origin)?.origin)
     if (wrong !== undefined) {
-      return yield* ServiceError.invalid("--allow-origin", `${wrong} is not the origin of a page`, "name each by scheme, host and port, without a path: https://app.example.org")
+      return yield* ServiceError.invalid(
+        "--allow-origin",
+        `${wrong} is not the origin of a page`,
+        "name each by scheme, host and port, without a path: https://app.example.org"
+      )
     }
     const limits = { ...defaults, ...defined(options.limits ?? {}) }
     const { name, parent } = yield* Engine
@@ -150,7 +170,9 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
     const vertexQuotas = options.vertexQuotas ?? false
     const quotas = vertexQuotas ? new Quotas() : undefined
 
-    const kept = yield* Layer.build(LongRunning.layer.pipe(Layer.provideMerge(Layer.merge(Journal.layer(options.database), CachedContents.layer(options.database)))))
+    const kept = yield* Layer.build(
+      LongRunning.layer.pipe(Layer.provideMerge(Layer.merge(Journal.layer(options.database), CachedContents.layer(options.database))))
+    )
     const embeddings = yield* embeddingHandlers(options.countTokens)
     const app = yield* Effect.gen(function*() {
       return yield* makeApp({
@@ -179,9 +201,19 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
         }),
         quotas,
         faults: options.faults === undefined ? undefined : new Faults(options.faults),
-        about: { name: "sluice", version: options.version, engine: name, embedder: embedder.id, model: chat.model, apiVersions: ["v1", "v1beta1"] },
+        about: {
+          name: "sluice",
+          version: options.version,
+          engine: name,
+          embedder: embedder.id,
+          model: chat.model,
+          apiVersions: ["v1", "v1beta1"]
+        },
         ready: Effect.asVoid(corpora.list({ size: 1 })).pipe(
-          Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: "the state database does not answer" })) })
+          Effect.timeoutOrElse({
+            duration: "2 seconds",
+            orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: "the state database does not answer" }))
+          })
         ),
         draining: () => draining,
         underWay: (change) => {
@@ -202,7 +234,9 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
     }).pipe(Effect.mapError((error) =>
       new ServiceError({
         code: "UNAVAILABLE",
-        message: `cannot serve on ${host}:${options.port ?? 8686}: ${error.cause instanceof Error ? error.cause.message : "the address is not free"}`,
+        message: `cannot serve on ${host}:${options.port ?? 8686}: ${
+          error.cause instanceof Error ? error.cause.message : "the address is not free"
+        }`,
         fix: "choose another --port; 0 picks a free one"
       })
     ))

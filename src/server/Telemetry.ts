@@ -18,13 +18,28 @@ const requestTime = Metric.histogram("sluice_http_request_duration_seconds", {
   description: "Time of a request until the last byte of its answer",
   boundaries: seconds
 })
-const broken = Metric.counter("sluice_http_streams_broken_total", { description: "Streamed answers that ended before their end", incremental: true })
-const unexpected = Metric.counter("sluice_errors_unexpected_total", { description: "Calls that failed by a fault of the server", incremental: true })
-const imports = Metric.counter("sluice_imports_total", { description: "Imports that ended, by outcome: ok, partial (some files failed), or the code of their error", incremental: true })
+const broken = Metric.counter("sluice_http_streams_broken_total", {
+  description: "Streamed answers that ended before their end",
+  incremental: true
+})
+const unexpected = Metric.counter("sluice_errors_unexpected_total", {
+  description: "Calls that failed by a fault of the server",
+  incremental: true
+})
+const imports = Metric.counter("sluice_imports_total", {
+  description: "Imports that ended, by outcome: ok, partial (some files failed), or the code of their error",
+  incremental: true
+})
 const files = Metric.counter("sluice_files_stored_total", { description: "Files stored or refused, by outcome", incremental: true })
-const embeddedTokens = Metric.counter("sluice_embedded_tokens_total", { description: "Tokens of chunks that were embedded", incremental: true })
+const embeddedTokens = Metric.counter("sluice_embedded_tokens_total", {
+  description: "Tokens of chunks that were embedded",
+  incremental: true
+})
 const modelCalls = Metric.counter("sluice_model_calls_total", { description: "Calls of models, by model and outcome", incremental: true })
-const modelTime = Metric.histogram("sluice_model_call_duration_seconds", { description: "Time of a model's whole answer", boundaries: seconds })
+const modelTime = Metric.histogram("sluice_model_call_duration_seconds", {
+  description: "Time of a model's whole answer",
+  boundaries: seconds
+})
 
 /** A request that has been answered. Never holds a query's keys, a header or a body. */
 export interface AccessEntry {
@@ -59,10 +74,12 @@ export const loggable = (url: string): string => {
   const [path = "", query] = url.split("?", 2)
   const rest = query === undefined ? "" : url.slice(path.length + 1)
   if (rest === "") return path
-  return `${path}?${rest.split("&").map((pair) => {
-    const [name = ""] = pair.split("=", 1)
-    return secretParameter.test(decoded(name)) ? `${name}=REDACTED` : pair
-  }).join("&")}`
+  return `${path}?${
+    rest.split("&").map((pair) => {
+      const [name = ""] = pair.split("=", 1)
+      return secretParameter.test(decoded(name)) ? `${name}=REDACTED` : pair
+    }).join("&")
+  }`
 }
 
 const decoded = (text: string): string => {
@@ -78,7 +95,9 @@ export const importEnded = ({ error, partialFailures }: Pick<Operation, "error" 
 
 /** One line for each request, `msg` apart from its fields. */
 export const logAccess = ({ broken, duration, method, path, route, status }: AccessEntry): Effect.Effect<void> =>
-  Effect.logInfo("request").pipe(Effect.annotateLogs({ method, path, route, status, duration: Math.round(duration), broken: broken ? broken : undefined }))
+  Effect.logInfo("request").pipe(
+    Effect.annotateLogs({ method, path, route, status, duration: Math.round(duration), broken: broken ? broken : undefined })
+  )
 
 /** Counts a call of a model once it has ended, however it does; gives up on nothing and changes nothing. */
 const countCall = (model: string, use: string) => {
@@ -132,7 +151,9 @@ export const countedCorpusEmbedder = (embedder: Embedder["Service"]): Embedder["
   return {
     ...embedder,
     embed: (...request) => timed(embedder.embed(...request), called),
-    ...(embedSparse === undefined ? {} : { embedSparse: (...request: Parameters<typeof embedSparse>) => timed(embedSparse(...request), called) }),
+    ...(embedSparse === undefined
+      ? {}
+      : { embedSparse: (...request: Parameters<typeof embedSparse>) => timed(embedSparse(...request), called) }),
     ...(embedEach === undefined ? {} : { embedEach: (...request: Parameters<typeof embedEach>) => timed(embedEach(...request), called) })
   }
 }
@@ -142,7 +163,10 @@ export const countedEmbedder = (embedder: TextEmbedder["Service"]): TextEmbedder
   return { ...embedder, embed: (...request) => timed(embedder.embed(...request), called) }
 }
 
-const timed = <A, E extends ServiceError>(effect: Effect.Effect<A, E>, called: ReturnType<typeof countCall>["called"]): Effect.Effect<A, E> =>
+const timed = <A, E extends ServiceError>(
+  effect: Effect.Effect<A, E>,
+  called: ReturnType<typeof countCall>["called"]
+): Effect.Effect<A, E> =>
   Effect.flatMap(Clock.currentTimeMillis, (since) => {
     const end = (outcome: string) => Effect.flatMap(Clock.currentTimeMillis, (now) => called(outcome, since, now))
     return effect.pipe(Effect.tap(() => end("ok")), Effect.tapError(({ code }) => end(code)))
@@ -158,7 +182,8 @@ export const countedFiles = (inner: Files["Service"]): Files["Service"] => ({
           Metric.update(Metric.withAttributes(files, { outcome: "stored" }), 1),
           Metric.update(embeddedTokens, tokens),
           Effect.annotateCurrentSpan({ corpus: request.corpus, embeddedTokens: tokens, outcome: "stored" })
-        ], { discard: true })),
+        ], { discard: true })
+      ),
       Effect.tapError(() => Metric.update(Metric.withAttributes(files, { outcome: "failed" }), 1)),
       Effect.withSpan("Server.storeFile", { attributes: { corpus: request.corpus, file: request.displayName } })
     )

@@ -132,8 +132,7 @@ export const transaction = <A>(db: DatabaseSync, body: () => A): A => {
   }
 }
 
-const isNodeError = (cause: unknown): cause is NodeJS.ErrnoException & { readonly errcode?: number } =>
-  cause instanceof Error
+const isNodeError = (cause: unknown): cause is NodeJS.ErrnoException & { readonly errcode?: number } => cause instanceof Error
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
@@ -141,9 +140,17 @@ const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: 
 const sqliteCodes: Record<number, { readonly problem: StateError["problem"]; readonly say: string; readonly fix: string }> = {
   5: { problem: "locked", say: "is held by another process", fix: "wait for the other sluice to end, or use another --data-dir" },
   8: { problem: "readOnly", say: "cannot be written", fix: "make it writable, or use another --data-dir" },
-  11: { problem: "damaged", say: "is damaged", fix: "restore it from a backup, or move it away and run again to rebuild it; it was not changed" },
+  11: {
+    problem: "damaged",
+    say: "is damaged",
+    fix: "restore it from a backup, or move it away and run again to rebuild it; it was not changed"
+  },
   13: { problem: "full", say: "cannot grow: the disk is full", fix: "free some space and run again; nothing committed was lost" },
-  14: { problem: "readOnly", say: "cannot be opened", fix: "check that the directory exists and can be written, or use another --data-dir" },
+  14: {
+    problem: "readOnly",
+    say: "cannot be opened",
+    fix: "check that the directory exists and can be written, or use another --data-dir"
+  },
   26: { problem: "damaged", say: "is not a Sluice database", fix: "move the file away, or use another --data-dir; it was not changed" }
 }
 

@@ -22,8 +22,16 @@ export class LedgerTable {
     for (const { path, source } of remove) this.#remove.run(scope, source, path)
     for (const e of put) {
       this.#put.run(
-        scope, e.source, e.path, e.state, e.revision, e.fingerprint,
-        e.size ?? null, e.file ?? null, e.reason ?? null, e.message ?? null
+        scope,
+        e.source,
+        e.path,
+        e.state,
+        e.revision,
+        e.fingerprint,
+        e.size ?? null,
+        e.file ?? null,
+        e.reason ?? null,
+        e.message ?? null
       )
     }
   }

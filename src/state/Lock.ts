@@ -21,9 +21,12 @@ export const acquire = (
   const isLocked = (error: StateError) => error.problem === "locked"
   const patient = attempt.pipe(
     Effect.catchIf((error) => isLocked(error) && waitMs > 0, (error) =>
-      Effect.andThen(waiting(error), attempt.pipe(
-        Effect.retry({ while: isLocked, times: Math.ceil(waitMs / pollMs), schedule: pollSchedule })
-      )))
+      Effect.andThen(
+        waiting(error),
+        attempt.pipe(
+          Effect.retry({ while: isLocked, times: Math.ceil(waitMs / pollMs), schedule: pollSchedule })
+        )
+      ))
   )
   return Effect.acquireRelease(patient, (db) => Effect.sync(() => db.close()))
 }

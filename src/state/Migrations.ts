@@ -12,4 +12,20 @@ import { vectorTables } from "./tables/Vectors.ts"
  * Every step the database's schema has taken, oldest first; its length is the schema version. A landed step is
  * never edited: add one.
  */
-export const migrations: ReadonlyArray<string> = [ledgerTables + storeTables, quotaTables, serverTables, corpusOptions, quotaAmounts, listingTable, batchTables, modelTables, checksums, vectorLists, metadataTables, cachedContents, contentsTable, vectorTables, jobColumns]
+export const migrations: ReadonlyArray<string> = [
+  ledgerTables + storeTables,
+  quotaTables,
+  serverTables,
+  corpusOptions,
+  quotaAmounts,
+  listingTable,
+  batchTables,
+  modelTables,
+  checksums,
+  vectorLists,
+  metadataTables,
+  cachedContents,
+  contentsTable,
+  vectorTables,
+  jobColumns
+]

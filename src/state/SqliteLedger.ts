@@ -4,7 +4,16 @@ import { CorpusName } from "../domain/Corpus.ts"
 import type { StateError } from "../domain/Errors.ts"
 import { RagFileName } from "../domain/RagFile.ts"
 import { Report } from "../domain/Report.ts"
-import { Ledger, type LedgerEntry, type LedgerState, type QueuedWork, recoveredPath, type RunRecord, type Scan, type ScopeRecord } from "../ports/Ledger.ts"
+import {
+  Ledger,
+  type LedgerEntry,
+  type LedgerState,
+  type QueuedWork,
+  recoveredPath,
+  type RunRecord,
+  type Scan,
+  type ScopeRecord
+} from "../ports/Ledger.ts"
 import { asStateError, transaction } from "./Database.ts"
 import { ledgerColumns as columns } from "./LedgerTable.ts"
 import { LedgerWrites } from "./LedgerWrites.ts"
@@ -45,8 +54,7 @@ const decodeReport = Schema.decodeUnknownOption(Schema.fromJsonString(Report))
 const make = Effect.gen(function*() {
   const { database: db, path } = yield* State
   const writes = yield* LedgerWrites
-  const run = <A>(body: () => A): Effect.Effect<A, StateError> =>
-    Effect.try({ try: body, catch: (cause) => asStateError(cause, path) })
+  const run = <A>(body: () => A): Effect.Effect<A, StateError> => Effect.try({ try: body, catch: (cause) => asStateError(cause, path) })
 
   const setScope = (scope: string, { corpus, replaces }: ScopeRecord): void => {
     db.prepare(
@@ -99,35 +107,36 @@ const make = Effect.gen(function*() {
           for (const table of ["ledger", "listings", "contents", "scopes"]) db.prepare(`DELETE FROM ${table} WHERE scope = ?`).run(scope)
         })
       ),
-    scan: (scope) => Effect.acquireRelease(run(() => openScan(db, scope)), (scan) => Effect.sync(scan.close)).pipe(
-      Effect.map((scan): Scan => ({
-        see: (source, paths, pathHash) => run(() => scan.see(source, paths, pathHash)),
-        missing: keyset(
-          `SELECT ${prefixed} FROM ledger l WHERE scope = ? AND ${scan.unseen} AND ${scan.unclaimed}
+    scan: (scope) =>
+      Effect.acquireRelease(run(() => openScan(db, scope)), (scan) => Effect.sync(scan.close)).pipe(
+        Effect.map((scan): Scan => ({
+          see: (source, paths, pathHash) => run(() => scan.see(source, paths, pathHash)),
+          missing: keyset(
+            `SELECT ${prefixed} FROM ledger l WHERE scope = ? AND ${scan.unseen} AND ${scan.unclaimed}
            AND (source, path) > (?, ?) ORDER BY source, path LIMIT ?`,
-          [scope]
-        ),
-        seeAll: (source) => run(() => scan.seeAll(source)),
-        seeUnder: (source, folder) => run(() => scan.seeUnder(source, folder)),
-        forget: (source, path) => run(() => scan.forget(source, path)),
-        seeRest: (source) => run(() => scan.seeRest(source)),
-        listedBy: (source, addresses) => run(() => scan.listedBy(source, addresses)),
-        restart: (source) => run(() => scan.restart(source)),
-        countMissing: (source) => run(() => scan.countMissing(source)),
-        claim: (contentHash) => run(() => scan.claim(contentHash)),
-        mayMove: (size) => run(() => scan.mayMove(size)),
-        queue: (work) => run(() => scan.queue(work)),
-        queued: Stream.paginate(0, (after) =>
-          run(() => {
-            const rows = scan.queued(after)
-            const last = rows.at(-1)
-            return [
-              rows.map((row) => text(row, "work")),
-              last === undefined ? Option.none() : Option.some(Number(last["id"]))
-            ] as const
-          }))
-      }))
-    ),
+            [scope]
+          ),
+          seeAll: (source) => run(() => scan.seeAll(source)),
+          seeUnder: (source, folder) => run(() => scan.seeUnder(source, folder)),
+          forget: (source, path) => run(() => scan.forget(source, path)),
+          seeRest: (source) => run(() => scan.seeRest(source)),
+          listedBy: (source, addresses) => run(() => scan.listedBy(source, addresses)),
+          restart: (source) => run(() => scan.restart(source)),
+          countMissing: (source) => run(() => scan.countMissing(source)),
+          claim: (contentHash) => run(() => scan.claim(contentHash)),
+          mayMove: (size) => run(() => scan.mayMove(size)),
+          queue: (work) => run(() => scan.queue(work)),
+          queued: Stream.paginate(0, (after) =>
+            run(() => {
+              const rows = scan.queued(after)
+              const last = rows.at(-1)
+              return [
+                rows.map((row) => text(row, "work")),
+                last === undefined ? Option.none() : Option.some(Number(last["id"]))
+              ] as const
+            }))
+        }))
+      ),
     listing: (scope, source) =>
       run(() => {
         const row = db.prepare("SELECT cursor, signature, whole, again FROM listings WHERE scope = ? AND source = ?").get(scope, source)
@@ -152,7 +161,9 @@ const make = Effect.gen(function*() {
         const find = db.prepare("SELECT revision, signature, contents FROM contents WHERE scope = ? AND source = ? AND path = ?")
         return paths.map((path) => {
           const row = find.get(scope, source, path)
-          return row === undefined ? undefined : { revision: text(row, "revision"), signature: text(row, "signature"), contents: text(row, "contents") }
+          return row === undefined
+            ? undefined
+            : { revision: text(row, "revision"), signature: text(row, "signature"), contents: text(row, "contents") }
         })
       }),
     setContents: (scope, source, path, record) =>
@@ -344,7 +355,9 @@ const openScan = (db: DatabaseSync, scope: string) => {
         .all(listed).map((row) => text(row, "source"))
     },
     restart: (source: string) => {
-      for (const table of [tables.seen, tables.gone, tables.queued, tables.addressed]) db.prepare(`DELETE FROM ${table} WHERE source = ?`).run(source)
+      for (const table of [tables.seen, tables.gone, tables.queued, tables.addressed]) {
+        db.prepare(`DELETE FROM ${table} WHERE source = ?`).run(source)
+      }
     },
     countMissing: (source: string) => {
       const row = db.prepare(
@@ -377,8 +390,7 @@ const openScan = (db: DatabaseSync, scope: string) => {
       db.exec("COMMIT")
       return first
     },
-    queued: (after: number) =>
-      db.prepare(`SELECT id, work FROM ${tables.queued} WHERE id > ? ORDER BY id LIMIT ?`).all(after, pageSize),
+    queued: (after: number) => db.prepare(`SELECT id, work FROM ${tables.queued} WHERE id > ? ORDER BY id LIMIT ?`).all(after, pageSize),
     close: () => {
       for (const table of Object.values(tables)) db.exec(`DROP TABLE IF EXISTS ${table}`)
     }

@@ -40,7 +40,10 @@ export interface Part {
   /** Its own attachments are parts too. */
   readonly opened?: boolean
   /** It is not taken, and why. */
-  readonly refused?: { readonly reason: "ignored" | "link" | "special" | "limit" | "corrupt" | "encrypted" | "unsupported"; readonly message: string }
+  readonly refused?: {
+    readonly reason: "ignored" | "link" | "special" | "limit" | "corrupt" | "encrypted" | "unsupported"
+    readonly message: string
+  }
 }
 
 /** A file parsed and cut: everything an engine indexes, and all that a plan counts. */

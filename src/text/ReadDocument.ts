@@ -82,7 +82,11 @@ const refused = async (thrown: unknown): Promise<Result.Result<never, DocumentEr
   const { isInstallation, refusalOf } = await import("./pool/Refusal.ts")
   return Result.fail(
     isInstallation(thrown)
-      ? new ServiceError({ code: "FAILED_PRECONDITION", message: thrown.message, fix: "install the package again; `sluice doctor` names what is missing" })
+      ? new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: thrown.message,
+        fix: "install the package again; `sluice doctor` names what is missing"
+      })
       : new DocumentError(refusalOf(thrown))
   )
 }
@@ -92,11 +96,18 @@ const readNow = async (request: ReadDocumentRequest, limits: Limits): Promise<Re
   if (!mayHoldFiles(name, mimeType, true)) return readOne(request, limits)
   const into = await mkdtemp(join(tmpdir(), "sluice-"))
   try {
-    const opened = await opening(import("./containers/Open.ts").then(({ open }) => open({ content, name, into, archives: true, mimeType }, limits)), name)
+    const opened = await opening(
+      import("./containers/Open.ts").then(({ open }) => open({ content, name, into, archives: true, mimeType }, limits)),
+      name
+    )
     if (part === undefined) return await readOpened(request, opened, limits)
     const found = opened.parts.find(({ path, refused }) => path === part && refused === undefined)
     if (found === undefined) {
-      throw new ServiceError({ code: "NOT_FOUND", message: `there is no ${part} in ${name}`, fix: `name one of: ${opened.parts.slice(0, 10).map(({ path }) => path).join(", ") || "nothing, for it holds no files"}` })
+      throw new ServiceError({
+        code: "NOT_FOUND",
+        message: `there is no ${part} in ${name}`,
+        fix: `name one of: ${opened.parts.slice(0, 10).map(({ path }) => path).join(", ") || "nothing, for it holds no files"}`
+      })
     }
     return await readNow({ ...request, content: await readFile(join(into, found.hash)), name: part, part: undefined }, limits)
   } finally {
@@ -118,7 +129,11 @@ const readOpened = async (request: ReadDocumentRequest, { kind, parts }: Opened,
   return parts.length === 0 ? document : { ...document, parts: parts.map(({ path, refused, size }) => ({ path, size, refused })) }
 }
 
-const readOne = async ({ chunking = defaultChunking, content, mimeType, name }: ReadDocumentRequest, limits: Limits, opened = false): Promise<ReadDocument> => {
+const readOne = async (
+  { chunking = defaultChunking, content, mimeType, name }: ReadDocumentRequest,
+  limits: Limits,
+  opened = false
+): Promise<ReadDocument> => {
   // Readers are loaded when a file first needs them.
   const [{ parse: read }, { chunk }] = await Promise.all([import("./parse/Parse.ts"), import("./chunk/Chunk.ts")])
   const document = await read({ bytes: content, name, limits, opened, mimeType })

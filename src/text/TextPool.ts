@@ -81,8 +81,12 @@ export class TextPool extends Context.Service<TextPool, {
     return Layer.succeed(
       TextPool,
       TextPool.of({
-        prepare: Effect.fn("TextPool.prepare")((raw: Raw) => here(raw, async () => (await import("./pool/PrepareFile.ts")).prepareFile(raw, all))),
-        open: Effect.fn("TextPool.open")((opening: Opening) => here(opening, async () => (await import("./containers/Open.ts")).open(opening, all)))
+        prepare: Effect.fn("TextPool.prepare")((raw: Raw) =>
+          here(raw, async () => (await import("./pool/PrepareFile.ts")).prepareFile(raw, all))
+        ),
+        open: Effect.fn("TextPool.open")((opening: Opening) =>
+          here(opening, async () => (await import("./containers/Open.ts")).open(opening, all))
+        )
       })
     )
   }

@@ -232,8 +232,7 @@ const countPiece = (pairs: BytePairs, text: string, start: number, end: number):
 }
 
 /** Puts the UTF-8 of `text.slice(start, end)` into `piece`; answers how many bytes. */
-const writePiece = (text: string, start: number, end: number): number =>
-  utf8.encodeInto(text.slice(start, end), piece).written
+const writePiece = (text: string, start: number, end: number): number => utf8.encodeInto(text.slice(start, end), piece).written
 
 /** Where the tokens of a piece start, each rounded down to whole characters. */
 const tokenStarts = (text: string, start: number, end: number): Uint32Array => {
@@ -281,5 +280,4 @@ const firstAtLeast = (values: Uint32Array, length: number, value: number): numbe
   return low
 }
 
-const firstAbove = (values: Uint32Array, length: number, value: number): number =>
-  firstAtLeast(values, length, value + 1)
+const firstAbove = (values: Uint32Array, length: number, value: number): number => firstAtLeast(values, length, value + 1)

@@ -84,7 +84,7 @@ const spread = (hash: number): number => hash ^ (hash >>> 15)
 /** Twice the room, the same content. */
 export const grown = <A extends Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array>(array: A): A => {
   // Every typed array is made from a length by its own constructor.
-  const next = new (array.constructor as new (length: number) => A)(array.length * 2)
+  const next = new (array.constructor as new(length: number) => A)(array.length * 2)
   next.set(array)
   return next
 }

@@ -14,7 +14,10 @@ export const chunkId = (corpus: string, file: string, ordinal: number): string =
 }
 
 /** The chunks of files in bounded batches, in order. */
-export const chunkBatches = (files: ReadonlyArray<VectorFile>, size: number): ReadonlyArray<ReadonlyArray<readonly [VectorFile, VectorChunk]>> => {
+export const chunkBatches = (
+  files: ReadonlyArray<VectorFile>,
+  size: number
+): ReadonlyArray<ReadonlyArray<readonly [VectorFile, VectorChunk]>> => {
   const all = files.flatMap((file) => file.chunks.map((chunk) => [file, chunk] as const))
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
 }
@@ -53,7 +56,9 @@ export const unfit = (field: string, message: string, fix: string): ServiceError
 
 /** What a corpus says of its database that has to be there before the database can be used. */
 export const needed = (field: string, value: string | undefined): Effect.Effect<string, ServiceError> =>
-  value !== undefined && value !== "" ? Effect.succeed(value) : Effect.fail(unfit(field, "is not set: the corpus has no database to keep its vectors in yet", "set it; it can be set once"))
+  value !== undefined && value !== ""
+    ? Effect.succeed(value)
+    : Effect.fail(unfit(field, "is not set: the corpus has no database to keep its vectors in yet", "set it; it can be set once"))
 
 /**
  * Something made with a credential, kept until the credential is refused: then it is made anew once, with the credential
@@ -72,8 +77,10 @@ export const renewing = <A>(make: Effect.Effect<A, ServiceError>, close: (made: 
     }))
   return {
     use: <B>(body: (made: A) => Effect.Effect<B, ServiceError>): Effect.Effect<B, ServiceError> =>
-      Effect.flatMap(get(), (made) =>
-        Effect.catchIf(body(made), ({ code }) => code === "UNAUTHENTICATED", () => Effect.flatMap(get(made), body))),
+      Effect.flatMap(
+        get(),
+        (made) => Effect.catchIf(body(made), ({ code }) => code === "UNAUTHENTICATED", () => Effect.flatMap(get(made), body))
+      ),
     close: Effect.suspend(() => current === undefined ? Effect.void : close(current))
   }
 }

@@ -46,15 +46,21 @@ const timeoutMs = 60_000
  */
 export const rest = (options: RestOptions) => {
   const { http, key, what } = options
-  const keys = renewing(Effect.suspend((): Effect.Effect<{ readonly value: Redacted.Redacted<string> | undefined }, ServiceError> =>
-    key === undefined ? Effect.succeed({ value: undefined }) : Effect.map(Effect.mapError(options.secrets.resolve(key), asServiceError), (value) => ({ value }))
-  ))
+  const keys = renewing(
+    Effect.suspend((): Effect.Effect<{ readonly value: Redacted.Redacted<string> | undefined }, ServiceError> =>
+      key === undefined
+        ? Effect.succeed({ value: undefined })
+        : Effect.map(Effect.mapError(options.secrets.resolve(key), asServiceError), (value) => ({ value }))
+    )
+  )
   const again = retry({ times: 4, ...options.retry })
   return (doing: string, path: string, { accept, body, method = "GET" }: RestRequest = {}): Effect.Effect<RestAnswer, ServiceError> =>
     keys.use((held) => {
       const secret = held.value
       const credentials = secret === undefined ? {} : (options.credentials ?? bearer)(Redacted.value(secret))
-      const bare = HttpClientRequest.make(method)(new URL(`${options.baseUrl}${path}`), { headers: { accept: "application/json", ...options.headers, ...credentials } })
+      const bare = HttpClientRequest.make(method)(new URL(`${options.baseUrl}${path}`), {
+        headers: { accept: "application/json", ...options.headers, ...credentials }
+      })
       const request = body === undefined
         ? bare
         : HttpClientRequest.bodyText(bare, typeof body === "string" ? body : JSON.stringify(body), "application/json")
@@ -64,7 +70,8 @@ export const rest = (options: RestOptions) => {
             status: response.status,
             headers: response.headers,
             json
-          }))),
+          }))
+        ),
         Effect.mapError((error) => secret === undefined ? error : error.mapTexts((text) => redactText(text, [secret]))),
         again
       )

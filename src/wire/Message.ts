@@ -176,5 +176,4 @@ export const deprecated = <A>(field: Field<A>): Field<A> => ({ ...field, depreca
 /** A message's name in one API version: `google.cloud.aiplatform.v1beta1.RagCorpus`. */
 export const fullName = (message: AnyMessage, version: ApiVersion): string => message.name.replace("{v}", version)
 
-export const typeUrl = (message: AnyMessage, version: ApiVersion): string =>
-  `type.googleapis.com/${fullName(message, version)}`
+export const typeUrl = (message: AnyMessage, version: ApiVersion): string => `type.googleapis.com/${fullName(message, version)}`

@@ -30,7 +30,14 @@ import { AsyncRetrieveContextsResponse } from "./messages/AskContexts.ts"
 import { BatchCreateRagDataSchemasResponse, BatchCreateRagMetadataResponse } from "./messages/RagMetadata.ts"
 import { RagEngineConfig } from "./messages/RagEngineConfig.ts"
 import { Empty } from "./messages/Rpc.ts"
-import { deploymentFromWire, isModelOperation, modelMetadata, modelMetadataTypes, modelResponse, type ModelResult } from "./models/ModelOperations.ts"
+import {
+  deploymentFromWire,
+  isModelOperation,
+  modelMetadata,
+  modelMetadataTypes,
+  modelResponse,
+  type ModelResult
+} from "./models/ModelOperations.ts"
 import { defined } from "./Optional.ts"
 import { lastSegment, orderedContextsToWire } from "./rag/Retrievals.ts"
 
@@ -209,7 +216,9 @@ const responseOf = (operation: Operation, version: ApiVersion, result: Operation
 
 const failuresPath = (sink: string | undefined): Of<typeof ImportRagFilesResponse> => {
   if (sink === undefined) return {}
-  return sink.startsWith("bq://") ? { partialFailuresBigqueryTable: sink } : { partialFailuresGcsPath: sinkObject(sink, "partial_failures") }
+  return sink.startsWith("bq://")
+    ? { partialFailuresBigqueryTable: sink }
+    : { partialFailuresGcsPath: sinkObject(sink, "partial_failures") }
 }
 
 const countsOf = (response: Any): ImportCounts => {

@@ -10,12 +10,14 @@ export const required = <A>(value: A | undefined, field: string): Result.Result<
 /** A field that is read, and that nothing here does anything with: refused where it says something, for whoever sends it relies on it. */
 export const unserved = (value: unknown, field: string, fix?: string): Result.Result<void, ServiceError> =>
   isSet(value)
-    ? Result.fail(new ServiceError({
-      code: "UNIMPLEMENTED",
-      message: `${field}: is not served on this machine`,
-      violations: [{ field, description: "is not served on this machine" }],
-      fix
-    }))
+    ? Result.fail(
+      new ServiceError({
+        code: "UNIMPLEMENTED",
+        message: `${field}: is not served on this machine`,
+        violations: [{ field, description: "is not served on this machine" }],
+        fix
+      })
+    )
     : Result.succeed(undefined)
 
 /** Proto strings have no absence: empty is unset. */
@@ -26,4 +28,5 @@ export const count = (value: number | undefined): number | undefined => (value =
 
 /** Whether a field of whatever type says something: nothing, zero and empty do not. */
 export const isSet = (value: unknown): boolean =>
-  value !== undefined && value !== null && value !== "" && value !== false && value !== 0 && !(typeof value === "object" && Object.keys(value).length === 0)
+  value !== undefined && value !== null && value !== "" && value !== false && value !== 0 &&
+  !(typeof value === "object" && Object.keys(value).length === 0)

@@ -25,8 +25,7 @@ const wildcards: Readonly<Record<string, string>> = {
   "*": segment
 }
 
-const source = (form: string): string =>
-  escape(form).replaceAll(/projects\/\*|\/\*\*|\*/g, (wildcard) => wildcards[wildcard] ?? "")
+const source = (form: string): string => escape(form).replaceAll(/projects\/\*|\/\*\*|\*/g, (wildcard) => wildcards[wildcard] ?? "")
 
 export const compile = (template: string): Path => {
   const params = [...template.matchAll(/\{(\w+)=([^}]+)\}/g)].map(([, name = "", form = ""]) => ({ name, form, source: source(form) }))

@@ -81,7 +81,11 @@ export const match = (verb: string, rawPath: string): Match | undefined => {
 }
 
 /** The query of a call, with its `?`; empty when there is none. */
-export const encodeQuery = <Q>(route: Route<string, Q, unknown, unknown>, query: Q & object, more: Readonly<Record<string, string>> = {}): string => {
+export const encodeQuery = <Q>(
+  route: Route<string, Q, unknown, unknown>,
+  query: Q & object,
+  more: Readonly<Record<string, string>> = {}
+): string => {
   const values = Object.entries({ ...write(route.query, query, { version: "v1beta1" }), ...more })
   const text = values.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(String(value))}`).join("&")
   return text === "" ? "" : `?${text}`

@@ -27,8 +27,18 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   "connectors/web": ["src/ConnectorKit.ts"],
   connectors: ["connectors/git", "connectors/web", "src/domain", "src/ports", "src/net", "src/text", "src/kit"],
   "src/compose": [
-    "src/domain", "src/ports", "src/net", "src/text", "src/state", "src/secrets", "src/models", "src/vectors", "src/engines/embedded",
-    "src/engines/vertex", "src/server", "src/pipeline"
+    "src/domain",
+    "src/ports",
+    "src/net",
+    "src/text",
+    "src/state",
+    "src/secrets",
+    "src/models",
+    "src/vectors",
+    "src/engines/embedded",
+    "src/engines/vertex",
+    "src/server",
+    "src/pipeline"
   ],
   "src/kit": ["src/domain", "src/ports", "src/net", "src/text"],
   /** What connectors are written with. */
@@ -48,8 +58,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
 
 const places = Object.keys(allowed)
 
-const placeOf = (file: string): string | undefined =>
-  places.find((place) => file === place || file.startsWith(`${place}/`))
+const placeOf = (file: string): string | undefined => places.find((place) => file === place || file.startsWith(`${place}/`))
 
 const sources = (folder: string): ReadonlyArray<string> =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })

@@ -34,7 +34,8 @@ describe("comments", () => {
         const cited = [...comment.matchAll(/\b(?:docs|test|bench)\/[\w./-]+\.\w+|\b[A-Z]+\.md\b/g)].map(([path]) => path)
         const missing = cited.filter((path) => !unwritten.includes(path) && globSync(path, { cwd: root }).length === 0)
         return [...missing, ...(elsewhere.exec(comment) ?? [])].map((citation) => `${file}: ${citation}`)
-      }))
+      })
+    )
     assert.deepStrictEqual(wrong, [])
   })
 })
@@ -44,7 +45,9 @@ describe("pages", () => {
     const pages = globSync(["*.md", "docs/*.md"], { cwd: root })
     assert.include(pages, "ARCHITECTURE.md")
     const missing = pages.flatMap((page) => {
-      const named = readFileSync(join(root, page), "utf8").matchAll(/`((?:src|connectors|test|bench|docs|examples|pipelines|scripts)\/[\w./*-]+)`|\]\((?!https?:)([^)#]+)[^)]*\)/g)
+      const named = readFileSync(join(root, page), "utf8").matchAll(
+        /`((?:src|connectors|test|bench|docs|examples|pipelines|scripts)\/[\w./*-]+)`|\]\((?!https?:)([^)#]+)[^)]*\)/g
+      )
       return [...named].flatMap(([, path, link]) => {
         const file = path ?? join(dirname(page), link ?? "")
         return unwritten.includes(file) || globSync(file, { cwd: root }).length > 0 ? [] : [`${page}: ${file}`]
@@ -56,11 +59,15 @@ describe("pages", () => {
 
 describe("the lock file", () => {
   it("has every package of every platform: npm ci refuses one that has not", () => {
-    interface Entry { readonly dependencies?: Record<string, string>; readonly optionalDependencies?: Record<string, string> }
+    interface Entry {
+      readonly dependencies?: Record<string, string>
+      readonly optionalDependencies?: Record<string, string>
+    }
     const { packages }: { packages: Record<string, Entry> } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"))
     const there = new Set(Object.keys(packages).map((path) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)))
     const missing = Object.entries(packages).flatMap(([path, { dependencies, optionalDependencies }]) =>
-      Object.keys({ ...dependencies, ...optionalDependencies }).flatMap((name) => there.has(name) ? [] : [`${path}: ${name}`]))
+      Object.keys({ ...dependencies, ...optionalDependencies }).flatMap((name) => there.has(name) ? [] : [`${path}: ${name}`])
+    )
     assert.deepStrictEqual(missing, [])
   })
 })

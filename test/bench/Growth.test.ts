@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest"
 import { growth, type Row } from "../../bench/lib/Table.ts"
 
-const row = (figure: string, sluice: number, power?: number): Row => ({ figure, unit: "milliseconds", sluice, ...(power === undefined ? {} : { growth: power }) })
+const row = (figure: string, sluice: number, power?: number): Row => ({
+  figure,
+  unit: "milliseconds",
+  sluice,
+  ...(power === undefined ? {} : { growth: power })
+})
 
 describe("growth", () => {
   it("names what grew by more than it may, and nothing else", () => {

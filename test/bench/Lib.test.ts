@@ -48,7 +48,10 @@ const seen = async (child: string, parent = "") => {
     if (existsSync(ready) && ++samples === 15) writeFileSync(measured, "")
   }, 20)
   try {
-    return await run(process.execPath, ["--eval", `${parent}; require("node:child_process").spawn(process.execPath, ["--eval", ${JSON.stringify(inner)}]); ${stay}`])
+    return await run(process.execPath, [
+      "--eval",
+      `${parent}; require("node:child_process").spawn(process.execPath, ["--eval", ${JSON.stringify(inner)}]); ${stay}`
+    ])
   } finally {
     clearInterval(timer)
     rmSync(folder, { recursive: true })
@@ -76,7 +79,9 @@ describe("a measured process", () => {
   })
 
   it("fails with the program's own words", async () => {
-    await expect(succeed(process.execPath, ["--eval", "console.error('out of ink'); process.exit(1)"])).rejects.toThrow(/ended with 1\nout of ink/)
+    await expect(succeed(process.execPath, ["--eval", "console.error('out of ink'); process.exit(1)"])).rejects.toThrow(
+      /ended with 1\nout of ink/
+    )
   })
 
   it("fails when there is no such program", async () => {

@@ -49,7 +49,12 @@ describe("subjects under the same load", () => {
 
 describe("the report", () => {
   it("puts the server beside the port, and the client beside the server", () => {
-    const load = (requestsPerSecond: number): Load => ({ requestsPerSecond, p50: 100 / requestsPerSecond, p99: 200 / requestsPerSecond, cpu: 50 / requestsPerSecond })
+    const load = (requestsPerSecond: number): Load => ({
+      requestsPerSecond,
+      p50: 100 / requestsPerSecond,
+      p99: 200 / requestsPerSecond,
+      cpu: 50 / requestsPerSecond
+    })
     const text = report([{ callers: 16, loads: { port: load(1000), server: load(500), client: load(400) } }])
     const [, rate, p50, , cpu] = text.split("\n").map((line) => line.trim().split(/ {2,}/))
     expect(rate).toEqual(["16", "requests/s", "1,000", "500", "0.50 x", "400", "0.80 x"])
@@ -82,12 +87,15 @@ describe("a served data directory", () => {
 
   it("is where the first line says, until it is stopped", async () => {
     const ended = join(folder, "ended")
-    const { stop, url } = await serve(program(`
+    const { stop, url } = await serve(
+      program(`
       import { writeFileSync } from "node:fs"
       process.on("SIGTERM", () => { writeFileSync(${JSON.stringify(ended)}, ""); process.exit() })
       setInterval(() => 0, 1000)
       console.log("http://127.0.0.1:" + process.argv.length)
-    `), folder)
+    `),
+      folder
+    )
     expect(url).toBe("http://127.0.0.1:7")
     expect(existsSync(ended)).toBe(false)
     await stop()

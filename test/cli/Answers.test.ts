@@ -15,7 +15,10 @@ describe("ask, retrieve, explain", () => {
       const cwd = yield* filled()
       const one = yield* run(cwd, ["ask", "How many unused days of annual leave carry over?"])
       assert.deepStrictEqual([one.code, one.stderr], [0, ""])
-      assert.match(one.stdout, /^Five unused days .* \[1\]\n\(confidence 0\.\d\d\)\n\n {2}\[1\] leave\.md\n(?: {6}\w.*\n)? {6}"Five unused days [^]*\n {6}file:\/\/\S+leave\.md/m)
+      assert.match(
+        one.stdout,
+        /^Five unused days .* \[1\]\n\(confidence 0\.\d\d\)\n\n {2}\[1\] leave\.md\n(?: {6}\w.*\n)? {6}"Five unused days [^]*\n {6}file:\/\/\S+leave\.md/m
+      )
       const two = yield* run(cwd, ["ask", "What is the hotel limit in Osaka?", "Who won the cup in 1954?", "--json"])
       const [osaka, cup] = events(two)
       assert.deepInclude(osaka, { version: 1, question: "What is the hotel limit in Osaka?", grounded: true })
@@ -29,15 +32,17 @@ describe("ask, retrieve, explain", () => {
       assert.deepInclude(found, { version: 1, query: "lithium" })
       assert.lengthOf(found?.["contexts"] as Array<unknown>, 1)
       const text = (yield* run(cwd, ["explain", "what about the lithum cell", "-k", "1"])).stdout
-      for (const line of [
-        /^ {2}term +written +in chunks$/m,
-        /^ {2}lithium +lithum, corrected +1$/m,
-        /^ {2}about +about, counts 0\.1 +1$/m,
-        /^1\. {2}batteries\.txt$/m,
-        /^ {4}score +1\.000 = 0\.\d+ x words 1\.000 \+ 0\.\d+ x meaning/m,
-        /^ {4}words +\d+\.\d+ BM25 = .*lithium \d+\.\d+ \(1x\)/m,
-        /^ {4}meaning +-?\d+\.\d+ cosine(?:, -?\d+\.\d+ with what the best are about)?$/m
-      ]) assert.match(text, line)
+      for (
+        const line of [
+          /^ {2}term +written +in chunks$/m,
+          /^ {2}lithium +lithum, corrected +1$/m,
+          /^ {2}about +about, counts 0\.1 +1$/m,
+          /^1\. {2}batteries\.txt$/m,
+          /^ {4}score +1\.000 = 0\.\d+ x words 1\.000 \+ 0\.\d+ x meaning/m,
+          /^ {4}words +\d+\.\d+ BM25 = .*lithium \d+\.\d+ \(1x\)/m,
+          /^ {4}meaning +-?\d+\.\d+ cosine(?:, -?\d+\.\d+ with what the best are about)?$/m
+        ]
+      ) assert.match(text, line)
       const literal = yield* run(cwd, ["explain", "lithum", "--no-spelling", "--alpha", "0"])
       assert.notMatch(literal.stdout, /corrected/)
     }).pipe(Effect.scoped))
@@ -46,7 +51,10 @@ describe("ask, retrieve, explain", () => {
     Effect.gen(function*() {
       const long = `${"a-rather-long-folder-name/".repeat(4)}and-a-file.md`
       const cwd = yield* filled({ [`docs/${long}`]: `# Valves\n\n${"Close the valve before the meter is opened. ".repeat(30)}\n` })
-      const commands = [["retrieve", "valve"], ["ask", "When is the valve closed?"], ["explain", "valve"], ["files", "list"], ["plan", "--all"], ["status", "--files"]]
+      const commands = [["retrieve", "valve"], ["ask", "When is the valve closed?"], ["explain", "valve"], ["files", "list"], [
+        "plan",
+        "--all"
+      ], ["status", "--files"]]
       for (const args of commands) {
         const { stdout } = yield* run(cwd, args, { COLUMNS: "60" })
         assert.isAbove(stdout.length, 0)
@@ -63,7 +71,21 @@ describe("ask, retrieve, explain", () => {
         [`docs/a\u001b[31mred\rname.md`]: `# Pump${attack}\n\nThe pump${attack} needs ${attack}oil.\n`,
         "pipeline.yaml": pipelineFile.replace("displayName: Test", `displayName: "T\\e[31mest"`)
       })
-      for (const args of [["run"], ["plan", "--all"], ["status", "--files"], ["files", "list"], ["corpora", "list"], ["retrieve", "pump oil"], ["ask", `What does the pump need?${attack}`, "And the oil?"], ["explain", `pump${attack}`], ["files", "get", "no\u001b[31m"], [`${attack}`], ["run", `--${attack}`]]) {
+      for (
+        const args of [
+          ["run"],
+          ["plan", "--all"],
+          ["status", "--files"],
+          ["files", "list"],
+          ["corpora", "list"],
+          ["retrieve", "pump oil"],
+          ["ask", `What does the pump need?${attack}`, "And the oil?"],
+          ["explain", `pump${attack}`],
+          ["files", "get", "no\u001b[31m"],
+          [`${attack}`],
+          ["run", `--${attack}`]
+        ]
+      ) {
         const { stderr, stdout } = yield* run(cwd, args)
         // oxlint-disable-next-line no-control-regex
         assert.notMatch(stdout + stderr, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/, JSON.stringify(args))

@@ -11,7 +11,8 @@ import { events, sluice, start } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { pipelineFile, project } from "./Project.ts"
 
-const run = (cwd: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => Effect.promise(() => sluice(args, { cwd, env }))
+const run = (cwd: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
+  Effect.promise(() => sluice(args, { cwd, env }))
 
 const asking = (url: string) => `
 name: ask
@@ -38,12 +39,18 @@ describe("batch jobs on this machine", () => {
         if (text.includes("hold") && held) return void Effect.runSync(Deferred.succeed(reached, undefined))
         sendChat(response, ["You said: ", text])
       })
-      const rows = Array.from({ length: 12 }, (_, at) => batchLine(`r${at}`, `q${at}.${at === 3 ? " refuse" : at === 7 ? " hold" : ""}`, { team: at }))
+      const rows = Array.from({ length: 12 }, (_, at) =>
+        batchLine(`r${at}`, `q${at}.${at === 3 ? " refuse" : at === 7 ? " hold" : ""}`, { team: at }))
       write(cwd, { "pipeline.yaml": asking(upstream.baseUrl), "questions.jsonl": rows.join("\n") })
       const { child, finished } = start(["batch", "submit", "questions.jsonl", "--name", "nightly", "--label", "team=a"], { cwd })
       yield* Effect.raceFirst(
         Deferred.await(reached),
-        Effect.flatMap(Effect.promise(() => finished), (end) => Effect.die(new Error(`it ended: ${end.stderr}`)))
+        Effect.flatMap(
+          Effect.promise(() =>
+            finished
+          ),
+          (end) => Effect.die(new Error(`it ended: ${end.stderr}`))
+        )
       )
       child.kill("SIGKILL")
       yield* Effect.promise(() => finished)
@@ -54,7 +61,10 @@ describe("batch jobs on this machine", () => {
       const id = String(listed?.["name"]).split("/").at(-1) ?? ""
       const ended = yield* run(cwd, ["batch", "status", id, "--wait"])
       assert.strictEqual(ended.code, 3, ended.stderr)
-      assert.match(ended.stdout, /^partially succeeded {2}projects\/local\/.*\nanswered 11, failed 1, not reached 0\n {2}questions\.jsonl:4: .*refused/)
+      assert.match(
+        ended.stdout,
+        /^partially succeeded {2}projects\/local\/.*\nanswered 11, failed 1, not reached 0\n {2}questions\.jsonl:4: .*refused/
+      )
       // Only what was under way may be asked a second time.
       assert.isAtMost(asked.length, 12 + 4)
       assert.isAtLeast(asked.length, 12)
@@ -62,7 +72,10 @@ describe("batch jobs on this machine", () => {
 
       const [folder = ""] = readdirSync(cwd).filter((name) => name.startsWith("prediction-"))
       const predictions = jsonLines(join(cwd, folder, "predictions_0001.jsonl"))
-      assert.deepStrictEqual(predictions.map((row) => row["custom_id"]), Array.from({ length: 12 }, (_, at) => `r${at}`).filter((name) => name !== "r3"))
+      assert.deepStrictEqual(
+        predictions.map((row) => row["custom_id"]),
+        Array.from({ length: 12 }, (_, at) => `r${at}`).filter((name) => name !== "r3")
+      )
       assert.lengthOf(jsonLines(join(cwd, folder, "errors_0001.jsonl")), 1)
 
       const joined = yield* run(cwd, ["batch", "results", id, "-o", "answers.jsonl", "--again", "again.jsonl"])
@@ -70,7 +83,10 @@ describe("batch jobs on this machine", () => {
       const answers = jsonLines(join(cwd, "answers.jsonl"))
       assert.deepInclude(answers[0], { custom_id: "r0", team: 0, state: "answered", text: "You said: q0." })
       assert.strictEqual(answers[3]?.["state"], "failed")
-      assert.strictEqual(readFileSync(join(cwd, "again.jsonl"), "utf8"), `${JSON.stringify({ custom_id: "r3", team: 3, body: JSON.parse(rows[3] ?? "").body })}\n`)
+      assert.strictEqual(
+        readFileSync(join(cwd, "again.jsonl"), "utf8"),
+        `${JSON.stringify({ custom_id: "r3", team: 3, body: JSON.parse(rows[3] ?? "").body })}\n`
+      )
     }).pipe(Effect.scoped), 120_000)
 
   it.live("read tables and refuse rows, each mistake at its line", () =>
@@ -78,7 +94,9 @@ describe("batch jobs on this machine", () => {
       const cwd = yield* tempFolder
       const db = new DatabaseSync(join(cwd, "prompts.db"))
       db.exec("CREATE TABLE prompts (custom_id TEXT, body JSON)")
-      db.prepare("INSERT INTO prompts VALUES ('a', ?)").run(JSON.stringify({ messages: [{ role: "user", content: "The limit is 150 euros.\n\nWhat is the limit?" }] }))
+      db.prepare("INSERT INTO prompts VALUES ('a', ?)").run(
+        JSON.stringify({ messages: [{ role: "user", content: "The limit is 150 euros.\n\nWhat is the limit?" }] })
+      )
       const done = yield* run(cwd, ["batch", "submit", "bq://p.main.prompts", "--tables", "prompts.db", "--to", "p.main.answers", "--json"])
       assert.strictEqual(done.code, 0, done.stderr)
       assert.deepInclude(events(done)[0], { state: "SUCCEEDED", results: { table: { uri: "bq://p.main.answers" } } })
@@ -100,11 +118,20 @@ describe("batch jobs on this machine", () => {
       const upstream = yield* fakeOpenAi((request, response) => {
         const text = request.body.messages.map(({ content }) => content).join("")
         asked.push(text)
-        if (text.includes("king of France") && down) return refuse(response, 400, { error: { message: "not now", type: "invalid_request_error" } })
-        sendChat(response, [text.includes("king of France") ? "NO ANSWER" : "It is 150 euros a night [1 \"The hotel limit in Osaka is 150 euros a night.\"]."])
+        if (text.includes("king of France") && down) {
+          return refuse(response, 400, { error: { message: "not now", type: "invalid_request_error" } })
+        }
+        sendChat(response, [
+          text.includes("king of France") ? "NO ANSWER" : "It is 150 euros a night [1 \"The hotel limit in Osaka is 150 euros a night.\"]."
+        ])
       })
-      const cwd = yield* project({ "questions.jsonl": "{\"custom_id\":\"q1\",\"question\":\"What is the hotel limit in Osaka?\"}\n{\"question\":\"Who is the king of France?\",\"team\":\"x\"}\n" })
-      write(cwd, { "pipeline.yaml": pipelineFile.replace("model: extractive", `model: { openai: { url: "${upstream.baseUrl}", model: m } }`) })
+      const cwd = yield* project({
+        "questions.jsonl":
+          "{\"custom_id\":\"q1\",\"question\":\"What is the hotel limit in Osaka?\"}\n{\"question\":\"Who is the king of France?\",\"team\":\"x\"}\n"
+      })
+      write(cwd, {
+        "pipeline.yaml": pipelineFile.replace("model: extractive", `model: { openai: { url: "${upstream.baseUrl}", model: m } }`)
+      })
       yield* run(cwd, ["run"])
       const ask = ["batch", "run", "pipeline.yaml", "questions.jsonl", "-o", "out.jsonl", "--concurrency", "2"]
       const failed = yield* run(cwd, ask)
@@ -112,7 +139,10 @@ describe("batch jobs on this machine", () => {
       assert.match(failed.stderr, /run it again to ask only those that failed/)
       const [first, second] = jsonLines(join(cwd, "out.jsonl"))
       assert.deepInclude(first, { custom_id: "q1", grounded: true })
-      assert.match(JSON.stringify(first?.["citations"]), /"sourceDisplayName":"travel\/hotels\.md".*"quote":"The hotel limit in Osaka is 150 euros a night\."/)
+      assert.match(
+        JSON.stringify(first?.["citations"]),
+        /"sourceDisplayName":"travel\/hotels\.md".*"quote":"The hotel limit in Osaka is 150 euros a night\."/
+      )
       assert.deepInclude(second, { custom_id: "2", team: "x" })
       assert.match(JSON.stringify(second?.["error"]), /not now/)
 
@@ -122,7 +152,10 @@ describe("batch jobs on this machine", () => {
       assert.deepStrictEqual([done.code, done.stdout], [0, "answered 1, not in the corpus 1, failed 0: out.jsonl\n"], done.stderr)
       assert.match(done.stderr, /going on after 1 answers/)
       assert.strictEqual(asked.length, before + 1)
-      assert.deepStrictEqual(jsonLines(join(cwd, "out.jsonl")).map(({ custom_id, grounded }) => [custom_id, grounded]), [["q1", true], ["2", false]])
+      assert.deepStrictEqual(jsonLines(join(cwd, "out.jsonl")).map(({ custom_id, grounded }) => [custom_id, grounded]), [["q1", true], [
+        "2",
+        false
+      ]])
       assert.deepStrictEqual(readdirSync(cwd).filter((name) => /\.(?:part|tmp)$/.test(name)), [])
     }).pipe(Effect.scoped))
 })
@@ -133,13 +166,19 @@ describe("batch jobs on Vertex AI", () => {
       const gcs = yield* fakeGcs()
       const jobs: Array<object> = []
       const service = yield* fakeServer((asked, response) => {
-        const job = { ...JSON.parse(String(asked.body)), name: "projects/p/locations/us-central1/batchPredictionJobs/7", state: "JOB_STATE_PENDING", createTime: "2026-01-01T00:00:00Z" }
+        const job = {
+          ...JSON.parse(String(asked.body)),
+          name: "projects/p/locations/us-central1/batchPredictionJobs/7",
+          state: "JOB_STATE_PENDING",
+          createTime: "2026-01-01T00:00:00Z"
+        }
         jobs.push(job)
         sendJson(response, 200, job)
       })
       const cwd = yield* tempFolder
       write(cwd, {
-        "pipeline.yaml": `name: v\nengine: { vertex: { project: p, location: us-central1, baseUrl: "${service.origin}" } }\ncorpus: { displayName: V }\nsources: {}\n`,
+        "pipeline.yaml":
+          `name: v\nengine: { vertex: { project: p, location: us-central1, baseUrl: "${service.origin}" } }\ncorpus: { displayName: V }\nsources: {}\n`,
         "local.jsonl": batchLine("a")
       })
       const env = { STORAGE_EMULATOR_HOST: gcs.origin }
@@ -147,7 +186,18 @@ describe("batch jobs on Vertex AI", () => {
       const refused = yield* run(cwd, ["batch", "submit", "gs://acme/in.jsonl", "--to", "gs://acme/out"], env)
       assert.deepStrictEqual([refused.code, refused.stderr.split("\n")[0]], [1, "error: gs://acme/in.jsonl:1: custom_id: is missing"])
       assert.lengthOf(jobs, 0)
-      const asked = yield* run(cwd, ["batch", "submit", "local.jsonl", "--staging", "gs://acme/staged", "--to", "gs://acme/out", "--model", "gemini-x", "--json"], env)
+      const asked = yield* run(cwd, [
+        "batch",
+        "submit",
+        "local.jsonl",
+        "--staging",
+        "gs://acme/staged",
+        "--to",
+        "gs://acme/out",
+        "--model",
+        "gemini-x",
+        "--json"
+      ], env)
       assert.strictEqual(asked.code, 0, asked.stderr)
       assert.match(asked.stderr, /warning: gemini-x is none of the models documented/)
       const uri = (jobs[0] as { inputConfig: { gcsSource: { uris: ReadonlyArray<string> } } }).inputConfig.gcsSource.uris[0] ?? ""

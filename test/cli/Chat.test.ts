@@ -25,7 +25,12 @@ describe("chat", () => {
       assert.strictEqual(stderr.match(/searching for/g)?.length, 1, "after /new nothing is carried over")
 
       const [first, second, ...more] = events(yield* run(cwd, ["chat", "--json"], "What is the hotel limit in Osaka?\nAnd in Tokyo?\n"))
-      assert.deepInclude(first, { version: 1, question: "What is the hotel limit in Osaka?", standalone: "What is the hotel limit in Osaka?", grounded: true })
+      assert.deepInclude(first, {
+        version: 1,
+        question: "What is the hotel limit in Osaka?",
+        standalone: "What is the hotel limit in Osaka?",
+        grounded: true
+      })
       assert.deepInclude(second, { question: "And in Tokyo?", standalone: "What is the hotel limit in Osaka? And in Tokyo?" })
       assert.lengthOf(more, 0)
 

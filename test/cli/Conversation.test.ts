@@ -39,9 +39,11 @@ describe("what a person types", () => {
       let left = false
       const endless = Deferred.succeed(begun, undefined).pipe(
         Effect.andThen(Effect.never),
-        Effect.onInterrupt(() => Effect.sync(() => {
-          left = true
-        }))
+        Effect.onInterrupt(() =>
+          Effect.sync(() => {
+            left = true
+          })
+        )
       )
       const work = yield* Effect.forkChild(untilStopped(endless))
       yield* Deferred.await(begun)

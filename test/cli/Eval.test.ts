@@ -46,11 +46,14 @@ describe("eval", () => {
       assert.match(readFileSync(join(cwd, "report.xml"), "utf8"), /<testcase classname="test" name="osaka" time="[\d.]+">\n {6}<failure /)
       assert.include(readFileSync(join(cwd, "report.md"), "utf8"), "| broken | osaka | travel/hotels.md |")
 
-      write(cwd, { "more.jsonl": '{"question": "How long does a damaged lithium cell stay?", "contexts": ["fourteen days"]}\n{"question": "x", "file": []}\n' })
+      write(cwd, {
+        "more.jsonl":
+          "{\"question\": \"How long does a damaged lithium cell stay?\", \"contexts\": [\"fourteen days\"]}\n{\"question\": \"x\", \"file\": []}\n"
+      })
       const wrong = yield* run("eval", "--tests", "more.jsonl")
       assert.strictEqual(wrong.code, 4)
       assert.match(wrong.stderr, /more\.jsonl:2:\d+ {2}\[1\]\.file\n/)
-      write(cwd, { "more.jsonl": '{"question": "How long does a damaged lithium cell stay?", "contexts": ["fourteen days"]}\n' })
+      write(cwd, { "more.jsonl": "{\"question\": \"How long does a damaged lithium cell stay?\", \"contexts\": [\"fourteen days\"]}\n" })
       const [result] = events(yield* run("eval", "--tests", "more.jsonl", "--json"))
       assert.deepInclude(result, { version: 1, type: "evaluation", pipeline: "test", passed: 1, failed: 0 })
     }).pipe(Effect.scoped), 60_000)

@@ -9,18 +9,24 @@ const root = join(import.meta.dirname, "../..")
 const sources = ["src", "connectors"].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
-    .map((entry) => ({ file: join(entry.parentPath, entry.name), text: readFileSync(join(entry.parentPath, entry.name), "utf8") })))
+    .map((entry) => ({ file: join(entry.parentPath, entry.name), text: readFileSync(join(entry.parentPath, entry.name), "utf8") }))
+)
 
 const documents = ["README.md", "CHANGELOG.md"].map((file) => ({ file, text: readFileSync(join(root, file), "utf8") }))
 
 /** What people are told to type: `sluice` and the words and flags after it, inside a string or a piece of code. */
 const told = [...sources, ...documents].flatMap(({ file, text }) =>
-  [...text.matchAll(/(?:["'`( ]|^ *)(?:npx )?sluice ((?:[a-z]+[ "'`;:,.)]|--[a-z][a-z-]+)[^"'`\n;:)]*)/gm)].map((match) => ({ file, words: match[1] ?? "" })))
+  [...text.matchAll(/(?:["'`( ]|^ *)(?:npx )?sluice ((?:[a-z]+[ "'`;:,.)]|--[a-z][a-z-]+)[^"'`\n;:)]*)/gm)].map((match) => ({
+    file,
+    words: match[1] ?? ""
+  }))
+)
 
 describe("what messages tell people to type", () => {
   it.live("is there: every command, and every flag behind it", () =>
     Effect.gen(function*() {
-      const help = (path: ReadonlyArray<string>) => Effect.promise(() => sluice([...path, "--help"], { cwd: root, env: { COLUMNS: "200" } })).pipe(Effect.map(({ stdout }) => stdout))
+      const help = (path: ReadonlyArray<string>) =>
+        Effect.promise(() => sluice([...path, "--help"], { cwd: root, env: { COLUMNS: "200" } })).pipe(Effect.map(({ stdout }) => stdout))
       const named = (text: string): ReadonlySet<string> => new Set([...text.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1] ?? ""))
       const flagsIn = (text: string): ReadonlySet<string> => new Set([...text.matchAll(/--[a-z][a-z-]+/g)].map((match) => match[0]))
       const top = named(yield* help([]))
@@ -30,7 +36,11 @@ describe("what messages tell people to type", () => {
       for (const name of top) {
         const text = yield* help([name])
         texts.set(name, text)
-        for (const child of [...named(text)].filter((word) => /^ {2}\w/m.test(text) && text.includes(`More about one: sluice ${name}`) && word !== "sluice")) {
+        for (
+          const child of [...named(text)].filter((word) =>
+            /^ {2}\w/m.test(text) && text.includes(`More about one: sluice ${name}`) && word !== "sluice"
+          )
+        ) {
           known.set(`${name} ${child}`, flagsIn(yield* help([name, child])))
         }
         known.set(name, flagsIn(text))
@@ -54,19 +64,33 @@ describe("what messages tell people to type", () => {
     }))
 
   it("sends nobody to the vertex engine who may come from there: the embedded engine answers for it behind the server", () => {
-    const engine = sources.filter(({ file }) => /src\/(?:engines\/embedded|server|compose\/(?:Buckets|Imports|Server|Upstream|Vendors))/.test(file))
+    const engine = sources.filter(({ file }) =>
+      /src\/(?:engines\/embedded|server|compose\/(?:Buckets|Imports|Server|Upstream|Vendors))/.test(file)
+    )
     assert.isAbove(engine.length, 50)
-    const sends = engine.flatMap(({ file, text }) => [...text.matchAll(/["'`][^"'`\n]*(?:the vertex engine|engine: *vertex|--engine vertex)[^"'`\n]*["'`]/g)].map(([words]) => `${file}: ${words}`))
+    const sends = engine.flatMap(({ file, text }) =>
+      [...text.matchAll(/["'`][^"'`\n]*(?:the vertex engine|engine: *vertex|--engine vertex)[^"'`\n]*["'`]/g)].map(([words]) =>
+        `${file}: ${words}`
+      )
+    )
     assert.deepStrictEqual(sends, [])
   })
 
   it("flags that messages name by themselves are there", () =>
     Effect.runPromise(Effect.gen(function*() {
       // Every flag is declared by the name it has on the command line.
-      const declared = new Set(sources.flatMap(({ text }) => [...text.matchAll(/(?:Flag\.\w+|\bon|\btext|\bcount|\bnamed?)\("([a-z][a-z-]+)"/g)].map((match) => `--${match[1]}`)))
+      const declared = new Set(sources.flatMap(({ text }) =>
+        [...text.matchAll(/(?:Flag\.\w+|\bon|\btext|\bcount|\bnamed?)\("([a-z][a-z-]+)"/g)].map((match) => `--${match[1]}`)
+      ))
       const wrong = sources.flatMap(({ file, text }) =>
         [...text.matchAll(/fix: *(?:[^"'`\n]*)["'`]([^"`\n]*)["`]/g)].flatMap((match) =>
-          [...(match[1] ?? "").matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].filter(([flag]) => !declared.has(flag) && !others.has(flag)).map(([flag]) => `${file}: ${flag}`)))
+          [...(match[1] ?? "").matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].filter(([flag]) =>
+            !declared.has(flag) && !others.has(flag)
+          ).map(([flag]) =>
+            `${file}: ${flag}`
+          )
+        )
+      )
       assert.isAbove(declared.size, 40)
       assert.deepStrictEqual(wrong, [])
     })))

@@ -24,10 +24,11 @@ const serve = (cwd: string) =>
       })
       return { child, finished, url }
     }),
-    ({ child, finished }) => Effect.promise(() => {
-      child.kill("SIGTERM")
-      return finished
-    })
+    ({ child, finished }) =>
+      Effect.promise(() => {
+        child.kill("SIGTERM")
+        return finished
+      })
   )
 
 /** Google as it is to a caller without rights. */
@@ -61,7 +62,12 @@ describe("the hosted engine, from the command line", () => {
       assert.isAbove(report.totals.added, 20)
       const again = yield* run("plan", "pipelines/quickstart.yaml", "--detailed-exitcode")
       assert.strictEqual(again.code, 0, again.stdout)
-      const asked = yield* run("ask", "--pipeline", "pipelines/quickstart.yaml", "How many unused days of annual leave carry over into the next year?")
+      const asked = yield* run(
+        "ask",
+        "--pipeline",
+        "pipelines/quickstart.yaml",
+        "How many unused days of annual leave carry over into the next year?"
+      )
       assert.match(asked.stdout, /five unused days.*\[1\]/)
       const checked = yield* run("doctor", "pipelines/quickstart.yaml")
       assert.strictEqual(checked.code, 0, checked.stdout)
@@ -104,7 +110,8 @@ stages: [{ retrieve: { topK: 1 } }]
       cpSync(join(root, "pipelines"), join(cwd, "pipelines"), { recursive: true })
       const google = yield* refusing
       const { code, stdout } = yield* Effect.promise(() =>
-        sluice(["doctor", "pipelines/quickstart.yaml", "--engine", "vertex", "--json"], { cwd, env: { SLUICE_BASE_URL: google.url } }))
+        sluice(["doctor", "pipelines/quickstart.yaml", "--engine", "vertex", "--json"], { cwd, env: { SLUICE_BASE_URL: google.url } })
+      )
       assert.strictEqual(code, 1)
       const { checks } = JSON.parse(stdout) as { checks: ReadonlyArray<{ check: string; ok: boolean; fix?: string }> } // doctor's one document
       const wrong = checks.filter(({ ok }) => !ok)

@@ -8,7 +8,9 @@ import { project } from "./Project.ts"
 
 /** A server with a model that answers and one that embeds, as Ollama lists them. */
 const modelServer = fakeOpenAi((request, response) => {
-  if (request.path === "/v1/models") return sendJson(response, 200, { object: "list", data: [{ id: "nomic-embed-text" }, { id: "llama3.2" }] })
+  if (request.path === "/v1/models") {
+    return sendJson(response, 200, { object: "list", data: [{ id: "nomic-embed-text" }, { id: "llama3.2" }] })
+  }
   if (request.path === "/v1/embeddings") return sendEmbeddings(request, response, () => [1, 0, 0])
   if (request.body.model !== "llama3.2") return sendJson(response, 404, { error: { message: "no such model" } })
   if (request.body.stream === true) return sendChat(response, ["yes"])
@@ -29,7 +31,10 @@ describe("a model server", () => {
       assert.deepStrictEqual(received.map(({ path }) => path).toSorted(), ["/v1/chat/completions", "/v1/embeddings", "/v1/models"])
       assert.isTrue(received.every(({ headers }) => headers["authorization"] === "Bearer sk-not-for-files"))
       const written = readFileSync(join(cwd, "with.yaml"), "utf8")
-      assert.include(written, `- generate: { model: { openai: { url: "${baseUrl}", model: "llama3.2", apiKey: projects/local/secrets/openai/versions/latest } } }`)
+      assert.include(
+        written,
+        `- generate: { model: { openai: { url: "${baseUrl}", model: "llama3.2", apiKey: projects/local/secrets/openai/versions/latest } } }`
+      )
       assert.include(written, `# embedding: { openai: { url: "${baseUrl}", model: "nomic-embed-text", dimensions: 3`)
       assert.notInclude(written, "sk-not-for-files")
       const doctor = yield* run(cwd, ["doctor", "with.yaml"], { ...env, SLUICE_SECRET_OPENAI: "sk-other" })
@@ -42,7 +47,10 @@ describe("a model server", () => {
     Effect.gen(function*() {
       const cwd = yield* project()
       const fake = yield* fakeOpenAi((request, response) =>
-        request.path === "/v1/models" ? sendJson(response, 200, { data: [{ id: "broken" }] }) : sendJson(response, 404, { error: { message: "no such model" } }))
+        request.path === "/v1/models"
+          ? sendJson(response, 200, { data: [{ id: "broken" }] })
+          : sendJson(response, 404, { error: { message: "no such model" } })
+      )
       const env = { OPENAI_BASE_URL: fake.baseUrl }
       assert.strictEqual((yield* run(cwd, ["init", "docs", "--offline", "--output", "without.yaml"], env)).code, 0)
       assert.strictEqual(fake.received.length, 0)

@@ -65,7 +65,9 @@ describe("telemetry", () => {
 const canary = "sk-canary-5f1d09c2e8"
 
 const filesIn = (folder: string): ReadonlyArray<string> =>
-  readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) =>
+    join(entry.parentPath, entry.name)
+  )
 
 const remote = (url: string) =>
   pipelineFile.replace(
@@ -92,7 +94,9 @@ describe("a secret", () => {
         write(cwd, { "pipeline.yaml": remote(service.baseUrl) })
         const dataDir = `data-${kind}`
         if (kind === "file") write(cwd, { [`${dataDir}/secrets/key`]: canary })
-        if (kind === "file") yield* Effect.promise(() => import("node:fs/promises").then((fs) => fs.chmod(join(cwd, dataDir, "secrets/key"), 0o600)))
+        if (kind === "file") {
+          yield* Effect.promise(() => import("node:fs/promises").then((fs) => fs.chmod(join(cwd, dataDir, "secrets/key"), 0o600)))
+        }
         const env = { OTEL_EXPORTER_OTLP_ENDPOINT: url, ...(kind === "environment" ? { SLUICE_SECRET_KEY: canary } : {}) }
         const sluiced = (...args: ReadonlyArray<string>) =>
           Effect.tap(run(cwd, [...args, "--data-dir", dataDir], env), (finished) => Effect.sync(() => seen.push(finished)))
@@ -122,7 +126,16 @@ describe("a secret", () => {
         "pipeline.yaml": remote("http://127.0.0.1:9/v1").replaceAll("projects/p/secrets/key/versions/latest", canary),
         "variable.yaml": remote("http://127.0.0.1:9/v1").replaceAll("projects/p/secrets/key/versions/latest", "${KEY}")
       })
-      for (const args of [["validate", "pipeline.yaml"], ["run", "pipeline.yaml"], ["validate", "pipeline.yaml", "--json"], ["doctor", "pipeline.yaml"], ["validate", "variable.yaml", "--json"], ["run", "variable.yaml"]]) {
+      for (
+        const args of [
+          ["validate", "pipeline.yaml"],
+          ["run", "pipeline.yaml"],
+          ["validate", "pipeline.yaml", "--json"],
+          ["doctor", "pipeline.yaml"],
+          ["validate", "variable.yaml", "--json"],
+          ["run", "variable.yaml"]
+        ]
+      ) {
         const { code, stderr, stdout } = yield* run(cwd, args, { KEY: canary })
         assert.strictEqual(code, args[0] === "doctor" ? 1 : 4, args.join(" "))
         assert.match(stdout + stderr, /apiKey/)

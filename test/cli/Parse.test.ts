@@ -13,7 +13,11 @@ describe("parse", () => {
     Effect.gen(function*() {
       const cwd = yield* tempFolder
       const paragraph = (word: string) => `${`The ${word} crossed the river again. `.repeat(12)}\n\n`
-      write(cwd, { "a.md": `# Rivers\n\n${paragraph("otter")}${paragraph("heron")}`, "b.md": `# Rivers\n\n${paragraph("otter")}${paragraph("crane")}`, "photo.png": "\u0000\u0001\u0002" })
+      write(cwd, {
+        "a.md": `# Rivers\n\n${paragraph("otter")}${paragraph("heron")}`,
+        "b.md": `# Rivers\n\n${paragraph("otter")}${paragraph("crane")}`,
+        "photo.png": "\u0000\u0001\u0002"
+      })
 
       const shown = yield* run(cwd, "parse", "a.md")
       assert.deepStrictEqual([shown.code, shown.stderr], [0, ""])
@@ -43,15 +47,39 @@ describe("parse", () => {
     Effect.gen(function*() {
       const cwd = yield* tempFolder
       write(cwd, {
-        "a.eml": ["From: a@b.c", "Subject: Offer", "Content-Type: multipart/mixed; boundary=x", "", "--x", "Content-Type: text/plain", "", "Enclosed.",
-          "--x", "Content-Type: text/markdown; name=\"terms.md\"", "Content-Disposition: attachment; filename=\"terms.md\"", "", "# Terms", "", "Thirty days.", "--x--"].join("\r\n"),
+        "a.eml": [
+          "From: a@b.c",
+          "Subject: Offer",
+          "Content-Type: multipart/mixed; boundary=x",
+          "",
+          "--x",
+          "Content-Type: text/plain",
+          "",
+          "Enclosed.",
+          "--x",
+          "Content-Type: text/markdown; name=\"terms.md\"",
+          "Content-Disposition: attachment; filename=\"terms.md\"",
+          "",
+          "# Terms",
+          "",
+          "Thirty days.",
+          "--x--"
+        ].join("\r\n"),
         "a.zip": zipOf({ "x/one.md": "One.", ".hidden": "Not this." })
       })
       const mail = yield* run(cwd, "parse", "a.eml")
       assert.match(mail.stdout, /Attachment: terms\.md\n\nholds, as documents of their own:\n {2}attachments\/terms\.md {2}\d+ bytes$/m)
       assert.match((yield* run(cwd, "parse", "a.eml", "--part", "attachments/terms.md")).stdout, /heading 1 .*\n {2}Terms\n/)
       const [archive] = events(yield* run(cwd, "parse", "a.zip", "--json"))
-      assert.deepInclude(archive, { format: "archive", chunks: [], parts: [{ path: "x/one.md", size: 4 }, { path: ".hidden", size: 0, refused: { reason: "ignored", message: "a hidden file, or one that a system keeps for itself" } }] })
+      assert.deepInclude(archive, {
+        format: "archive",
+        chunks: [],
+        parts: [{ path: "x/one.md", size: 4 }, {
+          path: ".hidden",
+          size: 0,
+          refused: { reason: "ignored", message: "a hidden file, or one that a system keeps for itself" }
+        }]
+      })
       const wrong = yield* run(cwd, "parse", "a.zip", "--part", "two.md")
       assert.match(wrong.stderr, /^error: there is no two\.md in a\.zip\nfix: name one of: x\/one\.md/m)
       assert.strictEqual(wrong.code, 1)

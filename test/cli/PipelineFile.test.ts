@@ -29,7 +29,14 @@ describe("init, validate, schema", () => {
       const cwd = yield* project({ "bad.yaml": "name: 1\ncorpus: { displayName: x }\nsourcs: {}\nchunking: { size: none }\n" })
       const text = yield* run(cwd, "validate", "bad.yaml")
       assert.deepStrictEqual([text.code, text.stdout], [4, ""])
-      for (const place of [/^bad\.yaml:1:7 {2}name$/m, /^bad\.yaml:3:1 {2}sourcs$/m, /^bad\.yaml:4:19 {2}chunking\.size$/m, /did you mean sources\?/]) {
+      for (
+        const place of [
+          /^bad\.yaml:1:7 {2}name$/m,
+          /^bad\.yaml:3:1 {2}sourcs$/m,
+          /^bad\.yaml:4:19 {2}chunking\.size$/m,
+          /did you mean sources\?/
+        ]
+      ) {
         assert.match(text.stderr, place)
       }
       const json = yield* run(cwd, "validate", "bad.yaml", "--json")
@@ -60,7 +67,9 @@ describe("init, validate, schema", () => {
       yield* run(begun, "init", "docs")
       const own = yield* run(begun, "validate", "--engine", "vertex")
       assert.match(own.stderr, /engines\.vertex\.project\n[^>]*> +\d+ \| engine: embedded\n/)
-      write(cwd, { "store.yaml": "name: w\ncorpus: { displayName: W, vectorDb: { featureStore: {} } }\nsources: { d: { local: { path: docs } } }\n" })
+      write(cwd, {
+        "store.yaml": "name: w\ncorpus: { displayName: W, vectorDb: { featureStore: {} } }\nsources: { d: { local: { path: docs } } }\n"
+      })
       const store = yield* run(cwd, "validate", "store.yaml")
       assert.strictEqual(store.code, 4)
       assert.match(store.stderr, /the embedded engine has no connection to Vertex AI Feature Store \(port Corpora\)/)

@@ -14,7 +14,8 @@ describe.concurrent("plan", () => {
       const drive = "drive: { googleDrive: { folders: [abc], listing: service } }"
       const cwd = yield* project({
         "only.pipeline.yaml": `name: only\n${engine}\ncorpus: { displayName: Only }\nsources: { ${drive} }\n`,
-        "both.pipeline.yaml": `name: both\n${engine}\ncorpus: { displayName: Both }\nsources: { docs: { local: { path: ./docs } }, ${drive} }\n`
+        "both.pipeline.yaml":
+          `name: both\n${engine}\ncorpus: { displayName: Both }\nsources: { docs: { local: { path: ./docs } }, ${drive} }\n`
       })
       const only = yield* run(cwd, "plan", "only.pipeline.yaml", "--detailed-exitcode")
       assert.strictEqual(only.code, 2, only.stderr)
@@ -28,7 +29,9 @@ describe.concurrent("plan", () => {
 
   it.live("tells many files by folder, and with --summary none", () =>
     Effect.gen(function*() {
-      const many = Object.fromEntries(Array.from({ length: 510 }, (_, n) => [`docs/${n % 2 === 0 ? "even" : "odd"}/${n}.txt`, `Page ${n}.\n`]))
+      const many = Object.fromEntries(
+        Array.from({ length: 510 }, (_, n) => [`docs/${n % 2 === 0 ? "even" : "odd"}/${n}.txt`, `Page ${n}.\n`])
+      )
       const cwd = yield* project(many)
       const rolled = yield* run(cwd, "plan")
       assert.strictEqual(rolled.code, 0, rolled.stderr)

@@ -25,14 +25,16 @@ describe("a data directory that cannot be written", () => {
       chmodSync(cwd, 0o755)
       modes(dataDir, 0o555, 0o444)
       const before = readdirSync(dataDir).toSorted()
-      for (const [args, says] of [
-        [["retrieve", "annual leave"], /leave\.md/],
-        [["ask", "How many days of leave carry over?"], /Five unused days/],
-        [["explain", "annual leave"], /Looked for/],
-        [["plan"], /3 unchanged/],
-        [["status"], /3 done/],
-        [["corpora", "list"], /Test/]
-      ] as const) {
+      for (
+        const [args, says] of [
+          [["retrieve", "annual leave"], /leave\.md/],
+          [["ask", "How many days of leave carry over?"], /Five unused days/],
+          [["explain", "annual leave"], /Looked for/],
+          [["plan"], /3 unchanged/],
+          [["status"], /3 done/],
+          [["corpora", "list"], /Test/]
+        ] as const
+      ) {
         const { code, stderr, stdout } = yield* run(...args)
         assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
         assert.match(stdout, says)

@@ -25,10 +25,20 @@ describe("numbers", () => {
 
 describe("a value", () => {
   it("has its choices as a pipeline file has them", () => {
-    const corpus = { name: "c", vectorDb: { _tag: "managed" }, options: { search: { _tag: "ann", treeDepth: 2 }, holds: { _tag: "documents" } } }
-    assert.deepStrictEqual(asWritten(corpus), { name: "c", vectorDb: "managed", options: { search: { ann: { treeDepth: 2 } }, holds: "documents" } })
+    const corpus = {
+      name: "c",
+      vectorDb: { _tag: "managed" },
+      options: { search: { _tag: "ann", treeDepth: 2 }, holds: { _tag: "documents" } }
+    }
+    assert.deepStrictEqual(asWritten(corpus), {
+      name: "c",
+      vectorDb: "managed",
+      options: { search: { ann: { treeDepth: 2 } }, holds: "documents" }
+    })
     const weaviate = { httpEndpoint: "https://w.example" }
-    assert.deepStrictEqual(asWritten({ list: [1, null, { vectorDb: { _tag: "weaviate", ...weaviate } }] }), { list: [1, null, { vectorDb: { weaviate } }] })
+    assert.deepStrictEqual(asWritten({ list: [1, null, { vectorDb: { _tag: "weaviate", ...weaviate } }] }), {
+      list: [1, null, { vectorDb: { weaviate } }]
+    })
   })
 })
 
@@ -39,10 +49,16 @@ describe("an answer", () => {
 
   it("is shown with its sources, and with whether it was cut off", () => {
     assert.strictEqual(renderAnswer({ ...answer, citations: [] }, look), "Ten days [1].")
-    assert.strictEqual(renderAnswer({ ...answer, citations: [citation] }, look), "Ten days [1].\n\n  [1] claims.md\n      \"within ten days\"")
+    assert.strictEqual(
+      renderAnswer({ ...answer, citations: [citation] }, look),
+      "Ten days [1].\n\n  [1] claims.md\n      \"within ten days\""
+    )
     const placed = { ...citation, headings: ["Claims", "Time"], address: "file:///claims.md#time" }
     assert.strictEqual(
-      renderAnswer({ ...answer, text: "Run this: [1]\n```\nif late:\n    claim --now\n```", confidence: 0.8123, citations: [placed] }, look),
+      renderAnswer(
+        { ...answer, text: "Run this: [1]\n```\nif late:\n    claim --now\n```", confidence: 0.8123, citations: [placed] },
+        look
+      ),
       "Run this: [1]\n    if late:\n        claim --now\n(confidence 0.81)\n\n  [1] claims.md\n      Claims > Time\n      \"within ten days\"\n      file:///claims.md#time"
     )
     assert.strictEqual(
@@ -92,7 +108,11 @@ describe("table", () => {
   const columns = [{ title: "file", flexible: true }, { title: "chunks", align: "right" as const }, { title: "note", flexible: true }]
 
   it("takes what is too much from the widest, and keeps the end of a path", () => {
-    const rows = [["folder/of/some/length/leave.md", "12", "short"], ["休暇/年次休暇の繰り越しについて.md", "3", "a note that goes on and on"]]
+    const rows = [["folder/of/some/length/leave.md", "12", "short"], [
+      "休暇/年次休暇の繰り越しについて.md",
+      "3",
+      "a note that goes on and on"
+    ]]
     for (const width of [45, 60, 200]) {
       const lines = table(columns, rows, width).split("\n")
       assert.lengthOf(lines, 3)
@@ -121,7 +141,7 @@ const fakeOutput = (live: Output["Service"]["live"]) => {
     width: 80,
     live,
     write: undefined,
-      wantsJson: false,
+    wantsJson: false,
     paint: (_, text) => text,
     paintError: (_, text) => text,
     print: () => Effect.void,
@@ -191,8 +211,15 @@ describe("the report of a run", () => {
   it("gives skips, failures and files read in part by reason and type, largest first", () => {
     const tally = new Tally()
     tally.source("docs", "local")
-    const tell = (path: string, more: { readonly outcome: "skipped" | "failed" | "added"; readonly reason?: string; readonly message?: string; readonly remark?: string }) =>
-      tally.listedOutcome({ source: "docs", path, ...more })
+    const tell = (
+      path: string,
+      more: {
+        readonly outcome: "skipped" | "failed" | "added"
+        readonly reason?: string
+        readonly message?: string
+        readonly remark?: string
+      }
+    ) => tally.listedOutcome({ source: "docs", path, ...more })
     for (let i = 0; i < 20; i++) tell(`slides/${i}.PPT`, { outcome: "skipped", reason: "unsupported", message: "legacy presentation" })
     for (let i = 0; i < 30; i++) tell(`scan/${i}.pdf`, { outcome: "skipped", reason: "pictures", message: "no text layer" })
     tell("a.docx", { outcome: "failed", reason: "corrupt", message: "damaged archive" })

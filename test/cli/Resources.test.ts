@@ -42,7 +42,9 @@ describe("corpora, files, operations", () => {
       assert.match(shown.stdout, /^chunk 2 \d+-\d+, \d+ tokens, Rules$/m)
       const [stored] = events(yield* run(cwd, "files", "show", "rules.md", "--json"))
       assert.deepInclude(stored?.["file"], { displayName: "rules.md" })
-      const chunks = stored?.["chunks"] as ReadonlyArray<{ readonly ordinal: number; readonly text: string; readonly byteStart: number; readonly byteEnd: number }>
+      const chunks = stored?.["chunks"] as ReadonlyArray<
+        { readonly ordinal: number; readonly text: string; readonly byteStart: number; readonly byteEnd: number }
+      >
       assert.isAbove(chunks.length, 5)
       assert.deepStrictEqual(chunks.map(({ ordinal }) => ordinal), chunks.map((_, i) => i))
       for (const sentence of sentences) assert.include(chunks.map(({ text }) => text).join(" ").replace(/\s+/g, " "), sentence)

@@ -8,7 +8,11 @@ import { bin } from "../support/Built.ts"
 const loadedBy = (file: string, seen = new Set<string>()): Set<string> => {
   if (seen.has(file)) return seen
   seen.add(file)
-  for (const [, path] of readFileSync(file, "utf8").matchAll(/(?:^|[;}\n])\s*(?:import|export)\s*(?:[^'"`();]*?from\s*)?["'`](\.[^"'`]+)["'`]/g)) {
+  for (
+    const [, path] of readFileSync(file, "utf8").matchAll(
+      /(?:^|[;}\n])\s*(?:import|export)\s*(?:[^'"`();]*?from\s*)?["'`](\.[^"'`]+)["'`]/g
+    )
+  ) {
     loadedBy(join(dirname(file), path ?? ""), seen)
   }
   return seen
@@ -24,7 +28,9 @@ describe("start", () => {
     const code = modules.map((file) => readFileSync(file, "utf8"))
     const bytes = code.reduce((sum, text) => sum + text.length, 0)
     assert.isBelow(bytes, 1_000_000, modules.join("\n"))
-    const rest = readdirSync(dirname(bin)).filter((name) => name.endsWith(".js")).map((name) => readFileSync(join(dirname(bin), name), "utf8"))
+    const rest = readdirSync(dirname(bin)).filter((name) => name.endsWith(".js")).map((name) =>
+      readFileSync(join(dirname(bin), name), "utf8")
+    )
     // Names that stand in what must stay outside: the database, YAML, globs, languages, HTTP.
     for (const word of ["BEGIN IMMEDIATE", "LineCounter", "picomatch", "germanSpelling", "getGlobalDispatcher"]) {
       assert.isTrue(rest.some((text) => text.includes(word)), `${word} is nowhere: name another word`)

@@ -58,14 +58,16 @@ describe("plan, run, status, retry", () => {
       rmSync(join(docs, "batteries.txt"))
       const { code, stdout } = yield* run(cwd, "plan", "--detailed-exitcode", "--all")
       assert.strictEqual(code, 2)
-      for (const line of [
-        /^skip +docs: blob\.bin +unsupported/m,
-        /^change +docs: leave\.md +1 +\d+ +content: its content has changed$/m,
-        /^add +docs: new\.md +1 +\d+$/m,
-        /^move +docs: hotels\.md +from travel\/hotels\.md$/m,
-        /^delete +docs: batteries\.txt$/m,
-        /^1 to add, 1 to change, 1 to move, 1 to delete, 0 unchanged, 1 skipped$/m
-      ]) assert.match(stdout, line)
+      for (
+        const line of [
+          /^skip +docs: blob\.bin +unsupported/m,
+          /^change +docs: leave\.md +1 +\d+ +content: its content has changed$/m,
+          /^add +docs: new\.md +1 +\d+$/m,
+          /^move +docs: hotels\.md +from travel\/hotels\.md$/m,
+          /^delete +docs: batteries\.txt$/m,
+          /^1 to add, 1 to change, 1 to move, 1 to delete, 0 unchanged, 1 skipped$/m
+        ]
+      ) assert.match(stdout, line)
       assert.strictEqual((yield* run(cwd, "run")).code, 0)
       assert.strictEqual((yield* run(cwd, "plan", "--detailed-exitcode")).code, 0)
     }).pipe(Effect.scoped))

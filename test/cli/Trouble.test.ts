@@ -21,9 +21,13 @@ const assertOneError = ({ code, stderr, stdout }: Finished, says: RegExp) => {
 }
 
 /** Pages of some ten chunks each. */
-const pages = (count: number) => Object.fromEntries(
-  Array.from({ length: count }, (_, i) => [`docs/pages/${i}.md`, `# Page ${i}\n\n${`Sentence ${i} about valve ${i * 7} and meter ${i * 13}.\n\n`.repeat(40)}`])
-)
+const pages = (count: number) =>
+  Object.fromEntries(
+    Array.from(
+      { length: count },
+      (_, i) => [`docs/pages/${i}.md`, `# Page ${i}\n\n${`Sentence ${i} about valve ${i * 7} and meter ${i * 13}.\n\n`.repeat(40)}`]
+    )
+  )
 
 /**
  * A run that is under way, some of it written, for as long as the test wants it to be: its embeddings come from here,
@@ -166,7 +170,11 @@ describe("trouble", () => {
   it.live("output that nobody reads any more is no error", () =>
     Effect.gen(function*() {
       const cwd = yield* project(pages(150))
-      const shown = execFileSync("sh", ["-c", `"$0" "$1" plan --json | head -n 1`, process.execPath, bin], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+      const shown = execFileSync("sh", ["-c", `"$0" "$1" plan --json | head -n 1`, process.execPath, bin], {
+        cwd,
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "pipe"]
+      })
       assert.deepInclude(JSON.parse(shown), { version: 1, type: "file" })
     }).pipe(Effect.scoped))
 })

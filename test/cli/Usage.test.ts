@@ -9,9 +9,32 @@ const run = (cwd: string, args: ReadonlyArray<string>, env: Record<string, strin
   Effect.promise(() => sluice(args, { cwd, env }))
 
 const commands: ReadonlyArray<string> = [
-  "init", "validate", "schema", "doctor", "parse", "plan", "run", "status", "retry", "ask", "retrieve", "explain", "corpora", "files",
-  "operations", "corpora list", "corpora get", "corpora delete", "files list", "files get", "files show", "files delete", "operations list",
-  "operations get", "operations cancel", "operations delete"
+  "init",
+  "validate",
+  "schema",
+  "doctor",
+  "parse",
+  "plan",
+  "run",
+  "status",
+  "retry",
+  "ask",
+  "retrieve",
+  "explain",
+  "corpora",
+  "files",
+  "operations",
+  "corpora list",
+  "corpora get",
+  "corpora delete",
+  "files list",
+  "files get",
+  "files show",
+  "files delete",
+  "operations list",
+  "operations get",
+  "operations cancel",
+  "operations delete"
 ]
 
 describe("usage", () => {

@@ -30,7 +30,8 @@ const filesOf = (cwd: string) =>
     Effect.map(({ stdout }) => [...stdout.matchAll(/"displayName":"([^"]*)"/g)].map((match) => match[1]).toSorted())
   )
 
-const numbered = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`many/f${i}.md`, `# File ${i}\n\nText number ${i}.\n`]))
+const numbered = (n: number) =>
+  Object.fromEntries(Array.from({ length: n }, (_, i) => [`many/f${i}.md`, `# File ${i}\n\nText number ${i}.\n`]))
 
 describe.concurrent("watch", () => {
   it.live("syncs, takes each change as a batch, and holds the data directory until Ctrl-C", () =>
@@ -71,7 +72,9 @@ describe.concurrent("watch", () => {
       const taken = yield* edit(written.replace("sources: {", "sources: { more: { local: { path: ./more } },"))
       // The folder of the new source is not there: that is told, and the old one is watched on.
       assert.deepInclude(taken, { taken: true })
-      const refused = yield* promised(() => watching.until((line) => line["type"] === "pipeline" && line["taken"] === false, watching.lines.indexOf(taken ?? {})))
+      const refused = yield* promised(() =>
+        watching.until((line) => line["type"] === "pipeline" && line["taken"] === false, watching.lines.indexOf(taken ?? {}))
+      )
       assert.include(String(watching.lines[refused]?.["message"]), "sources.more")
       const from = watching.lines.length
       write(join(cwd, "docs"), { "new.md": "# New\n\nA new page.\n" })
@@ -131,10 +134,12 @@ describe.concurrent("watch", () => {
       const cwd = yield* project()
       write(join(cwd, "docs"), numbered(40))
       const { child, finished } = start(["watch"], { cwd })
-      yield* Effect.addFinalizer(() => promised(() => {
-        child.kill("SIGKILL")
-        return finished
-      }))
+      yield* Effect.addFinalizer(() =>
+        promised(() => {
+          child.kill("SIGKILL")
+          return finished
+        })
+      )
       yield* promised(() => heard(child.stderr, /Watching; Ctrl-C stops/))
       const added = heard(child.stdout, /^\d\d:\d\d:\d\d {2}1 added \(.* s\)$/m)
       write(join(cwd, "docs"), { "new.md": "# New\n\nA new page.\n" })

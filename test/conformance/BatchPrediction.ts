@@ -17,7 +17,10 @@ export const suite = <E>(name: string, engine: Layer.Layer<BatchPrediction | Obj
   /** A job over these questions. */
   const specOf = Effect.fnUntraced(function*(questions: ReadonlyArray<string>, more: Partial<BatchSpec> = {}) {
     const uri = `gs://b/in-${++made}.jsonl`
-    yield* (yield* ObjectStore).put(uri, new TextEncoder().encode(questions.map((question, at) => batchLine(`row-${at}`, question)).join("\n")))
+    yield* (yield* ObjectStore).put(
+      uri,
+      new TextEncoder().encode(questions.map((question, at) => batchLine(`row-${at}`, question)).join("\n"))
+    )
     const spec: BatchSpec = {
       displayName: `job ${made}`,
       model: "publishers/meta/models/llama-3.1-8b-instruct-maas",
@@ -76,11 +79,14 @@ export const suite = <E>(name: string, engine: Layer.Layer<BatchPrediction | Obj
         const failed = yield* jobs.wait((yield* jobs.create(spec)).name)
         assert.strictEqual(failed.state, "FAILED")
         assert.strictEqual(failed.error?.code, "INVALID_ARGUMENT")
-        assert.strictEqual(failed.error?.message, [
-          `${uri}:2: the line is not JSON, or nested too deeply`,
-          `${uri}:3: custom_id: is that of ${uri}:1 too`,
-          `${uri}:4: body.messages[0].role: must be system, developer, user, assistant`
-        ].join("\n"))
+        assert.strictEqual(
+          failed.error?.message,
+          [
+            `${uri}:2: the line is not JSON, or nested too deeply`,
+            `${uri}:3: custom_id: is that of ${uri}:1 too`,
+            `${uri}:4: body.messages[0].role: must be system, developer, user, assistant`
+          ].join("\n")
+        )
         assert.isUndefined(failed.results)
       }))
 
@@ -88,9 +94,13 @@ export const suite = <E>(name: string, engine: Layer.Layer<BatchPrediction | Obj
       Effect.gen(function*() {
         const jobs = yield* BatchPrediction
         const spec = yield* specOf(["one"], { displayName: "nowhere", encryptionKey: "projects/p/locations/l/keyRings/r/cryptoKeys/k" })
-        const refused = (more: Partial<BatchSpec>) => Effect.map(Effect.flip(jobs.create({ ...spec, ...more })), ({ code, message }) => `${code}: ${message}`)
+        const refused = (more: Partial<BatchSpec>) =>
+          Effect.map(Effect.flip(jobs.create({ ...spec, ...more })), ({ code, message }) => `${code}: ${message}`)
         const there = spec.input._tag === "jsonl" ? spec.input.uris : []
-        assert.match(yield* refused({ input: { _tag: "jsonl", uris: [...there, "gs://b/none.jsonl"] } }), /^NOT_FOUND: .*gs:\/\/b\/none\.jsonl/)
+        assert.match(
+          yield* refused({ input: { _tag: "jsonl", uris: [...there, "gs://b/none.jsonl"] } }),
+          /^NOT_FOUND: .*gs:\/\/b\/none\.jsonl/
+        )
         assert.match(yield* refused({ input: { _tag: "jsonl", uris: ["gs://other/in.jsonl"] } }), /^PERMISSION_DENIED: .*gs:\/\/other/)
         assert.match(yield* refused({ output: { _tag: "jsonl", uriPrefix: "gs://other" } }), /^PERMISSION_DENIED: .*gs:\/\/other/)
         assert.match(yield* refused({ encryptionKey: "k" }), /^INVALID_ARGUMENT: .*keyRings/)
@@ -103,10 +113,14 @@ export const suite = <E>(name: string, engine: Layer.Layer<BatchPrediction | Obj
       Effect.gen(function*() {
         const jobs = yield* BatchPrediction
         const spec = yield* specOf(["one"])
-        const error = yield* Effect.flip(jobs.create({ ...spec, displayName: "x".repeat(129), model: "llama", input: { _tag: "jsonl", uris: ["in.jsonl"] } }))
+        const error = yield* Effect.flip(
+          jobs.create({ ...spec, displayName: "x".repeat(129), model: "llama", input: { _tag: "jsonl", uris: ["in.jsonl"] } })
+        )
         assert.strictEqual(error.code, "INVALID_ARGUMENT")
         assert.lengthOf(error.violations ?? [], 3)
-        for (const word of ["128 characters", "publishers/{publisher}/models/{model}", "gs://bucket/object"]) assert.include(error.message, word)
+        for (const word of ["128 characters", "publishers/{publisher}/models/{model}", "gs://bucket/object"]) {
+          assert.include(error.message, word)
+        }
       }))
 
     it.effect("cancels a job, keeping what was answered", () =>
@@ -129,7 +143,10 @@ export const suite = <E>(name: string, engine: Layer.Layer<BatchPrediction | Obj
     it.effect("lists jobs newest first, by page and by filter", () =>
       Effect.gen(function*() {
         const jobs = yield* BatchPrediction
-        const [first, second] = [yield* jobs.create(yield* specOf(["one"], { labels: { set: "list" } })), yield* jobs.create(yield* specOf(["two"], { labels: { set: "list" } }))]
+        const [first, second] = [
+          yield* jobs.create(yield* specOf(["one"], { labels: { set: "list" } })),
+          yield* jobs.create(yield* specOf(["two"], { labels: { set: "list" } }))
+        ]
         const listed = yield* pages((page) => jobs.list(page, "labels.set=list"), 1).pipe(Stream.runCollect)
         assert.deepStrictEqual(listed.map((job) => job.name), [second.name, first.name])
         const only = yield* jobs.list({}, `display_name="${first.displayName}" AND NOT state=JOB_STATE_PAUSED`)

@@ -100,10 +100,12 @@ export const suite = <E>(name: string, engine: Layer.Layer<Corpora | Files, E>):
         yield* corpora.update(name, { displayName: "still optional" })
         assert.deepStrictEqual((yield* corpora.get(name)).options, options)
         assert.isUndefined((yield* corpora.create(managed("plain"))).options)
-        for (const options of [
-          { encryptionKey: "projects/p/locations/l/keyRings/r/cryptoKeys/k" },
-          { holds: { _tag: "memories", parser: { _tag: "llm", model: "gemini-2.0-flash", prompt: "what was decided" } } }
-        ] as const) {
+        for (
+          const options of [
+            { encryptionKey: "projects/p/locations/l/keyRings/r/cryptoKeys/k" },
+            { holds: { _tag: "memories", parser: { _tag: "llm", model: "gemini-2.0-flash", prompt: "what was decided" } } }
+          ] as const
+        ) {
           const refused = yield* Effect.flip(corpora.create({ ...managed("more"), options }))
           assert.strictEqual(refused.code, "UNIMPLEMENTED")
           assert.lengthOf(refused.violations ?? [], 1)

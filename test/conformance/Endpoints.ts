@@ -12,11 +12,19 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 /** What every engine's Endpoints does, over the catalog of `test/garden/support.ts` and the model server it names. */
 export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.Layer<Endpoints | Operations, E>): void => {
   const uploaded = (displayName: string) =>
-    Effect.flatMap(Endpoints, ({ uploadModel }) => uploadModel({ displayName, publicModelName: "publishers/acme/models/large", publicModelVersion: "2" }))
+    Effect.flatMap(
+      Endpoints,
+      ({ uploadModel }) => uploadModel({ displayName, publicModelName: "publishers/acme/models/large", publicModelVersion: "2" })
+    )
 
   const deployed = Effect.fnUntraced(function*(endpoint: EndpointName, model: ModelName, trafficSplit?: TrafficSplit) {
     const { deployModel } = yield* Endpoints
-    const { name } = yield* deployModel({ endpoint, model, resources: { machine }, ...(trafficSplit === undefined ? {} : { trafficSplit }) })
+    const { name } = yield* deployModel({
+      endpoint,
+      model,
+      resources: { machine },
+      ...(trafficSplit === undefined ? {} : { trafficSplit })
+    })
     const { deployment, done, error } = yield* (yield* Operations).wait(name, 30_000)
     assert.isTrue(done)
     assert.isUndefined(error)
@@ -37,7 +45,13 @@ export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.La
         const { create, delete: remove, get, list } = yield* Endpoints
         const created = yield* create({ displayName: "chat", description: "of ours", labels: { team: "a" }, endpointId: "chat-1" })
         assert.match(created.name, /^projects\/[^/]+\/locations\/[^/]+\/endpoints\/chat-1$/)
-        assert.deepInclude(created, { displayName: "chat", description: "of ours", labels: { team: "a" }, deployedModels: [], trafficSplit: {} })
+        assert.deepInclude(created, {
+          displayName: "chat",
+          description: "of ours",
+          labels: { team: "a" },
+          deployedModels: [],
+          trafficSplit: {}
+        })
         assert.deepStrictEqual(yield* get(created.name), created)
         const others = yield* Effect.forEach(["x", "y"], (displayName) => create({ displayName, labels: { team: "b" } }))
         const listed = yield* Stream.runCollect(pages((page) => list({ ...page, filter: "labels.team=b" }), 1))
@@ -45,7 +59,10 @@ export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.La
         assert.deepStrictEqual((yield* list({ filter: "display_name=\"chat\"" })).items.map(({ name }) => name), [created.name])
         assert.strictEqual((yield* Effect.flip(list({ filter: "color=red" }))).code, "INVALID_ARGUMENT")
         assert.strictEqual((yield* Effect.flip(create({ displayName: "" }))).violations?.[0]?.field, "endpoint.display_name")
-        assert.strictEqual((yield* Effect.flip(create({ displayName: "z", endpointId: "Not_an_id" }))).violations?.[0]?.field, "endpoint_id")
+        assert.strictEqual(
+          (yield* Effect.flip(create({ displayName: "z", endpointId: "Not_an_id" }))).violations?.[0]?.field,
+          "endpoint_id"
+        )
         yield* remove(created.name)
         assert.strictEqual((yield* Effect.flip(get(created.name))).code, "NOT_FOUND")
         assert.strictEqual((yield* Effect.flip(remove(created.name))).code, "NOT_FOUND")
@@ -55,9 +72,16 @@ export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.La
       Effect.gen(function*() {
         const { create, deployModel, get, update } = yield* Endpoints
         const encryption = { encryptionSpec: { kmsKeyName: "projects/p/locations/l/keyRings/r/cryptoKeys/k" } }
-        const { name: endpoint } = yield* create({ displayName: "before", description: "of ours", labels: { team: "a" }, settings: { ...encryption, network: "n" } })
+        const { name: endpoint } = yield* create({
+          displayName: "before",
+          description: "of ours",
+          labels: { team: "a" },
+          settings: { ...encryption, network: "n" }
+        })
         const model = (yield* uploaded("changed")).name
-        const scaled = { autoscalingMetricSpecs: [{ metricName: "aiplatform.googleapis.com/prediction/online/cpu/utilization", target: 60 }] }
+        const scaled = {
+          autoscalingMetricSpecs: [{ metricName: "aiplatform.googleapis.com/prediction/online/cpu/utilization", target: 60 }]
+        }
         const first = yield* deployed(endpoint, model, { 0: 100 })
         yield* deployModel({
           endpoint,
@@ -86,18 +110,31 @@ export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.La
         assert.notProperty(cleared, "description")
         assert.deepStrictEqual([cleared.displayName, cleared.labels ?? {}], ["after", {}])
 
-        const fields = (change: object) => Effect.map(Effect.flip(update({ endpoint, ...change })), ({ violations }) => violations?.map(({ field }) => field))
-        assert.deepStrictEqual(yield* fields({ displayName: "", trafficSplit: { [first]: 50 } }), ["endpoint.display_name", "traffic_split"])
+        const fields = (change: object) =>
+          Effect.map(Effect.flip(update({ endpoint, ...change })), ({ violations }) => violations?.map(({ field }) => field))
+        assert.deepStrictEqual(yield* fields({ displayName: "", trafficSplit: { [first]: 50 } }), [
+          "endpoint.display_name",
+          "traffic_split"
+        ])
         assert.deepStrictEqual(yield* fields({ trafficSplit: { [first]: 50, 0: 50 } }), ["traffic_split[0]"])
         assert.deepStrictEqual(yield* fields({ labels: { "A b": "c" } }), ["endpoint.labels"])
-        assert.strictEqual((yield* Effect.flip(update({ endpoint: EndpointName.make(`${endpoint}0`), displayName: "x" }))).code, "NOT_FOUND")
+        assert.strictEqual(
+          (yield* Effect.flip(update({ endpoint: EndpointName.make(`${endpoint}0`), displayName: "x" }))).code,
+          "NOT_FOUND"
+        )
       }))
 
     it.effect("uploads models and versions of them, and deletes them with every version", () =>
       Effect.gen(function*() {
         const { deleteModel, getModel, listModels, uploadModel } = yield* Endpoints
         const image = { imageUri: "us-docker.pkg.dev/p/r/own:1", ports: [8080], predictRoute: "/predict" }
-        const first = yield* uploadModel({ displayName: "own", modelId: "own", labels: { team: "a" }, container: image, settings: { versionAliases: ["best"] } })
+        const first = yield* uploadModel({
+          displayName: "own",
+          modelId: "own",
+          labels: { team: "a" },
+          container: image,
+          settings: { versionAliases: ["best"] }
+        })
         assert.match(first.name, /\/models\/own$/)
         assert.deepInclude(first, { displayName: "own", versionId: "1", deployedModels: [], settings: { versionAliases: ["best"] } })
         const second = yield* uploadModel({ displayName: "own, better", parentModel: first.name, container: image })
@@ -106,9 +143,13 @@ export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.La
         assert.strictEqual((yield* getModel(ModelName.make(`${first.name}@1`))).displayName, "own")
         assert.strictEqual((yield* getModel(ModelName.make(`${first.name}@default`))).versionId, "2")
         assert.deepStrictEqual((yield* listModels({ filter: "model=own" })).items.map(({ versionId }) => versionId), ["2"])
-        const fields = (spec: Parameters<typeof uploadModel>[0]) => Effect.map(Effect.flip(uploadModel(spec)), ({ violations }) => violations?.map(({ field }) => field))
+        const fields = (spec: Parameters<typeof uploadModel>[0]) =>
+          Effect.map(Effect.flip(uploadModel(spec)), ({ violations }) => violations?.map(({ field }) => field))
         assert.deepStrictEqual(yield* fields({ displayName: "nothing" }), ["model"])
-        assert.deepStrictEqual(yield* fields({ displayName: "own", container: image, labels: { Team: "A" } }), ["model.labels", "model.labels.Team"])
+        assert.deepStrictEqual(yield* fields({ displayName: "own", container: image, labels: { Team: "A" } }), [
+          "model.labels",
+          "model.labels.Team"
+        ])
         assert.deepStrictEqual(
           yield* fields({ displayName: "x".repeat(129), publicModelName: "large" }),
           ["model.display_name", "model.base_model_source.model_garden_source.public_model_name"]
@@ -125,11 +166,17 @@ export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.La
         const first = yield* deployed(endpoint, model, { 0: 100 })
         assert.deepStrictEqual((yield* get(endpoint)).trafficSplit, { [first]: 100 })
         const fields = (request: Partial<Parameters<typeof deployModel>[0]>) =>
-          Effect.map(Effect.flip(deployModel({ endpoint, model, resources: { machine }, ...request })), ({ violations }) => violations?.map(({ field }) => field))
+          Effect.map(Effect.flip(deployModel({ endpoint, model, resources: { machine }, ...request })), ({ violations }) =>
+            violations?.map(({ field }) => field))
         assert.deepStrictEqual(yield* fields({ trafficSplit: { 0: 50, [first]: 40 } }), ["traffic_split"])
         assert.deepStrictEqual(yield* fields({ trafficSplit: { 0: 50, 777: 50 } }), ["traffic_split[777]"])
-        assert.deepStrictEqual(yield* fields({ resources: { machine: { machineType: "g2-standard-12" } } }), ["deployed_model.dedicated_resources.machine_spec"])
-        assert.strictEqual((yield* Effect.flip(deployModel({ endpoint, model: ModelName.make(`${model}404`), resources: { machine } }))).code, "NOT_FOUND")
+        assert.deepStrictEqual(yield* fields({ resources: { machine: { machineType: "g2-standard-12" } } }), [
+          "deployed_model.dedicated_resources.machine_spec"
+        ])
+        assert.strictEqual(
+          (yield* Effect.flip(deployModel({ endpoint, model: ModelName.make(`${model}404`), resources: { machine } }))).code,
+          "NOT_FOUND"
+        )
         // Without a split, the newcomer waits.
         const second = yield* deployed(endpoint, model)
         assert.deepStrictEqual((yield* get(endpoint)).trafficSplit, { [first]: 100 })
@@ -157,12 +204,14 @@ export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.La
         const { get, rawPredict } = yield* Endpoints
         const endpoint = yield* serving("raw")
         const deployedModelId = (yield* get(endpoint)).deployedModels[0]?.id ?? "none"
-        for (const [contentType, body] of [
-          ["application/json", bytes("{ \"instances\" : [1.0, 1e400, \"\\u00e9\"] } ")],
-          ["image/png", Uint8Array.from({ length: 256 }, (_, i) => i)],
-          ["text/plain; charset=utf-16le", bytes("not what it says")],
-          ["application/x-empty", new Uint8Array()]
-        ] as const) {
+        for (
+          const [contentType, body] of [
+            ["application/json", bytes("{ \"instances\" : [1.0, 1e400, \"\\u00e9\"] } ")],
+            ["image/png", Uint8Array.from({ length: 256 }, (_, i) => i)],
+            ["text/plain; charset=utf-16le", bytes("not what it says")],
+            ["application/x-empty", new Uint8Array()]
+          ] as const
+        ) {
           const answer = yield* rawPredict(endpoint, { contentType, body })
           assert.deepStrictEqual({ ...answer, body: [...answer.body] }, { status: 200, contentType, deployedModelId, body: [...body] })
         }
@@ -170,7 +219,10 @@ export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.La
         const { body, ...failure } = yield* rawPredict(endpoint, { contentType: "text/plain", body: bytes("fail") })
         assert.deepStrictEqual(failure, { status: 422, contentType: "application/problem+json", deployedModelId })
         assert.strictEqual(Buffer.from(body).toString(), "{\"detail\":\"no such prompt\"}")
-        assert.strictEqual((yield* Effect.flip(rawPredict(endpoint, { contentType: "text/plain", body: bytes("cut") }))).code, "UNAVAILABLE")
+        assert.strictEqual(
+          (yield* Effect.flip(rawPredict(endpoint, { contentType: "text/plain", body: bytes("cut") }))).code,
+          "UNAVAILABLE"
+        )
       }))
 
     it.effect("streams an answer while it is being made", () =>
@@ -185,7 +237,8 @@ export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.La
             heard += Buffer.from(piece).toString()
             // The model ends only once its beginning has been heard here.
             if (heard === "data: 1\n\n") server.release()
-          })))
+          })
+        ))
         assert.strictEqual(heard, "data: 1\n\ndata: 2\n\n")
         const cut = yield* streamRawPredict(endpoint, { contentType: "text/plain", body: bytes("cut") })
         assert.strictEqual((yield* Effect.flip(Stream.runDrain(cut.body))).code, "UNAVAILABLE")

@@ -22,8 +22,11 @@ const setUp = Effect.gen(function*() {
     { key: "tags", type: "list", element: "string" },
     { key: "due", type: "datetime" }
   ])
-  const [cats, dogs] = yield* Effect.forEach(["cats", "dogs"], (name) =>
-    Effect.map(files.upload(textFile(corpus, `${name}.txt`, `Animals such as ${name} live with people.`)), ({ file }) => file.name))
+  const [cats, dogs] = yield* Effect.forEach(
+    ["cats", "dogs"],
+    (name) =>
+      Effect.map(files.upload(textFile(corpus, `${name}.txt`, `Animals such as ${name} live with people.`)), ({ file }) => file.name)
+  )
   return { corpus, cats: cats ?? assert.fail(), dogs: dogs ?? assert.fail() }
 })
 
@@ -40,10 +43,19 @@ export const suite = <E>(name: string, engine: Layer.Layer<Corpora | Files | Fil
         const store = yield* FileMetadataStore
         const { corpus } = yield* setUp
         const { items } = yield* store.listSchemas(corpus, {})
-        assert.deepStrictEqual(items.map(({ key, type }) => [key, type]), [["team", "string"], ["year", "integer"], ["tags", "list"], ["due", "datetime"]])
+        assert.deepStrictEqual(items.map(({ key, type }) => [key, type]), [["team", "string"], ["year", "integer"], ["tags", "list"], [
+          "due",
+          "datetime"
+        ]])
         const [, year, tags] = items
         assert.deepStrictEqual(yield* store.getSchema(year?.name ?? assert.fail()), year)
-        assert.deepStrictEqual({ ...year, name: undefined }, { key: "year", type: "integer", search: "exact", granularity: "file", name: undefined })
+        assert.deepStrictEqual({ ...year, name: undefined }, {
+          key: "year",
+          type: "integer",
+          search: "exact",
+          granularity: "file",
+          name: undefined
+        })
         assert.strictEqual(tags?.element, "string")
         assert.strictEqual((yield* store.listSchemas(corpus, { size: 3 })).items.length, 3)
         yield* store.deleteSchemas(corpus, [year?.name ?? assert.fail()])
@@ -98,7 +110,11 @@ export const suite = <E>(name: string, engine: Layer.Layer<Corpora | Files | Fil
           ["unknown", string("x")]
         ]
         for (const [key, value] of refused) {
-          assert.strictEqual((yield* Effect.flip(store.create(cats, [{ key: "team", value: string("ops") }, { key, value }]))).code, "INVALID_ARGUMENT", key)
+          assert.strictEqual(
+            (yield* Effect.flip(store.create(cats, [{ key: "team", value: string("ops") }, { key, value }]))).code,
+            "INVALID_ARGUMENT",
+            key
+          )
         }
         assert.deepStrictEqual((yield* store.list(cats, {})).items, [])
         yield* store.create(cats, [{ key: "team", value: string("ops") }])
@@ -109,7 +125,10 @@ export const suite = <E>(name: string, engine: Layer.Layer<Corpora | Files | Fil
       Effect.gen(function*() {
         const store = yield* FileMetadataStore
         const { cats, corpus, dogs } = yield* setUp
-        yield* store.create(cats, [{ key: "year", value: integer("2024") }, { key: "tags", value: { _tag: "list", values: [{ _tag: "string", value: "red" }] } }])
+        yield* store.create(cats, [{ key: "year", value: integer("2024") }, {
+          key: "tags",
+          value: { _tag: "list", values: [{ _tag: "string", value: "red" }] }
+        }])
         const [year] = yield* store.create(dogs, [{ key: "year", value: integer("2026") }, { key: "team", value: string("ops") }])
         assert.deepStrictEqual(yield* found(corpus, "year >= 2024"), ["cats.txt", "dogs.txt"])
         assert.deepStrictEqual(yield* found(corpus, "year > 2024"), ["dogs.txt"])

@@ -14,7 +14,9 @@ export const says = (text: string, more: Partial<GenerationRequest> = {}): Gener
 })
 
 const textOf = (responses: ReadonlyArray<GenerationResponse>): string =>
-  responses.flatMap(({ candidates = [] }) => candidates.flatMap(({ content }) => content?.parts ?? [])).map(({ text = "" }) => text).join("")
+  responses.flatMap(({ candidates = [] }) => candidates.flatMap(({ content }) => content?.parts ?? [])).map(({ text = "" }) => text).join(
+    ""
+  )
 
 const end = (finish_reason: string, more: object = {}) => ({
   choices: [{ index: 0, delta: {}, finish_reason }],
@@ -25,7 +27,11 @@ const weather = {
   functionDeclarations: [{
     name: "weather",
     description: "Weather of a city.",
-    parameters: { type: "OBJECT", properties: { city: { type: "STRING", nullable: true }, days: { type: "ARRAY", items: { type: "INTEGER" }, maxItems: "7" } }, required: ["city"] }
+    parameters: {
+      type: "OBJECT",
+      properties: { city: { type: "STRING", nullable: true }, days: { type: "ARRAY", items: { type: "INTEGER" }, maxItems: "7" } },
+      required: ["city"]
+    }
   }]
 }
 
@@ -40,21 +46,44 @@ const refusals: ReadonlyArray<readonly [field: string, request: GenerationReques
   ["contents[0].parts[0]", { contents: [{ parts: [{}] }] }],
   ["contents[0].parts[0].inlineData.mimeType", { contents: [{ parts: [{ inlineData: { mimeType: "image/gif", data: "AAAA" } }] }] }],
   ["contents[0].parts[0].inlineData.mimeType", { contents: [{ parts: [{ inlineData: { data: "AAAA" } }] }] }],
-  ["contents[0].parts[0].inlineData.data", { contents: [{ parts: [{ inlineData: { mimeType: "image/png", data: "A".repeat(28 * 1024 * 1024) } }] }] }],
+  ["contents[0].parts[0].inlineData.data", {
+    contents: [{ parts: [{ inlineData: { mimeType: "image/png", data: "A".repeat(28 * 1024 * 1024) } }] }]
+  }],
   ["contents[0].parts[0].inlineData.data", { contents: [{ parts: [{ inlineData: { mimeType: "text/plain", data: "/////w==" } }] }] }],
   ["contents[0].parts[0].fileData.mimeType", { contents: [{ parts: [{ fileData: { fileUri: "gs://b/a.png" } }] }] }],
   ["contents[0].parts[0].fileData.fileUri", { contents: [{ parts: [{ fileData: { mimeType: "image/png", fileUri: "ftp://b/a.png" } }] }] }],
-  ["contents", { contents: [{ parts: [1, 2].map((n) => ({ fileData: { mimeType: "video/mp4", fileUri: `https://www.youtube.com/watch?v=${n}` } })) }] }],
-  ["contents", { contents: [{ parts: Array.from({ length: 11 }, (_, n) => ({ fileData: { mimeType: "image/png", fileUri: `https://a.example/${n}.png` } })) }] }],
-  ["contents", { contents: [{ parts: ["a", "b"].map((n) => ({ fileData: { mimeType: "audio/mp3", fileUri: `https://a.example/${n}.mp3` } })) }] }],
+  ["contents", {
+    contents: [{ parts: [1, 2].map((n) => ({ fileData: { mimeType: "video/mp4", fileUri: `https://www.youtube.com/watch?v=${n}` } })) }]
+  }],
+  ["contents", {
+    contents: [{
+      parts: Array.from({ length: 11 }, (_, n) => ({ fileData: { mimeType: "image/png", fileUri: `https://a.example/${n}.png` } }))
+    }]
+  }],
+  ["contents", {
+    contents: [{ parts: ["a", "b"].map((n) => ({ fileData: { mimeType: "audio/mp3", fileUri: `https://a.example/${n}.mp3` } })) }]
+  }],
   ["contents[0].parts[0].videoMetadata", { contents: [{ parts: [{ text: "a", videoMetadata: { startOffset: "1s" } }] }] }],
-  ["contents[0].parts[0].videoMetadata.endOffset", { contents: [{ parts: [{ fileData: { mimeType: "video/mp4", fileUri: "gs://b/v.mp4" }, videoMetadata: { startOffset: "10s", endOffset: "2.5s" } }] }] }],
+  ["contents[0].parts[0].videoMetadata.endOffset", {
+    contents: [{
+      parts: [{ fileData: { mimeType: "video/mp4", fileUri: "gs://b/v.mp4" }, videoMetadata: { startOffset: "10s", endOffset: "2.5s" } }]
+    }]
+  }],
   ["systemInstruction.parts[0]", says("a", { systemInstruction: { parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }] } })],
   ["tools[0].functionDeclarations[0].name", says("a", { tools: [{ functionDeclarations: [{ name: "9 lives" }] }] })],
-  ["tools[0].functionDeclarations[0].parameters.type", says("a", { tools: [{ functionDeclarations: [{ name: "f", parameters: { type: "STRING" } }] }] })],
+  [
+    "tools[0].functionDeclarations[0].parameters.type",
+    says("a", { tools: [{ functionDeclarations: [{ name: "f", parameters: { type: "STRING" } }] }] })
+  ],
   ["toolConfig.functionCallingConfig.mode", says("a", { toolConfig: { functionCallingConfig: { mode: "ANY" } } })],
-  ["toolConfig.functionCallingConfig.allowedFunctionNames", says("a", { tools: [weather], toolConfig: { functionCallingConfig: { mode: "AUTO", allowedFunctionNames: ["weather"] } } })],
-  ["toolConfig.functionCallingConfig.allowedFunctionNames[0]", says("a", { tools: [weather], toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["f"] } } })],
+  [
+    "toolConfig.functionCallingConfig.allowedFunctionNames",
+    says("a", { tools: [weather], toolConfig: { functionCallingConfig: { mode: "AUTO", allowedFunctionNames: ["weather"] } } })
+  ],
+  [
+    "toolConfig.functionCallingConfig.allowedFunctionNames[0]",
+    says("a", { tools: [weather], toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["f"] } } })
+  ],
   ["safetySettings[0].category", says("a", { safetySettings: [{ category: "HARM_CATEGORY_RUDENESS", threshold: "OFF" }] })],
   ["safetySettings[0].category", says("a", { safetySettings: [{ threshold: "OFF" }] })],
   ["safetySettings[0].threshold", says("a", { safetySettings: [{ category: "HARM_CATEGORY_UNSPECIFIED" }] })],
@@ -105,7 +134,16 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
                 { category: "HARM_CATEGORY_UNSPECIFIED", threshold: "HARM_BLOCK_THRESHOLD_UNSPECIFIED" }
               ],
               labels: { team: "docs" },
-              generationConfig: { temperature: 0, topP: 0.5, topK: 3, maxOutputTokens: 9, stopSequences: ["END"], presencePenalty: 1, frequencyPenalty: -2, seed: 5 }
+              generationConfig: {
+                temperature: 0,
+                topP: 0.5,
+                topK: 3,
+                maxOutputTokens: 9,
+                stopSequences: ["END"],
+                presencePenalty: 1,
+                frequencyPenalty: -2,
+                seed: 5
+              }
             })
             const whole = yield* generation.generate(model, request)
             assert.strictEqual(textOf([whole]), "Hello.")
@@ -128,7 +166,9 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
             const pieces = yield* Stream.runCollect(generation.stream(model, request))
             assert.isAtLeast(pieces.length, 3)
             assert.strictEqual(textOf(pieces), "Hello.")
-            assert.deepStrictEqual(pieces.map(({ candidates }) => candidates?.[0]?.finishReason).filter((reason) => reason !== undefined), ["STOP"])
+            assert.deepStrictEqual(pieces.map(({ candidates }) => candidates?.[0]?.finishReason).filter((reason) => reason !== undefined), [
+              "STOP"
+            ])
             assert.deepStrictEqual(pieces.at(-1)?.usageMetadata, whole.usageMetadata)
           })
       ))
@@ -136,15 +176,24 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
     it.live("calls functions, and takes their results", () =>
       onUpstream(
         (_, response, count) =>
-          sendChunks(response, count === 0
-            ? [delta({ tool_calls: [{ index: 0, id: "c7", function: { name: "weather", arguments: "{\"city\":\"Osaka\"}" } }] }), end("tool_calls")]
-            : [delta({ content: "Rain." }), end("stop")]),
+          sendChunks(
+            response,
+            count === 0
+              ? [
+                delta({ tool_calls: [{ index: 0, id: "c7", function: { name: "weather", arguments: "{\"city\":\"Osaka\"}" } }] }),
+                end("tool_calls")
+              ]
+              : [delta({ content: "Rain." }), end("stop")]
+          ),
         (generation, fake) =>
           Effect.gen(function*() {
-            const first = yield* generation.generate(model, says("Weather in Osaka?", {
-              tools: [weather],
-              toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["weather"] } }
-            }))
+            const first = yield* generation.generate(
+              model,
+              says("Weather in Osaka?", {
+                tools: [weather],
+                toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["weather"] } }
+              })
+            )
             const [called] = first.candidates ?? []
             const call = called?.content?.parts?.find(({ functionCall }) => functionCall !== undefined)?.functionCall
             assert.deepStrictEqual([call?.name, call?.args, called?.finishReason], ["weather", { city: "Osaka" }, "STOP"])
@@ -153,7 +202,11 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
               function: {
                 name: "weather",
                 description: "Weather of a city.",
-                parameters: { type: "object", properties: { city: { type: ["string", "null"] }, days: { type: "array", items: { type: "integer" }, maxItems: 7 } }, required: ["city"] }
+                parameters: {
+                  type: "object",
+                  properties: { city: { type: ["string", "null"] }, days: { type: "array", items: { type: "integer" }, maxItems: 7 } },
+                  required: ["city"]
+                }
               }
             }])
             assert.deepStrictEqual(last(fake)["tool_choice"], { type: "function", function: { name: "weather" } })
@@ -167,7 +220,9 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
               tools: [weather]
             })
             assert.strictEqual(textOf([second]), "Rain.")
-            const [, assistant, tool] = last(fake).messages as ReadonlyArray<{ role: string; content: string; tool_calls?: ReadonlyArray<{ id: string }>; tool_call_id?: string }>
+            const [, assistant, tool] = last(fake).messages as ReadonlyArray<
+              { role: string; content: string; tool_calls?: ReadonlyArray<{ id: string }>; tool_call_id?: string }
+            >
             assert.strictEqual(tool?.role, "tool")
             assert.strictEqual(tool?.content, "{\"sky\":\"rain\"}")
             assert.strictEqual(tool?.tool_call_id, assistant?.tool_calls?.[0]?.id)
@@ -176,21 +231,32 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
 
     it.live("answers in a given form: JSON by a schema, or a value of an enum", () =>
       onUpstream(
-        ({ body }, response) => sendChunks(response, [
-          ...(JSON.stringify(body["response_format"] ?? "").includes("\"value\"") ? ["{\"val", "ue\":\"red\"}"] : ["{\"days\":28}"]).map((content) => delta({ content })),
-          end("stop")
-        ]),
+        ({ body }, response) =>
+          sendChunks(response, [
+            ...(JSON.stringify(body["response_format"] ?? "").includes("\"value\"") ? ["{\"val", "ue\":\"red\"}"] : ["{\"days\":28}"]).map((
+              content
+            ) => delta({ content })),
+            end("stop")
+          ]),
         (generation, fake) =>
           Effect.gen(function*() {
-            const json = yield* generation.generate(model, says("Days?", {
-              generationConfig: { responseMimeType: "application/json", responseSchema: { type: "OBJECT", properties: { days: { type: "INTEGER", minimum: 1 } }, propertyOrdering: ["days"] } }
-            }))
+            const json = yield* generation.generate(
+              model,
+              says("Days?", {
+                generationConfig: {
+                  responseMimeType: "application/json",
+                  responseSchema: { type: "OBJECT", properties: { days: { type: "INTEGER", minimum: 1 } }, propertyOrdering: ["days"] }
+                }
+              })
+            )
             assert.strictEqual(textOf([json]), "{\"days\":28}")
             assert.deepStrictEqual(last(fake)["response_format"], {
               type: "json_schema",
               json_schema: { name: "answer", schema: { type: "object", properties: { days: { type: "integer", minimum: 1 } } } }
             })
-            const colour = says("Colour?", { generationConfig: { responseMimeType: "text/x.enum", responseSchema: { type: "STRING", enum: ["red", "blue"] } } })
+            const colour = says("Colour?", {
+              generationConfig: { responseMimeType: "text/x.enum", responseSchema: { type: "STRING", enum: ["red", "blue"] } }
+            })
             assert.strictEqual(textOf([yield* generation.generate(model, colour)]), "red")
             assert.strictEqual(textOf(yield* Stream.runCollect(generation.stream(model, colour))), "red")
           })
@@ -198,18 +264,38 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
 
     it.live("gives several candidates, thoughts and probabilities where they are asked for", () =>
       onUpstream(
-        (_, response) => sendChunks(response, [
-          delta({ reasoning_content: "Hm. " }),
-          { choices: [{ index: 0, delta: { content: "a" }, logprobs: { content: [{ token: "a", logprob: -0.5, top_logprobs: [{ token: "a", logprob: -0.5 }] }] } }] },
-          { choices: [{ index: 1, delta: { content: "b" }, finish_reason: "length" }] },
-          end("stop", { completion_tokens_details: { reasoning_tokens: 3 } })
-        ]),
+        (_, response) =>
+          sendChunks(response, [
+            delta({ reasoning_content: "Hm. " }),
+            {
+              choices: [{
+                index: 0,
+                delta: { content: "a" },
+                logprobs: { content: [{ token: "a", logprob: -0.5, top_logprobs: [{ token: "a", logprob: -0.5 }] }] }
+              }]
+            },
+            { choices: [{ index: 1, delta: { content: "b" }, finish_reason: "length" }] },
+            end("stop", { completion_tokens_details: { reasoning_tokens: 3 } })
+          ]),
         (generation, fake) =>
           Effect.gen(function*() {
-            const { candidates = [], usageMetadata } = yield* generation.generate(model, says("?", {
-              generationConfig: { candidateCount: 2, responseLogprobs: true, logprobs: 1, thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 } }
-            }))
-            assert.deepStrictEqual([last(fake)["n"], last(fake)["logprobs"], last(fake)["top_logprobs"], last(fake)["reasoning_effort"]], [2, true, 1, "low"])
+            const { candidates = [], usageMetadata } = yield* generation.generate(
+              model,
+              says("?", {
+                generationConfig: {
+                  candidateCount: 2,
+                  responseLogprobs: true,
+                  logprobs: 1,
+                  thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 }
+                }
+              })
+            )
+            assert.deepStrictEqual([last(fake)["n"], last(fake)["logprobs"], last(fake)["top_logprobs"], last(fake)["reasoning_effort"]], [
+              2,
+              true,
+              1,
+              "low"
+            ])
             assert.deepStrictEqual(candidates.map(({ finishReason }) => finishReason), ["STOP", "MAX_TOKENS"])
             assert.deepStrictEqual(candidates[0]?.content?.parts, [{ text: "Hm. ", thought: true }, { text: "a" }])
             assert.strictEqual(candidates[0]?.avgLogprobs, -0.5)
@@ -217,7 +303,12 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
               chosenCandidates: [{ token: "a", logProbability: -0.5 }],
               topCandidates: [{ candidates: [{ token: "a", logProbability: -0.5 }] }]
             })
-            assert.deepStrictEqual(usageMetadata, { promptTokenCount: 12, candidatesTokenCount: 4, thoughtsTokenCount: 3, totalTokenCount: 19 })
+            assert.deepStrictEqual(usageMetadata, {
+              promptTokenCount: 12,
+              candidatesTokenCount: 4,
+              thoughtsTokenCount: 3,
+              totalTokenCount: 19
+            })
           })
       ))
 
@@ -227,7 +318,10 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
         (generation, fake) =>
           Effect.gen(function*() {
             const { candidates = [] } = yield* generation.generate(model, {
-              contents: [{ role: "user", parts: [{ text: "What is it?" }, { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }] }]
+              contents: [{
+                role: "user",
+                parts: [{ text: "What is it?" }, { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }]
+              }]
             })
             assert.deepStrictEqual([candidates[0]?.finishReason, textOf([{ candidates }])], ["SAFETY", ""])
             assert.deepStrictEqual(last(fake).messages[0]?.content as unknown, [
@@ -243,14 +337,19 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
         (generation, fake) =>
           Effect.gen(function*() {
             for (const [field, request, streamOnly] of refusals) {
-              const calls = [Stream.runDrain(generation.stream(model, request)), ...(streamOnly === true ? [] : [Effect.asVoid(generation.generate(model, request))])]
+              const calls = [
+                Stream.runDrain(generation.stream(model, request)),
+                ...(streamOnly === true ? [] : [Effect.asVoid(generation.generate(model, request))])
+              ]
               for (const call of calls) {
                 const error = yield* Effect.flip(call)
                 assert.strictEqual(error.code, "INVALID_ARGUMENT", field)
                 assert.include(error.violations?.map(({ field }) => field) ?? [], field)
               }
             }
-            const notTaken = yield* Effect.flip(generation.generate("claude-3-opus@20240229", says("a", { systemInstruction: { parts: [{ text: "b" }] } })))
+            const notTaken = yield* Effect.flip(
+              generation.generate("claude-3-opus@20240229", says("a", { systemInstruction: { parts: [{ text: "b" }] } }))
+            )
             assert.strictEqual(notTaken.violations?.[0]?.field, "systemInstruction")
             assert.strictEqual(fake.received.length, 0)
           })
@@ -303,7 +402,9 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
           ["toolConfig.functionCallingConfig", says("a", { tools: [weather], toolConfig: { functionCallingConfig: { mode: "ANY" } } })],
           ["generationConfig.responseMimeType", says("a", { generationConfig: { responseMimeType: "application/json" } })],
           ["generationConfig.thinkingConfig", says("a", { generationConfig: { thinkingConfig: { thinkingBudget: 100 } } })],
-          ["contents[0].parts[1]", { contents: [{ role: "user", parts: [{ text: "a" }, { inlineData: { mimeType: "image/png", data: "AAAA" } }] }] }]
+          ["contents[0].parts[1]", {
+            contents: [{ role: "user", parts: [{ text: "a" }, { inlineData: { mimeType: "image/png", data: "AAAA" } }] }]
+          }]
         ]
         for (const [field, request] of needing) {
           for (const call of [Stream.runDrain(generation.stream(model, request)), Effect.asVoid(generation.generate(model, request))]) {
@@ -319,7 +420,10 @@ export const suite = (name: string, over: (upstream?: string) => Layer.Layer<Gen
         const generation = yield* Generation
         const bare = yield* generation.countTokens(model, says("one two three"))
         assert.deepStrictEqual(bare, { totalTokens: 3, totalBillableCharacters: 11 })
-        const more = yield* generation.countTokens(model, says("one two three", { systemInstruction: { parts: [{ text: "four" }] }, tools: [weather] }))
+        const more = yield* generation.countTokens(
+          model,
+          says("one two three", { systemInstruction: { parts: [{ text: "four" }] }, tools: [weather] })
+        )
         assert.isAbove(more.totalTokens, 4)
         const error = yield* Effect.flip(generation.countTokens(model, { contents: [] }))
         assert.strictEqual(error.violations?.[0]?.field, "contents")

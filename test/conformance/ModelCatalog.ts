@@ -26,13 +26,20 @@ export const suite = <E>(name: string, engine: Layer.Layer<ModelCatalog | Endpoi
     it.effect("lists what can be deployed, of catalog and hub, page by page", () =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* names({ deployable: true }), ["google/models/gemma3@gemma-3-4b-it", "acme/models/large@2"])
-        const all = ["google/models/gemma3@gemma-3-1b-it", "google/models/gemma3@gemma-3-4b-it", "acme/models/large@2", "google/models/vision@1"]
+        const all = [
+          "google/models/gemma3@gemma-3-1b-it",
+          "google/models/gemma3@gemma-3-4b-it",
+          "acme/models/large@2",
+          "google/models/vision@1"
+        ]
         assert.deepStrictEqual(yield* names({ allVersions: true }), all)
         assert.deepStrictEqual(yield* names({ allVersions: true }, 1), all)
         assert.deepStrictEqual(yield* names({ publisher: "acme" }), ["acme/models/large@2"])
         assert.deepStrictEqual(yield* names({ hub: true }), ["hf-google/models/gemma-2-2b-it@001", "hf-someone/models/untested@001"])
         assert.deepStrictEqual(yield* names({ hub: true, verified: true }), ["hf-google/models/gemma-2-2b-it@001"])
-        assert.deepStrictEqual(yield* names({ hub: false, search: "GEMMA-3-1B", allVersions: true }), ["google/models/gemma3@gemma-3-1b-it"])
+        assert.deepStrictEqual(yield* names({ hub: false, search: "GEMMA-3-1B", allVersions: true }), [
+          "google/models/gemma3@gemma-3-1b-it"
+        ])
       }))
 
     it.effect("shows a model's deployment configurations", () =>
@@ -91,7 +98,12 @@ export const suite = <E>(name: string, engine: Layer.Layer<ModelCatalog | Endpoi
           modelDisplayName: "mine",
           endpointDisplayName: "own",
           container: { imageUri: "us-docker.pkg.dev/p/r/own:2", ports: [9000] },
-          resources: { machine: { machineType: "g2-standard-48", acceleratorType: "NVIDIA_L4", acceleratorCount: 4 }, minReplicaCount: 2, maxReplicaCount: 3, spot: true }
+          resources: {
+            machine: { machineType: "g2-standard-48", acceleratorType: "NVIDIA_L4", acceleratorCount: 4 },
+            minReplicaCount: 2,
+            maxReplicaCount: 3,
+            spot: true
+          }
         })
         assert.strictEqual(deployment?.publisherModel, "publishers/hf-google/models/gemma-2-2b-it@001")
         const { deployedModels, displayName } = yield* endpoints.get(EndpointName.make(deployment?.endpoint ?? ""))
@@ -113,16 +125,24 @@ export const suite = <E>(name: string, engine: Layer.Layer<ModelCatalog | Endpoi
         const on = (more: Partial<DeployRequest["resources"] & object>) => ({ publisherModelName: gemma, resources: { machine, ...more } })
         assert.deepStrictEqual(yield* fields({}), ["publisher_model_name"])
         assert.deepStrictEqual(yield* fields({ publisherModelName: "gemma3" }), ["publisher_model_name"])
-        assert.deepStrictEqual(yield* fields({ publisherModelName: "publishers/acme/models/large@2", acceptEula: false }), ["model_config.accept_eula"])
+        assert.deepStrictEqual(yield* fields({ publisherModelName: "publishers/acme/models/large@2", acceptEula: false }), [
+          "model_config.accept_eula"
+        ])
         assert.deepStrictEqual(yield* fields({ huggingFaceModelId: "google/gemma-2-2b-it" }), ["model_config.hugging_face_access_token"])
-        assert.deepStrictEqual(yield* fields(on({ spot: true, machine: { ...machine, reservation: { affinity: "ANY_RESERVATION" } } })), ["spot"])
+        assert.deepStrictEqual(yield* fields(on({ spot: true, machine: { ...machine, reservation: { affinity: "ANY_RESERVATION" } } })), [
+          "spot"
+        ])
         assert.deepStrictEqual(
           yield* fields(on({ machine: { ...machine, reservation: { ...specific("mine"), affinity: "ANY_RESERVATION" } } })),
           ["machine_spec.reservation_affinity"]
         )
         assert.deepStrictEqual(yield* fields({ ...on({}), fastTryout: true }), ["deploy_config.fast_tryout_enabled"])
-        assert.deepStrictEqual(yield* fields({ publisherModelName: "publishers/acme/models/large@2", resources: { machine } }), ["machine_spec"])
-        assert.deepStrictEqual(yield* fields({ publisherModelName: "publishers/acme/models/large@2", fastTryout: true }), ["deploy_config.fast_tryout_enabled"])
+        assert.deepStrictEqual(yield* fields({ publisherModelName: "publishers/acme/models/large@2", resources: { machine } }), [
+          "machine_spec"
+        ])
+        assert.deepStrictEqual(yield* fields({ publisherModelName: "publishers/acme/models/large@2", fastTryout: true }), [
+          "deploy_config.fast_tryout_enabled"
+        ])
         assert.strictEqual((yield* refused({ publisherModelName: "publishers/google/models/vision@1" })).code, "FAILED_PRECONDITION")
         assert.strictEqual((yield* refused({ publisherModelName: "publishers/google/models/none@1" })).code, "NOT_FOUND")
         assert.lengthOf((yield* endpoints.list({})).items, before)
@@ -131,12 +151,22 @@ export const suite = <E>(name: string, engine: Layer.Layer<ModelCatalog | Endpoi
     it.effect("fills a specific reservation, and fails when it is full", () =>
       Effect.gen(function*() {
         const into = (name: string, replicas: number) =>
-          deploy({ publisherModelName: gemma, acceptEula: true, resources: { machine: { ...machine, reservation: specific(name) }, minReplicaCount: replicas } })
+          deploy({
+            publisherModelName: gemma,
+            acceptEula: true,
+            resources: { machine: { ...machine, reservation: specific(name) }, minReplicaCount: replicas }
+          })
         assert.strictEqual((yield* Effect.flip(into("unknown", 1))).code, "RESOURCE_EXHAUSTED")
         assert.isTrue((yield* into("mine", 2)).done)
         assert.strictEqual((yield* Effect.flip(into("projects/p/zones/z/reservations/mine", 1))).code, "RESOURCE_EXHAUSTED")
         // Any other falls back to the general pool.
-        assert.isTrue((yield* deploy({ publisherModelName: gemma, acceptEula: true, resources: { machine: { ...machine, reservation: { affinity: "ANY_RESERVATION" } } } })).done)
+        assert.isTrue(
+          (yield* deploy({
+            publisherModelName: gemma,
+            acceptEula: true,
+            resources: { machine: { ...machine, reservation: { affinity: "ANY_RESERVATION" } } }
+          })).done
+        )
       }))
 
     it.effect("takes a model's licence as accepted once it was", () =>

@@ -28,7 +28,9 @@ const png = "iVBORw0KGgo="
 
 /** What every PartnerChat does, over the model at an OpenAI-compatible address. */
 export const suite = <E>(name: string, over: (upstream: string) => Layer.Layer<PartnerChat, E>): void => {
-  const scripted = Layer.unwrap(Effect.map(fakeOpenAi(chattyModel), (fake) => Layer.merge(over(fake.baseUrl), Layer.succeed(Upstream, fake))))
+  const scripted = Layer.unwrap(
+    Effect.map(fakeOpenAi(chattyModel), (fake) => Layer.merge(over(fake.baseUrl), Layer.succeed(Upstream, fake)))
+  )
 
   layer(scripted, { excludeTestServices: true })(`PartnerChat: ${name}`, (it) => {
     it.effect("answers", () =>
@@ -75,10 +77,17 @@ export const suite = <E>(name: string, over: (upstream: string) => Layer.Layer<P
           ...asked,
           messages: [
             ...asked.messages,
-            { role: "assistant", content: called.content.flatMap((block) => (block.type === "text" || block.type === "tool_use" ? [block] : [])) },
+            {
+              role: "assistant",
+              content: called.content.flatMap((block) => (block.type === "text" || block.type === "tool_use" ? [block] : []))
+            },
             {
               role: "user",
-              content: ids.map((toolUseId, i) => ({ type: "tool_result", toolUseId, content: [{ type: "text", text: `${20 + i} degrees` }] }))
+              content: ids.map((toolUseId, i) => ({
+                type: "tool_result",
+                toolUseId,
+                content: [{ type: "text", text: `${20 + i} degrees` }]
+              }))
             }
           ]
         })
@@ -90,7 +99,9 @@ export const suite = <E>(name: string, over: (upstream: string) => Layer.Layer<P
     it.effect("calls one tool where more are not wanted, and the one that is", () =>
       Effect.gen(function*() {
         const { message } = yield* PartnerChat
-        const answer = yield* message(asks("weather?", { tools: [weather], toolChoice: { type: "tool", name: "weather", disableParallelToolUse: true } }))
+        const answer = yield* message(
+          asks("weather?", { tools: [weather], toolChoice: { type: "tool", name: "weather", disableParallelToolUse: true } })
+        )
         assert.lengthOf(answer.content.filter(({ type }) => type === "tool_use"), 1)
         assert.deepStrictEqual((yield* Upstream).received.at(-1)?.body["tool_choice"], { type: "function", function: { name: "weather" } })
       }))
@@ -200,7 +211,10 @@ export const suite = <E>(name: string, over: (upstream: string) => Layer.Layer<P
         assert.strictEqual((yield* Effect.flip(Stream.runDrain(stream(asks("fail"))))).code, "INVALID_ARGUMENT")
 
         const seen: Array<string> = []
-        const broken = yield* stream(asks("break")).pipe(Stream.runForEach((event) => Effect.sync(() => seen.push(textOf(event)))), Effect.flip)
+        const broken = yield* stream(asks("break")).pipe(
+          Stream.runForEach((event) => Effect.sync(() => seen.push(textOf(event)))),
+          Effect.flip
+        )
         assert.strictEqual(broken.code, "UNAVAILABLE")
         assert.include(broken.message, "worn out")
         assert.strictEqual(seen.join(""), "So ")
@@ -211,8 +225,15 @@ export const suite = <E>(name: string, over: (upstream: string) => Layer.Layer<P
         const { stream } = yield* PartnerChat
         const upstream = yield* Upstream
         const listening = yield* Effect.forkChild(Stream.runDrain(stream(asks("go on forever"))))
-        const call = yield* eventually("the call has begun", Effect.sync(() => upstream.received.find(({ body }) => JSON.stringify(body.messages).includes("forever"))))
-        yield* stream(asks("forever, but two words are enough")).pipe(Stream.filter((event) => textOf(event) !== ""), Stream.take(2), Stream.runDrain)
+        const call = yield* eventually(
+          "the call has begun",
+          Effect.sync(() => upstream.received.find(({ body }) => JSON.stringify(body.messages).includes("forever")))
+        )
+        yield* stream(asks("forever, but two words are enough")).pipe(
+          Stream.filter((event) => textOf(event) !== ""),
+          Stream.take(2),
+          Stream.runDrain
+        )
         yield* Fiber.interrupt(listening)
         yield* eventually("the upstream is left", Effect.sync(() => call.aborted))
         yield* eventually("the upstream is left", Effect.sync(() => upstream.received.at(-1)?.aborted))

@@ -15,8 +15,10 @@ const texts = {
 const setUp = Effect.gen(function*() {
   const files = yield* Files
   const corpus = (yield* (yield* Corpora).create(managed("animals and others"))).name
-  const uploaded = yield* Effect.forEach(Object.entries(texts), ([displayName, text]) =>
-    Effect.map(files.upload(textFile(corpus, displayName, text)), ({ file }) => [displayName, file.name] as const))
+  const uploaded = yield* Effect.forEach(
+    Object.entries(texts),
+    ([displayName, text]) => Effect.map(files.upload(textFile(corpus, displayName, text)), ({ file }) => [displayName, file.name] as const)
+  )
   return { corpus, names: new Map(uploaded) }
 })
 

@@ -99,7 +99,8 @@ export const suite = <E>(name: string, opening: Layer.Layer<Opening, E>, { words
             fileOf("f2", ["the valve holds", "l'été o'clock", "back\\slash 数据 📄"])
           ])
           const find = (...terms: ReadonlyArray<string>) =>
-            Effect.map(store.search({ terms: weighed(...terms), count: 10 }), ({ sparse }) => sparse.map(({ file, ordinal }) => `${file}.${ordinal}`))
+            Effect.map(store.search({ terms: weighed(...terms), count: 10 }), ({ sparse }) =>
+              sparse.map(({ file, ordinal }) => `${file}.${ordinal}`))
           assert.strictEqual((yield* find("the", "leaks"))[0], "f1.0")
           assert.sameMembers(yield* find("valve"), ["f1.0", "f2.0"])
           assert.deepStrictEqual(yield* find("holiday"), ["f1.1"])
@@ -108,7 +109,11 @@ export const suite = <E>(name: string, opening: Layer.Layer<Opening, E>, { words
           assert.deepStrictEqual(yield* find("数据"), ["f2.2"])
           assert.deepStrictEqual(yield* find("nothing"), [])
           assert.deepStrictEqual((yield* store.search({ terms: weighed("valve"), count: 10 })).dense, [])
-          assert.lengthOf(yield* Effect.map(store.search({ terms: weighed("the"), count: 1 }), ({ sparse }) => sparse), 1)
+          assert.lengthOf(
+            yield* Effect.map(store.search({ terms: weighed("the"), count: 1 }), ({ sparse }) =>
+              sparse),
+            1
+          )
         }).pipe(Effect.scoped), timeout)
     }
 

@@ -22,7 +22,8 @@ const authorization = `Basic ${Buffer.from(`x-access-token:${token}`).toString("
 
 const run = (folder: string, ...args: ReadonlyArray<string>): string =>
   execFileSync("git", ["-C", folder, "-c", "user.name=Ada", "-c", "user.email=ada@acme.com", "-c", "commit.gpgsign=false", ...args], {
-    encoding: "utf8", stdio: ["ignore", "pipe", "pipe"],
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env["PATH"], HOME: folder }
   }).trim()
 const commit = (folder: string, message: string): string => {
@@ -79,7 +80,12 @@ const fixtureOf = (config: (at: string) => Effect.Effect<{ readonly connector: C
 
 const git = (written: Written<"git">, context: Partial<ConnectorContext>) => connectGit(settingsOf("git", written), context)
 
-connectorSuite("git at a path", fixtureOf((at) => Effect.succeed({ connector: git({ path: at }, {}) })), { describe, it, local: true, paged: true })
+connectorSuite("git at a path", fixtureOf((at) => Effect.succeed({ connector: git({ path: at }, {}) })), {
+  describe,
+  it,
+  local: true,
+  paged: true
+})
 
 const remote = (more: Partial<Written<"git">> = {}) =>
   Effect.gen(function*() {
@@ -90,30 +96,42 @@ const remote = (more: Partial<Written<"git">> = {}) =>
     return { at, dataDir, server, url, connector: git({ url, token: version, ...more }, { secrets, dataDir }) }
   })
 
-connectorSuite("git at an address", Effect.gen(function*() {
-  const { at, connector, server } = yield* remote()
-  return {
-    connector,
-    sample: "docs/leave.md",
-    keepsVersions: true,
-    secrets: [token, authorization.slice(6)],
-    edit: Effect.sync(() => {
-      write(at, { "docs/leave.md": "# Leave\n\nSix days carry over.\n" })
-      commit(at, "six")
-    }),
-    remove: Effect.sync(() => {
-      rmSync(join(at, "docs/leave.md"))
-      commit(at, "gone")
-    }),
-    rename: renamed(at),
-    fault: faultsOf(server, { list: () => true, read: () => false })
-  }
-  // Git asks, and shows no header of what it is answered.
-}), { describe, it, retryAfter: false })
+connectorSuite(
+  "git at an address",
+  Effect.gen(function*() {
+    const { at, connector, server } = yield* remote()
+    return {
+      connector,
+      sample: "docs/leave.md",
+      keepsVersions: true,
+      secrets: [token, authorization.slice(6)],
+      edit: Effect.sync(() => {
+        write(at, { "docs/leave.md": "# Leave\n\nSix days carry over.\n" })
+        commit(at, "six")
+      }),
+      remove: Effect.sync(() => {
+        rmSync(join(at, "docs/leave.md"))
+        commit(at, "gone")
+      }),
+      rename: renamed(at),
+      fault: faultsOf(server, { list: () => true, read: () => false })
+    }
+    // Git asks, and shows no header of what it is answered.
+  }),
+  { describe, it, retryAfter: false }
+)
 
 const events = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
 const summary = (listed: ReadonlyArray<Listed>): ReadonlyArray<string> =>
-  listed.flatMap((event) => event._tag === "item" ? [`+ ${event.item.path}`] : event._tag === "deleted" ? [`- ${event.path}`] : event._tag === "skipped" ? [`! ${event.path} ${event.reason}`] : []).toSorted()
+  listed.flatMap((event) =>
+    event._tag === "item"
+      ? [`+ ${event.item.path}`]
+      : event._tag === "deleted"
+      ? [`- ${event.path}`]
+      : event._tag === "skipped"
+      ? [`! ${event.path} ${event.reason}`]
+      : []
+  ).toSorted()
 const cursorOf = (listed: ReadonlyArray<Listed>): string => {
   const last = listed.at(-1)
   return last?._tag === "complete" ? last.cursor ?? "" : ""
@@ -134,8 +152,13 @@ describe("git", () => {
       run(at, "commit", "--quiet", "-m", "submodule")
       const connector = git({ path: at, paths: ["docs/**"], exclude: ["**/travel.md"], maxFileSize: 4_000 }, {})
       assert.deepStrictEqual(summary(yield* events(connector)), [
-        "! docs/big.md limit", "! docs/film.md special", "! docs/link.md link", "! docs/vendor special",
-        "+ docs/about-lfs.md", "+ docs/größe.md", "+ docs/leave.md"
+        "! docs/big.md limit",
+        "! docs/film.md special",
+        "! docs/link.md link",
+        "! docs/vendor special",
+        "+ docs/about-lfs.md",
+        "+ docs/größe.md",
+        "+ docs/leave.md"
       ])
     }).pipe(Effect.scoped))
 
@@ -158,7 +181,12 @@ describe("git", () => {
       run(at, "rm", "-r", "--quiet", "--force", "docs")
       commit(at, "anew")
       run(at, "branch", "-M", "main")
-      assert.deepStrictEqual(summary(yield* events(connector, cursorOf(changes))), ["- docs/größe.md", "- docs/leave.md", "- docs/new.md", "- docs/trips.md"])
+      assert.deepStrictEqual(summary(yield* events(connector, cursorOf(changes))), [
+        "- docs/größe.md",
+        "- docs/leave.md",
+        "- docs/new.md",
+        "- docs/trips.md"
+      ])
       run(at, "reflog", "expire", "--expire=now", "--all")
       run(at, "gc", "--quiet", "--prune=now")
       assert.deepInclude(yield* Effect.flip(events(connector, cursorOf(changes))), { code: "INVALID_ARGUMENT" })
@@ -206,7 +234,9 @@ describe("git", () => {
       const anonymous = yield* Effect.flip(events(git({ url }, { secrets, dataDir })))
       assert.deepInclude(anonymous, { code: "UNAUTHENTICATED" })
       const elsewhere = yield* gitServer(dataDir)
-      server.fault(9, () => true, (response, { url: { pathname, search } }) => void response.writeHead(302, { location: `${elsewhere.origin}${pathname}${search}` }).end())
+      server.fault(9, () =>
+        true, (response, { url: { pathname, search } }) =>
+        void response.writeHead(302, { location: `${elsewhere.origin}${pathname}${search}` }).end())
       const redirected = yield* Effect.flip(connector.check)
       assert.strictEqual(redirected._tag, "ServiceError")
       assert.deepStrictEqual(elsewhere.asked, [])
@@ -217,12 +247,28 @@ describe("git", () => {
 
   it("refuses settings that are none, and passwords in addresses", () => {
     const decode = Schema.decodeUnknownResult(builtInSources.git)
-    for (const good of [{ url: "https://github.com/acme/handbook.git" }, { url: "ssh://git@github.com/acme/h.git" }, { path: "." }, { url: "http://127.0.0.1:8080/a", token: version }]) {
+    for (
+      const good of [{ url: "https://github.com/acme/handbook.git" }, { url: "ssh://git@github.com/acme/h.git" }, { path: "." }, {
+        url: "http://127.0.0.1:8080/a",
+        token: version
+      }]
+    ) {
       assert.isTrue(Result.isSuccess(decode(good)), JSON.stringify(good))
     }
-    for (const bad of [
-      {}, { path: "a", url: "https://a.com/b" }, { url: "http://acme.com/a" }, { url: "https://me:secret@acme.com/a" }, { url: "ssh://me:secret@acme.com/a" },
-      { url: "ext::sh -c id" }, { url: "file:///etc" }, { url: "ssh://-oProxyCommand=id/a" }, { path: ".", ref: "--upload-pack=id" }, { path: ".", ref: "a..b" }, { path: ".", token: version }
-    ]) assert.isTrue(Result.isFailure(decode(bad)), JSON.stringify(bad))
+    for (
+      const bad of [
+        {},
+        { path: "a", url: "https://a.com/b" },
+        { url: "http://acme.com/a" },
+        { url: "https://me:secret@acme.com/a" },
+        { url: "ssh://me:secret@acme.com/a" },
+        { url: "ext::sh -c id" },
+        { url: "file:///etc" },
+        { url: "ssh://-oProxyCommand=id/a" },
+        { path: ".", ref: "--upload-pack=id" },
+        { path: ".", ref: "a..b" },
+        { path: ".", token: version }
+      ]
+    ) assert.isTrue(Result.isFailure(decode(bad)), JSON.stringify(bad))
   })
 })

@@ -24,11 +24,14 @@ const connect = Effect.fnUntraced(function*(fake: FakeDrive, config: Partial<Set
 })
 
 const collect = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
-const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> => listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
+const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> =>
+  listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
 const paths = (listed: ReadonlyArray<Listed>) => items(listed).map(({ path }) => path).toSorted()
 const deleted = (listed: ReadonlyArray<Listed>) => listed.flatMap((event) => event._tag === "deleted" ? [event.path] : []).toSorted()
-const skipped = (listed: ReadonlyArray<Listed>) => listed.flatMap((event) => event._tag === "skipped" ? [[event.path, event.reason] as const] : [])
-const failures = (listed: ReadonlyArray<Listed>) => listed.flatMap((event) => event._tag === "failed" ? [[event.path, event.error.code] as const] : [])
+const skipped = (listed: ReadonlyArray<Listed>) =>
+  listed.flatMap((event) => event._tag === "skipped" ? [[event.path, event.reason] as const] : [])
+const failures = (listed: ReadonlyArray<Listed>) =>
+  listed.flatMap((event) => event._tag === "failed" ? [[event.path, event.error.code] as const] : [])
 const cursorOf = (listed: ReadonlyArray<Listed>) => {
   const last = listed.at(-1)
   assert.strictEqual(last?._tag, "complete")
@@ -62,7 +65,13 @@ describe("the Google Drive source", () => {
         const connector = yield* connect(fake, { folders: ["root"], files: ["single"] })
         yield* connector.check
         const listed = yield* collect(connector)
-        assert.deepStrictEqual(paths(listed), ["Handbook/Budget.xlsx", "Handbook/FAQ", "Handbook/HR/Leave.txt", "Handbook/HR/Pay.txt", "a%2Fb.txt"])
+        assert.deepStrictEqual(paths(listed), [
+          "Handbook/Budget.xlsx",
+          "Handbook/FAQ",
+          "Handbook/HR/Leave.txt",
+          "Handbook/HR/Pay.txt",
+          "a%2Fb.txt"
+        ])
         assert.deepStrictEqual(skipped(listed).toSorted(), [["Handbook/Held", "special"], ["Handbook/Survey", "unsupported"]])
         cursorOf(listed)
         const leave = item(listed, "Handbook/HR/Leave.txt")
@@ -133,7 +142,9 @@ describe("the Google Drive source", () => {
         const first = yield* collect(connector)
         assert.deepStrictEqual(item(first, "Team/a")?.permissions, { public: false, principals: ["domain:acme.com", "group:hr@acme.com"] })
         const queries = fake.asked.filter(isList).map(({ url }) => url.searchParams)
-        assert.isTrue(queries.every((query) => query.get("corpora") === "drive" && query.get("driveId") === "shared" && query.get("supportsAllDrives") === "true"))
+        assert.isTrue(queries.every((query) =>
+          query.get("corpora") === "drive" && query.get("driveId") === "shared" && query.get("supportsAllDrives") === "true"
+        ))
         fake.put("b", "shared", { permissions })
         const second = yield* collect(connector, cursorOf(first))
         assert.deepStrictEqual(paths(second), ["Team/b"])
@@ -172,7 +183,12 @@ describe("the Google Drive source", () => {
         fake.folder("it", "root", { name: "IT" })
         fake.put("vpn", "it", { name: "vpn" })
         const second = yield* collect(connector, cursorOf(idle))
-        assert.deepStrictEqual(paths(second), ["Handbook/HR/Leave.txt", "Handbook/HR/Leave.txt (new)", "Handbook/HR/Salary.txt", "Handbook/IT/vpn"])
+        assert.deepStrictEqual(paths(second), [
+          "Handbook/HR/Leave.txt",
+          "Handbook/HR/Leave.txt (new)",
+          "Handbook/HR/Salary.txt",
+          "Handbook/IT/vpn"
+        ])
         assert.deepStrictEqual(deleted(second), ["Handbook/FAQ", "Handbook/HR/Pay.txt"])
         assert.strictEqual(fake.asked.filter(isList).length, lists + 1)
         fake.remove("leave")
@@ -183,7 +199,10 @@ describe("the Google Drive source", () => {
         assert.deepStrictEqual([paths(third), deleted(third)], [[], ["Handbook/HR/Leave.txt", "Handbook/HR/Salary.txt", "Handbook/IT/vpn"]])
         fake.edit("new", { permissions: [] })
         const narrowed = yield* collect(connector, cursorOf(third))
-        assert.deepStrictEqual(items(narrowed).map(({ path, permissions }) => [path, permissions?.principals]), [["Handbook/HR/Leave.txt (new)", ["user:ann@acme.com"]]])
+        assert.deepStrictEqual(items(narrowed).map(({ path, permissions }) => [path, permissions?.principals]), [[
+          "Handbook/HR/Leave.txt (new)",
+          ["user:ann@acme.com"]
+        ]])
         fake.edit("new", { content: "again" })
         fake.fault(1, ({ url }) => url.pathname.endsWith("/changes"), (response) => sendDriveError(response, 500, "backendError"))
         const again = yield* collect(connector, cursorOf(narrowed))
@@ -227,7 +246,9 @@ describe("the Google Drive source", () => {
         fake.fault(1, isList, (response) => sendDriveError(response, 403, "userRateLimitExceeded"))
         fake.fault(1, isList, (response) => void response.end("{\"files\": 7}"))
         cursorOf(yield* collect(connector))
-        fake.fault(99, ({ url }) => isList({ url }) && (url.searchParams.get("q") ?? "").includes("hr"), (response) => sendDriveError(response, 500, "backendError"))
+        fake.fault(99, ({ url }) =>
+          isList({ url }) && (url.searchParams.get("q") ?? "").includes("hr"), (response) =>
+          sendDriveError(response, 500, "backendError"))
         const broken = yield* collect(connector)
         assert.deepStrictEqual(failures(broken), [["Handbook/HR", "INTERNAL"]])
         assert.deepStrictEqual(paths(broken), ["Handbook/FAQ"])
@@ -281,7 +302,12 @@ describe("the Google Drive source", () => {
         assert.deepInclude(yield* Effect.flip((yield* connect(fake, {})).check), { code: "INVALID_ARGUMENT" })
         fake.edit("root", { trashed: true })
         assert.deepInclude(yield* Effect.flip((yield* connect(fake, { folders: ["root"] })).check), { code: "NOT_FOUND" })
-        for (const [reason, words] of [["appNotAuthorizedToFile", "drive.readonly"], ["insufficientPermissions", "--scopes"], ["accessNotConfigured", "drive.googleapis.com"]] as const) {
+        for (
+          const [reason, words] of [["appNotAuthorizedToFile", "drive.readonly"], ["insufficientPermissions", "--scopes"], [
+            "accessNotConfigured",
+            "drive.googleapis.com"
+          ]] as const
+        ) {
           fake.fault(1, () => true, (response) => sendDriveError(response, 403, reason))
           const refused = yield* Effect.flip((yield* connect(fake, { folders: ["hr"] })).check)
           assert.include(JSON.stringify(refused), words)
@@ -298,7 +324,14 @@ describe("the Google Drive source", () => {
         handbook(fake)
         let current = "old"
         const connector = yield* connect(fake, { folders: ["root"] }, {
-          googleDrive: { ...GoogleAuth.anonymous, token: Effect.sync(() => Redacted.make(current)), reject: () => Effect.sync(() => { current = "good" }) }
+          googleDrive: {
+            ...GoogleAuth.anonymous,
+            token: Effect.sync(() => Redacted.make(current)),
+            reject: () =>
+              Effect.sync(() => {
+                current = "good"
+              })
+          }
         })
         cursorOf(yield* collect(connector))
       }))
@@ -312,17 +345,21 @@ describe("the Google Drive source", () => {
         const faq = item(yield* collect(connector), "Handbook/FAQ")
         assert.lengthOf(yield* text(connector, faq), "text/markdown: ".length + 2000)
         const other = yield* fakeServer((_, response) => void response.end("from elsewhere"))
-        fake.fault(1, ({ url }) => url.pathname.includes("/operations/"), (response) =>
+        fake.fault(1, ({ url }) =>
+          url.pathname.includes("/operations/"), (response) =>
           void response.end(JSON.stringify({ name: "operations/x", done: true, response: { downloadUri: `${other.origin}/bytes` } })))
         assert.strictEqual(yield* text(connector, faq), "from elsewhere")
         assert.isUndefined(other.asked[0]?.headers.authorization)
-        fake.fault(1, ({ url }) => url.pathname.includes("/operations/"), (response) =>
+        fake.fault(1, ({ url }) =>
+          url.pathname.includes("/operations/"), (response) =>
           void response.end(JSON.stringify({ name: "operations/x", done: true, error: { code: 3, message: "no" } })))
         assert.deepInclude(yield* Effect.flip(text(connector, faq)), { code: "FAILED_PRECONDITION" })
         fake.edit("faq", { content: "small" })
         assert.deepInclude(yield* Effect.flip(text(connector, faq)), { code: "ABORTED" })
         const again = item(yield* collect(connector), "Handbook/FAQ")
-        fake.fault(1, ({ url }) => url.searchParams.get("mimeType") === "text/markdown", (response) => sendDriveError(response, 400, "badRequest"))
+        fake.fault(1, ({ url }) =>
+          url.searchParams.get("mimeType") === "text/markdown", (response) =>
+          sendDriveError(response, 400, "badRequest"))
         assert.include(yield* text(connector, again), "wordprocessingml")
       }))
 
@@ -345,21 +382,38 @@ describe("the Google Drive source", () => {
 
     it.effect("lists 50,000 files in flat memory", () =>
       Effect.gen(function*() {
-        const file = (id: string, parent: string) => ({ id, name: id, mimeType: "text/plain", parents: [parent], md5Checksum: "0".repeat(32), size: "1", permissions: [] })
+        const file = (id: string, parent: string) => ({
+          id,
+          name: id,
+          mimeType: "text/plain",
+          parents: [parent],
+          md5Checksum: "0".repeat(32),
+          size: "1",
+          permissions: []
+        })
         const http = HttpClient.make((request, url) =>
           Effect.sync(() => {
             const query = url.searchParams
             const parent = /'(\w+)' in parents/.exec(query.get("q") ?? "")?.[1] ?? ""
             const page = Number(query.get("pageToken") ?? 0)
-            const body = url.pathname.endsWith("startPageToken") ? { startPageToken: "1" }
-              : !url.pathname.endsWith("/files") ? { id: "root", name: "root", mimeType: `${google}folder` }
-              : parent === "root" ? { files: Array.from({ length: 10 }, (_, index) => ({ id: `d${index}`, name: `d${index}`, mimeType: `${google}folder`, parents: ["root"] })) }
+            const body = url.pathname.endsWith("startPageToken") ?
+              { startPageToken: "1" }
+              : !url.pathname.endsWith("/files") ?
+              { id: "root", name: "root", mimeType: `${google}folder` }
+              : parent === "root" ?
+              {
+                files: Array.from(
+                  { length: 10 },
+                  (_, index) => ({ id: `d${index}`, name: `d${index}`, mimeType: `${google}folder`, parents: ["root"] })
+                )
+              }
               : {
                 files: Array.from({ length: 1000 }, (_, index) => file(`${page}-${index}`, `d${index % 10}`)),
                 ...(page === 49 ? {} : { nextPageToken: String(page + 1) })
               }
             return HttpClientResponse.fromWeb(request, Response.json(body))
-          }))
+          })
+        )
         const connector = googleDrive({ folders: ["root"], files: [] }, { http, googleDrive: auth("good") })
         let count = 0
         const held: Array<number> = []

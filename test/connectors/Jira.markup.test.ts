@@ -6,15 +6,31 @@ import { cpuTime } from "../support/CpuTime.ts"
 
 describe("wiki markup of Jira", () => {
   const cases: ReadonlyArray<readonly [string, string, string]> = [
-    ["marks", "a *bold* _it_ -gone- +ins+, not well-known a-b-c or snake_case_name", "a **bold** *it* ~~gone~~ ins, not well-known a-b-c or snake_case_name"],
+    [
+      "marks",
+      "a *bold* _it_ -gone- +ins+, not well-known a-b-c or snake_case_name",
+      "a **bold** *it* ~~gone~~ ins, not well-known a-b-c or snake_case_name"
+    ],
     ["stars that are no marks", "2*3*4 and \\*no\\*", "2\\*3\\*4 and \\*no\\*"],
     ["headings below the issue's", "h1. Top\nh6. Deep", "### Top\n\n###### Deep"],
     ["lists", "* one\n** two\n*# three\n*# four\n- five", "- one\n  - two\n  1. three\n  2. four\n- five"],
-    ["tables", "||Name||Link||\n|a|[x|https://e.com/(a)]|\n|b \\| c|[https://e.com]|", "| Name | Link |\n| --- | --- |\n| a | [x](https://e.com/%28a%29) |\n| b \\| c | <https://e.com> |"],
-    ["panels and quotes", "{panel:title=Hint|bgColor=#fff}\nin *it*\n{panel}\n{quote}\nq1\nq2\n{quote}\nbq. one", "> **Hint**\n>\n> in **it**\n\n> q1\n> q2\n\n> one"],
+    [
+      "tables",
+      "||Name||Link||\n|a|[x|https://e.com/(a)]|\n|b \\| c|[https://e.com]|",
+      "| Name | Link |\n| --- | --- |\n| a | [x](https://e.com/%28a%29) |\n| b \\| c | <https://e.com> |"
+    ],
+    [
+      "panels and quotes",
+      "{panel:title=Hint|bgColor=#fff}\nin *it*\n{panel}\n{quote}\nq1\nq2\n{quote}\nbq. one",
+      "> **Hint**\n>\n> in **it**\n\n> q1\n> q2\n\n> one"
+    ],
     ["code as it is", "{code:title=A.java|java}\nint *x; // [a|b]\n{code}\nand {{a_b*}}", "```java\nint *x; // [a|b]\n```\n\nand `a_b*`"],
     ["fences inside code", "{noformat}\n```\n{noformat}", "````\n```\n````"],
-    ["mentions, images and files", "[~egon] [~accountid:5b:1] !shot.png|width=300! [^log.txt]", "@egon @5b:1 [Attachment: shot.png] [Attachment: log.txt]"],
+    [
+      "mentions, images and files",
+      "[~egon] [~accountid:5b:1] !shot.png|width=300! [^log.txt]",
+      "@egon @5b:1 [Attachment: shot.png] [Attachment: log.txt]"
+    ],
     ["brackets that are no link", "[TODO] <b>", "[TODO] \\<b\\>"],
     ["colours and bare addresses", "{color:red}see https://x.org/a_b_c.{color}", "see <https://x.org/a_b_c>."],
     ["rules and breaks", "a\\\\\nb\n----", "a\\\nb\n\n---"],
@@ -24,7 +40,16 @@ describe("wiki markup of Jira", () => {
 
   it("takes no time over hostile text", () => {
     const before = cpuTime()
-    for (const text of ["*".repeat(20_000), "[".repeat(20_000), "{code}".repeat(3_001), "{quote}".repeat(2_001), "!a".repeat(10_000), "|".repeat(20_000)]) wikiToMarkdown(text)
+    for (
+      const text of [
+        "*".repeat(20_000),
+        "[".repeat(20_000),
+        "{code}".repeat(3_001),
+        "{quote}".repeat(2_001),
+        "!a".repeat(10_000),
+        "|".repeat(20_000)
+      ]
+    ) wikiToMarkdown(text)
     assert.isBelow(cpuTime() - before, 3_000)
   })
 })
@@ -43,24 +68,51 @@ describe("Atlassian Document Format", () => {
     ["headings", node("heading", { level: 2 }, text("Head "), text("b", "strong")), "#### Head **b**"],
     [
       "marks, with their spaces outside",
-      paragraph(text("a "), text("bold ", "strong", "em"), text("x*y", "code"), text(" l", { type: "link", attrs: { href: "https://e.com" } }), text(" gone", "strike")),
+      paragraph(
+        text("a "),
+        text("bold ", "strong", "em"),
+        text("x*y", "code"),
+        text(" l", { type: "link", attrs: { href: "https://e.com" } }),
+        text(" gone", "strike")
+      ),
       "a ***bold*** `x*y` [l](https://e.com) ~~gone~~"
     ],
     [
       "inline nodes",
-      paragraph(node("mention", { text: "@Egon" }), { type: "hardBreak" }, node("emoji", { text: "X" }), node("status", { text: "DONE" }), node("date", { timestamp: "1790000000000" }), node("inlineCard", { url: "https://e.com" })),
+      paragraph(
+        node("mention", { text: "@Egon" }),
+        { type: "hardBreak" },
+        node("emoji", { text: "X" }),
+        node("status", { text: "DONE" }),
+        node("date", { timestamp: "1790000000000" }),
+        node("inlineCard", { url: "https://e.com" })
+      ),
       "@Egon\\\nX[DONE]2026-09-21<https://e.com>"
     ],
     [
       "lists in lists, with code",
-      node("bulletList", {}, item(paragraph(text("one")), node("orderedList", { order: 3 }, item(paragraph(text("in"))))), item(paragraph(text("two")), node("codeBlock", { language: "js" }, text("a\nb")))),
+      node(
+        "bulletList",
+        {},
+        item(paragraph(text("one")), node("orderedList", { order: 3 }, item(paragraph(text("in"))))),
+        item(paragraph(text("two")), node("codeBlock", { language: "js" }, text("a\nb")))
+      ),
       "- one\n\n  3. in\n- two\n\n  ```js\n  a\n  b\n  ```"
     ],
-    ["tasks", node("taskList", {}, node("taskItem", { state: "DONE" }, text("did")), node("taskItem", { state: "TODO" }, text("do"))), "- [x] did\n- [ ] do"],
+    [
+      "tasks",
+      node("taskList", {}, node("taskItem", { state: "DONE" }, text("did")), node("taskItem", { state: "TODO" }, text("do"))),
+      "- [x] did\n- [ ] do"
+    ],
     ["panels", node("panel", { panelType: "warning" }, paragraph(text("hot"))), "> **Warning**\n>\n> hot"],
     [
       "tables",
-      node("table", {}, node("tableRow", {}, node("tableHeader", {}, paragraph(text("H|1"))), node("tableHeader", {}, paragraph(text("H2")))), node("tableRow", {}, node("tableCell", {}, paragraph(text("1")), paragraph(text("2"))))),
+      node(
+        "table",
+        {},
+        node("tableRow", {}, node("tableHeader", {}, paragraph(text("H|1"))), node("tableHeader", {}, paragraph(text("H2")))),
+        node("tableRow", {}, node("tableCell", {}, paragraph(text("1")), paragraph(text("2"))))
+      ),
       "| H\\|1 | H2 |\n| --- | --- |\n| 1 2 |  |"
     ],
     ["media", node("mediaSingle", {}, node("media", { type: "file", alt: "shot.png" })), "[Attachment: shot.png]"],
@@ -69,13 +121,17 @@ describe("Atlassian Document Format", () => {
     ["text that looks like markup", paragraph(text("1. no list\n# no heading <b>")), "1\\. no list\n\\# no heading \\<b\\>"],
     ["scripts for addresses", paragraph(text("l", { type: "link", attrs: { href: "javascript:alert(1)" } })), "l"]
   ]
-  for (const [name, content, markdown] of cases) it(name, () => assert.strictEqual(adfToMarkdown({ type: "doc", content: [content] }), markdown))
+  for (const [name, content, markdown] of cases) {
+    it(name, () => assert.strictEqual(adfToMarkdown({ type: "doc", content: [content] }), markdown))
+  }
 
   it("ends where nesting never does", () => {
     let deep: object = text("x")
     for (let depth = 0; depth < 5_000; depth++) deep = node("blockquote", {}, deep)
     assert.isBelow(adfToMarkdown({ type: "doc", content: [deep] }).length, 1_000)
-    for (const odd of [undefined, null, [], { content: "x" }, { content: [null, 5, { type: 7 }] }]) assert.strictEqual(adfToMarkdown(odd), "")
+    for (const odd of [undefined, null, [], { content: "x" }, { content: [null, 5, { type: 7 }] }]) {
+      assert.strictEqual(adfToMarkdown(odd), "")
+    }
   })
 })
 
@@ -83,7 +139,10 @@ describe("JQL of listings", () => {
   it("takes the order away, and nothing else", () => {
     assert.strictEqual(conditionOf("labels = kb ORDER  BY updated DESC, key"), "labels = kb")
     assert.strictEqual(conditionOf("(a = b)order by key"), "(a = b)")
-    assert.strictEqual(conditionOf("summary ~ \"order by mail\" AND x = 'order by \\' y'"), "summary ~ \"order by mail\" AND x = 'order by \\' y'")
+    assert.strictEqual(
+      conditionOf("summary ~ \"order by mail\" AND x = 'order by \\' y'"),
+      "summary ~ \"order by mail\" AND x = 'order by \\' y'"
+    )
     assert.strictEqual(conditionOf("order by created"), "")
   })
   it("narrows by minutes, in no time zone", () => {

@@ -22,13 +22,18 @@ const secretsOf = (...values: ReadonlyArray<string>) => {
 }
 
 const connect = (fake: FakeJira, config: Partial<SettingsOf<"jira">> = { projects: ["OPS"] }, secrets = secretsOf("api-token")) =>
-  Effect.map(HttpClient.HttpClient, (http) => jira({ server: fake.origin, email: "bot@acme.com", token, projects: [], queries: [], ...config }, { http, retry, secrets }))
+  Effect.map(
+    HttpClient.HttpClient,
+    (http) => jira({ server: fake.origin, email: "bot@acme.com", token, projects: [], queries: [], ...config }, { http, retry, secrets })
+  )
 
 const collect = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
-const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> => listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
+const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> =>
+  listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
 const paths = (listed: ReadonlyArray<Listed>) => items(listed).map(({ path }) => path)
 const complete = (listed: ReadonlyArray<Listed>) => listed.at(-1)?._tag === "complete"
-const failures = (listed: ReadonlyArray<Listed>) => listed.flatMap((event) => event._tag === "failed" ? [[event.path, event.error.code] as const] : [])
+const failures = (listed: ReadonlyArray<Listed>) =>
+  listed.flatMap((event) => event._tag === "failed" ? [[event.path, event.error.code] as const] : [])
 const text = (connector: Connector, item: SourceItem | undefined, maxBytes = 1_000_000) =>
   connector.read(item!, maxBytes).pipe(Stream.decodeText(), Stream.mkString)
 const isSearch = ({ url }: { readonly url: URL }) => url.pathname.includes("/search")
@@ -68,7 +73,13 @@ describe("the jira source", () => {
           mimeType: "text/markdown"
         })
         assert.isUndefined(first?.permissions)
-        assert.deepInclude(first?.metadata, { key: "OPS-1", status: "To Do", labels: "kb, ops", author: "Grace Hopper", modifiedTime: "2026-10-12T08:00:00.000Z" })
+        assert.deepInclude(first?.metadata, {
+          key: "OPS-1",
+          status: "To Do",
+          labels: "kb, ops",
+          author: "Grace Hopper",
+          modifiedTime: "2026-10-12T08:00:00.000Z"
+        })
         assert.strictEqual(
           yield* text(connector, first),
           "# OPS-1: Backups \\<fail\\>\n\n- Project: Operations\n- Type: Task\n- Status: To Do\n- Priority: Medium\n- Labels: kb, ops\n" +
@@ -83,7 +94,9 @@ describe("the jira source", () => {
     it.effect("reads a Server's wiki markup, below its context path", () =>
       Effect.gen(function*() {
         const fake = yield* fakeJira("Server", 2)
-        fake.add("OPS-1", { description: "h1. Steps\n\n# Call [~egon]\n# Run {{a_b}}\n\n{code:java}\nint *x;\n{code}" }, ["see [the plan|https://acme.com/p] *now*"])
+        fake.add("OPS-1", { description: "h1. Steps\n\n# Call [~egon]\n# Run {{a_b}}\n\n{code:java}\nint *x;\n{code}" }, [
+          "see [the plan|https://acme.com/p] *now*"
+        ])
         for (const n of [2, 3, 4, 5]) fake.add(`OPS-${n}`)
         const connector = yield* connect(fake, { server: `${fake.origin}/jira/`, projects: ["OPS", "ops"] })
         yield* connector.check
@@ -104,9 +117,11 @@ describe("the jira source", () => {
           // With each page the first issues of all go, the last one listed among them.
           let page = 0
           const listed = yield* connector.list().pipe(
-            Stream.tap((event) => Effect.sync(() => {
-              if (event._tag === "checkpoint" && ++page < 4) fake.issues.splice(0, 3)
-            })),
+            Stream.tap((event) =>
+              Effect.sync(() => {
+                if (event._tag === "checkpoint" && ++page < 4) fake.issues.splice(0, 3)
+              })
+            ),
             Stream.runCollect
           )
           assert.isTrue(complete(listed))
@@ -159,10 +174,25 @@ describe("the jira source", () => {
         for (const kind of ["Cloud", "Server"] as const) {
           const fake = yield* fakeJira(kind)
           fake.attachments.set("7", Buffer.from("the figures"))
-          fake.add("OPS-1", { attachment: [{ id: "7", filename: "a/b ü.txt", size: 11, mimeType: "text/plain", created: "2026-10-12T10:00:00.000+0000", content: "https://evil.example.com/7" }] })
+          fake.add("OPS-1", {
+            attachment: [{
+              id: "7",
+              filename: "a/b ü.txt",
+              size: 11,
+              mimeType: "text/plain",
+              created: "2026-10-12T10:00:00.000+0000",
+              content: "https://evil.example.com/7"
+            }]
+          })
           const connector = yield* connect(fake)
           const [, item] = items(yield* collect(connector))
-          assert.deepInclude(item, { path: "OPS/OPS-1/attachments/7-a_b ü.txt", displayName: "a/b ü.txt", size: 11, mimeType: "text/plain", revision: "7 11" })
+          assert.deepInclude(item, {
+            path: "OPS/OPS-1/attachments/7-a_b ü.txt",
+            displayName: "a/b ü.txt",
+            size: 11,
+            mimeType: "text/plain",
+            revision: "7 11"
+          })
           fake.fault(1, ({ url }) => url.pathname.includes("attachment"), (response) => {
             response.writeHead(200, { "content-length": "11" })
             response.write("the fi", () => response.destroy())
@@ -189,11 +219,20 @@ describe("the jira source", () => {
         assert.deepStrictEqual(yield* permissions, [undefined, { public: false, principals: ["jira-level:10"] }])
         const scheme = (...holders: ReadonlyArray<object>) => ({
           id: 1,
-          permissions: [...holders.map((holder) => ({ permission: "BROWSE_PROJECTS", holder })), { permission: "ADMINISTER_PROJECTS", holder: { type: "anyone" } }]
+          permissions: [...holders.map((holder) => ({ permission: "BROWSE_PROJECTS", holder })), {
+            permission: "ADMINISTER_PROJECTS",
+            holder: { type: "anyone" }
+          }]
         })
-        fake.admin.set("/rest/api/2/project/OPS/permissionscheme", scheme({ type: "group", parameter: "Staff" }, { type: "projectRole", parameter: "5" }))
+        fake.admin.set(
+          "/rest/api/2/project/OPS/permissionscheme",
+          scheme({ type: "group", parameter: "Staff" }, { type: "projectRole", parameter: "5" })
+        )
         fake.admin.set("/rest/api/2/project/OPS/role/5", {
-          actors: [{ type: "atlassian-group-role-actor", actorGroup: { name: "Devs" } }, { type: "atlassian-user-role-actor", actorUser: { accountId: "Xy" } }]
+          actors: [{ type: "atlassian-group-role-actor", actorGroup: { name: "Devs" } }, {
+            type: "atlassian-user-role-actor",
+            actorUser: { accountId: "Xy" }
+          }]
         })
         fake.admin.set("/rest/api/3/issuesecurityschemes/level/member", {
           isLast: true,
@@ -233,7 +272,10 @@ describe("the jira source", () => {
         assert.deepInclude(yield* error({}), { code: "INVALID_ARGUMENT" })
         // One place's failure is its own.
         const listed = yield* collect(yield* connect(fake, { projects: ["OPS"], queries: ["labels ~~ kb"] }))
-        assert.deepStrictEqual([paths(listed), failures(listed), complete(listed)], [["OPS/OPS-1"], [["query labels ~~ kb", "INVALID_ARGUMENT"]], false])
+        assert.deepStrictEqual([paths(listed), failures(listed), complete(listed)], [["OPS/OPS-1"], [[
+          "query labels ~~ kb",
+          "INVALID_ARGUMENT"
+        ]], false])
       }))
 
     it.effect("takes up a new token when the old one ends", () =>
@@ -298,14 +340,19 @@ describe("the jira source", () => {
         // Pages of the same issues under other numbers: what is measured is the connector.
         fake.fault(500, isSearch, (response, { body }) => {
           const at = Number(JSON.parse(body.toString()).nextPageToken ?? 0)
-          const issues = page.map(({ fields, id, key }, n) => ({ id: `${at}${id}`, key: key.replace(/\d+$/, String(at * 100 + n + 1)), fields }))
+          const issues = page.map(({ fields, id, key }, n) => ({
+            id: `${at}${id}`,
+            key: key.replace(/\d+$/, String(at * 100 + n + 1)),
+            fields
+          }))
           sendJson(response, 200, { issues, isLast: at === 499, ...(at === 499 ? {} : { nextPageToken: String(at + 1) }) })
         })
         const connector = yield* connect(fake)
         yield* connector.list().pipe(Stream.runForEach((event) =>
           Effect.sync(() => {
             if (event._tag === "item" && ++count % 10_000 === 0) kept.push(heapKept())
-          })))
+          })
+        ))
         assert.strictEqual(count, 50_000)
         assert.isBelow(Math.max(...kept) - (kept[0] ?? 0), 8 * 1024 * 1024)
       }))

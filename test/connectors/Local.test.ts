@@ -20,19 +20,23 @@ const paths = (listed: ReadonlyArray<Listed>) => items(listed).map((item) => ite
 const skipped = (listed: ReadonlyArray<Listed>) =>
   Object.fromEntries(listed.flatMap((event) => (event._tag === "skipped" ? [[event.path, event.reason]] : [])))
 
-connectorSuite("local", Effect.map(tempFolder, (path) => {
-  write(path, { "a.md": "first", "docs/b.md": "second", "docs/c.md": "third" })
-  return {
-    connector: local({ path }),
-    sample: "docs/b.md",
-    edit: Effect.sync(() => write(path, { "docs/b.md": "second again" })),
-    rename: Effect.sync(() => {
-      renameSync(join(path, "docs/b.md"), join(path, "docs/renamed.md"))
-      return "docs/renamed.md"
-    }),
-    remove: Effect.sync(() => rmSync(join(path, "docs/b.md")))
-  }
-}), { describe, it, local: true })
+connectorSuite(
+  "local",
+  Effect.map(tempFolder, (path) => {
+    write(path, { "a.md": "first", "docs/b.md": "second", "docs/c.md": "third" })
+    return {
+      connector: local({ path }),
+      sample: "docs/b.md",
+      edit: Effect.sync(() => write(path, { "docs/b.md": "second again" })),
+      rename: Effect.sync(() => {
+        renameSync(join(path, "docs/b.md"), join(path, "docs/renamed.md"))
+        return "docs/renamed.md"
+      }),
+      remove: Effect.sync(() => rmSync(join(path, "docs/b.md")))
+    }
+  }),
+  { describe, it, local: true }
+)
 
 describe("the local source", () => {
   it.live("lists files in order, and says when it has seen everything", () =>
@@ -140,8 +144,7 @@ describe("the local source", () => {
         listed.map((item) => item.path).toSorted(),
         ["A.md", "a.md", `alone/${composed}`, `both/${composed}`, `both/${decomposed}`].toSorted()
       )
-      const texts = yield* Effect.forEach(listed, (item) =>
-        local({ path }).read(item, 100).pipe(Stream.decodeText(), Stream.mkString))
+      const texts = yield* Effect.forEach(listed, (item) => local({ path }).read(item, 100).pipe(Stream.decodeText(), Stream.mkString))
       assert.deepStrictEqual(texts.toSorted(), ["1", "2", "3", "4", "5"])
     }).pipe(Effect.scoped))
 
@@ -177,7 +180,9 @@ describe("the local source", () => {
       const results = yield* Effect.forEach(Array.from({ length: 20 }), () =>
         local({ path }).read(item!, big * 2).pipe(Stream.runDrain, Effect.result))
       clearInterval(grow)
-      assert.isTrue(results.some((r) => r._tag === "Failure" && r.failure._tag === "ServiceError" && r.failure.code === "ABORTED"))
+      assert.isTrue(results.some((r) =>
+        r._tag === "Failure" && r.failure._tag === "ServiceError" && r.failure.code === "ABORTED"
+      ))
     }).pipe(Effect.scoped))
 
   it.live("fails when the root is gone, and then lists nothing as complete", () =>

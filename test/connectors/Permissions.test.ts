@@ -17,8 +17,16 @@ describe("permissions of a source", () => {
     Effect.gen(function*() {
       const fake = yield* fakeDrive()
       fake.folder("root", undefined, { name: "Handbook" })
-      fake.put("pay", "root", { name: "Pay.txt", content: "Salary bands range from A to F.", permissions: [reader("Bob@Acme.com"), reader("eve@acme.com")] })
-      fake.put("leave", "root", { name: "Leave.txt", content: "Leave is 28 days.", permissions: [{ id: "all", type: "anyone", role: "reader" }] })
+      fake.put("pay", "root", {
+        name: "Pay.txt",
+        content: "Salary bands range from A to F.",
+        permissions: [reader("Bob@Acme.com"), reader("eve@acme.com")]
+      })
+      fake.put("leave", "root", {
+        name: "Leave.txt",
+        content: "Leave is 28 days.",
+        permissions: [{ id: "all", type: "anyone", role: "reader" }]
+      })
       const pipeline = definePipeline({
         name: "permissions",
         corpus: { displayName: "Permissions" },

@@ -32,10 +32,12 @@ const connect = Effect.fnUntraced(function*(fake: FakeGraph, config: Partial<Set
 })
 
 const collect = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
-const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> => listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
+const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> =>
+  listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
 const paths = (listed: ReadonlyArray<Listed>) => items(listed).map(({ path }) => path).toSorted()
 const deleted = (listed: ReadonlyArray<Listed>) => listed.flatMap((event) => event._tag === "deleted" ? [event.path] : []).toSorted()
-const failures = (listed: ReadonlyArray<Listed>) => listed.flatMap((event) => event._tag === "failed" ? [[event.path, event.error.code] as const] : [])
+const failures = (listed: ReadonlyArray<Listed>) =>
+  listed.flatMap((event) => event._tag === "failed" ? [[event.path, event.error.code] as const] : [])
 const cursorOf = (listed: ReadonlyArray<Listed>) => {
   const last = listed.at(-1)
   assert.strictEqual(last?._tag, "complete")
@@ -66,10 +68,19 @@ describe("the SharePoint source", () => {
         fake.file("notes", "root", "Notes", { more: { file: undefined, package: { type: "oneNote" } } })
         fake.file("big", "root", "big.bin", { content: "x".repeat(200) })
         fake.pages.push(
-          { id: "home", name: "Home.aspx", title: "Home & <more>", version: 1, webparts: [
-            { "@odata.type": "#microsoft.graph.textWebPart", innerHtml: "<h2>Welcome</h2>" },
-            { "@odata.type": "#microsoft.graph.standardWebPart", data: { serverProcessedContent: { searchablePlainTexts: [{ key: "title", value: "Quick <links>" }] } } }
-          ] },
+          {
+            id: "home",
+            name: "Home.aspx",
+            title: "Home & <more>",
+            version: 1,
+            webparts: [
+              { "@odata.type": "#microsoft.graph.textWebPart", innerHtml: "<h2>Welcome</h2>" },
+              {
+                "@odata.type": "#microsoft.graph.standardWebPart",
+                data: { serverProcessedContent: { searchablePlainTexts: [{ key: "title", value: "Quick <links>" }] } }
+              }
+            ]
+          },
           { id: "draft", name: "Draft.aspx", title: "Draft", version: 1, versionId: "0.1", webparts: [] }
         )
         const connector = yield* connect(fake, { maxFileSize: 100 })
@@ -103,7 +114,11 @@ describe("the SharePoint source", () => {
         assert.isTrue(fake.files.asked.every(({ headers }) => headers.authorization === undefined))
         assert.deepInclude(yield* Effect.flip(text(connector, leave, 5)), { code: "OUT_OF_RANGE" })
         const home = item(listed, "pages:/Home.aspx")
-        assert.deepInclude(home, { displayName: "Home.html", mimeType: "text/html", permissions: { public: false, principals: ["group:handbook visitors"] } })
+        assert.deepInclude(home, {
+          displayName: "Home.html",
+          mimeType: "text/html",
+          permissions: { public: false, principals: ["group:handbook visitors"] }
+        })
         const html = yield* text(connector, home)
         assert.include(html, "<h1>Home &#38; &#60;more&#62;</h1>\n<h2>Welcome</h2>\n<p>Quick &#60;links&#62;</p>")
         assert.strictEqual(fake.tokens.issued, 1)
@@ -187,7 +202,10 @@ describe("the SharePoint source", () => {
           anonymous: [{ link: { scope: "anonymous", type: "view" } }],
           locked: [{ link: { scope: "anonymous" }, hasPassword: true }],
           organization: [{ link: { scope: "organization" } }],
-          people: [{ link: { scope: "users" }, grantedToIdentitiesV2: [{ user: { id: "7", userPrincipalName: "Bob@acme.com" } }, { group: { id: "G1", email: null } }] }],
+          people: [{
+            link: { scope: "users" },
+            grantedToIdentitiesV2: [{ user: { id: "7", userPrincipalName: "Bob@acme.com" } }, { group: { id: "G1", email: null } }]
+          }],
           site: [
             { grantedToV2: { siteGroup: { id: "5", displayName: "Handbook Members" } } },
             { grantedToV2: { siteUser: { id: "6", loginName: "i:0#.f|membership|Cy@acme.com" } } },
@@ -200,14 +218,17 @@ describe("the SharePoint source", () => {
         fake.denials.set(askOne("old"), 503)
         fake.fault(1, isOne("old"), (response) => sendGraphError(response, 503, "serviceNotAvailable", "x", { "retry-after": "0" }))
         const listed = yield* collect(connector)
-        assert.deepStrictEqual(Object.fromEntries(items(listed).map(({ path, permissions }) => [path, [permissions?.public, ...permissions?.principals ?? []]])), {
-          anonymous: [true],
-          locked: [false],
-          organization: [false, "domain:tenant-1"],
-          people: [false, "group:g1", "user:bob@acme.com"],
-          site: [false, "domain:tenant-1", "group:handbook members", "user:cy@acme.com"],
-          old: [false]
-        })
+        assert.deepStrictEqual(
+          Object.fromEntries(items(listed).map(({ path, permissions }) => [path, [permissions?.public, ...permissions?.principals ?? []]])),
+          {
+            anonymous: [true],
+            locked: [false],
+            organization: [false, "domain:tenant-1"],
+            people: [false, "group:g1", "user:bob@acme.com"],
+            site: [false, "domain:tenant-1", "group:handbook members", "user:cy@acme.com"],
+            old: [false]
+          }
+        )
         fake.denials.set(askOne("site"), 403)
         fake.fault(1, isOne("site"), (response) => sendGraphError(response, 403, "accessDenied"))
         assert.deepStrictEqual(item(yield* collect(connector), "site")?.permissions, { public: false, principals: [] })
@@ -321,7 +342,8 @@ describe("the SharePoint source", () => {
         library(fake)
         const other = yield* fakeServer((_, response) => sendJson(response, 200, { value: [] }))
         const connector = yield* connect(fake)
-        fake.fault(1, isDelta, (response) => sendJson(response, 200, { value: [], "@odata.nextLink": `${other.origin}/v1.0/drives/lib/root/delta?token=1` }))
+        fake.fault(1, isDelta, (response) =>
+          sendJson(response, 200, { value: [], "@odata.nextLink": `${other.origin}/v1.0/drives/lib/root/delta?token=1` }))
         const refused = yield* Effect.flip(collect(connector))
         assert.include(JSON.stringify(refused), "is not followed")
         assert.lengthOf(other.asked, 0)
@@ -352,19 +374,37 @@ describe("the SharePoint source", () => {
         const http = HttpClient.make((request, url) =>
           Effect.sync(() => {
             const page = Number(url.searchParams.get("token") ?? 0)
-            const link = (name: string, token: number) => ({ [`@odata.${name}Link`]: `https://graph.microsoft.com/v1.0/drives/lib/root/delta?token=${token}` })
-            const file = (index: number) => ({ id: `${page}-${index}`, name: `${page}-${index}.txt`, cTag: "1", size: 1, file: {}, parentReference: { id: "root" } })
-            const body = url.pathname.endsWith("/token") ? { access_token: "t", expires_in: 3600 }
-              : url.pathname.endsWith("/delta") ? {
+            const link = (name: string, token: number) => ({
+              [`@odata.${name}Link`]: `https://graph.microsoft.com/v1.0/drives/lib/root/delta?token=${token}`
+            })
+            const file = (index: number) => ({
+              id: `${page}-${index}`,
+              name: `${page}-${index}.txt`,
+              cTag: "1",
+              size: 1,
+              file: {},
+              parentReference: { id: "root" }
+            })
+            const body = url.pathname.endsWith("/token") ?
+              { access_token: "t", expires_in: 3600 }
+              : url.pathname.endsWith("/delta") ?
+              {
                 value: [{ id: "root", name: "root", root: {}, folder: {} }, ...Array.from({ length: 500 }, (_, index) => file(index))],
                 ...(page === 99 ? link("delta", 100) : link("next", page + 1))
               }
-              : url.pathname.endsWith("/$batch") ? { responses: Array.from({ length: 20 }, (_, id) => ({ id: String(id), status: 200, body: { value: [] } })) }
-              : url.pathname.endsWith("/drive") ? { id: "main" }
+              : url.pathname.endsWith("/$batch") ?
+              { responses: Array.from({ length: 20 }, (_, id) => ({ id: String(id), status: 200, body: { value: [] } })) }
+              : url.pathname.endsWith("/drive") ?
+              { id: "main" }
               : { id: "lib" }
             return HttpClientResponse.fromWeb(request, Response.json(body))
-          }))
-        const connector = sharePoint({ ...settings, site: "root", drive: { id: "lib" } }, { http, secrets: secretsOf("x"), requestsPerMinute: 1e9 })
+          })
+        )
+        const connector = sharePoint({ ...settings, site: "root", drive: { id: "lib" } }, {
+          http,
+          secrets: secretsOf("x"),
+          requestsPerMinute: 1e9
+        })
         let count = 0
         const held: Array<number> = []
         setFlagsFromString("--expose-gc")

@@ -25,10 +25,12 @@ const connect = (fake: FakeSlack, channels: SettingsOf<"slack">["channels"] = [{
   Effect.map(HttpClient.HttpClient, (http) => slack({ channels, token, endpoint: `${fake.origin}/api` }, { http, retry, secrets }))
 
 const collect = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
-const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> => listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
+const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> =>
+  listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
 const paths = (listed: ReadonlyArray<Listed>) => items(listed).map(({ path }) => path)
 const complete = (listed: ReadonlyArray<Listed>) => listed.at(-1)?._tag === "complete"
-const failures = (listed: ReadonlyArray<Listed>) => listed.flatMap((event) => event._tag === "failed" ? [[event.path, event.error.code] as const] : [])
+const failures = (listed: ReadonlyArray<Listed>) =>
+  listed.flatMap((event) => event._tag === "failed" ? [[event.path, event.error.code] as const] : [])
 const find = (listed: ReadonlyArray<Listed>, path: string) => items(listed).find((item) => item.path.startsWith(path))
 const text = (connector: Connector, item: SourceItem | undefined, maxBytes = 1_000_000) =>
   connector.read(item!, maxBytes).pipe(Stream.decodeText(), Stream.mkString)
@@ -50,7 +52,13 @@ const office = Effect.fnUntraced(function*(pageSize?: number) {
     messages: [
       { ts: at("2026-10-11T23:59:59Z"), user: "U2", text: "good *night* <@U1>, see <https://acme.com/a_b?x=1&amp;y=2|the plan> in <#C1>" },
       { ts: at("2026-10-12T08:00:00Z"), user: "U1", text: "<@U1> has joined the channel", subtype: "channel_join" },
-      { ts: at("2026-10-12T09:00:00Z"), user: "U1", text: "Where is `a &lt; b` written?", thread_ts: at("2026-10-12T09:00:00Z"), reply_count: 2 },
+      {
+        ts: at("2026-10-12T09:00:00Z"),
+        user: "U1",
+        text: "Where is `a &lt; b` written?",
+        thread_ts: at("2026-10-12T09:00:00Z"),
+        reply_count: 2
+      },
       { ts: at("2026-10-12T09:00:05Z"), user: "U2", text: "plain words" },
       { ts: at("2026-10-12T10:00:00Z"), user: "U2", text: "in the handbook", thread_ts: at("2026-10-12T09:00:00Z") },
       { ts: at("2026-10-13T10:00:00Z"), user: "U1", text: "thanks", thread_ts: at("2026-10-12T09:00:00Z"), subtype: "thread_broadcast" }
@@ -77,7 +85,11 @@ describe("the slack source", () => {
           permissions: { public: true, principals: [] }
         })
         assert.strictEqual(find(listed, thread)?.metadata?.["author"], "Egon")
-        assert.deepInclude(find(listed, "C1/2026-10-11")?.metadata, { channel: "#general", channelId: "C1", createdTime: "2026-10-11T23:59:59.000Z" })
+        assert.deepInclude(find(listed, "C1/2026-10-11")?.metadata, {
+          channel: "#general",
+          channelId: "C1",
+          createdTime: "2026-10-11T23:59:59.000Z"
+        })
         assert.strictEqual(
           yield* text(connector, find(listed, thread)),
           "# #general: Where is a \\< b written?\n\n**Egon** (2026-10-12 09:00 UTC):\n\nWhere is `a < b` written?\n\n" +
@@ -109,7 +121,9 @@ describe("the slack source", () => {
         assert.deepStrictEqual([...edited].filter(([path, revision]) => before.get(path) !== revision).map(([path]) => path), [thread])
         messages.splice(0, 1)
         assert.deepStrictEqual([...(yield* revisions).keys()].toSorted(), ["C1/2026-10-12", thread])
-        assert.deepInclude(yield* Effect.flip(text(connector, { path: "C1/2026-10-11", uri: "", displayName: "", revision: "" })), { code: "NOT_FOUND" })
+        assert.deepInclude(yield* Effect.flip(text(connector, { path: "C1/2026-10-11", uri: "", displayName: "", revision: "" })), {
+          code: "NOT_FOUND"
+        })
         // The parent goes, the replies stay; then they go too.
         messages[1] = { ...messages[1]!, subtype: "tombstone", text: "This message was deleted.", hidden: true }
         assert.notInclude(yield* text(connector, { path: thread, uri: "", displayName: "", revision: "" }), "deleted")
@@ -124,8 +138,12 @@ describe("the slack source", () => {
         assert.deepStrictEqual(paths(listed).toSorted(), ["C1/2026-10-12", thread])
         const until = yield* connect(fake, [{ id: "C1", start: "2026-10-12T00:00:00Z", end: "2026-10-13T10:00:00Z" }])
         assert.notInclude(yield* text(until, find(yield* collect(until), thread)), "thanks")
-        assert.deepStrictEqual(paths(yield* collect(yield* connect(fake, [{ id: "C1", start: "2026-10-12T09:00:05.000001Z" }]))), ["C1/2026-10-13"])
-        for (const channels of [[], [{ id: "C1" }, { id: "C1" }], [{ id: "C1", start: "2026-10-12T09:00:00Z", end: "2026-10-12T09:00:00Z" }]]) {
+        assert.deepStrictEqual(paths(yield* collect(yield* connect(fake, [{ id: "C1", start: "2026-10-12T09:00:05.000001Z" }]))), [
+          "C1/2026-10-13"
+        ])
+        for (
+          const channels of [[], [{ id: "C1" }, { id: "C1" }], [{ id: "C1", start: "2026-10-12T09:00:00Z", end: "2026-10-12T09:00:00Z" }]]
+        ) {
           assert.deepInclude(yield* Effect.flip((yield* connect(fake, channels)).check), { code: "INVALID_ARGUMENT" })
         }
       }))
@@ -136,7 +154,10 @@ describe("the slack source", () => {
         for (const id of ["C1", "C2"]) {
           fake.channels.set(id, {
             name: id.toLowerCase(),
-            messages: Array.from({ length: 20 }, (_, n) => ({ ts: at(`2026-10-${10 + Math.floor(n / 3)}T10:00:00Z`, n), text: `message ${n}` }))
+            messages: Array.from(
+              { length: 20 },
+              (_, n) => ({ ts: at(`2026-10-${10 + Math.floor(n / 3)}T10:00:00Z`, n), text: `message ${n}` })
+            )
           })
         }
         const connector = yield* connect(fake, [{ id: "C1" }, { id: "C2" }])
@@ -149,10 +170,20 @@ describe("the slack source", () => {
           assert.deepStrictEqual([...paths(listed.slice(0, index)), ...paths(rest)], paths(listed))
           assert.isTrue(complete(rest))
         }
-        fake.fault(1, ({ url }) => url.searchParams.has("cursor"), (response) => sendJson(response, 200, { ok: false, error: "invalid_cursor" }))
+        fake.fault(1, ({ url }) =>
+          url.searchParams.has("cursor"), (response) =>
+          sendJson(response, 200, { ok: false, error: "invalid_cursor" }))
         assert.deepStrictEqual(paths(yield* collect(connector)), paths(listed))
         const other = yield* connect(fake, [{ id: "C2" }])
-        assert.deepInclude(yield* Effect.flip(collect(other, listed.flatMap((event) => event._tag === "checkpoint" ? [event.cursor] : [])[0])), { code: "INVALID_ARGUMENT" })
+        assert.deepInclude(
+          yield* Effect.flip(collect(
+            other,
+            listed.flatMap((event) =>
+              event._tag === "checkpoint" ? [event.cursor] : []
+            )[0]
+          )),
+          { code: "INVALID_ARGUMENT" }
+        )
       }))
 
     it.effect("lists attached files, and sends the token to Slack only", () =>
@@ -161,23 +192,40 @@ describe("the slack source", () => {
         const foreign = yield* fakeSlack()
         const messages = fake.channels.get("C1")!.messages
         const report = fake.host("F1", "report.txt", "the figures")
-        messages[0]!["files"] = [report, { id: "F2", name: "sheet", mode: "external", is_external: true, url_private: "https://docs.example.com/x" }]
+        messages[0]!["files"] = [report, {
+          id: "F2",
+          name: "sheet",
+          mode: "external",
+          is_external: true,
+          url_private: "https://docs.example.com/x"
+        }]
         messages[4]!["files"] = [
           report,
           { ...fake.host("F3", "in thread.pdf", "%PDF"), file_access: "check_file_info" },
           { ...fake.host("F4", "away.txt", "x"), url_private_download: `${foreign.origin}/files-pri/F4` },
           { id: "F5", mode: "tombstone" }
         ]
-        fake.files.set("F4", { facts: { ...fake.files.get("F4")!.facts, url_private_download: `${foreign.origin}/files-pri/F4` }, data: Buffer.from("x") })
+        fake.files.set("F4", {
+          facts: { ...fake.files.get("F4")!.facts, url_private_download: `${foreign.origin}/files-pri/F4` },
+          data: Buffer.from("x")
+        })
         const connector = yield* connect(fake)
         const listed = yield* collect(connector)
-        assert.deepStrictEqual(paths(listed).filter((path) => path.includes("/files/")).toSorted(), ["C1/files/F1-report.txt", "C1/files/F3-in thread.pdf"])
+        assert.deepStrictEqual(paths(listed).filter((path) => path.includes("/files/")).toSorted(), [
+          "C1/files/F1-report.txt",
+          "C1/files/F3-in thread.pdf"
+        ])
         assert.deepStrictEqual(
           listed.flatMap((event) => event._tag === "skipped" ? [[event.path, event.reason]] : []).toSorted(),
           [["C1/files/F2-sheet", "unsupported"], ["C1/files/F4-away.txt", "unsupported"]]
         )
         const item = find(listed, "C1/files/F1")
-        assert.deepInclude(item, { displayName: "report.txt", size: 11, mimeType: "text/plain", uri: "https://acme.slack.com/files/U1/F1/report.txt" })
+        assert.deepInclude(item, {
+          displayName: "report.txt",
+          size: 11,
+          mimeType: "text/plain",
+          uri: "https://acme.slack.com/files/U1/F1/report.txt"
+        })
         fake.fault(1, ({ url }) => url.pathname.startsWith("/files-pri"), (response) => {
           response.writeHead(200, { "content-type": "text/plain", "content-length": "11" })
           response.write("the fi", () => response.destroy())
@@ -186,9 +234,16 @@ describe("the slack source", () => {
         assert.deepInclude(yield* Effect.flip(text(connector, item, 5)), { code: "OUT_OF_RANGE" })
         assert.deepInclude(yield* Effect.flip(text(connector, { ...item!, path: "C1/files/F4-away.txt" })), { code: "PERMISSION_DENIED" })
         // A redirect to another origin takes no token along.
-        fake.fault(1, ({ url }) => url.pathname.startsWith("/files-pri"), (response) => void response.writeHead(302, { location: `${foreign.origin}/files-pri/F1` }).end())
+        fake.fault(1, ({ url }) =>
+          url.pathname.startsWith("/files-pri"), (response) =>
+          void response.writeHead(302, { location: `${foreign.origin}/files-pri/F1` }).end())
         assert.deepInclude(yield* Effect.flip(text(connector, item)), { code: "PERMISSION_DENIED" })
-        assert.deepStrictEqual(foreign.asked.map(({ headers }) => headers.authorization), [undefined])
+        assert.deepStrictEqual(
+          foreign.asked.map(({ headers }) =>
+            headers.authorization
+          ),
+          [undefined]
+        )
         fake.files.delete("F1")
         assert.deepInclude(yield* Effect.flip(text(connector, item)), { code: "NOT_FOUND" })
       }))
@@ -196,10 +251,18 @@ describe("the slack source", () => {
     it.effect("private channels are for their members, as they are now", () =>
       Effect.gen(function*() {
         const fake = yield* office(1)
-        fake.channels.set("G1", { name: "board", private: true, members: ["U1", "U2", "U9"], messages: [{ ts: at("2026-10-12T10:00:00Z"), text: "secret" }] })
+        fake.channels.set("G1", {
+          name: "board",
+          private: true,
+          members: ["U1", "U2", "U9"],
+          messages: [{ ts: at("2026-10-12T10:00:00Z"), text: "secret" }]
+        })
         const connector = yield* connect(fake, [{ id: "G1" }])
         const principals = Effect.map(collect(connector), (listed) => items(listed)[0]?.permissions)
-        assert.deepStrictEqual(yield* principals, { public: false, principals: ["slack:t1/u9", "user:egon@acme.com", "user:grace@acme.com"] })
+        assert.deepStrictEqual(yield* principals, {
+          public: false,
+          principals: ["slack:t1/u9", "user:egon@acme.com", "user:grace@acme.com"]
+        })
         fake.channels.get("G1")!.members = ["U1"]
         assert.deepStrictEqual(yield* principals, { public: false, principals: ["user:egon@acme.com"] })
         fake.lacking.set("conversations.members", "groups:read")
@@ -217,7 +280,9 @@ describe("the slack source", () => {
         assert.deepInclude(scope, { code: "PERMISSION_DENIED", reason: "missing_scope" })
         assert.include(JSON.stringify(scope), "channels:history,groups:history to the app")
         fake.lacking.clear()
-        fake.fault(1, ({ url }) => url.pathname.endsWith("history"), (response) => sendJson(response, 200, { ok: false, error: "not_in_channel" }))
+        fake.fault(1, ({ url }) =>
+          url.pathname.endsWith("history"), (response) =>
+          sendJson(response, 200, { ok: false, error: "not_in_channel" }))
         assert.include(JSON.stringify(yield* error(connector)), "/invite")
         assert.deepInclude(yield* error(yield* connect(fake, [{ id: "C9" }])), { code: "NOT_FOUND", reason: "channel_not_found" })
         const wrong = yield* connect(fake, [{ id: "C1" }], secretsOf("xoxb-canary"))
@@ -271,11 +336,15 @@ describe("the slack source", () => {
         fake.fault(1, history, (response) => sendJson(response, 200, { ok: true, messages: [{ ts: 5 }] }))
         assert.isTrue(complete(yield* collect(connector)))
         // A thread that is deleted between the page and its turn.
-        fake.fault(1, ({ url }) => url.pathname.endsWith("replies"), (response) => sendJson(response, 200, { ok: false, error: "thread_not_found" }))
+        fake.fault(1, ({ url }) =>
+          url.pathname.endsWith("replies"), (response) =>
+          sendJson(response, 200, { ok: false, error: "thread_not_found" }))
         const listed = yield* collect(connector)
         assert.deepStrictEqual(failures(listed), [])
         assert.isTrue(complete(listed))
-        fake.fault(3, ({ url }) => url.pathname.endsWith("replies"), (response) => sendJson(response, 200, { ok: false, error: "internal_error" }))
+        fake.fault(3, ({ url }) =>
+          url.pathname.endsWith("replies"), (response) =>
+          sendJson(response, 200, { ok: false, error: "internal_error" }))
         const broken = yield* collect(connector)
         assert.deepStrictEqual([failures(broken), complete(broken)], [[[thread, "UNAVAILABLE"]], false])
       }))
@@ -284,13 +353,32 @@ describe("the slack source", () => {
       Effect.gen(function*() {
         const fake = yield* office()
         fake.channels.get("C1")!.messages = [
-          { ts: at("2026-10-12T10:00:00Z"), subtype: "bot_message", bot_id: "B1", username: "Deploys", text: "", blocks: [
-            { type: "section", text: { type: "mrkdwn", text: "*Deployed* <https://ci.acme.com/1>" }, fields: [{ type: "mrkdwn", text: "by <@U9>" }] },
-            { type: "rich_text", elements: [{ type: "rich_text_section", elements: [{ type: "text", text: "to " }, { type: "text", text: "prod" }] }] }
-          ] },
-          { ts: at("2026-10-12T10:00:01Z"), user: "U1", text: "# no heading\n&gt; quoted\n• one\n```if (a &lt; b) *x*```\n~gone~ 2*3*4 <!here> <!subteam^S1|@ops> &lt;b&gt;", attachments: [
-            { title: "Ticket", title_link: "https://acme.com/1", text: "body", fields: [{ title: "Owner", value: "Grace" }] }
-          ] }
+          {
+            ts: at("2026-10-12T10:00:00Z"),
+            subtype: "bot_message",
+            bot_id: "B1",
+            username: "Deploys",
+            text: "",
+            blocks: [
+              {
+                type: "section",
+                text: { type: "mrkdwn", text: "*Deployed* <https://ci.acme.com/1>" },
+                fields: [{ type: "mrkdwn", text: "by <@U9>" }]
+              },
+              {
+                type: "rich_text",
+                elements: [{ type: "rich_text_section", elements: [{ type: "text", text: "to " }, { type: "text", text: "prod" }] }]
+              }
+            ]
+          },
+          {
+            ts: at("2026-10-12T10:00:01Z"),
+            user: "U1",
+            text: "# no heading\n&gt; quoted\n• one\n```if (a &lt; b) *x*```\n~gone~ 2*3*4 <!here> <!subteam^S1|@ops> &lt;b&gt;",
+            attachments: [
+              { title: "Ticket", title_link: "https://acme.com/1", text: "body", fields: [{ title: "Owner", value: "Grace" }] }
+            ]
+          }
         ]
         const connector = yield* connect(fake)
         const said = yield* text(connector, items(yield* collect(connector))[0])
@@ -313,7 +401,10 @@ describe("the slack source", () => {
         // A message a day; pages are made as they are asked for.
         fake.fault(250, ({ url }) => url.pathname.endsWith("history"), (response, { url }) => {
           const page = Number(url.searchParams.get("cursor") ?? 0)
-          const messages = Array.from({ length: 200 }, (_, n) => ({ ts: `${newest - (page * 200 + n) * 86_400}.000000`, user: "U1", text: `message ${n}` }))
+          const messages = Array.from(
+            { length: 200 },
+            (_, n) => ({ ts: `${newest - (page * 200 + n) * 86_400}.000000`, user: "U1", text: `message ${n}` })
+          )
           sendJson(response, 200, { ok: true, messages, response_metadata: { next_cursor: page === 249 ? "" : String(page + 1) } })
         })
         const connector = yield* connect(fake)
@@ -322,7 +413,8 @@ describe("the slack source", () => {
         yield* connector.list().pipe(Stream.runForEach((event) =>
           Effect.sync(() => {
             if (event._tag === "item" && ++count % 10_000 === 0) kept.push(heapKept())
-          })))
+          })
+        ))
         assert.strictEqual(count, 50_000)
         assert.isBelow(Math.max(...kept) - (kept[0] ?? 0), 8 * 1024 * 1024)
       }))

@@ -15,13 +15,16 @@ import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 
 const retry = { times: 3, baseMs: 1 }
 
-const connect = Effect.fnUntraced(function*(fake: FakeGcs, config: Partial<SettingsOf<"storage">> & Pick<SettingsOf<"storage">, "uris">, context: StorageContext = {}) {
-  const http = yield* HttpClient.HttpClient
-  return storage(config, { http, retry, environment: { STORAGE_EMULATOR_HOST: fake.origin }, ...context })
-})
+const connect = Effect.fnUntraced(
+  function*(fake: FakeGcs, config: Partial<SettingsOf<"storage">> & Pick<SettingsOf<"storage">, "uris">, context: StorageContext = {}) {
+    const http = yield* HttpClient.HttpClient
+    return storage(config, { http, retry, environment: { STORAGE_EMULATOR_HOST: fake.origin }, ...context })
+  }
+)
 
 const collect = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
-const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> => listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
+const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> =>
+  listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
 const paths = (listed: ReadonlyArray<Listed>) => items(listed).map(({ path }) => path)
 const complete = (listed: ReadonlyArray<Listed>) => listed.at(-1)?._tag === "complete"
 const failures = (listed: ReadonlyArray<Listed>) =>
@@ -38,7 +41,9 @@ describe("the storage source, gs://", () => {
     it.effect("lists prefixes, objects and folders, pages through, and says when it has seen everything", () =>
       Effect.gen(function*() {
         const fake = yield* fakeGcs(2)
-        for (const name of ["docs/a.md", "docs/b.md", "docs/c/d.md", "docs/e.md", "other/x.md", "report-1.txt", "report-2.txt", "root.md"]) {
+        for (
+          const name of ["docs/a.md", "docs/b.md", "docs/c/d.md", "docs/e.md", "other/x.md", "report-1.txt", "report-2.txt", "root.md"]
+        ) {
           fake.put("acme", name, name, { metadata: { owner: "hr" }, contentType: "text/markdown; charset=utf-8" })
         }
         const connector = yield* connect(fake, { uris: ["gs://acme/docs/", "gs://acme/root.md", "gs://acme/report-*", "gs://acme/other"] })
@@ -72,21 +77,29 @@ describe("the storage source, gs://", () => {
     it.effect("lists nothing twice where addresses overlap, and keeps paths apart that differ in spelling only", () =>
       Effect.gen(function*() {
         const fake = yield* fakeGcs()
-        for (const name of ["docs/a.md", "docs/hr/b.md", "docs/caf\u00e9.md", "docs/cafe\u0301.md", "docs/c d#?%.md"]) fake.put("acme", name, name)
+        for (const name of ["docs/a.md", "docs/hr/b.md", "docs/caf\u00e9.md", "docs/cafe\u0301.md", "docs/c d#?%.md"]) {
+          fake.put("acme", name, name)
+        }
         const connector = yield* connect(fake, {
           uris: ["gs://acme/docs/a.md", "gs://acme/docs/", "gs://acme/docs/hr", "gs://acme", "gs://acme/docs/a.md"]
         })
         const listed = yield* collect(connector)
-        assert.deepStrictEqual(paths(listed).toSorted(), [
-          "gs://acme/docs/a.md",
-          "gs://acme/docs/c d#?%.md",
-          "gs://acme/docs/cafe%CC%81.md",
-          "gs://acme/docs/caf\u00e9.md",
-          "gs://acme/docs/hr/b.md"
-        ].toSorted())
+        assert.deepStrictEqual(
+          paths(listed).toSorted(),
+          [
+            "gs://acme/docs/a.md",
+            "gs://acme/docs/c d#?%.md",
+            "gs://acme/docs/cafe%CC%81.md",
+            "gs://acme/docs/caf\u00e9.md",
+            "gs://acme/docs/hr/b.md"
+          ].toSorted()
+        )
         assert.isTrue(complete(listed))
         const texts = yield* Effect.forEach(items(listed), (item) => text(connector, item))
-        assert.deepStrictEqual(texts.toSorted(), ["docs/a.md", "docs/hr/b.md", "docs/caf\u00e9.md", "docs/cafe\u0301.md", "docs/c d#?%.md"].toSorted())
+        assert.deepStrictEqual(
+          texts.toSorted(),
+          ["docs/a.md", "docs/hr/b.md", "docs/caf\u00e9.md", "docs/cafe\u0301.md", "docs/c d#?%.md"].toSorted()
+        )
       }))
 
     it.effect("passes over folder placeholders and skips what is too large", () =>
@@ -134,17 +147,21 @@ describe("the storage source, gs://", () => {
         const http = HttpClient.make((request, url) =>
           Effect.sync(() => {
             const page = Number(url.searchParams.get("pageToken") ?? 0)
-            return HttpClientResponse.fromWeb(request, Response.json({
-              items: Array.from({ length: 1000 }, (_, index) => ({
-                name: `docs/${page}-${index}.md`,
-                generation: "1",
-                size: "1",
-                contentType: "text/markdown",
-                updated: "2026-09-29T15:40:13.710Z"
-              })),
-              ...(page === 49 ? {} : { nextPageToken: String(page + 1) })
-            }))
-          }))
+            return HttpClientResponse.fromWeb(
+              request,
+              Response.json({
+                items: Array.from({ length: 1000 }, (_, index) => ({
+                  name: `docs/${page}-${index}.md`,
+                  generation: "1",
+                  size: "1",
+                  contentType: "text/markdown",
+                  updated: "2026-09-29T15:40:13.710Z"
+                })),
+                ...(page === 49 ? {} : { nextPageToken: String(page + 1) })
+              })
+            )
+          })
+        )
         const connector = storage({ uris: ["gs://acme/docs/"] }, { http, environment: { STORAGE_EMULATOR_HOST: "x" } })
         let count = 0
         const held: Array<number> = []
@@ -201,7 +218,9 @@ describe("the storage source, gs://", () => {
         fake.put("shut", "s.md", "s")
         fake.put("paper", "here.md", "h")
         fake.requesterPays.add("paid")
-        fake.fault(10, ({ url }) => url.pathname.includes("/b/shut/"), (response) => sendGoogleError(response, 403, "no storage.objects.list access"))
+        fake.fault(10, ({ url }) =>
+          url.pathname.includes("/b/shut/"), (response) =>
+          sendGoogleError(response, 403, "no storage.objects.list access"))
         const uris = ["gs://shut/", "gs://nobody/", "gs://paid/", "gs://acme/", "gs://paper/gone.md"]
         const listed = yield* collect(yield* connect(fake, { uris }))
         assert.deepStrictEqual(paths(listed), ["gs://acme/a.md"])
@@ -222,7 +241,9 @@ describe("the storage source, gs://", () => {
       Effect.gen(function*() {
         const fake = yield* fakeGcs()
         fake.put("acme", "a.md", "a")
-        fake.fault(10, () => true, (response, { headers }) => sendGoogleError(response, 401, `Invalid Credentials ${String(headers.authorization)}`))
+        fake.fault(10, () =>
+          true, (response, { headers }) =>
+          sendGoogleError(response, 401, `Invalid Credentials ${String(headers.authorization)}`))
         const google = yield* GoogleAuth.pipe(Effect.provide(GoogleAuth.layerTest("ya29.canary-token", "payer")))
         const connector = yield* connect(fake, { uris: ["gs://acme/", "gs://acme/a.md"] }, { google })
         const error = yield* Effect.flip(collect(connector))
@@ -276,13 +297,24 @@ describe("the storage source, gs://", () => {
         })
         assert.deepInclude(yield* Effect.flip(text(connector, item)), { code: "ABORTED" })
         fake.fault(9, isMedia, (response) => sendCut(response, "x"))
-        assert.deepInclude(yield* Effect.flip(text(connector, { ...item!, revision: fake.object("acme", "a.txt")!.generation })), { code: "UNAVAILABLE" })
+        assert.deepInclude(yield* Effect.flip(text(connector, { ...item!, revision: fake.object("acme", "a.txt")!.generation })), {
+          code: "UNAVAILABLE"
+        })
       }))
 
     it.effect("says what is wrong with an address", () =>
       Effect.gen(function*() {
         const fake = yield* fakeGcs()
-        const bad = ["gs://", "ftp://a/b", "gs://acme/a*b.md", "gs://acme/..", "http://example.com/a", "https://user:canary@example.com/", "file://host/a", "nonsense"]
+        const bad = [
+          "gs://",
+          "ftp://a/b",
+          "gs://acme/a*b.md",
+          "gs://acme/..",
+          "http://example.com/a",
+          "https://user:canary@example.com/",
+          "file://host/a",
+          "nonsense"
+        ]
         for (const uri of bad) {
           const error = yield* Effect.flip(collect(yield* connect(fake, { uris: [uri] })))
           assert.deepInclude(error, { code: "INVALID_ARGUMENT" })

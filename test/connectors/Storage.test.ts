@@ -20,10 +20,12 @@ const onS3 = (fake: FakeS3, config: SettingsOf<"storage">, environment: Record<s
   connect(config, { environment: { ...s3Credentials, AWS_ENDPOINT_URL: fake.origin, ...environment } })
 
 const collect = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
-const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> => listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
+const items = (listed: ReadonlyArray<Listed>): ReadonlyArray<SourceItem> =>
+  listed.flatMap((event) => event._tag === "item" ? [event.item] : [])
 const paths = (listed: ReadonlyArray<Listed>) => items(listed).map(({ path }) => path)
 const complete = (listed: ReadonlyArray<Listed>) => listed.at(-1)?._tag === "complete"
-const failures = (listed: ReadonlyArray<Listed>) => listed.flatMap((event) => event._tag === "failed" ? [[event.path, event.error.code] as const] : [])
+const failures = (listed: ReadonlyArray<Listed>) =>
+  listed.flatMap((event) => event._tag === "failed" ? [[event.path, event.error.code] as const] : [])
 const text = (connector: Connector, item: SourceItem | undefined, maxBytes = 1_000_000) =>
   connector.read(item!, maxBytes).pipe(Stream.decodeText(), Stream.mkString)
 
@@ -80,11 +82,15 @@ describe("the storage source, s3://", () => {
           Effect.sync(() => {
             asked.push({ url, headers: request.headers })
             return HttpClientResponse.fromWeb(request, new Response("<ListBucketResult/>"))
-          }))
+          })
+        )
         const uris = ["s3://acme-docs/", "s3://acme.docs/", "s3://acme/../other/a.md"]
         const s3 = { region: "eu-west-3", unsigned: false, requesterPays: true }
         const listed = yield* collect(storage({ uris, s3 }, { http, environment: { ...s3Credentials, AWS_SESSION_TOKEN: "session" } }))
-        assert.deepStrictEqual(asked.map(({ url }) => url.host + url.pathname), ["acme-docs.s3.eu-west-3.amazonaws.com/", "s3.eu-west-3.amazonaws.com/acme.docs/"])
+        assert.deepStrictEqual(asked.map(({ url }) => url.host + url.pathname), [
+          "acme-docs.s3.eu-west-3.amazonaws.com/",
+          "s3.eu-west-3.amazonaws.com/acme.docs/"
+        ])
         assert.include(asked[0]?.headers["authorization"], "x-amz-request-payer;x-amz-security-token")
         assert.deepStrictEqual(failures(listed), [["s3://acme/../other/a.md", "INVALID_ARGUMENT"]])
         yield* collect(storage({ uris: ["s3://acme-docs/"], s3: { unsigned: true, requesterPays: false } }, { http, environment: {} }))
@@ -97,12 +103,15 @@ describe("the storage source, s3://", () => {
         fake.put("acme-docs", "a.md", gzipSync("compressed"), { "content-encoding": "gzip" })
         fake.put("acme-docs", "b.md", "b")
         const connector = yield* onS3(fake, { uris: ["s3://acme-docs/"] })
-        fake.fault(1, () => true, (response) => void response.writeHead(503, { "retry-after": "0" }).end("<Error><Code>SlowDown</Code></Error>"))
+        fake.fault(1, () =>
+          true, (response) =>
+          void response.writeHead(503, { "retry-after": "0" }).end("<Error><Code>SlowDown</Code></Error>"))
         const [a, b] = items(yield* collect(connector))
         assert.strictEqual(yield* text(connector, a), "compressed")
         fake.put("acme-docs", "b.md", "new")
         assert.deepInclude(yield* Effect.flip(text(connector, b)), { code: "ABORTED" })
-        fake.fault(9, () => true, (response) => void response.end("<ListBucketResult><Contents>"))
+        fake.fault(9, () =>
+          true, (response) => void response.end("<ListBucketResult><Contents>"))
         assert.deepStrictEqual(failures(yield* collect(connector)), [["s3://acme-docs/", "UNAVAILABLE"]])
       }))
   })
@@ -117,7 +126,10 @@ describe("the storage source, https://", () => {
           if (url.pathname === "/signed.pdf") {
             return method === "HEAD"
               ? void response.writeHead(403).end()
-              : void response.writeHead(url.searchParams.get("sig") === "canary" ? 200 : 403, { etag: "\"s1\"", "content-type": "application/pdf" }).end("%PDF")
+              : void response.writeHead(url.searchParams.get("sig") === "canary" ? 200 : 403, {
+                etag: "\"s1\"",
+                "content-type": "application/pdf"
+              }).end("%PDF")
           }
           if (url.pathname === "/moved") return void response.writeHead(302, { location: "/page.html" }).end()
           if (url.pathname === "/gone") return void response.writeHead(404).end()
@@ -130,7 +142,9 @@ describe("the storage source, https://", () => {
           }).end(method === "HEAD" ? undefined : gzipSync("<p>page</p>"))
         })
         const connector = yield* connect({
-          uris: ["page.html", "moved", "plain", "signed.pdf?sig=canary", "signed.pdf?sig=other", "gone"].map((path) => `${site.origin}/${path}`)
+          uris: ["page.html", "moved", "plain", "signed.pdf?sig=canary", "signed.pdf?sig=other", "gone"].map((path) =>
+            `${site.origin}/${path}`
+          )
         })
         const listed = yield* collect(connector)
         assert.notInclude(JSON.stringify(listed), "canary")
@@ -160,7 +174,8 @@ describe("the storage source, https://", () => {
         const site = yield* fakeServer(({ url }, response) =>
           void (url.pathname === "/loop"
             ? response.writeHead(302, { location: "/loop" }).end()
-            : response.writeHead(200, { "content-length": "1000", etag: "\"1\"" }).end()))
+            : response.writeHead(200, { "content-length": "1000", etag: "\"1\"" }).end())
+        )
         const listed = yield* collect(yield* connect({ uris: [`${site.origin}/loop`, `${site.origin}/big`], maxFileSize: 10 }))
         assert.deepStrictEqual(failures(listed), [[`${site.origin}/loop`, "FAILED_PRECONDITION"]])
         assert.isTrue(listed.some((event) => event._tag === "skipped" && event.reason === "limit"))
@@ -194,12 +209,26 @@ describe("the storage source for someone else", () => {
       Effect.gen(function*() {
         const codes = Effect.fnUntraced(function*(uri: string) {
           const listed = yield* Effect.result(collect(storage({ uris: [uri] }, { untrusted: true, retry, environment: {} })))
-          return listed._tag === "Failure" ? listed.failure : listed.success.flatMap((event) => event._tag === "failed" ? [event.error] : [])[0]
+          return listed._tag === "Failure"
+            ? listed.failure
+            : listed.success.flatMap((event) => event._tag === "failed" ? [event.error] : [])[0]
         })
         for (const uri of ["file:///etc/passwd", "http://127.0.0.1:1/"]) {
           assert.deepInclude(yield* codes(uri), { code: "PERMISSION_DENIED" })
         }
-        for (const host of ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::1]", "[::ffff:10.0.0.1]", "169.254.169.254", "0.0.0.0", "100.64.0.1"]) {
+        for (
+          const host of [
+            "127.0.0.1",
+            "localhost",
+            "2130706433",
+            "0x7f.1",
+            "[::1]",
+            "[::ffff:10.0.0.1]",
+            "169.254.169.254",
+            "0.0.0.0",
+            "100.64.0.1"
+          ]
+        ) {
           const error = yield* codes(`https://${host}/latest/meta-data`)
           assert.deepInclude(error, { code: "PERMISSION_DENIED" })
           assert.include(JSON.stringify(error), "not a public address")

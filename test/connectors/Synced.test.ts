@@ -38,7 +38,9 @@ const machine = Effect.fnUntraced(function*(connector: Connector) {
         onFileError: "continue"
       }, options).pipe(Effect.provide(layer)),
     /** What readers find and who may, whatever path it has. */
-    holds: () => [...engine.files.values()].map(({ file, text }) => JSON.stringify([file.sourceUri, file.displayName, text, file.permissions])).toSorted()
+    holds: () =>
+      [...engine.files.values()].map(({ file, text }) => JSON.stringify([file.sourceUri, file.displayName, text, file.permissions]))
+        .toSorted()
   }
 })
 

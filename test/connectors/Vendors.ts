@@ -84,7 +84,9 @@ export const vendors: Readonly<Record<string, Effect.Effect<Vendor, never, HttpC
           case 4:
             return fake.edit(some(files), { trashed: next() < 0.7 })
           case 5:
-            return fake.edit(some(files), { permissions: [{ id: "p", type: "user", role: "reader", emailAddress: `u${Math.floor(next() * 3)}@acme.com` }] })
+            return fake.edit(some(files), {
+              permissions: [{ id: "p", type: "user", role: "reader", emailAddress: `u${Math.floor(next() * 3)}@acme.com` }]
+            })
           case 6:
             return fake.remove(some(files))
           case 7:
@@ -111,7 +113,15 @@ export const vendors: Readonly<Record<string, Effect.Effect<Vendor, never, HttpC
     for (let i = 0; i < 12; i++) put("root", `Page ${i}.txt`)
     return {
       connector: sharePoint(
-        { site: "Handbook", drive: { name: "Documents" }, clientId: "app", tenantId: "t1", clientSecret: version, endpoint: `${fake.origin}/v1.0`, loginEndpoint: fake.origin },
+        {
+          site: "Handbook",
+          drive: { name: "Documents" },
+          clientId: "app",
+          tenantId: "t1",
+          clientSecret: version,
+          endpoint: `${fake.origin}/v1.0`,
+          loginEndpoint: fake.origin
+        },
         { http, secrets: secrets("s3cret"), retry }
       ),
       server: fake,
@@ -159,7 +169,11 @@ export const vendors: Readonly<Record<string, Effect.Effect<Vendor, never, HttpC
     for (let i = 0; i < 12; i++) fake.add(`OPS-${++made}`)
     const updated = () => new Date().toISOString().replace("Z", "+0000")
     return {
-      connector: jira({ server: fake.origin, email: "bot@acme.com", token: version, projects: ["OPS"], queries: [] }, { http, secrets: secrets("api-token"), retry }),
+      connector: jira({ server: fake.origin, email: "bot@acme.com", token: version, projects: ["OPS"], queries: [] }, {
+        http,
+        secrets: secrets("api-token"),
+        retry
+      }),
       server: fake,
       sample: "OPS/OPS-4",
       remove: () => void (fake.issues = fake.issues.filter(({ key }) => key !== "OPS-4")),
@@ -190,11 +204,19 @@ export const vendors: Readonly<Record<string, Effect.Effect<Vendor, never, HttpC
         user: "U1",
         text: `message ${i}`,
         ...(i === 3 ? { files: [file] } : {}),
-        ...(i === 5 ? { thread_ts: at("2026-10-11T09:00:00Z", 5), reply_count: 1 } : i === 6 ? { thread_ts: at("2026-10-11T09:00:00Z", 5) } : {})
+        ...(i === 5
+          ? { thread_ts: at("2026-10-11T09:00:00Z", 5), reply_count: 1 }
+          : i === 6
+          ? { thread_ts: at("2026-10-11T09:00:00Z", 5) }
+          : {})
       }))
     })
     return {
-      connector: slack({ channels: [{ id: "C1" }], token: version, endpoint: `${fake.origin}/api` }, { http, secrets: secrets("xoxb-fake-token"), retry }),
+      connector: slack({ channels: [{ id: "C1" }], token: version, endpoint: `${fake.origin}/api` }, {
+        http,
+        secrets: secrets("xoxb-fake-token"),
+        retry
+      }),
       server: fake,
       reads: ({ url }) => url.pathname.startsWith("/files-pri/"),
       lists: ({ url }) => url.pathname.endsWith("/conversations.history"),

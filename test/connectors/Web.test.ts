@@ -13,11 +13,16 @@ const quick = { requestsPerSecond: 100, concurrency: 4, privateHosts: ["127.0.0.
 const events = (connector: Connector, cursor?: string) => Stream.runCollect(connector.list(cursor))
 const summary = (listed: ReadonlyArray<Listed>): ReadonlyArray<string> =>
   listed.flatMap((event) =>
-    event._tag === "item" ? [`+ ${event.item.path}`]
-    : event._tag === "deleted" ? [`- ${event.path}`]
-    : event._tag === "skipped" ? [`! ${event.path} ${event.reason}`]
-    : event._tag === "failed" ? [`? ${event.path} ${event.error.code}`]
-    : []).toSorted()
+    event._tag === "item" ?
+      [`+ ${event.item.path}`]
+      : event._tag === "deleted" ?
+      [`- ${event.path}`]
+      : event._tag === "skipped" ?
+      [`! ${event.path} ${event.reason}`]
+      : event._tag === "failed" ?
+      [`? ${event.path} ${event.error.code}`]
+      : []
+  ).toSorted()
 const cursorOf = (listed: ReadonlyArray<Listed>): string => {
   const last = listed.at(-1)
   assert.strictEqual(last?._tag, "complete")
@@ -30,39 +35,60 @@ const text = (connector: Connector, listed: ReadonlyArray<Listed>, path: string)
 }
 const web = (written: Written<"web">, context = {}) => connectWeb(settingsOf("web", written), context)
 const site = (pages: Parameters<typeof fakeSite>[0], config: Partial<Written<"web">> = {}) =>
-  Effect.map(fakeSite(pages), (server) => ({ server, pages: server.pages, connector: web({ url: `${server.origin}/docs/`, ...quick, ...config }, {}) }))
+  Effect.map(
+    fakeSite(pages),
+    (server) => ({ server, pages: server.pages, connector: web({ url: `${server.origin}/docs/`, ...quick, ...config }, {}) })
+  )
 
 /** A page is fetched to be listed, and again to be read. */
 const isPage = ({ url }: TestRequest): boolean => url.pathname !== "/robots.txt"
 
-connectorSuite("web", Effect.gen(function*() {
-  const numbers = Array.from({ length: 25 }, (_, n) => n)
-  const { connector, pages, server } = yield* site({
-    "/docs/": pageOf("Docs", "Where it begins.", numbers.map((n) => `page-${n}`)),
-    ...Object.fromEntries(numbers.map((n) => [`/docs/page-${n}`, pageOf(`Page ${n}`, `The text of page ${n}.`)]))
-  })
-  return {
-    connector,
-    sample: "docs/page-7",
-    edit: Effect.sync(() => void (pages["/docs/page-7"] = pageOf("Page 7", "It says something else now."))),
-    remove: Effect.sync(() => void delete pages["/docs/page-7"]),
-    rename: Effect.sync(() => {
-      pages["/docs/"] = pageOf("Docs", "Where it begins.", [...numbers.filter((n) => n !== 7).map((n) => `page-${n}`), "page-seven"])
-      pages["/docs/page-seven"] = pages["/docs/page-7"]!
-      delete pages["/docs/page-7"]
-      return "docs/page-seven"
-    }),
-    fault: faultsOf(server, { list: isPage, read: isPage, type: "text/html" }),
-    secrets: ["abcdef123456"]
-  }
-}), { describe, it })
+connectorSuite(
+  "web",
+  Effect.gen(function*() {
+    const numbers = Array.from({ length: 25 }, (_, n) => n)
+    const { connector, pages, server } = yield* site({
+      "/docs/": pageOf("Docs", "Where it begins.", numbers.map((n) => `page-${n}`)),
+      ...Object.fromEntries(numbers.map((n) => [`/docs/page-${n}`, pageOf(`Page ${n}`, `The text of page ${n}.`)]))
+    })
+    return {
+      connector,
+      sample: "docs/page-7",
+      edit: Effect.sync(() => void (pages["/docs/page-7"] = pageOf("Page 7", "It says something else now."))),
+      remove: Effect.sync(() => void delete pages["/docs/page-7"]),
+      rename: Effect.sync(() => {
+        pages["/docs/"] = pageOf("Docs", "Where it begins.", [...numbers.filter((n) => n !== 7).map((n) => `page-${n}`), "page-seven"])
+        pages["/docs/page-seven"] = pages["/docs/page-7"]!
+        delete pages["/docs/page-7"]
+        return "docs/page-seven"
+      }),
+      fault: faultsOf(server, { list: isPage, read: isPage, type: "text/html" }),
+      secrets: ["abcdef123456"]
+    }
+  }),
+  { describe, it }
+)
 
 describe("web", () => {
   it.live("keeps to its folder, robots.txt and the pages' own word, and takes their main content", () =>
     Effect.gen(function*() {
       const { connector, pages, server } = yield* site({
         "/robots.txt": { body: "User-agent: *\nDisallow: /docs/private/\n", type: "text/plain" },
-        "/docs/": pageOf("Docs", "Where it begins.", ["leave", "leave#top", "leave?utm_source=mail", "/blog/", "private/x", "hidden", "old", "guide.pdf", "logo.png", "copy", "gone", "draft/a", "deep/index.html"]),
+        "/docs/": pageOf("Docs", "Where it begins.", [
+          "leave",
+          "leave#top",
+          "leave?utm_source=mail",
+          "/blog/",
+          "private/x",
+          "hidden",
+          "old",
+          "guide.pdf",
+          "logo.png",
+          "copy",
+          "gone",
+          "draft/a",
+          "deep/index.html"
+        ]),
         "/docs/leave": pageOf("Leave", "Five days carry over."),
         "/docs/hidden": { body: pageOf("Hidden", "Not for search.", ["found-behind"]), headers: { "x-robots-tag": "noindex" } },
         "/docs/found-behind": pageOf("Behind", "Linked by a page that is not listed."),
@@ -76,7 +102,13 @@ describe("web", () => {
       }, { exclude: ["docs/draft/**"] })
       yield* connector.check
       const listed = yield* events(connector)
-      assert.deepStrictEqual(summary(listed), ["+ docs/deep/index.html", "+ docs/found-behind", "+ docs/guide.pdf", "+ docs/index.html", "+ docs/leave"])
+      assert.deepStrictEqual(summary(listed), [
+        "+ docs/deep/index.html",
+        "+ docs/found-behind",
+        "+ docs/guide.pdf",
+        "+ docs/index.html",
+        "+ docs/leave"
+      ])
       const asked = server.asked.map(({ url }) => url.pathname)
       for (const never of ["/blog/", "/login", "/docs/private/x", "/docs/logo.png", "/docs/draft/a"]) assert.notInclude(asked, never)
       const leave = yield* text(connector, listed, "docs/leave")
@@ -89,14 +121,28 @@ describe("web", () => {
       pages["/docs/news"] = pageOf("News", "Something new.")
       delete pages["/docs/deep/"]
       assert.deepStrictEqual(summary(yield* events(connector, cursorOf(listed))), ["+ docs/leave", "+ docs/news", "- docs/deep/index.html"])
-      assert.isTrue(server.asked.slice(before).filter(({ url }) => url.pathname === "/docs/guide.pdf").every(({ headers }) => headers["if-none-match"] !== undefined))
+      assert.isTrue(
+        server.asked.slice(before).filter(({ url }) => url.pathname === "/docs/guide.pdf").every(({ headers }) =>
+          headers["if-none-match"] !== undefined
+        )
+      )
     }).pipe(Effect.scoped))
 
   it.live("takes the pages of sitemaps, indexes and zipped ones among them, and lets go of what they drop", () =>
     Effect.gen(function*() {
-      const { connector, pages, server } = yield* site({ "/docs/a": pageOf("A", "First.", ["c"]), "/docs/b": { body: pageOf("B", "Second."), bare: true }, "/docs/c": pageOf("C", "Linked only.") }, { sitemap: true })
-      const locations = (tag: string, inner: ReadonlyArray<string>) => `<?xml version="1.0"?><${tag}index xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${inner.map((loc) => `<${tag}><loc>${server.origin}${loc}</loc></${tag}>`).join("")}</${tag}index>`
-      const sitemap = (urls: ReadonlyArray<string>) => ({ body: locations("url", urls).replaceAll("urlindex", "urlset"), type: "application/xml" })
+      const { connector, pages, server } = yield* site({
+        "/docs/a": pageOf("A", "First.", ["c"]),
+        "/docs/b": { body: pageOf("B", "Second."), bare: true },
+        "/docs/c": pageOf("C", "Linked only.")
+      }, { sitemap: true })
+      const locations = (tag: string, inner: ReadonlyArray<string>) =>
+        `<?xml version="1.0"?><${tag}index xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${
+          inner.map((loc) => `<${tag}><loc>${server.origin}${loc}</loc></${tag}>`).join("")
+        }</${tag}index>`
+      const sitemap = (urls: ReadonlyArray<string>) => ({
+        body: locations("url", urls).replaceAll("urlindex", "urlset"),
+        type: "application/xml"
+      })
       pages["/robots.txt"] = { body: `Sitemap: ${server.origin}/index.xml`, type: "text/plain" }
       pages["/index.xml"] = { body: locations("sitemap", ["/one.xml", "/two.xml"]), type: "application/xml" }
       pages["/one.xml"] = sitemap(["/docs/a", "/blog/x"])
@@ -122,13 +168,19 @@ describe("web", () => {
       const refused = yield* Effect.flip(closed.check)
       assert.deepInclude(refused, { code: "PERMISSION_DENIED" })
       assert.strictEqual(server.asked.length, 0)
-      server.fault(9, ({ url }) => url.pathname === "/docs/meta", (response) => void response.writeHead(302, { location: "http://169.254.169.254/latest/meta-data/" }).end())
+      server.fault(9, ({ url }) =>
+        url.pathname === "/docs/meta", (response) =>
+        void response.writeHead(302, { location: "http://169.254.169.254/latest/meta-data/" }).end())
       assert.deepStrictEqual(summary(yield* events(connector)), ["! docs/meta special", "+ docs/index.html"])
     }).pipe(Effect.scoped))
 
   it.live("a page that fails costs that page; what it links is not taken for gone; robots.txt that fails stops the crawl", () =>
     Effect.gen(function*() {
-      const { connector, server } = yield* site({ "/docs/": pageOf("Docs", "Here.", ["a", "b"]), "/docs/a": pageOf("A", "First."), "/docs/b": pageOf("B", "Second.") })
+      const { connector, server } = yield* site({
+        "/docs/": pageOf("Docs", "Here.", ["a", "b"]),
+        "/docs/a": pageOf("A", "First."),
+        "/docs/b": pageOf("B", "Second.")
+      })
       const cursor = cursorOf(yield* events(connector))
       server.fault(1, ({ url }) => url.pathname === "/docs/a", (response) => void response.writeHead(501).end())
       const whole = yield* events(connector)
@@ -147,7 +199,9 @@ describe("web", () => {
 
   it.live("holds to maxPages and maxDepth, and says where it stopped", () =>
     Effect.gen(function*() {
-      const chain = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`/docs/${n === 0 ? "" : n}`, pageOf(`Page ${n}`, "Text.", [`${n + 1}`])]))
+      const chain = Object.fromEntries(
+        Array.from({ length: 8 }, (_, n) => [`/docs/${n === 0 ? "" : n}`, pageOf(`Page ${n}`, "Text.", [`${n + 1}`])])
+      )
       const { connector } = yield* site(chain, { maxDepth: 2 })
       assert.deepStrictEqual(summary(yield* events(connector)), ["+ docs/1", "+ docs/2", "+ docs/index.html"])
       const some = yield* site(chain, { maxPages: 3 })
@@ -157,7 +211,12 @@ describe("web", () => {
   it("refuses settings that are none", () => {
     const decode = Schema.decodeUnknownResult(builtInSources.web)
     assert.isTrue(Result.isSuccess(decode({ url: "https://docs.acme.com/", sitemap: true, include: ["docs/**"] })))
-    for (const bad of [{}, { url: "ftp://a.com/" }, { url: "https://me:pw@a.com/" }, { url: "https://a.com/", maxPages: 0 }, { url: "https://a.com/", requestsPerSecond: 0 }]) {
+    for (
+      const bad of [{}, { url: "ftp://a.com/" }, { url: "https://me:pw@a.com/" }, { url: "https://a.com/", maxPages: 0 }, {
+        url: "https://a.com/",
+        requestsPerSecond: 0
+      }]
+    ) {
       assert.isTrue(Result.isFailure(decode(bad)), JSON.stringify(bad))
     }
   })

@@ -29,37 +29,104 @@ const refusal = (expression: string): string => {
 describe("a metadata filter", () => {
   it("holds of a file", () => {
     const expressions = [
-      "year == 2024", "year = 2024", "year >= 2024", "year < 2024.5", "2023 < year", "year != 2023", "year == \"2024\"", "year in [2023, 2024]",
-      "big == 9007199254740993", "big != 9007199254740992", "price > 12", "price <= 1.25e1",
-      "team == \"ops\"", "team == 'ops'", "team = ops", "team in [\"dev\", \"ops\"]", "team > \"dev\"",
-      "quote == \"say \\\"hi\\\" (now) || never\"", "quote == 'say \"hi\" (now) || never'",
-      "due == timestamp(\"2026-03-01T06:30:00Z\")", "due > \"2026-03\"", "due < 2026-03-02", "timestamp(\"2026\") < due",
-      "live", "live == true", "!draft", "NOT draft", "draft == false", "!(draft || year == 1)",
-      "\"red\" in tags", "tags == \"blue\"", "tags:red", "tags in [\"green\", \"blue\"]", "tags != \"green\"", "!(\"green\" in tags)",
-      "cost-centre == 7", "author == \"Ana Reyes\"", "pages > 9", "pages == \"12\"", "modifiedTime >= timestamp(\"2026-01-05\")",
-      "has(team)", "!has(nothing)", "nothing != 3", "!(nothing == 3)",
-      "year == 1 && team == \"x\" || live", "live || year == 1 && team == \"x\"", "(year == 1 || live) && team == \"ops\"",
-      "live AND NOT draft", "year == 1 OR live", "(year == 1 OR live) AND team = \"ops\""
+      "year == 2024",
+      "year = 2024",
+      "year >= 2024",
+      "year < 2024.5",
+      "2023 < year",
+      "year != 2023",
+      "year == \"2024\"",
+      "year in [2023, 2024]",
+      "big == 9007199254740993",
+      "big != 9007199254740992",
+      "price > 12",
+      "price <= 1.25e1",
+      "team == \"ops\"",
+      "team == 'ops'",
+      "team = ops",
+      "team in [\"dev\", \"ops\"]",
+      "team > \"dev\"",
+      "quote == \"say \\\"hi\\\" (now) || never\"",
+      "quote == 'say \"hi\" (now) || never'",
+      "due == timestamp(\"2026-03-01T06:30:00Z\")",
+      "due > \"2026-03\"",
+      "due < 2026-03-02",
+      "timestamp(\"2026\") < due",
+      "live",
+      "live == true",
+      "!draft",
+      "NOT draft",
+      "draft == false",
+      "!(draft || year == 1)",
+      "\"red\" in tags",
+      "tags == \"blue\"",
+      "tags:red",
+      "tags in [\"green\", \"blue\"]",
+      "tags != \"green\"",
+      "!(\"green\" in tags)",
+      "cost-centre == 7",
+      "author == \"Ana Reyes\"",
+      "pages > 9",
+      "pages == \"12\"",
+      "modifiedTime >= timestamp(\"2026-01-05\")",
+      "has(team)",
+      "!has(nothing)",
+      "nothing != 3",
+      "!(nothing == 3)",
+      "year == 1 && team == \"x\" || live",
+      "live || year == 1 && team == \"x\"",
+      "(year == 1 || live) && team == \"ops\"",
+      "live AND NOT draft",
+      "year == 1 OR live",
+      "(year == 1 OR live) AND team = \"ops\""
     ]
     assert.deepStrictEqual(expressions.filter((expression) => !holds(expression)), [])
   })
 
   it("does not hold of a file", () => {
     const expressions = [
-      "year == 2023", "year > 2024", "year == \"twenty\"", "year in []", "team == 5", "team == \"Ops\"", "price == 12", "due > 2027", "draft",
-      "tags == \"green\"", "nothing == 3", "nothing < 3", "nothing", "author == ana", "pages < 9", "big == 9007199254740992",
-      "(year == 1 || live) && team == \"x\"", "!(live && team == \"ops\")", "live == \"yes\"", "__proto__ == 1", "constructor"
+      "year == 2023",
+      "year > 2024",
+      "year == \"twenty\"",
+      "year in []",
+      "team == 5",
+      "team == \"Ops\"",
+      "price == 12",
+      "due > 2027",
+      "draft",
+      "tags == \"green\"",
+      "nothing == 3",
+      "nothing < 3",
+      "nothing",
+      "author == ana",
+      "pages < 9",
+      "big == 9007199254740992",
+      "(year == 1 || live) && team == \"x\"",
+      "!(live && team == \"ops\")",
+      "live == \"yes\"",
+      "__proto__ == 1",
+      "constructor"
     ]
     assert.deepStrictEqual(expressions.filter(holds), [])
   })
 
   it("is refused where it cannot be read, with the place", () => {
     const refused: ReadonlyArray<readonly [string, RegExp]> = [
-      ["", /ends where a value/], ["year ==", /ends where a value/], ["year == 1 year == 2", /"year" at character 11 where an operator/],
-      ["(year == 1", /ends where \)/], ["year === 1", /"=" at character 8/], ["year in 2024", /"2024" at character 9 where \[/],
-      ["year == 1 &&", /ends where a value/], ["team == \"ops", /cannot be read at character 9/], ["size(tags) > 1", /calls size/],
-      ["due == timestamp(\"soon\")", /no date at character 18/], ["a == 1 AND b == 2 OR c == 3", /mixes AND and OR/], ["a == 1 OR b == 2 AND c == 3", /mixes AND and OR/],
-      ["3 == 4", /"4" at character 6 where a key/], [`${"(".repeat(200)}a${")".repeat(200)}`, /more than 100 parentheses/], [`a == "${"x".repeat(10_001)}"`, /more than 10000 characters/],
+      ["", /ends where a value/],
+      ["year ==", /ends where a value/],
+      ["year == 1 year == 2", /"year" at character 11 where an operator/],
+      ["(year == 1", /ends where \)/],
+      ["year === 1", /"=" at character 8/],
+      ["year in 2024", /"2024" at character 9 where \[/],
+      ["year == 1 &&", /ends where a value/],
+      ["team == \"ops", /cannot be read at character 9/],
+      ["size(tags) > 1", /calls size/],
+      ["due == timestamp(\"soon\")", /no date at character 18/],
+      ["a == 1 AND b == 2 OR c == 3", /mixes AND and OR/],
+      ["a == 1 OR b == 2 AND c == 3", /mixes AND and OR/],
+      ["3 == 4", /"4" at character 6 where a key/],
+      [`${"(".repeat(200)}a${")".repeat(200)}`, /more than 100 parentheses/],
+      [`a == "${"x".repeat(10_001)}"`, /more than 10000 characters/],
       ["a == 1; drop", /cannot be read at character 7/]
     ]
     for (const [expression, message] of refused) assert.match(refusal(expression), message, expression.slice(0, 40))
@@ -79,7 +146,30 @@ describe("a metadata filter", () => {
   })
 
   it("never fails otherwise, whatever it is given", () => {
-    const parts = ["a", "in", "==", "!", "(", ")", "[", "]", ",", "\"x\"", "1", "&&", "||", "AND", "OR", "NOT", "has", "timestamp", "true", ":", "-", "."]
+    const parts = [
+      "a",
+      "in",
+      "==",
+      "!",
+      "(",
+      ")",
+      "[",
+      "]",
+      ",",
+      "\"x\"",
+      "1",
+      "&&",
+      "||",
+      "AND",
+      "OR",
+      "NOT",
+      "has",
+      "timestamp",
+      "true",
+      ":",
+      "-",
+      "."
+    ]
     let seed = 7
     const next = (n: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n
     for (let i = 0; i < 20_000; i++) {

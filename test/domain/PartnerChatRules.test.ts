@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest"
 import type { ContentBlock, Conversation, MessageRequest, MessageTurn } from "../../src/domain/partner/PartnerChat.ts"
 import { countTokens } from "../../src/text/Tokens.ts"
-import { conversationWarning, refusedCount as refusedCountBy, refusedMessage as refusedMessageBy, refusedRegion } from "../../src/domain/partner/PartnerChatRules.ts"
+import {
+  conversationWarning,
+  refusedCount as refusedCountBy,
+  refusedMessage as refusedMessageBy,
+  refusedRegion
+} from "../../src/domain/partner/PartnerChatRules.ts"
 import { partnerModels } from "../../src/domain/partner/PartnerModels.ts"
 import { base64Bytes, estimatedTokens } from "../../src/domain/partner/PartnerTokens.ts"
 
@@ -17,14 +22,20 @@ const asks = (more: Partial<MessageRequest> = {}): MessageRequest => ({
 const says = (...contents: ReadonlyArray<MessageTurn["content"]>): Partial<MessageRequest> => ({
   messages: contents.map((content, i) => ({ role: i % 2 === 0 ? "user" : "assistant", content }))
 })
-const image = (bytes = 3, mediaType = "image/png"): ContentBlock =>
-  ({ type: "image", source: { type: "base64", mediaType, data: Buffer.alloc(bytes).toString("base64") } })
+const image = (bytes = 3, mediaType = "image/png"): ContentBlock => ({
+  type: "image",
+  source: { type: "base64", mediaType, data: Buffer.alloc(bytes).toString("base64") }
+})
 const call = (id: string): ContentBlock => ({ type: "tool_use", id, name: "weather", input: {} })
 const result = (toolUseId: string): ContentBlock => ({ type: "tool_result", toolUseId, content: "20 degrees" })
 const tool = (name: string, inputSchema = { type: "object" }) => ({ name, inputSchema })
 const thinking = (budgetTokens: number, more: Partial<MessageRequest> = {}) =>
   asks({ model: sonnet, maxTokens: 4000, thinking: { type: "enabled", budgetTokens }, ...more })
-const text = (words: string, cached = false): ContentBlock => ({ type: "text", text: words, ...(cached ? { cacheControl: { type: "ephemeral" } } : {}) })
+const text = (words: string, cached = false): ContentBlock => ({
+  type: "text",
+  text: words,
+  ...(cached ? { cacheControl: { type: "ephemeral" } } : {})
+})
 
 const refusedMessage = (request: MessageRequest) => refusedMessageBy(request, countTokens)
 const refusedCount = (request: Conversation) => refusedCountBy(request, countTokens)
@@ -46,7 +57,10 @@ describe("a request for an answer", () => {
     ["20 images of 5 MB", asks(says(Array.from({ length: 20 }, (_, i) => image(i === 0 ? 5 * 1024 * 1024 : 3))))],
     ["thinking", thinking(1024, { temperature: 1, topP: 0.95 })],
     ["thinking turned off, elsewhere", asks({ thinking: { type: "disabled" } })],
-    ["a model that is not known", asks({ model: "claude-opus-9@20290101", thinking: { type: "enabled", budgetTokens: 1024 }, maxTokens: 2000 })],
+    [
+      "a model that is not known",
+      asks({ model: "claude-opus-9@20290101", thinking: { type: "enabled", budgetTokens: 1024 }, maxTokens: 2000 })
+    ],
     ["a later version of one that is", asks({ model: "claude-3-opus@20290101" })],
     ["a tool of the partner's own", asks({ tools: [{ name: "bash", type: "bash_20250124" }] })],
     ["every limit", asks({ temperature: 0, topP: 1, topK: 0, maxTokens: 1, stopSequences: ["."], metadata: { userId: "u".repeat(256) } })]
@@ -60,8 +74,11 @@ describe("a request for an answer", () => {
     ["model: claude-opus-9 must end in its version, as @yyyymmdd", asks({ model: "claude-opus-9" })],
     ["model: must be the id of a model", asks({ model: "models/claude" })],
     ["messages: needs at least one message", asks({ messages: [] })],
-    ['messages.0.role: must be "user" in the first message', asks({ messages: [{ role: "assistant", content: "hi" }] })],
-    ['messages.1.role: must alternate between "user" and "assistant"', asks({ messages: [{ role: "user", content: "hi" }, { role: "user", content: "ho" }] })],
+    ["messages.0.role: must be \"user\" in the first message", asks({ messages: [{ role: "assistant", content: "hi" }] })],
+    [
+      "messages.1.role: must alternate between \"user\" and \"assistant\"",
+      asks({ messages: [{ role: "user", content: "hi" }, { role: "user", content: "ho" }] })
+    ],
     ["messages.0.content: must not be empty text", asks(says(" "))],
     ["messages.0.content: must not be empty", asks(says([], "hi"))],
     ["messages.0.content.1: must not be empty text", asks(says([text("hi"), text("")]))],
@@ -74,20 +91,32 @@ describe("a request for an answer", () => {
     ["messages.1.content.1.id: a is the id of an earlier call", asks(says("hi", [call("a"), call("a")], [result("a")]))],
     ["messages.0.content.0.tool_use_id: a is no call of the message before", asks(says([result("a")]))],
     ["messages.2.content.1.tool_use_id: a has a result already", asks(says("hi", [call("a")], [result("a"), result("a")]))],
-    ["messages.2.content.1: results must come before everything else in a message", asks(says("hi", [call("a")], [text("so"), result("a")]))],
+    [
+      "messages.2.content.1: results must come before everything else in a message",
+      asks(says("hi", [call("a")], [text("so"), result("a")]))
+    ],
     ["messages: has 21 images; 20 are allowed in a request", asks(says(Array.from({ length: 21 }, () => image())))],
     ["messages.0.content.0.source.data: is larger than 5 MB", asks(says([image(5 * 1024 * 1024 + 1)]))],
     ["messages.0.content.0.source.media_type: must be image/jpeg, image/png, image/gif, image/webp", asks(says([image(3, "image/tiff")]))],
-    ["messages.0.content.0.source.data: must be base64", asks(says([{ type: "image", source: { type: "base64", mediaType: "image/png", data: "a=b=" } }]))],
-    ["messages.0.content.0.source.media_type: must be application/pdf", asks(says([{ type: "document", source: { type: "base64", mediaType: "text/html", data: "AAAA" } }]))],
-    ["messages.0.content.0.source.media_type: must be text/plain", asks(says([{ type: "document", source: { type: "text", mediaType: "text/html", data: "a" } }]))],
+    [
+      "messages.0.content.0.source.data: must be base64",
+      asks(says([{ type: "image", source: { type: "base64", mediaType: "image/png", data: "a=b=" } }]))
+    ],
+    [
+      "messages.0.content.0.source.media_type: must be application/pdf",
+      asks(says([{ type: "document", source: { type: "base64", mediaType: "text/html", data: "AAAA" } }]))
+    ],
+    [
+      "messages.0.content.0.source.media_type: must be text/plain",
+      asks(says([{ type: "document", source: { type: "text", mediaType: "text/html", data: "a" } }]))
+    ],
     [
       "messages.2.content.0.content.0.source.media_type: must be image/jpeg, image/png, image/gif, image/webp",
       asks(says("hi", [call("a")], [{ type: "tool_result", toolUseId: "a", content: [image(3, "image/bmp") as never] }])) // an image is what it is
     ],
     ["tools.0.name: must be 1 to 128 letters, digits, _ or -", asks({ tools: [tool("a b")] })],
     ["tools.1.name: a is the name of an earlier tool", asks({ tools: [tool("a"), tool("a")] })],
-    ['tools.0.input_schema.type: must be "object"', asks({ tools: [tool("a", { type: "string" })] })],
+    ["tools.0.input_schema.type: must be \"object\"", asks({ tools: [tool("a", { type: "string" })] })],
     ["tool_choice: needs tools to choose from", asks({ toolChoice: { type: "any" } })],
     ["tool_choice.name: b is none of the tools", asks({ tools: [tool("a")], toolChoice: { type: "tool", name: "b" } })],
     ["cache_control: is on 5 blocks; 4 are allowed in a request", asks(says(Array.from({ length: 5 }, () => text("a", true))))],
@@ -125,10 +154,17 @@ describe("a long request", () => {
     // Few words and many characters: what is counted is neither.
     const code = asks(says(`${" ".repeat(20)}x = 1;\n`.repeat(30_000)))
     expect(refusedMessage(code)).toBeUndefined()
-    expect(conversationWarning(code)).toBe(`a request is, by its length, more than the 200000 tokens that ${haiku} reads, and may be refused`)
+    expect(conversationWarning(code)).toBe(
+      `a request is, by its length, more than the 200000 tokens that ${haiku} reads, and may be refused`
+    )
     const numbers = asks(says("7, ".repeat(110_000)))
     expect(refusedMessage(numbers)?.message).toMatch(/have 330000 tokens, and the model reads 200000/)
-    const words = asks({ messages: [{ role: "user", content: "ab ".repeat(150_000) }, { role: "assistant", content: "ab ".repeat(50_000) }, { role: "user", content: "one" }] })
+    const words = asks({
+      messages: [{ role: "user", content: "ab ".repeat(150_000) }, { role: "assistant", content: "ab ".repeat(50_000) }, {
+        role: "user",
+        content: "one"
+      }]
+    })
     expect(refusedMessage(words)?.violations?.map(({ field }) => field)).toEqual(["messages"])
     expect(refusedMessage(asks(says("ab ".repeat(199_000))))).toBeUndefined()
     expect(refusedMessage({ ...words, model: "claude-later@20290101" })).toBeUndefined()
@@ -163,9 +199,12 @@ describe("regions", () => {
     expect(refused?.fix).toBe("use us-east5 or asia-southeast1 or europe-west1")
   })
 
-  it.each([[haiku, "us-east5"], [haiku, "global"], ["claude-opus-9@20290101", "us-central1"]])("that have it, are global, or are not known pass: %s in %s", (model, region) => {
-    expect(refusedRegion(model, region)).toBeUndefined()
-  })
+  it.each([[haiku, "us-east5"], [haiku, "global"], ["claude-opus-9@20290101", "us-central1"]])(
+    "that have it, are global, or are not known pass: %s in %s",
+    (model, region) => {
+      expect(refusedRegion(model, region)).toBeUndefined()
+    }
+  )
 })
 
 describe("tokens", () => {

@@ -6,7 +6,11 @@ const begin: MessageEvent = {
   type: "message_start",
   message: { id: "m", model: "claude", content: [], stopReason: null, stopSequence: null, usage: { inputTokens: 5, outputTokens: 1 } }
 }
-const delta = (delta: Extract<MessageEvent, { readonly type: "content_block_delta" }>["delta"]): MessageEvent => ({ type: "content_block_delta", index: 0, delta })
+const delta = (delta: Extract<MessageEvent, { readonly type: "content_block_delta" }>["delta"]): MessageEvent => ({
+  type: "content_block_delta",
+  index: 0,
+  delta
+})
 const told = (outputTokens: number): MessageEvent => ({ type: "message_delta", delta: {}, usage: { inputTokens: null, outputTokens } })
 
 describe("the tally of a stream", () => {

@@ -72,7 +72,9 @@ const answers = async (cwd: string, dataDir: string) =>
     const [found] = events(await sluice(["retrieve", query, "-p", "pipeline.yaml", "--data-dir", dataDir, "--json"], { cwd }))
     const contexts = found?.["contexts"]
     assert.isArray(contexts)
-    return (contexts as ReadonlyArray<Record<string, unknown>>).map(({ score, sourceDisplayName, text }) => [sourceDisplayName, text, score])
+    return (contexts as ReadonlyArray<Record<string, unknown>>).map((
+      { score, sourceDisplayName, text }
+    ) => [sourceDisplayName, text, score])
   }))
 
 describe("kill -9", () => {

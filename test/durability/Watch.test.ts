@@ -24,13 +24,14 @@ const beginning = { ".sluiceignore": "ignored/\n", "a/one.txt": "word0\n", "a/b/
 
 const sources = (path: string) => ({ docs: { local: { path, exclude: ["**/*.bak"] } } })
 
-const pipeline = (engine: object | string) => JSON.stringify({
-  name: "watched",
-  engine,
-  corpus: { displayName: "Watched" },
-  sources: sources("./docs"),
-  import: { maxDelete: "100%" }
-})
+const pipeline = (engine: object | string) =>
+  JSON.stringify({
+    name: "watched",
+    engine,
+    corpus: { displayName: "Watched" },
+    sources: sources("./docs"),
+    import: { maxDelete: "100%" }
+  })
 
 /** A watch in a process of its own, which is killed in each round. */
 const killing = (seed: number, operations: number, engine: "embedded" | "hosted") =>
@@ -75,9 +76,11 @@ const killing = (seed: number, operations: number, engine: "embedded" | "hosted"
   }).pipe(Effect.scoped)
 
 describe.concurrent("a watched folder", () => {
-  it.live(`is what the target holds once it is quiet, after kill -9 (${killed.length} random sequences)`, () =>
-    Effect.forEach(killed, (seed) => killing(seed, 15, "embedded"), { concurrency: 8, discard: true }),
-  60_000 + killed.length * 20_000)
+  it.live(
+    `is what the target holds once it is quiet, after kill -9 (${killed.length} random sequences)`,
+    () => Effect.forEach(killed, (seed) => killing(seed, 15, "embedded"), { concurrency: 8, discard: true }),
+    60_000 + killed.length * 20_000
+  )
 
   // Few changes: it keeps to the service's 60 requests a minute.
   it.live("is what a remote target holds, also after kill -9", () => killing(3, 8, "hosted"), 180_000)
@@ -112,10 +115,13 @@ const watched = Effect.fnUntraced(function*(seed: number) {
     import: { maxDelete: "100%" }
   })
   const watching = new WatchLog()
-  yield* rig.on(watchPipeline(pipeline, {
-    timing: { ...defaultTiming, retry: 100, maxRetry: 2_000 },
-    observe: (event) => Effect.sync(() => watching.add({ ...event }))
-  }), rig.engine === "embedded" ? undefined : `machine${seed}`).pipe(
+  yield* rig.on(
+    watchPipeline(pipeline, {
+      timing: { ...defaultTiming, retry: 100, maxRetry: 2_000 },
+      observe: (event) => Effect.sync(() => watching.add({ ...event }))
+    }),
+    rig.engine === "embedded" ? undefined : `machine${seed}`
+  ).pipe(
     Effect.onExit((exit) => Effect.sync(() => watching.end(async () => String(exit)))),
     Effect.forkScoped
   )
@@ -136,7 +142,10 @@ const watched = Effect.fnUntraced(function*(seed: number) {
 
 for (const engine of ["embedded", "hosted"] as const) {
   layer(rigOf(engine, faults), { excludeTestServices: true })(`a watched folder, on the ${engine} engine`, (it) => {
-    it.effect(`is what the corpus holds once it is quiet (${running[engine].length} random sequences)`, () =>
-      Effect.forEach(running[engine], watched, { concurrency, discard: true }), 60_000 + running[engine].length * 8_000)
+    it.effect(
+      `is what the corpus holds once it is quiet (${running[engine].length} random sequences)`,
+      () => Effect.forEach(running[engine], watched, { concurrency, discard: true }),
+      60_000 + running[engine].length * 8_000
+    )
   })
 }

@@ -75,7 +75,13 @@ describe("the examples", () => {
     Effect.gen(function*() {
       const cwd = yield* tempFolder
       const child = yield* Effect.acquireRelease(
-        Effect.sync(() => spawn(process.execPath, [join(dirname(dist), "examples/http-app.ts")], { cwd, env: { ...process.env, PORT: "0" }, stdio: ["ignore", "pipe", "inherit"] })),
+        Effect.sync(() =>
+          spawn(process.execPath, [join(dirname(dist), "examples/http-app.ts")], {
+            cwd,
+            env: { ...process.env, PORT: "0" },
+            stdio: ["ignore", "pipe", "inherit"]
+          })
+        ),
         (started) => Effect.sync(() => started.kill("SIGKILL"))
       )
       yield* Effect.promise(async () => {

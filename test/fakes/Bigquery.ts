@@ -20,7 +20,12 @@ export interface FakeTable {
 export interface FakeBigQuery extends FakeServer {
   /** By `project.dataset.table`. */
   readonly tables: Map<string, FakeTable>
-  readonly put: (name: string, fields: ReadonlyArray<FakeField>, rows: ReadonlyArray<Readonly<Record<string, unknown>>>, location?: string) => void
+  readonly put: (
+    name: string,
+    fields: ReadonlyArray<FakeField>,
+    rows: ReadonlyArray<Readonly<Record<string, unknown>>>,
+    location?: string
+  ) => void
 }
 
 /** BigQuery's REST API in memory, as far as tables go that are read and streamed into. */
@@ -78,7 +83,10 @@ export const fakeBigQuery = (pageSize = 1_000): Effect.Effect<FakeBigQuery, neve
           type === "JSON" && typeof json[name] === "string" ? JSON.parse(String(json[name])) : json[name] ?? null
         ])))
       }
-      return sendJson(response, 200, { kind: "bigquery#tableDataInsertAllResponse", ...(insertErrors.length === 0 ? {} : { insertErrors }) })
+      return sendJson(response, 200, {
+        kind: "bigquery#tableDataInsertAllResponse",
+        ...(insertErrors.length === 0 ? {} : { insertErrors })
+      })
     }
     sendJson(response, 200, {
       kind: "bigquery#table",

@@ -22,11 +22,10 @@ export const chattyModel = ({ body }: Received, response: ServerResponse): void 
   if (said.includes("long")) return send([delta({ content: "word word" }), end("length")])
   if (said.includes("halt")) return startChat(response, ["one E", "N", "D and on and on"])
   if (body["tools"] !== undefined && body["tool_choice"] !== "none") {
-    const call = (index: number, city: string) =>
-      [
-        delta({ tool_calls: [{ index, id: `call_${index}`, type: "function", function: { name: "weather", arguments: "{\"city\"" } }] }),
-        delta({ tool_calls: [{ index, function: { arguments: `:"${city}"}` } }] })
-      ]
+    const call = (index: number, city: string) => [
+      delta({ tool_calls: [{ index, id: `call_${index}`, type: "function", function: { name: "weather", arguments: "{\"city\"" } }] }),
+      delta({ tool_calls: [{ index, function: { arguments: `:"${city}"}` } }] })
+    ]
     return send([delta({ content: "Let me look." }), ...call(0, "Osaka"), ...call(1, "Kyoto"), end("tool_calls")])
   }
   if (body["reasoning_effort"] !== undefined) {

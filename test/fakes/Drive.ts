@@ -115,7 +115,8 @@ export const fakeDrive = (pageSize = 1000): Effect.Effect<FakeDrive, never, Scop
     if (parents.some((id) => !files.has(id))) return sendDriveError(response, 404, "notFound")
     const found = [...files.values()].filter((file) =>
       !trashedAbove(file) && file.parents.some((id) => parents.includes(id)) &&
-      (query.get("corpora") === "user" || file.driveId === query.get("driveId")))
+      (query.get("corpora") === "user" || file.driveId === query.get("driveId"))
+    )
     const start = Number(query.get("pageToken") ?? 0)
     const page = found.slice(start, start + pageSize)
     sendJson(response, 200, {
@@ -135,7 +136,13 @@ export const fakeDrive = (pageSize = 1000): Effect.Effect<FakeDrive, never, Scop
       kind: "drive#changeList",
       changes: [...new Set(ids)].map((id) => {
         const file = files.get(id)
-        return { kind: "drive#change", changeType: "file", fileId: id, removed: file === undefined, ...(file === undefined ? {} : { file: resource(file) }) }
+        return {
+          kind: "drive#change",
+          changeType: "file",
+          fileId: id,
+          removed: file === undefined,
+          ...(file === undefined ? {} : { file: resource(file) })
+        }
       }),
       ...(end < log.length ? { nextPageToken: String(end) } : { newStartPageToken: String(end) })
     })
@@ -150,10 +157,14 @@ export const fakeDrive = (pageSize = 1000): Effect.Effect<FakeDrive, never, Scop
     const mimeType = asked.url.searchParams.get("mimeType")
     const exported = `${mimeType}: ${file.content}`
     if (verb === "permissions") {
-      return file.canShare ? sendJson(response, 200, { permissions: file.permissions }) : sendDriveError(response, 403, "insufficientFilePermissions")
+      return file.canShare
+        ? sendJson(response, 200, { permissions: file.permissions })
+        : sendDriveError(response, 403, "insufficientFilePermissions")
     }
     if (verb === "export") {
-      return exported.length > exportLimit.bytes ? sendDriveError(response, 403, "exportSizeLimitExceeded") : send(exported, asked, response)
+      return exported.length > exportLimit.bytes
+        ? sendDriveError(response, 403, "exportSizeLimitExceeded")
+        : send(exported, asked, response)
     }
     if (verb === "download") {
       const name = `op-${operations.size}`
@@ -167,7 +178,9 @@ export const fakeDrive = (pageSize = 1000): Effect.Effect<FakeDrive, never, Scop
   let origin = ""
   const answer = (asked: Asked, response: ServerResponse): void => {
     const { pathname, searchParams } = asked.url
-    if (asked.headers.authorization !== `Bearer ${token.value}`) return sendGoogleError(response, 401, "Invalid Credentials", { status: "UNAUTHENTICATED" })
+    if (asked.headers.authorization !== `Bearer ${token.value}`) {
+      return sendGoogleError(response, 401, "Invalid Credentials", { status: "UNAUTHENTICATED" })
+    }
     const [, collection, rawId = "", verb] = /^\/drive\/v3\/(\w+)(?:\/([^/]+))?(?:\/(\w+))?$/.exec(pathname) ?? []
     if (pathname.startsWith("/bytes/")) return send(operations.get(pathname.slice(7))?.content ?? "", asked, response)
     if (collection === "changes") {
@@ -177,7 +190,11 @@ export const fakeDrive = (pageSize = 1000): Effect.Effect<FakeDrive, never, Scop
       const operation = operations.get(rawId)
       if (operation === undefined) return sendDriveError(response, 404, "notFound")
       const done = ++operation.polls > 1
-      return sendJson(response, 200, { name: `operations/${rawId}`, done, ...(done ? { response: { downloadUri: `${origin}/bytes/${rawId}` } } : {}) })
+      return sendJson(response, 200, {
+        name: `operations/${rawId}`,
+        done,
+        ...(done ? { response: { downloadUri: `${origin}/bytes/${rawId}` } } : {})
+      })
     }
     if (collection !== "files") return sendDriveError(response, 404, "notFound")
     if (rawId === "") return list(searchParams, response)
@@ -193,7 +210,10 @@ export const fakeDrive = (pageSize = 1000): Effect.Effect<FakeDrive, never, Scop
       put,
       folder: (id, parent, more) => put(id, parent, { mimeType: `${google}folder`, ...more }),
       shortcut: (id, parent, target) =>
-        put(id, parent, { mimeType: `${google}shortcut`, shortcutDetails: { targetId: target, targetMimeType: files.get(target)?.mimeType ?? "" } }),
+        put(id, parent, {
+          mimeType: `${google}shortcut`,
+          shortcutDetails: { targetId: target, targetMimeType: files.get(target)?.mimeType ?? "" }
+        }),
       edit: (id, changed) => {
         const file = files.get(id)
         if (file === undefined) return

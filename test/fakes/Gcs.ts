@@ -63,7 +63,9 @@ export const fakeGcs = (pageSize = 1000): Effect.Effect<FakeGcs, never, Scope.Sc
     if (of !== epoch) return sendGoogleError(response, 400, "Invalid page token.")
     const size = Math.min(pageSize, Number(query.get("maxResults") ?? 1000))
     const names = [...objects.keys()]
-      .filter((name) => name.startsWith(query.get("prefix") ?? "") && name >= (query.get("startOffset") ?? "") && (after === undefined || name > after))
+      .filter((name) =>
+        name.startsWith(query.get("prefix") ?? "") && name >= (query.get("startOffset") ?? "") && (after === undefined || name > after)
+      )
       .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
     const page = names.slice(0, size)
     sendJson(response, 200, {
@@ -98,7 +100,11 @@ export const fakeGcs = (pageSize = 1000): Effect.Effect<FakeGcs, never, Scope.Sc
         session.data = Buffer.concat([session.data, asked.body.subarray(0, takes.bytes)])
       }
       if (range?.[2] === String(session.data.length)) {
-        return sendJson(response, 200, resource(bucket, session.name, put(bucket, session.name, session.data, { contentType: session.contentType })))
+        return sendJson(
+          response,
+          200,
+          resource(bucket, session.name, put(bucket, session.name, session.data, { contentType: session.contentType }))
+        )
       }
       return void response.writeHead(308, session.data.length === 0 ? {} : { range: `bytes=0-${session.data.length - 1}` }).end()
     }
@@ -111,7 +117,8 @@ export const fakeGcs = (pageSize = 1000): Effect.Effect<FakeGcs, never, Scope.Sc
     if (query.get("uploadType") === "resumable") {
       const id = `session-${++clock}`
       sessions.set(id, { bucket, name, contentType: String(asked.headers["x-upload-content-type"]), data: Buffer.alloc(0) })
-      return void response.writeHead(200, { location: `${origin}/upload/storage/v1/b/${bucket}/o?uploadType=resumable&upload_id=${id}` }).end()
+      return void response.writeHead(200, { location: `${origin}/upload/storage/v1/b/${bucket}/o?uploadType=resumable&upload_id=${id}` })
+        .end()
     }
     const boundary = /boundary=(\S+)/.exec(String(asked.headers["content-type"]))?.[1] ?? ""
     const text = asked.body.toString("latin1")

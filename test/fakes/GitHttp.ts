@@ -16,7 +16,10 @@ export const gitServer = (folder: string, authorization?: string): Effect.Effect
       const head = all.indexOf("\r\n\r\n")
       const headers = all.toString("latin1", 0, head).split("\r\n").map((line) => line.split(": ") as [string, string])
       const status = headers.find(([name]) => name === "Status")
-      response.writeHead(status === undefined ? 200 : Number.parseInt(status[1], 10), Object.fromEntries(headers.filter(([name]) => name !== "Status")))
+      response.writeHead(
+        status === undefined ? 200 : Number.parseInt(status[1], 10),
+        Object.fromEntries(headers.filter(([name]) => name !== "Status"))
+      )
       response.end(all.subarray(head + 4))
     })
     child.stdin.on("error", () => {})

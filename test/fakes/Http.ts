@@ -6,8 +6,13 @@ export const sendJson = (response: ServerResponse, status: number, body: unknown
   void response.writeHead(status, { "content-type": "application/json; charset=UTF-8", ...headers }).end(JSON.stringify(body))
 
 /** An error of a Google API, with the ways in which their bodies say it. */
-export const sendGoogleError = (response: ServerResponse, status: number, message: string, more: object = {}, headers: Record<string, string> = {}): void =>
-  sendJson(response, status, { error: { code: status, message, ...more } }, headers)
+export const sendGoogleError = (
+  response: ServerResponse,
+  status: number,
+  message: string,
+  more: object = {},
+  headers: Record<string, string> = {}
+): void => sendJson(response, status, { error: { code: status, message, ...more } }, headers)
 
 /** Says there is more than comes. */
 export const sendCut = (response: ServerResponse, body: Buffer | string, headers: Record<string, string> = {}): void => {

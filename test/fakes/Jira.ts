@@ -46,7 +46,9 @@ export const fakeJira = (kind: "Cloud" | "Server", pageSize = 100): Effect.Effec
       const label = /^labels = (\w+)$/.exec(text)?.[1]
       if (label !== undefined) return ({ fields }) => Array.isArray(fields["labels"]) && fields["labels"].includes(label)
       const minutes = /^updated >= "-(\d+)m"$/.exec(text)?.[1]
-      return minutes === undefined ? undefined : ({ fields }) => Date.parse(String(fields["updated"])) >= state.now - Number(minutes) * 60_000
+      return minutes === undefined
+        ? undefined
+        : ({ fields }) => Date.parse(String(fields["updated"])) >= state.now - Number(minutes) * 60_000
     })
     return tests.includes(undefined) ? undefined : state.issues.filter((issue) => tests.every((test) => test?.(issue) === true))
   }
@@ -54,19 +56,29 @@ export const fakeJira = (kind: "Cloud" | "Server", pageSize = 100): Effect.Effec
   const shown = ({ comments, fields, id, key }: FakeIssue, only: ReadonlyArray<string>): object => ({
     id,
     key,
-    fields: Object.fromEntries(Object.entries({
-      ...fields,
-      comment: { comments: comments.slice(0, 20), total: comments.length, maxResults: 20, startAt: 0 }
-    }).filter(([name]) => only.includes(name)))
+    fields: Object.fromEntries(
+      Object.entries({
+        ...fields,
+        comment: { comments: comments.slice(0, 20), total: comments.length, maxResults: 20, startAt: 0 }
+      }).filter(([name]) => only.includes(name))
+    )
   })
 
-  const search = (body: { jql: string; fields: ReadonlyArray<string>; maxResults: number; startAt?: number; nextPageToken?: string }, response: ServerResponse): void => {
+  const search = (
+    body: { jql: string; fields: ReadonlyArray<string>; maxResults: number; startAt?: number; nextPageToken?: string },
+    response: ServerResponse
+  ): void => {
     const found = matching(body.jql)
     if (found === undefined) return refuse(response, 400, `Error in the JQL Query: '${body.jql}' is not understood.`)
     const size = Math.min(pageSize, body.maxResults)
     if (kind === "Server") {
       const startAt = body.startAt ?? 0
-      return sendJson(response, 200, { startAt, maxResults: size, total: found.length, issues: found.slice(startAt, startAt + size).map((issue) => shown(issue, body.fields)) })
+      return sendJson(response, 200, {
+        startAt,
+        maxResults: size,
+        total: found.length,
+        issues: found.slice(startAt, startAt + size).map((issue) => shown(issue, body.fields))
+      })
     }
     const [epoch, last] = body.nextPageToken === undefined ? [state.epoch, 0] : body.nextPageToken.split(".").map(Number)
     if (epoch !== state.epoch) return refuse(response, 400, "Invalid request payload. nextPageToken is invalid.")
@@ -84,7 +96,9 @@ export const fakeJira = (kind: "Cloud" | "Server", pageSize = 100): Effect.Effec
       return void response.writeHead(401, { "content-type": "text/html" }).end("<html>Client must be authenticated</html>")
     }
     const path = url.pathname.replace(/^\/jira/, "")
-    if (path === "/rest/api/2/serverInfo") return sendJson(response, 200, { baseUrl: "https://acme.atlassian.net", version: "1001.0.0", deploymentType: kind })
+    if (path === "/rest/api/2/serverInfo") {
+      return sendJson(response, 200, { baseUrl: "https://acme.atlassian.net", version: "1001.0.0", deploymentType: kind })
+    }
     if (path === "/rest/api/2/myself") return sendJson(response, 200, { accountId: "1", displayName: "Bot" })
     if (path === (kind === "Cloud" ? "/rest/api/3/search/jql" : "/rest/api/2/search")) return search(JSON.parse(body.toString()), response)
     const project = /^\/rest\/api\/2\/project\/(\w+)$/.exec(path)?.[1]
@@ -93,7 +107,8 @@ export const fakeJira = (kind: "Cloud" | "Server", pageSize = 100): Effect.Effec
         ? sendJson(response, 200, { id: "10000", key: project, name: "Operations" })
         : refuse(response, 404, `No project could be found with key '${project}'.`)
     }
-    const [, content] = (kind === "Cloud" ? /^\/rest\/api\/3\/attachment\/content\/(\d+)$/ : /^\/secure\/attachment\/(\d+)\/[^/]+$/).exec(path) ?? []
+    const [, content] =
+      (kind === "Cloud" ? /^\/rest\/api\/3\/attachment\/content\/(\d+)$/ : /^\/secure\/attachment\/(\d+)\/[^/]+$/).exec(path) ?? []
     if (content !== undefined) {
       const data = attachments.get(content)
       if (data === undefined) return refuse(response, 404, "The attachment does not exist.")

@@ -40,7 +40,12 @@ export const fakeOpenAi = (
         request.on("data", (part: Buffer) => parts.push(part))
         request.on("end", () => {
           const text = Buffer.concat(parts).toString()
-          const entry: Received = { path: request.url ?? "", headers: request.headers, body: text === "" ? {} : JSON.parse(text), aborted: false }
+          const entry: Received = {
+            path: request.url ?? "",
+            headers: request.headers,
+            body: text === "" ? {} : JSON.parse(text),
+            aborted: false
+          }
           const count = received.push(entry) - 1
           mostOpen = Math.max(mostOpen, ++open)
           response.on("close", () => {

@@ -45,22 +45,43 @@ export const fakePinecone = ({ dimension, key = "pc-key", lag = 2, metric = "cos
           host: server.origin,
           status: { ready: true, state: "Ready" },
           deployment: { deployment_type: "managed", environment: "aws-us-east-1", cloud: "aws", region: "us-east-1" },
-          schema: { fields: { _values: { type: "dense_vector", dimension, metric }, _sparse_values: { type: "sparse_vector", metric: "dotproduct" } } },
+          schema: {
+            fields: {
+              _values: { type: "dense_vector", dimension, metric },
+              _sparse_values: { type: "sparse_vector", metric: "dotproduct" }
+            }
+          },
           deletion_protection: "disabled"
         })
       }
       switch (pathname) {
         case "/describe_index_stats":
-          return answer({ dimension, metric, namespaces: Object.fromEntries([...namespaces].map(([name, records]) => [name, { vectorCount: records.size }])) })
+          return answer({
+            dimension,
+            metric,
+            namespaces: Object.fromEntries([...namespaces].map(([name, records]) => [name, { vectorCount: records.size }]))
+          })
         case "/vectors/upsert": {
           const made = records ?? new Map<string, PineconeRecord>()
           lsn++
           behind = lag
           for (const { id, metadata = {}, values } of body.vectors) {
-            if (values.length !== dimension) return refuse(400, "INVALID_ARGUMENT", `Vector dimension ${values.length} does not match the dimension of the index ${dimension}`)
-            if (values.every((value: number) => value === 0)) return refuse(400, "INVALID_ARGUMENT", "Dense vectors must contain at least one non-zero value")
-            if (!Object.values(metadata).every(isMetadata)) return refuse(400, "INVALID_ARGUMENT", "Metadata value must be a string, number, boolean or list of strings")
-            if (Buffer.byteLength(JSON.stringify(metadata)) > 40_960) return refuse(400, "INVALID_ARGUMENT", "Metadata size exceeds the limit of 40960 bytes per vector")
+            if (values.length !== dimension) {
+              return refuse(
+                400,
+                "INVALID_ARGUMENT",
+                `Vector dimension ${values.length} does not match the dimension of the index ${dimension}`
+              )
+            }
+            if (values.every((value: number) => value === 0)) {
+              return refuse(400, "INVALID_ARGUMENT", "Dense vectors must contain at least one non-zero value")
+            }
+            if (!Object.values(metadata).every(isMetadata)) {
+              return refuse(400, "INVALID_ARGUMENT", "Metadata value must be a string, number, boolean or list of strings")
+            }
+            if (Buffer.byteLength(JSON.stringify(metadata)) > 40_960) {
+              return refuse(400, "INVALID_ARGUMENT", "Metadata size exceeds the limit of 40960 bytes per vector")
+            }
             made.set(id, { id, values, metadata, lsn })
           }
           namespaces.set(namespace, made)
@@ -71,7 +92,10 @@ export const fakePinecone = ({ dimension, key = "pc-key", lag = 2, metric = "cos
           else indexed = lsn
           const matches = [...records?.values() ?? []]
             .filter((record) => seen(record) && passes(record, body.filter))
-            .map((record) => ({ record, score: dot(record.values, body.vector) / (Math.sqrt(dot(record.values, record.values) * dot(body.vector, body.vector)) || 1) }))
+            .map((record) => ({
+              record,
+              score: dot(record.values, body.vector) / (Math.sqrt(dot(record.values, record.values) * dot(body.vector, body.vector)) || 1)
+            }))
             .sort((a, b) => b.score - a.score)
             .slice(0, body.topK)
             .map(({ record, score }) => ({
@@ -84,13 +108,24 @@ export const fakePinecone = ({ dimension, key = "pc-key", lag = 2, metric = "cos
         }
         case "/vectors/fetch": {
           const ids = searchParams.getAll("ids")
-          return answer({ namespace, vectors: Object.fromEntries([...records?.values() ?? []].filter(({ id }) => ids.includes(id)).map(({ id, metadata, values }) => [id, { id, values, metadata }])) })
+          return answer({
+            namespace,
+            vectors: Object.fromEntries(
+              [...records?.values() ?? []].filter(({ id }) => ids.includes(id)).map((
+                { id, metadata, values }
+              ) => [id, { id, values, metadata }])
+            )
+          })
         }
         case "/vectors/list": {
           const after = searchParams.get("paginationToken") ?? ""
           const ids = [...records?.keys() ?? []].filter((id) => id > after && id.startsWith(searchParams.get("prefix") ?? "")).toSorted()
           const page = ids.slice(0, 100)
-          return answer({ namespace, vectors: page.map((id) => ({ id })), ...(ids.length > 100 ? { pagination: { next: page.at(-1) } } : {}) })
+          return answer({
+            namespace,
+            vectors: page.map((id) => ({ id })),
+            ...(ids.length > 100 ? { pagination: { next: page.at(-1) } } : {})
+          })
         }
         case "/vectors/delete":
           if (records === undefined) return refuse(404, "NOT_FOUND", "Namespace not found")
@@ -104,9 +139,13 @@ export const fakePinecone = ({ dimension, key = "pc-key", lag = 2, metric = "cos
   })
 
 const isMetadata = (value: unknown): boolean =>
-  typeof value === "string" || typeof value === "number" || typeof value === "boolean" || (Array.isArray(value) && value.every((item) => typeof item === "string"))
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean" ||
+  (Array.isArray(value) && value.every((item) => typeof item === "string"))
 
-const passes = ({ metadata }: PineconeRecord, filter: Record<string, { readonly $eq?: unknown; readonly $in?: ReadonlyArray<unknown> }> | undefined): boolean =>
+const passes = (
+  { metadata }: PineconeRecord,
+  filter: Record<string, { readonly $eq?: unknown; readonly $in?: ReadonlyArray<unknown> }> | undefined
+): boolean =>
   Object.entries(filter ?? {}).every(([name, { $eq, $in }]) => $in === undefined ? metadata[name] === $eq : $in.includes(metadata[name]))
 
 const dot = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): number => a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0)

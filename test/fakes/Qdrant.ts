@@ -22,7 +22,9 @@ interface QdrantCollection {
 }
 
 interface Filter {
-  readonly must?: ReadonlyArray<{ readonly key: string; readonly match: { readonly value?: unknown; readonly any?: ReadonlyArray<unknown> } }>
+  readonly must?: ReadonlyArray<
+    { readonly key: string; readonly match: { readonly value?: unknown; readonly any?: ReadonlyArray<unknown> } }
+  >
 }
 
 /** A Qdrant server: collections with named dense and sparse vectors, filters, batched queries. */
@@ -32,8 +34,12 @@ export const fakeQdrant = (options: { readonly key?: string } = {}) =>
     const server = yield* fakeServer((request, response) => {
       const answer = (result: unknown) => sendJson(response, 200, { result, status: "ok", time: 0.001 })
       const refuse = (status: number, error: string) => sendJson(response, status, { status: { error }, time: 0.001 })
-      if (options.key !== undefined && request.headers["api-key"] !== options.key) return refuse(401, "Must provide an API key or an Authorization bearer token")
-      if (request.url.pathname === "/") return sendJson(response, 200, { title: "qdrant - vector search engine", version: "1.16.0" })
+      if (options.key !== undefined && request.headers["api-key"] !== options.key) {
+        return refuse(401, "Must provide an API key or an Authorization bearer token")
+      }
+      if (request.url.pathname === "/") {
+        return sendJson(response, 200, { title: "qdrant - vector search engine", version: "1.16.0" })
+      }
       const [, , name = "", ...rest] = request.url.pathname.split("/").map(decodeURIComponent)
       const body = request.body.length === 0 ? {} : JSON.parse(request.body.toString())
       const known = collections.get(name)
@@ -46,21 +52,31 @@ export const fakeQdrant = (options: { readonly key?: string } = {}) =>
       const matching = (filter?: Filter) => [...known.points.values()].filter((point) => passes(point, filter))
       switch (`${request.method} ${rest.join("/")}`) {
         case "GET ":
-          return answer({ status: "green", points_count: known.points.size, config: { params: { vectors: known.config.vectors, sparse_vectors: known.config.sparse_vectors } } })
+          return answer({
+            status: "green",
+            points_count: known.points.size,
+            config: { params: { vectors: known.config.vectors, sparse_vectors: known.config.sparse_vectors } }
+          })
         case "PUT index":
           known.indexed.set(body.field_name, body.field_schema)
           return answer({ operation_id: 1, status: "completed" })
         case "PUT points":
           for (const point of body.points) {
             for (const [vector, { size }] of Object.entries(known.config.vectors)) {
-              if (point.vector[vector]?.length !== size) return refuse(400, `Wrong input: Vector dimension error: expected dim: ${size}, got ${point.vector[vector]?.length}`)
+              if (point.vector[vector]?.length !== size) {
+                return refuse(400, `Wrong input: Vector dimension error: expected dim: ${size}, got ${point.vector[vector]?.length}`)
+              }
             }
-            if (!/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/.test(point.id)) return refuse(400, `Format error in JSON body: ${point.id} is not a valid point ID`)
+            if (!/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/.test(point.id)) {
+              return refuse(400, `Format error in JSON body: ${point.id} is not a valid point ID`)
+            }
             known.points.set(point.id, point)
           }
           return answer({ operation_id: 1, status: "completed" })
         case "POST points/delete":
-          for (const { id } of matching(body.filter)) known.points.delete(id)
+          for (const { id } of matching(body.filter)) {
+            known.points.delete(id)
+          }
           return answer({ operation_id: 1, status: "completed" })
         case "POST points/count":
           return answer({ count: matching(body.filter).length })

@@ -46,7 +46,9 @@ export const fakeS3 = (pageSize = 1000): Effect.Effect<FakeS3, never, Scope.Scop
       }${
         page.map((key) => {
           const { data, etag } = objects.get(key)!
-          return `<Contents><Key>${escape(key)}</Key><LastModified>2026-10-12T17:50:30.000Z</LastModified><ETag>&quot;${etag}&quot;</ETag><Size>${data.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`
+          return `<Contents><Key>${
+            escape(key)
+          }</Key><LastModified>2026-10-12T17:50:30.000Z</LastModified><ETag>&quot;${etag}&quot;</ETag><Size>${data.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`
         }).join("")
       }</ListBucketResult>`
     )
@@ -67,7 +69,9 @@ export const fakeS3 = (pageSize = 1000): Effect.Effect<FakeS3, never, Scope.Scop
     const stored = objects.get(decodeURIComponent(rawKey))
     if (stored === undefined) return fail(response, 404, "NoSuchKey", "The specified key does not exist.")
     const match = asked.headers["if-match"]
-    if (match !== undefined && match !== `"${stored.etag}"`) return fail(response, 412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
+    if (match !== undefined && match !== `"${stored.etag}"`) {
+      return fail(response, 412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold")
+    }
     const { part, status } = rangeOf(asked.headers.range, stored.data)
     response.writeHead(status, {
       etag: `"${stored.etag}"`,
@@ -93,12 +97,14 @@ export const fakeS3 = (pageSize = 1000): Effect.Effect<FakeS3, never, Scope.Scop
 
 /** Signature version 4 as documented: canonical request, string to sign, four keys. */
 const signedFor = ({ headers, method, url }: Asked, region: string): boolean => {
-  const authorization = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/
-    .exec(headers.authorization ?? "")
+  const authorization =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/
+      .exec(headers.authorization ?? "")
   if (authorization === null) return false
   const [, id, day = "", scope, names = "", signature] = authorization
   if (id !== s3Credentials.AWS_ACCESS_KEY_ID || scope !== region) return false
-  const strict = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  const strict = (text: string) =>
+    encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
   const path = url.pathname.split("/").map((part) => strict(decodeURIComponent(part))).join("/")
   const query = [...url.searchParams].map(([name, value]) => `${strict(name)}=${strict(value)}`).toSorted().join("&")
   const canonical = [
@@ -111,7 +117,15 @@ const signedFor = ({ headers, method, url }: Asked, region: string): boolean => 
     String(headers["x-amz-content-sha256"])
   ].join("\n")
   const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest()
-  const key = ["s3", "aws4_request"].reduce<Buffer>((last, text) => hmac(last, text), hmac(hmac(`AWS4${s3Credentials.AWS_SECRET_ACCESS_KEY}`, day), region))
-  const toSign = ["AWS4-HMAC-SHA256", headers["x-amz-date"], `${day}/${region}/s3/aws4_request`, createHash("sha256").update(canonical).digest("hex")]
+  const key = ["s3", "aws4_request"].reduce<Buffer>(
+    (last, text) => hmac(last, text),
+    hmac(hmac(`AWS4${s3Credentials.AWS_SECRET_ACCESS_KEY}`, day), region)
+  )
+  const toSign = [
+    "AWS4-HMAC-SHA256",
+    headers["x-amz-date"],
+    `${day}/${region}/s3/aws4_request`,
+    createHash("sha256").update(canonical).digest("hex")
+  ]
   return signature === hmac(key, toSign.join("\n")).toString("hex")
 }

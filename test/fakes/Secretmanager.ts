@@ -20,7 +20,9 @@ export const fakeSecretManager = (versions: Map<string, FakeVersion>): Effect.Ef
       return sendGoogleError(response, 404, `Secret [${name ?? ""}] not found or has no versions.`, { status: "NOT_FOUND" })
     }
     if (version.state === "FORBIDDEN") {
-      return sendGoogleError(response, 403, `Permission 'secretmanager.versions.access' denied for resource '${name}'.`, { status: "PERMISSION_DENIED" })
+      return sendGoogleError(response, 403, `Permission 'secretmanager.versions.access' denied for resource '${name}'.`, {
+        status: "PERMISSION_DENIED"
+      })
     }
     if (version.state !== undefined) {
       return sendGoogleError(response, 400, `Secret Version [${name}] is in ${version.state} state.`, { status: "FAILED_PRECONDITION" })

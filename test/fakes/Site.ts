@@ -12,12 +12,16 @@ export interface FakePage {
 }
 
 /** A web site on loopback: pages by path, with ETags, and 304 for who has them. */
-export const fakeSite = (pages: Record<string, FakePage | string>): Effect.Effect<FakeServer & { readonly pages: Record<string, FakePage | string> }, never, Scope.Scope> =>
+export const fakeSite = (
+  pages: Record<string, FakePage | string>
+): Effect.Effect<FakeServer & { readonly pages: Record<string, FakePage | string> }, never, Scope.Scope> =>
   Effect.map(
     fakeServer(({ headers, url }, response) => {
       const found = pages[url.pathname]
       if (found === undefined) return void response.writeHead(404).end("nothing here")
-      const { bare = false, body, headers: more = {}, status = 200, type = "text/html; charset=utf-8" } = typeof found === "string" ? { body: found } : found
+      const { bare = false, body, headers: more = {}, status = 200, type = "text/html; charset=utf-8" } = typeof found === "string"
+        ? { body: found }
+        : found
       const etag = `"${hash("sha256", body).slice(0, 12)}"`
       if (!bare && headers["if-none-match"] === etag) return void response.writeHead(304, { etag }).end()
       response.writeHead(status, { "content-type": type, ...(bare ? {} : { etag }), ...more }).end(body)
@@ -26,7 +30,8 @@ export const fakeSite = (pages: Record<string, FakePage | string>): Effect.Effec
   )
 
 /** A page as sites have them: navigation around an article. */
-export const pageOf = (title: string, text: string, links: ReadonlyArray<string> = []): string => `<!doctype html>
+export const pageOf = (title: string, text: string, links: ReadonlyArray<string> = []): string =>
+  `<!doctype html>
 <html lang="en"><head><title>${title}</title></head><body>
 <nav><ul><li><a href="/docs/">Home</a></li><li><a href="/login">Sign in</a></li></ul></nav>
 <div class="cookie-banner">We use cookies. Accept all?</div>

@@ -72,7 +72,16 @@ export const fakeSlack = (pageSize = 200): Effect.Effect<FakeSlack, never, Scope
     if (!allowed) return fail(response, "invalid_auth")
     const needed = lacking.get(method)
     if (needed !== undefined) return fail(response, "missing_scope", { needed, provided: "chat:write" })
-    if (method === "auth.test") return sendJson(response, 200, { ok: true, url: "https://acme.slack.com/", team: "Acme", team_id: "T1", user: "sluice", user_id: "U0" })
+    if (method === "auth.test") {
+      return sendJson(response, 200, {
+        ok: true,
+        url: "https://acme.slack.com/",
+        team: "Acme",
+        team_id: "T1",
+        user: "sluice",
+        user_id: "U0"
+      })
+    }
     if (method === "users.list") return page(response, query, "members", [...users.values()])
     if (method === "users.info") return fail(response, "user_not_found")
     if (method === "files.info") {
@@ -85,12 +94,22 @@ export const fakeSlack = (pageSize = 200): Effect.Effect<FakeSlack, never, Scope
     const isWithin = within(query)
     switch (method) {
       case "conversations.info":
-        return sendJson(response, 200, { ok: true, channel: { id, name: channel.name, is_channel: true, is_private: channel.private === true } })
+        return sendJson(response, 200, {
+          ok: true,
+          channel: { id, name: channel.name, is_channel: true, is_private: channel.private === true }
+        })
       case "conversations.members":
         return page(response, query, "members", channel.members ?? [])
       case "conversations.history":
-        return page(response, query, "messages", channel.messages.filter((message) =>
-          isWithin(message) && (message["thread_ts"] === undefined || message["thread_ts"] === message.ts || message["subtype"] === "thread_broadcast")).reverse())
+        return page(
+          response,
+          query,
+          "messages",
+          channel.messages.filter((message) =>
+            isWithin(message) &&
+            (message["thread_ts"] === undefined || message["thread_ts"] === message.ts || message["subtype"] === "thread_broadcast")
+          ).reverse()
+        )
       case "conversations.replies": {
         const found = channel.messages.filter((message) => (message["thread_ts"] ?? message.ts) === query.get("ts") && isWithin(message))
         return found.length === 0 ? fail(response, "thread_not_found") : page(response, query, "messages", found)

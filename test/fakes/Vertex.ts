@@ -15,7 +15,12 @@ export interface Call {
 }
 
 /** What a fault does to a request: `drop` breaks the connection, and the service never acts; `lose` after it acted. */
-export type Fault = "drop" | "lose" | { readonly status: number; readonly error?: object; readonly headers?: Record<string, string> } | "cut" | "garbage"
+export type Fault =
+  | "drop"
+  | "lose"
+  | { readonly status: number; readonly error?: object; readonly headers?: Record<string, string> }
+  | "cut"
+  | "garbage"
 
 interface StoredFile {
   readonly name: string
@@ -86,7 +91,10 @@ export class FakeVertex {
     const [raw = "", query = ""] = call.path.split("?")
     const path = decodeURIComponent(raw)
     const ok = (body: object, headers?: Record<string, string>) => ({ status: 200, body, ...(headers === undefined ? {} : { headers }) })
-    const missing = (what: string) => ({ status: 404, body: { error: { code: 404, message: `${what} is not found.`, status: "NOT_FOUND" } } })
+    const missing = (what: string) => ({
+      status: 404,
+      body: { error: { code: 404, message: `${what} is not found.`, status: "NOT_FOUND" } }
+    })
     const parameters = new URLSearchParams(query)
     const key = `${call.method} ${path.replace(/^\/v1beta1\//, "/")}`
     const corpora = `/${parent}/ragCorpora`
@@ -95,7 +103,13 @@ export class FakeVertex {
     if (key === `POST ${corpora}`) {
       const id = this.#next++
       const name = `${parent}/ragCorpora/${id}`
-      const corpus = { ...JSON.parse(call.body.toString()), name, createTime: new Date().toISOString(), updateTime: new Date().toISOString(), corpusStatus: { state: "ACTIVE" } }
+      const corpus = {
+        ...JSON.parse(call.body.toString()),
+        name,
+        createTime: new Date().toISOString(),
+        updateTime: new Date().toISOString(),
+        corpusStatus: { state: "ACTIVE" }
+      }
       this.corpora.set(name, corpus)
       return ok(this.#start(name, "CreateRagCorpusOperationMetadata", { "@type": `${types}RagCorpus`, ...corpus }))
     }
@@ -114,16 +128,25 @@ export class FakeVertex {
     }
     const imported = /^POST \/(.+\/ragCorpora\/\d+)\/ragFiles:import$/.exec(key)
     if (imported !== null) {
-      return ok(this.#start(imported[1] ?? "", "ImportRagFilesOperationMetadata", { "@type": `${types}ImportRagFilesResponse`, importedRagFilesCount: "1" }, JSON.parse(call.body.toString())))
+      return ok(
+        this.#start(imported[1] ?? "", "ImportRagFilesOperationMetadata", {
+          "@type": `${types}ImportRagFilesResponse`,
+          importedRagFilesCount: "1"
+        }, JSON.parse(call.body.toString()))
+      )
     }
     if (key === `POST /${parent}:retrieveContexts`) {
-      return ok({ contexts: { contexts: [...this.files.values()].map((file, i) => ({
-        sourceUri: file.displayName,
-        sourceDisplayName: file.displayName,
-        text: file.content,
-        score: 0.25 + i / 10,
-        chunk: { text: file.content, fileId: file.name.split("/").at(-1), chunkId: "c1" }
-      })) } })
+      return ok({
+        contexts: {
+          contexts: [...this.files.values()].map((file, i) => ({
+            sourceUri: file.displayName,
+            sourceDisplayName: file.displayName,
+            text: file.content,
+            score: 0.25 + i / 10,
+            chunk: { text: file.content, fileId: file.name.split("/").at(-1), chunkId: "c1" }
+          }))
+        }
+      })
     }
     const resource = /^(GET|PATCH|DELETE) \/(.+\/ragCorpora\/\d+)(\/ragFiles(?:\/\d+)?)?$/.exec(key)
     if (resource !== null) return this.#resource(resource[1] ?? "", resource[2] ?? "", resource[3], call, parameters, ok, missing)
@@ -170,18 +193,30 @@ export class FakeVertex {
       const open = this.#sessions.get(session)
       if (open === undefined) return { status: 404, body: {} }
       if (command === "query") {
-        return { status: 200, body: {}, headers: { "x-goog-upload-status": "active", "x-goog-upload-size-received": String(open.received.length) } }
+        return {
+          status: 200,
+          body: {},
+          headers: { "x-goog-upload-status": "active", "x-goog-upload-size-received": String(open.received.length) }
+        }
       }
       if (Number(call.headers["x-goog-upload-offset"]) !== open.received.length) return { status: 400, body: {} }
       open.received = Buffer.concat([open.received, call.body])
       this.#sessions.delete(session)
-      return { status: 200, body: this.#store(open.parent, open.metadata, open.received.toString()), headers: { "x-goog-upload-status": "final" } }
+      return {
+        status: 200,
+        body: this.#store(open.parent, open.metadata, open.received.toString()),
+        headers: { "x-goog-upload-status": "final" }
+      }
     }
     if (!this.corpora.has(target)) return { status: 404, body: { error: { code: 404, message: "no corpus", status: "NOT_FOUND" } } }
     if (call.headers["x-goog-upload-protocol"] === "resumable") {
       const id = String(this.#next++)
       this.#sessions.set(id, { metadata: JSON.parse(call.body.toString()), parent: target, received: Buffer.alloc(0) })
-      return { status: 200, body: {}, headers: { "x-goog-upload-url": `${this.baseUrl}${path}?upload_id=${id}`, "x-goog-upload-status": "active" } }
+      return {
+        status: 200,
+        body: {},
+        headers: { "x-goog-upload-url": `${this.baseUrl}${path}?upload_id=${id}`, "x-goog-upload-status": "active" }
+      }
     }
     const boundary = /boundary=(.+)$/.exec(call.headers["content-type"] ?? "")?.[1] ?? "?"
     const [, metadata = "", file = ""] = call.body.toString().split(`--${boundary}`)

@@ -33,7 +33,9 @@ export const fakeWeaviate = (options: { readonly key?: () => string } = {}) =>
     const server = yield* fakeServer((request, response) => {
       const key = options.key?.()
       if (key !== undefined && request.headers["authorization"] !== `Bearer ${key}`) {
-        sendJson(response, 401, { error: [{ message: "anonymous access not enabled. Please authenticate through one of the available methods" }] })
+        sendJson(response, 401, {
+          error: [{ message: "anonymous access not enabled. Please authenticate through one of the available methods" }]
+        })
         return
       }
       const { pathname, searchParams } = request.url
@@ -52,12 +54,16 @@ export const fakeWeaviate = (options: { readonly key?: () => string } = {}) =>
         case "GET schema":
           return known === undefined ? void response.writeHead(404).end() : sendJson(response, 200, known.config)
         case "POST schema/properties": {
-          if (known?.config.properties.some((property) => property.name === body.name) !== false) return refuse(422, `conflict for property "${body.name}"`)
+          if (known?.config.properties.some((property) => property.name === body.name) !== false) {
+            return refuse(422, `conflict for property "${body.name}"`)
+          }
           known.config.properties.push(body)
           return sendJson(response, 200, body)
         }
         case "POST schema/tenants":
-          for (const tenant of body) known?.tenants.add(tenant.name)
+          for (const tenant of body) {
+            known?.tenants.add(tenant.name)
+          }
           return sendJson(response, 200, body)
         case "DELETE schema/tenants":
           for (const tenant of body) {
@@ -68,20 +74,39 @@ export const fakeWeaviate = (options: { readonly key?: () => string } = {}) =>
         case "GET nodes":
           return known === undefined
             ? refuse(404, `class ${name} not found`)
-            : sendJson(response, 200, { nodes: [{ name: "node1", status: "HEALTHY", shards: [{ class: name, vectorQueueLength: 0, objectCount: known.objects.size }] }] })
+            : sendJson(response, 200, {
+              nodes: [{
+                name: "node1",
+                status: "HEALTHY",
+                shards: [{ class: name, vectorQueueLength: 0, objectCount: known.objects.size }]
+              }]
+            })
         case "POST graphql":
           return sendJson(response, 200, answer(body.query, classes))
       }
-      if (area === "batch" && request.method === "POST") return sendJson(response, 200, body.objects.map((object: never) => putObject(classes, object)))
+      if (area === "batch" && request.method === "POST") {
+        return sendJson(
+          response,
+          200,
+          body.objects.map((object: never) => putObject(classes, object))
+        )
+      }
       if (area === "batch" && request.method === "DELETE") {
         const { class: of, where } = body.match
         const target = classes.get(of)
         if (target === undefined) return refuse(422, `validate: failed to get class: ${of}`)
         const tenant = searchParams.get("tenant") ?? undefined
-        if (isMultiTenant(target) && !target.tenants.has(tenant ?? "")) return refuse(422, `batch delete objects: cannot find objects: tenant not found: "${tenant}"`)
+        if (isMultiTenant(target) && !target.tenants.has(tenant ?? "")) {
+          return refuse(422, `batch delete objects: cannot find objects: tenant not found: "${tenant}"`)
+        }
         const matches = [...target.objects.values()].filter((object) => object.tenant === tenant && passes(object, where)).slice(0, 10_000)
         for (const { id, tenant } of matches) target.objects.delete(`${tenant} ${id}`)
-        return sendJson(response, 200, { match: body.match, output: "minimal", dryRun: false, results: { matches: matches.length, limit: 10_000, successful: matches.length, failed: 0, objects: null } })
+        return sendJson(response, 200, {
+          match: body.match,
+          output: "minimal",
+          dryRun: false,
+          results: { matches: matches.length, limit: 10_000, successful: matches.length, failed: 0, objects: null }
+        })
       }
       return refuse(404, `no route ${request.method} ${pathname}`)
     })
@@ -90,13 +115,24 @@ export const fakeWeaviate = (options: { readonly key?: () => string } = {}) =>
 
 const isMultiTenant = ({ config }: WeaviateClass): boolean => Reflect.get(Object(config["multiTenancyConfig"]), "enabled") === true
 
-const putObject = (classes: Map<string, WeaviateClass>, object: { readonly class: string; readonly id: string; readonly tenant?: string; readonly properties: Record<string, unknown>; readonly vector: ReadonlyArray<number> }) => {
+const putObject = (
+  classes: Map<string, WeaviateClass>,
+  object: {
+    readonly class: string
+    readonly id: string
+    readonly tenant?: string
+    readonly properties: Record<string, unknown>
+    readonly vector: ReadonlyArray<number>
+  }
+) => {
   const target = classes.get(object.class)
   const failed = (message: string) => ({ ...object, result: { status: "FAILED", errors: { error: [{ message }] } } })
   if (target === undefined) return failed(`class "${object.class}" not present in schema`)
   if (isMultiTenant(target) && !target.tenants.has(object.tenant ?? "")) return failed(`tenant not found: "${object.tenant}"`)
   const [other] = target.objects.values()
-  if (other !== undefined && other.vector.length !== object.vector.length) return failed(`insert to vector index: ${other.vector.length} vs ${object.vector.length}: vector lengths don't match`)
+  if (other !== undefined && other.vector.length !== object.vector.length) {
+    return failed(`insert to vector index: ${other.vector.length} vs ${object.vector.length}: vector lengths don't match`)
+  }
   const { id, properties, tenant, vector } = object
   target.objects.set(`${tenant} ${id}`, { id, tenant, properties, vector })
   return { ...object, result: { status: "SUCCESS" } }
@@ -105,7 +141,9 @@ const putObject = (classes: Map<string, WeaviateClass>, object: { readonly class
 const passes = ({ properties }: WeaviateObject, where: { readonly [key: string]: Value } | undefined): boolean => {
   if (where === undefined) return true
   const { operands, operator, path, valueText, valueTextArray } = where
-  if (operator === "And" && Array.isArray(operands)) return operands.every((each) => passes({ properties } as WeaviateObject, each as never))
+  if (operator === "And" && Array.isArray(operands)) {
+    return operands.every((each) => passes({ properties } as WeaviateObject, each as never))
+  }
   const value = properties[Array.isArray(path) ? String(path[0]) : ""]
   const wanted = valueTextArray ?? valueText
   return operator === "Equal" ? value === wanted : Array.isArray(wanted) && wanted.includes(value as never)
@@ -121,11 +159,21 @@ const answer = (text: string, classes: Map<string, WeaviateClass>) => {
     if (target === undefined) return { errors: [{ message: `Cannot query field "${field.name}" on type "${root.name}ObjectsObj".` }] }
     const tenant = field.args["tenant"]
     if (isMultiTenant(target) && !target.tenants.has(String(tenant))) {
-      return { data: { [root.name]: { [field.alias]: null } }, errors: [{ message: `explorer: list class: search: tenant not found: "${String(tenant)}"` }] }
+      return {
+        data: { [root.name]: { [field.alias]: null } },
+        errors: [{ message: `explorer: list class: search: tenant not found: "${String(tenant)}"` }]
+      }
     }
-    const objects = [...target.objects.values()].filter((object) => object.tenant === tenant && passes(object, field.args["where"] as never))
+    const objects = [...target.objects.values()].filter((object) =>
+      object.tenant === tenant && passes(object, field.args["where"] as never)
+    )
     const rows = root.name === "Aggregate" ? [{ meta: { count: objects.length } }] : ranked(objects, field)
-    if (rows === undefined) return { data: { [root.name]: { [field.alias]: null } }, errors: [{ message: "vector search: knn search: distance between entrypoint and query node: vector lengths don't match" }] }
+    if (rows === undefined) {
+      return {
+        data: { [root.name]: { [field.alias]: null } },
+        errors: [{ message: "vector search: knn search: distance between entrypoint and query node: vector lengths don't match" }]
+      }
+    }
     found[field.alias] = rows
   }
   return { data: { [root.name]: found } }
@@ -156,8 +204,11 @@ const ranked = (objects: ReadonlyArray<WeaviateObject>, { args, fields }: Field)
     .map(({ object, score }) =>
       Object.fromEntries(fields.map(({ name }) => [
         name,
-        name === "_additional" ? { distance: near === undefined ? null : 1 - score, score: words === undefined ? null : String(score), vector: object.vector } : object.properties[name] ?? null
-      ])))
+        name === "_additional"
+          ? { distance: near === undefined ? null : 1 - score, score: words === undefined ? null : String(score), vector: object.vector }
+          : object.properties[name] ?? null
+      ]))
+    )
 }
 
 const cosine = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): number => {

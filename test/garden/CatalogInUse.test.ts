@@ -51,7 +51,9 @@ describe("a catalog in use", () => {
       const folder = yield* tempFolder
       const server = yield* modelServer
       const upstream = (secret: string) => `, upstream: { url: "${server.origin}/x", apiKey: ${secret} }`
-      write(folder, { "catalog.yaml": `models:\n${model("open", upstream(version))}${model("shut", upstream(version.replace("/1", "/2")))}` })
+      write(folder, {
+        "catalog.yaml": `models:\n${model("open", upstream(version))}${model("shut", upstream(version.replace("/1", "/2")))}`
+      })
       yield* Effect.gen(function*() {
         const { deploy } = yield* ModelCatalog
         const { rawPredict } = yield* Endpoints
@@ -66,7 +68,10 @@ describe("a catalog in use", () => {
         assert.strictEqual(Buffer.from(body).toString(), "hello")
         assert.strictEqual(server.asked[0]?.headers["authorization"], `Bearer ${key}`)
         const refused = yield* Effect.flip(ask("shut"))
-        assert.deepInclude(refused, { code: "FAILED_PRECONDITION", message: "the model server's key cannot be had: projects/p/secrets/model-server/versions/2 is not there" })
+        assert.deepInclude(refused, {
+          code: "FAILED_PRECONDITION",
+          message: "the model server's key cannot be had: projects/p/secrets/model-server/versions/2 is not there"
+        })
         assert.lengthOf(server.asked, 1)
       }).pipe(Effect.provide(embeddedGarden({ dataDir: join(folder, "data"), catalog: join(folder, "catalog.yaml"), secrets })))
     }).pipe(Effect.scoped))

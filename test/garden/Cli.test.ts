@@ -15,7 +15,8 @@ describe("sluice models and endpoints", () => {
     Effect.gen(function*() {
       const cwd = yield* tempFolder
       const model = yield* modelServer
-      const run = (args: ReadonlyArray<string>, input?: string) => Effect.promise(() => sluice(args, { cwd, ...(input === undefined ? {} : { input }) }))
+      const run = (args: ReadonlyArray<string>, input?: string) =>
+        Effect.promise(() => sluice(args, { cwd, ...(input === undefined ? {} : { input }) }))
       write(join(cwd, ".sluice"), { "models.yaml": catalogText(model.origin).replace("eula: true", "eula: yes please") })
       const invalid = yield* run(["models", "list"])
       assert.strictEqual(invalid.code, 1)
@@ -25,14 +26,24 @@ describe("sluice models and endpoints", () => {
       assert.deepStrictEqual([unread.code, unread.stdout], [1, ""])
       assert.match(unread.stderr, /error: model_config\.accept_eula: .* has not been accepted\nfix: .*--accept-eula/)
       const deployed = yield* run(["models", "deploy", gemma, "--accept-eula", "--endpoint-name", "chat", "--json"])
-      assert.match(deployed.stderr, /^deploy publishers\/google\/models\/gemma3@gemma-3-1b-it on chat: g2-standard-12 \+ 1 x NVIDIA_L4, 1 replica; this engine only writes it down/)
+      assert.match(
+        deployed.stderr,
+        /^deploy publishers\/google\/models\/gemma3@gemma-3-1b-it on chat: g2-standard-12 \+ 1 x NVIDIA_L4, 1 replica; this engine only writes it down/
+      )
       assert.deepInclude(events(deployed)[0], { version: 1, kind: "deploy", done: true })
-      const asked = yield* run(["endpoints", "predict", "chat", "--body", "-", "--content-type", "text/plain", "--stream"], "as it is, é\u0000")
+      const asked = yield* run(
+        ["endpoints", "predict", "chat", "--body", "-", "--content-type", "text/plain", "--stream"],
+        "as it is, é\u0000"
+      )
       assert.deepStrictEqual([asked.code, asked.stdout], [0, "as it is, é\u0000"])
       const failed = yield* run(["endpoints", "predict", "chat", "fail", "--json"])
       assert.strictEqual(failed.code, 1)
       assert.match(String(events(failed)[0]?.["deployedModelId"]), /^\d+$/)
-      assert.deepInclude(events(failed)[0], { status: 422, contentType: "application/problem+json", body: "{\"detail\":\"no such prompt\"}" })
+      assert.deepInclude(events(failed)[0], {
+        status: 422,
+        contentType: "application/problem+json",
+        body: "{\"detail\":\"no such prompt\"}"
+      })
 
       assert.match((yield* run(["models", "undeploy", "chat"])).stdout, /^undeployed \d+ from projects\/local/)
       assert.match((yield* run(["endpoints", "delete", "chat"])).stdout, /^deleted projects\/local\/locations\/local\/endpoints\/\d+$/m)
@@ -49,11 +60,13 @@ describe("sluice models and endpoints", () => {
             catalog: join(cwd, "catalog.yaml"),
             // The first deployment takes a moment; the second has no end in sight.
             faults: "faults: [{ method: deploy, at: 1, operation: 0.2 }, { method: deploy, at: 2, operation: 3600 }]"
-          })),
+          })
+        ),
         (server) => Effect.promise(() => server.stop())
       )
       write(cwd, {
-        "pipeline.yaml": `name: models\nengine: { vertex: { project: p1, location: us-central1, baseUrl: "${server.url}" } }\ncorpus: { displayName: M }\nsources: {}\n`
+        "pipeline.yaml":
+          `name: models\nengine: { vertex: { project: p1, location: us-central1, baseUrl: "${server.url}" } }\ncorpus: { displayName: M }\nsources: {}\n`
       })
       const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd, env: { SLUICE_HUB_TOKEN: token } }))
       const everything: Array<string> = []
@@ -69,7 +82,17 @@ describe("sluice models and endpoints", () => {
       )
       assert.deepStrictEqual((yield* Effect.promise(() => server.call("GET", "/v1/projects/p1/locations/us-central1/endpoints"))).body, {})
 
-      const slow = yield* ran("models", "deploy", "google/gemma-2-2b-it", "--hub-token-file", "hub.txt", "--accept-eula", "--yes", "--endpoint-name", "slow")
+      const slow = yield* ran(
+        "models",
+        "deploy",
+        "google/gemma-2-2b-it",
+        "--hub-token-file",
+        "hub.txt",
+        "--accept-eula",
+        "--yes",
+        "--endpoint-name",
+        "slow"
+      )
       assert.strictEqual(slow.code, 0, slow.stderr)
       assert.match(slow.stdout, /^deployed projects\/p1\/.*\nendpoint: projects\/p1\//)
       const detached = yield* ran("models", "deploy", "google/gemma-2-2b-it", "--accept-eula", "--yes", "--async")
@@ -80,9 +103,26 @@ describe("sluice models and endpoints", () => {
       assert.notProperty(followed.body, "done")
 
       // An uploaded model, on an endpoint of one's own.
-      assert.deepInclude(events(yield* ran("models", "upload", "mine", "--image", "us-docker.pkg.dev/p/r/i:1", "--id", "mine", "--json"))[0], { versionId: "1" })
-      assert.deepInclude(events(yield* ran("endpoints", "create", "own", "--label", "team=a", "--json"))[0], { displayName: "own", labels: { team: "a" } })
-      const onOwn = yield* ran("models", "deploy", "mine", "--endpoint", "own", "--machine-type", "n1-standard-4", "--traffic", "0=100", "--yes")
+      assert.deepInclude(
+        events(yield* ran("models", "upload", "mine", "--image", "us-docker.pkg.dev/p/r/i:1", "--id", "mine", "--json"))[0],
+        { versionId: "1" }
+      )
+      assert.deepInclude(events(yield* ran("endpoints", "create", "own", "--label", "team=a", "--json"))[0], {
+        displayName: "own",
+        labels: { team: "a" }
+      })
+      const onOwn = yield* ran(
+        "models",
+        "deploy",
+        "mine",
+        "--endpoint",
+        "own",
+        "--machine-type",
+        "n1-standard-4",
+        "--traffic",
+        "0=100",
+        "--yes"
+      )
       assert.deepStrictEqual([onOwn.code, onOwn.stdout.split(" ")[0]], [0, "deployed"], onOwn.stderr)
       const renamed = yield* ran("endpoints", "update", "own", "--name", "ours", "--label", "team=b", "--json")
       assert.deepInclude(events(renamed)[0], { displayName: "ours", labels: { team: "b" } })

@@ -47,9 +47,17 @@ describe("@google-cloud/aiplatform over REST", () => {
     const models = new v1beta1.ModelServiceClient(options())
 
     const [listed] = await garden.listPublisherModels({ parent: "publishers/*", filter: "is_hf_wildcard(false)", listAllVersions: true })
-    assert.deepStrictEqual(listed.map(({ name, versionId }) => `${name?.split("/").at(-1)}@${versionId}`), ["gemma3@gemma-3-1b-it", "gemma3@gemma-3-4b-it", "large@2", "vision@1"])
+    assert.deepStrictEqual(listed.map(({ name, versionId }) => `${name?.split("/").at(-1)}@${versionId}`), [
+      "gemma3@gemma-3-1b-it",
+      "gemma3@gemma-3-4b-it",
+      "large@2",
+      "vision@1"
+    ])
     const [shown] = await garden.getPublisherModel({ name: gemma })
-    assert.strictEqual(shown.supportedActions?.multiDeployVertex?.multiDeployVertex?.[0]?.dedicatedResources?.machineSpec?.machineType, "g2-standard-12")
+    assert.strictEqual(
+      shown.supportedActions?.multiDeployVertex?.multiDeployVertex?.[0]?.dedicatedResources?.machineSpec?.machineType,
+      "g2-standard-12"
+    )
 
     assert.include(await failureOf(garden.deploy({ destination: parent, publisherModelName: gemma })), "accept_eula")
     const [eula] = await garden.acceptPublisherModelEula({ parent: "projects/123", publisherModel: gemma })
@@ -61,7 +69,15 @@ describe("@google-cloud/aiplatform over REST", () => {
       publisherModelName: gemma,
       modelConfig: { acceptEula: true },
       deployConfig: {
-        dedicatedResources: { machineSpec: { machineType: "g2-standard-12", acceleratorType: 11, acceleratorCount: 1, reservationAffinity: { reservationAffinityType: 2 } }, minReplicaCount: 1 }
+        dedicatedResources: {
+          machineSpec: {
+            machineType: "g2-standard-12",
+            acceleratorType: 11,
+            acceleratorCount: 1,
+            reservationAffinity: { reservationAffinityType: 2 }
+          },
+          minReplicaCount: 1
+        }
       }
     })
     assert.match(deployment.name ?? "", /^projects\/p1\/locations\/us-central1\/operations\/\d+$/)
@@ -98,7 +114,10 @@ describe("@google-cloud/aiplatform over REST", () => {
     })
     const [{ model: name, modelVersionId }] = await upload.promise()
     assert.strictEqual(modelVersionId, "1")
-    assert.strictEqual((await models.getModel({ name: name ?? "" }))[0].baseModelSource?.modelGardenSource?.publicModelName, "publishers/acme/models/large")
+    assert.strictEqual(
+      (await models.getModel({ name: name ?? "" }))[0].baseModelSource?.modelGardenSource?.publicModelName,
+      "publishers/acme/models/large"
+    )
     assert.include((await models.listModels({ parent }))[0].map((each) => each.name), name)
 
     // A fault keeps this one under way; the endpoint is there all the same.
@@ -113,7 +132,11 @@ describe("@google-cloud/aiplatform over REST", () => {
       deployedModel: {
         model: name ?? "",
         displayName: "first",
-        dedicatedResources: { machineSpec: { machineType: "a3-highgpu-8g", acceleratorType: "NVIDIA_H100_80GB", acceleratorCount: 8 }, minReplicaCount: 1, maxReplicaCount: 1 }
+        dedicatedResources: {
+          machineSpec: { machineType: "a3-highgpu-8g", acceleratorType: "NVIDIA_H100_80GB", acceleratorCount: 8 },
+          minReplicaCount: 1,
+          maxReplicaCount: 1
+        }
       },
       trafficSplit: { 0: 100 }
     })
@@ -121,11 +144,17 @@ describe("@google-cloud/aiplatform over REST", () => {
     assert.deepInclude(deployedModel, { displayName: "first", model: name ?? "", modelVersionId: "1" })
     assert.include(["11", "SUCCESSFULLY_DEPLOYED"], String(staged.deploymentStage))
 
-    const [updated] = await endpoints.updateEndpoint({ endpoint: { name: endpoint, displayName: "larger", description: "left alone" }, updateMask: { paths: ["display_name"] } })
+    const [updated] = await endpoints.updateEndpoint({
+      endpoint: { name: endpoint, displayName: "larger", description: "left alone" },
+      updateMask: { paths: ["display_name"] }
+    })
     assert.deepInclude(updated, { name: endpoint, displayName: "larger", description: "" })
 
     // The model answers with what it was sent, which is no prediction; what it was sent is what a client wants predicted.
-    assert.include(await failureOf(prediction.predict({ endpoint, instances: [{ structValue: { fields: { x: { numberValue: 1 } } } }] })), "does not answer with predictions")
+    assert.include(
+      await failureOf(prediction.predict({ endpoint, instances: [{ structValue: { fields: { x: { numberValue: 1 } } } }] })),
+      "does not answer with predictions"
+    )
     assert.strictEqual(model.asked.at(-1)?.body.toString(), "{\"instances\":[{\"x\":1}]}")
     const data = Buffer.from("{\"prompt\": \"hé\"}")
     const [answer] = await prediction.rawPredict({ endpoint, httpBody: { contentType: "application/json", data } })
@@ -155,26 +184,47 @@ describe("over plain HTTP", () => {
     const byId = await deploy("projects/my-project/locations/us-central1")
     assert.strictEqual(byId.status, 200, JSON.stringify(byId.body))
     assert.match(byId.body.metadata.projectNumber, /^\d{12}$/)
-    assert.strictEqual((await deploy("projects/my-project/locations/us-central1")).body.metadata.projectNumber, byId.body.metadata.projectNumber)
+    assert.strictEqual(
+      (await deploy("projects/my-project/locations/us-central1")).body.metadata.projectNumber,
+      byId.body.metadata.projectNumber
+    )
     assert.strictEqual((await deploy("projects/4711/locations/us-central1")).body.metadata.projectNumber, "4711")
     assert.notInclude(JSON.stringify(byId.body), "canary")
   })
 
   it("the seed's spellings of listing and deploying work", async () => {
-    const seed = await server.call("GET", "/v1beta1/publishers/*/models?alt=json&is_hf_wildcard(true)+AND+labels.VERIFIED_DEPLOYMENT_CONFIG%3DVERIFIED_DEPLOYMENT_SUCCEED&listAllVersions=True")
-    assert.deepStrictEqual(seed.body.publisherModels.map(({ name }: { readonly name: string }) => name), ["publishers/hf-google/models/gemma-2-2b-it"])
-    const older = await server.call("POST", `/v1beta1/${parent}:deployPublisherModel`, { model: gemma, accept_eula: "True", endpoint_display_name: "older" })
+    const seed = await server.call(
+      "GET",
+      "/v1beta1/publishers/*/models?alt=json&is_hf_wildcard(true)+AND+labels.VERIFIED_DEPLOYMENT_CONFIG%3DVERIFIED_DEPLOYMENT_SUCCEED&listAllVersions=True"
+    )
+    assert.deepStrictEqual(seed.body.publisherModels.map(({ name }: { readonly name: string }) => name), [
+      "publishers/hf-google/models/gemma-2-2b-it"
+    ])
+    const older = await server.call("POST", `/v1beta1/${parent}:deployPublisherModel`, {
+      model: gemma,
+      accept_eula: "True",
+      endpoint_display_name: "older"
+    })
     assert.strictEqual(older.status, 200)
     assert.match(older.body.metadata["@type"], /v1beta1\.DeployPublisherModelOperationMetadata$/)
     assert.match(older.body.response["@type"], /v1beta1\.DeployPublisherModelResponse$/)
     // Operations are told under both versions.
     assert.strictEqual((await server.call("GET", `/v1/${older.body.name}`)).body.response.endpoint, older.body.response.endpoint)
     const operations = (await server.call("GET", `/v1/${parent}/operations`)).body.operations
-    assert.strictEqual(operations.filter(({ response }: { readonly response?: { readonly endpoint?: string } }) => response?.endpoint === older.body.response.endpoint).length, 1)
+    assert.strictEqual(
+      operations.filter(({ response }: { readonly response?: { readonly endpoint?: string } }) =>
+        response?.endpoint === older.body.response.endpoint
+      ).length,
+      1
+    )
   })
 
   it("payloads go through to the byte, and never to an address of the caller's", async () => {
-    const { body } = await server.call("POST", `/v1beta1/${parent}:deploy`, { publisherModelName: gemma, modelConfig: { acceptEula: true }, endpointConfig: { endpointDisplayName: model.origin } })
+    const { body } = await server.call("POST", `/v1beta1/${parent}:deploy`, {
+      publisherModelName: gemma,
+      modelConfig: { acceptEula: true },
+      endpointConfig: { endpointDisplayName: model.origin }
+    })
     const url = `${server.url}/v1/${body.response.endpoint}:rawPredict`
     const payload = Uint8Array.from({ length: 512 }, (_, i) => i % 256)
     assert.strictEqual((await fetch(`${url}?upstream=http://127.0.0.1:1/`, { method: "POST", body: payload })).status, 400)
@@ -189,29 +239,51 @@ describe("over plain HTTP", () => {
     // Headers of the caller, credentials among them, stay here.
     assert.notProperty(model.asked.at(-1)?.headers, "x-forwarded-host")
     const failed = await fetch(url, { method: "POST", body: "fail" })
-    assert.deepStrictEqual([failed.status, failed.headers.get("content-type"), await failed.text()], [422, "application/problem+json", "{\"detail\":\"no such prompt\"}"])
+    assert.deepStrictEqual([failed.status, failed.headers.get("content-type"), await failed.text()], [
+      422,
+      "application/problem+json",
+      "{\"detail\":\"no such prompt\"}"
+    ])
   })
 
   it("predictions are told with the model that made them", async () => {
-    const { body } = await server.call("POST", `/v1beta1/${parent}:deploy`, { publisherModelName: gemma, modelConfig: { acceptEula: true } })
+    const { body } = await server.call("POST", `/v1beta1/${parent}:deploy`, {
+      publisherModelName: gemma,
+      modelConfig: { acceptEula: true }
+    })
     const { endpoint, model: name } = body.response
     const predict = (payload: object) => server.call("POST", `/v1/${endpoint}:predict`, payload)
     // The model's server answers with what it was sent.
     const answered = await predict({ instances: [1, "é", null], parameters: { predictions: "none" } })
     assert.deepStrictEqual([answered.status, answered.body.error.status], [400, "FAILED_PRECONDITION"])
     assert.strictEqual((await predict({ instances: [] })).body.error.details[0].fieldViolations[0].field, "instances")
-    assert.strictEqual((await server.call("POST", `/v1/${parent}/publishers/google/models/gemma3:predict`, { instances: [1] })).body.error.status, "INVALID_ARGUMENT")
+    assert.strictEqual(
+      (await server.call("POST", `/v1/${parent}/publishers/google/models/gemma3:predict`, { instances: [1] })).body.error.status,
+      "INVALID_ARGUMENT"
+    )
     model.answerWith("{\"predictions\":[[0.5],\"é\"],\"metadata\":{\"t\":1}}")
     const { deployedModelId, ...rest } = (await predict({ instances: [1] })).body
     assert.match(deployedModelId, /^\d+$/)
-    assert.deepStrictEqual(rest, { predictions: [[0.5], "é"], metadata: { t: 1 }, model: name, modelVersionId: "1", modelDisplayName: "gemma-3-1b-it" })
+    assert.deepStrictEqual(rest, {
+      predictions: [[0.5], "é"],
+      metadata: { t: 1 },
+      model: name,
+      modelVersionId: "1",
+      modelDisplayName: "gemma-3-1b-it"
+    })
     model.answerWith(undefined)
     assert.deepStrictEqual(
       (await server.call("GET", `/v1/${parent}/endpoints?readMask=name,display_name&pageSize=1`)).body.endpoints.map(Object.keys),
       [["name", "displayName"]]
     )
-    assert.strictEqual((await server.call("GET", `/v1/${parent}/models?readMask=color`)).body.error.details[0].fieldViolations[0].field, "read_mask")
-    assert.strictEqual((await server.call("GET", `/v1/${parent}/endpoints?orderBy=display_name`)).body.error.details[0].fieldViolations[0].field, "order_by")
+    assert.strictEqual(
+      (await server.call("GET", `/v1/${parent}/models?readMask=color`)).body.error.details[0].fieldViolations[0].field,
+      "read_mask"
+    )
+    assert.strictEqual(
+      (await server.call("GET", `/v1/${parent}/endpoints?orderBy=display_name`)).body.error.details[0].fieldViolations[0].field,
+      "order_by"
+    )
     const patched = (mask: string) => server.call("PATCH", `/v1/${endpoint}${mask}`, { displayName: "patched", network: "n" })
     assert.strictEqual((await patched("")).body.error.details[0].fieldViolations[0].field, "update_mask")
     assert.include((await patched("?updateMask=network")).body.error.message, "network cannot be changed")
@@ -221,16 +293,25 @@ describe("over plain HTTP", () => {
   it("the hub's token is in no answer, operation or file", async () => {
     const deploy = (body: object) => server.call("POST", `/v1beta1/${parent}:deploy`, body)
     const answers = [
-      await deploy({ hugging_face_model_id: "google/gemma-2-2b-it", hugging_face_access_token: token, model_config: { accept_eula: true } }),
+      await deploy({
+        hugging_face_model_id: "google/gemma-2-2b-it",
+        hugging_face_access_token: token,
+        model_config: { accept_eula: true }
+      }),
       await deploy({ huggingFaceModelId: "google/gemma-2-2b-it", modelConfig: { huggingFaceAccessToken: token } }),
       await deploy({ huggingFaceModelId: "nobody/nothing", modelConfig: { huggingFaceAccessToken: token } }),
       await deploy({ huggingFaceModelId: "google/gemma-2-2b-it", modelConfig: { huggingFaceAccessToken: [token] } }),
       await deploy({ huggingFaceModelId: "google/gemma-2-2b-it", modelConfig: { huggingFaceAccessToken: { [token]: token } } }),
-      await server.call("POST", `/v1beta1/${parent}:deployPublisherModel`, { model: "publishers/hf-google/models/gemma-2-2b-it@001", huggingFaceAccessToken: token }),
+      await server.call("POST", `/v1beta1/${parent}:deployPublisherModel`, {
+        model: "publishers/hf-google/models/gemma-2-2b-it@001",
+        huggingFaceAccessToken: token
+      }),
       await server.call("GET", `/v1beta1/publishers/hf-google/models/gemma-2-2b-it?isHuggingFaceModel=true&huggingFaceToken=${token}`)
     ]
     assert.deepStrictEqual(answers.map(({ status }) => status), [200, 200, 404, 400, 400, 200, 200])
-    for (const path of [`/v1/${parent}/operations`, `/v1/${parent}/endpoints`, `/v1/${parent}/models`]) answers.push(await server.call("GET", path))
+    for (const path of [`/v1/${parent}/operations`, `/v1/${parent}/endpoints`, `/v1/${parent}/models`]) {
+      answers.push(await server.call("GET", path))
+    }
     assert.notInclude(JSON.stringify(answers.map(({ body }) => body)), "canary-4f1d77ab")
     for (const file of readdirSync(server.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())) {
       assert.notInclude(readFileSync(join(file.parentPath, file.name), "latin1"), "canary-4f1d77ab", file.name)

@@ -17,7 +17,17 @@ describe("the body of a raw call", () => {
 
   it("is itself otherwise, whatever it looks like", () => {
     for (
-      const body of ["", "{", "{\"httpBody\":", { httpBody: "x" }, { httpBody: { data: 1 } }, { httpBody: { data: "eA==" }, model: "mine" }, { endpoint: "e" }, [{ httpBody: {} }], { prompt: "{\"httpBody\": {}}" }]
+      const body of [
+        "",
+        "{",
+        "{\"httpBody\":",
+        { httpBody: "x" },
+        { httpBody: { data: 1 } },
+        { httpBody: { data: "eA==" }, model: "mine" },
+        { endpoint: "e" },
+        [{ httpBody: {} }],
+        { prompt: "{\"httpBody\": {}}" }
+      ]
     ) {
       assert.deepStrictEqual(payloadOf(bytes(body), "t/t"), { contentType: "t/t", body: bytes(body), inMessage: false })
     }

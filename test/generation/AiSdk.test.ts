@@ -15,7 +15,10 @@ const scope = Scope.makeUnsafe()
 beforeAll(async () => {
   upstream = await Effect.runPromise(
     fakeOpenAi((request, response) => {
-      const { response_format: format, tools = [] } = request.body as { readonly response_format?: object; readonly tools?: ReadonlyArray<{ readonly function: { readonly name: string } }> }
+      const { response_format: format, tools = [] } = request.body as {
+        readonly response_format?: object
+        readonly tools?: ReadonlyArray<{ readonly function: { readonly name: string } }>
+      }
       const city = "{\"city\":\"Osaka\"}"
       if (format !== undefined) return sendChat(response, [city])
       if (tools[0]?.function.name !== "json") return chattyModel(request, response)
@@ -53,10 +56,17 @@ const weather = tool({
   execute: async ({ city }) => `fine in ${city}`
 })
 
-const bodyOf = (post: object) => fetch(`${server.url}/v1/projects/p1/locations/us-east5/publishers/anthropic/models/${Reflect.get(post, "model")}:rawPredict`, {
-  method: "POST",
-  body: JSON.stringify({ anthropic_version: "vertex-2023-10-16", max_tokens: 3_000, messages: [{ role: "user", content: "hi" }], ...post, model: undefined })
-})
+const bodyOf = (post: object) =>
+  fetch(`${server.url}/v1/projects/p1/locations/us-east5/publishers/anthropic/models/${Reflect.get(post, "model")}:rawPredict`, {
+    method: "POST",
+    body: JSON.stringify({
+      anthropic_version: "vertex-2023-10-16",
+      max_tokens: 3_000,
+      messages: [{ role: "user", content: "hi" }],
+      ...post,
+      model: undefined
+    })
+  })
 const failure = async (post: object) => {
   const response = await bodyOf(post)
   const { error } = await response.json() as { readonly error: { readonly message: string } }
@@ -98,28 +108,42 @@ describe("the AI SDK's Claude on Vertex AI", () => {
 })
 
 describe("today's fields of Claude", () => {
-  const tools = [{ name: "weather", input_schema: { type: "object" }, strict: true, eager_input_streaming: true, input_examples: [{ city: "Oslo" }], cache_control: { type: "ephemeral", ttl: "1h" } }]
+  const tools = [{
+    name: "weather",
+    input_schema: { type: "object" },
+    strict: true,
+    eager_input_streaming: true,
+    input_examples: [{ city: "Oslo" }],
+    cache_control: { type: "ephemeral", ttl: "1h" }
+  }]
   const format = { type: "json_schema", schema: { type: "object" } }
 
   it("reach the model, in its own terms", async () => {
     assert.strictEqual((await bodyOf({ model: newer, tools, cache_control: { type: "ephemeral" }, context_management: null })).status, 200)
-    const sent = upstream.received.at(-1)?.body["tools"] as ReadonlyArray<{ readonly function: { readonly strict?: boolean; readonly description?: string } }>
+    const sent = upstream.received.at(-1)?.body["tools"] as ReadonlyArray<
+      { readonly function: { readonly strict?: boolean; readonly description?: string } }
+    >
     assert.strictEqual(sent[0]?.function.strict, true)
     assert.include(sent[0]?.function.description, "{\"city\":\"Oslo\"}")
     for (const body of [{ output_format: format }, { output_config: { format } }]) {
       assert.strictEqual((await bodyOf({ model: newer, ...body })).status, 200)
-      assert.deepStrictEqual(upstream.received.at(-1)?.body["response_format"], { type: "json_schema", json_schema: { name: "answer", schema: format.schema } })
+      assert.deepStrictEqual(upstream.received.at(-1)?.body["response_format"], {
+        type: "json_schema",
+        json_schema: { name: "answer", schema: format.schema }
+      })
     }
   })
 
   it("are refused for models that do not have them, by name", async () => {
-    for (const [body, field] of [
-      [{ tools }, "tools.0.strict"],
-      [{ output_format: format }, "output_config.format"],
-      [{ output_config: { effort: "high" } }, "output_config.effort"],
-      [{ thinking: { type: "adaptive" } }, "thinking.type"],
-      [{ context_management: { edits: [{ type: "clear_tool_uses_20250919" }] } }, "context_management"]
-    ] as const) {
+    for (
+      const [body, field] of [
+        [{ tools }, "tools.0.strict"],
+        [{ output_format: format }, "output_config.format"],
+        [{ output_config: { effort: "high" } }, "output_config.effort"],
+        [{ thinking: { type: "adaptive" } }, "thinking.type"],
+        [{ context_management: { edits: [{ type: "clear_tool_uses_20250919" }] } }, "context_management"]
+      ] as const
+    ) {
       const { message, status } = await failure({ model: older, ...body })
       assert.strictEqual(status, 400)
       assert.include(message, `${field}: ${older} does not have`)
@@ -133,7 +157,10 @@ describe("today's fields of Claude", () => {
   it("are refused where there is no model, by the field that asks", async () => {
     const ask = async (config: object) => {
       const response = await alone.call("POST", `/v1/projects/p1/locations/us-east5/publishers/anthropic/models/${newer}:rawPredict`, {
-        anthropic_version: "vertex-2023-10-16", max_tokens: 100, messages: [{ role: "user", content: "hi" }], output_config: config
+        anthropic_version: "vertex-2023-10-16",
+        max_tokens: 100,
+        messages: [{ role: "user", content: "hi" }],
+        output_config: config
       })
       return String(response.body.error.message)
     }

@@ -43,7 +43,12 @@ describe("the generate stage", () => {
     Effect.gen(function*() {
       const { dataDir, docs, upstream } = yield* setUp
       const quoting = pipelineOf(docs, { model: "extractive" })
-      const asking = pipelineOf(docs, { model: { openai: { url: upstream.baseUrl, model: "m" } }, temperature: 0, seed: 3, instruction: "Be brief." })
+      const asking = pipelineOf(docs, {
+        model: { openai: { url: upstream.baseUrl, model: "m" } },
+        temperature: 0,
+        seed: 3,
+        instruction: "Be brief."
+      })
       yield* Effect.gen(function*() {
         yield* quoting.run
         const quoted = yield* quoting.ask(question)

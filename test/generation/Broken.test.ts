@@ -72,7 +72,8 @@ for (const how of ["worn", "cut"]) {
   describe(`an upstream's answer that breaks (${how})`, () => {
     for (const framing of ["", "?alt=sse"]) {
       it(`tells fetch, after the error element${framing}`, async () => {
-        const post = () => fetch(`${server.url}${generate}${framing}`, { method: "POST", body: JSON.stringify(contents(how)) }).then(bytesOf)
+        const post = () =>
+          fetch(`${server.url}${generate}${framing}`, { method: "POST", body: JSON.stringify(contents(how)) }).then(bytesOf)
         const { error, heard } = await heardBefore(post)
         assert.isDefined(error)
         assert.include(heard, "\"so \"")
@@ -82,7 +83,13 @@ for (const how of ["worn", "cut"]) {
     }
 
     it("tells @google/genai", async () => {
-      const ai = new GoogleGenAI({ vertexai: true, project: "p1", location: "us-central1", httpOptions: { baseUrl: server.url }, googleAuthOptions: { authClient: signedIn() } })
+      const ai = new GoogleGenAI({
+        vertexai: true,
+        project: "p1",
+        location: "us-central1",
+        httpOptions: { baseUrl: server.url },
+        googleAuthOptions: { authClient: signedIn() }
+      })
       const { error, heard } = await heardBefore(async function*() {
         for await (const chunk of await ai.models.generateContentStream({ model, contents: how })) yield chunk.text ?? ""
       })
@@ -101,7 +108,13 @@ for (const how of ["worn", "cut"]) {
     })
 
     it("tells @anthropic-ai/vertex-sdk", async () => {
-      const claude = new AnthropicVertex({ projectId: "p1", region: "us-east5", baseURL: `${server.url}/v1`, authClient: signedIn(), maxRetries: 0 })
+      const claude = new AnthropicVertex({
+        projectId: "p1",
+        region: "us-east5",
+        baseURL: `${server.url}/v1`,
+        authClient: signedIn(),
+        maxRetries: 0
+      })
       const { error, heard } = await heardBefore(async function*() {
         const stream = claude.messages.stream({ model: "claude-3-5-haiku@20241022", max_tokens: 100, messages: user(how) })
         for await (const event of stream) {

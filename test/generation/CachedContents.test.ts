@@ -27,7 +27,11 @@ describe("cached contents", () => {
   })
 
   const create = async (content: object = {}, at = server) => {
-    const { body, status } = await at.call("POST", `/v1/${parent}/cachedContents`, { model: modelName, contents: [user("The sky is green.")], ...content })
+    const { body, status } = await at.call("POST", `/v1/${parent}/cachedContents`, {
+      model: modelName,
+      contents: [user("The sky is green.")],
+      ...content
+    })
     assert.strictEqual(status, 200, JSON.stringify(body))
     return body
   }
@@ -42,7 +46,10 @@ describe("cached contents", () => {
       httpOptions: { baseUrl: server.url },
       googleAuthOptions: { authClient: authClient as never } // another version of the auth library's types
     })
-    const made = await ai.caches.create({ model, config: { displayName: "sky", contents: "The sky is green.", systemInstruction: "Be brief.", ttl: "600s" } })
+    const made = await ai.caches.create({
+      model,
+      config: { displayName: "sky", contents: "The sky is green.", systemInstruction: "Be brief.", ttl: "600s" }
+    })
     const life = Date.parse(made.expireTime ?? "") - Date.parse(made.createTime ?? "")
     assert.isTrue(life > 590_000 && life < 610_000, `${life}`)
     assert.isAbove(made.usageMetadata?.totalTokenCount ?? 0, 4)
@@ -57,7 +64,9 @@ describe("cached contents", () => {
     ])
     assert.strictEqual(asked.usageMetadata?.cachedContentTokenCount, made.usageMetadata?.totalTokenCount)
     const pieces = []
-    for await (const piece of await ai.models.generateContentStream({ model, contents: "And now?", config: { cachedContent: name } })) pieces.push(piece)
+    for await (const piece of await ai.models.generateContentStream({ model, contents: "And now?", config: { cachedContent: name } })) {
+      pieces.push(piece)
+    }
     assert.strictEqual(pieces.map(({ text = "" }) => text).join(""), "So it is.")
     assert.isAbove(pieces.at(-1)?.usageMetadata?.cachedContentTokenCount ?? 0, 0)
 
@@ -85,7 +94,9 @@ describe("cached contents", () => {
 
   it("come in pages, without what they hold", async () => {
     const elsewhere = parent.replace("us-central1", "asia-east1")
-    for (const displayName of ["a", "b", "c"]) await server.call("POST", `/v1/${elsewhere}/cachedContents`, { displayName, model: modelName, contents: [user("x")] })
+    for (const displayName of ["a", "b", "c"]) {
+      await server.call("POST", `/v1/${elsewhere}/cachedContents`, { displayName, model: modelName, contents: [user("x")] })
+    }
     const first = await server.call("GET", `/v1/${elsewhere}/cachedContents?pageSize=2`)
     const second = await server.call("GET", `/v1/${elsewhere}/cachedContents?pageSize=2&pageToken=${first.body.nextPageToken}`)
     const told = [...first.body.cachedContents, ...second.body.cachedContents]
@@ -97,14 +108,24 @@ describe("cached contents", () => {
   it("bring the corpus to answer from", async () => {
     const corpus = await plain.corpus()
     await plain.upload(corpus, "leave.md", leave)
-    const { name } = await create({ contents: [], systemInstruction: { parts: [{ text: "Be brief." }] }, tools: [{ retrieval: { vertexRagStore: { ragResources: [{ ragCorpus: corpus }] } } }] }, plain)
-    const { body } = await plain.call("POST", `/v1/${modelName}:generateContent`, { cachedContent: name, contents: [user("How many days of paid annual leave are there?")] })
+    const { name } = await create({
+      contents: [],
+      systemInstruction: { parts: [{ text: "Be brief." }] },
+      tools: [{ retrieval: { vertexRagStore: { ragResources: [{ ragCorpus: corpus }] } } }]
+    }, plain)
+    const { body } = await plain.call("POST", `/v1/${modelName}:generateContent`, {
+      cachedContent: name,
+      contents: [user("How many days of paid annual leave are there?")]
+    })
     assert.include(body.candidates[0].content.parts[0].text, "28 days")
   })
 
   it("are quoted without an upstream", async () => {
     const { name } = await create({ contents: [user(leave)] }, plain)
-    const { body, status } = await plain.call("POST", `/v1/${modelName}:generateContent`, { cachedContent: name, contents: [user("How many days of paid annual leave are there?")] })
+    const { body, status } = await plain.call("POST", `/v1/${modelName}:generateContent`, {
+      cachedContent: name,
+      contents: [user("How many days of paid annual leave are there?")]
+    })
     assert.strictEqual(status, 200, JSON.stringify(body))
     assert.include(body.candidates[0].content.parts[0].text, "28 days")
   })
@@ -127,7 +148,8 @@ describe("cached contents", () => {
     const fixed = await server.call("PATCH", `/v1/${name}?updateMask=displayName`, { displayName: "other" })
     assert.deepStrictEqual([fixed.status, fixed.body.error.details[0].fieldViolations[0].field], [400, "cached_content.display_name"])
     assert.strictEqual((await server.call("PATCH", `/v1/${name}`, {})).status, 400)
-    const ask = (more: object, of = modelName) => server.call("POST", `/v1/${of}:generateContent`, { cachedContent: name, contents: [user("q")], ...more })
+    const ask = (more: object, of = modelName) =>
+      server.call("POST", `/v1/${of}:generateContent`, { cachedContent: name, contents: [user("q")], ...more })
     assert.include((await ask({}, modelName.replace("2.0", "2.5"))).body.error.message, "has to be the same")
     assert.include((await ask({ systemInstruction: { parts: [{ text: "x" }] } })).body.error.message, "when using cached content")
   })

@@ -14,13 +14,16 @@ const canary = "sk-canary-3f1b"
 const answers: Record<string, (request: Received, response: Parameters<Parameters<typeof fakeOpenAi>[0]>[1]) => void> = {
   hello: (_, response) => sendChat(response, ["Hel", "lo."]),
   weather: ({ body }, response) =>
-    sendChunks(response, body.messages.at(-1)?.role === "tool"
-      ? [delta({ content: `It is ${body.messages.at(-1)?.content}.` }), delta({}, { finish_reason: "stop" })]
-      : [
-        delta({ tool_calls: [{ index: 0, id: "c1", function: { name: "weather", arguments: "{\"ci" } }] }),
-        delta({ tool_calls: [{ index: 0, function: { arguments: "ty\":\"Osaka\"}" } }] }),
-        delta({}, { finish_reason: "tool_calls" })
-      ]),
+    sendChunks(
+      response,
+      body.messages.at(-1)?.role === "tool"
+        ? [delta({ content: `It is ${body.messages.at(-1)?.content}.` }), delta({}, { finish_reason: "stop" })]
+        : [
+          delta({ tool_calls: [{ index: 0, id: "c1", function: { name: "weather", arguments: "{\"ci" } }] }),
+          delta({ tool_calls: [{ index: 0, function: { arguments: "ty\":\"Osaka\"}" } }] }),
+          delta({}, { finish_reason: "tool_calls" })
+        ]
+    ),
   endless: (_, response) => startChat(response, ["one ", "two "]),
   breaks: (_, response) => {
     startChat(response, ["so far"])
@@ -29,7 +32,9 @@ const answers: Record<string, (request: Received, response: Parameters<Parameter
   refused: (_, response) => sendJson(response, 401, { error: { message: `Incorrect API key provided: ${canary}` } }),
   leave: ({ body }, response) => {
     const prompt = String(body.messages.at(-1)?.content)
-    sendChat(response, [prompt.includes("Employees receive") ? "28 days [1 \"28 days of paid annual leave\"]. The password is hunter2 [9]." : "NO ANSWER"])
+    sendChat(response, [
+      prompt.includes("Employees receive") ? "28 days [1 \"28 days of paid annual leave\"]. The password is hunter2 [9]." : "NO ANSWER"
+    ])
   }
 }
 
@@ -45,7 +50,9 @@ beforeAll(async () => {
       answers[key]?.(request, response)
     }).pipe(Scope.provide(scope))
   )
-  server = await startServer({ upstream: { url: fake.baseUrl, model: "upstream-model", apiKey: Redacted.make(canary), retry: { times: 0 } } })
+  server = await startServer({
+    upstream: { url: fake.baseUrl, model: "upstream-model", apiKey: Redacted.make(canary), retry: { times: 0 } }
+  })
   bare = await startServer()
 })
 afterAll(async () => {
@@ -71,7 +78,14 @@ describe("@google/genai", () => {
     const whole = await client().generateContent({
       model,
       contents: "hello",
-      config: { systemInstruction: "Be kind.", temperature: 0.5, maxOutputTokens: 10, safetySettings: [], stopSequences: ["x"], labels: { a: "b" } }
+      config: {
+        systemInstruction: "Be kind.",
+        temperature: 0.5,
+        maxOutputTokens: 10,
+        safetySettings: [],
+        stopSequences: ["x"],
+        labels: { a: "b" }
+      }
     })
     assert.deepStrictEqual([whole.text, whole.modelVersion, whole.usageMetadata?.totalTokenCount], ["Hello.", "upstream-model", 17])
     assert.strictEqual(fake.received.at(-1)?.headers["authorization"], `Bearer ${canary}`)
@@ -81,18 +95,26 @@ describe("@google/genai", () => {
       streamed += chunk.text ?? ""
       last = chunk
     }
-    assert.deepStrictEqual([streamed, last?.candidates?.[0]?.finishReason as string, last?.usageMetadata?.candidatesTokenCount], ["Hello.", "STOP", 5])
+    assert.deepStrictEqual([streamed, last?.candidates?.[0]?.finishReason as string, last?.usageMetadata?.candidatesTokenCount], [
+      "Hello.",
+      "STOP",
+      5
+    ])
     const { totalTokens } = await client().countTokens({ model, contents: "hello there" })
     assert.strictEqual(totalTokens, 2)
   })
 
   it("calls functions", async () => {
-    const tools = [{ functionDeclarations: [{ name: "weather", parameters: { type: Type.OBJECT, properties: { city: { type: Type.STRING } } } }] }]
+    const tools = [{
+      functionDeclarations: [{ name: "weather", parameters: { type: Type.OBJECT, properties: { city: { type: Type.STRING } } } }]
+    }]
     const first = await client().generateContent({ model, contents: "weather?", config: { tools } })
     const [call] = first.functionCalls ?? []
     assert.deepStrictEqual([call?.name, call?.args], ["weather", { city: "Osaka" }])
     const streamed: Array<unknown> = []
-    for await (const chunk of await client().generateContentStream({ model, contents: "weather?", config: { tools } })) streamed.push(...chunk.functionCalls ?? [])
+    for await (const chunk of await client().generateContentStream({ model, contents: "weather?", config: { tools } })) {
+      streamed.push(...chunk.functionCalls ?? [])
+    }
     assert.strictEqual(streamed.length, 1)
     const second = await client().generateContent({
       model,
@@ -126,7 +148,12 @@ describe("@google/genai", () => {
     assert.deepStrictEqual(last?.usageMetadata?.totalTokenCount, 17)
     assert.match(answer.text ?? "", /^28 days \[1\]\./)
     assert.include(answer.candidates?.[0]?.groundingMetadata?.groundingChunks?.[0]?.retrievedContext?.text, "28 days of paid annual leave")
-    assert.deepStrictEqual(answer.candidates?.[0]?.groundingMetadata?.groundingSupports?.map(({ groundingChunkIndices, segment }) => [segment?.text, groundingChunkIndices]), [["28 days", [0]]])
+    assert.deepStrictEqual(
+      answer.candidates?.[0]?.groundingMetadata?.groundingSupports?.map((
+        { groundingChunkIndices, segment }
+      ) => [segment?.text, groundingChunkIndices]),
+      [["28 days", [0]]]
+    )
     assert.deepInclude(fake.received.at(-1)?.body, { temperature: 0.1 })
   })
 
@@ -155,19 +182,38 @@ describe("@google/genai", () => {
 })
 
 describe("openai", () => {
-  const client = (of = server) => new OpenAI({ baseURL: `${of.url}/v1/${parent}/endpoints/openapi`, apiKey: "fake-token", maxRetries: 0 }).chat.completions
+  const client = (of = server) =>
+    new OpenAI({ baseURL: `${of.url}/v1/${parent}/endpoints/openapi`, apiKey: "fake-token", maxRetries: 0 }).chat.completions
   const user = (content: string) => [{ role: "user" as const, content }]
   const named = `google/${model}`
 
   it("completes, whole and streamed, with usage where it is asked for", async () => {
-    const whole = await client().create({ model: named, messages: [{ role: "system", content: "Be kind." }, ...user("hello")], temperature: 0, stop: "x", max_completion_tokens: 5 })
-    assert.deepStrictEqual([whole.object, whole.model, whole.choices[0]?.message.content, whole.choices[0]?.finish_reason], ["chat.completion", "upstream-model", "Hello.", "stop"])
+    const whole = await client().create({
+      model: named,
+      messages: [{ role: "system", content: "Be kind." }, ...user("hello")],
+      temperature: 0,
+      stop: "x",
+      max_completion_tokens: 5
+    })
+    assert.deepStrictEqual([whole.object, whole.model, whole.choices[0]?.message.content, whole.choices[0]?.finish_reason], [
+      "chat.completion",
+      "upstream-model",
+      "Hello.",
+      "stop"
+    ])
     assert.deepStrictEqual(whole.usage, { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 })
     assert.deepInclude(fake.received.at(-1)?.body, { temperature: 0, stop: ["x"], max_tokens: 5 })
     for (const usage of [true, false]) {
       let text = ""
       const usages = []
-      for await (const chunk of await client().create({ model: named, messages: user("hello"), stream: true, stream_options: { include_usage: usage } })) {
+      for await (
+        const chunk of await client().create({
+          model: named,
+          messages: user("hello"),
+          stream: true,
+          stream_options: { include_usage: usage }
+        })
+      ) {
         text += chunk.choices[0]?.delta.content ?? ""
         if (chunk.usage != null) usages.push(chunk.usage.total_tokens)
       }
@@ -185,7 +231,11 @@ describe("openai", () => {
     const tools = [{ type: "function" as const, function: { name: "weather", parameters: { type: "object" } } }]
     const first = await client().create({ model: named, messages: user("weather?"), tools, tool_choice: "required" })
     const [choice] = first.choices
-    assert.deepStrictEqual([choice?.finish_reason, choice?.message.tool_calls?.[0]], ["tool_calls", { id: "c1", type: "function", function: { name: "weather", arguments: "{\"city\":\"Osaka\"}" } }])
+    assert.deepStrictEqual([choice?.finish_reason, choice?.message.tool_calls?.[0]], ["tool_calls", {
+      id: "c1",
+      type: "function",
+      function: { name: "weather", arguments: "{\"city\":\"Osaka\"}" }
+    }])
     const second = await client().create({
       model: named,
       messages: [...user("weather?"), choice!.message, { role: "tool", tool_call_id: "c1", content: "rain" }],
@@ -199,29 +249,38 @@ describe("openai", () => {
 
   it("is told what is wrong in its own form, and by its own fields", async () => {
     const failed = async (body: object, of = server) => {
-      const error = await client(of).create({ model: named, messages: user("hello"), ...body } as never).then(() => undefined, (error: unknown) => error) // wrong on purpose
+      const error = await client(of).create({ model: named, messages: user("hello"), ...body } as never).then(
+        () => undefined,
+        (error: unknown) => error
+      ) // wrong on purpose
       if (!(error instanceof APIError)) return assert.fail("expected an APIError")
       return error
     }
-    for (const [field, body] of [
-      ["model", { model: "gpt-4o" }],
-      ["messages", { messages: [] }],
-      ["messages[0].content", { messages: [{ role: "user", content: 7 }] }],
-      ["messages[0].content[0].image_url.url", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "data:nonsense" } }] }] }],
-      ["temperature", { temperature: 3 }],
-      ["top_logprobs", { top_logprobs: 2 }],
-      ["tool_choice", { tool_choice: "required" }],
-      ["stream", { stream: "yes" }]
-    ] as const) {
+    for (
+      const [field, body] of [
+        ["model", { model: "gpt-4o" }],
+        ["messages", { messages: [] }],
+        ["messages[0].content", { messages: [{ role: "user", content: 7 }] }],
+        ["messages[0].content[0].image_url.url", {
+          messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "data:nonsense" } }] }]
+        }],
+        ["temperature", { temperature: 3 }],
+        ["top_logprobs", { top_logprobs: 2 }],
+        ["tool_choice", { tool_choice: "required" }],
+        ["stream", { stream: "yes" }]
+      ] as const
+    ) {
       const error = await failed(body)
       assert.deepStrictEqual([error.status, error.param, error.type], [400, field, "invalid_request_error"])
     }
-    for (const [field, body] of [
-      ["response_format", { response_format: { type: "json_object" } }],
-      ["n", { n: 2 }],
-      ["reasoning_effort", { reasoning_effort: "high", stream: true }],
-      ["messages[2].content", { messages: [{ role: "system", content: "a" }, ...user("b"), { role: "assistant", content: "c" }] }]
-    ] as const) {
+    for (
+      const [field, body] of [
+        ["response_format", { response_format: { type: "json_object" } }],
+        ["n", { n: 2 }],
+        ["reasoning_effort", { reasoning_effort: "high", stream: true }],
+        ["messages[2].content", { messages: [{ role: "system", content: "a" }, ...user("b"), { role: "assistant", content: "c" }] }]
+      ] as const
+    ) {
       const error = await failed(body, bare)
       assert.deepStrictEqual([error.status, error.param], [400, field])
       assert.include(error.message, "--upstream")
@@ -234,7 +293,9 @@ describe("openai", () => {
   it("is told of failures in mid-stream, and stops the upstream when it leaves", async () => {
     let heard = ""
     const failure = await (async () => {
-      for await (const chunk of await client().create({ model: named, messages: user("breaks"), stream: true })) heard += chunk.choices[0]?.delta.content ?? ""
+      for await (const chunk of await client().create({ model: named, messages: user("breaks"), stream: true })) {
+        heard += chunk.choices[0]?.delta.content ?? ""
+      }
     })().then(() => undefined, (error: unknown) => error)
     assert.strictEqual(heard, "so far")
     assert.instanceOf(failure, APIError)
@@ -243,7 +304,10 @@ describe("openai", () => {
   })
 
   it("gets quotes of what it gave where there is no model", async () => {
-    const { choices, model } = await client(bare).create({ model: named, messages: [{ role: "system", content: leave }, ...user("How many days of annual leave do employees receive?")] })
+    const { choices, model } = await client(bare).create({
+      model: named,
+      messages: [{ role: "system", content: leave }, ...user("How many days of annual leave do employees receive?")]
+    })
     assert.strictEqual(model, "extractive")
     assert.include(choices[0]?.message.content, "28 days of paid annual leave")
   })

@@ -11,9 +11,15 @@ let server: TestServer
 let upstream: TestServer
 const scope = Scope.makeUnsafe()
 beforeAll(async () => {
-  fake = await Effect.runPromise(fakeOpenAi((request, response) =>
-    sendEmbeddings(request, response, (text) => Array.from({ length: request.body.dimensions ?? 4 }, (_, at) => (at === 0 ? text.length : 1)))
-  ).pipe(Scope.provide(scope)))
+  fake = await Effect.runPromise(
+    fakeOpenAi((request, response) =>
+      sendEmbeddings(
+        request,
+        response,
+        (text) => Array.from({ length: request.body.dimensions ?? 4 }, (_, at) => (at === 0 ? text.length : 1))
+      )
+    ).pipe(Scope.provide(scope))
+  )
   server = await startServer()
   upstream = await startServer({ upstream: { url: fake.baseUrl, model: "m", embeddingModel: "e" } })
 })
@@ -28,21 +34,31 @@ const signedIn = () => {
   authClient.setCredentials({ access_token: "fake-token", expiry_date: Date.now() + 3_600_000 })
   return authClient
 }
-const genai = (at = server) => new GoogleGenAI({
-  vertexai: true,
-  project: "p1",
-  location: "us-central1",
-  httpOptions: { baseUrl: at.url },
-  googleAuthOptions: { authClient: signedIn() as never } // another version of the auth library's types
-}).models
+const genai = (at = server) =>
+  new GoogleGenAI({
+    vertexai: true,
+    project: "p1",
+    location: "us-central1",
+    httpOptions: { baseUrl: at.url },
+    googleAuthOptions: { authClient: signedIn() as never } // another version of the auth library's types
+  }).models
 
 const cosine = (a: ReadonlyArray<number> = [], b: ReadonlyArray<number> = []) => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0)
-const predict = (body: object, at = server, model = "text-embedding-005") => at.call("POST", `/v1/${parent}/publishers/google/models/${model}:predict`, body)
+const predict = (body: object, at = server, model = "text-embedding-005") =>
+  at.call("POST", `/v1/${parent}/publishers/google/models/${model}:predict`, body)
 
 describe("@google/genai", () => {
   it("embeds texts that find each other, in the length that the model has", async () => {
-    const { embeddings = [] } = await genai().embedContent({ model: "text-embedding-005", contents: [leave, travel], config: { taskType: "RETRIEVAL_DOCUMENT", title: "Handbook" } })
-    const { embeddings: asked = [] } = await genai().embedContent({ model: "text-embedding-005", contents: "days of annual leave", config: { taskType: "RETRIEVAL_QUERY" } })
+    const { embeddings = [] } = await genai().embedContent({
+      model: "text-embedding-005",
+      contents: [leave, travel],
+      config: { taskType: "RETRIEVAL_DOCUMENT", title: "Handbook" }
+    })
+    const { embeddings: asked = [] } = await genai().embedContent({
+      model: "text-embedding-005",
+      contents: "days of annual leave",
+      config: { taskType: "RETRIEVAL_QUERY" }
+    })
     assert.deepStrictEqual([...embeddings, ...asked].map(({ values }) => values?.length), [768, 768, 768])
     assert.isAbove(cosine(embeddings[0]?.values, asked[0]?.values), cosine(embeddings[1]?.values, asked[0]?.values))
     assert.approximately(cosine(asked[0]?.values, asked[0]?.values), 1, 1e-5)
@@ -50,14 +66,22 @@ describe("@google/genai", () => {
   })
 
   it("embeds by embedContent", async () => {
-    const { embeddings: [one] = [] } = await genai().embedContent({ model: "gemini-embedding-2", contents: leave, config: { outputDimensionality: 256 } })
+    const { embeddings: [one] = [] } = await genai().embedContent({
+      model: "gemini-embedding-2",
+      contents: leave,
+      config: { outputDimensionality: 256 }
+    })
     assert.strictEqual(one?.values?.length, 256)
   })
 
   it("embeds with the upstream's model, its vectors as they are", async () => {
     const { embeddings: [own] = [] } = await genai(upstream).embedContent({ model: "text-embedding-005", contents: "hello" })
     assert.strictEqual(own?.values?.length, 4)
-    const { embeddings: [short] = [] } = await genai(upstream).embedContent({ model: "text-embedding-005", contents: "hello", config: { outputDimensionality: 3 } })
+    const { embeddings: [short] = [] } = await genai(upstream).embedContent({
+      model: "text-embedding-005",
+      contents: "hello",
+      config: { outputDimensionality: 3 }
+    })
     assert.strictEqual(short?.values?.length, 3)
     assert.deepInclude(fake.received.at(-1)?.body, { model: "e", dimensions: 3 })
   })
@@ -66,10 +90,17 @@ describe("@google/genai", () => {
 describe("@google-cloud/aiplatform", () => {
   it("embeds by predict", async () => {
     const client = new v1.PredictionServiceClient({
-      fallback: true, protocol: "http", apiEndpoint: "127.0.0.1", port: server.port, authClient: signedIn()
+      fallback: true,
+      protocol: "http",
+      apiEndpoint: "127.0.0.1",
+      port: server.port,
+      authClient: signedIn()
     } as unknown as NonNullable<ConstructorParameters<typeof v1.PredictionServiceClient>[0]>) // its types know nothing of `protocol`
     const instance = { structValue: { fields: { content: { stringValue: leave } } } }
-    const [{ predictions }] = await client.predict({ endpoint: `${parent}/publishers/google/models/text-embedding-005`, instances: [instance] })
+    const [{ predictions }] = await client.predict({
+      endpoint: `${parent}/publishers/google/models/text-embedding-005`,
+      instances: [instance]
+    })
     const values = predictions?.[0]?.structValue?.fields?.["embeddings"]?.structValue?.fields?.["values"]?.listValue?.values
     assert.strictEqual(values?.length, 768)
   })
@@ -77,17 +108,19 @@ describe("@google-cloud/aiplatform", () => {
 
 describe("a request to embed", () => {
   it("is held to its rules", async () => {
-    for (const [body, field] of [
-      [{}, "instances"],
-      [{ instances: ["text"] }, "instances[0]"],
-      [{ instances: [{ content: "" }] }, "instances[0].content"],
-      [{ instances: [{ content: "a", task_type: "SEARCH" }] }, "instances[0].task_type"],
-      [{ instances: [{ content: "a", title: "t" }] }, "instances[0].title"],
-      [{ instances: [{ content: "a" }], parameters: { outputDimensionality: -1 } }, "parameters.outputDimensionality"],
-      [{ instances: [{ content: "a" }], parameters: { outputDimensionality: 4096 } }, "parameters.outputDimensionality"],
-      [{ instances: Array.from({ length: 251 }, () => ({ content: "a" })) }, "instances"],
-      [{ instances: [{ content: "word ".repeat(3_000) }], parameters: { autoTruncate: false } }, "instances[0].content"]
-    ] as const) {
+    for (
+      const [body, field] of [
+        [{}, "instances"],
+        [{ instances: ["text"] }, "instances[0]"],
+        [{ instances: [{ content: "" }] }, "instances[0].content"],
+        [{ instances: [{ content: "a", task_type: "SEARCH" }] }, "instances[0].task_type"],
+        [{ instances: [{ content: "a", title: "t" }] }, "instances[0].title"],
+        [{ instances: [{ content: "a" }], parameters: { outputDimensionality: -1 } }, "parameters.outputDimensionality"],
+        [{ instances: [{ content: "a" }], parameters: { outputDimensionality: 4096 } }, "parameters.outputDimensionality"],
+        [{ instances: Array.from({ length: 251 }, () => ({ content: "a" })) }, "instances"],
+        [{ instances: [{ content: "word ".repeat(3_000) }], parameters: { autoTruncate: false } }, "instances[0].content"]
+      ] as const
+    ) {
       const { body: answer, status } = await predict(body)
       assert.strictEqual(status, 400, field)
       assert.strictEqual(answer.error.details?.[0]?.fieldViolations?.[0]?.field, field)
@@ -96,10 +129,13 @@ describe("a request to embed", () => {
 
   it("is cut to what a model reads, and says so", async () => {
     const { body } = await predict({ instances: [{ content: "word ".repeat(3_000) }, { content: "short" }] })
-    assert.deepStrictEqual(body.predictions.map((each: { readonly embeddings: { readonly statistics: object } }) => each.embeddings.statistics), [
-      { truncated: true, token_count: 2048 },
-      { truncated: false, token_count: 1 }
-    ])
+    assert.deepStrictEqual(
+      body.predictions.map((each: { readonly embeddings: { readonly statistics: object } }) => each.embeddings.statistics),
+      [
+        { truncated: true, token_count: 2048 },
+        { truncated: false, token_count: 1 }
+      ]
+    )
     assert.strictEqual(body.metadata.billableCharacterCount, 12_005)
   })
 })

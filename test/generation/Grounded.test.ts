@@ -4,7 +4,11 @@ import { type Fake, fakeOpenAi, sendChat, startChat } from "../fakes/Openai.ts"
 import { leave, parent, startServer, type TestServer } from "../server/support/TestServer.ts"
 import { until } from "../support/Eventually.ts"
 
-const said = ["Employees receive 28 days of annual leave [1]. ", "Up to five unused days may be carried over [1]. ", "Leave is sold at auctions."]
+const said = [
+  "Employees receive 28 days of annual leave [1]. ",
+  "Up to five unused days may be carried over [1]. ",
+  "Leave is sold at auctions."
+]
 const end = (response: Parameters<typeof startChat>[0]) =>
   response.end("data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 
@@ -15,21 +19,26 @@ let server: TestServer
 let corpus: string
 const scope = Scope.makeUnsafe()
 beforeAll(async () => {
-  fake = await Effect.runPromise(fakeOpenAi(({ body }, response) => {
-    const asked = JSON.stringify(body.messages)
-    if (asked.includes("Madrid")) return sendChat(response, ["Madrid is a fine city."])
-    if (asked.includes("pool")) return sendChat(response, ["NO ANSWER"])
-    startChat(response, said.slice(0, 1))
-    goOn = () => {
-      for (const content of said.slice(1)) response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`)
-      end(response)
-    }
-    if (asked.includes("at once")) goOn()
-    if (asked.includes("for ever")) {
-      const timer = setInterval(() => response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: said[1] } }] })}\n\n`), 2)
-      response.on("close", () => clearInterval(timer))
-    }
-  }).pipe(Scope.provide(scope)))
+  fake = await Effect.runPromise(
+    fakeOpenAi(({ body }, response) => {
+      const asked = JSON.stringify(body.messages)
+      if (asked.includes("Madrid")) return sendChat(response, ["Madrid is a fine city."])
+      if (asked.includes("pool")) return sendChat(response, ["NO ANSWER"])
+      startChat(response, said.slice(0, 1))
+      goOn = () => {
+        for (const content of said.slice(1)) response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`)
+        end(response)
+      }
+      if (asked.includes("at once")) goOn()
+      if (asked.includes("for ever")) {
+        const timer = setInterval(
+          () => response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: said[1] } }] })}\n\n`),
+          2
+        )
+        response.on("close", () => clearInterval(timer))
+      }
+    }).pipe(Scope.provide(scope))
+  )
   server = await startServer({ upstream: { url: fake.baseUrl, model: "m" } })
   corpus = await server.corpus()
   await server.upload(corpus, "leave.md", leave)
@@ -45,13 +54,18 @@ const request = (text: string, generationConfig: object = {}) => ({
   tools: [{ retrieval: { vertexRagStore: { ragResources: [{ ragCorpus: corpus }] } } }],
   generationConfig
 })
-const generate = async (text: string, config: object = {}) => (await server.call("POST", `${path}:generateContent`, request(text, config))).body.candidates[0]
-const textOf = (candidate: { readonly content: { readonly parts: ReadonlyArray<{ readonly text: string }> } }) => candidate.content.parts.map(({ text }) => text).join("")
+const generate = async (text: string, config: object = {}) =>
+  (await server.call("POST", `${path}:generateContent`, request(text, config))).body.candidates[0]
+const textOf = (candidate: { readonly content: { readonly parts: ReadonlyArray<{ readonly text: string }> } }) =>
+  candidate.content.parts.map(({ text }) => text).join("")
 
 describe("a grounded stream", () => {
   for (const config of [{}, { maxOutputTokens: 500 }, { stopSequences: ["auctions", "sold"] }]) {
     it(`streams with ${JSON.stringify(config)}`, async () => {
-      const response = await fetch(`${server.url}${path}:streamGenerateContent?alt=sse`, { method: "POST", body: JSON.stringify(request("How much annual leave?", config)) })
+      const response = await fetch(`${server.url}${path}:streamGenerateContent?alt=sse`, {
+        method: "POST",
+        body: JSON.stringify(request("How much annual leave?", config))
+      })
       let heard = ""
       const decoder = new TextDecoder()
       for await (const chunk of response.body ?? []) {
@@ -84,7 +98,10 @@ describe("an upstream that goes on", () => {
     for (const config of [{ maxOutputTokens: 30 }, { stopSequences: ["unused"] }]) {
       const whole = await generate("How much annual leave, for ever?", config)
       await aborted()
-      const response = await fetch(`${server.url}${path}:streamGenerateContent?alt=sse`, { method: "POST", body: JSON.stringify(request("How much annual leave, for ever?", config)) })
+      const response = await fetch(`${server.url}${path}:streamGenerateContent?alt=sse`, {
+        method: "POST",
+        body: JSON.stringify(request("How much annual leave, for ever?", config))
+      })
       const pieces = (await response.text()).trim().split(/\r\n\r\n/).map((event) => JSON.parse(event.replace("data: ", "")).candidates[0])
       await aborted()
       assert.strictEqual(pieces.map(textOf).join(""), textOf(whole))

@@ -39,7 +39,16 @@ describe("HostedGeneration", () => {
           content: { role: "model", parts: [{ text: "Hi." }] },
           finishReason: "FINISH_REASON_MAX_TOKENS",
           safetyRatings: [{ category: "HARM_CATEGORY_HARASSMENT", probability: "NEGLIGIBLE", blocked: true }],
-          citationMetadata: { citations: [{ startIndex: 0, endIndex: 2, uri: "https://a.example", title: "A", license: "mit", publicationDate: { year: 2024, month: 5 } }] },
+          citationMetadata: {
+            citations: [{
+              startIndex: 0,
+              endIndex: 2,
+              uri: "https://a.example",
+              title: "A",
+              license: "mit",
+              publicationDate: { year: 2024, month: 5 }
+            }]
+          },
           avgLogprobs: -0.1
         },
         { index: 1, finishReason: "NEW_REASON" },
@@ -89,9 +98,14 @@ describe("HostedGeneration", () => {
       Effect.gen(function*() {
         const warnings: Array<string> = []
         const logger = Logger.make(({ message }) => void warnings.push(String(message)))
-        const request: GenerationRequest = says("a", { systemInstruction: { parts: [{ text: "b" }] }, generationConfig: { presencePenalty: 1 } })
-        yield* Effect.forEach(["gemini-2.0-flash", "gemini-2.0-flash-lite-001", "projects/p/locations/l/publishers/google/models/gemini-9"], (model) =>
-          generation.generate(model, request)).pipe(Effect.provide(Logger.layer([logger])))
+        const request: GenerationRequest = says("a", {
+          systemInstruction: { parts: [{ text: "b" }] },
+          generationConfig: { presencePenalty: 1 }
+        })
+        yield* Effect.forEach(
+          ["gemini-2.0-flash", "gemini-2.0-flash-lite-001", "projects/p/locations/l/publishers/google/models/gemini-9"],
+          (model) => generation.generate(model, request)
+        ).pipe(Effect.provide(Logger.layer([logger])))
         assert.strictEqual(warnings.length, 2)
         assert.isTrue(warnings.every((warning) => /^(?:systemInstruction|generationConfig\.presencePenalty): .*gemini-9/.test(warning)))
         const error = yield* Effect.flip(generation.generate("publishers/meta/models/llama-3.1-8b-instruct-maas", request))
@@ -101,7 +115,10 @@ describe("HostedGeneration", () => {
   it.live("names the fields that the service refuses as the request has them", () =>
     onService({}, (generation, fake) =>
       Effect.gen(function*() {
-        const details = [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field: "generation_config.response_schema", description: "no" }] }]
+        const details = [{
+          "@type": "type.googleapis.com/google.rpc.BadRequest",
+          fieldViolations: [{ field: "generation_config.response_schema", description: "no" }]
+        }]
         fake.fault = () => ({ status: 400, error: { details } })
         const error = yield* Effect.flip(generation.generate(model, says("a")))
         assert.strictEqual(error.violations?.[0]?.field, "generationConfig.responseSchema")
@@ -168,7 +185,9 @@ describe("GeminiChat", () => {
   it.live("says that an answer was withheld, and why", () =>
     onService({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } }, (generation) =>
       Effect.gen(function*() {
-        const events = yield* Stream.runCollect(GeminiChat.make(generation, model).stream({ turns: [{ role: "user", parts: [{ type: "text", text: "a" }] }] }))
+        const events = yield* Stream.runCollect(
+          GeminiChat.make(generation, model).stream({ turns: [{ role: "user", parts: [{ type: "text", text: "a" }] }] })
+        )
         assert.deepStrictEqual(events, [{ type: "end", candidate: 0, reason: "contentFilter", detail: "PROHIBITED_CONTENT" }])
       })))
 })

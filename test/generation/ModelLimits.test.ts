@@ -51,7 +51,10 @@ describe("what an upstream in OpenAI's protocol has no place for", () => {
 
   it.each<[object, string]>([
     [{ generationConfig: { audioTimestamp: true } }, "generation_config.audio_timestamp"],
-    [user({ inlineData: { mimeType: "video/mp4", data: "AAAA" }, videoMetadata: { startOffset: "1s" } }), "contents[0].parts[0].video_metadata"],
+    [
+      user({ inlineData: { mimeType: "video/mp4", data: "AAAA" }, videoMetadata: { startOffset: "1s" } }),
+      "contents[0].parts[0].video_metadata"
+    ],
     [user(web("audio/mpeg")), "contents[0].parts[0].file_data.file_uri"],
     [user({ fileData: { mimeType: "image/png", fileUri: "gs://docs/a.png" } }), "contents[0].parts[0].file_data.file_uri"],
     [{ contents: [{ role: "user", parts: Array.from({ length: 11 }, (_, i) => web("image/png", i)) }] }, "contents"],

@@ -67,7 +67,10 @@ describe("a conversation over a corpus", () => {
     assert.strictEqual(status, 200, JSON.stringify(body))
     const last = Array.isArray(body) ? body.at(-1) : body
     const { groundingChunks = [], retrievalQueries } = last.candidates[0].groundingMetadata ?? {}
-    return { queries: retrievalQueries, titles: groundingChunks.map((chunk: { retrievedContext: { title: string } }) => chunk.retrievedContext.title) }
+    return {
+      queries: retrievalQueries,
+      titles: groundingChunks.map((chunk: { retrievedContext: { title: string } }) => chunk.retrievedContext.title)
+    }
   }
 
   it("searches what a follow-up means, by the model where there is one", async () => {

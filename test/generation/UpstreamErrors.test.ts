@@ -41,9 +41,13 @@ describe("an upstream's 429", () => {
   it("is tried again behind the server where the operator asks for that", async () => {
     let count = 0
     const inner = Scope.makeUnsafe()
-    const moody = await Effect.runPromise(fakeOpenAi((_, response) =>
-      count++ === 0 ? sendJson(response, 429, { error: { message: "slow down" } }, { "retry-after": "0" }) : sendChat(response, ["Hello."])
-    ).pipe(Scope.provide(inner)))
+    const moody = await Effect.runPromise(
+      fakeOpenAi((_, response) =>
+        count++ === 0
+          ? sendJson(response, 429, { error: { message: "slow down" } }, { "retry-after": "0" })
+          : sendChat(response, ["Hello."])
+      ).pipe(Scope.provide(inner))
+    )
     const patient = await startServer({ upstream: { url: moody.baseUrl, model: "m", retry: { times: 2 } } })
     assert.strictEqual((await ask("hello", patient)).status, 200)
     assert.strictEqual(count, 2)

@@ -60,8 +60,12 @@ describe("rows of jobs", () => {
       table.create("other", "ab", () => ({ state: "open" }))
       const fields = { size: "pageSize", token: "pageToken" }
       const page = (token: string) =>
-        pageOfJobs({ size: 2, token }, fields, (before, limit) => Effect.sync(() => table.before(before, limit, "a")), ({ id }) =>
-          Effect.succeed(id === "6" || id === "1" ? undefined : id))
+        pageOfJobs(
+          { size: 2, token },
+          fields,
+          (before, limit) => Effect.sync(() => table.before(before, limit, "a")),
+          ({ id }) => Effect.succeed(id === "6" || id === "1" ? undefined : id)
+        )
       const seen: Array<ReadonlyArray<string>> = []
       for (let token: string | undefined = ""; token !== undefined;) {
         const { items, nextToken }: { readonly items: ReadonlyArray<string>; readonly nextToken?: string | undefined } = yield* page(token)

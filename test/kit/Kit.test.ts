@@ -13,10 +13,17 @@ describe("markdownFromHtml", () => {
       <p># no heading</p><ul><li>One</li><li>Two</li></ul>
       <table><tr><th>Days</th><th>Who</th></tr><tr><td>5</td><td>a|b</td></tr></table><pre>if (a) {\n  b()\n}</pre></main></body></html>`)
     assert.strictEqual(title, "Leave")
-    assert.strictEqual(markdown, [
-      "# Leave", "Five days carry over, if they are asked for in time, and never more than that in one year.", "\\# no heading", "- One\n- Two",
-      "| Days | Who |\n| --- | --- |\n| 5 | a\\|b |", "```\nif (a) {\n  b()\n}\n```"
-    ].join("\n\n") + "\n")
+    assert.strictEqual(
+      markdown,
+      [
+        "# Leave",
+        "Five days carry over, if they are asked for in time, and never more than that in one year.",
+        "\\# no heading",
+        "- One\n- Two",
+        "| Days | Who |\n| --- | --- |\n| 5 | a\\|b |",
+        "```\nif (a) {\n  b()\n}\n```"
+      ].join("\n\n") + "\n"
+    )
     assert.strictEqual(markdownFromHtml("").markdown, "")
   })
 })
@@ -50,11 +57,16 @@ describe("httpCaller", () => {
         const secret = "very-secret-value"
         const elsewhere = yield* fakeServer((_, response) => sendJson(response, 200, {}))
         const server = yield* fakeServer(({ headers, url }, response) =>
-          url.pathname === "/bad" ? sendJson(response, 400, { error: { message: `no ${String(headers["x-api-key"])}` } }) : sendJson(response, 200, { page: 7 }))
+          url.pathname === "/bad"
+            ? sendJson(response, 400, { error: { message: `no ${String(headers["x-api-key"])}` } })
+            : sendJson(response, 200, { page: 7 })
+        )
         server.fault(1, () => true, (response) => void response.writeHead(503, { "retry-after": "0" }).end())
         server.fault(1, () => true, (response) => void response.writeHead(200).end("<html>a proxy"))
         const http = httpCaller({
-          http: yield* HttpClient.HttpClient, baseUrl: server.origin, retry: { baseMs: 1 },
+          http: yield* HttpClient.HttpClient,
+          baseUrl: server.origin,
+          retry: { baseMs: 1 },
           credentials: Effect.succeed({ "x-api-key": Redacted.make(secret) })
         })
         assert.deepStrictEqual(yield* http.json("the page", "/page", Schema.Struct({ page: Schema.Int })), { page: 7 })
@@ -75,17 +87,23 @@ describe("paged", () => {
     Effect.gen(function*() {
       const list = (cursor?: string, of = "a") =>
         Stream.runCollect(paged({
-          cursor, of, position: Schema.Struct({ page: Schema.Int }), first: { page: 1 },
-          page: ({ page }) => Effect.succeed({
-            listed: [{ _tag: "deleted" as const, path: `p${page}` }],
-            ...(page < 3 ? { next: { page: page + 1 } } : { incomplete: of === "cut", since: { page: 3 } })
-          })
+          cursor,
+          of,
+          position: Schema.Struct({ page: Schema.Int }),
+          first: { page: 1 },
+          page: ({ page }) =>
+            Effect.succeed({
+              listed: [{ _tag: "deleted" as const, path: `p${page}` }],
+              ...(page < 3 ? { next: { page: page + 1 } } : { incomplete: of === "cut", since: { page: 3 } })
+            })
         }))
       const all = yield* list()
       assert.deepStrictEqual(all.map(({ _tag }) => _tag), ["deleted", "checkpoint", "deleted", "checkpoint", "deleted", "complete"])
       const [, checkpoint] = all
       assert.deepStrictEqual((yield* list(checkpoint?._tag === "checkpoint" ? checkpoint.cursor : "")).length, 4)
-      assert.deepInclude(yield* Effect.flip(list(checkpoint?._tag === "checkpoint" ? checkpoint.cursor : "", "b")), { code: "INVALID_ARGUMENT" })
+      assert.deepInclude(yield* Effect.flip(list(checkpoint?._tag === "checkpoint" ? checkpoint.cursor : "", "b")), {
+        code: "INVALID_ARGUMENT"
+      })
       assert.notStrictEqual((yield* list(undefined, "cut")).at(-1)?._tag, "complete")
     }))
 })

@@ -24,7 +24,15 @@ await app.close()
 /** As docs/library.md says. */
 const bundlers = {
   esbuild: (entry: string, outfile: string) =>
-    esbuild({ entryPoints: [entry], outfile, bundle: true, platform: "node", format: "esm", external: ["sluice", "sluice/*", "effect", "effect/*"], logLevel: "silent" }),
+    esbuild({
+      entryPoints: [entry],
+      outfile,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      external: ["sluice", "sluice/*", "effect", "effect/*"],
+      logLevel: "silent"
+    }),
   Rolldown: async (input: string, file: string) => {
     const bundle = await rolldown({ input, platform: "node", external: [/^sluice(\/|$)/, /^effect(\/|$)/] })
     await bundle.write({ file, format: "esm" })
@@ -36,7 +44,10 @@ describe("an app that is bundled", () => {
   for (const [name, bundle] of Object.entries(bundlers)) {
     it.live(`by ${name}: runs a pipeline whose parser processes and worker are found`, () =>
       Effect.gen(function*() {
-        const { cwd } = yield* app({ "app.ts": source, "question.ts": "export const question = \"How many unused days of leave carry over?\"\n" })
+        const { cwd } = yield* app({
+          "app.ts": source,
+          "question.ts": "export const question = \"How many unused days of leave carry over?\"\n"
+        })
         // Read in a process of its own.
         copyFileSync(join(root, "examples/handbook/people/benefits.odt"), join(cwd, "docs/benefits.odt"))
         mkdirSync(join(cwd, "out"))

@@ -16,7 +16,12 @@ const withDocuments = Effect.map(tempFolder, (cwd) => {
   write(cwd, { "docs/a.md": "# Leave\n\nFive days carry over.\n", "docs/b.md": "# Travel\n\nLeave by train; five days.\n" })
   const define = (more: Partial<PipelineInput>, connectors: ConnectorSet = { local }) =>
     pipelineOf(
-      definePipeline({ name: "handbook", corpus: { displayName: "Handbook" }, sources: { docs: { local: { path: join(cwd, "docs") } } }, ...more }),
+      definePipeline({
+        name: "handbook",
+        corpus: { displayName: "Handbook" },
+        sources: { docs: { local: { path: join(cwd, "docs") } } },
+        ...more
+      }),
       connectors
     )
   const dataDir = join(cwd, "data")
@@ -49,7 +54,10 @@ describe("a program's pipeline on an engine", () => {
       const { define, embedded, vertex } = yield* withDocuments
       const onEmbedded = yield* define({ engine: { vertex: place } }).run.pipe(Effect.provide(embedded), Effect.flip)
       assert.deepInclude(onEmbedded, { _tag: "PipelineInvalid" })
-      assert.match(onEmbedded.message, /engine\n.*is for the vertex engine, and this program provides the embedded one\n.*engines\.embedded/)
+      assert.match(
+        onEmbedded.message,
+        /engine\n.*is for the vertex engine, and this program provides the embedded one\n.*engines\.embedded/
+      )
 
       const onVertex = yield* define({}).run.pipe(Effect.provide(vertex), Effect.flip)
       assert.match(onVertex.message, /is for the embedded engine, and this program provides the vertex one/)
@@ -61,9 +69,14 @@ describe("a program's pipeline on an engine", () => {
   it.live("is held against what the engine has, connectors included, before anything is done", () =>
     Effect.gen(function*() {
       const { define, embedded } = yield* withDocuments
-      const wants = define({ parsing: { llm: { model: "gemini-2.0-flash-001" } }, stages: [{ retrieve: {} }, { generate: { model: "gemini-2.0-flash-001" } }] }, {})
+      const wants = define({
+        parsing: { llm: { model: "gemini-2.0-flash-001" } },
+        stages: [{ retrieve: {} }, { generate: { model: "gemini-2.0-flash-001" } }]
+      }, {})
       const refused = yield* wants.run.pipe(Effect.provide(embedded), Effect.flip)
-      for (const lacking of [/no connector for local folders/, /no language-model parser/, /no hosted models/]) assert.match(refused.message, lacking)
+      for (const lacking of [/no connector for local folders/, /no language-model parser/, /no hosted models/]) {
+        assert.match(refused.message, lacking)
+      }
     }).pipe(Effect.scoped))
 
   it.live("takes the sections that are meant for it", () =>

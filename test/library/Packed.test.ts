@@ -37,7 +37,8 @@ const mostRatio = 2
 
 /** Milliseconds of processor time that importing takes, the least of some processes. */
 const importing = (cwd: string, name: string): number => {
-  const code = `const before = process.cpuUsage(); await import("${name}"); const { system, user } = process.cpuUsage(before); console.log((system + user) / 1000)`
+  const code =
+    `const before = process.cpuUsage(); await import("${name}"); const { system, user } = process.cpuUsage(before); console.log((system + user) / 1000)`
   const once = () => Number(execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd, encoding: "utf8" }))
   return Math.min(...Array.from({ length: 3 }, once))
 }
@@ -107,7 +108,8 @@ export const memos = defineConnector({
 })
 `
 
-const memoPipeline = (settings: string) => `name: memos
+const memoPipeline = (settings: string) =>
+  `name: memos
 corpus: { displayName: Memos }
 use: [./memos.ts]
 sources:
@@ -117,9 +119,22 @@ sources:
 describe("the packed library in a strict TypeScript project", () => {
   it.live("holds no sources, compiles, runs, and prints why it failed, with our exit code", () =>
     Effect.gen(function*() {
-      const { cwd, packed } = yield* app({ "good.ts": program(".sluice"), "state.ts": program("docs/leave.md"), "failing.ts": failing, "others.ts": others, "memos.ts": memos })
+      const { cwd, packed } = yield* app({
+        "good.ts": program(".sluice"),
+        "state.ts": program("docs/leave.md"),
+        "failing.ts": failing,
+        "others.ts": others,
+        "memos.ts": memos
+      })
       const files = packed.files.map(({ path }) => path)
-      assert.includeMembers(files, ["dist/cli/bin.js", "dist/index.js", "dist/types/src/index.d.ts", "pipelines/pipeline.schema.json", "README.md", "LICENSE"])
+      assert.includeMembers(files, [
+        "dist/cli/bin.js",
+        "dist/index.js",
+        "dist/types/src/index.d.ts",
+        "pipelines/pipeline.schema.json",
+        "README.md",
+        "LICENSE"
+      ])
       assert.deepStrictEqual(files.filter((path) => /^(src|test|examples|bench|connectors|scripts)\//.test(path)), [])
 
       const [compiled, good, state, failed, rest] = yield* Effect.all([
@@ -148,20 +163,32 @@ describe("the packed library in a strict TypeScript project", () => {
       assert.isAtMost(ratio, mostRatio)
     }).pipe(Effect.scoped), 90_000)
 
-  it.live("its command line takes sources of one's own from a module: checked by line and column, in the schema, planned and counted", () =>
-    Effect.gen(function*() {
-      const { cwd } = yield* app({ "memos.ts": memos, "pipeline.yaml": memoPipeline("most: 0, colour: red"), "good.pipeline.yaml": memoPipeline("most: 2") })
-      const sluice = (...args: ReadonlyArray<string>) => run(cwd, process.execPath, [join(cwd, "node_modules/sluice/dist/cli/bin.js"), ...args])
-      const wrong = yield* sluice("plan", "pipeline.yaml")
-      assert.strictEqual(wrong.code, 4, wrong.output)
-      assert.match(wrong.output, /pipeline\.yaml:5:27 {2}sources\.memos\.memos\.most\n {2}must be a whole number from 1 to 1000/)
-      assert.match(wrong.output, /pipeline\.yaml:5:30 {2}sources\.memos\.memos\.colour\n {2}is not a key that belongs here/)
-      const printed = yield* sluice("schema", "pipeline.yaml")
-      assert.include(printed.output, "The most memos.")
-      assert.match((yield* sluice("plan", "good.pipeline.yaml")).output, /^2 to add, 0 to change/m)
-      const ran = yield* sluice("run", "good.pipeline.yaml", "--json")
-      assert.strictEqual(ran.code, 0, ran.output)
-      assert.match(ran.output, /"added":\s*2/)
-      assert.match((yield* sluice("ask", "Who approves travel?", "--pipeline", "good.pipeline.yaml")).output, /Managers approve travel\. \[1\]/)
-    }).pipe(Effect.scoped), 90_000)
+  it.live(
+    "its command line takes sources of one's own from a module: checked by line and column, in the schema, planned and counted",
+    () =>
+      Effect.gen(function*() {
+        const { cwd } = yield* app({
+          "memos.ts": memos,
+          "pipeline.yaml": memoPipeline("most: 0, colour: red"),
+          "good.pipeline.yaml": memoPipeline("most: 2")
+        })
+        const sluice = (...args: ReadonlyArray<string>) =>
+          run(cwd, process.execPath, [join(cwd, "node_modules/sluice/dist/cli/bin.js"), ...args])
+        const wrong = yield* sluice("plan", "pipeline.yaml")
+        assert.strictEqual(wrong.code, 4, wrong.output)
+        assert.match(wrong.output, /pipeline\.yaml:5:27 {2}sources\.memos\.memos\.most\n {2}must be a whole number from 1 to 1000/)
+        assert.match(wrong.output, /pipeline\.yaml:5:30 {2}sources\.memos\.memos\.colour\n {2}is not a key that belongs here/)
+        const printed = yield* sluice("schema", "pipeline.yaml")
+        assert.include(printed.output, "The most memos.")
+        assert.match((yield* sluice("plan", "good.pipeline.yaml")).output, /^2 to add, 0 to change/m)
+        const ran = yield* sluice("run", "good.pipeline.yaml", "--json")
+        assert.strictEqual(ran.code, 0, ran.output)
+        assert.match(ran.output, /"added":\s*2/)
+        assert.match(
+          (yield* sluice("ask", "Who approves travel?", "--pipeline", "good.pipeline.yaml")).output,
+          /Managers approve travel\. \[1\]/
+        )
+      }).pipe(Effect.scoped),
+    90_000
+  )
 })

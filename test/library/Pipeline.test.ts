@@ -35,10 +35,12 @@ const notes = defineConnector({
       check: Effect.void,
       list: () =>
         Stream.concat(
-          Stream.fromIterable([...all].filter(([path]) => path.startsWith(`${folder}/`)).map(([path, text]) => ({
-            _tag: "item" as const,
-            item: { path, uri: `notes://${path}`, displayName: path, revision: text, mimeType: "text/markdown" }
-          }))),
+          Stream.fromIterable(
+            [...all].filter(([path]) => path.startsWith(`${folder}/`)).map(([path, text]) => ({
+              _tag: "item" as const,
+              item: { path, uri: `notes://${path}`, displayName: path, revision: text, mimeType: "text/markdown" }
+            }))
+          ),
           Stream.make({ _tag: "complete" as const })
         ),
       read: ({ path }) => Stream.make(new TextEncoder().encode(all.get(path) ?? ""))
@@ -85,12 +87,21 @@ describe("Pipeline.make", () => {
 
   it("holds code to the rules of files", () => {
     const made = Result.try({
-      try: () => Pipeline.make("p", { corpus: { displayName: "" }, sources: { docs: local("") }, stages: compose(retrieve({ topK: 0 }), generate()) }),
+      try: () =>
+        Pipeline.make("p", {
+          corpus: { displayName: "" },
+          sources: { docs: local("") },
+          stages: compose(retrieve({ topK: 0 }), generate())
+        }),
       catch: (error) => error as Error & { readonly issues: ReadonlyArray<{ readonly path: string }> }
     })
     assert.isTrue(Result.isFailure(made))
     if (Result.isFailure(made)) {
-      assert.sameMembers(made.failure.issues.map(({ path }) => path), ["corpus.displayName", "sources.docs.local.path", "stages[0].retrieve.topK"])
+      assert.sameMembers(made.failure.issues.map(({ path }) => path), [
+        "corpus.displayName",
+        "sources.docs.local.path",
+        "stages[0].retrieve.topK"
+      ])
     }
   })
 
@@ -113,7 +124,11 @@ describe("Pipeline.make", () => {
   it.live("is one typed error where the types cannot tell", () =>
     Effect.scoped(Effect.gen(function*() {
       const dataDir = join(yield* tempFolder, "data")
-      const layout = Pipeline.make("p", { corpus: { displayName: "P" }, sources: { docs: local("docs") }, parsing: { layout: { processor: "projects/p/locations/us/processors/x" } } })
+      const layout = Pipeline.make("p", {
+        corpus: { displayName: "P" },
+        sources: { docs: local("docs") },
+        parsing: { layout: { processor: "projects/p/locations/us/processors/x" } }
+      })
       const error = yield* Effect.flip(layout.run).pipe(Effect.provide(Embedded.layer({ dataDir })))
       assert.strictEqual(error._tag, "PipelineInvalid")
       assert.match(error.message, /embedded engine has no layout parser/)
@@ -142,7 +157,9 @@ describe("Pipeline.make", () => {
 describe("a file that uses modules", () => {
   const modules = (folder: string) => {
     const source = JSON.stringify(join(import.meta.dirname, "../../src/index.ts"))
-    writeFileSync(join(folder, "own.ts"), `
+    writeFileSync(
+      join(folder, "own.ts"),
+      `
 import { Effect, Schema, Stream } from "effect"
 import { defineConnector, defineStage } from ${source}
 export const lines = defineConnector({
@@ -163,7 +180,8 @@ export const firstOnly = defineStage({
   fields: { keep: Schema.Int.annotate({ description: "How many." }) },
   make: ({ keep }) => (input) => Effect.succeed({ ...input, contexts: input.contexts.slice(0, keep) })
 })
-`)
+`
+    )
   }
   const file = (folder: string, yaml: string): string => {
     modules(folder)
@@ -175,10 +193,13 @@ export const firstOnly = defineStage({
   it.live("runs their connectors and stages", () =>
     Effect.scoped(Effect.gen(function*() {
       const folder = yield* tempFolder
-      const path = file(folder, `sources:
+      const path = file(
+        folder,
+        `sources:
   lines: { lines: { text: "Leave carries over.|Travel is approved by managers.", poll: 5m } }
 stages: [{ retrieve: {} }, { firstOnly: { keep: 1 } }, { generate: {} }]
-`)
+`
+      )
       const pipeline = yield* Pipeline.load(path, connectors)
       yield* Effect.gen(function*() {
         assert.strictEqual((yield* pipeline.run).totals.added, 2)
@@ -192,9 +213,14 @@ stages: [{ retrieve: {} }, { firstOnly: { keep: 1 } }, { generate: {} }]
     Effect.scoped(Effect.gen(function*() {
       const folder = yield* tempFolder
       mkdirSync(join(folder, "docs"))
-      writeFileSync(join(folder, "docs/a.md"), "# Leave\n\nFive unused days of leave carry over.\n\n# Leave in Japan\n\nSix days of leave carry over in Japan.\n")
+      writeFileSync(
+        join(folder, "docs/a.md"),
+        "# Leave\n\nFive unused days of leave carry over.\n\n# Leave in Japan\n\nSix days of leave carry over in Japan.\n"
+      )
       const path = join(folder, "pipeline.ts")
-      writeFileSync(path, `
+      writeFileSync(
+        path,
+        `
 import { Effect } from "effect"
 import { compose, generate, Pipeline, retrieve } from ${JSON.stringify(join(import.meta.dirname, "../../src/index.ts"))}
 import { local } from ${JSON.stringify(join(import.meta.dirname, "../../connectors/index.ts"))}
@@ -203,7 +229,8 @@ export default Pipeline.make("typed", {
   sources: { docs: local("./docs") },
   stages: compose(retrieve(), (input) => Effect.succeed({ ...input, contexts: input.contexts.slice(0, 1) }), generate())
 })
-`)
+`
+      )
       const pipeline = yield* Pipeline.load(path, connectors)
       yield* Effect.gen(function*() {
         assert.strictEqual((yield* pipeline.run).totals.added, 1)
@@ -214,19 +241,25 @@ export default Pipeline.make("typed", {
   it.live("is told what is wrong with them, with line and column", () =>
     Effect.scoped(Effect.gen(function*() {
       const folder = yield* tempFolder
-      const refused = (yaml: string) => Effect.map(Effect.flip(Pipeline.load(file(folder, yaml), connectors)), ({ issues }) =>
-        issues.map(({ column, line, path, rule }) => `${line}:${column} ${path} ${rule}`))
-      assert.deepStrictEqual(yield* refused("sources:\n  a: { lines: { text: 7 } }\n"), ["5:23 sources.a.lines.text must be text, not a number"])
+      const refused = (yaml: string) =>
+        Effect.map(Effect.flip(Pipeline.load(file(folder, yaml), connectors)), ({ issues }) =>
+          issues.map(({ column, line, path, rule }) => `${line}:${column} ${path} ${rule}`))
+      assert.deepStrictEqual(yield* refused("sources:\n  a: { lines: { text: 7 } }\n"), [
+        "5:23 sources.a.lines.text must be text, not a number"
+      ])
       const [unknown] = yield* refused("sources:\n  a: { lines: { text: x, limits: 3 } }\n")
       assert.match(unknown ?? "", /^5:26 sources\.a\.lines\.limits /)
       const [order] = yield* refused("sources: {}\nstages: [{ firstOnly: { keep: 1 } }, { retrieve: {} }]\n")
       assert.match(order ?? "", /stages\[0\] firstOnly takes what retrieve gives/)
       writeFileSync(join(folder, "none.ts"), "export const nothing = 1\n")
-      const missing = yield* Effect.flip(Pipeline.load((() => {
-        const path = join(folder, "p.yaml")
-        writeFileSync(path, "name: p\ncorpus: { displayName: P }\nsources: {}\nuse: [./none.ts]\n")
-        return path
-      })(), connectors))
+      const missing = yield* Effect.flip(Pipeline.load(
+        (() => {
+          const path = join(folder, "p.yaml")
+          writeFileSync(path, "name: p\ncorpus: { displayName: P }\nsources: {}\nuse: [./none.ts]\n")
+          return path
+        })(),
+        connectors
+      ))
       assert.match(missing.message, /exports no connector and no stage/)
     })))
 })

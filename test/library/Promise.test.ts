@@ -26,7 +26,11 @@ describe("sluice/promise", () => {
       let text = ""
       for await (const part of app.stream("How many days of leave carry over?")) if (part._tag === "text") text += part.text
       assert.strictEqual(text, answer.text)
-      const history = [{ question: "How many days of leave carry over?", standalone: "How many days of leave carry over?", answer: answer.text }]
+      const history = [{
+        question: "How many days of leave carry over?",
+        standalone: "How many days of leave carry over?",
+        answer: answer.text
+      }]
       const kinds: Array<string> = []
       for await (const part of app.chat({ question: "And leave?", history })) kinds.push(part._tag)
       assert.strictEqual(kinds.at(-1), "done")

@@ -10,7 +10,11 @@ const texts = { "leave.md": "# Leave\n\nFive unused days of leave carry over.\n"
 const answer = "Five days carry over [1: \"Five unused days of leave carry over.\"]."
 
 const pipelineOf = (source: ReturnType<typeof faultySource>, generator: ReturnType<typeof scriptedModel>["generator"]) =>
-  Pipeline.make("test", { corpus: { displayName: "Test" }, sources: { docs: source.source }, stages: compose(retrieve({ topK: 2 }), generateBy(generator)) })
+  Pipeline.make("test", {
+    corpus: { displayName: "Test" },
+    sources: { docs: source.source },
+    stages: compose(retrieve({ topK: 2 }), generateBy(generator))
+  })
 
 describe("sluice/testing", () => {
   it.live("runs a pipeline on an engine of its own, with a source that fails and a model that is scripted", () =>
@@ -43,15 +47,18 @@ describe("sluice/testing", () => {
 const theirs = (text: string, fails?: AiError.AiError) =>
   LanguageModel.make({
     generateText: () => Effect.succeed([]),
-    streamText: () => fails !== undefined ? Stream.fail(fails) : Stream.fromIterable([
-      { type: "text-start" as const, id: "1" },
-      ...text.split(/(?<= )/).map((delta) => ({ type: "text-delta" as const, id: "1", delta })),
-      { type: "text-end" as const, id: "1" },
-      {
-        type: "finish" as const, reason: "stop" as const, response: undefined,
-        usage: { inputTokens: { uncached: 7, total: 7, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 5, text: 5, reasoning: 0 } }
-      }
-    ])
+    streamText: () =>
+      fails !== undefined ? Stream.fail(fails) : Stream.fromIterable([
+        { type: "text-start" as const, id: "1" },
+        ...text.split(/(?<= )/).map((delta) => ({ type: "text-delta" as const, id: "1", delta })),
+        { type: "text-end" as const, id: "1" },
+        {
+          type: "finish" as const,
+          reason: "stop" as const,
+          response: undefined,
+          usage: { inputTokens: { uncached: 7, total: 7, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 5, text: 5, reasoning: 0 } }
+        }
+      ])
   })
 
 describe("sluice/ai", () => {
@@ -70,7 +77,11 @@ describe("sluice/ai", () => {
         const limited = AiError.make({ module: "m", method: "streamText", reason: new AiError.RateLimitError({}) })
         const failing = pipelineOf(source, fromLanguageModel(yield* theirs("", limited)))
         assert.deepInclude(yield* Effect.flip(failing.ask("How many days?")), { code: "RESOURCE_EXHAUSTED" })
-        const sampled = Pipeline.make("test", { corpus: { displayName: "Test" }, sources: { docs: source.source }, stages: compose(retrieve(), generateBy(fromLanguageModel(model), { temperature: 0.2 })) })
+        const sampled = Pipeline.make("test", {
+          corpus: { displayName: "Test" },
+          sources: { docs: source.source },
+          stages: compose(retrieve(), generateBy(fromLanguageModel(model), { temperature: 0.2 }))
+        })
         const refused = yield* Effect.flip(sampled.ask("How many days of leave carry over?"))
         assert.match(refused.message, /temperature/)
       }).pipe(Effect.provide(isolatedEngine()))
@@ -78,10 +89,16 @@ describe("sluice/ai", () => {
 
   it.effect("our chat model is a LanguageModel", () =>
     Effect.gen(function*() {
-      const { requests, chat } = scriptedModel(["One two.", "Three four.", new ServiceError({ code: "RESOURCE_EXHAUSTED", message: "slower" })])
+      const { requests, chat } = scriptedModel([
+        "One two.",
+        "Three four.",
+        new ServiceError({ code: "RESOURCE_EXHAUSTED", message: "slower" })
+      ])
       const model = yield* toLanguageModel(chat)
       assert.strictEqual((yield* model.generateText({ prompt: "Count." })).text, "One two.")
-      const parts = yield* Stream.runCollect(model.streamText({ prompt: [{ role: "system", content: "Be brief." }, { role: "user", content: [{ type: "text", text: "On." }] }] }))
+      const parts = yield* Stream.runCollect(
+        model.streamText({ prompt: [{ role: "system", content: "Be brief." }, { role: "user", content: [{ type: "text", text: "On." }] }] })
+      )
       assert.strictEqual(parts.map((part) => part.type === "text-delta" ? part.delta : "").join(""), "Three four.")
       assert.deepStrictEqual(requests[1], { system: "Be brief.", turns: [{ role: "user", parts: [{ type: "text", text: "On." }] }] })
       assert.strictEqual((yield* Effect.flip(model.generateText({ prompt: "More." }))).reason._tag, "RateLimitError")
@@ -90,10 +107,13 @@ describe("sluice/ai", () => {
   it.live("an EmbeddingModel is an Embedder, and ours is one", () =>
     Effect.gen(function*() {
       const letters = yield* EmbeddingModel.make({
-        embedMany: ({ inputs }) => Effect.succeed({
-          results: inputs.map((text) => Array.from({ length: 26 }, (_, n) => text.toLowerCase().split(String.fromCharCode(97 + n)).length - 1)),
-          usage: { inputTokens: undefined }
-        })
+        embedMany: ({ inputs }) =>
+          Effect.succeed({
+            results: inputs.map((text) =>
+              Array.from({ length: 26 }, (_, n) => text.toLowerCase().split(String.fromCharCode(97 + n)).length - 1)
+            ),
+            usage: { inputTokens: undefined }
+          })
       })
       const embedder = fromEmbeddingModel(letters, { id: "letters-26", dimensions: 26 })
       const [vector] = yield* embedder.embed(["leave"], "query")

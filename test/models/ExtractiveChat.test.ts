@@ -20,7 +20,12 @@ describe("ExtractiveChat", () => {
         { turns: [user(`${leave}\n\n${question}`)] },
         { system: leave, turns: [user(question)] },
         { turns: [user(leave), { role: "assistant", parts: [{ type: "text", text: "Noted." }] }, user(question)] },
-        { turns: [user(question), { role: "assistant", parts: [{ type: "toolCall", id: "1", name: "find", args: {} }] }, { role: "user", parts: [{ type: "toolResult", id: "1", text: leave }] }] }
+        {
+          turns: [user(question), { role: "assistant", parts: [{ type: "toolCall", id: "1", name: "find", args: {} }] }, {
+            role: "user",
+            parts: [{ type: "toolResult", id: "1", text: leave }]
+          }]
+        }
       ]
       for (const request of requests) {
         const events = yield* ask(request)

@@ -62,15 +62,30 @@ describe("LocalPartnerChat", () => {
       const events = yield* Stream.runCollect(stream(asks("hi")))
       assert.deepStrictEqual(
         events.flatMap((event) =>
-          event.type === "content_block_start" ? [`${event.index} ${event.contentBlock.type}`]
-          : event.type === "content_block_delta" ? [`${event.index} ${event.delta.type}`]
-          : event.type === "content_block_stop" ? [`${event.index} stop`]
-          : []),
+          event.type === "content_block_start" ?
+            [`${event.index} ${event.contentBlock.type}`]
+            : event.type === "content_block_delta" ?
+            [`${event.index} ${event.delta.type}`]
+            : event.type === "content_block_stop" ?
+            [`${event.index} stop`]
+            : []
+        ),
         [
-          "0 thinking", "0 thinking_delta", "0 thinking_delta", "0 signature_delta", "0 stop",
-          "1 text", "1 text_delta", "1 text_delta", "1 stop",
-          "2 tool_use", "2 input_json_delta", "2 stop",
-          "3 text", "3 text_delta", "3 stop"
+          "0 thinking",
+          "0 thinking_delta",
+          "0 thinking_delta",
+          "0 signature_delta",
+          "0 stop",
+          "1 text",
+          "1 text_delta",
+          "1 text_delta",
+          "1 stop",
+          "2 tool_use",
+          "2 input_json_delta",
+          "2 stop",
+          "3 text",
+          "3 text_delta",
+          "3 stop"
         ]
       )
     }))
@@ -80,9 +95,26 @@ describe("LocalPartnerChat", () => {
       const { asked, message } = over([text("ok"), end])
       yield* message(asks("", {
         messages: [
-          { role: "user", content: [{ type: "document", source: { type: "content", content: [{ type: "text", text: "a deed" }, image] }, context: "of 1901" }] },
-          { role: "assistant", content: [{ type: "redacted_thinking", data: "sealed" }, { type: "tool_use", id: "c", name: "look", input: {} }] },
-          { role: "user", content: [{ type: "tool_result", toolUseId: "c", content: [{ type: "text", text: "see" }, image, { type: "text", text: "there" }] }] }
+          {
+            role: "user",
+            content: [{
+              type: "document",
+              source: { type: "content", content: [{ type: "text", text: "a deed" }, image] },
+              context: "of 1901"
+            }]
+          },
+          {
+            role: "assistant",
+            content: [{ type: "redacted_thinking", data: "sealed" }, { type: "tool_use", id: "c", name: "look", input: {} }]
+          },
+          {
+            role: "user",
+            content: [{
+              type: "tool_result",
+              toolUseId: "c",
+              content: [{ type: "text", text: "see" }, image, { type: "text", text: "there" }]
+            }]
+          }
         ]
       }))
       const media = { type: "media", mimeType: "image/png", data: "AAAA" }

@@ -43,8 +43,22 @@ describe("OpenAiChat", () => {
       yield* Stream.runDrain(stream({
         system: "Be brief.",
         turns: [
-          { role: "user", parts: [{ type: "text", text: "What is it?" }, { type: "media", mimeType: "image/png", data: "AAAA" }, { type: "mediaUri", uri: "https://a.example/x.png" }] },
-          { role: "assistant", parts: [{ type: "thinking", text: "hm" }, { type: "text", text: "Let me look." }, { type: "toolCall", id: "c1", name: "look", args: { at: 1 } }] },
+          {
+            role: "user",
+            parts: [{ type: "text", text: "What is it?" }, { type: "media", mimeType: "image/png", data: "AAAA" }, {
+              type: "mediaUri",
+              uri: "https://a.example/x.png"
+            }]
+          },
+          {
+            role: "assistant",
+            parts: [{ type: "thinking", text: "hm" }, { type: "text", text: "Let me look." }, {
+              type: "toolCall",
+              id: "c1",
+              name: "look",
+              args: { at: 1 }
+            }]
+          },
           { role: "user", parts: [{ type: "toolResult", id: "c1", name: "look", text: "a cat" }, { type: "text", text: "Well?" }] }
         ],
         tools: [{ name: "look", description: "Looks.", parameters: { type: "object" } }],
@@ -74,7 +88,11 @@ describe("OpenAiChat", () => {
               { type: "image_url", image_url: { url: "https://a.example/x.png" } }
             ]
           },
-          { role: "assistant", content: "Let me look.", tool_calls: [{ id: "c1", type: "function", function: { name: "look", arguments: "{\"at\":1}" } }] },
+          {
+            role: "assistant",
+            content: "Let me look.",
+            tool_calls: [{ id: "c1", type: "function", function: { name: "look", arguments: "{\"at\":1}" } }]
+          },
           { role: "tool", tool_call_id: "c1", content: "a cat" },
           { role: "user", content: "Well?" }
         ],
@@ -104,7 +122,11 @@ describe("OpenAiChat", () => {
     assert.deepInclude(Result.getOrThrow(chatBody({ model: "m", limit: "max_completion_tokens" }, request)), { max_completion_tokens: 7 })
     const open = Result.getOrThrow(chatBody({ model: "m", limit: "max_tokens" }, request))
     assert.deepStrictEqual([open["max_tokens"], open["max_completion_tokens"]], [7, undefined])
-    assert.deepStrictEqual([limitOf("api.openai.com"), limitOf("api.openai.com.evil.example"), limitOf("127.0.0.1:11434")], ["max_completion_tokens", "max_tokens", "max_tokens"])
+    assert.deepStrictEqual([limitOf("api.openai.com"), limitOf("api.openai.com.evil.example"), limitOf("127.0.0.1:11434")], [
+      "max_completion_tokens",
+      "max_tokens",
+      "max_tokens"
+    ])
   })
 
   it.live("puts the pieces of tool calls together, and keeps candidates apart", () =>
@@ -116,9 +138,19 @@ describe("OpenAiChat", () => {
         call(0, { function: { arguments: "{\"city\": \"Os" } }),
         call(1, { id: "b", type: "function", function: { name: "now", arguments: "" } }),
         call(0, { function: { arguments: "aka\"}" } }),
-        { choices: [{ index: 1, delta: { content: "Other." }, finish_reason: null, logprobs: { content: [{ token: "Other", logprob: -0.5, bytes: null, top_logprobs: [{ token: "Oth", logprob: -1 }] }] } }] },
+        {
+          choices: [{
+            index: 1,
+            delta: { content: "Other." },
+            finish_reason: null,
+            logprobs: { content: [{ token: "Other", logprob: -0.5, bytes: null, top_logprobs: [{ token: "Oth", logprob: -1 }] }] }
+          }]
+        },
         delta({}, { finish_reason: "tool_calls" }),
-        { choices: [{ index: 1, delta: {}, finish_reason: "length" }], usage: { prompt_tokens: 4, completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 2 } } }
+        {
+          choices: [{ index: 1, delta: {}, finish_reason: "length" }],
+          usage: { prompt_tokens: 4, completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 2 } }
+        }
       ])
       const expected: ReadonlyArray<ChatEvent> = [
         { type: "thinking", candidate: 0, text: "Weather first." },
@@ -153,7 +185,13 @@ describe("OpenAiChat", () => {
     Effect.gen(function*() {
       const fake = yield* fakeOpenAi((_, response) => sendChat(response, ["ok"]))
       const { stream } = yield* chat(fake)
-      for (const part of [{ type: "media", mimeType: "video/mp4", data: "" }, { type: "mediaUri", mimeType: "image/png", uri: "gs://b/x.png" }] as const) {
+      for (
+        const part of [{ type: "media", mimeType: "video/mp4", data: "" }, {
+          type: "mediaUri",
+          mimeType: "image/png",
+          uri: "gs://b/x.png"
+        }] as const
+      ) {
         const error = yield* Effect.flip(Stream.runDrain(stream({ turns: [{ role: "user", parts: [part] }] })))
         assert.strictEqual(error.code, "INVALID_ARGUMENT")
         assert.match(error.violations?.[0]?.field ?? "", /^turns\[0\]\.parts\[0\]\./)

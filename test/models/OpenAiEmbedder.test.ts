@@ -165,8 +165,12 @@ describe("OpenAiEmbedder", () => {
 
   it.live("refuses options that cannot work", () =>
     Effect.gen(function*() {
-      for (const options of [{ baseUrl: "ftp://x" }, { baseUrl: "https://user:pass@x/v1" }, { dimensions: 0 }, { maxRequestsPerMinute: 0 }]) {
-        const error = yield* Effect.flip(make({ baseUrl: "http://127.0.0.1:1/v1", model: "m", dimensions: 2, apiKey: Redacted.make("k"), ...options }))
+      for (
+        const options of [{ baseUrl: "ftp://x" }, { baseUrl: "https://user:pass@x/v1" }, { dimensions: 0 }, { maxRequestsPerMinute: 0 }]
+      ) {
+        const error = yield* Effect.flip(
+          make({ baseUrl: "http://127.0.0.1:1/v1", model: "m", dimensions: 2, apiKey: Redacted.make("k"), ...options })
+        )
         assert.strictEqual(error.code, "INVALID_ARGUMENT")
         assert.notInclude(error.message, "pass")
       }

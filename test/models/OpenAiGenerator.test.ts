@@ -59,11 +59,15 @@ const checkCitations = (answer: Answer): void => {
 describe("OpenAiGenerator", () => {
   it.live("verifies quotes to the letter and prints marks of its own, however the stream is cut", () =>
     Effect.gen(function*() {
-      const whole = 'You get 28 days [1 "receive 28 days of paid annual leave"]. Claims take ten days [2 "paid within 10 working days"].'
+      const whole =
+        "You get 28 days [1 \"receive 28 days of paid annual leave\"]. Claims take ten days [2 \"paid within 10 working days\"]."
       const answer = yield* answerTo([whole])
       assert.strictEqual(answer.text, "You get 28 days [1]. Claims take ten days [2].")
       assert.isTrue(answer.grounded)
-      assert.deepStrictEqual(answer.citations.map(({ quote }) => quote), ["receive 28 days of\npaid annual leave", "paid within 10 working days"])
+      assert.deepStrictEqual(answer.citations.map(({ quote }) => quote), [
+        "receive 28 days of\npaid annual leave",
+        "paid within 10 working days"
+      ])
       assert.deepStrictEqual(answer.supports.map(({ start, end, citations }) => [answer.text.slice(start, end), citations]), [
         ["You get 28 days", [1]],
         ["Claims take ten days", [2]]
@@ -74,7 +78,7 @@ describe("OpenAiGenerator", () => {
 
   it.live("ends an answer that does not, and says that it was cut", () =>
     Effect.gen(function*() {
-      const sentence = 'You get 28 days [1 "receive 28 days of paid annual leave"]. '
+      const sentence = "You get 28 days [1 \"receive 28 days of paid annual leave\"]. "
       const long = yield* answerTo([sentence, " ".repeat(100_000), sentence])
       assert.deepStrictEqual([long.truncated, long.supports.length], [true, 1])
       assert.isUndefined((yield* answerTo([sentence])).truncated)
@@ -89,10 +93,18 @@ describe("OpenAiGenerator", () => {
 
   it.live("takes out marks that name no context, or one that does not say so", () =>
     Effect.gen(function*() {
-      const answer = yield* answerTo(["Employees receive 28 days of annual leave [1][7]. The office has a swimming pool [2]. Leave is 99 days [1]."])
-      assert.strictEqual(answer.text, "Employees receive 28 days of annual leave [1]. The office has a swimming pool [unverified]. Leave is 99 days [unverified].")
+      const answer = yield* answerTo([
+        "Employees receive 28 days of annual leave [1][7]. The office has a swimming pool [2]. Leave is 99 days [1]."
+      ])
+      assert.strictEqual(
+        answer.text,
+        "Employees receive 28 days of annual leave [1]. The office has a swimming pool [unverified]. Leave is 99 days [unverified]."
+      )
       assert.strictEqual(answer.citations.length, 1)
-      assert.deepStrictEqual(answer.supports.map(({ citations, confidence }) => [citations.length, confidence === 0]), [[1, false], [0, true], [0, true]])
+      assert.deepStrictEqual(answer.supports.map(({ citations, confidence }) => [citations.length, confidence === 0]), [[1, false], [
+        0,
+        true
+      ], [0, true]])
     }).pipe(Effect.scoped, Effect.provide(live)))
 
   it.live("never shows as an answer what cannot be verified, which is no refusal", () =>
@@ -112,7 +124,8 @@ describe("OpenAiGenerator", () => {
 
   it.live("finds the evidence of sentences whose marks a model forgot, and marks those without any", () =>
     Effect.gen(function*() {
-      const whole = "Employees receive 28 days of paid annual leave. Unused days may be carried over until the end of 31 March! They may also be sold at auctions."
+      const whole =
+        "Employees receive 28 days of paid annual leave. Unused days may be carried over until the end of 31 March! They may also be sold at auctions."
       const answer = yield* answerTo([whole])
       assert.strictEqual(
         answer.text,
@@ -176,7 +189,8 @@ describe("OpenAiGenerator", () => {
         sendJson(response, 200, {
           choices: [{ message: { content: "Claims are paid within 10 working days [2]." }, finish_reason: "stop" }],
           usage: { prompt_tokens: 3 }
-        }))
+        })
+      )
       const { answer } = yield* generator(fake)
       const given = yield* answer({ question: "?", contexts })
       assert.strictEqual(given.text, "Claims are paid within 10 working days [1].")
@@ -186,10 +200,16 @@ describe("OpenAiGenerator", () => {
   it.live("fails, typed, on an error or an end in mid-stream, and on silence", () =>
     Effect.gen(function*() {
       const ways = [
-        { code: "RESOURCE_EXHAUSTED", after: (end: (text: string) => void) => end('data: {"error":{"message":"overloaded","code":429}}\n\n') },
+        {
+          code: "RESOURCE_EXHAUSTED",
+          after: (end: (text: string) => void) => end("data: {\"error\":{\"message\":\"overloaded\",\"code\":429}}\n\n")
+        },
         { code: "UNAVAILABLE", after: (end: (text: string) => void) => end("") },
         { code: "FAILED_PRECONDITION", after: (end: (text: string) => void) => end("data: {nonsense\n\n") },
-        { code: "FAILED_PRECONDITION", after: (end: (text: string) => void) => end('data: {"choices":[{"delta":{},"finish_reason":"content_filter"}]}\n\n') },
+        {
+          code: "FAILED_PRECONDITION",
+          after: (end: (text: string) => void) => end("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"content_filter\"}]}\n\n")
+        },
         { code: "DEADLINE_EXCEEDED", after: () => {} }
       ]
       for (const { code, after } of ways) {

@@ -34,7 +34,10 @@ const word = fc.string({ minLength: 1, maxLength: 6 })
 const piece = fc.oneof(
   word.map((text): ChatEvent => ({ type: "text", candidate: 0, text })),
   word.map((text): ChatEvent => ({ type: "thinking", candidate: 0, text })),
-  fc.tuple(fc.stringMatching(/^[a-z]{1,6}$/), fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), fc.oneof(word, fc.integer()), { maxKeys: 2 }))
+  fc.tuple(
+    fc.stringMatching(/^[a-z]{1,6}$/),
+    fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), fc.oneof(word, fc.integer()), { maxKeys: 2 })
+  )
     .map(([name, args]): ChatEvent => ({ type: "toolCall", candidate: 0, call: { id: "", name, args: { ...args } } }))
 )
 const ending = fc.record({
@@ -51,17 +54,19 @@ const callsOf = (events: ReadonlyArray<ChatEvent>) =>
 
 describe("PartnerChatModel", () => {
   it("says what the model behind Claude's form says", () =>
-    fc.assert(fc.asyncProperty(fc.array(piece, { maxLength: 8 }), ending, async (pieces, { inputTokens, outputTokens, reason, stopSequence }) => {
-      const stopped = reason === "stop" && stopSequence !== undefined ? { stopSequence } : {}
-      const last: ReadonlyArray<ChatEvent> = [
-        { type: "end", candidate: 0, reason, ...stopped },
-        { type: "usage", usage: { inputTokens, outputTokens } }
-      ]
-      const heard = await Effect.runPromise(thereAndBack([...pieces, ...last]).stream(says("hi")))
-      for (const type of ["text", "thinking"] as const) assert.strictEqual(joined(heard, type), joined(pieces, type))
-      assert.deepStrictEqual(callsOf(heard), callsOf(pieces))
-      expect(heard.slice(-2)).toEqual([...last])
-    })))
+    fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 8 }), ending, async (pieces, { inputTokens, outputTokens, reason, stopSequence }) => {
+        const stopped = reason === "stop" && stopSequence !== undefined ? { stopSequence } : {}
+        const last: ReadonlyArray<ChatEvent> = [
+          { type: "end", candidate: 0, reason, ...stopped },
+          { type: "usage", usage: { inputTokens, outputTokens } }
+        ]
+        const heard = await Effect.runPromise(thereAndBack([...pieces, ...last]).stream(says("hi")))
+        for (const type of ["text", "thinking"] as const) assert.strictEqual(joined(heard, type), joined(pieces, type))
+        assert.deepStrictEqual(callsOf(heard), callsOf(pieces))
+        expect(heard.slice(-2)).toEqual([...last])
+      })
+    ))
 
   it.effect("asks what it is asked", () =>
     Effect.gen(function*() {
@@ -69,9 +74,22 @@ describe("PartnerChatModel", () => {
       const request: ChatRequest = {
         system: "Be brief.",
         turns: [
-          { role: "user", parts: [{ type: "text", text: "look" }, { type: "media", mimeType: "image/png", data: png }, { type: "media", mimeType: "application/pdf", data: png }] },
-          { role: "assistant", parts: [{ type: "thinking", text: "hm", signature: "s" }, { type: "toolCall", id: "c1", name: "look", args: { at: 1 } }] },
-          { role: "user", parts: [{ type: "toolResult", id: "c1", name: "look", text: "a cat", isError: true }, { type: "text", text: "well?" }] }
+          {
+            role: "user",
+            parts: [{ type: "text", text: "look" }, { type: "media", mimeType: "image/png", data: png }, {
+              type: "media",
+              mimeType: "application/pdf",
+              data: png
+            }]
+          },
+          {
+            role: "assistant",
+            parts: [{ type: "thinking", text: "hm", signature: "s" }, { type: "toolCall", id: "c1", name: "look", args: { at: 1 } }]
+          },
+          {
+            role: "user",
+            parts: [{ type: "toolResult", id: "c1", name: "look", text: "a cat", isError: true }, { type: "text", text: "well?" }]
+          }
         ],
         tools: [{ name: "look", description: "Looks.", parameters: { type: "object" } }],
         toolChoice: "auto",
@@ -98,10 +116,12 @@ describe("PartnerChatModel", () => {
         // The one that is complete first, and of those the longest.
         const [first] = stop.map((each) => [all.indexOf(each), all.indexOf(each) + each.length] as const).filter(([at]) => at >= 0)
           .toSorted(([a, endA], [b, endB]) => endA - endB || a - b)
-        const heard = await Effect.runPromise(thereAndBack([
-          ...pieces.map((text): ChatEvent => ({ type: "text", candidate: 0, text })),
-          { type: "end", candidate: 0, reason: "stop" }
-        ]).stream({ ...says("hi"), stop }))
+        const heard = await Effect.runPromise(
+          thereAndBack([
+            ...pieces.map((text): ChatEvent => ({ type: "text", candidate: 0, text })),
+            { type: "end", candidate: 0, reason: "stop" }
+          ]).stream({ ...says("hi"), stop })
+        )
         assert.strictEqual(joined(heard, "text"), all.slice(0, first?.[0]))
         const end = heard.find((event) => event.type === "end")
         assert.strictEqual(end?.stopSequence, first && all.slice(...first))

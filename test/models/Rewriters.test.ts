@@ -12,10 +12,28 @@ const leave = "How many unused days of annual leave carry over into the next yea
 
 describe("questions that lean on earlier ones", () => {
   it("are told by what they lack or point at, in several languages", () => {
-    for (const question of ["And in Japan?", "What about hotels?", "Why?", "How long does it stay there?", "Und was ist mit Hotels?", "Et au Japon ?", "Gilt das auch für Teilzeitkräfte?", "¿Y en Japón?"]) {
+    for (
+      const question of [
+        "And in Japan?",
+        "What about hotels?",
+        "Why?",
+        "How long does it stay there?",
+        "Und was ist mit Hotels?",
+        "Et au Japon ?",
+        "Gilt das auch für Teilzeitkräfte?",
+        "¿Y en Japón?"
+      ]
+    ) {
       assert.isTrue(isFollowUp(question), question)
     }
-    for (const question of [leave, "Who signs off travel expenses above the limit?", "Wie viele Urlaubstage verfallen am Jahresende?", "What was decided about the warehouse in Leeds last autumn?"]) {
+    for (
+      const question of [
+        leave,
+        "Who signs off travel expenses above the limit?",
+        "Wie viele Urlaubstage verfallen am Jahresende?",
+        "What was decided about the warehouse in Leeds last autumn?"
+      ]
+    ) {
       assert.isFalse(isFollowUp(question), question)
     }
   })

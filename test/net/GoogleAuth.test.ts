@@ -64,18 +64,26 @@ describe("GoogleAuth", () => {
       const { client, count } = scripted((count) =>
         count === 2
           ? Promise.reject(new Error("invalid_grant"))
-          : Promise.resolve({ access_token: `token-${count}`, expiry_date: Date.now() + minutes(count === 1 ? 3 : 60) }))
+          : Promise.resolve({ access_token: `token-${count}`, expiry_date: Date.now() + minutes(count === 1 ? 3 : 60) })
+      )
       const auth = make({ client })
-      assert.deepStrictEqual(yield* Effect.all([value(auth.token), value(auth.token), value(auth.token)]), ["token-1", "token-1", "token-3"])
+      assert.deepStrictEqual(yield* Effect.all([value(auth.token), value(auth.token), value(auth.token)]), [
+        "token-1",
+        "token-1",
+        "token-3"
+      ])
       assert.strictEqual(count(), 3)
     }))
 
   it.live("answers a 401 with one new token, whoever else met it, and says who pays", () =>
     Effect.gen(function*() {
-      const { client, count } = scripted((count) => Promise.resolve({ access_token: `token-${count}`, expiry_date: Date.now() + minutes(60) }))
+      const { client, count } = scripted((count) =>
+        Promise.resolve({ access_token: `token-${count}`, expiry_date: Date.now() + minutes(60) })
+      )
       const auth = make({ client, quotaProject: "payer" })
       const service = yield* fakeServer(({ headers }, response) =>
-        void response.writeHead(headers.authorization === "Bearer token-2" ? 200 : 401).end(String(headers["x-goog-user-project"])))
+        void response.writeHead(headers.authorization === "Bearer token-2" ? 200 : 401).end(String(headers["x-goog-user-project"]))
+      )
       const http = yield* HttpClient.HttpClient
       const send = sendAuthorized(http, auth, HttpClientRequest.get(service.origin))
       const responses = yield* Effect.all(Array.from({ length: 10 }, () => send), { concurrency: 10 })
@@ -104,7 +112,9 @@ describe("GoogleAuth", () => {
       const missing = yield* failing(new Error("Could not load the default credentials. Browse to https://…"))
       assert.deepInclude(missing, { code: "UNAUTHENTICATED", reason: "NO_CREDENTIALS" })
       assert.include(missing.fix, "gcloud auth application-default login")
-      const dead = yield* failing(Object.assign(new Error("invalid_grant ya29.canary-canary"), { config: { data: "refresh_token=canary" } }))
+      const dead = yield* failing(
+        Object.assign(new Error("invalid_grant ya29.canary-canary"), { config: { data: "refresh_token=canary" } })
+      )
       assert.deepInclude(dead, { code: "UNAUTHENTICATED" })
       assert.notInclude(JSON.stringify(dead) + String(dead.cause), "canary")
       const away = yield* failing(Object.assign(new Error("request to oauth2 failed"), { code: "ECONNREFUSED" }))

@@ -34,7 +34,9 @@ describe("errorOfBody", () => {
   })
 
   it("reads OpenAI's errors, and knows a used-up quota", () => {
-    const error = of(429, { error: { message: "You exceeded your quota", type: "insufficient_quota", code: "insufficient_quota", param: null } })
+    const error = of(429, {
+      error: { message: "You exceeded your quota", type: "insufficient_quota", code: "insufficient_quota", param: null }
+    })
     assert.deepInclude(error, { code: "RESOURCE_EXHAUSTED", reason: "insufficient_quota" })
     assert.match(error.fix ?? "", /quota/)
     assert.strictEqual(of(404, { error: "model 'x' not found" }).message, "the service answered 404: model 'x' not found")
@@ -44,13 +46,26 @@ describe("errorOfBody", () => {
     assert.strictEqual(of(502, "<html><body>Bad gateway</body></html>").message, "the service answered 502")
     assert.strictEqual(of(502, "<html>").code, "UNAVAILABLE")
     assert.isBelow(of(500, "x".repeat(10_000)).message.length, 600)
-    for (const body of ["", "null", "[]", "[1]", "3", '{"error":null}', '{"error":{"details":"x"}}', '{"error":{"details":[null,1]}}']) of(418, body)
+    for (
+      const body of [
+        "",
+        "null",
+        "[]",
+        "[1]",
+        "3",
+        "{\"error\":null}",
+        "{\"error\":{\"details\":\"x\"}}",
+        "{\"error\":{\"details\":[null,1]}}"
+      ]
+    ) of(418, body)
   })
 
   it("maps statuses to codes that are tried again or not", () => {
     const retryable = [408, 409, 429, 500, 502, 503, 504, 529]
     for (const status of retryable) assert.isTrue(of(status, "").retryable, String(status))
-    for (const status of [307, 400, 401, 403, 404, 413, 422, 501].filter((status) => status >= 400)) assert.isFalse(of(status, "").retryable, String(status))
+    for (const status of [307, 400, 401, 403, 404, 413, 422, 501].filter((status) => status >= 400)) {
+      assert.isFalse(of(status, "").retryable, String(status))
+    }
   })
 })
 

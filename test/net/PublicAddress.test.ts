@@ -9,26 +9,74 @@ import { fakeServer } from "../fakes/Http.ts"
 describe("PublicAddress", () => {
   it("tells public addresses from all others", () => {
     const others = [
-      "0.0.0.0", "10.1.2.3", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.255.0.9", "168.63.129.16", "169.254.169.254", "172.16.0.1",
-      "172.31.255.255", "192.0.0.192", "192.0.2.1", "192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "255.255.255.255",
-      "::", "::1", "::ffff:127.0.0.1", "::ffff:a9fe:a9fe", "::127.0.0.1", "64:ff9b::10.0.0.1", "64:ff9b:1::1", "100::1", "2001::1", "2001:db8::1",
-      "2002:7f00:1::", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1",
-      "", "nonsense", "2130706433", "0x7f000001", "0177.0.0.1", "127.1"
+      "0.0.0.0",
+      "10.1.2.3",
+      "100.64.0.1",
+      "100.127.255.255",
+      "127.0.0.1",
+      "127.255.0.9",
+      "168.63.129.16",
+      "169.254.169.254",
+      "172.16.0.1",
+      "172.31.255.255",
+      "192.0.0.192",
+      "192.0.2.1",
+      "192.168.1.1",
+      "198.18.0.1",
+      "198.51.100.1",
+      "203.0.113.1",
+      "224.0.0.1",
+      "255.255.255.255",
+      "::",
+      "::1",
+      "::ffff:127.0.0.1",
+      "::ffff:a9fe:a9fe",
+      "::127.0.0.1",
+      "64:ff9b::10.0.0.1",
+      "64:ff9b:1::1",
+      "100::1",
+      "2001::1",
+      "2001:db8::1",
+      "2002:7f00:1::",
+      "3fff::1",
+      "5f00::1",
+      "fc00::1",
+      "fd00:ec2::254",
+      "fe80::1",
+      "fe80::1%eth0",
+      "fec0::1",
+      "ff02::1",
+      "",
+      "nonsense",
+      "2130706433",
+      "0x7f000001",
+      "0177.0.0.1",
+      "127.1"
     ]
     for (const address of others) assert.isFalse(isPublic(address), address)
-    const fine = ["8.8.8.8", "1.1.1.1", "100.128.0.1", "172.32.0.1", "192.0.1.1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2606:4700::1111", "2a00:1450::1"]
+    const fine = [
+      "8.8.8.8",
+      "1.1.1.1",
+      "100.128.0.1",
+      "172.32.0.1",
+      "192.0.1.1",
+      "::ffff:8.8.8.8",
+      "64:ff9b::8.8.8.8",
+      "2606:4700::1111",
+      "2a00:1450::1"
+    ]
     for (const address of fine) assert.isTrue(isPublic(address), address)
   })
 
-  const refusal = (url: string) =>
-    HttpClient.get(url).pipe(Effect.flip, Effect.map((error) => transportErrorOf("the page", error)))
+  const refusal = (url: string) => HttpClient.get(url).pipe(Effect.flip, Effect.map((error) => transportErrorOf("the page", error)))
 
   it.live("goes only where the one vetted answer leads, after redirects too", () =>
     Effect.gen(function*() {
       const site = yield* fakeServer(({ url }, response) =>
         void (url.pathname === "/page"
           ? response.end("page")
-          : response.writeHead(302, { location: Buffer.from(url.pathname.slice(1), "base64url").toString() }).end()))
+          : response.writeHead(302, { location: Buffer.from(url.pathname.slice(1), "base64url").toString() }).end())
+      )
       const { port } = new URL(site.origin)
       const asked: Array<string> = []
       const names: Record<string, ReadonlyArray<string>> = {

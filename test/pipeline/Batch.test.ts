@@ -75,7 +75,12 @@ const questions: ReadonlyArray<BatchRetrieved | BatchAnswered> = [
   { customId: "e", question: "x", carried: {}, error: { code: "NOT_FOUND", message: "no such file" } }
 ]
 
-const options = { model: "llama-3.1-8b-instruct-maas", folder: "gs://b/batch", displayName: "sluice test 1", grounded: (chat: ChatModel["Service"]) => GroundedGenerator.make(chat) }
+const options = {
+  model: "llama-3.1-8b-instruct-maas",
+  folder: "gs://b/batch",
+  displayName: "sluice test 1",
+  grounded: (chat: ChatModel["Service"]) => GroundedGenerator.make(chat)
+}
 
 describe("the batch stage", () => {
   it.live("answers by one job, each answer verified against the contexts it was asked with", () =>
@@ -86,12 +91,14 @@ describe("the batch stage", () => {
       let retrievals = 0
       const run = Effect.gen(function*() {
         const retrieved = Stream.fromIterable(questions).pipe(Stream.tap(() => Effect.sync(() => void retrievals++)))
-        return yield* Stream.runCollect(yield* answerByJob(retrieved, {
-          ...options,
-          instruction: "In one sentence.",
-          sampling: { maxTokens: 99, temperature: 0 },
-          observe: ({ state }) => Effect.sync(() => void states.push(state))
-        }))
+        return yield* Stream.runCollect(
+          yield* answerByJob(retrieved, {
+            ...options,
+            instruction: "In one sentence.",
+            sampling: { maxTokens: 99, temperature: 0 },
+            observe: ({ state }) => Effect.sync(() => void states.push(state))
+          })
+        )
       }).pipe(Effect.scoped)
       yield* Effect.gen(function*() {
         const answers = yield* run
@@ -117,7 +124,10 @@ describe("the batch stage", () => {
         assert.lengthOf((yield* (yield* BatchPrediction).list({})).items, 1)
       }).pipe(Effect.provide(engine(folder, model)))
       const rows = readFileSync(join(folder, "bucket", "batch", "prompts.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line))
-      assert.deepStrictEqual(rows.map((row) => [Object.keys(row), row.custom_id, row.body.max_tokens]), ["a", "c", "d"].map((id) => [["custom_id", "method", "url", "body"], id, 99]))
+      assert.deepStrictEqual(
+        rows.map((row) => [Object.keys(row), row.custom_id, row.body.max_tokens]),
+        ["a", "c", "d"].map((id) => [["custom_id", "method", "url", "body"], id, 99])
+      )
     }).pipe(Effect.scoped))
 
   it.live("makes a new job, of the prompts that are there, after one that failed", () =>
@@ -132,7 +142,12 @@ describe("the batch stage", () => {
       assert.match(error.message, /ended FAILED: every row failed/)
       const mended = ChatModel.of({
         model: "mended",
-        stream: () => Stream.fromIterable<ChatEvent>([{ type: "text", candidate: 0, text: "Five unused days carry over. [1 \"Five unused days carry over\"]" }, { type: "end", candidate: 0, reason: "stop" }])
+        stream: () =>
+          Stream.fromIterable<ChatEvent>([{
+            type: "text",
+            candidate: 0,
+            text: "Five unused days carry over. [1 \"Five unused days carry over\"]"
+          }, { type: "end", candidate: 0, reason: "stop" }])
       })
       assert.isTrue((yield* run(mended))[0]?.answer?.grounded)
     }).pipe(Effect.scoped))
@@ -156,7 +171,11 @@ describe("the batch stage of a file", () => {
   const hosted = { batch: { model: "llama-3.1-8b-instruct-maas", staging: "gs://acme/batches", maxTokens: 100 } }
 
   it("comes after retrieve, beside other stages that answer, and keeps its rules", () => {
-    assert.deepInclude(stages({ retrieve: {} }, { generate: {} }, hosted).stages[2], { _tag: "batch", staging: "gs://acme/batches", maxTokens: 100 })
+    assert.deepInclude(stages({ retrieve: {} }, { generate: {} }, hosted).stages[2], {
+      _tag: "batch",
+      staging: "gs://acme/batches",
+      maxTokens: 100
+    })
     assert.throws(() => stages({ batch: {} }), /batch needs a retrieve stage before it/)
     assert.throws(() => stages({ retrieve: {} }, { batch: {} }, { rank: "lexical" }), /rank cannot come after batch/)
     assert.throws(() => stages({ retrieve: {} }, { batch: { model: "llama-3.1-8b-instruct-maas" } }), /a hosted model needs staging/)
@@ -189,7 +208,11 @@ describe("a file of questions", () => {
 
   it.effect("is told with all its mistakes", () =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(read("{}\n[]\n{\"question\":\"a\",\"answer\":1}\n{\"custom_id\":1,\"question\":\"a\"}\n{\"question\":\"a\",\"custom_id\":\"1\",\"principal\":2}\nx"))
+      const error = yield* Effect.flip(
+        read(
+          "{}\n[]\n{\"question\":\"a\",\"answer\":1}\n{\"custom_id\":1,\"question\":\"a\"}\n{\"question\":\"a\",\"custom_id\":\"1\",\"principal\":2}\nx"
+        )
+      )
       assert.deepStrictEqual(error.message.split("\n"), [
         "q:1: question: must be a text, and not empty",
         "q:2: must be a JSON object with a question",
@@ -230,7 +253,10 @@ describe("a job that is checked before it is asked for", () => {
       const table = (name: string) => ({ input: { _tag: "table" as const, uri: `bq://p.d.${name}` } })
       assert.deepStrictEqual(yield* check(), { rows: 2, warnings: [] })
       assert.match((yield* check({ model: "publishers/google/models/y" })).warnings[0] ?? "", /^y is none of the models documented/)
-      assert.match((yield* Effect.flip(check({ model: "publishers/x/models/y" }))).message, /^model: y is not supported by batch prediction: use llama-3\.1-405b/)
+      assert.match(
+        (yield* Effect.flip(check({ model: "publishers/x/models/y" }))).message,
+        /^model: y is not supported by batch prediction: use llama-3\.1-405b/
+      )
       const far = yield* Effect.flip(check(table("far")))
       assert.match(far.message, /the table is in europe-west4 and the job would be in us-central1: they must be in the same region/)
       assert.match((yield* check(table("multi"))).warnings[0] ?? "", /multi-region US/)
@@ -239,7 +265,10 @@ describe("a job that is checked before it is asked for", () => {
         "bq://p.d.here:2: custom_id: is that of bq://p.d.here:1 too",
         "bq://p.d.here:3: body.messages: must be a list of messages, and not empty"
       ])
-      assert.match((yield* Effect.flip(check({ input: { _tag: "jsonl", uris: ["gs://b/bad.jsonl"] } }))).message, /^gs:\/\/b\/bad\.jsonl:1: custom_id: is missing/)
+      assert.match(
+        (yield* Effect.flip(check({ input: { _tag: "jsonl", uris: ["gs://b/bad.jsonl"] } }))).message,
+        /^gs:\/\/b\/bad\.jsonl:1: custom_id: is missing/
+      )
       assert.match((yield* Effect.flip(check({ model: "llama" }))).message, /publishers\/\{publisher\}/)
     }).pipe(Effect.scoped))
 })

@@ -30,9 +30,21 @@ describe("evaluate", () => {
   it.live("holds files, contexts, answer, citations and refusals against what is expected", () =>
     Effect.gen(function*() {
       const { failed, measures, passed, results, documents } = yield* evaluated([
-        { ...carryOver, files: [{ path: "leave.md", rank: 1 }], contexts: ["Five  unused\ndays"], answer: { contains: ["FIVE"], matches: "carry\\s+over" }, cites: ["leave.md"] },
+        {
+          ...carryOver,
+          files: [{ path: "leave.md", rank: 1 }],
+          contexts: ["Five  unused\ndays"],
+          answer: { contains: ["FIVE"], matches: "carry\\s+over" },
+          cites: ["leave.md"]
+        },
         { question: "Who won the cup in 1954?", refused: true },
-        { id: "wrong", question: "What is the hotel limit in Osaka?", files: ["leave.md", { path: "travel/hotels.md", rank: 1 }], answer: { contains: ["200 euros"] }, cites: ["leave.md"] },
+        {
+          id: "wrong",
+          question: "What is the hotel limit in Osaka?",
+          files: ["leave.md", { path: "travel/hotels.md", rank: 1 }],
+          answer: { contains: ["200 euros"] },
+          cites: ["leave.md"]
+        },
         { id: "refusal", question: "How long does a damaged lithium cell stay in the cage?", refused: true, files: ["nowhere.md"] }
       ])
       assert.deepStrictEqual([passed, failed], [2, 2])
@@ -77,17 +89,35 @@ describe("evaluate", () => {
 
 describe("comparison", () => {
   const of = (passed: ReadonlyArray<boolean>, documents: Record<string, string> = {}): Evaluation => ({
-    version: 1, pipeline: "p", started: 0, passed: passed.filter(Boolean).length, failed: passed.filter((each) => !each).length,
-    measures: {}, latency: { p50: 1, p95: 2 }, documents,
+    version: 1,
+    pipeline: "p",
+    started: 0,
+    passed: passed.filter(Boolean).length,
+    failed: passed.filter((each) => !each).length,
+    measures: {},
+    latency: { p50: 1, p95: 2 },
+    documents,
     results: passed.map((each, at) => ({
-      id: `q${at}`, question: `q${at} <&> | "`, passed: each, files: ["leave.md"], milliseconds: 5, measures: { answerRight: Number(each), refusedFalse: 0 },
+      id: `q${at}`,
+      question: `q${at} <&> | "`,
+      passed: each,
+      files: ["leave.md"],
+      milliseconds: 5,
+      measures: { answerRight: Number(each), refusedFalse: 0 },
       checks: [{ kind: "answer", expected: "five", passed: each, found: each ? undefined : "six\u0000 ]]>" }]
     }))
   })
 
   it("names what was fixed and broken with the documents that changed, and tells noise from a change", () => {
-    const few = compare(of([true, true, false, true], { "leave.md": "a", "other.md": "a" }), of([true, false, true, true], { "leave.md": "b", "other.md": "c" }))
-    assert.deepStrictEqual(few.tests, [{ id: "q1", change: "broken", documents: ["leave.md"] }, { id: "q2", change: "fixed", documents: ["leave.md"] }])
+    const few = compare(
+      of([true, true, false, true], { "leave.md": "a", "other.md": "a" }),
+      of([true, false, true, true], { "leave.md": "b", "other.md": "c" })
+    )
+    assert.deepStrictEqual(few.tests, [{ id: "q1", change: "broken", documents: ["leave.md"] }, {
+      id: "q2",
+      change: "fixed",
+      documents: ["leave.md"]
+    }])
     assert.isFalse(few.measures[0]?.significant)
     const all = Array.from({ length: 20 }, () => true)
     const many = compare(of(all), of(all.map((_, at) => at > 8)))

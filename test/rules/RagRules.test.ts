@@ -44,9 +44,22 @@ const create = (spec: CorpusSpec) => Effect.flatMap(Corpora, (corpora) => corpor
 const retrieve = (request: Partial<RetrievalRequest>) =>
   Effect.flatMap(Retrieval, (retrieval) => retrieval.retrieve({ corpus, query: "q", ...request }))
 const importing = (request: Partial<ImportRequest>) =>
-  Effect.flatMap(Files, (files) => files.import({ corpus, source: { _tag: "storage", uris: ["gs://b/"] }, chunking: { strategy: "fixed", size: 1024, overlap: 200 }, ...request }))
+  Effect.flatMap(
+    Files,
+    (files) =>
+      files.import({
+        corpus,
+        source: { _tag: "storage", uris: ["gs://b/"] },
+        chunking: { strategy: "fixed", size: 1024, overlap: 200 },
+        ...request
+      })
+  )
 
-const corpora = (field: string, body: object) => ({ path: `/v1/${parent}/ragCorpora`, body: { displayName: "d", ...body }, field: `rag_corpus.${field}` })
+const corpora = (field: string, body: object) => ({
+  path: `/v1/${parent}/ragCorpora`,
+  body: { displayName: "d", ...body },
+  field: `rag_corpus.${field}`
+})
 const retrieval = (field: string, config: object, query: object = {}) => ({
   path: `/v1/${parent}:retrieveContexts`,
   body: { vertexRagStore: { ragResources: [{ ragCorpus: corpus }] }, query: { text: "q", ragRetrievalConfig: config, ...query } },
@@ -57,7 +70,11 @@ const imports = (field: string, config: object) => ({
   body: { importRagFilesConfig: { gcsSource: { uris: ["gs://docs/"] }, ...config } },
   field: `import_rag_files_config.${field}`
 })
-const sources = (field: string, config: object) => ({ path: `/v1/${corpus}/ragFiles:import`, body: { importRagFilesConfig: config }, field: `import_rag_files_config.${field}` })
+const sources = (field: string, config: object) => ({
+  path: `/v1/${corpus}/ragFiles:import`,
+  body: { importRagFilesConfig: config },
+  field: `import_rag_files_config.${field}`
+})
 
 const database = (rule: string, words: string, db: VectorDb, written: object, wire: object, field: string): Bad => ({
   rule,
@@ -103,15 +120,36 @@ const bad: ReadonlyArray<Bad> = [
     port: Effect.flatMap(Corpora, (corpora) => corpora.update(corpus, { displayName: "x".repeat(129) })),
     http: { method: "PATCH", path: `/v1/${corpus}`, body: { displayName: "x".repeat(129) }, field: "rag_corpus.display_name" }
   },
-  database("an endpoint of Weaviate is an address", "must be an http:// or https:// address", { _tag: "weaviate", httpEndpoint: "w.example" }, {
-    weaviate: { httpEndpoint: "w.example" }
-  }, { vectorDbConfig: { weaviate: { httpEndpoint: "w.example" } } }, "vector_db_config.weaviate.http_endpoint"),
-  database("a key of Weaviate is named, never written", "must be the name of a secret version, never the secret itself", { _tag: "weaviate", apiKey: inClear }, {
-    weaviate: { apiKey: canary }
-  }, { vectorDbConfig: { weaviate: {}, ...auth } }, keyField),
-  database("a key of Pinecone is named, never written", "must be the name of a secret version, never the secret itself", { _tag: "pinecone", apiKey: inClear }, {
-    pinecone: { apiKey: canary }
-  }, { vectorDbConfig: { pinecone: {}, ...auth } }, keyField),
+  database(
+    "an endpoint of Weaviate is an address",
+    "must be an http:// or https:// address",
+    { _tag: "weaviate", httpEndpoint: "w.example" },
+    {
+      weaviate: { httpEndpoint: "w.example" }
+    },
+    { vectorDbConfig: { weaviate: { httpEndpoint: "w.example" } } },
+    "vector_db_config.weaviate.http_endpoint"
+  ),
+  database(
+    "a key of Weaviate is named, never written",
+    "must be the name of a secret version, never the secret itself",
+    { _tag: "weaviate", apiKey: inClear },
+    {
+      weaviate: { apiKey: canary }
+    },
+    { vectorDbConfig: { weaviate: {}, ...auth } },
+    keyField
+  ),
+  database(
+    "a key of Pinecone is named, never written",
+    "must be the name of a secret version, never the secret itself",
+    { _tag: "pinecone", apiKey: inClear },
+    {
+      pinecone: { apiKey: canary }
+    },
+    { vectorDbConfig: { pinecone: {}, ...auth } },
+    keyField
+  ),
   {
     rule: "a new key is named, never written",
     words: "must be the name of a secret version, never the secret itself",
@@ -123,22 +161,50 @@ const bad: ReadonlyArray<Bad> = [
     words: "is for Weaviate and Pinecone only",
     http: corpora(keyField, { vectorDbConfig: { ragManagedDb: {}, apiAuth: { apiKeyConfig: { apiKeySecretVersion: secret } } } })
   },
-  database("a feature view is named in full", "must be the resource name of a feature view", { _tag: "featureStore", featureView: "v" }, {
-    featureStore: { featureView: "v" }
-  }, { vectorDbConfig: { vertexFeatureStore: { featureViewResourceName: "v" } } }, "vector_db_config.vertex_feature_store.feature_view_resource_name"),
-  database("an index is named in full", "must be the resource name of an index or an index endpoint", { _tag: "vectorSearch", index: "1" }, {
-    vectorSearch: { index: "1" }
-  }, { vectorDbConfig: { vertexVectorSearch: { index: "1" } } }, "vector_db_config.vertex_vector_search.index"),
-  database("an index has an endpoint, not another index", "needs one index and one index endpoint", {
-    _tag: "vectorSearch",
-    index: `${parent}/indexes/1`,
-    indexEndpoint: `${parent}/indexes/2`
-  }, { vectorSearch: { index: `${parent}/indexes/1`, indexEndpoint: `${parent}/indexes/2` } }, {
-    vectorDbConfig: { vertexVectorSearch: { index: `${parent}/indexes/1`, indexEndpoint: `${parent}/indexes/2` } }
-  }, "vector_db_config"),
-  database("a serving config belongs to an engine or a data store", "must be the resource name of a serving config", { _tag: "agentSearch", servingConfig: `${parent}/servingConfigs/s` }, {
-    agentSearch: { servingConfig: `${parent}/servingConfigs/s` }
-  }, { vertexAiSearchConfig: { servingConfig: `${parent}/servingConfigs/s` } }, "vertex_ai_search_config.serving_config"),
+  database(
+    "a feature view is named in full",
+    "must be the resource name of a feature view",
+    { _tag: "featureStore", featureView: "v" },
+    {
+      featureStore: { featureView: "v" }
+    },
+    { vectorDbConfig: { vertexFeatureStore: { featureViewResourceName: "v" } } },
+    "vector_db_config.vertex_feature_store.feature_view_resource_name"
+  ),
+  database(
+    "an index is named in full",
+    "must be the resource name of an index or an index endpoint",
+    { _tag: "vectorSearch", index: "1" },
+    {
+      vectorSearch: { index: "1" }
+    },
+    { vectorDbConfig: { vertexVectorSearch: { index: "1" } } },
+    "vector_db_config.vertex_vector_search.index"
+  ),
+  database(
+    "an index has an endpoint, not another index",
+    "needs one index and one index endpoint",
+    {
+      _tag: "vectorSearch",
+      index: `${parent}/indexes/1`,
+      indexEndpoint: `${parent}/indexes/2`
+    },
+    { vectorSearch: { index: `${parent}/indexes/1`, indexEndpoint: `${parent}/indexes/2` } },
+    {
+      vectorDbConfig: { vertexVectorSearch: { index: `${parent}/indexes/1`, indexEndpoint: `${parent}/indexes/2` } }
+    },
+    "vector_db_config"
+  ),
+  database(
+    "a serving config belongs to an engine or a data store",
+    "must be the resource name of a serving config",
+    { _tag: "agentSearch", servingConfig: `${parent}/servingConfigs/s` },
+    {
+      agentSearch: { servingConfig: `${parent}/servingConfigs/s` }
+    },
+    { vertexAiSearchConfig: { servingConfig: `${parent}/servingConfigs/s` } },
+    "vertex_ai_search_config.serving_config"
+  ),
   {
     rule: "an embedding endpoint has its form",
     words: "must be the name of an embedding model, or an endpoint",
@@ -157,7 +223,11 @@ const bad: ReadonlyArray<Bad> = [
     rule: "a question has words",
     words: "must not be empty",
     port: retrieve({ query: "  " }),
-    http: { path: `/v1/${parent}:retrieveContexts`, body: { vertexRagStore: { ragResources: [{ ragCorpus: corpus }] }, query: { text: "  " } }, field: "query.text" }
+    http: {
+      path: `/v1/${parent}:retrieveContexts`,
+      body: { vertexRagStore: { ragResources: [{ ragCorpus: corpus }] }, query: { text: "  " } },
+      field: "query.text"
+    }
   },
   // The API's 0 is the default.
   { rule: "topK is 1 or more", words: "must be a whole number, 1 or more", file: withRetrieve({ topK: 0 }), port: retrieve({ topK: 0 }) },
@@ -194,7 +264,12 @@ const bad: ReadonlyArray<Bad> = [
     }
   },
   // A file is checked against its engine: see the tests of fitness. The server searches by words in its own database too.
-  { rule: "hybrid search works with Weaviate only", words: "works with the Weaviate database only", port: retrieve({ hybrid: {} }), reads: 1 },
+  {
+    rule: "hybrid search works with Weaviate only",
+    words: "works with the Weaviate database only",
+    port: retrieve({ hybrid: {} }),
+    reads: 1
+  },
   {
     rule: "an overlap is less than the size",
     words: "must be less than size (100)",
@@ -207,7 +282,10 @@ const bad: ReadonlyArray<Bad> = [
   {
     rule: "an upload's overlap is less than its size",
     words: "must be less than size (100)",
-    port: Effect.flatMap(Files, (files) => files.upload({ ...textFile(corpus, "a.md", "text"), chunking: { strategy: "fixed", size: 100, overlap: 100 } }))
+    port: Effect.flatMap(
+      Files,
+      (files) => files.upload({ ...textFile(corpus, "a.md", "text"), chunking: { strategy: "fixed", size: 100, overlap: 100 } })
+    )
   },
   {
     rule: "an uploaded file has a name",
@@ -228,7 +306,9 @@ const bad: ReadonlyArray<Bad> = [
     words: "must be the resource name of a document processor",
     file: { ...minimal, parsing: { layout: { processor: "p" } } },
     port: importing({ parsing: { _tag: "layout", processor: "p" } }),
-    http: imports("rag_file_parsing_config.layout_parser.processor_name", { ragFileParsingConfig: { layoutParser: { processorName: "p" } } })
+    http: imports("rag_file_parsing_config.layout_parser.processor_name", {
+      ragFileParsingConfig: { layoutParser: { processorName: "p" } }
+    })
   },
   {
     rule: "a rate of parsing is positive",
@@ -258,40 +338,101 @@ const bad: ReadonlyArray<Bad> = [
     words: "must be a gs:// bucket or prefix",
     port: importing({ source: { _tag: "storage", uris: ["s3://bucket/"] } })
   },
-  source("a Drive resource is named by its id", "must be a Google Drive id", { _tag: "googleDrive", resources: [{ kind: "folder", id: "https://drive/x" }] }, {
-    googleDrive: { folders: ["https://drive/x"] }
-  }, { googleDriveSource: { resourceIds: [{ resourceType: "RESOURCE_TYPE_FOLDER", resourceId: "https://drive/x" }] } }, "google_drive_source.resource_ids[0].resource_id"),
-  source("a channel is named by its id", "must be a Slack channel id", { _tag: "slack", workspaces: [{ channels: [{ id: "#general" }], token: version }] }, {
-    slack: { channels: [{ id: "#general" }], token: secret }
-  }, { slackSource: { channels: [{ channels: [{ channelId: "#general" }], apiKeyConfig: { apiKeySecretVersion: secret } }] } }, "slack_source.channels[0].channels[0].channel_id"),
-  source("a channel ends after it starts", "must be later than start", {
-    _tag: "slack",
-    workspaces: [{ channels: [{ id: "C1", start: "2026-01-02T00:00:00Z", end: "2026-01-01T00:00:00Z" }], token: version }]
-  }, { slack: { channels: [{ id: "C1", start: "2026-01-02T00:00:00Z", end: "2026-01-01T00:00:00Z" }], token: secret } }, {
-    slackSource: {
-      channels: [{ channels: [{ channelId: "C1", startTime: "2026-01-02T00:00:00Z", endTime: "2026-01-01T00:00:00Z" }], apiKeyConfig: { apiKeySecretVersion: secret } }]
-    }
-  }, "slack_source.channels[0].channels[0].end_time"),
-  source("Slack's token is named, never written", "must be the name of a secret version, never the secret itself", {
-    _tag: "slack",
-    workspaces: [{ channels: [{ id: "C1" }], token: inClear }]
-  }, { slack: { channels: [{ id: "C1" }], token: canary } }, {
-    slackSource: { channels: [{ channels: [{ channelId: "C1" }], apiKeyConfig: { apiKeySecretVersion: canary } }] }
-  }, "slack_source.channels[0].api_key_config.api_key_secret_version"),
-  source("Jira is asked by an account", "must be the e-mail address of the account", { _tag: "jira", accounts: [{ ...jira, email: "bot" }] }, {
-    jira: { ...writtenJira, email: "bot" }
-  }, { jiraSource: { jiraQueries: [{ ...wireJira, email: "bot" }] } }, "jira_source.jira_queries[0].email"),
-  source("Jira's server is a host or an address", "must be the server's host name or https:// address", { _tag: "jira", accounts: [{ ...jira, server: "a.atlassian.net#@127.0.0.1" }] }, {
-    jira: { ...writtenJira, server: "a.atlassian.net#@127.0.0.1" }
-  }, { jiraSource: { jiraQueries: [{ ...wireJira, serverUri: "a.atlassian.net#@127.0.0.1" }] } }, "jira_source.jira_queries[0].server_uri"),
-  source("Jira's token is named, never written", "must be the name of a secret version, never the secret itself", { _tag: "jira", accounts: [{ ...jira, token: inClear }] }, {
-    jira: { ...writtenJira, token: canary }
-  }, { jiraSource: { jiraQueries: [{ ...wireJira, apiKeyConfig: { apiKeySecretVersion: canary } }] } }, "jira_source.jira_queries[0].api_key_config.api_key_secret_version"),
-  source("SharePoint's secret is named, never written", "must be the name of a secret version, never the secret itself", { _tag: "sharePoint", libraries: [{ ...library, clientSecret: inClear }] }, {
+  source(
+    "a Drive resource is named by its id",
+    "must be a Google Drive id",
+    { _tag: "googleDrive", resources: [{ kind: "folder", id: "https://drive/x" }] },
+    {
+      googleDrive: { folders: ["https://drive/x"] }
+    },
+    { googleDriveSource: { resourceIds: [{ resourceType: "RESOURCE_TYPE_FOLDER", resourceId: "https://drive/x" }] } },
+    "google_drive_source.resource_ids[0].resource_id"
+  ),
+  source(
+    "a channel is named by its id",
+    "must be a Slack channel id",
+    { _tag: "slack", workspaces: [{ channels: [{ id: "#general" }], token: version }] },
+    {
+      slack: { channels: [{ id: "#general" }], token: secret }
+    },
+    { slackSource: { channels: [{ channels: [{ channelId: "#general" }], apiKeyConfig: { apiKeySecretVersion: secret } }] } },
+    "slack_source.channels[0].channels[0].channel_id"
+  ),
+  source(
+    "a channel ends after it starts",
+    "must be later than start",
+    {
+      _tag: "slack",
+      workspaces: [{ channels: [{ id: "C1", start: "2026-01-02T00:00:00Z", end: "2026-01-01T00:00:00Z" }], token: version }]
+    },
+    { slack: { channels: [{ id: "C1", start: "2026-01-02T00:00:00Z", end: "2026-01-01T00:00:00Z" }], token: secret } },
+    {
+      slackSource: {
+        channels: [{
+          channels: [{ channelId: "C1", startTime: "2026-01-02T00:00:00Z", endTime: "2026-01-01T00:00:00Z" }],
+          apiKeyConfig: { apiKeySecretVersion: secret }
+        }]
+      }
+    },
+    "slack_source.channels[0].channels[0].end_time"
+  ),
+  source(
+    "Slack's token is named, never written",
+    "must be the name of a secret version, never the secret itself",
+    {
+      _tag: "slack",
+      workspaces: [{ channels: [{ id: "C1" }], token: inClear }]
+    },
+    { slack: { channels: [{ id: "C1" }], token: canary } },
+    {
+      slackSource: { channels: [{ channels: [{ channelId: "C1" }], apiKeyConfig: { apiKeySecretVersion: canary } }] }
+    },
+    "slack_source.channels[0].api_key_config.api_key_secret_version"
+  ),
+  source(
+    "Jira is asked by an account",
+    "must be the e-mail address of the account",
+    { _tag: "jira", accounts: [{ ...jira, email: "bot" }] },
+    {
+      jira: { ...writtenJira, email: "bot" }
+    },
+    { jiraSource: { jiraQueries: [{ ...wireJira, email: "bot" }] } },
+    "jira_source.jira_queries[0].email"
+  ),
+  source(
+    "Jira's server is a host or an address",
+    "must be the server's host name or https:// address",
+    { _tag: "jira", accounts: [{ ...jira, server: "a.atlassian.net#@127.0.0.1" }] },
+    {
+      jira: { ...writtenJira, server: "a.atlassian.net#@127.0.0.1" }
+    },
+    { jiraSource: { jiraQueries: [{ ...wireJira, serverUri: "a.atlassian.net#@127.0.0.1" }] } },
+    "jira_source.jira_queries[0].server_uri"
+  ),
+  source(
+    "Jira's token is named, never written",
+    "must be the name of a secret version, never the secret itself",
+    { _tag: "jira", accounts: [{ ...jira, token: inClear }] },
+    {
+      jira: { ...writtenJira, token: canary }
+    },
+    { jiraSource: { jiraQueries: [{ ...wireJira, apiKeyConfig: { apiKeySecretVersion: canary } }] } },
+    "jira_source.jira_queries[0].api_key_config.api_key_secret_version"
+  ),
+  source("SharePoint's secret is named, never written", "must be the name of a secret version, never the secret itself", {
+    _tag: "sharePoint",
+    libraries: [{ ...library, clientSecret: inClear }]
+  }, {
     sharePoint: { site: "s", drive: "d", clientId: "c", tenantId: "t", clientSecret: canary }
   }, {
     sharePointSources: {
-      sharePointSources: [{ sharepointSiteName: "s", driveName: "d", clientId: "c", tenantId: "t", clientSecret: { apiKeySecretVersion: canary } }]
+      sharePointSources: [{
+        sharepointSiteName: "s",
+        driveName: "d",
+        clientId: "c",
+        tenantId: "t",
+        clientSecret: { apiKeySecretVersion: canary }
+      }]
     }
   }, "share_point_sources.share_point_sources[0].client_secret.api_key_secret_version")
 ]
@@ -322,7 +463,8 @@ describe("the hosted engine refuses it before a request leaves", () => {
           assert.include((error as ServiceError).violations?.map(({ description }) => description).join("\n"), words)
           assert.notInclude(JSON.stringify([exit, error, (error as ServiceError).message]), canary)
           assert.lengthOf(fake.calls, reads)
-        })))
+        })
+      ))
   }
 })
 
@@ -342,7 +484,9 @@ describe("the server refuses it on the way in", () => {
       const { body, status } = await server.call(http.method ?? "POST", named(http.path), named(JSON.stringify(http.body)))
       assert.strictEqual(status, 400, JSON.stringify(body))
       assert.strictEqual(body.error.status, "INVALID_ARGUMENT")
-      const violations = body.error.details.flatMap(({ fieldViolations = [] }: { fieldViolations?: ReadonlyArray<{ field: string; description: string }> }) => fieldViolations)
+      const violations = body.error.details.flatMap((
+        { fieldViolations = [] }: { fieldViolations?: ReadonlyArray<{ field: string; description: string }> }
+      ) => fieldViolations)
       const found = violations.find(({ field }: { field: string }) => field === http.field)
       assert.isDefined(found, JSON.stringify(violations))
       assert.include(found.description, words)

@@ -44,7 +44,13 @@ describe("a planted secret", () => {
       })
 
       yield* Effect.gen(function*() {
-        const echo = { error: { message: `key ${canary} is wrong`, code: canary, details: [{ "@type": "google.rpc.BadRequest", fieldViolations: [{ field: canary, description: canary }] }] } }
+        const echo = {
+          error: {
+            message: `key ${canary} is wrong`,
+            code: canary,
+            details: [{ "@type": "google.rpc.BadRequest", fieldViolations: [{ field: canary, description: canary }] }]
+          }
+        }
         const fake = yield* fakeOpenAi((request, response, count) => {
           assert.strictEqual(request.headers["authorization"], `Bearer ${canary}`)
           if (count === 0) return sendEmbeddings(request, response, () => [1, 0])
@@ -70,7 +76,15 @@ describe("a planted secret", () => {
           if (Exit.isFailure(exit)) yield* Effect.logError("failed", exit.cause)
         }
         const request = { question: "?", contexts: [] }
-        const context = { chunkId: "1", file: "corpora/c/ragFiles/1", sourceUri: "", sourceDisplayName: "", text: "text", headings: [], score: 1 }
+        const context = {
+          chunkId: "1",
+          file: "corpora/c/ragFiles/1",
+          sourceUri: "",
+          sourceDisplayName: "",
+          text: "text",
+          headings: [],
+          score: 1
+        }
         for (let call = 0; call < 2; call++) {
           // A brand is a string; the name's form does not matter here.
           const exit = yield* Effect.exit(Stream.runDrain(generator.stream({ ...request, contexts: [context as never] })))
@@ -99,4 +113,3 @@ describe("a planted secret", () => {
       assert.include(everything(Redacted.value(Redacted.make(canary))), canary)
     }))
 })
-

@@ -11,7 +11,8 @@ import { sendGoogleError } from "../fakes/Http.ts"
 import { fakeSecretManager, type FakeVersion } from "../fakes/Secretmanager.ts"
 
 const versions = (entries: Record<string, FakeVersion>) => new Map(Object.entries(entries))
-const name = (secret: string, version = "latest", place = "projects/p") => SecretVersion.make(`${place}/secrets/${secret}/versions/${version}`)
+const name = (secret: string, version = "latest", place = "projects/p") =>
+  SecretVersion.make(`${place}/secrets/${secret}/versions/${version}`)
 const retry = { times: 2, baseMs: 1 }
 const asUser = GoogleAuth.layerTest("ya29.token")
 
@@ -83,7 +84,9 @@ describe("Secret Manager", () => {
           }).pipe(Effect.provideService(GoogleAuth, { ...GoogleAuth.anonymous, token: Effect.fail(error) }))
         const none = new ServiceError({ code: "UNAUTHENTICATED", message: "none", reason: "NO_CREDENTIALS", fix: "Log in." })
         assert.include((yield* withAuth(none)).message, "not asked, as there are no Google credentials")
-        assert.deepInclude(yield* withAuth(new ServiceError({ code: "UNAUTHENTICATED", message: "dead", fix: "Log in." })), { fix: "Log in." })
+        assert.deepInclude(yield* withAuth(new ServiceError({ code: "UNAUTHENTICATED", message: "dead", fix: "Log in." })), {
+          fix: "Log in."
+        })
       }))
   })
 })

@@ -57,18 +57,21 @@ describe("files", () => {
       assert.strictEqual(yield* resolve(secrets, version("two")), "a\nb\n")
     }).pipe(Effect.scoped))
 
-  it.effect.skipIf(process.platform === "win32")("refuses a file that others can read, with the command that mends it", () =>
-    Effect.gen(function*() {
-      const path = yield* folder
-      for (const mode of [0o644, 0o640, 0o602]) {
-        write(join(path, "my-key"), "canary", mode)
-        // It is no reason to look on: the secret is there, and somebody else has it too.
-        const secrets = chain([fileResolver(path), environmentResolver({ SLUICE_SECRET_MY_KEY: "other" })])
-        const error = yield* Effect.flip(secrets.resolve(version("my-key")))
-        assert.include(error.message, `mode 0${mode.toString(8)}`)
-        assert.strictEqual(error.fix, `chmod 600 ${join(path, "my-key")}`)
-      }
-    }).pipe(Effect.scoped))
+  it.effect.skipIf(process.platform === "win32")(
+    "refuses a file that others can read, with the command that mends it",
+    () =>
+      Effect.gen(function*() {
+        const path = yield* folder
+        for (const mode of [0o644, 0o640, 0o602]) {
+          write(join(path, "my-key"), "canary", mode)
+          // It is no reason to look on: the secret is there, and somebody else has it too.
+          const secrets = chain([fileResolver(path), environmentResolver({ SLUICE_SECRET_MY_KEY: "other" })])
+          const error = yield* Effect.flip(secrets.resolve(version("my-key")))
+          assert.include(error.message, `mode 0${mode.toString(8)}`)
+          assert.strictEqual(error.fix, `chmod 600 ${join(path, "my-key")}`)
+        }
+      }).pipe(Effect.scoped)
+  )
 
   it.effect("refuses what is no file, or too large", () =>
     Effect.gen(function*() {

@@ -73,12 +73,32 @@ describe("batch prediction over REST", () => {
 
   it("says what is wrong with a job, by its fields", async () => {
     const wrong: ReadonlyArray<readonly [object, string, RegExp]> = [
-      [{ inputConfig: { instancesFormat: "bigquery", gcsSource: { uris: ["gs://docs/in.jsonl"] } } }, "input_config.instances_format", /goes with bigquerySource/],
-      [{ inputConfig: { instancesFormat: "csv", gcsSource: { uris: ["gs://docs/in.csv"] } } }, "input_config.instances_format", /jsonl or bigquery/],
-      [{ outputConfig: { predictionsFormat: "jsonl", bigqueryDestination: { outputUri: "p.d.t" } } }, "output_config.predictions_format", /goes with gcsDestination/],
+      [
+        { inputConfig: { instancesFormat: "bigquery", gcsSource: { uris: ["gs://docs/in.jsonl"] } } },
+        "input_config.instances_format",
+        /goes with bigquerySource/
+      ],
+      [
+        { inputConfig: { instancesFormat: "csv", gcsSource: { uris: ["gs://docs/in.csv"] } } },
+        "input_config.instances_format",
+        /jsonl or bigquery/
+      ],
+      [
+        { outputConfig: { predictionsFormat: "jsonl", bigqueryDestination: { outputUri: "p.d.t" } } },
+        "output_config.predictions_format",
+        /goes with gcsDestination/
+      ],
       [{ outputConfig: { predictionsFormat: "bigquery" } }, "output_config.bigquery_destination", /Required/],
-      [{ inputConfig: { instancesFormat: "jsonl", gcsSource: { uris: ["file:///etc/passwd"] } } }, "input_config.gcs_source.uris[0]", /gs:\/\/bucket\/object/],
-      [{ inputConfig: { instancesFormat: "bigquery", bigquerySource: { inputUri: "prompts" } } }, "input_config.bigquery_source.input_uri", /<project>/],
+      [
+        { inputConfig: { instancesFormat: "jsonl", gcsSource: { uris: ["file:///etc/passwd"] } } },
+        "input_config.gcs_source.uris[0]",
+        /gs:\/\/bucket\/object/
+      ],
+      [
+        { inputConfig: { instancesFormat: "bigquery", bigquerySource: { inputUri: "prompts" } } },
+        "input_config.bigquery_source.input_uri",
+        /<project>/
+      ],
       [{ displayName: "" }, "display_name", /Required/],
       [{ model: "llama" }, "model", /publishers/],
       [{ instanceConfig: { keyField: "k" } }, "instance_config", /models of your own/],
@@ -130,10 +150,13 @@ describe("the key of the upstream", () => {
   it("is in no job, no result and no row of the database, though the upstream repeats it", async () => {
     const canary = "plover-ZQ93-marzipan-0417"
     const inner = Scope.makeUnsafe()
-    const { baseUrl, received } = await Effect.runPromise(Scope.provide(fakeOpenAi((request, response, count) => {
-      const said = { error: { message: `key ${String(request.headers["authorization"])} is wrong`, type: "invalid_request_error" } }
-      sendJson(response, count % 2 === 0 ? 400 : 401, said)
-    }), inner))
+    const { baseUrl, received } = await Effect.runPromise(Scope.provide(
+      fakeOpenAi((request, response, count) => {
+        const said = { error: { message: `key ${String(request.headers["authorization"])} is wrong`, type: "invalid_request_error" } }
+        sendJson(response, count % 2 === 0 ? 400 : 401, said)
+      }),
+      inner
+    ))
     const other = await startServer({ upstream: { url: baseUrl, model: "m", apiKey: Redacted.make(canary) } })
     putObjects(other, { "in.jsonl": [batchLine("a", "one"), batchLine("b", "two")].join("\n") })
     const { body: made } = await other.call("POST", `/v1/${parent}/batchPredictionJobs`, body())
@@ -159,7 +182,11 @@ describe("real clients", () => {
       httpOptions: { baseUrl: server.url },
       googleAuthOptions: { authClient: signedIn() as never } // another version of the auth library's types
     })
-    const created = await ai.batches.create({ model: llama, src: "gs://docs/in.jsonl", config: { displayName: "by genai", dest: "gs://docs/out" } })
+    const created = await ai.batches.create({
+      model: llama,
+      src: "gs://docs/in.jsonl",
+      config: { displayName: "by genai", dest: "gs://docs/out" }
+    })
     assert.strictEqual(created.state, "JOB_STATE_PENDING")
     const name = created.name ?? ""
     await jobThat(name, ended)
@@ -170,7 +197,11 @@ describe("real clients", () => {
     const listed: Array<string | undefined> = []
     for await (const each of await ai.batches.list({ config: { pageSize: 2 } })) listed.push(each.name)
     assert.include(listed, name)
-    const slow = await ai.batches.create({ model: llama, src: { format: "jsonl", gcsUri: ["gs://docs/slow.jsonl"] }, config: { dest: { format: "jsonl", gcsUri: "gs://docs/out" } } })
+    const slow = await ai.batches.create({
+      model: llama,
+      src: { format: "jsonl", gcsUri: ["gs://docs/slow.jsonl"] },
+      config: { dest: { format: "jsonl", gcsUri: "gs://docs/out" } }
+    })
     await ai.batches.cancel({ name: slow.name ?? "" })
     assert.strictEqual((await jobThat(slow.name ?? "", ended)).state, "JOB_STATE_CANCELLED")
     await ai.batches.delete({ name })

@@ -11,12 +11,14 @@ const scope = Scope.makeUnsafe()
 let server: TestServer
 let calls = 0
 beforeAll(async () => {
-  const { baseUrl } = await Effect.runPromise(fakeOpenAi(({ body }, response) => {
-    const text = String(body.messages.at(-1)?.content)
-    // Busy for the first two times that it is asked this.
-    if (text === "patience" && ++calls < 3) return sendJson(response, 429, { error: { message: "slow down" } }, { "retry-after": "0" })
-    return sendChat(response, ["You said: ", text])
-  }).pipe(Scope.provide(scope)))
+  const { baseUrl } = await Effect.runPromise(
+    fakeOpenAi(({ body }, response) => {
+      const text = String(body.messages.at(-1)?.content)
+      // Busy for the first two times that it is asked this.
+      if (text === "patience" && ++calls < 3) return sendJson(response, 429, { error: { message: "slow down" } }, { "retry-after": "0" })
+      return sendChat(response, ["You said: ", text])
+    }).pipe(Scope.provide(scope))
+  )
   server = await startServer({ upstream: { url: baseUrl, model: "echo-1" } })
 })
 afterAll(async () => {
@@ -24,9 +26,13 @@ afterAll(async () => {
   await Effect.runPromise(Scope.close(scope, Exit.void))
 })
 
-const gemini = (text: string, more: object = {}) => JSON.stringify({ request: { contents: [{ role: "user", parts: [{ text }] }] }, ...more })
+const gemini = (text: string, more: object = {}) =>
+  JSON.stringify({ request: { contents: [{ role: "user", parts: [{ text }] }] }, ...more })
 const claude = (id: string, text: string, more: object = {}) =>
-  JSON.stringify({ custom_id: id, request: { anthropic_version: "vertex-2023-10-16", max_tokens: 50, messages: [{ role: "user", content: text }], ...more } })
+  JSON.stringify({
+    custom_id: id,
+    request: { anthropic_version: "vertex-2023-10-16", max_tokens: 50, messages: [{ role: "user", content: text }], ...more }
+  })
 
 const run = async (model: string, lines: ReadonlyArray<string>) => {
   putObjects(server, { "in.jsonl": lines.join("\n") })
@@ -45,7 +51,8 @@ const run = async (model: string, lines: ReadonlyArray<string>) => {
 const rowsOf = (job: { readonly outputInfo: { readonly gcsOutputDirectory: string } }) => {
   const folder = join(server.folder, "bucket", job.outputInfo.gcsOutputDirectory.replace("gs://docs/", ""))
   return readdirSync(folder).toSorted().flatMap((name) =>
-    readFileSync(join(folder, name), "utf8").trim().split("\n").map((line) => JSON.parse(line)))
+    readFileSync(join(folder, name), "utf8").trim().split("\n").map((line) => JSON.parse(line))
+  )
 }
 
 describe("rows in their model's own form", () => {

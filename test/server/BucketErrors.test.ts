@@ -11,11 +11,19 @@ describe("what cannot be read of a bucket that is a folder", () => {
     Effect.gen(function*() {
       const folder = yield* tempFolder
       write(folder, { "docs/hr/leave.md": "# Leave" })
-      const { connect } = buckets({ storage, buckets: new Map([["docs", join(folder, "docs")]]), remote: false, dataDir: join(folder, "data") })
+      const { connect } = buckets({
+        storage,
+        buckets: new Map([["docs", join(folder, "docs")]]),
+        remote: false,
+        dataDir: join(folder, "data")
+      })
       const told: Array<string> = []
       const say = (error: { readonly message: string }) => Effect.sync(() => void told.push(error.message))
 
-      const listed = yield* Stream.runCollect(connect(["gs://docs/none.md", "gs://docs/nowhere/"]).list()).pipe(Effect.tapError(say), Effect.orElseSucceed(() => []))
+      const listed = yield* Stream.runCollect(connect(["gs://docs/none.md", "gs://docs/nowhere/"]).list()).pipe(
+        Effect.tapError(say),
+        Effect.orElseSucceed(() => [])
+      )
       for (const event of listed) if (event._tag === "failed") yield* say(event.error)
 
       const source = connect(["gs://docs/hr/"])

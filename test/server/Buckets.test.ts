@@ -34,7 +34,20 @@ const untouched = () => assert.deepStrictEqual(readdirSync(outside).toSorted(), 
 describe("a bucket that is a folder", () => {
   it("shows nothing that a link in it leads to outside of it, to an import", async () => {
     const corpus = await server.corpus()
-    for (const name of ["out/", "out", "out/deep/", "relative/secret.md", "out/nothing.md", "secret.md", "dangling", "real/up/out/secret.md", "x/../out/secret.md", "../outside/secret.md"]) {
+    for (
+      const name of [
+        "out/",
+        "out",
+        "out/deep/",
+        "relative/secret.md",
+        "out/nothing.md",
+        "secret.md",
+        "dangling",
+        "real/up/out/secret.md",
+        "x/../out/secret.md",
+        "../outside/secret.md"
+      ]
+    ) {
       const { body, status } = await start(corpus, { gcsSource: { uris: ["gs://docs/travel.md", `gs://docs/${name}`] } })
       assert.deepStrictEqual([status, body.error?.status], [403, "PERMISSION_DENIED"], name)
       assert.include(JSON.stringify(body), "import_rag_files_config.gcs_source.uris")
@@ -43,7 +56,11 @@ describe("a bucket that is a folder", () => {
     }
     const all = await server.done((await start(corpus, { gcsSource: { uris: ["gs://docs/"] } })).body.name)
     const { body } = await server.call("GET", `/v1/${corpus}/ragFiles?pageSize=100`)
-    assert.deepStrictEqual(body.ragFiles.map(({ displayName }: { displayName: string }) => displayName).toSorted(), ["in.jsonl", "real/leave.md", "travel.md"])
+    assert.deepStrictEqual(body.ragFiles.map(({ displayName }: { displayName: string }) => displayName).toSorted(), [
+      "in.jsonl",
+      "real/leave.md",
+      "travel.md"
+    ])
     assert.notInclude(JSON.stringify(all.body), "swordfish")
   })
 
@@ -58,7 +75,15 @@ describe("a bucket that is a folder", () => {
 
   it("takes no results of an import through a link out of it", async () => {
     const corpus = await server.corpus()
-    for (const uri of ["gs://docs/out/r.ndjson", "gs://docs/out/", "gs://docs/relative/deep/r.ndjson", "gs://docs/dangling/r.ndjson", "gs://docs/../outside/r.ndjson"]) {
+    for (
+      const uri of [
+        "gs://docs/out/r.ndjson",
+        "gs://docs/out/",
+        "gs://docs/relative/deep/r.ndjson",
+        "gs://docs/dangling/r.ndjson",
+        "gs://docs/../outside/r.ndjson"
+      ]
+    ) {
       for (const sink of ["importResultGcsSink", "partialFailureGcsSink"]) {
         const { body, status } = await start(corpus, { gcsSource: { uris: ["gs://docs/travel.md"] }, [sink]: { outputUriPrefix: uri } })
         assert.deepStrictEqual([status, body.error?.status], [403, "PERMISSION_DENIED"], `${sink} ${uri}`)
@@ -98,10 +123,15 @@ describe("a bucket that is a folder", () => {
     try {
       const corpus = await around.corpus()
       const uri = "gs://all/nested/data/secrets/token.md"
-      const { status } = await around.call("POST", `/v1/${corpus}/ragFiles:import`, { importRagFilesConfig: { gcsSource: { uris: [uri] } } })
+      const { status } = await around.call("POST", `/v1/${corpus}/ragFiles:import`, {
+        importRagFilesConfig: { gcsSource: { uris: [uri] } }
+      })
       assert.strictEqual(status, 403)
       const sink = await around.call("POST", `/v1/${corpus}/ragFiles:import`, {
-        importRagFilesConfig: { gcsSource: { uris: ["gs://all/bucket/travel.md"] }, importResultGcsSink: { outputUriPrefix: "gs://all/nested/data/secrets/new" } }
+        importRagFilesConfig: {
+          gcsSource: { uris: ["gs://all/bucket/travel.md"] },
+          importResultGcsSink: { outputUriPrefix: "gs://all/nested/data/secrets/new" }
+        }
       })
       assert.strictEqual(sink.status, 403)
       assert.isFalse(existsSync(join(secrets, "new")))

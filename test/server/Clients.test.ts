@@ -19,13 +19,14 @@ const signedIn = () => {
 }
 
 describe("@google-cloud/aiplatform over REST", () => {
-  const options = () => ({
-    fallback: true,
-    protocol: "http",
-    apiEndpoint: "127.0.0.1",
-    port: server.port,
-    authClient: signedIn()
-  }) as unknown as NonNullable<ConstructorParameters<typeof v1beta1.VertexRagDataServiceClient>[0]> // its types know nothing of `protocol`
+  const options = () =>
+    ({
+      fallback: true,
+      protocol: "http",
+      apiEndpoint: "127.0.0.1",
+      port: server.port,
+      authClient: signedIn()
+    }) as unknown as NonNullable<ConstructorParameters<typeof v1beta1.VertexRagDataServiceClient>[0]> // its types know nothing of `protocol`
 
   it("creates, updates, imports, lists, retrieves and deletes", async () => {
     const data = new v1beta1.VertexRagDataServiceClient(options())

@@ -18,7 +18,9 @@ describe("contexts", () => {
     server = await startServer()
     hr = await server.corpus("hr")
     trips = await server.corpus("trips")
-    for (const [corpus, name, text] of [[hr, "leave.md", leave], [hr, "sick.md", sick], [trips, "travel.md", travel]] as const) await server.upload(corpus, name, text)
+    for (const [corpus, name, text] of [[hr, "leave.md", leave], [hr, "sick.md", sick], [trips, "travel.md", travel]] as const) {
+      await server.upload(corpus, name, text)
+    }
   })
   afterAll(() => server.stop())
 
@@ -31,15 +33,20 @@ describe("contexts", () => {
   const question = "days of leave, and the hotel limit in Osaka"
 
   it("come from several corpora in one order", async () => {
-    for (const [version, store] of [
-      ["v1", { ragResources: [{ ragCorpus: hr }, { ragCorpus: trips }] }],
-      ["v1beta1", { ragCorpora: [hr, trips] }]
-    ] as const) {
+    for (
+      const [version, store] of [
+        ["v1", { ragResources: [{ ragCorpus: hr }, { ragCorpus: trips }] }],
+        ["v1beta1", { ragCorpora: [hr, trips] }]
+      ] as const
+    ) {
       const all = await retrieve({ vertexRagStore: store, query: { text: question, ragRetrievalConfig: { topK: 3 } } }, version)
       assert.sameMembers(all.map(({ sourceDisplayName }) => sourceDisplayName), ["leave.md", "sick.md", "travel.md"])
       assert.isTrue(isSorted(all))
       const two = await retrieve({ vertexRagStore: store, query: { text: question, ragRetrievalConfig: { topK: 2 } } }, version)
-      assert.deepStrictEqual(two.map(({ sourceDisplayName }) => sourceDisplayName), all.slice(0, 2).map(({ sourceDisplayName }) => sourceDisplayName))
+      assert.deepStrictEqual(
+        two.map(({ sourceDisplayName }) => sourceDisplayName),
+        all.slice(0, 2).map(({ sourceDisplayName }) => sourceDisplayName)
+      )
     }
     const [first] = await retrieve({ vertexRagStore: { ragResources: [{ ragCorpus: hr }] }, query: { text: "call before nine when ill" } })
     const some = await retrieve({
@@ -57,7 +64,10 @@ describe("contexts", () => {
   it("come in the order of their scores, whatever orders them", async () => {
     const vertexRagStore = { ragResources: [{ ragCorpus: hr }] }
     for (const config of [{}, { hybridSearch: { alpha: 0 } }, { hybridSearch: { alpha: 0.5 } }, { hybridSearch: { alpha: 1 } }]) {
-      const told = await retrieve({ vertexRagStore, query: { text: "paid annual leave of employees", ragRetrievalConfig: { topK: 5, ...config } } })
+      const told = await retrieve({
+        vertexRagStore,
+        query: { text: "paid annual leave of employees", ragRetrievalConfig: { topK: 5, ...config } }
+      })
       assert.strictEqual(told.length, 2)
       assert.isTrue(isSorted(told), JSON.stringify(config))
       if ((config.hybridSearch?.alpha ?? 0) > 0) assert.isNumber(told[0]?.distance)
@@ -88,13 +98,20 @@ describe("fields that nothing here serves", () => {
       const corpus = await server.corpus()
       const gcsSource = { uris: ["gs://docs/a.md"] }
       const store = { ragResources: [{ ragCorpus: corpus }], storeContext: true }
-      const imported = (more: object) => server.call("POST", `/v1beta1/${corpus}/ragFiles:import`, { importRagFilesConfig: { gcsSource, ...more } })
+      const imported = (more: object) =>
+        server.call("POST", `/v1beta1/${corpus}/ragFiles:import`, { importRagFilesConfig: { gcsSource, ...more } })
       const answers = [
         [await imported({ ragFileMetadataConfig: { inlineMetadataSource: "{}" } }), "import_rag_files_config.rag_file_metadata_config"],
         [await imported({ ragFileParsingConfig: { useAdvancedPdfParsing: true } }), "rag_file_parsing_config.use_advanced_pdf_parsing"],
-        [await imported({ ragFileParsingConfig: { advancedParser: { useAdvancedPdfParsing: true } } }), "advanced_parser.use_advanced_pdf_parsing"],
         [
-          await server.call("POST", `/upload/v1beta1/${corpus}/ragFiles:upload`, { ragFile: { displayName: "a" }, uploadRagFileConfig: { ragFileMetadataConfig: { inlineMetadataSource: "{}" } } }),
+          await imported({ ragFileParsingConfig: { advancedParser: { useAdvancedPdfParsing: true } } }),
+          "advanced_parser.use_advanced_pdf_parsing"
+        ],
+        [
+          await server.call("POST", `/upload/v1beta1/${corpus}/ragFiles:upload`, {
+            ragFile: { displayName: "a" },
+            uploadRagFileConfig: { ragFileMetadataConfig: { inlineMetadataSource: "{}" } }
+          }),
           "upload_rag_file_config.rag_file_metadata_config"
         ],
         [
@@ -109,7 +126,10 @@ describe("fields that nothing here serves", () => {
         assert.strictEqual(status, 501, field)
         assert.include(body.error.message, field)
       }
-      assert.strictEqual((await imported({ ragFileParsingConfig: { useAdvancedPdfParsing: false }, ragFileMetadataConfig: {} })).status, 200)
+      assert.strictEqual(
+        (await imported({ ragFileParsingConfig: { useAdvancedPdfParsing: false }, ragFileMetadataConfig: {} })).status,
+        200
+      )
     } finally {
       await server.stop()
     }

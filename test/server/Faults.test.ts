@@ -63,7 +63,16 @@ describe("scripted faults", () => {
 
 describe("a script", () => {
   it("is refused with what is wrong in it", () => {
-    for (const text of ["faults: [{ at: 0 }]", "faults: [{ method: nothing }]", "faults: [{ error: OOPS }]", "faults: [{ colour: red }]", "- x", ":\n :"]) {
+    for (
+      const text of [
+        "faults: [{ at: 0 }]",
+        "faults: [{ method: nothing }]",
+        "faults: [{ error: OOPS }]",
+        "faults: [{ colour: red }]",
+        "- x",
+        ":\n :"
+      ]
+    ) {
       assert.isTrue(Result.isFailure(readFaults(text)), text)
     }
   })
@@ -104,7 +113,10 @@ describe("the service's quotas", () => {
       for (let i = 0; i < 60; i++) last = await server.call("GET", `/v1/${parent}/ragCorpora`)
       assert.strictEqual(last.status, 429)
       const { error } = last.body
-      assert.match(error.message, /^Quota exceeded for quota metric '.*' and limit '.*' of service 'aiplatform\.googleapis\.com' for consumer 'projects\/p1'/)
+      assert.match(
+        error.message,
+        /^Quota exceeded for quota metric '.*' and limit '.*' of service 'aiplatform\.googleapis\.com' for consumer 'projects\/p1'/
+      )
       assert.strictEqual(error.status, "RESOURCE_EXHAUSTED")
       const [info] = error.details
       assert.strictEqual(info["@type"], "type.googleapis.com/google.rpc.ErrorInfo")

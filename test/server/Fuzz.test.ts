@@ -17,8 +17,38 @@ afterAll(() => server.stop())
 
 /** Known fields with unknown values, unknown fields, and nonsense. */
 const names = [
-  ...new Set(JSON.stringify(Object.values(routes).map(({ body, query }) => [Object.keys(body?.fields ?? {}), Object.keys(query.fields)])).match(/\w+/g)),
-  "uris", "ragResources", "ragCorpus", "ragFileIds", "parts", "text", "role", "retrieval", "inlineData", "functionCall", "functionResponse", "functionDeclarations", "responseSchema", "responseMimeType", "messages", "content", "dedicatedResources", "machineSpec", "reservationAffinity", "modelGardenSource", "containerSpec", "ports", "acceptEula", "__proto__", "constructor", "toString", "@type"
+  ...new Set(
+    JSON.stringify(Object.values(routes).map(({ body, query }) => [Object.keys(body?.fields ?? {}), Object.keys(query.fields)])).match(
+      /\w+/g
+    )
+  ),
+  "uris",
+  "ragResources",
+  "ragCorpus",
+  "ragFileIds",
+  "parts",
+  "text",
+  "role",
+  "retrieval",
+  "inlineData",
+  "functionCall",
+  "functionResponse",
+  "functionDeclarations",
+  "responseSchema",
+  "responseMimeType",
+  "messages",
+  "content",
+  "dedicatedResources",
+  "machineSpec",
+  "reservationAffinity",
+  "modelGardenSource",
+  "containerSpec",
+  "ports",
+  "acceptEula",
+  "__proto__",
+  "constructor",
+  "toString",
+  "@type"
 ]
 const value = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
@@ -28,7 +58,17 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
     fc.double(),
     fc.integer(),
     fc.string({ unit: "binary" }),
-    fc.constantFrom("", "gs://docs/", "RESOURCE_TYPE_FILE", "1e999", "-0", "\ud800", "publishers/google/models/gemma3@gemma-3-1b-it", "ANY_RESERVATION", "9223372036854775808"),
+    fc.constantFrom(
+      "",
+      "gs://docs/",
+      "RESOURCE_TYPE_FILE",
+      "1e999",
+      "-0",
+      "\ud800",
+      "publishers/google/models/gemma3@gemma-3-1b-it",
+      "ANY_RESERVATION",
+      "9223372036854775808"
+    ),
     fc.constant("x").map(() => corpus),
     fc.array(tie("value"), { maxLength: 4 }),
     fc.array(fc.tuple(fc.constantFrom(...names), tie("value")), { maxLength: 5 }).map((entries) => Object.fromEntries(entries))
@@ -36,27 +76,108 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
 })).value
 
 const segment = fc.oneof(
-  fc.constantFrom("projects", "locations", "ragCorpora", "ragFiles", "operations", "publishers", "models", "us-central1", "p1", "..", "%2e%2e", "%00", "%2F", "", "*", "a:b", "ragFiles:import", "~"),
+  fc.constantFrom(
+    "projects",
+    "locations",
+    "ragCorpora",
+    "ragFiles",
+    "operations",
+    "publishers",
+    "models",
+    "us-central1",
+    "p1",
+    "..",
+    "%2e%2e",
+    "%00",
+    "%2F",
+    "",
+    "*",
+    "a:b",
+    "ragFiles:import",
+    "~"
+  ),
   fc.string({ unit: "binary-ascii", maxLength: 12 }).map(encodeURIComponent)
 )
-const verb = fc.constantFrom("", ":import", ":upload", ":wait", ":cancel", ":generateContent", ":streamGenerateContent", ":countTokens", "/chat/completions", ":deploy", ":deployPublisherModel", ":deployModel", ":undeployModel", ":rawPredict", ":streamRawPredict", "/models:upload", "/modelGardenEula:accept", ":retrieveContexts", ":augmentPrompt", ":corroborateContent", ":nope")
+const verb = fc.constantFrom(
+  "",
+  ":import",
+  ":upload",
+  ":wait",
+  ":cancel",
+  ":generateContent",
+  ":streamGenerateContent",
+  ":countTokens",
+  "/chat/completions",
+  ":deploy",
+  ":deployPublisherModel",
+  ":deployModel",
+  ":undeployModel",
+  ":rawPredict",
+  ":streamRawPredict",
+  "/models:upload",
+  "/modelGardenEula:accept",
+  ":retrieveContexts",
+  ":augmentPrompt",
+  ":corroborateContent",
+  ":nope"
+)
 const place = fc.oneof(
   fc.constant("").map(() => corpus),
   fc.constant("").map(() => `${corpus}/ragFiles`),
-  fc.constantFrom(parent, `${parent}/ragCorpora`, `${parent}/ragEngineConfig`, `${parent}/publishers/google/models/m`, `${parent}/endpoints/openapi`, `${parent}/operations/1`),
-  fc.constantFrom(`${parent}/endpoints`, `${parent}/endpoints/e-1`, `${parent}/models`, `${parent}/models/m-1`, "publishers/*/models", "publishers/google/models/gemma3", "projects/p1"),
+  fc.constantFrom(
+    parent,
+    `${parent}/ragCorpora`,
+    `${parent}/ragEngineConfig`,
+    `${parent}/publishers/google/models/m`,
+    `${parent}/endpoints/openapi`,
+    `${parent}/operations/1`
+  ),
+  fc.constantFrom(
+    `${parent}/endpoints`,
+    `${parent}/endpoints/e-1`,
+    `${parent}/models`,
+    `${parent}/models/m-1`,
+    "publishers/*/models",
+    "publishers/google/models/gemma3",
+    "projects/p1"
+  ),
   fc.array(segment, { maxLength: 8 }).map((parts) => parts.join("/"))
 )
-const path = fc.tuple(fc.constantFrom("/v1/", "/v1beta1/", "/upload/v1/", "/upload/v1beta1/", "/ui/", "/", "//"), place, verb).map((parts) => parts.join(""))
+const path = fc.tuple(fc.constantFrom("/v1/", "/v1beta1/", "/upload/v1/", "/upload/v1beta1/", "/ui/", "/", "//"), place, verb).map((
+  parts
+) => parts.join(""))
 const query = fc.array(
-  fc.tuple(fc.constantFrom("pageSize", "page_size", "pageToken", "force", "alt", "$alt", "filter", "endpointId", "listAllVersions", "view", "is_deployable(true)", "upload_id", "timeout", "x"), fc.string({ maxLength: 8 })),
+  fc.tuple(
+    fc.constantFrom(
+      "pageSize",
+      "page_size",
+      "pageToken",
+      "force",
+      "alt",
+      "$alt",
+      "filter",
+      "endpointId",
+      "listAllVersions",
+      "view",
+      "is_deployable(true)",
+      "upload_id",
+      "timeout",
+      "x"
+    ),
+    fc.string({ maxLength: 8 })
+  ),
   { maxLength: 3 }
 ).map((entries) => (entries.length === 0 ? "" : `?${new URLSearchParams(entries as Array<[string, string]>)}`))
 
 describe("whatever a client sends", () => {
   it("gets an answer of the API: never a 500, never silence", { timeout: 180_000 }, async () => {
     const headers = fc.record({
-      "content-type": fc.constantFrom("application/json", "multipart/form-data; boundary=b", "multipart/related; boundary=\"b\"", "text/plain"),
+      "content-type": fc.constantFrom(
+        "application/json",
+        "multipart/form-data; boundary=b",
+        "multipart/related; boundary=\"b\"",
+        "text/plain"
+      ),
       "x-goog-upload-protocol": fc.constantFrom("", "multipart", "resumable", "raw"),
       "x-goog-upload-command": fc.constantFrom("start", "upload", "upload, finalize", "query", "nonsense"),
       "x-goog-upload-offset": fc.constantFrom("0", "-1", "1e9", "x")
@@ -67,24 +188,31 @@ describe("whatever a client sends", () => {
       fc.constantFrom("{", "\"\"", "{'a':", "[[[[", "--b\r\n\r\n\r\n--b--", "\u0000")
     )
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom("GET", "POST", "PATCH", "DELETE", "PUT"), path, query, headers, body, async (method, path, query, headers, body) => {
-        // The corpus that the others need stays.
-        if (method === "DELETE" && path.includes(corpus)) return
-        const response = await fetch(`${server.url}${path}${query}`, {
-          method,
-          headers,
-          ...(method === "GET" ? {} : { body }),
-          signal: AbortSignal.timeout(60_000)
-        })
-        const text = await response.text()
-        assert.notInclude([500, 502, 504], response.status, text)
-        if (response.status !== 200) {
-          const answer = JSON.parse(text)
-          const { error } = Array.isArray(answer) ? answer[0] : answer
-          assert.strictEqual(error.code, response.status)
-          assert.isString(error.status)
+      fc.asyncProperty(
+        fc.constantFrom("GET", "POST", "PATCH", "DELETE", "PUT"),
+        path,
+        query,
+        headers,
+        body,
+        async (method, path, query, headers, body) => {
+          // The corpus that the others need stays.
+          if (method === "DELETE" && path.includes(corpus)) return
+          const response = await fetch(`${server.url}${path}${query}`, {
+            method,
+            headers,
+            ...(method === "GET" ? {} : { body }),
+            signal: AbortSignal.timeout(60_000)
+          })
+          const text = await response.text()
+          assert.notInclude([500, 502, 504], response.status, text)
+          if (response.status !== 200) {
+            const answer = JSON.parse(text)
+            const { error } = Array.isArray(answer) ? answer[0] : answer
+            assert.strictEqual(error.code, response.status)
+            assert.isString(error.status)
+          }
         }
-      }),
+      ),
       { numRuns: runs, endOnFailure: true }
     )
   })

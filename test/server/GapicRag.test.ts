@@ -15,8 +15,9 @@ describe("a corpus in the hands of @google-cloud/aiplatform", () => {
     server = await startServer()
     const authClient = new OAuth2Client()
     authClient.setCredentials({ access_token: "fake-token", expiry_date: Date.now() + 3_600_000 })
-    const options = { fallback: true, protocol: "http", apiEndpoint: "127.0.0.1", port: server.port, authClient } as unknown as
-      NonNullable<ConstructorParameters<typeof v1beta1.VertexRagDataServiceClient>[0]> // its types know nothing of `protocol`
+    const options = { fallback: true, protocol: "http", apiEndpoint: "127.0.0.1", port: server.port, authClient } as unknown as NonNullable<
+      ConstructorParameters<typeof v1beta1.VertexRagDataServiceClient>[0]
+    > // its types know nothing of `protocol`
     data = new v1beta1.VertexRagDataServiceClient(options)
     rag = new v1beta1.VertexRagServiceClient(options)
 
@@ -67,7 +68,9 @@ describe("a corpus in the hands of @google-cloud/aiplatform", () => {
 
     assert.sameMembers(await found({ topK: 5 }), ["leave.md", "travel.md"])
     assert.deepStrictEqual(await found({ topK: 5, filter: { metadataFilter: "year >= 2025" } }), ["travel.md"])
-    assert.deepStrictEqual(await found({ topK: 5, filter: { metadataFilter: "team in [\"people\", \"legal\"] && year < 2025" } }), ["leave.md"])
+    assert.deepStrictEqual(await found({ topK: 5, filter: { metadataFilter: "team in [\"people\", \"legal\"] && year < 2025" } }), [
+      "leave.md"
+    ])
     assert.deepStrictEqual(await found({ topK: 5, filter: { metadataFilter: "year > 2030" } }), [])
     const failure = await found({ filter: { metadataFilter: "year >= \"new\"" } }).then(() => undefined, String)
     assert.include(failure, "metadata_filter")
@@ -77,7 +80,10 @@ describe("a corpus in the hands of @google-cloud/aiplatform", () => {
     assert.deepStrictEqual(await found({ topK: 5 }, [files["travel.md"]?.split("/").at(-1) ?? ""]), ["travel.md"])
     assert.lengthOf(await found({ topK: 1 }), 1)
     assert.lengthOf(await found({ topK: 5, filter: { vectorDistanceThreshold: 0.001 } }), 0)
-    assert.lengthOf(await found({ topK: 5, hybridSearch: { alpha: 0.5 }, ranking: { rankService: { modelName: "semantic-ranker-512@latest" } } }), 2)
+    assert.lengthOf(
+      await found({ topK: 5, hybridSearch: { alpha: 0.5 }, ranking: { rankService: { modelName: "semantic-ranker-512@latest" } } }),
+      2
+    )
   })
 
   it("answers questions, at once and as an operation", async () => {

@@ -122,13 +122,22 @@ describe("an import", () => {
     const id = first.name.split("/").at(-1)
     assert.strictEqual(first.response.partialFailuresGcsPath, "gs://docs/failures/one/partial_failures.ndjson")
     const { importResultGcsSink, partialFailureGcsSink, rebuildAnnIndex } = first.metadata.importRagFilesConfig
-    assert.deepStrictEqual({ importResultGcsSink, partialFailureGcsSink, rebuildAnnIndex, globalMaxEmbeddingRequestsPerMin: 500 }, sinks("one"))
+    assert.deepStrictEqual(
+      { importResultGcsSink, partialFailureGcsSink, rebuildAnnIndex, globalMaxEmbeddingRequestsPerMin: 500 },
+      sinks("one")
+    )
     const { body } = await server.call("GET", `/v1beta1/${corpus}/ragFiles`)
     const { createTime } = first.metadata.genericMetadata
     const failed = { operation_id: id, create_time: createTime, file_name: "gs://docs/nowhere.md", status: "FAILED" }
     assert.deepStrictEqual(rows("results/one.ndjson").map(({ error: _, ...row }) => row).toSorted((a, b) => a.status < b.status ? -1 : 1), [
       failed,
-      { operation_id: id, create_time: createTime, file_name: "gs://docs/sink/a.md", status: "IMPORTED", file_id: body.ragFiles[0].name.split("/").at(-1) }
+      {
+        operation_id: id,
+        create_time: createTime,
+        file_name: "gs://docs/sink/a.md",
+        status: "IMPORTED",
+        file_id: body.ragFiles[0].name.split("/").at(-1)
+      }
     ])
     const [failure, ...more] = rows("failures/one/partial_failures.ndjson")
     assert.deepInclude(failure, failed)
@@ -141,7 +150,11 @@ describe("an import", () => {
     await run(server, corpus, gcs("gs://docs/sink/", sinks("two")))
     assert.deepStrictEqual(rows("results/two.ndjson").map(({ status }) => status), ["SKIPPED"])
     for (const sink of ["importResultGcsSink", "partialFailureGcsSink"]) {
-      const elsewhere = await server.call("POST", `/v1beta1/${corpus}/ragFiles:import`, gcs("gs://docs/sink/", { [sink]: { outputUriPrefix: "gs://other/x" } }))
+      const elsewhere = await server.call(
+        "POST",
+        `/v1beta1/${corpus}/ragFiles:import`,
+        gcs("gs://docs/sink/", { [sink]: { outputUriPrefix: "gs://other/x" } })
+      )
       assert.strictEqual(elsewhere.status, 501)
     }
   })
@@ -279,7 +292,9 @@ describe("imports that take long", () => {
     const server = await startServer({ storage: gate.factory })
     const handbook = definePipeline({ name: "x", corpus: { displayName: "x" }, sources: {}, stages: [{ retrieve: { topK: 1 } }] })
     const outside = <A, E>(use: (operations: Operations["Service"]) => Effect.Effect<A, E>) =>
-      Effect.runPromise(Effect.flatMap(Operations, use).pipe(Effect.provide(embeddedServices(handbook, { dataDir: join(server.folder, "data") }))))
+      Effect.runPromise(
+        Effect.flatMap(Operations, use).pipe(Effect.provide(embeddedServices(handbook, { dataDir: join(server.folder, "data") })))
+      )
     try {
       putObjects(server, { "slow.md": leave })
       const names: Array<string> = []
@@ -289,7 +304,8 @@ describe("imports that take long", () => {
       const told = await outside((operations) => Stream.runCollect(pages(operations.list, 2)))
       assert.deepStrictEqual(told.filter(({ done }) => !done).map(({ name }) => name.split("/").at(-1)), ids.toReversed())
       await outside((operations) =>
-        Effect.forEach([names[0], names[3]], (name) => operations.cancel(OperationName.make(name ?? "")), { discard: true }))
+        Effect.forEach([names[0], names[3]], (name) => operations.cancel(OperationName.make(name ?? "")), { discard: true })
+      )
       for (const name of [names[0], names[3]]) assert.strictEqual((await server.done(name ?? "")).body.error.code, 1)
       const ended = await outside((operations) => operations.wait(OperationName.make(names[0] ?? ""), 10_000))
       assert.strictEqual(ended.error?.code, "CANCELLED")
@@ -331,7 +347,12 @@ describe("imports from anywhere, where they are allowed", () => {
     const port = typeof address === "object" ? address?.port : undefined
     try {
       const corpus = await server.corpus()
-      const uris = [`https://127.0.0.1:${port}/a.md`, `https://localhost:${port}/a.md`, `https://[::ffff:127.0.0.1]:${port}/a.md`, `https://2130706433:${port}/a.md`]
+      const uris = [
+        `https://127.0.0.1:${port}/a.md`,
+        `https://localhost:${port}/a.md`,
+        `https://[::ffff:127.0.0.1]:${port}/a.md`,
+        `https://2130706433:${port}/a.md`
+      ]
       const body = await run(server, corpus, gcs(uris))
       assert.isUndefined(body.error)
       assert.strictEqual(counts(body)[0], 0)
@@ -352,14 +373,20 @@ describe("redirects of what imports fetch over https", () => {
     const asked: Array<string> = []
     const { port, server: site } = await httpsServer(({ headers: { host }, url }, response) => {
       asked.push(`${host?.split(":")[0]}${url}`)
-      const to = { "/moved.md": `https://mirror.test:${port}/page.md`, "/inside.md": `https://inside.test:${port}/secret.md`, "/plain.md": `http://mirror.test:${port}/page.md` }[url ?? ""]
+      const to = {
+        "/moved.md": `https://mirror.test:${port}/page.md`,
+        "/inside.md": `https://inside.test:${port}/secret.md`,
+        "/plain.md": `http://mirror.test:${port}/page.md`
+      }[url ?? ""]
       if (to === undefined) response.writeHead(200, { "content-type": "text/markdown" }).end("# Page\n\nThe page that was meant.")
       else response.writeHead(302, { location: to }).end()
     })
     // Public are only the names it is told to take for such; what they lead to is this machine.
-    const publicHttp = await Effect.runPromise(Layer.build(Http.layer({
-      publicOnly: { allowHosts: ["friend.test", "mirror.test"], resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]) }
-    })).pipe(Effect.map((built) => Context.get(built, HttpClient.HttpClient)), Scope.provide(Scope.makeUnsafe())))
+    const publicHttp = await Effect.runPromise(
+      Layer.build(Http.layer({
+        publicOnly: { allowHosts: ["friend.test", "mirror.test"], resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]) }
+      })).pipe(Effect.map((built) => Context.get(built, HttpClient.HttpClient)), Scope.provide(Scope.makeUnsafe()))
+    )
     const server = await startServer({ allowRemote: true, storage: (config, context) => storage(config, { ...context, publicHttp }) })
     try {
       const corpus = await server.corpus()
@@ -370,7 +397,10 @@ describe("redirects of what imports fetch over https", () => {
       assert.isTrue(failures.some((message: string) => /inside\.test/.test(message)), failures.join("\n"))
       assert.isTrue(failures.some((message: string) => /redirects to where it is not followed/.test(message)), failures.join("\n"))
       assert.isFalse(asked.some((place) => place.startsWith("inside.test")))
-      const found = await server.call("POST", `/v1/${parent}:retrieveContexts`, { vertexRagStore: { ragResources: [{ ragCorpus: corpus }] }, query: { text: "page" } })
+      const found = await server.call("POST", `/v1/${parent}:retrieveContexts`, {
+        vertexRagStore: { ragResources: [{ ragCorpus: corpus }] },
+        query: { text: "page" }
+      })
       assert.include(found.body.contexts.contexts[0].text, "The page that was meant.")
     } finally {
       site.close()

@@ -20,9 +20,13 @@ let server: TestServer
 const scope = Scope.makeUnsafe()
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "sluice-operating-"))
-  fake = await Effect.runPromise(fakeOpenAi(({ body }, response) =>
-    JSON.stringify(body.messages).includes("busy") ? sendJson(response, 429, { error: { message: "slow down" } }) : sendChat(response, ["Hello."])
-  ).pipe(Scope.provide(scope)))
+  fake = await Effect.runPromise(
+    fakeOpenAi(({ body }, response) =>
+      JSON.stringify(body.messages).includes("busy")
+        ? sendJson(response, 429, { error: { message: "slow down" } })
+        : sendChat(response, ["Hello."])
+    ).pipe(Scope.provide(scope))
+  )
   server = await startServer({ upstream: { url: fake.baseUrl, model: "m-1" }, token: Redacted.make(token) })
 })
 afterAll(async () => {
@@ -34,7 +38,12 @@ afterAll(async () => {
 const get = (path: string, headers = {}, method = "GET") => fetch(`${server.url}${path}`, { method, headers })
 const metrics = async () => (await get("/metrics", carrying)).text()
 const generate = (text: string) =>
-  server.call("POST", `/v1/${parent}/publishers/google/models/gemini-2.0-flash-001:generateContent`, { contents: [{ parts: [{ text }] }] }, carrying)
+  server.call(
+    "POST",
+    `/v1/${parent}/publishers/google/models/gemini-2.0-flash-001:generateContent`,
+    { contents: [{ parts: [{ text }] }] },
+    carrying
+  )
 
 describe("a server's state", () => {
   it("is told to probes without a token, and to nobody else", async () => {
@@ -58,21 +67,24 @@ describe("a server's state", () => {
     const form = new FormData()
     form.append("metadata", JSON.stringify({ rag_file: { display_name: "leave.md" } }))
     form.append("file", new Blob([leave]), "leave.md")
-    await (await fetch(`${server.url}/upload/v1/${body.response.name}/ragFiles:upload`, { method: "POST", body: form, headers: carrying })).text()
+    await (await fetch(`${server.url}/upload/v1/${body.response.name}/ragFiles:upload`, { method: "POST", body: form, headers: carrying }))
+      .text()
     assert.strictEqual((await generate("hello")).status, 200)
     assert.strictEqual((await generate("busy")).status, 429)
     const text = await metrics()
-    for (const line of [
-      /^sluice_http_requests_total\{.*route="generateContent".*\} [1-9]/m,
-      /^sluice_http_requests_total\{.*code="429".*\} [1-9]/m,
-      /^sluice_http_requests_in_flight 1$/m,
-      /^sluice_http_request_duration_seconds_bucket\{.*route="uploadRagFile".*le="\+Inf".*\} [1-9]/m,
-      /^sluice_files_stored_total\{outcome="stored"\} [1-9]/m,
-      /^sluice_embedded_tokens_total [1-9]\d+/m,
-      /^sluice_model_calls_total\{.*model="hashed-ngrams-2048-v1".*use="embed".*outcome="ok".*\} [1-9]/m,
-      /^sluice_model_calls_total\{.*model="m-1".*outcome="ok".*\} [1-9]/m,
-      /^sluice_model_calls_total\{.*outcome="RESOURCE_EXHAUSTED".*\} [1-9]/m
-    ]) assert.match(text, line)
+    for (
+      const line of [
+        /^sluice_http_requests_total\{.*route="generateContent".*\} [1-9]/m,
+        /^sluice_http_requests_total\{.*code="429".*\} [1-9]/m,
+        /^sluice_http_requests_in_flight 1$/m,
+        /^sluice_http_request_duration_seconds_bucket\{.*route="uploadRagFile".*le="\+Inf".*\} [1-9]/m,
+        /^sluice_files_stored_total\{outcome="stored"\} [1-9]/m,
+        /^sluice_embedded_tokens_total [1-9]\d+/m,
+        /^sluice_model_calls_total\{.*model="hashed-ngrams-2048-v1".*use="embed".*outcome="ok".*\} [1-9]/m,
+        /^sluice_model_calls_total\{.*model="m-1".*outcome="ok".*\} [1-9]/m,
+        /^sluice_model_calls_total\{.*outcome="RESOURCE_EXHAUSTED".*\} [1-9]/m
+      ]
+    ) assert.match(text, line)
     assert.notInclude(text, token)
   })
 
@@ -84,16 +96,22 @@ describe("a server's state", () => {
       const { body } = await plain.call("POST", `/v1/${corpus}/ragFiles:import`, { importRagFilesConfig: { gcsSource: { uris: [uri] } } })
       if (body.name !== undefined) await plain.done(body.name)
     }
-    const ask = (more: object = {}) => plain.call("POST", `/v1/${parent}/publishers/google/models/gemini-2.0-flash-001:generateContent`, { contents: [{ parts: [{ text: "How much annual leave?" }] }], ...more })
+    const ask = (more: object = {}) =>
+      plain.call("POST", `/v1/${parent}/publishers/google/models/gemini-2.0-flash-001:generateContent`, {
+        contents: [{ parts: [{ text: "How much annual leave?" }] }],
+        ...more
+      })
     await ask()
     await ask({ tools: [{ retrieval: { vertexRagStore: { ragResources: [{ ragCorpus: corpus }] } } }] })
     const text = await (await fetch(`${plain.url}/metrics`)).text()
-    for (const line of [
-      /^sluice_imports_total\{outcome="ok"\} [1-9]/m,
-      /^sluice_imports_total\{outcome="partial"\} [1-9]/m,
-      /^sluice_model_calls_total\{.*model="extractive".*use="chat".*outcome="ok".*\} [1-9]/m,
-      /^sluice_model_calls_total\{.*model="extractive".*use="answer".*outcome="ok".*\} [1-9]/m
-    ]) assert.match(text, line)
+    for (
+      const line of [
+        /^sluice_imports_total\{outcome="ok"\} [1-9]/m,
+        /^sluice_imports_total\{outcome="partial"\} [1-9]/m,
+        /^sluice_model_calls_total\{.*model="extractive".*use="chat".*outcome="ok".*\} [1-9]/m,
+        /^sluice_model_calls_total\{.*model="extractive".*use="answer".*outcome="ok".*\} [1-9]/m
+      ]
+    ) assert.match(text, line)
     await plain.stop()
   })
 })
@@ -118,13 +136,19 @@ describe("SIGTERM", () => {
     const answered = once(slow, "response")
     slow.write("{\"displayName\":")
     // It has begun once it is counted beside the request that asks.
-    await until("the call has begun", async () => (await (await fetch(`${url}/metrics`)).text()).includes("sluice_http_requests_in_flight 2"))
+    await until(
+      "the call has begun",
+      async () => (await (await fetch(`${url}/metrics`)).text()).includes("sluice_http_requests_in_flight 2")
+    )
     child.kill("SIGTERM")
     let status = 200
     while (status === 200) status = (await fetch(`${url}/readyz`)).status
     assert.strictEqual(status, 503)
     const refused = await fetch(`${url}/v1/${parent}/ragCorpora`)
-    assert.deepStrictEqual([refused.status, (await refused.json() as { readonly error: { readonly status: string } }).error.status], [503, "UNAVAILABLE"])
+    assert.deepStrictEqual([refused.status, (await refused.json() as { readonly error: { readonly status: string } }).error.status], [
+      503,
+      "UNAVAILABLE"
+    ])
     slow.end("\"slow\"}")
     assert.strictEqual((await answered)[0].resume().statusCode, 200)
     const { code, stderr } = await finished
@@ -141,7 +165,10 @@ describe("SIGTERM", () => {
     writeFileSync(join(folder, "faults.yaml"), "faults: [{ method: getRagEngineConfig, delay: 60 }]")
     const { child, finished, url } = await serve("--drain", "0", "--log", "text", "--faults", "faults.yaml")
     const slow = fetch(`${url}/v1/${parent}/ragEngineConfig`).then(() => undefined, () => undefined)
-    await until("the call has begun", async () => (await (await fetch(`${url}/metrics`)).text()).includes("sluice_http_requests_in_flight 2"))
+    await until(
+      "the call has begun",
+      async () => (await (await fetch(`${url}/metrics`)).text()).includes("sluice_http_requests_in_flight 2")
+    )
     child.kill("SIGTERM")
     const { code, stderr } = await finished
     await slow

@@ -73,14 +73,21 @@ const changed = (json: unknown, [key, ...rest]: Place, value: unknown): unknown 
   if (typeof json !== "object" || json === null) return json
   const next = changed(Reflect.get(json, key), rest, value)
   if (Array.isArray(json)) return json.flatMap((each: unknown, i) => (i !== key ? [each] : next === null ? [] : [next]))
-  return Object.fromEntries(Object.entries(json).flatMap(([name, each]) => (name !== String(key) ? [[name, each]] : next === null ? [] : [[name, next]])))
+  return Object.fromEntries(
+    Object.entries(json).flatMap(([name, each]) => (name !== String(key) ? [[name, each]] : next === null ? [] : [[name, next]]))
+  )
 }
 
 describe("@anthropic-ai/vertex-sdk", () => {
   it("gets a message", async () => {
     const message = await client().messages.create({ ...asks("hi"), system: "Be brief." })
     assert.deepStrictEqual(message.content.map((block) => block.type === "text" && block.text), ["Hello there"])
-    assert.deepStrictEqual([message.type, message.role, message.model, message.stop_reason], ["message", "assistant", "claude-3-5-haiku-20241022", "end_turn"])
+    assert.deepStrictEqual([message.type, message.role, message.model, message.stop_reason], [
+      "message",
+      "assistant",
+      "claude-3-5-haiku-20241022",
+      "end_turn"
+    ])
     assert.deepInclude(message.usage, { input_tokens: 20, output_tokens: 7 })
     assert.match(message._request_id ?? "", /^req_vrtx_/)
   })
@@ -140,7 +147,9 @@ describe("@anthropic-ai/vertex-sdk", () => {
     assert.instanceOf(failure, BadRequestError)
     assert.strictEqual(failure.type, "invalid_request_error")
     assert.include(failure.apiMessage, "max_tokens: must be a whole number, 1 or more")
-    const budget = await failureOf(client().messages.create({ ...asks("hi"), model: sonnet, thinking: { type: "enabled", budget_tokens: 10 } }))
+    const budget = await failureOf(
+      client().messages.create({ ...asks("hi"), model: sonnet, thinking: { type: "enabled", budget_tokens: 10 } })
+    )
     assert.include(budget.apiMessage, "thinking.budget_tokens: must be 1024 or more")
     assert.include((await failureOf(client().messages.create(asks("fail")))).apiMessage, "the model cannot")
   })
@@ -159,7 +168,10 @@ describe("@anthropic-ai/vertex-sdk", () => {
     assert.strictEqual(failure.status, 404)
     const error = failure.error as { readonly error: { readonly status: string; readonly message: string; readonly details: unknown } } // google.rpc.Status
     assert.strictEqual(error.error.status, "NOT_FOUND")
-    assert.match(error.error.message, /^Publisher Model `projects\/p1\/locations\/us-central1\/publishers\/anthropic\/models\/claude-3-5-haiku@20241022` was not found/)
+    assert.match(
+      error.error.message,
+      /^Publisher Model `projects\/p1\/locations\/us-central1\/publishers\/anthropic\/models\/claude-3-5-haiku@20241022` was not found/
+    )
     assert.include(JSON.stringify(error.error.details), "use us-east5")
   })
 
@@ -172,23 +184,36 @@ describe("@anthropic-ai/vertex-sdk", () => {
   it("is told what takes a model, where there is none", async () => {
     const answer = await client(alone).messages.create(asks("The hotel limit in Osaka is 120 EUR.\n\nWhat is the hotel limit in Osaka?"))
     assert.include(answer.content[0]?.type === "text" ? answer.content[0].text : "", "120 EUR")
-    const thinking = await failureOf(client(alone).messages.create({ ...asks("why?"), model: sonnet, max_tokens: 2048, thinking: { type: "enabled", budget_tokens: 1024 } }))
+    const thinking = await failureOf(
+      client(alone).messages.create({
+        ...asks("why?"),
+        model: sonnet,
+        max_tokens: 2048,
+        thinking: { type: "enabled", budget_tokens: 1024 }
+      })
+    )
     assert.strictEqual(thinking.type, "invalid_request_error")
     assert.include(thinking.apiMessage, "--upstream")
     const forced = await failureOf(client(alone).messages.create({ ...asks("weather?"), tools: [weather], tool_choice: { type: "any" } }))
     assert.match(forced.apiMessage ?? "", /^tool_choice: .*--upstream/)
-    const prefilled = await failureOf(client(alone).messages.create({ ...asks(""), messages: [{ role: "user", content: "hi" }, { role: "assistant", content: "Ho" }] }))
+    const prefilled = await failureOf(
+      client(alone).messages.create({ ...asks(""), messages: [{ role: "user", content: "hi" }, { role: "assistant", content: "Ho" }] })
+    )
     assert.match(prefilled.apiMessage ?? "", /^messages\.1\.content: .*--upstream/)
   })
 })
 
 describe("what other clients send", () => {
-  const where = (model: string, method = "rawPredict") => `/v1/projects/p1/locations/us-east5/publishers/anthropic/models/${model}:${method}`
+  const where = (model: string, method = "rawPredict") =>
+    `/v1/projects/p1/locations/us-east5/publishers/anthropic/models/${model}:${method}`
   const body = { anthropic_version: "vertex-2023-10-16", max_tokens: 10, messages: [{ role: "user", content: "hi" }] }
-  const post = (path: string, body: unknown) => fetch(`${server.url}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
+  const post = (path: string, body: unknown) =>
+    fetch(`${server.url}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
 
   it("is answered: an encoded model, the other version, a stream that is not to be one", async () => {
-    for (const path of [where("claude-3-5-haiku%4020241022"), where(haiku).replace("/v1/", "/v1beta1/"), where(haiku, "streamRawPredict")]) {
+    for (
+      const path of [where("claude-3-5-haiku%4020241022"), where(haiku).replace("/v1/", "/v1beta1/"), where(haiku, "streamRawPredict")]
+    ) {
       const response = await post(path, body)
       assert.strictEqual(response.status, 200)
       assert.match(response.headers.get("content-type") ?? "", /^application\/json/)
@@ -205,7 +230,10 @@ describe("what other clients send", () => {
       body: `{"model":"${haiku}","messages":[{"role":"user","content":[${images}]}]}`
     })
     assert.deepStrictEqual([counted.status, await counted.json()], [200, { input_tokens: 20 * 1_600 }])
-    const elsewhere = await fetch(`${server.url}/v1/projects/p1/locations/us-central1:retrieveContexts`, { method: "POST", body: `{"a":[${images.slice(0, 22_000_000)}` })
+    const elsewhere = await fetch(`${server.url}/v1/projects/p1/locations/us-central1:retrieveContexts`, {
+      method: "POST",
+      body: `{"a":[${images.slice(0, 22_000_000)}`
+    })
     assert.strictEqual(elsewhere.status, 400)
     assert.include(await elsewhere.text(), "payload size exceeds the limit")
   }, 120_000)
@@ -221,7 +249,10 @@ describe("what other clients send", () => {
         statuses.push(last.status)
         if (last.status === 200) await last.text()
         // What is refused uses up nothing.
-        assert.strictEqual((await fetch(opus, { method: "POST", body: JSON.stringify({ ...body, max_tokens: 0 }) })).status, i < 19 ? 400 : 429)
+        assert.strictEqual(
+          (await fetch(opus, { method: "POST", body: JSON.stringify({ ...body, max_tokens: 0 }) })).status,
+          i < 19 ? 400 : 429
+        )
       }
       assert.deepStrictEqual(statuses, [...Array.from({ length: 20 }, () => 200), 429])
       assert.isAbove(Number(last?.headers.get("retry-after")), 0)
@@ -252,8 +283,14 @@ describe("what other clients send", () => {
       ...body,
       system: [{ type: "text", text: "s", cache_control: { type: "ephemeral" } }],
       messages: [
-        { role: "user", content: [{ type: "text", text: "a" }, { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } }] },
-        { role: "assistant", content: [{ type: "thinking", thinking: "t", signature: "s" }, { type: "tool_use", id: "c", name: "weather", input: {} }] },
+        {
+          role: "user",
+          content: [{ type: "text", text: "a" }, { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } }]
+        },
+        {
+          role: "assistant",
+          content: [{ type: "thinking", thinking: "t", signature: "s" }, { type: "tool_use", id: "c", name: "weather", input: {} }]
+        },
         { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: [{ type: "text", text: "r" }], is_error: true }] }
       ],
       tools: [weather],
@@ -262,17 +299,24 @@ describe("what other clients send", () => {
       metadata: { user_id: "u" }
     }
     const places = placesIn(whole)
-    const nonsense = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom(null, "", " ", -1, 1e308, {}, [], { type: "url" }, [{ type: "text" }], { __proto__: null, toString: 1 }))
+    const nonsense = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.constantFrom(null, "", " ", -1, 1e308, {}, [], { type: "url" }, [{ type: "text" }], { __proto__: null, toString: 1 })
+    )
     const change = fc.tuple(fc.constantFrom(...places), fc.option(nonsense))
     await fc.assert(
-      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), fc.constantFrom(where(haiku), where(haiku, "streamRawPredict"), where("count-tokens")), async (changes, path) => {
-        const response = await post(path, changes.reduce((json, [place, value]) => changed(json, place, value), whole as unknown))
-        const text = await response.text()
-        assert.include([200, 400], response.status, text)
-        if (response.status !== 400) return
-        const answer: unknown = JSON.parse(text)
-        assert.deepNestedInclude(answer, { type: "error", "error.type": "invalid_request_error" })
-      }),
+      fc.asyncProperty(
+        fc.array(change, { minLength: 1, maxLength: 3 }),
+        fc.constantFrom(where(haiku), where(haiku, "streamRawPredict"), where("count-tokens")),
+        async (changes, path) => {
+          const response = await post(path, changes.reduce((json, [place, value]) => changed(json, place, value), whole as unknown))
+          const text = await response.text()
+          assert.include([200, 400], response.status, text)
+          if (response.status !== 400) return
+          const answer: unknown = JSON.parse(text)
+          assert.deepNestedInclude(answer, { type: "error", "error.type": "invalid_request_error" })
+        }
+      ),
       { numRuns: 150, endOnFailure: true }
     )
   })
@@ -280,13 +324,16 @@ describe("what other clients send", () => {
   it("is a stream of events when it asks for one", async () => {
     const response = await post(where(haiku, "streamRawPredict"), { ...body, stream: true })
     assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/)
-    assert.match(await response.text(), /^event: message_start\ndata: \{"type":"message_start","message":\{"type":"message","role":"assistant",/)
+    assert.match(
+      await response.text(),
+      /^event: message_start\ndata: \{"type":"message_start","message":\{"type":"message","role":"assistant",/
+    )
   })
 
   it("is refused for a publisher that is not there, and for a body that is none", async () => {
     const other = await post(where(haiku).replace("anthropic", "acme"), body)
     assert.strictEqual(other.status, 404)
-    assert.include(await other.text(), '"status":"NOT_FOUND"')
+    assert.include(await other.text(), "\"status\":\"NOT_FOUND\"")
     for (const bad of [[], "x", null, { ...body, anthropic_version: undefined }]) {
       const response = await post(where(haiku), bad)
       assert.strictEqual(response.status, 400)

@@ -10,7 +10,11 @@ describe("PartnerQuotas", () => {
     const quotas = new PartnerQuotas()
     const take = (now: number, model = opus, location = here) => quotas.take(model, location, now)
     for (let i = 0; i < 20; i++) expect(take(i * 100)).toBeTypeOf("function")
-    expect(take(2_000)).toMatchObject({ code: "RESOURCE_EXHAUSTED", retryAfter: 58_000, message: expect.stringContaining("online_prediction_requests_per_base_model") })
+    expect(take(2_000)).toMatchObject({
+      code: "RESOURCE_EXHAUSTED",
+      retryAfter: 58_000,
+      message: expect.stringContaining("online_prediction_requests_per_base_model")
+    })
     expect(take(2_000, opus, "projects/p2/locations/us-east5")).toBeTypeOf("function")
     expect(take(2_000, "claude-3-haiku@20240307")).toBeTypeOf("function")
     expect(take(60_000)).toBeTypeOf("function")
@@ -24,7 +28,10 @@ describe("PartnerQuotas", () => {
     spent(104_999)
     expect(quotas.take(opus, here, 1_000)).toBeTypeOf("function")
     spent(105_000)
-    expect(quotas.take(opus, here, 2_000)).toMatchObject({ retryAfter: 58_000, message: expect.stringContaining("online_prediction_tokens_per_base_model") })
+    expect(quotas.take(opus, here, 2_000)).toMatchObject({
+      retryAfter: 58_000,
+      message: expect.stringContaining("online_prediction_tokens_per_base_model")
+    })
     expect(quotas.take(opus, here, 60_000)).toBeTypeOf("function")
   })
 

@@ -16,7 +16,9 @@ describe("multipart bodies", () => {
     fc.assert(fc.property(fc.array(content, { minLength: 1, maxLength: 5 }), (contents) => {
       const body = Buffer.concat([
         ...contents.flatMap((bytes, i) => [
-          Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="part${i}"; filename="a \\"b\\".txt"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n`),
+          Buffer.from(
+            `--${boundary}\r\nContent-Disposition: form-data; name="part${i}"; filename="a \\"b\\".txt"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n`
+          ),
           Buffer.from(bytes),
           Buffer.from("\r\n")
         ]),
@@ -30,7 +32,10 @@ describe("multipart bodies", () => {
   })
 
   it("may have parts without headers and without content", () => {
-    const found = parts(`multipart/related; boundary="${boundary}"`, Buffer.from(`preamble\r\n--${boundary}\r\n\r\nfirst\r\n--${boundary}\r\nContent-Type: a/b\r\n\r\n\r\n--${boundary}--`))
+    const found = parts(
+      `multipart/related; boundary="${boundary}"`,
+      Buffer.from(`preamble\r\n--${boundary}\r\n\r\nfirst\r\n--${boundary}\r\nContent-Type: a/b\r\n\r\n\r\n--${boundary}--`)
+    )
     assert.deepStrictEqual(found.map(({ content }) => Buffer.from(content).toString()), ["first", ""])
   })
 })
@@ -40,7 +45,11 @@ describe("corroboration", () => {
     corroborate({ text, facts: facts.map((summary) => ({ summary })), threshold: 0.6 }, contentTerms)
 
   it("supports each sentence by the facts that hold its terms", () => {
-    const { claims, score } = check("Employees get 28 days. The office has a pool.", "Each employee gets 28 days of leave.", "Lunch is at noon.")
+    const { claims, score } = check(
+      "Employees get 28 days. The office has a pool.",
+      "Each employee gets 28 days of leave.",
+      "Lunch is at noon."
+    )
     assert.deepStrictEqual(claims.map(({ facts }) => facts), [[0], []])
     assert.isAbove(claims[0]?.score ?? 0, 0.9)
     assert.isBelow(score, 0.7)

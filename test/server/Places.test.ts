@@ -108,7 +108,8 @@ describe("a key to a corpus's database", () => {
   const key = (n: number) => ({ apiAuth: { apiKeyConfig: { apiKeySecretVersion: `projects/1/secrets/w/versions/${n}` } } })
 
   it("may be set and replaced by itself, and only where the database takes one", async () => {
-    const make = async (vectorDbConfig: object) => (await server.call("POST", `/v1/${parent}/ragCorpora`, { displayName: "d", vectorDbConfig })).body.response.name
+    const make = async (vectorDbConfig: object) =>
+      (await server.call("POST", `/v1/${parent}/ragCorpora`, { displayName: "d", vectorDbConfig })).body.response.name
     const weaviate = await make({ weaviate: { httpEndpoint: "https://w.example", collectionName: "C" } })
     for (const n of [1, 2]) {
       assert.strictEqual((await server.call("PATCH", `/v1/${weaviate}`, { vectorDbConfig: key(n) })).status, 200)
@@ -133,7 +134,9 @@ describe("a key to a corpus's database", () => {
     })
     const { body: made } = await server.call("GET", `/v1/${body.response.name}`)
     assert.deepStrictEqual(made.vectorDbConfig.vertexVectorSearch, { index, indexEndpoint })
-    const again = await server.call("PATCH", `/v1/${body.response.name}`, { vectorDbConfig: { vertexVectorSearch: { index: indexEndpoint, indexEndpoint: index } } })
+    const again = await server.call("PATCH", `/v1/${body.response.name}`, {
+      vectorDbConfig: { vertexVectorSearch: { index: indexEndpoint, indexEndpoint: index } }
+    })
     assert.strictEqual(again.status, 200, JSON.stringify(again.body))
   })
 })

@@ -21,7 +21,9 @@ describe("ranking", () => {
   let upstream: TestServer
   beforeAll(async () => {
     fake = await Effect.runPromise(
-      fakeOpenAi(({ body }, response) => sendChat(response, [grades(JSON.parse(JSON.stringify(body.messages)).at(-1).content)])).pipe(Scope.provide(scope))
+      fakeOpenAi(({ body }, response) => sendChat(response, [grades(JSON.parse(JSON.stringify(body.messages)).at(-1).content)])).pipe(
+        Scope.provide(scope)
+      )
     )
     plain = await startServer()
     upstream = await startServer({ upstream: { url: fake.baseUrl, model: "m" } })
@@ -34,15 +36,18 @@ describe("ranking", () => {
 
   const filled = async (server: TestServer) => {
     const corpus = await server.corpus()
-    for (const [name, text] of [["leave.md", leave], ["sick.md", sick], ["travel.md", travel]] as const) await server.upload(corpus, name, text)
+    for (const [name, text] of [["leave.md", leave], ["sick.md", sick], ["travel.md", travel]] as const) {
+      await server.upload(corpus, name, text)
+    }
     return (text: string, ranking: object, topK = 3) =>
       server.call("POST", `/v1/${parent}:retrieveContexts`, {
         vertexRagStore: { ragResources: [{ ragCorpus: corpus }] },
         query: { text, ragRetrievalConfig: { topK, ranking } }
       })
   }
-  const namesOf = ({ body }: { readonly body: { readonly contexts: { readonly contexts: ReadonlyArray<{ readonly sourceDisplayName: string }> } } }) =>
-    body.contexts.contexts.map(({ sourceDisplayName }) => sourceDisplayName)
+  const namesOf = (
+    { body }: { readonly body: { readonly contexts: { readonly contexts: ReadonlyArray<{ readonly sourceDisplayName: string }> } } }
+  ) => body.contexts.contexts.map(({ sourceDisplayName }) => sourceDisplayName)
 
   it("by the ranking service is the offline ranker's", async () => {
     const retrieve = await filled(plain)
@@ -64,7 +69,11 @@ describe("ranking", () => {
   it("by a language model is the order of its grades, of all that was found", async () => {
     const retrieve = await filled(upstream)
     const before = fake.received.length
-    assert.deepStrictEqual(namesOf(await retrieve("paid annual leave", { llmRanker: { modelName: "gemini-2.0-flash" } })), ["travel.md", "sick.md", "leave.md"])
+    assert.deepStrictEqual(namesOf(await retrieve("paid annual leave", { llmRanker: { modelName: "gemini-2.0-flash" } })), [
+      "travel.md",
+      "sick.md",
+      "leave.md"
+    ])
     assert.deepStrictEqual(namesOf(await retrieve("paid annual leave", { llmRanker: {} }, 1)), ["travel.md"])
     assert.lengthOf(fake.received.slice(before), 2)
     assert.strictEqual(namesOf(await retrieve("hotel limit in Osaka", { rankService: {} }))[0], "travel.md")

@@ -72,7 +72,9 @@ describe("corpora", () => {
       "corpus_type_config": { corpusTypeConfig: { memoryCorpus: {} } },
       "vector_db_config.rag_managed_vertex_vector_search": { vectorDbConfig: { ragManagedVertexVectorSearch: { collectionName: "c" } } },
       "vector_db_config.rag_embedding_model_config.hybrid_search_config.sparse_embedding_config": {
-        ragEmbeddingModelConfig: { hybridSearchConfig: { sparseEmbeddingConfig: { bm25: { k1: 1.2 } }, denseEmbeddingModelPredictionEndpoint: { endpoint } } }
+        ragEmbeddingModelConfig: {
+          hybridSearchConfig: { sparseEmbeddingConfig: { bm25: { k1: 1.2 } }, denseEmbeddingModelPredictionEndpoint: { endpoint } }
+        }
       }
     }
     for (const [field, more] of Object.entries(wrong)) {
@@ -113,7 +115,10 @@ describe("corpora", () => {
       assert.strictEqual(status, 400, field)
       assert.strictEqual(body.error.details[0].fieldViolations[0].field, field)
     }
-    const deep = await server.call("POST", `/v1/${parent}/ragCorpora`, { displayName: "x", vectorDbConfig: { ragManagedDb: { ann: { treeDepth: 9 } } } })
+    const deep = await server.call("POST", `/v1/${parent}/ragCorpora`, {
+      displayName: "x",
+      vectorDbConfig: { ragManagedDb: { ann: { treeDepth: 9 } } }
+    })
     assert.strictEqual(deep.status, 400)
   })
 
@@ -258,10 +263,14 @@ describe("retrieval", () => {
     const { body } = await server.call("GET", `/v1/${corpus}/ragFiles`)
     const id = body.ragFiles.find((file: { displayName: string }) => file.displayName === "leave.md").name.split("/").at(-1)
     const found = await server.call("POST", "/v1/projects/123456/locations/us-central1:retrieveContexts", {
-      vertex_rag_store: { rag_resources: { rag_corpus: corpus.replace(parent, "projects/123456/locations/us-central1"), rag_file_ids: id } },
+      vertex_rag_store: {
+        rag_resources: { rag_corpus: corpus.replace(parent, "projects/123456/locations/us-central1"), rag_file_ids: id }
+      },
       query: { text: "hotel limit in Osaka" }
     })
-    assert.deepStrictEqual(found.body.contexts.contexts.map((context: { sourceDisplayName: string }) => context.sourceDisplayName), ["leave.md"])
+    assert.deepStrictEqual(found.body.contexts.contexts.map((context: { sourceDisplayName: string }) => context.sourceDisplayName), [
+      "leave.md"
+    ])
   })
 
   it("augments a prompt with facts", async () => {
@@ -275,7 +284,9 @@ describe("retrieval", () => {
 
   it("corroborates what facts support, and nothing else", async () => {
     const { body } = await server.call("POST", `/v1/${parent}:corroborateContent`, {
-      content: { parts: [{ text: "The hotel limit in Osaka is 120 EUR. The hotel limit in Osaka is 90 EUR. Zürich has a large penguin colony." }] },
+      content: {
+        parts: [{ text: "The hotel limit in Osaka is 120 EUR. The hotel limit in Osaka is 90 EUR. Zürich has a large penguin colony." }]
+      },
       facts: [{ summary: leave }, { summary: travel }],
       parameters: { citationThreshold: 0.6 }
     })
@@ -286,7 +297,10 @@ describe("retrieval", () => {
     assert.isBelow(otherNumber.score, 0.6)
     assert.strictEqual(invented.score, 0)
     assert.isBelow(body.corroborationScore, 0.7)
-    assert.strictEqual(invented.endIndex, Buffer.byteLength("The hotel limit in Osaka is 120 EUR. The hotel limit in Osaka is 90 EUR. Zürich has a large penguin colony."))
+    assert.strictEqual(
+      invented.endIndex,
+      Buffer.byteLength("The hotel limit in Osaka is 120 EUR. The hotel limit in Osaka is 90 EUR. Zürich has a large penguin colony.")
+    )
   })
 
   const model = `${parent}/publishers/google/models/gemini-2.0-flash-001`
@@ -335,7 +349,10 @@ describe("retrieval", () => {
       chunks.map((chunk) => chunk.candidates[0]?.content.parts[0]?.text ?? "").join("")
     assert.strictEqual(text(array.body), unary.body.candidates[0].content.parts[0].text)
     assert.strictEqual(array.body.at(-1).candidates[0].finishReason, "STOP")
-    const response = await fetch(`${server.url}/v1/${model}:streamGenerateContent?alt=sse`, { method: "POST", body: JSON.stringify(question()) })
+    const response = await fetch(`${server.url}/v1/${model}:streamGenerateContent?alt=sse`, {
+      method: "POST",
+      body: JSON.stringify(question())
+    })
     assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
     const events = (await response.text()).split("\r\n\r\n").filter((event) => event !== "")
     assert.isTrue(events.every((event) => event.startsWith("data: {")))
@@ -357,7 +374,10 @@ describe("retrieval", () => {
       question({ generationConfig: { responseMimeType: "application/json", responseSchema: { type: "OBJECT" } } }),
       question({ generationConfig: { thinkingConfig: { thinkingBudget: 1024 } } }),
       question({ generationConfig: { candidateCount: 2 } }),
-      { ...question(), contents: [{ role: "user", parts: [{ text: "what is this" }, { inlineData: { mimeType: "image/png", data: "AAAA" } }] }] }
+      {
+        ...question(),
+        contents: [{ role: "user", parts: [{ text: "what is this" }, { inlineData: { mimeType: "image/png", data: "AAAA" } }] }]
+      }
     ]
     for (const body of beyond) {
       const { body: { error }, status } = await server.call("POST", `/v1beta1/${model}:generateContent`, { ...question(), ...body })
@@ -382,7 +402,15 @@ describe("the form of answers", () => {
   })
 
   it("is an error of the API where there is no method", async () => {
-    for (const path of ["/v2/x", `/v1/${parent}/nothing`, `/v1/${parent}:unknownVerb`, `/v1/${parent}/ragCorpora/a%2Fb`, `/v1/${parent}/ragCorpora/a:b`]) {
+    for (
+      const path of [
+        "/v2/x",
+        `/v1/${parent}/nothing`,
+        `/v1/${parent}:unknownVerb`,
+        `/v1/${parent}/ragCorpora/a%2Fb`,
+        `/v1/${parent}/ragCorpora/a:b`
+      ]
+    ) {
       const { body, status } = await server.call("GET", path)
       assert.strictEqual(status, 404, path)
       assert.strictEqual(body.error.status, "NOT_FOUND")

@@ -44,12 +44,25 @@ describe("a server on loopback", () => {
     for (const host of [own, `localhost:${server.port}`, "LOCALHOST", "127.0.0.1", `[::1]:${server.port}`]) {
       assert.strictEqual((await raw(server.port, { host })).status, 200, host)
     }
-    for (const host of ["evil.example", `evil.example:${server.port}`, "127.0.0.1.evil.example", "localhost.evil.example", "169.254.169.254", "[::2]", "127.0.0.1:80:80"]) {
+    for (
+      const host of [
+        "evil.example",
+        `evil.example:${server.port}`,
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "169.254.169.254",
+        "[::2]",
+        "127.0.0.1:80:80"
+      ]
+    ) {
       assert.strictEqual((await raw(server.port, { host })).status, 403, host)
     }
     assert.match(await spoken(server.port, "GET / HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n"), /^HTTP\/1\.1 403/)
     assert.match(await spoken(server.port, "GET / HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 403/)
-    assert.match(await spoken(server.port, "GET http://evil.example/ HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"), /^HTTP\/1\.1 403/)
+    assert.match(
+      await spoken(server.port, "GET http://evil.example/ HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"),
+      /^HTTP\/1\.1 403/
+    )
   })
 
   it("is out of reach of web pages", async () => {
@@ -93,7 +106,9 @@ describe("a server on loopback", () => {
     assert.strictEqual(deep.status, 400)
     const chunked = await spoken(
       server.port,
-      `POST /v1/${parent}/ragCorpora HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${`ffff\r\n${"x".repeat(0xffff)}\r\n`.repeat(3)}0\r\n\r\n`
+      `POST /v1/${parent}/ragCorpora HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${
+        `ffff\r\n${"x".repeat(0xffff)}\r\n`.repeat(3)
+      }0\r\n\r\n`
     )
     assert.match(chunked, /^HTTP\/1\.1 400[^]*exceeds the limit/)
   })
@@ -132,7 +147,20 @@ describe("a server that others can reach", () => {
 describe("the rules of access", () => {
   it("tell loopback from everything else", () => {
     for (const host of ["127.0.0.1", "127.8.9.1", "localhost", "::1"]) assert.isTrue(isLoopbackHost(host), host)
-    for (const host of ["0.0.0.0", "::", "10.0.0.1", "127.0.0.1.nip.io", "localhost.", "a.localhost", "127.1.256.1", "127.0.0.1.", "", "128.0.0.1"]) assert.isFalse(isLoopbackHost(host), host)
+    for (
+      const host of [
+        "0.0.0.0",
+        "::",
+        "10.0.0.1",
+        "127.0.0.1.nip.io",
+        "localhost.",
+        "a.localhost",
+        "127.1.256.1",
+        "127.0.0.1.",
+        "",
+        "128.0.0.1"
+      ]
+    ) assert.isFalse(isLoopbackHost(host), host)
   })
 
   it("take the token before they take anything else", () => {
@@ -146,13 +174,19 @@ describe("large requests", () => {
   it("find room together, or are told to wait; small ones always do", async () => {
     const scope = Scope.makeUnsafe()
     const upstream = await Effect.runPromise(fakeOpenAi((_, response) => startChat(response, [])).pipe(Scope.provide(scope)))
-    const server = await startServer({ upstream: { url: upstream.baseUrl, model: "m", retry: { times: 0 } }, limits: { bodies: 5_000_000 } })
+    const server = await startServer({
+      upstream: { url: upstream.baseUrl, model: "m", retry: { times: 0 } },
+      limits: { bodies: 5_000_000 }
+    })
     const ask = (characters: number, signal?: AbortSignal) =>
-      fetch(`${server.url}/v1/${parent}/publishers/google/models/gemini-2.0-flash:${characters > 100 ? "generateContent" : "countTokens"}`, {
-        method: "POST",
-        body: JSON.stringify({ contents: [{ parts: [{ text: "x".repeat(characters) }] }] }),
-        ...(signal === undefined ? {} : { signal })
-      })
+      fetch(
+        `${server.url}/v1/${parent}/publishers/google/models/gemini-2.0-flash:${characters > 100 ? "generateContent" : "countTokens"}`,
+        {
+          method: "POST",
+          body: JSON.stringify({ contents: [{ parts: [{ text: "x".repeat(characters) }] }] }),
+          ...(signal === undefined ? {} : { signal })
+        }
+      )
     const leaving = new AbortController()
     const first = ask(3_000_000, leaving.signal).catch(() => undefined)
     await until("the first has reached the upstream", () => upstream.received.length === 1)

@@ -50,16 +50,26 @@ describe("sluice serve", () => {
     const { code, stderr, stdout } = await finished
     assert.strictEqual(stdout, `${url}\n`)
     assert.strictEqual(code, 0)
-    assert.strictEqual(stderr, "stopped: every call was answered; imports that were under way are parked, and go on when it is started again\n")
+    assert.strictEqual(
+      stderr,
+      "stopped: every call was answered; imports that were under way are parked, and go on when it is started again\n"
+    )
   })
 
   it("killed during an import, finishes it when it is started again", async () => {
-    write(join(folder, "bucket"), Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`${i}.md`, `${leave}\n\n${travel}\n\nNumber ${i}.`])))
+    write(
+      join(folder, "bucket"),
+      Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`${i}.md`, `${leave}\n\n${travel}\n\nNumber ${i}.`]))
+    )
     const first = await serve("--bucket", "docs=bucket")
     const { response: { name: corpus = "" } } = await post(`${first.url}/v1/${parent}/ragCorpora`, { displayName: "killed" })
-    const operation = await post(`${first.url}/v1/${corpus}/ragFiles:import`, { importRagFilesConfig: { gcsSource: { uris: ["gs://docs/"] } } })
+    const operation = await post(`${first.url}/v1/${corpus}/ragFiles:import`, {
+      importRagFilesConfig: { gcsSource: { uris: ["gs://docs/"] } }
+    })
     const files = async (url: string) => {
-      const body = await (await fetch(`${url}/v1/${corpus}/ragFiles?pageSize=1000`)).json() as { ragFiles?: ReadonlyArray<{ gcsSource: { uris: ReadonlyArray<string> } }> }
+      const body = await (await fetch(`${url}/v1/${corpus}/ragFiles?pageSize=1000`)).json() as {
+        ragFiles?: ReadonlyArray<{ gcsSource: { uris: ReadonlyArray<string> } }>
+      }
       return (body.ragFiles ?? []).map(({ gcsSource }) => gcsSource.uris[0])
     }
     await until("a file is stored", async () => (await files(first.url)).length > 0)
@@ -98,7 +108,10 @@ describe("sluice serve", () => {
     writeFileSync(join(folder, "faults.yaml"), "faults: [{ method: nothing }, { at: 1, eror: UNAVAILABLE }]")
     const script = await start(["serve", "--faults", "faults.yaml", "--port", "0"], { cwd: folder }).finished
     assert.notStrictEqual(script.code, 0)
-    assert.match(script.stderr, /faults\[0\]\.method is no method of the server.*faults\[1\]\.eror is no key of a fault; those are method, at, /)
+    assert.match(
+      script.stderr,
+      /faults\[0\]\.method is no method of the server.*faults\[1\]\.eror is no key of a fault; those are method, at, /
+    )
     writeFileSync(join(folder, "token"), "short")
     const token = await start(["serve", "--token-file", "token", "--port", "0"], { cwd: folder }).finished
     assert.match(token.stderr, /at least 16/)

@@ -33,11 +33,16 @@ describe.skipIf(curl.error !== undefined)("curl, as the documentation shows it",
     const file = join(server.folder, "leave.txt")
     writeFileSync(file, leave)
     const answer = await run(
-      "-X", "POST",
-      "-H", "X-Goog-Upload-Protocol: multipart",
-      "-H", "Authorization: Bearer t",
-      "-F", "metadata={'rag_file': {'display_name':'Leave rules', 'description':'Of the house'}}",
-      "-F", `file=@${file}`,
+      "-X",
+      "POST",
+      "-H",
+      "X-Goog-Upload-Protocol: multipart",
+      "-H",
+      "Authorization: Bearer t",
+      "-F",
+      "metadata={'rag_file': {'display_name':'Leave rules', 'description':'Of the house'}}",
+      "-F",
+      `file=@${file}`,
       `${server.url}${uploadPath()}`
     )
     assert.strictEqual(answer["ragFile"]?.displayName, "Leave rules")
@@ -46,9 +51,12 @@ describe.skipIf(curl.error !== undefined)("curl, as the documentation shows it",
 
   it("creates with a JSON body that has a trailing comma", async () => {
     const answer = await run(
-      "-X", "POST",
-      "-H", "Content-Type: application/json; charset=utf-8",
-      "-d", `{"display_name" : "Trailing", "description": "comma",}`,
+      "-X",
+      "POST",
+      "-H",
+      "Content-Type: application/json; charset=utf-8",
+      "-d",
+      `{"display_name" : "Trailing", "description": "comma",}`,
       `${server.url}/v1beta1/projects/p1/locations/us-central1/ragCorpora`
     )
     assert.strictEqual(answer["response"]?.displayName, "Trailing")
@@ -91,7 +99,17 @@ describe("whole uploads", () => {
   })
 
   it("are refused where they are malformed, too large, or for no corpus", async () => {
-    for (const body of ["", "--b", "--b\r\n", "--b\r\n\r\n", "--b--", "nothing", `--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nx\r\n--b--`]) {
+    for (
+      const body of [
+        "",
+        "--b",
+        "--b\r\n",
+        "--b\r\n\r\n",
+        "--b--",
+        "nothing",
+        `--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nx\r\n--b--`
+      ]
+    ) {
       assert.strictEqual((await post("multipart/form-data; boundary=b", body)).status, 400, JSON.stringify(body))
     }
     assert.strictEqual((await post("multipart/form-data", "x")).status, 400)
@@ -152,11 +170,14 @@ describe("resumable uploads", () => {
     await new Promise<void>((resolve) => {
       const socket = connect(server.port, "127.0.0.1", () => {
         socket.write(
-          `POST ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nX-Goog-Upload-Command: upload, finalize\r\nX-Goog-Upload-Offset: 0\r\nContent-Length: ${leave.length}\r\n\r\n${leave.slice(0, 30)}`,
-          () => void arrived().then(() => {
-            socket.destroy()
-            resolve()
-          })
+          `POST ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nX-Goog-Upload-Command: upload, finalize\r\nX-Goog-Upload-Offset: 0\r\nContent-Length: ${leave.length}\r\n\r\n${
+            leave.slice(0, 30)
+          }`,
+          () =>
+            void arrived().then(() => {
+              socket.destroy()
+              resolve()
+            })
         )
       })
     })

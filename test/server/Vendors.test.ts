@@ -32,18 +32,20 @@ const world = Effect.gen(function*() {
   const fakes = { slack: yield* fakeSlack(), jira: yield* fakeJira("Cloud"), drive: yield* fakeDrive(), graph: yield* fakeGraph() }
   const folder = yield* tempFolder
   const server = yield* Effect.acquireRelease(
-    Effect.promise(() => startServer({
-      secrets: LocalSecrets.layer(join(folder, "data", "secrets")),
-      vendors: Effect.succeed(vendors),
-      allowRemote: true,
-      allowHosts: ["127.0.0.1"],
-      endpoints: {
-        slack: `${fakes.slack.origin}/api`,
-        googleDrive: fakes.drive.origin,
-        sharePoint: `${fakes.graph.origin}/v1.0`,
-        microsoftLogin: fakes.graph.origin
-      }
-    }, folder)),
+    Effect.promise(() =>
+      startServer({
+        secrets: LocalSecrets.layer(join(folder, "data", "secrets")),
+        vendors: Effect.succeed(vendors),
+        allowRemote: true,
+        allowHosts: ["127.0.0.1"],
+        endpoints: {
+          slack: `${fakes.slack.origin}/api`,
+          googleDrive: fakes.drive.origin,
+          sharePoint: `${fakes.graph.origin}/v1.0`,
+          microsoftLogin: fakes.graph.origin
+        }
+      }, folder)
+    ),
     (server) => Effect.promise(server.stop)
   )
   const secret = (name: string, value: string): string => {
@@ -113,7 +115,12 @@ describe("imports of what vendors keep", () => {
           }]
         },
         jiraSource: {
-          jiraQueries: [{ projects: ["OPS"], email: "bot@acme.com", serverUri: jira.origin, apiKeyConfig: key(secret("jira", "jira-canary-77aa")) }]
+          jiraQueries: [{
+            projects: ["OPS"],
+            email: "bot@acme.com",
+            serverUri: jira.origin,
+            apiKeyConfig: key(secret("jira", "jira-canary-77aa"))
+          }]
         },
         googleDriveSource: { resourceIds: [{ resourceType: "RESOURCE_TYPE_FOLDER", resourceId: "root" }] },
         sharePointSources: {
@@ -140,7 +147,9 @@ describe("imports of what vendors keep", () => {
       assert.notInclude(yield* found(server, corpus, "Out of range"), "Out of range")
 
       drive.edit("leave", { content: "Employees receive 30 days of leave." })
-      const chunked = { ragFileTransformationConfig: { ragFileChunkingConfig: { fixedLengthChunking: { chunkSize: 64, chunkOverlap: 0 } } } }
+      const chunked = {
+        ragFileTransformationConfig: { ragFileChunkingConfig: { fixedLengthChunking: { chunkSize: 64, chunkOverlap: 0 } } }
+      }
       assert.deepInclude(yield* run(server, corpus, { googleDriveSource: sources.googleDriveSource }), { counts: [1, 0, 0] })
       assert.deepInclude(yield* run(server, corpus, { slackSource: sources.slackSource, ...chunked }), { counts: [1, 0, 0] })
       assert.include(yield* found(server, corpus, "days of leave"), "30 days")
@@ -165,7 +174,10 @@ describe("imports of what vendors keep", () => {
   it.live("take several accounts in one request; one with a wrong or missing secret costs only itself", () =>
     Effect.gen(function*() {
       const { corpus, secret, server, slack } = yield* world
-      slack.channels.set("C1", { name: "general", messages: [{ ts: at("2026-10-11T09:00:00Z"), user: "U1", text: "The plotter is on floor three." }] })
+      slack.channels.set("C1", {
+        name: "general",
+        messages: [{ ts: at("2026-10-11T09:00:00Z"), user: "U1", text: "The plotter is on floor three." }]
+      })
       const group = (version: string) => ({ channels: [{ channelId: "C1" }], apiKeyConfig: key(version) })
       const mixed = yield* run(server, corpus, {
         slackSource: {
@@ -213,7 +225,10 @@ describe("imports of what vendors keep", () => {
           jiraSource: { jiraQueries: [{ projects: ["OPS"], email: "bot@acme.com", serverUri, apiKeyConfig: key(version) }] }
         })
         // No form of a server's address at all, or not one that is allowed.
-        assert.include(error.status === "PERMISSION_DENIED" ? JSON.stringify(error.details) : error.message, error.status === "PERMISSION_DENIED" ? "--allow-host" : "must be the server's host name")
+        assert.include(
+          error.status === "PERMISSION_DENIED" ? JSON.stringify(error.details) : error.message,
+          error.status === "PERMISSION_DENIED" ? "--allow-host" : "must be the server's host name"
+        )
         assert.include([400, 403], status, serverUri)
         assert.include(JSON.stringify(error.details), "jira_queries[0].server_uri")
       }
@@ -243,13 +258,20 @@ describe("imports of what vendors keep", () => {
       yield* Effect.acquireRelease(Effect.sync(() => set(environment)), () => Effect.sync(() => set(before)))
       const asked = Effect.fnUntraced(function*(secretManager: boolean) {
         const server = yield* Effect.acquireRelease(
-          Effect.promise(() => startServer({ vendors: Effect.succeed(vendors), allowRemote: true, allowHosts: ["127.0.0.1"], secretManager })),
+          Effect.promise(() =>
+            startServer({ vendors: Effect.succeed(vendors), allowRemote: true, allowHosts: ["127.0.0.1"], secretManager })
+          ),
           (server) => Effect.promise(server.stop)
         )
         const corpus = yield* Effect.promise(() => server.corpus())
         const { counts, failures } = yield* run(server, corpus, {
           jiraSource: {
-            jiraQueries: [{ projects: ["OPS"], email: "bot@acme.com", serverUri: jira.origin, apiKeyConfig: key("projects/1/secrets/nowhere/versions/1") }]
+            jiraQueries: [{
+              projects: ["OPS"],
+              email: "bot@acme.com",
+              serverUri: jira.origin,
+              apiKeyConfig: key("projects/1/secrets/nowhere/versions/1")
+            }]
           }
         })
         assert.deepStrictEqual(counts, [0, 0, 1])
@@ -273,7 +295,9 @@ describe("imports of what vendors keep", () => {
       jira.attachments.set("7", Buffer.from("text"))
       jira.add("OPS-1", { attachment: [{ id: "7", filename: "plan.txt", size: 4, mimeType: "text/plain" }] })
       const { counts, failures } = yield* run(server, corpus, {
-        jiraSource: { jiraQueries: [{ projects: ["OPS"], email: "bot@acme.com", serverUri: jira.origin, apiKeyConfig: key(secret("jira", jira.token)) }] }
+        jiraSource: {
+          jiraQueries: [{ projects: ["OPS"], email: "bot@acme.com", serverUri: jira.origin, apiKeyConfig: key(secret("jira", jira.token)) }]
+        }
       })
       assert.deepStrictEqual(counts, [1, 0, 1])
       assert.include(JSON.stringify(failures), "localhost is not a public address")
@@ -290,17 +314,27 @@ describe("imports of what vendors keep", () => {
         ["slack_source.channels", { slackSource: {} }],
         ["slack_source.channels[0].channels", { slackSource: { channels: [{ apiKeyConfig }] } }],
         ["slack_source.channels[0].channels[0].channel_id", { slackSource: { channels: [{ channels: [{}], apiKeyConfig }] } }],
-        ["slack_source.channels[0].api_key_config.api_key_secret_version", { slackSource: { channels: [{ channels: [{ channelId: "C" }] }] } }],
-        ["slack_source.channels[0].api_key_config.api_key_secret_version", { slackSource: { channels: [{ channels: [{ channelId: "C" }], apiKeyConfig: key("xoxb-canary-inline") }] } }],
+        ["slack_source.channels[0].api_key_config.api_key_secret_version", {
+          slackSource: { channels: [{ channels: [{ channelId: "C" }] }] }
+        }],
+        ["slack_source.channels[0].api_key_config.api_key_secret_version", {
+          slackSource: { channels: [{ channels: [{ channelId: "C" }], apiKeyConfig: key("xoxb-canary-inline") }] }
+        }],
         ["slack_source.channels[0].channels[0].end_time", {
-          slackSource: { channels: [{ channels: [{ channelId: "C", startTime: "2026-01-02T00:00:00Z", endTime: "2026-01-01T00:00:00Z" }], apiKeyConfig }] }
+          slackSource: {
+            channels: [{ channels: [{ channelId: "C", startTime: "2026-01-02T00:00:00Z", endTime: "2026-01-01T00:00:00Z" }], apiKeyConfig }]
+          }
         }],
         ["jira_source.jira_queries[0].email", { jiraSource: { jiraQueries: [{ ...jira, email: "" }] } }],
         ["jira_source.jira_queries[1].server_uri", { jiraSource: { jiraQueries: [jira, { ...jira, serverUri: undefined }] } }],
         ["jira_source.jira_queries[0]", { jiraSource: { jiraQueries: [{ ...jira, projects: [] }] } }],
         ["google_drive_source.resource_ids[0].resource_type", { googleDriveSource: { resourceIds: [{ resourceId: "x" }] } }],
-        ["share_point_sources.share_point_sources[0].drive_name", { sharePointSources: { sharePointSources: [{ ...site, driveName: undefined }] } }],
-        ["share_point_sources.share_point_sources[0].client_secret.api_key_secret_version", { sharePointSources: { sharePointSources: [{ ...site, clientSecret: undefined }] } }],
+        ["share_point_sources.share_point_sources[0].drive_name", {
+          sharePointSources: { sharePointSources: [{ ...site, driveName: undefined }] }
+        }],
+        ["share_point_sources.share_point_sources[0].client_secret.api_key_secret_version", {
+          sharePointSources: { sharePointSources: [{ ...site, clientSecret: undefined }] }
+        }],
         ["drive_source", { sharePointSources: { sharePointSources: [{ ...site, driveId: "x" }] } }],
         ["folder_source", { sharePointSources: { sharePointSources: [{ ...site, sharepointFolderPath: "/a", sharepointFolderId: "b" }] } }]
       ]

@@ -13,7 +13,10 @@ const ask = (server: TestServer, method: string, path: string, headers: Record<s
     const outgoing = request(`${server.url}${path}`, { method, headers }, (response) => {
       const parts: Array<Buffer> = []
       response.on("data", (part: Buffer) => parts.push(part))
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(parts).toString() }))
+      response.on(
+        "end",
+        () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(parts).toString() })
+      )
     })
     outgoing.on("error", reject)
     outgoing.end(body)
@@ -94,21 +97,38 @@ describe("compressed requests", () => {
   })
   afterAll(() => server.stop())
 
-  const create = (body: Uint8Array, encoding: string) => ask(server, "POST", corpora, { "content-type": "application/json", "content-encoding": encoding }, body)
+  const create = (body: Uint8Array, encoding: string) =>
+    ask(server, "POST", corpora, { "content-type": "application/json", "content-encoding": encoding }, body)
   const json = JSON.stringify({ displayName: "compressed" })
 
   it("are read", async () => {
-    for (const [encoding, body] of [["gzip", gzipSync(json)], ["x-gzip", gzipSync(json)], ["deflate", deflateSync(json)], ["identity", Buffer.from(json)]] as const) {
+    for (
+      const [encoding, body] of [["gzip", gzipSync(json)], ["x-gzip", gzipSync(json)], ["deflate", deflateSync(json)], [
+        "identity",
+        Buffer.from(json)
+      ]] as const
+    ) {
       const answer = await create(body, encoding)
       assert.strictEqual(answer.status, 200, answer.text)
       assert.include(answer.text, "compressed")
     }
     const corpus = await server.corpus()
     const form = [
-      "--b", 'Content-Disposition: form-data; name="metadata"', "", "{'rag_file': {'display_name': 'leave.md'}}",
-      "--b", 'Content-Disposition: form-data; name="file"; filename="leave.md"', "", leave, "--b--", ""
+      "--b",
+      "Content-Disposition: form-data; name=\"metadata\"",
+      "",
+      "{'rag_file': {'display_name': 'leave.md'}}",
+      "--b",
+      "Content-Disposition: form-data; name=\"file\"; filename=\"leave.md\"",
+      "",
+      leave,
+      "--b--",
+      ""
     ].join("\r\n")
-    const upload = await ask(server, "POST", `/upload/v1beta1/${corpus}/ragFiles:upload`, { "content-type": "multipart/form-data; boundary=b", "content-encoding": "gzip" }, gzipSync(form))
+    const upload = await ask(server, "POST", `/upload/v1beta1/${corpus}/ragFiles:upload`, {
+      "content-type": "multipart/form-data; boundary=b",
+      "content-encoding": "gzip"
+    }, gzipSync(form))
     assert.include(upload.text, "ragFile")
   })
 
@@ -122,7 +142,12 @@ describe("compressed requests", () => {
   })
 
   it("are refused by name where they cannot be read", async () => {
-    for (const [encoding, message] of [["br", /Content-Encoding br/], ["gzip", /is not gzip/], ["gzip, gzip", /Content-Encoding gzip, gzip/]] as const) {
+    for (
+      const [encoding, message] of [["br", /Content-Encoding br/], ["gzip", /is not gzip/], [
+        "gzip, gzip",
+        /Content-Encoding gzip, gzip/
+      ]] as const
+    ) {
       const answer = await create(Buffer.from(json), encoding)
       assert.strictEqual(answer.status, 400)
       assert.match(answer.text, message)

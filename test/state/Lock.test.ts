@@ -11,7 +11,10 @@ const holder = (dataDir: string) =>
   Effect.promise(async () => {
     const child = spawn(
       process.execPath,
-      ["--input-type=module", "-e", `
+      [
+        "--input-type=module",
+        "-e",
+        `
         import { Effect } from "effect"
         import * as Lock from ${JSON.stringify(join(import.meta.dirname, "../../src/state/Lock.ts"))}
         await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
@@ -19,7 +22,8 @@ const holder = (dataDir: string) =>
           console.log("held")
           yield* Effect.sleep(60_000)
         })))
-      `],
+      `
+      ],
       { stdio: ["ignore", "pipe", "inherit"] }
     )
     await once(child.stdout, "data")
@@ -47,10 +51,11 @@ describe("the lock", () => {
       const dir = yield* tempFolder
       const child = yield* holder(dir)
       const told: Array<string> = []
-      yield* Lock.acquire(dir, "test", 60_000, ({ message }) => Effect.sync(() => {
-        told.push(message)
-        child.kill("SIGKILL")
-      }))
+      yield* Lock.acquire(dir, "test", 60_000, ({ message }) =>
+        Effect.sync(() => {
+          told.push(message)
+          child.kill("SIGKILL")
+        }))
       assert.strictEqual(told.length, 1)
       assert.include(told[0], "sluice run other.yaml")
     }).pipe(Effect.scoped))

@@ -10,8 +10,7 @@ import { tempFolder } from "../support/TempFolder.ts"
 const turns = (n: number, perMinute: number) =>
   Effect.gen(function*() {
     const quota = yield* Quota
-    return yield* Effect.forEach(Array.from({ length: n }), () =>
-      Effect.andThen(quota.take("b", perMinute), Clock.currentTimeMillis))
+    return yield* Effect.forEach(Array.from({ length: n }), () => Effect.andThen(quota.take("b", perMinute), Clock.currentTimeMillis))
   })
 
 describe("QuotaBuckets", () => {

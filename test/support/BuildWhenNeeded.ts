@@ -28,7 +28,9 @@ const needsBuild = (file: string, seen: Set<string>): boolean => {
   if (file === built) return true
   if (seen.has(file) || !file.startsWith(join(root, "test/")) || !existsSync(file)) return false
   seen.add(file)
-  return [...readFileSync(file, "utf8").matchAll(/from "(\.{1,2}\/[^"]+\.ts)"/g)].some(([, path = ""]) => needsBuild(resolve(dirname(file), path), seen))
+  return [...readFileSync(file, "utf8").matchAll(/from "(\.{1,2}\/[^"]+\.ts)"/g)].some(([, path = ""]) =>
+    needsBuild(resolve(dirname(file), path), seen)
+  )
 }
 
 /** Vitest's global setup: what is made of the source is made once where it is missing or older: the store's threads, and the build where a test was selected that runs it. */

@@ -9,8 +9,16 @@ const folder = join(root, "node_modules/.cache/threads")
 
 /** What starts a thread, the thread's entry, and the thread and all it imports as one file. */
 const sources = [
-  { starter: "src/engines/embedded/store/Writer.ts", entry: "src/engines/embedded/store/writer.worker.ts", file: join(folder, "writer.js") },
-  { starter: "src/engines/embedded/search/SearchThread.ts", entry: "src/engines/embedded/search/search.worker.ts", file: join(folder, "search.js") }
+  {
+    starter: "src/engines/embedded/store/Writer.ts",
+    entry: "src/engines/embedded/store/writer.worker.ts",
+    file: join(folder, "writer.js")
+  },
+  {
+    starter: "src/engines/embedded/search/SearchThread.ts",
+    entry: "src/engines/embedded/search/search.worker.ts",
+    file: join(folder, "search.js")
+  }
 ]
 
 /** The store's threads, as files. */
@@ -37,7 +45,9 @@ export const bundledThreads: Plugin = {
     const thread = sources.find(({ starter }) => id === join(root, starter))
     if (thread === undefined) return undefined
     const named = `"./${basename(thread.entry)}"`
-    if (!code.includes(named)) throw new Error(`${thread.starter} does not name ${named}: ${import.meta.filename} is to be told the new name`)
+    if (!code.includes(named)) {
+      throw new Error(`${thread.starter} does not name ${named}: ${import.meta.filename} is to be told the new name`)
+    }
     return code.replace(named, JSON.stringify(pathToFileURL(thread.file).href))
   }
 }

@@ -1,7 +1,5 @@
 import { assert } from "@effect/vitest"
-import {
-  appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync
-} from "node:fs"
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { unpackChunks } from "../../src/engines/embedded/store/ChunkPage.ts"
@@ -32,8 +30,7 @@ const textOf = (text: string): string => text.match(/word\d+/g)?.join(" ") ?? ""
 export const folderHolds = (docs: string): Record<string, string> =>
   Object.fromEntries(filesIn(docs).filter(isTaken).map((path) => [path, textOf(readFileSync(join(docs, path), "utf8"))]).toSorted())
 
-const textsIn = (body: unknown): string =>
-  body instanceof Uint8Array ? unpackChunks(body).map(({ text }) => text).join(" ") : ""
+const textsIn = (body: unknown): string => body instanceof Uint8Array ? unpackChunks(body).map(({ text }) => text).join(" ") : ""
 
 /** What readers of a corpus find: the stored chunks themselves, not what the ledger says of them. */
 export const targetHolds = (dataDir: string, corpus: string): Record<string, string> => {
@@ -107,4 +104,3 @@ export const operate = (docs: string, next: () => number, name: () => string): s
   rmSync(join(docs, folder), { recursive: true })
   return `delete folder ${folder}`
 }
-

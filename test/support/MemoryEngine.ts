@@ -57,28 +57,29 @@ export class MemoryEngine {
     return Layer.mergeAll(
       Layer.succeed(Corpora, this.#corpora),
       Layer.succeed(Files, this.#files),
-      Layer.sync(Engine, () => Engine.of({
-        name: "embedded",
-        parent: "memory",
-        target: "memory",
-        signature: this.signature,
-        maxFileBytes: 1_000_000,
-        remoteEmbedding: this.remoteEmbedding,
-        budget: this.budget,
-        concurrency: 8,
-        ...(this.objects === undefined ? {} : {
-          imports: {
-            sources: new Set(["storage", "googleDrive"] as const),
-            objects: this.#store,
-            results: (sink: string) => Effect.succeed(this.results.get(sink)),
-            operations: {
-              list: (page: PageRequest) => Effect.sync(() => paged([...this.operations.values()], page, this.pageSize)),
-              wait: (name: OperationName) =>
-                Effect.andThen(this.onLook, Effect.suspend(() => this.#found(this.operations.get(name), name)))
+      Layer.sync(Engine, () =>
+        Engine.of({
+          name: "embedded",
+          parent: "memory",
+          target: "memory",
+          signature: this.signature,
+          maxFileBytes: 1_000_000,
+          remoteEmbedding: this.remoteEmbedding,
+          budget: this.budget,
+          concurrency: 8,
+          ...(this.objects === undefined ? {} : {
+            imports: {
+              sources: new Set(["storage", "googleDrive"] as const),
+              objects: this.#store,
+              results: (sink: string) => Effect.succeed(this.results.get(sink)),
+              operations: {
+                list: (page: PageRequest) => Effect.sync(() => paged([...this.operations.values()], page, this.pageSize)),
+                wait: (name: OperationName) =>
+                  Effect.andThen(this.onLook, Effect.suspend(() => this.#found(this.operations.get(name), name)))
+              }
             }
-          }
-        })
-      }))
+          })
+        }))
     )
   }
 
@@ -143,7 +144,12 @@ export class MemoryEngine {
       }),
     get: (name) => Effect.map(this.#found(this.files.get(name), name), ({ file }) => file),
     list: (corpus, page) =>
-      Effect.andThen(Effect.suspend(() => this.onList), Effect.sync(() => paged([...this.files.values()].map(({ file }) => file).filter((f) => f.name.startsWith(corpus)), page, this.pageSize))),
+      Effect.andThen(
+        Effect.suspend(() => this.onList),
+        Effect.sync(() =>
+          paged([...this.files.values()].map(({ file }) => file).filter((f) => f.name.startsWith(corpus)), page, this.pageSize)
+        )
+      ),
     chunks: (name) =>
       Effect.map(this.#found(this.files.get(name), name), ({ text }) => ({
         items: [{ ordinal: 0, text, headings: [], byteStart: 0, byteEnd: Buffer.byteLength(text), tokens: text.length }]

@@ -34,7 +34,9 @@ export const run = (cwd: string, command: string, args: ReadonlyArray<string>) =
   Effect.callback<Finished>((resume) => {
     const child = execFile(command, args, { cwd }, (_, stdout, stderr) =>
       resume(Effect.succeed({ code: child.exitCode ?? -1, output: `${stdout}${stderr}` })))
-    return Effect.sync(() => child.kill())
+    return Effect.sync(() =>
+      child.kill()
+    )
   })
 
 /** The package as npm would publish it. `dist` is built already. */
@@ -56,8 +58,14 @@ export const app = (files: Readonly<Record<string, string>>) =>
       "package.json": JSON.stringify({ type: "module" }),
       "tsconfig.json": JSON.stringify({
         compilerOptions: {
-          strict: true, skipLibCheck: false, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true,
-          module: "nodenext", target: "es2023", types: ["node"], noEmit: true
+          strict: true,
+          skipLibCheck: false,
+          exactOptionalPropertyTypes: true,
+          noUncheckedIndexedAccess: true,
+          module: "nodenext",
+          target: "es2023",
+          types: ["node"],
+          noEmit: true
         },
         include: ["*.ts"]
       }),
@@ -80,7 +88,9 @@ const link = (name: string, modules: string): void => {
 }
 
 /** What npm installs with a package, peers that are not optional included. Optional ones for other platforms are not there. */
-export const declared = ({ dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }: Manifest): ReadonlyArray<string> => {
+export const declared = (
+  { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }: Manifest
+): ReadonlyArray<string> => {
   const peers = Object.keys(peerDependencies ?? {}).filter((name) => peerDependenciesMeta?.[name]?.optional !== true)
   return [...new Set([...Object.keys(dependencies ?? {}), ...Object.keys(optionalDependencies ?? {}), ...peers])]
 }

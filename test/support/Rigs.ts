@@ -25,13 +25,17 @@ import { tempFolder } from "./TempFolder.ts"
 /** The offline embedder, and how many texts it was given. */
 const countingEmbedder = () => {
   const seen = { texts: 0 }
-  const layer = Layer.effect(Embedder, Effect.map(Embedder, ({ embedSparse: _, ...embedder }) => Embedder.of({
-    ...embedder,
-    embed: (texts, task) => {
-      if (task === "document") seen.texts += texts.length
-      return embedder.embed(texts, task)
-    }
-  }))).pipe(Layer.provide(HashEmbedder))
+  const layer = Layer.effect(
+    Embedder,
+    Effect.map(Embedder, ({ embedSparse: _, ...embedder }) =>
+      Embedder.of({
+        ...embedder,
+        embed: (texts, task) => {
+          if (task === "document") seen.texts += texts.length
+          return embedder.embed(texts, task)
+        }
+      }))
+  ).pipe(Layer.provide(HashEmbedder))
   return { layer, seen }
 }
 
@@ -43,7 +47,10 @@ export class Rig extends Context.Service<Rig, {
   /** The engine as pipelines name it. */
   readonly settings: NonNullable<PipelineInput["engine"]>
   /** Runs on the engine, with the ledger of a machine; the embedded engine has one machine. */
-  readonly on: <A, E>(body: Effect.Effect<A, E, Services>, machine?: string) => Effect.Effect<A, E | ServiceError | StateError | SecretError>
+  readonly on: <A, E>(
+    body: Effect.Effect<A, E, Services>,
+    machine?: string
+  ) => Effect.Effect<A, E | ServiceError | StateError | SecretError>
   /** The data directory that the corpora are in. */
   readonly store: string
   /** Texts embedded so far. */
@@ -55,50 +62,56 @@ export class Rig extends Context.Service<Rig, {
  *
  * @param faults what the server does wrong, as `sluice serve --faults` reads it
  */
-export const rigOf = (engine: "embedded" | "hosted", faults = "faults: []") => Layer.effect(Rig, Effect.gen(function*() {
-  const folder = yield* tempFolder
-  const scope = yield* Effect.scope
-  const { layer: embedder, seen } = countingEmbedder()
-  const url = engine === "embedded"
-    ? ""
-    : (yield* serveEmbedded({ dataDir: join(folder, "served"), version: "test", port: 0, storage, embedder, faults })).url
-  const hostedServices = (dataDir: string) => Layer.mergeAll(
-    hosted(url),
-    Layer.succeed(Engine, {
-      name: "vertex",
-      parent,
-      target: url,
-      signature: "vertex",
-      maxFileBytes: maxUploadBytes,
-      immutableFiles: true,
-      remoteEmbedding: true,
-      concurrency: 4
-    }),
-    models.layer.pipe(Layer.provide(LocalSecrets.layer(join(dataDir, "secrets")))),
-    TextPool.layer(),
-    LocalSecrets.layer(join(dataDir, "secrets")),
-    SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
+export const rigOf = (engine: "embedded" | "hosted", faults = "faults: []") =>
+  Layer.effect(
+    Rig,
+    Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const scope = yield* Effect.scope
+      const { layer: embedder, seen } = countingEmbedder()
+      const url = engine === "embedded"
+        ? ""
+        : (yield* serveEmbedded({ dataDir: join(folder, "served"), version: "test", port: 0, storage, embedder, faults })).url
+      const hostedServices = (dataDir: string) =>
+        Layer.mergeAll(
+          hosted(url),
+          Layer.succeed(Engine, {
+            name: "vertex",
+            parent,
+            target: url,
+            signature: "vertex",
+            maxFileBytes: maxUploadBytes,
+            immutableFiles: true,
+            remoteEmbedding: true,
+            concurrency: 4
+          }),
+          models.layer.pipe(Layer.provide(LocalSecrets.layer(join(dataDir, "secrets")))),
+          TextPool.layer(),
+          LocalSecrets.layer(join(dataDir, "secrets")),
+          SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
+        )
+      const machines = new Map<string, Context.Context<Services>>()
+      const at = Effect.fnUntraced(function*(machine: string) {
+        const found = machines.get(machine)
+        if (found !== undefined) return found
+        const dataDir = join(folder, machine)
+        const engineServices: Layer.Layer<Exclude<Services, Connectors> | Secrets, ServiceError | StateError | SecretError> =
+          engine === "embedded"
+            ? embeddedServices(anyPipeline, { dataDir, writes: "a test", embedder })
+            : hostedServices(dataDir)
+        const built = yield* Layer.buildWithScope(connectorsOf({ local }, { dataDir }).pipe(Layer.provideMerge(engineServices)), scope)
+        machines.set(machine, built)
+        return built
+      })
+      return Rig.of({
+        engine,
+        settings: engine === "embedded" ? engine : { vertex: { project: "p1", location: "us-central1" } },
+        store: join(folder, engine === "embedded" ? "data" : "served"),
+        on: (body, machine = "data") => Effect.flatMap(at(machine), (services) => Effect.provide(body, services)),
+        embedded: () => seen.texts
+      })
+    })
   )
-  const machines = new Map<string, Context.Context<Services>>()
-  const at = Effect.fnUntraced(function*(machine: string) {
-    const found = machines.get(machine)
-    if (found !== undefined) return found
-    const dataDir = join(folder, machine)
-    const engineServices: Layer.Layer<Exclude<Services, Connectors> | Secrets, ServiceError | StateError | SecretError> = engine === "embedded"
-      ? embeddedServices(anyPipeline, { dataDir, writes: "a test", embedder })
-      : hostedServices(dataDir)
-    const built = yield* Layer.buildWithScope(connectorsOf({ local }, { dataDir }).pipe(Layer.provideMerge(engineServices)), scope)
-    machines.set(machine, built)
-    return built
-  })
-  return Rig.of({
-    engine,
-    settings: engine === "embedded" ? engine : { vertex: { project: "p1", location: "us-central1" } },
-    store: join(folder, engine === "embedded" ? "data" : "served"),
-    on: (body, machine = "data") => Effect.flatMap(at(machine), (services) => Effect.provide(body, services)),
-    embedded: () => seen.texts
-  })
-}))
 
 export const rigs = [["embedded", rigOf("embedded")], ["hosted", rigOf("hosted")]] as const
 

@@ -18,7 +18,10 @@ export interface Options {
 }
 
 /** Starts the built command line in a process of its own. */
-export const start = (args: ReadonlyArray<string>, options: Options): { readonly child: ChildProcess; readonly finished: Promise<Finished> } => {
+export const start = (
+  args: ReadonlyArray<string>,
+  options: Options
+): { readonly child: ChildProcess; readonly finished: Promise<Finished> } => {
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: options.cwd,
     uid: options.uid,

@@ -18,14 +18,16 @@ export type ConnectorSet = {
 }
 
 export const definitionsOf = (set: ConnectorSet): Readonly<Record<string, AnyConnectorDefinition>> =>
-  Object.fromEntries(Object.entries(set).map(([kind, make]) => [
-    kind,
-    connectorOf<never, never, never>({
+  Object.fromEntries(
+    Object.entries(set).map(([kind, make]) => [
       kind,
-      settings: builtInSources[kind as BuiltInKind] as unknown as Schema.Codec<never, unknown>, // keys of a ConnectorSet
-      connect: (settings, context) => Effect.sync(() => make(settings, context))
-    })
-  ]))
+      connectorOf<never, never, never>({
+        kind,
+        settings: builtInSources[kind as BuiltInKind] as unknown as Schema.Codec<never, unknown>, // keys of a ConnectorSet
+        connect: (settings, context) => Effect.sync(() => make(settings, context))
+      })
+    ])
+  )
 
 /** The connectors alone, for tests beneath a host. */
 export const connectorsOf = (set: ConnectorSet, options: { readonly dataDir?: string }): Layer.Layer<Connectors, never, Secrets> =>
@@ -33,4 +35,7 @@ export const connectorsOf = (set: ConnectorSet, options: { readonly dataDir?: st
 
 /** A definition as a pipeline that `Embedded.layer` and `Vertex.layer` run. */
 export const pipelineOf = (definition: Definition, set: ConnectorSet = { local }) =>
-  fromFile({ pipeline: definition, extensions: noExtensions, invalid: (problems) => invalidPipeline(definition, problems) }, definitionsOf(set))
+  fromFile(
+    { pipeline: definition, extensions: noExtensions, invalid: (problems) => invalidPipeline(definition, problems) },
+    definitionsOf(set)
+  )

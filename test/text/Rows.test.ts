@@ -52,7 +52,9 @@ describe("rows of a batch", () => {
         let at = 0
         for (const cut of cuts) lines.push(...splitter.push(bytes.subarray(at, at += cut)))
         lines.push(...splitter.push(bytes.subarray(at)), ...splitter.finish())
-        const expected = new TextDecoder().decode(bytes).split("\n").flatMap((text, index) => text.trim() === "" ? [] : [{ number: index + 1, text }])
+        const expected = new TextDecoder().decode(bytes).split("\n").flatMap((text, index) =>
+          text.trim() === "" ? [] : [{ number: index + 1, text }]
+        )
         assert.deepStrictEqual(lines, expected)
       }
     ))
@@ -61,13 +63,18 @@ describe("rows of a batch", () => {
   it("are read from any bytes at all: nothing throws, and every line is a row or told by its number", () => {
     const line = fc.oneof(
       { weight: 3, arbitrary: fc.jsonValue().map((value) => JSON.stringify(value)) },
-      { weight: 3, arbitrary: fc.record({ custom_id: fc.anything(), body: fc.record({ messages: fc.anything(), max_tokens: fc.anything() }) }).map((value) => {
-        try {
-          return JSON.stringify(value)
-        } catch {
-          return "{"
-        }
-      }) },
+      {
+        weight: 3,
+        arbitrary: fc.record({ custom_id: fc.anything(), body: fc.record({ messages: fc.anything(), max_tokens: fc.anything() }) }).map(
+          (value) => {
+            try {
+              return JSON.stringify(value)
+            } catch {
+              return "{"
+            }
+          }
+        )
+      },
       { weight: 1, arbitrary: fc.constant(batchLine("a")) },
       { weight: 1, arbitrary: fc.string() }
     )
@@ -75,26 +82,29 @@ describe("rows of a batch", () => {
       fc.array(line).map((lines) => new TextEncoder().encode(lines.join("\n"))),
       fc.uint8Array({ maxLength: 200 })
     )
-    fc.assert(fc.property(bytes, (given) => {
-      const splitter = new LineSplitter(100_000)
-      const lines = [...splitter.push(given), ...splitter.finish()]
-      const ends = given.filter((byte) => byte === 10).length + 1
-      let last = 0
-      for (const one of lines) {
-        assert.isTrue(one.number > last && one.number <= ends)
-        last = one.number
-        if (!("text" in one)) continue
-        const { problems, row } = (() => {
-          try {
-            return readRow(parseExactly(one.text))
-          } catch {
-            return { problems: [{ path: "", rule: "no JSON" }], row: undefined }
-          }
-        })()
-        assert.strictEqual(row === undefined, problems.length > 0)
-        if (row !== undefined) requestOf(row.body)
-      }
-    }), { numRuns: 500 })
+    fc.assert(
+      fc.property(bytes, (given) => {
+        const splitter = new LineSplitter(100_000)
+        const lines = [...splitter.push(given), ...splitter.finish()]
+        const ends = given.filter((byte) => byte === 10).length + 1
+        let last = 0
+        for (const one of lines) {
+          assert.isTrue(one.number > last && one.number <= ends)
+          last = one.number
+          if (!("text" in one)) continue
+          const { problems, row } = (() => {
+            try {
+              return readRow(parseExactly(one.text))
+            } catch {
+              return { problems: [{ path: "", rule: "no JSON" }], row: undefined }
+            }
+          })()
+          assert.strictEqual(row === undefined, problems.length > 0)
+          if (row !== undefined) requestOf(row.body)
+        }
+      }),
+      { numRuns: 500 }
+    )
   })
 
   it.effect("are told with every mistake, each at its line", () =>
@@ -104,7 +114,12 @@ describe("rows of a batch", () => {
         "[]",
         "",
         batchLine("", "x", { method: 1 }),
-        JSON.stringify({ custom_id: "a", response: null, id: 7, body: { messages: [{ role: "robot", content: 1 }, "text", { content: [{ type: "image_url" }] }], max_tokens: 0 } }),
+        JSON.stringify({
+          custom_id: "a",
+          response: null,
+          id: 7,
+          body: { messages: [{ role: "robot", content: 1 }, "text", { content: [{ type: "image_url" }] }], max_tokens: 0 }
+        }),
         "{\"custom_id\": ",
         batchLine("fine"),
         JSON.stringify({ custom_id: "b", body: { messages: [] } }),
@@ -134,7 +149,10 @@ describe("rows of a batch", () => {
 
   it.effect("are refused when their bytes are not UTF-8, their line is endless, or there are none", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* mistakes(Buffer.concat([Buffer.from(`${batchLine("a")}\n`), Buffer.from([0x22, 0xff, 0x22]), Buffer.from("\n")])), ["2: the line is not UTF-8"])
+      assert.deepStrictEqual(
+        yield* mistakes(Buffer.concat([Buffer.from(`${batchLine("a")}\n`), Buffer.from([0x22, 0xff, 0x22]), Buffer.from("\n")])),
+        ["2: the line is not UTF-8"]
+      )
       assert.deepStrictEqual(yield* mistakes(`${"x".repeat(11 * 1024 * 1024)}\n{}`), [
         "1: the line is longer than 10485760 bytes",
         "2: custom_id: is missing",
@@ -202,7 +220,10 @@ describe("a request made of a row", () => {
     assert.deepStrictEqual(requestOf(body({ tools: [] })), { path: "body.tools", rule: "is not taken by batch jobs here" })
     assert.deepStrictEqual(requestOf(body({ temperature: "hot" })), { path: "body.temperature", rule: "must be a number" })
     assert.deepStrictEqual(requestOf(body({ stop: [1] })), { path: "body.stop", rule: "must be a text or a list of texts" })
-    assert.deepStrictEqual(requestOf({ messages: [{ role: "system", content: "x" }] }), { path: "body.messages", rule: "must have a message of the user" })
+    assert.deepStrictEqual(requestOf({ messages: [{ role: "system", content: "x" }] }), {
+      path: "body.messages",
+      rule: "must have a message of the user"
+    })
   })
 })
 
@@ -211,9 +232,18 @@ describe("results", () => {
 
   it("are read in every form in which services write them", () => {
     assert.deepStrictEqual(readResult({ custom_id: "a", response: completion("x") }), { customId: "a", response: completion("x") })
-    assert.deepStrictEqual(readResult({ custom_id: "a", response: { status_code: 200, body: completion("x") } }), { customId: "a", response: completion("x") })
-    assert.deepStrictEqual(readResult({ custom_id: "a", error: { code: 8, message: "quota" } }), { customId: "a", error: { code: "RESOURCE_EXHAUSTED", message: "quota" } })
-    assert.deepStrictEqual(readResult({ custom_id: "a", response: { error: { code: "NOT_FOUND", message: "x" } } }), { customId: "a", error: { code: "NOT_FOUND", message: "x" } })
+    assert.deepStrictEqual(readResult({ custom_id: "a", response: { status_code: 200, body: completion("x") } }), {
+      customId: "a",
+      response: completion("x")
+    })
+    assert.deepStrictEqual(readResult({ custom_id: "a", error: { code: 8, message: "quota" } }), {
+      customId: "a",
+      error: { code: "RESOURCE_EXHAUSTED", message: "quota" }
+    })
+    assert.deepStrictEqual(readResult({ custom_id: "a", response: { error: { code: "NOT_FOUND", message: "x" } } }), {
+      customId: "a",
+      error: { code: "NOT_FOUND", message: "x" }
+    })
     assert.deepStrictEqual(readResult({ custom_id: "a", response: null })?.error?.code, "UNKNOWN")
     for (const value of [null, 1, [], {}, { custom_id: 1 }]) assert.isUndefined(readResult(value))
   })
@@ -255,6 +285,9 @@ describe("results", () => {
     Effect.gen(function*() {
       const both = yield* stores({ "in.jsonl": [batchLine("a"), "{", batchLine("b")].join("\n") })
       const rows = (yield* Stream.runCollect(readRows(input, both))).flat()
-      assert.deepStrictEqual(rows.map(({ place, problems }) => [place, problems.length]), [[`${uri}:1`, 0], [`${uri}:2`, 1], [`${uri}:3`, 0]])
+      assert.deepStrictEqual(rows.map(({ place, problems }) => [place, problems.length]), [[`${uri}:1`, 0], [`${uri}:2`, 1], [
+        `${uri}:3`,
+        0
+      ]])
     }).pipe(Effect.scoped))
 })

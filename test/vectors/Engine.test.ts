@@ -28,7 +28,9 @@ RetrievalCases.suite("embedded, vectors in PostgreSQL", postgres)
 FileMetadataCases.suite("embedded, vectors in PostgreSQL", postgres)
 
 const weaviate = placed(Effect.map(
-  process.env["WEAVIATE_URL"] === undefined ? Effect.map(fakeWeaviate(), ({ origin }) => origin) : Effect.succeed(process.env["WEAVIATE_URL"]),
+  process.env["WEAVIATE_URL"] === undefined
+    ? Effect.map(fakeWeaviate(), ({ origin }) => origin)
+    : Effect.succeed(process.env["WEAVIATE_URL"]),
   (httpEndpoint) => ({ vectorDb: { _tag: "weaviate" as const, httpEndpoint, collectionName: "SluiceEngine" }, secrets: new Map() })
 ))
 FilesCases.suite("embedded, vectors in Weaviate", weaviate)
@@ -56,18 +58,29 @@ describe("vectors in a database of the corpus's own", () => {
     return {
       secrets,
       sqlite,
-      on: <A, E>(body: Effect.Effect<A, E, Corpora | Files | Retrieval | Scope.Scope>) => Effect.provide(body, connected(folder, secretsOf(secrets))),
+      on: <A, E>(body: Effect.Effect<A, E, Corpora | Files | Retrieval | Scope.Scope>) =>
+        Effect.provide(body, connected(folder, secretsOf(secrets))),
       work: () => sqlite((db) => Number(db.prepare("SELECT count(*) AS n FROM vector_work").get()?.["n"])),
       /** Versions of which a chunk is in the database. */
       versions: (corpus: string) =>
-        Effect.promise(() => sql.unsafe<Array<{ file_id: string }>>(`SELECT DISTINCT file_id FROM sluice.corpus_${idOf(corpus)} ORDER BY 1`)).pipe(
+        Effect.promise(() =>
+          sql.unsafe<Array<{ file_id: string }>>(`SELECT DISTINCT file_id FROM sluice.corpus_${idOf(corpus)} ORDER BY 1`)
+        ).pipe(
           Effect.map((rows) => rows.map((row) => row.file_id))
         ),
-      rows: (corpus: string) => Effect.promise(() => sql.unsafe(`SELECT display_name, source_uri, text, metadata FROM sluice.corpus_${idOf(corpus)}`)),
+      rows: (corpus: string) =>
+        Effect.promise(() => sql.unsafe(`SELECT display_name, source_uri, text, metadata FROM sluice.corpus_${idOf(corpus)}`)),
       there: (corpus: string) =>
-        Effect.promise(() => sql.unsafe(`SELECT to_regclass('sluice.corpus_${idOf(corpus)}') IS NOT NULL AS there`)).pipe(Effect.map(([row]) => row?.["there"] === true)),
+        Effect.promise(() => sql.unsafe(`SELECT to_regclass('sluice.corpus_${idOf(corpus)}') IS NOT NULL AS there`)).pipe(
+          Effect.map(([row]) => row?.["there"] === true)
+        ),
       /** The corpus's store, to write to behind the engine's back. */
-      store: (corpus: string) => Postgres.make({ url: secretVersion("url"), space: { corpus: idOf(corpus), dimensions: hashEmbedder.dimensions }, secrets: secretsOf(secrets) })
+      store: (corpus: string) =>
+        Postgres.make({
+          url: secretVersion("url"),
+          space: { corpus: idOf(corpus), dimensions: hashEmbedder.dimensions },
+          secrets: secretsOf(secrets)
+        })
     }
   })
 
@@ -107,7 +120,12 @@ describe("vectors in a database of the corpus's own", () => {
         const corpus = yield* create
         const { file } = yield* files.upload(textFile(corpus, "a", "some words", { sourceUri: "file:///a" }))
         yield* files.update(file.name, { displayName: "moved", sourceUri: "file:///moved", metadata: { lang: "de" } })
-        assert.deepStrictEqual([...yield* rows(corpus)], [{ display_name: "moved", source_uri: "file:///moved", text: "some words", metadata: { lang: "de" } }])
+        assert.deepStrictEqual([...yield* rows(corpus)], [{
+          display_name: "moved",
+          source_uri: "file:///moved",
+          text: "some words",
+          metadata: { lang: "de" }
+        }])
       }))
     }).pipe(Effect.scoped))
 
@@ -118,11 +136,18 @@ describe("vectors in a database of the corpus's own", () => {
         const corpus = yield* create
         yield* (yield* Files).upload(textFile(corpus, "a", "the boiler of the house is checked in spring"))
         const behind = yield* store(corpus)
-        const strays = yield* Effect.forEach(Array.from({ length: 350 }, (_, i) => i), (i) => stray(`stray${i}`, "boiler house checked spring"))
+        const strays = yield* Effect.forEach(Array.from({ length: 350 }, (_, i) => i), (i) =>
+          stray(`stray${i}`, "boiler house checked spring"))
         yield* behind.put(strays)
         for (const alpha of [0, 0.25, 1]) {
           const found = yield* (yield* Retrieval).retrieve({ corpus, query: "boiler house checked spring", hybrid: { alpha }, topK: 3 })
-          assert.deepStrictEqual(found.map(({ sourceDisplayName }) => sourceDisplayName), ["a"], String(alpha))
+          assert.deepStrictEqual(
+            found.map(({ sourceDisplayName }) =>
+              sourceDisplayName
+            ),
+            ["a"],
+            String(alpha)
+          )
         }
       }))
     }).pipe(Effect.scoped))
@@ -139,7 +164,12 @@ describe("vectors in a database of the corpus's own", () => {
       yield* behind.put([yield* stray("half", "half a file")])
       // No process has this id: it is more than any system gives.
       sqlite((db) =>
-        db.prepare("INSERT INTO vector_work (corpus, file, action, place, owner) VALUES (?, 'half', 'writing', ?, ?)").run(idOf(corpus), JSON.stringify(vectorDb), 2 ** 30))
+        db.prepare("INSERT INTO vector_work (corpus, file, action, place, owner) VALUES (?, 'half', 'writing', ?, ?)").run(
+          idOf(corpus),
+          JSON.stringify(vectorDb),
+          2 ** 30
+        )
+      )
       assert.lengthOf(yield* versions(corpus), 2)
       yield* on(Effect.void)
       assert.lengthOf(yield* versions(corpus), 1)

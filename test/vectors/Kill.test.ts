@@ -21,7 +21,9 @@ const words = "valve meter flow sensor pipe leak pressure report holiday allowan
 const documents = (version: number): Record<string, string> => {
   const next = random(version)
   const sentence = () => Array.from({ length: 12 }, () => words[Math.floor(next() * words.length)]).join(" ")
-  return Object.fromEntries(Array.from({ length: files }, (_, i) => [`file${i}.md`, `# File ${i}\n\nVersion ${version}.\n\n${sentence()}.\n\n${sentence()}.\n`]))
+  return Object.fromEntries(
+    Array.from({ length: files }, (_, i) => [`file${i}.md`, `# File ${i}\n\nVersion ${version}.\n\n${sentence()}.\n\n${sentence()}.\n`])
+  )
 }
 
 const pipeline = `
@@ -69,9 +71,14 @@ describe("kill -9 with vectors in PostgreSQL", () => {
       assert.lengthOf(stored, files)
       const corpus = String(db.prepare("SELECT name FROM corpora").get()?.["name"])
       const there = yield* Effect.promise(() =>
-        sql.unsafe<Array<{ file_id: string; chunks: number }>>(`SELECT file_id, count(*)::integer AS chunks FROM killed.corpus_${corpus} GROUP BY 1 ORDER BY 1`))
+        sql.unsafe<Array<{ file_id: string; chunks: number }>>(
+          `SELECT file_id, count(*)::integer AS chunks FROM killed.corpus_${corpus} GROUP BY 1 ORDER BY 1`
+        )
+      )
       assert.deepStrictEqual(there.map(({ chunks, file_id }) => `${file_id} ${chunks}`), stored)
-      const texts = yield* Effect.promise(() => sql.unsafe(`SELECT count(*)::integer AS n FROM killed.corpus_${corpus} WHERE text LIKE '%Version ${kills}.%'`))
+      const texts = yield* Effect.promise(() =>
+        sql.unsafe(`SELECT count(*)::integer AS n FROM killed.corpus_${corpus} WHERE text LIKE '%Version ${kills}.%'`)
+      )
       assert.strictEqual(texts[0]?.["n"], files)
     }).pipe(Effect.scoped), 60_000 + kills * 30_000)
 })

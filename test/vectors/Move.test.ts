@@ -18,7 +18,9 @@ describe("another vectorDb", () => {
       const { asked, classes, origin } = yield* fakeWeaviate({ key: () => "the-key" })
       write(cwd, {
         "here.yaml": pipeline("managed"),
-        "there.yaml": pipeline(`{ weaviate: { httpEndpoint: "${origin}", collectionName: Moved, apiKey: projects/p/secrets/w/versions/1 } }`)
+        "there.yaml": pipeline(
+          `{ weaviate: { httpEndpoint: "${origin}", collectionName: Moved, apiKey: projects/p/secrets/w/versions/1 } }`
+        )
       })
       write(join(cwd, "docs"), { "a.md": "# A\n\nThe boiler is checked in spring.\n", "b.md": "# B\n\nThe roof is checked in autumn.\n" })
       const run = (key: string, ...args: ReadonlyArray<string>) =>

@@ -43,7 +43,15 @@ describe("Pinecone", () => {
     displayName: "a",
     metadata: { lang: "de" },
     permissions: { public: false, principals: ["group:a"] },
-    chunks: [0, 1].map((ordinal) => ({ ordinal, text: ordinal === 0 ? "kurz" : "ü".repeat(60_000), vector: Float32Array.of(1, 0), terms: [], headings: ["H"], byteStart: 0, byteEnd: 6 }))
+    chunks: [0, 1].map((ordinal) => ({
+      ordinal,
+      text: ordinal === 0 ? "kurz" : "ü".repeat(60_000),
+      vector: Float32Array.of(1, 0),
+      terms: [],
+      headings: ["H"],
+      byteStart: 0,
+      byteEnd: 6
+    }))
   }
 
   it.live("is read by its own client, long texts cut to what a record takes", () =>
@@ -73,7 +81,8 @@ describe("Pinecone", () => {
   it.live("refuses an index that is not as a corpus needs it, and a wrong key", () =>
     Effect.gen(function*() {
       const refusal = (options: FakePineconeOptions, more: Parameters<typeof open>[2] = {}) =>
-        Effect.flatMap(fakePinecone(options), ({ origin }) => Effect.flatMap(open(origin, space, more), ({ prepare }) => Effect.flip(prepare)))
+        Effect.flatMap(fakePinecone(options), ({ origin }) =>
+          Effect.flatMap(open(origin, space, more), ({ prepare }) => Effect.flip(prepare)))
       const cases = [
         [yield* refusal({ dimension: 3 }), "has 3 dimensions"],
         [yield* refusal({ dimension: 2, metric: "euclidean" }), "by euclidean"],

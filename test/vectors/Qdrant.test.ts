@@ -12,8 +12,19 @@ import { secretsOf, secretVersion } from "./support/Secrets.ts"
 const real = process.env["QDRANT_URL"] ?? ""
 
 const open = (url: string, space: VectorSpace, more: Partial<Parameters<typeof Qdrant.make>[0]> = {}) =>
-  Effect.flatMap(HttpClient.HttpClient, (http) =>
-    Qdrant.make({ url, collection: "docs", space, secrets: secretsOf(new Map([["key", "qdrant-key"]])), http, retry: { times: 1, baseMs: 1 }, ...more }))
+  Effect.flatMap(
+    HttpClient.HttpClient,
+    (http) =>
+      Qdrant.make({
+        url,
+        collection: "docs",
+        space,
+        secrets: secretsOf(new Map([["key", "qdrant-key"]])),
+        http,
+        retry: { times: 1, baseMs: 1 },
+        ...more
+      })
+  )
 
 const opening = (url: string) =>
   Effect.map(HttpClient.HttpClient, (http) => {
@@ -32,7 +43,15 @@ describe("Qdrant", () => {
     displayName: "a",
     metadata: { lang: "de" },
     permissions: { public: true, principals: [] },
-    chunks: [0, 1, 2].map((ordinal) => ({ ordinal, text: `text ${ordinal}`, vector: Float32Array.of(1, 0), terms: ["text", String(ordinal)], headings: ["H"], byteStart: 0, byteEnd: 6 }))
+    chunks: [0, 1, 2].map((ordinal) => ({
+      ordinal,
+      text: `text ${ordinal}`,
+      vector: Float32Array.of(1, 0),
+      terms: ["text", String(ordinal)],
+      headings: ["H"],
+      byteStart: 0,
+      byteEnd: 6
+    }))
   }
 
   it.live("is read by its own client", () =>
@@ -60,12 +79,19 @@ describe("Qdrant", () => {
     Effect.gen(function*() {
       const { collections, origin } = yield* fakeQdrant({ key: "qdrant-key" })
       const keyed = { apiKey: secretVersion("key") }
-      const made = (config: object) => collections.set("docs", { config: { vectors: {}, sparse_vectors: { terms: {} }, ...config }, points: new Map(), indexed: new Map() })
-      for (const [config, said] of [
-        [{ vectors: { other: { size: 2, distance: "Cosine" } } }, "somebody else's"],
-        [{ vectors: { dense: { size: 2, distance: "Euclid" } } }, "by Euclid"],
-        [{ vectors: { dense: { size: 3, distance: "Cosine" } } }, "of 3 dimensions"]
-      ] as const) {
+      const made = (config: object) =>
+        collections.set("docs", {
+          config: { vectors: {}, sparse_vectors: { terms: {} }, ...config },
+          points: new Map(),
+          indexed: new Map()
+        })
+      for (
+        const [config, said] of [
+          [{ vectors: { other: { size: 2, distance: "Cosine" } } }, "somebody else's"],
+          [{ vectors: { dense: { size: 2, distance: "Euclid" } } }, "by Euclid"],
+          [{ vectors: { dense: { size: 3, distance: "Cosine" } } }, "of 3 dimensions"]
+        ] as const
+      ) {
         made(config)
         const refused = yield* Effect.flatMap(open(origin, space, keyed), ({ prepare }) => Effect.flip(prepare))
         assert.strictEqual(refused.code, "FAILED_PRECONDITION")
@@ -73,6 +99,9 @@ describe("Qdrant", () => {
         assert.include(refused.message, "corpus.vectorDb.qdrant.collection")
       }
       assert.strictEqual((yield* Effect.flatMap(open(origin, space), ({ prepare }) => Effect.flip(prepare))).code, "UNAUTHENTICATED")
-      assert.strictEqual((yield* Effect.flatMap(open("http://127.0.0.1:9", space), ({ prepare }) => Effect.flip(prepare))).code, "UNAVAILABLE")
+      assert.strictEqual(
+        (yield* Effect.flatMap(open("http://127.0.0.1:9", space), ({ prepare }) => Effect.flip(prepare))).code,
+        "UNAVAILABLE"
+      )
     }).pipe(Effect.scoped, Effect.provide(Http.layer())))
 })

@@ -12,10 +12,16 @@ import { secretsOf, secretVersion } from "./support/Secrets.ts"
 const real = process.env["WEAVIATE_URL"] ?? ""
 
 /** Properties that the service documents, as somebody else would have made them. */
-const documented = ["fileId", "corpusId", "chunkId", "chunkDataType", "chunkData", "fileOriginalUri"].map((name) => ({ name, dataType: ["text"], tokenization: "field" }))
+const documented = ["fileId", "corpusId", "chunkId", "chunkDataType", "chunkData", "fileOriginalUri"].map((name) => ({
+  name,
+  dataType: ["text"],
+  tokenization: "field"
+}))
 
 const json = (method: string, url: string, body?: unknown) =>
-  Effect.promise(() => fetch(url, { method, headers: { "content-type": "application/json" }, body: body === undefined ? null : JSON.stringify(body) }))
+  Effect.promise(() =>
+    fetch(url, { method, headers: { "content-type": "application/json" }, body: body === undefined ? null : JSON.stringify(body) })
+  )
 
 const opening = (url: Effect.Effect<string>, collection: string, made?: object) =>
   Layer.effect(
@@ -25,15 +31,26 @@ const opening = (url: Effect.Effect<string>, collection: string, made?: object) 
       const endpoint = yield* url
       const collectionName = `${collection}${Date.now()}`
       yield* Effect.addFinalizer(() => json("DELETE", `${endpoint}/v1/schema/${collectionName}`))
-      if (made !== undefined) yield* json("POST", `${endpoint}/v1/schema`, { class: collectionName, vectorizer: "none", vectorIndexConfig: { distance: "cosine" }, properties: documented, ...made })
-      return { open: (space: VectorSpace) => Weaviate.make({ httpEndpoint: endpoint, collectionName, space, secrets: secretsOf(new Map()), http }) }
+      if (made !== undefined) {
+        yield* json("POST", `${endpoint}/v1/schema`, {
+          class: collectionName,
+          vectorizer: "none",
+          vectorIndexConfig: { distance: "cosine" },
+          properties: documented,
+          ...made
+        })
+      }
+      return {
+        open: (space: VectorSpace) => Weaviate.make({ httpEndpoint: endpoint, collectionName, space, secrets: secretsOf(new Map()), http })
+      }
     })
   ).pipe(Layer.provide(Http.layer()))
 
 const fake = Effect.map(fakeWeaviate(), ({ origin }) => origin)
 const tenants = { multiTenancyConfig: { enabled: true } }
 
-const fakeOpening = (collection: string, made?: object) => Layer.unwrap(Effect.map(fake, (url) => opening(Effect.succeed(url), collection, made)))
+const fakeOpening = (collection: string, made?: object) =>
+  Layer.unwrap(Effect.map(fake, (url) => opening(Effect.succeed(url), collection, made)))
 suite("Weaviate", fakeOpening("Docs"))
 suite("Weaviate, a tenant each", fakeOpening("Tenants", tenants))
 if (real !== "") {
@@ -45,13 +62,32 @@ if (real !== "") {
 describe("Weaviate", () => {
   const space = { corpus: "4611686018427387904", dimensions: 2 }
   const open = (url: string, more: Partial<Parameters<typeof Weaviate.make>[0]> = {}) =>
-    Effect.flatMap(HttpClient.HttpClient, (http) =>
-      Weaviate.make({ httpEndpoint: url, collectionName: "docs", space, secrets: secretsOf(new Map()), http, retry: { times: 1, baseMs: 1 }, ...more }))
+    Effect.flatMap(
+      HttpClient.HttpClient,
+      (http) =>
+        Weaviate.make({
+          httpEndpoint: url,
+          collectionName: "docs",
+          space,
+          secrets: secretsOf(new Map()),
+          http,
+          retry: { times: 1, baseMs: 1 },
+          ...more
+        })
+    )
   const file = {
     file: "f1",
     sourceUri: "file:///a",
     displayName: "a",
-    chunks: [0, 1, 2].map((ordinal) => ({ ordinal, text: `text ${ordinal}`, vector: Float32Array.of(1, 0), terms: ["text"], headings: [], byteStart: 0, byteEnd: 6 }))
+    chunks: [0, 1, 2].map((ordinal) => ({
+      ordinal,
+      text: `text ${ordinal}`,
+      vector: Float32Array.of(1, 0),
+      terms: ["text"],
+      headings: [],
+      byteStart: 0,
+      byteEnd: 6
+    }))
   }
 
   it.live("lays chunks out as the service documents it, and says what is known of them beside", () =>
@@ -81,10 +117,14 @@ describe("Weaviate", () => {
       const isBatch = ({ method, url }: (typeof asked)[number]) => method === "POST" && url.pathname.endsWith("/batch/objects")
       const objectsOf = ({ body }: (typeof asked)[number]): ReadonlyArray<object> => JSON.parse(body.toString()).objects
       fault(1, isBatch, (response, request) =>
-        sendJson(response, 200, objectsOf(request).map((object, i) => ({
-          ...object,
-          result: i === 0 ? { status: "SUCCESS" } : { status: "FAILED", errors: { error: [{ message: "shard is busy" }] } }
-        }))))
+        sendJson(
+          response,
+          200,
+          objectsOf(request).map((object, i) => ({
+            ...object,
+            result: i === 0 ? { status: "SUCCESS" } : { status: "FAILED", errors: { error: [{ message: "shard is busy" }] } }
+          }))
+        ))
       const store = yield* open(url)
       yield* store.prepare
       yield* store.put([file])
@@ -95,14 +135,21 @@ describe("Weaviate", () => {
     Effect.gen(function*() {
       const secrets = new Map([["key", "old"]])
       const { asked, fault, origin: url } = yield* fakeWeaviate({ key: () => "new" })
-      fault(1, ({ headers }) => headers["authorization"] === "Bearer new", (response) => void response.writeHead(429, { "retry-after": "0" }).end())
+      fault(1, ({ headers }) =>
+        headers["authorization"] === "Bearer new", (response) =>
+        void response.writeHead(429, { "retry-after": "0" }).end())
       const store = yield* open(url, { apiKey: secretVersion("key"), secrets: secretsOf(secrets) })
       const refused = yield* Effect.flip(store.prepare)
       assert.strictEqual(refused.code, "UNAUTHENTICATED")
       assert.notInclude(JSON.stringify(refused), "old")
       secrets.set("key", "new")
       yield* store.prepare
-      assert.isAbove(asked.filter(({ headers }) => headers["authorization"] === "Bearer new").length, 2)
+      assert.isAbove(
+        asked.filter(({ headers }) =>
+          headers["authorization"] === "Bearer new"
+        ).length,
+        2
+      )
     }).pipe(Effect.scoped, Effect.provide(Http.layer())))
 
   it.live("refuses a collection that is not as a corpus needs it, and writes nothing", () =>

@@ -1,7 +1,15 @@
 import * as fc from "fast-check"
 import type { Answer, Citation, Support } from "../../src/domain/Answer.ts"
 import type { Chunking } from "../../src/domain/Chunking.ts"
-import { type Corpus, CorpusName, type CorpusOptions, type CorpusPatch, type CorpusSpec, CorpusState, type VectorDb } from "../../src/domain/Corpus.ts"
+import {
+  type Corpus,
+  CorpusName,
+  type CorpusOptions,
+  type CorpusPatch,
+  type CorpusSpec,
+  CorpusState,
+  type VectorDb
+} from "../../src/domain/Corpus.ts"
 import { Code, DocumentError, DocumentProblem, ServiceError } from "../../src/domain/Errors.ts"
 import type { ImportRequest, ImportSource } from "../../src/domain/Import.ts"
 import { type Operation, OperationKind, OperationName } from "../../src/domain/Operation.ts"
@@ -26,20 +34,30 @@ export const corpusName = fc.tuple(parent, digits).map(([p, c]) => CorpusName.ma
 export const fileNameOf = (corpus: string) => digits.map((f) => RagFileName.make(`${corpus}/ragFiles/${f}`))
 export const fileName = corpusName.chain(fileNameOf)
 
-export const secret = fc.tuple(fc.constantFrom("my-project", "12345"), fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/), fc.constantFrom("latest", "7"))
+export const secret = fc.tuple(
+  fc.constantFrom("my-project", "12345"),
+  fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/),
+  fc.constantFrom("latest", "7")
+)
   .map(([p, s, v]) => SecretVersion.make(`projects/${p}/secrets/${s}/versions/${v}`))
 
 /** With microseconds, as the service writes. */
-export const time = fc.tuple(fc.date({ min: new Date("1970-01-01"), max: new Date("2100-01-01"), noInvalidDate: true }), fc.integer({ min: 0, max: 999 }))
+export const time = fc.tuple(
+  fc.date({ min: new Date("1970-01-01"), max: new Date("2100-01-01"), noInvalidDate: true }),
+  fc.integer({ min: 0, max: 999 })
+)
   .map(([date, micros]) => date.toISOString().replace("Z", `${String(micros).padStart(3, "0")}Z`))
 
 /** Names in the forms that the service has for them. */
 const part = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/)
 const resource = (...kinds: ReadonlyArray<string>) =>
   fc.tuple(part, part, part, part, part).map(([project, location, ...ids]) =>
-    [`projects/${project}/locations/${location}`, ...kinds.map((kind, at) => `${kind}/${ids[at]}`)].join("/"))
+    [`projects/${project}/locations/${location}`, ...kinds.map((kind, at) => `${kind}/${ids[at]}`)].join("/")
+  )
 const processor = fc.oneof(resource("processors"), resource("processors", "processorVersions"))
-const webAddress = fc.tuple(fc.constantFrom("http", "https"), part, fc.webPath()).map(([scheme, host, path]) => `${scheme}://${host}.example${path}`)
+const webAddress = fc.tuple(fc.constantFrom("http", "https"), part, fc.webPath()).map(([scheme, host, path]) =>
+  `${scheme}://${host}.example${path}`
+)
 const embeddingModel = fc.oneof(part, resource("endpoints"), resource("publishers", "models"))
 
 const partial = { requiredKeys: [] as [] }
@@ -47,11 +65,19 @@ const rate = fc.integer({ min: 1, max: 100_000 })
 
 export const vectorDb: fc.Arbitrary<VectorDb> = fc.oneof(
   fc.constant({ _tag: "managed" as const }),
-  fc.record({ _tag: fc.constant("weaviate" as const), httpEndpoint: webAddress, collectionName: word, apiKey: secret }, { requiredKeys: ["_tag"] }),
+  fc.record({ _tag: fc.constant("weaviate" as const), httpEndpoint: webAddress, collectionName: word, apiKey: secret }, {
+    requiredKeys: ["_tag"]
+  }),
   fc.record({ _tag: fc.constant("pinecone" as const), indexName: word, apiKey: secret }, { requiredKeys: ["_tag"] }),
-  fc.record({ _tag: fc.constant("featureStore" as const), featureView: resource("featureOnlineStores", "featureViews") }, { requiredKeys: ["_tag"] }),
-  fc.record({ _tag: fc.constant("vectorSearch" as const), index: resource("indexes"), indexEndpoint: resource("indexEndpoints") }, { requiredKeys: ["_tag"] }),
-  fc.record({ _tag: fc.constant("agentSearch" as const), servingConfig: resource("collections", "engines", "servingConfigs") }, { requiredKeys: ["_tag"] })
+  fc.record({ _tag: fc.constant("featureStore" as const), featureView: resource("featureOnlineStores", "featureViews") }, {
+    requiredKeys: ["_tag"]
+  }),
+  fc.record({ _tag: fc.constant("vectorSearch" as const), index: resource("indexes"), indexEndpoint: resource("indexEndpoints") }, {
+    requiredKeys: ["_tag"]
+  }),
+  fc.record({ _tag: fc.constant("agentSearch" as const), servingConfig: resource("collections", "engines", "servingConfigs") }, {
+    requiredKeys: ["_tag"]
+  })
 )
 
 /** The embedding of a corpus that keeps its vectors in agent search is that service's. */
@@ -143,14 +169,19 @@ export const parsing: fc.Arbitrary<Exclude<Parsing, { readonly _tag: "default" }
   llmParsing
 )
 
-export const upload = fc.record({ displayName: word, description: word, marker, chunking, parsing }, { requiredKeys: ["displayName", "chunking"] })
+export const upload = fc.record({ displayName: word, description: word, marker, chunking, parsing }, {
+  requiredKeys: ["displayName", "chunking"]
+})
 
 const channel = fc.stringMatching(/^[A-Z0-9]{1,12}$/)
 const some = <A>(arbitrary: fc.Arbitrary<A>) => fc.array(arbitrary, { minLength: 1, maxLength: 4 })
 
 export const importSource: fc.Arbitrary<ImportSource> = fc.oneof(
   fc.record({ _tag: fc.constant("storage" as const), uris: some(word.map((s) => `gs://${s}`)) }),
-  fc.record({ _tag: fc.constant("googleDrive" as const), resources: some(fc.record({ kind: fc.constantFrom("file" as const, "folder" as const), id: part })) }),
+  fc.record({
+    _tag: fc.constant("googleDrive" as const),
+    resources: some(fc.record({ kind: fc.constantFrom("file" as const, "folder" as const), id: part }))
+  }),
   fc.record({
     _tag: fc.constant("slack" as const),
     workspaces: some(fc.record({
@@ -163,7 +194,15 @@ export const importSource: fc.Arbitrary<ImportSource> = fc.oneof(
   }),
   fc.record({
     _tag: fc.constant("jira" as const),
-    accounts: some(fc.record({ server: part.map((host) => `${host.replace(/^[-_]+/, "j")}.atlassian.net`.replaceAll("_", "-")), email: part.map((name) => `${name}@acme.com`), projects: some(word), queries: fc.array(word, { maxLength: 2 }), token: secret }))
+    accounts: some(
+      fc.record({
+        server: part.map((host) => `${host.replace(/^[-_]+/, "j")}.atlassian.net`.replaceAll("_", "-")),
+        email: part.map((name) => `${name}@acme.com`),
+        projects: some(word),
+        queries: fc.array(word, { maxLength: 2 }),
+        token: secret
+      })
+    )
   }),
   fc.record({
     _tag: fc.constant("sharePoint" as const),
@@ -288,14 +327,18 @@ export const documentError = fc.record({ problem: fc.constantFrom(...DocumentPro
 
 /** Those on models and endpoints are in `modelArbitraries.ts`. */
 /** What deletes data schemas or metadata looks on the wire like what deletes their corpus or file. */
-const operationKinds = OperationKind.literals.filter((kind) => !isModelOperation(kind) && kind !== "deleteDataSchemas" && kind !== "deleteFileMetadata")
+const operationKinds = OperationKind.literals.filter((kind) =>
+  !isModelOperation(kind) && kind !== "deleteDataSchemas" && kind !== "deleteFileMetadata"
+)
 
 export const operation: fc.Arbitrary<Operation> = fc.constantFrom(...operationKinds).chain((kind) => {
   const target: fc.Arbitrary<string> = kind === "deleteFile"
     ? fileName
     : kind === "deleteBatchJob"
     ? fc.tuple(parent, digits).map(([parent, job]) => `${parent}/batchPredictionJobs/${job}`)
-    : kind === "updateEngineConfig" ? parent : corpusName
+    : kind === "updateEngineConfig"
+    ? parent
+    : corpusName
   return fc.tuple(target, digits, fc.boolean()).chain(([target, id, done]) =>
     fc.record({
       name: fc.constant(OperationName.make(`${target}/operations/${id}`)),

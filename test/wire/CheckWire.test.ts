@@ -24,7 +24,8 @@ it("the strict reader finds what is wrong", () => {
   expect(response({ displayName: "", ragFilesCount: 0 })).toHaveLength(2)
   expect(response({ createTime: "2026-01-01" })).toEqual(["createTime: not a google.protobuf.Timestamp"])
   expect(response({ corpusStatus: { state: "GONE" } })).toHaveLength(1)
-  expect(validate(lookupType("google.longrunning.Operation"), { metadata: { "@type": "type.googleapis.com/nothing" } }, { version: "v1" })).toHaveLength(1)
+  expect(validate(lookupType("google.longrunning.Operation"), { metadata: { "@type": "type.googleapis.com/nothing" } }, { version: "v1" }))
+    .toHaveLength(1)
 })
 
 it("the comparison of tables finds what differs", () => {

@@ -7,7 +7,13 @@ import { corpusPatchToWire, corpusSpecToWire, corpusToWire } from "../../src/wir
 import { deployRequestToWire } from "../../src/wire/models/Deployments.ts"
 import type { ServiceError } from "../../src/domain/Errors.ts"
 import { engineTierToWire } from "../../src/wire/rag/EngineConfigs.ts"
-import { deployModelToWire, endpointChangeToWire, endpointSpecToWire, endpointToWire, undeployToWire } from "../../src/wire/models/Endpoints.ts"
+import {
+  deployModelToWire,
+  endpointChangeToWire,
+  endpointSpecToWire,
+  endpointToWire,
+  undeployToWire
+} from "../../src/wire/models/Endpoints.ts"
 import { errorToWire } from "../../src/wire/Errors.ts"
 import { augmentResponseToWire, corroborateResponseToWire, factToWire } from "../../src/wire/rag/Facts.ts"
 import { ragFileToWire, uploadRequestToWire, uploadResponseToWire } from "../../src/wire/rag/Files.ts"
@@ -60,28 +66,42 @@ const checkPaths = (): ReadonlyArray<string> => {
   const sharing = (rpc: string | undefined) => entries.filter(([, route]) => route.rpc === rpc).map(([key]) => key)
   const lead = (verb: string, template: string, key: RouteKey | undefined) => {
     let n = 0
-    const path = template.replaceAll(/\{[\w.]+=([^}]+)\}/g, (_, form: string) => form.replaceAll("**", "*").replaceAll("*", () => `id-${++n}`))
+    const path = template.replaceAll(
+      /\{[\w.]+=([^}]+)\}/g,
+      (_, form: string) => form.replaceAll("**", "*").replaceAll("*", () => `id-${++n}`)
+    )
     const found = match(verb, path)
     const expected = key === undefined ? [] : sharing(routes[key].rpc)
-    if (found === undefined || (key !== undefined && !expected.includes(found.key))) problems.push(`${verb} ${path} leads to ${found?.key ?? "nothing"}, not ${key ?? "a route"}`)
+    if (found === undefined || (key !== undefined && !expected.includes(found.key))) {
+      problems.push(`${verb} ${path} leads to ${found?.key ?? "nothing"}, not ${key ?? "a route"}`)
+    }
   }
   for (const version of versions) {
     for (const [key, route] of entries) {
       const method = lookupMethod(version, elsewhere[version][route.rpc] ?? route.rpc)
       // Operations and Locations are mixed in: their bindings are the client's.
       if (method === undefined) {
-        if (/^Vertex|^Prediction|^Job|^Model|^Endpoint/.test(route.rpc) && lookupMethod("v1beta1", route.rpc) === undefined) problems.push(`${route.rpc}: no such method in ${version}`)
+        if (/^Vertex|^Prediction|^Job|^Model|^Endpoint/.test(route.rpc) && lookupMethod("v1beta1", route.rpc) === undefined) {
+          problems.push(`${route.rpc}: no such method in ${version}`)
+        }
         continue
       }
       for (const [verb, template, body] of bindingsOf(method)) {
         if (verb !== route.verb) problems.push(`${route.rpc} is ${verb}`)
-        if (route.raw !== true && (route.bodyField ?? (route.body === undefined ? undefined : "*")) !== body) problems.push(`${route.rpc}: the body is ${body ?? "none"}`)
+        if (route.raw !== true && (route.bodyField ?? (route.body === undefined ? undefined : "*")) !== body) {
+          problems.push(`${route.rpc}: the body is ${body ?? "none"}`)
+        }
         lead(verb, template, key)
       }
-      if (route.raw !== true && !fullName(route.response, version).endsWith(method.responseType.replace(/^.*\./, ""))) problems.push(`${route.rpc} answers ${method.responseType}`)
+      if (route.raw !== true && !fullName(route.response, version).endsWith(method.responseType.replace(/^.*\./, ""))) {
+        problems.push(`${route.rpc} answers ${method.responseType}`)
+      }
     }
     for (const { path, verb } of clientBindings(version)) {
-      if (/\/(?:projects\/\*\/locations\/\*(?:\/ragCorpora\/\*(?:\/ragFiles\/\*)?|\/ragEngineConfig)?\/operations\/\*\}|(?:ragCorpora\/\*|ragFiles\/\*|ragEngineConfig|locations\/\*)\}\/operations)/.test(path)) {
+      if (
+        /\/(?:projects\/\*\/locations\/\*(?:\/ragCorpora\/\*(?:\/ragFiles\/\*)?|\/ragEngineConfig)?\/operations\/\*\}|(?:ragCorpora\/\*|ragFiles\/\*|ragEngineConfig|locations\/\*)\}\/operations)/
+          .test(path)
+      ) {
         lead(verb, path, undefined)
       }
     }
@@ -94,7 +114,9 @@ type Rule = { readonly [K in "get" | "post" | "patch" | "delete" | "body"]?: str
   readonly additional_bindings?: Rule | ReadonlyArray<Rule>
 }
 
-const bindingsOf = (method: { readonly parsedOptions: unknown }): ReadonlyArray<readonly [verb: string, template: string, body: string | undefined]> => {
+const bindingsOf = (
+  method: { readonly parsedOptions: unknown }
+): ReadonlyArray<readonly [verb: string, template: string, body: string | undefined]> => {
   // protobufjs types the parsed options as a record; they are a list of them.
   const options = [method.parsedOptions].flat() as ReadonlyArray<Record<string, Rule>>
   const rule = options.map((option) => option["(google.api.http)"]).find((rule) => rule !== undefined) ?? {}
@@ -131,10 +153,15 @@ const requests: ReadonlyArray<Case<unknown>> = [
   one("createBatchPredictionJob", batch.batchSpec, batchSpecToWire),
   one("cancelBatchPredictionJob", any.text, () => ({})),
   ...(["generateContent", "streamGenerateContent"] as const).map((key) => one(key, generationRequest, generationToWire)),
-  one("countTokens", generationRequest, ({ contents, generationConfig, systemInstruction, tools }) =>
-    defined({ contents, generationConfig, systemInstruction, tools })),
+  one(
+    "countTokens",
+    generationRequest,
+    ({ contents, generationConfig, systemInstruction, tools }) => defined({ contents, generationConfig, systemInstruction, tools })
+  ),
   one("deploy", fc.tuple(any.parent, models.deployRequest), ([destination, request]) => deployRequestToWire(destination, request)),
-  ...(["checkPublisherModelEula", "acceptPublisherModelEula"] as const).map((key) => one(key, any.word, (publisherModel) => ({ publisherModel }))),
+  ...(["checkPublisherModelEula", "acceptPublisherModelEula"] as const).map((key) =>
+    one(key, any.word, (publisherModel) => ({ publisherModel }))
+  ),
   one("uploadModel", models.modelSpec, modelSpecToWire),
   one("createEndpoint", models.endpointSpec, endpointSpecToWire),
   one("updateEndpoint", models.endpointChange, (change) => endpointChangeToWire(change).body),
@@ -154,27 +181,66 @@ const writeOperation: (value: typeof operationAnswer extends fc.Arbitrary<infer 
   version
 ) => operationToWire(operation, version, { corpus, request, tier, defaultEmbedding: "publishers/google/models/text-embedding-004" })
 
-const modelAnswer = fc.tuple(models.modelOperation, fc.record({ endpoint: models.endpoint, deployedModel: models.deployedModel, versionId: any.word }, { requiredKeys: [] }))
+const modelAnswer = fc.tuple(
+  models.modelOperation,
+  fc.record({ endpoint: models.endpoint, deployedModel: models.deployedModel, versionId: any.word }, { requiredKeys: [] })
+)
 
 /** Every body the server answers. */
 const responses: ReadonlyArray<Case<unknown>> = [
-  ...(["deploy", "deployPublisherModel", "uploadModel", "deleteModel", "createEndpoint", "deleteEndpoint", "deployModel", "undeployModel", "getOperation"] as const)
+  ...([
+    "deploy",
+    "deployPublisherModel",
+    "uploadModel",
+    "deleteModel",
+    "createEndpoint",
+    "deleteEndpoint",
+    "deployModel",
+    "undeployModel",
+    "getOperation"
+  ] as const)
     .map((key) => one(key, modelAnswer, ([operation, result], version) => operationToWire(operation, version, result))),
   one("getPublisherModel", models.catalogModel, (model) => catalogModelToWire(model)),
-  one("listPublisherModels", fc.array(models.catalogModel, { maxLength: 3 }), (found) => ({ publisherModels: found.map((model) => catalogModelToWire(model)), nextPageToken: "2" })),
+  one(
+    "listPublisherModels",
+    fc.array(models.catalogModel, { maxLength: 3 }),
+    (found) => ({ publisherModels: found.map((model) => catalogModelToWire(model)), nextPageToken: "2" })
+  ),
   ...(["checkPublisherModelEula", "acceptPublisherModelEula"] as const).map((key) =>
-    one(key, any.word, (publisherModel) => ({ projectNumber: "123", publisherModel, publisherModelEulaAcked: true }))),
+    one(key, any.word, (publisherModel) => ({ projectNumber: "123", publisherModel, publisherModelEulaAcked: true }))
+  ),
   one("getModel", models.model, modelToWire),
   one("listModels", fc.array(models.model, { maxLength: 3 }), (found) => ({ models: found.map(modelToWire), nextPageToken: "2" })),
   ...(["getEndpoint", "updateEndpoint"] as const).map((key) => one(key, models.endpoint, endpointToWire)),
-  one("endpointPredict", fc.record({ predictions: fc.array(any.word), metadata: any.word }), (answer) =>
-    Result.getOrThrow(predictionFromModel(200, JSON.stringify(answer)))),
-  one("listEndpoints", fc.array(models.endpoint, { maxLength: 3 }), (found) => ({ endpoints: found.map(endpointToWire), nextPageToken: "2" })),
-  ...(["createRagCorpus", "updateRagCorpus", "deleteRagCorpus", "importRagFiles", "deleteRagFile", "updateRagEngineConfig", "deleteBatchPredictionJob", "getOperation", "waitOperation"] as const)
+  one(
+    "endpointPredict",
+    fc.record({ predictions: fc.array(any.word), metadata: any.word }),
+    (answer) => Result.getOrThrow(predictionFromModel(200, JSON.stringify(answer)))
+  ),
+  one(
+    "listEndpoints",
+    fc.array(models.endpoint, { maxLength: 3 }),
+    (found) => ({ endpoints: found.map(endpointToWire), nextPageToken: "2" })
+  ),
+  ...([
+    "createRagCorpus",
+    "updateRagCorpus",
+    "deleteRagCorpus",
+    "importRagFiles",
+    "deleteRagFile",
+    "updateRagEngineConfig",
+    "deleteBatchPredictionJob",
+    "getOperation",
+    "waitOperation"
+  ] as const)
     .map((key) => one(key, operationAnswer, writeOperation)),
   one("listOperations", operationAnswer, (value, version) => ({ operations: [writeOperation(value, version)], nextPageToken: "2" })),
   one("getRagCorpus", any.corpus, (corpus) => corpusToWire(corpus, "publishers/google/models/text-embedding-004")),
-  one("listRagCorpora", fc.array(any.corpus, { maxLength: 3 }), (corpora) => ({ ragCorpora: corpora.map((corpus) => corpusToWire(corpus)) })),
+  one(
+    "listRagCorpora",
+    fc.array(any.corpus, { maxLength: 3 }),
+    (corpora) => ({ ragCorpora: corpora.map((corpus) => corpusToWire(corpus)) })
+  ),
   one("getRagFile", any.ragFile, ragFileToWire),
   one("listRagFiles", fc.array(any.ragFile, { maxLength: 3 }), (files) => ({ ragFiles: files.map(ragFileToWire), nextPageToken: "2" })),
   one("uploadRagFile", fc.oneof(any.ragFile, any.serviceError, any.documentError), uploadResponseToWire),
@@ -185,14 +251,33 @@ const responses: ReadonlyArray<Case<unknown>> = [
     one(key, any.word, (piece) => answerPieceToWire(piece, { model: "model", responseId: "r" }))
   ]),
   ...(["generateContent", "streamGenerateContent"] as const).map((key) => one(key, generationResponse, generationResponseToWire)),
-  one("countTokens", fc.nat({ max: 1_000_000 }), (totalTokens) => tokenCountToWire({ totalTokens, totalBillableCharacters: totalTokens * 4 })),
-  one("augmentPrompt", contexts, (found) =>
-    augmentResponseToWire({ contents: [{ role: "user", parts: [{ text: "question" }] }] }, found.map((context) => factToWire("question", context)))),
+  one(
+    "countTokens",
+    fc.nat({ max: 1_000_000 }),
+    (totalTokens) => tokenCountToWire({ totalTokens, totalBillableCharacters: totalTokens * 4 })
+  ),
+  one(
+    "augmentPrompt",
+    contexts,
+    (found) =>
+      augmentResponseToWire(
+        { contents: [{ role: "user", parts: [{ text: "question" }] }] },
+        found.map((context) => factToWire("question", context))
+      )
+  ),
   one("corroborateContent", any.word, (text) => corroborateResponseToWire(text, 0, [{ start: 0, end: text.length, facts: [0], score: 0 }])),
   ...(["createBatchPredictionJob", "getBatchPredictionJob"] as const).map((key) => one(key, batch.batchJob, batchJobToWire)),
-  one("listBatchPredictionJobs", fc.array(batch.batchJob, { maxLength: 3 }), (jobs) => ({ batchPredictionJobs: jobs.map(batchJobToWire), nextPageToken: "2" })),
+  one(
+    "listBatchPredictionJobs",
+    fc.array(batch.batchJob, { maxLength: 3 }),
+    (jobs) => ({ batchPredictionJobs: jobs.map(batchJobToWire), nextPageToken: "2" })
+  ),
   one("cancelBatchPredictionJob", any.text, () => ({})),
-  one("getRagEngineConfig", fc.tuple(any.parent, tier), ([parent, tier], version) => engineTierToWire(`${parent}/ragEngineConfig`, tier, version)),
+  one(
+    "getRagEngineConfig",
+    fc.tuple(any.parent, tier),
+    ([parent, tier], version) => engineTierToWire(`${parent}/ragEngineConfig`, tier, version)
+  ),
   one("getLocation", any.parent, (name) => ({ name, locationId: "l", displayName: "L" })),
   one("listLocations", any.parent, (name) => ({ locations: [{ name }] })),
   one("cancelOperation", any.text, () => ({})),
@@ -237,10 +322,13 @@ const checkError = (error: ServiceError): ReadonlyArray<string> => {
 }
 
 const run = <A>(name: string, values: fc.Arbitrary<A>, runs: number, check: (value: A) => ReadonlyArray<string>): ReadonlyArray<string> => {
-  const result = fc.check(fc.property(values, (value) => {
-    const problems = check(value)
-    if (problems.length > 0) throw new Error(problems.join("\n"))
-  }), { numRuns: runs })
+  const result = fc.check(
+    fc.property(values, (value) => {
+      const problems = check(value)
+      if (problems.length > 0) throw new Error(problems.join("\n"))
+    }),
+    { numRuns: runs }
+  )
   return result.failed ? [`${name}: ${fc.defaultReportMessage(result) ?? ""}`] : []
 }
 
@@ -255,8 +343,12 @@ export const checkWire = (runs: number): ReadonlyArray<string> => [
   ...checkTables(),
   ...checkPaths(),
   ...versions.flatMap((version) => [
-    ...requests.filter((each) => exists(each.key, version)).flatMap((each) => run(`${version} ${each.key} request`, each.values, runs, (value) => checkRequest(each, value, version))),
-    ...responses.filter((each) => exists(each.key, version)).flatMap((each) => run(`${version} ${each.key} response`, each.values, runs, (value) => checkResponse(each, value, version)))
+    ...requests.filter((each) => exists(each.key, version)).flatMap((each) =>
+      run(`${version} ${each.key} request`, each.values, runs, (value) => checkRequest(each, value, version))
+    ),
+    ...responses.filter((each) => exists(each.key, version)).flatMap((each) =>
+      run(`${version} ${each.key} response`, each.values, runs, (value) => checkResponse(each, value, version))
+    )
   ]),
   ...run("error", any.serviceError, runs, checkError)
 ]
@@ -266,8 +358,10 @@ if (import.meta.main) {
   const start = performance.now()
   const problems = checkWire(runs)
   const bodies = (requests.length + responses.length) * versions.length * runs
-  console.log(problems.length === 0
-    ? `the wire is right: ${entries.length} methods, ${bodies} bodies in ${((performance.now() - start) / 1000).toFixed(1)} s`
-    : problems.join("\n"))
+  console.log(
+    problems.length === 0
+      ? `the wire is right: ${entries.length} methods, ${bodies} bodies in ${((performance.now() - start) / 1000).toFixed(1)} s`
+      : problems.join("\n")
+  )
   process.exitCode = problems.length === 0 ? 0 : 1
 }

@@ -31,13 +31,18 @@ const offset = fc.tuple(count, fc.integer({ min: 0, max: 999 })).map(([s, ms]) =
 const part: fc.Arbitrary<Part> = fc.oneof(
   fc.record({ text, thought: fc.boolean(), thoughtSignature: base64 }, { requiredKeys: ["text"] }),
   fc.record({ inlineData: blob }),
-  fc.record({ fileData: file, videoMetadata: fc.record({ startOffset: offset, endOffset: offset }, partial) }, { requiredKeys: ["fileData"] }),
+  fc.record({ fileData: file, videoMetadata: fc.record({ startOffset: offset, endOffset: offset }, partial) }, {
+    requiredKeys: ["fileData"]
+  }),
   fc.record({ functionCall: fc.record({ name: word, args: json }) }),
   fc.record({ functionResponse: fc.record({ name: word, response: json }) }),
   fc.record({ executableCode: fc.record({ language: fc.constant("PYTHON"), code: word }) }),
   fc.record({ codeExecutionResult: fc.record({ outcome: fc.constant("OUTCOME_OK"), output: text }) })
 )
-const content: fc.Arbitrary<Content> = fc.record({ role: fc.constantFrom("user", "model"), parts: fc.array(part, { minLength: 1, maxLength: 3 }) })
+const content: fc.Arbitrary<Content> = fc.record({
+  role: fc.constantFrom("user", "model"),
+  parts: fc.array(part, { minLength: 1, maxLength: 3 })
+})
 
 const schema: fc.Arbitrary<OpenApiSchema> = fc.record({
   type: fc.constantFrom("STRING", "INTEGER", "OBJECT"),
@@ -81,12 +86,20 @@ export const generationRequest: fc.Arbitrary<GenerationRequest> = fc.record({
   contents: fc.array(content, { minLength: 1, maxLength: 3 }),
   systemInstruction: fc.record({ parts: fc.array(fc.record({ text }), { minLength: 1, maxLength: 2 }) }),
   tools: fc.array(fc.record({ functionDeclarations: fc.array(declaration, { maxLength: 2 }) }), { maxLength: 2 }),
-  toolConfig: fc.record({ functionCallingConfig: fc.record({ mode: fc.constantFrom("AUTO", "ANY", "NONE"), allowedFunctionNames: fc.array(word, { maxLength: 2 }) }, partial) }),
-  safetySettings: fc.array(fc.record({
-    category: fc.constantFrom("HARM_CATEGORY_HARASSMENT", "HARM_CATEGORY_HATE_SPEECH"),
-    threshold: fc.constantFrom("OFF", "BLOCK_NONE"),
-    method: fc.constant("SEVERITY")
-  }), { maxLength: 2 }),
+  toolConfig: fc.record({
+    functionCallingConfig: fc.record({
+      mode: fc.constantFrom("AUTO", "ANY", "NONE"),
+      allowedFunctionNames: fc.array(word, { maxLength: 2 })
+    }, partial)
+  }),
+  safetySettings: fc.array(
+    fc.record({
+      category: fc.constantFrom("HARM_CATEGORY_HARASSMENT", "HARM_CATEGORY_HATE_SPEECH"),
+      threshold: fc.constantFrom("OFF", "BLOCK_NONE"),
+      method: fc.constant("SEVERITY")
+    }),
+    { maxLength: 2 }
+  ),
   generationConfig: config,
   cachedContent: fc.constant("projects/p/locations/l/cachedContents/c"),
   labels: fc.dictionary(word, text, { maxKeys: 2 })

@@ -17,7 +17,14 @@ const fromService = {
     groundingMetadata: {
       groundingChunks: [
         { web: { uri: "https://example.com" } },
-        { retrievedContext: { uri: "gs://b/a.md", title: "a.md", text: "Die Größe zählt.", ragChunk: { fileId: "7", chunkId: "c1", pageSpan: { firstPage: 2, lastPage: 3 } } } },
+        {
+          retrievedContext: {
+            uri: "gs://b/a.md",
+            title: "a.md",
+            text: "Die Größe zählt.",
+            ragChunk: { fileId: "7", chunkId: "c1", pageSpan: { firstPage: 2, lastPage: 3 } }
+          }
+        },
         { retrievedContext: { title: "b.md", text: "Farbe zählt nicht." } }
       ],
       groundingSupports: [
@@ -40,13 +47,25 @@ describe("an answer of the service", () => {
       { citations: [1, 2], confidence: 0.9 },
       { citations: [2], confidence: undefined }
     ])
-    expect(answer).toMatchObject({ grounded: true, model: "gemini-2.0-flash-001", usage: { promptTokens: 5, answerTokens: 7, totalTokens: 12 } })
+    expect(answer).toMatchObject({
+      grounded: true,
+      model: "gemini-2.0-flash-001",
+      usage: { promptTokens: 5, answerTokens: 7, totalTokens: 12 }
+    })
   })
 
   it("cites the corpus's files only", () => {
     const { citations } = read(fromService)
     expect(citations).toMatchObject([
-      { index: 1, file: `${corpus}/ragFiles/7`, chunkId: "c1", sourceUri: "gs://b/a.md", quote: "Die Größe zählt.", firstPage: 2, lastPage: 3 },
+      {
+        index: 1,
+        file: `${corpus}/ragFiles/7`,
+        chunkId: "c1",
+        sourceUri: "gs://b/a.md",
+        quote: "Die Größe zählt.",
+        firstPage: 2,
+        lastPage: 3
+      },
       { index: 2, file: `${corpus}/ragFiles/-`, sourceUri: "b.md", sourceDisplayName: "b.md" }
     ])
   })

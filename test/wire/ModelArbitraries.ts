@@ -1,6 +1,16 @@
 import { Redacted } from "effect"
 import * as fc from "fast-check"
-import { type DeployedModel, type DeployModelRequest, type Endpoint, type EndpointChange, EndpointName, type EndpointSpec, type Model, ModelName, type ModelSpec } from "../../src/domain/models/Endpoint.ts"
+import {
+  type DeployedModel,
+  type DeployModelRequest,
+  type Endpoint,
+  type EndpointChange,
+  EndpointName,
+  type EndpointSpec,
+  type Model,
+  ModelName,
+  type ModelSpec
+} from "../../src/domain/models/Endpoint.ts"
 import { acceleratorTypes, type Container, type Machine, type Reservation, type Resources } from "../../src/domain/models/Machine.ts"
 import type { CatalogModel, CatalogQuery, DeployOption, DeployRequest } from "../../src/domain/models/ModelCatalog.ts"
 import { type Operation, OperationName } from "../../src/domain/Operation.ts"
@@ -187,14 +197,29 @@ export const deployModel: fc.Arbitrary<DeployModelRequest> = fc.record({
   trafficSplit: split
 }, { requiredKeys: ["endpoint", "model"] })
 
-export const undeploy = fc.record({ endpoint: endpointName, deployedModelId: digits, trafficSplit: split }, { requiredKeys: ["endpoint", "deployedModelId"] })
+export const undeploy = fc.record({ endpoint: endpointName, deployedModelId: digits, trafficSplit: split }, {
+  requiredKeys: ["endpoint", "deployedModelId"]
+})
 
 const kinds = Object.keys(modelMetadataTypes) as ReadonlyArray<ModelOperationKind> // the keys are those of the table
 
 /** With what its kind tells of the deployment, and no more. */
 export const modelOperation: fc.Arbitrary<Operation> = fc.constantFrom(...kinds).chain((kind) => {
-  const target: fc.Arbitrary<string> = kind.startsWith("deploy") && kind !== "deployModel" ? parent : kind.endsWith("Endpoint") || kind.endsWith("deployModel") || kind === "deployModel" ? endpointName : modelName
-  return fc.tuple(target, digits, fc.boolean(), fc.option(fc.record({ code, message: word }), { nil: undefined }), endpointName, modelName, publisherModel, time).map(
+  const target: fc.Arbitrary<string> = kind.startsWith("deploy") && kind !== "deployModel"
+    ? parent
+    : kind.endsWith("Endpoint") || kind.endsWith("deployModel") || kind === "deployModel"
+    ? endpointName
+    : modelName
+  return fc.tuple(
+    target,
+    digits,
+    fc.boolean(),
+    fc.option(fc.record({ code, message: word }), { nil: undefined }),
+    endpointName,
+    modelName,
+    publisherModel,
+    time
+  ).map(
     ([target, id, done, error, endpoint, model, publisherModel, at]): Operation => {
       const succeeded = done && error === undefined
       const made = kind === "deploy" || kind === "deployPublisherModel"

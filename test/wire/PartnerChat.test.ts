@@ -1,21 +1,45 @@
 import { Effect, Result, Stream } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { AnswerBlock, BlockDelta, ContentBlock, MessageEvent, MessageRequest, PartnerMessage } from "../../src/domain/partner/PartnerChat.ts"
+import type {
+  AnswerBlock,
+  BlockDelta,
+  ContentBlock,
+  MessageEvent,
+  MessageRequest,
+  PartnerMessage
+} from "../../src/domain/partner/PartnerChat.ts"
 import { Code, ServiceError } from "../../src/domain/Errors.ts"
 import { serverSentEvents } from "../../src/net/ServerSentEvents.ts"
-import { answerFromWire, answerToWire, countAnswerFromWire, countAnswerToWire, eventFromWire, eventToWire, failureEventToWire } from "../../src/wire/partner/PartnerAnswers.ts"
+import {
+  answerFromWire,
+  answerToWire,
+  countAnswerFromWire,
+  countAnswerToWire,
+  eventFromWire,
+  eventToWire,
+  failureEventToWire
+} from "../../src/wire/partner/PartnerAnswers.ts"
 import { errorFromWire } from "../../src/wire/Errors.ts"
 import { partnerErrorFromWire, partnerErrorToWire } from "../../src/wire/partner/PartnerErrors.ts"
 import { countFromWire, countToWire, messageFromWire, messageToWire } from "../../src/wire/partner/PartnerRequests.ts"
 
 const word = fc.string({ minLength: 1, maxLength: 8 })
 const count = fc.integer({ min: 0, max: 100_000 })
-const record = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.oneof(word, count, fc.boolean(), fc.constant(null), fc.array(word, { maxLength: 2 })), { maxKeys: 3 })
+const record = fc.dictionary(
+  fc.stringMatching(/^[a-z]{1,5}$/),
+  fc.oneof(word, count, fc.boolean(), fc.constant(null), fc.array(word, { maxLength: 2 })),
+  { maxKeys: 3 }
+)
   .map((fields) => ({ ...fields }))
 const cached = { cacheControl: fc.constantFrom(null, { type: "ephemeral" as const }, { type: "ephemeral" as const, ttl: "1h" }) }
 
-const text = fc.record({ type: fc.constant("text" as const), text: word, citations: fc.constantFrom(null, [{ cited_text: "a" }]), ...cached }, { requiredKeys: ["type", "text"] })
+const text = fc.record({
+  type: fc.constant("text" as const),
+  text: word,
+  citations: fc.constantFrom(null, [{ cited_text: "a" }]),
+  ...cached
+}, { requiredKeys: ["type", "text"] })
 const base64 = fc.record({ type: fc.constant("base64" as const), mediaType: word, data: word })
 const image = fc.record({ type: fc.constant("image" as const), source: base64, ...cached }, { requiredKeys: ["type", "source"] })
 const document = fc.record({
@@ -30,7 +54,9 @@ const document = fc.record({
   citations: fc.constantFrom(null, {}, { enabled: true }),
   ...cached
 }, { requiredKeys: ["type", "source"] })
-const toolUse = fc.record({ type: fc.constant("tool_use" as const), id: word, name: word, input: record, ...cached }, { requiredKeys: ["type", "id", "name", "input"] })
+const toolUse = fc.record({ type: fc.constant("tool_use" as const), id: word, name: word, input: record, ...cached }, {
+  requiredKeys: ["type", "id", "name", "input"]
+})
 const toolResult = fc.record({
   type: fc.constant("tool_result" as const),
   toolUseId: word,
@@ -44,15 +70,24 @@ const block: fc.Arbitrary<ContentBlock> = fc.oneof(text, image, document, toolUs
 
 const conversation = {
   model: word,
-  messages: fc.array(fc.record({ role: fc.constantFrom("user" as const, "assistant" as const), content: fc.oneof(word, fc.array(block, { maxLength: 3 })) }), { maxLength: 3 }),
+  messages: fc.array(
+    fc.record({ role: fc.constantFrom("user" as const, "assistant" as const), content: fc.oneof(word, fc.array(block, { maxLength: 3 })) }),
+    { maxLength: 3 }
+  ),
   system: fc.oneof(word, fc.array(text, { maxLength: 2 })),
-  tools: fc.array(fc.record({ name: word, description: word, inputSchema: record, type: fc.option(word), ...cached }, { requiredKeys: ["name"] }), { maxLength: 2 }),
+  tools: fc.array(
+    fc.record({ name: word, description: word, inputSchema: record, type: fc.option(word), ...cached }, { requiredKeys: ["name"] }),
+    { maxLength: 2 }
+  ),
   toolChoice: fc.oneof(
     fc.record({ type: fc.constantFrom("auto" as const, "any" as const), disableParallelToolUse: fc.boolean() }, { requiredKeys: ["type"] }),
     fc.record({ type: fc.constant("tool" as const), name: word, disableParallelToolUse: fc.boolean() }, { requiredKeys: ["type", "name"] }),
     fc.record({ type: fc.constant("none" as const) })
   ),
-  thinking: fc.oneof(fc.record({ type: fc.constant("enabled" as const), budgetTokens: count }), fc.record({ type: fc.constant("disabled" as const) }))
+  thinking: fc.oneof(
+    fc.record({ type: fc.constant("enabled" as const), budgetTokens: count }),
+    fc.record({ type: fc.constant("disabled" as const) })
+  )
 }
 const unit = fc.double({ min: 0, max: 1, noNaN: true }).map((n) => (n === 0 ? 0 : n)) // JSON has no -0
 const request: fc.Arbitrary<MessageRequest> = fc.record({
@@ -127,11 +162,30 @@ describe("requests", () => {
 
   it("are those that real clients send", () => {
     const read = (body: object) => Result.getOrThrow(messageFromWire("claude-3-7-sonnet@20250219", bytesOf(body)))
-    expect(read({ max_tokens: 2048, messages: [{ role: "user", content: "Hello" }], thinking: { type: "enabled", budget_tokens: 1024 }, stream: true, anthropic_version: "2026-10-21" }))
+    expect(
+      read({
+        max_tokens: 2048,
+        messages: [{ role: "user", content: "Hello" }],
+        thinking: { type: "enabled", budget_tokens: 1024 },
+        stream: true,
+        anthropic_version: "2026-10-21"
+      })
+    )
       .toMatchObject({ stream: true, request: { maxTokens: 2048, thinking: { type: "enabled", budgetTokens: 1024 } } })
-    expect(read({ max_tokens: 4096, messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }], anthropic_version: "vertex-2023-10-16" }).stream).toBe(false)
-    expect(read({ ...plain, thinking: { type: "enable", budget_tokens: 1024 } }).request.thinking).toEqual({ type: "enabled", budgetTokens: 1024 })
-    expect(Result.getOrThrow(countFromWire(bytesOf({ model: "m@20250101", messages: plain.messages, anthropic_version: "2026-10-21" }))).model).toBe("m@20250101")
+    expect(
+      read({
+        max_tokens: 4096,
+        messages: [{ role: "user", content: [{ type: "text", text: "hi" }] }],
+        anthropic_version: "vertex-2023-10-16"
+      }).stream
+    ).toBe(false)
+    expect(read({ ...plain, thinking: { type: "enable", budget_tokens: 1024 } }).request.thinking).toEqual({
+      type: "enabled",
+      budgetTokens: 1024
+    })
+    expect(
+      Result.getOrThrow(countFromWire(bytesOf({ model: "m@20250101", messages: plain.messages, anthropic_version: "2026-10-21" }))).model
+    ).toBe("m@20250101")
     expect(Result.getOrThrow(countFromWire(bytesOf({ model: "m@20250101", messages: plain.messages }))).model).toBe("m@20250101")
   })
 
@@ -141,9 +195,16 @@ describe("requests", () => {
     ["another version", { ...plain, anthropic_version: "bedrock-2023-05-31" }, "anthropic_version: "],
     ["no max_tokens", { ...plain, max_tokens: undefined }, "max_tokens: Field required"],
     ["a field that is not known", { ...plain, model: "claude" }, "model: Extra inputs are not permitted"],
-    ["a field deep inside", { ...plain, messages: [{ role: "user", content: [{ type: "text", text: "a", bold: true }] }] }, "messages.0.content.0.bold: Extra inputs are not permitted"],
+    [
+      "a field deep inside",
+      { ...plain, messages: [{ role: "user", content: [{ type: "text", text: "a", bold: true }] }] },
+      "messages.0.content.0.bold: Extra inputs are not permitted"
+    ],
     ["another role", { ...plain, messages: [{ role: "system", content: "a" }] }, "messages.0.role: "],
-    ["an image by its address", { ...plain, messages: [{ role: "user", content: [{ type: "image", source: { type: "url", url: "https://a.example/b.png" } }] }] }, "messages.0.content"],
+    ["an image by its address", {
+      ...plain,
+      messages: [{ role: "user", content: [{ type: "image", source: { type: "url", url: "https://a.example/b.png" } }] }]
+    }, "messages.0.content"],
     ["a text that is none", { ...plain, system: 4 }, "system"],
     ["a list", [plain], ""]
   ])("with %s are refused by the field", (_, body, message) => {
@@ -154,7 +215,12 @@ describe("requests", () => {
 
   it("are refused without an echo of what they say", () => {
     const secret = "canary-7f3a"
-    for (const body of [{ ...plain, system: { secret } }, { ...plain, max_tokens: secret }, { ...plain, messages: [{ role: secret, content: 1 }] }, `{"a": "${secret}`]) {
+    for (
+      const body of [{ ...plain, system: { secret } }, { ...plain, max_tokens: secret }, {
+        ...plain,
+        messages: [{ role: secret, content: 1 }]
+      }, `{"a": "${secret}`]
+    ) {
       expect(JSON.stringify(refusedBody(body))).not.toContain(secret)
     }
   })
@@ -219,21 +285,43 @@ const noise = fc.constantFrom(
 
 describe("the events of a stream", () => {
   it("are read as they were written, wherever the bytes are cut, and whatever unknown comes between", () =>
-    fc.assert(fc.property(fc.array(fc.tuple(event, noise), { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 12 }), fc.boolean(), (written, cuts, crlf) => {
-      const text = written.map(([event, noise]) => noise + eventToWire(event)).join("")
-      const read = streamed(cutAt(new TextEncoder().encode(crlf ? text.replaceAll("\n", "\r\n") : text), cuts))
-      expect(Result.getOrThrow(read)).toEqual(written.map(([event]) => event))
-    })))
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(event, noise), { maxLength: 8 }),
+        fc.array(fc.nat(), { maxLength: 12 }),
+        fc.boolean(),
+        (written, cuts, crlf) => {
+          const text = written.map(([event, noise]) => noise + eventToWire(event)).join("")
+          const read = streamed(cutAt(new TextEncoder().encode(crlf ? text.replaceAll("\n", "\r\n") : text), cuts))
+          expect(Result.getOrThrow(read)).toEqual(written.map(([event]) => event))
+        }
+      )
+    ))
 
   it("never throw, whatever comes", () =>
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.json(), record.map((fields) => JSON.stringify({ type: "content_block_delta", ...fields }))), (data) => {
-      expect(["Success", "Failure"]).toContain(eventFromWire(data)._tag)
-    })))
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          record.map((fields) => JSON.stringify({ type: "content_block_delta", ...fields }))
+        ),
+        (data) => {
+          expect(["Success", "Failure"]).toContain(eventFromWire(data)._tag)
+        }
+      )
+    ))
 
   it("end with a typed error", () => {
-    const overloaded = new TextEncoder().encode(`${eventToWire({ type: "ping" })}event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n`)
+    const overloaded = new TextEncoder().encode(
+      `${eventToWire({ type: "ping" })}event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n`
+    )
     const failed = streamed([overloaded])
-    expect(Result.isFailure(failed) && failed.failure).toMatchObject({ code: "UNAVAILABLE", reason: "overloaded_error", message: "Overloaded" })
+    expect(Result.isFailure(failed) && failed.failure).toMatchObject({
+      code: "UNAVAILABLE",
+      reason: "overloaded_error",
+      message: "Overloaded"
+    })
     const google = { error: { code: 429, message: "Quota exceeded", status: "RESOURCE_EXHAUSTED" } }
     for (const said of [google, [google]]) {
       const refused = eventFromWire(JSON.stringify(said))
@@ -251,13 +339,27 @@ describe("errors", () => {
     const read = errorFromWire(status, body)
     expect(read.message).toBe("m (f)")
     expect(read.retryable).toBe(new ServiceError({ code: read.code, message: "" }).retryable)
-    if (["INVALID_ARGUMENT", "UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND", "RESOURCE_EXHAUSTED", "INTERNAL", "DEADLINE_EXCEEDED", "UNAVAILABLE"].includes(code)) {
+    if (
+      [
+        "INVALID_ARGUMENT",
+        "UNAUTHENTICATED",
+        "PERMISSION_DENIED",
+        "NOT_FOUND",
+        "RESOURCE_EXHAUSTED",
+        "INTERNAL",
+        "DEADLINE_EXCEEDED",
+        "UNAVAILABLE"
+      ].includes(code)
+    ) {
       expect(read.code).toBe(code)
     }
   })
 
   it("of a type that is not known have the code of the status", () => {
-    expect(errorFromWire(404, { type: "error", error: { type: "later_error", message: "m" } })).toMatchObject({ code: "NOT_FOUND", reason: "later_error" })
+    expect(errorFromWire(404, { type: "error", error: { type: "later_error", message: "m" } })).toMatchObject({
+      code: "NOT_FOUND",
+      reason: "later_error"
+    })
     expect(partnerErrorFromWire({ error: { message: "m" } }, "INTERNAL")).toBeUndefined()
   })
 })

@@ -40,7 +40,11 @@ const submit = Command.make(
       Flag.withDefault("llama-3.1-8b-instruct-maas")
     ),
     name: Flag.String("name").pipe(Flag.withDescription("What the job is called. Default: after its input"), Flag.optional),
-    label: Flag.KeyValuePair("label").pipe(Flag.withDescription("Kept with the job; may be repeated"), Flag.withMetavar("KEY=VALUE"), Flag.withDefault({})),
+    label: Flag.KeyValuePair("label").pipe(
+      Flag.withDescription("Kept with the job; may be repeated"),
+      Flag.withMetavar("KEY=VALUE"),
+      Flag.withDefault({})
+    ),
     staging: Flag.String("staging").pipe(
       Flag.withDescription("On vertex: where files of this machine are put for the job, gs://bucket/folder"),
       Flag.withMetavar("PREFIX"),
@@ -96,8 +100,14 @@ const submit = Command.make(
   ),
   Command.withExamples([
     { command: "sluice batch submit questions.jsonl", description: "results in a new folder beside the file" },
-    { command: "sluice batch submit bq://p.main.prompts --tables prompts.db --to bq://p.main.answers", description: "from one table of a SQLite file into another" },
-    { command: "sluice batch submit questions.jsonl --engine vertex --staging gs://acme/in --to gs://acme/out --wait", description: "a file of this machine on Vertex AI" }
+    {
+      command: "sluice batch submit bq://p.main.prompts --tables prompts.db --to bq://p.main.answers",
+      description: "from one table of a SQLite file into another"
+    },
+    {
+      command: "sluice batch submit questions.jsonl --engine vertex --staging gs://acme/in --to gs://acme/out --wait",
+      description: "a file of this machine on Vertex AI"
+    }
   ])
 )
 
@@ -106,40 +116,53 @@ const staged = Effect.fnUntraced(function*(input: BatchInput, prefix: string | u
   if (input._tag === "table") return input
   const fs = yield* FileSystem.FileSystem
   const objects = yield* ObjectStore
-  const uris = yield* Effect.forEach(input.uris, Effect.fnUntraced(function*(uri) {
-    if (!uri.startsWith("file://")) return uri
-    if (prefix === undefined) {
-      return yield* new UsageError({ message: "Vertex AI reads no files of this machine", fix: "give --staging gs://bucket/folder, where they are put first" })
-    }
-    const path = fileURLToPath(uri)
-    const content = fs.stream(path).pipe(Stream.mapError(() => ServiceError.notFound(path)))
-    const hash = createHash("sha256")
-    yield* Stream.runForEach(content, (piece) => Effect.sync(() => void hash.update(piece)))
-    const target = `${prefix.replace(/\/+$/, "")}/${hash.digest("hex").slice(0, 16)}-${basename(path)}`
-    // What has this name has this content.
-    yield* objects.put(target, content, { when: "absent", contentType: "application/jsonl" }).pipe(
-      Effect.catchIf(({ code }) => code === "ALREADY_EXISTS", () => Effect.void)
-    )
-    return target
-  }))
+  const uris = yield* Effect.forEach(
+    input.uris,
+    Effect.fnUntraced(function*(uri) {
+      if (!uri.startsWith("file://")) return uri
+      if (prefix === undefined) {
+        return yield* new UsageError({
+          message: "Vertex AI reads no files of this machine",
+          fix: "give --staging gs://bucket/folder, where they are put first"
+        })
+      }
+      const path = fileURLToPath(uri)
+      const content = fs.stream(path).pipe(Stream.mapError(() => ServiceError.notFound(path)))
+      const hash = createHash("sha256")
+      yield* Stream.runForEach(content, (piece) => Effect.sync(() => void hash.update(piece)))
+      const target = `${prefix.replace(/\/+$/, "")}/${hash.digest("hex").slice(0, 16)}-${basename(path)}`
+      // What has this name has this content.
+      yield* objects.put(target, content, { when: "absent", contentType: "application/jsonl" }).pipe(
+        Effect.catchIf(({ code }) => code === "ALREADY_EXISTS", () => Effect.void)
+      )
+      return target
+    })
+  )
   return { ...input, uris }
 })
 
-const check = Command.make("check", { inputs }, Effect.fn(function*(args) {
-  const { json } = yield* root
-  const output = yield* Output
-  yield* onBatch(Effect.gen(function*() {
-    const { checkRows } = yield* Effect.promise(() => import("../../text/rows/CheckRows.ts"))
-    const local = args.inputs.find((place) => !place.includes("://"))
-    if ((yield* BatchEngine).name === "vertex" && local !== undefined) {
-      return yield* new UsageError({ message: `${local} is a file of this machine`, fix: "check it with --engine embedded" })
-    }
-    const found = yield* checkRows(yield* inputOf(args.inputs), { objects: yield* ObjectStore, tables: yield* TableStore })
-    yield* json ? output.json({ version: 1, rows: found }) : output.print(`${plural(found, "row")}, nothing wrong with any`)
-  }))
-})).pipe(
+const check = Command.make(
+  "check",
+  { inputs },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    yield* onBatch(Effect.gen(function*() {
+      const { checkRows } = yield* Effect.promise(() => import("../../text/rows/CheckRows.ts"))
+      const local = args.inputs.find((place) => !place.includes("://"))
+      if ((yield* BatchEngine).name === "vertex" && local !== undefined) {
+        return yield* new UsageError({ message: `${local} is a file of this machine`, fix: "check it with --engine embedded" })
+      }
+      const found = yield* checkRows(yield* inputOf(args.inputs), { objects: yield* ObjectStore, tables: yield* TableStore })
+      yield* json ? output.json({ version: 1, rows: found }) : output.print(`${plural(found, "row")}, nothing wrong with any`)
+    }))
+  })
+).pipe(
   Command.withDescription("Look at every row of an input and tell what is wrong with it, each mistake at its line. Starts nothing."),
-  Command.withExamples([{ command: "sluice batch check questions.jsonl", description: "before they are submitted, by somebody else perhaps" }])
+  Command.withExamples([{
+    command: "sluice batch check questions.jsonl",
+    description: "before they are submitted, by somebody else perhaps"
+  }])
 )
 
 const status = Command.make(
@@ -160,7 +183,9 @@ const status = Command.make(
     }))
   })
 ).pipe(
-  Command.withDescription("Show a job: its state, how many rows are answered, what failed, where the results are. Exits 3 when rows failed, 1 when the job did."),
+  Command.withDescription(
+    "Show a job: its state, how many rows are answered, what failed, where the results are. Exits 3 when rows failed, 1 when the job did."
+  ),
   Command.withExamples([
     { command: "sluice batch status 8013846402219253760", description: "as it is now" },
     { command: "sluice batch status 8013846402219253760 --wait", description: "until it has ended" }
@@ -195,27 +220,35 @@ const list = Command.make(
   Command.withExamples([{ command: "sluice batch list --filter state=JOB_STATE_RUNNING", description: "those that are under way" }])
 )
 
-const cancel = Command.make("cancel", { job: jobArgument }, Effect.fn(function*(args) {
-  yield* onBatch(Effect.gen(function*() {
-    const jobs = yield* BatchPrediction
-    const name = yield* jobNamed(args.job)
-    yield* jobs.cancel(name)
-    yield* showJob(yield* jobs.get(name))
-  }))
-})).pipe(
+const cancel = Command.make(
+  "cancel",
+  { job: jobArgument },
+  Effect.fn(function*(args) {
+    yield* onBatch(Effect.gen(function*() {
+      const jobs = yield* BatchPrediction
+      const name = yield* jobNamed(args.job)
+      yield* jobs.cancel(name)
+      yield* showJob(yield* jobs.get(name))
+    }))
+  })
+).pipe(
   Command.withDescription("Ask a job to stop. What it has answered is kept."),
   Command.withExamples([{ command: "sluice batch cancel 8013846402219253760", description: "by the id that list shows" }])
 )
 
-const remove = Command.make("delete", { job: jobArgument }, Effect.fn(function*(args) {
-  const { json } = yield* root
-  const output = yield* Output
-  yield* onBatch(Effect.gen(function*() {
-    const name = yield* jobNamed(args.job)
-    yield* (yield* BatchPrediction).delete(name)
-    yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
-  }))
-})).pipe(
+const remove = Command.make(
+  "delete",
+  { job: jobArgument },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    yield* onBatch(Effect.gen(function*() {
+      const name = yield* jobNamed(args.job)
+      yield* (yield* BatchPrediction).delete(name)
+      yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
+    }))
+  })
+).pipe(
   Command.withDescription("Forget a job that has ended. Its results stay where they are."),
   Command.withExamples([{ command: "sluice batch delete 8013846402219253760", description: "by the id that list shows" }])
 )

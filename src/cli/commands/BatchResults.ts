@@ -39,10 +39,13 @@ export const batchResults = Command.make(
       const joined = yield* joinResults(job, { objects: yield* ObjectStore, tables: yield* TableStore })
       const [out, again] = [given(args.out), given(args.again)]
       const unanswered = again === undefined ? undefined : yield* wholeFile(again)
-      const all = joined.rows.pipe(Stream.tap(({ result, row: { body, carried, customId, form } }) =>
-        unanswered === undefined || (result !== undefined && result.error === undefined)
-          ? Effect.void
-          : unanswered.write({ custom_id: customId, ...carried, [promptColumn(form)]: body })))
+      const all = joined.rows.pipe(
+        Stream.tap(({ result, row: { body, carried, customId, form } }) =>
+          unanswered === undefined || (result !== undefined && result.error === undefined)
+            ? Effect.void
+            : unanswered.write({ custom_id: customId, ...carried, [promptColumn(form)]: body })
+        )
+      )
       if (out !== undefined) {
         const file = yield* wholeFile(out)
         yield* Stream.runForEach(all, (row) => file.write(shown(row)))
@@ -72,7 +75,10 @@ export const batchResults = Command.make(
   ),
   Command.withExamples([
     { command: "sluice batch results 8013846402219253760 -o answers.jsonl", description: "every row with its answer" },
-    { command: "sluice batch results 8013846402219253760 -o answers.jsonl --again again.jsonl", description: "and the rest to be submitted again" }
+    {
+      command: "sluice batch results 8013846402219253760 -o answers.jsonl --again again.jsonl",
+      description: "and the rest to be submitted again"
+    }
   ])
 )
 

@@ -40,31 +40,40 @@ export const batchRun = Command.make(
     }
     const loaded = yield* openPipeline(Option.some(args.pipeline))
     const concurrency = given(shared.concurrency)
-    const tally = yield* onEngine(loaded, reading, Effect.gen(function*() {
-      const [{ batchPipeline, batchSettings }, { readQuestions }] = yield* Effect.promise(() =>
-        Promise.all([import("../../pipeline/BatchPipeline.ts"), import("../../pipeline/batch/Questions.ts")]))
-      const questionsId = yield* contentHash(args.questions)
-      const stages = createHash("sha256").update(JSON.stringify([questionsId, loaded.pipeline.name, loaded.pipeline.stages])).digest("hex").slice(0, 8)
-      const fs = yield* FileSystem.FileSystem
-      const questions = readQuestions(args.questions, bytesOf(args.questions, fs), args.questions.endsWith(".txt") ? "text" : "json")
-      // All mistakes first: a long batch is not to end at the last question's.
-      yield* Stream.runDrain(questions)
-      const answers = yield* answerFile(args.out, `${args.out}.${stages}.part`)
-      if (answers.tally.all > 0) yield* output.say(`going on after ${count(answers.tally.all)} answers that are in ${answers.part}`)
-      const { model, staging } = yield* batchSettings(loaded.pipeline)
-      const answered = yield* batchPipeline(loaded.pipeline, questions, {
-        questionsId,
-        done: answers.has,
-        observe: yield* sayProgress,
-        concurrency
-      })
-      yield* Stream.runForEach(answered, answers.add)
-      // One job has answered all: whoever asks again finds its answers.
-      yield* answers.finish({ keep: answers.tally.failed > 0 && !(model._tag === "hosted" && staging !== undefined) })
-      return answers.tally
-    }).pipe(Effect.provide(batchServices(loaded.pipeline, { dataDir })))).pipe(Effect.scoped)
+    const tally = yield* onEngine(
+      loaded,
+      reading,
+      Effect.gen(function*() {
+        const [{ batchPipeline, batchSettings }, { readQuestions }] = yield* Effect.promise(() =>
+          Promise.all([import("../../pipeline/BatchPipeline.ts"), import("../../pipeline/batch/Questions.ts")])
+        )
+        const questionsId = yield* contentHash(args.questions)
+        const stages = createHash("sha256").update(JSON.stringify([questionsId, loaded.pipeline.name, loaded.pipeline.stages])).digest(
+          "hex"
+        ).slice(0, 8)
+        const fs = yield* FileSystem.FileSystem
+        const questions = readQuestions(args.questions, bytesOf(args.questions, fs), args.questions.endsWith(".txt") ? "text" : "json")
+        // All mistakes first: a long batch is not to end at the last question's.
+        yield* Stream.runDrain(questions)
+        const answers = yield* answerFile(args.out, `${args.out}.${stages}.part`)
+        if (answers.tally.all > 0) yield* output.say(`going on after ${count(answers.tally.all)} answers that are in ${answers.part}`)
+        const { model, staging } = yield* batchSettings(loaded.pipeline)
+        const answered = yield* batchPipeline(loaded.pipeline, questions, {
+          questionsId,
+          done: answers.has,
+          observe: yield* sayProgress,
+          concurrency
+        })
+        yield* Stream.runForEach(answered, answers.add)
+        // One job has answered all: whoever asks again finds its answers.
+        yield* answers.finish({ keep: answers.tally.failed > 0 && !(model._tag === "hosted" && staging !== undefined) })
+        return answers.tally
+      }).pipe(Effect.provide(batchServices(loaded.pipeline, { dataDir })))
+    ).pipe(Effect.scoped)
     if (json) yield* output.json({ version: 1, type: "batch", out: args.out, ...tally })
-    else yield* output.print(`answered ${count(tally.answered)}, not in the corpus ${count(tally.unsupported)}, failed ${count(tally.failed)}: ${args.out}`)
+    else {yield* output.print(
+        `answered ${count(tally.answered)}, not in the corpus ${count(tally.unsupported)}, failed ${count(tally.failed)}: ${args.out}`
+      )}
     if (tally.kept) yield* output.say("run it again to ask only those that failed")
     return yield* exitWith(tally.failed > 0 ? ExitCode.someFailed : ExitCode.done)
   })
@@ -74,7 +83,10 @@ export const batchRun = Command.make(
     "Answer a file of questions from a pipeline's corpus, each with its citations, in their order. Models that answer at once are asked a few questions at a time; a hosted model of the pipeline's batch stage is asked all of them in one job. Run again after an interruption, or when questions failed, it goes on with those that have no answer yet, which then come last. Exits 3 when questions failed."
   ),
   Command.withExamples([
-    { command: "sluice batch run pipeline.yaml questions.jsonl -o answers.jsonl", description: "{\"custom_id\": \"q1\", \"question\": \"…\"} a line" },
+    {
+      command: "sluice batch run pipeline.yaml questions.jsonl -o answers.jsonl",
+      description: "{\"custom_id\": \"q1\", \"question\": \"…\"} a line"
+    },
     { command: "sluice batch run pipeline.yaml questions.txt", description: "a question a line, into answers.jsonl" }
   ])
 )

@@ -50,7 +50,9 @@ export const chat = Command.make(
       Effect.scoped(Effect.gen(function*() {
         const { options } = optionsOf(args, "")
         const ask = yield* chatPipeline(loaded.pipeline, options)
-        if (output.write !== undefined) yield* output.say(output.paintError("dim", `${printable(loaded.pipeline.corpus.displayName)}: ask away. ${help}`))
+        if (output.write !== undefined) {
+          yield* output.say(output.paintError("dim", `${printable(loaded.pipeline.corpus.displayName)}: ask away. ${help}`))
+        }
         const { next, untilStopped } = yield* typing(output.paintError("bold", "> "))
         let history: ReadonlyArray<Exchange> = []
         for (;;) {
@@ -63,13 +65,15 @@ export const chat = Command.make(
           } else if (line.startsWith("/")) yield* output.say(help)
           else {
             const { question } = optionsOf(args, line)
-            const finished = yield* untilStopped(Effect.gen(function*() {
-              const exchange = yield* show(yield* ask({ ...question, history }), line)
-              if (exchange !== undefined) history = [...history, exchange]
-            }).pipe(
-              // A person can ask again; a script is to see that it failed.
-              Effect.catchIf(() => output.write !== undefined, (error) => renderCause(Cause.fail(error)))
-            ))
+            const finished = yield* untilStopped(
+              Effect.gen(function*() {
+                const exchange = yield* show(yield* ask({ ...question, history }), line)
+                if (exchange !== undefined) history = [...history, exchange]
+              }).pipe(
+                // A person can ask again; a script is to see that it failed.
+                Effect.catchIf(() => output.write !== undefined, (error) => renderCause(Cause.fail(error)))
+              )
+            )
             if (!finished) yield* output.say("(stopped)")
           }
         }

@@ -10,30 +10,46 @@ import { onEngine, openForResources, pipelineFlag, reading } from "../Session.ts
 
 const name = Argument.String("corpus").pipe(Argument.withDescription("The corpus's id, name or display name"))
 
-const list = Command.make("list", { pipeline: pipelineFlag }, Effect.fn(function*(args) {
-  const loaded = yield* openForResources(args.pipeline)
-  yield* onEngine(loaded, reading, Effect.gen(function*() {
-    const corpora = yield* Corpora
-    yield* rows(pages(corpora.list), [
-      { title: "id", cell: (c) => idOf(c.name) },
-      { title: "display name", cell: (c) => c.displayName, flexible: true },
-      { title: "files", cell: (c) => String(c.filesCount ?? ""), align: "right" },
-      { title: "database", cell: (c) => c.vectorDb._tag },
-      { title: "state", cell: (c) => c.state }
-    ])
-  }))
-})).pipe(
+const list = Command.make(
+  "list",
+  { pipeline: pipelineFlag },
+  Effect.fn(function*(args) {
+    const loaded = yield* openForResources(args.pipeline)
+    yield* onEngine(
+      loaded,
+      reading,
+      Effect.gen(function*() {
+        const corpora = yield* Corpora
+        yield* rows(pages(corpora.list), [
+          { title: "id", cell: (c) => idOf(c.name) },
+          { title: "display name", cell: (c) => c.displayName, flexible: true },
+          { title: "files", cell: (c) => String(c.filesCount ?? ""), align: "right" },
+          { title: "database", cell: (c) => c.vectorDb._tag },
+          { title: "state", cell: (c) => c.state }
+        ])
+      })
+    )
+  })
+).pipe(
   Command.withDescription("List the corpora of the engine."),
   Command.withExamples([{ command: "sluice corpora list --json", description: "full names and everything else about each" }])
 )
 
-const get = Command.make("get", { corpus: name, pipeline: pipelineFlag }, Effect.fn(function*(args) {
-  const loaded = yield* openForResources(args.pipeline)
-  yield* onEngine(loaded, reading, Effect.gen(function*() {
-    const corpora = yield* Corpora
-    yield* printValue(yield* corpora.get(yield* corpusNamed(args.corpus)))
-  }))
-})).pipe(
+const get = Command.make(
+  "get",
+  { corpus: name, pipeline: pipelineFlag },
+  Effect.fn(function*(args) {
+    const loaded = yield* openForResources(args.pipeline)
+    yield* onEngine(
+      loaded,
+      reading,
+      Effect.gen(function*() {
+        const corpora = yield* Corpora
+        yield* printValue(yield* corpora.get(yield* corpusNamed(args.corpus)))
+      })
+    )
+  })
+).pipe(
   Command.withDescription("Show one corpus."),
   Command.withExamples([{ command: "sluice corpora get Handbook", description: "by its display name" }])
 )
@@ -49,12 +65,16 @@ const remove = Command.make(
     const { json } = yield* root
     const output = yield* Output
     const loaded = yield* openForResources(args.pipeline)
-    yield* onEngine(loaded, { mode: "write", holder: "sluice corpora delete" }, Effect.gen(function*() {
-      const corpora = yield* Corpora
-      const corpus = yield* corpusNamed(args.corpus)
-      yield* corpora.delete(corpus, { force: args.force })
-      yield* json ? output.json({ version: 1, deleted: corpus }) : output.print(`deleted ${corpus}`)
-    }))
+    yield* onEngine(
+      loaded,
+      { mode: "write", holder: "sluice corpora delete" },
+      Effect.gen(function*() {
+        const corpora = yield* Corpora
+        const corpus = yield* corpusNamed(args.corpus)
+        yield* corpora.delete(corpus, { force: args.force })
+        yield* json ? output.json({ version: 1, deleted: corpus }) : output.print(`deleted ${corpus}`)
+      })
+    )
   })
 ).pipe(
   Command.withDescription("Delete a corpus. One that still has files needs --force. The next run of its pipeline makes a new one."),

@@ -37,11 +37,15 @@ export const diff = Command.make(
       page = []
       return rows.length === 0 ? Effect.void : output.print(table(rows))
     })
-    const found = yield* onEngine(loaded, reading, diffPipeline(loaded.pipeline, (difference) => {
-      if (json) return output.json({ version: 1, ...difference })
-      page.push(rowOf(difference))
-      return page.length < pageSize ? Effect.void : flush
-    }))
+    const found = yield* onEngine(
+      loaded,
+      reading,
+      diffPipeline(loaded.pipeline, (difference) => {
+        if (json) return output.json({ version: 1, ...difference })
+        page.push(rowOf(difference))
+        return page.length < pageSize ? Effect.void : flush
+      })
+    )
     if (json) yield* output.json({ version: 1, type: "diff", ...found })
     else {
       yield* flush
@@ -75,7 +79,11 @@ const rowOf = (d: Difference): ReadonlyArray<string> => {
     case "stray":
       return [d.type, d.displayName, `carries this pipeline's mark, and the ledger does not know it (${d.file})`]
     case "foreign":
-      return [d.type, d.displayName, `put there by ${d.pipeline === undefined ? "something else" : `pipeline ${d.pipeline}`}, and left alone (${d.file})`]
+      return [
+        d.type,
+        d.displayName,
+        `put there by ${d.pipeline === undefined ? "something else" : `pipeline ${d.pipeline}`}, and left alone (${d.file})`
+      ]
   }
 }
 

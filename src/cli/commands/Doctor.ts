@@ -66,13 +66,19 @@ export const doctor = Command.make(
     // One that fails is a fault only where the pipeline uses it, which is looked at below.
     checks.push(...servers.map((server): Check => ({ check: "model server", ok: true, detail: describeServer(server) })))
     if (servers.length === 0) {
-      checks.push({ check: "model server", ok: true, detail: "none in OPENAI_BASE_URL or at the usual ports of this machine; none is needed" })
+      checks.push({
+        check: "model server",
+        ok: true,
+        detail: "none in OPENAI_BASE_URL or at the usual ports of this machine; none is needed"
+      })
     }
     const writable = Effect.gen(function*() {
       const there = yield* fs.exists(dataDir)
       if (there) {
         yield* fs.access(dataDir, { writable: true }).pipe(
-          Effect.mapError(() => new UsageError({ message: `${dataDir} cannot be written`, fix: "make it writable, or use another --data-dir" }))
+          Effect.mapError(() =>
+            new UsageError({ message: `${dataDir} cannot be written`, fix: "make it writable, or use another --data-dir" })
+          )
         )
       }
       return there
@@ -87,48 +93,63 @@ export const doctor = Command.make(
     if (Option.isSome(loaded) && Option.isSome(state)) {
       const { pipeline } = loaded.value
       const onTheWay = pipeline.engine._tag === "vertex"
-        ? yield* Effect.flatMap(Effect.promise(() => import("../../compose/Vertex.ts")), ({ vertexChecks }) => vertexChecks(pipeline, { dataDir }))
+        ? yield* Effect.flatMap(
+          Effect.promise(() => import("../../compose/Vertex.ts")),
+          ({ vertexChecks }) => vertexChecks(pipeline, { dataDir })
+        )
         : []
       checks.push(...onTheWay)
       // What the engine itself would say of it was said.
-      if (onTheWay.every(({ ok }) => ok)) yield* check(
-        "engine",
-        onEngine(loaded.value, reading, Effect.gen(function*() {
-          const corpora = yield* Corpora
-          const { checkVectors, imports } = yield* Engine
-          const [{ importSource }, { canBeLeft, leftOnPurpose, whyLeft }] = yield* Effect.promise(() =>
-            Promise.all([import("../../domain/sources/ImportSource.ts"), import("../../pipeline/sync/Sources.ts")]))
-          const { commonSettings } = yield* Effect.promise(() => import("../../pipeline/definition/SourceSettings.ts"))
-          const { items, nextToken } = yield* corpora.list({ size: 100 })
-          const { displayName, vectorDb } = pipeline.corpus
-          if (checkVectors !== undefined && vectorDb._tag !== "managed") {
-            yield* check("vectors", checkVectors(vectorDb, items.find((corpus) => corpus.displayName === displayName)?.name), (found) => found)
-          }
-          const writer = pipeline.stages.flatMap((stage) => "model" in stage && stage.model._tag === "openai" ? [stage.model] : [])[0]
-          if (writer !== undefined) yield* check("model", callOnce(writer), () => `${writer.model} at ${writer.url} answers`)
-          const connectors = yield* Connectors
-          yield* Effect.forEach(Object.entries(pipeline.sources), ([id, source]) => {
-            const imported = importSource(source)
-            const fetched = imported !== undefined && imports?.sources.has(imported._tag) === true ? imported : undefined
-            const { listing } = commonSettings(source)
-            const importOnly = (why: string) => Effect.succeed(`import-only: ${pipeline.engine._tag} lists it by itself; ${why}`)
-            return check(
-              `source ${id}`,
-              fetched !== undefined && listing === "service"
-                ? importOnly(leftOnPurpose)
-                : Effect.flatMap(connectors.make(source), (connector) => Effect.as(connector.check, `${connector.kind} can be listed`)).pipe(
-                  Effect.catchIf(
-                    (error) => fetched !== undefined && canBeLeft(fetched, listing, error),
-                    (error) => importOnly(whyLeft(error))
-                  )
-                ),
-              (detail) => detail
-            )
-          }, { discard: true })
-          return nextToken === undefined ? plural(items.length, "corpus", "corpora") : `${items.length} corpora and more`
-        })),
-        (corpora) => `${pipeline.engine._tag} answers, and has ${corpora}`
-      )
+      if (onTheWay.every(({ ok }) => ok)) {
+        yield* check(
+          "engine",
+          onEngine(
+            loaded.value,
+            reading,
+            Effect.gen(function*() {
+              const corpora = yield* Corpora
+              const { checkVectors, imports } = yield* Engine
+              const [{ importSource }, { canBeLeft, leftOnPurpose, whyLeft }] = yield* Effect.promise(() =>
+                Promise.all([import("../../domain/sources/ImportSource.ts"), import("../../pipeline/sync/Sources.ts")])
+              )
+              const { commonSettings } = yield* Effect.promise(() => import("../../pipeline/definition/SourceSettings.ts"))
+              const { items, nextToken } = yield* corpora.list({ size: 100 })
+              const { displayName, vectorDb } = pipeline.corpus
+              if (checkVectors !== undefined && vectorDb._tag !== "managed") {
+                yield* check(
+                  "vectors",
+                  checkVectors(vectorDb, items.find((corpus) => corpus.displayName === displayName)?.name),
+                  (found) => found
+                )
+              }
+              const writer = pipeline.stages.flatMap((stage) => "model" in stage && stage.model._tag === "openai" ? [stage.model] : [])[0]
+              if (writer !== undefined) yield* check("model", callOnce(writer), () => `${writer.model} at ${writer.url} answers`)
+              const connectors = yield* Connectors
+              yield* Effect.forEach(Object.entries(pipeline.sources), ([id, source]) => {
+                const imported = importSource(source)
+                const fetched = imported !== undefined && imports?.sources.has(imported._tag) === true ? imported : undefined
+                const { listing } = commonSettings(source)
+                const importOnly = (why: string) => Effect.succeed(`import-only: ${pipeline.engine._tag} lists it by itself; ${why}`)
+                return check(
+                  `source ${id}`,
+                  fetched !== undefined && listing === "service"
+                    ? importOnly(leftOnPurpose)
+                    : Effect.flatMap(connectors.make(source), (connector) => Effect.as(connector.check, `${connector.kind} can be listed`))
+                      .pipe(
+                        Effect.catchIf(
+                          (error) => fetched !== undefined && canBeLeft(fetched, listing, error),
+                          (error) => importOnly(whyLeft(error))
+                        )
+                      ),
+                  (detail) => detail
+                )
+              }, { discard: true })
+              return nextToken === undefined ? plural(items.length, "corpus", "corpora") : `${items.length} corpora and more`
+            })
+          ),
+          (corpora) => `${pipeline.engine._tag} answers, and has ${corpora}`
+        )
+      }
     }
     const ok = checks.every((finding) => finding.ok)
     if (json) yield* output.json({ version: 1, type: "doctor", ok, checks })
@@ -157,5 +178,7 @@ const render = ({ check, detail, fix, ok }: Check, { paint, width }: Output["Ser
   const mark = ok ? paint("green", "ok    ") : paint("red", "FAILED")
   const head = `${mark}  ${check.padEnd(14)}  `
   const indent = " ".repeat(24)
-  return `${head}${wrap(printable(detail), width, indent)}${fix === undefined ? "" : `\n${indent}${wrap(printable(`fix: ${fix}`), width, indent)}`}`
+  return `${head}${wrap(printable(detail), width, indent)}${
+    fix === undefined ? "" : `\n${indent}${wrap(printable(`fix: ${fix}`), width, indent)}`
+  }`
 }

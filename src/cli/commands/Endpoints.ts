@@ -22,7 +22,10 @@ const ofCatalog = "labels.mg-deploy:* OR labels.mg-one-click-deploy:*"
 const list = Command.make(
   "list",
   {
-    catalog: Flag.Boolean("catalog").pipe(Flag.withDescription("Only those that a deployment of the catalog made"), Flag.withDefault(false)),
+    catalog: Flag.Boolean("catalog").pipe(
+      Flag.withDescription("Only those that a deployment of the catalog made"),
+      Flag.withDefault(false)
+    ),
     filter: Flag.String("filter").pipe(
       Flag.withDescription("Only those for which this holds, for example labels.team=\"a\" or display_name=\"chat\""),
       Flag.withMetavar("FILTER"),
@@ -32,19 +35,24 @@ const list = Command.make(
   },
   Effect.fn(function*(args) {
     const filter = given(args.filter) ?? (args.catalog ? ofCatalog : undefined)
-    yield* onGarden(args, () => Effect.gen(function*() {
-      const endpoints = yield* Endpoints
-      yield* rows(pages((page) => endpoints.list({ ...page, ...(filter === undefined ? {} : { filter }) })), [
-        { title: "id", cell: (e) => idOf(e.name) },
-        { title: "display name", cell: (e) => e.displayName, flexible: true },
-        {
-          title: "deployed",
-          cell: (e) => e.deployedModels.map(({ displayName = "", id }) => `${displayName} (${id}, ${e.trafficSplit[id] ?? 0}%)`).join("; "),
-          flexible: true
-        },
-        { title: "machines", cell: (e) => e.deployedModels.flatMap(({ resources }) => resources === undefined ? [] : [resourcesText(resources)]).join("; ") }
-      ])
-    }))
+    yield* onGarden(args, () =>
+      Effect.gen(function*() {
+        const endpoints = yield* Endpoints
+        yield* rows(pages((page) => endpoints.list({ ...page, ...(filter === undefined ? {} : { filter }) })), [
+          { title: "id", cell: (e) => idOf(e.name) },
+          { title: "display name", cell: (e) => e.displayName, flexible: true },
+          {
+            title: "deployed",
+            cell: (e) =>
+              e.deployedModels.map(({ displayName = "", id }) => `${displayName} (${id}, ${e.trafficSplit[id] ?? 0}%)`).join("; "),
+            flexible: true
+          },
+          {
+            title: "machines",
+            cell: (e) => e.deployedModels.flatMap(({ resources }) => resources === undefined ? [] : [resourcesText(resources)]).join("; ")
+          }
+        ])
+      }))
   })
 ).pipe(
   Command.withDescription("List endpoints, what is deployed on each, with its share of the traffic, and on which machines."),
@@ -54,12 +62,17 @@ const list = Command.make(
   ])
 )
 
-const show = Command.make("show", { endpoint, ...engineFlags }, Effect.fn(function*(args) {
-  yield* onGarden(args, () => Effect.gen(function*() {
-    const endpoints = yield* Endpoints
-    yield* printValue(yield* endpoints.get(yield* endpointNamed(args.endpoint)))
-  }))
-})).pipe(
+const show = Command.make(
+  "show",
+  { endpoint, ...engineFlags },
+  Effect.fn(function*(args) {
+    yield* onGarden(args, () =>
+      Effect.gen(function*() {
+        const endpoints = yield* Endpoints
+        yield* printValue(yield* endpoints.get(yield* endpointNamed(args.endpoint)))
+      }))
+  })
+).pipe(
   Command.withDescription("Show one endpoint."),
   Command.withExamples([{ command: "sluice endpoints show chat", description: "by its display name" }])
 )
@@ -69,19 +82,26 @@ const create = Command.make(
   {
     name: Argument.String("name").pipe(Argument.withDescription("The endpoint's display name")),
     id: Flag.String("id").pipe(Flag.withDescription("Its id. Default: one that the service makes"), Flag.withMetavar("ID"), Flag.optional),
-    label: Flag.KeyValuePair("label").pipe(Flag.withDescription("A label, to find it by. May be repeated"), Flag.withMetavar("KEY=VALUE"), Flag.withDefault({})),
+    label: Flag.KeyValuePair("label").pipe(
+      Flag.withDescription("A label, to find it by. May be repeated"),
+      Flag.withMetavar("KEY=VALUE"),
+      Flag.withDefault({})
+    ),
     ...engineFlags
   },
   Effect.fn(function*(args) {
-    yield* onGarden(args, () => Effect.gen(function*() {
-      const endpoints = yield* Endpoints
-      const endpointId = given(args.id)
-      yield* printValue(yield* endpoints.create({
-        displayName: args.name,
-        endpointId,
-        labels: Object.keys(args.label).length === 0 ? undefined : args.label
+    yield* onGarden(args, () =>
+      Effect.gen(function*() {
+        const endpoints = yield* Endpoints
+        const endpointId = given(args.id)
+        yield* printValue(
+          yield* endpoints.create({
+            displayName: args.name,
+            endpointId,
+            labels: Object.keys(args.label).length === 0 ? undefined : args.label
+          })
+        )
       }))
-    }))
   })
 ).pipe(
   Command.withDescription("Make an endpoint, for models to be deployed on. Costs nothing until one is."),
@@ -110,14 +130,18 @@ const update = Command.make(
       trafficSplit
     }
     if (isEmpty(change)) return yield* new UsageError({ message: "nothing is to be changed", fix: "give --name, --label or --traffic" })
-    yield* onGarden(args, () => Effect.gen(function*() {
-      const endpoints = yield* Endpoints
-      yield* printValue(yield* endpoints.update({ endpoint: yield* endpointNamed(args.endpoint), ...change }))
-    }))
+    yield* onGarden(args, () =>
+      Effect.gen(function*() {
+        const endpoints = yield* Endpoints
+        yield* printValue(yield* endpoints.update({ endpoint: yield* endpointNamed(args.endpoint), ...change }))
+      }))
   })
 ).pipe(
   Command.withDescription("Change an endpoint's name or labels, or how its traffic is split between the models deployed on it."),
-  Command.withExamples([{ command: "sluice endpoints update chat --traffic 8374620193=20 --traffic 7263540192=80", description: "a fifth to the new model" }])
+  Command.withExamples([{
+    command: "sluice endpoints update chat --traffic 8374620193=20 --traffic 7263540192=80",
+    description: "a fifth to the new model"
+  }])
 )
 
 const predict = Command.make(
@@ -126,7 +150,11 @@ const predict = Command.make(
     endpoint,
     payload: Argument.String("payload").pipe(Argument.withDescription("What the model is sent; or see --body"), Argument.optional),
     body: Flag.String("body").pipe(Flag.withDescription("A file with it; - is standard input"), Flag.withMetavar("FILE"), Flag.optional),
-    contentType: Flag.String("content-type").pipe(Flag.withDescription("What it is. Default application/json"), Flag.withMetavar("TYPE"), Flag.withDefault("application/json")),
+    contentType: Flag.String("content-type").pipe(
+      Flag.withDescription("What it is. Default application/json"),
+      Flag.withMetavar("TYPE"),
+      Flag.withDefault("application/json")
+    ),
     stream: Flag.Boolean("stream").pipe(Flag.withDescription("Print the answer as it comes"), Flag.withDefault(false)),
     ...engineFlags
   },
@@ -134,24 +162,27 @@ const predict = Command.make(
     const { json } = yield* root
     const output = yield* Output
     const body = yield* payloadOf(args.payload, args.body)
-    yield* onGarden(args, () => Effect.gen(function*() {
-      const endpoints = yield* Endpoints
-      const name = yield* endpointNamed(args.endpoint)
-      const payload = { contentType: args.contentType, body }
-      if (args.stream && !json) {
-        const answer = yield* endpoints.streamRawPredict(name, payload)
-        yield* Stream.runForEach(answer.body, write)
-        return yield* ended(answer)
-      }
-      const answer = yield* endpoints.rawPredict(name, payload)
-      const { body: answered, ...rest } = answer
-      if (json) yield* output.json({ version: 1, ...rest, ...shown(answered) })
-      else yield* write(answered)
-      yield* ended(answer)
-    }))
+    yield* onGarden(args, () =>
+      Effect.gen(function*() {
+        const endpoints = yield* Endpoints
+        const name = yield* endpointNamed(args.endpoint)
+        const payload = { contentType: args.contentType, body }
+        if (args.stream && !json) {
+          const answer = yield* endpoints.streamRawPredict(name, payload)
+          yield* Stream.runForEach(answer.body, write)
+          return yield* ended(answer)
+        }
+        const answer = yield* endpoints.rawPredict(name, payload)
+        const { body: answered, ...rest } = answer
+        if (json) yield* output.json({ version: 1, ...rest, ...shown(answered) })
+        else yield* write(answered)
+        yield* ended(answer)
+      }))
   })
 ).pipe(
-  Command.withDescription("Send a model what its card says it takes, and print what it answers, byte for byte. A failure that the model answers with is printed too, and exits 1."),
+  Command.withDescription(
+    "Send a model what its card says it takes, and print what it answers, byte for byte. A failure that the model answers with is printed too, and exits 1."
+  ),
   Command.withExamples([
     { command: "sluice endpoints predict chat '{\"prompt\": \"Hello\"}'", description: "JSON on the command line" },
     { command: "sluice endpoints predict chat --body request.json --stream", description: "a file, and the answer as it comes" },
@@ -161,7 +192,10 @@ const predict = Command.make(
 
 const payloadOf = Effect.fnUntraced(function*(written: Option.Option<string>, file: Option.Option<string>) {
   if (Option.isSome(written) === Option.isSome(file)) {
-    return yield* new UsageError({ message: "one of a payload and --body is needed", fix: "write it behind the endpoint, or name a file with --body" })
+    return yield* new UsageError({
+      message: "one of a payload and --body is needed",
+      fix: "write it behind the endpoint, or name a file with --body"
+    })
   }
   if (Option.isSome(written)) return new TextEncoder().encode(written.value)
   const path = Option.getOrElse(file, () => "-")
@@ -173,7 +207,9 @@ const payloadOf = Effect.fnUntraced(function*(written: Option.Option<string>, fi
     )
   }
   const fs = yield* FileSystem.FileSystem
-  return yield* fs.readFile(path).pipe(Effect.mapError(() => new UsageError({ message: `--body: ${path} cannot be read`, fix: "name a file that can" })))
+  return yield* fs.readFile(path).pipe(
+    Effect.mapError(() => new UsageError({ message: `--body: ${path} cannot be read`, fix: "name a file that can" }))
+  )
 })
 
 /** As it is: the bytes are data, and perhaps no text. */
@@ -187,16 +223,21 @@ const shown = (body: Uint8Array): object => {
   return Buffer.from(text).equals(body) ? { body: text } : { bodyBase64: Buffer.from(body).toString("base64") }
 }
 
-const remove = Command.make("delete", { endpoint, ...engineFlags }, Effect.fn(function*(args) {
-  const { json } = yield* root
-  const output = yield* Output
-  yield* onGarden(args, () => Effect.gen(function*() {
-    const endpoints = yield* Endpoints
-    const name = yield* endpointNamed(args.endpoint)
-    yield* endpoints.delete(name)
-    yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
-  }))
-})).pipe(
+const remove = Command.make(
+  "delete",
+  { endpoint, ...engineFlags },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    yield* onGarden(args, () =>
+      Effect.gen(function*() {
+        const endpoints = yield* Endpoints
+        const name = yield* endpointNamed(args.endpoint)
+        yield* endpoints.delete(name)
+        yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
+      }))
+  })
+).pipe(
   Command.withDescription("Delete an endpoint. What is deployed on it must be undeployed first."),
   Command.withExamples([{ command: "sluice endpoints delete chat", description: "by its display name" }])
 )

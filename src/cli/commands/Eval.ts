@@ -46,20 +46,31 @@ export const evaluate = Command.make(
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const loaded = yield* openPipeline(args.pipeline)
-    const [{ evaluatePipeline }, { compare, dropped }, { readTests }, store, { evaluationJUnit, evaluationMarkdown, renderComparison, renderEvaluation }] = yield* Effect.promise(() =>
+    const [
+      { evaluatePipeline },
+      { compare, dropped },
+      { readTests },
+      store,
+      { evaluationJUnit, evaluationMarkdown, renderComparison, renderEvaluation }
+    ] = yield* Effect.promise(() =>
       Promise.all([
         import("../../pipeline/eval/Evaluation.ts"),
         import("../../pipeline/eval/Comparison.ts"),
         import("../../pipeline/eval/TestFile.ts"),
         import("../../pipeline/eval/SavedEvaluations.ts"),
         import("../render/Evaluation.ts")
-      ]))
+      ])
+    )
     const named = given(args.tests)
     const tests = named === undefined ? loaded.pipeline.tests : yield* readTests(named)
     const saved = store.savedEvaluations(path.join(dataDir, "evaluations", loaded.pipeline.name))
     // Before the questions: a result that cannot be read would have cost them.
     const against = given(args.against)
-    const before = against === undefined ? undefined : against === "last" ? yield* saved.last : yield* store.readEvaluation(fromHere(against))
+    const before = against === undefined
+      ? undefined
+      : against === "last"
+      ? yield* saved.last
+      : yield* store.readEvaluation(fromHere(against))
     if (against !== undefined && before === undefined) {
       return yield* new UsageError({ message: "no result was saved yet", fix: "save one first: sluice eval --save" })
     }
@@ -71,13 +82,19 @@ export const evaluate = Command.make(
       evaluatePipeline(loaded.pipeline, {
         tests,
         overrides: { topK },
-        observe: () => Effect.suspend(() => ++asked % 100 === 0 && asked < tests.length ? output.say(`${count(asked)} of ${count(tests.length)} asked`) : Effect.void)
+        observe: () =>
+          Effect.suspend(() =>
+            ++asked % 100 === 0 && asked < tests.length ? output.say(`${count(asked)} of ${count(tests.length)} asked`) : Effect.void
+          )
       })
     )
     const comparison = before === undefined ? undefined : compare(before, result)
     const worse = comparison === undefined ? [] : dropped(comparison, args.tolerance)
     const write = (name: string | undefined, text: string) =>
-      name === undefined ? Effect.void : Effect.mapError(fs.writeFileString(name, text), () => new UsageError({ message: `${name} cannot be written`, fix: "check the folder and its permissions" }))
+      name === undefined
+        ? Effect.void
+        : Effect.mapError(fs.writeFileString(name, text), () =>
+          new UsageError({ message: `${name} cannot be written`, fix: "check the folder and its permissions" }))
     yield* write(given(args.junit), evaluationJUnit(result))
     yield* write(given(args.markdown), evaluationMarkdown(result, comparison))
     if (args.save) yield* saved.save(result)

@@ -21,20 +21,28 @@ const open = (args: { readonly corpus: Option.Option<string>; readonly pipeline:
 
 const optional = (n: number | undefined): string => (n === undefined ? "" : count(n))
 
-const list = Command.make("list", flags, Effect.fn(function*(args) {
-  const loaded = yield* open(args)
-  yield* onEngine(loaded, reading, Effect.gen(function*() {
-    const files = yield* Files
-    const corpus = yield* corpusIn(loaded.pipeline, args.corpus)
-    yield* rows(pages((page) => files.list(corpus, page)), [
-      { title: "id", cell: (f) => idOf(f.name) },
-      { title: "path", cell: (f) => f.displayName, flexible: true },
-      { title: "chunks", cell: (f) => optional(f.chunks), align: "right" },
-      { title: "bytes", cell: (f) => optional(f.sizeBytes), align: "right" },
-      { title: "state", cell: (f) => f.state }
-    ])
-  }))
-})).pipe(
+const list = Command.make(
+  "list",
+  flags,
+  Effect.fn(function*(args) {
+    const loaded = yield* open(args)
+    yield* onEngine(
+      loaded,
+      reading,
+      Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* corpusIn(loaded.pipeline, args.corpus)
+        yield* rows(pages((page) => files.list(corpus, page)), [
+          { title: "id", cell: (f) => idOf(f.name) },
+          { title: "path", cell: (f) => f.displayName, flexible: true },
+          { title: "chunks", cell: (f) => optional(f.chunks), align: "right" },
+          { title: "bytes", cell: (f) => optional(f.sizeBytes), align: "right" },
+          { title: "state", cell: (f) => f.state }
+        ])
+      })
+    )
+  })
+).pipe(
   Command.withDescription("List the files of a corpus."),
   Command.withExamples([
     { command: "sluice files list", description: "of the corpus that the pipeline in this folder fills" },
@@ -42,13 +50,21 @@ const list = Command.make("list", flags, Effect.fn(function*(args) {
   ])
 )
 
-const get = Command.make("get", { file, ...flags }, Effect.fn(function*(args) {
-  const loaded = yield* open(args, isFileName(args.file))
-  yield* onEngine(loaded, reading, Effect.gen(function*() {
-    const files = yield* Files
-    yield* printValue(yield* files.get(yield* fileNamed(args.file, loaded.pipeline, args.corpus)))
-  }))
-})).pipe(
+const get = Command.make(
+  "get",
+  { file, ...flags },
+  Effect.fn(function*(args) {
+    const loaded = yield* open(args, isFileName(args.file))
+    yield* onEngine(
+      loaded,
+      reading,
+      Effect.gen(function*() {
+        const files = yield* Files
+        yield* printValue(yield* files.get(yield* fileNamed(args.file, loaded.pipeline, args.corpus)))
+      })
+    )
+  })
+).pipe(
   Command.withDescription("Show one file."),
   Command.withExamples([{ command: "sluice files get people/leave-policy.md", description: "by its path in the source" }])
 )
@@ -56,46 +72,67 @@ const get = Command.make("get", { file, ...flags }, Effect.fn(function*(args) {
 /** Chunks printed at once, so that a long file is shown in flat memory. */
 const chunksShown = 200
 
-const show = Command.make("show", { file, ...flags }, Effect.fn(function*(args) {
-  const { json } = yield* root
-  const output = yield* Output
-  const loaded = yield* open(args, isFileName(args.file))
-  yield* onEngine(loaded, reading, Effect.gen(function*() {
-    const files = yield* Files
-    const name = yield* fileNamed(args.file, loaded.pipeline, args.corpus)
-    const chunks = pages((page) => files.chunks(name, page), chunksShown)
-    if (json) {
-      const stored = yield* Stream.runCollect(chunks)
-      return yield* output.json({ version: 1, file: asWritten(yield* files.get(name)), chunks: stored })
-    }
-    const { displayName, metadata = {}, ...about } = yield* files.get(name)
-    const facts = [
-      ...(about.chunks === undefined ? [] : [plural(about.chunks, "chunk")]),
-      ...(about.sizeBytes === undefined ? [] : [`${count(about.sizeBytes)} bytes`]),
-      ...Object.entries(metadata).map(([key, value]) => `${key} ${value}`)
-    ]
-    yield* output.print(`${output.paint("bold", printable(displayName))}  ${printable(facts.join(", "))}`)
-    yield* Stream.runForEach(Stream.grouped(chunks, chunksShown), (some) => output.print(`\n${renderChunks(some, output)}`))
-  }))
-})).pipe(
-  Command.withDescription("Print the text of one file as it is stored and found: its chunks with their pages, headings and places, which are UTF-8 bytes of the file's text. Vertex AI does not give the texts of its files back."),
+const show = Command.make(
+  "show",
+  { file, ...flags },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    const loaded = yield* open(args, isFileName(args.file))
+    yield* onEngine(
+      loaded,
+      reading,
+      Effect.gen(function*() {
+        const files = yield* Files
+        const name = yield* fileNamed(args.file, loaded.pipeline, args.corpus)
+        const chunks = pages((page) => files.chunks(name, page), chunksShown)
+        if (json) {
+          const stored = yield* Stream.runCollect(chunks)
+          return yield* output.json({ version: 1, file: asWritten(yield* files.get(name)), chunks: stored })
+        }
+        const { displayName, metadata = {}, ...about } = yield* files.get(name)
+        const facts = [
+          ...(about.chunks === undefined ? [] : [plural(about.chunks, "chunk")]),
+          ...(about.sizeBytes === undefined ? [] : [`${count(about.sizeBytes)} bytes`]),
+          ...Object.entries(metadata).map(([key, value]) => `${key} ${value}`)
+        ]
+        yield* output.print(`${output.paint("bold", printable(displayName))}  ${printable(facts.join(", "))}`)
+        yield* Stream.runForEach(Stream.grouped(chunks, chunksShown), (some) => output.print(`\n${renderChunks(some, output)}`))
+      })
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Print the text of one file as it is stored and found: its chunks with their pages, headings and places, which are UTF-8 bytes of the file's text. Vertex AI does not give the texts of its files back."
+  ),
   Command.withExamples([
     { command: "sluice files show people/leave-policy.md", description: "by its path in the source" },
-    { command: "sluice files show report.pdf --json > stored.json", description: "which `sluice parse report.pdf --diff stored.json` compares" }
+    {
+      command: "sluice files show report.pdf --json > stored.json",
+      description: "which `sluice parse report.pdf --diff stored.json` compares"
+    }
   ])
 )
 
-const remove = Command.make("delete", { file, ...flags }, Effect.fn(function*(args) {
-  const { json } = yield* root
-  const output = yield* Output
-  const loaded = yield* open(args, isFileName(args.file))
-  yield* onEngine(loaded, { mode: "write", holder: "sluice files delete" }, Effect.gen(function*() {
-    const files = yield* Files
-    const name = yield* fileNamed(args.file, loaded.pipeline, args.corpus)
-    yield* files.delete(name)
-    yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
-  }))
-})).pipe(
+const remove = Command.make(
+  "delete",
+  { file, ...flags },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    const loaded = yield* open(args, isFileName(args.file))
+    yield* onEngine(
+      loaded,
+      { mode: "write", holder: "sluice files delete" },
+      Effect.gen(function*() {
+        const files = yield* Files
+        const name = yield* fileNamed(args.file, loaded.pipeline, args.corpus)
+        yield* files.delete(name)
+        yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
+      })
+    )
+  })
+).pipe(
   Command.withDescription("Delete one file from its corpus. A pipeline whose source still has it does not put it back until it changes."),
   Command.withExamples([{ command: "sluice files delete drafts/old.md", description: "by its path in the source" }])
 )

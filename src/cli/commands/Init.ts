@@ -24,7 +24,10 @@ export const init = Command.make(
       Flag.withMetavar("FILE"),
       Flag.withDefault("pipeline.yaml")
     ),
-    offline: Flag.Boolean("offline").pipe(Flag.withDescription("Look for no model server: answers are sentences of the corpus"), Flag.withDefault(false)),
+    offline: Flag.Boolean("offline").pipe(
+      Flag.withDescription("Look for no model server: answers are sentences of the corpus"),
+      Flag.withDefault(false)
+    ),
     force: Flag.Boolean("force").pipe(Flag.withDescription("Overwrite the file if it is there"), Flag.withDefault(false))
   },
   Effect.fn(function*(args) {
@@ -53,7 +56,11 @@ export const init = Command.make(
     if (json) return yield* output.json({ version: 1, type: "init", file, modelServers: servers })
     for (const server of servers) yield* output.say(printable(`found ${describeServer(server)}`))
     const answering = answeringServer(servers)
-    if (answering !== undefined) yield* output.say(printable(`answers are written by ${answering.answers.model}; with --offline, or \`model: extractive\`, no model is asked`))
+    if (answering !== undefined) {
+      yield* output.say(
+        printable(`answers are written by ${answering.answers.model}; with --offline, or \`model: extractive\`, no model is asked`)
+      )
+    }
     yield* output.print(`wrote ${args.output}\nnext: sluice plan ${args.output}, then sluice run ${args.output}`)
   })
 ).pipe(

@@ -37,13 +37,14 @@ const list = Command.make(
     ...engineFlags
   },
   Effect.fn(function*(args) {
-    yield* onGarden(args, () => args.registry ? registryRows : catalogRows({
-      hub: args.hub,
-      deployable: true,
-      verified: args.verified ? true : undefined,
-      allVersions: args.allVersions ? true : undefined,
-      search: Option.isSome(args.search) ? args.search.value : undefined
-    }))
+    yield* onGarden(args, () =>
+      args.registry ? registryRows : catalogRows({
+        hub: args.hub,
+        deployable: true,
+        verified: args.verified ? true : undefined,
+        allVersions: args.allVersions ? true : undefined,
+        search: Option.isSome(args.search) ? args.search.value : undefined
+      }))
   })
 ).pipe(
   Command.withDescription("List the models that can be deployed, with the machine that is recommended for each."),
@@ -75,20 +76,30 @@ const registryRows = Effect.gen(function*() {
 })
 
 const model = Argument.String("model").pipe(
-  Argument.withDescription("publishers/{publisher}/models/{model}@{version} of the catalog, {owner}/{name} of the hub, or a model of the registry")
+  Argument.withDescription(
+    "publishers/{publisher}/models/{model}@{version} of the catalog, {owner}/{name} of the hub, or a model of the registry"
+  )
 )
 
-const show = Command.make("show", { model, ...engineFlags }, Effect.fn(function*(args) {
-  yield* onGarden(args, () => Effect.gen(function*() {
-    const { get } = yield* ModelCatalog
-    if (isCatalogName(args.model)) return yield* printValue(yield* get(args.model))
-    if (isHubId(args.model)) return yield* printValue(yield* get(hubPublisherModel(args.model)))
-    const endpoints = yield* Endpoints
-    yield* printValue(yield* endpoints.getModel(yield* modelNamed(args.model)))
-  }))
-})).pipe(
+const show = Command.make(
+  "show",
+  { model, ...engineFlags },
+  Effect.fn(function*(args) {
+    yield* onGarden(args, () =>
+      Effect.gen(function*() {
+        const { get } = yield* ModelCatalog
+        if (isCatalogName(args.model)) return yield* printValue(yield* get(args.model))
+        if (isHubId(args.model)) return yield* printValue(yield* get(hubPublisherModel(args.model)))
+        const endpoints = yield* Endpoints
+        yield* printValue(yield* endpoints.getModel(yield* modelNamed(args.model)))
+      }))
+  })
+).pipe(
   Command.withDescription("Show a model and the configurations in which it may be deployed."),
-  Command.withExamples([{ command: "sluice models show publishers/google/models/gemma3@gemma-3-1b-it", description: "machine, image and a sample request" }])
+  Command.withExamples([{
+    command: "sluice models show publishers/google/models/gemma3@gemma-3-1b-it",
+    description: "machine, image and a sample request"
+  }])
 )
 
 const upload = Command.make(
@@ -104,27 +115,35 @@ const upload = Command.make(
   },
   Effect.fn(function*(args) {
     const container = yield* containerOf(args)
-    yield* onGarden(args, () => Effect.gen(function*() {
-      const endpoints = yield* Endpoints
-      const [publicModelName, publicModelVersion] = given(args.from)?.split("@") ?? []
-      const [modelId, description] = [given(args.id), given(args.description)]
-      const parentModel = Option.isSome(args.versionOf) ? yield* modelNamed(args.versionOf.value) : undefined
-      yield* printValue(yield* endpoints.uploadModel({
-        displayName: args.name,
-        description,
-        publicModelName,
-        publicModelVersion,
-        container,
-        modelId,
-        parentModel
+    yield* onGarden(args, () =>
+      Effect.gen(function*() {
+        const endpoints = yield* Endpoints
+        const [publicModelName, publicModelVersion] = given(args.from)?.split("@") ?? []
+        const [modelId, description] = [given(args.id), given(args.description)]
+        const parentModel = Option.isSome(args.versionOf) ? yield* modelNamed(args.versionOf.value) : undefined
+        yield* printValue(
+          yield* endpoints.uploadModel({
+            displayName: args.name,
+            description,
+            publicModelName,
+            publicModelVersion,
+            container,
+            modelId,
+            parentModel
+          })
+        )
       }))
-    }))
   })
 ).pipe(
-  Command.withDescription("Put a model into the project's registry: a partner's model of the catalog, or one that an image of your own serves. Costs nothing until it is deployed."),
+  Command.withDescription(
+    "Put a model into the project's registry: a partner's model of the catalog, or one that an image of your own serves. Costs nothing until it is deployed."
+  ),
   Command.withExamples([
     { command: "sluice models upload large --from publishers/acme/models/acme-large", description: "a partner's model" },
-    { command: "sluice models upload mine --image us-docker.pkg.dev/p/r/serve:1 --image-port 8080 --predict-route /predict", description: "an image of one's own" }
+    {
+      command: "sluice models upload mine --image us-docker.pkg.dev/p/r/serve:1 --image-port 8080 --predict-route /predict",
+      description: "an image of one's own"
+    }
   ])
 )
 
@@ -132,7 +151,11 @@ const deploy = Command.make(
   "deploy",
   {
     model,
-    endpoint: text("endpoint", "The endpoint to deploy a model of the registry on; models of catalog and hub get one of their own", "ENDPOINT"),
+    endpoint: text(
+      "endpoint",
+      "The endpoint to deploy a model of the registry on; models of catalog and hub get one of their own",
+      "ENDPOINT"
+    ),
     endpointName: text("endpoint-name", "Display name of the endpoint that is made", "NAME"),
     endpointId: text("endpoint-id", "Its id. Default: one that the service makes", "ID"),
     name: text("name", "Display name of the deployed model", "NAME"),
@@ -153,52 +176,67 @@ const deploy = Command.make(
     const [endpointDisplayName, endpointUserId, displayName] = [given(args.endpointName), given(args.endpointId), given(args.name)]
     const consent = { yes: args.yes, detached: args.async }
     const configured = resources === undefined ? {} : { resources }
-    yield* onGarden(args, (garden) => Effect.gen(function*() {
-      if (!isCatalogName(args.model) && !isHubId(args.model)) {
-        if (Option.isNone(args.endpoint)) {
+    yield* onGarden(args, (garden) =>
+      Effect.gen(function*() {
+        if (!isCatalogName(args.model) && !isHubId(args.model)) {
+          if (Option.isNone(args.endpoint)) {
+            return yield* new UsageError({
+              message: `${args.model} is a model of the registry, and needs an endpoint`,
+              fix: "name one with --endpoint; sluice endpoints create makes it"
+            })
+          }
+          return yield* deployRegisteredModel(garden, {
+            endpoint: yield* endpointNamed(args.endpoint.value),
+            model: yield* modelNamed(args.model),
+            displayName,
+            trafficSplit,
+            ...configured
+          }, consent)
+        }
+        if (Option.isSome(args.endpoint) || trafficSplit !== undefined) {
           return yield* new UsageError({
-            message: `${args.model} is a model of the registry, and needs an endpoint`,
-            fix: "name one with --endpoint; sluice endpoints create makes it"
+            message: "a model of the catalog or the hub gets an endpoint of its own",
+            fix: "leave --endpoint and --traffic out, or upload it first: sluice models upload"
           })
         }
-        return yield* deployRegisteredModel(garden, {
-          endpoint: yield* endpointNamed(args.endpoint.value),
-          model: yield* modelNamed(args.model),
-          displayName,
-          trafficSplit,
+        const hub = isHubId(args.model)
+        const token = hub ? yield* hubTokenOf(args.hubTokenFile) : undefined
+        yield* deployCatalogModel(garden, {
+          ...(hub ? { huggingFaceModelId: args.model } : { publisherModelName: args.model }),
+          ...(token === undefined ? {} : { huggingFaceAccessToken: token }),
+          ...(args.acceptEula ? { acceptEula: true } : {}),
+          ...(displayName === undefined ? {} : { modelDisplayName: displayName }),
+          ...(container === undefined ? {} : { container }),
+          ...(endpointDisplayName === undefined ? {} : { endpointDisplayName }),
+          ...(endpointUserId === undefined ? {} : { endpointUserId }),
+          ...(args.fastTryout ? { fastTryout: true } : {}),
           ...configured
         }, consent)
-      }
-      if (Option.isSome(args.endpoint) || trafficSplit !== undefined) {
-        return yield* new UsageError({
-          message: "a model of the catalog or the hub gets an endpoint of its own",
-          fix: "leave --endpoint and --traffic out, or upload it first: sluice models upload"
-        })
-      }
-      const hub = isHubId(args.model)
-      const token = hub ? yield* hubTokenOf(args.hubTokenFile) : undefined
-      yield* deployCatalogModel(garden, {
-        ...(hub ? { huggingFaceModelId: args.model } : { publisherModelName: args.model }),
-        ...(token === undefined ? {} : { huggingFaceAccessToken: token }),
-        ...(args.acceptEula ? { acceptEula: true } : {}),
-        ...(displayName === undefined ? {} : { modelDisplayName: displayName }),
-        ...(container === undefined ? {} : { container }),
-        ...(endpointDisplayName === undefined ? {} : { endpointDisplayName }),
-        ...(endpointUserId === undefined ? {} : { endpointUserId }),
-        ...(args.fastTryout ? { fastTryout: true } : {}),
-        ...configured
-      }, consent)
-    }))
+      }))
   })
 ).pipe(
   Command.withDescription(
     "Deploy a model, so that an endpoint answers with it. What is left out is the configuration that the model's owner recommends. Shows first what it will run on; on Vertex AI it costs as long as it is deployed, and goes ahead with --yes only."
   ),
   Command.withExamples([
-    { command: "sluice models deploy publishers/google/models/gemma3@gemma-3-1b-it --accept-eula --yes", description: "a model of the catalog, as recommended" },
-    { command: "sluice models deploy google/gemma-2-2b-it --hub-token-file hf.txt --accept-eula --yes", description: "a gated model of the hub" },
-    { command: "sluice models deploy publishers/google/models/gemma3@gemma-3-1b-it --machine-type g2-standard-12 --accelerator-type NVIDIA_L4 --spot --accept-eula --yes --async", description: "on spot machines, without waiting" },
-    { command: "sluice models deploy large --endpoint chat --machine-type a3-highgpu-8g --accelerator-type NVIDIA_H100_80GB --accelerator-count 8 --traffic 0=100 --yes", description: "an uploaded model on an endpoint of yours" }
+    {
+      command: "sluice models deploy publishers/google/models/gemma3@gemma-3-1b-it --accept-eula --yes",
+      description: "a model of the catalog, as recommended"
+    },
+    {
+      command: "sluice models deploy google/gemma-2-2b-it --hub-token-file hf.txt --accept-eula --yes",
+      description: "a gated model of the hub"
+    },
+    {
+      command:
+        "sluice models deploy publishers/google/models/gemma3@gemma-3-1b-it --machine-type g2-standard-12 --accelerator-type NVIDIA_L4 --spot --accept-eula --yes --async",
+      description: "on spot machines, without waiting"
+    },
+    {
+      command:
+        "sluice models deploy large --endpoint chat --machine-type a3-highgpu-8g --accelerator-type NVIDIA_H100_80GB --accelerator-count 8 --traffic 0=100 --yes",
+      description: "an uploaded model on an endpoint of yours"
+    }
   ])
 )
 
@@ -217,41 +255,51 @@ const undeploy = Command.make(
     const { json } = yield* root
     const output = yield* Output
     const trafficSplit = yield* trafficOf(args.traffic)
-    yield* onGarden(args, () => Effect.gen(function*() {
-      const endpoints = yield* Endpoints
-      const endpoint = yield* endpointNamed(args.endpoint)
-      const [only, ...others] = Option.isSome(args.deployed) ? [args.deployed.value] : (yield* endpoints.get(endpoint)).deployedModels.map(({ id }) => id)
-      if (only === undefined || others.length > 0) {
-        return yield* new UsageError({
-          message: only === undefined ? `no model is deployed on ${args.endpoint}` : `several models are deployed on ${args.endpoint}`,
-          fix: only === undefined ? "see sluice endpoints list" : `name one of ${[only, ...others].join(", ")}`
-        })
-      }
-      yield* endpoints.undeployModel({ endpoint, deployedModelId: only, trafficSplit })
-      yield* json ? output.json({ version: 1, undeployed: only, endpoint }) : output.print(`undeployed ${only} from ${endpoint}`)
-    }))
+    yield* onGarden(args, () =>
+      Effect.gen(function*() {
+        const endpoints = yield* Endpoints
+        const endpoint = yield* endpointNamed(args.endpoint)
+        const [only, ...others] = Option.isSome(args.deployed)
+          ? [args.deployed.value]
+          : (yield* endpoints.get(endpoint)).deployedModels.map(({ id }) => id)
+        if (only === undefined || others.length > 0) {
+          return yield* new UsageError({
+            message: only === undefined ? `no model is deployed on ${args.endpoint}` : `several models are deployed on ${args.endpoint}`,
+            fix: only === undefined ? "see sluice endpoints list" : `name one of ${[only, ...others].join(", ")}`
+          })
+        }
+        yield* endpoints.undeployModel({ endpoint, deployedModelId: only, trafficSplit })
+        yield* json ? output.json({ version: 1, undeployed: only, endpoint }) : output.print(`undeployed ${only} from ${endpoint}`)
+      }))
   })
 ).pipe(
-  Command.withDescription("Take a model off an endpoint, which ends what it costs. One that carries traffic goes only where --traffic says which models take it over, or when it is the last."),
+  Command.withDescription(
+    "Take a model off an endpoint, which ends what it costs. One that carries traffic goes only where --traffic says which models take it over, or when it is the last."
+  ),
   Command.withExamples([
     { command: "sluice models undeploy chat", description: "the only model of the endpoint" },
     { command: "sluice models undeploy chat 8374620193 --traffic 7263540192=100", description: "one of two; the other takes all traffic" }
   ])
 )
 
-const remove = Command.make("delete", {
-  model: Argument.String("model").pipe(Argument.withDescription("The model's id, name or display name in the registry")),
-  ...engineFlags
-}, Effect.fn(function*(args) {
-  const { json } = yield* root
-  const output = yield* Output
-  yield* onGarden(args, () => Effect.gen(function*() {
-    const endpoints = yield* Endpoints
-    const name = yield* modelNamed(args.model)
-    yield* endpoints.deleteModel(name)
-    yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
-  }))
-})).pipe(
+const remove = Command.make(
+  "delete",
+  {
+    model: Argument.String("model").pipe(Argument.withDescription("The model's id, name or display name in the registry")),
+    ...engineFlags
+  },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    yield* onGarden(args, () =>
+      Effect.gen(function*() {
+        const endpoints = yield* Endpoints
+        const name = yield* modelNamed(args.model)
+        yield* endpoints.deleteModel(name)
+        yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
+      }))
+  })
+).pipe(
   Command.withDescription("Delete a model of the registry, with every version of it. One that is deployed must be undeployed first."),
   Command.withExamples([{ command: "sluice models delete gemma-3-1b-it", description: "by its display name" }])
 )
@@ -265,4 +313,3 @@ export const models = Command.make("models").pipe(
   ]),
   Command.withSubcommands([list, show, upload, deploy, undeploy, remove])
 )
-

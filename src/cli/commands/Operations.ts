@@ -12,20 +12,28 @@ import { onEngine, openForResources, pipelineFlag, reading } from "../Session.ts
 
 const name = Argument.String("operation").pipe(Argument.withDescription("The operation's name, or its id"))
 
-const list = Command.make("list", { pipeline: pipelineFlag }, Effect.fn(function*(args) {
-  const loaded = yield* openForResources(args.pipeline)
-  yield* onEngine(loaded, reading, Effect.gen(function*() {
-    const operations = yield* Operations
-    yield* rows(pages(operations.list), [
-      { title: "id", cell: (o) => idOf(o.name) },
-      { title: "kind", cell: (o) => o.kind },
-      { title: "target", cell: (o) => idOf(o.target), flexible: true },
-      { title: "state", cell: (o) => (!o.done ? "running" : o.error === undefined ? "done" : o.error.code) },
-      { title: "%", cell: (o) => String(o.progress ?? ""), align: "right" },
-      { title: "updated", cell: (o) => o.updateTime }
-    ])
-  }))
-})).pipe(
+const list = Command.make(
+  "list",
+  { pipeline: pipelineFlag },
+  Effect.fn(function*(args) {
+    const loaded = yield* openForResources(args.pipeline)
+    yield* onEngine(
+      loaded,
+      reading,
+      Effect.gen(function*() {
+        const operations = yield* Operations
+        yield* rows(pages(operations.list), [
+          { title: "id", cell: (o) => idOf(o.name) },
+          { title: "kind", cell: (o) => o.kind },
+          { title: "target", cell: (o) => idOf(o.target), flexible: true },
+          { title: "state", cell: (o) => (!o.done ? "running" : o.error === undefined ? "done" : o.error.code) },
+          { title: "%", cell: (o) => String(o.progress ?? ""), align: "right" },
+          { title: "updated", cell: (o) => o.updateTime }
+        ])
+      })
+    )
+  })
+).pipe(
   Command.withDescription("List long-running operations."),
   Command.withExamples([{ command: "sluice operations list --json", description: "counts and partial failures too" }])
 )
@@ -36,27 +44,43 @@ const act = <const Name extends string>(
   does: (operations: Operations["Service"], name: OperationName) => Effect.Effect<void, ServiceError>,
   title: string
 ) =>
-  Command.make(command, { operation: name, pipeline: pipelineFlag }, Effect.fn(function*(args) {
-    const { json } = yield* root
-    const output = yield* Output
-    const loaded = yield* openForResources(args.pipeline)
-    yield* onEngine(loaded, reading, Effect.gen(function*() {
-      const operation = yield* resourceName(OperationName, "operations", args.operation)
-      yield* does(yield* Operations, operation)
-      yield* json ? output.json({ version: 1, [title]: operation }) : output.print(`${title} ${operation}`)
-    }))
-  })).pipe(
+  Command.make(
+    command,
+    { operation: name, pipeline: pipelineFlag },
+    Effect.fn(function*(args) {
+      const { json } = yield* root
+      const output = yield* Output
+      const loaded = yield* openForResources(args.pipeline)
+      yield* onEngine(
+        loaded,
+        reading,
+        Effect.gen(function*() {
+          const operation = yield* resourceName(OperationName, "operations", args.operation)
+          yield* does(yield* Operations, operation)
+          yield* json ? output.json({ version: 1, [title]: operation }) : output.print(`${title} ${operation}`)
+        })
+      )
+    })
+  ).pipe(
     Command.withDescription(description),
     Command.withExamples([{ command: `sluice operations ${command} 8013846402219253760`, description: "by the id that list shows" }])
   )
 
-const get = Command.make("get", { operation: name, pipeline: pipelineFlag }, Effect.fn(function*(args) {
-  const loaded = yield* openForResources(args.pipeline)
-  yield* onEngine(loaded, reading, Effect.gen(function*() {
-    const operations = yield* Operations
-    yield* printValue(yield* operations.get(yield* resourceName(OperationName, "operations", args.operation)))
-  }))
-})).pipe(
+const get = Command.make(
+  "get",
+  { operation: name, pipeline: pipelineFlag },
+  Effect.fn(function*(args) {
+    const loaded = yield* openForResources(args.pipeline)
+    yield* onEngine(
+      loaded,
+      reading,
+      Effect.gen(function*() {
+        const operations = yield* Operations
+        yield* printValue(yield* operations.get(yield* resourceName(OperationName, "operations", args.operation)))
+      })
+    )
+  })
+).pipe(
   Command.withDescription("Show one operation: progress, counts, partial failures."),
   Command.withExamples([{ command: "sluice operations get 8013846402219253760", description: "by the id that list shows" }])
 )

@@ -14,14 +14,21 @@ export const parse = Command.make(
   {
     file: Argument.Path("file").pipe(Argument.map(fromHere), Argument.withDescription("The file to read; nothing is stored")),
     pipeline: pipelineFlag,
-    chunks: Flag.Boolean("chunks").pipe(Flag.withDescription("Show the chunks as they would be cut, instead of the blocks"), Flag.withDefault(false)),
+    chunks: Flag.Boolean("chunks").pipe(
+      Flag.withDescription("Show the chunks as they would be cut, instead of the blocks"),
+      Flag.withDefault(false)
+    ),
     diff: Flag.Path("diff").pipe(
       Flag.map(fromHere),
       Flag.withDescription("Show which chunks differ from those of another file, or of what `parse --json` printed before"),
       Flag.withMetavar("OTHER"),
       Flag.optional
     ),
-    part: Flag.String("part").pipe(Flag.withDescription("Read this attachment, or this file in an archive, by its path inside"), Flag.withMetavar("PATH"), Flag.optional),
+    part: Flag.String("part").pipe(
+      Flag.withDescription("Read this attachment, or this file in an archive, by its path inside"),
+      Flag.withMetavar("PATH"),
+      Flag.optional
+    ),
     recognise: Flag.String("recognise").pipe(
       Flag.withDescription("Recognise text in pictures and scanned pages, in this language: eng, deu; instead of the pipeline's"),
       Flag.withMetavar("LANGUAGE"),
@@ -44,11 +51,20 @@ export const parse = Command.make(
     const size = Option.getOrElse(args.size, () => base.size)
     const chunking = { ...base, size, overlap: Option.getOrElse(args.overlap, () => Math.min(base.overlap, size - 1)) }
     if (size < 1 || chunking.overlap < 0 || chunking.overlap >= size) {
-      return yield* new UsageError({ message: "the overlap must be at least 0 and less than the size", fix: "give --size and --overlap that fit" })
+      return yield* new UsageError({
+        message: "the overlap must be at least 0 and less than the size",
+        fix: "give --size and --overlap that fit"
+      })
     }
     const bytesOf = (file: string) =>
       fs.readFile(file).pipe(Effect.mapError(() => new UsageError({ message: `${file} cannot be read`, fix: "name a file that exists" })))
-    const document = yield* read({ content: yield* bytesOf(args.file), name: path.basename(args.file), part: Option.getOrUndefined(args.part), chunking, limits })
+    const document = yield* read({
+      content: yield* bytesOf(args.file),
+      name: path.basename(args.file),
+      part: Option.getOrUndefined(args.part),
+      chunking,
+      limits
+    })
     if (Option.isSome(args.diff)) {
       const other = yield* bytesOf(args.diff.value)
       const before = chunksOfJson(other) ?? (yield* read({ content: other, name: path.basename(args.diff.value), chunking, limits })).chunks

@@ -51,10 +51,14 @@ export const plan = Command.make(
       if (args.all || shown <= mostFiles) rows.push(planRow(item))
       return args.all && rows.length >= pageSize ? flush : Effect.void
     }
-    const result = yield* onEngine(loaded, reading, Effect.gen(function*() {
-      const progress = json || args.all ? undefined : yield* makeProgress({})
-      return yield* planPipeline(loaded.pipeline, { all: args.all, strict: args.strict, observe, progress })
-    }).pipe(Effect.scoped))
+    const result = yield* onEngine(
+      loaded,
+      reading,
+      Effect.gen(function*() {
+        const progress = json || args.all ? undefined : yield* makeProgress({})
+        return yield* planPipeline(loaded.pipeline, { all: args.all, strict: args.strict, observe, progress })
+      }).pipe(Effect.scoped)
+    )
     if (!args.all && shown > mostFiles) {
       yield* output.print(table(folders.rows))
       yield* output.say(`${shown} files, told by folder; --all lists each`)

@@ -46,7 +46,9 @@ export const release = Command.make(
     yield* fs.writeFileString(note, "").pipe(Effect.mapError(() => unheard))
     for (let look = 0; look < looks; look++) {
       if (!(yield* Effect.orElseSucceed(fs.exists(note), () => true))) {
-        return yield* json ? output.json({ version: 1, type: "released", pipeline: name }) : output.print("released: the watch lists everything once more, and deletes what it held")
+        return yield* json
+          ? output.json({ version: 1, type: "released", pipeline: name })
+          : output.print("released: the watch lists everything once more, and deletes what it held")
       }
       yield* Effect.sleep("100 millis")
     }

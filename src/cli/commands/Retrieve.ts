@@ -28,9 +28,13 @@ const showContexts = Effect.fnUntraced(function*(
 })
 
 /** `sluice retrieve`: the contexts that bear on a question. */
-export const retrieve = Command.make("retrieve", args, Effect.fn(function*(args) {
-  yield* showContexts(args, renderContexts)
-})).pipe(
+export const retrieve = Command.make(
+  "retrieve",
+  args,
+  Effect.fn(function*(args) {
+    yield* showContexts(args, renderContexts)
+  })
+).pipe(
   Command.withDescription("Find the passages that bear on a question, best first."),
   Command.withExamples([
     { command: "sluice retrieve \"parental leave\" --pipeline pipeline.yaml", description: "as the pipeline says" },
@@ -40,15 +44,22 @@ export const retrieve = Command.make("retrieve", args, Effect.fn(function*(args)
 )
 
 /** `sluice explain`: why each context has its place. */
-export const explain = Command.make("explain", args, Effect.fn(function*(args) {
-  yield* showContexts(args, renderExplanations, { explain: true })
-})).pipe(
+export const explain = Command.make(
+  "explain",
+  args,
+  Effect.fn(function*(args) {
+    yield* showContexts(args, renderExplanations, { explain: true })
+  })
+).pipe(
   Command.withShortDescription("Show why each context was found and has its place."),
   Command.withDescription(
     "Show why each context was found and has its place: the query's terms (corrected ones too), their weights, the vector similarity and how the two were mixed."
   ),
   Command.withExamples([
     { command: "sluice explain \"carry over anual leave\"", description: "shows the corrected word, too" },
-    { command: "sluice explain \"carry over anual leave\" --no-spelling --alpha 0", description: "the same by words alone, as they are written" }
+    {
+      command: "sluice explain \"carry over anual leave\" --no-spelling --alpha 0",
+      description: "the same by words alone, as they are written"
+    }
   ])
 )

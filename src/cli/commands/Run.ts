@@ -40,7 +40,9 @@ export const run = Command.make(
     wait,
     strict,
     replace: Flag.Boolean("replace").pipe(
-      Flag.withDescription("Where the corpus cannot be changed in place, as for another embedder: build a new one beside it, which takes over once it is whole"),
+      Flag.withDescription(
+        "Where the corpus cannot be changed in place, as for another embedder: build a new one beside it, which takes over once it is whole"
+      ),
       Flag.withDefault(false)
     )
   },
@@ -79,8 +81,7 @@ export const runAndReport = Effect.fnUntraced(function*(
       const progress = yield* makeProgress(
         remoteEmbedding ? { embeddingsPerMinute: loaded.pipeline.import.maxEmbeddingRequestsPerMinute } : {}
       )
-      const observe = (event: SyncEvent) =>
-        json ? output.json({ version: 1, ...event }) : progress(event)
+      const observe = (event: SyncEvent) => json ? output.json({ version: 1, ...event }) : progress(event)
       return yield* runPipeline(loaded.pipeline, { ...options, observe })
     }).pipe(Effect.scoped)
   )

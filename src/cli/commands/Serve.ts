@@ -46,15 +46,21 @@ export const serve = Command.make(
       Flag.optional
     ),
     allowRemote: Flag.Boolean("allow-remote").pipe(
-      Flag.withDescription("Let imports fetch from Cloud Storage, S3, public https addresses, Drive, Slack, Jira and SharePoint; from Cloud Storage, S3 and Drive with this machine's credentials"),
+      Flag.withDescription(
+        "Let imports fetch from Cloud Storage, S3, public https addresses, Drive, Slack, Jira and SharePoint; from Cloud Storage, S3 and Drive with this machine's credentials"
+      ),
       Flag.withDefault(false)
     ),
     secretManager: Flag.Boolean("secret-manager").pipe(
-      Flag.withDescription("Look for the secrets that imports name in Secret Manager too, with this machine's Google credentials. Default: in SLUICE_SECRET_… and the data directory only"),
+      Flag.withDescription(
+        "Look for the secrets that imports name in Secret Manager too, with this machine's Google credentials. Default: in SLUICE_SECRET_… and the data directory only"
+      ),
       Flag.withDefault(false)
     ),
     allowHost: Flag.String("allow-host").pipe(
-      Flag.withDescription("A Jira of your own that imports may name, besides *.atlassian.net, or a Weaviate that corpora may. May be repeated"),
+      Flag.withDescription(
+        "A Jira of your own that imports may name, besides *.atlassian.net, or a Weaviate that corpora may. May be repeated"
+      ),
       Flag.withMetavar("HOST"),
       Flag.atLeast(0),
       Flag.withDefault([])
@@ -80,12 +86,16 @@ export const serve = Command.make(
       Flag.withDefault("none")
     ),
     faults: Flag.String("faults").pipe(
-      Flag.withDescription("A YAML script of failures, to test a client with, such as faults: [{ method: importRagFiles, at: 7, error: RESOURCE_EXHAUSTED, retryAfter: 2 }]. Calls by at (one or a list) or every; what goes wrong by error, delay, operation (seconds it takes) or drop (request, reply, middle)"),
+      Flag.withDescription(
+        "A YAML script of failures, to test a client with, such as faults: [{ method: importRagFiles, at: 7, error: RESOURCE_EXHAUSTED, retryAfter: 2 }]. Calls by at (one or a list) or every; what goes wrong by error, delay, operation (seconds it takes) or drop (request, reply, middle)"
+      ),
       Flag.withMetavar("FILE"),
       Flag.optional
     ),
     catalog: Flag.String("catalog").pipe(
-      Flag.withDescription("The models that can be deployed, YAML or JSON. Read again when it changes. Default models.yaml of the data directory, else a few to begin with"),
+      Flag.withDescription(
+        "The models that can be deployed, YAML or JSON. Read again when it changes. Default models.yaml of the data directory, else a few to begin with"
+      ),
       Flag.withMetavar("FILE"),
       Flag.optional
     ),
@@ -95,7 +105,9 @@ export const serve = Command.make(
       Flag.withDefault({})
     ),
     upstream: Flag.String("upstream").pipe(
-      Flag.withDescription("Answer with the model of this OpenAI-compatible address, whatever model is asked for. Default: quote the text given"),
+      Flag.withDescription(
+        "Answer with the model of this OpenAI-compatible address, whatever model is asked for. Default: quote the text given"
+      ),
       Flag.withMetavar("URL"),
       Flag.optional
     ),
@@ -116,7 +128,9 @@ export const serve = Command.make(
     ),
     upstreamRetries: Flag.Int("upstream-retries").pipe(
       Flag.filter((n) => n >= 0 && n <= 10, () => "Expected 0 to 10"),
-      Flag.withDescription("Times a call that the upstream refuses for the moment is tried again, 0 to 10, honouring its Retry-After. Default 0: the client is told at once"),
+      Flag.withDescription(
+        "Times a call that the upstream refuses for the moment is tried again, 0 to 10, honouring its Retry-After. Default 0: the client is told at once"
+      ),
       Flag.withMetavar("N"),
       Flag.optional
     ),
@@ -191,9 +205,17 @@ export const serve = Command.make(
       const left = yield* drain(args.drain * 1_000)
       // A call that changes something is not interrupted; beyond the limit it ends with the process, as in a crash.
       if (left > 0) setTimeout(() => process.exit(0), lastMoments).unref()
-      yield* output.say(left === 0 ? "stopped: every call was answered; imports that were under way are parked, and go on when it is started again" : `stopped: ${left} calls were not answered within ${args.drain} s`)
+      yield* output.say(
+        left === 0
+          ? "stopped: every call was answered; imports that were under way are parked, and go on when it is started again"
+          : `stopped: ${left} calls were not answered within ${args.drain} s`
+      )
     })).pipe(
-      Effect.provide(args.log === "none" ? Layer.empty : Logger.layer([Logger.withConsoleError(args.log === "json" ? Logger.formatJson : Logger.formatLogFmt)])),
+      Effect.provide(
+        args.log === "none"
+          ? Layer.empty
+          : Logger.layer([Logger.withConsoleError(args.log === "json" ? Logger.formatJson : Logger.formatLogFmt)])
+      ),
       Effect.provideService(Logger.LogToStderr, true)
     )
   })
@@ -205,7 +227,10 @@ export const serve = Command.make(
     { command: "sluice serve", description: "on http://127.0.0.1:8686" },
     { command: "sluice serve --port 0 --bucket docs=./docs", description: "on a free port; gs://docs/ is the folder ./docs" },
     { command: "sluice serve --quotas vertex --faults faults.yaml", description: "as strict and as fragile as the real thing" },
-    { command: "sluice serve --upstream http://127.0.0.1:11434/v1 --upstream-model qwen3", description: "generation and chat by a model of yours" }
+    {
+      command: "sluice serve --upstream http://127.0.0.1:11434/v1 --upstream-model qwen3",
+      description: "generation and chat by a model of yours"
+    }
   ])
 )
 
@@ -233,7 +258,9 @@ const endpointsOf = Effect.fnUntraced(function*(given: Readonly<Record<string, s
   for (const [name, url] of Object.entries(given)) {
     const vendor = vendors.find((each) => each === name)
     if (vendor === undefined) return yield* ServiceError.invalid("--vendor-url", `${name} is none of ${vendors.join(", ")}`)
-    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) return yield* ServiceError.invalid("--vendor-url", `${url} is no http(s) address`)
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
+      return yield* ServiceError.invalid("--vendor-url", `${url} is no http(s) address`)
+    }
     endpoints[vendor] = url
   }
   return endpoints

@@ -31,29 +31,33 @@ export const status = Command.make(
     const output = yield* Output
     const loaded = yield* openPipeline(args.pipeline)
     const { findScope } = yield* Effect.promise(() => import("../../pipeline/sync/Target.ts"))
-    yield* onEngine(loaded, reading, Effect.gen(function*() {
-      const ledger = yield* Ledger
-      const scope = yield* findScope({ pipeline: loaded.pipeline.name, renamedFrom: loaded.pipeline.renamedFrom })
-      const counts = yield* ledger.count(scope)
-      const [last] = yield* ledger.runs(scope, 1)
-      const entries = ledger.entries(scope, args.files ? undefined : problems)
-      if (json) {
-        yield* output.json({ version: 1, type: "status", pipeline: loaded.pipeline.name, counts, lastRun: last ?? null })
-        return yield* entries.pipe(Stream.runForEach((entry) => output.json({ version: 1, type: "entry", ...entry })))
-      }
-      const file = fromHere(loaded.file)
-      if (last === undefined) return yield* output.print(`${loaded.pipeline.name} has not run yet: sluice run ${file}`)
-      const when = new Date(last.started).toISOString()
-      yield* output.print(
-        last.report === undefined
-          ? `Last run: ${when}, and it has not ended: it goes on, or it was killed and the next run goes on from there`
-          : `Last run: ${when}\n${renderReport(last.report, output)}`
-      )
-      const listed = Object.entries(counts).map(([state, n]) => `${count(n ?? 0)} ${state}`)
-      yield* output.print(`\nIn the ledger: ${listed.join(", ") || "nothing"}`)
-      yield* showEntries(args.files ? entries : Stream.take(entries, shown))
-      for (const line of advice(counts, args.files, loaded, file)) yield* output.say(line)
-    }))
+    yield* onEngine(
+      loaded,
+      reading,
+      Effect.gen(function*() {
+        const ledger = yield* Ledger
+        const scope = yield* findScope({ pipeline: loaded.pipeline.name, renamedFrom: loaded.pipeline.renamedFrom })
+        const counts = yield* ledger.count(scope)
+        const [last] = yield* ledger.runs(scope, 1)
+        const entries = ledger.entries(scope, args.files ? undefined : problems)
+        if (json) {
+          yield* output.json({ version: 1, type: "status", pipeline: loaded.pipeline.name, counts, lastRun: last ?? null })
+          return yield* entries.pipe(Stream.runForEach((entry) => output.json({ version: 1, type: "entry", ...entry })))
+        }
+        const file = fromHere(loaded.file)
+        if (last === undefined) return yield* output.print(`${loaded.pipeline.name} has not run yet: sluice run ${file}`)
+        const when = new Date(last.started).toISOString()
+        yield* output.print(
+          last.report === undefined
+            ? `Last run: ${when}, and it has not ended: it goes on, or it was killed and the next run goes on from there`
+            : `Last run: ${when}\n${renderReport(last.report, output)}`
+        )
+        const listed = Object.entries(counts).map(([state, n]) => `${count(n ?? 0)} ${state}`)
+        yield* output.print(`\nIn the ledger: ${listed.join(", ") || "nothing"}`)
+        yield* showEntries(args.files ? entries : Stream.take(entries, shown))
+        for (const line of advice(counts, args.files, loaded, file)) yield* output.say(line)
+      })
+    )
   })
 ).pipe(
   Command.withShortDescription("Show the last run and the files that have problems."),
@@ -90,7 +94,9 @@ const advice = (
   const of = (states: ReadonlyArray<LedgerEntry["state"]>) => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0)
   const broken = of(["failed", "quarantined"])
   return [
-    ...(!everything && of(problems) > shown ? [`only the first ${plural(shown, "file")}; --files or --json has all of ${pipeline.name}`] : []),
+    ...(!everything && of(problems) > shown
+      ? [`only the first ${plural(shown, "file")}; --files or --json has all of ${pipeline.name}`]
+      : []),
     ...(broken > 0 ? [`try ${broken === 1 ? "it" : "them"} again: sluice retry --failed ${file}`] : []),
     ...(of(["intent"]) > 0 ? [`finish what was begun: sluice run ${file}`] : [])
   ]

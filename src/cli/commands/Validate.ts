@@ -17,7 +17,7 @@ export const validate = Command.make(
     if (json) return yield* output.json({ version: 1, valid: true, file, name: pipeline.name, engine: pipeline.engine._tag, hash })
     yield* output.print(
       `${fromHere(file)} is valid: pipeline ${pipeline.name} on the ${pipeline.engine._tag} engine, ` +
-      `${plural(Object.keys(pipeline.sources).length, "source")}, ${plural(pipeline.stages.length, "stage")}`
+        `${plural(Object.keys(pipeline.sources).length, "source")}, ${plural(pipeline.stages.length, "stage")}`
     )
   })
 ).pipe(

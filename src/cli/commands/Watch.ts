@@ -29,21 +29,40 @@ export const watch = Command.make(
         { mode: "write", holder: `sluice watch ${fromHere(loaded.file)}`, waitMs: args.wait * 1000 },
         Effect.gen(function*() {
           const release = yield* releases(loaded.pipeline.name)
-          if (json) return yield* watchPipeline(loaded.pipeline, { strict: args.strict, release, observe: (event) => output.json({ version: 1, ...event }) })
+          if (json) {
+            return yield* watchPipeline(loaded.pipeline, {
+              strict: args.strict,
+              release,
+              observe: (event) => output.json({ version: 1, ...event })
+            })
+          }
           const { remoteEmbedding } = yield* Engine
-          const observe = yield* narrate(fromHere(loaded.file), remoteEmbedding ? { embeddingsPerMinute: loaded.pipeline.import.maxEmbeddingRequestsPerMinute } : {})
+          const observe = yield* narrate(
+            fromHere(loaded.file),
+            remoteEmbedding ? { embeddingsPerMinute: loaded.pipeline.import.maxEmbeddingRequestsPerMinute } : {}
+          )
           return yield* watchPipeline(loaded.pipeline, { strict: args.strict, release, observe })
         }).pipe(Effect.scoped)
       )
     const tell = (message: string, taken: boolean) =>
-      json ? output.json({ version: 1, type: "pipeline", taken, message }) : output.say(output.paintError(taken ? "green" : "yellow", printable(message)))
+      json
+        ? output.json({ version: 1, type: "pipeline", taken, message })
+        : output.say(output.paintError(taken ? "green" : "yellow", printable(message)))
 
     let loaded = yield* openPipeline(args.pipeline)
     let before: LoadedPipeline | undefined
     for (;;) {
       const file = fromHere(loaded.file)
-      const ended = yield* Effect.result(Effect.raceFirst(watching(loaded), edited(loaded, args.pipeline, (why) =>
-        tell(`${file} was edited and is not valid, so that watching goes on with what it said before: ${why}`, false))))
+      const ended = yield* Effect.result(
+        Effect.raceFirst(
+          watching(loaded),
+          edited(
+            loaded,
+            args.pipeline,
+            (why) => tell(`${file} was edited and is not valid, so that watching goes on with what it said before: ${why}`, false)
+          )
+        )
+      )
       if (ended._tag === "Success") {
         before = loaded
         loaded = ended.success
@@ -52,7 +71,10 @@ export const watch = Command.make(
       }
       if (before === undefined) return yield* Effect.fail(ended.failure)
       // What was watched before can still be.
-      yield* tell(`${file} as it was edited cannot be run, so that watching goes on with what it said before: ${ended.failure.message}`, false)
+      yield* tell(
+        `${file} as it was edited cannot be run, so that watching goes on with what it said before: ${ended.failure.message}`,
+        false
+      )
       loaded = before
       before = undefined
     }
@@ -72,23 +94,25 @@ export const watch = Command.make(
 const lookEvery = "2 seconds"
 
 /** Waits until the pipeline file says something else that is valid; tells of what is not. */
-const edited = Effect.fnUntraced(function*(loaded: LoadedPipeline, named: Option.Option<string>, invalid: (why: string) => Effect.Effect<void>) {
-  // A program is loaded once in a process.
-  if (!/\.(ya?ml|json)$/.test(loaded.file)) return yield* Effect.never
-  const fs = yield* FileSystem.FileSystem
-  const read = fs.readFileString(loaded.file).pipe(Effect.orElseSucceed(() => undefined))
-  let text = yield* read
-  for (;;) {
-    yield* Effect.sleep(lookEvery)
-    const now = yield* read
-    // An editor may have taken it away for a moment.
-    if (now === undefined || now === text) continue
-    text = now
-    const next = yield* Effect.result(openPipeline(named))
-    if (next._tag === "Failure") yield* invalid(next.failure.message)
-    else if (JSON.stringify(next.success.pipeline) !== JSON.stringify(loaded.pipeline)) return next.success
+const edited = Effect.fnUntraced(
+  function*(loaded: LoadedPipeline, named: Option.Option<string>, invalid: (why: string) => Effect.Effect<void>) {
+    // A program is loaded once in a process.
+    if (!/\.(ya?ml|json)$/.test(loaded.file)) return yield* Effect.never
+    const fs = yield* FileSystem.FileSystem
+    const read = fs.readFileString(loaded.file).pipe(Effect.orElseSucceed(() => undefined))
+    let text = yield* read
+    for (;;) {
+      yield* Effect.sleep(lookEvery)
+      const now = yield* read
+      // An editor may have taken it away for a moment.
+      if (now === undefined || now === text) continue
+      text = now
+      const next = yield* Effect.result(openPipeline(named))
+      if (next._tag === "Failure") yield* invalid(next.failure.message)
+      else if (JSON.stringify(next.success.pipeline) !== JSON.stringify(loaded.pipeline)) return next.success
+    }
   }
-})
+)
 
 /** Progress and report of the first sync, then a line for each batch in which something happened. */
 const narrate = Effect.fnUntraced(function*(file: string, quota: Parameters<typeof makeProgress>[0]) {
@@ -121,10 +145,13 @@ const narrate = Effect.fnUntraced(function*(file: string, quota: Parameters<type
           return
         }
         case "trouble":
-          return yield* output.say(output.paintError("yellow", printable(
-            `${event.source === undefined ? "" : `${event.source}: `}${event.message}` +
-              (event.retrySeconds === undefined ? "" : `; trying again in ${seconds(event.retrySeconds)}`)
-          )))
+          return yield* output.say(output.paintError(
+            "yellow",
+            printable(
+              `${event.source === undefined ? "" : `${event.source}: `}${event.message}` +
+                (event.retrySeconds === undefined ? "" : `; trying again in ${seconds(event.retrySeconds)}`)
+            )
+          ))
         case "recovered":
           return yield* output.say(printable(`${event.source === undefined ? "" : `${event.source}: `}in order again`))
         case "stopping":

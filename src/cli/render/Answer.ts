@@ -30,7 +30,10 @@ const renderText = (text: string, width: number): string => {
  * it is, and after an empty line its sources, each with number, file, page, headings, the quoted words and an address to
  * open; for a refusal, the nearest passages instead. Nothing where there is none of these.
  */
-export const renderFooting = ({ citations, confidence, grounded, nearest = [], truncated, unverified }: Answer, { paint, width }: Look): string => {
+export const renderFooting = (
+  { citations, confidence, grounded, nearest = [], truncated, unverified }: Answer,
+  { paint, width }: Look
+): string => {
   const sources = (listed: ReadonlyArray<Citation>): ReadonlyArray<string> =>
     listed.map((citation) => {
       const { address, headings = [], index, quote } = citation

@@ -10,11 +10,18 @@ const pool = ({ machine: { reservation }, spot }: Resources): ReadonlyArray<stri
   ...(spot === true ? ["spot"] : []),
   ...(reservation === undefined
     ? []
-    : [reservation.affinity === "SPECIFIC_RESERVATION" ? `reservation ${reservation.values?.join(", ") ?? ""}` : reservation.affinity === "ANY_RESERVATION" ? "any reservation" : "no reservation"])
+    : [
+      reservation.affinity === "SPECIFIC_RESERVATION"
+        ? `reservation ${reservation.values?.join(", ") ?? ""}`
+        : reservation.affinity === "ANY_RESERVATION"
+        ? "any reservation"
+        : "no reservation"
+    ])
 ]
 
 /** `g2-standard-12 + 1 x NVIDIA_L4, 1 replica, spot`. */
-export const resourcesText = (resources: Resources): string => [machineText(resources.machine), replicas(resources), ...pool(resources)].join(", ")
+export const resourcesText = (resources: Resources): string =>
+  [machineText(resources.machine), replicas(resources), ...pool(resources)].join(", ")
 
 /** The line shown before anything is deployed. */
 export const planLine = (what: string, where: string, resources: Resources | undefined, costs: boolean): string =>

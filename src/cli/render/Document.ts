@@ -43,10 +43,16 @@ export const renderDocument = (document: ReadDocument, look: Look): string => {
 
 /** Chunks with their places. */
 export const renderChunks = (chunks: ReadonlyArray<StoredChunk>, look: Look): string =>
-  chunks.map((chunk, i) => `${look.paint("cyan", `chunk ${(chunk.ordinal ?? i) + 1}`)} ${look.paint("dim", placeOf(chunk))}\n${indented(chunk.text, look)}`).join("\n\n")
+  chunks.map((chunk, i) =>
+    `${look.paint("cyan", `chunk ${(chunk.ordinal ?? i) + 1}`)} ${look.paint("dim", placeOf(chunk))}\n${indented(chunk.text, look)}`
+  ).join("\n\n")
 
 export const renderDifference = (
-  { added, removed, same }: { readonly same: number; readonly added: ReadonlyArray<StoredChunk>; readonly removed: ReadonlyArray<StoredChunk> },
+  { added, removed, same }: {
+    readonly same: number
+    readonly added: ReadonlyArray<StoredChunk>
+    readonly removed: ReadonlyArray<StoredChunk>
+  },
   look: Look
 ): string =>
   [
@@ -55,11 +61,15 @@ export const renderDifference = (
     ...added.map((chunk) => look.paint("green", `+ ${placeOf(chunk)}\n${indented(chunk.text, look)}`))
   ].join("\n")
 
-const placeOf = ({ byteEnd, byteStart, end = byteEnd, firstPage, headings = [], lastPage, start = byteStart, tokens }: StoredChunk): string =>
+const placeOf = (
+  { byteEnd, byteStart, end = byteEnd, firstPage, headings = [], lastPage, start = byteStart, tokens }: StoredChunk
+): string =>
   printable([
     ...(start === undefined || end === undefined ? [] : [`${start}-${end}`]),
     ...(tokens === undefined ? [] : [plural(tokens, "token")]),
-    ...(firstPage === undefined ? [] : [firstPage === lastPage || lastPage === undefined ? `page ${firstPage}` : `pages ${firstPage}-${lastPage}`]),
+    ...(firstPage === undefined
+      ? []
+      : [firstPage === lastPage || lastPage === undefined ? `page ${firstPage}` : `pages ${firstPage}-${lastPage}`]),
     ...(headings.length === 0 ? [] : [headings.join(" > ")])
   ].join(", "))
 
@@ -84,7 +94,8 @@ const renderParts = (parts: NonNullable<ReadDocument["parts"]>, { paint, width }
     "",
     paint("bold", "holds, as documents of their own:"),
     ...parts.map(({ path, refused, size }) =>
-      `  ${wrap(printable(`${path}  ${refused === undefined ? plural(size, "byte") : `not taken: ${refused.message}`}`), width, "    ")}`)
+      `  ${wrap(printable(`${path}  ${refused === undefined ? plural(size, "byte") : `not taken: ${refused.message}`}`), width, "    ")}`
+    )
   ]
 
 const renderRemarks = (remarks: ReadonlyArray<Remark>, { paint, width }: Look): ReadonlyArray<string> =>
@@ -92,7 +103,9 @@ const renderRemarks = (remarks: ReadonlyArray<Remark>, { paint, width }: Look): 
     "",
     paint("yellow", "left out or uncertain:"),
     ...remarks.map(({ confidence, kind, pages = [], text }) => {
-      const where = pages.length === 0 ? "" : ` (${pages.length > 12 ? `${pages.slice(0, 12).join(", ")} and ${pages.length - 12} more` : `page ${pages.join(", ")}`})`
+      const where = pages.length === 0
+        ? ""
+        : ` (${pages.length > 12 ? `${pages.slice(0, 12).join(", ")} and ${pages.length - 12} more` : `page ${pages.join(", ")}`})`
       const sure = confidence === undefined ? "" : `, confidence ${confidence.toFixed(2)}`
       return `  ${wrap(printable(`${reasons[kind]}${text === undefined ? "" : `: ${text}`}${where}${sure}`), width, "    ")}`
     })

@@ -13,7 +13,8 @@ export const renderCause = (cause: Cause.Cause<unknown>): Effect.Effect<void, ne
     }
     const error = Cause.squash(cause)
     if (Predicate.isTagged(error, "Exited") || Predicate.isTagged(error, "ShowHelp")) return
-    const fix = textField(error, "fix") ?? (Cause.hasFails(cause) ? undefined : "this is a fault in Sluice: please report it, with the lines below")
+    const fix = textField(error, "fix") ??
+      (Cause.hasFails(cause) ? undefined : "this is a fault in Sluice: please report it, with the lines below")
     if (output.wantsJson) yield* output.json(errorDocument(error, fix))
     yield* output.say(`${output.paintError("red", "error:")} ${printable(messageOf(error))}`)
     for (const violation of violationsOf(error)) {

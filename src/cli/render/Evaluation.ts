@@ -29,27 +29,43 @@ const shorten = (text: string): string => text.length > shown ? `${text.slice(0,
 const failedFirst = ({ results }: Evaluation): ReadonlyArray<TestResult> => results.toSorted((a, b) => Number(a.passed) - Number(b.passed))
 
 const failures = ({ checks, error }: TestResult): ReadonlyArray<Pick<Check, "kind" | "expected" | "found">> =>
-  error === undefined ? checks.filter(({ passed }) => !passed) : [{ kind: "answer", expected: "to be asked", found: `${error.code}: ${error.message}` }]
+  error === undefined
+    ? checks.filter(({ passed }) => !passed)
+    : [{ kind: "answer", expected: "to be asked", found: `${error.code}: ${error.message}` }]
 
 /** The account of an evaluation, for a person: failures first, then the measures. */
 export const renderEvaluation = (evaluation: Evaluation, { paint, width }: Look): string => {
   const bad = failedFirst(evaluation).filter(({ passed }) => !passed)
   const rows = bad.flatMap((result) =>
-    failures(result).map(({ expected, found = "", kind }, at) => [at === 0 ? result.id : "", `${kind}: ${expected}`, shorten(found)]))
+    failures(result).map(({ expected, found = "", kind }, at) => [at === 0 ? result.id : "", `${kind}: ${expected}`, shorten(found)])
+  )
   const estimates = measures.flatMap((measure) => {
     const known = evaluation.measures[measure]
     return known === undefined ? [] : [[titles[measure], fixed(known.mean), `${fixed(known.low)} to ${fixed(known.high)}`, count(known.n)]]
   })
   return [
     ...(rows.length === 0 ? [] : [
-      table([{ title: "failed", flexible: true }, { title: "expected", flexible: true }, { title: "found instead", flexible: true }], rows, width),
+      table(
+        [{ title: "failed", flexible: true }, { title: "expected", flexible: true }, { title: "found instead", flexible: true }],
+        rows,
+        width
+      ),
       ""
     ]),
     ...(estimates.length === 0 ? [] : [
-      table([{ title: "measure" }, { title: "mean", align: "right" }, { title: "95% interval", align: "right" }, { title: "questions", align: "right" }], estimates, width),
+      table(
+        [{ title: "measure" }, { title: "mean", align: "right" }, { title: "95% interval", align: "right" }, {
+          title: "questions",
+          align: "right"
+        }],
+        estimates,
+        width
+      ),
       ""
     ]),
-    `${paint(evaluation.failed === 0 ? "green" : "red", summary(evaluation))}; ${evaluation.latency.p50.toFixed(1)} ms a question (median), ${evaluation.latency.p95.toFixed(1)} ms at 95%`
+    `${paint(evaluation.failed === 0 ? "green" : "red", summary(evaluation))}; ${
+      evaluation.latency.p50.toFixed(1)
+    } ms a question (median), ${evaluation.latency.p95.toFixed(1)} ms at 95%`
   ].join("\n")
 }
 
@@ -57,25 +73,36 @@ const summary = ({ failed, passed }: Evaluation): string =>
   failed === 0 ? `${plural(passed, "test")} passed` : `${count(failed)} of ${plural(passed + failed, "test")} failed`
 
 /** How it differs from an earlier one, for a person. */
-export const renderComparison = (comparison: Comparison, { width }: Look): string => [
-  `Against ${new Date(comparison.before).toISOString()}:`,
-  comparison.tests.length === 0 ? "  no test has another outcome" : table(
-    [{ title: "change" }, { title: "test", flexible: true }, { title: "documents that changed", flexible: true }],
-    comparison.tests.map(({ change, documents, id }) => [change, id, documents.join(", ") || "none of its files"]),
-    width
-  ),
-  ...(comparison.measures.length === 0 ? [] : [
-    table(
-      [{ title: "measure" }, { title: "before", align: "right" }, { title: "now", align: "right" }, { title: "difference, 95% interval", align: "right" }, { title: "by chance", align: "right" }, { title: "" }],
-      comparison.measures.map((change) => [
-        titles[change.measure], fixed(change.before), fixed(change.after),
-        `${signed(change.difference.mean)} (${signed(change.difference.low)} to ${signed(change.difference.high)})`,
-        change.chance.toFixed(2), verdict(change)
-      ]),
+export const renderComparison = (comparison: Comparison, { width }: Look): string =>
+  [
+    `Against ${new Date(comparison.before).toISOString()}:`,
+    comparison.tests.length === 0 ? "  no test has another outcome" : table(
+      [{ title: "change" }, { title: "test", flexible: true }, { title: "documents that changed", flexible: true }],
+      comparison.tests.map(({ change, documents, id }) => [change, id, documents.join(", ") || "none of its files"]),
       width
-    )
-  ])
-].join("\n")
+    ),
+    ...(comparison.measures.length === 0 ? [] : [
+      table(
+        [
+          { title: "measure" },
+          { title: "before", align: "right" },
+          { title: "now", align: "right" },
+          { title: "difference, 95% interval", align: "right" },
+          { title: "by chance", align: "right" },
+          { title: "" }
+        ],
+        comparison.measures.map((change) => [
+          titles[change.measure],
+          fixed(change.before),
+          fixed(change.after),
+          `${signed(change.difference.mean)} (${signed(change.difference.low)} to ${signed(change.difference.high)})`,
+          change.chance.toFixed(2),
+          verdict(change)
+        ]),
+        width
+      )
+    ])
+  ].join("\n")
 
 const signed = (value: number): string => (value >= 0 ? "+" : "") + fixed(value)
 
@@ -86,8 +113,15 @@ const verdict = ({ difference, significant, worse }: MeasureChange): string =>
 export const evaluationMarkdown = (evaluation: Evaluation, comparison?: Comparison): string => {
   const cell = (text: string) => printable(text.replace(/\s+/g, " ")).replaceAll("|", "\\|").replaceAll("<", "&lt;")
   const bad = failedFirst(evaluation).filter(({ passed }) => !passed)
-  const rows = (titles: ReadonlyArray<string>, lines: ReadonlyArray<ReadonlyArray<string>>) =>
-    [`| ${titles.join(" | ")} |`, `|${titles.map(() => " --- |").join("")}`, ...lines.map((line) => `| ${line.map(cell).join(" | ")} |`), ""]
+  const rows = (
+    titles: ReadonlyArray<string>,
+    lines: ReadonlyArray<ReadonlyArray<string>>
+  ) => [
+    `| ${titles.join(" | ")} |`,
+    `|${titles.map(() => " --- |").join("")}`,
+    ...lines.map((line) => `| ${line.map(cell).join(" | ")} |`),
+    ""
+  ]
   return [
     `### ${cell(evaluation.pipeline)}: ${summary(evaluation)}`,
     "",
@@ -99,13 +133,22 @@ export const evaluationMarkdown = (evaluation: Evaluation, comparison?: Comparis
       ["measure", "mean", "95% interval", "questions"],
       measures.flatMap((measure) => {
         const known = evaluation.measures[measure]
-        return known === undefined ? [] : [[titles[measure], fixed(known.mean), `${fixed(known.low)} to ${fixed(known.high)}`, count(known.n)]]
+        return known === undefined
+          ? []
+          : [[titles[measure], fixed(known.mean), `${fixed(known.low)} to ${fixed(known.high)}`, count(known.n)]]
       })
     ),
     ...(comparison === undefined ? [] : [
-      ...rows(["change", "test", "documents that changed"], comparison.tests.map(({ change, documents, id }) => [change, id, documents.join(", ")])),
-      ...rows(["measure", "before", "now", "difference", "verdict"], comparison.measures.map((change) =>
-        [titles[change.measure], fixed(change.before), fixed(change.after), signed(change.difference.mean), verdict(change)]))
+      ...rows(
+        ["change", "test", "documents that changed"],
+        comparison.tests.map(({ change, documents, id }) => [change, id, documents.join(", ")])
+      ),
+      ...rows(
+        ["measure", "before", "now", "difference", "verdict"],
+        comparison.measures.map((
+          change
+        ) => [titles[change.measure], fixed(change.before), fixed(change.after), signed(change.difference.mean), verdict(change)])
+      )
     ])
   ].join("\n")
 }
@@ -118,7 +161,9 @@ export const evaluationJUnit = (evaluation: Evaluation): string => {
   const seconds = (milliseconds: number) => (milliseconds / 1000).toFixed(3)
   const total = evaluation.results.reduce((sum, { milliseconds }) => sum + milliseconds, 0)
   const cases = evaluation.results.map((result) => {
-    const head = `    <testcase classname="${escaped(evaluation.pipeline)}" name="${escaped(result.id)}" time="${seconds(result.milliseconds)}"`
+    const head = `    <testcase classname="${escaped(evaluation.pipeline)}" name="${escaped(result.id)}" time="${
+      seconds(result.milliseconds)
+    }"`
     if (result.passed) return `${head}/>`
     const kind = result.error === undefined ? "failure" : "error"
     const bad = failures(result)
@@ -128,7 +173,7 @@ export const evaluationJUnit = (evaluation: Evaluation): string => {
   const errors = evaluation.results.filter(({ error }) => error !== undefined).length
   const counts = `tests="${evaluation.results.length}" failures="${evaluation.failed - errors}" errors="${errors}" time="${seconds(total)}"`
   return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
     `<testsuites ${counts}>`,
     `  <testsuite name="${escaped(evaluation.pipeline)}" ${counts} timestamp="${new Date(evaluation.started).toISOString()}">`,
     ...cases,

@@ -14,7 +14,9 @@ export const renderExplanations = (contexts: ReadonlyArray<Context>, look: Look)
   const legend = contexts.some(({ explanation }) => explanation !== undefined)
     ? [
       look.paint("bold", "Looked for"),
-      terms.length === 0 ? "  no word of the query is in the corpus; vectors alone decide" : indented("  ", termTable(terms, look.width - 2)),
+      terms.length === 0
+        ? "  no word of the query is in the corpus; vectors alone decide"
+        : indented("  ", termTable(terms, look.width - 2)),
       ""
     ]
     : []
@@ -40,12 +42,17 @@ const explained = (context: Context, at: number, { paint, width }: Look): string
   const words = found.length === 0
     ? "no word of the query"
     : found.map((term) => `${term.term} ${term.weight.toFixed(3)} (${term.termFrequency}x)`).join(" + ")
-  return [head, ...[fusion(e), `words    ${e.sparse.toFixed(3)} BM25 = ${words}`, ...ofFile(e), meaning(e), ...ranked(e)]
-    .map((line) => indent + wrap(line, width, `${indent}         `))].join("\n")
+  return [
+    head,
+    ...[fusion(e), `words    ${e.sparse.toFixed(3)} BM25 = ${words}`, ...ofFile(e), meaning(e), ...ranked(e)]
+      .map((line) => indent + wrap(line, width, `${indent}         `))
+  ].join("\n")
 }
 
 const fusion = ({ alpha, fused, normalizedDense, normalizedSparse }: Explanation): string =>
-  `score    ${fused.toFixed(3)} = ${round(1 - alpha)} x words ${normalizedSparse.toFixed(3)} + ${round(alpha)} x meaning ${normalizedDense.toFixed(3)}`
+  `score    ${fused.toFixed(3)} = ${round(1 - alpha)} x words ${normalizedSparse.toFixed(3)} + ${round(alpha)} x meaning ${
+    normalizedDense.toFixed(3)
+  }`
 
 const ofFile = ({ file, named, title }: Explanation): ReadonlyArray<string> => {
   const parts = [

@@ -25,10 +25,13 @@ export const renderHelp = (doc: HelpDoc.HelpDoc, width: number, paint: Paint): s
     ...groups.flatMap(({ commands, group }) =>
       section(group ?? "Commands", commands.map((c) => ({ term: c.name, text: c.shortDescription ?? c.description })))
     ),
-    ...section("Arguments", (doc.args ?? []).map((arg) => ({
-      term: `<${arg.name}>${arg.variadic ? "..." : ""}`,
-      text: textOf(arg.description)
-    }))),
+    ...section(
+      "Arguments",
+      (doc.args ?? []).map((arg) => ({
+        term: `<${arg.name}>${arg.variadic ? "..." : ""}`,
+        text: textOf(arg.description)
+      }))
+    ),
     ...section("Flags", doc.flags.map(flagRow)),
     ...section("Flags of every command", [...(doc.inheritedFlags ?? []), ...(doc.globalFlags ?? [])].map(flagRow)),
     ...(groups.length === 0 ? [] : ["", `More about one: ${doc.usage.split(" <")[0]} <command> --help`])

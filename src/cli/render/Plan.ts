@@ -36,12 +36,21 @@ const actions = {
 
 /** Folders that a plan of many files is told by: files of one action in one folder. */
 export class Folders {
-  #rows = new Map<string, { readonly action: string; readonly source: string; folder: string; files: number; chunks: number; tokens: number }>()
+  #rows = new Map<
+    string,
+    { readonly action: string; readonly source: string; folder: string; files: number; chunks: number; tokens: number }
+  >()
   #depth = 3
 
   add(item: PlanItem): void {
-    this.#count(item.type === "delete" ? (item.held ? "held" : "delete") : actions[item.outcome], item.source, folderOf(item.path, this.#depth), 1,
-      item.type === "delete" ? 0 : item.chunks ?? 0, item.type === "delete" ? 0 : item.tokens ?? 0)
+    this.#count(
+      item.type === "delete" ? (item.held ? "held" : "delete") : actions[item.outcome],
+      item.source,
+      folderOf(item.path, this.#depth),
+      1,
+      item.type === "delete" ? 0 : item.chunks ?? 0,
+      item.type === "delete" ? 0 : item.tokens ?? 0
+    )
     while (this.#rows.size > mostFolders && this.#depth > 0) {
       const before = this.#rows
       this.#rows = new Map()
@@ -54,8 +63,9 @@ export class Folders {
 
   get rows(): ReadonlyArray<ReadonlyArray<string>> {
     return [...this.#rows.values()]
-      .map(({ action, chunks, files, folder, source, tokens }) =>
-        [action, `${source}: ${folder}`, chunks === 0 ? "" : count(chunks), tokens === 0 ? "" : count(tokens), plural(files, "file")])
+      .map((
+        { action, chunks, files, folder, source, tokens }
+      ) => [action, `${source}: ${folder}`, chunks === 0 ? "" : count(chunks), tokens === 0 ? "" : count(tokens), plural(files, "file")])
       .toSorted((a, b) => (a[1] ?? "").localeCompare(b[1] ?? "", "en"))
   }
 
@@ -101,11 +111,17 @@ export const renderPlan = (plan: Plan, corpus: string, { paint, width }: Pick<Ou
   return [
     paint("bold", printable(`Corpus "${corpus}" ${corpusLine[plan.corpus.action]}`)),
     ...plan.corpus.changes.map(({ field, forcesReplacement, from, to }) =>
-      wrap(printable(`  ${field}: ${from || "(unset)"} -> ${to}${forcesReplacement ? "  forces replacement (run with --replace)" : ""}`), width, "    ")
+      wrap(
+        printable(`  ${field}: ${from || "(unset)"} -> ${to}${forcesReplacement ? "  forces replacement (run with --replace)" : ""}`),
+        width,
+        "    "
+      )
     ),
     wrap(counts.join(", "), width),
     wrap(
-      `${plural(plan.chunks, "chunk")}, ${plural(plan.tokens, "token")}; ${count(plan.embeddings)} to embed (${plural(plan.embeddedTokens, "token")})` +
+      `${plural(plan.chunks, "chunk")}, ${plural(plan.tokens, "token")}; ${count(plan.embeddings)} to embed (${
+        plural(plan.embeddedTokens, "token")
+      })` +
         (plan.embeddingRequests > 0 ? ` in ${plural(plan.embeddingRequests, "request")}` : "") +
         (plan.minutes > 0 ? `, about ${seconds(plan.minutes * 60)} at the configured rates` : "") +
         (plan.cost === undefined ? "" : `, cost ${plan.cost.toFixed(plan.cost < 1 ? 4 : 2)}`),

@@ -71,10 +71,11 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
   })
 
   /** A line that stays, above the live ones. */
-  const say = (text: string) => Effect.suspend(() => {
-    if (live !== undefined) draw(live, [])
-    return output.say(text)
-  })
+  const say = (text: string) =>
+    Effect.suspend(() => {
+      if (live !== undefined) draw(live, [])
+      return output.say(text)
+    })
 
   // Before the fiber that draws, so that it runs after that has ended.
   if (live !== undefined) yield* Effect.addFinalizer(() => Effect.sync(() => draw(live, [])))

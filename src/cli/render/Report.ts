@@ -52,7 +52,9 @@ export const renderReport = (report: Report, look: Look): string => {
     paint(
       report.ended === "done" ? "green" : "yellow",
       wrap(
-        `${endings[report.ended]} in ${seconds(report.seconds)}${written(report)}${report.why === undefined ? "" : `\n${printable(report.why)}`}`,
+        `${endings[report.ended]} in ${seconds(report.seconds)}${written(report)}${
+          report.why === undefined ? "" : `\n${printable(report.why)}`
+        }`,
         width
       )
     )
@@ -87,7 +89,9 @@ const renderNotable = (kind: string, all: ReadonlyArray<FileOutcome>, total: num
     ...shown.slice(0, named).map(({ message, path, reason }) =>
       `  ${wrap(printable(`${path}  ${reason ?? ""}${message === undefined ? "" : `: ${message}`}`), width, "    ")}`
     ),
-    ...(ignored > 0 ? [`  ${wrap(`${plural(ignored, "path")} ignored by include, exclude, ignore files or hidden names`, width, "  ")}`] : []),
+    ...(ignored > 0
+      ? [`  ${wrap(`${plural(ignored, "path")} ignored by include, exclude, ignore files or hidden names`, width, "  ")}`]
+      : []),
     ...(rest > 0 ? [`  and ${count(rest)} more; --json has every one`] : [])
   ]
 }
@@ -130,13 +134,23 @@ const renderReasons = (
   const line = ({ count: n, message, path, reason, type }: ReasonCount): string => {
     if (n === 1) return `${path}  ${kind === "partial" ? "" : `${reason}: `}${message ?? meanings[reason] ?? ""}`
     const why = kind === "partial" ? "" : `: ${meanings[reason] ?? reason}`
-    return `${count(n)} ${type === "" ? "without extension" : type}${why} (${share(n, totals.listed)} of the files), such as ${path}${message === undefined ? "" : `: ${message}`}`
+    return `${count(n)} ${type === "" ? "without extension" : type}${why} (${share(n, totals.listed)} of the files), such as ${path}${
+      message === undefined ? "" : `: ${message}`
+    }`
   }
   return [
     paint(kind === "skipped" || kind === "partial" ? "yellow" : "red", `${titles[kind]} ${count(total)} (${share(total, totals.listed)}):`),
     ...shown.slice(0, named).map((reason) => `  ${wrap(printable(line(reason)), width, "    ")}`),
-    ...(rest.length > 0 ? [`  and ${count(rest.reduce((sum, { count }) => sum + count, 0))} more for ${plural(rest.length, "other reason")}; --json has every one`] : []),
-    ...(ignored > 0 ? [`  ${wrap(`${plural(ignored, "path")} ignored by include, exclude, ignore files or hidden names`, width, "  ")}`] : [])
+    ...(rest.length > 0
+      ? [
+        `  and ${count(rest.reduce((sum, { count }) => sum + count, 0))} more for ${
+          plural(rest.length, "other reason")
+        }; --json has every one`
+      ]
+      : []),
+    ...(ignored > 0
+      ? [`  ${wrap(`${plural(ignored, "path")} ignored by include, exclude, ignore files or hidden names`, width, "  ")}`]
+      : [])
   ]
 }
 

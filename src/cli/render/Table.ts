@@ -44,7 +44,10 @@ const fit = (columns: ReadonlyArray<Column>, wanted: ReadonlyArray<number>, widt
   let excess = widths.reduce((sum, w) => sum + w, 0) + gap.length * (columns.length - 1) - width
   while (excess > 0) {
     const flexible = columns.flatMap((column, at) => (column.flexible === true && (widths[at] ?? 0) > narrowest ? [at] : []))
-    const widest = flexible.reduce<number | undefined>((a, b) => (a === undefined || (widths[b] ?? 0) > (widths[a] ?? 0) ? b : a), undefined)
+    const widest = flexible.reduce<number | undefined>(
+      (a, b) => (a === undefined || (widths[b] ?? 0) > (widths[a] ?? 0) ? b : a),
+      undefined
+    )
     if (widest === undefined) break
     widths[widest] = (widths[widest] ?? 0) - 1
     excess -= 1

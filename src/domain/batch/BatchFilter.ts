@@ -5,8 +5,10 @@ import { type Condition, equality, ofLabels, parseFilter, type Test, testOf } fr
 
 /** The filter of a listing of jobs, as far as the service takes it. Empty: every job. */
 export const parseBatchFilter = (text: string): Result.Result<Test<BatchJob>, ServiceError> =>
-  Result.flatMap(parseFilter(text), (filter) =>
-    testOf(filter, comparison, "display_name, model_display_name, state, create_time and labels.KEY"))
+  Result.flatMap(
+    parseFilter(text),
+    (filter) => testOf(filter, comparison, "display_name, model_display_name, state, create_time and labels.KEY")
+  )
 
 const comparison = (condition: Condition): Test<BatchJob> | undefined => {
   const { field, operator, value } = condition

@@ -76,14 +76,19 @@ const readOwnRow = (value: JsonRecord, model: string | undefined): ReturnType<ty
   const problems: Array<RowProblem> = reservedColumns(form)
     .flatMap((column) => (Object.hasOwn(rest, column) ? [{ path: column, rule: "is reserved for the output" }] : []))
   if (form === "anthropic" && given === undefined) {
-    problems.push({ path: "custom_id", rule: customId === undefined || customId === null ? "is missing" : "must be a string, and not empty" })
+    problems.push({
+      path: "custom_id",
+      rule: customId === undefined || customId === null ? "is missing" : "must be a string, and not empty"
+    })
   }
   const list = form === "gemini" ? "contents" : "messages"
   const turns = request[list]
   if (!Array.isArray(turns) || turns.length === 0) {
     problems.push({ path: `request.${list}`, rule: turns === undefined ? "is missing" : "must be a list, and not empty" })
   }
-  return problems.length > 0 ? { problems } : { row: { form, customId: form === "gemini" ? undefined : given ?? "", body: request, carried }, problems }
+  return problems.length > 0
+    ? { problems }
+    : { row: { form, customId: form === "gemini" ? undefined : given ?? "", body: request, carried }, problems }
 }
 
 const bodyProblems = ({ max_tokens: maxTokens, messages }: JsonRecord): ReadonlyArray<RowProblem> => {
@@ -115,7 +120,8 @@ const messageProblems = (message: unknown, path: string): ReadonlyArray<RowProbl
     ...content.flatMap((part: unknown, at) =>
       isRecord(part) && part["type"] === "text" && typeof part["text"] === "string"
         ? []
-        : [{ path: `${path}.content[${at}]`, rule: "must be a text part: batch prompts are text only" }])
+        : [{ path: `${path}.content[${at}]`, rule: "must be a text part: batch prompts are text only" }]
+    )
   ]
 }
 
@@ -171,8 +177,7 @@ const numeric = {
   frequency_penalty: "frequencyPenalty"
 } as const
 
-const isTexts = (value: unknown): value is ReadonlyArray<string> =>
-  Array.isArray(value) && value.every((item) => typeof item === "string")
+const isTexts = (value: unknown): value is ReadonlyArray<string> => Array.isArray(value) && value.every((item) => typeof item === "string")
 
 const textOf = ({ content }: JsonRecord): string =>
   typeof content === "string" ? content : (content as ReadonlyArray<{ readonly text: string }>).map(({ text }) => text).join("") // likewise
@@ -204,10 +209,10 @@ export const completionOf = (
     model,
     choices: [{ index: 0, message: { role: "assistant", content }, logprobs: null, finish_reason: finishReasons[finish] }],
     usage: usage === undefined ? undefined : {
-        prompt_tokens: usage.inputTokens,
-        completion_tokens: usage.outputTokens,
-        total_tokens: usage.inputTokens + usage.outputTokens
-      }
+      prompt_tokens: usage.inputTokens,
+      completion_tokens: usage.outputTokens,
+      total_tokens: usage.inputTokens + usage.outputTokens
+    }
   }
 }
 
@@ -238,7 +243,9 @@ export const readResult = (value: unknown): BatchResult | undefined => {
   const id = value["custom_id"]
   const request = value["request"]
   if (typeof id !== "string" && !isRecord(request)) return undefined
-  const customId = typeof id === "string" && (!isRecord(request) || request["contents"] === undefined) ? id : rowKey({ body: isRecord(request) ? request : {} })
+  const customId = typeof id === "string" && (!isRecord(request) || request["contents"] === undefined)
+    ? id
+    : rowKey({ body: isRecord(request) ? request : {} })
   const response = value["response"]
   const inner = isRecord(response) && isRecord(response["body"]) ? response["body"] : response
   const error = isRecord(value["error"]) ? value["error"] : isRecord(inner) && isRecord(inner["error"]) ? inner["error"] : undefined
@@ -261,7 +268,9 @@ export const completionText = (response: JsonRecord): string => {
   const content: unknown = isRecord(candidate) ? candidate["content"] : undefined
   const blocks = isRecord(content) ? content["parts"] : response["content"]
   if (Array.isArray(blocks)) {
-    return blocks.map((block: unknown) => (isRecord(block) && typeof block["text"] === "string" && block["thought"] !== true ? block["text"] : "")).join("")
+    return blocks.map((
+      block: unknown
+    ) => (isRecord(block) && typeof block["text"] === "string" && block["thought"] !== true ? block["text"] : "")).join("")
   }
   const [choice] = Array.isArray(response["choices"]) ? response["choices"] : []
   const message: unknown = isRecord(choice) ? choice["message"] : undefined

@@ -21,7 +21,12 @@ export const configRules = (config: GenerationConfig, stream: boolean): Readonly
     ...within("temperature", 0, 2),
     ...within("topP", 0, 1),
     ...within("candidateCount", 1, 8),
-    ...violationUnless(!stream || candidateCount <= 1, at("candidateCount"), "must be 1 of a stream", "Ask for several candidates without streaming."),
+    ...violationUnless(
+      !stream || candidateCount <= 1,
+      at("candidateCount"),
+      "must be 1 of a stream",
+      "Ask for several candidates without streaming."
+    ),
     ...violationUnless(maxOutputTokens >= 1, at("maxOutputTokens"), "must be at least 1"),
     ...violationUnless(stopSequences.length <= 5, at("stopSequences"), "at most 5 are taken"),
     ...stopSequences.flatMap((sequence, i) => violationUnless(sequence !== "", `${at("stopSequences")}[${i}]`, "must not be empty")),
@@ -54,14 +59,22 @@ const formRules = (
       "needs responseMimeType",
       "Set generationConfig.responseMimeType to application/json or text/x.enum."
     ),
-    ...violationUnless(schema === undefined || mimeType !== "text/plain", field, "needs a responseMimeType with a form: application/json or text/x.enum"),
+    ...violationUnless(
+      schema === undefined || mimeType !== "text/plain",
+      field,
+      "needs a responseMimeType with a form: application/json or text/x.enum"
+    ),
     ...violationUnless(
       responseSchema === undefined || responseJsonSchema === undefined,
       at("responseJsonSchema"),
       "goes in the place of responseSchema, not with it"
     ),
     ...violationUnless(isJsonObject(responseJsonSchema), at("responseJsonSchema"), "must be an object"),
-    ...violationUnless(mimeType !== "text/x.enum" || schema !== undefined, field, "text/x.enum needs a schema with the values to choose from"),
+    ...violationUnless(
+      mimeType !== "text/x.enum" || schema !== undefined,
+      field,
+      "text/x.enum needs a schema with the values to choose from"
+    ),
     ...violationUnless(
       mimeType !== "text/x.enum" || responseSchema === undefined || (responseSchema.enum ?? []).length > 0,
       `${at("responseSchema")}.enum`,

@@ -58,8 +58,13 @@ const modelRules = (name: string, request: GenerationRequest): ReadonlyArray<Bro
         field,
         `is not taken by ${name}`,
         "Use gemini-2.0-flash-001 or gemini-2.0-flash-lite-001."
-      )),
-    ...violationUnless(images <= model.inlineImages, "contents", `${name} takes at most ${model.inlineImages} images, and these are ${images}`)
+      )
+    ),
+    ...violationUnless(
+      images <= model.inlineImages,
+      "contents",
+      `${name} takes at most ${model.inlineImages} images, and these are ${images}`
+    )
   ]
 }
 
@@ -76,7 +81,11 @@ const labelCharacters = "at most 63 small letters, digits, underscores and dashe
 const labelRules = (labels: Readonly<Record<string, string>>): ReadonlyArray<Broken> => [
   ...violationUnless(Object.keys(labels).length <= 64, "labels", "at most 64 are taken"),
   ...Object.entries(labels).flatMap(([key, value]) => [
-    ...violationUnless(/^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u.test(key), "labels", `a key begins with a letter and has ${labelCharacters}`),
+    ...violationUnless(
+      /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u.test(key),
+      "labels",
+      `a key begins with a letter and has ${labelCharacters}`
+    ),
     ...violationUnless(/^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u.test(value), `labels[${key.slice(0, 63)}]`, `has ${labelCharacters}`)
   ])
 ]

@@ -95,8 +95,7 @@ const fileRules = ({ fileUri, mimeType }: FileData, at: string): ReadonlyArray<B
   )
 ]
 
-export const isVideoSite = (uri: string | undefined): boolean =>
-  /^https?:\/\/(?:(?:www|m)\.)?(?:youtube\.com|youtu\.be)\//i.test(uri ?? "")
+export const isVideoSite = (uri: string | undefined): boolean => /^https?:\/\/(?:(?:www|m)\.)?(?:youtube\.com|youtu\.be)\//i.test(uri ?? "")
 
 const videoRules = (
   { fileData, inlineData }: Part,
@@ -106,7 +105,11 @@ const videoRules = (
   const mimeType = inlineData?.mimeType ?? fileData?.mimeType ?? ""
   const [start, end] = [startOffset, endOffset].map(secondsOf)
   return [
-    ...violationUnless(mimeType.startsWith("video/") || isVideoSite(fileData?.fileUri), at, "goes only with a video in inlineData or fileData"),
+    ...violationUnless(
+      mimeType.startsWith("video/") || isVideoSite(fileData?.fileUri),
+      at,
+      "goes only with a video in inlineData or fileData"
+    ),
     ...violationUnless(!Number.isNaN(start), `${at}.startOffset`, "must be seconds, as 10.5s"),
     ...violationUnless(!Number.isNaN(end), `${at}.endOffset`, "must be seconds, as 10.5s"),
     ...violationUnless(!((start ?? 0) >= (end ?? Infinity)), `${at}.endOffset`, "must come after startOffset")

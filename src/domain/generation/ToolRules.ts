@@ -12,7 +12,8 @@ export const toolRules = ({ toolConfig, tools = [] }: GenerationRequest): Readon
   const at = "toolConfig.functionCallingConfig"
   return [
     ...tools.flatMap(({ functionDeclarations = [] }, i) =>
-      functionDeclarations.flatMap((declaration, j) => declarationRules(declaration, `tools[${i}].functionDeclarations[${j}]`))),
+      functionDeclarations.flatMap((declaration, j) => declarationRules(declaration, `tools[${i}].functionDeclarations[${j}]`))
+    ),
     ...violationUnless(new Set(declared).size === declared.length, "tools", "declares a function twice"),
     ...violationUnless(modes.has(mode), `${at}.mode`, "must be AUTO, ANY, NONE or VALIDATED"),
     ...violationUnless(mode !== "ANY" || declared.length > 0, `${at}.mode`, "ANY needs a function that can be called"),
@@ -21,7 +22,9 @@ export const toolRules = ({ toolConfig, tools = [] }: GenerationRequest): Readon
       `${at}.allowedFunctionNames`,
       "goes only with mode ANY or VALIDATED"
     ),
-    ...allowed.flatMap((name, i) => violationUnless(declared.includes(name), `${at}.allowedFunctionNames[${i}]`, "is not declared in tools"))
+    ...allowed.flatMap((name, i) =>
+      violationUnless(declared.includes(name), `${at}.allowedFunctionNames[${i}]`, "is not declared in tools")
+    )
   ]
 }
 

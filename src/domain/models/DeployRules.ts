@@ -45,7 +45,9 @@ const artifactRules = ({ huggingFaceModelId: hub, publisherModelName: catalog }:
       fix: "take a name that the list of deployable models shows"
     }]
   }
-  return hub === undefined || hubModelPattern.test(hub) ? [] : [{ field: "hugging_face_model_id", description: "must have the form {owner}/{name}" }]
+  return hub === undefined || hubModelPattern.test(hub)
+    ? []
+    : [{ field: "hugging_face_model_id", description: "must have the form {owner}/{name}" }]
 }
 
 /** Ids that callers choose for resources (endpoint.proto, `endpoint_id`). */

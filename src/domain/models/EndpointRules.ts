@@ -1,5 +1,15 @@
 import { idRules } from "./DeployRules.ts"
-import { type DeployModelRequest, type Endpoint, type EndpointChange, type EndpointSpec, type Model, type ModelSpec, newcomer, type TrafficSplit, type UndeployRequest } from "./Endpoint.ts"
+import {
+  type DeployModelRequest,
+  type Endpoint,
+  type EndpointChange,
+  type EndpointSpec,
+  type Model,
+  type ModelSpec,
+  newcomer,
+  type TrafficSplit,
+  type UndeployRequest
+} from "./Endpoint.ts"
 import { ServiceError } from "../Errors.ts"
 import { labelRules } from "./Labels.ts"
 import { type CatalogModel, publisherModelPattern } from "./ModelCatalog.ts"
@@ -10,7 +20,11 @@ const required = (value: string, field: string): ReadonlyArray<Broken> =>
   value === "" ? [{ field, description: "Required field is not set." }] : nameRules(value, field)
 
 export const endpointRefusal = ({ displayName, endpointId, labels }: EndpointSpec): ServiceError | undefined =>
-  refusalOf([...required(displayName, "endpoint.display_name"), ...idRules(endpointId, "endpoint_id"), ...labelRules(labels, "endpoint.labels")])
+  refusalOf([
+    ...required(displayName, "endpoint.display_name"),
+    ...idRules(endpointId, "endpoint_id"),
+    ...labelRules(labels, "endpoint.labels")
+  ])
 
 /** Why an endpoint is not changed; with what is known of it, its new split is held against the models that are there. */
 export const endpointChangeRefusal = ({ displayName, labels, trafficSplit }: EndpointChange, known?: Endpoint): ServiceError | undefined =>
@@ -66,7 +80,10 @@ export const deployModelRefusal = (
     ...(resources === undefined ? [] : resourceRules(resources, at)),
     ...(trafficSplit === undefined
       ? []
-      : splitRules(trafficSplit, known.endpoint === undefined ? undefined : [newcomer, ...known.endpoint.deployedModels.map(({ id }) => id)])),
+      : splitRules(
+        trafficSplit,
+        known.endpoint === undefined ? undefined : [newcomer, ...known.endpoint.deployedModels.map(({ id }) => id)]
+      )),
     ...(known.base === undefined || resources === undefined ? [] : partnerRules(known.base, resources, at))
   ])
 }
@@ -134,7 +151,9 @@ export const splitWithout = (endpoint: Endpoint, { deployedModelId, trafficSplit
 }
 
 /** A model must be undeployed before its endpoint, or the model itself, can be deleted. */
-export const deleteRefusal = ({ deployedModels, name }: Pick<Endpoint | Model, "name"> & { readonly deployedModels: ReadonlyArray<object> }): ServiceError | undefined =>
+export const deleteRefusal = (
+  { deployedModels, name }: Pick<Endpoint | Model, "name"> & { readonly deployedModels: ReadonlyArray<object> }
+): ServiceError | undefined =>
   deployedModels.length === 0 ? undefined : new ServiceError({
     code: "FAILED_PRECONDITION",
     message: `${name} has ${deployedModels.length === 1 ? "a deployed model" : `${deployedModels.length} deployed models`}`,

@@ -33,7 +33,9 @@ export const hubModelPattern = /^[\w.-]+\/[\w.-]+$/
 /** A model of the catalog, or one of a model hub that the catalog has. */
 export const CatalogModel = Schema.Struct({
   /** `publishers/{publisher}/models/{model}`; the publisher of a hub's model is `hf-{owner}`. */
-  name: Schema.String.check(Schema.isPattern(publisherModelPattern, { message: "must have the form publishers/{publisher}/models/{model}" })),
+  name: Schema.String.check(
+    Schema.isPattern(publisherModelPattern, { message: "must have the form publishers/{publisher}/models/{model}" })
+  ),
   versionId: Schema.NonEmptyString,
   /** `PROPRIETARY` is a partner's: it runs on the partner's recommended configurations only. */
   openSourceCategory: Schema.optionalKey(Schema.String),

@@ -37,7 +37,9 @@ const machineRules = ({ acceleratorCount, acceleratorType, machineType }: Machin
   ...(acceleratorType === undefined || isAccelerator(acceleratorType)
     ? []
     : [{ field: `${at}.accelerator_type`, description: `must be one of ${acceleratorTypes.join(", ")}` }]),
-  ...(acceleratorCount === undefined || acceleratorCount >= 1 ? [] : [{ field: `${at}.accelerator_count`, description: "must be at least 1" }]),
+  ...(acceleratorCount === undefined || acceleratorCount >= 1
+    ? []
+    : [{ field: `${at}.accelerator_count`, description: "must be at least 1" }]),
   ...((acceleratorType === undefined) === (acceleratorCount === undefined)
     ? []
     : [{
@@ -77,14 +79,22 @@ const reservationRules = ({ machine: { reservation }, spot }: Resources, at: str
 }
 
 /** `at` is the field of the container. */
-export const containerRules = ({ env = [], healthRoute, imageUri, ports = [], predictRoute }: Container, at: string): ReadonlyArray<Broken> => [
+export const containerRules = (
+  { env = [], healthRoute, imageUri, ports = [], predictRoute }: Container,
+  at: string
+): ReadonlyArray<Broken> => [
   ...(imageUri === "" ? [{ field: `${at}.image_uri`, description: "Required field is not set." }] : []),
   ...ports.flatMap((port, i) =>
-    Number.isInteger(port) && port >= 1 && port <= 65535 ? [] : [{ field: `${at}.ports[${i}].container_port`, description: "must be 1 to 65535" }]),
+    Number.isInteger(port) && port >= 1 && port <= 65535
+      ? []
+      : [{ field: `${at}.ports[${i}].container_port`, description: "must be 1 to 65535" }]
+  ),
   ...env.flatMap(({ name }, i) =>
-    /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? [] : [{ field: `${at}.env[${i}].name`, description: "must be an identifier of C" }]),
+    /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? [] : [{ field: `${at}.env[${i}].name`, description: "must be an identifier of C" }]
+  ),
   ...([["predict_route", predictRoute], ["health_route", healthRoute]] as const).flatMap(([name, route]) =>
-    route === undefined || /^\/\S*$/.test(route) ? [] : [{ field: `${at}.${name}`, description: "must be a path, from /" }])
+    route === undefined || /^\/\S*$/.test(route) ? [] : [{ field: `${at}.${name}`, description: "must be a path, from /" }]
+  )
 ]
 
 /** A partner's model runs on the machines that the partner recommends, and no others. */

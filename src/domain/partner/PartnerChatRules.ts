@@ -48,16 +48,22 @@ const model: Rule<Conversation> = ({ model: id }) => {
     return [broken("model", "must be the id of a model", `write for example ${partnerModels[0]?.id}`)]
   }
   const known = partnerModels.find((each) => each.id.split("@")[0] === id.split("@")[0])
-  if (known === undefined) return id.includes("@") ? [] : [broken("model", `${id} must end in its version, as @yyyymmdd`, `write for example ${partnerModels[0]?.id}`)]
+  if (known === undefined) {
+    return id.includes("@")
+      ? []
+      : [broken("model", `${id} must end in its version, as @yyyymmdd`, `write for example ${partnerModels[0]?.id}`)]
+  }
   return /@\d{8}$/.test(id) ? [] : [broken("model", `${id} must end in its date, as @yyyymmdd`, `write ${known.id}`)]
 }
 
 const turns: Rule<Conversation> = ({ messages }) => {
   if (messages.length === 0) return [broken("messages", "needs at least one message")]
   return messages.flatMap(({ role }, i) => {
-    if (i === 0) return role === "user" ? [] : [broken("messages.0.role", 'must be "user" in the first message')]
+    if (i === 0) return role === "user" ? [] : [broken("messages.0.role", "must be \"user\" in the first message")]
     return role === messages[i - 1]?.role
-      ? [broken(`messages.${i}.role`, `must alternate between "user" and "assistant"`, "put what one of them says in a row into one message")]
+      ? [
+        broken(`messages.${i}.role`, `must alternate between "user" and "assistant"`, "put what one of them says in a row into one message")
+      ]
       : []
   })
 }
@@ -173,7 +179,7 @@ const tools: Rule<Conversation> = ({ toolChoice, tools = [] }) => [
       ...(/^[a-zA-Z0-9_-]{1,128}$/.test(name) ? [] : [broken(`tools.${i}.name`, "must be 1 to 128 letters, digits, _ or -")]),
       ...(tools.findIndex((other) => other.name === name) < i ? [broken(`tools.${i}.name`, `${name} is the name of an earlier tool`)] : []),
       ...(own && inputSchema?.["type"] !== "object"
-        ? [broken(`tools.${i}.input_schema.type`, 'must be "object"', "describe the arguments as properties of an object")]
+        ? [broken(`tools.${i}.input_schema.type`, "must be \"object\"", "describe the arguments as properties of an object")]
         : [])
     ]
   }),
@@ -214,17 +220,26 @@ const thinks: Rule<Conversation> = ({ messages, model: id, thinking, toolChoice 
 /** What came after the models of the documentation's table. A model that is not known is given it, and may refuse it itself. */
 const newer: Rule<Conversation> = ({ contextManagement, model: id, outputConfig, thinking, tools = [] }) => {
   if (partnerModel(id) === undefined) return []
-  const lacks = (field: string, what: string, fix = "leave it out, or use a later model"): Broken => broken(field, `${id} does not have ${what}`, fix)
+  const lacks = (field: string, what: string, fix = "leave it out, or use a later model"): Broken =>
+    broken(field, `${id} does not have ${what}`, fix)
   const strict = tools.findIndex((tool) => tool.strict === true)
   return [
     ...(thinking?.type === "adaptive"
       ? [lacks("thinking.type", "adaptive thinking", `use "enabled" with budget_tokens where the model thinks, or a later model`)]
       : []),
-    ...(thinking !== undefined && "display" in thinking && thinking.display === "omitted" ? [lacks("thinking.display", "thoughts that are not told")] : []),
+    ...(thinking !== undefined && "display" in thinking && thinking.display === "omitted"
+      ? [lacks("thinking.display", "thoughts that are not told")]
+      : []),
     ...((outputConfig?.effort ?? undefined) === undefined ? [] : [lacks("output_config.effort", "levels of effort")]),
     ...((outputConfig?.format ?? undefined) === undefined
       ? []
-      : [lacks("output_config.format", "structured outputs", "give the schema as a tool's input_schema and choose that tool, or use a later model")]),
+      : [
+        lacks(
+          "output_config.format",
+          "structured outputs",
+          "give the schema as a tool's input_schema and choose that tool, or use a later model"
+        )
+      ]),
     ...(strict === -1 ? [] : [lacks(`tools.${strict}.strict`, "strict tools")]),
     ...((contextManagement?.edits ?? []).length === 0 ? [] : [lacks("context_management", "context management")])
   ]

@@ -11,8 +11,7 @@ const pageTokens = 2_000
 const pageBytes = 75_000
 
 /** What is read besides text, in tokens. */
-export const mediaTokens = (request: Conversation): number =>
-  allBlocks(request).reduce((sum, block) => sum + tokensOfMedia(block), 0)
+export const mediaTokens = (request: Conversation): number => allBlocks(request).reduce((sum, block) => sum + tokensOfMedia(block), 0)
 
 /** All the text of a request, tools and calls included. */
 export const textsOf = (request: Conversation): ReadonlyArray<string> => [
@@ -41,8 +40,10 @@ export const allBlocks = ({ messages }: Conversation): ReadonlyArray<ContentBloc
   messages.flatMap(({ content }) => blocksOf(content).flatMap(withInner))
 
 const withInner = (block: ContentBlock): ReadonlyArray<ContentBlock> => {
-  const inner = block.type === "tool_result" ? blocksOf(block.content)
-    : block.type === "document" && block.source.type === "content" ? blocksOf(block.source.content)
+  const inner = block.type === "tool_result" ?
+    blocksOf(block.content)
+    : block.type === "document" && block.source.type === "content" ?
+    blocksOf(block.source.content)
     : []
   return [block, ...inner.flatMap(withInner)]
 }

@@ -39,7 +39,8 @@ export const encryptionKeyForm = resource([`${place}/keyRings/*/cryptoKeys/*`], 
 export const embeddingModelForm: Form = {
   pattern: new RegExp(`^(?:(?:${place}/)?(?:publishers/${segment}/models/${segment}|endpoints/${segment})|${segment})$`),
   rule: "must be the name of an embedding model, or an endpoint",
-  fix: "write for example text-embedding-005, publishers/{publisher}/models/{model} or projects/{project}/locations/{location}/endpoints/{endpoint}"
+  fix:
+    "write for example text-embedding-005, publishers/{publisher}/models/{model} or projects/{project}/locations/{location}/endpoints/{endpoint}"
 }
 
 /** What PostgreSQL takes without quotes. */
@@ -55,7 +56,9 @@ export const httpUrlForm: Form = {
 
 /** A remote repository. Plain http is for this machine only, and no address carries a user's password. */
 export const gitUrlForm: Form = {
-  pattern: new RegExp(`^(?:https:\\/\\/(?![^/?#]*@)|http:\\/\\/(?:${loopbackHostPattern})(?=[:/])|ssh:\\/\\/(?:[\\w.-]+@)?(?![^/?#]*@)(?!-))[^\\s?#\\\\]+$`),
+  pattern: new RegExp(
+    `^(?:https:\\/\\/(?![^/?#]*@)|http:\\/\\/(?:${loopbackHostPattern})(?=[:/])|ssh:\\/\\/(?:[\\w.-]+@)?(?![^/?#]*@)(?!-))[^\\s?#\\\\]+$`
+  ),
   rule: "must be an https:// or ssh:// address, or http:// on this machine, with no password in it",
   fix: "write for example https://github.com/acme/handbook.git"
 }
@@ -103,7 +106,8 @@ export const channelIdForm: Form = {
 }
 
 export const instantForm: Form = {
-  pattern: /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/,
+  pattern:
+    /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/,
   rule: "must be an RFC 3339 time with a zone",
   fix: "write for example 2026-01-01T00:00:00Z"
 }

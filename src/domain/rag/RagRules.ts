@@ -43,7 +43,10 @@ export const displayNameLimit = 128
 export const displayNameRule: Wording = { rule: `must be ${displayNameLimit} characters or fewer` }
 export const alphaRule: Wording = { rule: "must be from 0 (words only) to 1 (vectors only)" }
 export const distanceRule: Wording = { rule: "must be 0 or more" }
-export const thresholdsRule: Wording = { rule: "takes one of maxDistance or minSimilarity, not maxDistance and minSimilarity", fix: "keep one of them" }
+export const thresholdsRule: Wording = {
+  rule: "takes one of maxDistance or minSimilarity, not maxDistance and minSimilarity",
+  fix: "keep one of them"
+}
 export const filesGivenRule: Wording = { rule: "needs at least one file", fix: "leave files out to search the whole corpus" }
 export const oneCorpusRule: Wording = { rule: "must all be files of one corpus, the one that is searched" }
 export const vectorSearchRule: Wording = {
@@ -73,7 +76,9 @@ const required = (field: string, value: string | undefined, form: Form = textFor
 export const textBroken = (field: string, value: string | undefined): Found => required(field, value)
 
 const whole = (field: string, value: number | undefined, minimum = 1, maximum = maxInt32): Found =>
-  value === undefined || (Number.isInteger(value) && value >= minimum && value <= maximum) ? [] : breaks(field, wholeNumberRule(minimum, maximum))
+  value === undefined || (Number.isInteger(value) && value >= minimum && value <= maximum)
+    ? []
+    : breaks(field, wholeNumberRule(minimum, maximum))
 
 const some = (field: string, items: ReadonlyArray<unknown>): Found => items.length > 0 ? [] : breaks(field, { rule: "needs at least one" })
 
@@ -90,7 +95,9 @@ export const corpusBroken = ({ displayName, options, vectorDb }: CorpusSpec): Fo
 ]
 
 /** The same of a corpus of the hosted service, and of one made through its API. */
-export const hostedCorpusBroken = (spec: CorpusSpec): Found => [...corpusBroken(spec), ...formed("embeddingModel", spec.embeddingModel, embeddingModelForm)]
+export const hostedCorpusBroken = (
+  spec: CorpusSpec
+): Found => [...corpusBroken(spec), ...formed("embeddingModel", spec.embeddingModel, embeddingModelForm)]
 
 /** What a change of a corpus breaks, in the fields of a {@link CorpusPatch}. */
 export const corpusPatchBroken = ({ apiKey, displayName, vectorDb }: CorpusPatch): Found => [
@@ -134,7 +141,9 @@ const vectorDbBroken = (db: VectorDb): Found => {
 
 const optionsBroken = ({ encryptionKey, search }: CorpusOptions = {}, db: VectorDb): Found => [
   ...formed("options.encryptionKey", encryptionKey, encryptionKeyForm),
-  ...(search === undefined || db._tag === "managed" ? [] : breaks("options.search", { rule: "is for the managed database only", fix: "leave it out" })),
+  ...(search === undefined || db._tag === "managed"
+    ? []
+    : breaks("options.search", { rule: "is for the managed database only", fix: "leave it out" })),
   ...(search?._tag !== "ann" ? [] : [
     ...whole("options.search.treeDepth", search.treeDepth, 2, 3),
     ...whole("options.search.leafCount", search.leafCount)
@@ -171,8 +180,12 @@ export const vectorDbInPlace = (db: VectorDb): VectorDb =>
 export const configBroken = ({ filter, hybrid, topK }: Pick<RetrievalRequest, "filter" | "hybrid" | "topK">): Found => [
   ...whole("topK", topK),
   ...(hybrid?.alpha === undefined || (hybrid.alpha >= 0 && hybrid.alpha <= 1) ? [] : breaks("hybrid.alpha", alphaRule)),
-  ...(filter?.maxDistance === undefined || (Number.isFinite(filter.maxDistance) && filter.maxDistance >= 0) ? [] : breaks("filter.maxDistance", distanceRule)),
-  ...(filter?.minSimilarity === undefined || Number.isFinite(filter.minSimilarity) ? [] : breaks("filter.minSimilarity", { rule: "must be a number" })),
+  ...(filter?.maxDistance === undefined || (Number.isFinite(filter.maxDistance) && filter.maxDistance >= 0)
+    ? []
+    : breaks("filter.maxDistance", distanceRule)),
+  ...(filter?.minSimilarity === undefined || Number.isFinite(filter.minSimilarity)
+    ? []
+    : breaks("filter.minSimilarity", { rule: "must be a number" })),
   ...(filter?.maxDistance !== undefined && filter.minSimilarity !== undefined ? breaks("filter", thresholdsRule) : [])
 ]
 
@@ -206,7 +219,9 @@ export const chunkingBroken = ({ overlap, size }: Chunking): Found => [
 
 export const parsingBroken = (parsing: Parsing | undefined): Found =>
   parsing === undefined || parsing._tag === "default" ? [] : [
-    ...(parsing._tag === "layout" ? required("parsing.processor", parsing.processor, processorForm) : required("parsing.model", parsing.model)),
+    ...(parsing._tag === "layout"
+      ? required("parsing.processor", parsing.processor, processorForm)
+      : required("parsing.model", parsing.model)),
     ...whole("parsing.maxRequestsPerMinute", parsing.maxRequestsPerMinute),
     ...whole("parsing.globalMaxRequestsPerMinute", parsing.globalMaxRequestsPerMinute)
   ]
@@ -231,11 +246,20 @@ const sourceBroken = (source: ImportSource): Found => {
         ...source.resources.flatMap(({ id }, at) => required(`source.resources[${at}].id`, id, driveIdForm))
       ]
     case "slack":
-      return [...some("source.workspaces", source.workspaces), ...source.workspaces.flatMap((each, at) => slackBroken(`source.workspaces[${at}]`, each))]
+      return [
+        ...some("source.workspaces", source.workspaces),
+        ...source.workspaces.flatMap((each, at) => slackBroken(`source.workspaces[${at}]`, each))
+      ]
     case "jira":
-      return [...some("source.accounts", source.accounts), ...source.accounts.flatMap((each, at) => jiraBroken(`source.accounts[${at}]`, each))]
+      return [
+        ...some("source.accounts", source.accounts),
+        ...source.accounts.flatMap((each, at) => jiraBroken(`source.accounts[${at}]`, each))
+      ]
     case "sharePoint":
-      return [...some("source.libraries", source.libraries), ...source.libraries.flatMap((each, at) => libraryBroken(`source.libraries[${at}]`, each))]
+      return [
+        ...some("source.libraries", source.libraries),
+        ...source.libraries.flatMap((each, at) => libraryBroken(`source.libraries[${at}]`, each))
+      ]
   }
 }
 
@@ -249,7 +273,9 @@ const slackBroken = (field: string, { channels, token }: SlackWorkspace): Found 
     ...required(`${field}.channels[${at}].id`, id, channelIdForm),
     ...formed(`${field}.channels[${at}].start`, start, instantForm),
     ...formed(`${field}.channels[${at}].end`, end, instantForm),
-    ...(start !== undefined && end !== undefined && Date.parse(start) >= Date.parse(end) ? breaks(`${field}.channels[${at}].end`, endTimeRule) : [])
+    ...(start !== undefined && end !== undefined && Date.parse(start) >= Date.parse(end)
+      ? breaks(`${field}.channels[${at}].end`, endTimeRule)
+      : [])
   ]),
   ...required(`${field}.token`, token, secretForm)
 ]

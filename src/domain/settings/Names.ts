@@ -15,7 +15,8 @@ export const FeatureView = hasForm(featureViewForm)
   .annotate({ description: "projects/{project}/locations/{location}/featureOnlineStores/{store}/featureViews/{view}" })
 
 export const ServingConfig = hasForm(servingConfigForm).annotate({
-  description: "projects/{project}/locations/{location}/collections/{collection}/engines/{engine}/servingConfigs/{config}, or the same with dataStores/{store}"
+  description:
+    "projects/{project}/locations/{location}/collections/{collection}/engines/{engine}/servingConfigs/{config}, or the same with dataStores/{store}"
 })
 
 /** An index or an index endpoint; which of the two a field wants is settled by the vectorSearch rule. */

@@ -4,8 +4,7 @@ import { matches, rule } from "./Rules.ts"
 const durationUnits = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 } as const
 const durationPattern = /^([1-9][0-9]*)(s|m|h|d)$/
 
-const isDurationUnit = (unit: string | undefined): unit is keyof typeof durationUnits =>
-  unit !== undefined && unit in durationUnits
+const isDurationUnit = (unit: string | undefined): unit is keyof typeof durationUnits => unit !== undefined && unit in durationUnits
 
 /** `30s`, `5m`, `1h`, `1d`. */
 export const DurationText = Schema.String

@@ -52,8 +52,7 @@ export const withDefault = <S extends Schema.ConstraintCodec<unknown, unknown>>(
   Schema.withDecodingDefaultTypeKey<S>(Effect.sync(() => Schema.decodeUnknownSync(schema)(value)))(schema)
 
 /** An absent list is an empty one. */
-export const listOf = (item: typeof Schema.String, description: string) =>
-  withDefault(Schema.Array(item).annotate({ description }), [])
+export const listOf = (item: typeof Schema.String, description: string) => withDefault(Schema.Array(item).annotate({ description }), [])
 
 const isGiven = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0)
 
@@ -94,5 +93,4 @@ export const atMostOne = (keys: ReadonlyArray<string>) =>
   counts(keys, (n) => n <= 1, (given) => `takes one of ${list(keys)}, not ${given.join(" and ")}`, { fix: "keep one of them" })
 
 /** The rule that one of these keys is given, or more. For a Schema's `check`. */
-export const atLeastOne = (keys: ReadonlyArray<string>) =>
-  counts(keys, (n) => n >= 1, () => `needs at least one of ${list(keys)}`)
+export const atLeastOne = (keys: ReadonlyArray<string>) => counts(keys, (n) => n >= 1, () => `needs at least one of ${list(keys)}`)

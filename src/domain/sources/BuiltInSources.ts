@@ -1,12 +1,26 @@
 import { Schema, SchemaTransformation } from "effect"
-import { bucketUriForm, channelIdForm, driveIdForm, emailForm, endTimeRule, gitRefForm, gitUrlForm, instantForm, jiraServerForm } from "../rag/Forms.ts"
+import {
+  bucketUriForm,
+  channelIdForm,
+  driveIdForm,
+  emailForm,
+  endTimeRule,
+  gitRefForm,
+  gitUrlForm,
+  instantForm,
+  jiraServerForm
+} from "../rag/Forms.ts"
 import { Endpoint, HttpUrl, SecretName, StorageUri } from "../settings/Names.ts"
 import { ByteSize, DurationText } from "../settings/Quantities.ts"
 import { atLeastOne, atMostOne, earlyRule, exactlyOne, hasForm, integer, listOf, rule, text, withDefault } from "../settings/Rules.ts"
 
 /** How often a source is listed under `watch`. Every source has it. */
 export const poll = Schema.optionalKey(
-  DurationText.pipe(Schema.annotateEncoded({ description: "How often `sluice watch` lists the source, for example 15m. Unset: 5m, and 1h for one that the service lists." }))
+  DurationText.pipe(
+    Schema.annotateEncoded({
+      description: "How often `sluice watch` lists the source, for example 15m. Unset: 5m, and 1h for one that the service lists."
+    })
+  )
 )
 
 const flag = (description: string) => withDefault(Schema.Boolean.annotate({ description, default: false }), false)
@@ -16,13 +30,18 @@ const maxFileSize = Schema.optionalKey(ByteSize.pipe(
 ))
 
 /** Where a hosted engine fetches the source's files from. Every source that Sluice reads has it. */
-export const staging = Schema.optionalKey(hasForm(bucketUriForm).annotate({
-  description: "gs://bucket/prefix to copy files to, so that a hosted engine imports them in batches instead of one upload each."
-}))
+export const staging = Schema.optionalKey(
+  hasForm(bucketUriForm).annotate({
+    description: "gs://bucket/prefix to copy files to, so that a hosted engine imports them in batches instead of one upload each."
+  })
+)
 
-const listing = Schema.optionalKey(Schema.Literals(["sluice", "service"]).annotate({
-  description: "Who lists the source for a hosted engine. sluice: Sluice does, and stores what it reads, so that names, moves and deletes are followed; without access the run fails. service: the service imports all of it by itself, and deletes are not followed. Unset: Sluice where its credentials allow, otherwise the service. Changing it has the files of the one give way to those of the other."
-}))
+const listing = Schema.optionalKey(
+  Schema.Literals(["sluice", "service"]).annotate({
+    description:
+      "Who lists the source for a hosted engine. sluice: Sluice does, and stores what it reads, so that names, moves and deletes are followed; without access the run fails. service: the service imports all of it by itself, and deletes are not followed. Unset: Sluice where its credentials allow, otherwise the service. Changing it has the files of the one give way to those of the other."
+  })
+)
 
 /** What only our connectors know how to do. */
 const oursAlone = (...fields: ReadonlyArray<string>) =>
@@ -51,8 +70,16 @@ const Local = Schema.Struct({
 }).annotate({ description: "A folder on this machine." })
 
 const S3 = Schema.Struct({
-  region: Schema.optionalKey(text.annotate({ description: "Region of the buckets; one that lives elsewhere is followed. Unset: AWS_REGION, AWS_DEFAULT_REGION, else us-east-1." })),
-  endpoint: Schema.optionalKey(HttpUrl.annotate({ description: "Address of a service that speaks S3, with buckets by path. Unset: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else Amazon's." })),
+  region: Schema.optionalKey(
+    text.annotate({
+      description: "Region of the buckets; one that lives elsewhere is followed. Unset: AWS_REGION, AWS_DEFAULT_REGION, else us-east-1."
+    })
+  ),
+  endpoint: Schema.optionalKey(
+    HttpUrl.annotate({
+      description: "Address of a service that speaks S3, with buckets by path. Unset: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else Amazon's."
+    })
+  ),
   unsigned: flag("Send no signature, for public buckets. Otherwise AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY sign."),
   requesterPays: flag("Agree to pay for reading requester-pays buckets.")
 })
@@ -60,7 +87,10 @@ const S3 = Schema.Struct({
 const Storage = Schema.Struct({
   uris: Schema.Array(StorageUri).check(
     rule<ReadonlyArray<string>>((uris) => uris.length > 0, { rule: "needs at least one address" }, { minItems: 1 })
-  ).annotate({ description: "gs://, s3://, https:// or file:// addresses: of one object, or with / or * at the end of everything that begins so. An address that names no object is taken as a folder." }),
+  ).annotate({
+    description:
+      "gs://, s3://, https:// or file:// addresses: of one object, or with / or * at the end of everything that begins so. An address that names no object is taken as a folder."
+  }),
   maxFileSize,
   userProject: Schema.optionalKey(text.annotate({ description: "The project that pays for reading requester-pays gs:// buckets." })),
   s3: Schema.optionalKey(S3.annotate({ description: "How s3:// addresses are reached. Unset: as the AWS environment variables say." })),
@@ -77,7 +107,9 @@ const GoogleDrive = Schema.Struct({
   listing,
   staging,
   poll
-}).check(atLeastOne(["folders", "files"]), oursAlone("endpoint", "maxFileSize", "staging")).annotate({ description: "Google Drive folders and files." })
+}).check(atLeastOne(["folders", "files"]), oursAlone("endpoint", "maxFileSize", "staging")).annotate({
+  description: "Google Drive folders and files."
+})
 
 const instant = (description: string) =>
   Schema.optionalKey(
@@ -88,11 +120,13 @@ const Channel = Schema.Struct({
   id: hasForm(channelIdForm).annotate({ description: "Channel id, for example C012AB3CD." }),
   start: instant("Messages from this time on, RFC 3339."),
   end: instant("Messages before this time, RFC 3339.")
-}).check(earlyRule(({ end, start }: { start?: unknown; end?: unknown }) =>
-  typeof start !== "string" || typeof end !== "string" || !(Date.parse(start) >= Date.parse(end))
-    ? []
-    : [{ path: ["end"], issue: endTimeRule.rule }]
-))
+}).check(
+  earlyRule(({ end, start }: { start?: unknown; end?: unknown }) =>
+    typeof start !== "string" || typeof end !== "string" || !(Date.parse(start) >= Date.parse(end))
+      ? []
+      : [{ path: ["end"], issue: endTimeRule.rule }]
+  )
+)
 
 const Slack = Schema.Struct({
   channels: Schema.Array(Channel).check(
@@ -103,7 +137,8 @@ const Slack = Schema.Struct({
     )
   ).annotate({ description: "The channels to read, each once." }),
   token: SecretName.annotate({
-    description: "The name of a secret version, never the secret itself. It holds a bot or user token with the scopes channels:history, channels:read, users:read and files:read; for private channels groups:history, groups:read and users:read.email too."
+    description:
+      "The name of a secret version, never the secret itself. It holds a bot or user token with the scopes channels:history, channels:read, users:read and files:read; for private channels groups:history, groups:read and users:read.email too."
   }),
   endpoint: endpoint("Slack's Web API"),
   listing,
@@ -112,8 +147,12 @@ const Slack = Schema.Struct({
 }).check(oursAlone("endpoint", "staging")).annotate({ description: "Slack channels." })
 
 const Jira = Schema.Struct({
-  server: hasForm(jiraServerForm).annotate({ description: "The server, for example acme.atlassian.net: a host name, or an address with a context path." }),
-  email: hasForm(emailForm).annotate({ description: "E-mail address of the account the token belongs to; on a server of your own, its user name's place." }),
+  server: hasForm(jiraServerForm).annotate({
+    description: "The server, for example acme.atlassian.net: a host name, or an address with a context path."
+  }),
+  email: hasForm(emailForm).annotate({
+    description: "E-mail address of the account the token belongs to; on a server of your own, its user name's place."
+  }),
   projects: listOf(text, "Keys of projects, taken whole."),
   queries: listOf(text, "JQL queries. Their ORDER BY is not kept."),
   token: SecretName,
@@ -140,10 +179,16 @@ const SharePoint = Schema.Struct({
   drive: Schema.optionalKey(text.annotate({ description: "Name of the document library. This or driveId." })),
   driveId: Schema.optionalKey(text.annotate({ description: "Id of the document library. This or drive." })),
   folderPath: Schema.optionalKey(
-    text.annotate({ description: "Path of a folder. This or folderId, or neither for the whole library, and with the site's default library its pages." })
+    text.annotate({
+      description: "Path of a folder. This or folderId, or neither for the whole library, and with the site's default library its pages."
+    })
   ),
   folderId: Schema.optionalKey(text.annotate({ description: "Id of a folder. This or folderPath." }))
-}).check(exactlyOne(["drive", "driveId"]), atMostOne(["folderPath", "folderId"]), oursAlone("endpoint", "loginEndpoint", "maxFileSize", "staging"))
+}).check(
+  exactlyOne(["drive", "driveId"]),
+  atMostOne(["folderPath", "folderId"]),
+  oursAlone("endpoint", "loginEndpoint", "maxFileSize", "staging")
+)
   .annotate({ description: "A SharePoint document library." })
   .pipe(Schema.decodeTo(
     Schema.toType(Schema.Struct({
@@ -169,14 +214,27 @@ const SharePoint = Schema.Struct({
   ))
 
 const Git = Schema.Struct({
-  url: Schema.optionalKey(hasForm(gitUrlForm).annotate({ description: "Address of a remote repository, https:// or ssh://. This or path." })),
-  path: Schema.optionalKey(text.annotate({ description: "Folder of a repository on this machine, relative to the folder of the pipeline file. This or url." })),
+  url: Schema.optionalKey(
+    hasForm(gitUrlForm).annotate({ description: "Address of a remote repository, https:// or ssh://. This or path." })
+  ),
+  path: Schema.optionalKey(
+    text.annotate({ description: "Folder of a repository on this machine, relative to the folder of the pipeline file. This or url." })
+  ),
   ref: Schema.optionalKey(hasForm(gitRefForm).annotate({ description: "A branch, a tag or a full commit id. Unset: HEAD." })),
   paths: listOf(text, "Glob patterns of the files to take, relative to the repository. Empty: every file."),
   exclude: listOf(text, "Glob patterns of files to leave out."),
   token: Schema.optionalKey(SecretName),
-  user: withDefault(text.annotate({ description: "User name that goes with the token: oauth2 for GitLab, x-token-auth for Bitbucket. Unset: x-access-token, which GitHub takes.", default: "x-access-token" }), "x-access-token"),
-  timeout: Schema.optionalKey(DurationText.pipe(Schema.annotateEncoded({ description: "The longest that fetching from the remote may take. Unset: 10m." }))),
+  user: withDefault(
+    text.annotate({
+      description:
+        "User name that goes with the token: oauth2 for GitLab, x-token-auth for Bitbucket. Unset: x-access-token, which GitHub takes.",
+      default: "x-access-token"
+    }),
+    "x-access-token"
+  ),
+  timeout: Schema.optionalKey(
+    DurationText.pipe(Schema.annotateEncoded({ description: "The longest that fetching from the remote may take. Unset: 10m." }))
+  ),
   staging,
   maxFileSize,
   poll
@@ -185,7 +243,8 @@ const Git = Schema.Struct({
   earlyRule((source) =>
     "token" in source && !("url" in source && typeof source.url === "string" && /^https?:/.test(source.url))
       ? [{ path: ["token"], issue: "goes with an https:// url only" }]
-      : [])
+      : []
+  )
 ).annotate({ description: "The files of a git repository, at a ref." })
 
 const bounded = (minimum: number, maximum: number, initial: number, description: string) =>
@@ -193,16 +252,25 @@ const bounded = (minimum: number, maximum: number, initial: number, description:
 
 const Web = Schema.Struct({
   url: HttpUrl.annotate({ description: "Where the crawl begins. Only pages of this host, under this address's folder, are taken." }),
-  sitemap: Schema.optionalKey(Schema.Union([Schema.Boolean, HttpUrl]).annotate({
-    description: "true: take the pages of the site's sitemaps (robots.txt names them, else /sitemap.xml) instead of following links. Or a sitemap's address."
-  })),
-  include: listOf(text, "Glob patterns of the pages to take, by the path of their address without the first /. Links of other pages are still followed. Empty: every page."),
+  sitemap: Schema.optionalKey(
+    Schema.Union([Schema.Boolean, HttpUrl]).annotate({
+      description:
+        "true: take the pages of the site's sitemaps (robots.txt names them, else /sitemap.xml) instead of following links. Or a sitemap's address."
+    })
+  ),
+  include: listOf(
+    text,
+    "Glob patterns of the pages to take, by the path of their address without the first /. Links of other pages are still followed. Empty: every page."
+  ),
   exclude: listOf(text, "Glob patterns of pages to leave out, and whose links are not followed."),
   maxPages: bounded(1, 50_000, 1_000, "The most pages that are fetched."),
   maxDepth: bounded(0, 100, 10, "The most links between the first page and another."),
   requestsPerSecond: bounded(1, 100, 2, "The most requests in a second. A longer crawl delay of robots.txt is kept too."),
   concurrency: bounded(1, 16, 2, "The most requests under way at once."),
-  privateHosts: listOf(text, "Names or addresses of hosts that are reached although they lead to a private network or to this machine. Empty: public addresses only."),
+  privateHosts: listOf(
+    text,
+    "Names or addresses of hosts that are reached although they lead to a private network or to this machine. Empty: public addresses only."
+  ),
   staging,
   maxFileSize,
   poll

@@ -39,8 +39,16 @@ const fields = (db: VectorDb): Record<string, string | undefined> => {
 
 /** An option that this engine could keep and do nothing about, and that somebody relies on. */
 export const unservedOption = ({ encryptionKey, holds }: CorpusOptions = {}): ServiceError | undefined => {
-  if (encryptionKey !== undefined) return unserved("options.encryptionKey", "nothing is encrypted by a key of one's own on this machine", "leave it out, and encrypt the disk of the data directory")
-  return holds?._tag === "memories" ? unserved("options.holds", "corpora of memories are not served on this machine", "leave it out: the corpus then holds documents") : undefined
+  if (encryptionKey !== undefined) {
+    return unserved(
+      "options.encryptionKey",
+      "nothing is encrypted by a key of one's own on this machine",
+      "leave it out, and encrypt the disk of the data directory"
+    )
+  }
+  return holds?._tag === "memories"
+    ? unserved("options.holds", "corpora of memories are not served on this machine", "leave it out: the corpus then holds documents")
+    : undefined
 }
 
 const unserved = (field: string, description: string, fix: string): ServiceError =>

@@ -84,7 +84,9 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         const entry: Opened = {
           store,
           // A failure is not kept: the database may be there the next time.
-          prepared: preparing.withPermit(Effect.suspend(() => ready ? Effect.void : Effect.andThen(store.prepare, Effect.sync(() => void (ready = true))))),
+          prepared: preparing.withPermit(
+            Effect.suspend(() => ready ? Effect.void : Effect.andThen(store.prepare, Effect.sync(() => void (ready = true))))
+          ),
           put: Effect.fnUntraced(function*(file) {
             const done = Deferred.makeUnsafe<void, ServiceError>()
             yield* Queue.offer(queue, { file, done })
@@ -119,7 +121,9 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
           ),
           (_, exit) =>
             Effect.andThen(
-              Exit.isSuccess(exit) ? Effect.void : Effect.ignore(writer.send("beginVersion", { corpus: corpus.name, file: file.name, failed: true })),
+              Exit.isSuccess(exit)
+                ? Effect.void
+                : Effect.ignore(writer.send("beginVersion", { corpus: corpus.name, file: file.name, failed: true })),
               Effect.sync(() => active.delete(file.name))
             )
         )
@@ -137,34 +141,36 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
       })
 
       /** A file as it is stored, on its way out again because its facts changed; undefined where it is gone. */
-      const storedFile = Effect.fnUntraced(function*(corpus: CorpusRow, name: string): Effect.fn.Return<VectorFile | undefined, ServiceError> {
-        const row = yield* reader.find("files", name, corpus.id)
-        if (row === undefined) return undefined
-        const stored: Array<NewFile["chunks"][number]> = []
-        for (let token: string | undefined, more = true; more;) {
-          const page = yield* reader.chunks(corpus.id, name, token === undefined ? { size: 1_000 } : { size: 1_000, token })
-          if (page === undefined) return undefined
-          for (const { ordinal: _, ...chunk } of page.items) stored.push({ ...chunk, hash: textHash(chunk.text) })
-          token = page.nextToken
-          more = token !== undefined
+      const storedFile = Effect.fnUntraced(
+        function*(corpus: CorpusRow, name: string): Effect.fn.Return<VectorFile | undefined, ServiceError> {
+          const row = yield* reader.find("files", name, corpus.id)
+          if (row === undefined) return undefined
+          const stored: Array<NewFile["chunks"][number]> = []
+          for (let token: string | undefined, more = true; more;) {
+            const page = yield* reader.chunks(corpus.id, name, token === undefined ? { size: 1_000 } : { size: 1_000, token })
+            if (page === undefined) return undefined
+            for (const { ordinal: _, ...chunk } of page.items) stored.push({ ...chunk, hash: textHash(chunk.text) })
+            token = page.nextToken
+            more = token !== undefined
+          }
+          const { language, title } = row
+          const { terms } = termsOf(defined({
+            chunks: stored,
+            language: typeof language === "string" ? language : undefined,
+            title: typeof title === "string" ? title : undefined
+          }))
+          const displayName = String(row["display_name"])
+          const vectors = yield* vectorsOf(corpus, displayName, stored.map(({ hash }) => hash), [])
+          return {
+            file: name,
+            sourceUri: String(row["source_uri"]),
+            displayName,
+            metadata: metadataOfRow(row),
+            permissions: permissionsOfRow(row),
+            chunks: stored.map((chunk, ordinal) => ({ ...chunk, ordinal, vector: vectors[ordinal]!, terms: terms[ordinal]! }))
+          }
         }
-        const { language, title } = row
-        const { terms } = termsOf(defined({
-          chunks: stored,
-          language: typeof language === "string" ? language : undefined,
-          title: typeof title === "string" ? title : undefined
-        }))
-        const displayName = String(row["display_name"])
-        const vectors = yield* vectorsOf(corpus, displayName, stored.map(({ hash }) => hash), [])
-        return {
-          file: name,
-          sourceUri: String(row["source_uri"]),
-          displayName,
-          metadata: metadataOfRow(row),
-          permissions: permissionsOfRow(row),
-          chunks: stored.map((chunk, ordinal) => ({ ...chunk, ordinal, vector: vectors[ordinal]!, terms: terms[ordinal]! }))
-        }
-      })
+      )
 
       const isDue = ({ action, file, owner }: VectorWork): boolean =>
         action !== "writing" || (owner === process.pid ? !active.has(file) : !isAlive(owner))
@@ -211,7 +217,9 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
 
       const tidied = (name: string): Effect.Effect<void> =>
         tidying.withPermit(tidy(name)).pipe(
-          Effect.catch((error) => Effect.logWarning(`what is left of corpus ${name} in its database stays until the next run: ${error.message}`))
+          Effect.catch((error) =>
+            Effect.logWarning(`what is left of corpus ${name} in its database stays until the next run: ${error.message}`)
+          )
         )
 
       const left = yield* Effect.orElseSucceed(workOf(reader), () => [])
@@ -240,7 +248,9 @@ const putAll = Effect.fnUntraced(function*(store: VectorStore, batch: ReadonlyAr
     for (const { done } of batch) yield* Deferred.done(done, exit)
     return
   }
-  yield* Effect.forEach(batch, ({ done, file }) => Effect.flatMap(Effect.exit(store.put([file])), (alone) => Deferred.done(done, alone)), { discard: true })
+  yield* Effect.forEach(batch, ({ done, file }) => Effect.flatMap(Effect.exit(store.put([file])), (alone) => Deferred.done(done, alone)), {
+    discard: true
+  })
 })
 
 const workOf = (reader: Reader["Service"], corpus?: string): Effect.Effect<ReadonlyArray<VectorWork>, ServiceError> =>
@@ -271,4 +281,3 @@ const termsOf = ({ chunks, language, title }: Pick<NewFile, "chunks" | "language
   })
   return { analyzers: [...analyzers], terms }
 }
-

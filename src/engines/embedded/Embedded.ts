@@ -57,7 +57,11 @@ const searcherOf = (
  */
 export const layer = (
   options: EmbeddedOptions
-): Layer.Layer<Corpora | Files | FileMetadataStore | Retrieval | Operations | LedgerWrites, StateError | ServiceError, Embedder | TextPool> => {
+): Layer.Layer<
+  Corpora | Files | FileMetadataStore | Retrieval | Operations | LedgerWrites,
+  StateError | ServiceError,
+  Embedder | TextPool
+> => {
   const names = new Names(options.project ?? "local", options.location ?? "local")
   return Layer.mergeAll(
     embeddedCorpora(names),

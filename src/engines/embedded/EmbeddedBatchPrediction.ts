@@ -1,7 +1,14 @@
 import { join } from "node:path"
 import { Effect, Layer, Schedule, type Scope, Semaphore } from "effect"
 import { parseBatchFilter } from "../../domain/batch/BatchFilter.ts"
-import { type BatchJob, type BatchJobName, type BatchSpec, batchViolations, parseTable, tableUri } from "../../domain/batch/BatchPrediction.ts"
+import {
+  type BatchJob,
+  type BatchJobName,
+  type BatchSpec,
+  batchViolations,
+  parseTable,
+  tableUri
+} from "../../domain/batch/BatchPrediction.ts"
 import { renamed } from "../../domain/ChatRefusal.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
 import { refusalOf } from "../../domain/Rule.ts"
@@ -38,7 +45,9 @@ export interface EmbeddedBatchOptions {
 
 /** Jobs over files of this machine are for programs that may read them: a server beside those leaves them alone. */
 const usesFiles = ({ input, output }: BatchSpec): boolean =>
-  [...(input._tag === "jsonl" ? input.uris : []), ...(output._tag === "jsonl" ? [output.uriPrefix] : [])].some((uri) => uri.startsWith("file:"))
+  [...(input._tag === "jsonl" ? input.uris : []), ...(output._tag === "jsonl" ? [output.uriPrefix] : [])].some((uri) =>
+    uri.startsWith("file:")
+  )
 
 /** Jobs that run at once; others wait. */
 const concurrentJobs = 4
@@ -79,7 +88,9 @@ export const layer = (
 
       const jobOf = ({ body, done, id, rows, sequence }: JobEntry): Effect.Effect<BatchJob, ServiceError> => {
         const named = { ...body, name: names.batchJob(id) }
-        return done || rows === undefined ? Effect.succeed(named) : Effect.map(attempt(() => table.counts(sequence)), (counts) => ({ ...named, counts }))
+        return done || rows === undefined
+          ? Effect.succeed(named)
+          : Effect.map(attempt(() => table.counts(sequence)), (counts) => ({ ...named, counts }))
       }
 
       const find = Effect.fnUntraced(function*(name: BatchJob["name"]): Effect.fn.Return<JobEntry, ServiceError> {
@@ -104,7 +115,9 @@ export const layer = (
         outcome._tag !== "failed" ? Effect.void : Effect.gen(function*() {
           yield* Effect.logError(`a batch prediction job failed: ${outcome.error.message}`)
           const at = timestamp(yield* now)
-          yield* attempt(() => table.change(name, ({ body }) => ({ ...body, state: "FAILED", error: outcome.error, endTime: at, updateTime: at })))
+          yield* attempt(() =>
+            table.change(name, ({ body }) => ({ ...body, state: "FAILED", error: outcome.error, endTime: at, updateTime: at }))
+          )
         })
 
       const run = (name: string) => Effect.ignore(jobs.run(...job(name)))
@@ -132,22 +145,27 @@ export const layer = (
         if (broken !== undefined) return yield* broken
         // What can be seen without reading a row. The rows themselves are the job's to look at, however many they are.
         if (spec.input._tag === "table") yield* checkColumns(spec.input.uri, tables, spec.model)
-        else yield* Effect.forEach(spec.input.uris, (uri, at) => within(objects.head(uri), `inputConfig.gcsSource.uris[${at}]`), { discard: true })
+        else {yield* Effect.forEach(spec.input.uris, (uri, at) => within(objects.head(uri), `inputConfig.gcsSource.uris[${at}]`), {
+            discard: true
+          })}
         if (spec.output._tag === "table") yield* tableIsFree(spec.output.uri)
         else yield* placeIsKnown(spec.output.uriPrefix)
         const name = newId()
         const at = yield* now
-        const job = yield* attempt(() => table.create(name, "", (newest) => {
-          // Their times name the folders of their results: no two jobs may have the same millisecond.
-          const time = timestamp(Math.max(at, newest === undefined ? 0 : (Date.parse(newest.createTime) + 1) * 1000))
-          return { ...spec, state: "PENDING", partialFailures: [], createTime: time, updateTime: time }
-        }))
+        const job = yield* attempt(() =>
+          table.create(name, "", (newest) => {
+            // Their times name the folders of their results: no two jobs may have the same millisecond.
+            const time = timestamp(Math.max(at, newest === undefined ? 0 : (Date.parse(newest.createTime) + 1) * 1000))
+            return { ...spec, state: "PENDING", partialFailures: [], createTime: time, updateTime: time }
+          })
+        )
         yield* poke?.(name) ?? Effect.void
         return { ...job, name: names.batchJob(name) }
       })
 
       /** What a store says of an address, about the field that it stood in. */
-      const within = <A>(looked: Effect.Effect<A, ServiceError>, field: string) => Effect.mapError(looked, (error) => renamed(error, () => field))
+      const within = <A>(looked: Effect.Effect<A, ServiceError>, field: string) =>
+        Effect.mapError(looked, (error) => renamed(error, () => field))
 
       /** Whether objects may be put there; what is there already is left alone. */
       const placeIsKnown = (prefix: string) =>
@@ -158,7 +176,10 @@ export const layer = (
       /** The table must not be there, nor be what another job is going to make. */
       const tableIsFree = Effect.fnUntraced(function*(uri: string) {
         const field = "outputConfig.bigqueryDestination.outputUri"
-        const there = yield* tables.head(uri).pipe(Effect.as(true), Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed(false)))
+        const there = yield* tables.head(uri).pipe(
+          Effect.as(true),
+          Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed(false))
+        )
         if (there) return yield* ServiceError.invalid(field, `table ${uri} is there already`, "name a table that is not there")
         const same = (other: string) => {
           const [a, b] = [parseTable(uri), parseTable(other)]
@@ -218,7 +239,12 @@ export const layer = (
         Effect.gen(function*() {
           const entry = yield* find(name)
           if (options.run === "always" || entry.done) return yield* follow(name, waiting)
-          const runs = alone(usesFiles(entry.body)).pipe(Effect.andThen(run(entry.id)), Effect.andThen(Effect.never), Effect.scoped, Effect.mapError(stateFailure))
+          const runs = alone(usesFiles(entry.body)).pipe(
+            Effect.andThen(run(entry.id)),
+            Effect.andThen(Effect.never),
+            Effect.scoped,
+            Effect.mapError(stateFailure)
+          )
           return yield* Effect.raceFirst(follow(name, waiting), runs)
         })
 

@@ -34,7 +34,13 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
           const refused = refusalOf(corpusBroken(spec)) ?? unservedOption(spec.options)
           if (refused !== undefined) return yield* refused
           const name = newId()
-          yield* writer.send("createCorpus", { ...spec, vectorDb: vectorDbInPlace(spec.vectorDb), name, embedder: embedder.id, at: yield* now })
+          yield* writer.send("createCorpus", {
+            ...spec,
+            vectorDb: vectorDbInPlace(spec.vectorDb),
+            name,
+            embedder: embedder.id,
+            at: yield* now
+          })
           return yield* get(names.corpus(name))
         }),
         get,

@@ -37,11 +37,13 @@ export const embeddedFileMetadata = (names: Names): Layer.Layer<FileMetadataStor
         return row === undefined ? yield* ServiceError.notFound(`file ${file}`) : { corpus, name, id: Number(row["id"]) }
       })
 
-      const getSchema = Effect.fn("FileMetadataStore.getSchema")(function*(name: DataSchemaName): Effect.fn.Return<DataSchema, ServiceError> {
-        const { corpus, schema } = yield* names.schemaIds(name)
-        const row = yield* reader.find("data_schemas", schema, (yield* reader.corpus(corpus)).id)
-        return row === undefined ? yield* ServiceError.notFound(`data schema ${name}`) : dataSchemaOfRow(row, corpus, names)
-      })
+      const getSchema = Effect.fn("FileMetadataStore.getSchema")(
+        function*(name: DataSchemaName): Effect.fn.Return<DataSchema, ServiceError> {
+          const { corpus, schema } = yield* names.schemaIds(name)
+          const row = yield* reader.find("data_schemas", schema, (yield* reader.corpus(corpus)).id)
+          return row === undefined ? yield* ServiceError.notFound(`data schema ${name}`) : dataSchemaOfRow(row, corpus, names)
+        }
+      )
 
       const get = Effect.fn("FileMetadataStore.get")(function*(name: FileMetadataName): Effect.fn.Return<FileMetadata, ServiceError> {
         const { file, metadata } = yield* names.metadataIds(name)
@@ -102,7 +104,8 @@ export const embeddedFileMetadata = (names: Names): Layer.Layer<FileMetadataStor
     })
   )
 
-const refuse = (error: ServiceError | undefined): Effect.Effect<void, ServiceError> => error === undefined ? Effect.void : Effect.fail(error)
+const refuse = (error: ServiceError | undefined): Effect.Effect<void, ServiceError> =>
+  error === undefined ? Effect.void : Effect.fail(error)
 
 const notTooMany = (count: number): Effect.Effect<void, ServiceError> =>
   refuse(count > mostOfABatch ? ServiceError.invalid("requests", `must be no more than ${mostOfABatch}`) : undefined)

@@ -58,7 +58,11 @@ const textsOf = Effect.fnUntraced(function*({ contents, generationConfig = {}, s
   ]
   const media = parts.find(({ part }) => part.inlineData !== undefined || part.fileData !== undefined)
   if (media !== undefined) {
-    return yield* ServiceError.invalid(media.at, "tokens of media are not counted on this machine", "Ask the hosted service, or leave it out.")
+    return yield* ServiceError.invalid(
+      media.at,
+      "tokens of media are not counted on this machine",
+      "Ask the hosted service, or leave it out."
+    )
   }
   const { responseJsonSchema, responseSchema } = generationConfig
   return [

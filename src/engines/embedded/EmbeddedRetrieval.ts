@@ -96,15 +96,17 @@ export const embeddedRetrieval = (
       })
 
       /** The files that pass, where the request says; refused where it goes against the corpus's data schemas. */
-      const metadataFilter = Effect.fnUntraced(function*(corpus: number, { metadata, metadataFilter }: NonNullable<RetrievalRequest["filter"]>) {
-        const parts: Array<MetadataFilter> = metadata === undefined ? [] : [equalTo(metadata)]
-        if (metadataFilter !== undefined) parts.push(yield* Effect.fromResult(parseMetadataFilter(metadataFilter, filterField)))
-        if (parts.length === 0) return undefined
-        const filter: MetadataFilter = { _tag: "all", of: parts }
-        const rows = yield* reader.read((db) => db.prepare("SELECT key, schema FROM data_schemas WHERE corpus = ?").all(corpus))
-        const bad = badMetadataFilter(filter, new Map(rows.map((row) => [String(row["key"]), dataSchemaSpec(row)])), filterField)
-        return bad === undefined ? filter : yield* bad
-      })
+      const metadataFilter = Effect.fnUntraced(
+        function*(corpus: number, { metadata, metadataFilter }: NonNullable<RetrievalRequest["filter"]>) {
+          const parts: Array<MetadataFilter> = metadata === undefined ? [] : [equalTo(metadata)]
+          if (metadataFilter !== undefined) parts.push(yield* Effect.fromResult(parseMetadataFilter(metadataFilter, filterField)))
+          if (parts.length === 0) return undefined
+          const filter: MetadataFilter = { _tag: "all", of: parts }
+          const rows = yield* reader.read((db) => db.prepare("SELECT key, schema FROM data_schemas WHERE corpus = ?").all(corpus))
+          const bad = badMetadataFilter(filter, new Map(rows.map((row) => [String(row["key"]), dataSchemaSpec(row)])), filterField)
+          return bad === undefined ? filter : yield* bad
+        }
+      )
 
       /** The weight of the dense arm: all, where the corpus's database has no other. */
       const alphaOf = Effect.fnUntraced(function*(corpus: CorpusRow, { hybrid }: RetrievalRequest) {
@@ -129,7 +131,7 @@ export const embeddedRetrieval = (
         const ranker = request.rank === undefined ? undefined : yield* rankerOf(request.rank)
         const id = yield* names.corpusId(request.corpus)
         const corpus = yield* reader.corpus(id)
-                const alpha = yield* alphaOf(corpus, request)
+        const alpha = yield* alphaOf(corpus, request)
         const least = leastSimilarity(request)
         const wantsDense = alpha > 0 || least !== undefined || request.explain === true
         const embedder = embedders.find(({ id }) => id === corpus.embedder) ?? own
@@ -138,9 +140,13 @@ export const embeddedRetrieval = (
           if (mismatch !== undefined) return yield* mismatch
         }
         const { embedWeighed } = embedder
-        const vector = !wantsDense ? undefined
-          : embedWeighed !== undefined ? (weigh: (word: string) => number) => embedWeighed(request.query, weigh)
-          : yield* embedder.embed([request.query], "query").pipe(Effect.map(([vector]) => () => vector ?? new Float32Array(embedder.dimensions)))
+        const vector = !wantsDense ?
+          undefined
+          : embedWeighed !== undefined ?
+          (weigh: (word: string) => number) => embedWeighed(request.query, weigh)
+          : yield* embedder.embed([request.query], "query").pipe(
+            Effect.map(([vector]) => () => vector ?? new Float32Array(embedder.dimensions))
+          )
         const metadata = request.filter === undefined ? undefined : yield* metadataFilter(corpus.id, request.filter)
         const topK = request.topK ?? defaultTopK
         const files = request.files === undefined ? undefined : yield* Effect.forEach(request.files, (name) => names.fileIds(name))

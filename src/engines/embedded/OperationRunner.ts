@@ -60,11 +60,13 @@ export class OperationRunner extends Context.Service<OperationRunner, {
           get,
           start: Effect.fn("OperationRunner.start")(function*(kind, target, work) {
             const name = newId()
-            const create = Effect.flatMap(now, (at) => writer.send("createOperation", { name, kind, target, owner: process.pid, at }))
+            const create = Effect.flatMap(now, (at) =>
+              writer.send("createOperation", { name, kind, target, owner: process.pid, at }))
             claim(name)
             yield* create.pipe(
               // Those it is refused for may be of a process that died since this engine opened.
-              Effect.catchIf(({ code }) => code === "FAILED_PRECONDITION", () => Effect.andThen(endOrphans(reader, update), create)),
+              Effect.catchIf(({ code }) =>
+                code === "FAILED_PRECONDITION", () => Effect.andThen(endOrphans(reader, update), create)),
               Effect.tapError(() => Effect.sync(() => release(name)))
             )
             yield* run(name, work)

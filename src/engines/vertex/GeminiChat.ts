@@ -42,7 +42,8 @@ const generationOf = (request: ChatRequest): GenerationRequest => {
     systemInstruction: system === undefined ? undefined : { parts: [{ text: system }] },
     tools: tools.length === 0 ? undefined : [{
       functionDeclarations: tools.map(({ description, name, parameters }) =>
-        defined({ name, description, parametersJsonSchema: parameters as Json | undefined })) // a JSON Schema is JSON
+        defined({ name, description, parametersJsonSchema: parameters as Json | undefined })
+      ) // a JSON Schema is JSON
     }],
     toolConfig: toolChoice === undefined ? undefined : { functionCallingConfig: callingOf(toolChoice) },
     generationConfig: isEmpty(config) ? undefined : config

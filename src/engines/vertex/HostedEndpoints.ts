@@ -11,13 +11,25 @@ import {
   type Payload,
   type UndeployRequest
 } from "../../domain/models/Endpoint.ts"
-import { deployModelRefusal, endpointChangeRefusal, endpointRefusal, undeployRefusal, uploadRefusal } from "../../domain/models/EndpointRules.ts"
+import {
+  deployModelRefusal,
+  endpointChangeRefusal,
+  endpointRefusal,
+  undeployRefusal,
+  uploadRefusal
+} from "../../domain/models/EndpointRules.ts"
 import { Code, type ServiceError } from "../../domain/Errors.ts"
 import { retryAfterOf } from "../../net/HttpErrors.ts"
 import { bytesOf } from "../../net/ServerSentEvents.ts"
 import { Endpoints, type Prediction, type ResourceQuery, whole } from "../../ports/Endpoints.ts"
 import { pages } from "../../ports/Paging.ts"
-import { deployModelToWire, endpointChangeToWire, endpointFromWire, endpointSpecToWire, undeployToWire } from "../../wire/models/Endpoints.ts"
+import {
+  deployModelToWire,
+  endpointChangeToWire,
+  endpointFromWire,
+  endpointSpecToWire,
+  undeployToWire
+} from "../../wire/models/Endpoints.ts"
 import { errorFromWire } from "../../wire/Errors.ts"
 import type { Operation } from "../../wire/messages/Operations.ts"
 import { operationEndpoint, operationModel } from "../../wire/models/ModelOperations.ts"
@@ -63,7 +75,9 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
       const refused = uploadRefusal(spec)
       if (refused !== undefined) return yield* refused
       const send = transport.callOnce({ route: routes.uploadModel, params: { parent }, body: modelSpecToWire(spec) })
-      const started = yield* idempotentWrite({ retry: transport.retry, send }).pipe(doubtful("the model was made", "sluice models list --registry"))
+      const started = yield* idempotentWrite({ retry: transport.retry, send }).pipe(
+        doubtful("the model was made", "sluice models list --registry")
+      )
       const name = yield* Effect.fromResult(operationModel(yield* finish(transport, started)))
       return yield* getModel(ModelName.make(name))
     })
@@ -85,7 +99,8 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
         ),
         find: pages(list, 100).pipe(
           Stream.filter(({ createTime, deployedModels, displayName }) =>
-            displayName === spec.displayName && deployedModels.length === 0 && Date.parse(createTime) >= since - skewMs),
+            displayName === spec.displayName && deployedModels.length === 0 && Date.parse(createTime) >= since - skewMs
+          ),
           Stream.runHead,
           Effect.map(Option.getOrUndefined)
         )
@@ -98,7 +113,9 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
       if (refused !== undefined) return yield* refused
       const { endpoint } = request
       const send = transport.callOnce({ route: routes.deployModel, params: { endpoint }, body: deployModelToWire(request) })
-      const started = yield* idempotentWrite({ retry: transport.retry, send }).pipe(doubtful("the deployment began", "sluice endpoints list"))
+      const started = yield* idempotentWrite({ retry: transport.retry, send }).pipe(
+        doubtful("the deployment began", "sluice endpoints list")
+      )
       return yield* Effect.fromResult(operationFromWire(started))
     })
 
@@ -125,17 +142,24 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
         HttpClientRequest.bodyUint8Array(payload.body, payload.contentType)
       )
       const named = `${what} of ${transport.endpoint.host}`
-      return yield* answered(transport.send({ what, request, timeoutMs: idleMs, failuresToo: true }, Effect.fnUntraced(function*(response) {
-        const answer = defined({
-          status: response.status,
-          contentType: response.headers["content-type"] ?? "application/octet-stream",
-          deployedModelId: response.headers[deployedModelHeader]
+      return yield* answered(transport.send(
+        { what, request, timeoutMs: idleMs, failuresToo: true },
+        Effect.fnUntraced(function*(response) {
+          const answer = defined({
+            status: response.status,
+            contentType: response.headers["content-type"] ?? "application/octet-stream",
+            deployedModelId: response.headers[deployedModelHeader]
+          })
+          if (response.status >= 200 && response.status < 300) {
+            return { ...answer, body: yield* read(bytesOf(named, response, idleMs), named) }
+          }
+          const failure = yield* whole(bytesOf(named, response, idleMs), named)
+          const error = serviceErrorIn(response.status, failure, retryAfterOf(response.headers, yield* Clock.currentTimeMillis))
+          return error === undefined
+            ? { ...answer, body: yield* read(Stream.make(failure), named) }
+            : yield* withFix(error, transport.project)
         })
-        if (response.status >= 200 && response.status < 300) return { ...answer, body: yield* read(bytesOf(named, response, idleMs), named) }
-        const failure = yield* whole(bytesOf(named, response, idleMs), named)
-        const error = serviceErrorIn(response.status, failure, retryAfterOf(response.headers, yield* Clock.currentTimeMillis))
-        return error === undefined ? { ...answer, body: yield* read(Stream.make(failure), named) } : yield* withFix(error, transport.project)
-      })))
+      ))
     })
 
     return Endpoints.of({
@@ -155,7 +179,11 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
       update: Effect.fn("HostedEndpoints.update")(function*(change: EndpointChange) {
         const refused = endpointChangeRefusal(change)
         if (refused !== undefined) return yield* refused
-        const updated = yield* transport.call({ route: routes.updateEndpoint, params: { name: change.endpoint }, ...endpointChangeToWire(change) })
+        const updated = yield* transport.call({
+          route: routes.updateEndpoint,
+          params: { name: change.endpoint },
+          ...endpointChangeToWire(change)
+        })
         return yield* Effect.fromResult(endpointFromWire(updated))
       }),
       list,
@@ -165,8 +193,7 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
       deployModel,
       undeployModel,
       rawPredict: (endpoint, payload) => predict(routes.endpointRawPredict, endpoint, payload, whole),
-      streamRawPredict: (endpoint, payload) =>
-        predict(routes.endpointStreamRawPredict, endpoint, payload, (bytes) => Effect.succeed(bytes))
+      streamRawPredict: (endpoint, payload) => predict(routes.endpointStreamRawPredict, endpoint, payload, (bytes) => Effect.succeed(bytes))
     })
   })
 )

@@ -30,12 +30,22 @@ export const layer: Layer.Layer<FileMetadataStore, never, Transport> = Layer.eff
     })
 
     const read = <A>(what: string, message: Message<A>, response: unknown): Effect.Effect<A, ServiceError> =>
-      Effect.mapError(Effect.fromResult(message.decode(response ?? {})), () => ServiceError.internal(`the service's answer to ${what} could not be read`))
+      Effect.mapError(
+        Effect.fromResult(message.decode(response ?? {})),
+        () => ServiceError.internal(`the service's answer to ${what} could not be read`)
+      )
 
     return FileMetadataStore.of({
       createSchemas: Effect.fn("HostedFileMetadata.createSchemas")(function*(corpus, schemas) {
-        const requests = schemas.map(({ id, ...schema }) => ({ parent: corpus as string, ragDataSchema: dataSchemaToWire(schema), ragDataSchemaId: id ?? schema.key }))
-        const response = yield* made(transport.callOnce({ route: routes.batchCreateRagDataSchemas, params: { parent: corpus }, body: { requests } }), "list the corpus's data schemas")
+        const requests = schemas.map(({ id, ...schema }) => ({
+          parent: corpus as string,
+          ragDataSchema: dataSchemaToWire(schema),
+          ragDataSchemaId: id ?? schema.key
+        }))
+        const response = yield* made(
+          transport.callOnce({ route: routes.batchCreateRagDataSchemas, params: { parent: corpus }, body: { requests } }),
+          "list the corpus's data schemas"
+        )
         const { ragDataSchemas = [] } = yield* read("batchCreateRagDataSchemas", BatchCreateRagDataSchemasResponse, response)
         return yield* Effect.forEach(ragDataSchemas, (schema) => Effect.fromResult(namedSchemaFromWire(schema)))
       }),
@@ -48,17 +58,29 @@ export const layer: Layer.Layer<FileMetadataStore, never, Transport> = Layer.eff
       }),
       deleteSchemas: Effect.fn("HostedFileMetadata.deleteSchemas")(function*(corpus, names) {
         if (names.some((name) => corpusOfSchema(name) !== corpus)) return yield* ServiceError.invalid("names", "must all be of the corpus")
-        yield* made(transport.callOnce({ route: routes.batchDeleteRagDataSchemas, params: { parent: corpus }, body: { names } }), "list the corpus's data schemas")
+        yield* made(
+          transport.callOnce({ route: routes.batchDeleteRagDataSchemas, params: { parent: corpus }, body: { names } }),
+          "list the corpus's data schemas"
+        )
       }),
       create: Effect.fn("HostedFileMetadata.create")(function*(file, metadata) {
-        const requests = metadata.map(({ id, ...spec }) => ({ parent: file as string, ragMetadata: fileMetadataToWire(spec), ragMetadataId: id }))
-        const response = yield* made(transport.callOnce({ route: routes.batchCreateRagMetadata, params: { parent: file }, body: { requests } }), "list the file's metadata")
+        const requests = metadata.map(({ id, ...spec }) => ({
+          parent: file as string,
+          ragMetadata: fileMetadataToWire(spec),
+          ragMetadataId: id
+        }))
+        const response = yield* made(
+          transport.callOnce({ route: routes.batchCreateRagMetadata, params: { parent: file }, body: { requests } }),
+          "list the file's metadata"
+        )
         const { ragMetadata = [] } = yield* read("batchCreateRagMetadata", BatchCreateRagMetadataResponse, response)
         return yield* Effect.forEach(ragMetadata, (each) => Effect.fromResult(namedMetadataFromWire(each)))
       }),
       update: Effect.fn("HostedFileMetadata.update")(function*(name, spec) {
         const body = fileMetadataToWire({ ...spec, name })
-        return yield* Effect.fromResult(namedMetadataFromWire(yield* transport.call({ route: routes.updateRagMetadata, params: { name }, body })))
+        return yield* Effect.fromResult(
+          namedMetadataFromWire(yield* transport.call({ route: routes.updateRagMetadata, params: { name }, body }))
+        )
       }),
       get: Effect.fn("HostedFileMetadata.get")(function*(name: FileMetadataName) {
         return yield* Effect.fromResult(namedMetadataFromWire(yield* transport.call({ route: routes.getRagMetadata, params: { name } })))
@@ -69,7 +91,10 @@ export const layer: Layer.Layer<FileMetadataStore, never, Transport> = Layer.eff
       }),
       delete: Effect.fn("HostedFileMetadata.delete")(function*(file, names) {
         if (names.some((name) => fileOfMetadata(name) !== file)) return yield* ServiceError.invalid("names", "must all be of the file")
-        yield* made(transport.callOnce({ route: routes.batchDeleteRagMetadata, params: { parent: file }, body: { names } }), "list the file's metadata")
+        yield* made(
+          transport.callOnce({ route: routes.batchDeleteRagMetadata, params: { parent: file }, body: { names } }),
+          "list the file's metadata"
+        )
       })
     })
   })

@@ -102,10 +102,15 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
       const refused = refusalOf([...textBroken("displayName", displayName), ...chunkingBroken(chunking), ...parsingBroken(parsing)])
       if (refused !== undefined) return yield* refused
       if (content.length > maxUploadBytes) {
-        return yield* new DocumentError({ problem: "limit", message: `the service takes files of up to ${maxUploadBytes} bytes, and this one has ${content.length}` })
+        return yield* new DocumentError({
+          problem: "limit",
+          message: `the service takes files of up to ${maxUploadBytes} bytes, and this one has ${content.length}`
+        })
       }
       const { file, twins } = yield* send(request)
-      return { file: yield* settle(request, file, twins).pipe(Effect.mapError((error) => error._tag === "ServiceError" ? halfDone(error) : error)) }
+      return {
+        file: yield* settle(request, file, twins).pipe(Effect.mapError((error) => error._tag === "ServiceError" ? halfDone(error) : error))
+      }
     }, Effect.catchTag("Unanswered", ({ error }) => Effect.fail(inDoubt(error, "the file arrived", "sluice files list"))))
 
     const start = Effect.fn("HostedFiles.import")(function*(request: ImportRequest) {
@@ -116,8 +121,10 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
       const since = yield* Clock.currentTimeMillis
       return yield* idempotentWrite<Operation>({
         retry: transport.retry,
-        send: Effect.flatMap(transport.callOnce({ route: routes.importRagFiles, params: { parent: corpus }, body }), (started) =>
-          Effect.mapError(Effect.fromResult(operationFromWire(started)), (error) => new Unanswered({ error }))),
+        send: Effect.flatMap(
+          transport.callOnce({ route: routes.importRagFiles, params: { parent: corpus }, body }),
+          (started) => Effect.mapError(Effect.fromResult(operationFromWire(started)), (error) => new Unanswered({ error }))
+        ),
         find: startedImport(transport, request, since)
       })
     }, Effect.catchTag("Unanswered", ({ error }) => Effect.fail(inDoubt(error, "the import began", "sluice operations list"))))

@@ -59,7 +59,10 @@ export const layer: Layer.Layer<Generation, never, GenerateContent | Transport |
       countTokens: Effect.fn("Generation.countTokens")(function*(model, request) {
         const refused = refusedCount(request)
         if (refused !== undefined) return yield* refused
-        return yield* Effect.mapBoth(calls.countTokens(model, countToWire(request)), { onFailure: asRequested, onSuccess: tokenCountFromWire })
+        return yield* Effect.mapBoth(calls.countTokens(model, countToWire(request)), {
+          onFailure: asRequested,
+          onSuccess: tokenCountFromWire
+        })
       })
     })
   })

@@ -26,13 +26,18 @@ export const layer: Layer.Layer<ModelCatalog, never, Transport> = Layer.effect(
     const list = Effect.fn("HostedModelCatalog.list")(function*(query: CatalogQuery, page: PageRequest) {
       const route = routes.listPublisherModels
       const where = yield* Effect.fromResult(path(route, version, { parent: `publishers/${query.publisher ?? "*"}` }))
-      const request = HttpClientRequest.get(`${transport.endpoint.baseUrl}${where}${encodeQuery(route, { ...catalogQueryToWire(query), ...pageQuery(page) })}`).pipe(
+      const request = HttpClientRequest.get(
+        `${transport.endpoint.baseUrl}${where}${encodeQuery(route, { ...catalogQueryToWire(query), ...pageQuery(page) })}`
+      ).pipe(
         HttpClientRequest.acceptJson,
         // The path names no project to count the call against, so a header does.
         HttpClientRequest.setHeader("x-goog-user-project", transport.project)
       )
       const what = "ListPublisherModels"
-      const ask = transport.send({ what, request, bucket: "management" }, (response) => readJson(`${what} of ${transport.endpoint.host}`, response))
+      const ask = transport.send(
+        { what, request, bucket: "management" },
+        (response) => readJson(`${what} of ${transport.endpoint.host}`, response)
+      )
       const listed = yield* Effect.fromResult(decodeResponse(route, yield* transport.retry(answered(ask))))
       return yield* pageOf(listed.publisherModels, listed.nextPageToken, catalogModelFromWire)
     })
@@ -67,7 +72,11 @@ export const layer: Layer.Layer<ModelCatalog, never, Transport> = Layer.effect(
       }),
       deploy,
       eulaAccepted: Effect.fn("HostedModelCatalog.eulaAccepted")(function*(publisherModel: string) {
-        const answer = yield* transport.call({ route: routes.checkPublisherModelEula, params: { parent: project }, body: { publisherModel } })
+        const answer = yield* transport.call({
+          route: routes.checkPublisherModelEula,
+          params: { parent: project },
+          body: { publisherModel }
+        })
         return answer.publisherModelEulaAcked === true
       }),
       acceptEula: Effect.fn("HostedModelCatalog.acceptEula")(function*(publisherModel: string) {

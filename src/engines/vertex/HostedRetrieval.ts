@@ -23,7 +23,8 @@ export const layer: Layer.Layer<Retrieval, never, Transport> = Layer.effect(
     const databases = yield* Cache.make({
       capacity: 1_000,
       lookup: Effect.fnUntraced(function*(name: CorpusName) {
-        return (yield* Effect.fromResult(corpusFromWire(yield* transport.call({ route: routes.getRagCorpus, params: { name } })))).vectorDb._tag
+        return (yield* Effect.fromResult(corpusFromWire(yield* transport.call({ route: routes.getRagCorpus, params: { name } })))).vectorDb
+          ._tag
       })
     })
     return Retrieval.of({

@@ -25,7 +25,9 @@ export const idempotentWrite = <A>(write: {
         open = unanswered
         if (find === undefined) return Effect.succeed(Result.fail(unanswered))
         // Looking may help, whatever it was.
-        return Effect.fail(unanswered.error.retryable ? unanswered.error : new ServiceError({ code: "UNKNOWN", message: unanswered.error.message }))
+        return Effect.fail(
+          unanswered.error.retryable ? unanswered.error : new ServiceError({ code: "UNKNOWN", message: unanswered.error.message })
+        )
       }),
       retry,
       Effect.catch((error) => open === undefined ? Effect.fail(error) : Effect.succeed(Result.fail(open))),

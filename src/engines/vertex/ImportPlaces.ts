@@ -57,23 +57,28 @@ export const inImportPlace = Effect.fnUntraced(function*(
     )
 
   /** Runs what starts an operation once there is a place, which passes to the operation. */
-  const inPlace = Effect.fnUntraced(function*({ bucket, limit }: Places, starting: Effect.Effect<Operation, ServiceError>): Effect.fn.Return<Operation, ServiceError> {
-    const me = `starting/${randomUUID()}`
-    const pause = pauses()
-    for (;;) {
-      const holders = yield* kept(quota.occupy(bucket, limit, me, startMs))
-      if (holders.length === 0) break
-      const ended = yield* Effect.filter(holders, (holder) => holder.startsWith("starting/") ? Effect.succeed(false) : isOver(holder))
-      yield* Effect.forEach(ended, (holder) => kept(quota.vacate(bucket, holder)), { discard: true })
-      if (ended.length === 0) yield* pause
+  const inPlace = Effect.fnUntraced(
+    function*({ bucket, limit }: Places, starting: Effect.Effect<Operation, ServiceError>): Effect.fn.Return<Operation, ServiceError> {
+      const me = `starting/${randomUUID()}`
+      const pause = pauses()
+      for (;;) {
+        const holders = yield* kept(quota.occupy(bucket, limit, me, startMs))
+        if (holders.length === 0) break
+        const ended = yield* Effect.filter(holders, (holder) => holder.startsWith("starting/") ? Effect.succeed(false) : isOver(holder))
+        yield* Effect.forEach(ended, (holder) => kept(quota.vacate(bucket, holder)), { discard: true })
+        if (ended.length === 0) yield* pause
+      }
+      return yield* starting.pipe(
+        Effect.tap((operation) => operation.done ? Effect.void : kept(quota.occupy(bucket, Infinity, operation.name, runMs))),
+        Effect.onExit(() => Effect.ignore(quota.vacate(bucket, me)))
+      )
     }
-    return yield* starting.pipe(
-      Effect.tap((operation) => operation.done ? Effect.void : kept(quota.occupy(bucket, Infinity, operation.name, runMs))),
-      Effect.onExit(() => Effect.ignore(quota.vacate(bucket, me)))
-    )
-  })
+  )
 
-  const placed = inPlace({ bucket: `${host}/${corpus}/imports`, limit: 1 }, inPlace({ bucket: `${host}/${parent}/imports`, limit: places }, start))
+  const placed = inPlace(
+    { bucket: `${host}/${corpus}/imports`, limit: 1 },
+    inPlace({ bucket: `${host}/${parent}/imports`, limit: places }, start)
+  )
   const giveUp = (yield* Clock.currentTimeMillis) + runMs
   for (;;) {
     const started = yield* Effect.result(placed)

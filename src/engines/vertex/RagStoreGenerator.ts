@@ -51,4 +51,8 @@ export const make = ({ generation, model, selection }: RagStoreOptions): Generat
 
 /** What the model says without evidence from the corpus is not shown as an answer. */
 const groundedOnly = (answer: Answer): Answer =>
-  answer.grounded ? answer : answer.text.trim() === "" || answer.text === unsupportedText ? refusedAnswer(answer) : unverifiedAnswer(answer, answer.text)
+  answer.grounded
+    ? answer
+    : answer.text.trim() === "" || answer.text === unsupportedText
+    ? refusedAnswer(answer)
+    : unverifiedAnswer(answer, answer.text)

@@ -42,7 +42,12 @@ export const failureOf = Effect.fnUntraced(function*(
 const ambiguous = new Set([408, 499, 500, 502, 503, 504])
 
 const unconnected = new Set([
-  "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT"
 ])
 
 export const unsent = (error: HttpClientError.HttpClientError, what: string): ServiceError | Unanswered => {

@@ -23,18 +23,23 @@ export const startedImport = Effect.fnUntraced(function*(
   since: number
 ): Effect.fn.Return<Operation | undefined, ServiceError> {
   const body = yield* Effect.fromResult(importRequestToWire(request))
-  const list = pages((page) =>
-    transport.call({ route: routes.listOperations, params: { name: transport.parent }, query: pageQuery(page) }).pipe(
-      Effect.flatMap(({ nextPageToken, operations }) => pageOf(operations, nextPageToken, Result.succeed<WireOperation>))
-    ), 100)
+  const list = pages(
+    (page) =>
+      transport.call({ route: routes.listOperations, params: { name: transport.parent }, query: pageQuery(page) }).pipe(
+        Effect.flatMap(({ nextPageToken, operations }) => pageOf(operations, nextPageToken, Result.succeed<WireOperation>))
+      ),
+    100
+  )
   return yield* list.pipe(
-    Stream.filterMap((wire) => Result.filterOrFail(
-      operationFromWire(wire),
-      (operation) =>
-        operation.kind === "importFiles" && operation.target === request.corpus &&
-        Date.parse(operation.createTime) >= since - skewMs && isOfSource(wire, body.importRagFilesConfig ?? {}),
-      () => undefined
-    )),
+    Stream.filterMap((wire) =>
+      Result.filterOrFail(
+        operationFromWire(wire),
+        (operation) =>
+          operation.kind === "importFiles" && operation.target === request.corpus &&
+          Date.parse(operation.createTime) >= since - skewMs && isOfSource(wire, body.importRagFilesConfig ?? {}),
+        () => undefined
+      )
+    ),
     Stream.runHead,
     Effect.map(Option.getOrUndefined)
   )
@@ -46,5 +51,6 @@ const isOfSource = ({ metadata }: WireOperation, body: ImportRagFilesConfig): bo
   return config === undefined || isDeepStrictEqual(sourceOf(config), sourceOf(body))
 }
 
-const sourceOf = ({ gcsSource, googleDriveSource, jiraSource, sharePointSources, slackSource }: ImportRagFilesConfig) =>
-  [gcsSource, googleDriveSource, jiraSource, sharePointSources, slackSource]
+const sourceOf = (
+  { gcsSource, googleDriveSource, jiraSource, sharePointSources, slackSource }: ImportRagFilesConfig
+) => [gcsSource, googleDriveSource, jiraSource, sharePointSources, slackSource]

@@ -119,10 +119,15 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
       ),
       Effect.timeoutOrElse({
         duration: timeout,
-        orElse: () => Effect.fail(new Unanswered({ error: new ServiceError({
-          code: "DEADLINE_EXCEEDED",
-          message: `${what} did not answer within ${Duration.format(timeout)}`
-        }) }))
+        orElse: () =>
+          Effect.fail(
+            new Unanswered({
+              error: new ServiceError({
+                code: "DEADLINE_EXCEEDED",
+                message: `${what} did not answer within ${Duration.format(timeout)}`
+              })
+            })
+          )
       }),
       Effect.tapError((failure) => {
         const { code, retryAfter } = failure._tag === "Unanswered" ? failure.error : failure

@@ -49,7 +49,7 @@ const multipart = (transport: Transport["Service"], { metadata, request, url }: 
   const boundary = `sluice-${randomBytes(16).toString("hex")}`
   const head = [
     `--${boundary}`,
-    'Content-Disposition: form-data; name="metadata"',
+    "Content-Disposition: form-data; name=\"metadata\"",
     "",
     JSON.stringify(metadata),
     `--${boundary}`,
@@ -82,15 +82,18 @@ const resumable = Effect.fnUntraced(function*(
     HttpClientRequest.bodyJsonUnsafe(metadata)
   )
   // A session nobody uploads to is nothing, so its loss is an error like others.
-  const session = yield* answered(transport.send({ what, request: begin, bucket: "management" }, (response) =>
-    sessionOf(transport, response)))
+  const session = yield* answered(
+    transport.send({ what, request: begin, bucket: "management" }, (response) => sessionOf(transport, response))
+  )
   const command = (command: string, headers: Record<string, string>, body?: Uint8Array) => {
     const post = HttpClientRequest.post(session).pipe(
       HttpClientRequest.setHeaders({ "x-goog-upload-command": command, ...headers }),
       body === undefined ? (self) => self : HttpClientRequest.bodyUint8Array(body, "application/octet-stream")
     )
-    return transport.send({ what, request: post, timeoutMs }, (response) =>
-      Effect.map(answerOf(response), (answer) => ({ answer, headers: response.headers })))
+    return transport.send(
+      { what, request: post, timeoutMs },
+      (response) => Effect.map(answerOf(response), (answer) => ({ answer, headers: response.headers }))
+    )
   }
 
   let offset = 0
@@ -120,12 +123,14 @@ const sessionOf = (
   const own = new URL(transport.endpoint.baseUrl)
   return session !== null && response.headers["x-goog-upload-url"] !== undefined && session.origin === own.origin
     ? Effect.succeed(session.href)
-    : Effect.fail(new ServiceError({
-      code: "FAILED_PRECONDITION",
-      message: session === null || session.origin === own.origin
-        ? `${what} of ${own.host} gave no address for the bytes`
-        : `${what} of ${own.host} would have the bytes at ${session.host}, another origin`
-    }))
+    : Effect.fail(
+      new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: session === null || session.origin === own.origin
+          ? `${what} of ${own.host} gave no address for the bytes`
+          : `${what} of ${own.host} would have the bytes at ${session.host}, another origin`
+      })
+    )
 }
 
 const answerOf = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown, ServiceError> => readJson(what, response)
@@ -144,8 +149,7 @@ const typeOf = ({ mimeType }: UploadRequest): string =>
   mimeType !== undefined && /^[\w.+-]+\/[\w.+-]+(?:;\s*charset=[\w-]+)?$/.test(mimeType) ? mimeType : "application/octet-stream"
 
 /** As browsers write names into forms (WHATWG HTML, multipart/form-data encoding). */
-const quoted = (name: string): string =>
-  name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22")
+const quoted = (name: string): string => name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll("\"", "%22")
 
 /** The end of a long path says more than its beginning. */
 const fitting = (name: string): string => {

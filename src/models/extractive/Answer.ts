@@ -45,15 +45,24 @@ export const examine = (request: GroundedRequest): Examined => {
   // A number, a date or a name stands in a sentence, an item or a field: a whole list hides it.
   const units = contexts.flatMap(unitsOf).filter(({ kind, words }) =>
     // Nor does it answer to repeat the question: "PEP: 8".
-    (question.type === "other" || (kind !== "list" && kind !== "code")) && (question.terms.length === 0 || words.some((word) => isCjk(word) || !question.words.has(word))))
+    (question.type === "other" || (kind !== "list" && kind !== "code")) &&
+    (question.terms.length === 0 || words.some((word) => isCjk(word) || !question.words.has(word)))
+  )
   const { evidence, weights } = evidenceFor(question, contexts, units)
   // Where a number or a date is asked for, what has none answers only if nothing that has one is nearly as good.
   const best = Math.max(...evidence.map(({ score, typed }) => (typed ? score : -Infinity)))
-  const demoted = question.type === "number" || question.type === "date" ? Math.max(...evidence.map(({ score }) => score)) - best <= mostDemoted : false
+  const demoted = question.type === "number" || question.type === "date"
+    ? Math.max(...evidence.map(({ score }) => score)) - best <= mostDemoted
+    : false
   const score = (one: Evidence): number => (demoted && !one.typed ? one.score - mostDemoted : one.score)
-  const ranked = [...evidence].sort((a, b) =>
-    score(b) - score(a) || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
-  return { question, contexts, evidence: ranked, weights, grounds: question.terms.length === 0 ? undefined : groundsOf(question, ranked, weights, contexts) }
+  const ranked = [...evidence].sort((a, b) => score(b) - score(a) || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
+  return {
+    question,
+    contexts,
+    evidence: ranked,
+    weights,
+    grounds: question.terms.length === 0 ? undefined : groundsOf(question, ranked, weights, contexts)
+  }
 }
 
 /** Answers in passages of the contexts. Deterministic and synchronous; a few milliseconds for ten contexts. */
@@ -64,7 +73,11 @@ export const answerExtractively = (request: GroundedRequest, model: string, opti
   const chosen = select(question, evidence, weights, contexts, Math.min(4, options.maxSentences ?? defaults.maxSentences))
   if (chosen.length === 0 || confidence < (options.minConfidence ?? defaults.minConfidence)) {
     const nearest = nearestOf(examined)
-    return { ...refusedAnswer({ text: "", grounded: false, citations: [], supports: [], model }), confidence, ...(nearest.length === 0 ? {} : { nearest }) }
+    return {
+      ...refusedAnswer({ text: "", grounded: false, citations: [], supports: [], model }),
+      confidence,
+      ...(nearest.length === 0 ? {} : { nearest })
+    }
   }
   return { ...written(question, contexts, chosen, model), confidence }
 }

@@ -31,8 +31,9 @@ export const blocksOf = (text: string): ReadonlyArray<Block> => {
     const start = lines[0]!.start
     const end = lines.at(-1)!.end
     // Blank lines stand within a listing too.
-    if (kind === "code" && previous?.kind === "code") blocks[blocks.length - 1] = { kind, start: previous.start, end, lines: [...previous.lines, ...lines] }
-    else blocks.push({ kind, start, end, lines })
+    if (kind === "code" && previous?.kind === "code") {
+      blocks[blocks.length - 1] = { kind, start: previous.start, end, lines: [...previous.lines, ...lines] }
+    } else blocks.push({ kind, start, end, lines })
   })
   return blocks
 }
@@ -74,8 +75,10 @@ const prompt = /^(?:>>>|\.\.\.|\$|#!|%|C:\\>)(?:\s|$)/
 const statement =
   /^(?:def|class|import|from|return|raise|async|await|elif|except|try|finally|yield|lambda|assert|case|match|const|let|var|function|public|private|static|void|int|struct|typedef|export|package|func|fn|use|SELECT|INSERT|UPDATE|CREATE|pip|npm|npx|apt|apt-get|brew|curl|git|docker|kubectl|sudo|python3?|node|cargo|go|make)\b(?!.*[a-z]{2}\.$)/
 /** Lines of Python and its like that have no other sign of being code. */
-const alone = /^(?:pass|break|continue|return|\.{3})$|^(?:else|try|finally)\s*:$|^(?:if|elif|for|while|with|except|class|def|async def|async with|async for)\b.{0,100}:(?:\s*#.*)?$/
-const symbols = /^[\])}>;,]+$|[;{}]$|[([{,\\]$|^[@<#{}\])[]|^\/[/*]|=>|->|\w\(.*\)|\w\.\w+\(|^[\w.[\]"']+\s*[-+*/|&]?=\s|^--?\w|^\w+(?:\[.*\])?:\s*\w+(?:\[.*\])?(?:\s*=|$)/
+const alone =
+  /^(?:pass|break|continue|return|\.{3})$|^(?:else|try|finally)\s*:$|^(?:if|elif|for|while|with|except|class|def|async def|async with|async for)\b.{0,100}:(?:\s*#.*)?$/
+const symbols =
+  /^[\])}>;,]+$|[;{}]$|[([{,\\]$|^[@<#{}\])[]|^\/[/*]|=>|->|\w\(.*\)|\w\.\w+\(|^[\w.[\]"']+\s*[-+*/|&]?=\s|^--?\w|^\w+(?:\[.*\])?:\s*\w+(?:\[.*\])?(?:\s*=|$)/
 /** A line that reads as prose: several plain words in a row, ended as a sentence is. */
 const prose = /(?:\b\p{L}{2,}[,]?\s+){5}/u
 
@@ -101,7 +104,9 @@ const keyed = /^(?:- )?[\p{L}_][\p{L}\p{N} ._-]{0,40}:(?:\s|$)/u
 
 /** Lines of key and value, as mail, front matter and structured files have them; a value may go on below it. */
 const isKeys = (lines: ReadonlyArray<Line>): boolean =>
-  lines.length > 1 && keyed.test(lines[0]!.text) && lines.filter(({ indent, text }) => keyed.test(text) || indent > 0).length >= 0.8 * lines.length &&
+  lines.length > 1 && keyed.test(lines[0]!.text) && lines.filter(({ indent, text }) =>
+      keyed.test(text) || indent > 0
+    ).length >= 0.8 * lines.length &&
   lines.filter(({ text }) => keyed.test(text)).length >= 0.6 * lines.length
 
 /** Marked lines; a single one only where a lead-in or another item shows that it is no numbered heading. */
@@ -111,7 +116,8 @@ const isList = (lines: ReadonlyArray<Line>, next: ReadonlyArray<Line> | undefine
 /** One line, short, ending in no punctuation; what stands under it is about it. */
 const isHeading = (lines: ReadonlyArray<Line>): boolean => {
   const text = lines[0]!.text
-  return lines.length === 1 && text.length <= maxHeadingCharacters && (!terminal.test(text) || /[?？]$/u.test(text)) && !text.includes(" | ")
+  return lines.length === 1 && text.length <= maxHeadingCharacters && (!terminal.test(text) || /[?？]$/u.test(text)) &&
+    !text.includes(" | ")
 }
 
 /** Items of a list, or entries of keys: a line with a mark and what stands under it. */

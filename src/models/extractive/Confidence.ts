@@ -31,12 +31,18 @@ export const groundsOf = (
     rarest: near[heaviest] ?? 0,
     least: Math.min(1, ...near),
     missing: total === 0 ? 1 : missing / total,
-    untyped: !first.typed && (question.type === "number" || question.type === "date" || question.terms.some(({ also }) => also !== undefined)) ? 1 : 0,
+    untyped:
+      !first.typed && (question.type === "number" || question.type === "date" || question.terms.some(({ also }) => also !== undefined))
+        ? 1
+        : 0,
     cosine: distance === undefined ? 0.3 : Math.max(0, 1 - distance),
     rank: first.signs.rank,
     agreement: ranked.some((other) => other.unit.context !== first.unit.context && same(first, other)) ? 1 : 0,
     best: Math.min(1.5, first.score / 20),
-    margin: Math.min(1, (first.score - (ranked.find(({ unit }) => unit.context !== first.unit.context || unit.block !== first.unit.block)?.score ?? 0)) / 5),
+    margin: Math.min(
+      1,
+      (first.score - (ranked.find(({ unit }) => unit.context !== first.unit.context || unit.block !== first.unit.block)?.score ?? 0)) / 5
+    ),
     nameless: namelessOf(question, first, near),
     window: first.signs.window,
     headed: first.signs.headed,
@@ -64,5 +70,6 @@ const gapShare = 0.6
 export const confidenceOf = (grounds: Grounds): number => {
   let sum = 0
   for (const ground of Object.keys(confidenceWeights) as Array<keyof Grounds>) sum += confidenceWeights[ground] * grounds[ground]
-  return (grounds.untyped + grounds.other > 0 ? untypedShare : 1) * (grounds.few >= 0.5 && grounds.gap > 0.09 ? gapShare : 1) / (1 + Math.exp(-sum))
+  return (grounds.untyped + grounds.other > 0 ? untypedShare : 1) * (grounds.few >= 0.5 && grounds.gap > 0.09 ? gapShare : 1) /
+    (1 + Math.exp(-sum))
 }

@@ -43,10 +43,12 @@ export const evidenceFor = (
   const isNamed = contexts.map(({ sourceDisplayName }) => numbered.has(numberedName(sourceDisplayName) ?? ""))
   // Whoever wrote a document wrote what it is about only where the question names just that.
   const isAsked = contexts.map((context, at) => isNamed[at]! || headedBy(titleOf(context)) >= 0.6)
-  const own = units.map((unit) => question.terms.map(({ also }, term) => {
-    const match = matcher(term, unit)
-    return also === undefined || match === 1 || isAsked[unit.context]! ? match : 0.3 * match
-  }))
+  const own = units.map((unit) =>
+    question.terms.map(({ also }, term) => {
+      const match = matcher(term, unit)
+      return also === undefined || match === 1 || isAsked[unit.context]! ? match : 0.3 * match
+    })
+  )
   const weights = weightsOf(question, own)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const share = (matches: ReadonlyArray<number>): number =>
@@ -59,8 +61,7 @@ export const evidenceFor = (
     return question.terms.map((_, term) => matcher(term, told))
   }
   const byContext = contexts.map((_, context) => units.flatMap((unit, at) => (unit.context === context ? [at] : [])))
-  const ofHeadings = contexts.map((context) =>
-    matchesOf([...context.headings, nameOf(context), titleOf(context)].join("\n")))
+  const ofHeadings = contexts.map((context) => matchesOf([...context.headings, nameOf(context), titleOf(context)].join("\n")))
   const ofContext = byContext.map((ats, context) => best([...ats.map((at) => own[at]!), ofHeadings[context]!]))
   const ofBlock = new Map<string, ReadonlyArray<number>>()
   units.forEach((unit, at) => {
@@ -68,7 +69,9 @@ export const evidenceFor = (
     ofBlock.set(key, best([own[at]!, ...(ofBlock.has(key) ? [ofBlock.get(key)!] : [])]))
   })
   const ofAbove = new Map([...new Set(units.map(({ above }) => above))].map((above) => [above, matchesOf(above)]))
-  const ofOpening = contexts.map((_, context) => matchesOf(byContext[context]?.map((at) => units[at]!.blocks.find(({ kind }) => kind === "heading")?.lines[0]?.text ?? "")[0] ?? ""))
+  const ofOpening = contexts.map((_, context) =>
+    matchesOf(byContext[context]?.map((at) => units[at]!.blocks.find(({ kind }) => kind === "heading")?.lines[0]?.text ?? "")[0] ?? "")
+  )
   const ofHeading = new Map([...new Set(units.map(({ heading = "" }) => heading))].map((heading) => [heading, matchesOf(heading)]))
   const scores = contexts.map(({ score }) => score)
   const highest = Math.max(1e-9, ...scores)
@@ -81,7 +84,9 @@ export const evidenceFor = (
   const heaviest = weights.indexOf(Math.max(...weights))
 
   // The question of a list of questions is the heading of its answer.
-  const headingOf = ({ above, context, heading }: Unit): string => (/[?？]$/u.test(above) ? above : heading ?? contexts[context]!.headings.at(-1) ?? "")
+  const headingOf = (
+    { above, context, heading }: Unit
+  ): string => (/[?？]$/u.test(above) ? above : heading ?? contexts[context]!.headings.at(-1) ?? "")
 
   const evidence = units.map((unit, at): Evidence => {
     const mine = own[at]!
@@ -89,11 +94,21 @@ export const evidenceFor = (
     const heading = ofHeading.get(unit.heading ?? "")!
     const around = [at - 1, at + 1].filter((other) => units[other]?.context === unit.context).map((other) => own[other]!)
     const told = mine.map((match, term) =>
-      Math.max(match, near.above * Math.max(above[term]!, heading[term]!), (unit.kind === "key" ? near.field : near.heading) * ofHeadings[unit.context]![term]!, near.opening * ofOpening[unit.context]![term]!))
-    const covered = share(told.map((match, term) =>
-      Math.max(match, ...around.map((other) => near.neighbour * other[term]!), near.context * ofContext[unit.context]![term]!)))
+      Math.max(
+        match,
+        near.above * Math.max(above[term]!, heading[term]!),
+        (unit.kind === "key" ? near.field : near.heading) * ofHeadings[unit.context]![term]!,
+        near.opening * ofOpening[unit.context]![term]!
+      )
+    )
+    const covered = share(
+      told.map((match, term) =>
+        Math.max(match, ...around.map((other) => near.neighbour * other[term]!), near.context * ofContext[unit.context]![term]!)
+      )
+    )
     // The date of one field is not that of another.
-    const typed = holdsType(question, unit.display) && (unit.kind !== "key" || question.type !== "date" || fieldAsked(question, unit.display) > 0)
+    const typed = holdsType(question, unit.display) &&
+      (unit.kind !== "key" || question.type !== "date" || fieldAsked(question, unit.display) > 0)
     const inBlock = ofBlock.get(`${unit.context}.${unit.block}`)!
     const followed = unit.blocks[unit.block + 1]?.kind
     const mineShare = share(mine)
@@ -104,7 +119,10 @@ export const evidenceFor = (
       context: share(ofContext[unit.context]!),
       heading: share(heading.map((match, term) => Math.max(match, 0.8 * above[term]!))),
       title: share(ofHeadings[unit.context]!),
-      names: named === 0 ? 1 : told.reduce((sum, match, term) => sum + Math.max(match, ofHeadings[unit.context]![term]! >= 0.8 ? 1 : 0) * names[term]!, 0) / named,
+      names: named === 0
+        ? 1
+        : told.reduce((sum, match, term) => sum + Math.max(match, ofHeadings[unit.context]![term]! >= 0.8 ? 1 : 0) * names[term]!, 0) /
+          named,
       adjacency: adjacency(question.terms, unit, mine),
       typed: question.type === "other" ? 0 : typed ? 1 : 0,
       first: unit.position === 0 ? 1 : 0,
@@ -151,8 +169,10 @@ const weighed = (signs: Signs): number => {
 }
 
 /** Headings under which a text says what it is about, and such under which it says what is not so. */
-const opening = /^(?:[\d.]+\s*)?(?:abstract|summary|overview|introduction|specification|usage|quick ?start|getting started|how to\b|zusammenfassung|überblick|einleitung|résumé|resumen|概要|摘要|简介)/iu
-const aside = /\b(?:reject|alternativ|open (?:issue|question)|histor|footnote|acknowledg|appendi|change ?log|related work|future|deferred|copyright|references?$)/iu
+const opening =
+  /^(?:[\d.]+\s*)?(?:abstract|summary|overview|introduction|specification|usage|quick ?start|getting started|how to\b|zusammenfassung|überblick|einleitung|résumé|resumen|概要|摘要|简介)/iu
+const aside =
+  /\b(?:reject|alternativ|open (?:issue|question)|histor|footnote|acknowledg|appendi|change ?log|related work|future|deferred|copyright|references?$)/iu
 
 /** Of each context, the share of all contexts' scores that those of its file have. */
 const votesOf = (contexts: ReadonlyArray<Context>): ReadonlyArray<number> => {
@@ -170,7 +190,11 @@ const precisionOf = (question: Question): (heading: string) => number => {
     const found = known.get(heading)
     if (found !== undefined) return found
     const words = foldedWords(heading).filter((word) => word.length > 2)
-    const has = words.filter((word) => keys.some((key) => key === word || (Math.min(key.length, word.length) >= 4 && commonPrefix(key, word) >= 0.7 * Math.max(key.length, word.length))))
+    const has = words.filter((word) =>
+      keys.some((key) =>
+        key === word || (Math.min(key.length, word.length) >= 4 && commonPrefix(key, word) >= 0.7 * Math.max(key.length, word.length))
+      )
+    )
     const share = words.length === 0 ? 0 : has.length / words.length
     known.set(heading, share)
     return share
@@ -222,7 +246,8 @@ const typedNear = (question: Question, unit: Unit, own: ReadonlyArray<number>): 
 
 const instruction =
   /^(?:to |use |set |add |run |call |click |open |enter |type |create |install |choose |select |press |go to |navigate |write |make sure |ensure |tell |ask |put |copy |sign |send |start |add |define |declare |pass |include |provide )|\b(?:you (?:can|may|must|should|need)|(?:can|may|must|should) be \w+(?:ed|en|t)\b|must|should|is done by|by (?:\w+ing)|using)\b|\b(?:muss|müssen|kann|können|bitte|sollte)\b|必须|可以|请|してください/iu
-const reason = /\b(?:because|since|so that|due to|therefore|reasons?|why|in order to|as a result|leads? to|causes?|caused|problem|avoid|otherwise|weil|da|denn|deshalb|damit|wegen|parce que|porque|perché)\b|因为|由于|所以|ため|ので|から/iu
+const reason =
+  /\b(?:because|since|so that|due to|therefore|reasons?|why|in order to|as a result|leads? to|causes?|caused|problem|avoid|otherwise|weil|da|denn|deshalb|damit|wegen|parce que|porque|perché)\b|因为|由于|所以|ため|ので|から/iu
 
 const fieldAsked = (question: Question, display: string): number => {
   const name = foldedWords((/^[^:]*/.exec(display)?.[0] ?? "").replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " "))
@@ -234,7 +259,9 @@ const fieldAsked = (question: Question, display: string): number => {
 const definition = (question: Question, unit: Unit): number => {
   const subject = question.terms.filter(({ importance }) => importance >= 1)
   if (subject.length === 0) return 0
-  const split = /^(?:(?:an?|the|der|die|das|eine?)\s)?(.{1,80}?)(?::\s|\s\(|,?\s(?:which\s|that\s)?(?:is|are|was|were|means?|stands? for|refers? to|denotes?|ist|sind|bedeutet)\s|\s[-–—]\s|是|とは|は)/iu.exec(unit.display)
+  const split =
+    /^(?:(?:an?|the|der|die|das|eine?)\s)?(.{1,80}?)(?::\s|\s\(|,?\s(?:which\s|that\s)?(?:is|are|was|were|means?|stands? for|refers? to|denotes?|ist|sind|bedeutet)\s|\s[-–—]\s|是|とは|は)/iu
+      .exec(unit.display)
   if (split === null) return 0
   const words = new Set(foldedWords(split[1]!))
   const found = subject.filter(({ cjk, key }) => (cjk ? normalize(split[1]!).includes(key) : words.has(key))).length
@@ -242,8 +269,7 @@ const definition = (question: Question, unit: Unit): number => {
 }
 
 /** Of the file, without its ending and the zeros that make names sort: what `rule-0008.md` says of itself is "rule 8". */
-const nameOf = ({ sourceDisplayName }: Context): string =>
-  sourceDisplayName.replace(/\.\w+$/, "").replace(/(?<!\d)0+(?=\d)/g, "")
+const nameOf = ({ sourceDisplayName }: Context): string => sourceDisplayName.replace(/\.\w+$/, "").replace(/(?<!\d)0+(?=\d)/g, "")
 
 const titleOf = ({ metadata }: Context): string => metadata?.["title"]?.toString() ?? ""
 

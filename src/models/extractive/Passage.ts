@@ -16,7 +16,14 @@ export interface Passage {
 
 /** Characters of a paragraph that are shown, the sentence that answers among them. */
 const room: Readonly<Record<QuestionKind, number>> = {
-  howTo: 600, why: 500, definition: 450, yesNo: 450, other: 450, number: 0, date: 0, person: 0
+  howTo: 600,
+  why: 500,
+  definition: 450,
+  yesNo: 450,
+  other: 450,
+  number: 0,
+  date: 0,
+  person: 0
 }
 const most = { listing: 1200, list: 800, shortList: 450, intro: 320 }
 
@@ -28,7 +35,9 @@ const leaning =
 export const passageOf = (unit: Unit, text: string, kind: QuestionKind): Passage => {
   const block = unit.blocks[unit.block]!
   if (unit.kind === "code") return withIntroduction(unit, block, text)
-  if (unit.kind === "item" && kind === "howTo" && block.end - block.start <= most.list && /^\(?\d/.test(block.lines[0]!.text)) return steps(unit, block, text)
+  if (unit.kind === "item" && kind === "howTo" && block.end - block.start <= most.list && /^\(?\d/.test(block.lines[0]!.text)) {
+    return steps(unit, block, text)
+  }
   if (unit.kind === "sentence" && block.kind === "paragraph") {
     const { end, start } = sentencesAround(unit, block, text, kind)
     return withWhatFollows(unit, start, end, text, kind)
@@ -120,5 +129,6 @@ const cut = ({ lines, start }: Block, characters: number): number => {
 const asWritten = ({ lines, start }: Block, end: number, text: string): string => {
   const indent = Math.min(...lines.map(({ indent }) => indent))
   const lineStart = text.lastIndexOf("\n", start) + 1
-  return text.slice(lineStart, end).split("\n").map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd()).join("\n")
+  return text.slice(lineStart, end).split("\n").map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd())
+    .join("\n")
 }

@@ -36,7 +36,11 @@ const generic = new Set(
   richtlinie richtlinien rule rules say says steps way ways`.split(/\s+/)
 )
 /** Of questions after persons. */
-const synonyms = new Map([["write", "author"], ["creat", "author"], ["invent", "author"], ["schreib", "autor"]].map(([verb = "", noun = ""]): [string, string] => [stem(verb), stem(noun)]))
+const synonyms = new Map(
+  [["write", "author"], ["creat", "author"], ["invent", "author"], ["schreib", "autor"]].map((
+    [verb = "", noun = ""]
+  ): [string, string] => [stem(verb), stem(noun)])
+)
 const cjkWords = new Intl.Segmenter("zh", { granularity: "word" })
 
 /** UTF-16 units of a question that are read; what is longer is no question. */
@@ -63,25 +67,49 @@ export const questionOf = (asked: string): Question => {
     const importance = generic.has(normal) ? 0.5 : capital || /\p{N}/u.test(word) ? 1.5 : 1
     const of = /^\p{N}{1,3}$/u.test(word) && name !== undefined && /^[\s-]$/.test(text.slice(name.end, at)) ? { of: name.key } : {}
     const also = type === "person" ? synonyms.get(key) : undefined
-    terms.set(key, { key, cjk: false, importance: Math.max(importance, terms.get(key)?.importance ?? 0), ...of, ...(also === undefined ? {} : { also }) })
+    terms.set(key, {
+      key,
+      cjk: false,
+      importance: Math.max(importance, terms.get(key)?.importance ?? 0),
+      ...of,
+      ...(also === undefined ? {} : { also })
+    })
     name = capital ? { key, end: at + word.length } : undefined
   })
   return { text, terms: [...terms.values()], words: new Set(foldedWords(text)), type, kind: kindOf(text, type) }
 }
 
 const forms: ReadonlyArray<readonly [QuestionKind, RegExp]> = [
-  ["howTo", /^\W*(?:how (?:do|does|did|can|could|should|would|must|to|is|are|am|may|might)\b|what (?:should|must|do) (?:i|we|you|one)\b|what do i have to|steps? (?:to|for)\b|wie (?!viele?\b|lange\b|oft\b|hoch\b|alt\b|weit\b|gro|teuer\b|schnell\b)|comment\b|cómo\b|como\b|come (?:si|posso|faccio)\b)|怎(?:样|么)|如何|どうやって|どのように|方法/iu],
-  ["why", /\b(?:why|what (?:is|was|are|were) the reasons?|how come|warum|wieso|weshalb|pourquoi|por qué|perché|por que)\b|为什么|为何|なぜ|どうして/iu],
-  ["definition", /^\W*(?:what(?:'s|’s| is| are| was| were| does| do)\b(?=.{0,60}$)|was (?:ist|sind|bedeutet|heißt)\b|define\b|qu'est-ce\b|qué (?:es|son|significa)\b|che cos)|是什么|什么是|とは/iu],
-  ["yesNo", /^\W*(?:is|are|was|were|do|does|did|can|could|may|must|should|will|would|has|have|had|ist|sind|war|kann|können|darf|dürfen|muss|müssen|gibt|hat|haben|wird|werden|bezahlt|gilt|est-ce)\b|吗[？?]?$|(?:です|ます)か[？?]?$/iu]
+  [
+    "howTo",
+    /^\W*(?:how (?:do|does|did|can|could|should|would|must|to|is|are|am|may|might)\b|what (?:should|must|do) (?:i|we|you|one)\b|what do i have to|steps? (?:to|for)\b|wie (?!viele?\b|lange\b|oft\b|hoch\b|alt\b|weit\b|gro|teuer\b|schnell\b)|comment\b|cómo\b|como\b|come (?:si|posso|faccio)\b)|怎(?:样|么)|如何|どうやって|どのように|方法/iu
+  ],
+  [
+    "why",
+    /\b(?:why|what (?:is|was|are|were) the reasons?|how come|warum|wieso|weshalb|pourquoi|por qué|perché|por que)\b|为什么|为何|なぜ|どうして/iu
+  ],
+  [
+    "definition",
+    /^\W*(?:what(?:'s|’s| is| are| was| were| does| do)\b(?=.{0,60}$)|was (?:ist|sind|bedeutet|heißt)\b|define\b|qu'est-ce\b|qué (?:es|son|significa)\b|che cos)|是什么|什么是|とは/iu
+  ],
+  [
+    "yesNo",
+    /^\W*(?:is|are|was|were|do|does|did|can|could|may|must|should|will|would|has|have|had|ist|sind|war|kann|können|darf|dürfen|muss|müssen|gibt|hat|haben|wird|werden|bezahlt|gilt|est-ce)\b|吗[？?]?$|(?:です|ます)か[？?]?$/iu
+  ]
 ]
 
 const kindOf = (text: string, type: AnswerType): QuestionKind =>
   type !== "other" ? type : forms.find(([, form]) => form.test(text))?.[0] ?? "other"
 
 const cues: ReadonlyArray<readonly [AnswerType, RegExp]> = [
-  ["date", /\b(?:when|what (?:year|date|day|time|month|century)|which (?:year|day|month|date)|wann|welche[mns]? (?:jahr|tag|monat|datum|uhrzeit)|quand|quelle (?:année|date|heure)|cuándo|qué (?:año|fecha|día)|quando|wanneer)\b|什么时候|何时|哪(?:一)?年|几(?:月|点|号)|いつ|何(?:年|月|曜日|日|時)/iu],
-  ["number", /\b(?:how (?:many|much|long|old|far|often|tall|high|large|big|fast|deep|wide|heavy)|what (?:percentage|percent|number|amount|rate|price|cost|size|is the (?:price|cost|number|limit|maximum|minimum|percentage|population))|wie (?:viele?|lange|oft|hoch|gro(?:ß|ss)|alt|weit|teuer|schnell)|wieviele?|combien|cuánt[oa]s?|quant[oaie]s?|hoeveel)\b|多少|几[个位名次天年人种]|多[久长大高远]|いくつ|いくら|何(?:人|個|回|件|%|パーセント|円|歳|本|枚)|どのくらい|どれくらい/iu],
+  [
+    "date",
+    /\b(?:when|what (?:year|date|day|time|month|century)|which (?:year|day|month|date)|wann|welche[mns]? (?:jahr|tag|monat|datum|uhrzeit)|quand|quelle (?:année|date|heure)|cuándo|qué (?:año|fecha|día)|quando|wanneer)\b|什么时候|何时|哪(?:一)?年|几(?:月|点|号)|いつ|何(?:年|月|曜日|日|時)/iu
+  ],
+  [
+    "number",
+    /\b(?:how (?:many|much|long|old|far|often|tall|high|large|big|fast|deep|wide|heavy)|what (?:percentage|percent|number|amount|rate|price|cost|size|is the (?:price|cost|number|limit|maximum|minimum|percentage|population))|wie (?:viele?|lange|oft|hoch|gro(?:ß|ss)|alt|weit|teuer|schnell)|wieviele?|combien|cuánt[oa]s?|quant[oaie]s?|hoeveel)\b|多少|几[个位名次天年人种]|多[久长大高远]|いくつ|いくら|何(?:人|個|回|件|%|パーセント|円|歳|本|枚)|どのくらい|どれくらい/iu
+  ],
   ["person", /\b(?:who|whom|whose|wer|wem|wen|qui|quién|quiénes|chi|quem)\b|谁|誰|だれ/iu]
 ]
 
@@ -104,10 +132,12 @@ const relativeDate =
 /** What happened has a date of its own; "after the review" is when something happens. */
 const ofThePast = /\b(?:when (?:was|were|did)|wann (?:wurden?|waren?|hat|haben|begann|starb|endete)|quand .{0,20}\ba été)\b/iu
 
-const frequency = /\b(?:every|daily|weekly|monthly|quarterly|annual(?:ly)?|yearly|forever|unlimited|täglich|wöchentlich|monatlich|jährlich)\b|毎|每/iu
+const frequency =
+  /\b(?:every|daily|weekly|monthly|quarterly|annual(?:ly)?|yearly|forever|unlimited|täglich|wöchentlich|monatlich|jährlich)\b|毎|每/iu
 /** Names of several words, and those who act in a document that names nobody. */
 const fullName = /\p{Lu}[\p{Ll}'’]+(?:[ -](?:\p{Lu}\.|\p{Lu}[\p{Ll}'’]+|van|von|de|der|da|del|bin|al))*[ -]\p{Lu}[\p{Ll}'’]+/gu
-const actor = /\b(?:anyone|anybody|everyone|everybody|whoever|someone|council|committee|team|board|members?|managers?|developers?|maintainers?|authors?|editors?|owners?|users?|administrators?|delegates?|company|department|office|president|director|jeder|alle|mitglied\p{L}*|leiter\p{L}*)\b/iu
+const actor =
+  /\b(?:anyone|anybody|everyone|everybody|whoever|someone|council|committee|team|board|members?|managers?|developers?|maintainers?|authors?|editors?|owners?|users?|administrators?|delegates?|company|department|office|president|director|jeder|alle|mitglied\p{L}*|leiter\p{L}*)\b/iu
 
 /** Whether a quote holds an answer of the type that the question did not bring along itself. */
 export const holdsType = (question: Question, quote: string): boolean => {
@@ -125,8 +155,11 @@ export const holdsType = (question: Question, quote: string): boolean => {
       // A single word with a capital may be anything, unless it stands beside what is asked. So may the first of a sentence.
       const keys = new Set(question.terms.map(({ key }) => key))
       return rawWords(quote).some(({ at, word }, index, words) =>
-        isCjk(word) || (/^\p{Lu}\p{Ll}/u.test(word) && !question.words.has(stem(normalize(word))) && !/(?:^|[.!?:;]\s*)["'“(\s]*$/u.test(quote.slice(0, at)) &&
-          words.slice(Math.max(0, index - 3), index + 4).some((other) => keys.has(stem(normalize(other.word))))))
+        isCjk(word) ||
+        (/^\p{Lu}\p{Ll}/u.test(word) && !question.words.has(stem(normalize(word))) &&
+          !/(?:^|[.!?:;]\s*)["'“(\s]*$/u.test(quote.slice(0, at)) &&
+          words.slice(Math.max(0, index - 3), index + 4).some((other) => keys.has(stem(normalize(other.word)))))
+      )
     }
     case "other":
       return true

@@ -40,7 +40,9 @@ export const select = (
   const covered = [...first.told]
   const shown = [spanOf(first, contexts, question)]
   const chosen: Array<Evidence> = []
-  const other = limit > 1 ? ranked.slice(1).find((candidate) => candidate.score >= first.score - maxLoss && contradicts(question, first, candidate)) : undefined
+  const other = limit > 1
+    ? ranked.slice(1).find((candidate) => candidate.score >= first.score - maxLoss && contradicts(question, first, candidate))
+    : undefined
   if (other !== undefined) shown.push(spanOf(other, contexts, question))
   const more = limit - (other === undefined ? 1 : 2)
   for (const candidate of ranked.slice(1)) {
@@ -61,7 +63,9 @@ export const select = (
   }
   const leads = other === undefined
     ? [first]
-    : timeOf(other, contexts) > timeOf(first, contexts) ? [other, first] : [first, other]
+    : timeOf(other, contexts) > timeOf(first, contexts)
+    ? [other, first]
+    : [first, other]
   return [...leads, ...chosen].map((evidence) => ({
     evidence,
     sources: sourcesOf(evidence, ranked)
@@ -84,12 +88,14 @@ const spanOf = ({ unit }: Evidence, contexts: ReadonlyArray<Context>, { kind }: 
 }
 
 /** When the file was last changed, as a text that orders by time; none is the oldest. */
-const timeOf = ({ unit }: Evidence, contexts: ReadonlyArray<Context>): string => contexts[unit.context]!.metadata?.["modifiedTime"]?.toString() ?? ""
+const timeOf = ({ unit }: Evidence, contexts: ReadonlyArray<Context>): string =>
+  contexts[unit.context]!.metadata?.["modifiedTime"]?.toString() ?? ""
 
 /** Another number or date in nearly the same words, in another file, where one is asked for. */
 const contradicts = (question: Question, a: Evidence, b: Evidence): boolean =>
   (question.type === "number" || question.type === "date") && a.typed && b.typed && a.unit.context !== b.unit.context &&
-  a.unit.kind === "sentence" && b.unit.kind === "sentence" && overlap(a, b) >= likeness && numbersOf(a) !== "" && numbersOf(b) !== "" && numbersOf(a) !== numbersOf(b)
+  a.unit.kind === "sentence" && b.unit.kind === "sentence" && overlap(a, b) >= likeness && numbersOf(a) !== "" && numbersOf(b) !== "" &&
+  numbersOf(a) !== numbersOf(b)
 
 /** Nearly the same words, and the very same numbers: "25 days" and "30 days" are two statements. */
 export const same = (a: Evidence, b: Evidence): boolean =>
@@ -103,5 +109,4 @@ const overlap = (a: Evidence, b: Evidence): number => {
   return shared / (small.size + large.size - shared)
 }
 
-const numbersOf = (evidence: Evidence): string =>
-  (evidence.unit.normal.match(/\p{N}+/gu) ?? []).join(" ")
+const numbersOf = (evidence: Evidence): string => (evidence.unit.normal.match(/\p{N}+/gu) ?? []).join(" ")

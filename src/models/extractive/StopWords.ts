@@ -2,14 +2,12 @@ import { functionWords } from "../../text/FunctionWords.ts"
 import { normalize } from "./Words.ts"
 
 /** What English questions are asked with besides. Among keywords, these may be the subject. */
-const askedWith =
-  `describe else explain find get gets getting give given go just kind like may need needed one out over
+const askedWith = `describe else explain find get gets getting give given go just kind like may need needed one out over
   please sort tell through under up upon use used using while within`.split(/\s+/)
 /** These ask only where the question begins with them: "List the ports", but "a list of integers". */
 const imperatives = new Set(["list", "name"])
 
-const sets = Object.entries(functionWords).map(([language, words]) =>
-  language === "en" ? new Set([...words, ...askedWith]) : words)
+const sets = Object.entries(functionWords).map(([language, words]) => language === "en" ? new Set([...words, ...askedWith]) : words)
 
 /**
  * The stop words to leave out of a question: those of the language whose grammar it uses most (several on a tie), so
@@ -21,7 +19,7 @@ export const stopWordsOf = (words: ReadonlyArray<string>): ReadonlySet<string> =
   const most = Math.max(...hits)
   const stop = new Set<string>()
   sets.forEach((set, index) => {
-    if (hits[index] === most) for (const word of set) stop.add(word)
+    if (hits[index] === most) { for (const word of set) stop.add(word) }
   })
   if (imperatives.has(normal[0] ?? "")) stop.add(normal[0]!)
   return stop

@@ -35,7 +35,8 @@ type Push = (kind: UnitKind, start: number, end: number, above: string, display?
 const abbreviations =
   /(?:^|[\s(])(?:\p{Lu}|Mrs?|Ms|Dr|Prof|St|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Nos|Fig|Eq|Sec|Art|approx|ca|al|Inc|Ltd|Co|Corp|z\.B|d\.h|u\.a|bzw|Nr|Abs|Abb|vgl|ggf|usw|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.\s*$/u
 /** What German and its neighbours count with a point: "18. Jahrhundert", "7. Januar". */
-const ordinal = /^(?:Jahrh|Jahrt|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Geburts|Präsident|Platz|Weltkrieg|Klasse|Tag|Woche|Monat|Auflage|Band|Kapitel|Absatz|Artikel)/u
+const ordinal =
+  /^(?:Jahrh|Jahrt|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Geburts|Präsident|Platz|Weltkrieg|Klasse|Tag|Woche|Monat|Auflage|Band|Kapitel|Absatz|Artikel)/u
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" })
 
 /** A list that is asked for as a whole is quoted as a whole up to this many characters. */
@@ -119,7 +120,9 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
       }
       case "heading":
         // A lone line may be a heading or a fact ("Fax: 555 0100"); the latter is quotable too.
-        if (/\d|: /.test(first.text) && !/[?？]$/u.test(first.text) && !context.headings.includes(first.text)) push("sentence", first.start, first.end, above)
+        if (/\d|: /.test(first.text) && !/[?？]$/u.test(first.text) && !context.headings.includes(first.text)) {
+          push("sentence", first.start, first.end, above)
+        }
         heading = above = first.text
         position = 0
         break
@@ -192,7 +195,12 @@ export const sentencesOf = (text: string, lines: ReadonlyArray<Line>): Array<Lin
     const mark = segment.endsWith("[") ? /^\d{1,3}\]/.exec(flat.slice(index + segment.length)) : null
     const stop = index + segment.length + (mark?.[0].length ?? 0)
     const next = flat.slice(stop, stop + 12)
-    if (stop < flat.length && (abbreviations.test(segment) || /^[\p{Ll},;)]/u.test(next) || (/(?<![\p{L}\p{N}.])\d{1,2}\.\s*$/u.test(segment) && ordinal.test(next))) && !segment.endsWith("\n")) continue
+    if (
+      stop < flat.length &&
+      (abbreviations.test(segment) || /^[\p{Ll},;)]/u.test(next) ||
+        (/(?<![\p{L}\p{N}.])\d{1,2}\.\s*$/u.test(segment) && ordinal.test(next))) &&
+      !segment.endsWith("\n")
+    ) continue
     const raw = flat.slice(from, stop)
     const body = raw.trim()
     if (body !== "") found.push(...bounded(text, start + from + raw.indexOf(body), body.length))

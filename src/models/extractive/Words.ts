@@ -26,8 +26,33 @@ export const normalize = (text: string): string =>
 // Longest first. Inflections and common derivations of English, German and the Romance languages together: question
 // and text are folded alike, so a suffix of the wrong language does little harm.
 const suffixes = [
-  "ements", "ations", "ungen", "ation", "ement", "ments", "ingly", "ment", "ings", "ions", "edly", "ung", "ing",
-  "ion", "ern", "ers", "est", "eth", "en", "em", "er", "es", "ed", "ly", "s", "n", "e"
+  "ements",
+  "ations",
+  "ungen",
+  "ation",
+  "ement",
+  "ments",
+  "ingly",
+  "ment",
+  "ings",
+  "ions",
+  "edly",
+  "ung",
+  "ing",
+  "ion",
+  "ern",
+  "ers",
+  "est",
+  "eth",
+  "en",
+  "em",
+  "er",
+  "es",
+  "ed",
+  "ly",
+  "s",
+  "n",
+  "e"
 ]
 
 /** English verbs whose past has another stem: `wrote` and `written` meet `write`. */

@@ -72,8 +72,7 @@ const count = (word: number): void => {
   while (word >= counts.length) counts = grown(counts)
   if (counts[word]!++ === 0) seen.push(word)
 }
-const countPlain = (bytes: Uint8Array, start: number, end: number, hash: number): void =>
-  count(wordOf(bytes, start, end, hash))
+const countPlain = (bytes: Uint8Array, start: number, end: number, hash: number): void => count(wordOf(bytes, start, end, hash))
 const countOther = (surface: string): void => count(otherWordOf(surface))
 
 /** Adds up the features of all words seen. */

@@ -60,7 +60,8 @@ const effortOf = (budgetTokens: number | undefined): "low" | "medium" | "high" =
 const messagesOf = (turn: ChatTurn, at: string): Result.Result<ReadonlyArray<JsonRecord>, ServiceError> =>
   Result.gen(function*() {
     const results = turn.parts.flatMap((part) =>
-      part.type === "toolResult" ? [{ role: "tool", tool_call_id: part.id, content: part.text }] : [])
+      part.type === "toolResult" ? [{ role: "tool", tool_call_id: part.id, content: part.text }] : []
+    )
     const contents: Array<JsonRecord> = []
     const calls: Array<ChatToolCall> = []
     for (const [i, part] of turn.parts.entries()) {
@@ -68,15 +69,18 @@ const messagesOf = (turn: ChatTurn, at: string): Result.Result<ReadonlyArray<Jso
       else if (part.type !== "toolResult" && part.type !== "thinking") contents.push(yield* contentOf(part, `${at}.parts[${i}]`))
     }
     if (contents.length === 0 && calls.length === 0) return results
-    return [...results, defined({
-      role: turn.role,
-      content: textOf(contents) ?? (contents.length === 0 ? null : contents),
-      tool_calls: calls.length === 0 ? undefined : calls.map(({ args, id, name }) => ({
-        id,
-        type: "function",
-        function: { name, arguments: JSON.stringify(args) }
-      }))
-    })]
+    return [
+      ...results,
+      defined({
+        role: turn.role,
+        content: textOf(contents) ?? (contents.length === 0 ? null : contents),
+        tool_calls: calls.length === 0 ? undefined : calls.map(({ args, id, name }) => ({
+          id,
+          type: "function",
+          function: { name, arguments: JSON.stringify(args) }
+        }))
+      })
+    ]
   })
 
 /** One string where there is nothing but text: many servers take lists only from models that see. */
@@ -98,7 +102,9 @@ const contentOf = (part: ContentPart, at: string): Result.Result<JsonRecord, Ser
       if (mimeType === "application/pdf") {
         return Result.succeed({ type: "file", file: { filename: "document.pdf", file_data: `data:${mimeType};base64,${data}` } })
       }
-      return Result.fail(ServiceError.invalid(`${at}.mimeType`, `the OpenAI protocol carries no ${mimeType}`, "Give images, audio, PDF or text."))
+      return Result.fail(
+        ServiceError.invalid(`${at}.mimeType`, `the OpenAI protocol carries no ${mimeType}`, "Give images, audio, PDF or text.")
+      )
     }
     case "mediaUri":
       return /^https?:/.test(part.uri) && (part.mimeType ?? "image/").startsWith("image/")

@@ -95,14 +95,19 @@ export const connect = Effect.fnUntraced(function*(connection: Connection, path:
       ),
       Effect.timeoutOrElse({
         duration: timeout,
-        orElse: () => Effect.fail(new ServiceError({
-          code: "DEADLINE_EXCEEDED",
-          message: `${what} did not answer within ${Duration.format(timeout)}`
-        }))
+        orElse: () =>
+          Effect.fail(
+            new ServiceError({
+              code: "DEADLINE_EXCEEDED",
+              message: `${what} did not answer within ${Duration.format(timeout)}`
+            })
+          )
       }),
       Effect.tapError((error) => {
         if (error.code === "UNAUTHENTICATED") return forgetKey
-        if (error.code === "RESOURCE_EXHAUSTED" && error.retryAfter !== undefined && connection.pauseOthers !== false) return limits.pause(bucket, Math.min(error.retryAfter, 120_000))
+        if (error.code === "RESOURCE_EXHAUSTED" && error.retryAfter !== undefined && connection.pauseOthers !== false) {
+          return limits.pause(bucket, Math.min(error.retryAfter, 120_000))
+        }
         return Effect.void
       })
     )
@@ -133,7 +138,7 @@ export const resolveKey = (
   secrets: Secrets["Service"]
 ): Effect.Effect<Redacted.Redacted<string> | undefined, ServiceError> => {
   if (key === undefined || Redacted.isRedacted(key)) return Effect.succeed(key)
-  return secrets.resolve(key).pipe(Effect.mapError((error: SecretError) =>
-    new ServiceError({ code: "UNAUTHENTICATED", message: error.message, fix: error.fix })
-  ))
+  return secrets.resolve(key).pipe(
+    Effect.mapError((error: SecretError) => new ServiceError({ code: "UNAUTHENTICATED", message: error.message, fix: error.fix }))
+  )
 }

@@ -16,7 +16,9 @@ export const chatRequest = (request: MessageRequest): Result.Result<ChatRequest,
     if (cited !== undefined) return yield* Result.fail(cited)
     const { contextManagement, maxTokens, outputConfig, temperature, toolChoice, topK, topP } = request
     if ((contextManagement?.edits ?? []).length > 0) {
-      return yield* Result.fail(ServiceError.invalid("context_management", "is done by the partner's own service", "leave it out, and send a shorter conversation"))
+      return yield* Result.fail(
+        ServiceError.invalid("context_management", "is done by the partner's own service", "leave it out, and send a shorter conversation")
+      )
     }
     const system = blocksOf(request.system).map(({ text }) => text).join("\n\n")
     const names = namesOfCalls(request.messages)
@@ -76,8 +78,11 @@ const choiceOf = (choice: NonNullable<MessageRequest["toolChoice"]>): NonNullabl
   choice.type === "tool" ? { name: choice.name } : choices[choice.type]
 
 const namesOfCalls = (messages: ReadonlyArray<MessageTurn>): ReadonlyMap<string, string> =>
-  new Map(messages.flatMap(({ content }) =>
-    blocksOf(content).flatMap((block) => (block.type === "tool_use" ? [[block.id, block.name] as const] : []))))
+  new Map(
+    messages.flatMap(({ content }) =>
+      blocksOf(content).flatMap((block) => (block.type === "tool_use" ? [[block.id, block.name] as const] : []))
+    )
+  )
 
 const turnOf = ({ content, role }: MessageTurn, names: ReadonlyMap<string, string>): ChatTurn => ({
   role,
@@ -123,8 +128,10 @@ const documentParts = (
   const about = [title, context].filter((text) => text !== undefined && text !== null && text !== "").join("\n")
   return [
     ...(about === "" ? [] : [{ type: "text" as const, text: about }]),
-    ...(source.type === "text" ? [{ type: "text" as const, text: source.data }]
-      : source.type === "base64" ? [{ type: "media" as const, mimeType: source.mediaType, data: source.data }]
+    ...(source.type === "text" ?
+      [{ type: "text" as const, text: source.data }]
+      : source.type === "base64" ?
+      [{ type: "media" as const, mimeType: source.mediaType, data: source.data }]
       : blocksOf(source.content).flatMap((inner) => partsOf(inner, names)))
   ]
 }

@@ -31,10 +31,10 @@ export const messageRequest = (model: string, request: ChatRequest): Result.Resu
       maxTokens: maxTokens ?? usualTokens + (budgetTokens ?? 0),
       system,
       tools: tools === undefined ? undefined : tools.map(({ description, name, parameters }) => ({
-          name,
-          inputSchema: parameters ?? { type: "object" },
-          description
-        })),
+        name,
+        inputSchema: parameters ?? { type: "object" },
+        description
+      })),
       toolChoice: toolChoice === undefined ? undefined : choiceOf(toolChoice),
       stopSequences: stop,
       temperature,

@@ -43,13 +43,15 @@ export const gcsClient = (caller: Caller, options: GcsOptions = {}): GcsClient =
       callJson(
         caller,
         `the listing of gs://${bucket}/${prefix}`,
-        HttpClientRequest.get(bucketUrl(bucket) + query({
-          prefix,
-          maxResults: String(size),
-          fields: `nextPageToken,items(${objectFields})`,
-          pageToken: token,
-          startOffset: token === undefined ? after : undefined
-        })),
+        HttpClientRequest.get(
+          bucketUrl(bucket) + query({
+            prefix,
+            maxResults: String(size),
+            fields: `nextPageToken,items(${objectFields})`,
+            pageToken: token,
+            startOffset: token === undefined ? after : undefined
+          })
+        ),
         GcsPage
       ).pipe(
         Effect.mapError(gcsError(bucket, undefined, "roles/storage.objectViewer")),
@@ -61,7 +63,12 @@ export const gcsClient = (caller: Caller, options: GcsOptions = {}): GcsClient =
         )
       ),
     head: (bucket, name) =>
-      callJson(caller, `gs://${bucket}/${name}`, HttpClientRequest.get(objectUrl(bucket, name) + query({ fields: objectFields })), GcsObject)
+      callJson(
+        caller,
+        `gs://${bucket}/${name}`,
+        HttpClientRequest.get(objectUrl(bucket, name) + query({ fields: objectFields })),
+        GcsObject
+      )
         .pipe(Effect.mapError(gcsError(bucket, name, "roles/storage.objectViewer"))),
     open: (bucket, name, { generation, offset = 0 }) =>
       call(
@@ -82,8 +89,7 @@ export const gcsClient = (caller: Caller, options: GcsOptions = {}): GcsClient =
 }
 
 /** Without a slash at its end. */
-export const endpointOf = (options: GcsOptions): string =>
-  (options.endpoint ?? "https://storage.googleapis.com").replace(/\/+$/, "")
+export const endpointOf = (options: GcsOptions): string => (options.endpoint ?? "https://storage.googleapis.com").replace(/\/+$/, "")
 
 /** `?a=b&c=d` of what is there; nothing for nothing. */
 export const queryOf = (params: Readonly<Record<string, string | undefined>>): string => {

@@ -28,8 +28,7 @@ export const decodeObject = (
   what: string,
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<GcsObject, ServiceError> =>
-  Effect.flatMap(jsonOf(what, response), (json) =>
-    decode(json).pipe(Effect.mapError(() => malformed(what, "not an object's resource"))))
+  Effect.flatMap(jsonOf(what, response), (json) => decode(json).pipe(Effect.mapError(() => malformed(what, "not an object's resource"))))
 
 /** The partial response that {@link GcsObject} needs. */
 export const objectFields = "name,generation,size,contentType,contentEncoding,updated,md5Hash,metadata"

@@ -78,7 +78,9 @@ export const startSession = Effect.fnUntraced(function*(
   return {
     block: (bytes, start) => Effect.asVoid(send(bytes, start, "*")),
     finish: (bytes, start) =>
-      Effect.flatMap(send(bytes, start, start + bytes.length), (answer) =>
-        typeof answer === "number" ? Effect.fail(malformed(what, "without an object")) : Effect.succeed(answer))
+      Effect.flatMap(
+        send(bytes, start, start + bytes.length),
+        (answer) => typeof answer === "number" ? Effect.fail(malformed(what, "without an object")) : Effect.succeed(answer)
+      )
   }
 })

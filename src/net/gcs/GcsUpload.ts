@@ -57,20 +57,23 @@ export const makeUploader = (given: Caller, client: GcsClient, options: GcsOptio
       let waiting: Array<Uint8Array> = []
       let length = 0
       const pieces = Stream.isStream(upload.body) ? upload.body : Stream.succeed(upload.body)
-      yield* Stream.runForEach(pieces, Effect.fnUntraced(function*(piece) {
-        md5.update(piece)
-        waiting.push(piece)
-        length += piece.length
-        if (length <= blockSize) return
-        const bytes = Buffer.concat(waiting, length)
-        // Strictly more: the last block must not be empty, as it says where the object ends.
-        for (; length > blockSize; length -= blockSize, sent += blockSize) {
-          session ??= yield* startSession(caller, what, url("resumable"), { name, contentType })
-          const at = bytes.length - length
-          yield* session.block(bytes.subarray(at, at + blockSize), sent)
-        }
-        waiting = [bytes.subarray(bytes.length - length)]
-      }))
+      yield* Stream.runForEach(
+        pieces,
+        Effect.fnUntraced(function*(piece) {
+          md5.update(piece)
+          waiting.push(piece)
+          length += piece.length
+          if (length <= blockSize) return
+          const bytes = Buffer.concat(waiting, length)
+          // Strictly more: the last block must not be empty, as it says where the object ends.
+          for (; length > blockSize; length -= blockSize, sent += blockSize) {
+            session ??= yield* startSession(caller, what, url("resumable"), { name, contentType })
+            const at = bytes.length - length
+            yield* session.block(bytes.subarray(at, at + blockSize), sent)
+          }
+          waiting = [bytes.subarray(bytes.length - length)]
+        })
+      )
       const last = Buffer.concat(waiting, length)
       hash = md5.digest("base64")
       return yield* session === undefined ? inOneRequest(last) : session.finish(last, sent)
@@ -81,8 +84,10 @@ export const makeUploader = (given: Caller, client: GcsClient, options: GcsOptio
         ? error.with({ code: "ALREADY_EXISTS", message: `${uri} is there already` })
         : gcsError(bucket, name, "roles/storage.objectUser")(error)
       if (error.code !== "FAILED_PRECONDITION" || failures < 2) return Effect.fail(explained)
-      return Effect.flatMap(client.head(bucket, name), (object) =>
-        object.md5Hash === hash ? Effect.succeed(object) : Effect.fail(explained))
+      return Effect.flatMap(
+        client.head(bucket, name),
+        (object) => object.md5Hash === hash ? Effect.succeed(object) : Effect.fail(explained)
+      )
     }
 
     const object = yield* Effect.catch(send, refused)
@@ -92,7 +97,11 @@ export const makeUploader = (given: Caller, client: GcsClient, options: GcsOptio
   })
 
 /** RFC 2387, as the JSON API wants it: the resource, then the media. */
-const multipart = (url: string, resource: { readonly name: string; readonly contentType: string; readonly md5Hash: string }, bytes: Uint8Array) => {
+const multipart = (
+  url: string,
+  resource: { readonly name: string; readonly contentType: string; readonly md5Hash: string },
+  bytes: Uint8Array
+) => {
   const boundary = randomUUID()
   const head = [
     `--${boundary}`,

@@ -37,7 +37,9 @@ export const readQuestions = (
           const at = `${place}:${line.number}`
           const read = "problem" in line
             ? `the line is ${line.problem === "long" ? "too long" : "not UTF-8"}`
-            : form === "text" ? { question: line.text.trim(), customId: String(line.number), carried: {} } : questionOf(line.text, line.number)
+            : form === "text"
+            ? { question: line.text.trim(), customId: String(line.number), carried: {} }
+            : questionOf(line.text, line.number)
           if (typeof read === "string") problems.addAll({ place: at, problems: [{ path: "", rule: read }] }, line.number)
           else {
             const first = seen.add(read.customId, at)

@@ -35,7 +35,9 @@ export const checkBatch = Effect.fn("checkBatch")(function*(spec: BatchSpec) {
         `run the job in ${held?.toLowerCase()}, or copy the table to ${location}`
       )
     }
-    if (same === "unsure") warnings.push(`the table is in the multi-region ${held}; the job's region is ${location}, and the service may refuse it`)
+    if (same === "unsure") {
+      warnings.push(`the table is in the multi-region ${held}; the job's region is ${location}, and the service may refuse it`)
+    }
   }
   const check: BatchCheck = { rows: yield* checkRows(spec.input, { objects, tables }, spec.model), warnings }
   return check

@@ -1,6 +1,13 @@
 import { Schema, SchemaTransformation } from "effect"
 import { embeddingModelForm, schemaNameForm } from "../../domain/rag/Forms.ts"
-import { displayNameLimit, displayNameRule, isOneOfEach, isShortName, vectorSearchInPlace, vectorSearchRule } from "../../domain/rag/RagRules.ts"
+import {
+  displayNameLimit,
+  displayNameRule,
+  isOneOfEach,
+  isShortName,
+  vectorSearchInPlace,
+  vectorSearchRule
+} from "../../domain/rag/RagRules.ts"
 import { FeatureView, HttpUrl, SecretName, ServingConfig, VectorSearchName } from "../../domain/settings/Names.ts"
 import { oneOf } from "../../domain/settings/OneOf.ts"
 import { hasForm, integer, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
@@ -53,9 +60,14 @@ export const VectorDbChoice = oneOf({
       .annotate({ description: "A Vertex AI Search engine or data store." }),
     postgres: Schema.Struct({
       url: SecretName.annotate({
-        description: "The secret version that holds the connection's URL, postgres://user:password@host:port/database: projects/{project}/secrets/{secret}/versions/{number or latest}."
+        description:
+          "The secret version that holds the connection's URL, postgres://user:password@host:port/database: projects/{project}/secrets/{secret}/versions/{number or latest}."
       }),
-      schema: Schema.optionalKey(hasForm(schemaNameForm).annotate({ description: "The schema whose tables hold the corpus. Default sluice; made where it is not there." }))
+      schema: Schema.optionalKey(
+        hasForm(schemaNameForm).annotate({
+          description: "The schema whose tables hold the corpus. Default sluice; made where it is not there."
+        })
+      )
     }).annotate({ description: "PostgreSQL with pgvector 0.8 or later; embedded engine only." }),
     qdrant: Schema.Struct({
       url: HttpUrl.annotate({ description: "The REST address of the server, for example http://127.0.0.1:6333." }),

@@ -7,7 +7,8 @@ import { explain, type Finding } from "./Explain.ts"
 export const schemaWith = (extensions: Extensions): typeof Definition =>
   extensions === noExtensions ? Definition : pipelineSchema(extensions)
 
-const decoderOf = (extensions: Extensions) => Schema.decodeUnknownResult(schemaWith(extensions), { errors: "all", onExcessProperty: "error" })
+const decoderOf = (extensions: Extensions) =>
+  Schema.decodeUnknownResult(schemaWith(extensions), { errors: "all", onExcessProperty: "error" })
 
 const decodeBuiltIn = decoderOf(noExtensions)
 

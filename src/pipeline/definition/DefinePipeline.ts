@@ -33,5 +33,7 @@ export type PipelineInput = Omit<PipelineFile, "stages"> & { readonly stages?: S
  * ```
  */
 export const definePipeline = (input: PipelineInput): Definition =>
-  Result.getOrThrowWith(decode(input), (problems) =>
-    new PipelineInvalid({ file: "definePipeline", issues: problems.map((problem) => issueOf("definePipeline", problem)) }))
+  Result.getOrThrowWith(
+    decode(input),
+    (problems) => new PipelineInvalid({ file: "definePipeline", issues: problems.map((problem) => issueOf("definePipeline", problem)) })
+  )

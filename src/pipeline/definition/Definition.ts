@@ -36,29 +36,35 @@ type Sections = {
  * in and each choice tagged by `_tag`. What a corpus, an import and a retrieval may
  * ask for are the rules of the platform's API, which `domain` holds.
  */
-export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> => Schema.Struct({
-  name: Name.annotate({
-    description: "The pipeline's name. What it put into a corpus is known by it: a pipeline with another name starts anew, unless `renamedFrom` gives the name it had."
-  }),
-  renamedFrom: Schema.optionalKey(Name.annotate({
-    description: "The name that the pipeline had. What was put into the corpus under it is taken over: nothing is stored or embedded again. For a pipeline that no longer runs under that name."
-  })),
-  use: Schema.optionalKey(Schema.Array(text).annotate({
-    description: "Modules that export connectors and stages of your own, relative to the folder of the pipeline file: their kinds may then be used in it."
-  })),
-  engine: withDefault(EngineChoice, "embedded"),
-  corpus: CorpusSettings,
-  sources: Schema.Record(Name, sourceSettings(settingsOf(extensions.connectors))).annotate({
-    description: "Where documents come from, by a name you choose.",
-    messageUnexpectedKey: "a source's name must be 1 to 63 letters, digits, dots, hyphens or underscores, starting with a letter or digit"
-  }),
-  chunking: withDefault(ChunkingSettings, {}),
-  parsing: withDefault(ParsingChoice, "default"),
-  import: withDefault(ImportSettings, {}),
-  stages: withDefault(stagesSchema(extensions.stages), defaultStages),
-  tests: testSettings,
-  engines: withDefault(engineOverrides(extensions.stages), {})
-})
+export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> =>
+  Schema.Struct({
+    name: Name.annotate({
+      description:
+        "The pipeline's name. What it put into a corpus is known by it: a pipeline with another name starts anew, unless `renamedFrom` gives the name it had."
+    }),
+    renamedFrom: Schema.optionalKey(Name.annotate({
+      description:
+        "The name that the pipeline had. What was put into the corpus under it is taken over: nothing is stored or embedded again. For a pipeline that no longer runs under that name."
+    })),
+    use: Schema.optionalKey(
+      Schema.Array(text).annotate({
+        description:
+          "Modules that export connectors and stages of your own, relative to the folder of the pipeline file: their kinds may then be used in it."
+      })
+    ),
+    engine: withDefault(EngineChoice, "embedded"),
+    corpus: CorpusSettings,
+    sources: Schema.Record(Name, sourceSettings(settingsOf(extensions.connectors))).annotate({
+      description: "Where documents come from, by a name you choose.",
+      messageUnexpectedKey: "a source's name must be 1 to 63 letters, digits, dots, hyphens or underscores, starting with a letter or digit"
+    }),
+    chunking: withDefault(ChunkingSettings, {}),
+    parsing: withDefault(ParsingChoice, "default"),
+    import: withDefault(ImportSettings, {}),
+    stages: withDefault(stagesSchema(extensions.stages), defaultStages),
+    tests: testSettings,
+    engines: withDefault(engineOverrides(extensions.stages), {})
+  })
 
 const settingsOf = (connectors: Extensions["connectors"]) =>
   Object.fromEntries(Object.entries(connectors).map(([kind, { settings }]) => [kind, settings]))

@@ -18,7 +18,9 @@ const baseUrl = Schema.optionalKey(HttpUrl.annotate({
   description: "Another address to talk to, for example a Sluice server. Unset: the region's own host."
 }))
 
-const quotaProject = Schema.optionalKey(project.annotate({ description: "The project whose quota is used. Unset: that of the credentials." }))
+const quotaProject = Schema.optionalKey(
+  project.annotate({ description: "The project whose quota is used. Unset: that of the credentials." })
+)
 
 const requestsPerMinute = Schema.optionalKey(positive.annotate({
   description:
@@ -68,18 +70,19 @@ const overrides = (own: OwnStages): Overrides => ({
 export const engineOverrides = (own: OwnStages): Schema.Struct<{
   readonly embedded: Schema.optionalKey<Schema.Struct<Overrides>>
   readonly vertex: Schema.optionalKey<Schema.Struct<VertexOverrides>>
-}> => Schema.Struct({
-  embedded: Schema.optionalKey(Schema.Struct(overrides(own)).annotate({ description: "What differs on the embedded engine." })),
-  vertex: Schema.optionalKey(
-    Schema.Struct({
-      project: Schema.optionalKey(project),
-      location: Schema.optionalKey(location),
-      baseUrl,
-      quotaProject,
-      requestsPerMinute,
-      ...overrides(own)
-    }).annotate({ description: "What differs on Vertex AI; project and location make `--engine vertex` possible." })
-  )
-}).annotate({
-  description: "What differs per engine. A section given here replaces the pipeline's own section whole."
-})
+}> =>
+  Schema.Struct({
+    embedded: Schema.optionalKey(Schema.Struct(overrides(own)).annotate({ description: "What differs on the embedded engine." })),
+    vertex: Schema.optionalKey(
+      Schema.Struct({
+        project: Schema.optionalKey(project),
+        location: Schema.optionalKey(location),
+        baseUrl,
+        quotaProject,
+        requestsPerMinute,
+        ...overrides(own)
+      }).annotate({ description: "What differs on Vertex AI; project and location make `--engine vertex` possible." })
+    )
+  }).annotate({
+    description: "What differs per engine. A section given here replaces the pipeline's own section whole."
+  })

@@ -104,8 +104,7 @@ const wrongAlternative = (union: SchemaAST.Union, path: ValuePath, value: unknow
   }
 }
 
-const isName = (value: unknown, names: ReadonlyArray<string>): value is string =>
-  typeof value === "string" && names.includes(value)
+const isName = (value: unknown, names: ReadonlyArray<string>): value is string => typeof value === "string" && names.includes(value)
 
 const bareName = (name: string, path: ValuePath): Finding => ({
   path,

@@ -114,7 +114,14 @@ const families: {
   },
   import: {
     port: "ObjectStore",
-    names: { resultSink: "result sink", staging: "staging bucket", keepEmbeddings: "embeddings of its own to keep", limits: "readers of its own to limit", textRecognition: "readers of its own that recognise text", budget: "way to hold embedding to a budget" }
+    names: {
+      resultSink: "result sink",
+      staging: "staging bucket",
+      keepEmbeddings: "embeddings of its own to keep",
+      limits: "readers of its own to limit",
+      textRecognition: "readers of its own that recognise text",
+      budget: "way to hold embedding to a budget"
+    }
   },
   filter: { port: "Retrieval", names: { metadata: "metadata filter" } }
 }
@@ -157,7 +164,9 @@ export const fitness = (pipeline: Definition, capabilities: EngineCapabilities):
     ...need("chunking", chunking.strategy, [...at("chunking"), "strategy"]),
     ...need("parsing", parsing._tag, at("parsing")),
     ...(imports.resultSink === undefined ? [] : need("import", "resultSink", [...at("import"), "resultSink"])),
-    ...(imports.budget.embeddedTokens === undefined && imports.budget.requests === undefined ? [] : need("import", "budget", [...at("import"), "budget"])),
+    ...(imports.budget.embeddedTokens === undefined && imports.budget.requests === undefined
+      ? []
+      : need("import", "budget", [...at("import"), "budget"])),
     ...(imports.textRecognition === undefined ? [] : need("import", "textRecognition", [...at("import"), "textRecognition"])),
     ...(imports.limits === undefined ? [] : need("import", "limits", [...at("import"), "limits"])),
     ...(imports.keepEmbeddings === undefined ? [] : need("import", "keepEmbeddings", [...at("import"), "keepEmbeddings"])),

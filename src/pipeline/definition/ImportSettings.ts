@@ -11,7 +11,8 @@ import { earlyRule, hasForm, integer, positive, rule, text, withDefault } from "
 export const ChunkingSettings = Schema.Struct({
   strategy: withDefault(
     Schema.Literals(["fixed", "structure"]).annotate({
-      description: "fixed: windows of size tokens. structure: whole headings, paragraphs, table rows and code fences packed up to size; embedded engine only.",
+      description:
+        "fixed: windows of size tokens. structure: whole headings, paragraphs, table rows and code fences packed up to size; embedded engine only.",
       default: defaultChunking.strategy
     }),
     defaultChunking.strategy
@@ -60,10 +61,14 @@ export const ParsingChoice = oneOf({
 
 const Budget = Schema.Struct({
   embeddedTokens: Schema.optionalKey(Amount.pipe(
-    Schema.annotateEncoded({ description: "Tokens to embed in one run at most, for example 5M; embedded engine only. The rest stays pending." })
+    Schema.annotateEncoded({
+      description: "Tokens to embed in one run at most, for example 5M; embedded engine only. The rest stays pending."
+    })
   )),
   requests: Schema.optionalKey(Amount.pipe(
-    Schema.annotateEncoded({ description: "Embedding requests in one run at most, those tried again among them; embedded engine only. The rest stays pending." })
+    Schema.annotateEncoded({
+      description: "Embedding requests in one run at most, those tried again among them; embedded engine only. The rest stays pending."
+    })
   ))
 }).annotate({ description: "What one run may spend; it stops there, and the next run goes on." })
 
@@ -71,16 +76,35 @@ const Budget = Schema.Struct({
 const FileLimits = Schema.Struct({
   maxBytes: Schema.optionalKey(ByteSize.pipe(Schema.annotateEncoded({ description: "Bytes of a file. Unset: 100MiB." }))),
   maxPages: Schema.optionalKey(integer(1, 1_000_000).annotate({ description: "Pages, slides or sheets of a file. Unset: 5000." })),
-  maxCharacters: Schema.optionalKey(Amount.pipe(Schema.annotateEncoded({ description: "Characters of text read from a file. Unset: 120M." }))),
-  maxSeconds: Schema.optionalKey(integer(1, 3_600).annotate({ description: "Seconds of processor time to read and cut a file; one that needs more is tried once again, alone. Unset: 60." })),
+  maxCharacters: Schema.optionalKey(
+    Amount.pipe(Schema.annotateEncoded({ description: "Characters of text read from a file. Unset: 120M." }))
+  ),
+  maxSeconds: Schema.optionalKey(
+    integer(1, 3_600).annotate({
+      description: "Seconds of processor time to read and cut a file; one that needs more is tried once again, alone. Unset: 60."
+    })
+  ),
   maxParts: Schema.optionalKey(integer(1, 1_000_000).annotate({ description: "Files taken out of one mail or archive. Unset: 50000." })),
-  maxUnpackedBytes: Schema.optionalKey(ByteSize.pipe(Schema.annotateEncoded({ description: "Bytes of all files taken out of one mail or archive, or of the parts of an Office document. Unset: 512MiB." }))),
-  memory: Schema.optionalKey(ByteSize.pipe(Schema.annotateEncoded({ description: "Memory of all processes that read files together, 256MiB or more. Unset: 1536MiB." })))
+  maxUnpackedBytes: Schema.optionalKey(
+    ByteSize.pipe(
+      Schema.annotateEncoded({
+        description: "Bytes of all files taken out of one mail or archive, or of the parts of an Office document. Unset: 512MiB."
+      })
+    )
+  ),
+  memory: Schema.optionalKey(
+    ByteSize.pipe(
+      Schema.annotateEncoded({ description: "Memory of all processes that read files together, 256MiB or more. Unset: 1536MiB." })
+    )
+  )
 }).annotate({ description: "What one file may take; embedded engine only. A file over a limit is skipped by name, and the rest goes on." })
 
 export const ImportSettings = Schema.Struct({
   maxEmbeddingRequestsPerMinute: withDefault(
-    positive.annotate({ description: "Requests a minute to the embedding model while documents are put in, those tried again among them.", default: 1000 }),
+    positive.annotate({
+      description: "Requests a minute to the embedding model while documents are put in, those tried again among them.",
+      default: 1000
+    }),
     1000
   ),
   pricePerMillionTokens: Schema.optionalKey(
@@ -88,7 +112,9 @@ export const ImportSettings = Schema.Struct({
       .annotate({ description: "What a million embedded tokens cost, in any currency: plan then says what a run costs." })
   ),
   resultSink: Schema.optionalKey(
-    hasForm(resultSinkForm).annotate({ description: "Where the hosted service writes one row per file: gs://bucket/path.ndjson or bq://project.dataset.table." })
+    hasForm(resultSinkForm).annotate({
+      description: "Where the hosted service writes one row per file: gs://bucket/path.ndjson or bq://project.dataset.table."
+    })
   ),
   maxDelete: withDefault(DeleteLimit, "10%"),
   budget: withDefault(Budget, {}),
@@ -104,18 +130,25 @@ export const ImportSettings = Schema.Struct({
   }))),
   archives: withDefault(
     Schema.Boolean.annotate({
-      description: "Open ZIP, tar, gzip and Zstandard archives and mailboxes: each file or message in them is a document of its own, beneath the archive's path. Off, archives are skipped by name and a mailbox is one document.",
+      description:
+        "Open ZIP, tar, gzip and Zstandard archives and mailboxes: each file or message in them is a document of its own, beneath the archive's path. Off, archives are skipped by name and a mailbox is one document.",
       default: false
     }),
     false
   ),
   limits: Schema.optionalKey(FileLimits),
   textRecognition: Schema.optionalKey(text.annotate({
-    description: "The language in which text in pictures and scanned pages is recognised, as npm's @tesseract.js-data packages are called: eng, deu; embedded engine only. Needs tesseract.js and that package installed; a page takes seconds. Unset: off, and the report counts the files that wait for it."
+    description:
+      "The language in which text in pictures and scanned pages is recognised, as npm's @tesseract.js-data packages are called: eng, deu; embedded engine only. Needs tesseract.js and that package installed; a page takes seconds. Unset: off, and the report counts the files that wait for it."
   })),
-  concurrency: Schema.optionalKey(integer(1, 64).annotate({ description: "Files in work at the same time. Unset: the engine's own number." })),
+  concurrency: Schema.optionalKey(
+    integer(1, 64).annotate({ description: "Files in work at the same time. Unset: the engine's own number." })
+  ),
   retries: withDefault(
-    integer(0, 20).annotate({ description: "How often a call to the embedding server, or to the hosted service, that may succeed later is tried again.", default: 5 }),
+    integer(0, 20).annotate({
+      description: "How often a call to the embedding server, or to the hosted service, that may succeed later is tried again.",
+      default: 5
+    }),
     5
   )
 }).annotate({ description: "How documents are put into the corpus." })

@@ -30,12 +30,14 @@ const mapValues = (record: Json, change: (schema: Json) => Json): Json =>
 const variable = "\\$\\{"
 
 const withVariables = (schema: Json): Json => {
-  const inner = Object.fromEntries(Object.entries(schema).map(([keyword, value]) => {
-    if (Array.isArray(value)) return [keyword, value.map((item) => isObject(item) ? withVariables(item) : item)]
-    if (!isObject(value)) return [keyword, value]
-    if (keyword === "properties" || keyword === "patternProperties") return [keyword, mapValues(value, withVariables)]
-    return [keyword, keyword === "items" || keyword === "additionalProperties" ? withVariables(value) : value]
-  }))
+  const inner = Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      if (Array.isArray(value)) return [keyword, value.map((item) => isObject(item) ? withVariables(item) : item)]
+      if (!isObject(value)) return [keyword, value]
+      if (keyword === "properties" || keyword === "patternProperties") return [keyword, mapValues(value, withVariables)]
+      return [keyword, keyword === "items" || keyword === "additionalProperties" ? withVariables(value) : value]
+    })
+  )
   const { enum: values, maximum, minimum, pattern, type, ...rest } = inner
   if (values !== undefined) {
     return { ...rest, anyOf: [{ type, enum: values }, { type: "string", pattern: variable }] }

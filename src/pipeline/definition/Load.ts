@@ -42,14 +42,23 @@ export const loadPipeline = Effect.fn("loadPipeline")(function*(
   const directory = path.dirname(absolute)
   const { extensions, invalid } = read
   const absoluteIn = (settings: object, fields: ReadonlyArray<string>) =>
-    Object.fromEntries(Object.entries(settings).map(([field, value]) =>
-      [field, fields.includes(field) && typeof value === "string" ? path.resolve(directory, value) : value]))
-  const sources = Object.fromEntries(Object.entries(pipeline.sources).map(([id, source]) => {
-    if (source._tag === "local") return [id, { ...source, path: path.resolve(directory, source.path) }]
-    if (source._tag === "git") return [id, { ...source, ...(source.path === undefined ? {} : { path: path.resolve(directory, source.path) }) }]
-    if (source._tag !== "own") return [id, source]
-    return [id, { ...source, settings: absoluteIn(source.settings, extensions.connectors[source.kind]?.paths ?? []) }]
-  }))
+    Object.fromEntries(
+      Object.entries(settings).map((
+        [field, value]
+      ) => [field, fields.includes(field) && typeof value === "string" ? path.resolve(directory, value) : value])
+    )
+  const sources = Object.fromEntries(
+    Object.entries(pipeline.sources).map(([id, source]) => {
+      if (source._tag === "local") return [id, { ...source, path: path.resolve(directory, source.path) }]
+      if (source._tag === "git") {
+        return [id, { ...source, ...(source.path === undefined ? {} : { path: path.resolve(directory, source.path) }) }]
+      }
+      if (source._tag !== "own") {
+        return [id, source]
+      }
+      return [id, { ...source, settings: absoluteIn(source.settings, extensions.connectors[source.kind]?.paths ?? []) }]
+    })
+  )
   return { file: absolute, pipeline: { ...pipeline, sources }, extensions, hash: pipelineHash(pipeline, extensions), invalid }
 })
 
@@ -70,13 +79,15 @@ export const loadExtensions = Effect.fn("loadExtensions")(function*(
   return yield* usedExtensions(readYaml(yield* textOf(file, absolute), env), file, absolute)
 })
 
-const textOf = Effect.fnUntraced(function*(file: string, absolute: string): Effect.fn.Return<string, PipelineInvalid, FileSystem.FileSystem> {
-  const fileSystem = yield* FileSystem.FileSystem
-  const size = yield* fileSystem.stat(absolute).pipe(Effect.mapError(() => notFound(file)))
-  if (size.type !== "File") return yield* failure(file, "is not a file")
-  if (size.size > maxBytes) return yield* failure(file, `is larger than ${maxBytes / 1024} KiB, too large for a pipeline`)
-  return yield* fileSystem.readFileString(absolute).pipe(Effect.mapError(() => failure(file, "the file cannot be read")))
-})
+const textOf = Effect.fnUntraced(
+  function*(file: string, absolute: string): Effect.fn.Return<string, PipelineInvalid, FileSystem.FileSystem> {
+    const fileSystem = yield* FileSystem.FileSystem
+    const size = yield* fileSystem.stat(absolute).pipe(Effect.mapError(() => notFound(file)))
+    if (size.type !== "File") return yield* failure(file, "is not a file")
+    if (size.size > maxBytes) return yield* failure(file, `is larger than ${maxBytes / 1024} KiB, too large for a pipeline`)
+    return yield* fileSystem.readFileString(absolute).pipe(Effect.mapError(() => failure(file, "the file cannot be read")))
+  }
+)
 
 const readText = Effect.fnUntraced(function*(
   file: string,
@@ -99,29 +110,40 @@ const usedExtensions = Effect.fnUntraced(function*(
   if (!Array.isArray(names) || names.length === 0) return noExtensions
   const path = yield* Path.Path
   const refused = (at: number, rule: string, fix: string) => placed(file, source, [{ path: ["use", at], rule, fix }])
-  const all = yield* Effect.forEach(names, Effect.fnUntraced(function*(name: unknown, at: number) {
-    // What is no text is for the schema to refuse.
-    if (typeof name !== "string") return noExtensions
-    const module = path.resolve(path.dirname(absolute), name)
-    const exports = yield* Effect.tryPromise({
-      try: (): Promise<object> => import(pathToFileURL(module).href),
-      catch: (cause) => {
-        const missing = missingModule(cause)
-        return missing === undefined
-          ? refused(at, "the module cannot be loaded", `run it with node to see why: node ${name}`)
-          : refused(at, `the module, or what it imports, cannot be found: ${missing}`, "check the name, or install it where the file is")
+  const all = yield* Effect.forEach(
+    names,
+    Effect.fnUntraced(function*(name: unknown, at: number) {
+      // What is no text is for the schema to refuse.
+      if (typeof name !== "string") return noExtensions
+      const module = path.resolve(path.dirname(absolute), name)
+      const exports = yield* Effect.tryPromise({
+        try: (): Promise<object> => import(pathToFileURL(module).href),
+        catch: (cause) => {
+          const missing = missingModule(cause)
+          return missing === undefined
+            ? refused(at, "the module cannot be loaded", `run it with node to see why: node ${name}`)
+            : refused(at, `the module, or what it imports, cannot be found: ${missing}`, "check the name, or install it where the file is")
+        }
+      })
+      const found = extensionsIn(exports)
+      if (Object.values({ ...found.connectors, ...found.stages }).some(isOfAnotherEffect)) {
+        return yield* refused(
+          at,
+          "is made with another copy of effect than the one that runs",
+          "see that there is one (npm ls effect), and start the command again"
+        )
       }
+      const kinds = [...Object.keys(found.connectors), ...Object.keys(found.stages)]
+      if (kinds.length === 0) {
+        return yield* refused(at, "exports no connector and no stage", "export what defineConnector or defineStage gives")
+      }
+      const taken = kinds.find((kind) => kind in builtInSources || builtInStageNames.has(kind))
+      if (taken !== undefined) {
+        return yield* refused(at, `exports ${taken}, which is the name of a source or stage that comes with Sluice`, "give it another kind")
+      }
+      return found
     })
-    const found = extensionsIn(exports)
-    if (Object.values({ ...found.connectors, ...found.stages }).some(isOfAnotherEffect)) {
-      return yield* refused(at, "is made with another copy of effect than the one that runs", "see that there is one (npm ls effect), and start the command again")
-    }
-    const kinds = [...Object.keys(found.connectors), ...Object.keys(found.stages)]
-    if (kinds.length === 0) return yield* refused(at, "exports no connector and no stage", "export what defineConnector or defineStage gives")
-    const taken = kinds.find((kind) => kind in builtInSources || builtInStageNames.has(kind))
-    if (taken !== undefined) return yield* refused(at, `exports ${taken}, which is the name of a source or stage that comes with Sluice`, "give it another kind")
-    return found
-  }))
+  )
   return mergeExtensions(all)
 })
 
@@ -138,7 +160,9 @@ const readModule = Effect.fnUntraced(function*(
         : unloadable(file, cause)
   })
   const value = main ?? named
-  if (value === undefined) return yield* failure(file, "exports no pipeline", "write export default Pipeline.make(\"name\", { ... }), or definePipeline({ ... })")
+  if (value === undefined) {
+    return yield* failure(file, "exports no pipeline", "write export default Pipeline.make(\"name\", { ... }), or definePipeline({ ... })")
+  }
   const invalid = (problems: ReadonlyArray<Problem>) =>
     new PipelineInvalid({ file, issues: problems.map((problem) => issueOf(file, problem)) })
   if (isTyped(value)) return { pipeline: value.definition, extensions: value.extensions, invalid }
@@ -153,7 +177,9 @@ const Node: abstract new() => unknown = Object.getPrototypeOf(Schema.String.ast.
 /** Names what is missing. Of other errors nothing is repeated: what a module throws may hold anything. */
 const unloadable = (file: string, cause: unknown): PipelineInvalid => {
   const missing = missingModule(cause)
-  if (missing !== undefined) return failure(file, `imports ${missing}, which cannot be found`, "install it where the file is, or check the name")
+  if (missing !== undefined) {
+    return failure(file, `imports ${missing}, which cannot be found`, "install it where the file is, or check the name")
+  }
   return failure(file, "the module cannot be loaded", `run it with node to see why: node ${file}`)
 }
 

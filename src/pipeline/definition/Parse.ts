@@ -41,13 +41,15 @@ export const parsePipeline = (
 const decodeWithEnvironment = (source: YamlText, extensions: Extensions): Result.Result<Definition, ReadonlyArray<Finding>> => {
   const decoded = decode(source.value, extensions)
   if (Result.isSuccess(decoded)) return decoded
-  const wanted = decoded.failure.filter(({ path, wants }) =>
-    wants !== undefined && source.entries.get(pathKey(path))?.fromEnvironment)
+  const wanted = decoded.failure.filter(({ path, wants }) => wants !== undefined && source.entries.get(pathKey(path))?.fromEnvironment)
   if (wanted.length === 0) return decoded
-  return decode(wanted.reduce(
-    (value, { path, wants }) => replace(value, path, (text) => coerce(text, wants)),
-    source.value
-  ), extensions)
+  return decode(
+    wanted.reduce(
+      (value, { path, wants }) => replace(value, path, (text) => coerce(text, wants)),
+      source.value
+    ),
+    extensions
+  )
 }
 
 const coerce = (text: unknown, wants: Finding["wants"]): unknown => {

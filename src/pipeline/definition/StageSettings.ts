@@ -33,8 +33,11 @@ const Filter = Schema.Struct({
   ),
   metadataFilter: Schema.optionalKey(
     text.check(rule<string>((expression) => Result.isSuccess(parseMetadataFilter(expression, "metadataFilter")), {
-      rule: 'must be an expression over metadata, for example year >= 2024 && lang in ["de", "en"]'
-    })).annotate({ description: 'Only files whose metadata passes: comparisons, in [..], has(key), &&, ||, !, parentheses, as in year >= 2024 && lang in ["de", "en"].' })
+      rule: "must be an expression over metadata, for example year >= 2024 && lang in [\"de\", \"en\"]"
+    })).annotate({
+      description:
+        "Only files whose metadata passes: comparisons, in [..], has(key), &&, ||, !, parentheses, as in year >= 2024 && lang in [\"de\", \"en\"]."
+    })
   )
 }).check(atMostOne(["maxDistance", "minSimilarity"])).annotate({ description: "Which contexts may be returned." })
 
@@ -140,11 +143,13 @@ const answering = {
 
 const generateFields = {
   ...answering,
-  ground: Schema.optionalKey(Schema.Literals(["contexts", "corpus"]).annotate({
-    description:
-      "contexts: answer from what was retrieved (the default). corpus: the hosted model searches the corpus by itself, with its own queries and the settings of retrieve.",
-    default: "contexts"
-  }))
+  ground: Schema.optionalKey(
+    Schema.Literals(["contexts", "corpus"]).annotate({
+      description:
+        "contexts: answer from what was retrieved (the default). corpus: the hosted model searches the corpus by itself, with its own queries and the settings of retrieve.",
+      default: "contexts"
+    })
+  )
 }
 
 const Generate = Schema.Struct(generateFields).check(
@@ -165,9 +170,11 @@ const Chat = Schema.Struct({
 const batchFields = {
   ...answering,
   maxTokens: Schema.optionalKey(positive.annotate({ description: "Tokens of an answer at most. Unset: the model's own bound." })),
-  staging: Schema.optionalKey(hasForm(bucketUriForm).annotate({
-    description: "Where the questions with their contexts are put for a hosted model, and its answers come back: gs://bucket/folder."
-  }))
+  staging: Schema.optionalKey(
+    hasForm(bucketUriForm).annotate({
+      description: "Where the questions with their contexts are put for a hosted model, and its answers come back: gs://bucket/folder."
+    })
+  )
 }
 
 const Batch = Schema.Struct(batchFields).check(
@@ -220,7 +227,11 @@ export type BatchSettings = Extract<StageSettings, { readonly _tag: "batch" }>
 export type ChatSettings = Extract<StageSettings, { readonly _tag: "chat" }>
 
 const nameOf = (stage: unknown): unknown =>
-  typeof stage !== "object" || stage === null ? undefined : "_tag" in stage ? (stage._tag === "own" && "kind" in stage ? stage.kind : stage._tag) : Object.keys(stage)[0]
+  typeof stage !== "object" || stage === null
+    ? undefined
+    : "_tag" in stage
+    ? (stage._tag === "own" && "kind" in stage ? stage.kind : stage._tag)
+    : Object.keys(stage)[0]
 
 /** The stages that answer; a pipeline may have one of each, for `ask`, `chat` and `batch run`. */
 const last: ReadonlyArray<unknown> = ["generate", "chat", "batch"]
@@ -229,7 +240,9 @@ const misplaced = (stage: unknown, earlier: ReadonlyArray<unknown>, own: OwnStag
   const case_ = typeof stage === "string" ? own[stage] : undefined
   if (case_ !== undefined) {
     const given = valueAfter(earlier, own)
-    return given === case_.takes ? undefined : `${String(stage)} takes what ${stagesGiving[case_.takes]} gives, and comes where there is ${valueNames[given]}`
+    return given === case_.takes
+      ? undefined
+      : `${String(stage)} takes what ${stagesGiving[case_.takes]} gives, and comes where there is ${valueNames[given]}`
   }
   if (stage === "retrieve") return earlier.includes("retrieve") ? "comes a second time; a pipeline retrieves once" : undefined
   if (stage !== "rank" && !last.includes(stage)) return undefined
@@ -264,21 +277,24 @@ const inOrder = (own: OwnStages) =>
 /** The model retrieves, so that no contexts come from the stages before it. */
 export const searchesItself = (stage: StageSettings): boolean => stage._tag === "generate" && stage.ground === "corpus"
 
-export const stagesSchema = (own: OwnStages) => Schema.Array(stageSettings(own)).check(
-  rule<ReadonlyArray<StageSettings>>(
-    (stages) => stages.length > 0,
-    { rule: "needs at least a retrieve stage" },
-    { minItems: 1 }
-  ),
-  rule<ReadonlyArray<StageSettings>>(
-    (stages) => !stages.some(searchesItself) || !stages.some(({ _tag }) => _tag === "rank"),
-    {
-      rule: "has a rank stage and a generate stage with ground: corpus, where there are no contexts to rank",
-      fix: "rank inside retrieve, or leave ground out"
-    }
-  ),
-  inOrder(own)
-).annotate({ description: "From question to answer, in order: retrieve, then rank where wanted, then generate, chat, batch or several of these." })
+export const stagesSchema = (own: OwnStages) =>
+  Schema.Array(stageSettings(own)).check(
+    rule<ReadonlyArray<StageSettings>>(
+      (stages) => stages.length > 0,
+      { rule: "needs at least a retrieve stage" },
+      { minItems: 1 }
+    ),
+    rule<ReadonlyArray<StageSettings>>(
+      (stages) => !stages.some(searchesItself) || !stages.some(({ _tag }) => _tag === "rank"),
+      {
+        rule: "has a rank stage and a generate stage with ground: corpus, where there are no contexts to rank",
+        fix: "rank inside retrieve, or leave ground out"
+      }
+    ),
+    inOrder(own)
+  ).annotate({
+    description: "From question to answer, in order: retrieve, then rank where wanted, then generate, chat, batch or several of these."
+  })
 
 /** What `stages` is when a file leaves it out: answers in the corpus's own sentences. */
 export const defaultStages = [{ retrieve: {} }, { generate: { model: "extractive" } }] as const

@@ -19,10 +19,12 @@ const ExpectedFile = Schema.Struct({
 
 const ExpectedAnswer = Schema.Struct({
   contains: texts("What it must hold, whatever the case."),
-  matches: Schema.optionalKey(Schema.String.check(
-    matches(/\S/, textForm),
-    rule<string>(isPattern, { rule: "must be a regular expression", fix: "try it in a JavaScript console: new RegExp(text, \"u\")" })
-  ).annotate({ description: "A regular expression that it must match, whatever the case." }))
+  matches: Schema.optionalKey(
+    Schema.String.check(
+      matches(/\S/, textForm),
+      rule<string>(isPattern, { rule: "must be a regular expression", fix: "try it in a JavaScript console: new RegExp(text, \"u\")" })
+    ).annotate({ description: "A regular expression that it must match, whatever the case." })
+  )
 }).check(atLeastOne(["contains", "matches"]))
 
 const expectations = ["files", "contexts", "answer", "cites", "refused"]
@@ -31,7 +33,9 @@ const expectations = ["files", "contexts", "answer", "cites", "refused"]
 export const EvaluationTest = Schema.Struct({
   question: text.annotate({ description: "What is asked." }),
   id: Schema.optionalKey(text.annotate({ description: "By which two evaluations are compared. Default: the question." })),
-  principal: Schema.optionalKey(text.annotate({ description: "Who asks; only what this principal may read is found. Default: the owner, who reads all." })),
+  principal: Schema.optionalKey(
+    text.annotate({ description: "Who asks; only what this principal may read is found. Default: the owner, who reads all." })
+  ),
   files: Schema.optionalKey(Schema.Array(Schema.Union([text, ExpectedFile])).annotate({ description: "Files that must be found." })),
   contexts: texts("Text that must be in a context, to the letter but for white space."),
   answer: Schema.optionalKey(ExpectedAnswer.annotate({ description: "What the answer must say." })),
@@ -55,8 +59,12 @@ export const EvaluationTests = Schema.Array(EvaluationTest).check(
 )
 
 /** What a test is known by. */
-export const idOf = ({ id, principal, question }: EvaluationTest): string => id ?? (principal === undefined ? question : `${question} (as ${principal})`)
+export const idOf = ({ id, principal, question }: EvaluationTest): string =>
+  id ?? (principal === undefined ? question : `${question} (as ${principal})`)
 
-export const testSettings = withDefault(EvaluationTests.annotate({
-  description: "Questions that the corpus is tested with: `sluice eval` asks them."
-}), [])
+export const testSettings = withDefault(
+  EvaluationTests.annotate({
+    description: "Questions that the corpus is tested with: `sluice eval` asks them."
+  }),
+  []
+)

@@ -1,14 +1,4 @@
-import {
-  isAlias,
-  isCollection,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  type YAMLMap
-} from "yaml"
+import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from "yaml"
 import { type Environment, substitute } from "./Environment.ts"
 import type { Problem, ValuePath } from "./PipelineInvalid.ts"
 import { describeSyntaxError, syntaxErrors } from "./SyntaxErrors.ts"
@@ -114,7 +104,9 @@ export const readYaml = (text: string, environment: Environment): YamlText => {
     open.add(node)
     const value = isSeq(node)
       ? node.items.map((item, index) => read(item, [...path, index], undefined, range))
-      : isMap(node) ? Object.fromEntries(readMap(node, path, new Set())) : undefined
+      : isMap(node)
+      ? Object.fromEntries(readMap(node, path, new Set()))
+      : undefined
     open.delete(node)
     return value
   }
@@ -198,7 +190,9 @@ const veiled = /[\uE000-\uE07F]/g
  */
 const makeVeil = (text: string): { readonly text: string; readonly lift: (part: string) => string } =>
   text.search(veiled) !== -1 ? { text, lift: (part) => part } : {
-    text: text.replaceAll(/\$\{[^{}\n]*\}/g, (reference) =>
-      reference.replaceAll(structural, (char) => String.fromCharCode(0xe000 + char.charCodeAt(0)))),
+    text: text.replaceAll(
+      /\$\{[^{}\n]*\}/g,
+      (reference) => reference.replaceAll(structural, (char) => String.fromCharCode(0xe000 + char.charCodeAt(0)))
+    ),
     lift: (part) => part.replaceAll(veiled, (char) => String.fromCharCode(char.charCodeAt(0) - 0xe000))
   }

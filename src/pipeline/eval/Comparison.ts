@@ -34,9 +34,15 @@ export interface Comparison {
 export const compare = (before: Evaluation, after: Evaluation): Comparison => {
   const earlier = new Map(before.results.map((result) => [result.id, result]))
   const later = new Set(after.results.map(({ id }) => id))
-  const edited = (results: ReadonlyArray<TestResult>): ReadonlyArray<string> => [
-    ...new Set(results.flatMap(({ checks, files }) => [...files.slice(0, 10), ...checks.flatMap(({ expected, kind }) => kind === "file" || kind === "citation" ? [expected.replace(/ at \d+ or better$/, "")] : [])]))
-  ].filter((path) => before.documents[path] !== after.documents[path]).toSorted()
+  const edited = (results: ReadonlyArray<TestResult>): ReadonlyArray<string> =>
+    [
+      ...new Set(results.flatMap(({ checks, files }) => [
+        ...files.slice(0, 10),
+        ...checks.flatMap(({ expected, kind }) =>
+          kind === "file" || kind === "citation" ? [expected.replace(/ at \d+ or better$/, "")] : []
+        )
+      ]))
+    ].filter((path) => before.documents[path] !== after.documents[path]).toSorted()
   const tests: ReadonlyArray<ChangedTest> = [
     ...after.results.flatMap((result): ReadonlyArray<ChangedTest> => {
       const old = earlier.get(result.id)
@@ -44,7 +50,9 @@ export const compare = (before: Evaluation, after: Evaluation): Comparison => {
       if (old.passed === result.passed) return []
       return [{ id: result.id, change: result.passed ? "fixed" : "broken", documents: edited([old, result]) }]
     }),
-    ...before.results.flatMap((result): ReadonlyArray<ChangedTest> => later.has(result.id) ? [] : [{ id: result.id, change: "removed", documents: [] }])
+    ...before.results.flatMap((result): ReadonlyArray<ChangedTest> =>
+      later.has(result.id) ? [] : [{ id: result.id, change: "removed", documents: [] }]
+    )
   ]
   return {
     before: before.started,

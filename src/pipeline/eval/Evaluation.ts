@@ -48,7 +48,15 @@ export type Measure = keyof Measures
 
 /** The measures in the order in which they are shown; of the last, less is better. */
 export const measures: ReadonlyArray<Measure> = [
-  "hitAt1", "hit", "reciprocalRank", "ndcgAt10", "contextRecall", "answerRight", "citationRight", "refusedRight", "refusedFalse"
+  "hitAt1",
+  "hit",
+  "reciprocalRank",
+  "ndcgAt10",
+  "contextRecall",
+  "answerRight",
+  "citationRight",
+  "refusedRight",
+  "refusedFalse"
 ]
 
 /** What became of one test. */
@@ -62,7 +70,12 @@ export interface TestResult {
   readonly measures: Measures
   /** The files found, best first, by the names that citations show. */
   readonly files: ReadonlyArray<string>
-  readonly answer?: { readonly text: string; readonly grounded: boolean; readonly cites: ReadonlyArray<string>; readonly confidence?: number }
+  readonly answer?: {
+    readonly text: string
+    readonly grounded: boolean
+    readonly cites: ReadonlyArray<string>
+    readonly confidence?: number
+  }
   /** Why it could not be given. */
   readonly error?: { readonly code: string; readonly message: string }
   readonly milliseconds: number
@@ -129,14 +142,17 @@ export const evaluatePipeline = Effect.fn("evaluatePipeline")(function*(
     started,
     passed,
     failed: results.length - passed,
-    measures: defined(Object.fromEntries(measures.map((measure) => [measure, estimate(results.flatMap(({ measures }) => measures[measure] ?? []))]))),
+    measures: defined(
+      Object.fromEntries(measures.map((measure) => [measure, estimate(results.flatMap(({ measures }) => measures[measure] ?? []))]))
+    ),
     latency: { p50: quantile(times, 0.5), p95: quantile(times, 0.95) },
     results,
     documents: yield* versionsOf(pipeline, new Set([...results.flatMap(({ files }) => files.slice(0, 10)), ...tests.flatMap(filesIn)]))
   } as Evaluation // the measures are those named
 })
 
-const wantsAnswer = ({ answer, cites, refused }: EvaluationTest): boolean => answer !== undefined || cites !== undefined || refused !== undefined
+const wantsAnswer = ({ answer, cites, refused }: EvaluationTest): boolean =>
+  answer !== undefined || cites !== undefined || refused !== undefined
 
 const expectedFiles = ({ files = [] }: EvaluationTest) => files.map((file) => (typeof file === "string" ? { path: file } : file))
 
@@ -186,8 +202,10 @@ const evaluateTest = (pipeline: Definition, test: EvaluationTest, overrides: Ret
     }
   })
 
-const codeOf = (error: { readonly _tag: string; readonly message: string }): { readonly code: string; readonly message: string } =>
-  ({ code: error instanceof ServiceError ? error.code : error._tag, message: error.message })
+const codeOf = (error: { readonly _tag: string; readonly message: string }): { readonly code: string; readonly message: string } => ({
+  code: error instanceof ServiceError ? error.code : error._tag,
+  message: error.message
+})
 
 interface FoundFile {
   readonly name: string
@@ -195,8 +213,11 @@ interface FoundFile {
 }
 
 /** The files of contexts, each at the place of its best one. */
-const rankedFiles = (contexts: ReadonlyArray<Context>): ReadonlyArray<FoundFile> =>
-  [...new Map(contexts.map(({ file, sourceDisplayName, sourceUri }) => [file, { name: sourceDisplayName, uri: sourceUri }])).values()]
+const rankedFiles = (
+  contexts: ReadonlyArray<Context>
+): ReadonlyArray<FoundFile> => [
+  ...new Map(contexts.map(({ file, sourceDisplayName, sourceUri }) => [file, { name: sourceDisplayName, uri: sourceUri }])).values()
+]
 
 const isFile = ({ name, uri }: FoundFile, path: string): boolean => name === path || uri === path || decoded(uri).endsWith(`/${path}`)
 
@@ -214,7 +235,8 @@ const rankOf = (files: ReadonlyArray<FoundFile>, path: string): number | undefin
   return at === -1 ? undefined : at + 1
 }
 
-const listed = (names: ReadonlyArray<string>): string => names.length === 0 ? "nothing" : names.slice(0, 3).join(", ") + (names.length > 3 ? `, ${names.length - 3} more` : "")
+const listed = (names: ReadonlyArray<string>): string =>
+  names.length === 0 ? "nothing" : names.slice(0, 3).join(", ") + (names.length > 3 ? `, ${names.length - 3} more` : "")
 
 const fileChecks = (test: EvaluationTest, files: ReadonlyArray<FoundFile>, all: ReadonlyArray<FoundFile>): ReadonlyArray<Check> =>
   expectedFiles(test).map(({ path, rank }) => {
@@ -226,7 +248,13 @@ const fileChecks = (test: EvaluationTest, files: ReadonlyArray<FoundFile>, all: 
       kind: "file",
       expected: rank === undefined ? path : `${path} at ${rank} or better`,
       passed,
-      found: passed ? undefined : at !== undefined ? `at ${at}: ${instead}` : far === undefined ? `not among the first ${farthest} contexts: ${instead}` : `file ${far} of a longer search: ${instead}`
+      found: passed
+        ? undefined
+        : at !== undefined
+        ? `at ${at}: ${instead}`
+        : far === undefined
+        ? `not among the first ${farthest} contexts: ${instead}`
+        : `file ${far} of a longer search: ${instead}`
     }
   })
 
@@ -244,7 +272,12 @@ const answerChecks = (test: EvaluationTest, answer: Answer | undefined): Readonl
   if (answer === undefined) return []
   const said = plain(answer.text)
   const refused = outcomeOf(answer) === "refused"
-  const check = (kind: Check["kind"], expected: string, passed: boolean, found: string): Check => ({ kind, expected, passed, found: passed ? undefined : found })
+  const check = (kind: Check["kind"], expected: string, passed: boolean, found: string): Check => ({
+    kind,
+    expected,
+    passed,
+    found: passed ? undefined : found
+  })
   const cited = answer.citations.map((citation) => ({ name: citation.sourceDisplayName, uri: citation.sourceUri }))
   const { matches } = test.answer ?? {}
   return [
@@ -252,13 +285,25 @@ const answerChecks = (test: EvaluationTest, answer: Answer | undefined): Readonl
     ...(test.answer?.contains ?? []).map((text) => check("answer", text, said.toLowerCase().includes(plain(text).toLowerCase()), said)),
     ...(matches === undefined ? [] : [check("answer", `/${matches}/`, new RegExp(matches, "iu").test(said), said)]),
     ...(test.cites ?? []).map((path) =>
-      check("citation", path, cited.some((file) => isFile(file, path)), `${listed([...new Set(cited.map(({ name }) => name))])} ${cited.length === 1 ? "is" : "are"} cited`))
+      check(
+        "citation",
+        path,
+        cited.some((file) => isFile(file, path)),
+        `${listed([...new Set(cited.map(({ name }) => name))])} ${cited.length === 1 ? "is" : "are"} cited`
+      )
+    )
   ]
 }
 
-const share = (checks: ReadonlyArray<Check>): number | undefined => checks.length === 0 ? undefined : checks.filter(({ passed }) => passed).length / checks.length
+const share = (checks: ReadonlyArray<Check>): number | undefined =>
+  checks.length === 0 ? undefined : checks.filter(({ passed }) => passed).length / checks.length
 
-const measuresOf = (test: EvaluationTest, files: ReadonlyArray<FoundFile>, checks: ReadonlyArray<Check>, answer: Answer | undefined): Measures => {
+const measuresOf = (
+  test: EvaluationTest,
+  files: ReadonlyArray<FoundFile>,
+  checks: ReadonlyArray<Check>,
+  answer: Answer | undefined
+): Measures => {
   const wanted = expectedFiles(test)
   const ranks = wanted.flatMap(({ path }) => rankOf(files, path) ?? [])
   const first = Math.min(...ranks)

@@ -5,17 +5,22 @@ import type { Evaluation } from "./Evaluation.ts"
 /** Reads what `sluice eval --json` or `--save` wrote. */
 export const readEvaluation = Effect.fn("readEvaluation")(function*(file: string) {
   const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(file).pipe(Effect.mapError(() => ServiceError.invalid("against", `${file} cannot be read`, "check the name; `last` is the newest that was saved")))
+  const text = yield* fs.readFileString(file).pipe(
+    Effect.mapError(() => ServiceError.invalid("against", `${file} cannot be read`, "check the name; `last` is the newest that was saved"))
+  )
   const value = yield* Effect.try({
     try: (): unknown => JSON.parse(text),
     catch: () => ServiceError.invalid("against", `${file} is not JSON`, "give a file of sluice eval --json")
   })
-  if (!isEvaluation(value)) return yield* ServiceError.invalid("against", `${file} is not the result of an evaluation`, "give a file of sluice eval --json")
+  if (!isEvaluation(value)) {
+    return yield* ServiceError.invalid("against", `${file} is not the result of an evaluation`, "give a file of sluice eval --json")
+  }
   return value
 })
 
 const isEvaluation = (value: unknown): value is Evaluation =>
-  Predicate.isObject(value) && "version" in value && value.version === 1 && "results" in value && Array.isArray(value.results) && "documents" in value
+  Predicate.isObject(value) && "version" in value && value.version === 1 && "results" in value && Array.isArray(value.results) &&
+  "documents" in value
 
 /** The results of a pipeline that were kept, in a folder of their own, each named by when it began. */
 export const savedEvaluations = (folder: string) => ({
@@ -33,7 +38,9 @@ export const savedEvaluations = (folder: string) => ({
     yield* fs.makeDirectory(folder, { recursive: true }).pipe(
       Effect.andThen(fs.writeFileString(`${name}.tmp`, JSON.stringify(evaluation))),
       Effect.andThen(fs.rename(`${name}.tmp`, name)),
-      Effect.mapError(() => new ServiceError({ code: "PERMISSION_DENIED", message: `${name} cannot be written`, fix: "check the data directory's permissions" }))
+      Effect.mapError(() =>
+        new ServiceError({ code: "PERMISSION_DENIED", message: `${name} cannot be written`, fix: "check the data directory's permissions" })
+      )
     )
   })
 })

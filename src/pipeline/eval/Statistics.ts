@@ -29,7 +29,12 @@ export const estimate = (values: ReadonlyArray<number>): Estimate | undefined =>
     for (let draw = 0; draw < values.length; draw++) sum += values[Math.floor(next() * values.length)] ?? 0
     return sum / values.length
   }).sort()
-  return { mean: meanOf(values), low: means[Math.floor(resamples * 0.025)] ?? 0, high: means[Math.floor(resamples * 0.975)] ?? 0, n: values.length }
+  return {
+    mean: meanOf(values),
+    low: means[Math.floor(resamples * 0.025)] ?? 0,
+    high: means[Math.floor(resamples * 0.975)] ?? 0,
+    n: values.length
+  }
 }
 
 /**

@@ -30,7 +30,10 @@ export interface BatchAnswered extends BatchQuestion {
 type Options = Pick<GroundedRequest, "instruction" | "sampling">
 
 /** What fails one question, with what it says; what would fail every other one too fails the batch. */
-export const orFailed = <A, E, R>(question: BatchQuestion, done: Effect.Effect<A, E | ServiceError, R>): Effect.Effect<A | BatchAnswered, E | ServiceError, R> =>
+export const orFailed = <A, E, R>(
+  question: BatchQuestion,
+  done: Effect.Effect<A, E | ServiceError, R>
+): Effect.Effect<A | BatchAnswered, E | ServiceError, R> =>
   Effect.catchIf(done, isOfQuestion, ({ code, message }) => Effect.succeed<BatchAnswered>({ ...question, error: { code, message } }))
 
 const isOfQuestion = (error: unknown): error is ServiceError =>
@@ -92,17 +95,25 @@ export const answerByJob = Effect.fn("stage.batch.job")(function*<E, R>(retrieve
 
   const prompted = (yield* objects.head(prompts)).size > 0
   const results = prompted ? yield* gatherResults(yield* followedJob(prompts, options), { objects, tables }) : undefined
-  return Stream.mapEffect(kept, Effect.fnUntraced(function*(line): Effect.fn.Return<BatchAnswered, ServiceError> {
-    if (!("contexts" in line)) return line
-    const { contexts, ...question } = line
-    const result = needsModel(line) ? results?.take(line.customId) ?? missing : undefined
-    if (result?.error !== undefined) return { ...question, error: result.error }
-    const answer = completionText(result?.response ?? {})
-    return { ...question, answer: yield* options.grounded(saying(options.model, answer)).answer({ question: question.question, contexts }) }
-  }))
+  return Stream.mapEffect(
+    kept,
+    Effect.fnUntraced(function*(line): Effect.fn.Return<BatchAnswered, ServiceError> {
+      if (!("contexts" in line)) return line
+      const { contexts, ...question } = line
+      const result = needsModel(line) ? results?.take(line.customId) ?? missing : undefined
+      if (result?.error !== undefined) return { ...question, error: result.error }
+      const answer = completionText(result?.response ?? {})
+      return {
+        ...question,
+        answer: yield* options.grounded(saying(options.model, answer)).answer({ question: question.question, contexts })
+      }
+    })
+  )
 })
 
-const missing: Pick<BatchResult, "error" | "response"> = { error: { code: "NOT_FOUND", message: "the job has no result for this question" } }
+const missing: Pick<BatchResult, "error" | "response"> = {
+  error: { code: "NOT_FOUND", message: "the job has no result for this question" }
+}
 
 /** Without evidence there is nothing to ask. */
 const needsModel = (line: Kept): line is BatchRetrieved => "contexts" in line && line.contexts.length > 0
@@ -119,7 +130,8 @@ const keptLines = (objects: ObjectStore["Service"], uri: string): Stream.Stream<
           try: () => parseExactly(line.text) as Kept, // a line that `keep` wrote
           catch: () => ServiceError.internal(`${uri}:${line.number} is not what was written there`)
         })
-        : Effect.fail(ServiceError.internal(`${uri}:${line.number} is not what was written there`)))
+        : Effect.fail(ServiceError.internal(`${uri}:${line.number} is not what was written there`))
+    )
   )
 
 /** The row that asks for an answer: what the generator would have said to the model. */
@@ -169,7 +181,9 @@ const followedJob = Effect.fnUntraced(function*(prompts: string, { displayName, 
     output: { _tag: "jsonl", uriPrefix: `${folder}/results` }
   }
   const known = yield* pages((page) => jobs.list(page, `display_name=${JSON.stringify(displayName)}`)).pipe(
-    Stream.filter(({ input, state }) => state !== "FAILED" && state !== "CANCELLED" && state !== "EXPIRED" && input._tag === "jsonl" && input.uris[0] === prompts),
+    Stream.filter(({ input, state }) =>
+      state !== "FAILED" && state !== "CANCELLED" && state !== "EXPIRED" && input._tag === "jsonl" && input.uris[0] === prompts
+    ),
     Stream.runHead
   )
   const { name } = known._tag === "Some" ? known.value : yield* jobs.create(spec)

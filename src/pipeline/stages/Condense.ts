@@ -16,8 +16,7 @@ export const defaultTurns = 6
 
 /** Turns a question of a conversation into one that stands by itself, ready to be retrieved for. */
 export const condense =
-  (options: { readonly turns?: number } = {}): Stage<FollowUp, Question, ServiceError, QueryRewriter> =>
-  ({ history, ...input }) =>
+  (options: { readonly turns?: number } = {}): Stage<FollowUp, Question, ServiceError, QueryRewriter> => ({ history, ...input }) =>
     Effect.gen(function*() {
       const { rewrite, searched } = yield* QueryRewriter
       const turns = options.turns ?? defaultTurns

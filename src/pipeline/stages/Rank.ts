@@ -14,11 +14,14 @@ export const rank = <const R extends Ranking = { readonly _tag: "lexical" }>(
   ranking?: R
 ): Stage<Retrieved, Retrieved, ServiceError | SecretError, Needs<R>> => {
   const by: Ranking = ranking ?? { _tag: "lexical" }
-  const stage: Stage<Retrieved, Retrieved, ServiceError | SecretError, Models> = described({ _tag: "rank", rank: by }, (input) =>
-    Effect.gen(function*() {
-      const models = yield* Models
-      const ranker = yield* models.ranker(by)
-      return { ...input, contexts: yield* ranker.rank(input.question, input.contexts) }
-    }).pipe(Effect.scoped, Effect.withSpan("stage.rank")))
+  const stage: Stage<Retrieved, Retrieved, ServiceError | SecretError, Models> = described(
+    { _tag: "rank", rank: by },
+    (input) =>
+      Effect.gen(function*() {
+        const models = yield* Models
+        const ranker = yield* models.ranker(by)
+        return { ...input, contexts: yield* ranker.rank(input.question, input.contexts) }
+      }).pipe(Effect.scoped, Effect.withSpan("stage.rank"))
+  )
   return stage
 }

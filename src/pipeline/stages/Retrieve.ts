@@ -45,7 +45,9 @@ export const retrievalRequest = Effect.fnUntraced(function*(
   return {
     ...rest,
     corpus,
-    ...(files === undefined ? {} : { files: files.map((file) => RagFileName.make(file.includes("/") ? file : `${corpus}/ragFiles/${file}`)) }),
+    ...(files === undefined
+      ? {}
+      : { files: files.map((file) => RagFileName.make(file.includes("/") ? file : `${corpus}/ragFiles/${file}`)) }),
     ...(principal === undefined ? {} : { principal })
   }
 })

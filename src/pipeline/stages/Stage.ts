@@ -110,7 +110,10 @@ export const defineStage = <const F extends Schema.Struct.Fields, S extends AnyS
   readonly fields?: F
   readonly make: (settings: Schema.Struct.Type<F>) => S
 }): StageDefinition<Schema.Struct.Type<F>, S> => {
-  const settings = Schema.Struct(options.fields ?? {}).annotate({ description: options.description }) as unknown as Schema.Codec<unknown, unknown>
+  const settings = Schema.Struct(options.fields ?? {}).annotate({ description: options.description }) as unknown as Schema.Codec<
+    unknown,
+    unknown
+  >
   return Object.assign(
     (given: Schema.Struct.Type<F>): S => options.make(given),
     { [stageDefinition]: true as const, kind: options.kind, settings, takes: options.takes, gives: options.gives }

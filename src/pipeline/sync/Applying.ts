@@ -73,28 +73,35 @@ const apply = Effect.fnUntraced(function*(
         source.staging !== undefined && imports !== undefined
           ? stage(work, decision, source.staging, imports.objects)
           : upload(corpus, work, decision)
-      return yield* sent.pipe(Effect.catch((error): Effect.Effect<Applied, Failure, Files | Ledger | Session> =>
-        error._tag === "ServiceError" && error.reason === budgetSpent
-          ? overBudget(work, entry)
-          : error._tag === "DocumentError" && error.skips
-          ? refuse(work, entry, error)
-          : fail(work, entry, error)))
+      return yield* sent.pipe(
+        Effect.catch((error): Effect.Effect<Applied, Failure, Files | Ledger | Session> =>
+          error._tag === "ServiceError" && error.reason === budgetSpent
+            ? overBudget(work, entry)
+            : error._tag === "DocumentError" && error.skips
+            ? refuse(work, entry, error)
+            : fail(work, entry, error)
+        )
+      )
     }
   }
 })
 
-const settled = ({ item: { path, size }, source }: Work, outcome: Omit<FileOutcome, "source" | "path">) => ({
-  _tag: "settled",
-  outcome: { source, path, bytes: size, ...outcome },
-  embeddedTokens: 0
-}) satisfies Applied
+const settled = ({ item: { path, size }, source }: Work, outcome: Omit<FileOutcome, "source" | "path">) =>
+  ({
+    _tag: "settled",
+    outcome: { source, path, bytes: size, ...outcome },
+    embeddedTokens: 0
+  }) satisfies Applied
 
 /** The entry that waited under its path's hash for the listing to name it. */
 const renamed = ({ known }: Work, entry: LedgerEntry): LedgerEntry | undefined =>
   known !== undefined && known.path !== entry.path ? known : undefined
 
 /** An entry to set, and one to remove in the same transaction: the path that a moved item had. */
-const change = (entry: LedgerEntry, drop: LedgerEntry | undefined): LedgerChange => ({ put: [entry], remove: drop === undefined ? [] : [drop] })
+const change = (entry: LedgerEntry, drop: LedgerEntry | undefined): LedgerChange => ({
+  put: [entry],
+  remove: drop === undefined ? [] : [drop]
+})
 
 const record = Effect.fnUntraced(function*(entry: LedgerEntry, drop?: LedgerEntry) {
   const { scope } = yield* Session

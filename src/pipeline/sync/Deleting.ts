@@ -93,7 +93,10 @@ const deleteEntries = Effect.fnUntraced(function*(entries: ReadonlyArray<LedgerE
   const files = yield* Files
   const ledger = yield* Ledger
   const { scope } = yield* Session
-  yield* Effect.forEach(entries, ({ file }) => file === undefined ? Effect.void : files.delete(file).pipe(ignoreMissing), { concurrency, discard: true })
+  yield* Effect.forEach(entries, ({ file }) => file === undefined ? Effect.void : files.delete(file).pipe(ignoreMissing), {
+    concurrency,
+    discard: true
+  })
   yield* ledger.write(scope, { remove: entries })
 })
 
@@ -108,7 +111,9 @@ export const deleteSuperseded = Effect.fn("sync.deleteSuperseded")(function*(ent
   const { spec: { maxDelete }, yes } = yield* Session
   const there = entries.filter(({ file }) => file !== undefined).length
   if (!yes && there > 0 && (stored === 0 || there - stored > deleteLimit(maxDelete, there))) {
-    const why = `${filesText(there)} would give way to ${stored}, fewer than maxDelete allows, now that somebody else lists the source; --yes deletes them`
+    const why = `${
+      filesText(there)
+    } would give way to ${stored}, fewer than maxDelete allows, now that somebody else lists the source; --yes deletes them`
     return yield* new Held({ count: entries.length, why })
   }
   yield* Stream.fromIterable(entries).pipe(Stream.grouped(batchSize), Stream.runForEach(deleteEntries))

@@ -107,7 +107,11 @@ export const compareTarget = Effect.fn("sync.compareTarget")(function*<E, R>(
       known.delete(file.name)
       const { marker } = file
       if (entry === undefined) {
-        return observe(marker !== undefined && marks.some((mark) => marker.source.startsWith(mark)) ? { _tag: "stray", file, marker } : { _tag: "foreign", file })
+        return observe(
+          marker !== undefined && marks.some((mark) => marker.source.startsWith(mark))
+            ? { _tag: "stray", file, marker }
+            : { _tag: "foreign", file }
+        )
       }
       const why = whyDifferent(file, entry)
       return observe(why === undefined ? { _tag: "same" } : { _tag: "differs", entry, why, broken: file.state === "ERROR" })
@@ -193,12 +197,16 @@ const othersText = ({ files, pipelines, unmarked }: Others): string => {
 
 /** What a pipeline does that finds a corpus of its name with files of others in it. */
 export const joinsNote = (corpus: string, others: Others): string =>
-  `joins corpus ${corpus}, which holds ${othersText(others)}; what both store is found twice, and another corpus.displayName keeps them apart${renamedHint(others)}`
+  `joins corpus ${corpus}, which holds ${
+    othersText(others)
+  }; what both store is found twice, and another corpus.displayName keeps them apart${renamedHint(others)}`
 
 /** A renamed pipeline looks like another one that shares the corpus: only a person can tell. */
 const renamedHint = ({ pipelines }: Others): string => {
   const [first] = Object.entries(pipelines).toSorted(([, a], [, b]) => b - a)
-  return first === undefined ? "" : `; if this pipeline was called ${first[0]} before, \`renamedFrom: ${first[0]}\` in its file takes those over`
+  return first === undefined
+    ? ""
+    : `; if this pipeline was called ${first[0]} before, \`renamedFrom: ${first[0]}\` in its file takes those over`
 }
 
 export const replacesNote = (corpus: string, others: Others): string =>

@@ -27,7 +27,14 @@ export interface Drift {
   readonly joins: Others | undefined
 }
 
-export const noDrift: Drift = { joins: undefined, lost: new Map(), damaged: new Map(), strays: new Map(), sources: new Set(), over: (scan) => scan }
+export const noDrift: Drift = {
+  joins: undefined,
+  lost: new Map(),
+  damaged: new Map(),
+  strays: new Map(),
+  sources: new Set(),
+  over: (scan) => scan
+}
 
 /** The notes on each source. */
 export const driftNotes = ({ damaged, lost }: Pick<Drift, "damaged" | "lost">): ReadonlyArray<readonly [source: string, note: string]> => [
@@ -56,24 +63,25 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(corpus: CorpusNam
     corrected.set(keyOf(entry), { ...entry, state: "failed", reason: drifted, message })
     counts.set(entry.source, (counts.get(entry.source) ?? 0) + 1)
   }
-  yield* compareTarget(scope, spec, { corpus, known }, (comparison) => Effect.sync(() => {
-    others.see(comparison)
-    switch (comparison._tag) {
-      case "missing": {
-        const { file: _, ...entry } = comparison.entry
-        return correct(entry, "somebody else deleted it from the corpus")
+  yield* compareTarget(scope, spec, { corpus, known }, (comparison) =>
+    Effect.sync(() => {
+      others.see(comparison)
+      switch (comparison._tag) {
+        case "missing": {
+          const { file: _, ...entry } = comparison.entry
+          return correct(entry, "somebody else deleted it from the corpus")
+        }
+        case "differs":
+          return correct(comparison.entry, comparison.why, comparison.broken ? damaged : lost)
+        case "stray": {
+          const { file: { name: file, sizeBytes: size }, marker: { fingerprint, pathHash, source: mark } } = comparison
+          const source = sourceOf.get(mark)
+          if (source === undefined) return
+          const entry: LedgerEntry = { source, path: recoveredPath(pathHash), state: "done", revision: "", fingerprint, file, size }
+          strays.set(keyOf(entry), [...strays.get(keyOf(entry)) ?? [], entry])
+        }
       }
-      case "differs":
-        return correct(comparison.entry, comparison.why, comparison.broken ? damaged : lost)
-      case "stray": {
-        const { file: { name: file, sizeBytes: size }, marker: { fingerprint, pathHash, source: mark } } = comparison
-        const source = sourceOf.get(mark)
-        if (source === undefined) return
-        const entry: LedgerEntry = { source, path: recoveredPath(pathHash), state: "done", revision: "", fingerprint, file, size }
-        strays.set(keyOf(entry), [...strays.get(keyOf(entry)) ?? [], entry])
-      }
-    }
-  }))
+    }))
   if (corrected.size + strays.size > 0) yield* dropWritten(corrected, lost, strays)
   const unknown = [...strays.values()].flat()
   return {
@@ -99,13 +107,15 @@ const dropWritten = Effect.fnUntraced(function*(
 ) {
   const { scope } = yield* Session
   const now = new Map<string, LedgerEntry>()
-  yield* (yield* Ledger).entries(scope).pipe(Stream.runForEach((entry) => Effect.sync(() => {
-    if (corrected.has(keyOf(entry))) now.set(keyOf(entry), entry)
-    const key = keyOf({ source: entry.source, path: recoveredPath(Fingerprint.pathHash(entry.path)) })
-    const left = strays.get(key)?.filter(({ file }) => entry.state !== "intent" && file !== entry.file)
-    if (left?.length === 0) strays.delete(key)
-    else if (left !== undefined) strays.set(key, left)
-  })))
+  yield* (yield* Ledger).entries(scope).pipe(Stream.runForEach((entry) =>
+    Effect.sync(() => {
+      if (corrected.has(keyOf(entry))) now.set(keyOf(entry), entry)
+      const key = keyOf({ source: entry.source, path: recoveredPath(Fingerprint.pathHash(entry.path)) })
+      const left = strays.get(key)?.filter(({ file }) => entry.state !== "intent" && file !== entry.file)
+      if (left?.length === 0) strays.delete(key)
+      else if (left !== undefined) strays.set(key, left)
+    })
+  ))
   for (const [key, before] of corrected) {
     const entry = now.get(key)
     const same = entry !== undefined && entry.state === (before.reason === drifted ? "done" : before.state) &&
@@ -118,64 +128,82 @@ const dropWritten = Effect.fnUntraced(function*(
 })
 
 /** A scan of a ledger in which these entries were corrected, and those that it does not know were added. */
-const overlay = (corrected: ReadonlyMap<string, LedgerEntry>, strays: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>) => (scan: Scan): Scan => {
-  const unseen = new Map(strays)
-  /** Sources of which everything counts as seen. */
-  const seen = new Set<string>()
-  const correctedOf = (entry: LedgerEntry | undefined) => entry === undefined ? undefined : corrected.get(keyOf(entry)) ?? entry
-  /** Of several files of one path one is taken, and the others are missing. */
-  const take = (key: string, which: (entry: LedgerEntry) => boolean = () => true): LedgerEntry | undefined => {
-    const entries = unseen.get(key) ?? []
-    const entry = entries.find(which)
-    if (entry !== undefined) unseen.set(key, entries.filter((other) => other !== entry))
-    return entry
-  }
-  const unlisted = () => [...unseen.values()].flat().filter(({ source }) => !seen.has(source))
-  /** What may have moved, by content: asked for once the listings are over. */
-  let movable: { readonly byContent: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>; readonly sizes: ReadonlySet<number | undefined> } | undefined
-  const mayHaveMoved = () => movable ??= {
-    byContent: Map.groupBy(unlisted(), ({ fingerprint }) => Fingerprint.parse(fingerprint).content),
-    sizes: new Set(unlisted().map(({ size }) => size))
-  }
-  const claim = (contentHash: string): LedgerEntry | undefined => {
-    for (const entry of mayHaveMoved().byContent.get(contentHash) ?? []) {
-      if (take(keyOf(entry), (other) => other === entry) !== undefined) return entry
+const overlay =
+  (corrected: ReadonlyMap<string, LedgerEntry>, strays: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>) => (scan: Scan): Scan => {
+    const unseen = new Map(strays)
+    /** Sources of which everything counts as seen. */
+    const seen = new Set<string>()
+    const correctedOf = (entry: LedgerEntry | undefined) => entry === undefined ? undefined : corrected.get(keyOf(entry)) ?? entry
+    /** Of several files of one path one is taken, and the others are missing. */
+    const take = (key: string, which: (entry: LedgerEntry) => boolean = () => true): LedgerEntry | undefined => {
+      const entries = unseen.get(key) ?? []
+      const entry = entries.find(which)
+      if (entry !== undefined) unseen.set(key, entries.filter((other) => other !== entry))
+      return entry
     }
-    return undefined
+    const unlisted = () => [...unseen.values()].flat().filter(({ source }) => !seen.has(source))
+    /** What may have moved, by content: asked for once the listings are over. */
+    let movable:
+      | { readonly byContent: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>; readonly sizes: ReadonlySet<number | undefined> }
+      | undefined
+    const mayHaveMoved = () =>
+      movable ??= {
+        byContent: Map.groupBy(unlisted(), ({ fingerprint }) => Fingerprint.parse(fingerprint).content),
+        sizes: new Set(unlisted().map(({ size }) => size))
+      }
+    const claim = (contentHash: string): LedgerEntry | undefined => {
+      for (const entry of mayHaveMoved().byContent.get(contentHash) ?? []) {
+        if (take(keyOf(entry), (other) => other === entry) !== undefined) return entry
+      }
+      return undefined
+    }
+    const seeSource = (source: string) => Effect.sync(() => void seen.add(source))
+    const countOf = (source: string, entries: Iterable<LedgerEntry>) => [...entries].filter((entry) => entry.source === source).length
+    return {
+      ...scan,
+      see: (source, paths, pathHash) =>
+        Effect.map(scan.see(source, paths, pathHash), (entries) =>
+          entries.map((entry, index) => {
+            const known = correctedOf(entry)
+            if (strays.size === 0 || known?.file !== undefined) return known
+            return take(keyOf({ source, path: recoveredPath(pathHash(paths[index] ?? "")) })) ?? known
+          })),
+      seeUnder: (source, folder) => Effect.andThen(seeSource(source), scan.seeUnder(source, folder)),
+      seeAll: (source) => Effect.andThen(seeSource(source), scan.seeAll(source)),
+      seeRest: (source) => Effect.andThen(seeSource(source), scan.seeRest(source)),
+      forget: (source, path) =>
+        Effect.andThen(
+          Effect.sync(() => {
+            const entries = strays.get(keyOf({ source, path }))
+            if (entries !== undefined) unseen.set(keyOf({ source, path }), entries)
+          }),
+          scan.forget(source, path)
+        ),
+      restart: (source) =>
+        Effect.andThen(
+          Effect.sync(() => {
+            seen.delete(source)
+            for (const [key, entries] of strays) if (entries[0]?.source === source) unseen.set(key, entries)
+          }),
+          scan.restart(source)
+        ),
+      missing: Stream.concat(
+        Stream.map(scan.missing, (entry) => correctedOf(entry) ?? entry),
+        Stream.suspend(() => Stream.fromIterable(unlisted()))
+      ),
+      countMissing: (source) =>
+        Effect.map(scan.countMissing(source), ({ known, missing }) => ({
+          known: known + countOf(source, [...strays.values()].flat()),
+          missing: missing + countOf(source, unlisted())
+        })),
+      claim: (contentHash) => Effect.map(scan.claim(contentHash), (entry) => correctedOf(entry) ?? claim(contentHash)),
+      mayMove: (size) =>
+        Effect.map(scan.mayMove(size), (may) => {
+          const { sizes } = mayHaveMoved()
+          return may || sizes.has(undefined) || (size === undefined ? sizes.size > 0 : sizes.has(size))
+        })
+    }
   }
-  const seeSource = (source: string) => Effect.sync(() => void seen.add(source))
-  const countOf = (source: string, entries: Iterable<LedgerEntry>) => [...entries].filter((entry) => entry.source === source).length
-  return {
-    ...scan,
-    see: (source, paths, pathHash) =>
-      Effect.map(scan.see(source, paths, pathHash), (entries) => entries.map((entry, index) => {
-        const known = correctedOf(entry)
-        if (strays.size === 0 || known?.file !== undefined) return known
-        return take(keyOf({ source, path: recoveredPath(pathHash(paths[index] ?? "")) })) ?? known
-      })),
-    seeUnder: (source, folder) => Effect.andThen(seeSource(source), scan.seeUnder(source, folder)),
-    seeAll: (source) => Effect.andThen(seeSource(source), scan.seeAll(source)),
-    seeRest: (source) => Effect.andThen(seeSource(source), scan.seeRest(source)),
-    forget: (source, path) => Effect.andThen(Effect.sync(() => {
-      const entries = strays.get(keyOf({ source, path }))
-      if (entries !== undefined) unseen.set(keyOf({ source, path }), entries)
-    }), scan.forget(source, path)),
-    restart: (source) => Effect.andThen(Effect.sync(() => {
-      seen.delete(source)
-      for (const [key, entries] of strays) if (entries[0]?.source === source) unseen.set(key, entries)
-    }), scan.restart(source)),
-    missing: Stream.concat(Stream.map(scan.missing, (entry) => correctedOf(entry) ?? entry), Stream.suspend(() => Stream.fromIterable(unlisted()))),
-    countMissing: (source) => Effect.map(scan.countMissing(source), ({ known, missing }) => ({
-      known: known + countOf(source, [...strays.values()].flat()),
-      missing: missing + countOf(source, unlisted())
-    })),
-    claim: (contentHash) => Effect.map(scan.claim(contentHash), (entry) => correctedOf(entry) ?? claim(contentHash)),
-    mayMove: (size) => Effect.map(scan.mayMove(size), (may) => {
-      const { sizes } = mayHaveMoved()
-      return may || sizes.has(undefined) || (size === undefined ? sizes.size > 0 : sizes.has(size))
-    })
-  }
-}
 
 /** Entries written in one go. */
 const batchSize = 500
@@ -206,12 +234,15 @@ export const settleIntents = Effect.fn("sync.settleIntents")(function*(corpus: C
   const files = yield* Files
   const { scope, spec } = yield* Session
   const intents = new Map<string, LedgerEntry>()
-  yield* ledger.entries(scope, ["intent"]).pipe(Stream.filter((entry) => !isImporting(entry)), Stream.runForEach((entry) =>
-    Effect.sync(() => {
-      const path = Fingerprint.pathHash(entry.path)
-      for (const name of namesOf(spec)) intents.set(keyOf({ source: markerSource(name, entry.source), path }), entry)
-    })
-  ))
+  yield* ledger.entries(scope, ["intent"]).pipe(
+    Stream.filter((entry) => !isImporting(entry)),
+    Stream.runForEach((entry) =>
+      Effect.sync(() => {
+        const path = Fingerprint.pathHash(entry.path)
+        for (const name of namesOf(spec)) intents.set(keyOf({ source: markerSource(name, entry.source), path }), entry)
+      })
+    )
+  )
   if (intents.size === 0) return
 
   const versions = new Map<LedgerEntry, Array<RagFile>>()

@@ -44,7 +44,9 @@ export const sourcesUnreadable = (failures: readonly [SourceFailure, ...Array<So
     const message = `sources.${id}: ${error.message}`
     return error._tag === "ServiceError" ? error.with({ message }) : new SecretError({ ...error, message })
   }
-  const [code = "FAILED_PRECONDITION", ...others] = new Set(failures.map(({ error }) => error._tag === "SecretError" ? "UNAUTHENTICATED" : error.code))
+  const [code = "FAILED_PRECONDITION", ...others] = new Set(
+    failures.map(({ error }) => error._tag === "SecretError" ? "UNAUTHENTICATED" : error.code)
+  )
   const inOrder = failures.toSorted((a, b) => a.id < b.id ? -1 : 1)
   return new ServiceError({
     code: others.length === 0 ? code : "FAILED_PRECONDITION",

@@ -25,20 +25,21 @@ export const revisionHash = (revision: string): string => digest(`revision ${rev
 
 export const pathHash = (path: string): string => digest(path)
 
-const sorted = (record: Readonly<Record<string, string>>) =>
-  Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))
+const sorted = (record: Readonly<Record<string, string>>) => Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))
 
 /** Times move without meaning anything: a checkout touches every file. */
 const meaningful = ({ modifiedTime: _, ...metadata }: Readonly<Record<string, string>> = {}) => metadata
 
 /** Of the facts that the engine keeps: those it does not keep need not be brought up to date. */
 export const factsHash = (item: SourceItem, engine: Pick<Engine["Service"], "immutableFiles">): string =>
-  digest(JSON.stringify(engine.immutableFiles === true ? [item.displayName] : [
-    item.displayName,
-    item.uri,
-    sorted(meaningful(item.metadata)),
-    item.permissions === undefined ? null : [item.permissions.public, item.permissions.principals.toSorted()]
-  ]))
+  digest(JSON.stringify(
+    engine.immutableFiles === true ? [item.displayName] : [
+      item.displayName,
+      item.uri,
+      sorted(meaningful(item.metadata)),
+      item.permissions === undefined ? null : [item.permissions.public, item.permissions.principals.toSorted()]
+    ]
+  ))
 
 export const settingsHash = (
   engineSignature: string,

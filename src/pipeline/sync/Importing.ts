@@ -13,8 +13,24 @@ import { deleteSuperseded } from "./Deleting.ts"
 import { concernsAll, type Held, ignoreMissing } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import {
-  countsText, entriesOf, type Handed, type Imported, importIntent, importOf, interrupted, isImporting, isOurs, isOver, isServiceEntry,
-  nameServiceFiles, outcomeOf, reconcile, serviceEntry, uriKey, wholeImportIntent, wholeSource
+  countsText,
+  entriesOf,
+  type Handed,
+  type Imported,
+  importIntent,
+  importOf,
+  interrupted,
+  isImporting,
+  isOurs,
+  isOver,
+  isServiceEntry,
+  nameServiceFiles,
+  outcomeOf,
+  reconcile,
+  serviceEntry,
+  uriKey,
+  wholeImportIntent,
+  wholeSource
 } from "./ServiceFiles.ts"
 import { Session, type Work } from "./Session.ts"
 
@@ -39,7 +55,10 @@ export interface ImportResult {
 }
 
 /** The engine's own imports, or the bug that it has none. */
-const serviceOf = Effect.flatMap(Engine, ({ imports }) => imports === undefined ? Effect.die("the engine imports nothing by itself") : Effect.succeed(imports))
+const serviceOf = Effect.flatMap(
+  Engine,
+  ({ imports }) => imports === undefined ? Effect.die("the engine imports nothing by itself") : Effect.succeed(imports)
+)
 
 /** A listed object, by its own address. */
 export const handOver = Effect.fnUntraced(function*({ item, known, source }: Work) {
@@ -107,39 +126,42 @@ const ofImport = (error: ServiceError | StateError): Effect.Effect<ServiceError,
  *
  * @param earlier the operation of an import that an earlier run started: it is followed instead
  */
-export const importWhole = Effect.fn("sync.importWhole")(function*(corpus: CorpusName, id: string, source: ImportSource, earlier: string | undefined) {
-  const ledger = yield* Ledger
-  const { operations } = yield* serviceOf
-  const { scope } = yield* Session
-  let before: ReadonlyMap<RagFileName, RagFile> | undefined
-  const start = Effect.gen(function*() {
-    before = yield* allFiles(corpus)
-    yield* ledger.write(scope, { put: [wholeImportIntent(id, "")] })
-    const operation = yield* startImport(corpus, source)
-    yield* ledger.write(scope, { put: [wholeImportIntent(id, operation.name)] })
-    return operation
-  })
-  const resume = (name: string) => Effect.catchIf(
-    operations.wait(OperationName.make(name), 0),
-    (error): error is ServiceError => error.code === "NOT_FOUND",
-    () => start
-  )
-  return yield* (earlier === undefined ? start : resume(earlier)).pipe(
-    Effect.flatMap((operation) => follow(id, operation)),
-    Effect.matchEffect({
-      onSuccess: (followed) => accountWhole(corpus, id, source, before, followed),
-      onFailure: Effect.fnUntraced(function*(error) {
-        const { code: reason, message, retryable } = yield* ofImport(error)
-        if (reason !== "UNKNOWN") yield* ledger.write(scope, { remove: [wholeImportIntent(id, "")] })
-        return {
-          outcomes: [{ source: id, path: wholeSource, outcome: "failed", reason, message, retryable }],
-          note: "the service did not import it",
-          unnamed: none
-        } satisfies ImportResult
-      })
+export const importWhole = Effect.fn("sync.importWhole")(
+  function*(corpus: CorpusName, id: string, source: ImportSource, earlier: string | undefined) {
+    const ledger = yield* Ledger
+    const { operations } = yield* serviceOf
+    const { scope } = yield* Session
+    let before: ReadonlyMap<RagFileName, RagFile> | undefined
+    const start = Effect.gen(function*() {
+      before = yield* allFiles(corpus)
+      yield* ledger.write(scope, { put: [wholeImportIntent(id, "")] })
+      const operation = yield* startImport(corpus, source)
+      yield* ledger.write(scope, { put: [wholeImportIntent(id, operation.name)] })
+      return operation
     })
-  )
-})
+    const resume = (name: string) =>
+      Effect.catchIf(
+        operations.wait(OperationName.make(name), 0),
+        (error): error is ServiceError => error.code === "NOT_FOUND",
+        () => start
+      )
+    return yield* (earlier === undefined ? start : resume(earlier)).pipe(
+      Effect.flatMap((operation) => follow(id, operation)),
+      Effect.matchEffect({
+        onSuccess: (followed) => accountWhole(corpus, id, source, before, followed),
+        onFailure: Effect.fnUntraced(function*(error) {
+          const { code: reason, message, retryable } = yield* ofImport(error)
+          if (reason !== "UNKNOWN") yield* ledger.write(scope, { remove: [wholeImportIntent(id, "")] })
+          return {
+            outcomes: [{ source: id, path: wholeSource, outcome: "failed", reason, message, retryable }],
+            note: "the service did not import it",
+            unnamed: none
+          } satisfies ImportResult
+        })
+      })
+    )
+  }
+)
 
 /** Names the files of an import that has ended as far as they can be told apart, and keeps them in the ledger. */
 const accountWhole = Effect.fnUntraced(function*(
@@ -166,7 +188,10 @@ const accountWhole = Effect.fnUntraced(function*(
   // Objects are known by their addresses, whoever lists them.
   const keeps = source._tag !== "storage"
   const put = keeps ? named.flatMap(({ file, uri }) => file === undefined ? [] : [serviceEntry(id, { file, uri })]) : []
-  yield* ledger.write(scope, { remove: [wholeImportIntent(id, ""), ...known.filter(({ file }) => file === undefined || !after.has(file))], put })
+  yield* ledger.write(scope, {
+    remove: [wholeImportIntent(id, ""), ...known.filter(({ file }) => file === undefined || !after.has(file))],
+    put
+  })
 
   const outcomes = [...failures, ...named.map(({ outcome, uri }): FileOutcome => ({ source: id, path: uri, outcome }))]
   const unnamedOf = (count: number | undefined, ...kinds: ReadonlyArray<FileOutcome["outcome"]>) =>
@@ -209,21 +234,27 @@ export const settleImports = Effect.fn("sync.settleImports")(function*(corpus: C
   const { scope } = yield* Session
   const whole = new Map<string, string>()
   const byOperation = new Map<string, Array<Handed>>()
-  yield* ledger.entries(scope, ["intent"]).pipe(Stream.filter(isImporting), Stream.runForEach((entry) =>
-    Effect.sync(() => {
-      const { handed, operation } = importOf(entry)
-      if (entry.path !== wholeSource) byOperation.set(operation, [...(byOperation.get(operation) ?? []), handed])
-      else if (operation !== "") whole.set(entry.source, operation)
-    })
-  ))
+  yield* ledger.entries(scope, ["intent"]).pipe(
+    Stream.filter(isImporting),
+    Stream.runForEach((entry) =>
+      Effect.sync(() => {
+        const { handed, operation } = importOf(entry)
+        if (entry.path !== wholeSource) byOperation.set(operation, [...(byOperation.get(operation) ?? []), handed])
+        else if (operation !== "") whole.set(entry.source, operation)
+      })
+    )
+  )
   for (const [name, handed] of byOperation) {
     const followed = name === "" ? yield* allImportsOver(corpus) : yield* operations.wait(OperationName.make(name), 0).pipe(
       Effect.flatMap((operation) => follow(handed[0]?.entry.source ?? "", operation, handed.length)),
       Effect.catchIf((error) => !concernsAll(error), () => Effect.undefined)
     )
-    yield* settle(handed, followed === undefined
-      ? handed.map(() => interrupted)
-      : reconcile(handed, undefined, yield* filesAt(corpus, handed), followed.operation, followed.results))
+    yield* settle(
+      handed,
+      followed === undefined
+        ? handed.map(() => interrupted)
+        : reconcile(handed, undefined, yield* filesAt(corpus, handed), followed.operation, followed.results)
+    )
   }
   return whole
 })
@@ -262,24 +293,26 @@ interface Followed {
   readonly unread: string
 }
 
-const follow = Effect.fnUntraced(function*(source: string, started: Operation, files?: number): Effect.fn.Return<Followed, ServiceError, Engine | Session> {
-  const { operations, results } = yield* serviceOf
-  const { emit } = yield* Session
-  let operation = started
-  for (;;) {
-    yield* emit({ type: "importing", source, operation: operation.name, progress: operation.done ? 100 : operation.progress ?? 0, files })
-    if (operation.done) break
-    operation = yield* operations.wait(operation.name, tellEvery)
+const follow = Effect.fnUntraced(
+  function*(source: string, started: Operation, files?: number): Effect.fn.Return<Followed, ServiceError, Engine | Session> {
+    const { operations, results } = yield* serviceOf
+    const { emit } = yield* Session
+    let operation = started
+    for (;;) {
+      yield* emit({ type: "importing", source, operation: operation.name, progress: operation.done ? 100 : operation.progress ?? 0, files })
+      if (operation.done) break
+      operation = yield* operations.wait(operation.name, tellEvery)
+    }
+    if (operation.error !== undefined) return yield* new ServiceError(operation.error)
+    const sink = operation.resultSink ?? started.resultSink
+    if (sink === undefined) return { operation, results: [], unread: "" }
+    // A result that cannot be read leaves us with what the counts and the corpus tell.
+    return yield* Effect.match(results(sink), {
+      onSuccess: (found = []) => ({ operation, results: found, unread: "" }),
+      onFailure: ({ message }) => ({ operation, results: [], unread: `; its result could not be read: ${message}` })
+    })
   }
-  if (operation.error !== undefined) return yield* new ServiceError(operation.error)
-  const sink = operation.resultSink ?? started.resultSink
-  if (sink === undefined) return { operation, results: [], unread: "" }
-  // A result that cannot be read leaves us with what the counts and the corpus tell.
-  return yield* Effect.match(results(sink), {
-    onSuccess: (found = []) => ({ operation, results: found, unread: "" }),
-    onFailure: ({ message }) => ({ operation, results: [], unread: `; its result could not be read: ${message}` })
-  })
-})
+)
 
 /** The files of the corpus that came from these addresses: the newest of each. */
 const filesAt = Effect.fnUntraced(function*(corpus: CorpusName, handed: ReadonlyArray<Handed>) {
@@ -298,8 +331,7 @@ const filesAt = Effect.fnUntraced(function*(corpus: CorpusName, handed: Readonly
 const allFiles = (corpus: CorpusName) =>
   filesOf(corpus).pipe(Stream.runFold(() => new Map<RagFileName, RagFile>(), (all, file) => all.set(file.name, file)))
 
-const filesOf = (corpus: CorpusName) =>
-  Stream.unwrap(Effect.map(Files, (files) => pages((page) => files.list(corpus, page), pageSize)))
+const filesOf = (corpus: CorpusName) => Stream.unwrap(Effect.map(Files, (files) => pages((page) => files.list(corpus, page), pageSize)))
 
 /**
  * Writes down how each ended. A version of ours that another took the place of is deleted once that is there; so is
@@ -334,13 +366,21 @@ const unstage = Effect.fnUntraced(function*(staged: ReadonlyArray<Handed>) {
   const { objects } = yield* serviceOf
   const [, failures] = yield* Effect.partition(staged, ({ uri }) => objects.delete(uri), { concurrency })
   const [first] = failures
-  return first === undefined ? "" : `; ${failures.length} staged ${failures.length === 1 ? "object" : "objects"} could not be removed: ${first.message}`
+  return first === undefined
+    ? ""
+    : `; ${failures.length} staged ${failures.length === 1 ? "object" : "objects"} could not be removed: ${first.message}`
 })
 
 /** Why a file of a source that only the engine lists was not taken, as its result tells. */
 const failureOf = (source: string, { message, uri }: ImportedFile, failures: Operation["partialFailures"]): FileOutcome => {
   const failure = failures.find((failure) => failure.message.endsWith(uri))
-  return { source, path: uri, outcome: "failed", reason: failure?.code ?? "failed", message: message ?? failure?.message ?? "the service says no more" }
+  return {
+    source,
+    path: uri,
+    outcome: "failed",
+    reason: failure?.code ?? "failed",
+    message: message ?? failure?.message ?? "the service says no more"
+  }
 }
 
 const none = { added: 0, unchanged: 0, failed: 0 }

@@ -126,13 +126,18 @@ export const plan = Effect.fn("plan")(function*(
 
     const missing = yield* findMissing(scan)
     // What the corpus holds nothing of is forgotten, not deleted.
-    yield* scan.missing.pipe(Stream.filter(({ file }) => file !== undefined), Stream.runForEach(({ path, source }) => {
-      const held = missing.some((one) => one.source === source && one.held !== undefined)
-      tally.add(source, held ? "held" : "deleted", 1)
-      return observe({ type: "delete", source, path, held })
-    }))
+    yield* scan.missing.pipe(
+      Stream.filter(({ file }) => file !== undefined),
+      Stream.runForEach(({ path, source }) => {
+        const held = missing.some((one) => one.source === source && one.held !== undefined)
+        tally.add(source, held ? "held" : "deleted", 1)
+        return observe({ type: "delete", source, path, held })
+      })
+    )
 
-    const renamed = own === scopeOf(engine, spec.pipeline) ? undefined : Object.values(yield* ledger.count(own)).reduce((sum, n) => sum + n, 0)
+    const renamed = own === scopeOf(engine, spec.pipeline)
+      ? undefined
+      : Object.values(yield* ledger.count(own)).reduce((sum, n) => sum + n, 0)
     const changes = target._tag === "found" ? target.changes : []
     const { embeddedTokens, embeddings, estimatedChunks, handedOver, recognised, tokens, uploads } = costs
     const requests = engine.remoteEmbedding ? (engine.embeddingRequests?.(embeddings) ?? embeddings) + estimatedChunks : 0
@@ -167,11 +172,17 @@ export const plan = Effect.fn("plan")(function*(
           `${handedOver} files are fetched by the service itself: what it will cut and embed is estimated from their size (${estimatedChunks} chunks)`
         ]),
         ...(recognised === 0 ? [] : [
-          `text is recognised in ${recognised === 1 ? "1 page or picture" : `${recognised} pages and pictures`}, some ${secondsPerPicture} s each: what is found there is not counted`
+          `text is recognised in ${
+            recognised === 1 ? "1 page or picture" : `${recognised} pages and pictures`
+          }, some ${secondsPerPicture} s each: what is found there is not counted`
         ]),
         ...sources.importOnly.map((source) => `${source.id}: ${importOnlyNote(source)}`),
-        ...[...uploaded].map(([source, { length }]) => `${source}: ${filesText(length)} stored from here would give way once the service has imported everything`),
-        ...[...imported].map(([source, { length }]) => `${source}: ${filesText(length)} that the service imported would give way to what is stored from here`),
+        ...[...uploaded].map(([source, { length }]) =>
+          `${source}: ${filesText(length)} stored from here would give way once the service has imported everything`
+        ),
+        ...[...imported].map(([source, { length }]) =>
+          `${source}: ${filesText(length)} that the service imported would give way to what is stored from here`
+        ),
         ...notes("error").map(([source, error]) => `${source}: the listing was cut short (${error}); nothing of it would be deleted`),
         ...[...notes("warning"), ...notes("note"), ...driftNotes(drift)].map(([source, note]) => `${source}: ${note}`),
         ...missing.flatMap(({ held, source }) => (held === undefined ? [] : [`${source}: ${held}`]))
@@ -218,7 +229,12 @@ const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan
   if (isHandedOver(source, item)) {
     costs.handedOver += 1
     costs.estimatedChunks += estimateChunks(item.size ?? 0, chunking)
-    return { source: source.id, path: item.path, outcome: known?.file === undefined ? "added" : "changed", ...whyDrifted(work) } satisfies FileOutcome
+    return {
+      source: source.id,
+      path: item.path,
+      outcome: known?.file === undefined ? "added" : "changed",
+      ...whyDrifted(work)
+    } satisfies FileOutcome
   }
   const decision = yield* decide(work, source.connector, scan)
   if (decision._tag !== "upload") return outcomeOf(work, decision)
@@ -236,8 +252,11 @@ const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan
       }
       return { ...base, outcome, chunks: chunks.length, tokens, ...whyChanged(work, entry), ...whyDrifted(work) } satisfies FileOutcome
     })),
-    Effect.catchTag("DocumentError", ({ message, problem, skips }) =>
-      Effect.succeed<FileOutcome>({ ...base, outcome: skips ? "skipped" : "failed", reason: problem, message }))
+    Effect.catchTag(
+      "DocumentError",
+      ({ message, problem, skips }) =>
+        Effect.succeed<FileOutcome>({ ...base, outcome: skips ? "skipped" : "failed", reason: problem, message })
+    )
   )
 })
 

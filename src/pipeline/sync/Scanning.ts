@@ -81,7 +81,7 @@ const scanAlike = Effect.fnUntraced(function*(alike: ReadonlyArray<SyncSource>, 
   const whole = shared !== undefined && starts.some(({ start }) => start.cursor === undefined)
   const startWhole = yield* increments.startWhole
   for (const { source, start } of starts) yield* scanSource(source, whole ? startWhole : start, scan, increments, shared)
-  if (shared?.overlaps === true) for (const { id } of alike) increments.wholeNext(id)
+  if (shared?.overlaps === true) { for (const { id } of alike) increments.wholeNext(id) }
 })
 
 /** Lists one source, from the beginning where its cursor is refused, and tells the tally how that ended. */
@@ -96,12 +96,15 @@ const scanSource = Effect.fnUntraced(function*(
   const { id } = source
   let start = first
   const { broken, empty, end, unlistable } = yield* listSource(source, start, scan, shared).pipe(
-    Effect.catchIf((error) => start.cursor !== undefined && isCursorRefused(error), Effect.fnUntraced(function*() {
-      yield* scan.restart(id)
-      tally.restart(id)
-      start = yield* increments.startWhole
-      return yield* listSource(source, start, scan, shared)
-    })),
+    Effect.catchIf(
+      (error) => start.cursor !== undefined && isCursorRefused(error),
+      Effect.fnUntraced(function*() {
+        yield* scan.restart(id)
+        tally.restart(id)
+        start = yield* increments.startWhole
+        return yield* listSource(source, start, scan, shared)
+      })
+    ),
     Effect.catchTags({
       ServiceError: ({ message }) => Effect.succeed(cutShort(message)),
       SecretError: ({ message }) => Effect.succeed(cutShort(message))
@@ -111,7 +114,12 @@ const scanSource = Effect.fnUntraced(function*(
   if (shared !== undefined && (!complete || unlistable.length > 0)) shared.unsure = true
   tally.ended(id, complete ? undefined : broken ?? "it ended before everything was listed")
   for (const folder of unlistable) yield* scan.seeUnder(id, folder)
-  if (unlistable.length > 0) tally.noted(id, `what the corpus has of ${foldersText(unlistable)} stays: ${unlistable.length === 1 ? "it" : "they"} could not be listed`)
+  if (unlistable.length > 0) {
+    tally.noted(
+      id,
+      `what the corpus has of ${foldersText(unlistable)} stays: ${unlistable.length === 1 ? "it" : "they"} could not be listed`
+    )
+  }
   if (complete && empty && start.cursor === undefined) tally.warned(id, emptyNote(tally.countsOf(id).listed))
   // What a cut-short listing did not name may still be there.
   if (!complete) yield* scan.seeAll(id)
@@ -138,7 +146,9 @@ const cutShort = (broken: string): Listing => ({ broken, unlistable: [], empty: 
 /** Folders named where several could not be listed. */
 const namedFolders = 3
 const foldersText = (folders: ReadonlyArray<string>): string =>
-  folders.length <= namedFolders ? folders.join(", ") : `${folders.slice(0, namedFolders).join(", ")} and ${folders.length - namedFolders} more folders`
+  folders.length <= namedFolders
+    ? folders.join(", ")
+    : `${folders.slice(0, namedFolders).join(", ")} and ${folders.length - namedFolders} more folders`
 
 const emptyNote = (passed: number): string =>
   passed === 0
@@ -146,7 +156,8 @@ const emptyNote = (passed: number): string =>
     : `none of the ${passed === 1 ? "1 entry" : `${passed} entries`} in it is taken: are include, exclude and the ignore files right?`
 
 /** An engine that keeps no fact but a file's name keeps no permissions either. */
-const notForEveryone = "not all of it is for everyone at the source; the service keeps no permissions, so that whoever may read the corpus reads it"
+const notForEveryone =
+  "not all of it is for everyone at the source; the service keeps no permissions, so that whoever may read the corpus reads it"
 
 /** One listing of a source, compared with the ledger a batch at a time. */
 const listSource = Effect.fnUntraced(function*(
@@ -233,7 +244,9 @@ const listSource = Effect.fnUntraced(function*(
     Stream.grouped(batchSize),
     Stream.runForEach(take)
   )
-  for (const [owner, count] of elsewhere) if (owner !== id) tally.noted(id, `${count === 1 ? "1 file is" : `${count} files are`} listed by source ${owner} too, and put once`)
+  for (const [owner, count] of elsewhere) {
+    if (owner !== id) tally.noted(id, `${count === 1 ? "1 file is" : `${count} files are`} listed by source ${owner} too, and put once`)
+  }
   if (restricted && engine.immutableFiles === true) tally.noted(id, notForEveryone)
   return { broken, empty, end, unlistable }
 })
@@ -318,5 +331,7 @@ const countRest = Effect.fnUntraced(function*({ connector, id }: SyncSource, sca
   const { done = 0, failed = 0, intent = 0, quarantined = 0, skipped = 0 } = yield* scan.seeRest(id)
   tally.counted(id, { unchanged: done, skipped, quarantined, failed: failed + intent })
   const { cursorMisses = [] } = connector
-  if (cursorMisses.length > 0) tally.noted(id, `only what changed was listed; ${cursorMisses.join(" and ")} show when everything is listed next`)
+  if (cursorMisses.length > 0) {
+    tally.noted(id, `only what changed was listed; ${cursorMisses.join(" and ")} show when everything is listed next`)
+  }
 })

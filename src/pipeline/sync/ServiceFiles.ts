@@ -70,19 +70,23 @@ export const isServiceEntry = ({ fingerprint, path }: LedgerEntry): boolean => f
 export const isOurs = (entry: LedgerEntry): boolean => entry.path !== wholeSource && !isServiceEntry(entry)
 
 /** The ledger's entries of these sources that are wanted, by source. */
-export const entriesOf = Effect.fnUntraced(function*(scope: string, sources: ReadonlyArray<string>, isWanted: (entry: LedgerEntry) => boolean) {
-  const found = new Map<string, Array<LedgerEntry>>()
-  if (sources.length === 0) return found
-  yield* (yield* Ledger).entries(scope).pipe(
-    Stream.filter((entry) => sources.includes(entry.source) && isWanted(entry)),
-    Stream.runForEach((entry) => Effect.sync(() => {
-      const others = found.get(entry.source)
-      if (others === undefined) found.set(entry.source, [entry])
-      else others.push(entry)
-    }))
-  )
-  return found
-})
+export const entriesOf = Effect.fnUntraced(
+  function*(scope: string, sources: ReadonlyArray<string>, isWanted: (entry: LedgerEntry) => boolean) {
+    const found = new Map<string, Array<LedgerEntry>>()
+    if (sources.length === 0) return found
+    yield* (yield* Ledger).entries(scope).pipe(
+      Stream.filter((entry) => sources.includes(entry.source) && isWanted(entry)),
+      Stream.runForEach((entry) =>
+        Effect.sync(() => {
+          const others = found.get(entry.source)
+          if (others === undefined) found.set(entry.source, [entry])
+          else others.push(entry)
+        })
+      )
+    )
+    return found
+  }
+)
 
 /** What became of a file that was handed over. */
 export type Imported =
@@ -136,13 +140,25 @@ export const reconcile = (
         return { _tag: "failed", reason: code, message, retryable: !permanent.has(code), file: state.now?.name }
       }
       case "reported":
-        return { _tag: "failed", reason: "failed", message: state.message ?? "the service says no more", retryable: true, file: state.now?.name }
+        return {
+          _tag: "failed",
+          reason: "failed",
+          message: state.message ?? "the service says no more",
+          retryable: true,
+          file: state.now?.name
+        }
       case "skipped":
         return { _tag: "there", outcome: "unchanged", file: state.now }
       case "absent":
         return { _tag: "failed", reason: "unaccounted", message: unaccounted(counts), retryable: true }
       case "broken":
-        return { _tag: "failed", reason: "INVALID_ARGUMENT", message: state.now.errorStatus ?? "the service could not index the file", retryable: false, file: state.now?.name }
+        return {
+          _tag: "failed",
+          reason: "INVALID_ARGUMENT",
+          message: state.now.errorStatus ?? "the service could not index the file",
+          retryable: false,
+          file: state.now?.name
+        }
       case "added":
       case "changed":
         return { _tag: "there", outcome: state.is, file: state.now }
@@ -172,7 +188,9 @@ export const outcomeOf = ({ file, path, size, source }: LedgerEntry, imported: I
   const base = { source, path, bytes: size }
   if (imported === undefined) return { ...base, outcome: "pending" }
   // Under an address of its own, the new version of a staged file is another file to the service.
-  if (imported._tag === "there") return { ...base, outcome: imported.outcome === "added" && file !== undefined ? "changed" : imported.outcome }
+  if (imported._tag === "there") {
+    return { ...base, outcome: imported.outcome === "added" && file !== undefined ? "changed" : imported.outcome }
+  }
   const { message, reason, retryable } = imported
   return { ...base, outcome: "failed", reason, message, retryable }
 }
@@ -264,9 +282,7 @@ export const nameServiceFiles = (input: {
 const hasAddress = ({ sourceUri }: RagFile): boolean => /^[a-z]+:\/\//i.test(sourceUri)
 
 /** Files of Drive have their addresses; those of the others are known by their names alone. */
-const mayBeOf = ({ _tag }: ImportSource, file: RagFile): boolean =>
-  _tag === "googleDrive" ? isOfDrive(file.sourceUri) : !hasAddress(file)
-
+const mayBeOf = ({ _tag }: ImportSource, file: RagFile): boolean => _tag === "googleDrive" ? isOfDrive(file.sourceUri) : !hasAddress(file)
 
 /** The service's own addresses of what it fetched from Drive. */
 const isOfDrive = (uri: string): boolean => /^https:\/\/(?:drive|docs)\.google\.com\//.test(uri)

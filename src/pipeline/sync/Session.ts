@@ -101,19 +101,20 @@ interface SessionOptions extends Omit<SyncOptions, "replace" | "checkTarget"> {
 }
 
 export const makeSession = (spec: SyncSpec, scope: string, options: SessionOptions) =>
-  Effect.map(Engine, ({ signature }) => Session.of({
-    spec,
-    scope,
-    settings: Fingerprint.settingsHash(signature, { ...spec, embeddingModel: spec.corpus.embeddingModel }),
-    tally: new Tally(),
-    yes: options.yes ?? false,
-    retryFailed: options.retryFailed ?? false,
-    strict: options.strict ?? false,
-    missesFor: options.missesFor ?? 0,
-    readOnly: options.readOnly ?? false,
-    showUnchanged: options.showUnchanged ?? false,
-    emit: options.observe ?? (() => Effect.void)
-  }))
+  Effect.map(Engine, ({ signature }) =>
+    Session.of({
+      spec,
+      scope,
+      settings: Fingerprint.settingsHash(signature, { ...spec, embeddingModel: spec.corpus.embeddingModel }),
+      tally: new Tally(),
+      yes: options.yes ?? false,
+      retryFailed: options.retryFailed ?? false,
+      strict: options.strict ?? false,
+      missesFor: options.missesFor ?? 0,
+      readOnly: options.readOnly ?? false,
+      showUnchanged: options.showUnchanged ?? false,
+      emit: options.observe ?? (() => Effect.void)
+    }))
 
 /** An item that the listing alone could not settle, and what the ledger had for it. */
 export interface Work {

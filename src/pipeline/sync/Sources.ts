@@ -42,20 +42,24 @@ export const checkSources = Effect.fn("sync.checkSources")(function*(
   const listed: Array<SyncSource> = []
   const importOnly: Array<ImportOnly> = []
   const failures: Array<SourceFailure> = []
-  yield* Effect.forEach(sources, Effect.fnUntraced(function*(source) {
-    const { connector, id, listing, rests } = source
-    const staging = engine.imports === undefined ? undefined : source.staging
-    const fetched = source.imports !== undefined && engine.imports?.sources.has(source.imports._tag) === true ? source.imports : undefined
-    if (rests === true) return void listed.push({ ...source, staging, imports: undefined })
-    if (fetched !== undefined && listing === "service") return void importOnly.push({ id, source: fetched, why: leftOnPurpose })
-    const error = yield* Effect.match(connector.check, { onFailure: (error) => error, onSuccess: () => undefined })
-    if (error !== undefined && fetched !== undefined && canBeLeft(fetched, listing, error)) {
-      const isFilled = fetched._tag !== "storage" && (yield* entriesOf(scope, [id], isOurs)).has(id)
-      if (!isFilled) return void importOnly.push({ id, source: fetched, why: whyLeft(error) })
-    }
-    if (error !== undefined && (error._tag === "SecretError" || !error.retryable)) return void failures.push({ id, error })
-    listed.push({ ...source, staging, imports: fetched?._tag === "storage" ? fetched : undefined })
-  }), { concurrency: 4, discard: true })
+  yield* Effect.forEach(
+    sources,
+    Effect.fnUntraced(function*(source) {
+      const { connector, id, listing, rests } = source
+      const staging = engine.imports === undefined ? undefined : source.staging
+      const fetched = source.imports !== undefined && engine.imports?.sources.has(source.imports._tag) === true ? source.imports : undefined
+      if (rests === true) return void listed.push({ ...source, staging, imports: undefined })
+      if (fetched !== undefined && listing === "service") return void importOnly.push({ id, source: fetched, why: leftOnPurpose })
+      const error = yield* Effect.match(connector.check, { onFailure: (error) => error, onSuccess: () => undefined })
+      if (error !== undefined && fetched !== undefined && canBeLeft(fetched, listing, error)) {
+        const isFilled = fetched._tag !== "storage" && (yield* entriesOf(scope, [id], isOurs)).has(id)
+        if (!isFilled) return void importOnly.push({ id, source: fetched, why: whyLeft(error) })
+      }
+      if (error !== undefined && (error._tag === "SecretError" || !error.retryable)) return void failures.push({ id, error })
+      listed.push({ ...source, staging, imports: fetched?._tag === "storage" ? fetched : undefined })
+    }),
+    { concurrency: 4, discard: true }
+  )
   const [first, ...others] = failures
   if (first !== undefined) return yield* sourcesUnreadable([first, ...others])
   return { listed, importOnly }
@@ -67,11 +71,16 @@ export const checkSources = Effect.fn("sync.checkSources")(function*(
  *
  * @param running operations of such imports, by source
  */
-export const followRunning = ({ importOnly, listed }: Sources, running: ReadonlyMap<string, string>, { sources }: Pick<SyncSpec, "sources">): Sources => {
+export const followRunning = (
+  { importOnly, listed }: Sources,
+  running: ReadonlyMap<string, string>,
+  { sources }: Pick<SyncSpec, "sources">
+): Sources => {
   const followed = sources.flatMap(({ id, imports }) =>
     imports !== undefined && running.has(id) && listed.some((other) => other.id === id)
       ? [{ id, source: imports, why: "an import that an earlier run began is followed first" }]
-      : [])
+      : []
+  )
   return {
     listed: listed.filter(({ id }) => !followed.some((other) => other.id === id)),
     importOnly: [...importOnly, ...followed]

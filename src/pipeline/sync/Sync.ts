@@ -42,73 +42,79 @@ export const sync = Effect.fn("sync")(function*(
   return yield* run(own, started, target, sources, options).pipe(Effect.provideService(Session, session))
 })
 
-const run = Effect.fnUntraced(function*(own: string, started: number, target: Ready, checked: Sources, { checkTarget = true }: SyncOptions) {
-  const engine = yield* Engine
-  const ledger = yield* Ledger
-  const { emit, spec, tally } = yield* Session
-  const { corpus } = target
-  const recovered = target.adopted ? yield* recoverLedger(corpus) : undefined
-  if (target.resumed) yield* settleIntents(corpus)
-  const running = engine.imports !== undefined && (target.resumed || target.adopted) ? yield* settleImports(corpus) : new Map<string, string>()
-  const sources = followRunning(checked, running, spec)
-  const drift = target.resumed && checkTarget ? yield* findDrift(corpus) : noDrift
-  const others = recovered ?? drift.joins
-  if (others !== undefined) yield* emit({ type: "joins", corpus, others })
-  for (const [source, note] of driftNotes(drift)) tally.noted(source, note)
+const run = Effect.fnUntraced(
+  function*(own: string, started: number, target: Ready, checked: Sources, { checkTarget = true }: SyncOptions) {
+    const engine = yield* Engine
+    const ledger = yield* Ledger
+    const { emit, spec, tally } = yield* Session
+    const { corpus } = target
+    const recovered = target.adopted ? yield* recoverLedger(corpus) : undefined
+    if (target.resumed) yield* settleIntents(corpus)
+    const running = engine.imports !== undefined && (target.resumed || target.adopted)
+      ? yield* settleImports(corpus)
+      : new Map<string, string>()
+    const sources = followRunning(checked, running, spec)
+    const drift = target.resumed && checkTarget ? yield* findDrift(corpus) : noDrift
+    const others = recovered ?? drift.joins
+    if (others !== undefined) yield* emit({ type: "joins", corpus, others })
+    for (const [source, note] of driftNotes(drift)) tally.noted(source, note)
 
-  const stop = new Stop()
-  const record = yield* ledger.startRun(own, started)
-  const finish = Effect.fnUntraced(function*(ended: Report["ended"], why = stop.why) {
-    const now = yield* Clock.currentTimeMillis
-    const report = tally.report({
-      pipeline: spec.pipeline,
-      engine: engine.name,
-      corpus,
-      started: new Date(started).toISOString(),
-      seconds: (now - started) / 1000,
-      ended,
-      why
+    const stop = new Stop()
+    const record = yield* ledger.startRun(own, started)
+    const finish = Effect.fnUntraced(function*(ended: Report["ended"], why = stop.why) {
+      const now = yield* Clock.currentTimeMillis
+      const report = tally.report({
+        pipeline: spec.pipeline,
+        engine: engine.name,
+        corpus,
+        started: new Date(started).toISOString(),
+        seconds: (now - started) / 1000,
+        ended,
+        why
+      })
+      yield* ledger.endRun(record, now, report)
+      yield* emit({ type: "report", report })
+      return report
     })
-    yield* ledger.endRun(record, now, report)
-    yield* emit({ type: "report", report })
-    return report
-  })
 
-  return yield* Effect.gen(function*() {
-    const embedded = yield* engine.budget?.limit(spec.budget ?? {}) ?? Effect.undefined
-    const scanned = yield* scanSources(sources, drift)
-    for (const { id, source } of sources.importOnly) tally.source(id, source._tag)
-    const staged = yield* applyQueued(corpus, sources.listed, scanned, stop)
-    if (engine.imports !== undefined) yield* importAll(corpus, sources, running, scanned.scan, staged, stop)
-    if (embedded !== undefined) tally.embeddedInAll(embedded())
-    if (stop.error !== undefined) return yield* Effect.fail(stop.error)
+    return yield* Effect.gen(function*() {
+      const embedded = yield* engine.budget?.limit(spec.budget ?? {}) ?? Effect.undefined
+      const scanned = yield* scanSources(sources, drift)
+      for (const { id, source } of sources.importOnly) tally.source(id, source._tag)
+      const staged = yield* applyQueued(corpus, sources.listed, scanned, stop)
+      if (engine.imports !== undefined) yield* importAll(corpus, sources, running, scanned.scan, staged, stop)
+      if (embedded !== undefined) tally.embeddedInAll(embedded())
+      if (stop.error !== undefined) return yield* Effect.fail(stop.error)
 
-    if (stop.ended === undefined) {
-      // The ledger knows by now what their imports brought.
-      for (const { id } of sources.importOnly) yield* scanned.scan.seeAll(id)
-      yield* deleteMissing(scanned.scan)
-      for (const [source, entries] of scanned.imported) yield* replaceImported(source, entries)
-      yield* scanned.increments.commit
-    }
-    const incomplete = tally.sources.some(({ error }) => error !== undefined)
-    const ended = stop.ended ?? (incomplete ? "incomplete" : "done")
-    if (target.serving === undefined) return yield* finish(ended)
-    const whole = ended === "done" ? takeOver(own, target) : Effect.fail(new Held({ count: 0, why: stop.why ?? "it is not whole" }))
-    return yield* whole.pipe(
-      Effect.andThen(finish(ended)),
-      Effect.catchTag("Held", ({ why }) =>
-        finish(stop.ended ?? "incomplete", `the corpus that was there serves on, and the new one waits: ${why}`))
+      if (stop.ended === undefined) {
+        // The ledger knows by now what their imports brought.
+        for (const { id } of sources.importOnly) yield* scanned.scan.seeAll(id)
+        yield* deleteMissing(scanned.scan)
+        for (const [source, entries] of scanned.imported) yield* replaceImported(source, entries)
+        yield* scanned.increments.commit
+      }
+      const incomplete = tally.sources.some(({ error }) => error !== undefined)
+      const ended = stop.ended ?? (incomplete ? "incomplete" : "done")
+      if (target.serving === undefined) return yield* finish(ended)
+      const whole = ended === "done" ? takeOver(own, target) : Effect.fail(new Held({ count: 0, why: stop.why ?? "it is not whole" }))
+      return yield* whole.pipe(
+        Effect.andThen(finish(ended)),
+        Effect.catchTag(
+          "Held",
+          ({ why }) => finish(stop.ended ?? "incomplete", `the corpus that was there serves on, and the new one waits: ${why}`)
+        )
+      )
+    }).pipe(
+      Effect.scoped,
+      Effect.onExit((exit) =>
+        Exit.isSuccess(exit)
+          ? Effect.void
+          // The record must not hide the failure that ended the run.
+          : finish(Cause.hasInterrupts(exit.cause) ? "interrupted" : "stopped").pipe(Effect.ignore)
+      )
     )
-  }).pipe(
-    Effect.scoped,
-    Effect.onExit((exit) =>
-      Exit.isSuccess(exit)
-        ? Effect.void
-        // The record must not hide the failure that ended the run.
-        : finish(Cause.hasInterrupts(exit.cause) ? "interrupted" : "stopped").pipe(Effect.ignore)
-    )
-  )
-})
+  }
+)
 
 /**
  * Whether a run starts more work, and if not, why. What is in progress when it stops is finished: a write that is cut off

@@ -16,7 +16,19 @@ const typeOf = (path: string): string => /[^/\\](\.[A-Za-z0-9]{1,12})$/.exec(pat
 
 /** Counts a run as it happens. */
 export class Tally {
-  readonly #sources = new Map<string, { kind: string; counts: Mutable<Counts>; complete: boolean; error?: string; heldBecause?: string; heldPaths?: ReadonlyArray<string>; warning?: string; note?: string }>()
+  readonly #sources = new Map<
+    string,
+    {
+      kind: string
+      counts: Mutable<Counts>
+      complete: boolean
+      error?: string
+      heldBecause?: string
+      heldPaths?: ReadonlyArray<string>
+      warning?: string
+      note?: string
+    }
+  >()
   readonly #queued = new Map<string, number>()
   readonly #notable: Array<FileOutcome> = []
   readonly #kept: Record<string, number> = {}

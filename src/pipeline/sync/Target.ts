@@ -169,7 +169,14 @@ export const readyTarget = Effect.fn("sync.readyTarget")(function*(
   if (forcing.length > 0) {
     if (!replace) return yield* mustBeReplaced(forcing, adopted)
     if (building?.fits === true) {
-      return { corpus: building.corpus.name, scope: building.scope, action: "building", adopted: false, resumed: true, serving: corpus.name }
+      return {
+        corpus: building.corpus.name,
+        scope: building.scope,
+        action: "building",
+        adopted: false,
+        resumed: true,
+        serving: corpus.name
+      }
     }
     const name = yield* build(scope, spec)
     return { corpus: name, scope: buildingScope(scope), action: "building", adopted: false, resumed: false, serving: corpus.name }

@@ -105,11 +105,13 @@ export const watch = Effect.fn("watch")(function*(
 
   let releasing = false
   const released = (options.release ?? Stream.empty).pipe(
-    Stream.runForEach(() => Effect.gen(function*() {
-      releasing = true
-      agenda.all(yield* Clock.currentTimeMillis)
-      yield* Queue.offer(wake, undefined)
-    })),
+    Stream.runForEach(() =>
+      Effect.gen(function*() {
+        releasing = true
+        agenda.all(yield* Clock.currentTimeMillis)
+        yield* Queue.offer(wake, undefined)
+      })
+    ),
     Effect.forkScoped
   )
 

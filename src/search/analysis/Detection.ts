@@ -51,8 +51,7 @@ export const languageOfQuestion = (
 }
 
 /** Whether `word`, in lower case, is one that holds sentences of `language` together. */
-export const isFunctionWord = (word: string, language: LanguageId): boolean =>
-  votersOf(word)?.includes(ids.indexOf(language)) ?? false
+export const isFunctionWord = (word: string, language: LanguageId): boolean => votersOf(word)?.includes(ids.indexOf(language)) ?? false
 
 /** The voters: languages first, then those known only to be told apart. */
 const ids: ReadonlyArray<AnalyzerId> = [
@@ -128,8 +127,7 @@ const surveyOf = (sample: string): Survey => {
   return survey
 }
 
-const highest = (votes: Float64Array): number =>
-  votes.reduce((top, vote, index) => vote > votes[top]! ? index : top, 0)
+const highest = (votes: Float64Array): number => votes.reduce((top, vote, index) => vote > votes[top]! ? index : top, 0)
 
 const fromHint = (hint: string | undefined): AnalyzerId | undefined => {
   // Both written forms of Norwegian have one stemmer.

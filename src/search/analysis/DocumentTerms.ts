@@ -118,7 +118,7 @@ export class DocumentTerms {
 
   #takeEntry(entry: number): void {
     if (entry > 0) this.#term(entry - 1)
-    else if (entry < none) for (const term of this.#lists[none - 1 - entry] ?? []) this.#term(term)
+    else if (entry < none) { for (const term of this.#lists[none - 1 - entry] ?? []) this.#term(term) }
   }
 
   #takeRun(index: number, analyzer: AnalyzerId): void {

@@ -16,5 +16,4 @@ export const grammarOf = (question: string, candidates: ReadonlyArray<AnalyzerId
 /** "US" and "WHO", and "C", are names; "I" is not. */
 const isAcronym = (word: string): boolean => word !== "I" && /^\p{Lu}+$/u.test(word)
 
-const folded = (word: string): string =>
-  word.toLowerCase().replace(/['\u2019]s$/, "").normalize("NFD").replace(/\p{M}/gu, "")
+const folded = (word: string): string => word.toLowerCase().replace(/['\u2019]s$/, "").normalize("NFD").replace(/\p{M}/gu, "")

@@ -82,7 +82,15 @@ const fold = (word: string): string =>
   /[^\x00-\x7f]/.test(word) ? word.normalize("NFD").replace(/\p{M}/gu, "").replace(/[ßæœøđðłþı]/g, (c) => folded[c] ?? c) : word
 
 const folded: Readonly<Record<string, string>> = {
-  ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", þ: "th", ı: "i"
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  đ: "d",
+  ð: "d",
+  ł: "l",
+  þ: "th",
+  ı: "i"
 }
 
 /** Lucene's EnglishPossessiveFilter; and no accents, which English words have from elsewhere and lose in typing. */
@@ -114,9 +122,26 @@ const arabicSpelling = (word: string): string =>
     .replaceAll("\u0649", "\u064a")
     .replaceAll("\u0629", "\u0647")
 
-const arabicPrefixes = ["\u0627\u0644", "\u0648\u0627\u0644", "\u0628\u0627\u0644", "\u0643\u0627\u0644", "\u0641\u0627\u0644", "\u0644\u0644", "\u0648"]
+const arabicPrefixes = [
+  "\u0627\u0644",
+  "\u0648\u0627\u0644",
+  "\u0628\u0627\u0644",
+  "\u0643\u0627\u0644",
+  "\u0641\u0627\u0644",
+  "\u0644\u0644",
+  "\u0648"
+]
 const arabicSuffixes = [
-  "\u0647\u0627", "\u0627\u0646", "\u0627\u062a", "\u0648\u0646", "\u064a\u0646", "\u064a\u0647", "\u064a\u0629", "\u0647", "\u0629", "\u064a"
+  "\u0647\u0627",
+  "\u0627\u0646",
+  "\u0627\u062a",
+  "\u0648\u0646",
+  "\u064a\u0646",
+  "\u064a\u0647",
+  "\u064a\u0629",
+  "\u0647",
+  "\u0629",
+  "\u064a"
 ]
 
 /** Lucene's ArabicStemmer, the light one (Larkey's): an article or "and" in front, endings at the back, no roots. */
@@ -137,8 +162,7 @@ const untilApostrophe = (word: string): string => {
 
 const turkishLower = (word: string): string => word.replaceAll("I", "ı").replaceAll("İ", "i").toLowerCase()
 
-const then = (first: (word: string) => string, second: (word: string) => string) => (word: string): string =>
-  second(first(word))
+const then = (first: (word: string) => string, second: (word: string) => string) => (word: string): string => second(first(word))
 
 /**
  * Every language with a stemmer, by ISO 639-1. English is Lucene's EnglishAnalyzer, with accents folded; the

@@ -16,19 +16,60 @@ export const porter = (word: string): string => {
 
 /** Longest suffix first within each ending, so that the first match is the rule's match. */
 const step2: ReadonlyArray<readonly [string, string]> = [
-  ["ational", "ate"], ["tional", "tion"], ["enci", "ence"], ["anci", "ance"], ["izer", "ize"], ["bli", "ble"],
-  ["alli", "al"], ["entli", "ent"], ["eli", "e"], ["ousli", "ous"], ["ization", "ize"], ["ation", "ate"],
-  ["ator", "ate"], ["alism", "al"], ["iveness", "ive"], ["fulness", "ful"], ["ousness", "ous"], ["aliti", "al"],
-  ["iviti", "ive"], ["biliti", "ble"], ["logi", "log"]
+  ["ational", "ate"],
+  ["tional", "tion"],
+  ["enci", "ence"],
+  ["anci", "ance"],
+  ["izer", "ize"],
+  ["bli", "ble"],
+  ["alli", "al"],
+  ["entli", "ent"],
+  ["eli", "e"],
+  ["ousli", "ous"],
+  ["ization", "ize"],
+  ["ation", "ate"],
+  ["ator", "ate"],
+  ["alism", "al"],
+  ["iveness", "ive"],
+  ["fulness", "ful"],
+  ["ousness", "ous"],
+  ["aliti", "al"],
+  ["iviti", "ive"],
+  ["biliti", "ble"],
+  ["logi", "log"]
 ]
 
 const step3: ReadonlyArray<readonly [string, string]> = [
-  ["icate", "ic"], ["ative", ""], ["alize", "al"], ["iciti", "ic"], ["ical", "ic"], ["ful", ""], ["ness", ""]
+  ["icate", "ic"],
+  ["ative", ""],
+  ["alize", "al"],
+  ["iciti", "ic"],
+  ["ical", "ic"],
+  ["ful", ""],
+  ["ness", ""]
 ]
 
 const step4: ReadonlyArray<string> = [
-  "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "sion", "tion", "ou", "ism", "ate",
-  "iti", "ous", "ive", "ize"
+  "al",
+  "ance",
+  "ence",
+  "er",
+  "ic",
+  "able",
+  "ible",
+  "ant",
+  "ement",
+  "ment",
+  "ent",
+  "sion",
+  "tion",
+  "ou",
+  "ism",
+  "ate",
+  "iti",
+  "ous",
+  "ive",
+  "ize"
 ]
 
 const plural = (w: string): string => {
@@ -106,8 +147,7 @@ const hasVowel = (w: string, end: number): boolean => {
   return false
 }
 
-const endsDouble = (w: string): boolean =>
-  w.length > 1 && w.at(-1) === w.at(-2) && isConsonant(w, w.length - 1)
+const endsDouble = (w: string): boolean => w.length > 1 && w.at(-1) === w.at(-2) && isConsonant(w, w.length - 1)
 
 /** Consonant, vowel, consonant other than w, x, y: the paper's *o. */
 const endsShort = (w: string, end: number): boolean =>

@@ -37,7 +37,9 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const problem = ({ message, path = [] }: ReturnType<typeof format>["issues"][number]): string => {
   const place = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("").slice(1)
   if (place === "") return "the script is not of the form faults: [{ method: ..., at: ..., error: ... }]"
-  if (message.startsWith("Expected no excess")) return `${place} is no key of a fault; those are ${Object.keys(FaultRule.fields).join(", ")}`
+  if (message.startsWith("Expected no excess")) {
+    return `${place} is no key of a fault; those are ${Object.keys(FaultRule.fields).join(", ")}`
+  }
   return path.at(-1) === "method" ? `${place} is no method of the server, as importRagFiles is one` : `${place}: ${message}`
 }
 

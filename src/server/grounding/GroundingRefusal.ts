@@ -26,15 +26,23 @@ const impossible = (request: GenerateContentRequest): readonly [field: string, w
     if (other !== undefined) return [`tools[${i}]`, `the tool ${other}`]
     if (retrieval?.vertexAiSearch !== undefined) return [`tools[${i}].retrieval.vertex_ai_search`, "searching elsewhere"]
   }
-  const media = (request.contents ?? []).some(({ parts = [] }) => parts.some((part) => part.inlineData !== undefined || part.fileData !== undefined))
+  const media = (request.contents ?? []).some(({ parts = [] }) =>
+    parts.some((part) => part.inlineData !== undefined || part.fileData !== undefined)
+  )
   if (media) return ["contents", "reading media"]
   const schema = config.responseSchema !== undefined || config.responseJsonSchema !== undefined
-  if (schema || !["", "text/plain"].includes(config.responseMimeType ?? "")) return ["generation_config.response_schema", "an answer of a given form"]
+  if (schema || !["", "text/plain"].includes(config.responseMimeType ?? "")) {
+    return ["generation_config.response_schema", "an answer of a given form"]
+  }
   const { includeThoughts, thinkingBudget, thinkingLevel } = config.thinkingConfig ?? {}
-  if (includeThoughts === true || (thinkingBudget ?? 0) !== 0 || thinkingLevel !== undefined) return ["generation_config.thinking_config", "thinking"]
+  if (includeThoughts === true || (thinkingBudget ?? 0) !== 0 || thinkingLevel !== undefined) {
+    return ["generation_config.thinking_config", "thinking"]
+  }
   if ((config.candidateCount ?? 1) > 1) return ["generation_config.candidate_count", "more than one candidate"]
   if (config.responseLogprobs === true) return ["generation_config.response_logprobs", "telling probabilities"]
   const { responseModalities = [] } = config
-  if (responseModalities.length > 0 && !responseModalities.includes("TEXT")) return ["generation_config.response_modalities", "making media"]
+  if (responseModalities.length > 0 && !responseModalities.includes("TEXT")) {
+    return ["generation_config.response_modalities", "making media"]
+  }
   return undefined
 }

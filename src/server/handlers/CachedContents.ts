@@ -36,20 +36,31 @@ export const cachedContentHandlers = (countTokens: (text: string) => number): Ef
         const prefix: CachedPrefix = defined({ contents, systemInstruction, toolConfig, tools })
         yield* checked(model, prefix)
         const expires = (yield* expiryOf(body)) ?? (yield* Clock.currentTimeMillis) + defaultLife
-        const about = defined({ displayName: displayName === "" ? undefined : displayName, model, usageMetadata: usageOf(prefix, countTokens) })
+        const about = defined({
+          displayName: displayName === "" ? undefined : displayName,
+          model,
+          usageMetadata: usageOf(prefix, countTokens)
+        })
         return yield* store.create({ place: names.location, expires, about, prefix })
       }),
       listCachedContents: ({ names, query }) =>
-        Effect.map(store.list(names.location, pageOf(query)), ({ items, nextToken }) => ({ cachedContents: items, ...nextPage(nextToken) })),
+        Effect.map(
+          store.list(names.location, pageOf(query)),
+          ({ items, nextToken }) => ({ cachedContents: items, ...nextPage(nextToken) })
+        ),
       getCachedContent: ({ params }) => store.get(params.name),
       updateCachedContent: Effect.fnUntraced(function*({ body, params, query }) {
         const named = fieldMask(query.updateMask)
         const given = Object.keys(defined({ ...body, name: undefined }))
         // Google's own clients leave the mask out: what is sent counts then.
         const fixed = (named.length === 0 ? given : named).find((field) => field !== "ttl" && field !== "expireTime")
-        if (fixed !== undefined) return yield* ServiceError.invalid(`cached_content.${snake(fixed)}`, "is fixed at creation; only ttl and expire_time change")
+        if (fixed !== undefined) {
+          return yield* ServiceError.invalid(`cached_content.${snake(fixed)}`, "is fixed at creation; only ttl and expire_time change")
+        }
         const expires = yield* expiryOf(body)
-        if (expires === undefined) return yield* ServiceError.invalid("cached_content.expire_time", "Required field is not set: give it, or ttl.")
+        if (expires === undefined) {
+          return yield* ServiceError.invalid("cached_content.expire_time", "Required field is not set: give it, or ttl.")
+        }
         return yield* store.setExpiry(params.name, expires)
       }),
       deleteCachedContent: ({ params }) => Effect.as(store.remove(params.name), {})
@@ -64,18 +75,28 @@ export const withCachedContent = (
   store: CachedContents["Service"],
   model: string,
   request: GenerateContentRequest
-): Effect.Effect<{ readonly request: GenerateContentRequest; readonly withUsage: (response: GenerateContentResponse) => GenerateContentResponse }, ServiceError> =>
+): Effect.Effect<
+  { readonly request: GenerateContentRequest; readonly withUsage: (response: GenerateContentResponse) => GenerateContentResponse },
+  ServiceError
+> =>
   Effect.gen(function*() {
     const { cachedContent = "", contents = [], ...rest } = request
     if (!/\/cachedContents\/[^/]+$/.test(cachedContent)) return { request, withUsage: (response) => response } // which the rules refuse
     const { about, prefix } = yield* store.prefix(cachedContent)
     const own = about.model ?? ""
     if (lastOf(own) !== lastOf(model)) {
-      return yield* ServiceError.invalid("cached_content", `Model used by GenerateContent request (${lastOf(model)}) and CachedContent (${lastOf(own)}) has to be the same.`)
+      return yield* ServiceError.invalid(
+        "cached_content",
+        `Model used by GenerateContent request (${lastOf(model)}) and CachedContent (${lastOf(own)}) has to be the same.`
+      )
     }
     const both = (["systemInstruction", "tools", "toolConfig"] as const).find((field) => rest[field] !== undefined)
     if (both !== undefined) {
-      return yield* ServiceError.invalid(snake(both), "Tool config, tools and system instruction should not be set in the request when using cached content.", "Set them in the cached content.")
+      return yield* ServiceError.invalid(
+        snake(both),
+        "Tool config, tools and system instruction should not be set in the request when using cached content.",
+        "Set them in the cached content."
+      )
     }
     const tokens = about.usageMetadata?.totalTokenCount ?? 0
     return {
@@ -95,7 +116,9 @@ const lastOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
 const checked = (model: string, prefix: CachedPrefix): Effect.Effect<void, ServiceError> =>
   Effect.suspend(() => {
     const { contents = [], systemInstruction } = prefix
-    if (contents.length === 0 && systemInstruction === undefined) return Effect.fail(ServiceError.invalid("cached_content.contents", "Required field is not set."))
+    if (contents.length === 0 && systemInstruction === undefined) {
+      return Effect.fail(ServiceError.invalid("cached_content.contents", "Required field is not set."))
+    }
     const request = generationFromWire({ ...prefix, contents: [...contents, { role: "user", parts: [{ text: "?" }] }] })
     const refused = refusedGeneration({ model }, request)
     return refused === undefined ? Effect.void : Effect.fail(renamed(refused, (field) => `cached_content.${snake(field)}`))
@@ -111,10 +134,15 @@ const expiryOf = Effect.fnUntraced(function*({ expireTime = "", ttl = "" }: Cach
   return expires - now > longestLife ? yield* ServiceError.invalid(field, "must be within a year") : Math.floor(expires)
 })
 
-const usageOf = ({ contents = [], systemInstruction, toolConfig, tools = [] }: CachedPrefix, countTokens: (text: string) => number): CachedContent["usageMetadata"] => {
+const usageOf = (
+  { contents = [], systemInstruction, toolConfig, tools = [] }: CachedPrefix,
+  countTokens: (text: string) => number
+): CachedContent["usageMetadata"] => {
   const all = [...contents, ...(systemInstruction === undefined ? [] : [systemInstruction])]
   const texts = all.map(contentText)
-  const images = all.flatMap(({ parts = [] }) => parts).filter(({ fileData, inlineData }) => (inlineData ?? fileData)?.mimeType?.startsWith("image/") === true)
+  const images = all.flatMap(({ parts = [] }) => parts).filter(({ fileData, inlineData }) =>
+    (inlineData ?? fileData)?.mimeType?.startsWith("image/") === true
+  )
   const declared = [...tools, ...(toolConfig === undefined ? [] : [toolConfig])].map((tool) => JSON.stringify(tool))
   return {
     totalTokenCount: [...texts, ...declared].reduce((sum, text) => sum + countTokens(text), 0),

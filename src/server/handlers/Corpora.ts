@@ -56,12 +56,17 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
           ...nextPage(nextToken)
         }))),
       getRagCorpus: ({ names, params }) =>
-        Effect.map(corpora.get(names.corpus(params.name)), (corpus) => corpusToWire(names.renamed(corpus), names.toClient(defaultEmbedding))),
+        Effect.map(
+          corpora.get(names.corpus(params.name)),
+          (corpus) => corpusToWire(names.renamed(corpus), names.toClient(defaultEmbedding))
+        ),
       updateRagCorpus: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
         const name = names.corpus(params.name)
         const patch = yield* take(corpusPatchFromWire(body))
         const changed = changedForGood(yield* corpora.get(name), yield* take(corpusFixedFromWire(body)), defaultEmbedding)
-        if (changed !== undefined) return yield* ServiceError.invalid(`rag_corpus.${changed}`, "is fixed at creation", "create another corpus")
+        if (changed !== undefined) {
+          return yield* ServiceError.invalid(`rag_corpus.${changed}`, "is fixed at creation", "create another corpus")
+        }
         const corpus = yield* asWritten(corpora.update(name, patch))
         const entry = yield* operations.finished("updateCorpus", corpus.name, { corpus, slowBy })
         return answered(entry, version, names, defaultEmbedding)
@@ -79,7 +84,9 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
       updateRagEngineConfig: Effect.fnUntraced(function*({ body, names, slowBy, version }) {
         const tier = yield* take(engineTierFromWire(body))
         // There it deletes all that the managed database holds.
-        yield* take(unserved(tier === "unprovisioned", "rag_engine_config.rag_managed_db_config.unprovisioned", "delete the corpora one by one"))
+        yield* take(
+          unserved(tier === "unprovisioned", "rag_engine_config.rag_managed_db_config.unprovisioned", "delete the corpora one by one")
+        )
         yield* journal.setTier(tier)
         const entry = yield* operations.finished("updateEngineConfig", parent, { tier, slowBy })
         return answered(entry, version, names, defaultEmbedding)

@@ -1,7 +1,14 @@
 import { Effect } from "effect"
 import { modelId } from "../../domain/batch/BatchPrediction.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import { embeddingTasks, mostEmbeddedTexts, mostEmbeddedTokens, nativeDimensionsOf, textToEmbed, type TextToEmbed } from "../../domain/TextEmbedding.ts"
+import {
+  embeddingTasks,
+  mostEmbeddedTexts,
+  mostEmbeddedTokens,
+  nativeDimensionsOf,
+  textToEmbed,
+  type TextToEmbed
+} from "../../domain/TextEmbedding.ts"
 import { TextEmbedder } from "../../ports/TextEmbedder.ts"
 import { isJsonObject, type Json } from "../../wire/Message.ts"
 import type { PredictRequest } from "../../wire/messages/Predict.ts"
@@ -16,7 +23,10 @@ interface Embedded {
 
 /** `:predict` of a publisher's model, which embeds texts, and `:embedContent`. */
 export interface EmbeddingMethods extends Pick<Handlers, "embedContent"> {
-  readonly predict: (model: string, request: PredictRequest) => Effect.Effect<{ readonly predictions: ReadonlyArray<Json>; readonly metadata: Json }, ServiceError>
+  readonly predict: (
+    model: string,
+    request: PredictRequest
+  ) => Effect.Effect<{ readonly predictions: ReadonlyArray<Json>; readonly metadata: Json }, ServiceError>
 }
 
 export const embeddingHandlers = (countTokens: (text: string) => number): Effect.Effect<EmbeddingMethods, never, TextEmbedder> =>
@@ -41,10 +51,15 @@ export const embeddingHandlers = (countTokens: (text: string) => number): Effect
     const embedAll = Effect.fnUntraced(function*(
       model: string,
       texts: ReadonlyArray<TextToEmbed & { readonly field: string }>,
-      { autoTruncate = true, dimensions = embedder.standsIn ? nativeDimensionsOf(modelId(model)) : undefined }: { readonly autoTruncate?: boolean | undefined; readonly dimensions?: number | undefined }
+      { autoTruncate = true, dimensions = embedder.standsIn ? nativeDimensionsOf(modelId(model)) : undefined }: {
+        readonly autoTruncate?: boolean | undefined
+        readonly dimensions?: number | undefined
+      }
     ): Effect.fn.Return<ReadonlyArray<Embedded>, ServiceError> {
-      const read = yield* Effect.forEach(texts, ({ content, field, title }) =>
-        fitting(title === undefined ? content : `${title}\n${content}`, autoTruncate, field))
+      const read = yield* Effect.forEach(
+        texts,
+        ({ content, field, title }) => fitting(title === undefined ? content : `${title}\n${content}`, autoTruncate, field)
+      )
       const vectors: Array<Float32Array> = []
       for (const side of ["query", "document"] as const) {
         const places = texts.flatMap(({ task = "RETRIEVAL_QUERY" }, at) => (embeddingTasks[task] === side ? [at] : []))
@@ -67,20 +82,34 @@ export const embeddingHandlers = (countTokens: (text: string) => number): Effect
     return {
       predict: Effect.fnUntraced(function*(model, { instances = [], parameters = {} }) {
         if (instances.length === 0) return yield* ServiceError.invalid("instances", "Required field is not set.")
-        if (instances.length > mostEmbeddedTexts) return yield* ServiceError.invalid("instances", `has ${instances.length} texts; ${mostEmbeddedTexts} are allowed in a request`)
+        if (instances.length > mostEmbeddedTexts) {
+          return yield* ServiceError.invalid("instances", `has ${instances.length} texts; ${mostEmbeddedTexts} are allowed in a request`)
+        }
         const texts = yield* Effect.forEach(instances, (instance, at) => {
           const field = `instances[${at}].`
           const read = isJsonObject(instance)
-            ? textToEmbed({ content: instance["content"], taskType: instance["task_type"] ?? instance["taskType"], title: instance["title"] }, field)
-            : ServiceError.invalid(`instances[${at}]`, "must be an object with content: models of publishers embed texts here, and nothing else")
+            ? textToEmbed({
+              content: instance["content"],
+              taskType: instance["task_type"] ?? instance["taskType"],
+              title: instance["title"]
+            }, field)
+            : ServiceError.invalid(
+              `instances[${at}]`,
+              "must be an object with content: models of publishers embed texts here, and nothing else"
+            )
           return read instanceof ServiceError ? Effect.fail(read) : Effect.succeed({ ...read, field: `${field}content` })
         })
         const given = isJsonObject(parameters) ? parameters : {}
         const auto = given["autoTruncate"] ?? given["auto_truncate"]
-        const dimensions = yield* dimensionsIn(given["outputDimensionality"] ?? given["output_dimensionality"], "parameters.outputDimensionality")
+        const dimensions = yield* dimensionsIn(
+          given["outputDimensionality"] ?? given["output_dimensionality"],
+          "parameters.outputDimensionality"
+        )
         const embedded = yield* embedAll(model, texts, { autoTruncate: typeof auto === "boolean" ? auto : undefined, dimensions })
         return {
-          predictions: embedded.map(({ tokens, truncated, values }): Json => ({ embeddings: { values, statistics: { truncated, token_count: tokens } } })),
+          predictions: embedded.map(({ tokens, truncated, values }): Json => ({
+            embeddings: { values, statistics: { truncated, token_count: tokens } }
+          })),
           metadata: { billableCharacterCount: texts.reduce((sum, { content }) => sum + [...content.replaceAll(/\s+/g, "")].length, 0) }
         }
       }),
@@ -99,8 +128,14 @@ export const embeddingHandlers = (countTokens: (text: string) => number): Effect
           title: config.title ?? body.title
         }, "")
         if (read instanceof ServiceError) return yield* read
-        const dimensions = yield* dimensionsIn(config.outputDimensionality ?? body.outputDimensionality, "embed_content_config.output_dimensionality")
-        const [one] = yield* embedAll(model, [{ ...read, field: "content" }], { autoTruncate: config.autoTruncate ?? body.autoTruncate, dimensions })
+        const dimensions = yield* dimensionsIn(
+          config.outputDimensionality ?? body.outputDimensionality,
+          "embed_content_config.output_dimensionality"
+        )
+        const [one] = yield* embedAll(model, [{ ...read, field: "content" }], {
+          autoTruncate: config.autoTruncate ?? body.autoTruncate,
+          dimensions
+        })
         const { tokens = 0, truncated = false, values = [] } = one ?? {}
         return { embedding: { values }, usageMetadata: { promptTokenCount: tokens, totalTokenCount: tokens }, truncated }
       })

@@ -3,7 +3,13 @@ import { type Endpoint, EndpointName, type Model, ModelName } from "../../domain
 import { ServiceError } from "../../domain/Errors.ts"
 import { Endpoints, type Prediction } from "../../ports/Endpoints.ts"
 import { Operations } from "../../ports/Operations.ts"
-import { deployModelFromWire, endpointChangeFromWire, endpointSpecFromWire, endpointToWire, undeployFromWire } from "../../wire/models/Endpoints.ts"
+import {
+  deployModelFromWire,
+  endpointChangeFromWire,
+  endpointSpecFromWire,
+  endpointToWire,
+  undeployFromWire
+} from "../../wire/models/Endpoints.ts"
 import { Endpoint as WireEndpoint } from "../../wire/messages/Endpoint.ts"
 import { Model as WireModel } from "../../wire/messages/Model.ts"
 import { modelSpecFromWire, modelToWire } from "../../wire/models/Models.ts"
@@ -76,7 +82,9 @@ export const endpointHandlers = (
     return {
       uploadModel: Effect.fnUntraced(function*({ body, names, slowBy, version }) {
         const spec = modelSpecFromWire(body)
-        const model = yield* endpoints.uploadModel(spec.parentModel === undefined ? spec : { ...spec, parentModel: names.toEngine(spec.parentModel) })
+        const model = yield* endpoints.uploadModel(
+          spec.parentModel === undefined ? spec : { ...spec, parentModel: names.toEngine(spec.parentModel) }
+        )
         const { versionId } = model
         const entry = yield* operations.finished("uploadModel", model.name, {
           model: versionId === undefined ? {} : { versionId },
@@ -128,7 +136,9 @@ export const endpointHandlers = (
       deployModel: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
         const request = yield* take(deployModelFromWire(endpointIn(names, params.endpoint), body))
         const started = yield* endpoints.deployModel({ ...request, model: modelIn(names, request.model) })
-        const deployed = (yield* endpoints.get(request.endpoint)).deployedModels.find(({ id }) => id === started.deployment?.deployedModelId)
+        const deployed = (yield* endpoints.get(request.endpoint)).deployedModels.find(({ id }) =>
+          id === started.deployment?.deployedModelId
+        )
         const result = deployed === undefined ? {} : { deployedModel: deployed }
         return answered(yield* tell("deployModel", started, request.endpoint, slowBy, result), version, names, defaultEmbedding)
       }),
@@ -145,10 +155,17 @@ export const endpointHandlers = (
         const body = new TextEncoder().encode(JSON.stringify({ instances, parameters }))
         const answer = yield* endpoints.rawPredict(name, { contentType: "application/json", body })
         const predicted = yield* take(predictionFromModel(answer.status, Buffer.from(answer.body).toString("utf8")))
-        const { displayName, id, model, modelVersionId } = (yield* endpoints.get(name)).deployedModels.find(({ id }) => id === answer.deployedModelId) ?? {}
+        const { displayName, id, model, modelVersionId } = (yield* endpoints.get(name)).deployedModels.find(({ id }) =>
+          id === answer.deployedModelId
+        ) ?? {}
         return {
           ...predicted,
-          ...defined({ deployedModelId: id, model: model === undefined ? undefined : names.toClient(model), modelVersionId, modelDisplayName: displayName })
+          ...defined({
+            deployedModelId: id,
+            model: model === undefined ? undefined : names.toClient(model),
+            modelVersionId,
+            modelDisplayName: displayName
+          })
         }
       }),
       endpointRawPredict: Effect.fnUntraced(function*({ body, contentType, names, params }) {

@@ -1,8 +1,21 @@
 import { Effect } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
-import { type DataSchema, DataSchemaName, type FileMetadata, FileMetadataName, corpusOfSchema, fileOfMetadata } from "../../domain/FileMetadata.ts"
+import {
+  type DataSchema,
+  DataSchemaName,
+  type FileMetadata,
+  FileMetadataName,
+  corpusOfSchema,
+  fileOfMetadata
+} from "../../domain/FileMetadata.ts"
 import { FileMetadataStore } from "../../ports/FileMetadataStore.ts"
-import { dataSchemaToWire, fileMetadataFromWire, fileMetadataToWire, newMetadataFromWire, newSchemaFromWire } from "../../wire/rag/FileMetadata.ts"
+import {
+  dataSchemaToWire,
+  fileMetadataFromWire,
+  fileMetadataToWire,
+  newMetadataFromWire,
+  newSchemaFromWire
+} from "../../wire/rag/FileMetadata.ts"
 import { type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
@@ -40,7 +53,9 @@ export const fileMetadataHandlers = (defaultEmbedding: string): Effect.Effect<Me
     return {
       createRagDataSchema: Effect.fnUntraced(function*({ body, names, params, query }) {
         const schema = yield* take(newSchemaFromWire(body, query.ragDataSchemaId))
-        return yield* only(Effect.map(store.createSchemas(names.corpus(params.parent), [schema]), (made) => made.map(schemaToClient(names))))
+        return yield* only(
+          Effect.map(store.createSchemas(names.corpus(params.parent), [schema]), (made) => made.map(schemaToClient(names)))
+        )
       }),
       batchCreateRagDataSchemas: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
         const corpus = names.corpus(params.parent)
@@ -102,8 +117,13 @@ const only = <A>(made: Effect.Effect<ReadonlyArray<A>, ServiceError>): Effect.Ef
   Effect.flatMap(made, ([first]) => first === undefined ? Effect.fail(ServiceError.internal("nothing was made")) : Effect.succeed(first))
 
 /** A batch's requests, which name no other parent than the batch itself. */
-const some = <R extends { readonly parent?: string }>(requests: ReadonlyArray<R> | undefined, parent: string): Effect.Effect<ReadonlyArray<R>, ServiceError> => {
+const some = <R extends { readonly parent?: string }>(
+  requests: ReadonlyArray<R> | undefined,
+  parent: string
+): Effect.Effect<ReadonlyArray<R>, ServiceError> => {
   if (requests === undefined || requests.length === 0) return Effect.fail(ServiceError.invalid("requests", "Required field is not set."))
   const other = requests.findIndex((request) => request.parent !== undefined && request.parent !== "" && request.parent !== parent)
-  return other < 0 ? Effect.succeed(requests) : Effect.fail(ServiceError.invalid(`requests[${other}].parent`, "must be the parent of the batch"))
+  return other < 0
+    ? Effect.succeed(requests)
+    : Effect.fail(ServiceError.invalid(`requests[${other}].parent`, "must be the parent of the batch"))
 }

@@ -49,8 +49,7 @@ export const fileHandlers = (
           ragFiles: items.map((file) => answeredFile(file, names)),
           ...nextPage(nextToken)
         }))),
-      getRagFile: ({ names, params }) =>
-        Effect.map(files.get(names.file(params.name)), (file) => answeredFile(file, names)),
+      getRagFile: ({ names, params }) => Effect.map(files.get(names.file(params.name)), (file) => answeredFile(file, names)),
       deleteRagFile: Effect.fnUntraced(function*({ names, params, slowBy, version }) {
         const file = names.file(params.name)
         yield* files.delete(file)
@@ -79,5 +78,4 @@ export const withoutParser = (parsing: Parsing | undefined): ServiceError | unde
 const elsewhere = (db: string): ServiceError | undefined =>
   db === "managed" ? undefined : unimplemented(`the corpus keeps its vectors in ${db}, which this server does not connect to`)
 
-const unimplemented = (message: string, fix?: string): ServiceError =>
-  new ServiceError({ code: "UNIMPLEMENTED", message, fix })
+const unimplemented = (message: string, fix?: string): ServiceError => new ServiceError({ code: "UNIMPLEMENTED", message, fix })

@@ -68,30 +68,34 @@ export const generationHandlers = (
     })
 
     /** The evidence for an answer, and what every piece of it tells. */
-    const evidenceFor = Effect.fnUntraced(function*(grounded: GroundedQuestion & { readonly query: string }, request: GenerateContentRequest, names: ClientNames) {
-      const { instruction, query, question, selection } = grounded
-      const contexts = yield* retrieve({ ...(yield* inEngine(corpora, selection, names)), query })
-      const bounds = boundsOf(request)
-      const enough = isEmpty(bounds) ? undefined : (text: string) => boundedEnd(text, bounds, countTokens).end < text.length
-      const evidence: GroundedRequest = defined({ question, contexts, instruction, enough, sampling: samplingOf(request) })
-      const attributed = request.tools?.some(({ retrieval }) => retrieval?.disableAttribution === true) !== true
-      return { evidence, identity: { responseId: randomUUID(), createTime: DateTime.formatIso(yield* DateTime.now), attributed } }
-    })
+    const evidenceFor = Effect.fnUntraced(
+      function*(grounded: GroundedQuestion & { readonly query: string }, request: GenerateContentRequest, names: ClientNames) {
+        const { instruction, query, question, selection } = grounded
+        const contexts = yield* retrieve({ ...(yield* inEngine(corpora, selection, names)), query })
+        const bounds = boundsOf(request)
+        const enough = isEmpty(bounds) ? undefined : (text: string) => boundedEnd(text, bounds, countTokens).end < text.length
+        const evidence: GroundedRequest = defined({ question, contexts, instruction, enough, sampling: samplingOf(request) })
+        const attributed = request.tools?.some(({ retrieval }) => retrieval?.disableAttribution === true) !== true
+        return { evidence, identity: { responseId: randomUUID(), createTime: DateTime.formatIso(yield* DateTime.now), attributed } }
+      }
+    )
 
     /** Counts a request for log probabilities, unless it is refused. */
-    const metered = Effect.fnUntraced(function*<A>(request: GenerateContentRequest, names: ClientNames, answer: Effect.Effect<A, ServiceError>) {
-      if (request.generationConfig?.responseLogprobs !== true || quotas === undefined) return yield* answer
-      const at = yield* Clock.currentTimeMillis
-      const over = quotas.takeLogprobs(names.location, at)
-      if (over !== undefined) return yield* over.error
-      return yield* Effect.tapError(answer, ({ refused }) => Effect.sync(() => {
-        if (refused) quotas.giveBackLogprobs(names.location, at)
-      }))
-    })
+    const metered = Effect.fnUntraced(
+      function*<A>(request: GenerateContentRequest, names: ClientNames, answer: Effect.Effect<A, ServiceError>) {
+        if (request.generationConfig?.responseLogprobs !== true || quotas === undefined) return yield* answer
+        const at = yield* Clock.currentTimeMillis
+        const over = quotas.takeLogprobs(names.location, at)
+        if (over !== undefined) return yield* over.error
+        return yield* Effect.tapError(answer, ({ refused }) =>
+          Effect.sync(() => {
+            if (refused) quotas.giveBackLogprobs(names.location, at)
+          }))
+      }
+    )
 
     const answerWithin = (evidence: GroundedRequest, request: GenerateContentRequest) =>
-      Effect.map(generator.answer(evidence), (answer) =>
-        counted(bounded(answer, boundsOf(request), countTokens), request, countTokens))
+      Effect.map(generator.answer(evidence), (answer) => counted(bounded(answer, boundsOf(request), countTokens), request, countTokens))
 
     return {
       generateContent: Effect.fnUntraced(function*({ body: written, names, params }) {

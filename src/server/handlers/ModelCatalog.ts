@@ -49,7 +49,10 @@ export const modelCatalogHandlers = (
     const deploy = Effect.fnUntraced(function*(
       kind: "deploy" | "deployPublisherModel",
       request: DeployRequest,
-      { names, params, slowBy, version }: Pick<Call<unknown, unknown, { readonly destination: string }>, "names" | "params" | "slowBy" | "version">
+      { names, params, slowBy, version }: Pick<
+        Call<unknown, unknown, { readonly destination: string }>,
+        "names" | "params" | "slowBy" | "version"
+      >
     ) {
       const started = yield* catalog.deploy(request)
       return answered(yield* tell(kind, started, names.toEngine(params.destination), slowBy), version, names, defaultEmbedding)

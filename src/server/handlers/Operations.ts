@@ -17,7 +17,17 @@ const longestWait = 60_000
 
 /** An operation in the client's names. */
 export const answered = (entry: Entry, version: ApiVersion, names: ClientNames, defaultEmbedding: string): Operation => {
-  const { contexts, corpus, import: imported, metadata, model: { deployedModel, endpoint, ...made } = {}, operation, ordered, schemas, tier } = entry
+  const {
+    contexts,
+    corpus,
+    import: imported,
+    metadata,
+    model: { deployedModel, endpoint, ...made } = {},
+    operation,
+    ordered,
+    schemas,
+    tier
+  } = entry
   return operationToWire(
     {
       ...operation,

@@ -14,4 +14,6 @@ export const nextPage = (nextToken: string | undefined): { readonly nextPageToke
 
 /** Refused rather than ignored: whoever asks for an order relies on it. */
 export const inOrder = (orderBy = ""): Effect.Effect<void, ServiceError> =>
-  orderBy === "" || orderBy === "create_time" ? Effect.void : Effect.fail(ServiceError.invalid("order_by", "is not offered by this server: lists are in the order in which things were made"))
+  orderBy === "" || orderBy === "create_time"
+    ? Effect.void
+    : Effect.fail(ServiceError.invalid("order_by", "is not offered by this server: lists are in the order in which things were made"))

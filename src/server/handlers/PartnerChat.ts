@@ -72,10 +72,11 @@ export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Metho
       if (turn instanceof ServiceError) return yield* turn
       return yield* Effect.catch(
         answer(model, region, ({ inputTokens, outputTokens }) => turn?.(inputTokens + outputTokens)),
-        (error) => Effect.sync(() => {
-          if (error.refused) quotas?.giveBack(model, location, at)
-          return refused(error)
-        })
+        (error) =>
+          Effect.sync(() => {
+            if (error.refused) quotas?.giveBack(model, location, at)
+            return refused(error)
+          })
       )
     })
 

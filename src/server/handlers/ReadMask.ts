@@ -12,5 +12,7 @@ export const readMask = <A extends object>(
   if (wanted.length === 0 || wanted.includes("*")) return Effect.succeed((resource) => resource)
   const strange = wanted.find((field) => !Object.hasOwn(fields, field))
   if (strange !== undefined) return Effect.fail(ServiceError.invalid("read_mask", `${strange.slice(0, 100)} is no field by itself`))
-  return Effect.succeed((resource) => Object.fromEntries(Object.entries(resource).filter(([field]) => wanted.includes(field))) as Partial<A>)
+  return Effect.succeed((resource) =>
+    Object.fromEntries(Object.entries(resource).filter(([field]) => wanted.includes(field))) as Partial<A>
+  )
 }

@@ -7,7 +7,13 @@ import { Engine } from "../../ports/Engine.ts"
 import { Generator } from "../../ports/Generator.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import { defined } from "../../wire/Optional.ts"
-import { augmentRequestFromWire, augmentResponseToWire, corroborateRequestFromWire, corroborateResponseToWire, factToWire } from "../../wire/rag/Facts.ts"
+import {
+  augmentRequestFromWire,
+  augmentResponseToWire,
+  corroborateRequestFromWire,
+  corroborateResponseToWire,
+  factToWire
+} from "../../wire/rag/Facts.ts"
 import { askRequestFromWire, orderedContextsToWire, retrieveRequestFromWire, type Selection } from "../../wire/rag/Retrievals.ts"
 import { type Handlers, take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
@@ -19,7 +25,11 @@ import { corroborate } from "../grounding/Corroborate.ts"
 type Methods = Pick<Handlers, "retrieveContexts" | "asyncRetrieveContexts" | "askContexts" | "augmentPrompt" | "corroborateContent">
 
 /** Where to look, in the engine's names. */
-export const inEngine = <S extends Selection>(corpora: Corpora["Service"], selection: S, names: ClientNames): Effect.Effect<S, ServiceError> =>
+export const inEngine = <S extends Selection>(
+  corpora: Corpora["Service"],
+  selection: S,
+  names: ClientNames
+): Effect.Effect<S, ServiceError> =>
   Effect.as(Effect.forEach([selection, ...selection.also ?? []], ({ corpus }) => checkPlace(corpora, names, corpus), { discard: true }), {
     ...selection,
     ...searchedInEngine(selection, names),

@@ -15,7 +15,8 @@ export interface AccessRules {
 }
 
 /** What pages may read of an answer besides its body. */
-const exposed = "retry-after, www-authenticate, x-goog-upload-url, x-goog-upload-status, x-goog-upload-size-received, x-goog-upload-chunk-granularity"
+const exposed =
+  "retry-after, www-authenticate, x-goog-upload-url, x-goog-upload-status, x-goog-upload-size-received, x-goog-upload-chunk-granularity"
 
 /** The headers by which a browser lets a page that may call see the answer. */
 export const corsHeaders = ({ origins = [] }: AccessRules, { origin }: RequestHeaders): Readonly<Record<string, string>> =>

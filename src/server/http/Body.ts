@@ -13,7 +13,12 @@ export const readBody = (request: HttpServerRequest.HttpServerRequest, limit: nu
   if (encoding === "identity") return received(request, limit)
   const expand = decoders[encoding]
   if (expand === undefined) {
-    return Effect.fail(new ServiceError({ code: "INVALID_ARGUMENT", message: `Content-Encoding ${encoding.slice(0, 40)} is not taken, only gzip and deflate.` }))
+    return Effect.fail(
+      new ServiceError({
+        code: "INVALID_ARGUMENT",
+        message: `Content-Encoding ${encoding.slice(0, 40)} is not taken, only gzip and deflate.`
+      })
+    )
   }
   return Effect.flatMap(received(request, limit), (bytes) => {
     const most = expandedBytes(bytes.length, limit)
@@ -33,7 +38,8 @@ const decoders: Readonly<Record<string, (bytes: Uint8Array, options: ZlibOptions
   deflate: promisify(inflate)
 }
 
-const encodingOf = ({ headers }: HttpServerRequest.HttpServerRequest): string => headers["content-encoding"]?.trim().toLowerCase() || "identity"
+const encodingOf = ({ headers }: HttpServerRequest.HttpServerRequest): string =>
+  headers["content-encoding"]?.trim().toLowerCase() || "identity"
 
 export const isEncoded = (request: HttpServerRequest.HttpServerRequest): boolean => encodingOf(request) !== "identity"
 

@@ -19,8 +19,7 @@ const contentType = "application/json; charset=utf-8"
 /** Answers are about data of the moment, and are to be read as nothing but JSON. */
 const headers = { "cache-control": "private", "x-content-type-options": "nosniff", "x-frame-options": "SAMEORIGIN" }
 
-const print = (body: unknown, { pretty }: ReplyStyle): string =>
-  pretty ? `${JSON.stringify(body, null, 2)}\n` : JSON.stringify(body)
+const print = (body: unknown, { pretty }: ReplyStyle): string => pretty ? `${JSON.stringify(body, null, 2)}\n` : JSON.stringify(body)
 
 export const json = (body: unknown, style: ReplyStyle, status = 200, more: Readonly<Record<string, string>> = {}): Reply =>
   HttpServerResponse.text(print(body, style), { status, contentType, headers: { ...headers, ...more } })
@@ -45,7 +44,7 @@ export const failure = (error: ServiceError, style: ReplyStyle, metadata: Readon
   const retry: Record<string, string> = error.retryAfter === undefined
     ? {}
     : { "retry-after": String(Math.ceil(error.retryAfter / 1000)) }
-  const challenge: Record<string, string> = status === 401 ? { "www-authenticate": 'Bearer realm="sluice"' } : {}
+  const challenge: Record<string, string> = status === 401 ? { "www-authenticate": "Bearer realm=\"sluice\"" } : {}
   return json(style.framing === "array" ? [body] : body, style, status, { ...retry, ...challenge })
 }
 

@@ -100,11 +100,11 @@ export const together = (connectors: ReadonlyArray<Connector>): Connector => {
       Stream.fromIterable(connectors.entries()).pipe(Stream.flatMap(([index, connector]) =>
         connector.list().pipe(
           Stream.catch((error) =>
-            Stream.succeed<Listed>({ _tag: "failed", path: `${connector.kind} source ${index + 1}`, error: asServiceError(error) })),
+            Stream.succeed<Listed>({ _tag: "failed", path: `${connector.kind} source ${index + 1}`, error: asServiceError(error) })
+          ),
           Stream.tap((listed) => Effect.sync(() => void (listed._tag === "item" && owners.set(listed.item.uri, connector))))
         )
       )),
-    read: (item, maxBytes) =>
-      owners.get(item.uri)?.read(item, maxBytes) ?? Stream.fail(ServiceError.notFound(item.uri))
+    read: (item, maxBytes) => owners.get(item.uri)?.read(item, maxBytes) ?? Stream.fail(ServiceError.notFound(item.uri))
   }
 }

@@ -80,7 +80,12 @@ export class LongRunning extends Context.Service<LongRunning, {
           ? { done: true, error: { code: "CANCELLED" as const, message: "the operation was cancelled" }, updateTime: yield* stamp }
           : earlier !== undefined && (earlier.done && earlier.error?.code !== "ABORTED")
           ? finishedImport(entry, earlier)
-          : yield* work(id, { ...entry.import.request, recordedAs: { operation: id, createTime: entry.operation.createTime } }, before, entry.import.work)
+          : yield* work(
+            id,
+            { ...entry.import.request, recordedAs: { operation: id, createTime: entry.operation.createTime } },
+            before,
+            entry.import.work
+          )
         if (ended !== undefined) yield* end(id, ended)
       })
 
@@ -89,25 +94,36 @@ export class LongRunning extends Context.Service<LongRunning, {
         if (entry !== undefined) yield* importEnded(entry.operation)
       })
 
-      const work = Effect.fnUntraced(function*(id: string, request: ImportRequest, before: ImportCounts, earlier: OperationName | undefined) {
-        let state = yield* files.import(request)
-        const work = state.name
-        let entry = yield* journal.change(id, (now) => now.import === undefined ? now : { ...now, import: { ...now.import, work, before } })
-        // What it came to is in `before`.
-        if (earlier !== undefined) yield* Effect.ignore(operations.delete(earlier))
-        while (!state.done) {
-          if (entry?.cancelled === true) yield* Effect.ignore(operations.cancel(work))
-          state = yield* operations.wait(work, engineWait)
-          entry = yield* journal.get(id)
+      const work = Effect.fnUntraced(
+        function*(id: string, request: ImportRequest, before: ImportCounts, earlier: OperationName | undefined) {
+          let state = yield* files.import(request)
+          const work = state.name
+          let entry = yield* journal.change(
+            id,
+            (now) => now.import === undefined ? now : { ...now, import: { ...now.import, work, before } }
+          )
+          // What it came to is in `before`.
+          if (earlier !== undefined) yield* Effect.ignore(operations.delete(earlier))
+          while (!state.done) {
+            if (entry?.cancelled === true) yield* Effect.ignore(operations.cancel(work))
+            state = yield* operations.wait(work, engineWait)
+            entry = yield* journal.get(id)
+          }
+          // Interrupted with the process that ran it: left as it is, for the next one.
+          return entry === undefined || state.error?.code === "ABORTED" ? undefined : finishedImport(entry, state)
         }
-        // Interrupted with the process that ran it: left as it is, for the next one.
-        return entry === undefined || state.error?.code === "ABORTED" ? undefined : finishedImport(entry, state)
-      })
+      )
 
       /** What is interrupted is taken up by the next server; what fails, whatever it is, has ended. */
       const start = (id: string) =>
-        jobs.start(id, drive(id), (outcome) =>
-          outcome._tag === "failed" ? Effect.flatMap(stamp, (updateTime) => end(id, { done: true, error: outcome.error, updateTime })) : Effect.void)
+        jobs.start(
+          id,
+          drive(id),
+          (outcome) =>
+            outcome._tag === "failed"
+              ? Effect.flatMap(stamp, (updateTime) => end(id, { done: true, error: outcome.error, updateTime }))
+              : Effect.void
+        )
 
       const make = Effect.fnUntraced(function*(
         kind: OperationKind,

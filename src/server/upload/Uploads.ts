@@ -125,7 +125,10 @@ export const uploads = (limits: UploadLimits) =>
         })
       }
       if (isEncoded(call.request)) {
-        return yield* new ServiceError({ code: "INVALID_ARGUMENT", message: "the bytes of a resumable upload are counted, and must not have a Content-Encoding" })
+        return yield* new ServiceError({
+          code: "INVALID_ARGUMENT",
+          message: "the bytes of a resumable upload are counted, and must not have a Content-Encoding"
+        })
       }
       const turn = ++session.turn
       yield* call.request.stream.pipe(
@@ -175,7 +178,9 @@ export const uploads = (limits: UploadLimits) =>
     const proceed = Effect.fnUntraced(function*(call: UploadCall, id: string): Effect.fn.Return<UploadAnswer, ServiceError> {
       const session = sessions.find(id, yield* Clock.currentTimeMillis)
       if (session === undefined || session.request.corpus !== call.corpus) return yield* ServiceError.notFound("the upload")
-      const commands = (call.request.headers["x-goog-upload-command"] ?? "upload, finalize").split(",").map((word) => word.trim().toLowerCase())
+      const commands = (call.request.headers["x-goog-upload-command"] ?? "upload, finalize").split(",").map((word) =>
+        word.trim().toLowerCase()
+      )
       const unknown = commands.find((command) => !["upload", "finalize", "query", "cancel"].includes(command))
       if (unknown !== undefined) return yield* ServiceError.invalid("x-goog-upload-command", `${unknown.slice(0, 40)} is not a command`)
       if (session.outcome !== undefined) return final(answer(session.outcome, call.names))

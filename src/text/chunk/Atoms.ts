@@ -65,10 +65,10 @@ export const atomsOf = ({ blocks, text }: ParsedDocument, tokens: TokenIndex, li
 
 /** What a paragraph ends in a colon for: "Run this:" is nothing without the command. */
 const isLed = (text: string, before: Block | undefined, block: Block): boolean =>
-  before?.kind === "paragraph" && block.kind !== "heading" && /[:：]\s*$/u.test(text.slice(Math.max(before.start, before.end - 8), before.end))
+  before?.kind === "paragraph" && block.kind !== "heading" &&
+  /[:：]\s*$/u.test(text.slice(Math.max(before.start, before.end - 8), before.end))
 
-const strengthOf = (block: Block): number =>
-  block.kind === "heading" ? headingStrength(block.level ?? 1) : blockStrength
+const strengthOf = (block: Block): number => block.kind === "heading" ? headingStrength(block.level ?? 1) : blockStrength
 
 interface Part {
   readonly offset: number

@@ -18,8 +18,7 @@ export const graphemeStart = (text: string, offset: number): number => {
 }
 
 /** The offset after the code point at `offset`. */
-export const nextCharacter = (text: string, offset: number): number =>
-  offset + ((text.codePointAt(offset) ?? 0) > 0xffff ? 2 : 1)
+export const nextCharacter = (text: string, offset: number): number => offset + ((text.codePointAt(offset) ?? 0) > 0xffff ? 2 : 1)
 
 /** Below the first combining mark nothing joins the character before it; parsed text has no carriage returns. */
 const isPlain = (unit: number): boolean => unit < 0x300

@@ -68,9 +68,7 @@ class HeadingPath {
       this.#open.push(heading)
     }
     if (this.#next !== first) {
-      this.#path = this.#open.map(({ end, start }) =>
-        this.#text.slice(start, Math.min(end, start + longestHeading)).trim()
-      )
+      this.#path = this.#open.map(({ end, start }) => this.#text.slice(start, Math.min(end, start + longestHeading)).trim())
     }
     const following = this.#headings[this.#next]
     const startsHere = following !== undefined && this.#text.slice(offset, following.start).trim() === ""

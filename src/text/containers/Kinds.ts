@@ -2,7 +2,13 @@ import { extensionOf, formatOfMimeType, formatOfName } from "../parse/Formats.ts
 
 const archiveExtensions = new Set(["zip", "tar", "gz", "tgz", "taz", "zst", "tzst", "mbox"])
 const archiveTypes = new Set([
-  "application/zip", "application/x-zip-compressed", "application/x-tar", "application/gzip", "application/x-gzip", "application/zstd", "application/mbox"
+  "application/zip",
+  "application/x-zip-compressed",
+  "application/x-tar",
+  "application/gzip",
+  "application/x-gzip",
+  "application/zstd",
+  "application/mbox"
 ])
 
 /** Whether a file may hold files that are documents of their own, by what is known without its bytes: mail, and archives where they are wanted. */
@@ -10,7 +16,8 @@ export const mayHoldFiles = (name: string, mimeType: string | undefined, archive
   const extension = extensionOf(name)
   const format = formatOfName(name) ?? (mimeType === undefined ? undefined : formatOfMimeType(mimeType))
   if (format === "eml" || format === "msg" || format === "mbox") return true
-  return archives && (archiveExtensions.has(extension) || (extension === "" && archiveTypes.has((mimeType ?? "").split(";", 1)[0]!.trim().toLowerCase())))
+  return archives &&
+    (archiveExtensions.has(extension) || (extension === "" && archiveTypes.has((mimeType ?? "").split(";", 1)[0]!.trim().toLowerCase())))
 }
 
 /** Whether a file is nothing but what it holds, by its name: where it cannot be opened, no parser could do more. */

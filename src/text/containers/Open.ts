@@ -86,7 +86,11 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
   }
 
   const attach = (prefix: string, depth: number) => ({ bytes, mimeType, name }: Attached, at: number): Promise<void> =>
-    add({ path: `${prefix}attachments/${name.trim() === "" ? `attachment ${at + 1}` : safePath(name).replace(/^.*\//, "")}`, mimeType, read: () => bytes }, depth)
+    add({
+      path: `${prefix}attachments/${name.trim() === "" ? `attachment ${at + 1}` : safePath(name).replace(/^.*\//, "")}`,
+      mimeType,
+      read: () => bytes
+    }, depth)
 
   /** @param prefix what the paths of the files inside begin with */
   const enter = async (bytes: Uint8Array, name: string, container: Container, prefix: string, depth: number): Promise<void> => {
@@ -100,8 +104,9 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
       case "mailbox": {
         let at = 0
         for await (const message of mailboxMessages(bytes)) {
-          if (archives) await add({ path: `${prefix}${safeName(message.name)}`, mimeType: message.mimeType, read: () => message.bytes }, depth)
-          // A message that cannot be read is the reader's to tell of.
+          if (archives) {
+            await add({ path: `${prefix}${safeName(message.name)}`, mimeType: message.mimeType, read: () => message.bytes }, depth)
+          } // A message that cannot be read is the reader's to tell of.
           else for (const one of await mailAttachments(message.bytes).catch(() => [])) await attach(prefix, depth)(one, at++)
         }
         return
@@ -122,7 +127,11 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
         return
       case "gzip":
       case "zstd": {
-        const unpacked = inflate(bytes, container, Math.min(limits.unpackedBytes - spent, Math.max(harmlessBytes, limits.expansion * bytes.length)))
+        const unpacked = inflate(
+          bytes,
+          container,
+          Math.min(limits.unpackedBytes - spent, Math.max(harmlessBytes, limits.expansion * bytes.length))
+        )
         if (isTar(unpacked)) return await enter(unpacked, name, "tar", prefix, depth)
         const inside = (/[^/]*$/.exec(name)?.[0] ?? "").replace(/\.(?:gz|zst)$/i, "")
         return await add({ path: `${prefix}${safeName(inside)}`, read: () => unpacked }, depth)
@@ -151,8 +160,7 @@ const reasonOf = (error: unknown): [NonNullable<Part["refused"]>["reason"], stri
 }
 
 /** What systems leave in archives, and what a folder's listing leaves out too. */
-const isClutter = (path: string): boolean =>
-  /(?:^|\/)(?:__MACOSX|\.[^/]+)(?:\/|$)|(?:^|\/)(?:thumbs\.db|desktop\.ini)$/i.test(path)
+const isClutter = (path: string): boolean => /(?:^|\/)(?:__MACOSX|\.[^/]+)(?:\/|$)|(?:^|\/)(?:thumbs\.db|desktop\.ini)$/i.test(path)
 
 const inflate = (bytes: Uint8Array, by: "gzip" | "zstd", maxOutputLength: number): Uint8Array => {
   try {
@@ -165,7 +173,13 @@ const inflate = (bytes: Uint8Array, by: "gzip" | "zstd", maxOutputLength: number
 }
 
 /** How a file holds others, by its bytes. */
-const containerOf = (bytes: Uint8Array, name: string, mimeType: string | undefined, archives: boolean, limits: Limits): Container | undefined => {
+const containerOf = (
+  bytes: Uint8Array,
+  name: string,
+  mimeType: string | undefined,
+  archives: boolean,
+  limits: Limits
+): Container | undefined => {
   if (bytes.length === 0) return undefined
   if (archives) {
     const [a, b, c, d] = bytes
@@ -179,7 +193,9 @@ const containerOf = (bytes: Uint8Array, name: string, mimeType: string | undefin
     format = sniff(bytes, name, limits, mimeType)
   } catch (error) {
     // Documents of Office are archives too, and were told from others by then; a damaged one says so when it is opened.
-    return archives && isZip && (extensionOf(name) === "zip" || (error instanceof ReadFailure && error.problem === "unsupported")) ? "zip" : undefined
+    return archives && isZip && (extensionOf(name) === "zip" || (error instanceof ReadFailure && error.problem === "unsupported"))
+      ? "zip"
+      : undefined
   }
   return format === "eml" ? "mail" : format === "msg" ? "msg" : format === "mbox" ? "mailbox" : undefined
 }

@@ -62,8 +62,7 @@ export const decodeAs = (bytes: Uint8Array, label: string): string => {
 }
 
 /** Whether text is in UTF-16 or UTF-32, whose zero bytes are no sign of a binary file. */
-export const isWide = (bytes: Uint8Array): boolean =>
-  (byteOrderMark(bytes) ?? wideWithoutMark(bytes) ?? "utf-8") !== "utf-8"
+export const isWide = (bytes: Uint8Array): boolean => (byteOrderMark(bytes) ?? wideWithoutMark(bytes) ?? "utf-8") !== "utf-8"
 
 /** The first bytes as text in which ASCII characters are right, whatever the encoding. */
 export const decodeHead = (bytes: Uint8Array, length: number): string => {
@@ -113,7 +112,23 @@ const mostlyUtf8 = (buffer: Buffer): boolean => {
 }
 
 /** Charsets that a detector by statistics of bytes does not know, or takes for others. */
-const others = ["shift_jis", "ibm866", "windows-1251", "koi8-r", "windows-1252", "windows-1250", "gb18030", "big5", "euc-kr", "euc-jp", "macintosh", "x-mac-cyrillic", "ibm850", "ibm852", "ibm437"]
+const others = [
+  "shift_jis",
+  "ibm866",
+  "windows-1251",
+  "koi8-r",
+  "windows-1252",
+  "windows-1250",
+  "gb18030",
+  "big5",
+  "euc-kr",
+  "euc-jp",
+  "macintosh",
+  "x-mac-cyrillic",
+  "ibm850",
+  "ibm852",
+  "ibm437"
+]
 
 /** Text less plausible than this is noise; the best of fewer special characters than this is taken in any case. */
 const leastPlausible = 0.7
@@ -129,7 +144,7 @@ const guess = (bytes: Uint8Array): Guess | undefined => {
     return { name, characters, share, score: share + 0.15 * (confidence.get(name) ?? 0) }
   })
   const best = candidates.reduce((a, b) => b.score > a.score ? b : a)
-  return best.share >= leastPlausible || best.characters < fewCharacters 
+  return best.share >= leastPlausible || best.characters < fewCharacters
     ? { charset: best.name, confidence: best.share }
     : undefined
 }
@@ -152,7 +167,8 @@ export const isEbcdic = (bytes: Uint8Array): boolean => {
 }
 
 /** Code page 37 from 0x40 on; national ones differ in a few signs. */
-const ebcdic = " \u00a0âäàáãåçñ¢.<(+|&éêëèíîïìß!\u0024*);¬-/ÂÄÀÁÃÅÇÑ¦,%_>?øÉÊËÈÍÎÏÌ\u0060:#@'=\u0022Øabcdefghi«»ðýþ±°jklmnopqrªºæ¸Æ¤µ~stuvwxyz¡¿ÐÝÞ®^£¥·©§¶¼½¾[]¯¨´×{ABCDEFGHI­ôöòóõ}JKLMNOPQR¹ûüùúÿ\u005c÷STUVWXYZ²ÔÖÒÓÕ0123456789³ÛÜÙÚ\u009f"
+const ebcdic =
+  " \u00a0âäàáãåçñ¢.<(+|&éêëèíîïìß!\u0024*);¬-/ÂÄÀÁÃÅÇÑ¦,%_>?øÉÊËÈÍÎÏÌ\u0060:#@'=\u0022Øabcdefghi«»ðýþ±°jklmnopqrªºæ¸Æ¤µ~stuvwxyz¡¿ÐÝÞ®^£¥·©§¶¼½¾[]¯¨´×{ABCDEFGHI­ôöòóõ}JKLMNOPQR¹ûüùúÿ\u005c÷STUVWXYZ²ÔÖÒÓÕ0123456789³ÛÜÙÚ\u009f"
 
 const decodeEbcdic = (bytes: Uint8Array): string => {
   let text = ""

@@ -72,12 +72,16 @@ const nextOf = (source: string, mark: string): Next => {
   }
 }
 
-const field = (source: string, ends: { readonly line: Next; readonly field: Next }, start: number): { readonly value: string; readonly end: number } => {
+const field = (
+  source: string,
+  ends: { readonly line: Next; readonly field: Next },
+  start: number
+): { readonly value: string; readonly end: number } => {
   let at = start
   while (source[at] === " ") at++
   let value = ""
   if (source[at] === "\"") {
-    for (let open = at; ; ) {
+    for (let open = at;;) {
       const close = source.indexOf("\"", open + 1)
       // A quote that nothing closes is a character like any other.
       if (close < 0) break

@@ -62,7 +62,13 @@ const headOf = (file: Buffer): Head => {
   const [from, to] = [stream.readUInt32LE(24), stream.readUInt32LE(28)]
   const text = new TextDecoder("windows-1252").decode(stream.subarray(from, Math.min(to, stream.length)))
   // Cells and rows end with BEL, lines with VT, pages with FF; what a field is made of stands before what it shows.
-  return { encrypted, text: text.replace(/\x13[^\x13-\x15]*\x14|[\x13-\x15]/g, "").replaceAll("\x07\x07", "\n").replaceAll("\x07", "\t").replace(/[\v\f]/g, "\n") }
+  return {
+    encrypted,
+    text: text.replace(/\x13[^\x13-\x15]*\x14|[\x13-\x15]/g, "").replaceAll("\x07\x07", "\n").replaceAll("\x07", "\t").replace(
+      /[\v\f]/g,
+      "\n"
+    )
+  }
 }
 
 /** Sections repeat their headers. */

@@ -49,12 +49,13 @@ export const docx: Reader = ({ bytes, format, inner, limits }) => {
   comments(context, writer)
   runningText(context, "footer", writer)
   writer.end()
-  return withEmbedded(pack.embedded, { builder, inner, limits }, () => builder.build({
-    format,
-    ...pack.facts,
-    title: pack.facts.title ?? title,
-    ...(pages === undefined ? {} : { pages })
-  }))
+  return withEmbedded(pack.embedded, { builder, inner, limits }, () =>
+    builder.build({
+      format,
+      ...pack.facts,
+      title: pack.facts.title ?? title,
+      ...(pages === undefined ? {} : { pages })
+    }))
 }
 
 const countedPages = (pack: OfficePackage): number => {

@@ -20,7 +20,11 @@ export const email: Reader = async ({ bytes, format, inner, limits }) => {
     return builder.build({ format })
   }
   await addMessage(message, builder, 1, inner)
-  return builder.build({ format, ...factsOf(message), remarks: isCutOff(message, bytes) ? [{ kind: "cut", text: "the message is cut off: read to where it ends" }] : undefined })
+  return builder.build({
+    format,
+    ...factsOf(message),
+    remarks: isCutOff(message, bytes) ? [{ kind: "cut", text: "the message is cut off: read to where it ends" }] : undefined
+  })
 }
 
 /** Whether the last part of a message has no end. */
@@ -28,7 +32,8 @@ const isCutOff = (message: Email, bytes: Uint8Array): boolean => {
   const type = message.headers.find((header) => header.key === "content-type")?.value ?? ""
   const boundary = /^\s*multipart\/.*;\s*boundary=(?:"([^"]+)"|([^\s;]+))/is.exec(type)
   const name = boundary?.[1] ?? boundary?.[2]
-  return name !== undefined && !isWide(bytes) && !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(`--${name}--`, "latin1")
+  return name !== undefined && !isWide(bytes) &&
+    !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(`--${name}--`, "latin1")
 }
 
 /** A mailbox in the Unix format: one message after the other (RFC 4155). */
@@ -45,7 +50,7 @@ export const mbox: Reader = async ({ bytes, format, inner, limits }) => {
 /** A line beginning with `From ` starts a message; inside one, such lines are written `>From `. */
 function* messages(bytes: Uint8Array): Generator<Uint8Array> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  for (let start = 0; start < file.length; ) {
+  for (let start = 0; start < file.length;) {
     const next = file.indexOf("\nFrom ", start)
     const end = next < 0 ? file.length : next + 1
     const first = file.indexOf("\n", start)
@@ -130,7 +135,9 @@ const addresses = (list: ReadonlyArray<Address>): string =>
   list.map((entry) =>
     entry.group !== undefined
       ? `${entry.name}: ${addresses(entry.group)}`
-      : entry.name === "" || entry.name === entry.address ? entry.address : `${entry.name} <${entry.address}>`
+      : entry.name === "" || entry.name === entry.address
+      ? entry.address
+      : `${entry.name} <${entry.address}>`
   ).join(", ")
 
 /** The plain text, unless it is a stub that points to the HTML. */

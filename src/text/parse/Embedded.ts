@@ -23,11 +23,15 @@ const isPicture = (name: string): boolean => /\.(?:png|jpe?g|bmp|tiff?|webp)$/i.
 export const embeddedInPackage = (zip: Zip): Embedded => {
   const names = zip.names()
   const objects = names.filter((name) => /\/embeddings\/[^/]+$/i.test(name))
-  const ofCharts = new Set(objects.length === 0 ? [] : names.filter((name) => /\/charts\/_rels\//i.test(name)).flatMap((name) => {
-    const targets: Array<string> = []
-    scanXml(zip.read(name) ?? new Uint8Array(), { open: (_, { Target = "" }) => void targets.push(Target.replace(/^.*\//, "").toLowerCase()) })
-    return targets
-  }))
+  const ofCharts = new Set(
+    objects.length === 0 ? [] : names.filter((name) => /\/charts\/_rels\//i.test(name)).flatMap((name) => {
+      const targets: Array<string> = []
+      scanXml(zip.read(name) ?? new Uint8Array(), {
+        open: (_, { Target = "" }) => void targets.push(Target.replace(/^.*\//, "").toLowerCase())
+      })
+      return targets
+    })
+  )
   return {
     objects: entries(zip, objects.filter((name) => !ofCharts.has(name.replace(/^.*\//, "").toLowerCase()))),
     pictures: entries(zip, names.filter((name) => /\/media\//i.test(name) && isPicture(name)))
@@ -64,12 +68,20 @@ export const withEmbedded = (
 ): ParsedDocument | Promise<ParsedDocument> => {
   const recognises = limits.recognise.length > 0
   if (pictures.length > 0 && !recognises) {
-    inner.remarks.push({ kind: "pictures", text: pictures.length === 1 ? "a picture" : `${pictures.length} pictures`, count: pictures.length })
+    inner.remarks.push({
+      kind: "pictures",
+      text: pictures.length === 1 ? "a picture" : `${pictures.length} pictures`,
+      count: pictures.length
+    })
   }
   const done = (): ParsedDocument => {
     const document = finish()
     if (document.blocks.length === 0 && pictures.length > 0 && !recognises) {
-      throw new ReadFailure("pictures", "the document has no text but what its pictures may show, which needs text recognition", pictures.length)
+      throw new ReadFailure(
+        "pictures",
+        "the document has no text but what its pictures may show, which needs text recognition",
+        pictures.length
+      )
     }
     return document
   }
@@ -132,7 +144,9 @@ const unwrapped = async (name: string, bytes: Uint8Array | undefined): Promise<I
   if (packed !== undefined) return packaged(packed)
   const document = streamOf("Package") ?? streamOf("CONTENTS")
   if (document !== undefined) return { name, bytes: document }
-  return ["WordDocument", "Workbook", "Book", "PowerPoint Document"].some((stream) => streamOf(stream) !== undefined) ? { name, bytes } : undefined
+  return ["WordDocument", "Workbook", "Book", "PowerPoint Document"].some((stream) => streamOf(stream) !== undefined)
+    ? { name, bytes }
+    : undefined
 }
 
 /** What the Packager of Windows wraps: a label, a path, and the file itself (MS-OLEDS has only its length). */

@@ -28,12 +28,13 @@ export const epub: Reader = ({ bytes, format, inner, limits }) => {
   }
   const fact = (name: string): string => oneLine(textContent(descendants(opf, `dc:${name}`)[0]))
   const language = languageCode(fact("language"))
-  return withEmbedded(embeddedInBook(zip), { builder, inner, limits }, () => builder.build({
-    format,
-    title: fact("title") === "" ? undefined : fact("title"),
-    author: fact("creator") === "" ? undefined : fact("creator"),
-    language
-  }))
+  return withEmbedded(embeddedInBook(zip), { builder, inner, limits }, () =>
+    builder.build({
+      format,
+      title: fact("title") === "" ? undefined : fact("title"),
+      author: fact("creator") === "" ? undefined : fact("creator"),
+      language
+    }))
 }
 
 /** The package document that container.xml names, or the only one there is. */

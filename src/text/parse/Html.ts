@@ -150,7 +150,12 @@ class HtmlPage implements HtmlHandler {
 
   #openLeaf(name: string, attributes: HtmlAttributes): void {
     switch (name) {
-      case "h1": case "h2": case "h3": case "h4": case "h5": case "h6":
+      case "h1":
+      case "h2":
+      case "h3":
+      case "h4":
+      case "h5":
+      case "h6":
         if (this.#table !== undefined && !this.#table.header) this.#dissolveTable()
         this.#endItem()
         this.#heading = Number(name[1])
@@ -163,10 +168,13 @@ class HtmlPage implements HtmlHandler {
         this.#item = []
         break
       }
-      case "td": case "th":
+      case "td":
+      case "th":
         this.#table?.openCell(name === "th")
         break
-      case "pre": case "listing": case "xmp":
+      case "pre":
+      case "listing":
+      case "xmp":
         this.#endItem()
         this.#pre = ""
         break
@@ -180,7 +188,8 @@ class HtmlPage implements HtmlHandler {
       case "title":
         this.#inTitle = true
         break
-      case "html": case "body":
+      case "html":
+      case "body":
         this.#language ??= languageCode(attributes.get("lang") ?? attributes.get("xml:lang"))
         break
       case "meta":

@@ -61,7 +61,11 @@ const addMessage = async (
   }
 }
 
-function* attachedTo({ attachments = [] }: FieldsData, reader: MsgReader, depth: number): Generator<Attached | { readonly message: FieldsData }> {
+function* attachedTo(
+  { attachments = [] }: FieldsData,
+  reader: MsgReader,
+  depth: number
+): Generator<Attached | { readonly message: FieldsData }> {
   for (const attachment of attachments) {
     if (attachment.innerMsgContentFields !== undefined && depth < maxMessageDepth) {
       yield { message: attachment.innerMsgContentFields }
@@ -83,7 +87,9 @@ export const msgAttachments = (bytes: Uint8Array): ReadonlyArray<Attached> => {
   return collect(message, 1)
 }
 
-const headerLines = ({ creationTime, messageDeliveryTime, clientSubmitTime, recipients = [], senderEmail, senderName, senderSmtpAddress }: FieldsData): ReadonlyArray<string> => {
+const headerLines = (
+  { creationTime, messageDeliveryTime, clientSubmitTime, recipients = [], senderEmail, senderName, senderSmtpAddress }: FieldsData
+): ReadonlyArray<string> => {
   const address = senderSmtpAddress ?? senderEmail ?? ""
   const people = (type: string): string =>
     recipients.filter(({ recipType }) => (recipType ?? "to") === type)
@@ -108,7 +114,10 @@ const addBody = ({ body, bodyHtml, compressedRtf, html, internetCodepage }: Fiel
   if (bodyHtml !== undefined && bodyHtml !== "") return void htmlBlocks(bodyHtml, builder)
   if (html !== undefined && html.length > 0) {
     const bytes = new Uint8Array(html)
-    return void htmlBlocks(internetCodepage === undefined || internetCodepage === 65001 ? decodePart(bytes) : decodeAs(bytes, `windows-${internetCodepage}`), builder)
+    return void htmlBlocks(
+      internetCodepage === undefined || internetCodepage === 65001 ? decodePart(bytes) : decodeAs(bytes, `windows-${internetCodepage}`),
+      builder
+    )
   }
   if (compressedRtf === undefined || compressedRtf.length === 0) return
   const writer = new BlockWriter(builder)

@@ -37,8 +37,7 @@ const parsed = (source: string): unknown => {
   }
 }
 
-const isRecord = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isRecord = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
 
 const asRecord = (value: unknown): Json => isRecord(value) ? value : {}
 
@@ -50,8 +49,7 @@ const cellsOf = (root: Json): ReadonlyArray<Json> =>
     : asRecords(root["worksheets"]).flatMap((sheet) => asRecords(sheet["cells"]))
 
 /** Texts are stored whole or as lines. */
-const joined = (value: unknown): string =>
-  [value].flat().filter((line) => typeof line === "string").join("")
+const joined = (value: unknown): string => [value].flat().filter((line) => typeof line === "string").join("")
 
 const outputText = (output: Json): string => {
   const kind = output["output_type"]

@@ -37,9 +37,11 @@ export const openDocument: Reader = ({ bytes, format, inner, limits }) => {
   let page = 1
   let title: string | undefined
   const context: StoryContext = {
-    styles: readStyles(parts.styles === undefined || parts.styles === parts.content
-      ? [parts.content]
-      : [parts.styles, parts.content]),
+    styles: readStyles(
+      parts.styles === undefined || parts.styles === parts.content
+        ? [parts.content]
+        : [parts.styles, parts.content]
+    ),
     endnotes: new BlockBuffer(),
     pageBreak: () => {
       if (pages === undefined || page >= pages) return
@@ -65,12 +67,13 @@ export const openDocument: Reader = ({ bytes, format, inner, limits }) => {
   context.endnotes.moveTo(writer)
   runningText(parts.styles, { ...context, pageBreak: () => {}, title: () => {} }, writer)
   writer.end()
-  return withEmbedded(parts.embedded, { builder, inner, limits }, () => builder.build({
-    format,
-    ...facts.document,
-    title: facts.document.title ?? title,
-    ...(count === undefined ? {} : { pages: count })
-  }))
+  return withEmbedded(parts.embedded, { builder, inner, limits }, () =>
+    builder.build({
+      format,
+      ...facts.document,
+      title: facts.document.title ?? title,
+      ...(count === undefined ? {} : { pages: count })
+    }))
 }
 
 const openParts = (bytes: Uint8Array, limits: Limits): Parts => {
@@ -94,10 +97,15 @@ const bodies = new Set(["office:text", "office:spreadsheet", "office:presentatio
 /** The kind of content; OpenOffice.org 1 had the content in `office:body` itself. */
 const bodyKind = (content: Uint8Array): string => {
   let body: string | undefined
-  eachElement(content, (name, parent) => {
-    if (parent === "office:body") body ??= bodies.has(name) ? name : "office:body"
-    return false
-  }, () => {}, () => body !== undefined)
+  eachElement(
+    content,
+    (name, parent) => {
+      if (parent === "office:body") body ??= bodies.has(name) ? name : "office:body"
+      return false
+    },
+    () => {},
+    () => body !== undefined
+  )
   return body ?? "office:body"
 }
 

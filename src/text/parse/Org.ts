@@ -11,7 +11,7 @@ export const org: Reader = ({ bytes, format, limits }) => {
   const settings = settingsOf(lines)
   const prose = new Prose(builder, inline)
   if (settings.has("title")) prose.heading(settings.get("title")!, 1)
-  for (let at = 0; at < lines.length; ) at = readLine(lines, at, prose)
+  for (let at = 0; at < lines.length;) at = readLine(lines, at, prose)
   prose.end()
   const title = settings.get("title") ?? prose.firstHeading
   const author = settings.get("author")
@@ -88,8 +88,7 @@ const readBlock = (lines: ReadonlyArray<string>, at: number, name: string, prose
 
 const verbatim = new Set(["src", "example", "export"])
 
-const cells = (row: string): ReadonlyArray<string> =>
-  row.trim().replace(/^\|/, "").replace(/\|$/, "").split("|").map((cell) => cell.trim())
+const cells = (row: string): ReadonlyArray<string> => row.trim().replace(/^\|/, "").replace(/\|$/, "").split("|").map((cell) => cell.trim())
 
 const inline = (text: string): string =>
   text

@@ -30,7 +30,9 @@ const maxFailed = 0.5
 export const pdf: Reader = async ({ bytes, format, limits }) => {
   const file = fromHeader(bytes)
   const [Layout, withPlainPages] = [await layoutParser(), await plainReader()]
-  const layout = Layout === undefined ? undefined : (options: Partial<LiteParseConfig>) => new Layout({ ocrEnabled: false, quiet: true, ...options })
+  const layout = Layout === undefined
+    ? undefined
+    : (options: Partial<LiteParseConfig>) => new Layout({ ocrEnabled: false, quiet: true, ...options })
   if (withPlainPages === undefined) {
     if (layout === undefined) throw new BrokenInstallation("what reads PDF cannot be loaded: @hyzyla/pdfium is not installed")
     return read(file, layout, undefined, format, limits)
@@ -39,7 +41,9 @@ export const pdf: Reader = async ({ bytes, format, limits }) => {
     return await withPlainPages(file, (plain) => read(file, layout, plain, format, limits))
   } catch (error) {
     // What one program cannot open the other one may.
-    if (layout === undefined || !(error instanceof ReadFailure) || (error.problem !== "encrypted" && error.problem !== "corrupt")) throw error
+    if (layout === undefined || !(error instanceof ReadFailure) || (error.problem !== "encrypted" && error.problem !== "corrupt")) {
+      throw error
+    }
     try {
       return await read(file, layout, undefined, format, limits)
     } catch (second) {
@@ -74,11 +78,13 @@ const read = async (
       pages = withinLimit(Math.max(pages, totalPages), limits)
       xmp ??= result.docMeta?.xmp
       const found = new Map(result.pages.map((page) => [page.pageNum, page]))
-      await writer.write(range(next, Math.max(endPage, ...found.keys())).map((number) => ({
-        number,
-        layout: found.get(number),
-        plain: plain?.text(number)
-      })))
+      await writer.write(
+        range(next, Math.max(endPage, ...found.keys())).map((number) => ({
+          number,
+          layout: found.get(number),
+          plain: plain?.text(number)
+        }))
+      )
       next = Math.max(endPage, ...found.keys()) + 1
     }
     if (layout !== undefined && pages > batchPages) xmp = await metadata(file, layout)
@@ -88,7 +94,9 @@ const read = async (
     if (plain === undefined) throw new ReadFailure("corrupt", "the PDF is damaged")
   }
   for (; next <= pages; next += batchPages) {
-    await writer.write(range(next, Math.min(pages, next + batchPages - 1)).map((number) => ({ number, layout: undefined, plain: plain?.text(number) })))
+    await writer.write(
+      range(next, Math.min(pages, next + batchPages - 1)).map((number) => ({ number, layout: undefined, plain: plain?.text(number) }))
+    )
   }
   const remarks = writer.end(pages)
   const { heading } = writer
@@ -102,7 +110,11 @@ const read = async (
   })
   if (document.text !== "") return document
   if (remarks.some(({ kind }) => kind === "picturePages")) {
-    throw new ReadFailure("pictures", "the PDF has no text layer: its pages are pictures, which need text recognition", remarks.find(({ kind }) => kind === "picturePages")?.pages?.length)
+    throw new ReadFailure(
+      "pictures",
+      "the PDF has no text layer: its pages are pictures, which need text recognition",
+      remarks.find(({ kind }) => kind === "picturePages")?.pages?.length
+    )
   }
   throw new ReadFailure("empty", "the PDF has no text: its pages are blank or drawings")
 }
@@ -234,7 +246,10 @@ const layoutBlocks = (page: ParsedPage): ReadonlyArray<TextBlock> => {
   const blocks = (page.blocks ?? []).map(textBlock).filter(({ text }) => text.trim() !== "")
   // Layout that the parser could not make blocks of is still text.
   if (letters(blocks.map(({ text }) => text).join(" ")) >= 0.7 * letters(page.text)) return blocks
-  return page.text.split(/\n\s*\n/).filter((text) => text.trim() !== "").map((text) => ({ kind: "paragraph", text: text.replace(/ {2,}/g, " ") }))
+  return page.text.split(/\n\s*\n/).filter((text) => text.trim() !== "").map((text) => ({
+    kind: "paragraph",
+    text: text.replace(/ {2,}/g, " ")
+  }))
 }
 
 /** Whether most of a page's text is not upright. */

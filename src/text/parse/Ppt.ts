@@ -81,7 +81,7 @@ export const ppt: Reader = ({ bytes, format, limits }) => {
     for (const comment of content?.comments ?? []) writer.add("paragraph", comment)
     const note = content === undefined ? undefined : notes.get(content.notes)
     const page = note === undefined ? undefined : recordAt(stream, offsets.get(note.persist))
-    if (note !== undefined && page !== undefined) for (const text of contentOf(stream, page, note.texts).texts) write(text, false)
+    if (note !== undefined && page !== undefined) { for (const text of contentOf(stream, page, note.texts).texts) write(text, false) }
   })
   writer.end()
   return builder.build({
@@ -244,7 +244,7 @@ const contentOf = (stream: Buffer, slide: Record, outline: ReadonlyArray<Text>):
         return
       }
     }
-    if (record.container && depth < maxDepth) for (const child of children(stream, record)) visit(child, depth + 1)
+    if (record.container && depth < maxDepth) { for (const child of children(stream, record)) visit(child, depth + 1) }
   }
   for (const child of children(stream, slide)) visit(child, 0)
   outline.forEach((text, number) => {

@@ -43,12 +43,13 @@ export const pptx: Reader = ({ bytes, format, inner, limits }) => {
     comments(pack, slide, authors, writer)
   })
   writer.end()
-  return withEmbedded(pack.embedded, { builder, inner, limits }, () => builder.build({
-    format,
-    ...pack.facts,
-    title: pack.facts.title ?? title,
-    pages: slides.length
-  }))
+  return withEmbedded(pack.embedded, { builder, inner, limits }, () =>
+    builder.build({
+      format,
+      ...pack.facts,
+      title: pack.facts.title ?? title,
+      pages: slides.length
+    }))
 }
 
 /** Slides in the order of the show. */
@@ -95,9 +96,7 @@ const comments = (
 
 /** Comments and, of threaded ones, their replies. */
 const commentElements = (element: XmlElement): ReadonlyArray<XmlElement> =>
-  childElements(element).flatMap((child) =>
-    /:(?:cm|reply)$/.test(child.name) ? [child, ...commentElements(child)] : commentElements(child)
-  )
+  childElements(element).flatMap((child) => /:(?:cm|reply)$/.test(child.name) ? [child, ...commentElements(child)] : commentElements(child))
 
 const commentText = (comment: XmlElement): string => {
   const body = childElements(comment).find((child) => child.name.endsWith(":txBody"))

@@ -55,11 +55,15 @@ const start = async (languages: ReadonlyArray<string>): Promise<Engine> => {
     folders = languages.map((language) => join(dirname(resolve(`@tesseract.js-data/${language}/package.json`)), "4.0.0_best_int"))
   } catch {
     throw new BrokenInstallation(
-      `text recognition needs packages that are not installed: npm i tesseract.js ${languages.map((language) => `@tesseract.js-data/${language}`).join(" ")}`
+      `text recognition needs packages that are not installed: npm i tesseract.js ${
+        languages.map((language) => `@tesseract.js-data/${language}`).join(" ")
+      }`
     )
   }
   const [folder, ...others] = folders
-  if (createWorker === undefined || folder === undefined) throw new BrokenInstallation("text recognition cannot be loaded: another version of tesseract.js is installed")
+  if (createWorker === undefined || folder === undefined) {
+    throw new BrokenInstallation("text recognition cannot be loaded: another version of tesseract.js is installed")
+  }
   if (others.length > 0) throw new BrokenInstallation("text recognition reads one language at a time: name one")
   return createWorker(languages, neural, { langPath: folder, gzip: true, cacheMethod: "none", errorHandler: () => {} })
 }

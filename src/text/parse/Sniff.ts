@@ -98,7 +98,10 @@ const compoundFormat = (file: Buffer, named: FormatKey | undefined): FormatKey =
   if (has("EncryptedPackage")) throw new ReadFailure("encrypted", "an Office document protected by a password")
   // First, since a message may hold a document of the others.
   if (has("__properties_version1.0")) return "msg"
-  const found = ([["doc", "WordDocument"], ["ppt", "PowerPoint Document"], ["xls", "Workbook"], ["xls", "Book"], ["xls", "WORKBOOK"], ["xls", "BOOK"]] as const)
+  const found = ([["doc", "WordDocument"], ["ppt", "PowerPoint Document"], ["xls", "Workbook"], ["xls", "Book"], ["xls", "WORKBOOK"], [
+    "xls",
+    "BOOK"
+  ]] as const)
     .filter(([, entry]) => has(entry))
     .map(([format]) => format)
   // Each of them may hold another one: the name says which it is.
@@ -196,5 +199,4 @@ const isNotebook = (head: string, file: Buffer): boolean =>
   /^\ufeff?\s*\{/.test(head) && file.includes("\"nbformat\"") && file.includes("\"cells\"")
 
 /** Programs export tab-separated text under Excel's old name. */
-const looksDelimited = (extension: string, head: string): boolean =>
-  extension === "xls" && (head.split("\n", 1)[0] ?? "").includes("\t")
+const looksDelimited = (extension: string, head: string): boolean => extension === "xls" && (head.split("\n", 1)[0] ?? "").includes("\t")

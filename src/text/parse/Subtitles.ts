@@ -40,8 +40,7 @@ export const subtitles: Reader = ({ bytes, format, limits }) => {
   return builder.build({ format })
 }
 
-const timing =
-  /^(?:(\d{1,4}):)?(\d\d):(\d\d)[.,](\d{1,3})[ \t]+-->[ \t]+(?:(\d{1,4}):)?(\d\d):(\d\d)[.,](\d{1,3})(?:[ \t].*)?$/
+const timing = /^(?:(\d{1,4}):)?(\d\d):(\d\d)[.,](\d{1,3})[ \t]+-->[ \t]+(?:(\d{1,4}):)?(\d\d):(\d\d)[.,](\d{1,3})(?:[ \t].*)?$/
 
 /** Blocks with a timing line are cues; notes, styles and regions have none. */
 function* cues(source: string): Generator<Cue> {

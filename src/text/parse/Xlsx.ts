@@ -49,7 +49,11 @@ export const xlsx: Reader = ({ bytes, format, inner, limits }) => {
     comments(pack, part, people, sink)
   })
   writer.end()
-  return withEmbedded(pack.embedded, { builder, inner, limits }, () => builder.build({ format, ...pack.facts, pages: sheets.length, ...(remarks.length === 0 ? {} : { remarks }) }))
+  return withEmbedded(
+    pack.embedded,
+    { builder, inner, limits },
+    () => builder.build({ format, ...pack.facts, pages: sheets.length, ...(remarks.length === 0 ? {} : { remarks }) })
+  )
 }
 
 const drawings = (pack: OfficePackage, sheet: string, sink: BlockSink): void => {

@@ -164,9 +164,7 @@ export const parseXml = (bytes: Uint8Array): XmlElement => {
 
 /** Child elements, of that name where one is given. */
 export const childElements = (element: XmlElement | undefined, name?: string): ReadonlyArray<XmlElement> =>
-  (element?.children ?? []).filter((child): child is XmlElement =>
-    typeof child !== "string" && (name === undefined || child.name === name)
-  )
+  (element?.children ?? []).filter((child): child is XmlElement => typeof child !== "string" && (name === undefined || child.name === name))
 
 /** The element reached by following the first child of each name. */
 export const childAt = (element: XmlElement | undefined, ...path: ReadonlyArray<string>): XmlElement | undefined => {

@@ -14,7 +14,11 @@ export const xmlDocument: Reader = ({ bytes, format, inner, limits }) => {
   const blocks = new XmlBlocks(builder)
   scanXml(bytes, blocks)
   blocks.end()
-  return withEmbedded({ objects: [], pictures: blocks.pictures }, { builder, inner, limits }, () => builder.build({ format, title: blocks.title }))
+  return withEmbedded(
+    { objects: [], pictures: blocks.pictures },
+    { builder, inner, limits },
+    () => builder.build({ format, title: blocks.title })
+  )
 }
 
 /** Text elements of common vocabularies: all that is inside is one text, whatever the elements around it. */
@@ -52,8 +56,7 @@ interface Frame {
   written: boolean
 }
 
-const isText = (name: string): boolean =>
-  paragraphs.has(name) || headings.has(name) || codes.has(name) || rows.has(name)
+const isText = (name: string): boolean => paragraphs.has(name) || headings.has(name) || codes.has(name) || rows.has(name)
 
 class XmlBlocks {
   readonly #builder: DocumentBuilder
@@ -113,8 +116,7 @@ class XmlBlocks {
     else if (frame.hasText && !frame.written) {
       if (parent === undefined) this.#writeText(frame)
       else parent.parts.push({ name, text: joined(frame) })
-    }
-    else if (frame.written || frame.parts.some((part) => typeof part !== "string")) this.#writeContainer(frame)
+    } else if (frame.written || frame.parts.some((part) => typeof part !== "string")) this.#writeContainer(frame)
     else if (readable(frame.attributes) !== "") parent?.parts.push({ name, text: readable(frame.attributes) })
   }
 
@@ -186,8 +188,7 @@ class XmlBlocks {
   }
 }
 
-const joined = (frame: Frame): string =>
-  frame.parts.map((part) => typeof part === "string" ? part : part.text).join("")
+const joined = (frame: Frame): string => frame.parts.map((part) => typeof part === "string" ? part : part.text).join("")
 
 /** The text of an element inside a paragraph or row. */
 const innerText = (frame: Frame): string => {

@@ -23,9 +23,7 @@ const openDocumentParts = ["office", "text", "table", "style", "presentation", "
 
 export const canonicalPrefixes: ReadonlyMap<string, string> = new Map([
   ...office.flatMap(([prefix, a, b]) => [[transitional + a, prefix], [strict + b, prefix]] as const),
-  ...openDocumentParts.flatMap((part) =>
-    [[`${openDocument}${part}:1.0`, part], [`${openOffice}${part}`, part]] as const
-  ),
+  ...openDocumentParts.flatMap((part) => [[`${openDocument}${part}:1.0`, part], [`${openOffice}${part}`, part]] as const),
   [`${openDocument}drawing:1.0`, "draw"],
   [`${openOffice}drawing`, "draw"],
   [`${transitional}markup-compatibility/2006`, "mc"],

@@ -74,7 +74,12 @@ export const openZip = (
     return unpack(file, entry)
   }
 
-  return { names: () => Array.from(entries.keys()), has: (name) => entries.has(name), isLink: (name) => entries.get(name)?.link === true, read }
+  return {
+    names: () => Array.from(entries.keys()),
+    has: (name) => entries.has(name),
+    isLink: (name) => entries.get(name)?.link === true,
+    read
+  }
 }
 
 const corrupt = (what: string): ReadFailure => new ReadFailure("corrupt", `not a readable ZIP archive: ${what}`)
@@ -159,8 +164,7 @@ const readDirectory = (file: Buffer, maxEntries: number): ReadonlyArray<Entry> =
 }
 
 /** Names are in UTF-8 where they say so, and often where they do not; otherwise in the code page of the first PCs. */
-const nameOf = (bytes: Buffer, utf8: boolean): string =>
-  utf8 || isUtf8(bytes) ? bytes.toString("utf8") : decodeDos(bytes, "cp437")
+const nameOf = (bytes: Buffer, utf8: boolean): string => utf8 || isUtf8(bytes) ? bytes.toString("utf8") : decodeDos(bytes, "cp437")
 
 const findDirectory = (file: Buffer): DirectoryBounds => {
   const lowest = Math.max(0, file.length - sizes.endOfDirectory - sizes.comment)
@@ -174,7 +178,9 @@ const findDirectory = (file: Buffer): DirectoryBounds => {
     const start = at - size
     if (start < 0) throw corrupt("its directory is damaged")
     // What begins as an archive has nothing before it: this is the directory of another one that was stored inside.
-    if (start !== offset && file.readUInt32LE(0) === signatures.localHeader) throw corrupt("it has no directory of its own, as when a file is cut off")
+    if (start !== offset && file.readUInt32LE(0) === signatures.localHeader) {
+      throw corrupt("it has no directory of its own, as when a file is cut off")
+    }
     return { start, count, shift: start - offset }
   }
   throw corrupt("it has no directory, as when a file is cut off")

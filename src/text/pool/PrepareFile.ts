@@ -53,7 +53,12 @@ const section: Cut = (file, from, start) => {
 
 /** Formats whose files are one record after the other. */
 const cuts: Partial<Record<FormatKey, Cut>> = {
-  text: after("\n"), jsonl: after("\n"), mbox: after("\nFrom "), csv: row, tsv: row, markdown: section
+  text: after("\n"),
+  jsonl: after("\n"),
+  mbox: after("\nFrom "),
+  csv: row,
+  tsv: row,
+  markdown: section
 }
 
 /** Bytes to chunks. Throws a ReadFailure, or whatever a parser throws on bytes it did not expect. */
@@ -62,7 +67,9 @@ export const prepareFile = async (raw: Raw, limits: Limits): Promise<Prepared> =
   try {
     return await prepare(raw, { ...limits, recognise: [] })
   } catch (error) {
-    if (error instanceof ReadFailure && error.problem === "pictures") return { format: "picture", chunks: [], tokens: 0, waits: error.waits }
+    if (error instanceof ReadFailure && error.problem === "pictures") {
+      return { format: "picture", chunks: [], tokens: 0, waits: error.waits }
+    }
     throw error
   }
 }
@@ -77,11 +84,19 @@ const prepare = async (raw: Raw, limits: Limits): Promise<Prepared> => {
   return prepareWhole(raw, limits)
 }
 
-const prepareWhole = async ({ chunking, content, counts, mimeType, name, opened }: Raw, limits: Limits): Promise<Prepared & { readonly text: string }> => {
+const prepareWhole = async (
+  { chunking, content, counts, mimeType, name, opened }: Raw,
+  limits: Limits
+): Promise<Prepared & { readonly text: string }> => {
   const document = await parse({ bytes: content, name, limits, opened, mimeType })
   const chunks = chunk(document, chunking)
   const { author, format, language, pages, remarks = [], text, title } = document
-  const waits = counts !== true ? 0 : remarks.reduce((sum, { count = 0, kind, pages }) => sum + (kind === "picturePages" ? pages?.length ?? 0 : kind === "pictures" ? count : 0), 0)
+  const waits = counts !== true
+    ? 0
+    : remarks.reduce(
+      (sum, { count = 0, kind, pages }) => sum + (kind === "picturePages" ? pages?.length ?? 0 : kind === "pictures" ? count : 0),
+      0
+    )
   const remark = remarkOf(document)
   return {
     text,
@@ -106,7 +121,9 @@ const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, cut: Cu
   const hint = format === "csv" || format === "tsv" ? separatorOf(file.toString("latin1", 0, partBytes), format) : undefined
   const chunks: Array<Chunk> = []
   const remarks = new Set<string>()
-  if (guess !== undefined) remarks.add(remarkOf({ remarks: [{ kind: "charset", text: guess.charset, confidence: guess.confidence }] }) ?? "")
+  if (guess !== undefined) {
+    remarks.add(remarkOf({ remarks: [{ kind: "charset", text: guess.charset, confidence: guess.confidence }] }) ?? "")
+  }
   let title: string | undefined
   let tokens = 0
   let characters = 0
@@ -120,11 +137,16 @@ const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, cut: Cu
     let prepared: Prepared & { readonly text: string }
     try {
       // The name says the format, which a part from the middle may not show.
-      prepared = await prepareWhole({ ...raw, name: partNames[format] ?? raw.name, content }, { ...limits, characters: limits.characters - characters })
+      prepared = await prepareWhole({ ...raw, name: partNames[format] ?? raw.name, content }, {
+        ...limits,
+        characters: limits.characters - characters
+      })
     } catch (error) {
       // A stretch of blank lines is no failure of the file.
       if (error instanceof ReadFailure && error.problem === "empty") continue
-      if (error instanceof ReadFailure && error.problem === "limit") throw new ReadFailure("limit", `more than ${limits.characters} characters of text`)
+      if (error instanceof ReadFailure && error.problem === "limit") {
+        throw new ReadFailure("limit", `more than ${limits.characters} characters of text`)
+      }
       throw error
     }
     for (const one of prepared.chunks) {
@@ -147,4 +169,11 @@ const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, cut: Cu
   return { format, chunks, tokens, title, remark: remarks.size === 0 ? undefined : [...remarks].slice(0, 5).join("; ") }
 }
 
-const partNames: Partial<Record<FormatKey, string>> = { text: "part.txt", jsonl: "part.jsonl", mbox: "part.mbox", csv: "part.csv", tsv: "part.tsv", markdown: "part.md" }
+const partNames: Partial<Record<FormatKey, string>> = {
+  text: "part.txt",
+  jsonl: "part.jsonl",
+  mbox: "part.mbox",
+  csv: "part.csv",
+  tsv: "part.tsv",
+  markdown: "part.md"
+}

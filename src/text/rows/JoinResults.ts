@@ -56,13 +56,17 @@ export const joinResults = Effect.fn("joinResults")(function*(
 ): Effect.fn.Return<{ readonly rows: Stream.Stream<JoinedRow, ServiceError>; readonly tally: () => JoinTally }, ServiceError, Scope.Scope> {
   const results = yield* gatherResults(job, stores)
   const counts = { answered: 0, failed: 0, missing: 0 }
-  const rows = readRows(job.input, stores, job.model).pipe(Stream.map((group) =>
-    group.flatMap(({ row }): ReadonlyArray<JoinedRow> => {
-      if (row === undefined) return []
-      const result = results.take(rowKey(row))
-      counts[result === undefined ? "missing" : result.error === undefined ? "answered" : "failed"] += 1
-      return [result === undefined ? { row } : { row, result }]
-    })), Stream.flattenIterable)
+  const rows = readRows(job.input, stores, job.model).pipe(
+    Stream.map((group) =>
+      group.flatMap(({ row }): ReadonlyArray<JoinedRow> => {
+        if (row === undefined) return []
+        const result = results.take(rowKey(row))
+        counts[result === undefined ? "missing" : result.error === undefined ? "answered" : "failed"] += 1
+        return [result === undefined ? { row } : { row, result }]
+      })
+    ),
+    Stream.flattenIterable
+  )
   return { rows, tally: () => ({ ...counts, unmatched: results.left() }) }
 })
 

@@ -32,9 +32,11 @@ type Rows<A> = Stream.Stream<ReadonlyArray<A>, ServiceError>
  */
 export const readRows = (input: BatchInput, { objects, tables }: Stores, model?: string): Rows<PlacedRow> =>
   input._tag === "jsonl"
-    ? Stream.fromIterable(input.uris).pipe(Stream.flatMap((uri) => lineGroups(objects.get(uri, Infinity)).pipe(
-      Stream.map((lines) => lines.map((line) => rowOf(`${uri}:${line.number}`, line, model)))
-    )))
+    ? Stream.fromIterable(input.uris).pipe(Stream.flatMap((uri) =>
+      lineGroups(objects.get(uri, Infinity)).pipe(
+        Stream.map((lines) => lines.map((line) => rowOf(`${uri}:${line.number}`, line, model)))
+      )
+    ))
     : Stream.unwrap(Effect.map(checkColumns(input.uri, tables, model), () => {
       let number = 0
       return Stream.map(tables.read(input.uri), (rows) =>
@@ -57,7 +59,9 @@ const rowOf = (place: string, line: Line, model: string | undefined): PlacedRow 
     return { place, problems: [{ path: "", rule }] }
   }
   const value = parsed(line.text)
-  return value === undefined ? { place, problems: [{ path: "", rule: "the line is not JSON, or nested too deeply" }] } : { place, ...readRow(value, model) }
+  return value === undefined
+    ? { place, problems: [{ path: "", rule: "the line is not JSON, or nested too deeply" }] }
+    : { place, ...readRow(value, model) }
 }
 
 const parsed = (text: string): unknown => {
@@ -99,7 +103,9 @@ export const checkColumns = (uri: string, tables: TableStore["Service"], model?:
     const form = own !== undefined && types.has("request") && !types.has("body") ? own : "chat"
     const violations = [
       // A table does not tell names apart by their case, and the output's has these columns too.
-      ...columns.filter(({ name }) => reservedColumns(form).includes(name.toLowerCase())).map(({ name }) => `column ${name} is reserved for the output`),
+      ...columns.filter(({ name }) => reservedColumns(form).includes(name.toLowerCase())).map(({ name }) =>
+        `column ${name} is reserved for the output`
+      ),
       ...Object.entries(model === undefined && form !== "chat" ? needed.gemini : needed[form]).flatMap(([name, type]) => {
         const found = types.get(name)
         return found === undefined ? [`column ${name} is missing`] : found === type ? [] : [`column ${name} must be ${type}, not ${found}`]

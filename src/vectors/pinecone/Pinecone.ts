@@ -48,9 +48,13 @@ const Index = Schema.Struct({
   status: Schema.Struct({ ready: Schema.Boolean, state: Schema.optionalKey(Schema.String) })
 })
 const Stats = Schema.Struct({
-  namespaces: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Struct({ vectorCount: Schema.optionalKey(Schema.Int) }))))
+  namespaces: Schema.optionalKey(
+    Schema.NullOr(Schema.Record(Schema.String, Schema.Struct({ vectorCount: Schema.optionalKey(Schema.Int) })))
+  )
 })
-const Matches = Schema.Struct({ matches: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ id: Schema.String, score: Schema.optionalKey(Schema.Finite) })))) })
+const Matches = Schema.Struct({
+  matches: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ id: Schema.String, score: Schema.optionalKey(Schema.Finite) }))))
+})
 const Listed = Schema.Struct({
   vectors: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ id: Schema.String })))),
   pagination: Schema.optionalKey(Schema.NullOr(Schema.Struct({ next: Schema.optionalKey(Schema.String) })))
@@ -64,43 +68,73 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
   const { space: { corpus: namespace, dimensions } } = options
   const indexName = yield* needed("pinecone.indexName", options.indexName)
   const key = options.apiKey
-  if (key === undefined) return yield* unfit("pinecone.apiKey", "is not set, and Pinecone answers nobody without a key", "name the secret version that holds it")
+  if (key === undefined) {
+    return yield* unfit("pinecone.apiKey", "is not set, and Pinecone answers nobody without a key", "name the secret version that holds it")
+  }
   const place = `namespace ${namespace} of Pinecone's index ${indexName}`
   const restOf = (baseUrl: string) =>
-    rest({
-      http: options.http,
-      baseUrl,
-      what: place,
-      key,
-      secrets: options.secrets,
-      credentials: (value) => ({ "api-key": value }),
-      headers: { "x-pinecone-api-version": apiVersion },
-      retry: options.retry
-    } satisfies RestOptions)
+    rest(
+      {
+        http: options.http,
+        baseUrl,
+        what: place,
+        key,
+        secrets: options.secrets,
+        credentials: (value) => ({ "api-key": value }),
+        headers: { "x-pinecone-api-version": apiVersion },
+        retry: options.retry
+      } satisfies RestOptions
+    )
   const control = restOf(hostOf(options.controller))
   const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
-    Effect.mapError(Schema.decodeUnknownEffect(schema)(json), () =>
-      new ServiceError({ code: "UNAVAILABLE", message: `${place} answers otherwise than its API says` }))
+    Effect.mapError(
+      Schema.decodeUnknownEffect(schema)(json),
+      () => new ServiceError({ code: "UNAVAILABLE", message: `${place} answers otherwise than its API says` })
+    )
 
   let found: ReturnType<typeof rest> | undefined
   /** Looks the index up, and holds it against what the corpus needs. */
   const index = Effect.gen(function*() {
-    const { json, status } = yield* control("looking", `/indexes/${encodeURIComponent(indexName)}`, { accept: (status) => status === 200 || status === 404 })
-    if (status === 404) return yield* unfit("pinecone.indexName", `Pinecone has no index ${indexName} for this key`, `make one of ${dimensions} dimensions, metric cosine`)
+    const { json, status } = yield* control("looking", `/indexes/${encodeURIComponent(indexName)}`, {
+      accept: (status) => status === 200 || status === 404
+    })
+    if (status === 404) {
+      return yield* unfit(
+        "pinecone.indexName",
+        `Pinecone has no index ${indexName} for this key`,
+        `make one of ${dimensions} dimensions, metric cosine`
+      )
+    }
     const { host, schema: { fields: { _values } }, status: state } = yield* decoded(Index, json)
-    if (_values === undefined) return yield* unfit("pinecone.indexName", `the index ${indexName} is not one of dense vectors`, "name one that is")
+    if (_values === undefined) {
+      return yield* unfit("pinecone.indexName", `the index ${indexName} is not one of dense vectors`, "name one that is")
+    }
     const { dimension, metric } = _values
     if (dimension !== dimensions) {
-      return yield* unfit("pinecone.indexName", `the index ${indexName} has ${dimension} dimensions, and the embedder gives ${dimensions}`, `make one of ${dimensions} dimensions, or use another embedding model`)
+      return yield* unfit(
+        "pinecone.indexName",
+        `the index ${indexName} has ${dimension} dimensions, and the embedder gives ${dimensions}`,
+        `make one of ${dimensions} dimensions, or use another embedding model`
+      )
     }
     // Vectors have length 1: their dot product is the cosine.
-    if (metric !== "cosine" && metric !== "dotproduct") return yield* unfit("pinecone.indexName", `the index ${indexName} compares vectors by ${metric}, and the corpus by cosine`, "make one of metric cosine")
-    if (!state.ready) return yield* new ServiceError({ code: "UNAVAILABLE", message: `the index ${indexName} is not ready (${state.state ?? "no state"})` })
+    if (metric !== "cosine" && metric !== "dotproduct") {
+      return yield* unfit(
+        "pinecone.indexName",
+        `the index ${indexName} compares vectors by ${metric}, and the corpus by cosine`,
+        "make one of metric cosine"
+      )
+    }
+    if (!state.ready) {
+      return yield* new ServiceError({ code: "UNAVAILABLE", message: `the index ${indexName} is not ready (${state.state ?? "no state"})` })
+    }
     return restOf(host.includes("://") ? host : `https://${host}`)
   })
   const call = (...args: Parameters<ReturnType<typeof rest>>) =>
     Effect.flatMap(
-      Effect.suspend(() => found === undefined ? Effect.tap(index, (made) => Effect.sync(() => void (found = made))) : Effect.succeed(found)),
+      Effect.suspend(() =>
+        found === undefined ? Effect.tap(index, (made) => Effect.sync(() => void (found = made))) : Effect.succeed(found)
+      ),
       (data) => data(...args)
     )
 
@@ -117,8 +151,14 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     const some = files.map((file) => ({ ...file, chunks: file.chunks.filter(({ vector }) => vector.some((value) => value !== 0)) }))
     for (const batch of chunkBatches(some, vectorsAtOnce)) {
       const vectors = batch.map(([file, chunk]) =>
-        `{"id":${JSON.stringify(idOf(file.file, chunk.ordinal))},"values":${vectorJson(chunk.vector)},"metadata":${JSON.stringify(metadataOf(namespace, file, chunk))}}`)
-      const { headers } = yield* call("writing chunks", "/vectors/upsert", { method: "POST", body: `{"namespace":${JSON.stringify(namespace)},"vectors":[${vectors.join(",")}]}` })
+        `{"id":${JSON.stringify(idOf(file.file, chunk.ordinal))},"values":${vectorJson(chunk.vector)},"metadata":${
+          JSON.stringify(metadataOf(namespace, file, chunk))
+        }}`
+      )
+      const { headers } = yield* call("writing chunks", "/vectors/upsert", {
+        method: "POST",
+        body: `{"namespace":${JSON.stringify(namespace)},"vectors":[${vectors.join(",")}]}`
+      })
       const [file, chunk] = batch.at(-1)!
       yield* settled(headers["x-pinecone-request-lsn"], idOf(file.file, chunk.ordinal), chunk.vector)
     }
@@ -127,7 +167,9 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
   /** Returns when what was written last is found. The service says how far its index is, where it does; else the record is asked for. */
   const settled = Effect.fnUntraced(function*(lsn: string | undefined, id: string, vector: Float32Array) {
     const [file = ""] = id.split("#")
-    const body = `{"namespace":${JSON.stringify(namespace)},"topK":1,"vector":${vectorJson(vector)},"filter":${JSON.stringify({ fileId: { $eq: file } })}}`
+    const body = `{"namespace":${JSON.stringify(namespace)},"topK":1,"vector":${vectorJson(vector)},"filter":${
+      JSON.stringify({ fileId: { $eq: file } })
+    }}`
     for (let look = 0; look < looks; look++) {
       const { headers, json } = yield* call("looking for what was written", "/query", { method: "POST", body })
       const indexed = headers["x-pinecone-max-indexed-lsn"]
@@ -142,7 +184,9 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     let token: string | undefined
     do {
       const query = new URLSearchParams({ namespace, prefix: `${file}#`, ...(token === undefined ? {} : { paginationToken: token }) })
-      const { json, status } = yield* call("listing chunks", `/vectors/list?${query}`, { accept: (status) => status === 200 || status === 404 })
+      const { json, status } = yield* call("listing chunks", `/vectors/list?${query}`, {
+        accept: (status) => status === 200 || status === 404
+      })
       if (status === 404) return
       const { pagination, vectors } = yield* decoded(Listed, json)
       token = pagination?.next
@@ -156,7 +200,11 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     if (vector === undefined || vector.every((value) => value === 0)) return { dense: [], sparse: [] }
     const filter = files === undefined ? "" : `,"filter":${JSON.stringify({ fileId: { $in: files } })}`
     const body = `{"namespace":${JSON.stringify(namespace)},"topK":${Math.min(mostHits, count)},"vector":${vectorJson(vector)}${filter}}`
-    const { json, status } = yield* call("searching", "/query", { method: "POST", body, accept: (status) => status === 200 || status === 404 })
+    const { json, status } = yield* call("searching", "/query", {
+      method: "POST",
+      body,
+      accept: (status) => status === 200 || status === 404
+    })
     if (status === 404) return { dense: [], sparse: [] }
     const { matches } = yield* decoded(Matches, json)
     return { dense: (matches ?? []).flatMap(hitOf), sparse: [] }
@@ -171,7 +219,13 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     check,
     put,
     delete: (files) => Effect.forEach(files, remove, { concurrency: 4, discard: true }),
-    drop: Effect.asVoid(call("deleting the namespace", "/vectors/delete", { method: "POST", body: { namespace, deleteAll: true }, accept: (status) => status === 200 || status === 404 })),
+    drop: Effect.asVoid(
+      call("deleting the namespace", "/vectors/delete", {
+        method: "POST",
+        body: { namespace, deleteAll: true },
+        accept: (status) => status === 200 || status === 404
+      })
+    ),
     search
   }
 })
@@ -190,7 +244,9 @@ const metadataOf = (corpus: string, file: VectorFile, chunk: VectorChunk): Reado
     ...properties,
     chunkData: cut(chunkData),
     ...(file.metadata === undefined ? {} : { fileMetadata: cut(JSON.stringify(file.metadata), 4_000) }),
-    ...(file.permissions === undefined ? {} : { filePublic: file.permissions.public, filePrincipals: file.permissions.principals.slice(0, 100) })
+    ...(file.permissions === undefined
+      ? {}
+      : { filePublic: file.permissions.public, filePrincipals: file.permissions.principals.slice(0, 100) })
   }
 }
 

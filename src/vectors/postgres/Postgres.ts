@@ -48,7 +48,11 @@ type Sql = postgres.Sql<Record<string, unknown>>
 export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Return<VectorStore, ServiceError, Scope.Scope> {
   const { schema = "sluice", space: { corpus, dimensions } } = options
   if (dimensions > mostDimensions) {
-    return yield* unfit("postgres", `the embedder gives ${dimensions} dimensions, and pgvector's index takes ${mostDimensions} at most`, "use an embedding model of fewer dimensions, or another database")
+    return yield* unfit(
+      "postgres",
+      `the embedder gives ${dimensions} dimensions, and pgvector's index takes ${mostDimensions} at most`,
+      "use an embedding model of fewer dimensions, or another database"
+    )
   }
   // Corpora's ids are digits.
   const name = `corpus_${corpus.replace(/[^a-z0-9_]/gi, "_")}`
@@ -80,7 +84,10 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
 
   const again = retry({ times: 4, ...options.retry })
   /** Statements of one transaction. Tried again as a whole. */
-  const transaction = <A>(what: string, body: (run: (text: string, values?: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>) => Promise<A>): Effect.Effect<A, ServiceError> =>
+  const transaction = <A>(
+    what: string,
+    body: (run: (text: string, values?: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>) => Promise<A>
+  ): Effect.Effect<A, ServiceError> =>
     pool.use(({ sql, url }) =>
       Effect.tryPromise({
         try: () =>
@@ -96,7 +103,8 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
           orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} in ${place} did not end` }))
         }),
         again
-      ))
+      )
+    )
 
   const describe = (run: (text: string, values?: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>) =>
     run(
@@ -110,14 +118,24 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
   const fit = (row: Row | undefined): ServiceError | undefined => {
     const version = typeof row?.["vector"] === "string" ? row["vector"] : undefined
     if (version !== undefined && isOlder(version)) {
-      return unfit("postgres", `${place} has pgvector ${version}, and ${leastVersion.join(".")} is the first that searches with filters`, "update the extension: ALTER EXTENSION vector UPDATE")
+      return unfit(
+        "postgres",
+        `${place} has pgvector ${version}, and ${leastVersion.join(".")} is the first that searches with filters`,
+        "update the extension: ALTER EXTENSION vector UPDATE"
+      )
     }
     if (row?.["read_only"] === "on") return unfit("postgres.url", `${place} is read-only`, "name a server that takes writes, not a replica")
     const type = typeof row?.["embedding"] === "string" ? row["embedding"] : undefined
-    if (row?.["there"] === true && type === undefined) return unfit("postgres.schema", `the table ${name} of ${place} is somebody else's`, "use another schema")
+    if (row?.["there"] === true && type === undefined) {
+      return unfit("postgres.schema", `the table ${name} of ${place} is somebody else's`, "use another schema")
+    }
     const [, found] = /halfvec\((\d+)\)$/.exec(type ?? "") ?? []
     return type !== undefined && Number(found) !== dimensions
-      ? unfit("postgres.schema", `the table ${name} of ${place} holds ${type}, and the embedder gives ${dimensions} dimensions`, "use another schema, or build the corpus anew: sluice run --replace")
+      ? unfit(
+        "postgres.schema",
+        `the table ${name} of ${place} holds ${type}, and the embedder gives ${dimensions} dimensions`,
+        "use another schema, or build the corpus anew: sluice run --replace"
+      )
       : undefined
   }
 
@@ -128,7 +146,13 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
     if (row?.["there"] === true) return
     if (row?.["vector"] === null) {
       yield* transaction("making the extension vector", (run) => run("CREATE EXTENSION IF NOT EXISTS vector")).pipe(
-        Effect.mapError((error) => unfit("postgres.url", `${place} has no pgvector, and it cannot be made: ${error.message}`, "have CREATE EXTENSION vector run by who may"))
+        Effect.mapError((error) =>
+          unfit(
+            "postgres.url",
+            `${place} has no pgvector, and it cannot be made: ${error.message}`,
+            "have CREATE EXTENSION vector run by who may"
+          )
+        )
       )
       const [made] = yield* transaction("looking", describe)
       const old = fit(made)
@@ -197,7 +221,10 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
   const size = Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     if (now < statistics.until) return statistics
-    const [row] = yield* transaction("counting", (run) => run(`SELECT count(*)::integer AS chunks, coalesce(avg(length), 1)::float8 AS length FROM ${table}`))
+    const [row] = yield* transaction(
+      "counting",
+      (run) => run(`SELECT count(*)::integer AS chunks, coalesce(avg(length), 1)::float8 AS length FROM ${table}`)
+    )
     statistics = { chunks: Number(row?.["chunks"]), length: Number(row?.["length"]) || 1, until: now + statisticsFor }
     return statistics
   })
@@ -232,7 +259,9 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
           WHERE n > 0
         )
         SELECT file_id, ordinal,
-          sum(w.weight * ts_rank('{1,1,1,1}', c.terms, w.lexeme)) / (${1 - lengthWeight} + ${lengthWeight} * c.length / ${length}::float8) AS score
+          sum(w.weight * ts_rank('{1,1,1,1}', c.terms, w.lexeme)) / (${
+          1 - lengthWeight
+        } + ${lengthWeight} * c.length / ${length}::float8) AS score
         FROM weighed w JOIN ${table} c ON c.terms @@ w.lexeme
         ${files === undefined ? "" : `WHERE ${ofFiles("$2")}`}
         GROUP BY c.id ORDER BY score DESC, file_id, ordinal LIMIT ${count}`,
@@ -240,19 +269,22 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
       ))
   })
 
-  const search: VectorStore["search"] = Effect.fnUntraced(function*(query) {
-    const { terms, vector } = query
-    const isZero = vector === undefined || vector.every((value) => value === 0)
-    const [near, worded] = yield* Effect.all([
-      isZero ? Effect.succeed([]) : dense(vector, query),
-      terms === undefined || terms.length === 0 ? Effect.succeed([]) : sparse(terms, query)
-    ], { concurrency: 2 })
-    return { dense: near.map(hitOf), sparse: worded.map(hitOf) }
-  }, Effect.catchIf(
-    // No file was put yet.
-    ({ reason }) => reason === undefinedTable,
-    () => Effect.succeed({ dense: [], sparse: [] })
-  ))
+  const search: VectorStore["search"] = Effect.fnUntraced(
+    function*(query) {
+      const { terms, vector } = query
+      const isZero = vector === undefined || vector.every((value) => value === 0)
+      const [near, worded] = yield* Effect.all([
+        isZero ? Effect.succeed([]) : dense(vector, query),
+        terms === undefined || terms.length === 0 ? Effect.succeed([]) : sparse(terms, query)
+      ], { concurrency: 2 })
+      return { dense: near.map(hitOf), sparse: worded.map(hitOf) }
+    },
+    Effect.catchIf(
+      // No file was put yet.
+      ({ reason }) => reason === undefinedTable,
+      () => Effect.succeed({ dense: [], sparse: [] })
+    )
+  )
 
   return {
     place,
@@ -268,8 +300,22 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
 })
 
 const columns = [
-  "id", "file_id", "ordinal", "text", "headings", "byte_start", "byte_end", "first_page", "last_page", "source_uri", "display_name",
-  "metadata", "permissions", "terms", "length", "embedding"
+  "id",
+  "file_id",
+  "ordinal",
+  "text",
+  "headings",
+  "byte_start",
+  "byte_end",
+  "first_page",
+  "last_page",
+  "source_uri",
+  "display_name",
+  "metadata",
+  "permissions",
+  "terms",
+  "length",
+  "embedding"
 ]
 const types: Readonly<Record<string, string>> = {
   id: "uuid",

@@ -69,7 +69,10 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     retry: options.retry
   })
   const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
-    Effect.mapError(Schema.decodeUnknownEffect(schema)(json), () => unfit("qdrant.url", `what answers at ${host} is no Qdrant`, "check the address"))
+    Effect.mapError(
+      Schema.decodeUnknownEffect(schema)(json),
+      () => unfit("qdrant.url", `what answers at ${host} is no Qdrant`, "check the address")
+    )
 
   /** Whether there is one; fails where it is not as the corpus needs it. */
   const fits = Effect.gen(function*() {
@@ -78,11 +81,25 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     const { params } = (yield* decoded(Info, json)).result.config
     const dense = params.vectors?.[denseName]
     if (!isVector(dense) || params.sparse_vectors?.[sparseName] === undefined) {
-      return yield* unfit("qdrant.collection", `${place} is somebody else's: it lacks the vector ${denseName} or the sparse vector ${sparseName}`, "use another collection, or let one be made")
+      return yield* unfit(
+        "qdrant.collection",
+        `${place} is somebody else's: it lacks the vector ${denseName} or the sparse vector ${sparseName}`,
+        "use another collection, or let one be made"
+      )
     }
-    if (dense.distance !== "Cosine") return yield* unfit("qdrant.collection", `${place} compares vectors by ${dense.distance}, and the corpus by cosine`, "use another collection, or let one be made")
+    if (dense.distance !== "Cosine") {
+      return yield* unfit(
+        "qdrant.collection",
+        `${place} compares vectors by ${dense.distance}, and the corpus by cosine`,
+        "use another collection, or let one be made"
+      )
+    }
     if (dense.size !== dimensions) {
-      return yield* unfit("qdrant.collection", `${place} holds vectors of ${dense.size} dimensions, and the embedder gives ${dimensions}`, "use another collection, or the embedding model that filled it")
+      return yield* unfit(
+        "qdrant.collection",
+        `${place} holds vectors of ${dense.size} dimensions, and the embedder gives ${dimensions}`,
+        "use another collection, or the embedding model that filled it"
+      )
     }
     return true
   })
@@ -95,7 +112,10 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
       // Somebody else was faster.
       accept: (status) => status === 200 || status === 409
     })
-    yield* call("indexing corpusId", `${path}/index?wait=true`, { method: "PUT", body: { field_name: "corpusId", field_schema: { type: "keyword", is_tenant: true } } })
+    yield* call("indexing corpusId", `${path}/index?wait=true`, {
+      method: "PUT",
+      body: { field_name: "corpusId", field_schema: { type: "keyword", is_tenant: true } }
+    })
     yield* call("indexing fileId", `${path}/index?wait=true`, { method: "PUT", body: { field_name: "fileId", field_schema: "keyword" } })
     if (!(yield* fits)) return yield* unfit("qdrant.collection", `${place} cannot be made`, "check what the key is allowed to do")
   })
@@ -124,7 +144,11 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
 
   const removeWhere = (filter: unknown) =>
     // Without a collection there is nothing to delete.
-    Effect.asVoid(call("deleting chunks", `${path}/points/delete?wait=true`, { method: "POST", body: { filter }, accept: (status) => status === 200 || status === 404 }))
+    Effect.asVoid(call("deleting chunks", `${path}/points/delete?wait=true`, {
+      method: "POST",
+      body: { filter },
+      accept: (status) => status === 200 || status === 404
+    }))
 
   const search: VectorStore["search"] = Effect.fnUntraced(function*({ count, files, terms, vector }: VectorQuery) {
     const common = `"filter":${JSON.stringify(filterOf(files))},"limit":${count},"with_payload":["fileId","chunkOrdinal"]`

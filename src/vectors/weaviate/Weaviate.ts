@@ -30,9 +30,19 @@ const lookMs = 250
 /** The server deletes so many objects at a time, unless it was told otherwise. */
 const mostDeleted = 10_000
 
-const text = (name: string, tokenization: "field" | "word" | "whitespace", searched = false) =>
-  ({ name, dataType: ["text"], tokenization, indexFilterable: tokenization === "field" && !searched, indexSearchable: searched })
-const stored = (name: string, dataType: "text" | "int" | "text[]") => ({ name, dataType: [dataType], indexFilterable: false, indexSearchable: dataType === "int" ? undefined : false })
+const text = (name: string, tokenization: "field" | "word" | "whitespace", searched = false) => ({
+  name,
+  dataType: ["text"],
+  tokenization,
+  indexFilterable: tokenization === "field" && !searched,
+  indexSearchable: searched
+})
+const stored = (name: string, dataType: "text" | "int" | "text[]") => ({
+  name,
+  dataType: [dataType],
+  indexFilterable: false,
+  indexSearchable: dataType === "int" ? undefined : false
+})
 
 /** The properties that the service documents, which a collection has to have. */
 const documented = [
@@ -84,7 +94,10 @@ const GraphQl = Schema.Struct({
 const Hits = Schema.Array(Schema.Struct({
   fileId: Schema.String,
   chunkOrdinal: Schema.NullOr(Schema.Int),
-  _additional: Schema.Struct({ distance: Schema.optionalKey(Schema.NullOr(Schema.Finite)), score: Schema.optionalKey(Schema.NullOr(Schema.String)) })
+  _additional: Schema.Struct({
+    distance: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
+    score: Schema.optionalKey(Schema.NullOr(Schema.String))
+  })
 }))
 
 const Counted = Schema.Array(Schema.Struct({ meta: Schema.Struct({ count: Schema.Int }) }))
@@ -109,7 +122,11 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
   // The server does the same, and knows collections by nothing else.
   const name = given.charAt(0).toUpperCase() + given.slice(1)
   if (!/^[A-Z][A-Za-z0-9_]*$/.test(name)) {
-    return yield* unfit("weaviate.collectionName", `${given} is no name of a collection`, "use letters, digits and underscores, a letter first")
+    return yield* unfit(
+      "weaviate.collectionName",
+      `${given} is no name of a collection`,
+      "use letters, digits and underscores, a letter first"
+    )
   }
   const place = `collection ${name} of Weaviate at ${new URL(endpoint).host}`
   const call = rest({
@@ -122,8 +139,10 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
   })
 
   const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
-    Effect.mapError(Schema.decodeUnknownEffect(schema)(json), () =>
-      unfit("weaviate.httpEndpoint", `what answers at ${new URL(endpoint).host} is no Weaviate`, "check the address"))
+    Effect.mapError(
+      Schema.decodeUnknownEffect(schema)(json),
+      () => unfit("weaviate.httpEndpoint", `what answers at ${new URL(endpoint).host} is no Weaviate`, "check the address")
+    )
 
   /** Undefined where there is none. */
   const collection = Effect.gen(function*() {
@@ -150,7 +169,11 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
   }
 
   const otherDimensions = (said: string): ServiceError =>
-    unfit("weaviate.collectionName", `${place} holds vectors of other dimensions than the embedder's ${dimensions}: ${said}`, "use another collection, or the embedding model that filled it")
+    unfit(
+      "weaviate.collectionName",
+      `${place} holds vectors of other dimensions than the embedder's ${dimensions}: ${said}`,
+      "use another collection, or the embedding model that filled it"
+    )
 
   /** Whether the collection has tenants; found once. */
   let tenants: boolean | undefined
@@ -163,21 +186,35 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     const names = new Set(found.properties?.map(({ name }) => name))
     const lacking = documented.filter(({ name }) => !names.has(name))
     if (lacking.length > 0) {
-      return yield* unfit("weaviate.collectionName", `${place} is somebody else's: it has no ${lacking.map(({ name }) => name).join(", ")}`, "use another collection, or let one be made")
+      return yield* unfit(
+        "weaviate.collectionName",
+        `${place} is somebody else's: it has no ${lacking.map(({ name }) => name).join(", ")}`,
+        "use another collection, or let one be made"
+      )
     }
     if (Object.keys(found.vectorConfig ?? {}).length > 0) {
-      return yield* unfit("weaviate.collectionName", `${place} has named vectors, and a corpus has one without a name`, "use another collection, or let one be made")
+      return yield* unfit(
+        "weaviate.collectionName",
+        `${place} has named vectors, and a corpus has one without a name`,
+        "use another collection, or let one be made"
+      )
     }
     const { distance } = found.vectorIndexConfig ?? {}
     if (distance !== undefined && distance !== "cosine") {
-      return yield* unfit("weaviate.collectionName", `${place} compares vectors by ${distance}, and the corpus by cosine`, "use another collection, or let one be made")
+      return yield* unfit(
+        "weaviate.collectionName",
+        `${place} compares vectors by ${distance}, and the corpus by cosine`,
+        "use another collection, or let one be made"
+      )
     }
     const tenant = found.multiTenancyConfig?.enabled === true ? corpus : undefined
     const data = yield* query("looking", `{ Get { ${name}(${tenantArgument(tenant)}limit: 1) { _additional { vector } } } }`).pipe(
       // The tenant is only to be made.
       Effect.catchIf(({ code }) => tenant !== undefined && code === "NOT_FOUND", () => Effect.succeed({ Get: { [name]: [] } }))
     )
-    const [sample] = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Sampled) }), Reflect.get(data, "Get")).pipe(Effect.map((got) => got[name] ?? []))
+    const [sample] = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Sampled) }), Reflect.get(data, "Get")).pipe(
+      Effect.map((got) => got[name] ?? [])
+    )
     const length = sample?._additional.vector?.length ?? dimensions
     if (length !== dimensions && length !== 0) return yield* otherDimensions(`${length}`)
   })
@@ -187,21 +224,39 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     if (found === undefined) {
       yield* call("making the collection", "/schema", {
         method: "POST",
-        body: { class: name, vectorizer: "none", vectorIndexType: "hnsw", vectorIndexConfig: { distance: "cosine" }, properties: [...documented, ...ours] },
+        body: {
+          class: name,
+          vectorizer: "none",
+          vectorIndexType: "hnsw",
+          vectorIndexConfig: { distance: "cosine" },
+          properties: [...documented, ...ours]
+        },
         // Somebody else was faster.
         accept: (status) => status === 200 || status === 422
       })
       const made = yield* collection
-      if (made === undefined) return yield* unfit("weaviate.collectionName", `${place} cannot be made`, "check what the key is allowed to do")
+      if (made === undefined) {
+        return yield* unfit("weaviate.collectionName", `${place} cannot be made`, "check what the key is allowed to do")
+      }
       return yield* fit(made)
     }
     yield* fit(found)
     const names = new Set(found.properties?.map(({ name }) => name))
     for (const property of ours) {
-      if (!names.has(property.name)) yield* call(`adding ${property.name}`, `/schema/${name}/properties`, { method: "POST", body: property, accept: (status) => status === 200 || status === 422 })
+      if (!names.has(property.name)) {
+        yield* call(`adding ${property.name}`, `/schema/${name}/properties`, {
+          method: "POST",
+          body: property,
+          accept: (status) => status === 200 || status === 422
+        })
+      }
     }
     if (found.multiTenancyConfig?.enabled === true) {
-      yield* call("making the tenant", `/schema/${name}/tenants`, { method: "POST", body: [{ name: corpus }], accept: (status) => status === 200 || status === 422 })
+      yield* call("making the tenant", `/schema/${name}/tenants`, {
+        method: "POST",
+        body: [{ name: corpus }],
+        accept: (status) => status === 200 || status === 422
+      })
     }
   })
 
@@ -211,7 +266,10 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     if (found === undefined) return yield* ServiceError.notFound(`${place} (Weaviate ${version ?? "of an unknown version"})`)
     yield* fit(found)
     const tenant = yield* tenantOf()
-    const data = yield* query("counting", `{ Aggregate { ${name}(${tenantArgument(tenant)}where: ${ofCorpus(corpus)}) { meta { count } } } }`).pipe(
+    const data = yield* query(
+      "counting",
+      `{ Aggregate { ${name}(${tenantArgument(tenant)}where: ${ofCorpus(corpus)}) { meta { count } } } }`
+    ).pipe(
       Effect.catchIf(({ code }) => tenant !== undefined && code === "NOT_FOUND", () => Effect.succeed({ Aggregate: { [name]: [] } }))
     )
     const counted = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Counted) }), Reflect.get(data, "Aggregate"))
@@ -236,7 +294,11 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
         if (again > 0) yield* Effect.sleep(pauseMs * 2 ** again)
         const { json } = yield* call("writing chunks", "/batch/objects", { method: "POST", body: `{"objects":[${objects.join(",")}]}` })
         const outcomes = yield* decoded(Outcomes, json)
-        const failed = objects.flatMap((object, i) => outcomes[i]?.result?.status === "SUCCESS" ? [] : [{ object, said: outcomes[i]?.result?.errors?.error[0]?.message ?? "it says nothing" }])
+        const failed = objects.flatMap((object, i) =>
+          outcomes[i]?.result?.status === "SUCCESS"
+            ? []
+            : [{ object, said: outcomes[i]?.result?.errors?.error[0]?.message ?? "it says nothing" }]
+        )
         const [first] = failed
         if (first !== undefined && again >= timesAgain) return yield* refusalOf("writing chunks", first.said)
         const hopeless = failed.find(({ said }) => /vector lengths? don't match/i.test(said))
@@ -250,14 +312,19 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
   /** Returns when nothing waits for its place in the vector index: a server may be told to index later. */
   const indexed = Effect.gen(function*() {
     for (let look = 0; look < looks; look++) {
-      const { json, status } = yield* call("looking at the index", `/nodes/${name}?output=verbose`, { accept: (status) => status === 200 || status === 403 || status === 404 })
+      const { json, status } = yield* call("looking at the index", `/nodes/${name}?output=verbose`, {
+        accept: (status) => status === 200 || status === 403 || status === 404
+      })
       // A key that may not look at nodes: what it wrote has to be taken as it is.
       if (status !== 200) return
       const { nodes } = yield* decoded(Nodes, json)
       if (nodes.every(({ shards }) => (shards ?? []).every(({ vectorQueueLength = 0 }) => vectorQueueLength === 0))) return
       yield* Effect.sleep(lookMs)
     }
-    return yield* new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${place} has not indexed what was written within ${looks * lookMs / 1_000} s` })
+    return yield* new ServiceError({
+      code: "DEADLINE_EXCEEDED",
+      message: `${place} has not indexed what was written within ${looks * lookMs / 1_000} s`
+    })
   })
 
   const removeWhere = Effect.fnUntraced(function*(where: unknown) {
@@ -273,19 +340,33 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
       })
       if (status !== 200) return
       const { results } = yield* decoded(Deleted, json)
-      if ((results.failed ?? 0) > 0) return yield* new ServiceError({ code: "UNAVAILABLE", message: `deleting chunks in ${place}: ${results.failed} of ${results.matches} are still there` })
+      if ((results.failed ?? 0) > 0) {
+        return yield* new ServiceError({
+          code: "UNAVAILABLE",
+          message: `deleting chunks in ${place}: ${results.failed} of ${results.matches} are still there`
+        })
+      }
       matches = results.matches
     }
   })
 
   const corpusIs = { path: ["corpusId"], operator: "Equal", valueText: corpus }
   const remove: VectorStore["delete"] = (files) =>
-    Effect.forEach(parts(files, filesAtOnce), (some) =>
-      removeWhere({ operator: "And", operands: [corpusIs, { path: ["fileId"], operator: "ContainsAny", valueTextArray: some }] }), { discard: true })
+    Effect.forEach(
+      parts(files, filesAtOnce),
+      (some) => removeWhere({ operator: "And", operands: [corpusIs, { path: ["fileId"], operator: "ContainsAny", valueTextArray: some }] }),
+      { discard: true }
+    )
 
   const search: VectorStore["search"] = Effect.fnUntraced(function*({ count, files, terms, vector }: VectorQuery) {
     const tenant = yield* tenantOf()
-    const where = `where: ${files === undefined ? ofCorpus(corpus) : `{ operator: And, operands: [${ofCorpus(corpus)}, { path: ["fileId"], operator: ContainsAny, valueText: ${JSON.stringify(files)} }] }`}`
+    const where = `where: ${
+      files === undefined
+        ? ofCorpus(corpus)
+        : `{ operator: And, operands: [${ofCorpus(corpus)}, { path: ["fileId"], operator: ContainsAny, valueText: ${
+          JSON.stringify(files)
+        } }] }`
+    }`
     const common = `${tenantArgument(tenant)}limit: ${count}, ${where}`
     const arms: Array<string> = []
     if (vector !== undefined && vector.some((value) => value !== 0)) {
@@ -293,7 +374,11 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     }
     const words = wordsOf(terms)
     if (words !== "") {
-      arms.push(`sparse: ${name}(${common}, bm25: { query: ${JSON.stringify(words)}, properties: ["chunkTerms"] }) { fileId chunkOrdinal _additional { score } }`)
+      arms.push(
+        `sparse: ${name}(${common}, bm25: { query: ${
+          JSON.stringify(words)
+        }, properties: ["chunkTerms"] }) { fileId chunkOrdinal _additional { score } }`
+      )
     }
     if (arms.length === 0) return { dense: [], sparse: [] }
     const data = yield* query("searching", `{ Get { ${arms.join(" ")} } }`)
@@ -318,7 +403,11 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     drop: Effect.gen(function*() {
       yield* removeWhere(corpusIs)
       if (tenants === true) {
-        yield* call("deleting the tenant", `/schema/${name}/tenants`, { method: "DELETE", body: [corpus], accept: (status) => status === 200 || status === 404 || status === 422 })
+        yield* call("deleting the tenant", `/schema/${name}/tenants`, {
+          method: "DELETE",
+          body: [corpus],
+          accept: (status) => status === 200 || status === 404 || status === 422
+        })
       }
     }),
     search

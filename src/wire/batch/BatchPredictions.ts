@@ -23,10 +23,11 @@ type WireInput = NonNullable<BatchPredictionJob["inputConfig"]>
 type WireOutput = NonNullable<BatchPredictionJob["outputConfig"]>
 
 /** What is asked for. Tables are named as both SDKs do, with `bq://`. */
-export const batchSpecToWire = (spec: BatchSpec): BatchPredictionJob => specToWire(spec, (uri) => {
-  const table = parseTable(uri)
-  return table === undefined ? uri : tableUri(table)
-})
+export const batchSpecToWire = (spec: BatchSpec): BatchPredictionJob =>
+  specToWire(spec, (uri) => {
+    const table = parseTable(uri)
+    return table === undefined ? uri : tableUri(table)
+  })
 
 const specToWire = (spec: BatchSpec, table: (uri: string) => string): BatchPredictionJob => ({
   displayName: spec.displayName,
@@ -84,7 +85,9 @@ const inputFromWire = ({ bigquerySource, gcsSource, instancesFormat }: WireInput
       if (gcsSource === undefined) return yield* disagree("inputConfig.instancesFormat", "jsonl", "gcsSource", bigquerySource !== undefined)
       return { _tag: "jsonl", uris: gcsSource.uris ?? [] } as const
     }
-    if (bigquerySource === undefined) return yield* disagree("inputConfig.instancesFormat", "bigquery", "bigquerySource", gcsSource !== undefined)
+    if (bigquerySource === undefined) {
+      return yield* disagree("inputConfig.instancesFormat", "bigquery", "bigquerySource", gcsSource !== undefined)
+    }
     return { _tag: "table", uri: yield* required(bigquerySource.inputUri, "inputConfig.bigquerySource.inputUri") } as const
   })
 
@@ -95,7 +98,10 @@ const outputFromWire = ({ bigqueryDestination, gcsDestination, predictionsFormat
     if (format !== "jsonl" && format !== "bigquery") return yield* Result.fail(ServiceError.invalid(field, "must be jsonl or bigquery"))
     if (format === "jsonl") {
       if (gcsDestination === undefined) return yield* disagree(field, "jsonl", "gcsDestination", bigqueryDestination !== undefined)
-      return { _tag: "jsonl", uriPrefix: yield* required(gcsDestination.outputUriPrefix, "outputConfig.gcsDestination.outputUriPrefix") } as const
+      return {
+        _tag: "jsonl",
+        uriPrefix: yield* required(gcsDestination.outputUriPrefix, "outputConfig.gcsDestination.outputUriPrefix")
+      } as const
     }
     if (bigqueryDestination === undefined) return yield* disagree(field, "bigquery", "bigqueryDestination", gcsDestination !== undefined)
     return { _tag: "table", uri: yield* required(bigqueryDestination.outputUri, "outputConfig.bigqueryDestination.outputUri") } as const

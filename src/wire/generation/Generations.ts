@@ -1,4 +1,10 @@
-import { type CountRequest, finishReasons, type GenerationRequest, type GenerationResponse, type TokenCount } from "../../domain/generation/Generation.ts"
+import {
+  type CountRequest,
+  finishReasons,
+  type GenerationRequest,
+  type GenerationResponse,
+  type TokenCount
+} from "../../domain/generation/Generation.ts"
 import type { CountTokensRequest, CountTokensResponse } from "../messages/CountTokens.ts"
 import type { GenerateContentRequest, GenerateContentResponse } from "../messages/GenerateContent.ts"
 

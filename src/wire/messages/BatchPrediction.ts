@@ -1,4 +1,20 @@
-import { bool, double, enumeration, int32, int64, list, map, message, of, type Of, oneof, only, string, timestamp, value } from "../Message.ts"
+import {
+  bool,
+  double,
+  enumeration,
+  int32,
+  int64,
+  list,
+  map,
+  message,
+  of,
+  type Of,
+  oneof,
+  only,
+  string,
+  timestamp,
+  value
+} from "../Message.ts"
 import { ModelContainerSpec } from "./Container.ts"
 import { ExplanationSpec } from "./Explanation.ts"
 import { FlexStart, MachineSpec } from "./Machine.ts"
@@ -18,10 +34,13 @@ export const InputConfig = message("BatchPredictionJob.InputConfig", {
 const OutputConfig = message("BatchPredictionJob.OutputConfig", {
   gcsDestination: oneof("destination", of(GcsDestination)),
   bigqueryDestination: oneof("destination", of(BigQueryDestination)),
-  vertexMultimodalDatasetDestination: oneof("destination", of(message("VertexMultimodalDatasetDestination", {
-    bigqueryDestination: of(BigQueryDestination),
-    displayName: string
-  }))),
+  vertexMultimodalDatasetDestination: oneof(
+    "destination",
+    of(message("VertexMultimodalDatasetDestination", {
+      bigqueryDestination: of(BigQueryDestination),
+      displayName: string
+    }))
+  ),
   predictionsFormat: string
 })
 

@@ -29,4 +29,7 @@ export type CachedContent = Of<typeof CachedContent>
 
 export const UpdateCachedContentQuery = message("UpdateCachedContentRequest", { updateMask: string })
 export const ListCachedContentsRequest = message("ListCachedContentsRequest", { pageSize: int32, pageToken: string })
-export const ListCachedContentsResponse = message("ListCachedContentsResponse", { cachedContents: list(of(CachedContent)), nextPageToken: string })
+export const ListCachedContentsResponse = message("ListCachedContentsResponse", {
+  cachedContents: list(of(CachedContent)),
+  nextPageToken: string
+})

@@ -54,13 +54,16 @@ const VideoMetadata = message("VideoMetadata", {
 })
 
 const MediaResolution = message("Part.MediaResolution", {
-  level: oneof("value", enumeration("Part.MediaResolution.Level", [
-    "MEDIA_RESOLUTION_UNSPECIFIED",
-    "MEDIA_RESOLUTION_LOW",
-    "MEDIA_RESOLUTION_MEDIUM",
-    "MEDIA_RESOLUTION_HIGH",
-    "MEDIA_RESOLUTION_ULTRA_HIGH"
-  ]))
+  level: oneof(
+    "value",
+    enumeration("Part.MediaResolution.Level", [
+      "MEDIA_RESOLUTION_UNSPECIFIED",
+      "MEDIA_RESOLUTION_LOW",
+      "MEDIA_RESOLUTION_MEDIUM",
+      "MEDIA_RESOLUTION_HIGH",
+      "MEDIA_RESOLUTION_ULTRA_HIGH"
+    ])
+  )
 })
 
 export const Part = message("Part", {

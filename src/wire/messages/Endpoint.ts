@@ -1,4 +1,20 @@
-import { bool, deprecated, double, duration, enumeration, int32, list, map, message, of, type Of, oneof, only, string, timestamp } from "../Message.ts"
+import {
+  bool,
+  deprecated,
+  double,
+  duration,
+  enumeration,
+  int32,
+  list,
+  map,
+  message,
+  of,
+  type Of,
+  oneof,
+  only,
+  string,
+  timestamp
+} from "../Message.ts"
 import { PrivateServiceConnectConfig } from "./Deploy.ts"
 import { ExplanationSpec } from "./Explanation.ts"
 import { AutomaticResources, DedicatedResources } from "./Machine.ts"
@@ -123,7 +139,13 @@ export const UpdateEndpointRequest = message("UpdateEndpointRequest", {
   /** A field mask, which JSON writes as one string. */
   updateMask: string
 })
-export const ListEndpointsRequest = message("ListEndpointsRequest", { filter: string, pageSize: int32, pageToken: string, readMask: string, orderBy: only("v1", string) })
+export const ListEndpointsRequest = message("ListEndpointsRequest", {
+  filter: string,
+  pageSize: int32,
+  pageToken: string,
+  readMask: string,
+  orderBy: only("v1", string)
+})
 export const ListEndpointsResponse = message("ListEndpointsResponse", { endpoints: list(of(Endpoint)), nextPageToken: string })
 
 export const DeployModelRequest = message("DeployModelRequest", { deployedModel: of(DeployedModel), trafficSplit: map(int32) })

@@ -1,5 +1,21 @@
 import { finishReasons, harmBlockMethods, harmBlockThresholds, harmCategories } from "../../domain/generation/Generation.ts"
-import { bool, double, enumeration, float, int32, kept, list, map, message, of, only, type Of, optional, string, timestamp } from "../Message.ts"
+import {
+  bool,
+  double,
+  enumeration,
+  float,
+  int32,
+  kept,
+  list,
+  map,
+  message,
+  of,
+  only,
+  type Of,
+  optional,
+  string,
+  timestamp
+} from "../Message.ts"
 import { Content } from "./Content.ts"
 import { GenerationConfig } from "./GenerationConfig.ts"
 import { GroundingMetadata } from "./Grounding.ts"
@@ -122,13 +138,16 @@ const UsageMetadata = message("GenerateContentResponse.UsageMetadata", {
   cacheTokensDetails: modalityTokens,
   candidatesTokensDetails: modalityTokens,
   toolUsePromptTokensDetails: only("v1", modalityTokens),
-  trafficType: only("v1", enumeration("GenerateContentResponse.UsageMetadata.TrafficType", {
-    TRAFFIC_TYPE_UNSPECIFIED: 0,
-    ON_DEMAND: 1,
-    PROVISIONED_THROUGHPUT: 2,
-    ON_DEMAND_PRIORITY: 3,
-    ON_DEMAND_FLEX: 4
-  }))
+  trafficType: only(
+    "v1",
+    enumeration("GenerateContentResponse.UsageMetadata.TrafficType", {
+      TRAFFIC_TYPE_UNSPECIFIED: 0,
+      ON_DEMAND: 1,
+      PROVISIONED_THROUGHPUT: 2,
+      ON_DEMAND_PRIORITY: 3,
+      ON_DEMAND_FLEX: 4
+    })
+  )
 })
 
 /** Also one chunk of a stream; the last has `finishReason` and the whole of `usageMetadata`. */

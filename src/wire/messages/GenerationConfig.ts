@@ -2,14 +2,17 @@ import { bool, bytes, enumeration, float, int32, list, message, of, oneof, only,
 import { OpenApiSchema } from "./OpenApiSchema.ts"
 
 const RoutingConfig = message("GenerationConfig.RoutingConfig", {
-  autoMode: oneof("routing_config", of(message("GenerationConfig.RoutingConfig.AutoRoutingMode", {
-    modelRoutingPreference: optional(enumeration("GenerationConfig.RoutingConfig.AutoRoutingMode.ModelRoutingPreference", [
-      "UNKNOWN",
-      "PRIORITIZE_QUALITY",
-      "BALANCED",
-      "PRIORITIZE_COST"
-    ]))
-  }))),
+  autoMode: oneof(
+    "routing_config",
+    of(message("GenerationConfig.RoutingConfig.AutoRoutingMode", {
+      modelRoutingPreference: optional(enumeration("GenerationConfig.RoutingConfig.AutoRoutingMode.ModelRoutingPreference", [
+        "UNKNOWN",
+        "PRIORITIZE_QUALITY",
+        "BALANCED",
+        "PRIORITIZE_COST"
+      ]))
+    }))
+  ),
   manualMode: oneof(
     "routing_config",
     of(message("GenerationConfig.RoutingConfig.ManualRoutingMode", { modelName: optional(string) }))
@@ -32,37 +35,49 @@ const SpeechConfig = message("SpeechConfig", {
 const ThinkingConfig = message("GenerationConfig.ThinkingConfig", {
   includeThoughts: optional(bool),
   thinkingBudget: optional(int32),
-  thinkingLevel: only("v1", optional(enumeration("GenerationConfig.ThinkingConfig.ThinkingLevel", [
-    "THINKING_LEVEL_UNSPECIFIED",
-    "LOW",
-    "MEDIUM",
-    "HIGH",
-    "MINIMAL"
-  ])))
+  thinkingLevel: only(
+    "v1",
+    optional(enumeration("GenerationConfig.ThinkingConfig.ThinkingLevel", [
+      "THINKING_LEVEL_UNSPECIFIED",
+      "LOW",
+      "MEDIUM",
+      "HIGH",
+      "MINIMAL"
+    ]))
+  )
 })
 
 const ModelConfig = message("GenerationConfig.ModelConfig", {
-  featureSelectionPreference: only("v1beta1", enumeration("GenerationConfig.ModelConfig.FeatureSelectionPreference", [
-    "FEATURE_SELECTION_PREFERENCE_UNSPECIFIED",
-    "PRIORITIZE_QUALITY",
-    "BALANCED",
-    "PRIORITIZE_COST"
-  ]))
+  featureSelectionPreference: only(
+    "v1beta1",
+    enumeration("GenerationConfig.ModelConfig.FeatureSelectionPreference", [
+      "FEATURE_SELECTION_PREFERENCE_UNSPECIFIED",
+      "PRIORITIZE_QUALITY",
+      "BALANCED",
+      "PRIORITIZE_COST"
+    ])
+  )
 })
 
 const ImageConfig = message("ImageConfig", {
   aspectRatio: optional(string),
   imageSize: only("v1", optional(string)),
-  personGeneration: only("v1", optional(enumeration("ImageConfig.PersonGeneration", [
-    "PERSON_GENERATION_UNSPECIFIED",
-    "ALLOW_ALL",
-    "ALLOW_ADULT",
-    "ALLOW_NONE"
-  ]))),
-  imageOutputOptions: only("v1", of(message("ImageConfig.ImageOutputOptions", {
-    mimeType: only("v1", optional(string)),
-    compressionQuality: only("v1", optional(int32))
-  })))
+  personGeneration: only(
+    "v1",
+    optional(enumeration("ImageConfig.PersonGeneration", [
+      "PERSON_GENERATION_UNSPECIFIED",
+      "ALLOW_ALL",
+      "ALLOW_ADULT",
+      "ALLOW_NONE"
+    ]))
+  ),
+  imageOutputOptions: only(
+    "v1",
+    of(message("ImageConfig.ImageOutputOptions", {
+      mimeType: only("v1", optional(string)),
+      compressionQuality: only("v1", optional(int32))
+    }))
+  )
 })
 
 export const GenerationConfig = message("GenerationConfig", {

@@ -1,4 +1,19 @@
-import { any, type AnyMessage, bool, duration, enumeration, int32, int64, list, message, of, oneof, type Of, string, timestamp } from "../Message.ts"
+import {
+  any,
+  type AnyMessage,
+  bool,
+  duration,
+  enumeration,
+  int32,
+  int64,
+  list,
+  message,
+  of,
+  oneof,
+  type Of,
+  string,
+  timestamp
+} from "../Message.ts"
 import { AsyncRetrieveContextsResponse } from "./AskContexts.ts"
 import { DeployPublisherModelResponse, DeployResponse } from "./Deploy.ts"
 import { DeployModelResponse, Endpoint, UndeployModelResponse } from "./Endpoint.ts"

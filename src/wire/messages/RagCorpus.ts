@@ -1,4 +1,20 @@
-import { bool, deprecated, enumeration, float, int32, kept, list, message, of, oneof, only, optional, type Of, string, timestamp } from "../Message.ts"
+import {
+  bool,
+  deprecated,
+  enumeration,
+  float,
+  int32,
+  kept,
+  list,
+  message,
+  of,
+  oneof,
+  only,
+  optional,
+  type Of,
+  string,
+  timestamp
+} from "../Message.ts"
 import { LlmParser } from "./RagFileParsingConfig.ts"
 
 export const ApiKeyConfig = message("ApiAuth.ApiKeyConfig", { apiKeySecretVersion: string })

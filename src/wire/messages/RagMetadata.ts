@@ -1,4 +1,20 @@
-import { bool, enumeration, type Field, float, int32, int64, lazy, list, type Message, message, of, oneof, type Of, optional, string } from "../Message.ts"
+import {
+  bool,
+  enumeration,
+  type Field,
+  float,
+  int32,
+  int64,
+  lazy,
+  list,
+  type Message,
+  message,
+  of,
+  oneof,
+  type Of,
+  optional,
+  string
+} from "../Message.ts"
 
 /** What people write of files, and the types of its keys. Everything here is of v1beta1. */
 
@@ -13,12 +29,18 @@ export interface RagMetadataSchemaDetails {
 const valueSchema: Field<RagMetadataSchemaDetails> = lazy((): Message<RagMetadataSchemaDetails> => RagMetadataSchemaDetails)
 
 const RagMetadataSchemaDetails: Message<RagMetadataSchemaDetails> = message("RagMetadataSchemaDetails", {
-  type: optional(enumeration("RagMetadataSchemaDetails.DataType", ["DATA_TYPE_UNSPECIFIED", "INTEGER", "FLOAT", "STRING", "DATETIME", "BOOLEAN", "LIST"])),
+  type: optional(
+    enumeration("RagMetadataSchemaDetails.DataType", ["DATA_TYPE_UNSPECIFIED", "INTEGER", "FLOAT", "STRING", "DATETIME", "BOOLEAN", "LIST"])
+  ),
   listConfig: of(message("RagMetadataSchemaDetails.ListConfig", { valueSchema })),
   granularity: optional(enumeration("RagMetadataSchemaDetails.Granularity", ["GRANULARITY_UNSPECIFIED", "GRANULARITY_FILE_LEVEL"])),
   searchStrategy: of(message("RagMetadataSchemaDetails.SearchStrategy", {
     searchStrategyType: optional(
-      enumeration("RagMetadataSchemaDetails.SearchStrategy.SearchStrategyType", ["SEARCH_STRATEGY_TYPE_UNSPECIFIED", "NO_SEARCH", "EXACT_SEARCH"])
+      enumeration("RagMetadataSchemaDetails.SearchStrategy.SearchStrategyType", [
+        "SEARCH_STRATEGY_TYPE_UNSPECIFIED",
+        "NO_SEARCH",
+        "EXACT_SEARCH"
+      ])
     )
   }))
 })
@@ -58,13 +80,26 @@ const page = { pageSize: int32, pageToken: string }
 /** The queries of creations, and what batches are of. */
 export const CreateRagDataSchemaQuery = message("CreateRagDataSchemaRequest", { ragDataSchemaId: optional(string) })
 export const CreateRagMetadataQuery = message("CreateRagMetadataRequest", { ragMetadataId: optional(string) })
-const CreateRagDataSchemaRequest = message("CreateRagDataSchemaRequest", { parent: string, ragDataSchema: of(RagDataSchema), ragDataSchemaId: optional(string) })
-const CreateRagMetadataRequest = message("CreateRagMetadataRequest", { parent: string, ragMetadata: of(RagMetadata), ragMetadataId: optional(string) })
+const CreateRagDataSchemaRequest = message("CreateRagDataSchemaRequest", {
+  parent: string,
+  ragDataSchema: of(RagDataSchema),
+  ragDataSchemaId: optional(string)
+})
+const CreateRagMetadataRequest = message("CreateRagMetadataRequest", {
+  parent: string,
+  ragMetadata: of(RagMetadata),
+  ragMetadataId: optional(string)
+})
 
-export const BatchCreateRagDataSchemasRequest = message("BatchCreateRagDataSchemasRequest", { requests: list(of(CreateRagDataSchemaRequest)) })
+export const BatchCreateRagDataSchemasRequest = message("BatchCreateRagDataSchemasRequest", {
+  requests: list(of(CreateRagDataSchemaRequest))
+})
 export const BatchCreateRagDataSchemasResponse = message("BatchCreateRagDataSchemasResponse", { ragDataSchemas: list(of(RagDataSchema)) })
 export const ListRagDataSchemasRequest = message("ListRagDataSchemasRequest", page)
-export const ListRagDataSchemasResponse = message("ListRagDataSchemasResponse", { ragDataSchemas: list(of(RagDataSchema)), nextPageToken: string })
+export const ListRagDataSchemasResponse = message("ListRagDataSchemasResponse", {
+  ragDataSchemas: list(of(RagDataSchema)),
+  nextPageToken: string
+})
 export const BatchDeleteRagDataSchemasRequest = message("BatchDeleteRagDataSchemasRequest", { names: list(string) })
 
 export const BatchCreateRagMetadataRequest = message("BatchCreateRagMetadataRequest", { requests: list(of(CreateRagMetadataRequest)) })

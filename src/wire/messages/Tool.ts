@@ -1,4 +1,20 @@
-import { bool, deprecated, double, enumeration, float, int32, list, message, of, oneof, type Of, optional, string, struct, value } from "../Message.ts"
+import {
+  bool,
+  deprecated,
+  double,
+  enumeration,
+  float,
+  int32,
+  list,
+  message,
+  of,
+  oneof,
+  type Of,
+  optional,
+  string,
+  struct,
+  value
+} from "../Message.ts"
 import { OpenApiSchema } from "./OpenApiSchema.ts"
 import { VertexRagStore } from "./Retrieval.ts"
 

@@ -2,7 +2,14 @@ import { Result } from "effect"
 import { isEmpty } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { type Filter, parseFilter, soughtIn } from "../../domain/ListFilter.ts"
-import { type CatalogModel, type CatalogQuery, type DeployOption, hubId, type Notebook, versionedName } from "../../domain/models/ModelCatalog.ts"
+import {
+  type CatalogModel,
+  type CatalogQuery,
+  type DeployOption,
+  hubId,
+  type Notebook,
+  versionedName
+} from "../../domain/models/ModelCatalog.ts"
 import { containerFromWire, containerToWire, resourcesFromWire, resourcesToWire } from "./Machines.ts"
 import type { Of } from "../Message.ts"
 import type { ListPublisherModelsRequest, PublisherModel } from "../messages/PublisherModel.ts"
@@ -39,7 +46,10 @@ export const catalogQueryFromWire = (parent: string, request: ListRequest): Resu
       const parts = ("any" in one ? one.any : [one]).map(partOf)
       const [part] = parts
       // The one OR that clients write looks for a word in two names.
-      if (part === undefined || parts.some((other) => other === undefined || other.search !== part.search) || (parts.length > 1 && part.search === undefined)) {
+      if (
+        part === undefined || parts.some((other) => other === undefined || other.search !== part.search) ||
+        (parts.length > 1 && part.search === undefined)
+      ) {
         return yield* Result.fail(ServiceError.invalid(
           "filter",
           "takes is_deployable(true), is_hf_wildcard(true or false), labels.VERIFIED_DEPLOYMENT_CONFIG and model_user_id=~\"(?i).*word.*\", joined by AND"
@@ -141,7 +151,9 @@ const deployFromWire = (wire: WireDeploy): Result.Result<DeployOption, ServiceEr
 const notebookFromWire = (wire: WireNotebook): Notebook =>
   defined({
     title: text(wire.title),
-    references: Object.fromEntries(Object.entries(wire.references ?? {}).map(([region, { resourceName = "", uri }]) => [region, uri ?? resourceName])),
+    references: Object.fromEntries(
+      Object.entries(wire.references ?? {}).map(([region, { resourceName = "", uri }]) => [region, uri ?? resourceName])
+    ),
     resourceTitle: text(wire.resourceTitle),
     resourceUseCase: text(wire.resourceUseCase),
     resourceDescription: text(wire.resourceDescription)

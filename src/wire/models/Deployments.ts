@@ -41,11 +41,13 @@ export const deployRequestFromWire = (wire: WireRequest): Result.Result<DeployRe
   Result.gen(function*() {
     const { deployConfig: { dedicatedResources, fastTryoutEnabled, systemLabels } = {}, endpointConfig = {}, modelConfig = {} } = wire
     if (wire.customModel !== undefined) {
-      return yield* Result.fail(new ServiceError({
-        code: "UNIMPLEMENTED",
-        message: "custom_model: models from object storage are not deployed by this server",
-        fix: "name a model of the catalog or of the hub"
-      }))
+      return yield* Result.fail(
+        new ServiceError({
+          code: "UNIMPLEMENTED",
+          message: "custom_model: models from object storage are not deployed by this server",
+          fix: "name a model of the catalog or of the hub"
+        })
+      )
     }
     const { containerSpec } = modelConfig
     return defined({
@@ -59,7 +61,9 @@ export const deployRequestFromWire = (wire: WireRequest): Result.Result<DeployRe
       container: containerSpec === undefined ? undefined : containerFromWire(containerSpec),
       endpointDisplayName: text(endpointConfig.endpointDisplayName),
       endpointUserId: text(endpointConfig.endpointUserId),
-      resources: dedicatedResources === undefined ? undefined : yield* resourcesFromWire(dedicatedResources, "deploy_config.dedicated_resources"),
+      resources: dedicatedResources === undefined
+        ? undefined
+        : yield* resourcesFromWire(dedicatedResources, "deploy_config.dedicated_resources"),
       fastTryout: fastTryoutEnabled,
       systemLabels: systemLabels === undefined || Object.keys(systemLabels).length === 0 ? undefined : systemLabels
     })
@@ -82,4 +86,6 @@ export const deployPublisherModelFromWire = (wire: DeployPublisherModelRequest):
   }))
 }
 
-const token = (value: string | undefined) => (value === undefined || value === "" ? undefined : Redacted.make(value, { label: "hub access token" }))
+const token = (
+  value: string | undefined
+) => (value === undefined || value === "" ? undefined : Redacted.make(value, { label: "hub access token" }))

@@ -25,13 +25,33 @@ import { settingsIn, settingsOf } from "../Settings.ts"
 type EndpointField = keyof WireEndpoint
 type DeployedField = keyof WireDeployed
 
-const endpointFields: ReadonlyArray<EndpointField> =
-  ["name", "displayName", "description", "labels", "deployedModels", "trafficSplit", "createTime", "updateTime"]
+const endpointFields: ReadonlyArray<EndpointField> = [
+  "name",
+  "displayName",
+  "description",
+  "labels",
+  "deployedModels",
+  "trafficSplit",
+  "createTime",
+  "updateTime"
+]
 /** What the service says of an endpoint, and a request has no say in. */
-const endpointOutput: ReadonlyArray<EndpointField> =
-  ["etag", "modelDeploymentMonitoringJob", "dedicatedEndpointDns", "satisfiesPzs", "satisfiesPzi"]
-const deployedFields: ReadonlyArray<DeployedField> =
-  ["id", "model", "modelVersionId", "displayName", "dedicatedResources", "serviceAccount", "createTime"]
+const endpointOutput: ReadonlyArray<EndpointField> = [
+  "etag",
+  "modelDeploymentMonitoringJob",
+  "dedicatedEndpointDns",
+  "satisfiesPzs",
+  "satisfiesPzi"
+]
+const deployedFields: ReadonlyArray<DeployedField> = [
+  "id",
+  "model",
+  "modelVersionId",
+  "displayName",
+  "dedicatedResources",
+  "serviceAccount",
+  "createTime"
+]
 const deployedOutput: ReadonlyArray<DeployedField> = ["privateEndpoints", "status"]
 
 export const endpointSpecToWire = ({ endpointId: _, settings, ...spec }: EndpointSpec): WireEndpoint => ({
@@ -48,7 +68,9 @@ export const endpointSpecFromWire = (wire: WireEndpoint, endpointId: string | un
     endpointId: text(endpointId)
   })
 
-const changeable = ["displayName", "description", "labels", "trafficSplit"] as const satisfies ReadonlyArray<keyof EndpointChange & EndpointField>
+const changeable = ["displayName", "description", "labels", "trafficSplit"] as const satisfies ReadonlyArray<
+  keyof EndpointChange & EndpointField
+>
 
 export const endpointChangeToWire = ({ endpoint: _, ...body }: EndpointChange) => ({
   body: body satisfies WireEndpoint,
@@ -56,12 +78,21 @@ export const endpointChangeToWire = ({ endpoint: _, ...body }: EndpointChange) =
 })
 
 /** What the mask names is changed, and cleared where the body does not have it. */
-export const endpointChangeFromWire = (endpoint: EndpointName, wire: WireEndpoint, updateMask: string | undefined): Result.Result<EndpointChange, ServiceError> =>
+export const endpointChangeFromWire = (
+  endpoint: EndpointName,
+  wire: WireEndpoint,
+  updateMask: string | undefined
+): Result.Result<EndpointChange, ServiceError> =>
   Result.gen(function*() {
     const paths = fieldMask(yield* required(updateMask, "update_mask"))
     const strange = paths.find((path) => !changeable.some((field) => field === path))
     if (strange !== undefined) {
-      return yield* Result.fail(ServiceError.invalid("update_mask", `${strange.slice(0, 100)} cannot be changed: it takes display_name, description, labels and traffic_split`))
+      return yield* Result.fail(
+        ServiceError.invalid(
+          "update_mask",
+          `${strange.slice(0, 100)} cannot be changed: it takes display_name, description, labels and traffic_split`
+        )
+      )
     }
     const { description = "", displayName = "", labels = {}, trafficSplit = {} } = wire
     const all = { displayName, description, labels, trafficSplit }

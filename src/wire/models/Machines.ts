@@ -45,8 +45,20 @@ export const resourcesFromWire = (wire: WireResources, at: string): Result.Resul
       settings: settingsOf(wire, resourceFields)
     }))
 
-const resourceFields: ReadonlyArray<keyof WireResources> = ["machineSpec", "minReplicaCount", "maxReplicaCount", "requiredReplicaCount", "spot"]
-const machineFields: ReadonlyArray<keyof WireMachine> = ["machineType", "acceleratorType", "acceleratorCount", "tpuTopology", "reservationAffinity"]
+const resourceFields: ReadonlyArray<keyof WireResources> = [
+  "machineSpec",
+  "minReplicaCount",
+  "maxReplicaCount",
+  "requiredReplicaCount",
+  "spot"
+]
+const machineFields: ReadonlyArray<keyof WireMachine> = [
+  "machineType",
+  "acceleratorType",
+  "acceleratorCount",
+  "tpuTopology",
+  "reservationAffinity"
+]
 
 const affinities = Reservation.fields.affinity.literals
 
@@ -66,7 +78,11 @@ const machineFromWire = (wire: WireMachine, at: string): Result.Result<Machine, 
     tpuTopology: text(wire.tpuTopology),
     reservation: affinity === undefined
       ? undefined
-      : defined({ affinity, key: text(given?.key), values: given?.values === undefined || given.values.length === 0 ? undefined : given.values }),
+      : defined({
+        affinity,
+        key: text(given?.key),
+        values: given?.values === undefined || given.values.length === 0 ? undefined : given.values
+      }),
     settings: settingsOf(wire, machineFields)
   }))
 }

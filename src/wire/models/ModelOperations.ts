@@ -83,7 +83,9 @@ export const modelResponse = (
     case "createEndpoint":
       return [WireEndpoint, result.endpoint === undefined ? { name: target } : endpointToWire(result.endpoint)]
     case "deployModel":
-      return [DeployModelResponse, { deployedModel: result.deployedModel === undefined ? { id: deployment.deployedModelId } : deployedModelToWire(result.deployedModel) }]
+      return [DeployModelResponse, {
+        deployedModel: result.deployedModel === undefined ? { id: deployment.deployedModelId } : deployedModelToWire(result.deployedModel)
+      }]
     case "undeployModel":
       return [UndeployModelResponse, {}]
     case "deleteModel":
@@ -93,7 +95,11 @@ export const modelResponse = (
 }
 
 /** What a deployment's metadata and response say of it. */
-export const deploymentFromWire = (kind: ModelOperationKind, metadata: Any | undefined, response: Any | undefined): Deployment | undefined => {
+export const deploymentFromWire = (
+  kind: ModelOperationKind,
+  metadata: Any | undefined,
+  response: Any | undefined
+): Deployment | undefined => {
   const about = read(DeployOperationMetadata, metadata)
   const stage = read(DeployModelOperationMetadata, metadata)?.deploymentStage
   const made = kind === "deploy" || kind === "deployPublisherModel" ? read(DeployResponse, response) : undefined
@@ -127,5 +133,7 @@ const outcome = <A>(
 ): Result.Result<A, ServiceError> => {
   if (wire.error !== undefined) return Result.fail(statusFromWire(wire.error))
   const value = read(type, wire.response)
-  return value === undefined ? Result.fail(ServiceError.internal(`operation ${wire.name ?? ""} ended without ${what}`)) : Result.succeed(value)
+  return value === undefined
+    ? Result.fail(ServiceError.internal(`operation ${wire.name ?? ""} ended without ${what}`))
+    : Result.succeed(value)
 }

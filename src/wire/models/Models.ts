@@ -97,7 +97,8 @@ export const modelFromWire = (wire: WireModel): Result.Result<Model, ServiceErro
       publicModelName: text(source?.publicModelName),
       publicModelVersion: text(source?.versionId),
       deployedModels: (wire.deployedModels ?? []).flatMap(({ deployedModelId = "", endpoint = "" }) =>
-        endpoint === "" ? [] : [{ endpoint: EndpointName.make(endpoint), deployedModelId }]),
+        endpoint === "" ? [] : [{ endpoint: EndpointName.make(endpoint), deployedModelId }]
+      ),
       settings: settingsOf(wire, fields),
       createTime: wire.createTime ?? "",
       updateTime: wire.updateTime ?? ""

@@ -16,13 +16,17 @@ export const predictionFromModel = (status: number, text: string): Result.Result
     return Result.fail(new ServiceError({ code, message: `the model answered ${status}: ${text.slice(0, mostTold)}` }))
   }
   const json = Option.getOrUndefined(decodeJson(text))
-  const answer = Predicate.isObject(json) && "predictions" in json && Array.isArray(json.predictions) ? Result.getOrUndefined(PredictResponse.decode(json)) : undefined
+  const answer = Predicate.isObject(json) && "predictions" in json && Array.isArray(json.predictions)
+    ? Result.getOrUndefined(PredictResponse.decode(json))
+    : undefined
   return answer === undefined
-    ? Result.fail(new ServiceError({
-      code: "FAILED_PRECONDITION",
-      message: "the model does not answer with predictions",
-      fix: "ask it by rawPredict, which passes on whatever it answers"
-    }))
+    ? Result.fail(
+      new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: "the model does not answer with predictions",
+        fix: "ask it by rawPredict, which passes on whatever it answers"
+      })
+    )
     : Result.succeed({ predictions: answer.predictions, metadata: answer.metadata })
 }
 

@@ -100,7 +100,11 @@ export const completionErrorToWire = (error: ServiceError): { readonly status: n
   }
 }
 
-const callToWire = ({ args, id, name }: ChatToolCall): object => ({ id, type: "function", function: { name, arguments: JSON.stringify(args) } })
+const callToWire = ({ args, id, name }: ChatToolCall): object => ({
+  id,
+  type: "function",
+  function: { name, arguments: JSON.stringify(args) }
+})
 
 const logprobToWire = ({ logprob, token, top }: TokenLogprob): object => {
   const tokenOf = (token: string, logprob: number) => ({ token, logprob, bytes: [...Buffer.from(token)] })

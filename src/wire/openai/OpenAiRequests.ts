@@ -139,12 +139,25 @@ const broken = (body: Body): ReadonlyArray<Broken> => {
   const choice = body.tool_choice
   const chosen = typeof choice === "object" && choice !== null ? choice.function.name : undefined
   const tools = (body.tools ?? []).map(({ function: { name } }) => name)
-  const within = (field: "temperature" | "top_p" | "n" | "top_logprobs" | "max_tokens" | "max_completion_tokens", low: number, high: number) => {
+  const within = (
+    field: "temperature" | "top_p" | "n" | "top_logprobs" | "max_tokens" | "max_completion_tokens",
+    low: number,
+    high: number
+  ) => {
     const value = body[field] ?? low
-    return violationUnless(value >= low && value <= high, field, high === Infinity ? `must be at least ${low}` : `must be from ${low} to ${high}`)
+    return violationUnless(
+      value >= low && value <= high,
+      field,
+      high === Infinity ? `must be at least ${low}` : `must be from ${low} to ${high}`
+    )
   }
   return [
-    ...violationUnless(/^[\w.-]+\/[\w.@:-]+$/.test(body.model), "model", "must be {publisher}/{model}", "Write for example google/gemini-2.0-flash-001."),
+    ...violationUnless(
+      /^[\w.-]+\/[\w.@:-]+$/.test(body.model),
+      "model",
+      "must be {publisher}/{model}",
+      "Write for example google/gemini-2.0-flash-001."
+    ),
     ...violationUnless(body.messages.length > 0, "messages", "needs at least one message"),
     ...unserved.flatMap((field) => violationUnless((body[field] ?? null) === null, field, "is not served here", fixes[field])),
     ...within("temperature", 0, 2),

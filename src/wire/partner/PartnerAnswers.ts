@@ -108,8 +108,7 @@ export const countAnswerFromWire = (json: unknown): Result.Result<number, Servic
 
 export const countAnswerToWire = (inputTokens: number): object => ({ input_tokens: inputTokens })
 
-export const answerFromWire = (json: unknown): Result.Result<PartnerMessage, ServiceError> =>
-  Result.flatMap(readMessage(json), withBlocks)
+export const answerFromWire = (json: unknown): Result.Result<PartnerMessage, ServiceError> => Result.flatMap(readMessage(json), withBlocks)
 
 export const answerToWire = (message: PartnerMessage): object => ({
   type: "message",

@@ -164,7 +164,9 @@ const parsed = (bytes: Uint8Array): Result.Result<Json, ServiceError> =>
 const corrected = (body: Json): Json => {
   if (!isJsonObject(body)) return body
   const { output_format: format, output_config: config = {}, ...rest } = body
-  const current: JsonObject = format === undefined || !isJsonObject(config) || "format" in config ? body : { ...rest, output_config: { ...config, format } }
+  const current: JsonObject = format === undefined || !isJsonObject(config) || "format" in config
+    ? body
+    : { ...rest, output_config: { ...config, format } }
   const thinking = current["thinking"]
   return isJsonObject(thinking) && thinking["type"] === "enable"
     ? { ...current, thinking: { ...thinking, type: "enabled" } }

@@ -26,7 +26,10 @@ export const chunkingToWire = (
  * JSON. The old places of the two numbers are read too.
  */
 export const chunkingFromWire = (
-  config: { readonly ragFileTransformationConfig?: { readonly ragFileChunkingConfig?: RagFileChunkingConfig }; readonly ragFileChunkingConfig?: RagFileChunkingConfig },
+  config: {
+    readonly ragFileTransformationConfig?: { readonly ragFileChunkingConfig?: RagFileChunkingConfig }
+    readonly ragFileChunkingConfig?: RagFileChunkingConfig
+  },
   field: string
 ): Result.Result<Chunking, ServiceError> => {
   const given = config.ragFileTransformationConfig?.ragFileChunkingConfig ?? config.ragFileChunkingConfig
@@ -36,7 +39,9 @@ export const chunkingFromWire = (
   if (size === undefined && count(overlap) === undefined) return Result.succeed(defaultChunking)
   const chunking: Chunking = { strategy: "fixed", size: size ?? defaultChunking.size, overlap: overlap ?? 0 }
   const at = `${field}.rag_file_transformation_config.rag_file_chunking_config.fixed_length_chunking`
-  const refused = refusalOf(chunkingBroken(chunking).map((broken) => ({ ...broken, field: broken.field.replace("chunking.", `${at}.chunk_`) })))
+  const refused = refusalOf(
+    chunkingBroken(chunking).map((broken) => ({ ...broken, field: broken.field.replace("chunking.", `${at}.chunk_`) }))
+  )
   return refused === undefined ? Result.succeed(chunking) : Result.fail(refused)
 }
 
@@ -78,8 +83,10 @@ export const llmParserToWire = ({ model, prompt, ...rates }: LlmParsing): LlmPar
   defined({ modelName: model, customParsingPrompt: prompt, ...ratesToWire(rates) })
 
 export const llmParserFromWire = (parser: LlmParser, at: string): Result.Result<LlmParsing, ServiceError> =>
-  Result.map(required(parser.modelName, `${at}.model_name`), (model) =>
-    defined({ _tag: "llm" as const, model, prompt: text(parser.customParsingPrompt), ...ratesFromWire(parser) }))
+  Result.map(
+    required(parser.modelName, `${at}.model_name`),
+    (model) => defined({ _tag: "llm" as const, model, prompt: text(parser.customParsingPrompt), ...ratesFromWire(parser) })
+  )
 
 export const parsingFromWire = (
   config: RagFileParsingConfig | undefined,
@@ -87,8 +94,14 @@ export const parsingFromWire = (
 ): Result.Result<Parsing | undefined, ServiceError> =>
   Result.gen(function*() {
     const at = `${field}.rag_file_parsing_config`
-    const advanced = config?.advancedParser?.useAdvancedPdfParsing === true ? "advanced_parser.use_advanced_pdf_parsing" : "use_advanced_pdf_parsing"
-    yield* unserved(config?.advancedParser?.useAdvancedPdfParsing ?? config?.useAdvancedPdfParsing, `${at}.${advanced}`, "leave it out: the default parser reads PDFs with their tables and headings")
+    const advanced = config?.advancedParser?.useAdvancedPdfParsing === true
+      ? "advanced_parser.use_advanced_pdf_parsing"
+      : "use_advanced_pdf_parsing"
+    yield* unserved(
+      config?.advancedParser?.useAdvancedPdfParsing ?? config?.useAdvancedPdfParsing,
+      `${at}.${advanced}`,
+      "leave it out: the default parser reads PDFs with their tables and headings"
+    )
     const parsing: Parsing | undefined = config?.layoutParser !== undefined
       ? defined({
         _tag: "layout" as const,

@@ -1,6 +1,14 @@
 import { Result } from "effect"
 import { isEmpty } from "../../domain/Defined.ts"
-import { type Corpus, CorpusName, type CorpusOptions, type CorpusPatch, type CorpusSpec, CorpusState, type VectorDb } from "../../domain/Corpus.ts"
+import {
+  type Corpus,
+  CorpusName,
+  type CorpusOptions,
+  type CorpusPatch,
+  type CorpusSpec,
+  CorpusState,
+  type VectorDb
+} from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { corpusPatchBroken, hostedCorpusBroken, keyedDatabaseRule, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
 import { type Broken, refusalOf } from "../../domain/Rule.ts"
@@ -72,7 +80,10 @@ export const corpusPatchToWire = (patch: CorpusPatch): RagCorpus =>
     description: patch.description,
     ...(patch.vectorDb === undefined ? {} : backendToWire(patch.vectorDb, undefined, undefined)),
     ...(patch.apiKey === undefined ? {} : {
-      vectorDbConfig: { ...(patch.vectorDb === undefined ? {} : backendToWire(patch.vectorDb, undefined, undefined).vectorDbConfig), ...auth(patch.apiKey) }
+      vectorDbConfig: {
+        ...(patch.vectorDb === undefined ? {} : backendToWire(patch.vectorDb, undefined, undefined).vectorDbConfig),
+        ...auth(patch.apiKey)
+      }
     })
   })
 
@@ -202,8 +213,8 @@ const searchFromWire = ({ ann, knn }: ManagedDb): CorpusOptions["search"] => {
 const optionsToWire = ({ encryptionKey, holds }: CorpusOptions = {}): Pick<RagCorpus, "encryptionSpec" | "corpusTypeConfig"> => ({
   encryptionSpec: encryptionKey === undefined ? undefined : { kmsKeyName: encryptionKey },
   corpusTypeConfig: holds === undefined ? undefined : (holds._tag === "documents"
-      ? { documentCorpus: {} }
-      : { memoryCorpus: holds.parser === undefined ? {} : { llmParser: llmParserToWire(holds.parser) } })
+    ? { documentCorpus: {} }
+    : { memoryCorpus: holds.parser === undefined ? {} : { llmParser: llmParserToWire(holds.parser) } })
 })
 
 /** Undefined where nothing is said of any. */
@@ -220,7 +231,9 @@ const optionsFromWire = (wire: RagCorpus): Result.Result<CorpusOptions | undefin
       encryptionKey: text(wire.encryptionSpec?.kmsKeyName),
       holds: memoryCorpus !== undefined
         ? defined({ _tag: "memories" as const, parser })
-        : documentCorpus === undefined ? undefined : { _tag: "documents" as const }
+        : documentCorpus === undefined
+        ? undefined
+        : { _tag: "documents" as const }
     })
     return isEmpty(options) ? undefined : options
   })

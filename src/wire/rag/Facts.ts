@@ -44,7 +44,10 @@ export const augmentResponseToWire = (wire: AugmentPromptRequest, facts: Readonl
   return {
     augmentedPrompt: [
       ...contents.slice(0, -1),
-      { role: last?.role ?? "user", parts: [...(given === "" ? [] : [{ text: `Answer from these sources:\n\n${given}\n\n` }]), ...last?.parts ?? []] }
+      {
+        role: last?.role ?? "user",
+        parts: [...(given === "" ? [] : [{ text: `Answer from these sources:\n\n${given}\n\n` }]), ...last?.parts ?? []]
+      }
     ],
     facts
   }
@@ -58,8 +61,10 @@ export interface CorroborationRequest {
 }
 
 export const corroborateRequestFromWire = (wire: CorroborateContentRequest): Result.Result<CorroborationRequest, ServiceError> =>
-  Result.map(required(contentText(wire.content), "content"), (text) =>
-    defined({ text, facts: wire.facts ?? [], threshold: wire.parameters?.citationThreshold }))
+  Result.map(
+    required(contentText(wire.content), "content"),
+    (text) => defined({ text, facts: wire.facts ?? [], threshold: wire.parameters?.citationThreshold })
+  )
 
 /** Offsets are UTF-16 here and bytes there; `facts` are indices into those of the request. */
 export interface Claim {

@@ -20,7 +20,9 @@ const types = { integer: "INTEGER", float: "FLOAT", string: "STRING", datetime: 
 const scalars: ReadonlyArray<ScalarType> = ["integer", "float", "string", "datetime", "boolean"]
 const searches = { none: "NO_SEARCH", exact: "EXACT_SEARCH" } as const
 
-export const dataSchemaToWire = ({ element, granularity, key, name, search, type }: DataSchemaSpec & { readonly name?: DataSchemaName }): Wire.RagDataSchema =>
+export const dataSchemaToWire = (
+  { element, granularity, key, name, search, type }: DataSchemaSpec & { readonly name?: DataSchemaName }
+): Wire.RagDataSchema =>
   defined({
     name,
     key,
@@ -39,20 +41,34 @@ export const dataSchemaFromWire = (wire: Wire.RagDataSchema): Result.Result<Data
     const { granularity = "GRANULARITY_UNSPECIFIED", listConfig, searchStrategy } = details
     const strategy = searchStrategy?.searchStrategyType ?? "SEARCH_STRATEGY_TYPE_UNSPECIFIED"
     const search = strategy === "NO_SEARCH" ? "none" as const : strategy === "EXACT_SEARCH" ? "exact" as const : undefined
-    if (search === undefined && strategy !== "SEARCH_STRATEGY_TYPE_UNSPECIFIED") return yield* unknown(`${at}.search_strategy.search_strategy_type`, strategy)
-    if (!["GRANULARITY_UNSPECIFIED", "GRANULARITY_FILE_LEVEL"].includes(granularity)) return yield* unknown(`${at}.granularity`, granularity)
+    if (search === undefined && strategy !== "SEARCH_STRATEGY_TYPE_UNSPECIFIED") {
+      return yield* unknown(`${at}.search_strategy.search_strategy_type`, strategy)
+    }
+    if (!["GRANULARITY_UNSPECIFIED", "GRANULARITY_FILE_LEVEL"].includes(granularity)) {
+      return yield* unknown(`${at}.granularity`, granularity)
+    }
     const key = yield* required(wire.key, "rag_data_schema.key")
     const type = yield* typeOf(details.type, `${at}.type`)
-    const element = listConfig?.valueSchema === undefined ? undefined : yield* typeOf(listConfig.valueSchema.type, `${at}.list_config.value_schema.type`)
-    if (element === "list") return yield* Result.fail(ServiceError.invalid(`${at}.list_config.value_schema.type`, "a list has no lists in it"))
+    const element = listConfig?.valueSchema === undefined
+      ? undefined
+      : yield* typeOf(listConfig.valueSchema.type, `${at}.list_config.value_schema.type`)
+    if (element === "list") {
+      return yield* Result.fail(ServiceError.invalid(`${at}.list_config.value_schema.type`, "a list has no lists in it"))
+    }
     return defined({ key, type, element, search, granularity: granularity === "GRANULARITY_FILE_LEVEL" ? "file" as const : undefined })
   })
 
 /** A schema that a service answered. */
 export const namedSchemaFromWire = (wire: Wire.RagDataSchema): Result.Result<DataSchema, ServiceError> =>
-  Result.flatMap(required(wire.name, "name"), (name) => Result.map(dataSchemaFromWire(wire), (spec) => ({ name: DataSchemaName.make(name), ...spec })))
+  Result.flatMap(
+    required(wire.name, "name"),
+    (name) => Result.map(dataSchemaFromWire(wire), (spec) => ({ name: DataSchemaName.make(name), ...spec }))
+  )
 
-export const newSchemaFromWire = (wire: Wire.RagDataSchema | undefined, id: string | undefined): Result.Result<NewDataSchema, ServiceError> =>
+export const newSchemaFromWire = (
+  wire: Wire.RagDataSchema | undefined,
+  id: string | undefined
+): Result.Result<NewDataSchema, ServiceError> =>
   Result.map(dataSchemaFromWire(wire ?? {}), (schema) => defined({ ...schema, id: text(id) }))
 
 export const fileMetadataToWire = ({ key, name, value }: FileMetadataSpec & { readonly name?: FileMetadataName }): Wire.RagMetadata =>
@@ -67,9 +83,15 @@ export const fileMetadataFromWire = ({ userSpecifiedMetadata }: Wire.RagMetadata
 
 /** What a service answered. */
 export const namedMetadataFromWire = (wire: Wire.RagMetadata): Result.Result<FileMetadata, ServiceError> =>
-  Result.flatMap(required(wire.name, "name"), (name) => Result.map(fileMetadataFromWire(wire), (spec) => ({ name: FileMetadataName.make(name), ...spec })))
+  Result.flatMap(
+    required(wire.name, "name"),
+    (name) => Result.map(fileMetadataFromWire(wire), (spec) => ({ name: FileMetadataName.make(name), ...spec }))
+  )
 
-export const newMetadataFromWire = (wire: Wire.RagMetadata | undefined, id: string | undefined): Result.Result<NewFileMetadata, ServiceError> =>
+export const newMetadataFromWire = (
+  wire: Wire.RagMetadata | undefined,
+  id: string | undefined
+): Result.Result<NewFileMetadata, ServiceError> =>
   Result.map(fileMetadataFromWire(wire ?? {}), (metadata) => defined({ ...metadata, id: text(id) }))
 
 const unknown = (field: string, given: string) => Result.fail(ServiceError.invalid(field, `is not known: ${given}`))
@@ -77,7 +99,9 @@ const unknown = (field: string, given: string) => Result.fail(ServiceError.inval
 const typeOf = (wire: string | undefined, field: string): Result.Result<DataSchemaSpec["type"], ServiceError> => {
   const type = ([...scalars, "list"] as const).find((each) => types[each] === wire)
   if (type !== undefined) return Result.succeed(type)
-  return wire === undefined || wire === "DATA_TYPE_UNSPECIFIED" ? Result.fail(ServiceError.invalid(field, "Required field is not set.")) : unknown(field, wire)
+  return wire === undefined || wire === "DATA_TYPE_UNSPECIFIED"
+    ? Result.fail(ServiceError.invalid(field, "Required field is not set."))
+    : unknown(field, wire)
 }
 
 const valueToWire = (value: MetadataValue): Wire.MetadataValue => {

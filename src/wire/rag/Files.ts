@@ -69,7 +69,11 @@ export const uploadRequestFromWire = (
 ): Result.Result<UploadRequest, ServiceError> =>
   Result.gen(function*() {
     const config = wire.uploadRagFileConfig ?? {}
-    yield* unserved(config.ragFileMetadataConfig, "upload_rag_file_config.rag_file_metadata_config", "write it with ragFiles/*/ragMetadata once the files are there")
+    yield* unserved(
+      config.ragFileMetadataConfig,
+      "upload_rag_file_config.rag_file_metadata_config",
+      "write it with ragFiles/*/ragMetadata once the files are there"
+    )
     const displayName = yield* required(wire.ragFile?.displayName, "rag_file.display_name")
     const refused = refusalOf(displayNameBroken("rag_file.display_name", displayName))
     if (refused !== undefined) return yield* Result.fail(refused)

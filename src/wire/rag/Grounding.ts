@@ -95,32 +95,34 @@ type Candidate = NonNullable<GenerateContentResponse["candidates"]>[number]
 export const answerToWire = (
   answer: Answer,
   more: AnswerFacts = {}
-): GenerateContentResponse => defined({
-  candidates: [defined({
-    content: { role: "model", parts: [{ text: answer.text }] },
-    finishReason: answer.truncated === true ? "MAX_TOKENS" : "STOP",
-    finishMessage: answer.unverified === undefined ? undefined : unverifiedText,
-    ...(more.attributed === false ? {} : defined({
-      citationMetadata: citationMetadataOf(answer),
-      groundingMetadata: groundingToWire(answer, more.question)
-    }))
-  })],
-  modelVersion: answer.model,
-  createTime: more.createTime,
-  responseId: more.responseId,
-  usageMetadata: usageToWire(answer)
-})
+): GenerateContentResponse =>
+  defined({
+    candidates: [defined({
+      content: { role: "model", parts: [{ text: answer.text }] },
+      finishReason: answer.truncated === true ? "MAX_TOKENS" : "STOP",
+      finishMessage: answer.unverified === undefined ? undefined : unverifiedText,
+      ...(more.attributed === false ? {} : defined({
+        citationMetadata: citationMetadataOf(answer),
+        groundingMetadata: groundingToWire(answer, more.question)
+      }))
+    })],
+    modelVersion: answer.model,
+    createTime: more.createTime,
+    responseId: more.responseId,
+    usageMetadata: usageToWire(answer)
+  })
 
 /** A piece of a stream, whose end is `answerEndToWire`. */
 export const answerPieceToWire = (
   piece: string,
   more: { readonly model: string; readonly responseId?: string; readonly createTime?: string }
-): GenerateContentResponse => defined({
-  candidates: [{ content: { role: "model", parts: [{ text: piece }] } }],
-  modelVersion: more.model,
-  createTime: more.createTime,
-  responseId: more.responseId
-})
+): GenerateContentResponse =>
+  defined({
+    candidates: [{ content: { role: "model", parts: [{ text: piece }] } }],
+    modelVersion: more.model,
+    createTime: more.createTime,
+    responseId: more.responseId
+  })
 
 /** The end of a stream: everything of the answer but the text, which was given in pieces. */
 export const answerEndToWire: typeof answerToWire = (answer, more) => {
@@ -170,11 +172,13 @@ export const answerFromWire = (
   const refusal = wire.promptFeedback?.blockReason ?? (text === "" ? candidate?.finishReason : undefined)
   if (refusal !== undefined && refusal !== "STOP") {
     const message = wire.promptFeedback?.blockReasonMessage ?? candidate?.finishMessage
-    return Result.fail(new ServiceError({
-      code: "FAILED_PRECONDITION",
-      message: `the model gave no answer (${refusal})${message === undefined ? "" : `: ${message}`}`,
-      reason: refusal
-    }))
+    return Result.fail(
+      new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: `the model gave no answer (${refusal})${message === undefined ? "" : `: ${message}`}`,
+        reason: refusal
+      })
+    )
   }
   const metadata = candidate?.groundingMetadata ?? {}
   const { citations, numbers } = citationsFromWire(corpus, metadata.groundingChunks ?? [])
@@ -211,7 +215,8 @@ const citationMetadataOf = ({ citations, supports, text }: Answer): Candidate["c
         uri: citation.sourceUri,
         title: citation.sourceDisplayName
       }]
-    }))
+    })
+  )
   return cited.length === 0 ? undefined : { citations: cited }
 }
 

@@ -34,7 +34,11 @@ export const importRequestFromWire = (
 ): Result.Result<ImportRequest, ServiceError> =>
   Result.gen(function*() {
     const config = yield* required(wire.importRagFilesConfig, field)
-    yield* unserved(config.ragFileMetadataConfig, `${field}.rag_file_metadata_config`, "write it with ragFiles/*/ragMetadata once the files are there")
+    yield* unserved(
+      config.ragFileMetadataConfig,
+      `${field}.rag_file_metadata_config`,
+      "write it with ragFiles/*/ragMetadata once the files are there"
+    )
     const request: ImportRequest = defined({
       corpus,
       source: yield* sourceFromWire(config),
@@ -169,7 +173,11 @@ const driveFromWire = (source: Source<"googleDriveSource">): Result.Result<Impor
     const given = yield* some(source.resourceIds, at)
     const resources = []
     for (const [i, { resourceId, resourceType }] of given.entries()) {
-      const kind = resourceType === "RESOURCE_TYPE_FILE" ? "file" as const : resourceType === "RESOURCE_TYPE_FOLDER" ? "folder" as const : undefined
+      const kind = resourceType === "RESOURCE_TYPE_FILE"
+        ? "file" as const
+        : resourceType === "RESOURCE_TYPE_FOLDER"
+        ? "folder" as const
+        : undefined
       resources.push({
         kind: yield* required(kind, `${at}[${i}].resource_type`),
         id: yield* required(resourceId, `${at}[${i}].resource_id`)

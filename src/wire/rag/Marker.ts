@@ -36,8 +36,7 @@ export const undescribe = (
   return { description: description === "" ? undefined : description, marker: { source, pathHash, fingerprint } }
 }
 
-const escape = (part: string): string =>
-  part.toWellFormed().replaceAll(/[%:[\]\s\p{Cc}]/gu, (character) => encodeURIComponent(character))
+const escape = (part: string): string => part.toWellFormed().replaceAll(/[%:[\]\s\p{Cc}]/gu, (character) => encodeURIComponent(character))
 
 const unescape = (part: string): string | undefined => {
   try {

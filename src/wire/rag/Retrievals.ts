@@ -53,18 +53,22 @@ export const storeToWire = (request: Selection): Result.Result<VertexRagStore, S
   Result.gen(function*() {
     if (request.principal !== undefined) {
       // Leaving it out would show one person what another may read.
-      return yield* Result.fail(new ServiceError({
-        code: "UNIMPLEMENTED",
-        message: "the service does not know who may read which file, so that it cannot retrieve for a principal",
-        fix: "use a corpus per audience, or the embedded engine"
-      }))
+      return yield* Result.fail(
+        new ServiceError({
+          code: "UNIMPLEMENTED",
+          message: "the service does not know who may read which file, so that it cannot retrieve for a principal",
+          fix: "use a corpus per audience, or the embedded engine"
+        })
+      )
     }
     const ragRetrievalConfig = yield* configToWire(request)
     return defined({
-      ragResources: [request, ...request.also ?? []].map(({ corpus, files }) => defined({
-        ragCorpus: corpus as string,
-        ragFileIds: files?.map(lastSegment)
-      })),
+      ragResources: [request, ...request.also ?? []].map(({ corpus, files }) =>
+        defined({
+          ragCorpus: corpus as string,
+          ragFileIds: files?.map(lastSegment)
+        })
+      ),
       ragRetrievalConfig: isEmpty(ragRetrievalConfig) ? undefined : ragRetrievalConfig
     })
   })
@@ -87,7 +91,9 @@ export const storeFromWire = (
     for (const [i, { ragCorpus = "", ragFileIds = [] }] of (resources.length === 0 ? [{}] : resources).entries()) {
       const corpus = corpusName(parent, yield* required(text(ragCorpus) ?? corpusOfFiles(ragFileIds), `${at}[${i}].rag_corpus`))
       const foreign = ragFileIds.findIndex((id) => !isFileOf(corpus, id))
-      if (foreign !== -1) return yield* Result.fail(ServiceError.invalid(`${at}[${i}].rag_file_ids[${foreign}]`, oneCorpusRule.rule, oneCorpusRule.fix))
+      if (foreign !== -1) {
+        return yield* Result.fail(ServiceError.invalid(`${at}[${i}].rag_file_ids[${foreign}]`, oneCorpusRule.rule, oneCorpusRule.fix))
+      }
       searched.set(corpus, [...searched.get(corpus) ?? [], ...ragFileIds.map((id) => fileName(corpus, id))])
     }
     const [own, ...also] = [...searched].map(([corpus, files]): SearchedCorpus => files.length === 0 ? { corpus } : { corpus, files })
@@ -106,7 +112,10 @@ export const contextsToWire = (contexts: ReadonlyArray<Context>): RetrieveContex
  * Contexts as a request orders them. Plain ones come nearest first; where words have a say, or a ranker, `score` is what
  * the order is by, turned so that smaller is better, and `distance` (v1beta1) the distance.
  */
-export const orderedContextsToWire = (contexts: ReadonlyArray<Context>, { hybrid, rank }: Pick<RetrievalRequest, "hybrid" | "rank">): RetrieveContextsResponse => {
+export const orderedContextsToWire = (
+  contexts: ReadonlyArray<Context>,
+  { hybrid, rank }: Pick<RetrievalRequest, "hybrid" | "rank">
+): RetrieveContextsResponse => {
   if (hybrid === undefined && rank === undefined) {
     return contextsToWire(contexts.toSorted((a, b) => (a.distance ?? Infinity) - (b.distance ?? Infinity) || 0))
   }
@@ -227,7 +236,9 @@ const configFromWire = (store: VertexRagStore, field: string): Result.Result<Omi
       filter: isEmpty(filter) ? undefined : filter,
       rank: rankingFromWire(config.ranking)
     })
-    const refused = refusalOf(configBroken(selection).map((broken) => ({ ...broken, field: `${field}.${configFields[broken.field] ?? broken.field}` })))
+    const refused = refusalOf(
+      configBroken(selection).map((broken) => ({ ...broken, field: `${field}.${configFields[broken.field] ?? broken.field}` }))
+    )
     return refused === undefined ? selection : yield* Result.fail(refused)
   })
 
@@ -246,8 +257,7 @@ const rankingFromWire = (ranking: RagRetrievalConfig["ranking"]): Ranking | unde
 
 export const lastSegment = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
 
-const corpusName = (parent: string, name: string): CorpusName =>
-  CorpusName.make(name.includes("/") ? name : `${parent}/ragCorpora/${name}`)
+const corpusName = (parent: string, name: string): CorpusName => CorpusName.make(name.includes("/") ? name : `${parent}/ragCorpora/${name}`)
 
 /** The corpus that files are named with, where a request names none itself. */
 const corpusOfFiles = (files: ReadonlyArray<string>): string | undefined =>
@@ -272,11 +282,24 @@ const hash = (content: string): string => {
 }
 
 /** A query with the tools of `askContexts` and `asyncRetrieveContexts`: its own configuration goes before the store's. */
-export const askRequestFromWire = (parent: string, { query, tools = [] }: AskContextsRequest): Result.Result<RetrievalRequest, ServiceError> => {
-  const found = tools.flatMap(({ retrieval }, i) => retrieval?.vertexRagStore === undefined ? [] : [{ store: retrieval.vertexRagStore, at: `tools[${i}].retrieval.vertex_rag_store` }])
+export const askRequestFromWire = (
+  parent: string,
+  { query, tools = [] }: AskContextsRequest
+): Result.Result<RetrievalRequest, ServiceError> => {
+  const found = tools.flatMap(({ retrieval }, i) =>
+    retrieval?.vertexRagStore === undefined ? [] : [{ store: retrieval.vertexRagStore, at: `tools[${i}].retrieval.vertex_rag_store` }]
+  )
   const [only] = found
-  if (only === undefined || found.length > 1) return Result.fail(ServiceError.invalid("tools", "one vertex_rag_store is needed, and no more"))
+  if (only === undefined || found.length > 1) {
+    return Result.fail(ServiceError.invalid("tools", "one vertex_rag_store is needed, and no more"))
+  }
   const store = { ...only.store, ...defined({ similarityTopK: query?.similarityTopK, ragRetrievalConfig: query?.ragRetrievalConfig }) }
-  return Result.flatMap(required(query?.text, "query.text"), (text) =>
-    Result.map(storeFromWire(parent, store, only.at, query?.ragRetrievalConfig === undefined ? only.at : "query"), (selection) => ({ ...selection, query: text })))
+  return Result.flatMap(
+    required(query?.text, "query.text"),
+    (text) =>
+      Result.map(
+        storeFromWire(parent, store, only.at, query?.ragRetrievalConfig === undefined ? only.at : "query"),
+        (selection) => ({ ...selection, query: text })
+      )
+  )
 }

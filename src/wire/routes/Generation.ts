@@ -1,4 +1,9 @@
-import { CachedContent, ListCachedContentsRequest, ListCachedContentsResponse, UpdateCachedContentQuery } from "../messages/CachedContent.ts"
+import {
+  CachedContent,
+  ListCachedContentsRequest,
+  ListCachedContentsResponse,
+  UpdateCachedContentQuery
+} from "../messages/CachedContent.ts"
 import { GenerateContentRequest, GenerateContentResponse } from "../messages/GenerateContent.ts"
 import { CountTokensRequest, CountTokensResponse } from "../messages/CountTokens.ts"
 import { EmbedContentRequest, EmbedContentResponse } from "../messages/EmbedContent.ts"
@@ -64,5 +69,7 @@ export const generationRoutes = {
   }),
   deleteCachedContent: route("GenAiCacheService.DeleteCachedContent", "DELETE", `{name=${cached}}`, { response: Empty }),
   /** As OpenAI's clients speak; `openapi` stands for all models of the platform. */
-  chatCompletions: rawRoute("PredictionService.ChatCompletions", "{endpoint=projects/*/locations/*/endpoints/*}/chat/completions", { mostBytes })
+  chatCompletions: rawRoute("PredictionService.ChatCompletions", "{endpoint=projects/*/locations/*/endpoints/*}/chat/completions", {
+    mostBytes
+  })
 }

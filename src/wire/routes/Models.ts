@@ -30,7 +30,12 @@ import {
   UploadModelOperationMetadata
 } from "../messages/Operations.ts"
 import { PredictRequest, PredictResponse } from "../messages/Predict.ts"
-import { GetPublisherModelRequest, ListPublisherModelsRequest, ListPublisherModelsResponse, PublisherModel } from "../messages/PublisherModel.ts"
+import {
+  GetPublisherModelRequest,
+  ListPublisherModelsRequest,
+  ListPublisherModelsResponse,
+  PublisherModel
+} from "../messages/PublisherModel.ts"
 import { Empty } from "../messages/Rpc.ts"
 import { location, rawRoute, route } from "../Route.ts"
 

@@ -1,4 +1,9 @@
-import { AskContextsRequest, AskContextsResponse, AsyncRetrieveContextsRequest, AsyncRetrieveContextsResponse } from "../messages/AskContexts.ts"
+import {
+  AskContextsRequest,
+  AskContextsResponse,
+  AsyncRetrieveContextsRequest,
+  AsyncRetrieveContextsResponse
+} from "../messages/AskContexts.ts"
 import {
   AsyncRetrieveContextsOperationMetadata,
   BatchCreateRagDataSchemasOperationMetadata,
@@ -109,7 +114,11 @@ export const ragRoutes = {
   batchCreateRagDataSchemas: route(`${data}BatchCreateRagDataSchemas`, "POST", `{parent=${corpus}}/ragDataSchemas:batchCreate`, {
     body: BatchCreateRagDataSchemasRequest,
     response: Operation,
-    operation: { kind: "createDataSchemas", metadata: BatchCreateRagDataSchemasOperationMetadata, response: BatchCreateRagDataSchemasResponse }
+    operation: {
+      kind: "createDataSchemas",
+      metadata: BatchCreateRagDataSchemasOperationMetadata,
+      response: BatchCreateRagDataSchemasResponse
+    }
   }),
   getRagDataSchema: route(`${data}GetRagDataSchema`, "GET", `{name=${schema}}`, { response: RagDataSchema }),
   listRagDataSchemas: route(`${data}ListRagDataSchemas`, "GET", `{parent=${corpus}}/ragDataSchemas`, {

@@ -29,11 +29,13 @@ export const normalize = (
   const walk = new Walk(options)
   const canonical = walk.message(message, json, options.at ?? "")
   const { violations } = walk
-  return violations.length === 0 ? Result.succeed(canonical) : Result.fail(new ServiceError({
-    code: "INVALID_ARGUMENT",
-    message: violations.map(({ description }) => description).join("\n"),
-    violations
-  }))
+  return violations.length === 0 ? Result.succeed(canonical) : Result.fail(
+    new ServiceError({
+      code: "INVALID_ARGUMENT",
+      message: violations.map(({ description }) => description).join("\n"),
+      violations
+    })
+  )
 }
 
 /** The name of a proto's field as written in it: `chunk_size` for `chunkSize`. */
@@ -106,7 +108,9 @@ class Walk {
       case "any":
         return this.#any(kind.types(), value, at)
       case "struct":
-        if (!isJsonObject(value)) this.#invalid(at, `Invalid value at '${at}' (type.googleapis.com/google.protobuf.Struct), ${shown(value)}`)
+        if (!isJsonObject(value)) {
+          this.#invalid(at, `Invalid value at '${at}' (type.googleapis.com/google.protobuf.Struct), ${shown(value)}`)
+        }
         return value
       case "value":
         return value
@@ -141,7 +145,10 @@ class Walk {
     const read = readScalar(kind, value)
     if (read !== undefined) return read
     const type = kind.kind === "enum" ? `type.googleapis.com/${this.#enum(kind.name)}` : scalarTypes[kind.kind] ?? kind.kind
-    this.#invalid(at, `Invalid value at '${at}' (${type}), ${secretive(kind) && typeof value !== "object" ? `a ${typeof value}` : shown(value)}`)
+    this.#invalid(
+      at,
+      `Invalid value at '${at}' (${type}), ${secretive(kind) && typeof value !== "object" ? `a ${typeof value}` : shown(value)}`
+    )
     return ""
   }
 

@@ -31,7 +31,8 @@ export const readMessage = <A>(
     const text = typeof body === "string" ? body : yield* decodeUtf8(body)
     const json: Json = text.trim() === "" ? {} : yield* readJson(text)
     const canonical = yield* normalize(message, json === "" ? {} : json, options)
-    return yield* Result.mapError(message.decode(canonical), (issues) => invalidPayload(issues.map((i) => `${i.path}: ${i.message}`).join("; ")))
+    return yield* Result.mapError(message.decode(canonical), (issues) =>
+      invalidPayload(issues.map((i) => `${i.path}: ${i.message}`).join("; ")))
   })
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
@@ -99,7 +100,9 @@ const keyOf = ({ fields }: AnyMessage, name: string): string | undefined =>
 
 const unbound = (name: string): FieldViolation => ({
   field: name,
-  description: `Invalid JSON payload received. Unknown name ${JSON.stringify(name)}: Cannot bind query parameter. Field '${name}' could not be found in request message.`
+  description: `Invalid JSON payload received. Unknown name ${
+    JSON.stringify(name)
+  }: Cannot bind query parameter. Field '${name}' could not be found in request message.`
 })
 
 const unreadable = (field: string): FieldViolation => ({ field, description: `Invalid value at '${field}'.` })

@@ -93,7 +93,8 @@ const secondsAndNanos = (value: Json): { readonly seconds: number; readonly nano
   const { nanos: n = 0, seconds: s = 0, ...rest } = value
   const seconds = readNumber(s)
   const nanos = readInt32(n)
-  return Object.keys(rest).length > 0 || seconds === undefined || !Number.isSafeInteger(seconds) || nanos === undefined || Math.abs(nanos) > 999_999_999
+  return Object.keys(rest).length > 0 || seconds === undefined || !Number.isSafeInteger(seconds) || nanos === undefined ||
+      Math.abs(nanos) > 999_999_999
     ? undefined
     : { seconds, nanos }
 }

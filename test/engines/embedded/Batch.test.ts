@@ -55,10 +55,12 @@ const put = (folder: string, lines: ReadonlyArray<string>): void => write(join(f
 /** The lines of a job's result files, as text, by their names. */
 const resultsOf = (folder: string, { results }: BatchJob): Record<string, ReadonlyArray<string>> => {
   const path = join(folder, "bucket", (results?.uri ?? "").replace("gs://b/", ""))
-  return Object.fromEntries(readdirSync(path).toSorted().map((name) => [
-    name,
-    readFileSync(join(path, name), "utf8").split("\n").filter((text) => text !== "")
-  ]))
+  return Object.fromEntries(
+    readdirSync(path).toSorted().map((name) => [
+      name,
+      readFileSync(join(path, name), "utf8").split("\n").filter((text) => text !== "")
+    ])
+  )
 }
 
 const rowsIn = (folder: string): number => {
@@ -101,8 +103,15 @@ describe("batch jobs on the embedded engine", () => {
       const db = new DatabaseSync(join(folder, "tables.db"))
       db.exec("CREATE TABLE prompts (custom_id TEXT, method TEXT, url TEXT, team TEXT, n INTEGER, body JSON)")
       const body = JSON.stringify({ messages: [{ role: "user", content: "one" }], max_tokens: 9 })
-      db.prepare("INSERT INTO prompts VALUES ('a', 'POST', '/v1', 'x', ?, ?), ('b', NULL, NULL, NULL, 7, ?)").run(2n ** 62n, body, body.replace("one", "refuse"))
-      const table = yield* on(folder, run({ input: { _tag: "table", uri: "bq://p.main.prompts" }, output: { _tag: "table", uri: "p.main.answers" } }))
+      db.prepare("INSERT INTO prompts VALUES ('a', 'POST', '/v1', 'x', ?, ?), ('b', NULL, NULL, NULL, 7, ?)").run(
+        2n ** 62n,
+        body,
+        body.replace("one", "refuse")
+      )
+      const table = yield* on(
+        folder,
+        run({ input: { _tag: "table", uri: "bq://p.main.prompts" }, output: { _tag: "table", uri: "p.main.answers" } })
+      )
       assert.strictEqual(table.state, "PARTIALLY_SUCCEEDED", JSON.stringify(table))
       assert.deepStrictEqual(table.results, { _tag: "table", uri: "p.main.answers" })
       const read = db.prepare("SELECT * FROM answers")
@@ -111,7 +120,9 @@ describe("batch jobs on the embedded engine", () => {
       assert.deepStrictEqual(Object.keys(first ?? {}), ["custom_id", "team", "n", "body", "id", "response"])
       assert.deepInclude({ ...first }, { custom_id: "a", team: "x", n: 2n ** 62n, body })
       assert.strictEqual(JSON.parse(String(first?.["response"])).choices[0].message.content, "You said: one")
-      assert.deepStrictEqual(JSON.parse(String(second?.["response"])), { error: { code: "INVALID_ARGUMENT", message: "body.messages: is refused" } })
+      assert.deepStrictEqual(JSON.parse(String(second?.["response"])), {
+        error: { code: "INVALID_ARGUMENT", message: "body.messages: is refused" }
+      })
 
       const file = yield* on(folder, run({ input: { _tag: "table", uri: "p.main.prompts" } }))
       assert.lengthOf(resultsOf(folder, file)["predictions_0001.jsonl"] ?? [], 1)
@@ -131,17 +142,25 @@ describe("batch jobs on the embedded engine", () => {
       yield* on(folder, (jobs) =>
         Effect.gen(function*() {
           const input = yield* Effect.flip(jobs.create(spec({ input: { _tag: "table", uri: "bq://p.main.taken" } })))
-          assert.strictEqual(input.message, [
-            "bq://p.main.taken: column Response is reserved for the output",
-            "bq://p.main.taken: column id is reserved for the output",
-            "bq://p.main.taken: column body must be JSON, not STRING"
-          ].join("\n"))
+          assert.strictEqual(
+            input.message,
+            [
+              "bq://p.main.taken: column Response is reserved for the output",
+              "bq://p.main.taken: column id is reserved for the output",
+              "bq://p.main.taken: column body must be JSON, not STRING"
+            ].join("\n")
+          )
           put(folder, [batchLine("a", "wait")])
           const output = yield* Effect.flip(jobs.create(spec({ output: { _tag: "table", uri: "p.main.taken" } })))
           assert.include(output.message, "is there already")
           yield* jobs.create(spec({ output: { _tag: "table", uri: "p.main.new" } }))
-          assert.include((yield* Effect.flip(jobs.create(spec({ output: { _tag: "table", uri: "bq://q.main.new" } })))).message, "is making table")
-          const same = yield* Effect.flip(jobs.create(spec({ input: { _tag: "table", uri: "p.main.t" }, output: { _tag: "table", uri: "bq://p.main.t" } })))
+          assert.include(
+            (yield* Effect.flip(jobs.create(spec({ output: { _tag: "table", uri: "bq://q.main.new" } })))).message,
+            "is making table"
+          )
+          const same = yield* Effect.flip(
+            jobs.create(spec({ input: { _tag: "table", uri: "p.main.t" }, output: { _tag: "table", uri: "bq://p.main.t" } }))
+          )
           assert.include(same.message, "must not be the input table")
         }))
     }).pipe(Effect.scoped))
@@ -151,13 +170,20 @@ describe("batch jobs on the embedded engine", () => {
       const folder = yield* tempFolder
       put(folder, Array.from({ length: 40 }, (_, at) => batchLine(`r${at}`, `q${at} ${at === 20 ? "hold" : ""}`)))
       const reached = yield* Deferred.make<void>()
-      const stuck = echoModel((text) => text.includes("hold") ? Effect.andThen(Deferred.succeed(reached, undefined), Effect.never) : Effect.void)
-      const name = yield* on(folder, (jobs) =>
-        Effect.gen(function*() {
-          const { name } = yield* jobs.create(spec())
-          yield* Deferred.await(reached)
-          return name
-        }), stuck, { concurrency: 1 })
+      const stuck = echoModel((text) =>
+        text.includes("hold") ? Effect.andThen(Deferred.succeed(reached, undefined), Effect.never) : Effect.void
+      )
+      const name = yield* on(
+        folder,
+        (jobs) =>
+          Effect.gen(function*() {
+            const { name } = yield* jobs.create(spec())
+            yield* Deferred.await(reached)
+            return name
+          }),
+        stuck,
+        { concurrency: 1 }
+      )
       assert.lengthOf(stuck.asked, 21)
       // What the input says now is not what the job was given.
       put(folder, [batchLine("other")])
@@ -190,7 +216,8 @@ describe("batch jobs on the embedded engine", () => {
       const job = yield* on(folder, run(), model)
       assert.strictEqual(job.state, "FAILED")
       assert.lengthOf(model.asked, 0)
-      const out = yield* on(folder, (jobs) => Effect.flip(jobs.create(spec({ input: { _tag: "jsonl", uris: ["gs://b/../../etc/passwd"] } }))), model)
+      const out = yield* on(folder, (jobs) =>
+        Effect.flip(jobs.create(spec({ input: { _tag: "jsonl", uris: ["gs://b/../../etc/passwd"] } }))), model)
       assert.deepStrictEqual([out.code, out.violations?.[0]?.field], ["PERMISSION_DENIED", "inputConfig.gcsSource.uris[0]"])
     }).pipe(Effect.scoped))
 
@@ -199,26 +226,36 @@ describe("batch jobs on the embedded engine", () => {
       const folder = yield* tempFolder
       put(folder, [batchLine("a"), batchLine("b", "hold")])
       const reached = yield* Deferred.make<void>()
-      const stuck = echoModel((text) => text.includes("hold") ? Effect.andThen(Deferred.succeed(reached, undefined), Effect.never) : Effect.void)
+      const stuck = echoModel((text) =>
+        text.includes("hold") ? Effect.andThen(Deferred.succeed(reached, undefined), Effect.never) : Effect.void
+      )
       const free = echoModel()
-      yield* on(folder, (jobs) =>
-        Effect.gen(function*() {
-          const { name } = yield* jobs.create(spec())
-          const runner = yield* Effect.forkChild(on(folder, (others) => others.wait(name), stuck, { run: "awaited" }))
-          yield* Deferred.await(reached)
-          assert.strictEqual((yield* jobs.wait(name, { timeoutMs: 200 })).state, "RUNNING")
-          assert.lengthOf(free.asked, 0)
-          yield* Fiber.interrupt(runner)
-          assert.strictEqual((yield* jobs.wait(name)).state, "SUCCEEDED")
-          assert.deepStrictEqual(free.asked, ["hold"])
-        }), free, { run: "awaited" })
+      yield* on(
+        folder,
+        (jobs) =>
+          Effect.gen(function*() {
+            const { name } = yield* jobs.create(spec())
+            const runner = yield* Effect.forkChild(on(folder, (others) => others.wait(name), stuck, { run: "awaited" }))
+            yield* Deferred.await(reached)
+            assert.strictEqual((yield* jobs.wait(name, { timeoutMs: 200 })).state, "RUNNING")
+            assert.lengthOf(free.asked, 0)
+            yield* Fiber.interrupt(runner)
+            assert.strictEqual((yield* jobs.wait(name)).state, "SUCCEEDED")
+            assert.deepStrictEqual(free.asked, ["hold"])
+          }),
+        free,
+        { run: "awaited" }
+      )
     }).pipe(Effect.scoped))
 
   it.live("take files of this machine only where they may", () =>
     Effect.gen(function*() {
       const folder = yield* tempFolder
       write(folder, { "questions é #1.jsonl": batchLine("a") })
-      const local = { input: { _tag: "jsonl" as const, uris: [new URL(`file://${join(folder, "questions é #1.jsonl").replace("#", "%23")}`).href] }, output: { _tag: "jsonl" as const, uriPrefix: `file://${folder}/out` } }
+      const local = {
+        input: { _tag: "jsonl" as const, uris: [new URL(`file://${join(folder, "questions é #1.jsonl").replace("#", "%23")}`).href] },
+        output: { _tag: "jsonl" as const, uriPrefix: `file://${folder}/out` }
+      }
       assert.include((yield* Effect.flip(on(folder, run(local)))).message, "must be gs://bucket/object")
       const job = yield* on(folder, run(local), echoModel(), { files: true })
       assert.strictEqual(job.state, "SUCCEEDED", JSON.stringify(job))

@@ -9,8 +9,7 @@ import * as Retrieval from "../../conformance/Retrieval.ts"
 import { tempFolder } from "../../support/TempFolder.ts"
 import { engine } from "./support/Engine.ts"
 
-const fresh = (options?: Omit<EmbeddedOptions, "dataDir">) =>
-  Layer.unwrap(Effect.map(tempFolder, (folder) => engine(folder, options)))
+const fresh = (options?: Omit<EmbeddedOptions, "dataDir">) => Layer.unwrap(Effect.map(tempFolder, (folder) => engine(folder, options)))
 
 Corpora.suite("embedded", fresh())
 Files.suite("embedded", fresh())

@@ -37,7 +37,9 @@ const inconsistencies = (folder: string): ReadonlyArray<string> => {
   const db = new DatabaseSync(join(folder, databaseFile))
   const wrong: Array<string> = []
   const expect = (what: string, actual: unknown, expected: unknown): void => {
-    if (JSON.stringify(actual) !== JSON.stringify(expected)) wrong.push(`${what}: ${JSON.stringify(actual)} not ${JSON.stringify(expected)}`)
+    if (JSON.stringify(actual) !== JSON.stringify(expected)) {
+      wrong.push(`${what}: ${JSON.stringify(actual)} not ${JSON.stringify(expected)}`)
+    }
   }
   expect("integrity", db.prepare("PRAGMA integrity_check").get()?.["integrity_check"], "ok")
   for (const corpus of db.prepare("SELECT * FROM corpora").all()) {
@@ -71,11 +73,15 @@ const content = Effect.gen(function*() {
   const [corpus] = (yield* corpora.list({})).items
   if (corpus === undefined) return { files: [], answers: [] }
   const listed = [...yield* Stream.runCollect(pages((page) => files.list(corpus.name, page)))]
-  const answers = yield* Effect.forEach(["common words", "group3", "file7 filler", "version1"], (query) =>
-    retrieval.retrieve({ corpus: corpus.name, query, topK: 200, hybrid: { alpha: 0 } }))
+  const answers = yield* Effect.forEach(
+    ["common words", "group3", "file7 filler", "version1"],
+    (query) => retrieval.retrieve({ corpus: corpus.name, query, topK: 200, hybrid: { alpha: 0 } })
+  )
   return {
     files: listed.map((file) => `${file.displayName} ${versionOf(file)} ${file.chunks}`).toSorted(),
-    answers: answers.map((contexts) => contexts.map(({ score, sourceDisplayName, text }) => `${score.toFixed(9)} ${sourceDisplayName} ${text}`).toSorted())
+    answers: answers.map((contexts) =>
+      contexts.map(({ score, sourceDisplayName, text }) => `${score.toFixed(9)} ${sourceDisplayName} ${text}`).toSorted()
+    )
   }
 })
 
@@ -87,7 +93,10 @@ describe("a writer that is killed", () => {
       const undisturbed = yield* tempFolder
       yield* ended(yield* startWriter(undisturbed, "ingest"))
       const expected = yield* Effect.provide(content, engine(undisturbed))
-      assert.deepStrictEqual(expected.files, ingested.map((f) => `${f.displayName} ${f.target} ${f.text(0).split("\n\n").length}`).toSorted())
+      assert.deepStrictEqual(
+        expected.files,
+        ingested.map((f) => `${f.displayName} ${f.target} ${f.text(0).split("\n\n").length}`).toSorted()
+      )
       for (let seed = 1; seed <= seeds; seed++) {
         const folder = yield* tempFolder
         const next = random(seed)
@@ -146,11 +155,14 @@ describe("a disk or a database that fails", () => {
     })))
 
   // Root may write anywhere.
-  it.live.skipIf(process.getuid?.() === 0)("says in one error that a directory cannot be written", () =>
-    Effect.scoped(Effect.gen(function*() {
-      const folder = yield* tempFolder
-      yield* Effect.acquireRelease(Effect.sync(() => chmodSync(folder, 0o500)), () => Effect.sync(() => chmodSync(folder, 0o700)))
-      const error = yield* Effect.flip(Effect.provide(Effect.void, engine(folder)))
-      assert.strictEqual(error._tag === "StateError" && error.problem, "readOnly")
-    })))
+  it.live.skipIf(process.getuid?.() === 0)(
+    "says in one error that a directory cannot be written",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const folder = yield* tempFolder
+        yield* Effect.acquireRelease(Effect.sync(() => chmodSync(folder, 0o500)), () => Effect.sync(() => chmodSync(folder, 0o700)))
+        const error = yield* Effect.flip(Effect.provide(Effect.void, engine(folder)))
+        assert.strictEqual(error._tag === "StateError" && error.problem, "readOnly")
+      }))
+  )
 })

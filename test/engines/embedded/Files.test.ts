@@ -44,8 +44,10 @@ const withEngine = <A, E>(
   embedder: CountingEmbedder,
   body: Effect.Effect<A, E, Corpora | Files | Operations>
 ) =>
-  Effect.scoped(Effect.flatMap(tempFolder, (folder) =>
-    Effect.provide(body, Embedded.layer({ dataDir: folder }).pipe(Layer.provide([embedder.layer, paragraphs])))))
+  Effect.scoped(
+    Effect.flatMap(tempFolder, (folder) =>
+      Effect.provide(body, Embedded.layer({ dataDir: folder }).pipe(Layer.provide([embedder.layer, paragraphs]))))
+  )
 
 const newCorpus = Effect.flatMap(Corpora, (corpora) => Effect.map(corpora.create(managed("c")), ({ name }) => name))
 
@@ -76,7 +78,8 @@ describe("the stored text of a file", () => {
           Effect.map(files.upload(textFile(corpus, name, texts(name).join("\n\n"))), ({ file }) => file.name))
         for (const [i, name] of names.entries()) {
           for (const size of [1, 7, 1000]) {
-            const chunks = yield* Stream.runCollect(pages((page) => files.chunks(name, page), size))
+            const chunks = yield* Stream.runCollect(pages((page) =>
+              files.chunks(name, page), size))
             assert.deepStrictEqual(chunks.map(({ text }) => text), texts("abc".charAt(i)))
             assert.deepStrictEqual(chunks.map(({ ordinal }) => ordinal), chunks.map((_, at) => at))
           }
@@ -102,7 +105,8 @@ describe("importing", () => {
       const other = yield* open
       const corpus = yield* Effect.provide(newCorpus, one)
       const start = (into: CorpusName) =>
-        Effect.flatMap(Files, (files) => files.import({ corpus: into, source: { _tag: "storage", uris: ["gs://b/x/"] }, chunking: defaultChunking }))
+        Effect.flatMap(Files, (files) =>
+          files.import({ corpus: into, source: { _tag: "storage", uris: ["gs://b/x/"] }, chunking: defaultChunking }))
       const first = yield* Effect.provide(start(corpus), one)
       for (const engine of [one, other]) {
         const error = yield* Effect.flip(Effect.provide(start(corpus), engine))
@@ -120,36 +124,42 @@ describe("importing", () => {
 describe("uploading", () => {
   it.live("embeds every text once, over files and versions", () => {
     const embedder = new CountingEmbedder()
-    return withEngine(embedder, Effect.gen(function*() {
-      const files = yield* Files
-      const corpus = yield* newCorpus
-      const first = yield* files.upload(textFile(corpus, "a", "shared\n\nown of a\n\nshared"))
-      assert.strictEqual(first.embedded, 2)
-      assert.strictEqual(first.embeddedTokens, 4)
-      const second = yield* files.upload(textFile(corpus, "b", "shared\n\nown of b"))
-      assert.strictEqual(second.embedded, 1)
-      const changed = yield* files.upload(textFile(corpus, "a", "shared\n\nown of a\n\nnew", { replaces: first.file.name }))
-      assert.strictEqual(changed.embedded, 1)
-      assert.sameMembers([...embedder.texts], ["shared", "own of a", "own of b", "new"])
-    }))
+    return withEngine(
+      embedder,
+      Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* newCorpus
+        const first = yield* files.upload(textFile(corpus, "a", "shared\n\nown of a\n\nshared"))
+        assert.strictEqual(first.embedded, 2)
+        assert.strictEqual(first.embeddedTokens, 4)
+        const second = yield* files.upload(textFile(corpus, "b", "shared\n\nown of b"))
+        assert.strictEqual(second.embedded, 1)
+        const changed = yield* files.upload(textFile(corpus, "a", "shared\n\nown of a\n\nnew", { replaces: first.file.name }))
+        assert.strictEqual(changed.embedded, 1)
+        assert.sameMembers([...embedder.texts], ["shared", "own of a", "own of b", "new"])
+      })
+    )
   })
 
   it.live("embeds a text once that many uploads bring at the same time, in few calls", () => {
     const embedder = new CountingEmbedder()
     embedder.before = Effect.sleep(20)
-    return withEngine(embedder, Effect.gen(function*() {
-      const files = yield* Files
-      const corpus = yield* newCorpus
-      const results = yield* Effect.forEach(
-        Array.from({ length: 60 }, (_, i) => i),
-        (i) => files.upload(textFile(corpus, `f${i}`, `shared by all\n\nown of ${i}`)),
-        { concurrency: 30 }
-      )
-      assert.strictEqual(embedder.texts.length, 61)
-      assert.strictEqual(new Set(embedder.texts).size, 61)
-      assert.strictEqual(results.reduce((sum, { embedded }) => sum + (embedded ?? 0), 0), 61)
-      assert.isBelow(embedder.batches.length, 30)
-    }))
+    return withEngine(
+      embedder,
+      Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* newCorpus
+        const results = yield* Effect.forEach(
+          Array.from({ length: 60 }, (_, i) => i),
+          (i) => files.upload(textFile(corpus, `f${i}`, `shared by all\n\nown of ${i}`)),
+          { concurrency: 30 }
+        )
+        assert.strictEqual(embedder.texts.length, 61)
+        assert.strictEqual(new Set(embedder.texts).size, 61)
+        assert.strictEqual(results.reduce((sum, { embedded }) => sum + (embedded ?? 0), 0), 61)
+        assert.isBelow(embedder.batches.length, 30)
+      })
+    )
   })
 
   for (const [keepVectors, again] of [[undefined, 0], [1, 2]] as const) {
@@ -158,7 +168,12 @@ describe("uploading", () => {
       return Effect.scoped(Effect.gen(function*() {
         const folder = yield* tempFolder
         const run = <A, E>(body: Effect.Effect<A, E, Corpora | Files>) =>
-          Effect.provide(body, Embedded.layer({ dataDir: folder, ...(keepVectors === undefined ? {} : { keepVectors }) }).pipe(Layer.provide([embedder.layer, paragraphs])))
+          Effect.provide(
+            body,
+            Embedded.layer({ dataDir: folder, ...(keepVectors === undefined ? {} : { keepVectors }) }).pipe(
+              Layer.provide([embedder.layer, paragraphs])
+            )
+          )
         const corpus = yield* run(newCorpus)
         yield* run(Effect.gen(function*() {
           const files = yield* Files
@@ -174,20 +189,24 @@ describe("uploading", () => {
 
   it.live("keeps what was embedded of a file that could not be finished", () => {
     const embedder = new CountingEmbedder()
-    return withEngine(embedder, Effect.gen(function*() {
-      const files = yield* Files
-      const corpus = yield* newCorpus
-      const parts = Array.from({ length: 300 }, (_, i) => `part ${i}`)
-      let calls = 0
-      embedder.before = Effect.suspend(() =>
-        ++calls === 3 ? Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: "the model is away" })) : Effect.void)
-      const upload = files.upload(textFile(corpus, "long", parts.join("\n\n")))
-      const error = yield* Effect.flip(upload)
-      assert.strictEqual(error._tag === "ServiceError" && error.code, "UNAVAILABLE")
-      assert.deepStrictEqual((yield* files.list(corpus, {})).items, [])
-      const { embedded } = yield* upload
-      assert.isBelow(embedded ?? 300, 200)
-    }))
+    return withEngine(
+      embedder,
+      Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* newCorpus
+        const parts = Array.from({ length: 300 }, (_, i) => `part ${i}`)
+        let calls = 0
+        embedder.before = Effect.suspend(() =>
+          ++calls === 3 ? Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: "the model is away" })) : Effect.void
+        )
+        const upload = files.upload(textFile(corpus, "long", parts.join("\n\n")))
+        const error = yield* Effect.flip(upload)
+        assert.strictEqual(error._tag === "ServiceError" && error.code, "UNAVAILABLE")
+        assert.deepStrictEqual((yield* files.list(corpus, {})).items, [])
+        const { embedded } = yield* upload
+        assert.isBelow(embedded ?? 300, 200)
+      })
+    )
   })
 
   it.live("narrows a refusal down to the text that is refused, and keeps what was embedded beside it", () => {
@@ -214,7 +233,9 @@ describe("uploading", () => {
             { concurrency: 40 }
           )
           assert.deepStrictEqual(
-            results.flatMap((result, i) => result._tag === "Failure" && result.failure._tag === "ServiceError" ? [[i, result.failure.code]] : []),
+            results.flatMap((result, i) =>
+              result._tag === "Failure" && result.failure._tag === "ServiceError" ? [[i, result.failure.code]] : []
+            ),
             [[7, "INVALID_ARGUMENT"], [9, "INTERNAL"]]
           )
           // No text that was taken was sent twice.
@@ -231,42 +252,48 @@ describe("uploading", () => {
 
   it.live("lets an embedder alone that refuses everything, or fails again and again", () => {
     const embedder = new CountingEmbedder()
-    return withEngine(embedder, Effect.gen(function*() {
-      const files = yield* Files
-      const corpus = yield* newCorpus
-      const codeOf = (name: string, texts: number) =>
-        Effect.map(
-          Effect.flip(files.upload(textFile(corpus, name, Array.from({ length: texts }, (_, i) => `${name} ${i}`).join("\n\n")))),
-          (error) => error._tag === "ServiceError" ? error.code : error._tag
-        )
-      embedder.before = Effect.fail(ServiceError.invalid("model", "is not known"))
-      assert.strictEqual(yield* codeOf("refused", 50), "FAILED_PRECONDITION")
-      assert.isBelow(embedder.batches.length, 30)
-      embedder.before = Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: "nobody answers" }))
-      for (let i = 0; i < 3; i++) assert.strictEqual(yield* codeOf(`away ${i}`, 1), "UNAVAILABLE")
-      const calls = embedder.batches.length
-      assert.strictEqual(yield* codeOf("next", 1), "FAILED_PRECONDITION")
-      assert.strictEqual(embedder.batches.length, calls)
-    }))
+    return withEngine(
+      embedder,
+      Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* newCorpus
+        const codeOf = (name: string, texts: number) =>
+          Effect.map(
+            Effect.flip(files.upload(textFile(corpus, name, Array.from({ length: texts }, (_, i) => `${name} ${i}`).join("\n\n")))),
+            (error) => error._tag === "ServiceError" ? error.code : error._tag
+          )
+        embedder.before = Effect.fail(ServiceError.invalid("model", "is not known"))
+        assert.strictEqual(yield* codeOf("refused", 50), "FAILED_PRECONDITION")
+        assert.isBelow(embedder.batches.length, 30)
+        embedder.before = Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: "nobody answers" }))
+        for (let i = 0; i < 3; i++) assert.strictEqual(yield* codeOf(`away ${i}`, 1), "UNAVAILABLE")
+        const calls = embedder.batches.length
+        assert.strictEqual(yield* codeOf("next", 1), "FAILED_PRECONDITION")
+        assert.strictEqual(embedder.batches.length, calls)
+      })
+    )
   })
 
   it.live("lets others wait for a text though the upload that asked for it is interrupted", () => {
     const embedder = new CountingEmbedder()
     const answer = Deferred.makeUnsafe<void>()
     embedder.before = Deferred.await(answer)
-    return withEngine(embedder, Effect.gen(function*() {
-      const files = yield* Files
-      const corpus = yield* newCorpus
-      const one = yield* Effect.forkChild(files.upload(textFile(corpus, "one", "wanted twice")))
-      yield* eventually("the embedder was asked", Effect.sync(() => embedder.batches.length > 0))
-      const two = yield* Effect.forkChild(files.upload(textFile(corpus, "two", "wanted twice")))
-      yield* turns
-      yield* Fiber.interrupt(one)
-      yield* Deferred.succeed(answer, undefined)
-      const { embedded, file } = yield* Fiber.join(two)
-      assert.strictEqual(file.displayName, "two")
-      assert.strictEqual(embedded, 0)
-    }))
+    return withEngine(
+      embedder,
+      Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* newCorpus
+        const one = yield* Effect.forkChild(files.upload(textFile(corpus, "one", "wanted twice")))
+        yield* eventually("the embedder was asked", Effect.sync(() => embedder.batches.length > 0))
+        const two = yield* Effect.forkChild(files.upload(textFile(corpus, "two", "wanted twice")))
+        yield* turns
+        yield* Fiber.interrupt(one)
+        yield* Deferred.succeed(answer, undefined)
+        const { embedded, file } = yield* Fiber.join(two)
+        assert.strictEqual(file.displayName, "two")
+        assert.strictEqual(embedded, 0)
+      })
+    )
   })
 
   it.live("refuses an embedder that does not keep its word", () => {
@@ -285,59 +312,68 @@ describe("uploading", () => {
 
   it.live("says what is wrong with a document, and stores nothing of it", () => {
     const embedder = new CountingEmbedder()
-    return withEngine(embedder, Effect.gen(function*() {
-      const files = yield* Files
-      const corpus = yield* newCorpus
-      const corrupt = yield* Effect.flip(files.upload(textFile(corpus, "a", "corrupt")))
-      assert.strictEqual(corrupt._tag === "DocumentError" && corrupt.problem, "corrupt")
-      const empty = yield* Effect.flip(files.upload(textFile(corpus, "b", "  \n\n ")))
-      assert.strictEqual(empty._tag === "DocumentError" && empty.problem, "empty")
-      assert.deepStrictEqual((yield* files.list(corpus, {})).items, [])
-    }))
+    return withEngine(
+      embedder,
+      Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* newCorpus
+        const corrupt = yield* Effect.flip(files.upload(textFile(corpus, "a", "corrupt")))
+        assert.strictEqual(corrupt._tag === "DocumentError" && corrupt.problem, "corrupt")
+        const empty = yield* Effect.flip(files.upload(textFile(corpus, "b", "  \n\n ")))
+        assert.strictEqual(empty._tag === "DocumentError" && empty.problem, "empty")
+        assert.deepStrictEqual((yield* files.list(corpus, {})).items, [])
+      })
+    )
   })
 
   it.live("refuses what only the hosted engine can do", () => {
     const embedder = new CountingEmbedder()
-    return withEngine(embedder, Effect.gen(function*() {
-      const corpora = yield* Corpora
-      const files = yield* Files
-      const corpus = yield* newCorpus
-      const vendor = yield* corpora.create({ displayName: "v", vectorDb: { _tag: "pinecone", indexName: "docs" } })
-      const refused: ReadonlyArray<Effect.Effect<unknown, ServiceError | DocumentError>> = [
-        files.upload(textFile(vendor.name, "a", "text")),
-        files.upload(textFile(corpus, "a", "text", { parsing: { _tag: "llm", model: "m" } })),
-        files.import({ corpus, source: { _tag: "storage", uris: ["gs://b/a"] }, chunking: textFile(corpus, "a", "").chunking })
-      ]
-      for (const request of refused) {
-        const error = yield* Effect.flip(request)
-        assert.strictEqual(error._tag === "ServiceError" && error.code, "UNIMPLEMENTED")
-      }
-    }))
+    return withEngine(
+      embedder,
+      Effect.gen(function*() {
+        const corpora = yield* Corpora
+        const files = yield* Files
+        const corpus = yield* newCorpus
+        const vendor = yield* corpora.create({ displayName: "v", vectorDb: { _tag: "pinecone", indexName: "docs" } })
+        const refused: ReadonlyArray<Effect.Effect<unknown, ServiceError | DocumentError>> = [
+          files.upload(textFile(vendor.name, "a", "text")),
+          files.upload(textFile(corpus, "a", "text", { parsing: { _tag: "llm", model: "m" } })),
+          files.import({ corpus, source: { _tag: "storage", uris: ["gs://b/a"] }, chunking: textFile(corpus, "a", "").chunking })
+        ]
+        for (const request of refused) {
+          const error = yield* Effect.flip(request)
+          assert.strictEqual(error._tag === "ServiceError" && error.code, "UNIMPLEMENTED")
+        }
+      })
+    )
   })
 })
 
 describe("changing facts about a file", () => {
   it.live("keeps what is not named, and embeds nothing", () => {
     const embedder = new CountingEmbedder()
-    return withEngine(embedder, Effect.gen(function*() {
-      const files = yield* Files
-      const corpus = yield* newCorpus
-      const marker = { source: "p/docs", pathHash: "0".repeat(32), fingerprint: "1".repeat(32) }
-      const { file } = yield* files.upload(textFile(corpus, "a", "text", {
-        marker,
-        metadata: { team: "ops" },
-        permissions: { public: false, principals: ["user:a@b.c"] },
-        sourceUri: "file:///a.txt"
-      }))
-      const moved = yield* files.update(file.name, { displayName: "b", sourceUri: "file:///b.txt" })
-      const { updateTime: _, ...rest } = moved
-      const { updateTime: __, ...before } = file
-      assert.deepStrictEqual(rest, { ...before, displayName: "b", sourceUri: "file:///b.txt" })
-      assert.deepStrictEqual((yield* files.update(file.name, { metadata: { team: "hr" } })).metadata, { team: "hr" })
-      assert.strictEqual(embedder.texts.length, 1)
-      yield* files.delete(file.name)
-      assert.strictEqual((yield* Effect.flip(files.update(file.name, { displayName: "c" }))).code, "NOT_FOUND")
-    }))
+    return withEngine(
+      embedder,
+      Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* newCorpus
+        const marker = { source: "p/docs", pathHash: "0".repeat(32), fingerprint: "1".repeat(32) }
+        const { file } = yield* files.upload(textFile(corpus, "a", "text", {
+          marker,
+          metadata: { team: "ops" },
+          permissions: { public: false, principals: ["user:a@b.c"] },
+          sourceUri: "file:///a.txt"
+        }))
+        const moved = yield* files.update(file.name, { displayName: "b", sourceUri: "file:///b.txt" })
+        const { updateTime: _, ...rest } = moved
+        const { updateTime: __, ...before } = file
+        assert.deepStrictEqual(rest, { ...before, displayName: "b", sourceUri: "file:///b.txt" })
+        assert.deepStrictEqual((yield* files.update(file.name, { metadata: { team: "hr" } })).metadata, { team: "hr" })
+        assert.strictEqual(embedder.texts.length, 1)
+        yield* files.delete(file.name)
+        assert.strictEqual((yield* Effect.flip(files.update(file.name, { displayName: "c" }))).code, "NOT_FOUND")
+      })
+    )
   })
 })
 

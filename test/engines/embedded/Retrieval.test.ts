@@ -80,14 +80,20 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
       const corpus = yield* newCorpus
       const words = "valve meter pump pipe seal gauge filter tank hose drain boiler vent relay motor belt shaft".split(" ")
       // The question's words are rare in what is near it by meaning, so that each arm has candidates of its own.
-      const sentence = (seed: number) => Array.from({ length: 4 + seed % 11 }, (_, at) => words[Math.floor(Math.abs(Math.sin(seed * 31 + at * 7)) * words.length)]).join(" ")
+      const sentence = (seed: number) =>
+        Array.from({ length: 4 + seed % 11 }, (_, at) => words[Math.floor(Math.abs(Math.sin(seed * 31 + at * 7)) * words.length)]).join(" ")
       yield* Effect.forEach(Array.from({ length: 600 }, (_, n) => n), (n) =>
         files.upload(textFile(corpus, `${n}.md`, `${sentence(n)}. ${n % 3 === 0 ? "boilers" : sentence(n * 7 + 1)}.`)), { concurrency: 16 })
       for (const alpha of [0, 0.25, 0.5, 1]) {
         const first = (topK: number) =>
-          Effect.map(retrieval.retrieve({ corpus, query: "the valve of the boiler and its gauge", topK, hybrid: { alpha } }), (contexts) => contexts.map(({ sourceUri }) => sourceUri))
+          Effect.map(retrieval.retrieve({ corpus, query: "the valve of the boiler and its gauge", topK, hybrid: { alpha } }), (contexts) =>
+            contexts.map(({ sourceUri }) =>
+              sourceUri
+            ))
         const long = yield* first(100)
-        for (const topK of [1, 8, 30, 67, 99]) assert.deepStrictEqual(yield* first(topK), long.slice(0, topK), `${topK} at ${alpha}`)
+        for (const topK of [1, 8, 30, 67, 99]) {
+          assert.deepStrictEqual(yield* first(topK), long.slice(0, topK), `${topK} at ${alpha}`)
+        }
       }
     }))
 
@@ -170,7 +176,11 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
       const [plain] = yield* ask(question, 0)
       assert.isDefined(plain)
       assert.strictEqual(plain.sourceDisplayName, "chat", "BM25 alone weighs every word, as Lucene does")
-      assert.isTrue(plain.explanation?.terms.every(({ factor }) => factor === undefined))
+      assert.isTrue(
+        plain.explanation?.terms.every(({ factor }) =>
+          factor === undefined
+        )
+      )
 
       const lowered = (yield* ask(question)).find(({ sourceDisplayName }) => sourceDisplayName === "chat")?.explanation
       assert.isDefined(lowered)
@@ -274,28 +284,31 @@ describe("the embedded engine over the same data again", () => {
       assert.isNotEmpty(yield* Effect.provide(sparse, mismatched))
     })))
 
-  it.live.each([{ searchThreads: 0 }, { searchThreads: 1 }])("repairs a damaged index by itself, and names the file of a damaged text: %o", (options) =>
-    Effect.scoped(Effect.gen(function*() {
-      const folder = yield* tempFolder
-      const corpus = yield* Effect.provide(
-        Effect.gen(function*() {
-          const corpus = yield* newCorpus
-          yield* (yield* Files).upload(textFile(corpus, "f", "apples\n\npears"))
-          return corpus
-        }),
-        engine(folder)
-      )
-      const db = new DatabaseSync(join(folder, databaseFile))
-      db.exec("UPDATE posting_pages SET body = zeroblob(50)")
-      db.close()
-      const ask = Effect.flatMap(Retrieval, (r) => r.retrieve({ corpus, query: "apples", hybrid: { alpha: 0 } }))
-      const found = yield* Effect.provide(ask, engine(folder, options))
-      assert.deepStrictEqual(found.map(({ text }) => text), ["apples"])
-      const again = new DatabaseSync(join(folder, databaseFile))
-      again.exec("UPDATE chunk_pages SET body = zeroblob(50)")
-      again.close()
-      const error = yield* Effect.provide(Effect.flip(ask), engine(folder, options))
-      assert.strictEqual(error.code, "DATA_LOSS")
-      assert.include(error.message, "a text of f is damaged")
-    })))
+  it.live.each([{ searchThreads: 0 }, { searchThreads: 1 }])(
+    "repairs a damaged index by itself, and names the file of a damaged text: %o",
+    (options) =>
+      Effect.scoped(Effect.gen(function*() {
+        const folder = yield* tempFolder
+        const corpus = yield* Effect.provide(
+          Effect.gen(function*() {
+            const corpus = yield* newCorpus
+            yield* (yield* Files).upload(textFile(corpus, "f", "apples\n\npears"))
+            return corpus
+          }),
+          engine(folder)
+        )
+        const db = new DatabaseSync(join(folder, databaseFile))
+        db.exec("UPDATE posting_pages SET body = zeroblob(50)")
+        db.close()
+        const ask = Effect.flatMap(Retrieval, (r) => r.retrieve({ corpus, query: "apples", hybrid: { alpha: 0 } }))
+        const found = yield* Effect.provide(ask, engine(folder, options))
+        assert.deepStrictEqual(found.map(({ text }) => text), ["apples"])
+        const again = new DatabaseSync(join(folder, databaseFile))
+        again.exec("UPDATE chunk_pages SET body = zeroblob(50)")
+        again.close()
+        const error = yield* Effect.provide(Effect.flip(ask), engine(folder, options))
+        assert.strictEqual(error.code, "DATA_LOSS")
+        assert.include(error.message, "a text of f is damaged")
+      }))
+  )
 })

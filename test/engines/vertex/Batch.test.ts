@@ -92,7 +92,9 @@ describe("a pipeline's batch stage on the hosted engine", () => {
         sources: { docs: { local: { path: join(folder, "docs") } } },
         stages: [{ retrieve: { topK: 3 } }, { batch: { model: "llama-3.1-70b-instruct-maas", staging: "gs://acme/batches/" } }]
       })
-      const asked: Array<{ readonly model: string; readonly outputConfig: { readonly gcsDestination: { readonly outputUriPrefix: string } } }> = []
+      const asked: Array<
+        { readonly model: string; readonly outputConfig: { readonly gcsDestination: { readonly outputUriPrefix: string } } }
+      > = []
       /** Answers each prompt with a quote of it, as the service lays its results out. */
       fake.handle = ({ body, method, path, response }) => {
         if (!path.includes("/batchPredictionJobs")) return false
@@ -100,10 +102,15 @@ describe("a pipeline's batch stage on the hosted engine", () => {
         if (method === "POST") asked.push(JSON.parse(String(body)))
         const spec = asked[0]
         const prefix = spec?.outputConfig.gcsDestination.outputUriPrefix.replace("gs://acme/", "") ?? ""
-        const prompts = String(gcs.object("acme", `${prefix.replace(/results$/, "")}prompts.jsonl`)?.data).trim().split("\n").map((line) => JSON.parse(line))
+        const prompts = String(gcs.object("acme", `${prefix.replace(/results$/, "")}prompts.jsonl`)?.data).trim().split("\n").map((line) =>
+          JSON.parse(line)
+        )
         const text = "Within ten days [1 \"paid within 10 working days\"]."
-        gcs.put("acme", `${prefix}/prediction-x/predictions_0001.jsonl`, prompts.map(({ custom_id }) =>
-          JSON.stringify({ custom_id, response: { choices: [{ message: { content: text } }] } })).join("\n"))
+        gcs.put(
+          "acme",
+          `${prefix}/prediction-x/predictions_0001.jsonl`,
+          prompts.map(({ custom_id }) => JSON.stringify({ custom_id, response: { choices: [{ message: { content: text } }] } })).join("\n")
+        )
         sendJson(response, 200, {
           ...spec,
           name,
@@ -124,14 +131,21 @@ describe("a pipeline's batch stage on the hosted engine", () => {
         yield* runPipeline(pipeline)
         const questions = Stream.make({ customId: "a", question: "When are claims paid?", carried: {} })
         return yield* Stream.runCollect(yield* batchPipeline(pipeline, questions, { questionsId: "1" }))
-      }).pipe(Effect.scoped, Effect.provide(services), Effect.ensuring(Effect.sync(() => {
-        if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
-        else process.env["STORAGE_EMULATOR_HOST"] = before
-      })))
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(services),
+        Effect.ensuring(Effect.sync(() => {
+          if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
+          else process.env["STORAGE_EMULATOR_HOST"] = before
+        }))
+      )
       assert.strictEqual(answers[0]?.answer?.text, "Within ten days [1].")
       assert.strictEqual(answers[0]?.answer?.citations[0]?.sourceDisplayName, "claims.md")
       assert.strictEqual(asked[0]?.model, "publishers/meta/models/llama-3.1-70b-instruct-maas")
-      assert.match(asked[0]?.outputConfig.gcsDestination.outputUriPrefix ?? "", /^gs:\/\/acme\/batches\/sluice-batch-[0-9a-f]{16}\/results$/)
+      assert.match(
+        asked[0]?.outputConfig.gcsDestination.outputUriPrefix ?? "",
+        /^gs:\/\/acme\/batches\/sluice-batch-[0-9a-f]{16}\/results$/
+      )
     }).pipe(Effect.scoped))
 })
 
@@ -184,7 +198,9 @@ describe("the hosted engine's batch jobs", () => {
     return onService(() => answers.shift() ?? 404, (jobs) =>
       Effect.gen(function*() {
         const seen: Array<unknown> = []
-        const { counts, results } = yield* jobs.wait(name as never, { observe: (each) => Effect.sync(() => void seen.push([each.state, each.counts])) })
+        const { counts, results } = yield* jobs.wait(name as never, {
+          observe: (each) => Effect.sync(() => void seen.push([each.state, each.counts]))
+        })
         assert.deepStrictEqual(seen, [
           ["QUEUED", undefined],
           ["RUNNING", { successful: 3, failed: 0, incomplete: 2 }],

@@ -18,7 +18,9 @@ const secrets = Layer.succeed(Secrets, {
       : Effect.fail(new SecretError({ version, message: `${version} may not be read`, fix: "give the role" }))
 })
 
-const errorInfo = (reason: string) => ({ details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain: "googleapis.com" }] })
+const errorInfo = (reason: string) => ({
+  details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain: "googleapis.com" }]
+})
 
 describe("the checks of the hosted engine", () => {
   it.live("pass, and go on to each secret", () =>
@@ -27,10 +29,14 @@ describe("the checks of the hosted engine", () => {
         const found = yield* checks([readable, other])
         assert.deepStrictEqual(
           found.map(({ check, ok }) => [check, ok]),
-          [["credentials", true], ["project", true], ["API", true], ["billing", true], ["permissions", true], ["region", true], ["secret", true], ["secret", false]]
+          [["credentials", true], ["project", true], ["API", true], ["billing", true], ["permissions", true], ["region", true], [
+            "secret",
+            true
+          ], ["secret", false]]
         )
         assert.strictEqual(found.at(-1)?.fix, "give the role")
-      }).pipe(Effect.provide([secrets, GoogleAuth.layerAnonymous]))))
+      }).pipe(Effect.provide([secrets, GoogleAuth.layerAnonymous]))
+    ))
 
   for (
     const [status, error, check, fix] of [
@@ -54,7 +60,8 @@ describe("the checks of the hosted engine", () => {
           assert.deepStrictEqual([last?.check, last?.ok], [check, false])
           assert.include(last?.fix, fix)
           assert.isTrue(found.slice(0, -1).every(({ ok }) => ok))
-        }).pipe(Effect.provide([secrets, GoogleAuth.layerAnonymous]))))
+        }).pipe(Effect.provide([secrets, GoogleAuth.layerAnonymous]))
+      ))
   }
 
   it.effect("say that there are no credentials before anything is asked", () =>

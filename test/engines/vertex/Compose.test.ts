@@ -68,20 +68,24 @@ describe("a pipeline on the hosted engine", () => {
       fake.handle = ({ path, response }) => {
         if (!path.includes(":generateContent")) return false
         response.writeHead(200, { "content-type": "application/json" })
-        response.end(JSON.stringify({ candidates: [{
-          content: { parts: [{ text }] },
-          groundingMetadata: {
-            groundingChunks: [{ retrievedContext: { uri: "claims.md", title: "claims.md", text } }],
-            groundingSupports: [{ segment: { endIndex: text.length, text }, groundingChunkIndices: [0] }]
-          }
-        }] }))
+        response.end(JSON.stringify({
+          candidates: [{
+            content: { parts: [{ text }] },
+            groundingMetadata: {
+              groundingChunks: [{ retrievedContext: { uri: "claims.md", title: "claims.md", text } }],
+              groundingSupports: [{ segment: { endIndex: text.length, text }, groundingChunkIndices: [0] }]
+            }
+          }]
+        }))
         return true
       }
       yield* runPipeline(pipeline).pipe(Effect.provide(services))
       const grounded = definePipeline({
         ...pipelineInput(fake.baseUrl),
         sources: { docs: { local: { path: options.dataDir } } },
-        stages: [{ retrieve: { topK: 5, filter: { maxDistance: 0.6 } } }, { generate: { model: "gemini-2.0-flash", ground: "corpus", instruction: "Be brief." } }]
+        stages: [{ retrieve: { topK: 5, filter: { maxDistance: 0.6 } } }, {
+          generate: { model: "gemini-2.0-flash", ground: "corpus", instruction: "Be brief." }
+        }]
       })
       fake.calls.splice(0)
       const { answer, contexts } = yield* askPipeline(grounded, { question: "When are claims paid?" }).pipe(Effect.provide(services))
@@ -111,10 +115,13 @@ describe("a pipeline on the hosted engine", () => {
         yield* Effect.forkScoped(Effect.all([corpora.list({}), corpora.list({})], { concurrency: 2 }))
         const state = new DatabaseSync(join(options.dataDir, databaseFile), { readOnly: true })
         yield* Effect.addFinalizer(() => Effect.sync(() => state.close()))
-        const turns = yield* eventually("both calls have a turn", Effect.sync(() => {
-          const taken = state.prepare("SELECT at FROM quota_turns ORDER BY at").all()
-          return taken.length === 2 && taken.map(({ at }) => Number(at))
-        }))
+        const turns = yield* eventually(
+          "both calls have a turn",
+          Effect.sync(() => {
+            const taken = state.prepare("SELECT at FROM quota_turns ORDER BY at").all()
+            return taken.length === 2 && taken.map(({ at }) => Number(at))
+          })
+        )
         assert.isAtLeast((turns[1] ?? 0) - (turns[0] ?? 0), 60_000)
       }).pipe(Effect.scoped, Effect.provide(vertexServices(pipeline, options)))
     }).pipe(Effect.scoped))

@@ -20,7 +20,8 @@ describe("hosted corpora", () => {
         assert.strictEqual(corpus.state, "ACTIVE")
         assert.strictEqual(creates(fake), 1)
         assert.isAtLeast(polls, 3)
-      })))
+      })
+    ))
 
   it.live("does not create twice when the answer is lost", () =>
     onFake((fake) =>
@@ -29,7 +30,8 @@ describe("hosted corpora", () => {
         const corpus = yield* (yield* Corpora).create({ ...managed("c"), description: "of ours" })
         assert.deepStrictEqual([...fake.corpora.keys()], [corpus.name])
         assert.strictEqual(creates(fake), 1)
-      })))
+      })
+    ))
 
   it.live("takes no other corpus of the name for the one it asked for", () =>
     onFake((fake) =>
@@ -40,7 +42,8 @@ describe("hosted corpora", () => {
         const created = yield* corpora.create(managed("c"))
         assert.notStrictEqual(created.name, old.name)
         assert.strictEqual(fake.corpora.size, 2)
-      })))
+      })
+    ))
 
   it.live("creates once through a storm of 503s", () =>
     onFake((fake) =>
@@ -49,7 +52,8 @@ describe("hosted corpora", () => {
         yield* (yield* Corpora).create(managed("c"))
         assert.strictEqual(fake.corpora.size, 1)
         assert.strictEqual(creates(fake), 3)
-      })))
+      })
+    ))
 
   it.live("sends only what changes, and names the embedding model in full", () =>
     onFake((fake) =>
@@ -67,18 +71,22 @@ describe("hosted corpora", () => {
         })
         yield* corpora.update(name, { description: "new" })
         assert.deepStrictEqual(JSON.parse(fake.calls.find(({ method }) => method === "PATCH")?.body ?? ""), { description: "new" })
-      })))
+      })
+    ))
 
   it.live("an operation's failure is the caller's", () =>
     onFake((fake) =>
       Effect.gen(function*() {
         fake.handle = (call) => {
           if (!isCreate(call)) return false
-          call.response.end(JSON.stringify({ name: "projects/p1/locations/us-central1/operations/1", done: true, error: { code: 8, message: "too many" } }))
+          call.response.end(
+            JSON.stringify({ name: "projects/p1/locations/us-central1/operations/1", done: true, error: { code: 8, message: "too many" } })
+          )
           return true
         }
         assert.strictEqual((yield* Effect.flip((yield* Corpora).create(managed("c")))).code, "RESOURCE_EXHAUSTED")
-      })))
+      })
+    ))
 
   it.live("gets a new token when the old one is refused, and never prints either", () => {
     let token = "first-token"

@@ -41,7 +41,8 @@ describe("hosted files", () => {
         for (const n of [1, 2, 3]) yield* files.upload(textFile(corpus, `${n}.txt`, `text ${n}`))
         const listed = yield* Stream.runCollect(pages((page) => files.list(corpus, page)))
         assert.deepStrictEqual(listed.map(({ displayName }) => displayName), ["a.txt", "1.txt", "2.txt", "3.txt"])
-      })))
+      })
+    ))
 
   it.live("sends again after a connection dropped before the service acted", () =>
     onFake((fake) =>
@@ -50,7 +51,8 @@ describe("hosted files", () => {
         const { file } = yield* (yield* Files).upload(marked(yield* newCorpus, "text"))
         assert.deepStrictEqual([...fake.files.keys()], [file.name])
         assert.strictEqual(uploadsOf(fake).length, 2)
-      })))
+      })
+    ))
 
   for (const fault of ["lose", "cut", "garbage"] as const) {
     it.live(`finds the file by its marker when the answer is lost after the service acted (${fault})`, () =>
@@ -60,7 +62,8 @@ describe("hosted files", () => {
           const { file } = yield* (yield* Files).upload(marked(yield* newCorpus, "text"))
           assert.deepStrictEqual([...fake.files.keys()], [file.name])
           assert.strictEqual(uploadsOf(fake).length, 1)
-        })))
+        })
+      ))
   }
 
   it.live("deletes the twin that an attempt given up for lost leaves late", () =>
@@ -77,7 +80,8 @@ describe("hosted files", () => {
         }
         const { file } = yield* (yield* Files).upload(marked(yield* newCorpus, "text"))
         assert.deepStrictEqual([...fake.files.keys()], [file.name])
-      })))
+      })
+    ))
 
   it.live("does not send again what carries no marker, and says that it does not know", () =>
     onFake((fake) =>
@@ -88,7 +92,8 @@ describe("hosted files", () => {
         assert.strictEqual(error._tag === "ServiceError" && error.code, "UNKNOWN")
         assert.include(error.message, "not known whether the file arrived")
         assert.strictEqual(uploadsOf(fake).length, 1)
-      })))
+      })
+    ))
 
   it.live("goes on with a large file where the connection broke off", () =>
     onFake((fake) =>
@@ -105,7 +110,8 @@ describe("hosted files", () => {
         const last = uploadsOf(fake).at(-1)
         assert.strictEqual(last?.headers["x-goog-upload-offset"], String(received))
         assert.strictEqual(last?.body.length, text.length - received)
-      })))
+      })
+    ))
 
   it.live("finds a large file whose last answer was lost", () =>
     onFake((fake) =>
@@ -113,7 +119,8 @@ describe("hosted files", () => {
         fake.fault = (call) => nthUpload(fake, call) === 1 ? "lose" : undefined
         const { file } = yield* (yield* Files).upload(marked(yield* newCorpus, megabytes(5)))
         assert.deepStrictEqual([...fake.files.keys()], [file.name])
-      })))
+      })
+    ))
 
   it.live("sends the bytes of a large file to no other origin", () =>
     onFake((fake) =>
@@ -125,7 +132,8 @@ describe("hosted files", () => {
         }
         const error = yield* Effect.flip((yield* Files).upload(marked(yield* newCorpus, megabytes(5))))
         assert.include(error.message, "another origin")
-      })))
+      })
+    ))
 
   it.live("replaces: the new one is there before the old one goes", () =>
     onFake((fake) =>
@@ -139,7 +147,8 @@ describe("hosted files", () => {
         }
         const { file } = yield* files.upload({ ...marked(corpus, "new"), replaces: old })
         assert.deepStrictEqual([...fake.files.keys()], [file.name])
-      })))
+      })
+    ))
 
   it.live("a file that the service cannot take leaves the old one alone", () =>
     onFake((fake) =>
@@ -150,7 +159,8 @@ describe("hosted files", () => {
         const error = yield* Effect.flip(files.upload({ ...marked(corpus, "unreadable"), replaces: old }))
         assert.instanceOf(error, DocumentError)
         assert.deepStrictEqual([...fake.files.keys()], [old])
-      })))
+      })
+    ))
 
   it.live("a delete whose answer is lost is done", () =>
     onFake((fake) =>
@@ -160,7 +170,8 @@ describe("hosted files", () => {
         fake.fault = ({ method }) => method === "DELETE" && fake.files.size === 1 ? "lose" : undefined
         yield* files.delete(file.name)
         assert.strictEqual((yield* Effect.flip(files.delete(file.name))).code, "NOT_FOUND")
-      })))
+      })
+    ))
 
   it.live("refuses what the service does not have", () =>
     onFake((fake) =>
@@ -177,7 +188,8 @@ describe("hosted files", () => {
         const large = yield* Effect.flip(files.upload({ ...marked(corpus, ""), content: new Uint8Array(25_000_001) }))
         assert.strictEqual(large instanceof DocumentError && large.problem, "limit")
         assert.strictEqual(fake.calls.length, before)
-      })))
+      })
+    ))
 
   it.live("cuts names that the service would refuse, from the front", () =>
     onFake((fake) =>
@@ -187,5 +199,6 @@ describe("hosted files", () => {
         const name = fake.files.get(file.name)?.displayName ?? ""
         assert.strictEqual(Array.from(name).length, 128)
         assert.isTrue(name.startsWith("…") && path.endsWith(name.slice(1)))
-      })))
+      })
+    ))
 })

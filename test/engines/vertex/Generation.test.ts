@@ -120,7 +120,7 @@ describe("answers from given contexts", () => {
   })
   failing("an event that is cut", "UNAVAILABLE", (call) => {
     call.response.writeHead(200, { "content-type": "text/event-stream" })
-    call.response.end('data: {"candidates": [{"con\n\n')
+    call.response.end("data: {\"candidates\": [{\"con\n\n")
   })
   failing("an answer that is withheld", "FAILED_PRECONDITION", (call) => {
     events(call, [piece("Cl", { finishReason: "SAFETY" })])
@@ -156,12 +156,14 @@ describe("answers that the service grounds itself", () => {
   const evidence = {
     finishReason: "STOP",
     groundingMetadata: {
-      groundingChunks: [{ retrievedContext: {
-        uri: "claims.md",
-        title: "claims.md",
-        text: context.text,
-        ragChunk: { text: context.text, fileId: "7", chunkId: "c1", pageSpan: { firstPage: 2, lastPage: 3 } }
-      } }],
+      groundingChunks: [{
+        retrievedContext: {
+          uri: "claims.md",
+          title: "claims.md",
+          text: context.text,
+          ragChunk: { text: context.text, fileId: "7", chunkId: "c1", pageSpan: { firstPage: 2, lastPage: 3 } }
+        }
+      }],
       groundingSupports: [{ segment: { endIndex: 21, text: "Café bills are paid." }, groundingChunkIndices: [0], confidenceScores: [0.9] }]
     }
   }
@@ -187,10 +189,14 @@ describe("answers that the service grounds itself", () => {
           assert.deepStrictEqual(JSON.parse(fake.calls[0]?.body ?? ""), {
             contents: [{ role: "user", parts: [{ text: "Who is paid?" }] }],
             systemInstruction: { parts: [{ text: "Be brief." }] },
-            tools: [{ retrieval: { vertexRagStore: {
-              ragResources: [{ ragCorpus: corpus, ragFileIds: ["7"] }],
-              ragRetrievalConfig: { topK: 3 }
-            } } }]
+            tools: [{
+              retrieval: {
+                vertexRagStore: {
+                  ragResources: [{ ragCorpus: corpus, ragFileIds: ["7"] }],
+                  ragRetrievalConfig: { topK: 3 }
+                }
+              }
+            }]
           })
         })
     ))

@@ -15,42 +15,46 @@ import { type ConnectorSet, pipelineOf } from "../../support/Sources.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 
 /** A server whose bucket `docs` is a folder, and the same objects behind the storage API for our own connector. */
-const setUpWith = (options: Partial<EmbeddedServerOptions>) => Effect.gen(function*() {
-  const folder = yield* tempFolder
-  const gcs = yield* fakeGcs()
-  const bucket = join(folder, "bucket")
-  const { url } = yield* serveEmbedded({
-    dataDir: join(folder, "server"),
-    version: "test",
-    port: 0,
-    storage: storage as StorageFactory,
-    buckets: new Map([["docs", bucket]]),
-    ...options
+const setUpWith = (options: Partial<EmbeddedServerOptions>) =>
+  Effect.gen(function*() {
+    const folder = yield* tempFolder
+    const gcs = yield* fakeGcs()
+    const bucket = join(folder, "bucket")
+    const { url } = yield* serveEmbedded({
+      dataDir: join(folder, "server"),
+      version: "test",
+      port: 0,
+      storage: storage as StorageFactory,
+      buckets: new Map([["docs", bucket]]),
+      ...options
+    })
+    const put = (objects: Readonly<Record<string, string>>) => {
+      write(bucket, objects)
+      for (const [name, text] of Object.entries(objects)) gcs.put("docs", name, text)
+    }
+    const remove = (name: string) => {
+      gcs.remove("docs", name)
+      return Effect.promise(() => rm(join(bucket, name)))
+    }
+    const environment = { STORAGE_EMULATOR_HOST: gcs.origin }
+    const ofStorage: ConnectorSet = { storage: (settings) => storage(settings, { environment }) }
+    const pipeline = (changes: Partial<PipelineInput> = {}, connectors = ofStorage) =>
+      pipelineOf(
+        definePipeline({
+          name: "handbook",
+          engine: { vertex: { project: "p1", location: "us-central1", baseUrl: url } },
+          corpus: { displayName: "Handbook" },
+          sources: { bucket: { storage: { uris: ["gs://docs/hr/"] } } },
+          chunking: { size: 128, overlap: 16 },
+          stages: [{ retrieve: { topK: 3 } }],
+          ...changes
+        }),
+        connectors
+      )
+    const engineAt = (baseUrl: string) =>
+      Vertex.layer({ dataDir: join(folder, "client"), project: "p1", location: "us-central1", baseUrl, token: Redacted.make("t") })
+    return { bucket, engine: engineAt(url), engineAt, folder, gcs, pipeline, put, remove }
   })
-  const put = (objects: Readonly<Record<string, string>>) => {
-    write(bucket, objects)
-    for (const [name, text] of Object.entries(objects)) gcs.put("docs", name, text)
-  }
-  const remove = (name: string) => {
-    gcs.remove("docs", name)
-    return Effect.promise(() => rm(join(bucket, name)))
-  }
-  const environment = { STORAGE_EMULATOR_HOST: gcs.origin }
-  const ofStorage: ConnectorSet = { storage: (settings) => storage(settings, { environment }) }
-  const pipeline = (changes: Partial<PipelineInput> = {}, connectors = ofStorage) =>
-    pipelineOf(definePipeline({
-      name: "handbook",
-      engine: { vertex: { project: "p1", location: "us-central1", baseUrl: url } },
-      corpus: { displayName: "Handbook" },
-      sources: { bucket: { storage: { uris: ["gs://docs/hr/"] } } },
-      chunking: { size: 128, overlap: 16 },
-      stages: [{ retrieve: { topK: 3 } }],
-      ...changes
-    }), connectors)
-  const engineAt = (baseUrl: string) =>
-    Vertex.layer({ dataDir: join(folder, "client"), project: "p1", location: "us-central1", baseUrl, token: Redacted.make("t") })
-  return { bucket, engine: engineAt(url), engineAt, folder, gcs, pipeline, put, remove }
-})
 const setUp = setUpWith({})
 
 /** Where objects are staged, as the environment says. */
@@ -61,10 +65,11 @@ const emulator = (origin: string) =>
       process.env["STORAGE_EMULATOR_HOST"] = origin
       return before
     }),
-    (before) => Effect.sync(() => {
-      if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
-      else process.env["STORAGE_EMULATOR_HOST"] = before
-    })
+    (before) =>
+      Effect.sync(() => {
+        if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
+        else process.env["STORAGE_EMULATOR_HOST"] = before
+      })
   )
 
 const expectCounts = (report: Report, counts: Partial<Counts>) => {

@@ -53,7 +53,8 @@ describe("hosted imports", () => {
         )
         assert.deepStrictEqual(ended.counts, { imported: 1, failed: 0, skipped: 0 })
         assert.isFalse(fake.calls.some(({ path }) => path.endsWith(":cancel")))
-      })))
+      })
+    ))
 
   it.live("are followed to their end though connections break while they are looked at", () =>
     onFake((fake) =>
@@ -62,12 +63,14 @@ describe("hosted imports", () => {
         fake.slowness = 3
         const started = yield* (yield* Files).import(request)
         let looks = 0
-        fake.fault = ({ method, path }) => method === "GET" && path.includes("/operations/") && ++looks % 2 === 1 ? (looks === 1 ? "drop" : "lose") : undefined
+        fake.fault = ({ method, path }) =>
+          method === "GET" && path.includes("/operations/") && ++looks % 2 === 1 ? (looks === 1 ? "drop" : "lose") : undefined
         const ended = yield* (yield* Operations).wait(started.name, 60_000)
         assert.isTrue(ended.done)
         assert.isAtLeast(looks, 4)
         assert.strictEqual(fake.calls.filter(isImport).length, 1)
-      })))
+      })
+    ))
 
   it.live("are not started twice when the answer is lost", () =>
     onFake((fake) =>
@@ -77,7 +80,8 @@ describe("hosted imports", () => {
         const started = yield* (yield* Files).import(request)
         assert.isTrue(fake.operations.has(started.name))
         assert.strictEqual(fake.calls.filter(isImport).length, 1)
-      })))
+      })
+    ))
 
   it.live("are not taken for another import into the same corpus", () =>
     onFake((fake) =>
@@ -90,7 +94,8 @@ describe("hosted imports", () => {
         const started = yield* files.import(request)
         assert.notStrictEqual(started.name, other.name)
         assert.strictEqual(fake.calls.slice(before).filter(isImport).length, 2)
-      })))
+      })
+    ))
 
   it.live("operations can be cancelled, listed, deleted; those of others are left out", () =>
     onFake((fake) =>
@@ -110,7 +115,8 @@ describe("hosted imports", () => {
         assert.deepStrictEqual(items.map(({ kind }) => kind), ["createCorpus", "importFiles"])
         yield* operations.delete(started.name)
         assert.strictEqual((yield* Effect.flip(operations.get(started.name))).code, "NOT_FOUND")
-      })))
+      })
+    ))
 })
 
 describe("the service's three places for imports", () => {
@@ -204,7 +210,9 @@ describe("the service's three places for imports", () => {
     Effect.gen(function*() {
       const { services, start } = yield* setUp
       for (const id of [1, 2, 3, 4]) yield* start(id, true)
-      for (const _ of [1, 2, 3]) yield* Effect.flip(inImportPlace(services, CorpusName.make("c"), Effect.fail(ServiceError.notFound("corpus"))))
+      for (const _ of [1, 2, 3]) {
+        yield* Effect.flip(inImportPlace(services, CorpusName.make("c"), Effect.fail(ServiceError.notFound("corpus"))))
+      }
       for (const _ of [1, 2, 3]) {
         const fiber = yield* Effect.forkChild(inImportPlace(services, CorpusName.make("c"), Effect.never))
         yield* Effect.yieldNow

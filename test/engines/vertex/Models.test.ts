@@ -35,7 +35,14 @@ describe("the hosted catalog", () => {
             name: "publishers/google/models/gemma3@gemma-3-1b-it",
             openSourceCategory: 2,
             launchStage: "A_STAGE_TO_COME",
-            supportedActions: { deploy: { title: "t", dedicatedResources: { machineSpec: { machineType: "g2-standard-12", acceleratorType: "NVIDIA_NEXT", acceleratorCount: 1 } }, deployMetadata: { sampleRequest: "{}" } }, viewRestApi: {} }
+            supportedActions: {
+              deploy: {
+                title: "t",
+                dedicatedResources: { machineSpec: { machineType: "g2-standard-12", acceleratorType: "NVIDIA_NEXT", acceleratorCount: 1 } },
+                deployMetadata: { sampleRequest: "{}" }
+              },
+              viewRestApi: {}
+            }
           }]
         }),
       (service) =>
@@ -47,11 +54,18 @@ describe("the hosted catalog", () => {
             versionId: "gemma-3-1b-it",
             openSourceCategory: "GOOGLE_OWNED_OSS_WITH_GOOGLE_CHECKPOINT",
             launchStage: "A_STAGE_TO_COME",
-            deploy: [{ title: "t", resources: { machine: { machineType: "g2-standard-12", acceleratorType: "NVIDIA_NEXT", acceleratorCount: 1 } }, sampleRequest: "{}" }]
+            deploy: [{
+              title: "t",
+              resources: { machine: { machineType: "g2-standard-12", acceleratorType: "NVIDIA_NEXT", acceleratorCount: 1 } },
+              sampleRequest: "{}"
+            }]
           }])
           const [asked] = service.asked
           assert.strictEqual(asked?.url.pathname, "/v1beta1/publishers/*/models")
-          assert.strictEqual(asked?.url.searchParams.get("filter"), "is_hf_wildcard(true) AND labels.VERIFIED_DEPLOYMENT_CONFIG=VERIFIED_DEPLOYMENT_SUCCEED")
+          assert.strictEqual(
+            asked?.url.searchParams.get("filter"),
+            "is_hf_wildcard(true) AND labels.VERIFIED_DEPLOYMENT_CONFIG=VERIFIED_DEPLOYMENT_SUCCEED"
+          )
           assert.strictEqual(asked?.url.searchParams.get("listAllVersions"), "true")
           assert.strictEqual(asked?.headers["x-goog-user-project"], "p1")
         })
@@ -63,13 +77,15 @@ describe("the hosted catalog", () => {
         const catalog = yield* ModelCatalog
         const endpoints = yield* Endpoints
         const model = ModelName.make(`${parent}/models/1`)
-        for (const refused of [
-          catalog.deploy({ publisherModelName: gemma, huggingFaceModelId: "a/b" }),
-          endpoints.create({ displayName: "" }),
-          endpoints.uploadModel({ displayName: "m" }),
-          endpoints.deployModel({ endpoint, model, trafficSplit: { 0: 10 } }),
-          endpoints.undeployModel({ endpoint, deployedModelId: "1", trafficSplit: { 2: 10 } })
-        ]) assert.strictEqual((yield* Effect.flip(refused)).code, "INVALID_ARGUMENT")
+        for (
+          const refused of [
+            catalog.deploy({ publisherModelName: gemma, huggingFaceModelId: "a/b" }),
+            endpoints.create({ displayName: "" }),
+            endpoints.uploadModel({ displayName: "m" }),
+            endpoints.deployModel({ endpoint, model, trafficSplit: { 0: 10 } }),
+            endpoints.undeployModel({ endpoint, deployedModelId: "1", trafficSplit: { 2: 10 } })
+          ]
+        ) assert.strictEqual((yield* Effect.flip(refused)).code, "INVALID_ARGUMENT")
         assert.deepStrictEqual(service.asked, [])
       })))
 
@@ -84,26 +100,35 @@ describe("the hosted catalog", () => {
       })))
 
   it.live("sends the hub's token in one place, and never tells it", () =>
-    onService((asked, response) => sendGoogleError(response, 400, `cannot use ${asked.body.toString()}`, { status: "INVALID_ARGUMENT" }), (service) =>
-      Effect.gen(function*() {
-        const { deploy } = yield* ModelCatalog
-        const request = { huggingFaceModelId: "google/gemma-2-2b-it", huggingFaceAccessToken: Redacted.make("canary-hub-7c31"), acceptEula: true }
-        const error = yield* Effect.flip(deploy(request))
-        assert.notInclude(JSON.stringify(error) + String(error.stack) + JSON.stringify(request), "canary-hub-7c31")
-        const [asked] = service.asked
-        assert.deepStrictEqual(JSON.parse(asked?.body.toString() ?? ""), {
-          huggingFaceModelId: "google/gemma-2-2b-it",
-          destination: parent,
-          modelConfig: { acceptEula: true, huggingFaceAccessToken: "canary-hub-7c31" }
+    onService(
+      (asked, response) => sendGoogleError(response, 400, `cannot use ${asked.body.toString()}`, { status: "INVALID_ARGUMENT" }),
+      (service) =>
+        Effect.gen(function*() {
+          const { deploy } = yield* ModelCatalog
+          const request = {
+            huggingFaceModelId: "google/gemma-2-2b-it",
+            huggingFaceAccessToken: Redacted.make("canary-hub-7c31"),
+            acceptEula: true
+          }
+          const error = yield* Effect.flip(deploy(request))
+          assert.notInclude(JSON.stringify(error) + String(error.stack) + JSON.stringify(request), "canary-hub-7c31")
+          const [asked] = service.asked
+          assert.deepStrictEqual(JSON.parse(asked?.body.toString() ?? ""), {
+            huggingFaceModelId: "google/gemma-2-2b-it",
+            destination: parent,
+            modelConfig: { acceptEula: true, huggingFaceAccessToken: "canary-hub-7c31" }
+          })
+          assert.notInclude(`${asked?.url.href}${JSON.stringify(asked?.headers)}`, "canary-hub-7c31")
         })
-        assert.notInclude(`${asked?.url.href}${JSON.stringify(asked?.headers)}`, "canary-hub-7c31")
-      })))
+    ))
 
   it.live("is followed by name, by whoever knows it, to its end or its failure", () => {
     let looks = 0
     const name = `${parent}/operations/9`
     return onService((asked, response) => {
-      if (asked.method === "POST") return sendJson(response, 200, { name, metadata: metadata({ publisherModel: gemma, destination: parent }) })
+      if (asked.method === "POST") {
+        return sendJson(response, 200, { name, metadata: metadata({ publisherModel: gemma, destination: parent }) })
+      }
       looks += 1
       const error = { code: 8, message: "reservation mine has no capacity" }
       sendJson(response, 200, looks < 3 ? { name, metadata: metadata({}) } : { name, metadata: metadata({}), done: true, error })

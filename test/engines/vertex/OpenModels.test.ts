@@ -21,7 +21,10 @@ const setUp = Effect.gen(function*() {
       ? sendJson(response, 400, { error: { message: "too long" } })
       : sendChat(response, ["Within ten ", "days [1 \"paid within 10 working days\"]."])
   )
-  const server = yield* Effect.acquireRelease(Effect.promise(() => startServer({ upstream: { url: fake.baseUrl, model: "m" } })), (server) => Effect.promise(server.stop))
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(() => startServer({ upstream: { url: fake.baseUrl, model: "m" } })),
+    (server) => Effect.promise(server.stop)
+  )
   const folder = yield* tempFolder
   write(folder, { "docs/claims.md": "Claims are paid within 10 working days." })
   const pipeline = definePipeline({
@@ -55,7 +58,15 @@ describe("a pipeline whose answers an open model of the service writes", () => {
 
   it("is known by its publisher", () => {
     assert.strictEqual(openModelNamed("publishers/meta/models/llama-3.1-8b-instruct-maas"), "meta/llama-3.1-8b-instruct-maas")
-    for (const name of ["gemini-2.0-flash-001", "publishers/google/models/gemini-2.0-flash-001", "anthropic/claude-3-haiku@20240307", "endpoints/1", "projects/p/locations/l/endpoints/1"]) {
+    for (
+      const name of [
+        "gemini-2.0-flash-001",
+        "publishers/google/models/gemini-2.0-flash-001",
+        "anthropic/claude-3-haiku@20240307",
+        "endpoints/1",
+        "projects/p/locations/l/endpoints/1"
+      ]
+    ) {
       assert.isUndefined(openModelNamed(name), name)
     }
   })

@@ -37,7 +37,10 @@ const answer = {
 const sse = (...events: ReadonlyArray<object>): string =>
   events.map((event) => `event: ${"type" in event ? event.type : ""}\ndata: ${JSON.stringify(event)}\n\n`).join("")
 
-const begin = { type: "message_start", message: { ...answer, content: [], stop_reason: null, usage: { input_tokens: 5, output_tokens: 1 } } }
+const begin = {
+  type: "message_start",
+  message: { ...answer, content: [], stop_reason: null, usage: { input_tokens: 5, output_tokens: 1 } }
+}
 const words = [
   { type: "ping" },
   { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
@@ -46,7 +49,9 @@ const words = [
   { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "lo" } },
   { type: "content_block_stop", index: 0 }
 ]
-const end = [{ type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 40 } }, { type: "message_stop" }]
+const end = [{ type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 40 } }, {
+  type: "message_stop"
+}]
 
 const send = (response: ServerResponse, body: unknown, status = 200, headers: Record<string, string> = {}): true => {
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
@@ -61,10 +66,11 @@ const sendStream = (response: ServerResponse, text: string): true => {
 const recorded = (log: Array<unknown>) =>
   Layer.succeed(Quota, {
     take: () => Effect.void,
-    spend: (spendings) => Effect.sync(() => {
-      log.push(...spendings.map(({ amount, bucket, perMinute }) => ["spend", bucket.split("/").slice(-2).join("/"), perMinute, amount]))
-      return spendings.map((_, i) => i)
-    }),
+    spend: (spendings) =>
+      Effect.sync(() => {
+        log.push(...spendings.map(({ amount, bucket, perMinute }) => ["spend", bucket.split("/").slice(-2).join("/"), perMinute, amount]))
+        return spendings.map((_, i) => i)
+      }),
     settle: (receipt, amount) => Effect.sync(() => void log.push(["settle", receipt, amount])),
     pause: (bucket, milliseconds) => Effect.sync(() => void log.push(["pause", bucket.split("/").at(-1), milliseconds])),
     occupy: () => Effect.succeed([]),
@@ -73,7 +79,9 @@ const recorded = (log: Array<unknown>) =>
 
 const chat = (
   fake: FakeVertex,
-  options: { readonly location?: string; readonly quota?: Layer.Layer<Quota>; readonly token?: string } & HostedPartnerChat.HostedPartnerChatOptions = {}
+  options:
+    & { readonly location?: string; readonly quota?: Layer.Layer<Quota>; readonly token?: string }
+    & HostedPartnerChat.HostedPartnerChatOptions = {}
 ) =>
   HostedPartnerChat.layer(options).pipe(
     Layer.provide(Transport.layer({
@@ -101,7 +109,10 @@ describe("HostedPartnerChat", () => {
         assert.deepStrictEqual([content, stopReason], [[{ type: "text", text: "Hello" }], "end_turn"])
         assert.deepStrictEqual(usage, { inputTokens: 5, outputTokens: 2, cacheCreationInputTokens: 10, cacheReadInputTokens: 1000 })
         const call = fake.calls[0]
-        assert.strictEqual(call?.path, "/v1/projects/p1/locations/us-east5/publishers/anthropic/models/claude-3-5-haiku%4020241022:rawPredict")
+        assert.strictEqual(
+          call?.path,
+          "/v1/projects/p1/locations/us-east5/publishers/anthropic/models/claude-3-5-haiku%4020241022:rawPredict"
+        )
         assert.deepStrictEqual(JSON.parse(call?.body ?? ""), {
           anthropic_version: "vertex-2023-10-16",
           max_tokens: 100,
@@ -112,8 +123,13 @@ describe("HostedPartnerChat", () => {
         const { countTokens } = yield* PartnerChat
         assert.strictEqual(yield* countTokens(asks("hi")), 9)
         assert.match(fake.calls.at(-1)?.path ?? "", /models\/count-tokens:rawPredict$/)
-        assert.deepStrictEqual(JSON.parse(fake.calls.at(-1)?.body ?? ""), { anthropic_version: "vertex-2023-10-16", model: haiku, messages: [{ role: "user", content: "hi" }] })
-      })))
+        assert.deepStrictEqual(JSON.parse(fake.calls.at(-1)?.body ?? ""), {
+          anthropic_version: "vertex-2023-10-16",
+          model: haiku,
+          messages: [{ role: "user", content: "hi" }]
+        })
+      })
+    ))
 
   it.live("streams, leaving out what it does not know", () =>
     onFake((fake) =>
@@ -134,16 +150,22 @@ describe("HostedPartnerChat", () => {
         assert.strictEqual(events.map(textOf).join(""), "Hello")
         assert.strictEqual(JSON.parse(fake.calls[0]?.body ?? "").stream, true)
         assert.match(fake.calls[0]?.path ?? "", /:streamRawPredict$/)
-      })))
+      })
+    ))
 
   it.live("asks again until an answer begins, and not after", () =>
     onFake((fake) =>
       Effect.gen(function*() {
         const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }
         const { message, stream } = yield* PartnerChat
-        fake.handle = ({ count, response }) => (count === 0 ? send(response, overloaded, 529) : sendStream(response, sse(begin, ...words, overloaded)))
+        fake.handle = (
+          { count, response }
+        ) => (count === 0 ? send(response, overloaded, 529) : sendStream(response, sse(begin, ...words, overloaded)))
         let text = ""
-        const within = yield* stream(asks()).pipe(Stream.runForEach((event) => Effect.sync(() => void (text += textOf(event)))), Effect.flip)
+        const within = yield* stream(asks()).pipe(
+          Stream.runForEach((event) => Effect.sync(() => void (text += textOf(event)))),
+          Effect.flip
+        )
         assert.deepStrictEqual([within.code, within.reason, text, fake.calls.length], ["UNAVAILABLE", "overloaded_error", "Hello", 2])
         assert.include(within.message, "Overloaded")
 
@@ -161,11 +183,16 @@ describe("HostedPartnerChat", () => {
         assert.strictEqual((yield* Effect.flip(message(asks()))).code, "INVALID_ARGUMENT")
         assert.strictEqual(fake.calls.length, 7)
 
-        fake.handle = ({ response }) => send(response, [{ error: { code: 404, message: "Publisher Model `x` was not found", status: "NOT_FOUND" } }], 404)
+        fake.handle = ({ response }) =>
+          send(response, [{ error: { code: 404, message: "Publisher Model `x` was not found", status: "NOT_FOUND" } }], 404)
         const missing = yield* Effect.flip(Stream.runDrain(stream(asks())))
         assert.strictEqual(missing.code, "NOT_FOUND")
-        assert.strictEqual(missing.fix, "Enable the model on its card: https://console.cloud.google.com/vertex-ai/publishers/anthropic/model-garden/claude-3-5-haiku?project=p1")
-      })))
+        assert.strictEqual(
+          missing.fix,
+          "Enable the model on its card: https://console.cloud.google.com/vertex-ai/publishers/anthropic/model-garden/claude-3-5-haiku?project=p1"
+        )
+      })
+    ))
 
   it.live("takes the model's quota of its region, as estimated, and corrects it by what it came to", () => {
     const log: Array<unknown> = []
@@ -174,16 +201,26 @@ describe("HostedPartnerChat", () => {
         const { message, stream } = yield* PartnerChat
         fake.handle = ({ response }) => send(response, answer)
         yield* message(asks("x".repeat(35)))
-        assert.deepStrictEqual(log.splice(0), [["spend", `us-east5/${haiku}`, 80, 1], ["spend", `${haiku}/tokens`, 350_000, 110], ["settle", 1, 17]])
+        assert.deepStrictEqual(log.splice(0), [["spend", `us-east5/${haiku}`, 80, 1], ["spend", `${haiku}/tokens`, 350_000, 110], [
+          "settle",
+          1,
+          17
+        ]])
 
         fake.handle = ({ response }) => sendStream(response, sse(begin, ...words, ...end))
         yield* Stream.runDrain(stream(asks("x".repeat(35), { model: opus })))
-        assert.deepStrictEqual(log.splice(0), [["spend", `us-east5/${opus}`, 20, 1], ["spend", `${opus}/tokens`, 105_000, 110], ["settle", 1, 45]])
+        assert.deepStrictEqual(log.splice(0), [["spend", `us-east5/${opus}`, 20, 1], ["spend", `${opus}/tokens`, 105_000, 110], [
+          "settle",
+          1,
+          45
+        ]])
 
         // What is refused costs nothing, and a 429 holds up everybody.
         fake.handle = ({ count, response }) =>
           count === 2
-            ? send(response, { error: { code: 429, message: "Quota exceeded", status: "RESOURCE_EXHAUSTED" } }, 429, { "retry-after-ms": "7" })
+            ? send(response, { error: { code: 429, message: "Quota exceeded", status: "RESOURCE_EXHAUSTED" } }, 429, {
+              "retry-after-ms": "7"
+            })
             : send(response, answer)
         yield* message(asks())
         const tries = [["spend", `us-east5/${haiku}`, 80, 1], ["spend", `${haiku}/tokens`, 350_000, 101]]
@@ -217,14 +254,19 @@ describe("HostedPartnerChat", () => {
         yield* message(asks("hi", { model: "claude-later@20290101" }))
         yield* message(asks("hi", { model: "claude-later@20290101" }))
         yield* message(asks())
-        assert.deepStrictEqual(warnings, ["claude-later@20290101 is not among the models known here: its region, quota and limits are not checked"])
+        assert.deepStrictEqual(warnings, [
+          "claude-later@20290101 is not among the models known here: its region, quota and limits are not checked"
+        ])
         assert.deepStrictEqual(log.filter((each) => Array.isArray(each) && each[0] === "spend"), [
           ["spend", "us-east5/claude-later@20290101", 1_500, 1],
           ["spend", "us-east5/claude-later@20290101", 1_500, 1],
           ["spend", `us-east5/${haiku}`, 1, 1],
           ["spend", `${haiku}/tokens`, 2, 101]
         ])
-      }).pipe(Effect.provide(Logger.layer([logger]))), { quota: recorded(log), quotas: { [haiku]: { queriesPerMinute: 1, tokensPerMinute: 2 } } })
+      }).pipe(Effect.provide(Logger.layer([logger]))), {
+      quota: recorded(log),
+      quotas: { [haiku]: { queriesPerMinute: 1, tokensPerMinute: 2 } }
+    })
   })
 
   it.live("asks no region that does not have the model, and says which do", () =>
@@ -254,9 +296,11 @@ describe("HostedPartnerChat", () => {
     return onFake((fake) =>
       Effect.gen(function*() {
         const { message, stream } = yield* PartnerChat
-        fake.handle = ({ response }) => send(response, { type: "error", error: { type: "invalid_request_error", message: `seen Bearer ${token}` } }, 400)
+        fake.handle = ({ response }) =>
+          send(response, { type: "error", error: { type: "invalid_request_error", message: `seen Bearer ${token}` } }, 400)
         const whole = yield* Effect.flip(message(asks()))
-        fake.handle = ({ response }) => sendStream(response, sse(begin, { type: "error", error: { type: "api_error", message: `seen Bearer ${token}` } }))
+        fake.handle = ({ response }) =>
+          sendStream(response, sse(begin, { type: "error", error: { type: "api_error", message: `seen Bearer ${token}` } }))
         const within = yield* Effect.flip(Stream.runDrain(stream(asks())))
         assert.strictEqual(fake.calls[0]?.headers.authorization, `Bearer ${token}`)
         for (const error of [whole, within]) {
@@ -272,12 +316,19 @@ describe("HostedPartnerChat", () => {
         const { message } = yield* PartnerChat
         const times: Array<number> = []
         const all = yield* Effect.forkChild(Effect.forEach(Array.from({ length: 21 }), () =>
-          Effect.andThen(message(asks("hi", { model: opus })), Effect.map(Clock.currentTimeMillis, (at) => times.push(at)))))
-        yield* eventually("20 were answered", Effect.sync(() => times.length === 20))
+          Effect.andThen(
+            message(asks("hi", { model: opus })),
+            Effect.map(Clock.currentTimeMillis, (at) => times.push(at))
+          )))
+        yield* eventually(
+          "20 were answered",
+          Effect.sync(() => times.length === 20)
+        )
         yield* TestClock.adjust("60 seconds")
         yield* eventually("20 were asked", Effect.sync(() => fake.calls.length === 20))
         yield* TestClock.adjust("1 second")
         yield* Fiber.join(all)
         assert.deepStrictEqual(times, [...Array.from({ length: 20 }, () => 0), 61_000])
-      })))
+      })
+    ))
 })

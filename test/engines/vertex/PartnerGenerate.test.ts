@@ -51,8 +51,14 @@ describe("a pipeline whose answers Claude writes", () => {
       }
       // The fake keeps its corpora in one region.
       const act = fake.act.bind(fake)
-      fake.act = (call) => act({ ...call, path: call.path.replace("/locations/global/", "/locations/us-central1/").replace("/locations/global:", "/locations/us-central1:") })
-      const { answer } = yield* Effect.andThen(runPipeline(pipeline), askPipeline(pipeline, { question: "When are claims paid?" })).pipe(Effect.provide(services))
+      fake.act = (call) =>
+        act({
+          ...call,
+          path: call.path.replace("/locations/global/", "/locations/us-central1/").replace("/locations/global:", "/locations/us-central1:")
+        })
+      const { answer } = yield* Effect.andThen(runPipeline(pipeline), askPipeline(pipeline, { question: "When are claims paid?" })).pipe(
+        Effect.provide(services)
+      )
       assert.strictEqual(answer.text, "Within ten days [1].")
       assert.strictEqual(answer.model, "claude-3-5-haiku@20241022")
       assert.deepStrictEqual(answer.usage, { promptTokens: 90, answerTokens: 12, totalTokens: 102 })
@@ -69,7 +75,9 @@ describe("a pipeline whose answers Claude writes", () => {
         const { chat, searching } = yield* Models
         const elsewhere = yield* Effect.flip(chat({ _tag: "hosted", model: "publishers/anthropic/models/claude-3-5-haiku@20241022" }))
         assert.include(JSON.stringify(elsewhere), "use us-east5")
-        const ground = yield* Effect.flip(searching("claude-3-5-haiku@20241022", { corpus: "projects/p1/locations/us-central1/ragCorpora/1" as never })) // never looked at
+        const ground = yield* Effect.flip(
+          searching("claude-3-5-haiku@20241022", { corpus: "projects/p1/locations/us-central1/ragCorpora/1" as never })
+        ) // never looked at
         assert.include(ground.message, "does not search a corpus by itself")
         assert.strictEqual((yield* chat({ _tag: "hosted", model: "gemini-2.0-flash" })).model, "gemini-2.0-flash")
       }).pipe(Effect.provide(services), Effect.scoped)

@@ -23,7 +23,9 @@ describe("the service's address", () => {
   })
 
   it("is not a host on the network without encryption, nor one with credentials in it", () => {
-    for (const baseUrl of ["http://10.0.0.7:8686", "http://example.com", "https://me:secret@example.com", "ftp://127.0.0.1", "127.0.0.1:8686"]) {
+    for (
+      const baseUrl of ["http://10.0.0.7:8686", "http://example.com", "https://me:secret@example.com", "ftp://127.0.0.1", "127.0.0.1:8686"]
+    ) {
       assert.isTrue(Result.isFailure(endpointOf("local", baseUrl)), baseUrl)
     }
   })
@@ -63,14 +65,18 @@ describe("the transport", () => {
       /** When each pause ends at the earliest. */
       const until: Array<number> = []
       const paused = yield* Deferred.make<void>()
-      const quota = Layer.effect(Quota, Effect.map(Quota, (quota) => Quota.of({
-        ...quota,
-        pause: (bucket, milliseconds) =>
-          Effect.suspend(() => {
-            until.push(Date.now() + milliseconds)
-            return Effect.andThen(quota.pause(bucket, milliseconds), Deferred.succeed(paused, undefined))
-          })
-      }))).pipe(Layer.provide(QuotaBuckets.layerMemory))
+      const quota = Layer.effect(
+        Quota,
+        Effect.map(Quota, (quota) =>
+          Quota.of({
+            ...quota,
+            pause: (bucket, milliseconds) =>
+              Effect.suspend(() => {
+                until.push(Date.now() + milliseconds)
+                return Effect.andThen(quota.pause(bucket, milliseconds), Deferred.succeed(paused, undefined))
+              })
+          }))
+      ).pipe(Layer.provide(QuotaBuckets.layerMemory))
       yield* Effect.gen(function*() {
         const corpora = yield* Corpora
         const other = Effect.andThen(Deferred.await(paused), corpora.list({}))
@@ -118,7 +124,8 @@ describe("the transport", () => {
         const disabled = yield* Effect.flip(corpora.list({}))
         assert.strictEqual(disabled.reason, "SERVICE_DISABLED")
         assert.include(disabled.fix, "gcloud services enable aiplatform.googleapis.com --project p1")
-      })))
+      })
+    ))
 
   it.live("tries again what may succeed later, and nothing else", () =>
     onFake((fake) =>
@@ -130,11 +137,14 @@ describe("the transport", () => {
           yield* Effect.flip(corpora.list({}))
           assert.strictEqual(fake.calls.length, tries, String(status))
         }
-      })))
+      })
+    ))
 
   it.live("says that nobody is there", () =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(Effect.flatMap(Corpora, (corpora) => corpora.create({ displayName: "c", vectorDb: { _tag: "managed" } })))
+      const error = yield* Effect.flip(
+        Effect.flatMap(Corpora, (corpora) => corpora.create({ displayName: "c", vectorDb: { _tag: "managed" } }))
+      )
       assert.strictEqual(error.code, "UNAVAILABLE")
       assert.include(error.message, "ECONNREFUSED")
     }).pipe(Effect.provide(hosted("http://127.0.0.1:1"))))
@@ -159,7 +169,8 @@ describe("the transport", () => {
           assert.strictEqual(error.code, "INVALID_ARGUMENT", name)
         }
         assert.strictEqual(fake.calls.length, 0)
-      })))
+      })
+    ))
 })
 
 describe("hosted retrieval", () => {
@@ -173,7 +184,16 @@ describe("hosted retrieval", () => {
             return true
           }
           call.response.end(JSON.stringify({
-            contexts: { contexts: [{ sourceUri: "gs://b/a.md", sourceDisplayName: "a.md", text: "t", score: 0.25, chunk: { fileId: "7", chunkId: "c" }, novelty: 1 }] }
+            contexts: {
+              contexts: [{
+                sourceUri: "gs://b/a.md",
+                sourceDisplayName: "a.md",
+                text: "t",
+                score: 0.25,
+                chunk: { fileId: "7", chunkId: "c" },
+                novelty: 1
+              }]
+            }
           }))
           return true
         }
@@ -200,7 +220,8 @@ describe("hosted retrieval", () => {
         assert.strictEqual(best?.file, `${corpus}/ragFiles/7`)
         assert.strictEqual(best?.distance, 0.25)
         assert.strictEqual(best?.score, 0.75)
-      })))
+      })
+    ))
 
   it.live("refuses by name what the service cannot do", () =>
     onFake((fake) =>
@@ -212,5 +233,6 @@ describe("hosted retrieval", () => {
           assert.include(["UNIMPLEMENTED", "INVALID_ARGUMENT"], error.code)
         }
         assert.strictEqual(fake.calls.length, 0)
-      })))
+      })
+    ))
 })

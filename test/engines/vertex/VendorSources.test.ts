@@ -53,7 +53,13 @@ const vendorConnectors: VendorConnectors = {
 
 /** The vendors, and a service that reads them with credentials of its own. */
 const setUp = Effect.gen(function*() {
-  const fakes = { slack: yield* fakeSlack(), jira: yield* fakeJira("Cloud"), drive: yield* fakeDrive(), graph: yield* fakeGraph(), gcs: yield* fakeGcs() }
+  const fakes = {
+    slack: yield* fakeSlack(),
+    jira: yield* fakeJira("Cloud"),
+    drive: yield* fakeDrive(),
+    graph: yield* fakeGraph(),
+    gcs: yield* fakeGcs()
+  }
   const folder = yield* tempFolder
   const environment = { STORAGE_EMULATOR_HOST: fakes.gcs.origin }
   const { url } = yield* serveEmbedded({
@@ -75,11 +81,17 @@ const setUp = Effect.gen(function*() {
 
   /** Whether this machine may read the vendors; the service always may. */
   const access = { allowed: true }
-  const refused = (version: string) => Effect.fail(new SecretError({ version, message: `${version} may not be read`, fix: "ask for access" }))
+  const refused = (version: string) =>
+    Effect.fail(new SecretError({ version, message: `${version} may not be read`, fix: "ask for access" }))
   const secrets = { resolve: ((name) => access.allowed ? resolve(name) : refused(name)) satisfies Secrets["Service"]["resolve"] }
   const connectors: ConnectorSet = {
     googleDrive: (settings, context) =>
-      googleDrive({ ...settings, endpoint: fakes.drive.origin }, { ...context, googleDrive: google(access.allowed ? "good" : "without the scope"), retry, pollMs: 1 }),
+      googleDrive({ ...settings, endpoint: fakes.drive.origin }, {
+        ...context,
+        googleDrive: google(access.allowed ? "good" : "without the scope"),
+        retry,
+        pollMs: 1
+      }),
     slack: (settings, context) => slack({ ...settings, endpoint: `${fakes.slack.origin}/api` }, { ...context, secrets, retry }),
     jira: (settings, context) => jira(settings, { ...context, secrets, retry }),
     sharePoint: (settings, context) =>
@@ -99,12 +111,14 @@ const setUp = Effect.gen(function*() {
   const composed = (of: ReturnType<typeof pipeline>) => asPipeline(of, connectors)
   const hostedEngine = Vertex.layer({ dataDir, project: "p1", location: "us-central1", baseUrl: url, token: Redacted.make("t") })
   /** The same without the service's 60 requests a minute, which many runs would wait for. */
-  const on = connectorsOf(connectors, { dataDir }).pipe(Layer.provideMerge(Layer.mergeAll(
-    Layer.succeed(Secrets, secrets),
-    engine(url),
-    TextPool.layerInline(),
-    SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
-  ).pipe(Layer.provideMerge(hosted(url)))))
+  const on = connectorsOf(connectors, { dataDir }).pipe(Layer.provideMerge(
+    Layer.mergeAll(
+      Layer.succeed(Secrets, secrets),
+      engine(url),
+      TextPool.layerInline(),
+      SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
+    ).pipe(Layer.provideMerge(hosted(url)))
+  ))
   const run = (of: ReturnType<typeof pipeline>, options: SyncOptions = {}) => runPipeline(of, options).pipe(Effect.provide(on))
   const plan = (of: ReturnType<typeof pipeline>) => planPipeline(of).pipe(Effect.provide(on))
   const held = (of: ReturnType<typeof pipeline>) =>
@@ -118,22 +132,26 @@ const setUp = Effect.gen(function*() {
 })
 
 const engine = (url: string) =>
-  Layer.effect(Engine, Effect.map(Operations, (operations) => Engine.of({
-    name: "vertex",
-    parent: "projects/p1/locations/us-central1",
-    target: url,
-    signature: "vertex",
-    maxFileBytes: maxUploadBytes,
-    immutableFiles: true,
-    remoteEmbedding: true,
-    concurrency: 4,
-    imports: {
-      sources: new Set(["storage", "googleDrive", "slack", "jira", "sharePoint"]),
-      operations,
-      objects: unused,
-      results: () => Effect.undefined
-    }
-  })))
+  Layer.effect(
+    Engine,
+    Effect.map(Operations, (operations) =>
+      Engine.of({
+        name: "vertex",
+        parent: "projects/p1/locations/us-central1",
+        target: url,
+        signature: "vertex",
+        maxFileBytes: maxUploadBytes,
+        immutableFiles: true,
+        remoteEmbedding: true,
+        concurrency: 4,
+        imports: {
+          sources: new Set(["storage", "googleDrive", "slack", "jira", "sharePoint"]),
+          operations,
+          objects: unused,
+          results: () => Effect.undefined
+        }
+      }))
+  )
 
 const notAsked = Effect.die("not asked for")
 const unused: ObjectStore["Service"] = {
@@ -152,10 +170,11 @@ const emulator = (origin: string) =>
       process.env["STORAGE_EMULATOR_HOST"] = origin
       return before
     }),
-    (before) => Effect.sync(() => {
-      if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
-      else process.env["STORAGE_EMULATOR_HOST"] = before
-    })
+    (before) =>
+      Effect.sync(() => {
+        if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
+        else process.env["STORAGE_EMULATOR_HOST"] = before
+      })
   )
 
 const slackSource = { channels: [{ id: "C1" }], token: version("slack") }
@@ -195,19 +214,35 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
       const first = yield* run(all)
       expectCounts(first, { added: 6 })
       assert.isTrue(first.sources.every(({ complete, kind }) => complete && ["googleDrive", "jira", "sharePoint", "slack"].includes(kind)))
-      assert.deepStrictEqual(yield* names(all), ["#general, 2026-10-11.md", "Leave.txt", "OPS-1: VPN drops every hour.md", "OPS-2: Printer is out of paper.md", "Pay.txt", "Policy.txt"])
+      assert.deepStrictEqual(yield* names(all), [
+        "#general, 2026-10-11.md",
+        "Leave.txt",
+        "OPS-1: VPN drops every hour.md",
+        "OPS-2: Printer is out of paper.md",
+        "Pay.txt",
+        "Policy.txt"
+      ])
       assert.isTrue((yield* held(all)).every(({ marker }) => marker?.source.startsWith("handbook/") === true))
       expectCounts(yield* run(all), { unchanged: 6 })
 
       drive.edit("leave", { content: "Employees receive 30 days of leave." })
       drive.edit("pay", { name: "Salaries.txt" })
-      slack.channels.set("C1", day("The espresso machine is descaled on Mondays.", { ts: at("2026-10-13T09:00:00Z"), user: "U1", text: "It is broken." }))
+      slack.channels.set(
+        "C1",
+        day("The espresso machine is descaled on Mondays.", { ts: at("2026-10-13T09:00:00Z"), user: "U1", text: "It is broken." })
+      )
       jira.issues = jira.issues.filter(({ key }) => key !== "OPS-1")
       graph.edit("pol", { deleted: true })
       // All that the library had is gone, which waits for a word.
       assert.deepInclude((yield* plan(all)).totals, { added: 1, changed: 3, deleted: 1, held: 1, unchanged: 1 })
       expectCounts(yield* run(all, { yes: true }), { added: 1, changed: 3, deleted: 2, unchanged: 1 })
-      assert.deepStrictEqual(yield* names(all), ["#general, 2026-10-11.md", "#general, 2026-10-13.md", "Leave.txt", "OPS-2: Printer is out of paper.md", "Salaries.txt"])
+      assert.deepStrictEqual(yield* names(all), [
+        "#general, 2026-10-11.md",
+        "#general, 2026-10-13.md",
+        "Leave.txt",
+        "OPS-2: Printer is out of paper.md",
+        "Salaries.txt"
+      ])
       const { contexts } = yield* composed(all).retrieve("days of leave").pipe(Effect.provide(hostedEngine))
       assert.isTrue(contexts.some(({ text }) => text.includes("30 days")) && !contexts.some(({ text }) => text.includes("28 days")))
 
@@ -224,7 +259,11 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
       const { composed, drive, hostedEngine, pipeline } = yield* setUp
       drive.folder("root", undefined, { name: "Handbook" })
       const reader = (email: string) => ({ id: email, type: "user", role: "reader", emailAddress: email })
-      drive.put("pay", "root", { name: "Pay.txt", content: "Salary bands range from A to F.", permissions: [{ id: "all", type: "anyone", role: "reader" }] })
+      drive.put("pay", "root", {
+        name: "Pay.txt",
+        content: "Salary bands range from A to F.",
+        permissions: [{ id: "all", type: "anyone", role: "reader" }]
+      })
       const handbook = pipeline({ drive: { googleDrive: driveSource } })
       const run = composed(handbook).run.pipe(Effect.provide(hostedEngine))
       assert.notInclude(noteOf(yield* run), "keeps no permissions")
@@ -234,81 +273,103 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
       const narrowed = yield* run
       expectCounts(narrowed, { unchanged: 1 })
       assert.include(noteOf(narrowed), "the service keeps no permissions")
-      const refused = yield* Effect.flip(composed(handbook).retrieve({ question: "salary", principal: "user:eve@acme.com" }).pipe(Effect.provide(hostedEngine)))
+      const refused = yield* Effect.flip(
+        composed(handbook).retrieve({ question: "salary", principal: "user:eve@acme.com" }).pipe(Effect.provide(hostedEngine))
+      )
       assert.include(refused.message, "who may read which file")
       // Not shared with us any more, it is no longer ours to keep.
       drive.edit("pay", { trashed: true })
       expectCounts(yield* run, { held: 1 })
     }).pipe(Effect.scoped))
 
-  it.live("are imported whole where we may not list them, which plan and report say, and come back with the credentials", () =>
-    Effect.gen(function*() {
-      const { access, drive, held, names, on, pipeline, plan, run, slack } = yield* setUp
-      slack.channels.set("C1", day("The espresso machine is descaled on Fridays."))
-      drive.folder("root", undefined, { name: "Handbook" })
-      for (const name of ["Leave", "Pay"]) drive.put(name, "root", { name: `${name}.txt`, content: `All about ${name}.` })
-      const sources = { drive: { googleDrive: driveSource }, chat: { slack: slackSource } }
-      const handbook = pipeline(sources)
-      access.allowed = false
-      const warnings = (yield* plan(handbook)).warnings.join("\n")
-      assert.match(warnings, /chat: import-only: it cannot be listed from here \(projects\/1\/secrets\/slack\/versions\/1 may not be read\)/)
-      assert.match(warnings, /drive: import-only: it cannot be listed from here \(.*Invalid Credentials; Run `gcloud auth/)
-      const first = yield* run(handbook)
-      expectCounts(first, { added: 3 })
-      assert.match(noteOf(first), /import-only: it cannot be listed from here .*2 imported, 0 skipped, 0 failed/)
-      assert.isFalse(first.sources.some(({ complete }) => complete))
-      expectCounts(yield* run(handbook), { unchanged: 3 })
-      drive.edit("Pay", { content: "All about Pay, anew." })
-      expectCounts(yield* run(handbook), { changed: 1, unchanged: 2 })
+  it.live(
+    "are imported whole where we may not list them, which plan and report say, and come back with the credentials",
+    () =>
+      Effect.gen(function*() {
+        const { access, drive, held, names, on, pipeline, plan, run, slack } = yield* setUp
+        slack.channels.set("C1", day("The espresso machine is descaled on Fridays."))
+        drive.folder("root", undefined, { name: "Handbook" })
+        for (const name of ["Leave", "Pay"]) drive.put(name, "root", { name: `${name}.txt`, content: `All about ${name}.` })
+        const sources = { drive: { googleDrive: driveSource }, chat: { slack: slackSource } }
+        const handbook = pipeline(sources)
+        access.allowed = false
+        const warnings = (yield* plan(handbook)).warnings.join("\n")
+        assert.match(
+          warnings,
+          /chat: import-only: it cannot be listed from here \(projects\/1\/secrets\/slack\/versions\/1 may not be read\)/
+        )
+        assert.match(warnings, /drive: import-only: it cannot be listed from here \(.*Invalid Credentials; Run `gcloud auth/)
+        const first = yield* run(handbook)
+        expectCounts(first, { added: 3 })
+        assert.match(noteOf(first), /import-only: it cannot be listed from here .*2 imported, 0 skipped, 0 failed/)
+        assert.isFalse(first.sources.some(({ complete }) => complete))
+        expectCounts(yield* run(handbook), { unchanged: 3 })
+        drive.edit("Pay", { content: "All about Pay, anew." })
+        expectCounts(yield* run(handbook), { changed: 1, unchanged: 2 })
 
-      // Somebody else's, of the same name.
-      const { name: corpus } = yield* corpusOf(handbook).pipe(Effect.provide(on))
-      yield* Effect.flatMap(Files, (files) => files.upload({
-        corpus,
-        displayName: "Pay.txt",
-        content: new TextEncoder().encode("Not the pipeline's."),
-        chunking: defaultChunking
-      })).pipe(Effect.provide(on))
-      const foreign = (yield* held(handbook)).find(({ sourceUri }) => sourceUri === "Pay.txt")
-      assert.isDefined(foreign)
+        // Somebody else's, of the same name.
+        const { name: corpus } = yield* corpusOf(handbook).pipe(Effect.provide(on))
+        yield* Effect.flatMap(Files, (files) =>
+          files.upload({
+            corpus,
+            displayName: "Pay.txt",
+            content: new TextEncoder().encode("Not the pipeline's."),
+            chunking: defaultChunking
+          })).pipe(Effect.provide(on))
+        const foreign = (yield* held(handbook)).find(({ sourceUri }) => sourceUri === "Pay.txt")
+        assert.isDefined(foreign)
 
-      access.allowed = true
-      assert.match((yield* plan(handbook)).warnings.join("\n"), /drive: 2 files that the service imported would give way to what is stored from here/)
-      const ours = yield* run(handbook)
-      expectCounts(ours, { added: 3 })
-      assert.match(noteOf(ours), /2 files that the service had imported gave way to what is stored from here/)
-      const expected = ["#general, 2026-10-11.md", "Leave.txt", "Pay.txt", "Pay.txt"]
-      assert.deepStrictEqual(yield* names(handbook), expected)
-      expectCounts(yield* run(handbook), { unchanged: 3 })
+        access.allowed = true
+        assert.match(
+          (yield* plan(handbook)).warnings.join("\n"),
+          /drive: 2 files that the service imported would give way to what is stored from here/
+        )
+        const ours = yield* run(handbook)
+        expectCounts(ours, { added: 3 })
+        assert.match(noteOf(ours), /2 files that the service had imported gave way to what is stored from here/)
+        const expected = ["#general, 2026-10-11.md", "Leave.txt", "Pay.txt", "Pay.txt"]
+        assert.deepStrictEqual(yield* names(handbook), expected)
+        expectCounts(yield* run(handbook), { unchanged: 3 })
 
-      // A token that ends gives nothing away.
-      access.allowed = false
-      const ended = yield* Effect.flip(run(handbook))
-      assert.include(ended.message, "may not be read")
-      assert.deepStrictEqual(yield* names(handbook), expected)
+        // A token that ends gives nothing away.
+        access.allowed = false
+        const ended = yield* Effect.flip(run(handbook))
+        assert.include(ended.message, "may not be read")
+        assert.deepStrictEqual(yield* names(handbook), expected)
 
-      access.allowed = true
-      const theirs = pipeline({ drive: { googleDrive: { ...driveSource, listing: "service" } }, chat: { slack: { ...slackSource, listing: "service" } } })
-      assert.match((yield* plan(theirs)).warnings.join("\n"), /drive: 2 files stored from here would give way once the service has imported everything/)
-      const given = yield* run(theirs)
-      expectCounts(given, { added: 3 })
-      assert.match(noteOf(given), /import-only: the pipeline has the service list it/)
-      assert.deepStrictEqual(yield* names(theirs), expected)
-      assert.isTrue((yield* held(theirs)).every(({ marker }) => marker === undefined))
-      expectCounts(yield* run(theirs), { unchanged: 3 })
+        access.allowed = true
+        const theirs = pipeline({
+          drive: { googleDrive: { ...driveSource, listing: "service" } },
+          chat: { slack: { ...slackSource, listing: "service" } }
+        })
+        assert.match(
+          (yield* plan(theirs)).warnings.join("\n"),
+          /drive: 2 files stored from here would give way once the service has imported everything/
+        )
+        const given = yield* run(theirs)
+        expectCounts(given, { added: 3 })
+        assert.match(noteOf(given), /import-only: the pipeline has the service list it/)
+        assert.deepStrictEqual(yield* names(theirs), expected)
+        assert.isTrue((yield* held(theirs)).every(({ marker }) => marker === undefined))
+        expectCounts(yield* run(theirs), { unchanged: 3 })
 
-      drive.remove("Leave")
-      expectCounts(yield* run(handbook), { added: 2 })
-      assert.deepStrictEqual(yield* names(handbook), expected.filter((name) => name !== "Leave.txt"))
-      assert.isTrue((yield* held(handbook)).some(({ name }) => name === foreign?.name))
-    }).pipe(Effect.scoped), 120_000)
+        drive.remove("Leave")
+        expectCounts(yield* run(handbook), { added: 2 })
+        assert.deepStrictEqual(yield* names(handbook), expected.filter((name) => name !== "Leave.txt"))
+        assert.isTrue((yield* held(handbook)).some(({ name }) => name === foreign?.name))
+      }).pipe(Effect.scoped),
+    120_000
+  )
 
   it.live("are staged for it where there is a bucket, and imported in one go under their names", () =>
     Effect.gen(function*() {
       const { composed, gcs, hostedEngine, names, pipeline, slack } = yield* setUp
       gcs.put("staging", "other", "")
       yield* emulator(gcs.origin)
-      slack.channels.set("C1", day("The espresso machine is descaled on Fridays.", { ts: at("2026-10-13T09:00:00Z"), user: "U1", text: "It is broken." }))
+      slack.channels.set(
+        "C1",
+        day("The espresso machine is descaled on Fridays.", { ts: at("2026-10-13T09:00:00Z"), user: "U1", text: "It is broken." })
+      )
       const handbook = pipeline({ chat: { slack: { ...slackSource, staging: "gs://staging/chat" } } })
       const run = composed(handbook).run.pipe(Effect.provide(hostedEngine))
       const first = yield* run
@@ -321,27 +382,35 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
       assert.strictEqual(gcs.asked.filter(({ method }) => method === "DELETE").length, 3)
     }).pipe(Effect.scoped))
 
-  it.live("what the service imported stays until all of it is stored from here, and far less does not take its place", () =>
-    Effect.gen(function*() {
-      const { access, drive, names, pipeline, run } = yield* setUp
-      drive.folder("root", undefined, { name: "Handbook" })
-      for (let i = 0; i < 30; i++) drive.put(`f${i}`, "root", { name: `f${i}.txt`, content: `Page ${i}.` })
-      const handbook = pipeline({ drive: { googleDrive: driveSource } })
-      access.allowed = false
-      expectCounts(yield* run(handbook), { added: 30 })
-      access.allowed = true
-      drive.fault(3, ({ url }) => url.pathname.endsWith("/f7") && url.searchParams.get("alt") === "media", (response) => void response.writeHead(500).end())
-      const partly = yield* run(handbook)
-      expectCounts(partly, { added: 29, failed: 1 })
-      assert.match(noteOf(partly), /30 files that the service had imported stay until all that is listed is stored/)
-      assert.strictEqual((yield* names(handbook)).length, 59)
+  it.live(
+    "what the service imported stays until all of it is stored from here, and far less does not take its place",
+    () =>
+      Effect.gen(function*() {
+        const { access, drive, names, pipeline, run } = yield* setUp
+        drive.folder("root", undefined, { name: "Handbook" })
+        for (let i = 0; i < 30; i++) drive.put(`f${i}`, "root", { name: `f${i}.txt`, content: `Page ${i}.` })
+        const handbook = pipeline({ drive: { googleDrive: driveSource } })
+        access.allowed = false
+        expectCounts(yield* run(handbook), { added: 30 })
+        access.allowed = true
+        drive.fault(3, ({ url }) =>
+          url.pathname.endsWith("/f7") && url.searchParams.get("alt") === "media", (response) =>
+          void response.writeHead(500).end())
+        const partly = yield* run(handbook)
+        expectCounts(partly, { added: 29, failed: 1 })
+        assert.match(noteOf(partly), /30 files that the service had imported stay until all that is listed is stored/)
+        assert.strictEqual((yield* names(handbook)).length, 59)
 
-      for (let i = 1; i < 30; i++) drive.remove(`f${i}`)
-      drive.edit("f0", { content: "Page 0." })
-      const fewer = yield* run(handbook)
-      assert.isAbove(fewer.totals.held, 0)
-      assert.match(fewer.sources[0]?.heldBecause ?? "", /--yes deletes/)
-      yield* run(handbook, { yes: true })
-      assert.deepStrictEqual(yield* names(handbook), ["f0.txt"])
-    }).pipe(Effect.scoped), 120_000)
+        for (let i = 1; i < 30; i++) {
+          drive.remove(`f${i}`)
+        }
+        drive.edit("f0", { content: "Page 0." })
+        const fewer = yield* run(handbook)
+        assert.isAbove(fewer.totals.held, 0)
+        assert.match(fewer.sources[0]?.heldBecause ?? "", /--yes deletes/)
+        yield* run(handbook, { yes: true })
+        assert.deepStrictEqual(yield* names(handbook), ["f0.txt"])
+      }).pipe(Effect.scoped),
+    120_000
+  )
 })

@@ -13,8 +13,13 @@ import { tempFolder, write } from "../../support/TempFolder.ts"
 const setUp = Effect.fnUntraced(function*(files: number, answers: "well" | "never" = "well") {
   const folder = yield* tempFolder
   const fake = yield* fakeOpenAi((request, response) =>
-    answers === "well" ? sendEmbeddings(request, response, ([text = ""]) => [text.length, 1]) : sendJson(response, 503, {}))
-  const page = (n: number) => `# Page ${n}\n\n${Array.from({ length: 6 }, (_, i) => `Paragraph ${i} of page ${n} says what nobody else says, in some twenty words or so, number ${n * 100 + i}.`).join("\n\n")}\n`
+    answers === "well" ? sendEmbeddings(request, response, ([text = ""]) => [text.length, 1]) : sendJson(response, 503, {})
+  )
+  const page = (n: number) =>
+    `# Page ${n}\n\n${
+      Array.from({ length: 6 }, (_, i) =>
+        `Paragraph ${i} of page ${n} says what nobody else says, in some twenty words or so, number ${n * 100 + i}.`).join("\n\n")
+    }\n`
   write(folder, Object.fromEntries(Array.from({ length: files }, (_, n) => [`docs/p${n}.md`, page(n)])))
   const pipelineWith = (settings: NonNullable<PipelineInput["import"]>) =>
     pipelineOf(definePipeline({
@@ -26,7 +31,8 @@ const setUp = Effect.fnUntraced(function*(files: number, answers: "well" | "neve
     }))
   const engine = Embedded.layer({ dataDir: join(folder, "data") })
   const run = (settings: NonNullable<PipelineInput["import"]>) => Effect.provide(pipelineWith(settings).run, engine)
-  const look = (settings: NonNullable<PipelineInput["import"]> = {}) => Effect.suspend(() => Effect.provide(pipelineWith(settings).plan(), engine))
+  const look = (settings: NonNullable<PipelineInput["import"]> = {}) =>
+    Effect.suspend(() => Effect.provide(pipelineWith(settings).plan(), engine))
   return { folder, look, run, fake, sent: () => fake.received.flatMap(({ body }) => body.input) }
 })
 

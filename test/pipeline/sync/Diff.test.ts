@@ -28,10 +28,11 @@ const setUp = Effect.gen(function*() {
     maxDelete: { percent: 10 },
     onFileError: "continue"
   }
-  const layerAt = (data: string) => Layer.mergeAll(
-    engine.layer,
-    SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(data)))
-  )
+  const layerAt = (data: string) =>
+    Layer.mergeAll(
+      engine.layer,
+      SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(data)))
+    )
   const compare = Effect.fnUntraced(function*(data: string = dataDir) {
     const seen: Array<Difference> = []
     const found = yield* diff(spec, (difference) => Effect.sync(() => void seen.push(difference))).pipe(Effect.provide(layerAt(data)))
@@ -71,12 +72,19 @@ describe("diff", () => {
       const other = RagFileName.make(`${corpus}/ragFiles/other`)
       engine.files.set(stray, { text: "", file: { ...plain, name: stray, displayName: "stray", marker } })
       engine.files.set(foreign, { text: "", file: { ...plain, name: foreign, displayName: "foreign" } })
-      engine.files.set(other, { text: "", file: { ...plain, name: other, displayName: "other", marker: { ...marker, source: "tests/docs" } } })
+      engine.files.set(other, {
+        text: "",
+        file: { ...plain, name: other, displayName: "other", marker: { ...marker, source: "tests/docs" } }
+      })
       const { differences, same, seen } = yield* compare()
       assert.strictEqual(same, 1)
       assert.deepStrictEqual(differences, { ...none, missing: 1, differs: 1, stray: 1, foreign: 2 })
       assert.sameMembers(seen.map((d) => `${d.type} ${"path" in d ? d.path : d.displayName}`), [
-        "missing a", "differs b", "stray stray", "foreign foreign", "foreign other"
+        "missing a",
+        "differs b",
+        "stray stray",
+        "foreign foreign",
+        "foreign other"
       ])
     }).pipe(Effect.scoped))
 

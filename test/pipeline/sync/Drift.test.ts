@@ -21,7 +21,12 @@ const setUp = Effect.gen(function*() {
   const folder = yield* tempFolder
   const docs = join(folder, "docs")
   const name = `drift${++pipelines}`
-  write(docs, Object.fromEntries(["a", "b", "c", "d"].map((page) => [`guide/${page}.md`, `# Page ${page}\n\nWhat page ${page} of ${name} says of valves.\n`])))
+  write(
+    docs,
+    Object.fromEntries(
+      ["a", "b", "c", "d"].map((page) => [`guide/${page}.md`, `# Page ${page}\n\nWhat page ${page} of ${name} says of valves.\n`])
+    )
+  )
   const pipeline = definePipeline({
     name,
     engine: rig.settings,
@@ -35,7 +40,8 @@ const setUp = Effect.gen(function*() {
     Object.fromEntries(Object.entries(totals).filter(([key, n]) => n !== 0 && key !== "listed"))
   /** What a plan, and what a run says of the files it does something with. */
   const told = (outcomes: ReadonlyArray<FileOutcome>) =>
-    outcomes.filter(({ outcome }) => outcome !== "unchanged").map(({ outcome, path, reason }) => `${outcome} ${path} ${reason ?? ""}`).toSorted()
+    outcomes.filter(({ outcome }) => outcome !== "unchanged").map(({ outcome, path, reason }) => `${outcome} ${path} ${reason ?? ""}`)
+      .toSorted()
   return {
     docs,
     rig,
@@ -60,14 +66,15 @@ const setUp = Effect.gen(function*() {
       return items.map(({ displayName }) => displayName).toSorted()
     })),
     /** Somebody else deletes a file, or puts one there. */
-    theirDelete: (path: string) => on(Effect.gen(function*() {
-      const files = yield* Files
-      const { items } = yield* files.list((yield* corpusOf(pipeline)).name, {})
-      const found = items.find(({ displayName }) => displayName === path)
-      assert.isDefined(found)
-      yield* files.delete(found.name)
-      return found
-    })),
+    theirDelete: (path: string) =>
+      on(Effect.gen(function*() {
+        const files = yield* Files
+        const { items } = yield* files.list((yield* corpusOf(pipeline)).name, {})
+        const found = items.find(({ displayName }) => displayName === path)
+        assert.isDefined(found)
+        yield* files.delete(found.name)
+        return found
+      })),
     theirUpload: (displayName: string, text: string, marker?: NonNullable<Parameters<Files["Service"]["upload"]>[0]["marker"]>) =>
       on(Effect.gen(function*() {
         const { chunking, parsing } = pipeline

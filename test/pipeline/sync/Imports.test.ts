@@ -55,7 +55,9 @@ const setUp = Effect.gen(function*() {
     )
   const run = (changes: Partial<SyncSpec> = {}, options: SyncOptions = {}, data = dataDir) =>
     Effect.suspend(() =>
-      sync({ ...spec, ...changes }, { observe: (event) => Effect.sync(() => void seen.push(event)), ...options }).pipe(Effect.provide(on(data)))
+      sync({ ...spec, ...changes }, { observe: (event) => Effect.sync(() => void seen.push(event)), ...options }).pipe(
+        Effect.provide(on(data))
+      )
     )
   return { dataDir, engine, on, run, seen, spec, state }
 })
@@ -76,7 +78,10 @@ describe("a source that the engine fetches by itself", () => {
       const first = yield* run()
       expectCounts(first, { added: 3 })
       assert.include(noteOf(first), "3 imported, 0 skipped, 0 failed")
-      assert.deepStrictEqual(engine.imports.map(({ source }) => source), [{ _tag: "storage", uris: ["gs://b/a.md", "gs://b/b.md", "gs://b/c.md"] }])
+      assert.deepStrictEqual(engine.imports.map(({ source }) => source), [{
+        _tag: "storage",
+        uris: ["gs://b/a.md", "gs://b/b.md", "gs://b/c.md"]
+      }])
       assert.strictEqual(engine.imports[0]?.maxEmbeddingRequestsPerMinute, 900)
       assert.deepStrictEqual(seen.flatMap((e) => e.type === "importing" ? [[e.progress, e.files]] : []), [[0, 3], [100, 3]])
 
@@ -283,7 +288,12 @@ describe("a source that only the engine lists", () => {
     Effect.gen(function*() {
       const { engine, run, spec } = yield* setUp
       const drive: Partial<SyncSpec> = {
-        sources: spec.sources.map(({ connector, id }) => ({ id, connector, listing: "service", imports: { _tag: "googleDrive", resources: [{ kind: "folder", id: "f" }] } }))
+        sources: spec.sources.map(({ connector, id }) => ({
+          id,
+          connector,
+          listing: "service",
+          imports: { _tag: "googleDrive", resources: [{ kind: "folder", id: "f" }] }
+        }))
       }
       engine.objects = { "drive/1": "one", "drive/2": "two", "drive/3": "three" }
       engine.refuseObject = (uri) => uri === "drive/3" ? "silently" : undefined
@@ -344,7 +354,9 @@ describe("files of this machine that are staged", () => {
       engine.refuseObject = () => undefined
       const refused = yield* sync({ sources: [staged("docs"), staged("twin")] })
       expectCounts(refused, { added: 3, unchanged: 1 })
-      assert.isTrue(refused.sources.every(({ note }) => /staged objects? could not be removed: storage\.objects\.delete is missing$/.test(note ?? "")))
+      assert.isTrue(
+        refused.sources.every(({ note }) => /staged objects? could not be removed: storage\.objects\.delete is missing$/.test(note ?? ""))
+      )
       assert.strictEqual(Object.keys(engine.objects).length, 5)
     }).pipe(Effect.scoped))
 

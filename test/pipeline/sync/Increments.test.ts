@@ -43,7 +43,8 @@ const setUp = Effect.gen(function*() {
     run: (options: SyncOptions = {}, changes: Partial<SyncSpec> = {}) => sync(specOf(changes), options).pipe(Effect.provide(layer)),
     plan: Effect.suspend(() => plan(specOf(), { maxEmbeddingRequestsPerMinute: 60 }).pipe(Effect.provide(layer))),
     /** What readers of the target would find, and who may. */
-    target: () => [...engine.files.values()].map(({ file, text }) => [file.displayName, text, file.permissions?.principals]).toSorted(byPath),
+    target: () =>
+      [...engine.files.values()].map(({ file, text }) => [file.displayName, text, file.permissions?.principals]).toSorted(byPath),
     wanted: () => [...source.items].map(([path, { permissions, text }]) => [path, text, permissions.principals]).toSorted(byPath)
   }
 })
@@ -105,7 +106,15 @@ describe("sync of a source that tells its changes", () => {
       yield* run()
       assert.deepStrictEqual(source.listings, { whole: 1, changes: 1 })
       assert.deepStrictEqual(counts(yield* run({}, { chunking: { ...defaultChunking, size: 512 } })), { listed: 3, changed: 3 })
-      assert.deepStrictEqual(counts(yield* run({}, { chunking: { ...defaultChunking, size: 512 }, sources: [{ id: "feed", connector: source.connector, settings: "2" }] })), { listed: 3, unchanged: 3 })
+      assert.deepStrictEqual(
+        counts(
+          yield* run({}, {
+            chunking: { ...defaultChunking, size: 512 },
+            sources: [{ id: "feed", connector: source.connector, settings: "2" }]
+          })
+        ),
+        { listed: 3, unchanged: 3 }
+      )
       assert.strictEqual(source.listings.whole, 3)
       yield* run()
       yield* TestClock.adjust("23 hours")
@@ -146,7 +155,8 @@ describe("sync of a source that tells its changes", () => {
       const { engine, run, source, target, wanted } = yield* setUp
       source.put("a", "text")
       yield* run()
-      engine.refuse = (_, text) => text === "bad" ? unavailable : text === "broken" ? new DocumentError({ problem: "corrupt", message: "no" }) : undefined
+      engine.refuse = (_, text) =>
+        text === "bad" ? unavailable : text === "broken" ? new DocumentError({ problem: "corrupt", message: "no" }) : undefined
       source.put("b", "bad")
       source.put("c", "bad")
       source.put("d", "broken")
@@ -226,7 +236,9 @@ describe("sync of a source that tells its changes", () => {
           source.refuses = trouble === 0
           source.cutShort = trouble === 1
           engine.refuse = trouble === 2 ? () => next() < 0.5 ? unavailable : undefined : () => undefined
-          engine.afterStore = trouble === 3 ? Effect.suspend(() => next() < 0.5 ? Effect.die("the machine stops") : Effect.void) : Effect.void
+          engine.afterStore = trouble === 3
+            ? Effect.suspend(() => next() < 0.5 ? Effect.die("the machine stops") : Effect.void)
+            : Effect.void
           const report = yield* run(trouble === 4 ? { missesFor: 0 } : {}).pipe(
             Effect.catchCause(() => Effect.undefined)
           )

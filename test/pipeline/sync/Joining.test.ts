@@ -16,7 +16,8 @@ for (const [engine, rig] of rigs) {
         const { on, settings } = yield* Rig
         const docs = join(yield* tempFolder, "docs")
         write(docs, { "a.md": "# Valves\n\nOf valves.\n", "b.md": "# Pumps\n\nOf pumps.\n" })
-        const named = (name: string) => definePipeline({ name, engine: settings, corpus: { displayName: "Shared" }, sources: { docs: { local: { path: docs } } } })
+        const named = (name: string) =>
+          definePipeline({ name, engine: settings, corpus: { displayName: "Shared" }, sources: { docs: { local: { path: docs } } } })
         const [first, second] = [named("first"), named("second")]
         const run = (pipeline: typeof first) => {
           const events: Array<SyncEvent> = []
@@ -34,7 +35,13 @@ for (const [engine, rig] of rigs) {
         assert.deepStrictEqual(yield* run(first), [])
         yield* on(Effect.gen(function*() {
           const { chunking, parsing } = first
-          yield* (yield* Files).upload({ corpus: (yield* corpusOf(first)).name, displayName: "c.md", content: Buffer.from("By hand."), chunking, parsing })
+          yield* (yield* Files).upload({
+            corpus: (yield* corpusOf(first)).name,
+            displayName: "c.md",
+            content: Buffer.from("By hand."),
+            chunking,
+            parsing
+          })
         }))
         assert.isUndefined((yield* on(planPipeline(first))).corpus.others)
 
@@ -42,7 +49,10 @@ for (const [engine, rig] of rigs) {
         const planned = yield* on(planPipeline(second))
         assert.deepStrictEqual(planned.corpus, { action: "keep", changes: [], others: joins })
         assert.strictEqual(planned.totals.added, 2)
-        assert.include(planned.warnings[0], "joins corpus \"Shared\", which holds 3 files of others (2 of pipeline first, 1 without a pipeline's mark)")
+        assert.include(
+          planned.warnings[0],
+          "joins corpus \"Shared\", which holds 3 files of others (2 of pipeline first, 1 without a pipeline's mark)"
+        )
         assert.deepStrictEqual(yield* on(planPipeline(second)), planned)
         const before = yield* compare(second)
         assert.deepStrictEqual([before.joins, before.differences.foreign, before.whose], [joins, 3, ["first", "first", undefined]])
@@ -60,14 +70,19 @@ for (const [engine, rig] of rigs) {
         const { embedded, on, settings } = yield* Rig
         const docs = join(yield* tempFolder, "docs")
         write(docs, { "a.md": "# Valves\n\nOf valves.\n", "b.md": "# Pumps\n\nOf pumps.\n" })
-        const named = (name: string, renamedFrom?: string) => definePipeline({
-          name, engine: settings, corpus: { displayName: "Renamed" }, sources: { docs: { local: { path: docs } } },
-          ...(renamedFrom === undefined ? {} : { renamedFrom })
-        })
-        const filesOf = (pipeline: ReturnType<typeof named>) => on(Effect.gen(function*() {
-          const { items } = yield* (yield* Files).list((yield* corpusOf(pipeline)).name, {})
-          return items.map(({ displayName, marker }) => `${marker?.source} ${displayName}`).toSorted()
-        }))
+        const named = (name: string, renamedFrom?: string) =>
+          definePipeline({
+            name,
+            engine: settings,
+            corpus: { displayName: "Renamed" },
+            sources: { docs: { local: { path: docs } } },
+            ...(renamedFrom === undefined ? {} : { renamedFrom })
+          })
+        const filesOf = (pipeline: ReturnType<typeof named>) =>
+          on(Effect.gen(function*() {
+            const { items } = yield* (yield* Files).list((yield* corpusOf(pipeline)).name, {})
+            return items.map(({ displayName, marker }) => `${marker?.source} ${displayName}`).toSorted()
+          }))
         yield* on(runPipeline(named("old")))
         const texts = embedded()
         const silent = yield* on(planPipeline(named("new")))
@@ -83,7 +98,11 @@ for (const [engine, rig] of rigs) {
         const events: Array<SyncEvent> = []
         const report = yield* on(runPipeline(renamed, { observe: (event) => Effect.sync(() => void events.push(event)) }))
         assert.deepInclude(report.totals, { unchanged: 2, added: 0, deleted: 0, held: 0 })
-        assert.deepStrictEqual(events.filter(({ type }) => type === "takesOver" || type === "joins"), [{ type: "takesOver", pipeline: "old", files: 2 }])
+        assert.deepStrictEqual(events.filter(({ type }) => type === "takesOver" || type === "joins"), [{
+          type: "takesOver",
+          pipeline: "old",
+          files: 2
+        }])
         assert.strictEqual(embedded(), texts)
         const after = yield* filesOf(renamed)
         assert.deepStrictEqual(after, engine === "embedded" ? ["new/docs a.md", "new/docs b.md"] : before)
@@ -102,10 +121,14 @@ for (const [engine, rig] of rigs) {
         const { on, settings } = yield* Rig
         const docs = join(yield* tempFolder, "docs")
         write(docs, { "a.md": "# Valves\n\nOf valves.\n", "b.md": "# Pumps\n\nOf pumps.\n" })
-        const named = (name: string, renamedFrom?: string) => definePipeline({
-          name, engine: settings, corpus: { displayName: "Doubled" }, sources: { docs: { local: { path: docs } } },
-          ...(renamedFrom === undefined ? {} : { renamedFrom })
-        })
+        const named = (name: string, renamedFrom?: string) =>
+          definePipeline({
+            name,
+            engine: settings,
+            corpus: { displayName: "Doubled" },
+            sources: { docs: { local: { path: docs } } },
+            ...(renamedFrom === undefined ? {} : { renamedFrom })
+          })
         yield* on(runPipeline(named("older")))
         yield* on(runPipeline(named("newer")))
         const planned = yield* on(planPipeline(named("newer", "older")))

@@ -27,11 +27,12 @@ const setUp = Effect.gen(function*() {
     maxDelete: { percent: 10 },
     onFileError: "continue"
   }
-  const on = (dataDir: string) => Layer.mergeAll(
-    engine.layer,
-    TextPool.layerInline(),
-    SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
-  )
+  const on = (dataDir: string) =>
+    Layer.mergeAll(
+      engine.layer,
+      TextPool.layerInline(),
+      SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
+    )
   const run = (changes: Partial<SyncSpec> = {}, machine = dataDir) => sync({ ...spec, ...changes }).pipe(Effect.provide(on(machine)))
   const look = (changes: Partial<SyncSpec> = {}, machine = dataDir) =>
     Effect.suspend(() => {
@@ -57,7 +58,9 @@ const setUp = Effect.gen(function*() {
 const brief = (item: PlanItem): string =>
   item.type === "delete"
     ? `${item.held ? "held" : "delete"} ${item.path}`
-    : `${item.outcome} ${item.path}${item.from === undefined ? "" : ` from ${item.from}`}${item.reason === undefined ? "" : ` ${item.reason}`}`
+    : `${item.outcome} ${item.path}${item.from === undefined ? "" : ` from ${item.from}`}${
+      item.reason === undefined ? "" : ` ${item.reason}`
+    }`
 
 const counts = ({ totals }: Plan) => Object.fromEntries(Object.entries(totals).filter(([key, n]) => n > 0 && key !== "listed"))
 
@@ -129,7 +132,10 @@ describe("plan", () => {
       yield* run()
       source.items = { "a.md": { text: "one", metadata: { owner: "ann" } }, "b.md": { text: "two" } }
       assert.deepStrictEqual((yield* look()).items, ["changed a.md facts"])
-      assert.deepStrictEqual((yield* look({ chunking: { ...defaultChunking, size: 99 } })).items, ["changed a.md settings", "changed b.md settings"])
+      assert.deepStrictEqual((yield* look({ chunking: { ...defaultChunking, size: 99 } })).items, [
+        "changed a.md settings",
+        "changed b.md settings"
+      ])
     }).pipe(Effect.scoped))
 
   it.effect("beside a run shows nothing of what that writes as deleted or changed", () =>

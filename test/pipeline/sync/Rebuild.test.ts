@@ -44,7 +44,14 @@ const setUp = Effect.gen(function*() {
     const { embeddingModel, name } = target.corpus
     return { model: embeddingModel, files: [...engine.files.keys()].filter((file) => file.startsWith(`${name}/`)).length }
   }).pipe(Effect.provide(layer))
-  return { engine, layer, plan: (model: string) => plan(spec(model), { maxEmbeddingRequestsPerMinute: 60 }).pipe(Effect.provide(layer)), run, served, source }
+  return {
+    engine,
+    layer,
+    plan: (model: string) => plan(spec(model), { maxEmbeddingRequestsPerMinute: 60 }).pipe(Effect.provide(layer)),
+    run,
+    served,
+    source
+  }
 })
 
 describe("a corpus that cannot be changed in place", () => {
@@ -102,7 +109,10 @@ describe("a corpus that cannot be changed in place", () => {
       const { engine, layer, run } = yield* setUp
       yield* run("a")
       for (const [name, corpus] of engine.corpora) engine.corpora.set(name, { ...corpus, embedder: "server/a/2" })
-      const offline = Layer.merge(layer, Layer.effect(Engine, Effect.map(Engine, (known) => Engine.of({ ...known, embedder: "hash/1" }))).pipe(Layer.provide(layer)))
+      const offline = Layer.merge(
+        layer,
+        Layer.effect(Engine, Effect.map(Engine, (known) => Engine.of({ ...known, embedder: "hash/1" }))).pipe(Layer.provide(layer))
+      )
       assert.include((yield* Effect.flip(run(undefined, {}, offline))).message, "corpus.embedding server/a/2 -> hash/1 forces replacement")
       assert.strictEqual((yield* run(undefined, { replace: true }, offline)).ended, "done")
       assert.deepStrictEqual([...engine.corpora.values()].map(({ embeddingModel }) => embeddingModel), [undefined])
@@ -119,8 +129,24 @@ describe("a corpus that cannot be changed in place", () => {
           Effect.suspend(() => ++calls === at ? Effect.die("killed") : call(...args))
         const killed = Layer.mergeAll(
           layer,
-          Layer.effect(Corpora, Effect.map(Corpora, (known) => Corpora.of({ ...known, create: cut(known.create), update: cut(known.update), delete: cut(known.delete) }))).pipe(Layer.provide(layer)),
-          Layer.effect(Ledger, Effect.map(Ledger, (known) => Ledger.of({ ...known, reset: cut(known.reset), write: cut(known.write), promote: cut(known.promote), setScope: cut(known.setScope) }))).pipe(Layer.provide(layer))
+          Layer.effect(
+            Corpora,
+            Effect.map(
+              Corpora,
+              (known) => Corpora.of({ ...known, create: cut(known.create), update: cut(known.update), delete: cut(known.delete) })
+            )
+          ).pipe(Layer.provide(layer)),
+          Layer.effect(
+            Ledger,
+            Effect.map(Ledger, (known) =>
+              Ledger.of({
+                ...known,
+                reset: cut(known.reset),
+                write: cut(known.write),
+                promote: cut(known.promote),
+                setScope: cut(known.setScope)
+              }))
+          ).pipe(Layer.provide(layer))
         )
         const exit = yield* Effect.exit(run("b", { replace: true }, killed))
         over = exit._tag === "Success"

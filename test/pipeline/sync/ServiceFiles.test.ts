@@ -51,8 +51,12 @@ describe("files that an import of a whole source counted", () => {
   it("are never files with a mark of ours, nor those of another kind", () => {
     const after = byName(file("1", "general.md", { marker }), file("2", "gs://b/x.md"), file("3", link("a")), file("4", "general.md"))
     const counts = { imported: 1, skipped: 0, failed: 0 }
-    assert.deepStrictEqual(said(nameServiceFiles({ ...none, source: chat, before: byName(), after, counts })), ["added c/ragFiles/4 general.md"])
-    assert.deepStrictEqual(said(nameServiceFiles({ ...none, source: drive, before: byName(), after, counts })), [`added c/ragFiles/3 ${link("a")}`])
+    assert.deepStrictEqual(said(nameServiceFiles({ ...none, source: chat, before: byName(), after, counts })), [
+      "added c/ragFiles/4 general.md"
+    ])
+    assert.deepStrictEqual(said(nameServiceFiles({ ...none, source: drive, before: byName(), after, counts })), [
+      `added c/ragFiles/3 ${link("a")}`
+    ])
   })
 
   it("stay named once they were, and are named by the result where there is one", () => {
@@ -60,7 +64,9 @@ describe("files that an import of a whole source counted", () => {
     const counts = { imported: 0, skipped: 1, failed: 0 }
     assert.deepStrictEqual(nameServiceFiles({ ...none, source: chat, before: after, after, counts }), [])
     const known = [serviceEntry("s", { file: RagFileName.make("c/ragFiles/1"), uri: "a.md" })]
-    assert.deepStrictEqual(said(nameServiceFiles({ ...none, known, source: chat, before: after, after, counts })), ["unchanged c/ragFiles/1 a.md"])
+    assert.deepStrictEqual(said(nameServiceFiles({ ...none, known, source: chat, before: after, after, counts })), [
+      "unchanged c/ragFiles/1 a.md"
+    ])
     const results = [
       { uri: "https://acme.slack.com/1", status: "skipped" as const, file: "1" },
       { uri: "https://acme.slack.com/9", status: "failed" as const }
@@ -79,15 +85,17 @@ describe("who lists a source that the engine can fetch", () => {
     source.items = { "a.md": { text: "ours" } }
     const ledger = SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(yield* tempFolder)))
     const run = (more: Partial<SyncSource> = {}, options: SyncOptions = {}) =>
-      Effect.suspend(() => sync({
-        pipeline: "test",
-        corpus: { displayName: "Test", vectorDb: { _tag: "managed" } },
-        chunking: defaultChunking,
-        parsing: { _tag: "default" },
-        sources: [{ id: "drive", connector: source.connector, imports: drive, ...more }],
-        maxDelete: { percent: 10 },
-        onFileError: "continue"
-      }, options).pipe(Effect.provide(Layer.merge(engine.layer, ledger))))
+      Effect.suspend(() =>
+        sync({
+          pipeline: "test",
+          corpus: { displayName: "Test", vectorDb: { _tag: "managed" } },
+          chunking: defaultChunking,
+          parsing: { _tag: "default" },
+          sources: [{ id: "drive", connector: source.connector, imports: drive, ...more }],
+          maxDelete: { percent: 10 },
+          onFileError: "continue"
+        }, options).pipe(Effect.provide(Layer.merge(engine.layer, ledger)))
+      )
     const texts = () => [...engine.files.values()].map(({ text }) => text).toSorted()
     return { engine, run, source, texts }
   })

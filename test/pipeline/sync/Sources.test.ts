@@ -42,10 +42,13 @@ const view = (place: MemorySource, folder: string): Connector => {
   const inside = (path: string) => path.startsWith(folder)
   return {
     ...place.connector,
-    list: () => place.connector.list().pipe(
-      Stream.filter((listed) => listed._tag !== "item" || inside(listed.item.path)),
-      Stream.map((listed) => listed._tag === "item" ? { ...listed, item: { ...listed.item, path: listed.item.path.slice(folder.length) } } : listed)
-    ),
+    list: () =>
+      place.connector.list().pipe(
+        Stream.filter((listed) => listed._tag !== "item" || inside(listed.item.path)),
+        Stream.map((listed) =>
+          listed._tag === "item" ? { ...listed, item: { ...listed.item, path: listed.item.path.slice(folder.length) } } : listed
+        )
+      ),
     read: (item, maxBytes) => place.connector.read({ ...item, path: item.uri.replace("memory:///", "") }, maxBytes)
   }
 }
@@ -63,11 +66,14 @@ describe("several sources", () => {
         chat: { ...holding("c"), check: Effect.fail(noSecret) }
       }))
       assert.strictEqual(error._tag, "ServiceError")
-      assert.strictEqual(error.message, [
-        "2 sources cannot be read:",
-        "  chat: the secret v was not found (Set it.)",
-        "  issues: the token was refused (Store a new one.)"
-      ].join("\n"))
+      assert.strictEqual(
+        error.message,
+        [
+          "2 sources cannot be read:",
+          "  chat: the secret v was not found (Set it.)",
+          "  issues: the token was refused (Store a new one.)"
+        ].join("\n")
+      )
       assert.deepInclude(error, { code: "UNAUTHENTICATED" })
       assert.strictEqual(engine.corpora.size, 0)
       const one = yield* Effect.flip(run({ docs: holding("a"), issues: { ...holding(), check: Effect.fail(badToken) } }))
@@ -103,7 +109,11 @@ describe("several sources", () => {
       const first = yield* run({ all, sub })
       assert.isTrue(addsUp(first.totals))
       assert.deepInclude(first.totals, { listed: 5, added: 3, skipped: 2 })
-      assert.deepStrictEqual(first.reasons?.map(({ count, message, reason }) => ({ count, message, reason })), [{ count: 2, message: "listed by source all", reason: "overlap" }])
+      assert.deepStrictEqual(first.reasons?.map(({ count, message, reason }) => ({ count, message, reason })), [{
+        count: 2,
+        message: "listed by source all",
+        reason: "overlap"
+      }])
       assert.strictEqual(first.sources.find(({ source }) => source === "sub")?.note, "2 files are listed by source all too, and put once")
       assert.deepInclude((yield* run({ all, sub })).totals, { unchanged: 3, skipped: 2 })
 

@@ -30,7 +30,9 @@ const setUp = Effect.gen(function*() {
   }
   const run = (options: SyncOptions = {}, changes: Partial<SyncSpec> = {}, data = dataDir) =>
     sync({ ...spec, ...changes }, options).pipe(
-      Effect.provide(Layer.mergeAll(engine.layer, SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(data)))))
+      Effect.provide(
+        Layer.mergeAll(engine.layer, SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(data))))
+      )
     )
   return { dataDir, engine, source, other, spec, run }
 })
@@ -143,7 +145,9 @@ describe("sync", () => {
       const services = yield* Layer.build(
         Layer.mergeAll(engine.layer, SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir))))
       )
-      const second = sync({ ...spec, pipeline: "second", sources: [{ id: "more", connector: other.connector }] }).pipe(Effect.provide(services))
+      const second = sync({ ...spec, pipeline: "second", sources: [{ id: "more", connector: other.connector }] }).pipe(
+        Effect.provide(services)
+      )
       // The second begins and ends while the first has listed its source and reads from it.
       const connector: Connector = {
         ...source.connector,
@@ -208,7 +212,13 @@ describe("deletes", () => {
   it.effect("of what is under a folder that cannot be listed wait, the others go on", () =>
     Effect.gen(function*() {
       const { engine, run, source } = yield* setUp
-      source.items = { a: { text: "one" }, b: { text: "two" }, "locked/c": { text: "three" }, "locked/d/e": { text: "four" }, lockedf: { text: "five" } }
+      source.items = {
+        a: { text: "one" },
+        b: { text: "two" },
+        "locked/c": { text: "three" },
+        "locked/d/e": { text: "four" },
+        lockedf: { text: "five" }
+      }
       yield* run()
       source.items = { a: { text: "one" } }
       source.extra = [failedAt("locked/")]
@@ -225,7 +235,10 @@ describe("deletes", () => {
       source.items = { a: { text: "one" } }
       yield* run()
       other.items = { b: { text: "two" } }
-      const gone = { ...source.connector, list: () => Stream.fail(new ServiceError({ code: "PERMISSION_DENIED", message: "/mnt: may not be read" })) }
+      const gone = {
+        ...source.connector,
+        list: () => Stream.fail(new ServiceError({ code: "PERMISSION_DENIED", message: "/mnt: may not be read" }))
+      }
       const report = yield* run({}, { sources: [{ id: "docs", connector: gone }, ...spec.sources.slice(1)] })
       assert.strictEqual(report.ended, "incomplete")
       assert.include(report.sources[0]?.error, "/mnt")
@@ -237,7 +250,10 @@ describe("deletes", () => {
       const { engine, run, source } = yield* setUp
       source.items = numbered(40)
       yield* run()
-      source.items = { f0: { text: "text 0" }, ...Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`g${i}`, { text: `other ${i}` }])) }
+      source.items = {
+        f0: { text: "text 0" },
+        ...Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`g${i}`, { text: `other ${i}` }]))
+      }
       expectCounts(yield* run(), { unchanged: 1, added: 400, held: 39 })
       assert.strictEqual(engine.files.size, 440)
     }).pipe(Effect.scoped))
@@ -403,7 +419,9 @@ describe("failures", () => {
       source.items = numbered(80)
       engine.refuse = () => new ServiceError({ code: "UNAVAILABLE", message: "the service is away" })
       const stops: Array<string> = []
-      const report = yield* run({ observe: (event) => Effect.sync(() => event.type === "stopped" && stops.push(event.why)) }, { concurrency: 4 })
+      const report = yield* run({ observe: (event) => Effect.sync(() => event.type === "stopped" && stops.push(event.why)) }, {
+        concurrency: 4
+      })
       assert.strictEqual(report.ended, "stopped")
       assert.isAtMost(report.totals.failed, 28)
       assert.isAtLeast(report.totals.pending, 52)
@@ -475,7 +493,9 @@ describe("crashes", () => {
       source.items = numbered(30)
       engine.afterStore = Effect.suspend(() => engine.files.size < 10 ? Effect.void : Effect.never)
       const reports: Array<Report> = []
-      const fiber = yield* run({ observe: (e) => Effect.sync(() => e.type === "report" && void reports.push(e.report)) }).pipe(Effect.forkChild)
+      const fiber = yield* run({ observe: (e) => Effect.sync(() => e.type === "report" && void reports.push(e.report)) }).pipe(
+        Effect.forkChild
+      )
       while (engine.files.size < 15) yield* Effect.yieldNow
       yield* Fiber.interrupt(fiber)
       const report = reports[0]

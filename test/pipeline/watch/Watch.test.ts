@@ -156,7 +156,9 @@ describe("watch", () => {
     Effect.gen(function*() {
       const { connector } = new MemorySource()
       const imports = { _tag: "googleDrive" as const, resources: [{ kind: "folder" as const, id: "f1" }] }
-      const { engine, listings, next } = yield* setUpWith([{ id: "shared", connector, imports, listing: "service" }], { "gs://drive/x.md": "text" })
+      const { engine, listings, next } = yield* setUpWith([{ id: "shared", connector, imports, listing: "service" }], {
+        "gs://drive/x.md": "text"
+      })
       assert.deepStrictEqual((yield* next("batch")).sources, ["docs", "drive", "shared"])
       assert.strictEqual(engine.imports.length, 1)
       yield* TestClock.adjust("59 minutes")

@@ -7,7 +7,13 @@ const terms = (text: string, analyzers: ReadonlyArray<AnalyzerId>): Array<string
 describe("analyze", () => {
   it("is Lucene's EnglishAnalyzer: possessives, stop words, Porter", () => {
     assert.deepStrictEqual(analyze("The team's policies don't apply to the U.S.A. or to running costs.", "en"), [
-      "team", "polici", "don't", "appli", "u.s.a", "run", "cost"
+      "team",
+      "polici",
+      "don't",
+      "appli",
+      "u.s.a",
+      "run",
+      "cost"
     ])
     assert.deepStrictEqual(analyze("The employee’s cafés visits", "en"), ["employe", "cafe", "visit"])
   })
@@ -41,7 +47,13 @@ describe("analyze", () => {
 
   it("cuts Chinese, Japanese and Korean into pairs, and reads Latin words among them as English", () => {
     assert.deepStrictEqual(analyze("黑豹队的防守 of the Panthers 分", "cjk"), [
-      "黑豹", "豹队", "队的", "的防", "防守", "panther", "分"
+      "黑豹",
+      "豹队",
+      "队的",
+      "的防",
+      "防守",
+      "panther",
+      "分"
     ])
     assert.deepStrictEqual(analyze("ＮＦＬ ｶﾀｶﾅ", "cjk"), ["nfl", "カタ", "タカ", "カナ"])
     assert.deepStrictEqual(analyze("防守", "en"), analyze("防守", "cjk"))
@@ -54,13 +66,31 @@ describe("analyze", () => {
   it("splits identifiers and keeps them whole", () => {
     assert.deepStrictEqual(analyze("getUserById", "code"), ["getuserbyid", "get", "user", "id"])
     assert.deepStrictEqual(analyze("os.path.join HTTPServer2 max_tokens", "code"), [
-      "os.path.join", "os", "path", "join", "httpserver2", "http", "server", "max_tokens", "max", "token"
+      "os.path.join",
+      "os",
+      "path",
+      "join",
+      "httpserver2",
+      "http",
+      "server",
+      "max_tokens",
+      "max",
+      "token"
     ])
   })
 
   it("splits in prose only what cannot be a word or a name", () => {
     assert.deepStrictEqual(analyze("JavaScript 3.14 GmbH set max_tokens in parseFile", "en"), [
-      "javascript", "3.14", "gmbh", "set", "max_tokens", "max", "token", "parsefil", "pars", "file"
+      "javascript",
+      "3.14",
+      "gmbh",
+      "set",
+      "max_tokens",
+      "max",
+      "token",
+      "parsefil",
+      "pars",
+      "file"
     ])
   })
 

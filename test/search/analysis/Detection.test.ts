@@ -29,7 +29,10 @@ const samples: ReadonlyArray<readonly [AnalyzerId, string]> = [
   ["cjk", "출장비는 월말로부터 열흘 이내에 지급됩니다."],
   ["simple", "Koszty podróży są wypłacane do dziesięciu dni od końca miesiąca, jeśli nie ma braków i to jest zgodne, oraz dla wszystkich."],
   ["code", "export const total = (rows) => {\n  let sum = 0;\n  for (const row of rows) sum += row.amount;\n  return sum;\n};\n"],
-  ["code", "import os\n\ndef total(rows):\n    # the sum of all the rows\n    amount = 0\n    for row in rows:\n        amount += row.amount\n    return amount\n"]
+  [
+    "code",
+    "import os\n\ndef total(rows):\n    # the sum of all the rows\n    amount = 0\n    for row in rows:\n        amount += row.amount\n    return amount\n"
+  ]
 ]
 
 describe("detect", () => {

@@ -5,18 +5,69 @@ import { Vocabulary } from "../../../src/search/analysis/Vocabulary.ts"
 import { random } from "../../engines/embedded/support/Random.ts"
 
 const pieces = [
-  "the", "The", "runs", "running", "policies", "team's", "don't", "U.S.A.", "3.14", "1,000", "a:b", "max_size", "getUserById", "__init__",
-  "_", "'", ".", ",", ":", "_a", "a_", "x'", "'y", "v1.2.3", "const x = f(y);", "é", "Café", "l’école", "naïve", "Straße", "Häuser", "ﬁne",
-  "не", "ёлки", "ΣΑΣ", "الكتاب", "किताबें", "黑豹队的防守", "ｶﾀｶﾅ", "สวัสดีชาวโลก", "\u{1f600}", "\u{1d400}bc", "a\u00adb", "\ud800", "word—word",
-  "und", "der", "die", "les", "x".repeat(254), "y".repeat(300), "z'".repeat(140), "é".repeat(260)
+  "the",
+  "The",
+  "runs",
+  "running",
+  "policies",
+  "team's",
+  "don't",
+  "U.S.A.",
+  "3.14",
+  "1,000",
+  "a:b",
+  "max_size",
+  "getUserById",
+  "__init__",
+  "_",
+  "'",
+  ".",
+  ",",
+  ":",
+  "_a",
+  "a_",
+  "x'",
+  "'y",
+  "v1.2.3",
+  "const x = f(y);",
+  "é",
+  "Café",
+  "l’école",
+  "naïve",
+  "Straße",
+  "Häuser",
+  "ﬁne",
+  "не",
+  "ёлки",
+  "ΣΑΣ",
+  "الكتاب",
+  "किताबें",
+  "黑豹队的防守",
+  "ｶﾀｶﾅ",
+  "สวัสดีชาวโลก",
+  "\u{1f600}",
+  "\u{1d400}bc",
+  "a\u00adb",
+  "\ud800",
+  "word—word",
+  "und",
+  "der",
+  "die",
+  "les",
+  "x".repeat(254),
+  "y".repeat(300),
+  "z'".repeat(140),
+  "é".repeat(260)
 ]
 const separators = [" ", " ", " ", "\n", "", "-", "/", "(", "\t"]
 
 const texts = (seed: number, count: number): Array<string> => {
   const next = random(seed)
   const pick = (from: ReadonlyArray<string>): string => from[Math.floor(next() * from.length)] ?? ""
-  return Array.from({ length: count }, () =>
-    Array.from({ length: 1 + Math.floor(next() * 40) }, () => pick(pieces) + pick(separators)).join(""))
+  return Array.from(
+    { length: count },
+    () => Array.from({ length: 1 + Math.floor(next() * 40) }, () => pick(pieces) + pick(separators)).join("")
+  )
 }
 
 const read = (documents: DocumentTerms, vocabulary: Vocabulary, text: string, hint?: string) => {
@@ -40,7 +91,9 @@ describe("DocumentTerms", () => {
     for (const text of texts(4, 600).map((text) => text.slice(0, 600))) {
       // The sample of one is bytes and of the other UTF-16 units, and one is normalized.
       if (/[^\x00-\xff]/.test(text)) continue
-      for (const hint of [undefined, "de"]) assert.strictEqual(read(documents, vocabulary, text, hint).analyzer, detect(text, hint), JSON.stringify(text))
+      for (const hint of [undefined, "de"]) {
+        assert.strictEqual(read(documents, vocabulary, text, hint).analyzer, detect(text, hint), JSON.stringify(text))
+      }
     }
   })
 
@@ -62,7 +115,16 @@ describe("DocumentTerms", () => {
 describe("Vocabulary", () => {
   const sorted = (vocabulary: Vocabulary): Array<string> => Array.from(vocabulary.sorted(), (term) => vocabulary.term(term))
 
-  for (const [what, terms] of [["", ["b", "ab", "a", "ba", "é", "z", "ﬁ"]], [" with surrogates", ["ﬁ", "\u{1f600}", "a", "\u{1d400}b", "z", "豹"]]] as const) {
+  for (
+    const [what, terms] of [["", ["b", "ab", "a", "ba", "é", "z", "ﬁ"]], [" with surrogates", [
+      "ﬁ",
+      "\u{1f600}",
+      "a",
+      "\u{1d400}b",
+      "z",
+      "豹"
+    ]]] as const
+  ) {
     it(`keeps terms in the order of their bytes as they come in${what}`, () => {
       const vocabulary = new Vocabulary()
       for (let count = 1; count <= terms.length; count++) {

@@ -28,7 +28,11 @@ describe("every language's stemmer", () => {
   const wordsOf = (id: LanguageId, next: () => number): ReadonlyArray<string> => {
     const real = [...languages[id].stopWords]
     const pick = () => real[Math.floor(next() * real.length)] ?? ""
-    return [...real, ...Array.from({ length: 500 }, () => pick() + pick()), ...Array.from({ length: 300 }, () => pick().slice(0, 3) + pick().slice(-3))]
+    return [
+      ...real,
+      ...Array.from({ length: 500 }, () => pick() + pick()),
+      ...Array.from({ length: 300 }, () => pick().slice(0, 3) + pick().slice(-3))
+    ]
   }
   for (const id of ids) {
     it(`makes a term of every word: ${id}`, () => {
@@ -51,7 +55,10 @@ describe("every language's stemmer", () => {
     const documents = new DocumentTerms(new Vocabulary())
     const next = random(2)
     for (const id of ids) {
-      const text = Array.from({ length: 300 }, () => String.fromCodePoint(...Array.from({ length: 1 + Math.floor(next() * 9) }, () => 0x20 + Math.floor(next() ** 3 * 0x11000)))).join(" ")
+      const text = Array.from(
+        { length: 300 },
+        () => String.fromCodePoint(...Array.from({ length: 1 + Math.floor(next() * 9) }, () => 0x20 + Math.floor(next() ** 3 * 0x11000)))
+      ).join(" ")
       documents.read(text.toWellFormed(), id)
     }
     assert.isAbove(documents.length, 0)

@@ -10,13 +10,28 @@ const runs = (text: string): Array<string> => {
 describe("scanRuns", () => {
   it("keeps contractions, dotted words, numbers and identifiers whole", () => {
     assert.deepStrictEqual(runs("Don't mail o’neil@example.com: 1,000.50 or v1.2, max_size!"), [
-      "Don't", "mail", "o’neil", "example.com", "1,000.50", "or", "v1.2", "max_size"
+      "Don't",
+      "mail",
+      "o’neil",
+      "example.com",
+      "1,000.50",
+      "or",
+      "v1.2",
+      "max_size"
     ])
   })
 
   it("joins only like with like", () => {
     assert.deepStrictEqual(runs("end.Next 3.x a,b 'quoted' dogs' U.S.A. _ __x"), [
-      "end.Next", "3", "x", "a", "b", "quoted", "dogs", "U.S.A", "__x"
+      "end.Next",
+      "3",
+      "x",
+      "a",
+      "b",
+      "quoted",
+      "dogs",
+      "U.S.A",
+      "__x"
     ])
   })
 
@@ -26,7 +41,14 @@ describe("scanRuns", () => {
 
   it("hands over scripts without spaces as runs", () => {
     assert.deepStrictEqual(runs("防守はNFL 한국어, สวัสดี๑๒ 😀🎉 𠮷野"), [
-      "ideographs:防守は", "NFL", "ideographs:한국어", "unspaced:สวัสดี", "๑๒", "pictograph:😀", "pictograph:🎉", "ideographs:𠮷野"
+      "ideographs:防守は",
+      "NFL",
+      "ideographs:한국어",
+      "unspaced:สวัสดี",
+      "๑๒",
+      "pictograph:😀",
+      "pictograph:🎉",
+      "ideographs:𠮷野"
     ])
   })
 

@@ -115,8 +115,8 @@ const assertOfTheApi = (method: string, path: string, answer: unknown): void => 
 }
 
 /** Files of the bucket gs://docs/. */
-export const putObjects = (server: TestServer, files: Readonly<Record<string, string>>): void =>
-  write(join(server.folder, "bucket"), files)
+export const putObjects = (server: TestServer, files: Readonly<Record<string, string>>): void => write(join(server.folder, "bucket"), files)
 
-export const leave = "# Leave\n\nEmployees receive 28 days of paid annual leave each calendar year. Up to five unused days may be carried over until 31 March."
+export const leave =
+  "# Leave\n\nEmployees receive 28 days of paid annual leave each calendar year. Up to five unused days may be carried over until 31 March."
 export const travel = "# Travel\n\nThe hotel limit in Osaka is 120 EUR per night. Taxi fares above 80 EUR need the approval of a manager."

@@ -29,9 +29,7 @@ const awkward: ReadonlyArray<ParsedDocument> = [
 
 const documents = [...awkward, ...Array.from({ length: 6 }, (_, seed) => anyDocument(seed, 40))]
 
-const cuts = documents.flatMap((document) =>
-  chunkings.map((chunking) => ({ document, chunking, chunks: chunk(document, chunking) }))
-)
+const cuts = documents.flatMap((document) => chunkings.map((chunking) => ({ document, chunking, chunks: chunk(document, chunking) })))
 
 /** Runs a check on every chunking of every document; `expect` a million times over would take a minute. */
 const each = (check: (document: ParsedDocument, chunking: Chunking, chunks: ReadonlyArray<Chunk>) => void): void => {
@@ -87,9 +85,7 @@ describe("chunk", () => {
     each(({ blocks }, chunking, chunks) => {
       const paged = blocks.some(({ page }) => page !== undefined)
       for (const item of chunks) {
-        const pages = blocks.flatMap(({ end, page, start }) =>
-          start < item.end && end > item.start && page !== undefined ? [page] : []
-        )
+        const pages = blocks.flatMap(({ end, page, start }) => start < item.end && end > item.start && page !== undefined ? [page] : [])
         if (pages.length === 0 && paged === (item.firstPage === undefined)) fail(chunking, item)
         if (pages.length > 0 && (item.firstPage !== pages[0] || item.lastPage !== pages.at(-1))) fail(chunking, item, pages)
       }

@@ -102,8 +102,15 @@ describe("structure", () => {
 
   it("cuts elsewhere than between what leads up to a listing and the listing", () => {
     const random = generator(11)
-    const pieces = Array.from({ length: 200 }, (_, i): Piece =>
-      i % 5 === 3 ? { kind: "paragraph", text: `Run this for the ${i}th time:` } : i % 5 === 4 ? { kind: "code", text: `run --number ${i}\nrun --again` } : { kind: "paragraph", text: paragraph(random) })
+    const pieces = Array.from(
+      { length: 200 },
+      (_, i): Piece =>
+        i % 5 === 3
+          ? { kind: "paragraph", text: `Run this for the ${i}th time:` }
+          : i % 5 === 4
+          ? { kind: "code", text: `run --number ${i}\nrun --again` }
+          : { kind: "paragraph", text: paragraph(random) }
+    )
     const chunks = chunk(documentOf(pieces), structure(400))
     expect(chunks.length).toBeGreaterThan(10)
     for (const { text } of chunks) expect(text.trimEnd()).not.toMatch(/:$/)

@@ -3,7 +3,9 @@ import { parsed, refusal, timeOf } from "./support/Parsed.ts"
 
 describe("separated values", () => {
   it("are one table, with the separator found and quotes undone", async () => {
-    expect((await parsed("a.csv", "\ufeffname;note\nAnn;\"a; \"\"b\"\"\nc\"\nBo;\n\n;x\n")).shown).toEqual(["table: name | note\nAnn | a; \"b\" c\nBo\n | x"])
+    expect((await parsed("a.csv", "\ufeffname;note\nAnn;\"a; \"\"b\"\"\nc\"\nBo;\n\n;x\n")).shown).toEqual([
+      "table: name | note\nAnn | a; \"b\" c\nBo\n | x"
+    ])
     expect((await parsed("a.csv", "a,b\n1,2")).text).toBe("a | b\n1 | 2")
     expect((await parsed("a.tsv", "a, x\tb\n1\t2\n")).text).toBe("a, x | b\n1 | 2")
     expect((await parsed("a.csv", "sep=|\na|b,c\n")).text).toBe("a | b,c")
@@ -28,10 +30,19 @@ describe("hostile rows take linear time", () => {
 
 describe("JSON", () => {
   it("is lines of key and value", async () => {
-    const value = { name: "Trowel", price: 12.5, tags: ["a", "b"], size: { w: 1, none: null }, parts: [{ id: 1 }, { id: 2, x: true }], text: "one\n\ntwo" }
+    const value = {
+      name: "Trowel",
+      price: 12.5,
+      tags: ["a", "b"],
+      size: { w: 1, none: null },
+      parts: [{ id: 1 }, { id: 2, x: true }],
+      text: "one\n\ntwo"
+    }
     expect(await parsed("a.json", JSON.stringify(value))).toMatchObject({
       title: "Trowel",
-      shown: ["paragraph: name: Trowel\nprice: 12.5\ntags: a, b\nsize:\n  w: 1\nparts:\n  - id: 1\n  - id: 2\n    x: true\ntext: one\n  two"]
+      shown: [
+        "paragraph: name: Trowel\nprice: 12.5\ntags: a, b\nsize:\n  w: 1\nparts:\n  - id: 1\n  - id: 2\n    x: true\ntext: one\n  two"
+      ]
     })
   })
 
@@ -43,7 +54,11 @@ describe("JSON", () => {
   })
 
   it("may be lines of JSON, or none at all", async () => {
-    expect((await parsed("a.jsonl", "{\"a\": 1}\n\n{\"a\": 2}\nbroken {\n")).shown).toEqual(["paragraph: a: 1", "paragraph: a: 2", "paragraph: broken {"])
+    expect((await parsed("a.jsonl", "{\"a\": 1}\n\n{\"a\": 2}\nbroken {\n")).shown).toEqual([
+      "paragraph: a: 1",
+      "paragraph: a: 2",
+      "paragraph: broken {"
+    ])
     expect((await parsed("a.json", "// comment\n{\"a\": 1,}")).shown).toEqual(["code: // comment\n{\"a\": 1,}"])
   })
 
@@ -56,12 +71,18 @@ describe("XML", () => {
   const xml = (body: string): string => `<?xml version="1.0" encoding="ISO-8859-1"?>${body}`
 
   it("of records is lines of name and text", async () => {
-    expect((await parsed("a.xml", xml("<list><item><name>Pen</name><price cur='EUR'>1</price></item><item name='Cup'><use id='x' for='tea'/></item></list>"))).shown)
+    expect(
+      (await parsed(
+        "a.xml",
+        xml("<list><item><name>Pen</name><price cur='EUR'>1</price></item><item name='Cup'><use id='x' for='tea'/></item></list>")
+      )).shown
+    )
       .toEqual(["paragraph: name: Pen\nprice: 1", "paragraph: item: Cup\nuse: for=tea"])
   })
 
   it("of documents is titles, paragraphs, code and tables", async () => {
-    const source = "<article><title>All</title><section><title>Part <em>one</em></title><p>A <b>bold</b> word</p><programlisting>x\n y</programlisting>" +
+    const source =
+      "<article><title>All</title><section><title>Part <em>one</em></title><p>A <b>bold</b> word</p><programlisting>x\n y</programlisting>" +
       "<table><row><entry>a</entry><entry><p>b</p></entry></row><row><entry>c</entry><entry/></row></table></section></article>"
     expect(await parsed("a.xml", xml(source))).toMatchObject({
       title: "All",
@@ -70,17 +91,33 @@ describe("XML", () => {
   })
 
   it("of feeds holds HTML as text", async () => {
-    expect((await parsed("a.rss", xml("<rss><item><title>T</title><description>&lt;p&gt;One&lt;/p&gt;&lt;p&gt;two&lt;/p&gt;</description></item></rss>"))).shown)
+    expect(
+      (await parsed(
+        "a.rss",
+        xml("<rss><item><title>T</title><description>&lt;p&gt;One&lt;/p&gt;&lt;p&gt;two&lt;/p&gt;</description></item></rss>")
+      )).shown
+    )
       .toEqual(["heading 1: T", "paragraph: One", "paragraph: two"])
   })
 
   it("may be a book, without its pictures", async () => {
     const p = (text: string): string => `<p>${text}</p>`
-    const { shown, title } = await parsed("a.fb2", xml(`<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><description><title-info><book-title>Harbour</book-title></title-info></description>
-      <body><title>${p("Harbour")}</title><section><title>${p("One")}</title>${p("The <emphasis>boats</emphasis> lay<a href='#n1'>[1]</a>.")}<poem><stanza><v>Cold water,</v><v>colder stone.</v></stanza></poem></section></body>
-      <body name="notes"><section id="n1">${p("Still.")}</section></body><binary id="c.png" content-type="image/png">iVBORw0KGgo=</binary></FictionBook>`))
+    const { shown, title } = await parsed(
+      "a.fb2",
+      xml(
+        `<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><description><title-info><book-title>Harbour</book-title></title-info></description>
+      <body><title>${p("Harbour")}</title><section><title>${p("One")}</title>${
+          p("The <emphasis>boats</emphasis> lay<a href='#n1'>[1]</a>.")
+        }<poem><stanza><v>Cold water,</v><v>colder stone.</v></stanza></poem></section></body>
+      <body name="notes"><section id="n1">${
+          p("Still.")
+        }</section></body><binary id="c.png" content-type="image/png">iVBORw0KGgo=</binary></FictionBook>`
+      )
+    )
     expect(title).toBe("Harbour")
-    for (const line of ["paragraph: The boats lay[1].", "paragraph: Cold water,", "paragraph: colder stone.", "paragraph: Still."]) expect(shown).toContain(line)
+    for (const line of ["paragraph: The boats lay[1].", "paragraph: Cold water,", "paragraph: colder stone.", "paragraph: Still."]) {
+      expect(shown).toContain(line)
+    }
     expect(shown.filter((line) => line.startsWith("heading")).map((line) => line.replace(/^heading \d: /, ""))).toEqual(["Harbour", "One"])
     expect(shown.join()).not.toContain("iVBOR")
   })
@@ -126,10 +163,16 @@ describe("notebooks", () => {
 
 describe("subtitles", () => {
   it("are what is said, by speaker, without times", async () => {
-    const vtt = "WEBVTT\n\nNOTE no\n\nid\n00:01.000 --> 00:02.000 align:start\n<v Ann>Hello &amp;\nwelcome</v>\n\n00:02.000 --> 00:03.000\n<v Ann>all.\n\n" +
+    const vtt =
+      "WEBVTT\n\nNOTE no\n\nid\n00:01.000 --> 00:02.000 align:start\n<v Ann>Hello &amp;\nwelcome</v>\n\n00:02.000 --> 00:03.000\n<v Ann>all.\n\n" +
       "00:03.000 --> 00:04.000\n<v Bo Lee><i>Thanks</i>\n\n01:00:09.000 --> 01:00:10.000\nlater"
-    expect((await parsed("a.vtt", vtt)).shown).toEqual(["paragraph: Ann: Hello & welcome all.", "paragraph: Bo Lee: Thanks", "paragraph: later"])
-    const srt = "1\r\n00:00:01,000 --> 00:00:02,000\r\n{\\an8}One\r\n\r\n2\r\n00:00:02,500 --> 00:00:03,000\r\nOne\r\n\r\n3\r\n00:00:03,000 --> 00:00:04,000\r\ntwo\r\n"
+    expect((await parsed("a.vtt", vtt)).shown).toEqual([
+      "paragraph: Ann: Hello & welcome all.",
+      "paragraph: Bo Lee: Thanks",
+      "paragraph: later"
+    ])
+    const srt =
+      "1\r\n00:00:01,000 --> 00:00:02,000\r\n{\\an8}One\r\n\r\n2\r\n00:00:02,500 --> 00:00:03,000\r\nOne\r\n\r\n3\r\n00:00:03,000 --> 00:00:04,000\r\ntwo\r\n"
     expect((await parsed("a.srt", srt)).shown).toEqual(["paragraph: One two"])
   })
 })

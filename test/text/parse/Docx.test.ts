@@ -111,7 +111,9 @@ describe("paragraph text", () => {
     const field = (type: string): string => run(`<w:fldChar w:fldCharType="${type}"/>`)
     const body = `<w:p>${field("begin")}${run("<w:instrText>TOC</w:instrText>")}${field("separate")}${run("<w:t>One</w:t>")}</w:p>
       <w:p>${run("<w:t>Two</w:t>")}${field("end")}</w:p>
-      <w:p>${field("begin")}${run("<w:instrText>IF </w:instrText>")}${field("begin")}${field("separate")}${run("<w:t>hidden</w:t>")}${field("end")}
+      <w:p>${field("begin")}${run("<w:instrText>IF </w:instrText>")}${field("begin")}${field("separate")}${run("<w:t>hidden</w:t>")}${
+      field("end")
+    }
         ${field("separate")}${run("<w:t>seen</w:t>")}${field("end")}<w:fldSimple w:instr="PAGE">${run("<w:t> 7</w:t>")}</w:fldSimple></w:p>
       <w:p>${field("begin")}${run("<w:instrText>never closed</w:instrText>")}</w:p>${para("after")}`
     expect(await shown(body)).toEqual(["paragraph: One", "paragraph: Two", "paragraph: seen 7", "paragraph: after"])
@@ -133,24 +135,35 @@ describe("paragraph text", () => {
 
 describe("text boxes", () => {
   const box = (text: string): string => `<wps:txbx><w:txbxContent>${para(text)}</w:txbxContent></wps:txbx>`
-  const vml = (text: string): string => `<w:pict><v:shape><v:textbox><w:txbxContent>${para(text)}</w:txbxContent></v:textbox></v:shape></w:pict>`
+  const vml = (text: string): string =>
+    `<w:pict><v:shape><v:textbox><w:txbxContent>${para(text)}</w:txbxContent></v:textbox></v:shape></w:pict>`
 
   it("follow their paragraph, once, from the choice or the fallback", async () => {
     const both = `<mc:AlternateContent><mc:Choice Requires="wps"><w:drawing>${box("boxed")}</w:drawing></mc:Choice>
       <mc:Fallback>${vml("boxed")}</mc:Fallback></mc:AlternateContent>`
-    const fallback = `<mc:AlternateContent><mc:Choice Requires="x"><w:drawing/></mc:Choice><mc:Fallback>${vml("old")}</mc:Fallback></mc:AlternateContent>`
+    const fallback = `<mc:AlternateContent><mc:Choice Requires="x"><w:drawing/></mc:Choice><mc:Fallback>${
+      vml("old")
+    }</mc:Fallback></mc:AlternateContent>`
     const body = `<w:p>${run(both)}${run("<w:t>anchor</w:t>")}</w:p><w:p>${run(fallback)}</w:p><w:p>${run(vml("only"))}</w:p>`
     expect(await shown(body)).toEqual(["paragraph: anchor", "paragraph: boxed", "paragraph: old", "paragraph: only"])
   })
 
   it("may hold charts and diagrams beside the text", async () => {
-    const chart = `<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><c:chart>
+    const chart =
+      `<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><c:chart>
       <c:title><c:tx><c:rich><a:p><a:r><a:t>Sales</a:t></a:r></a:p></c:rich></c:tx></c:title><c:plotArea><c:barChart>
-      ${["North", "South"].map((name, i) => `<c:ser><c:tx><c:strRef><c:strCache><c:pt idx="0"><c:v>${name}</c:v></c:pt></c:strCache></c:strRef></c:tx>
+      ${
+        ["North", "South"].map((name, i) =>
+          `<c:ser><c:tx><c:strRef><c:strCache><c:pt idx="0"><c:v>${name}</c:v></c:pt></c:strCache></c:strRef></c:tx>
         <c:cat><c:strRef><c:strCache><c:pt idx="0"><c:v>2023</c:v></c:pt><c:pt idx="1"><c:v>2024</c:v></c:pt></c:strCache></c:strRef></c:cat>
-        <c:val><c:numRef><c:numCache><c:pt idx="0"><c:v>${i}</c:v></c:pt><c:pt idx="1"><c:v>${i + 5}</c:v></c:pt></c:numCache></c:numRef></c:val></c:ser>`).join("")}
+        <c:val><c:numRef><c:numCache><c:pt idx="0"><c:v>${i}</c:v></c:pt><c:pt idx="1"><c:v>${
+            i + 5
+          }</c:v></c:pt></c:numCache></c:numRef></c:val></c:ser>`
+        ).join("")
+      }
       </c:barChart></c:plotArea></c:chart></c:chartSpace>`
-    const diagram = `<dgm:dataModel xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><dgm:ptLst>
+    const diagram =
+      `<dgm:dataModel xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><dgm:ptLst>
       <dgm:pt><dgm:t><a:p><a:r><a:t>Plan</a:t></a:r></a:p></dgm:t></dgm:pt><dgm:pt type="pres"/><dgm:pt><dgm:t><a:p><a:r><a:t>Do</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>`
     const body = `<w:p>${run(`<w:drawing><c:chart r:id="c"/></w:drawing>`)}${run(`<w:drawing><dgm:relIds r:dm="d"/></w:drawing>`)}</w:p>`
     expect(
@@ -183,8 +196,7 @@ describe("tables", () => {
 
 describe("other stories", () => {
   it("are read once each: headers, footnotes at their place, endnotes and comments after, footers", async () => {
-    const note = (kind: string, id: number, content: string, type = ""): string =>
-      `<w:${kind} w:id="${id}"${type}>${content}</w:${kind}>`
+    const note = (kind: string, id: number, content: string, type = ""): string => `<w:${kind} w:id="${id}"${type}>${content}</w:${kind}>`
     const body = `<w:p>${run("<w:t>claim</w:t>")}${run(`<w:footnoteReference w:id="2"/>`)}${run(`<w:endnoteReference w:id="1"/>`)}
       ${run("<w:t> again</w:t>")}${run(`<w:footnoteReference w:id="2"/>`)}</w:p>${para("end")}`
     expect(
@@ -219,7 +231,9 @@ describe("other stories", () => {
   })
 
   it("leave nothing behind when their parts are missing", async () => {
-    const body = `<w:p>${run("<w:t>a</w:t>")}${run(`<w:footnoteReference w:id="9"/>`)}${run(`<w:drawing><c:chart r:id="no"/></w:drawing>`)}</w:p>`
+    const body = `<w:p>${run("<w:t>a</w:t>")}${run(`<w:footnoteReference w:id="9"/>`)}${
+      run(`<w:drawing><c:chart r:id="no"/></w:drawing>`)
+    }</w:p>`
     expect(await shown(body, [["fn", "footnotes", "gone.xml"], ["s", "styles", "gone.xml"]])).toEqual(["paragraph: a"])
   })
 })
@@ -296,7 +310,8 @@ describe("hostile and damaged files", () => {
   })
 
   it("are read where their entities stand for plain text", async () => {
-    const harmless = `<!DOCTYPE w:document [<!ENTITY co "Acme &#38; Sons">]>` + wordPart("document", `<w:body>${para("By &co; in 2026")}</w:body>`)
+    const harmless = `<!DOCTYPE w:document [<!ENTITY co "Acme &#38; Sons">]>` +
+      wordPart("document", `<w:body>${para("By &co; in 2026")}</w:body>`)
     expect((await readWith(docx, wordFile("", [], { "word/document.xml": harmless }))).shown).toEqual(["paragraph: By Acme & Sons in 2026"])
   })
 
@@ -307,8 +322,7 @@ describe("hostile and damaged files", () => {
   })
 
   it("are refused when nested too deeply, and read when only deep", async () => {
-    const nested = (depth: number): string =>
-      "<w:sdt><w:sdtContent>".repeat(depth) + para("deep") + "</w:sdtContent></w:sdt>".repeat(depth)
+    const nested = (depth: number): string => "<w:sdt><w:sdtContent>".repeat(depth) + para("deep") + "</w:sdtContent></w:sdt>".repeat(depth)
     expect(await shown(nested(200))).toEqual(["paragraph: deep"])
     expect(await problemOf(docx, wordFile(nested(100_000)))).toBe("limit")
   })

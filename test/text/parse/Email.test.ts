@@ -5,11 +5,23 @@ const mail = (...lines: ReadonlyArray<string>): string => lines.join("\r\n")
 
 describe("a message", () => {
   it("has its subject, people, date and decoded text", async () => {
-    const document = await parsed("a.eml", mail(
-      "From: =?utf-8?q?J=C3=B6rg?= <j@a.b>", "To: Team: c@d.e, Al <f@g.h>;", "Cc: i@j.k", "Date: Fri, 16 Dec 2022 17:04:16 -0500",
-      "Subject: =?iso-8859-1?q?Gr=FC=DFe?=", "Content-Type: text/plain; charset=iso-8859-1", "Content-Transfer-Encoding: quoted-printable",
-      "", "Sch=F6n.", "", "-- ", "J"
-    ))
+    const document = await parsed(
+      "a.eml",
+      mail(
+        "From: =?utf-8?q?J=C3=B6rg?= <j@a.b>",
+        "To: Team: c@d.e, Al <f@g.h>;",
+        "Cc: i@j.k",
+        "Date: Fri, 16 Dec 2022 17:04:16 -0500",
+        "Subject: =?iso-8859-1?q?Gr=FC=DFe?=",
+        "Content-Type: text/plain; charset=iso-8859-1",
+        "Content-Transfer-Encoding: quoted-printable",
+        "",
+        "Sch=F6n.",
+        "",
+        "-- ",
+        "J"
+      )
+    )
     expect(document).toMatchObject({
       title: "Grüße",
       author: "Jörg",
@@ -22,27 +34,74 @@ describe("a message", () => {
     })
   })
 
-  const alternative = (text: string, html: string): string => mail(
-    "From: a@b.c", "MIME-Version: 1.0", "Content-Type: multipart/alternative; boundary=x", "", "--x", "Content-Type: text/plain", "", text,
-    "--x", "Content-Type: text/html", "", html, "--x--"
-  )
+  const alternative = (text: string, html: string): string =>
+    mail(
+      "From: a@b.c",
+      "MIME-Version: 1.0",
+      "Content-Type: multipart/alternative; boundary=x",
+      "",
+      "--x",
+      "Content-Type: text/plain",
+      "",
+      text,
+      "--x",
+      "Content-Type: text/html",
+      "",
+      html,
+      "--x--"
+    )
 
   it("is read as plain text, unless that is a stub", async () => {
     const html = `<p>${"The whole message, in full. ".repeat(10)}</p><ul><li>point</li></ul>`
-    expect((await parsed("a.eml", alternative("The whole message, in full, as text. ".repeat(10), html))).shown.at(-1)).toMatch(/^paragraph: .*as text\.$/)
+    expect((await parsed("a.eml", alternative("The whole message, in full, as text. ".repeat(10), html))).shown.at(-1)).toMatch(
+      /^paragraph: .*as text\.$/
+    )
     expect((await parsed("a.eml", alternative("Your program cannot show this.", html))).shown.at(-1)).toBe("list: - point")
   })
 
   it("has attached messages and files beneath it; those that cannot be read are named", async () => {
-    const { remarks, shown } = await parsed("a.eml", mail(
-      "From: a@b.c", "Subject: Outer", "Content-Type: multipart/mixed; boundary=x", "", "--x", "Content-Type: text/plain", "", "See below.",
-      "--x", "Content-Type: message/rfc822", "", "From: d@e.f", "Subject: Inner", "", "Deep text",
-      "--x", "Content-Type: text/csv; name=\"list.csv\"", "Content-Disposition: attachment; filename=\"list.csv\"", "", "a,b",
-      "--x", "Content-Type: application/pdf; name=\"r.pdf\"", "Content-Disposition: attachment; filename=\"report.pdf\"", "Content-Transfer-Encoding: base64", "", "JVBERi0=", "--x--"
-    ))
+    const { remarks, shown } = await parsed(
+      "a.eml",
+      mail(
+        "From: a@b.c",
+        "Subject: Outer",
+        "Content-Type: multipart/mixed; boundary=x",
+        "",
+        "--x",
+        "Content-Type: text/plain",
+        "",
+        "See below.",
+        "--x",
+        "Content-Type: message/rfc822",
+        "",
+        "From: d@e.f",
+        "Subject: Inner",
+        "",
+        "Deep text",
+        "--x",
+        "Content-Type: text/csv; name=\"list.csv\"",
+        "Content-Disposition: attachment; filename=\"list.csv\"",
+        "",
+        "a,b",
+        "--x",
+        "Content-Type: application/pdf; name=\"r.pdf\"",
+        "Content-Disposition: attachment; filename=\"report.pdf\"",
+        "Content-Transfer-Encoding: base64",
+        "",
+        "JVBERi0=",
+        "--x--"
+      )
+    )
     expect(shown).toEqual([
-      "heading 1: Outer", "paragraph: From: a@b.c", "paragraph: See below.", "heading 2: Inner", "paragraph: From: d@e.f", "paragraph: Deep text",
-      "heading 2: list.csv", "table: a | b", "paragraph: Attachment: report.pdf"
+      "heading 1: Outer",
+      "paragraph: From: a@b.c",
+      "paragraph: See below.",
+      "heading 2: Inner",
+      "paragraph: From: d@e.f",
+      "paragraph: Deep text",
+      "heading 2: list.csv",
+      "table: a | b",
+      "paragraph: Attachment: report.pdf"
     ])
     expect(remarks).toEqual([{ kind: "attachment", text: "report.pdf (the PDF is damaged)" }])
   })
@@ -50,25 +109,51 @@ describe("a message", () => {
   it("that is cut off says so", async () => {
     const whole = alternative("The whole message, in full, as text.", "<p>The whole message</p>")
     expect((await parsed("a.eml", whole)).remarks).toBeUndefined()
-    expect((await parsed("a.eml", whole.slice(0, -6))).remarks).toEqual([{ kind: "cut", text: "the message is cut off: read to where it ends" }])
+    expect((await parsed("a.eml", whole.slice(0, -6))).remarks).toEqual([{
+      kind: "cut",
+      text: "the message is cut off: read to where it ends"
+    }])
   })
 
   it("may be in UTF-16, encrypted, or no mail at all", async () => {
     const plain = mail("From: a@b.c", "Subject: Wide", "", "Text")
     expect((await parsed("a.eml", Buffer.from(`\ufeff${plain}`, "utf16le"))).title).toBe("Wide")
-    expect(await refusal("a.eml", mail("From: a@b.c", "Content-Type: multipart/encrypted; boundary=x", "", "--x", "", "y", "--x--"))).toMatchObject({ problem: "encrypted" })
-    expect((await parsed("a.eml", "Just a note\n\nwithout a header")).shown).toEqual(["paragraph: Just a note", "paragraph: without a header"])
+    expect(await refusal("a.eml", mail("From: a@b.c", "Content-Type: multipart/encrypted; boundary=x", "", "--x", "", "y", "--x--")))
+      .toMatchObject({ problem: "encrypted" })
+    expect((await parsed("a.eml", "Just a note\n\nwithout a header")).shown).toEqual([
+      "paragraph: Just a note",
+      "paragraph: without a header"
+    ])
   })
 })
 
 describe("a mailbox", () => {
   it("is one message after the other", async () => {
-    const { shown } = await parsed("a.mbox", [
-      "From a@b Mon Jun 01 10:00:00 2009", "From: a@b.c", "Subject: One", "", "First", ">From here", "",
-      "From d@e Mon Jun 01 11:00:00 2009", "From: d@e.f", "Subject: Two", "", "Second", ""
-    ].join("\n"))
+    const { shown } = await parsed(
+      "a.mbox",
+      [
+        "From a@b Mon Jun 01 10:00:00 2009",
+        "From: a@b.c",
+        "Subject: One",
+        "",
+        "First",
+        ">From here",
+        "",
+        "From d@e Mon Jun 01 11:00:00 2009",
+        "From: d@e.f",
+        "Subject: Two",
+        "",
+        "Second",
+        ""
+      ].join("\n")
+    )
     expect(shown).toEqual([
-      "heading 1: One", "paragraph: From: a@b.c", "paragraph: First\nFrom here", "heading 1: Two", "paragraph: From: d@e.f", "paragraph: Second"
+      "heading 1: One",
+      "paragraph: From: a@b.c",
+      "paragraph: First\nFrom here",
+      "heading 1: Two",
+      "paragraph: From: d@e.f",
+      "paragraph: Second"
     ])
   })
 })

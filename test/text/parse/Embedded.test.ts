@@ -23,7 +23,16 @@ const packaged = (name: string, content: string): Buffer => {
   length.writeUInt32LE(Buffer.byteLength(content))
   const temporary = Buffer.alloc(4)
   temporary.writeUInt32LE(4)
-  const stream = Buffer.concat([Buffer.alloc(4), Buffer.from([2, 0]), Buffer.from(`${name}\0C:\\x\\${name}\0`), Buffer.from([0, 0, 3, 0]), temporary, Buffer.from("tmp\0"), length, Buffer.from(content)])
+  const stream = Buffer.concat([
+    Buffer.alloc(4),
+    Buffer.from([2, 0]),
+    Buffer.from(`${name}\0C:\\x\\${name}\0`),
+    Buffer.from([0, 0, 3, 0]),
+    temporary,
+    Buffer.from("tmp\0"),
+    length,
+    Buffer.from(content)
+  ])
   const file = CFB.utils.cfb_new()
   CFB.utils.cfb_add(file, "/\u0001Ole10Native", stream)
   return CFB.write(file, { type: "buffer" }) as Buffer
@@ -37,27 +46,44 @@ const unknown = (): Buffer => {
 
 describe("what a document holds", () => {
   it("in Office Open XML: files and packaged ones are sections; what cannot be read is named; a chart's workbook is its chart's", async () => {
-    const { remarks, shown } = await parsed("a.docx", wordFile(para("Body"), [], {
-      "word/embeddings/inner.docx": wordFile(para("Inner body")),
-      "word/embeddings/oleObject1.bin": packaged("notes.txt", "Packaged notes"),
-      "word/embeddings/oleObject2.bin": unknown(),
-      "word/embeddings/chart.csv": "never,shown",
-      "word/charts/_rels/chart1.xml.rels": relsXml([["r1", "package", "../embeddings/chart.csv"]])
-    }))
-    expect(shown).toEqual(["paragraph: Body", "heading 2: inner.docx", "paragraph: Inner body", "heading 2: notes.txt", "paragraph: Packaged notes"])
+    const { remarks, shown } = await parsed(
+      "a.docx",
+      wordFile(para("Body"), [], {
+        "word/embeddings/inner.docx": wordFile(para("Inner body")),
+        "word/embeddings/oleObject1.bin": packaged("notes.txt", "Packaged notes"),
+        "word/embeddings/oleObject2.bin": unknown(),
+        "word/embeddings/chart.csv": "never,shown",
+        "word/charts/_rels/chart1.xml.rels": relsXml([["r1", "package", "../embeddings/chart.csv"]])
+      })
+    )
+    expect(shown).toEqual([
+      "paragraph: Body",
+      "heading 2: inner.docx",
+      "paragraph: Inner body",
+      "heading 2: notes.txt",
+      "paragraph: Packaged notes"
+    ])
     expect(remarks).toEqual([{ kind: "attachment", text: "oleObject2.bin (an object of another program)" }])
   })
 
   it("in OpenDocument: tables, formulas as typed, objects of other programs", async () => {
-    const namespaces = `xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"`
-    const content = (body: string): string => `<?xml version="1.0"?><office:document-content ${namespaces}><office:body>${body}</office:body></office:document-content>`
-    const { remarks, shown } = await parsed("a.odt", zipOf({
-      mimetype: "application/vnd.oasis.opendocument.text",
-      "content.xml": content("<office:text><text:p>Body</text:p></office:text>"),
-      "Object 1/content.xml": content(`<office:spreadsheet><table:table table:name="Sums"><table:table-row><table:table-cell><text:p>Total</text:p></table:table-cell><table:table-cell><text:p>7</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet>`),
-      "Object 2/content.xml": `<?xml version="1.0"?><math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>a</mi></mrow><annotation encoding="StarMath 5.0">a over b</annotation></semantics></math>`,
-      "Object 3": unknown()
-    }))
+    const namespaces =
+      `xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"`
+    const content = (body: string): string =>
+      `<?xml version="1.0"?><office:document-content ${namespaces}><office:body>${body}</office:body></office:document-content>`
+    const { remarks, shown } = await parsed(
+      "a.odt",
+      zipOf({
+        mimetype: "application/vnd.oasis.opendocument.text",
+        "content.xml": content("<office:text><text:p>Body</text:p></office:text>"),
+        "Object 1/content.xml": content(
+          `<office:spreadsheet><table:table table:name="Sums"><table:table-row><table:table-cell><text:p>Total</text:p></table:table-cell><table:table-cell><text:p>7</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet>`
+        ),
+        "Object 2/content.xml":
+          `<?xml version="1.0"?><math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>a</mi></mrow><annotation encoding="StarMath 5.0">a over b</annotation></semantics></math>`,
+        "Object 3": unknown()
+      })
+    )
     expect(shown).toEqual(["paragraph: Body", "heading 2: Object 1", "heading 3: Sums", "table: Total | 7", "paragraph: a over b"])
     expect(remarks).toEqual([{ kind: "attachment", text: "Object 3 (an object of another program)" }])
   })
@@ -70,14 +96,20 @@ describe("what a document holds", () => {
     expect(shown).toEqual(["paragraph: Body", "paragraph: The heron stood still"])
     expect(remarks).toMatchObject([{ kind: "recognisedPages" }])
     expect(await refusal("a.docx", wordFile("", [], { "word/media/image1.png": picture }))).toMatchObject({ problem: "pictures" })
-    const book = `<?xml version="1.0"?><FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><body><section><p>Story</p></section></body><binary id="cover.png" content-type="image/png">${Buffer.from(picture).toString("base64")}</binary></FictionBook>`
+    const book =
+      `<?xml version="1.0"?><FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><body><section><p>Story</p></section></body><binary id="cover.png" content-type="image/png">${
+        Buffer.from(picture).toString("base64")
+      }</binary></FictionBook>`
     expect((await parsed("a.fb2", book)).remarks).toEqual([{ kind: "pictures", text: "a picture", count: 1 }])
     expect((await parsed("a.fb2", book, { recognise: ["eng"] })).shown).toEqual(["paragraph: Story", "paragraph: The heron stood still"])
   })
   it("is counted for a plan, not recognised", async () => {
     const picture = await pictureOf("Never read")
     const counted = async (name: string, content: Uint8Array, recognise: ReadonlyArray<string>) => {
-      const { chunks, waits } = await prepareFile({ name, content, chunking: defaultChunking, counts: true }, { ...defaultLimits, recognise })
+      const { chunks, waits } = await prepareFile({ name, content, chunking: defaultChunking, counts: true }, {
+        ...defaultLimits,
+        recognise
+      })
       return [chunks.length, waits]
     }
     const file = wordFile(para("Body"), [], { "word/media/image1.png": picture })

@@ -9,11 +9,12 @@ const container = (path: string): string =>
 const xhtml = (body: string): string =>
   `<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head><body>${body}</body></html>`
 
-const item = (id: string, href: string, rest = ""): string =>
-  `<item id="${id}" href="${href}" media-type="application/xhtml+xml" ${rest}/>`
+const item = (id: string, href: string, rest = ""): string => `<item id="${id}" href="${href}" media-type="application/xhtml+xml" ${rest}/>`
 
 const opf = (items: string, spine: ReadonlyArray<string>, metadata = ""): string =>
-  `<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/" version="3.0"><metadata>${metadata}</metadata><manifest>${items}</manifest><spine>${spine.map((id) => `<itemref idref="${id}"/>`).join("")}</spine></package>`
+  `<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/" version="3.0"><metadata>${metadata}</metadata><manifest>${items}</manifest><spine>${
+    spine.map((id) => `<itemref idref="${id}"/>`).join("")
+  }</spine></package>`
 
 const chapters = {
   "OEBPS/text/chapter 1.xhtml": xhtml("<h1>One</h1><p>First words.</p>"),
@@ -25,7 +26,8 @@ const items = item("c2", "text/c2.xhtml") + item("c1", "text/chapter%201.xhtml")
 
 describe("books", () => {
   it("are read in the order of the spine, each document once, without navigation", async () => {
-    const metadata = "<dc:title> A book </dc:title><dc:creator>Ann Lee</dc:creator><dc:creator>Bo</dc:creator><dc:language>en-GB</dc:language>"
+    const metadata =
+      "<dc:title> A book </dc:title><dc:creator>Ann Lee</dc:creator><dc:creator>Bo</dc:creator><dc:language>en-GB</dc:language>"
     const document = await readWith(
       epub,
       zipOf({

@@ -9,12 +9,22 @@ const filled = `paragraph: ${"Enough text that nothing around it is needed. ".re
 
 describe("blocks", () => {
   it("are headings, paragraphs, code and breaks", async () => {
-    expect(await shown(
-      "<h1>One <em>two</em></h1>loose<p>a<br>b&amp;c&nbsp;d&#x21;<br><br>after</p><div>x<div>y</div>z</div>" +
-        "<pre>\n  if (a &lt; b)\n\n    c<br>d</pre><pre>next</pre><h7>no heading</h7>"
-    )).toEqual([
-      "heading 1: One two", "paragraph: loose", "paragraph: a\nb&c d!", "paragraph: after", "paragraph: x", "paragraph: y",
-      "paragraph: z", "code:   if (a < b)\n\n    c\nd", "code: next", "paragraph: no heading"
+    expect(
+      await shown(
+        "<h1>One <em>two</em></h1>loose<p>a<br>b&amp;c&nbsp;d&#x21;<br><br>after</p><div>x<div>y</div>z</div>" +
+          "<pre>\n  if (a &lt; b)\n\n    c<br>d</pre><pre>next</pre><h7>no heading</h7>"
+      )
+    ).toEqual([
+      "heading 1: One two",
+      "paragraph: loose",
+      "paragraph: a\nb&c d!",
+      "paragraph: after",
+      "paragraph: x",
+      "paragraph: y",
+      "paragraph: z",
+      "code:   if (a < b)\n\n    c\nd",
+      "code: next",
+      "paragraph: no heading"
     ])
   })
 
@@ -25,39 +35,49 @@ describe("blocks", () => {
   })
 
   it("are lists with their nesting and numbers", async () => {
-    expect(await shown(
-      "<ul><li>a<li><p>b</p><p>more</p><ol start=3><li>c<li value=7>d</ol>tail</ul><ul><li>other<pre>x = 1</pre></ul>"
-    )).toEqual(["list: - a\n- b more\n  3. c\n  7. d", "paragraph: tail", "list: - other", "code: x = 1"])
+    expect(
+      await shown(
+        "<ul><li>a<li><p>b</p><p>more</p><ol start=3><li>c<li value=7>d</ol>tail</ul><ul><li>other<pre>x = 1</pre></ul>"
+      )
+    ).toEqual(["list: - a\n- b more\n  3. c\n  7. d", "paragraph: tail", "list: - other", "code: x = 1"])
   })
 
   it("are tables, a line a row, where they hold data", async () => {
-    expect(await shown(
-      "<table><caption>Prices</caption><thead><tr><th>Item<th>Price<tbody><tr><td>Pen<td><p>1</p><p>Euro</p><tr><td>Cup<td></table>"
-    )).toEqual(["paragraph: Prices", "table: Item | Price\nPen | 1 Euro\nCup"])
+    expect(
+      await shown(
+        "<table><caption>Prices</caption><thead><tr><th>Item<th>Price<tbody><tr><td>Pen<td><p>1</p><p>Euro</p><tr><td>Cup<td></table>"
+      )
+    ).toEqual(["paragraph: Prices", "table: Item | Price\nPen | 1 Euro\nCup"])
   })
 
   it("come out of tables that are there for layout", async () => {
-    expect(await shown(
-      "<table><tr><td>menu</td><td><h2>Title</h2><p>Text</p><table><tr><td>a</td><td>b</td></tr></table>end</td></tr></table>" +
-        "<table><tr><td class=linenos><pre>1\n2</pre></td><td><pre>x\ny</pre></td></tr></table>"
-    )).toEqual(["paragraph: menu", "heading 2: Title", "paragraph: Text", "table: a | b", "paragraph: end", "code: x\ny"])
+    expect(
+      await shown(
+        "<table><tr><td>menu</td><td><h2>Title</h2><p>Text</p><table><tr><td>a</td><td>b</td></tr></table>end</td></tr></table>" +
+          "<table><tr><td class=linenos><pre>1\n2</pre></td><td><pre>x\ny</pre></td></tr></table>"
+      )
+    ).toEqual(["paragraph: menu", "heading 2: Title", "paragraph: Text", "table: a | b", "paragraph: end", "code: x\ny"])
   })
 
   it("leave out scripts, forms, what is hidden and what generators add", async () => {
-    expect(await shown(
-      "<script>a</script><style>b</style><template>c</template><noscript>d</noscript><p hidden>e</p><p style='display: none'>f</p>" +
-        "<p>text<a class=headerlink>¶</a><select><option>g<option>h</select><button>i</button><svg><title>j</title></svg></p>" +
-        "<h2><button>Question?</button></h2><img alt='A chart of sales' src=x.png>"
-    )).toEqual(["paragraph: text", "heading 2: Question?", "paragraph: A chart of sales"])
+    expect(
+      await shown(
+        "<script>a</script><style>b</style><template>c</template><noscript>d</noscript><p hidden>e</p><p style='display: none'>f</p>" +
+          "<p>text<a class=headerlink>¶</a><select><option>g<option>h</select><button>i</button><svg><title>j</title></svg></p>" +
+          "<h2><button>Question?</button></h2><img alt='A chart of sales' src=x.png>"
+      )
+    ).toEqual(["paragraph: text", "heading 2: Question?", "paragraph: A chart of sales"])
   })
 })
 
 describe("navigation, page footers and sidebars", () => {
   it("are left out, but not those inside an article", async () => {
-    expect(await shown(
-      `<nav>home</nav><header><h1>Page</h1></header><main>${filler}<aside>Note well</aside><section><footer>By me</footer></section></main>` +
-        "<aside>ads</aside><div role=navigation>more</div><footer>imprint</footer>"
-    )).toEqual(["heading 1: Page", filled, "paragraph: Note well", "paragraph: By me"])
+    expect(
+      await shown(
+        `<nav>home</nav><header><h1>Page</h1></header><main>${filler}<aside>Note well</aside><section><footer>By me</footer></section></main>` +
+          "<aside>ads</aside><div role=navigation>more</div><footer>imprint</footer>"
+      )
+    ).toEqual(["heading 1: Page", filled, "paragraph: Note well", "paragraph: By me"])
   })
 
   it("are kept where there is next to nothing else", async () => {
@@ -70,7 +90,10 @@ describe("a page", () => {
   it("has a title, an author and a language; a title that no heading shows is text", async () => {
     const head = "<html lang=de-AT><title>Der  Titel</title><meta name=author content='A. Lee'>"
     expect(await parsed("a.html", `${head}<p>Text`)).toMatchObject({
-      title: "Der Titel", author: "A. Lee", language: "de", shown: ["heading 1: Der Titel", "paragraph: Text"]
+      title: "Der Titel",
+      author: "A. Lee",
+      language: "de",
+      shown: ["heading 1: Der Titel", "paragraph: Text"]
     })
     expect((await parsed("a.html", `${head}<h1>Titel</h1>x`)).shown).toEqual(["heading 1: Titel", "paragraph: x"])
     expect((await parsed("a.html", `${head}<h1>Anderes</h1>x`)).shown[0]).toBe("paragraph: Der Titel")

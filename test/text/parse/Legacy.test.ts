@@ -18,7 +18,10 @@ describe("workbooks in binary formats", () => {
     book.Workbook = { Sheets: [{ Hidden: 0 }, { Hidden: 1 }] }
     const { blocks, pages, remarks, shown } = await parsed(`a.${extension}`, write(book, { type: "buffer", bookType }) as Buffer) // asked for as a buffer
     expect(shown.filter((line) => !line.startsWith("pageBreak"))).toEqual([
-      "heading 1: Prices", "table: Item | Price\nCheese | 2.5\nBread | 1", "heading 1: Old (hidden)", "paragraph: secret otter"
+      "heading 1: Prices",
+      "table: Item | Price\nCheese | 2.5\nBread | 1",
+      "heading 1: Old (hidden)",
+      "paragraph: secret otter"
     ])
     expect(pages).toBe(2)
     expect(blocks.at(-1)?.page).toBe(2)
@@ -50,7 +53,11 @@ describe("documents of Word", () => {
 
   it("of before 1997 are read", async () => {
     const text = "Minutes of the caf\xe9\rItem\x07Price\x07\x07Tea\x072\x07\x07See \x13 HYPERLINK x \x14the list\x15.\r"
-    expect((await parsed("a.doc", word95(text))).shown).toEqual(["paragraph: Minutes of the café", "table: Item | Price\nTea | 2", "paragraph: See the list."])
+    expect((await parsed("a.doc", word95(text))).shown).toEqual([
+      "paragraph: Minutes of the café",
+      "table: Item | Price\nTea | 2",
+      "paragraph: See the list."
+    ])
   })
 
   it("that are encrypted say so", async () => {
@@ -73,7 +80,10 @@ describe("presentations of PowerPoint 97", () => {
     values.forEach((value, i) => body.writeUInt32LE(value, i * 4))
     return body
   }
-  const text = (type: number, words: string): ReadonlyArray<Buffer> => [record(3999, numbers(type)), record(4000, Buffer.from(words, "utf16le"))]
+  const text = (
+    type: number,
+    words: string
+  ): ReadonlyArray<Buffer> => [record(3999, numbers(type)), record(4000, Buffer.from(words, "utf16le"))]
 
   const presentation = (): Uint8Array => {
     const info = Buffer.alloc(16)
@@ -101,10 +111,18 @@ describe("presentations of PowerPoint 97", () => {
   it("are slides with title, texts, and notes; hidden ones are marked", async () => {
     const { pages, remarks, shown, title } = await parsed("a.ppt", presentation())
     expect(shown).toEqual([
-      "heading 1: Title of the talk", "paragraph: A text box", "paragraph: in two lines", "paragraph: First point", "paragraph: Second point",
+      "heading 1: Title of the talk",
+      "paragraph: A text box",
+      "paragraph: in two lines",
+      "paragraph: First point",
+      "paragraph: Second point",
       "paragraph: Say this slowly"
     ])
-    expect({ pages, title, remarks }).toEqual({ pages: 1, title: "Title of the talk", remarks: [{ kind: "hidden", text: "slide 1", pages: [1] }] })
+    expect({ pages, title, remarks }).toEqual({
+      pages: 1,
+      title: "Title of the talk",
+      remarks: [{ kind: "hidden", text: "slide 1", pages: [1] }]
+    })
   })
 })
 
@@ -118,7 +136,8 @@ describe("messages of Outlook", () => {
       "__substg1.0_1000001F": wide("I am away\r\nuntil Monday.\r\n\r\nAda")
     })
     expect(await parsed("a.msg", file)).toMatchObject({
-      title: "Leave in July", author: "Ada L.",
+      title: "Leave in July",
+      author: "Ada L.",
       shown: ["heading 1: Leave in July", "paragraph: From: Ada L.", "paragraph: I am away\nuntil Monday.", "paragraph: Ada"]
     })
   })
@@ -126,8 +145,23 @@ describe("messages of Outlook", () => {
 
 describe("pages saved as one file", () => {
   it("are read as the page", async () => {
-    const file = ["From: <Saved by a browser>", "Subject: Otters", "MIME-Version: 1.0", "Content-Type: multipart/related; boundary=x; type=\"text/html\"", "",
-      "--x", "Content-Type: text/html; charset=utf-8", "", "<h1>Otters</h1><p>They swim.</p>", "--x", "Content-Type: image/png", "Content-Transfer-Encoding: base64", "", "AAAA", "--x--"]
+    const file = [
+      "From: <Saved by a browser>",
+      "Subject: Otters",
+      "MIME-Version: 1.0",
+      "Content-Type: multipart/related; boundary=x; type=\"text/html\"",
+      "",
+      "--x",
+      "Content-Type: text/html; charset=utf-8",
+      "",
+      "<h1>Otters</h1><p>They swim.</p>",
+      "--x",
+      "Content-Type: image/png",
+      "Content-Transfer-Encoding: base64",
+      "",
+      "AAAA",
+      "--x--"
+    ]
     expect((await parsed("a.mhtml", file.join("\r\n"))).shown).toEqual(["heading 1: Otters", "paragraph: They swim."])
   })
 })

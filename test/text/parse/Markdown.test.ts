@@ -10,7 +10,28 @@ describe("blocks", () => {
   })
 
   it("are code, fenced or indented", async () => {
-    expect(await shown("````md", "```", "# no heading", "````", "~~~", "x", "", "y", "~~~", "", "    a", "", "      b", "", "text", "    lazy", "```", "open"))
+    expect(
+      await shown(
+        "````md",
+        "```",
+        "# no heading",
+        "````",
+        "~~~",
+        "x",
+        "",
+        "y",
+        "~~~",
+        "",
+        "    a",
+        "",
+        "      b",
+        "",
+        "text",
+        "    lazy",
+        "```",
+        "open"
+      )
+    )
       .toEqual(["code: ```\n# no heading", "code: x\n\ny", "code: a\n\n  b", "paragraph: text\nlazy", "code: open"])
   })
 
@@ -35,7 +56,11 @@ describe("blocks", () => {
   })
 
   it("in quotes are code where they are indented", async () => {
-    expect(await shown("> Run", ">", ">     $ make", ">       all", "", ">\t\tx")).toEqual(["paragraph: Run", "code: $ make\n  all", "code:   x"])
+    expect(await shown("> Run", ">", ">     $ make", ">       all", "", ">\t\tx")).toEqual([
+      "paragraph: Run",
+      "code: $ make\n  all",
+      "code:   x"
+    ])
   })
 
   it("keep the cells that a row has too many, footnotes, and what is nested too deeply", async () => {
@@ -57,7 +82,21 @@ describe("blocks", () => {
   })
 
   it("of HTML are read as HTML", async () => {
-    expect(await shown("<!-- no", "", "text -->", "<table><tr><td>a</td><td>b</td></tr></table>", "", "<details><summary>S</summary>", "", "**in**", "", "</details>", "<p align=center><img alt='Logo' src=x></p>"))
+    expect(
+      await shown(
+        "<!-- no",
+        "",
+        "text -->",
+        "<table><tr><td>a</td><td>b</td></tr></table>",
+        "",
+        "<details><summary>S</summary>",
+        "",
+        "**in**",
+        "",
+        "</details>",
+        "<p align=center><img alt='Logo' src=x></p>"
+      )
+    )
       .toEqual(["table: a | b", "paragraph: S", "paragraph: in", "paragraph: Logo"])
   })
 })
@@ -81,7 +120,10 @@ describe("front matter", () => {
   it("gives title, author and language, and a heading where the text has none", async () => {
     const front = "---\r\ntitle: \"A: b\"\r\nauthor: 'It''s me'\r\nlang: de-DE\r\ntags: [x]\r\ndescription: About it. # no\r\n---\r\n"
     expect(await parsed("a.md", `${front}Text`)).toMatchObject({
-      title: "A: b", author: "It's me", language: "de", shown: ["heading 1: A: b", "paragraph: About it.", "paragraph: Text"]
+      title: "A: b",
+      author: "It's me",
+      language: "de",
+      shown: ["heading 1: A: b", "paragraph: About it.", "paragraph: Text"]
     })
     expect((await parsed("a.md", `${front}# Own\nText`)).shown[0]).toBe("paragraph: About it.")
   })

@@ -12,17 +12,91 @@ describe("reStructuredText", () => {
   })
 
   it("knows directives, comments and literal blocks", async () => {
-    expect(await shown(
-      ".. code-block:: python", "   :linenos:", "", "   x = 1", "", ".. note:: Mind", "   this.", "", "   - item", "", ".. image:: a.png", "   :alt: x", "",
-      ".. a comment", "   of two lines", "", ".. _target: http://x", "", "Example::", "", "    run", "      this", "", "1. Do::", "", "     it", "", ".. [1] A note"
-    )).toEqual(["code: x = 1", "paragraph: Mind", "paragraph: this.", "list: - item", "paragraph: Example:", "code: run\n  this", "list: 1. Do:", "code: it", "paragraph: [1] A note"])
+    expect(
+      await shown(
+        ".. code-block:: python",
+        "   :linenos:",
+        "",
+        "   x = 1",
+        "",
+        ".. note:: Mind",
+        "   this.",
+        "",
+        "   - item",
+        "",
+        ".. image:: a.png",
+        "   :alt: x",
+        "",
+        ".. a comment",
+        "   of two lines",
+        "",
+        ".. _target: http://x",
+        "",
+        "Example::",
+        "",
+        "    run",
+        "      this",
+        "",
+        "1. Do::",
+        "",
+        "     it",
+        "",
+        ".. [1] A note"
+      )
+    ).toEqual([
+      "code: x = 1",
+      "paragraph: Mind",
+      "paragraph: this.",
+      "list: - item",
+      "paragraph: Example:",
+      "code: run\n  this",
+      "list: 1. Do:",
+      "code: it",
+      "paragraph: [1] A note"
+    ])
   })
 
   it("reads lists, fields and tables", async () => {
-    expect(await shown(
-      ":Author: Me", "", "- a", "", "  - b", "    c", "", "#. d", "", "+---+-----+", "| a | b   |", "+===+=====+", "| 1 | 2   |", "|   | two |", "+---+-----+", "",
-      "=====  ===", "Name   No", "=====  ===", "Pen    1", "       2", "=====  ===", "", ".. list-table:: T", "", "   * - x", "     - y", "   * - z", "     - w"
-    )).toEqual(["paragraph: Author: Me", "list: - a\n  - b c\n#. d", "table: a | b\n1 | 2 two", "table: Name | No\nPen | 1 2", "paragraph: T", "table: x | y\nz | w"])
+    expect(
+      await shown(
+        ":Author: Me",
+        "",
+        "- a",
+        "",
+        "  - b",
+        "    c",
+        "",
+        "#. d",
+        "",
+        "+---+-----+",
+        "| a | b   |",
+        "+===+=====+",
+        "| 1 | 2   |",
+        "|   | two |",
+        "+---+-----+",
+        "",
+        "=====  ===",
+        "Name   No",
+        "=====  ===",
+        "Pen    1",
+        "       2",
+        "=====  ===",
+        "",
+        ".. list-table:: T",
+        "",
+        "   * - x",
+        "     - y",
+        "   * - z",
+        "     - w"
+      )
+    ).toEqual([
+      "paragraph: Author: Me",
+      "list: - a\n  - b c\n#. d",
+      "table: a | b\n1 | 2 two",
+      "table: Name | No\nPen | 1 2",
+      "paragraph: T",
+      "table: x | y\nz | w"
+    ])
   })
 
   it("reduces inline markup", async () => {
@@ -35,15 +109,56 @@ describe("AsciiDoc", () => {
   const shown = shownAs("adoc")
 
   it("reads headings, attributes, blocks and lists", async () => {
-    const document = await parsed("a.adoc", [
-      "= Guide to {product}", "Ann Lee <a@b.c>", ":product: Sluice", "", "{product} is here. // no", "// comment", "", "[source,ts]", "----", "const a = 1", "----", "",
-      "== Part", ".Caption", "====", "NOTE: inside", "====", "", "* a", "** b", ". c", "", "Term:: means *this*", "", "ifdef::x[]", "image::p.png[Alt text,100]", "....", "lit", "....", "////", "no", "////"
-    ].join("\n"))
+    const document = await parsed(
+      "a.adoc",
+      [
+        "= Guide to {product}",
+        "Ann Lee <a@b.c>",
+        ":product: Sluice",
+        "",
+        "{product} is here. // no",
+        "// comment",
+        "",
+        "[source,ts]",
+        "----",
+        "const a = 1",
+        "----",
+        "",
+        "== Part",
+        ".Caption",
+        "====",
+        "NOTE: inside",
+        "====",
+        "",
+        "* a",
+        "** b",
+        ". c",
+        "",
+        "Term:: means *this*",
+        "",
+        "ifdef::x[]",
+        "image::p.png[Alt text,100]",
+        "....",
+        "lit",
+        "....",
+        "////",
+        "no",
+        "////"
+      ].join("\n")
+    )
     expect(document).toMatchObject({
       author: "Ann Lee",
       shown: [
-        "heading 1: Guide to {product}", "paragraph: Sluice is here. // no", "code: const a = 1", "heading 2: Part", "paragraph: Caption", "paragraph: NOTE: inside",
-        "list: - a\n  - b\n1. c", "paragraph: Term: means this", "paragraph: Alt text", "code: lit"
+        "heading 1: Guide to {product}",
+        "paragraph: Sluice is here. // no",
+        "code: const a = 1",
+        "heading 2: Part",
+        "paragraph: Caption",
+        "paragraph: NOTE: inside",
+        "list: - a\n  - b\n1. c",
+        "paragraph: Term: means this",
+        "paragraph: Alt text",
+        "code: lit"
       ]
     })
   })
@@ -54,23 +169,59 @@ describe("AsciiDoc", () => {
   })
 
   it("reduces inline markup", async () => {
-    expect(await shown("*b* _i_ `m` **a**b snake_case_x link:x[text] https://a.b[site] https://c.d xref:x[] <<id,see it>> footnote:[fn] kbd:[Ctrl]"))
+    expect(
+      await shown(
+        "*b* _i_ `m` **a**b snake_case_x link:x[text] https://a.b[site] https://c.d xref:x[] <<id,see it>> footnote:[fn] kbd:[Ctrl]"
+      )
+    )
       .toEqual(["paragraph: b i m ab snake_case_x text site https://c.d x see it  (fn) Ctrl"])
   })
 })
 
 describe("Org", () => {
   it("reads headings, blocks, lists and tables, and leaves out drawers and settings", async () => {
-    const document = await parsed("a.org", [
-      "#+TITLE: The title", "#+AUTHOR: Me", "#+OPTIONS: x", "* TODO [#A] One :tag:", ":PROPERTIES:", ":ID: 1", ":END:", "Text *bold* =code= [[http://x][link]] a*b*c", "** Two",
-      "#+begin_src sh", "ls", "#+end_src", "#+BEGIN_QUOTE", "quoted", "#+END_QUOTE", "- a", "  - [X] b", "- term :: text", "", "| x | y |", "|---+---|", "| 1 | 2 |", "# comment", ": fixed"
-    ].join("\n"))
+    const document = await parsed(
+      "a.org",
+      [
+        "#+TITLE: The title",
+        "#+AUTHOR: Me",
+        "#+OPTIONS: x",
+        "* TODO [#A] One :tag:",
+        ":PROPERTIES:",
+        ":ID: 1",
+        ":END:",
+        "Text *bold* =code= [[http://x][link]] a*b*c",
+        "** Two",
+        "#+begin_src sh",
+        "ls",
+        "#+end_src",
+        "#+BEGIN_QUOTE",
+        "quoted",
+        "#+END_QUOTE",
+        "- a",
+        "  - [X] b",
+        "- term :: text",
+        "",
+        "| x | y |",
+        "|---+---|",
+        "| 1 | 2 |",
+        "# comment",
+        ": fixed"
+      ].join("\n")
+    )
     expect(document).toMatchObject({
       title: "The title",
       author: "Me",
       shown: [
-        "heading 1: The title", "heading 1: One", "paragraph: Text bold code link a*b*c", "heading 2: Two", "code: ls", "paragraph: quoted",
-        "list: - a\n  - b\n- term: text", "table: x | y\n1 | 2", "code: fixed"
+        "heading 1: The title",
+        "heading 1: One",
+        "paragraph: Text bold code link a*b*c",
+        "heading 2: Two",
+        "code: ls",
+        "paragraph: quoted",
+        "list: - a\n  - b\n- term: text",
+        "table: x | y\n1 | 2",
+        "code: fixed"
       ]
     })
   })
@@ -78,18 +229,51 @@ describe("Org", () => {
 
 describe("LaTeX", () => {
   it("reads sections, lists, tables and code", async () => {
-    const document = await parsed("a.tex", [
-      "\\documentclass{article}", "\\title{On \\emph{things}\\thanks{me}}", "\\author{J. Doe}", "\\begin{document}", "\\maketitle", "\\begin{abstract}", "Short. % no", "\\end{abstract}",
-      "\\section*{One}\\label{s}", "Text here.", "", "\\subsection[x]{Two}", "\\begin{enumerate}", "\\item a", "\\begin{itemize}\\item b\\end{itemize}", "\\item c", "\\end{enumerate}",
-      "\\begin{verbatim}", "x \\y", "\\end{verbatim}", "\\begin{table}[h]\\begin{tabular}{|l|r|}\\hline a & 50\\% \\\\ \\hline b & 2 \\\\\\end{tabular}\\caption{Both}\\end{table}",
-      "\\begin{equation}\\label{e} E = mc^2 \\end{equation}", "\\begin{tikzpicture}\\draw (0,0);\\end{tikzpicture}", "\\end{document}", "after"
-    ].join("\n"))
+    const document = await parsed(
+      "a.tex",
+      [
+        "\\documentclass{article}",
+        "\\title{On \\emph{things}\\thanks{me}}",
+        "\\author{J. Doe}",
+        "\\begin{document}",
+        "\\maketitle",
+        "\\begin{abstract}",
+        "Short. % no",
+        "\\end{abstract}",
+        "\\section*{One}\\label{s}",
+        "Text here.",
+        "",
+        "\\subsection[x]{Two}",
+        "\\begin{enumerate}",
+        "\\item a",
+        "\\begin{itemize}\\item b\\end{itemize}",
+        "\\item c",
+        "\\end{enumerate}",
+        "\\begin{verbatim}",
+        "x \\y",
+        "\\end{verbatim}",
+        "\\begin{table}[h]\\begin{tabular}{|l|r|}\\hline a & 50\\% \\\\ \\hline b & 2 \\\\\\end{tabular}\\caption{Both}\\end{table}",
+        "\\begin{equation}\\label{e} E = mc^2 \\end{equation}",
+        "\\begin{tikzpicture}\\draw (0,0);\\end{tikzpicture}",
+        "\\end{document}",
+        "after"
+      ].join("\n")
+    )
     expect(document).toMatchObject({
       title: "On things",
       author: "J. Doe",
       shown: [
-        "heading 1: On things", "heading 1: Abstract", "paragraph: Short.", "heading 1: One", "paragraph: Text here.", "heading 2: Two", "list: 1. a\n  - b\n2. c",
-        "code: x \\y", "table: a | 50%\nb | 2", "paragraph: Both", "code: E = mc^2"
+        "heading 1: On things",
+        "heading 1: Abstract",
+        "paragraph: Short.",
+        "heading 1: One",
+        "paragraph: Text here.",
+        "heading 2: Two",
+        "list: 1. a\n  - b\n2. c",
+        "code: x \\y",
+        "table: a | 50%\nb | 2",
+        "paragraph: Both",
+        "code: E = mc^2"
       ]
     })
   })

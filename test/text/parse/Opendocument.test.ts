@@ -24,8 +24,9 @@ interface Parts {
 const file = (kind: "text" | "spreadsheet" | "presentation", body: string, parts: Parts = {}): Uint8Array =>
   zipOf({
     mimetype: `application/vnd.oasis.opendocument.${kind}`,
-    "content.xml":
-      `<office:document-content ${namespaces}><office:automatic-styles>${parts.styles ?? ""}</office:automatic-styles><office:body><office:${kind}>${body}</office:${kind}></office:body></office:document-content>`,
+    "content.xml": `<office:document-content ${namespaces}><office:automatic-styles>${
+      parts.styles ?? ""
+    }</office:automatic-styles><office:body><office:${kind}>${body}</office:${kind}></office:body></office:document-content>`,
     "styles.xml": `<office:document-styles ${namespaces}>${parts.common ?? ""}</office:document-styles>`,
     "meta.xml": `<office:document-meta ${namespaces}><office:meta>${parts.meta ?? ""}</office:meta></office:document-meta>`,
     "META-INF/manifest.xml": parts.manifest ?? "<manifest/>"
@@ -57,7 +58,8 @@ describe("text documents", () => {
   })
 
   it("have lists with bullets and numbers, nested and with several paragraphs", async () => {
-    const styles = `<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>
+    const styles =
+      `<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>
       <text:list-level-style-number text:level="2" style:num-format="a" style:num-suffix=")"/></text:list-style>`
     const item = (content: string): string => `<text:list-item>${content}</text:list-item>`
     const body = `<text:list text:style-name="L1"><text:list-header>${p("Steps")}</text:list-header>` +
@@ -71,10 +73,22 @@ describe("text documents", () => {
 
   it("have sections, indexes, frames, notes and comments at their place, and no deleted text", async () => {
     const note = (kind: string, citation: string, content: string): string =>
-      `<text:note text:note-class="${kind}"><text:note-citation>${citation}</text:note-citation><text:note-body>${p(content)}</text:note-body></text:note>`
-    const body = `<text:tracked-changes><text:changed-region><text:deletion>${p("deleted")}</text:deletion></text:changed-region></text:tracked-changes>
-      <text:table-of-content><text:table-of-content-source>${p("template")}</text:table-of-content-source><text:index-body>${p("1 Intro")}</text:index-body></text:table-of-content>
-      <text:section>${p(`claim${note("footnote", "1", "source")} and${note("endnote", "i", "detail")}<draw:frame><draw:text-box>${p("boxed")}</draw:text-box><svg:desc>a red box</svg:desc></draw:frame><office:annotation><dc:creator>Kim</dc:creator>${p("why?")}</office:annotation>`)}</text:section>${p("end")}`
+      `<text:note text:note-class="${kind}"><text:note-citation>${citation}</text:note-citation><text:note-body>${
+        p(content)
+      }</text:note-body></text:note>`
+    const body = `<text:tracked-changes><text:changed-region><text:deletion>${
+      p("deleted")
+    }</text:deletion></text:changed-region></text:tracked-changes>
+      <text:table-of-content><text:table-of-content-source>${p("template")}</text:table-of-content-source><text:index-body>${
+      p("1 Intro")
+    }</text:index-body></text:table-of-content>
+      <text:section>${
+      p(`claim${note("footnote", "1", "source")} and${note("endnote", "i", "detail")}<draw:frame><draw:text-box>${
+        p("boxed")
+      }</draw:text-box><svg:desc>a red box</svg:desc></draw:frame><office:annotation><dc:creator>Kim</dc:creator>${
+        p("why?")
+      }</office:annotation>`)
+    }</text:section>${p("end")}`
     expect((await text(body)).shown).toEqual([
       "paragraph: 1 Intro",
       "paragraph: claim[1] and[i]",
@@ -91,7 +105,9 @@ describe("text documents", () => {
     const cell = (content: string, rest = ""): string => `<table:table-cell ${rest}>${content}</table:table-cell>`
     const row = (content: string, rest = ""): string => `<table:table-row ${rest}>${content}</table:table-row>`
     const inner = `<table:table>${row(cell(p("x")) + cell(p("y")))}</table:table>`
-    const body = `<table:table><table:table-header-rows>${row(cell(p("A")) + cell(p("B"), `table:number-columns-spanned="2"`) + "<table:covered-table-cell/>" + cell(p("D")))}</table:table-header-rows>
+    const body = `<table:table><table:table-header-rows>${
+      row(cell(p("A")) + cell(p("B"), `table:number-columns-spanned="2"`) + "<table:covered-table-cell/>" + cell(p("D")))
+    }</table:table-header-rows>
       ${row(cell(p("1"), `table:number-columns-repeated="2"`) + cell(p("in") + inner))}
       ${row(cell(p("z")) + cell(""), `table:number-rows-repeated="1000000"`)}</table:table>`
     const lines = (await text(body)).blocks[0]?.text.split("\n") ?? []
@@ -100,7 +116,11 @@ describe("text documents", () => {
   })
 
   it("have pages where the marks agree with the count, running text once, and facts", async () => {
-    const common = `<office:master-styles><style:master-page><style:header>${p("ACME")}</style:header><style:footer>${p("Page <text:page-number>1</text:page-number>")}</style:footer></style:master-page><style:master-page><style:header>${p("ACME")}</style:header></style:master-page></office:master-styles>`
+    const common = `<office:master-styles><style:master-page><style:header>${p("ACME")}</style:header><style:footer>${
+      p("Page <text:page-number>1</text:page-number>")
+    }</style:footer></style:master-page><style:master-page><style:header>${
+      p("ACME")
+    }</style:header></style:master-page></office:master-styles>`
     const meta = (pages: number): string =>
       `<meta:initial-creator>Ann</meta:initial-creator><dc:creator>Bo</dc:creator><dc:title>Plan</dc:title><dc:language>fr-CA</dc:language><meta:document-statistic meta:page-count="${pages}"/>`
     const body = p("one") + p("still one<text:soft-page-break/> then two") + "<text:soft-page-break/>" + p("three")
@@ -117,10 +137,16 @@ describe("text documents", () => {
   })
 
   it("may be flat XML, and of OpenOffice.org 1", async () => {
-    const flat = `<?xml version="1.0"?><office:document ${namespaces}><office:meta><dc:title>Flat</dc:title></office:meta><office:body><office:text>${p("hello")}</office:text></office:body></office:document>`
+    const flat =
+      `<?xml version="1.0"?><office:document ${namespaces}><office:meta><dc:title>Flat</dc:title></office:meta><office:body><office:text>${
+        p("hello")
+      }</office:text></office:body></office:document>`
     const { shown, title } = await readWith(openDocument, Buffer.from(flat))
     expect({ shown, title }).toEqual({ shown: ["paragraph: hello"], title: "Flat" })
-    const old = `<office:document-content xmlns:office="http://openoffice.org/2000/office" xmlns:text="http://openoffice.org/2000/text"><office:body><text:h text:level="1">Old</text:h>${p("text")}</office:body></office:document-content>`
+    const old =
+      `<office:document-content xmlns:office="http://openoffice.org/2000/office" xmlns:text="http://openoffice.org/2000/text"><office:body><text:h text:level="1">Old</text:h>${
+        p("text")
+      }</office:body></office:document-content>`
     expect((await readWith(openDocument, zipOf({ "content.xml": old }))).shown).toEqual(["heading: Old", "paragraph: text"])
   })
 })
@@ -129,13 +155,21 @@ describe("spreadsheets", () => {
   it("have sheets as pages, dates as ISO, shown values, and bounded repeats", async () => {
     const cell = (attributes: string, content = ""): string => `<table:table-cell ${attributes}>${content}</table:table-cell>`
     const filler = cell(`table:number-columns-repeated="16000"`)
-    const sheet = `<table:table table:name="Data"><table:shapes><draw:frame><draw:text-box>${p("drawn")}</draw:text-box></draw:frame></table:shapes>
+    const sheet = `<table:table table:name="Data"><table:shapes><draw:frame><draw:text-box>${
+      p("drawn")
+    }</draw:text-box></draw:frame></table:shapes>
       <table:table-row>${cell("", p("Day"))}${cell("", p("Share"))}${cell("", p("Name"))}${filler}</table:table-row>
-      <table:table-row>${cell(`office:value-type="date" office:date-value="2026-03-04T00:00:00"`, p("4. März"))}${cell(`office:value-type="percentage" office:value="0.25"`, p("25%"))}${cell(`office:value-type="float" office:value="7"`)}</table:table-row>
+      <table:table-row>${cell(`office:value-type="date" office:date-value="2026-03-04T00:00:00"`, p("4. März"))}${
+      cell(`office:value-type="percentage" office:value="0.25"`, p("25%"))
+    }${cell(`office:value-type="float" office:value="7"`)}</table:table-row>
       <table:table-row table:number-rows-repeated="1000000">${filler}</table:table-row>
-      <table:table-row table:number-rows-repeated="1000000">${cell(`table:number-columns-repeated="1000000" office:value-type="date" office:date-value="2026-03-04T12:30:00"`, p("x"))}</table:table-row>
+      <table:table-row table:number-rows-repeated="1000000">${
+      cell(`table:number-columns-repeated="1000000" office:value-type="date" office:date-value="2026-03-04T12:30:00"`, p("x"))
+    }</table:table-row>
       </table:table><table:table table:name="Empty"><table:table-row>${filler}</table:table-row></table:table>
-      <table:table table:name="Notes"><table:table-row>${cell("", `<office:annotation><dc:creator>Kim</dc:creator>${p("why?")}</office:annotation>${p("one")}${p("two")}`)}</table:table-row></table:table>`
+      <table:table table:name="Notes"><table:table-row>${
+      cell("", `<office:annotation><dc:creator>Kim</dc:creator>${p("why?")}</office:annotation>${p("one")}${p("two")}`)
+    }</table:table-row></table:table>`
     const { blocks, pages } = await readWith(openDocument, file("spreadsheet", sheet))
     expect(pages).toBe(3)
     expect(blocks[1]?.text).toBe("Day | Share | Name\n2026-03-04 | 25% | 7")
@@ -157,8 +191,12 @@ describe("presentations", () => {
     const frame = (kind: string, content: string): string =>
       `<draw:frame presentation:class="${kind}"><draw:text-box>${content}</draw:text-box></draw:frame>`
     const body = `<presentation:footer-decl presentation:name="f">ACME</presentation:footer-decl>
-      <draw:page>${frame("outline", `<text:list><text:list-item>${p("point")}</text:list-item></text:list>`)}${frame("title", p("First"))}<draw:g><draw:custom-shape>${p("drawn")}</draw:custom-shape></draw:g>
-      <presentation:notes><draw:page-thumbnail presentation:class="page"/>${frame("notes", p("say this"))}${frame("page-number", p("1"))}</presentation:notes></draw:page>
+      <draw:page>${frame("outline", `<text:list><text:list-item>${p("point")}</text:list-item></text:list>`)}${
+      frame("title", p("First"))
+    }<draw:g><draw:custom-shape>${p("drawn")}</draw:custom-shape></draw:g>
+      <presentation:notes><draw:page-thumbnail presentation:class="page"/>${frame("notes", p("say this"))}${
+      frame("page-number", p("1"))
+    }</presentation:notes></draw:page>
       <draw:page>${frame("title", p("Second"))}</draw:page>`
     const { shown, pages, title } = await readWith(openDocument, file("presentation", body))
     expect({ pages, title }).toEqual({ pages: 2, title: "First" })
@@ -177,11 +215,14 @@ describe("presentations", () => {
 
 describe("hostile and damaged files", () => {
   it("end with the right problem", async () => {
-    const encrypted = `<manifest:manifest><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
+    const encrypted =
+      `<manifest:manifest><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
     expect(await problemOf(openDocument, file("text", p("x"), { manifest: encrypted }))).toBe("encrypted")
     expect(await problemOf(openDocument, zipOf({ mimetype: "x" }))).toBe("corrupt")
     expect(await problemOf(openDocument, file("text", p("x")).subarray(0, 300))).toBe("corrupt")
-    const bomb = `<!DOCTYPE x [<!ENTITY z "zzzz"><!ENTITY a "&z;&z;">]><office:document ${namespaces}><office:body><office:text>${p("&a;")}</office:text></office:body></office:document>`
+    const bomb = `<!DOCTYPE x [<!ENTITY z "zzzz"><!ENTITY a "&z;&z;">]><office:document ${namespaces}><office:body><office:text>${
+      p("&a;")
+    }</office:text></office:body></office:document>`
     expect(await problemOf(openDocument, Buffer.from(bomb))).toBe("corrupt")
     expect(await problemOf(openDocument, file("text", "<text:section>".repeat(5_000) + p("x")))).toBe("limit")
   })

@@ -21,8 +21,9 @@ describe("PDF", () => {
   it("in a script from right to left is read in the order of its words", async () => {
     const words = ["שלום", "עולם", "גדול"]
     // A page holds such a line as it looks: the first letter on the right.
-    const drawn = Array.from(words.join(" ").replace(/[\u05d0-\u05ea]/g, (letter) =>
-      String.fromCharCode(letter.charCodeAt(0) - 0x05d0 + 0x41))).reverse().join("")
+    const drawn = Array.from(
+      words.join(" ").replace(/[\u05d0-\u05ea]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) - 0x05d0 + 0x41))
+    ).reverse().join("")
     const document = await parsed("a.pdf", writePdf([[drawn], ["A"]], { alphabet: 0x05d0, title: "T" }))
     expect(document).toMatchObject({ pages: 2, title: "T", shown: [`paragraph: ${words.join(" ")}`, "pageBreak: ", "paragraph: א"] })
     expect(document.blocks.map((block) => block.page)).toEqual([1, 2, 2])
@@ -34,7 +35,10 @@ describe("PDF", () => {
   })
 
   it("says why it cannot be read", async () => {
-    expect(await refusal("a.pdf", writePdf([[]]))).toMatchObject({ problem: "empty", message: expect.stringContaining("blank or drawings") })
+    expect(await refusal("a.pdf", writePdf([[]]))).toMatchObject({
+      problem: "empty",
+      message: expect.stringContaining("blank or drawings")
+    })
     expect(await refusal("a.pdf", writePdf([body("otter")], { encrypted: true }))).toMatchObject({ problem: "encrypted" })
     expect(await refusal("a.pdf", Buffer.from("%PDF-1.7\nnothing of the kind"))).toMatchObject({ problem: "corrupt" })
     expect(await refusal("a.pdf", "No PDF at all")).toMatchObject({ problem: "corrupt" })
@@ -61,12 +65,17 @@ describe("PDF", () => {
   })
 
   it("names the pages without text", async () => {
-    expect((await parsed("a.pdf", writePdf([body("otter"), [], body("heron"), []]))).remarks).toEqual([{ kind: "blankPages", pages: [2, 4] }])
+    expect((await parsed("a.pdf", writePdf([body("otter"), [], body("heron"), []]))).remarks).toEqual([{
+      kind: "blankPages",
+      pages: [2, 4]
+    }])
   })
 
   it("is read whole where its pages are turned", async () => {
     for (const rotate of [90, 180, 270]) {
-      expect((await parsed("a.pdf", writePdf([body("otter")], { rotate }))).text.split(/\s+/).sort()).toEqual(body("otter").join(" ").split(" ").sort())
+      expect((await parsed("a.pdf", writePdf([body("otter")], { rotate }))).text.split(/\s+/).sort()).toEqual(
+        body("otter").join(" ").split(" ").sort()
+      )
     }
   })
 
@@ -80,8 +89,18 @@ describe("PDF", () => {
   })
 
   it("tells compounds from words that a line end cuts", async () => {
-    const lines = ["We train a dual-", "encoder and an informa-", "tion model. The information of", "a dual encoder is well-", "known; the well-known one", "is not retri-", "eved."]
+    const lines = [
+      "We train a dual-",
+      "encoder and an informa-",
+      "tion model. The information of",
+      "a dual encoder is well-",
+      "known; the well-known one",
+      "is not retri-",
+      "eved."
+    ]
     const { text } = await parsed("a.pdf", writePdf([lines]))
-    expect(text.replace(/\s+/g, " ")).toContain("dual-encoder and an information model. The information of a dual encoder is well-known; the well-known one is not retrieved.")
+    expect(text.replace(/\s+/g, " ")).toContain(
+      "dual-encoder and an information model. The information of a dual encoder is well-known; the well-known one is not retrieved."
+    )
   })
 })

@@ -22,8 +22,9 @@ const presentation = (
   ])
   return zipOf({
     "_rels/.rels": relsXml([["r", "officeDocument", "ppt/presentation.xml"]]),
-    "ppt/presentation.xml":
-      `<p:presentation ${namespaces}><p:sldIdLst>${slides.map((_, i) => `<p:sldId id="${256 + i}" r:id="s${i}"/>`).join("")}</p:sldIdLst></p:presentation>`,
+    "ppt/presentation.xml": `<p:presentation ${namespaces}><p:sldIdLst>${
+      slides.map((_, i) => `<p:sldId id="${256 + i}" r:id="s${i}"/>`).join("")
+    }</p:sldIdLst></p:presentation>`,
     "ppt/_rels/presentation.xml.rels": relsXml([
       ...slides.map((_, i): Link => [`s${i}`, "slide", file(i)]),
       ...links
@@ -35,7 +36,9 @@ const presentation = (
 
 const paragraph = (text: string, properties = ""): string => `<a:p>${properties}<a:r><a:t>${text}</a:t></a:r></a:p>`
 const shape = (placeholder: string | undefined, paragraphs: string): string =>
-  `<p:sp><p:nvSpPr><p:nvPr>${placeholder === undefined ? "" : `<p:ph ${placeholder}/>`}</p:nvPr></p:nvSpPr><p:txBody>${paragraphs}</p:txBody></p:sp>`
+  `<p:sp><p:nvSpPr><p:nvPr>${
+    placeholder === undefined ? "" : `<p:ph ${placeholder}/>`
+  }</p:nvPr></p:nvSpPr><p:txBody>${paragraphs}</p:txBody></p:sp>`
 
 describe("slides", () => {
   it("are pages in the order of the show, titles first as headings", async () => {
@@ -58,7 +61,8 @@ describe("slides", () => {
   })
 
   it("have lists: bullets of the layout, own bullets, numbers, levels", async () => {
-    const content = paragraph("one") + paragraph("one a", `<a:pPr lvl="1"/>`) + paragraph("") + paragraph("plain", `<a:pPr><a:buNone/></a:pPr>`)
+    const content = paragraph("one") + paragraph("one a", `<a:pPr lvl="1"/>`) + paragraph("") +
+      paragraph("plain", `<a:pPr><a:buNone/></a:pPr>`)
     const numbered = paragraph("x", `<a:pPr><a:buAutoNum type="alphaUcParenR"/></a:pPr>`) +
       paragraph("y", `<a:pPr><a:buAutoNum type="alphaUcParenR"/></a:pPr>`) +
       paragraph("z", `<a:pPr><a:buChar char="•"/></a:pPr>`)
@@ -73,8 +77,11 @@ describe("slides", () => {
       ).join("")
     }</a:tbl></a:graphicData></a:graphic></p:graphicFrame>`
     const group = `<p:grpSp><p:grpSp>${shape(undefined, paragraph("grouped"))}</p:grpSp></p:grpSp>`
-    const alternate = `<mc:AlternateContent><mc:Choice>${shape(undefined, paragraph("new"))}</mc:Choice><mc:Fallback>${shape(undefined, paragraph("old"))}</mc:Fallback></mc:AlternateContent>`
-    const fields = `<a:p><a:r><a:t>a</a:t></a:r><a:br/><a:r><a:t>b</a:t></a:r><a:fld type="slidenum"><a:t>9</a:t></a:fld><a:fld type="datetime1"><a:t> today</a:t></a:fld></a:p>`
+    const alternate = `<mc:AlternateContent><mc:Choice>${shape(undefined, paragraph("new"))}</mc:Choice><mc:Fallback>${
+      shape(undefined, paragraph("old"))
+    }</mc:Fallback></mc:AlternateContent>`
+    const fields =
+      `<a:p><a:r><a:t>a</a:t></a:r><a:br/><a:r><a:t>b</a:t></a:r><a:fld type="slidenum"><a:t>9</a:t></a:fld><a:fld type="datetime1"><a:t> today</a:t></a:fld></a:p>`
     const { shown } = await readWith(
       pptx,
       presentation([{ shapes: group + alternate + table + shape(undefined, fields) + shape(`type="sldNum"`, paragraph("1")) }])
@@ -86,7 +93,9 @@ describe("slides", () => {
     const footer = shape(`type="ftr"`, paragraph("ACME 2026"))
     const frames = `<p:graphicFrame><a:graphic><a:graphicData><c:chart r:id="c"/></a:graphicData></a:graphic></p:graphicFrame>` +
       `<p:graphicFrame><a:graphic><a:graphicData><dgm:relIds r:dm="d"/></a:graphicData></a:graphic></p:graphicFrame>`
-    const notes = `<p:notes ${namespaces}><p:cSld><p:spTree>${shape(`type="sldImg"`, "")}${shape(`type="body"`, paragraph("say this"))}${footer}</p:spTree></p:cSld></p:notes>`
+    const notes = `<p:notes ${namespaces}><p:cSld><p:spTree>${shape(`type="sldImg"`, "")}${
+      shape(`type="body"`, paragraph("say this"))
+    }${footer}</p:spTree></p:cSld></p:notes>`
     const { shown } = await readWith(
       pptx,
       presentation(
@@ -108,10 +117,14 @@ describe("slides", () => {
           "ppt/commentAuthors.xml": `<p:cmAuthorLst ${namespaces}><p:cmAuthor id="0" name="Kim"/></p:cmAuthorLst>`,
           "ppt/comments/c1.xml": `<p:cmLst ${namespaces}><p:cm authorId="0"><p:text>why?</p:text></p:cm></p:cmLst>`,
           "ppt/comments/modern.xml":
-            `<q:cmLst xmlns:q="urn:modern" ${namespaces}><q:cm authorId="{1}"><q:replyLst><q:reply authorId="{1}"><q:txBody>${paragraph("because")}</q:txBody></q:reply></q:replyLst><q:txBody>${paragraph("new one")}</q:txBody></q:cm></q:cmLst>`,
+            `<q:cmLst xmlns:q="urn:modern" ${namespaces}><q:cm authorId="{1}"><q:replyLst><q:reply authorId="{1}"><q:txBody>${
+              paragraph("because")
+            }</q:txBody></q:reply></q:replyLst><q:txBody>${paragraph("new one")}</q:txBody></q:cm></q:cmLst>`,
           "ppt/charts/chart1.xml":
             `<c:chartSpace ${namespaces}><c:chart><c:plotArea><c:pieChart><c:ser><c:tx><c:v>Share</c:v></c:tx><c:cat><c:strLit><c:pt idx="0"><c:v>A</c:v></c:pt></c:strLit></c:cat><c:val><c:numLit><c:pt idx="0"><c:v>4</c:v></c:pt></c:numLit></c:val></c:ser></c:pieChart></c:plotArea></c:chart></c:chartSpace>`,
-          "ppt/diagrams/data1.xml": `<dgm:dataModel ${namespaces}><dgm:ptLst><dgm:pt><dgm:t>${paragraph("Step")}</dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>`
+          "ppt/diagrams/data1.xml": `<dgm:dataModel ${namespaces}><dgm:ptLst><dgm:pt><dgm:t>${
+            paragraph("Step")
+          }</dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>`
         },
         [["a", "commentAuthors", "commentAuthors.xml"]]
       )

@@ -18,13 +18,17 @@ describe("text in pictures", () => {
   })
 
   it("is recognised where that is on, with its confidence", async () => {
-    const { remarks, text } = await parsed("a.png", await pictureOf("# The otter crossed the river", "# and nobody saw it go."), { recognise: ["eng"] })
+    const { remarks, text } = await parsed("a.png", await pictureOf("# The otter crossed the river", "# and nobody saw it go."), {
+      recognise: ["eng"]
+    })
     expect(text.replace(/\s+/g, " ")).toBe("The otter crossed the river and nobody saw it go.")
     expect(remarks).toMatchObject([{ kind: "recognisedPages" }])
     expect(remarks?.[0]?.confidence).toBeGreaterThan(0.8)
   })
 
   it("in a language whose data is not installed names the packages", async () => {
-    await expect(parsed("a.png", await pictureOf("Anything"), { recognise: ["xyz"] })).rejects.toThrow("npm i tesseract.js @tesseract.js-data/xyz")
+    await expect(parsed("a.png", await pictureOf("Anything"), { recognise: ["xyz"] })).rejects.toThrow(
+      "npm i tesseract.js @tesseract.js-data/xyz"
+    )
   })
 })

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest"
 import { rtf } from "../../../src/text/parse/Rtf.ts"
 import { problemOf, readWith } from "./support/ReadWith.ts"
 
-const header = String.raw`{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fswiss\fcharset0 Arial;}{\f1\fnil\fcharset204 Arial Cyr;}{\f2\fnil\fcharset128 MS Mincho;}{\f3\ftech\fcharset2 Symbol;}}`
+const header = String
+  .raw`{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fswiss\fcharset0 Arial;}{\f1\fnil\fcharset204 Arial Cyr;}{\f2\fnil\fcharset128 MS Mincho;}{\f3\ftech\fcharset2 Symbol;}}`
 const read = (body: string) => readWith(rtf, Buffer.from(`${header}${body}}`, "latin1"))
 const shown = async (body: string) => (await read(body)).shown
 
@@ -15,7 +16,9 @@ describe("text", () => {
   })
 
   it("has paragraphs, breaks, characters by name, and no optional hyphens", async () => {
-    expect(await shown(String.raw`\pard one\line two\tab three\par \ldblquote q\rdblquote  a\emdash b c\_d e\-f\~g \{x\}\\` + "\\\nlast\n line"))
+    expect(
+      await shown(String.raw`\pard one\line two\tab three\par \ldblquote q\rdblquote  a\emdash b c\_d e\-f\~g \{x\}\\` + "\\\nlast\n line")
+    )
       .toEqual(["paragraph: one\ntwo\tthree", "paragraph: “q” a—b c-d ef g {x}\\", "paragraph: last line"])
   })
 
@@ -24,7 +27,12 @@ describe("text", () => {
   })
 
   it("is decoded by the document's code page, a font's character set, and Unicode escapes", async () => {
-    expect(await shown(String.raw`\'dcber \f1\'cf\'f0\'e8\'e2\'e5\'f2\f0  \f2\'83e\'83X\'83g\f0  {\f3 a\'b3b} \u8364?uro {\uc2\u26085\'93\'fa}\uc0\u55349\u57186!`))
+    expect(
+      await shown(
+        String
+          .raw`\'dcber \f1\'cf\'f0\'e8\'e2\'e5\'f2\f0  \f2\'83e\'83X\'83g\f0  {\f3 a\'b3b} \u8364?uro {\uc2\u26085\'93\'fa}\uc0\u55349\u57186!`
+      )
+    )
       .toEqual(["paragraph: Über Привет テスト α≥β €uro 日\u{1d762}!"])
     const central = String.raw`{\rtf1\ansi\ansicpg1250 P\'f8\'edli\'9a \'9elu\'9dou\par}`
     expect((await readWith(rtf, Buffer.from(central))).shown).toEqual(["paragraph: Příliš žluťou"])
@@ -35,7 +43,8 @@ describe("text", () => {
   it("has results of fields and objects, and nothing of skipped groups, pictures or deletions", async () => {
     expect(
       await shown(
-        String.raw`a{\field{\*\fldinst HYPERLINK "http://x"}{\fldrslt {\ul link}}} {\*\unknown no{\par no}}{\pict\wmetafile8 0102ff}{\pict\bin5 }` +
+        String
+          .raw`a{\field{\*\fldinst HYPERLINK "http://x"}{\fldrslt {\ul link}}} {\*\unknown no{\par no}}{\pict\wmetafile8 0102ff}{\pict\bin5 }` +
           "}{\\}a" + String.raw`}{\object{\*\objdata 00ff}{\result shown}} {\deleted gone}{\v hidden}b{\xe index}\par`
       )
     ).toEqual(["paragraph: alink shown b"])
@@ -48,7 +57,8 @@ describe("text", () => {
 
 describe("structure", () => {
   it("has headings by outline level, by style, by inherited style, in any circle", async () => {
-    const styles = String.raw`{\stylesheet{\s0 Normal;}{\s1\outlinelevel0 Kapitel;}{\s2\sbasedon0 heading 2;}{\s3\sbasedon2 Mine;}{\s4\sbasedon5 A;}{\s5\sbasedon4 B;}{\*\cs10 Char;}}`
+    const styles = String
+      .raw`{\stylesheet{\s0 Normal;}{\s1\outlinelevel0 Kapitel;}{\s2\sbasedon0 heading 2;}{\s3\sbasedon2 Mine;}{\s4\sbasedon5 A;}{\s5\sbasedon4 B;}{\*\cs10 Char;}}`
     const { blocks } = await read(
       styles + String.raw`\pard\s1 One\par\pard\s2 Two\par\pard\s3 Mine\par\pard\s4 round\par\pard\outlinelevel2 Three\par\pard plain\par`
     )
@@ -65,7 +75,8 @@ describe("structure", () => {
   it("has lists with the labels that are stored", async () => {
     expect(
       await shown(
-        String.raw`{\listtext\f3\'b7\tab}\pard\ls1 dot\par{\listtext\f0 1.\tab}\pard\ls2 one\par{\listtext a)\tab}\pard\ilvl1 deep\par\pard{\*\pn\pnlvlblt}{\pntext\'b7\tab}old\par\pard out\par`
+        String
+          .raw`{\listtext\f3\'b7\tab}\pard\ls1 dot\par{\listtext\f0 1.\tab}\pard\ls2 one\par{\listtext a)\tab}\pard\ilvl1 deep\par\pard{\*\pn\pnlvlblt}{\pntext\'b7\tab}old\par\pard out\par`
       )
     ).toEqual(["list: - dot\n1. one\n  a) deep\n- old", "paragraph: out"])
   })
@@ -74,7 +85,12 @@ describe("structure", () => {
     const row = (...cells: ReadonlyArray<string>): string =>
       String.raw`\trowd\cellx100\cellx200 ${cells.map((cell) => String.raw`\pard\intbl ${cell}\cell `).join("")}\row `
     const nested = String.raw`in \itap2 x\nestcell y\nestcell{\*\nesttableprops\trowd\cellx50\nestrow}\itap1`
-    expect(await shown(String.raw`\pard before\par ` + row("Name", "Role") + row(String.raw`Ann\par Lee`, "") + row(nested, "z") + String.raw`\pard after\par`))
+    expect(
+      await shown(
+        String.raw`\pard before\par ` + row("Name", "Role") + row(String.raw`Ann\par Lee`, "") + row(nested, "z") +
+          String.raw`\pard after\par`
+      )
+    )
       .toEqual(["paragraph: before", "table: Name | Role\nAnn Lee\nin x y | z", "paragraph: after"])
     expect(await shown(String.raw`\trowd a\cell b\cell\row\trowd c\cell d\cell\row`)).toEqual(["table: a | b\nc | d"])
   })
@@ -83,7 +99,8 @@ describe("structure", () => {
     const box = String.raw`{\shp{\*\shpinst{\sp{\sn shapeType}{\sv 202}}{\shptxt boxed\par}}{\shprslt{\*\do{\dptxbxtext boxed\par}}}}`
     expect(
       await shown(
-        String.raw`{\header ACME\par}{\headerf ACME\par}{\footer Page \chpgn 3\par Confidential\par}\pard claim{\super\chftn{\footnote\pard{\super\chftn} source\par}} more${box}{\*\atnid K}{\*\atnauthor Kim}\chatn{\*\annotation{\*\atndate 1}why?}\par end\par`
+        String
+          .raw`{\header ACME\par}{\headerf ACME\par}{\footer Page \chpgn 3\par Confidential\par}\pard claim{\super\chftn{\footnote\pard{\super\chftn} source\par}} more${box}{\*\atnid K}{\*\atnauthor Kim}\chatn{\*\annotation{\*\atndate 1}why?}\par end\par`
       )
     ).toEqual([
       "paragraph: ACME",

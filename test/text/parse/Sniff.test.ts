@@ -88,9 +88,14 @@ describe("what is not read", () => {
     const odd = new Uint8Array(content.length + 1).subarray(1)
     odd.set(content)
     expect(await refusal("a.doc", odd)).toMatchObject({ problem: "corrupt" })
-    expect(await refusal("a.zip", zipOf({ "readme.txt": "x" }))).toEqual({ problem: "unsupported", message: "ZIP archive; import.archives opens it" })
+    expect(await refusal("a.zip", zipOf({ "readme.txt": "x" }))).toEqual({
+      problem: "unsupported",
+      message: "ZIP archive; import.archives opens it"
+    })
     expect(await refusal("a.docx", zipOf({ "readme.txt": "x" }))).toMatchObject({ problem: "corrupt" })
-    expect(await refusal("a.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"><text>x</text></svg>")).toMatchObject({ problem: "unsupported" })
+    expect(await refusal("a.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"><text>x</text></svg>")).toMatchObject({
+      problem: "unsupported"
+    })
   })
 
   it("is a key that must stay secret", async () => {

@@ -102,7 +102,8 @@ describe("the charset of a text", () => {
   })
 
   it("may be EBCDIC", async () => {
-    const text = "e3 88 89 a2 40 81 87 99 85 85 94 85 95 a3 40 89 a2 40 94 81 84 85 40 81 a3 40 f1 f2 4b 15 c1 93 93 40 95 96 a3 89 83 85 a2 4b"
+    const text =
+      "e3 88 89 a2 40 81 87 99 85 85 94 85 95 a3 40 89 a2 40 94 81 84 85 40 81 a3 40 f1 f2 4b 15 c1 93 93 40 95 96 a3 89 83 85 a2 4b"
     expect((await parsed("a.txt", bytes(text))).text).toBe("This agreement is made at 12.\nAll notices.")
   })
 
@@ -129,7 +130,9 @@ describe("a long text", () => {
       if (i > 0) expect(chunk.start).toBeGreaterThanOrEqual(chunks[i - 1]!.end)
     })
     expect(tokens).toBe(chunks.reduce((sum, chunk) => sum + chunk.tokens, 0))
-    await expect(prepareFile({ content, name: "a.log", chunking }, { ...defaultLimits, characters: 10_000_000 })).rejects.toMatchObject({ problem: "limit" })
+    await expect(prepareFile({ content, name: "a.log", chunking }, { ...defaultLimits, characters: 10_000_000 })).rejects.toMatchObject({
+      problem: "limit"
+    })
   })
 
   const chunking = { strategy: "structure", size: 2_000, overlap: 0 } as const
@@ -143,13 +146,20 @@ describe("a long text", () => {
     expect(lines.length).toBe(13_001)
     expect(lines.slice(1).every((line, i) => line.startsWith(`${i} | über, ${i},${i} sagte "ja" | took`))).toBe(true)
     expect(remark).toContain("charset taken for")
-    const unclosed = await prepareFile({ content: Buffer.from(`a,"b\n${`${filler},x\n`.repeat(14_000)}`), name: "a.csv", chunking }, defaultLimits)
+    const unclosed = await prepareFile(
+      { content: Buffer.from(`a,"b\n${`${filler},x\n`.repeat(14_000)}`), name: "a.csv", chunking },
+      defaultLimits
+    )
     expect(unclosed.tokens).toBeGreaterThan(14_000 * 280)
   })
 
   it("of Markdown is parted at headings, never in code", async () => {
     const section = (i: number): string => `## Section ${i}\n\n${filler}\n\n\`\`\`sh\n# no heading ${i}\n\`\`\`\n`
-    const { chunks, format, title } = await prepareFile({ content: Buffer.from(`# Title\n\n${Array.from({ length: 13_000 }, (_, i) => section(i)).join("\n")}`), name: "a.md", chunking }, defaultLimits)
+    const { chunks, format, title } = await prepareFile({
+      content: Buffer.from(`# Title\n\n${Array.from({ length: 13_000 }, (_, i) => section(i)).join("\n")}`),
+      name: "a.md",
+      chunking
+    }, defaultLimits)
     expect([format, title]).toEqual(["markdown", "Title"])
     const all = chunks.map(({ text }) => text).join("\n")
     expect(all.match(/no heading \d+/g)?.length).toBe(13_000)

@@ -26,8 +26,9 @@ const workbook = (book: Book): Uint8Array => {
   const names = Object.keys(book.sheets)
   return zipOf({
     "_rels/.rels": relsXml([["r", "officeDocument", "xl/workbook.xml"]]),
-    "xl/workbook.xml":
-      `<workbook ${main}><workbookPr date1904="${book.date1904 === true ? 1 : 0}"/><sheets>${names.map((name, i) => `<sheet name="${name}" state="${book.states?.[name] ?? "visible"}" sheetId="${i + 1}" r:id="s${i}"/>`).join("")}</sheets></workbook>`,
+    "xl/workbook.xml": `<workbook ${main}><workbookPr date1904="${book.date1904 === true ? 1 : 0}"/><sheets>${
+      names.map((name, i) => `<sheet name="${name}" state="${book.states?.[name] ?? "visible"}" sheetId="${i + 1}" r:id="s${i}"/>`).join("")
+    }</sheets></workbook>`,
     "xl/_rels/workbook.xml.rels": relsXml([
       ...names.map((_, i): Link => [`s${i}`, "worksheet", `worksheets/sheet${i + 1}.xml`]),
       ["ss", "sharedStrings", "sharedStrings.xml"],
@@ -35,8 +36,11 @@ const workbook = (book: Book): Uint8Array => {
       ["pe", "person", "persons.xml"]
     ]),
     "xl/sharedStrings.xml": `<sst ${main}>${(book.strings ?? []).map((string) => `<si>${string}</si>`).join("")}</sst>`,
-    "xl/styles.xml":
-      `<styleSheet ${main}><numFmts>${Object.entries(book.formats ?? {}).map(([id, code]) => `<numFmt numFmtId="${id}" formatCode="${code}"/>`).join("")}</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs>${(book.styles ?? []).map((id) => `<xf numFmtId="${id}"/>`).join("")}</cellXfs></styleSheet>`,
+    "xl/styles.xml": `<styleSheet ${main}><numFmts>${
+      Object.entries(book.formats ?? {}).map(([id, code]) => `<numFmt numFmtId="${id}" formatCode="${code}"/>`).join("")
+    }</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs>${
+      (book.styles ?? []).map((id) => `<xf numFmtId="${id}"/>`).join("")
+    }</cellXfs></styleSheet>`,
     ...Object.fromEntries(
       Object.values(book.sheets).map((data, i) => [
         `xl/worksheets/sheet${i + 1}.xml`,
@@ -54,7 +58,10 @@ describe("sheets", () => {
   it("are marked where they are hidden", async () => {
     const cell = (text: string): string => `<row r="1">${inline("A1", text)}</row>`
     const states = { Old: "hidden", Older: "veryHidden" }
-    const { remarks, shown } = await readWith(xlsx, workbook({ sheets: { New: cell("one"), Old: cell("two"), Older: cell("three") }, states }))
+    const { remarks, shown } = await readWith(
+      xlsx,
+      workbook({ sheets: { New: cell("one"), Old: cell("two"), Older: cell("three") }, states })
+    )
     expect(shown.filter((line) => line.startsWith("heading"))).toEqual(["heading: New", "heading: Old (hidden)", "heading: Older (hidden)"])
     expect(remarks).toEqual([{ kind: "hidden", text: "sheet Old", pages: [2] }, { kind: "hidden", text: "sheet Older", pages: [3] }])
   })
@@ -144,13 +151,15 @@ describe("number formats", () => {
 
 describe("beside the cells", () => {
   it("are headers and footers, text boxes, charts, and comments old and threaded", async () => {
-    const drawing = `<xdr:wsDr ${namespaces}><xdr:twoCellAnchor><xdr:sp><xdr:txBody><a:p><a:r><a:t>boxed</a:t></a:r></a:p></xdr:txBody></xdr:sp></xdr:twoCellAnchor>
+    const drawing =
+      `<xdr:wsDr ${namespaces}><xdr:twoCellAnchor><xdr:sp><xdr:txBody><a:p><a:r><a:t>boxed</a:t></a:r></a:p></xdr:txBody></xdr:sp></xdr:twoCellAnchor>
       <xdr:twoCellAnchor><xdr:graphicFrame><a:graphic><a:graphicData><c:chart r:id="c"/></a:graphicData></a:graphic></xdr:graphicFrame></xdr:twoCellAnchor></xdr:wsDr>`
     const { shown } = await readWith(
       xlsx,
       workbook({
         sheets: { S: `<row r="1">${inline("A1", "x")}${inline("B1", "y")}</row>` },
-        tail: `<headerFooter><oddHeader>&amp;L&amp;"Arial,Bold"&amp;12Plan &amp;&amp; budget&amp;RPage &amp;P of &amp;N</oddHeader></headerFooter><drawing r:id="d"/>`,
+        tail:
+          `<headerFooter><oddHeader>&amp;L&amp;"Arial,Bold"&amp;12Plan &amp;&amp; budget&amp;RPage &amp;P of &amp;N</oddHeader></headerFooter><drawing r:id="d"/>`,
         links: [
           ["d", "drawing", "../drawings/drawing1.xml"],
           ["c", "comments", "../comments1.xml"],
@@ -159,10 +168,12 @@ describe("beside the cells", () => {
         parts: {
           "xl/drawings/drawing1.xml": drawing,
           "xl/drawings/_rels/drawing1.xml.rels": relsXml([["c", "chart", "../charts/chart1.xml"]]),
-          "xl/charts/chart1.xml": `<c:chartSpace ${namespaces}><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Growth</a:t></a:r></a:p></c:rich></c:tx></c:title></c:chart></c:chartSpace>`,
+          "xl/charts/chart1.xml":
+            `<c:chartSpace ${namespaces}><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Growth</a:t></a:r></a:p></c:rich></c:tx></c:title></c:chart></c:chartSpace>`,
           "xl/comments1.xml":
             `<comments ${main}><authors><author>Kim</author><author>tc={1}</author></authors><commentList><comment ref="A1" authorId="0"><text><r><t>Kim:</t></r><r><t xml:space="preserve"> check</t></r></text></comment><comment ref="B1" authorId="1"><text><t>[Threaded comment] Your version of Excel...</t></text></comment></commentList></comments>`,
-          "xl/threaded.xml": `<ThreadedComments xmlns="urn:tc"><threadedComment ref="B1" personId="{1}"><text>new</text></threadedComment></ThreadedComments>`,
+          "xl/threaded.xml":
+            `<ThreadedComments xmlns="urn:tc"><threadedComment ref="B1" personId="{1}"><text>new</text></threadedComment></ThreadedComments>`,
           "xl/persons.xml": `<personList xmlns="urn:tc"><person displayName="Ann" id="{1}"/></personList>`
         }
       })
@@ -196,8 +207,10 @@ describe("large and hostile workbooks", () => {
   })
 
   it("are read in one table when long, with columns that begin late", async () => {
-    const data = Array.from({ length: 3_000 }, (_, i) =>
-      `<row r="${i + 1}">${inline(`A${i + 1}`, `a${i}`)}${i === 2_500 ? inline(`C${i + 1}`, "late") : ""}</row>`)
+    const data = Array.from(
+      { length: 3_000 },
+      (_, i) => `<row r="${i + 1}">${inline(`A${i + 1}`, `a${i}`)}${i === 2_500 ? inline(`C${i + 1}`, "late") : ""}</row>`
+    )
     const { blocks } = await readWith(xlsx, workbook({ sheets: { S: data.join("") } }))
     expect(blocks.map(({ kind }) => kind)).toEqual(["heading", "table"])
     expect(blocks[1]?.text.split("\n")[2_500]).toBe("a2500 | late")
@@ -223,9 +236,11 @@ describe("large and hostile workbooks", () => {
     const bytes = zipOf({
       "_rels/.rels": relsXml([["r", "officeDocument", "/xl/workbook.xml"]]),
       "docProps/core.xml": coreXml({ title: "Budget" }),
-      "xl/workbook.xml": `<x:workbook xmlns:x="http://purl.oclc.org/ooxml/spreadsheetml/main" xmlns:r="http://purl.oclc.org/ooxml/officeDocument/relationships"><x:sheets><x:sheet name="S" r:id="a"/><x:sheet name="Gone" r:id="b"/></x:sheets></x:workbook>`,
+      "xl/workbook.xml":
+        `<x:workbook xmlns:x="http://purl.oclc.org/ooxml/spreadsheetml/main" xmlns:r="http://purl.oclc.org/ooxml/officeDocument/relationships"><x:sheets><x:sheet name="S" r:id="a"/><x:sheet name="Gone" r:id="b"/></x:sheets></x:workbook>`,
       "xl/_rels/workbook.xml.rels": relsXml([["a", "worksheet", "s.xml"]]),
-      "xl/s.xml": `<x:worksheet xmlns:x="http://purl.oclc.org/ooxml/spreadsheetml/main"><x:sheetData><x:row><x:c s="4"><x:v>5</x:v></x:c></x:row></x:sheetData></x:worksheet>`
+      "xl/s.xml":
+        `<x:worksheet xmlns:x="http://purl.oclc.org/ooxml/spreadsheetml/main"><x:sheetData><x:row><x:c s="4"><x:v>5</x:v></x:c></x:row></x:sheetData></x:worksheet>`
     })
     const { shown, title } = await readWith(xlsx, bytes)
     expect({ shown, title }).toEqual({ shown: ["heading: S", "paragraph: 5", "pageBreak: "], title: "Budget" })

@@ -4,8 +4,7 @@ import { ReadFailure } from "../../../src/text/parse/ReadFailure.ts"
 import { openZip } from "../../../src/text/parse/Zip.ts"
 import { writeZip, zipOf } from "./support/ZipWriter.ts"
 
-const text = (bytes: Uint8Array | undefined): string | undefined =>
-  bytes === undefined ? undefined : Buffer.from(bytes).toString()
+const text = (bytes: Uint8Array | undefined): string | undefined => bytes === undefined ? undefined : Buffer.from(bytes).toString()
 
 const problem = (run: () => unknown): string => {
   try {

@@ -62,11 +62,17 @@ const costTheirOwnFile = Effect.fnUntraced(function*(expected: Readonly<Record<s
 })
 
 describe("TextPool", () => {
-  it.live("a parser that misbehaves costs its own file, whatever it does", () =>
-    costTheirOwnFile(misdeeds).pipe(Effect.provide(pool)), 120_000)
+  it.live(
+    "a parser that misbehaves costs its own file, whatever it does",
+    () => costTheirOwnFile(misdeeds).pipe(Effect.provide(pool)),
+    120_000
+  )
 
-  it.live("a parser that never ends costs its own file", () =>
-    costTheirOwnFile(endless).pipe(Effect.provide(poolOf({ ...limits, timeMs: 500 }))), 60_000)
+  it.live(
+    "a parser that never ends costs its own file",
+    () => costTheirOwnFile(endless).pipe(Effect.provide(poolOf({ ...limits, timeMs: 500 }))),
+    60_000
+  )
 
   it.live("a file over the limit of bytes is never sent", () =>
     Effect.gen(function*() {
@@ -148,10 +154,13 @@ describe("TextPool", () => {
 })
 
 const gone = (pid: number) =>
-  eventually(`process ${pid} is gone`, Effect.sync(() => {
-    try {
-      return !process.kill(pid, 0)
-    } catch {
-      return true
-    }
-  }))
+  eventually(
+    `process ${pid} is gone`,
+    Effect.sync(() => {
+      try {
+        return !process.kill(pid, 0)
+      } catch {
+        return true
+      }
+    })
+  )

@@ -20,5 +20,7 @@ const objects = {
     )
 } as unknown as ObjectStore["Service"] // nothing else is asked of it
 
-const found = await Effect.runPromise(checkRows({ _tag: "jsonl", uris: ["gs://b/in.jsonl"] }, { objects, tables: {} as TableStore["Service"] }))
+const found = await Effect.runPromise(
+  checkRows({ _tag: "jsonl", uris: ["gs://b/in.jsonl"] }, { objects, tables: {} as TableStore["Service"] })
+)
 parentPort?.postMessage(found)

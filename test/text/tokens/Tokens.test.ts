@@ -25,7 +25,31 @@ const samples = [
 /** Random text of everything that makes pieces meet: words, spaces, digits, marks, scripts. */
 const mixed = (seed: number, length: number): string => {
   const { pick } = generator(seed)
-  const alphabet = ["a", "b", "the", "ing", "Z", "QU", " ", " ", "  ", "\n", "\t", "7", "42", ".", "...", "'s", "'", "/", "é", "漢", "한", "👍", "\u0301"]
+  const alphabet = [
+    "a",
+    "b",
+    "the",
+    "ing",
+    "Z",
+    "QU",
+    " ",
+    " ",
+    "  ",
+    "\n",
+    "\t",
+    "7",
+    "42",
+    ".",
+    "...",
+    "'s",
+    "'",
+    "/",
+    "é",
+    "漢",
+    "한",
+    "👍",
+    "\u0301"
+  ]
   return Array.from({ length }, () => pick(alphabet)).join("")
 }
 

@@ -18,7 +18,13 @@ export const placed = <E, R>(place: Effect.Effect<{ readonly vectorDb: VectorDb;
     const { secrets, vectorDb } = yield* place
     const there = Layer.effect(
       Corpora,
-      Effect.map(Corpora, (corpora) => ({ ...corpora, create: (spec) => corpora.create({ ...spec, vectorDb: spec.vectorDb._tag === "managed" ? vectorDb : spec.vectorDb }) }))
+      Effect.map(
+        Corpora,
+        (corpora) => ({
+          ...corpora,
+          create: (spec) => corpora.create({ ...spec, vectorDb: spec.vectorDb._tag === "managed" ? vectorDb : spec.vectorDb })
+        })
+      )
     )
     return there.pipe(Layer.provideMerge(connected(folder, secretsOf(secrets))))
   }))

@@ -18,7 +18,9 @@ export const compareTables = (roots: ReadonlyArray<AnyMessage>, version: ApiVers
       const type = lookup(name)
       if (type instanceof protobuf.Type) problems.push(...compareMessage(message, type, version, complete).map((p) => `${name}.${p}`))
       // What only the other version has, such as one more type of an Any.
-      else if (!(lookup(fullName(message, version === "v1" ? "v1beta1" : "v1")) instanceof protobuf.Type)) problems.push(`${name}: no such message`)
+      else if (!(lookup(fullName(message, version === "v1" ? "v1beta1" : "v1")) instanceof protobuf.Type)) {
+        problems.push(`${name}: no such message`)
+      }
     }
     for (const field of Object.values(message.fields)) {
       if (field.only === undefined || field.only === version) inner(field.kind).forEach((each) => visit(each, true))
@@ -29,7 +31,13 @@ export const compareTables = (roots: ReadonlyArray<AnyMessage>, version: ApiVers
 }
 
 const inner = (kind: Kind): ReadonlyArray<AnyMessage> =>
-  kind.kind === "message" ? [kind.message()] : kind.kind === "any" ? kind.types() : kind.kind === "list" || kind.kind === "map" ? inner(kind.of) : []
+  kind.kind === "message"
+    ? [kind.message()]
+    : kind.kind === "any"
+    ? kind.types()
+    : kind.kind === "list" || kind.kind === "map"
+    ? inner(kind.of)
+    : []
 
 /** Requests and the like leave out what the path has; their parts must be whole. */
 const compareMessage = (message: AnyMessage, type: protobuf.Type, version: ApiVersion, complete: boolean): ReadonlyArray<string> => {
@@ -62,7 +70,9 @@ const compareField = (field: Field, real: protobuf.Field): ReadonlyArray<string>
   if (kind.kind === "enum" && real.resolvedType instanceof protobuf.Enum) {
     if (!real.resolvedType.fullName.endsWith(`.${kind.name}`)) problems.push(`is ${real.resolvedType.fullName}, not ${kind.name}`)
     // A version of the API may lack newer values; it has no others.
-    for (const [name, number] of Object.entries(real.resolvedType.values)) if (kind.numbers[name] !== number) problems.push(`${name} is ${number}`)
+    for (const [name, number] of Object.entries(real.resolvedType.values)) {
+      if (kind.numbers[name] !== number) problems.push(`${name} is ${number}`)
+    }
   }
   const member = real.partOf
   const synthetic = member?.name.startsWith("_") === true
@@ -70,7 +80,9 @@ const compareField = (field: Field, real: protobuf.Field): ReadonlyArray<string>
   if (field.oneof !== oneof) problems.push(`belongs to ${oneof ?? "no one-of"}`)
   const scalar = real.resolvedType instanceof protobuf.Type ? undefined : real
   if (scalar !== undefined && oneof === undefined && (field.presence === true) !== synthetic) problems.push("optional or not")
-  if ((real.options?.["deprecated"] === true) && field.deprecated !== true && real.parent?.name !== "RagManagedDbConfig") problems.push("deprecated")
+  if ((real.options?.["deprecated"] === true) && field.deprecated !== true && real.parent?.name !== "RagManagedDbConfig") {
+    problems.push("deprecated")
+  }
   return problems
 }
 

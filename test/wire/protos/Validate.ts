@@ -85,8 +85,7 @@ export const validate = (type: protobuf.Type, json: unknown, options: ValidateOp
   return problems
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Proto JSON leaves zero out, unless the field tells set from unset. */
 const isUnwrittenZero = (field: protobuf.Field, value: unknown): boolean => {

@@ -11,10 +11,13 @@ const refusal = (text: string) => {
 
 describe("reads", () => {
   it("all JSON as JSON.parse does", () =>
-    fc.assert(fc.property(fc.json({ maxDepth: 6, stringUnit: "binary" }), (text) => {
-      expect(read(text)).toStrictEqual(JSON.parse(text))
-      expect(read(JSON.stringify(JSON.parse(text), null, 3))).toStrictEqual(JSON.parse(text))
-    }), { numRuns: 150 }))
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6, stringUnit: "binary" }), (text) => {
+        expect(read(text)).toStrictEqual(JSON.parse(text))
+        expect(read(JSON.stringify(JSON.parse(text), null, 3))).toStrictEqual(JSON.parse(text))
+      }),
+      { numRuns: 150 }
+    ))
 
   it.each([
     [`{'rag_file': {'display_name':' D', 'description':'DESC'}}`, { rag_file: { display_name: " D", description: "DESC" } }],
@@ -31,16 +34,38 @@ describe("reads", () => {
   })
 
   it("a key given twice as one: objects merge, lists join, else the last holds", () => {
-    expect(read(`{"deploy_config": {"a": 1, "l": [1], "n": {"x": 1}}, "s": 1, "deploy_config": {"b": 2, "l": [2], "n": {"y": 2}}, "s": 2}`)).toEqual({
-      deploy_config: { a: 1, b: 2, l: [1, 2], n: { x: 1, y: 2 } },
-      s: 2
-    })
+    expect(read(`{"deploy_config": {"a": 1, "l": [1], "n": {"x": 1}}, "s": 1, "deploy_config": {"b": 2, "l": [2], "n": {"y": 2}}, "s": 2}`))
+      .toEqual({
+        deploy_config: { a: 1, b: 2, l: [1, 2], n: { x: 1, y: 2 } },
+        s: 2
+      })
     expect(read(`{"a": {"b": 1}, "a": null}`)).toEqual({ a: null })
   })
 })
 
 describe("refuses", () => {
-  it.each(["", "{", "[1", `{"a"}`, `{"a":}`, `{"a":1 "b":2}`, "[1 2]", `"abc`, "tru", "01", "1.", "1e999", "1x", `"\\u12"`, `"\\U00110000"`, "{} {}", "{,}", "[,]", "/* */ {}", "\u0000"])(
+  it.each([
+    "",
+    "{",
+    "[1",
+    `{"a"}`,
+    `{"a":}`,
+    `{"a":1 "b":2}`,
+    "[1 2]",
+    `"abc`,
+    "tru",
+    "01",
+    "1.",
+    "1e999",
+    "1x",
+    `"\\u12"`,
+    `"\\U00110000"`,
+    "{} {}",
+    "{,}",
+    "[,]",
+    "/* */ {}",
+    "\u0000"
+  ])(
     "%j with the service's words and a place",
     (text) => {
       const error = refusal(text)
@@ -66,9 +91,15 @@ describe("refuses", () => {
 
 it("never throws, and is quick on long strings", () => {
   fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => void readJson(text)), { numRuns: 2000 })
-  fc.assert(fc.property(fc.array(fc.constantFrom("{", "}", "[", "]", "\"", "'", ":", ",", "a", "1", "\\", " ", "null", "-")), (parts) => void readJson(parts.join(""))), {
-    numRuns: 5000
-  })
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom("{", "}", "[", "]", "\"", "'", ":", ",", "a", "1", "\\", " ", "null", "-")),
+      (parts) => void readJson(parts.join(""))
+    ),
+    {
+      numRuns: 5000
+    }
+  )
   const start = performance.now()
   expect(read(`{"data": "${"A".repeat(20_000_000)}"}`)).toHaveProperty("data.length", 20_000_000)
   expect(refusal(`{"data": "${"\\\\".repeat(500_000)}`)?.code).toBe("INVALID_ARGUMENT")

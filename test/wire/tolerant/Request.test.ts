@@ -26,7 +26,9 @@ const refused = (route: Route, body: object | string, options: { version: ApiVer
 
 const secretVersion = "projects/1/secrets/s/versions/2"
 const importOf = (config: object | string) =>
-  Result.getOrThrow(importRequestFromWire(corpus, read(routes.importRagFiles, typeof config === "string" ? config : { importRagFilesConfig: config })))
+  Result.getOrThrow(
+    importRequestFromWire(corpus, read(routes.importRagFiles, typeof config === "string" ? config : { importRagFilesConfig: config }))
+  )
 const gcs = { gcsSource: { uris: ["gs://b/x"] } }
 
 describe("spellings of part 3 of the wire, by row", () => {
@@ -45,7 +47,10 @@ describe("spellings of part 3 of the wire, by row", () => {
   })
 
   it("15: the embedding model beside the database", () => {
-    const wire = read(routes.createRagCorpus, { display_name: "d", rag_embedding_model_config: { vertex_prediction_endpoint: { endpoint: "e" } } })
+    const wire = read(routes.createRagCorpus, {
+      display_name: "d",
+      rag_embedding_model_config: { vertex_prediction_endpoint: { endpoint: "e" } }
+    })
     expect(Result.getOrThrow(corpusSpecFromWire(wire)).embeddingModel).toBe("e")
   })
 
@@ -70,13 +75,20 @@ describe("spellings of part 3 of the wire, by row", () => {
 
   it("19: one value where a list belongs", () => {
     expect(importOf({ gcs_source: { uris: "gs://b/x" } }).source).toEqual({ _tag: "storage", uris: ["gs://b/x"] })
-    expect(importOf({ google_drive_source: { resource_ids: { resource_id: "f", resource_type: "RESOURCE_TYPE_FOLDER" } } }).source).toEqual({
-      _tag: "googleDrive",
-      resources: [{ kind: "folder", id: "f" }]
-    })
+    expect(importOf({ google_drive_source: { resource_ids: { resource_id: "f", resource_type: "RESOURCE_TYPE_FOLDER" } } }).source).toEqual(
+      {
+        _tag: "googleDrive",
+        resources: [{ kind: "folder", id: "f" }]
+      }
+    )
     const wire = read(routes.generateContent, {
       contents: { role: "user", parts: { text: "q" } },
-      tools: { retrieval: { disable_attribution: false, vertex_rag_store: { rag_resources: { rag_corpus: corpus }, similarity_top_k: 3, vector_distance_threshold: 0.5 } } }
+      tools: {
+        retrieval: {
+          disable_attribution: false,
+          vertex_rag_store: { rag_resources: { rag_corpus: corpus }, similarity_top_k: 3, vector_distance_threshold: 0.5 }
+        }
+      }
     })
     expect(Result.getOrThrow(groundedQuestionFromWire(parent, wire))).toEqual({
       question: "q",
@@ -122,12 +134,25 @@ describe("spellings of part 3 of the wire, by row", () => {
 
   it("22: thresholds and top k in their old places; the newer win", () => {
     const retrieve = (store: object, query: object) =>
-      Result.getOrThrow(retrieveRequestFromWire(parent, read(routes.retrieveContexts, {
-        vertex_rag_store: { rag_resources: [{ rag_corpus: corpus }], ...store },
-        query: { text: "q", ...query }
-      })))
-    expect(retrieve({ vector_distance_threshold: 0.8 }, { similarity_top_k: 5 })).toEqual({ corpus, query: "q", topK: 5, filter: { maxDistance: 0.8 } })
-    expect(retrieve({ vector_distance_threshold: 0.8 }, { similarity_top_k: 5, ragRetrievalConfig: { topK: 2, filter: { vectorDistanceThreshold: 0.3 } } }))
+      Result.getOrThrow(retrieveRequestFromWire(
+        parent,
+        read(routes.retrieveContexts, {
+          vertex_rag_store: { rag_resources: [{ rag_corpus: corpus }], ...store },
+          query: { text: "q", ...query }
+        })
+      ))
+    expect(retrieve({ vector_distance_threshold: 0.8 }, { similarity_top_k: 5 })).toEqual({
+      corpus,
+      query: "q",
+      topK: 5,
+      filter: { maxDistance: 0.8 }
+    })
+    expect(
+      retrieve({ vector_distance_threshold: 0.8 }, {
+        similarity_top_k: 5,
+        ragRetrievalConfig: { topK: 2, filter: { vectorDistanceThreshold: 0.3 } }
+      })
+    )
       .toEqual({ corpus, query: "q", topK: 2, filter: { maxDistance: 0.3 } })
     expect(retrieve({ vector_distance_threshold: 0.8 }, { ragRetrievalConfig: { filter: { vectorSimilarityThreshold: 0.3 } } }))
       .toEqual({ corpus, query: "q", filter: { minSimilarity: 0.3 } })
@@ -141,13 +166,19 @@ describe("spellings of part 3 of the wire, by row", () => {
   })
 
   it("25: files by id or by name", () => {
-    const wire = read(routes.retrieveContexts, { vertexRagStore: { ragResources: { ragCorpus: corpus, ragFileIds: ["7", `${corpus}/ragFiles/8`] } }, query: { text: "q" } })
+    const wire = read(routes.retrieveContexts, {
+      vertexRagStore: { ragResources: { ragCorpus: corpus, ragFileIds: ["7", `${corpus}/ragFiles/8`] } },
+      query: { text: "q" }
+    })
     expect(Result.getOrThrow(retrieveRequestFromWire(parent, wire)).files).toEqual([`${corpus}/ragFiles/7`, `${corpus}/ragFiles/8`])
   })
 
   it("27, 28: on v1 what only v1beta1 has, unless strict", () => {
     const body = { displayName: "d", vectorDbConfig: { weaviate: { httpEndpoint: "https://h" } } }
-    expect(Result.getOrThrow(corpusSpecFromWire(read(routes.createRagCorpus, body, "v1"))).vectorDb).toEqual({ _tag: "weaviate", httpEndpoint: "https://h" })
+    expect(Result.getOrThrow(corpusSpecFromWire(read(routes.createRagCorpus, body, "v1"))).vectorDb).toEqual({
+      _tag: "weaviate",
+      httpEndpoint: "https://h"
+    })
     expect(refused(routes.createRagCorpus, body, { version: "v1", strict: true })?.message).toBe(
       `Invalid JSON payload received. Unknown name "weaviate" at 'rag_corpus.vector_db_config': Cannot find field.`
     )
@@ -157,11 +188,20 @@ describe("spellings of part 3 of the wire, by row", () => {
   })
 
   it("30: durations and timestamps as seconds and nanos", () => {
-    expect(read(routes.generateContent, { contents: { parts: { text: "q", videoMetadata: { startOffset: { seconds: 10, nanos: 500_000_000 }, endOffset: "12s" } } } }))
+    expect(
+      read(routes.generateContent, {
+        contents: { parts: { text: "q", videoMetadata: { startOffset: { seconds: 10, nanos: 500_000_000 }, endOffset: "12s" } } }
+      })
+    )
       .toMatchObject({ contents: [{ parts: [{ videoMetadata: { startOffset: "10.500s", endOffset: "12s" } }] }] })
     expect(read(routes.waitOperation, { timeout: { seconds: "30" } })).toEqual({ timeout: "30s" })
-    const channels = [{ channels: [{ channelId: "C", startTime: { seconds: 1_767_225_600, nanos: 1000 } }], apiKeyConfig: { apiKeySecretVersion: secretVersion } }]
-    expect(importOf({ slackSource: { channels } }).source).toMatchObject({ workspaces: [{ channels: [{ id: "C", start: "2026-01-01T00:00:00.000001Z" }] }] })
+    const channels = [{
+      channels: [{ channelId: "C", startTime: { seconds: 1_767_225_600, nanos: 1000 } }],
+      apiKeyConfig: { apiKeySecretVersion: secretVersion }
+    }]
+    expect(importOf({ slackSource: { channels } }).source).toMatchObject({
+      workspaces: [{ channels: [{ id: "C", start: "2026-01-01T00:00:00.000001Z" }] }]
+    })
   })
 
   it.each([
@@ -179,12 +219,17 @@ describe("spellings of part 3 of the wire, by row", () => {
       encryptionSpec: { kmsKeyName: "k" },
       corpusTypeConfig: { documentCorpus: {} }
     })).toMatchObject({ encryptionSpec: { kmsKeyName: "k" } })
-    expect(importOf({ ...gcs, rebuildAnnIndex: true, globalMaxEmbeddingRequestsPerMin: 5, importResultGcsSink: { outputUriPrefix: "gs://b/r" } }).resultSink)
+    expect(
+      importOf({ ...gcs, rebuildAnnIndex: true, globalMaxEmbeddingRequestsPerMin: 5, importResultGcsSink: { outputUriPrefix: "gs://b/r" } })
+        .resultSink
+    )
       .toBe("gs://b/r")
   })
 
   it("numbers for enums, also unknown ones", () => {
-    expect(importOf({ googleDriveSource: { resourceIds: [{ resourceType: 2, resourceId: "abc" }] } }).source).toMatchObject({ resources: [{ kind: "folder" }] })
+    expect(importOf({ googleDriveSource: { resourceIds: [{ resourceType: 2, resourceId: "abc" }] } }).source).toMatchObject({
+      resources: [{ kind: "folder" }]
+    })
     expect(read(routes.generateContent, { contents: [], safetySettings: [{ category: 3, threshold: 99 }] })).toEqual({
       contents: [],
       safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "99" }]
@@ -192,7 +237,12 @@ describe("spellings of part 3 of the wire, by row", () => {
   })
 
   it("a field under two of its names as one", () => {
-    const body = { display_name: "old", displayName: "d", vectorDbConfig: { pinecone: { indexName: "i" } }, rag_vector_db: { pinecone: {}, api_auth: { api_key_config: { api_key_secret_version: secretVersion } } } }
+    const body = {
+      display_name: "old",
+      displayName: "d",
+      vectorDbConfig: { pinecone: { indexName: "i" } },
+      rag_vector_db: { pinecone: {}, api_auth: { api_key_config: { api_key_secret_version: secretVersion } } }
+    }
     expect(Result.getOrThrow(corpusSpecFromWire(read(routes.createRagCorpus, body)))).toEqual({
       displayName: "d",
       vectorDb: { _tag: "pinecone", indexName: "i", apiKey: secretVersion }
@@ -212,13 +262,28 @@ describe("spellings of part 3 of the wire, by row", () => {
 describe("refusals in the service's words", () => {
   it.each([
     [{ nme: 1 }, `Invalid JSON payload received. Unknown name "nme" at 'rag_corpus': Cannot find field.`],
-    [{ vectorDbConfig: { pinecone: { indexNames: 1 } } }, `Invalid JSON payload received. Unknown name "indexNames" at 'rag_corpus.vector_db_config.pinecone': Cannot find field.`],
-    [{ vectorDbConfig: { pinecone: {}, weaviate: {} } }, `Invalid value at 'rag_corpus.vector_db_config' (oneof), oneof field 'vector_db' is already set. Cannot set 'weaviate'`],
-    [{ displayName: ["a"] }, `Invalid JSON payload received. Unknown name "displayName" at 'rag_corpus': Proto field is not repeating, cannot start list.`],
+    [
+      { vectorDbConfig: { pinecone: { indexNames: 1 } } },
+      `Invalid JSON payload received. Unknown name "indexNames" at 'rag_corpus.vector_db_config.pinecone': Cannot find field.`
+    ],
+    [
+      { vectorDbConfig: { pinecone: {}, weaviate: {} } },
+      `Invalid value at 'rag_corpus.vector_db_config' (oneof), oneof field 'vector_db' is already set. Cannot set 'weaviate'`
+    ],
+    [
+      { displayName: ["a"] },
+      `Invalid JSON payload received. Unknown name "displayName" at 'rag_corpus': Proto field is not repeating, cannot start list.`
+    ],
     [{ displayName: {} }, `Invalid value at 'rag_corpus.display_name' (TYPE_STRING), Starting an object on a scalar field`],
-    [{ corpusStatus: "ok" }, `Invalid value at 'rag_corpus.corpus_status' (type.googleapis.com/google.cloud.aiplatform.v1beta1.CorpusStatus), "ok"`],
+    [
+      { corpusStatus: "ok" },
+      `Invalid value at 'rag_corpus.corpus_status' (type.googleapis.com/google.cloud.aiplatform.v1beta1.CorpusStatus), "ok"`
+    ],
     [{ createTime: "today" }, `Invalid value at 'rag_corpus.create_time' (type.googleapis.com/google.protobuf.Timestamp), "today"`],
-    [{ corpusStatus: { state: "GONE" } }, `Invalid value at 'rag_corpus.corpus_status.state' (type.googleapis.com/google.cloud.aiplatform.v1beta1.CorpusStatus.State), "GONE"`],
+    [
+      { corpusStatus: { state: "GONE" } },
+      `Invalid value at 'rag_corpus.corpus_status.state' (type.googleapis.com/google.cloud.aiplatform.v1beta1.CorpusStatus.State), "GONE"`
+    ],
     [[], `Invalid JSON payload received. Unknown name "": Root element must be a message.`]
   ])("%j", (body, message) => {
     const error = refused(routes.createRagCorpus, body)
@@ -237,10 +302,15 @@ describe("refusals in the service's words", () => {
   })
 
   it("never repeat a value where a secret belongs", () => {
-    const auth = (apiKeySecretVersion: Json) => ({ displayName: "d", vectorDbConfig: { pinecone: {}, apiAuth: { apiKeyConfig: { apiKeySecretVersion } } } })
+    const auth = (apiKeySecretVersion: Json) => ({
+      displayName: "d",
+      vectorDbConfig: { pinecone: {}, apiAuth: { apiKeyConfig: { apiKeySecretVersion } } }
+    })
     expect(JSON.stringify(refused(routes.createRagCorpus, auth(31337)))).not.toContain("31337")
     const spec = corpusSpecFromWire(read(routes.createRagCorpus, auth("pc-31337")))
-    expect(Result.isFailure(spec) && spec.failure.violations?.[0]?.field).toBe("rag_corpus.vector_db_config.api_auth.api_key_config.api_key_secret_version")
+    expect(Result.isFailure(spec) && spec.failure.violations?.[0]?.field).toBe(
+      "rag_corpus.vector_db_config.api_auth.api_key_config.api_key_secret_version"
+    )
     expect(JSON.stringify(spec)).not.toContain("31337")
   })
 
@@ -250,7 +320,11 @@ describe("refusals in the service's words", () => {
     expect(fieldOf(corpusSpecFromWire({}))).toBe("rag_corpus.display_name")
     expect(fieldOf(importRequestFromWire(corpus, {}))).toBe("import_rag_files_config")
     expect(fieldOf(importRequestFromWire(corpus, { importRagFilesConfig: {} }))).toBe("import_rag_files_config")
-    expect(fieldOf(importRequestFromWire(corpus, { importRagFilesConfig: { ...gcs, ragFileChunkingConfig: { chunkSize: 10, chunkOverlap: 10 } } })))
+    expect(
+      fieldOf(
+        importRequestFromWire(corpus, { importRagFilesConfig: { ...gcs, ragFileChunkingConfig: { chunkSize: 10, chunkOverlap: 10 } } })
+      )
+    )
       .toBe("import_rag_files_config.rag_file_transformation_config.rag_file_chunking_config.fixed_length_chunking.chunk_overlap")
     expect(fieldOf(retrieveRequestFromWire(parent, { query: { text: "q" } }))).toBe("vertex_rag_store.rag_resources[0].rag_corpus")
     expect(fieldOf(retrieveRequestFromWire(parent, { vertexRagStore: { ragResources: [{ ragCorpus: "1" }, {}] }, query: { text: "q" } })))
@@ -298,12 +372,41 @@ it("snake_case and camelCase are the same request", () => {
 })
 
 /** JSON that is like a request: its keys are of this API, its values of any shape. */
-const keys = ["displayName", "vector_db_config", "pinecone", "importRagFilesConfig", "gcsSource", "uris", "query", "text", "vertexRagStore",
-  "ragResources", "ragCorpus", "contents", "parts", "tools", "retrieval", "ragRetrievalConfig", "filter", "topK", "seconds", "nanos", "@type", "__proto__"]
+const keys = [
+  "displayName",
+  "vector_db_config",
+  "pinecone",
+  "importRagFilesConfig",
+  "gcsSource",
+  "uris",
+  "query",
+  "text",
+  "vertexRagStore",
+  "ragResources",
+  "ragCorpus",
+  "contents",
+  "parts",
+  "tools",
+  "retrieval",
+  "ragRetrievalConfig",
+  "filter",
+  "topK",
+  "seconds",
+  "nanos",
+  "@type",
+  "__proto__"
+]
 const strange = fc.letrec((tie) => ({
   json: fc.oneof(
     { maxDepth: 6 },
-    fc.oneof(fc.constant(null), fc.boolean(), fc.double(), fc.integer(), fc.string({ unit: "binary" }), fc.constantFrom("1", "true", "3.5s", "NaN", "2026-01-01T00:00:00Z")),
+    fc.oneof(
+      fc.constant(null),
+      fc.boolean(),
+      fc.double(),
+      fc.integer(),
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("1", "true", "3.5s", "NaN", "2026-01-01T00:00:00Z")
+    ),
     fc.array(tie("json"), { maxLength: 4 }),
     fc.array(fc.tuple(fc.oneof(fc.constantFrom(...keys), fc.string({ maxLength: 5 })), tie("json")), { maxLength: 5 })
       .map((entries) => Object.fromEntries(entries))
@@ -312,19 +415,28 @@ const strange = fc.letrec((tie) => ({
 
 it("no body makes reading it do anything but succeed or refuse", () => {
   const bodies = Object.values<Route>(routes).filter(({ body }) => body !== undefined)
-  fc.assert(fc.property(fc.constantFrom(...bodies), strange, fc.constantFrom("v1" as const, "v1beta1" as const), fc.boolean(), (route, json, version, strict) => {
-    const result = readBody(route, JSON.stringify(json) ?? "", { version, strict })
-    if (Result.isFailure(result)) {
-      expect(result.failure.code).toBe("INVALID_ARGUMENT")
-      return
-    }
-    const wire = result.success as never // each mapping takes its own message and must bear any other's fields
-    for (const map of [corpusSpecFromWire, corpusPatchFromWire]) if (route.body === routes.createRagCorpus.body) map(wire)
-    if (route === routes.importRagFiles) importRequestFromWire(corpus, wire)
-    if (route === routes.retrieveContexts) retrieveRequestFromWire(parent, wire)
-    if (route === routes.generateContent) groundedQuestionFromWire(parent, wire)
-    if (route === routes.uploadRagFile) uploadRequestFromWire(corpus, wire, { content: new Uint8Array() })
-  }), { numRuns: 3000 })
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...bodies),
+      strange,
+      fc.constantFrom("v1" as const, "v1beta1" as const),
+      fc.boolean(),
+      (route, json, version, strict) => {
+        const result = readBody(route, JSON.stringify(json) ?? "", { version, strict })
+        if (Result.isFailure(result)) {
+          expect(result.failure.code).toBe("INVALID_ARGUMENT")
+          return
+        }
+        const wire = result.success as never // each mapping takes its own message and must bear any other's fields
+        for (const map of [corpusSpecFromWire, corpusPatchFromWire]) if (route.body === routes.createRagCorpus.body) map(wire)
+        if (route === routes.importRagFiles) importRequestFromWire(corpus, wire)
+        if (route === routes.retrieveContexts) retrieveRequestFromWire(parent, wire)
+        if (route === routes.generateContent) groundedQuestionFromWire(parent, wire)
+        if (route === routes.uploadRagFile) uploadRequestFromWire(corpus, wire, { content: new Uint8Array() })
+      }
+    ),
+    { numRuns: 3000 }
+  )
 })
 
 it("bytes that are not UTF-8 are refused", () => {
@@ -333,12 +445,36 @@ it("bytes that are not UTF-8 are refused", () => {
 })
 
 it.each([
-  ["POST", "/v1beta1/projects/p1/locations/us-central1/publishers/google/models/gemini-2.0-flash-001:generateContent", `{"contents":[{"parts":[{"text":"hi"}],"role":"user"}],"systemInstruction":{"parts":[{"text":"sys"}],"role":"user"},"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}],"tools":[{"retrieval":{"vertexRagStore":{"ragResources":[{"ragCorpus":"projects/p1/locations/us-central1/ragCorpora/77"}],"ragRetrievalConfig":{"topK":3,"filter":{"vectorDistanceThreshold":0.5}}}}}],"generationConfig":{"temperature":0.5,"maxOutputTokens":10}}`],
-  ["POST", "/v1beta1/projects/p1/locations/us-central1/publishers/google/models/m:generateContent", `{"contents":[{"parts":[{"text":"hi"}],"role":"user"}],"labels":{},"safetySettings":[{"category":3,"threshold":5}]}`],
-  ["POST", "/v1beta1/projects/p1/locations/us-central1/ragCorpora", `{"vectorDbConfig":{"pinecone":{"indexName":"idx"},"apiAuth":{"apiKeyConfig":{"apiKeySecretVersion":"projects/1/secrets/s/versions/1"}},"ragEmbeddingModelConfig":{"vertexPredictionEndpoint":{"endpoint":"projects/p1/locations/us-central1/publishers/google/models/text-embedding-005"}}},"displayName":"d","description":"x"}`],
-  ["POST", "/v1beta1/projects/p1/locations/us-central1/ragCorpora/77/ragFiles:import", `{"importRagFilesConfig":{"googleDriveSource":{"resourceIds":[{"resourceType":2,"resourceId":"abc"}]},"ragFileTransformationConfig":{"ragFileChunkingConfig":{"fixedLengthChunking":{"chunkSize":512,"chunkOverlap":50}}},"maxEmbeddingRequestsPerMin":900}}`],
-  ["POST", "/v1beta1/projects/p1/locations/us-central1/ragCorpora/77/ragFiles:upload", `{"ragFile":{"displayName":"f.txt"},"uploadRagFileConfig":{}}`],
-  ["POST", "/v1beta1/projects/p1/locations/us-central1:retrieveContexts", `{"vertexRagStore":{"ragResources":[{"ragCorpus":"projects/p1/locations/us-central1/ragCorpora/77"}]},"query":{"text":"q?","ragRetrievalConfig":{"topK":4,"filter":{"vectorSimilarityThreshold":0.4}}}}`],
+  [
+    "POST",
+    "/v1beta1/projects/p1/locations/us-central1/publishers/google/models/gemini-2.0-flash-001:generateContent",
+    `{"contents":[{"parts":[{"text":"hi"}],"role":"user"}],"systemInstruction":{"parts":[{"text":"sys"}],"role":"user"},"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}],"tools":[{"retrieval":{"vertexRagStore":{"ragResources":[{"ragCorpus":"projects/p1/locations/us-central1/ragCorpora/77"}],"ragRetrievalConfig":{"topK":3,"filter":{"vectorDistanceThreshold":0.5}}}}}],"generationConfig":{"temperature":0.5,"maxOutputTokens":10}}`
+  ],
+  [
+    "POST",
+    "/v1beta1/projects/p1/locations/us-central1/publishers/google/models/m:generateContent",
+    `{"contents":[{"parts":[{"text":"hi"}],"role":"user"}],"labels":{},"safetySettings":[{"category":3,"threshold":5}]}`
+  ],
+  [
+    "POST",
+    "/v1beta1/projects/p1/locations/us-central1/ragCorpora",
+    `{"vectorDbConfig":{"pinecone":{"indexName":"idx"},"apiAuth":{"apiKeyConfig":{"apiKeySecretVersion":"projects/1/secrets/s/versions/1"}},"ragEmbeddingModelConfig":{"vertexPredictionEndpoint":{"endpoint":"projects/p1/locations/us-central1/publishers/google/models/text-embedding-005"}}},"displayName":"d","description":"x"}`
+  ],
+  [
+    "POST",
+    "/v1beta1/projects/p1/locations/us-central1/ragCorpora/77/ragFiles:import",
+    `{"importRagFilesConfig":{"googleDriveSource":{"resourceIds":[{"resourceType":2,"resourceId":"abc"}]},"ragFileTransformationConfig":{"ragFileChunkingConfig":{"fixedLengthChunking":{"chunkSize":512,"chunkOverlap":50}}},"maxEmbeddingRequestsPerMin":900}}`
+  ],
+  [
+    "POST",
+    "/v1beta1/projects/p1/locations/us-central1/ragCorpora/77/ragFiles:upload",
+    `{"ragFile":{"displayName":"f.txt"},"uploadRagFileConfig":{}}`
+  ],
+  [
+    "POST",
+    "/v1beta1/projects/p1/locations/us-central1:retrieveContexts",
+    `{"vertexRagStore":{"ragResources":[{"ragCorpus":"projects/p1/locations/us-central1/ragCorpora/77"}]},"query":{"text":"q?","ragRetrievalConfig":{"topK":4,"filter":{"vectorSimilarityThreshold":0.4}}}}`
+  ],
   ["PATCH", "/v1beta1/projects/p1/locations/us-central1/ragCorpora/77", `{"displayName":"d2"}`]
 ])("the request real clients make is read: %s %s", (verb, path, body) => {
   const found = match(verb, path)

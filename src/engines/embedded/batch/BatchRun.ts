@@ -1,6 +1,14 @@
 import { Clock, type Context, Duration, Effect, Option, Result, Schedule, type Semaphore, Stream } from "effect"
 import { modelId } from "../../../domain/batch/BatchPrediction.ts"
-import { completionOf, failureToJson, ownForm, promptColumn, requestOf, type RowFailure, type RowForm } from "../../../domain/batch/BatchRow.ts"
+import {
+  completionOf,
+  failureToJson,
+  ownForm,
+  promptColumn,
+  requestOf,
+  type RowFailure,
+  type RowForm
+} from "../../../domain/batch/BatchRow.ts"
 import { renamed } from "../../../domain/ChatRefusal.ts"
 import type { JsonRecord } from "../../../domain/Chat.ts"
 import { ServiceError } from "../../../domain/Errors.ts"
@@ -67,12 +75,20 @@ export const clearLeftovers = Effect.fnUntraced(function*({ attempt, table }: Ba
 
 const start = Effect.fnUntraced(function*({ attempt, chat, table }: BatchTools, { id }: JobEntry) {
   const at = timestamp(yield* now)
-  yield* attempt(() => table.change(id, ({ body }) =>
-    body.state === "PENDING" ? { ...body, state: "RUNNING", startTime: at, updateTime: at, modelVersionId: chat.model } : body))
+  yield* attempt(() =>
+    table.change(
+      id,
+      ({ body }) =>
+        body.state === "PENDING" ? { ...body, state: "RUNNING", startTime: at, updateTime: at, modelVersionId: chat.model } : body
+    )
+  )
 })
 
 const stopping = ({ attempt, table }: BatchTools, name: string): Effect.Effect<never, ServiceError> =>
-  cancelled(Effect.map(attempt(() => table.find(name)), (entry) => entry === undefined || entry.done || entry.cancelled), { pollMs: cancelPoll, what: "job" })
+  cancelled(Effect.map(attempt(() => table.find(name)), (entry) => entry === undefined || entry.done || entry.cancelled), {
+    pollMs: cancelPoll,
+    what: "job"
+  })
 
 const work = Effect.fnUntraced(function*(tools: BatchTools, name: string) {
   const { attempt, table } = tools
@@ -102,7 +118,10 @@ const copyRows = Effect.fnUntraced(function*(tools: BatchTools, { body: job, seq
         if (placed.row === undefined) return []
         if (job.output._tag === "table") columns.add(placed.row.carried)
         if (placed.row.form !== (form ??= placed.row.form)) {
-          problems.addAll({ place: placed.place, problems: [{ path: "", rule: `must have ${promptColumn(form)}, as the rows before it` }] }, row)
+          problems.addAll(
+            { place: placed.place, problems: [{ path: "", rule: `must have ${promptColumn(form)}, as the rows before it` }] },
+            row
+          )
         }
         const { body, carried, customId = `#${row}` } = placed.row
         return [{ body, carried, customId, row, place: placed.place }]
@@ -128,7 +147,9 @@ const tryPlace = Effect.fnUntraced(function*({ attempt, objects, table, tables }
   const entry = yield* attempt(() => table.find(id))
   if (entry === undefined) return
   const { body: job, columns = [] } = entry
-  if (job.output._tag === "table") return yield* tables.put(job.output.uri, outputColumns(formOf(entry), columns), Stream.empty, { replace: true })
+  if (job.output._tag === "table") {
+    return yield* tables.put(job.output.uri, outputColumns(formOf(entry), columns), Stream.empty, { replace: true })
+  }
   const probe = `${resultFolder(job)}/predictions_0001.jsonl`
   yield* Effect.andThen(objects.put(probe, new Uint8Array(0)), objects.delete(probe))
 })
@@ -146,9 +167,13 @@ const answerRows = Effect.fnUntraced(function*(tools: BatchTools, name: string) 
   const { body: { model }, sequence: id } = entry
   const form = formOf(entry)
   let failedInARow = 0
-  yield* Stream.paginate<number, AnsweredRow, ServiceError>(0, (after) =>
-    Effect.map(attempt(() => table.rows(id, "open", after, pageSize)), (rows) =>
-      [rows, rows.length < pageSize ? Option.none() : Option.some(rows.at(-1)?.row ?? after)] as const)
+  yield* Stream.paginate<number, AnsweredRow, ServiceError>(
+    0,
+    (after) =>
+      Effect.map(
+        attempt(() => table.rows(id, "open", after, pageSize)),
+        (rows) => [rows, rows.length < pageSize ? Option.none() : Option.some(rows.at(-1)?.row ?? after)] as const
+      )
   ).pipe(
     Stream.mapEffect((row) =>
       places.withPermit(answer(tools, id, form, model, row)).pipe(Effect.matchEffect({
@@ -181,26 +206,32 @@ const again = Schedule.exponential(Duration.millis(500)).pipe(
   Schedule.jittered,
   Schedule.upTo({ times: 5 }),
   Schedule.setInputType<ServiceError>(),
-  Schedule.while(({ attempt, input: { retryAfter, retryable } }) => retryable && (retryAfter === undefined ? attempt <= 1 : retryAfter <= longestWait)),
-  Schedule.modifyDelay(({ duration, input: { retryAfter } }) => Effect.succeed(retryAfter === undefined ? duration : Duration.millis(retryAfter)))
+  Schedule.while(({ attempt, input: { retryAfter, retryable } }) =>
+    retryable && (retryAfter === undefined ? attempt <= 1 : retryAfter <= longestWait)
+  ),
+  Schedule.modifyDelay(({ duration, input: { retryAfter } }) =>
+    Effect.succeed(retryAfter === undefined ? duration : Duration.millis(retryAfter))
+  )
 )
 
-const answer = Effect.fnUntraced(function*({ chat, rowModels }: BatchTools, id: number, form: RowForm, model: string, { body, row }: KeptRow) {
-  if (form !== "chat") {
-    return yield* rowModels[form](model, body).pipe(
+const answer = Effect.fnUntraced(
+  function*({ chat, rowModels }: BatchTools, id: number, form: RowForm, model: string, { body, row }: KeptRow) {
+    if (form !== "chat") {
+      return yield* rowModels[form](model, body).pipe(
+        Effect.retry(again),
+        Effect.mapError((error) => renamed(error, (field) => `request.${field}`))
+      )
+    }
+    const request = requestOf(body)
+    if ("rule" in request) return yield* ServiceError.invalid(request.path, request.rule)
+    const events = yield* Stream.runCollect(chat.stream(request)).pipe(
       Effect.retry(again),
-      Effect.mapError((error) => renamed(error, (field) => `request.${field}`))
+      Effect.mapError((error) => renamed(error, (field) => field.startsWith("turns") ? "body.messages" : `body.${field}`))
     )
+    const created = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    return completionOf(events, { id: `chatcmpl-${resultId(id, row)}`, model: chat.model, created })
   }
-  const request = requestOf(body)
-  if ("rule" in request) return yield* ServiceError.invalid(request.path, request.rule)
-  const events = yield* Stream.runCollect(chat.stream(request)).pipe(
-    Effect.retry(again),
-    Effect.mapError((error) => renamed(error, (field) => field.startsWith("turns") ? "body.messages" : `body.${field}`))
-  )
-  const created = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-  return completionOf(events, { id: `chatcmpl-${resultId(id, row)}`, model: chat.model, created })
-})
+)
 
 const resultId = (job: number, row: number): string => `${job}-${row}`
 
@@ -220,16 +251,22 @@ const finish = Effect.fnUntraced(function*(tools: BatchTools, name: string, stop
     (counts.successful === 0 && counts.failed > 0 ? yield* firstFailure(tools, entry.sequence) : undefined)
   const failures = yield* attempt(() => table.rows(entry.sequence, "failed", 0, mostFailures))
   const at = timestamp(yield* now)
-  yield* attempt(() => table.change(name, ({ body }) => ({
-    ...body,
-    state: error === undefined ? (counts.failed === 0 ? "SUCCEEDED" : "PARTIALLY_SUCCEEDED") : error.code === "CANCELLED" ? "CANCELLED" : "FAILED",
-    endTime: at,
-    updateTime: at,
-    ...counted,
-    ...(outcome._tag === "Success" ? outcome.success : {}),
-    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
-    partialFailures: failures.map(({ error = unknown, place }) => ({ code: error.code, message: `${place}: ${error.message}` }))
-  })))
+  yield* attempt(() =>
+    table.change(name, ({ body }) => ({
+      ...body,
+      state: error === undefined
+        ? (counts.failed === 0 ? "SUCCEEDED" : "PARTIALLY_SUCCEEDED")
+        : error.code === "CANCELLED"
+        ? "CANCELLED"
+        : "FAILED",
+      endTime: at,
+      updateTime: at,
+      ...counted,
+      ...(outcome._tag === "Success" ? outcome.success : {}),
+      ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+      partialFailures: failures.map(({ error = unknown, place }) => ({ code: error.code, message: `${place}: ${error.message}` }))
+    }))
+  )
 })
 
 const unknown: RowFailure = { code: "UNKNOWN", message: "" }
@@ -262,7 +299,13 @@ const writeResults = Effect.fnUntraced(function*(tools: BatchTools, entry: JobEn
   }
   const uri = resultFolder(job)
   yield* writeFiles(tools, id, "answered", `${uri}/predictions_`, (row) => ({ ...outputRow(form, id, row), response: row.response }))
-  yield* writeFiles(tools, id, "failed", `${uri}/errors_`, (row) => ({ ...outputRow(form, id, row), error: failureToJson(row.error ?? unknown) }))
+  yield* writeFiles(
+    tools,
+    id,
+    "failed",
+    `${uri}/errors_`,
+    (row) => ({ ...outputRow(form, id, row), error: failureToJson(row.error ?? unknown) })
+  )
   return { _tag: "folder" as const, uri }
 })
 
@@ -290,9 +333,12 @@ const pagesOf = (
   read: (after: number) => Effect.Effect<ReadonlyArray<AnsweredRow>, ServiceError>,
   from = 0
 ): Stream.Stream<ReadonlyArray<AnsweredRow>, ServiceError> =>
-  Stream.paginate(from, (after) =>
-    Effect.map(read(after), (rows) =>
-      [rows.length === 0 ? [] : [rows], rows.length < pageSize ? Option.none<number>() : Option.some(rows.at(-1)?.row ?? after)] as const))
+  Stream.paginate(
+    from,
+    (after) =>
+      Effect.map(read(after), (rows) =>
+        [rows.length === 0 ? [] : [rows], rows.length < pageSize ? Option.none<number>() : Option.some(rows.at(-1)?.row ?? after)] as const)
+  )
 
 /** What every row of the output has; `method` and `url` are in none. The status of a row that was answered is empty. */
 const outputRow = (form: RowForm, job: number, { body, carried, customId, error, row }: AnsweredRow): JsonRecord => ({
@@ -322,7 +368,9 @@ class Columns {
       if (value === null) continue
       const type = typeof value === "string" ? "STRING" : typeof value === "boolean" ? "BOOLEAN" : "JSON"
       const known = this.#types.get(name)
-      if (known !== type && (known !== undefined || this.#types.size <= mostColumns)) this.#types.set(name, known === undefined ? type : "JSON")
+      if (known !== type && (known !== undefined || this.#types.size <= mostColumns)) {
+        this.#types.set(name, known === undefined ? type : "JSON")
+      }
     }
   }
 
@@ -336,7 +384,12 @@ class Columns {
       return Result.fail(ServiceError.invalid("inputConfig.gcsSource.uris", `rows have columns that a table cannot tell from ${twice}`))
     }
     if (names.length > mostColumns) {
-      return Result.fail(ServiceError.invalid("inputConfig.gcsSource.uris", `rows have more than ${mostColumns} different columns, which is more than a table takes`))
+      return Result.fail(
+        ServiceError.invalid(
+          "inputConfig.gcsSource.uris",
+          `rows have more than ${mostColumns} different columns, which is more than a table takes`
+        )
+      )
     }
     return Result.succeed([
       ...own,

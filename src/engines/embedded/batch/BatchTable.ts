@@ -45,14 +45,20 @@ export class BatchTable extends JobTable<KeptJob, JobEntry> {
   }
 
   /** Keeps the rows but those whose `custom_id` an earlier row has, which it tells. */
-  addRows(job: number, rows: ReadonlyArray<KeptRow>): ReadonlyArray<{ readonly row: number; readonly place: string; readonly first: string }> {
+  addRows(
+    job: number,
+    rows: ReadonlyArray<KeptRow>
+  ): ReadonlyArray<{ readonly row: number; readonly place: string; readonly first: string }> {
     return transaction(this.#db, () => {
-      const insert = this.run("INSERT INTO batch_rows (job, row, custom_id, place, body, carried) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+      const insert = this.run(
+        "INSERT INTO batch_rows (job, row, custom_id, place, body, carried) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+      )
       const find = this.run("SELECT place FROM batch_rows WHERE job = ? AND custom_id = ?")
       return rows.flatMap(({ body, carried, customId, place, row }) =>
         insert.run(job, row, customId, place, JSON.stringify(body), JSON.stringify(carried)).changes === 0
           ? [{ row, place, first: String(find.get(job, customId)?.["place"]) }]
-          : [])
+          : []
+      )
     })
   }
 
@@ -80,7 +86,9 @@ export class BatchTable extends JobTable<KeptJob, JobEntry> {
 
   counts(job: number): BatchCounts {
     const found = new Map(
-      this.run("SELECT state, count(*) AS n FROM batch_rows WHERE job = ? GROUP BY state").all(job).map(({ n, state }) => [state, Number(n)])
+      this.run("SELECT state, count(*) AS n FROM batch_rows WHERE job = ? GROUP BY state").all(job).map((
+        { n, state }
+      ) => [state, Number(n)])
     )
     return { successful: found.get(1) ?? 0, failed: found.get(2) ?? 0, incomplete: found.get(0) ?? 0 }
   }

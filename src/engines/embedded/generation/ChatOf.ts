@@ -90,7 +90,9 @@ const formOf = ({ responseJsonSchema, responseMimeType, responseSchema }: Genera
 }
 
 /** A budget of 0 is not to think, one of -1 is the model's choice. */
-const thinkingOf = ({ thinkingConfig: { includeThoughts, thinkingBudget = 0, thinkingLevel } = {} }: GenerationConfig): ChatRequest["thinking"] => {
+const thinkingOf = (
+  { thinkingConfig: { includeThoughts, thinkingBudget = 0, thinkingLevel } = {} }: GenerationConfig
+): ChatRequest["thinking"] => {
   const effort = (["low", "medium", "high"] as const).find((effort) => effort === thinkingLevel?.toLowerCase())
   return includeThoughts === true || effort !== undefined || thinkingBudget !== 0
     ? defined({ budgetTokens: thinkingBudget > 0 ? thinkingBudget : undefined, effort })

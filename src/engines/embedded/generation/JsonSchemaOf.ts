@@ -5,8 +5,26 @@ import type { OpenApiSchema } from "../../../domain/generation/Generation.ts"
 /** The API's schema as JSON Schema: types in small letters, `nullable` a type of its own, counts as numbers. */
 export const jsonSchemaOf = (schema: OpenApiSchema): JsonRecord => {
   const {
-    additionalProperties, anyOf, default: byDefault, defs, description, enum: values, example, format, items, nullable, pattern,
-    properties, propertyOrdering: _, ref, required, title, type, maximum, minimum, ...counts
+    additionalProperties,
+    anyOf,
+    default: byDefault,
+    defs,
+    description,
+    enum: values,
+    example,
+    format,
+    items,
+    nullable,
+    pattern,
+    properties,
+    propertyOrdering: _,
+    ref,
+    required,
+    title,
+    type,
+    maximum,
+    minimum,
+    ...counts
   } = schema
   const name = type === undefined || type === "TYPE_UNSPECIFIED" ? undefined : type.toLowerCase()
   return defined({

@@ -107,9 +107,9 @@ const candidateOf = (index: number, part: Part, logprobs: ReadonlyArray<TokenLog
   index,
   content: { role: "model", parts: [part] },
   logprobsResult: logprobs.length === 0 ? undefined : {
-      chosenCandidates: logprobs.map(({ logprob, token }) => ({ token, logProbability: logprob })),
-      topCandidates: logprobs.map(({ top }) => ({ candidates: top.map(({ logprob, token }) => ({ token, logProbability: logprob })) }))
-    }
+    chosenCandidates: logprobs.map(({ logprob, token }) => ({ token, logProbability: logprob })),
+    topCandidates: logprobs.map(({ top }) => ({ candidates: top.map(({ logprob, token }) => ({ token, logProbability: logprob })) }))
+  }
 })
 
 const finishReasons: Readonly<Record<ChatEndReason, FinishReason>> = {

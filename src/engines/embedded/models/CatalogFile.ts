@@ -62,11 +62,13 @@ export const readCatalog = (text: string, file: string): Result.Result<Catalog, 
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
   const refused = (problems: ReadonlyArray<string>) =>
-    Result.fail(new ServiceError({
-      code: "INVALID_ARGUMENT",
-      message: [`${file} is not a valid catalog of models`, ...problems].join("\n"),
-      fix: "mend it, or leave it out for the catalog that comes with Sluice"
-    }))
+    Result.fail(
+      new ServiceError({
+        code: "INVALID_ARGUMENT",
+        message: [`${file} is not a valid catalog of models`, ...problems].join("\n"),
+        fix: "mend it, or leave it out for the catalog that comes with Sluice"
+      })
+    )
   const at = (offset: number): string => {
     const { col, line } = lines.linePos(offset)
     return `${file}:${line}:${col}`
@@ -85,17 +87,21 @@ export const readCatalog = (text: string, file: string): Result.Result<Catalog, 
   }
   const shown = (path: Path): string => path.map((key, i) => typeof key === "number" ? `[${key}]` : i === 0 ? key : `.${key}`).join("")
   const describe = (problems: ReadonlyArray<Problem>) =>
-    refused(problems
-      .map(({ path, rule }) => ({ offset: placeOf(path), text: `${shown(path)}: ${rule}` }))
-      .toSorted((a, b) => a.offset - b.offset)
-      .map(({ offset, text }) => `${at(offset)}  ${text}`))
+    refused(
+      problems
+        .map(({ path, rule }) => ({ offset: placeOf(path), text: `${shown(path)}: ${rule}` }))
+        .toSorted((a, b) => a.offset - b.offset)
+        .map(({ offset, text }) => `${at(offset)}  ${text}`)
+    )
 
   const decoded = decode(document.toJS() as unknown)
   if (Result.isFailure(decoded)) {
-    return describe(format(decoded.failure.issue).issues.map(({ message, path = [] }) => ({
-      path: path.map((key) => typeof key === "object" ? key.key : key).map((key) => typeof key === "number" ? key : String(key)),
-      rule: message
-    })))
+    return describe(
+      format(decoded.failure.issue).issues.map(({ message, path = [] }) => ({
+        path: path.map((key) => typeof key === "object" ? key.key : key).map((key) => typeof key === "number" ? key : String(key)),
+        rule: message
+      }))
+    )
   }
   const problems = rulesOf(decoded.success)
   return problems.length === 0 ? Result.succeed(decoded.success) : describe(problems)
@@ -114,7 +120,11 @@ const rulesOf = ({ models }: Catalog): ReadonlyArray<Problem> => {
         [
           ...(container === undefined ? [] : containerRules(container, "container")),
           ...(resources === undefined ? [] : resourceRules(resources, "resources"))
-        ].map(({ description, field }) => ({ path: ["models", m, "deploy", d, field.split(".")[0] ?? ""], rule: `${field}: ${description}` })))
+        ].map(({ description, field }) => ({
+          path: ["models", m, "deploy", d, field.split(".")[0] ?? ""],
+          rule: `${field}: ${description}`
+        }))
+      )
     ]
   })
 }

@@ -10,7 +10,16 @@ import {
   type UndeployRequest
 } from "../../../domain/models/Endpoint.ts"
 import { defined } from "../../../domain/Defined.ts"
-import { deleteRefusal, deployModelRefusal, endpointChangeRefusal, endpointRefusal, splitWith, splitWithout, undeployRefusal, uploadRefusal } from "../../../domain/models/EndpointRules.ts"
+import {
+  deleteRefusal,
+  deployModelRefusal,
+  endpointChangeRefusal,
+  endpointRefusal,
+  splitWith,
+  splitWithout,
+  undeployRefusal,
+  uploadRefusal
+} from "../../../domain/models/EndpointRules.ts"
 import { type SecretError, ServiceError } from "../../../domain/Errors.ts"
 import { holds, parseFilter } from "../../../domain/ListFilter.ts"
 import { Endpoints, type ResourceQuery, whole } from "../../../ports/Endpoints.ts"
@@ -140,26 +149,35 @@ export const embeddedEndpoints = (names: Names, current: CurrentCatalog): Layer.
         if (deployed === undefined) {
           return yield* new ServiceError({
             code: "FAILED_PRECONDITION",
-            message: record.deployed.length === 0 ? `no model is deployed on endpoint ${name}` : `no model of endpoint ${name} gets traffic`,
+            message: record.deployed.length === 0
+              ? `no model is deployed on endpoint ${name}`
+              : `no model of endpoint ${name} gets traffic`,
             fix: record.deployed.length === 0 ? "deploy one: sluice models deploy" : "say in traffic_split which model gets how much"
           })
         }
         const model = yield* store.read((s) => s.model(deployed.modelId, deployed.version))
         const catalog = yield* current
         const own = [id, record.displayName].find((word) => Object.hasOwn(catalog.endpoints ?? {}, word))
-        const given: Upstream | undefined = own === undefined ? (model === undefined ? undefined : baseOf(catalog, model)?.upstream) : catalog.endpoints?.[own]
+        const given: Upstream | undefined = own === undefined
+          ? (model === undefined ? undefined : baseOf(catalog, model)?.upstream)
+          : catalog.endpoints?.[own]
         if (given === undefined) {
           return yield* new ServiceError({
             code: "FAILED_PRECONDITION",
             message: `endpoint ${name} has no model server: Sluice runs no models itself`,
-            fix: `say where it is: sluice serve --endpoint-upstream ${record.displayName}=URL, or endpoints in models.yaml of the data directory`
+            fix:
+              `say where it is: sluice serve --endpoint-upstream ${record.displayName}=URL, or endpoints in models.yaml of the data directory`
           })
         }
         const { apiKey, url: address } = typeof given === "string" ? { url: given } : given
         const url = new URL(address)
         // An address without a path is a server's; the model's container says where on it predictions are.
         if (url.pathname === "/") url.pathname = model?.container?.predictRoute ?? "/"
-        return { url: url.href, key: apiKey === undefined ? undefined : yield* Effect.mapError(secrets.resolve(apiKey), unkeyed), deployed: deployed.id }
+        return {
+          url: url.href,
+          key: apiKey === undefined ? undefined : yield* Effect.mapError(secrets.resolve(apiKey), unkeyed),
+          deployed: deployed.id
+        }
       })
 
       const streamRawPredict = Effect.fn("Endpoints.streamRawPredict")(function*(endpoint: EndpointName, payload: Payload) {
@@ -198,7 +216,11 @@ export const embeddedEndpoints = (names: Names, current: CurrentCatalog): Layer.
           return yield* store.write((s) => {
             const id = endpointId ?? newId()
             if (s.endpoint(id) !== undefined) {
-              throw new ServiceError({ code: "ALREADY_EXISTS", message: `endpoint ${s.endpointName(id)} is there already`, fix: "choose another id, or none" })
+              throw new ServiceError({
+                code: "ALREADY_EXISTS",
+                message: `endpoint ${s.endpointName(id)} is there already`,
+                fix: "choose another id, or none"
+              })
             }
             const record: EndpointRecord = { ...fields, id, deployed: [], trafficSplit: {}, created: at, updated: at }
             s.addEndpoint(record)

@@ -55,7 +55,11 @@ export const embeddedModelCatalog = (names: Names, current: CurrentCatalog): Lay
           if (refused !== undefined) throw refused
           const [option] = entry.deploy
           if (option === undefined) {
-            throw new ServiceError({ code: "FAILED_PRECONDITION", message: `${publisherModel} cannot be deployed`, fix: "list those that can: sluice models list" })
+            throw new ServiceError({
+              code: "FAILED_PRECONDITION",
+              message: `${publisherModel} cannot be deployed`,
+              fix: "list those that can: sluice models list"
+            })
           }
           const resources: Resources | undefined = request.resources ?? option.resources
           const container: Container | undefined = request.container ?? option.container
@@ -162,4 +166,3 @@ const selected = ({ models }: Catalog, query: CatalogQuery): ReadonlyArray<Catal
     (query.allVersions === true || !models.some((other, j) => j > i && other.name === entry.name))
   )
 }
-

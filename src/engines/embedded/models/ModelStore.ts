@@ -1,6 +1,13 @@
 import type { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
-import { type DeployedModel, type Endpoint, EndpointName, type Model, ModelName, type TrafficSplit } from "../../../domain/models/Endpoint.ts"
+import {
+  type DeployedModel,
+  type Endpoint,
+  EndpointName,
+  type Model,
+  ModelName,
+  type TrafficSplit
+} from "../../../domain/models/Endpoint.ts"
 import { ServiceError } from "../../../domain/Errors.ts"
 import type { Deployment, Operation, OperationKind } from "../../../domain/Operation.ts"
 import type { Page, PageRequest } from "../../../ports/Paging.ts"
@@ -86,7 +93,8 @@ export const makeStore = (db: DatabaseSync, path: string, names: Names) => {
       void sql("UPDATE endpoints SET body = ? WHERE id = ?").run(JSON.stringify(endpoint), endpoint.id),
     deleteEndpoint: (id: string): void => void sql("DELETE FROM endpoints WHERE id = ?").run(id),
 
-    eulaAccepted: (publisherModel: string): boolean => sql("SELECT 1 FROM eulas WHERE publisher_model = ?").get(publisherModel) !== undefined,
+    eulaAccepted: (publisherModel: string): boolean =>
+      sql("SELECT 1 FROM eulas WHERE publisher_model = ?").get(publisherModel) !== undefined,
     acceptEula: (publisherModel: string, at: number): void =>
       void sql("INSERT INTO eulas VALUES (?, ?) ON CONFLICT DO NOTHING").run(publisherModel, at),
 
@@ -165,7 +173,9 @@ export const keyOf = (place: number): string => String(place).padStart(16, "0")
 export const pageFrom = <A>(all: ReadonlyArray<Keyed<A>>, { size, token }: PageRequest): Effect.Effect<Page<A>, ServiceError> => {
   const last = token === undefined ? "" : /^after:(.*)$/s.exec(Buffer.from(token, "base64url").toString("utf8"))?.[1]
   if (last === undefined) return Effect.fail(ServiceError.invalid("page_token", "is not one that a listing gave"))
-  if (size !== undefined && !(Number.isInteger(size) && size >= 0)) return Effect.fail(ServiceError.invalid("page_size", "must be 1 to 1000"))
+  if (size !== undefined && !(Number.isInteger(size) && size >= 0)) {
+    return Effect.fail(ServiceError.invalid("page_size", "must be 1 to 1000"))
+  }
   const limit = Math.min(size === undefined || size === 0 ? defaultPage : size, largestPage)
   const left = all.filter(({ key }) => key > last)
   const page = left.slice(0, limit)

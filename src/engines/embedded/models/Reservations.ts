@@ -21,7 +21,9 @@ export const reservationFull = (
   const wanted = resources.minReplicaCount ?? 1
   return used + wanted <= replicas ? undefined : new ServiceError({
     code: "RESOURCE_EXHAUSTED",
-    message: `reservation ${name} has no capacity: ${used} of its ${replicas} replicas are taken, and ${wanted} ${wanted === 1 ? "is" : "are"} wanted`,
+    message: `reservation ${name} has no capacity: ${used} of its ${replicas} replicas are taken, and ${wanted} ${
+      wanted === 1 ? "is" : "are"
+    } wanted`,
     fix: "use ANY_RESERVATION, which falls back to the general pool, or another reservation"
   })
 }

@@ -26,7 +26,9 @@ export const allowedSlots = (db: DatabaseSync, index: CorpusIndex, corpus: numbe
     const { from, to } = index.slotsOf(Number(row["first_chunk"]), Number(row["chunks"]))
     allowed.fill(1, from, to)
   }
-  if (files === undefined && chunks !== index.liveChunks) throw new StoreDamage("the database does not find all files of the corpus: it is damaged")
+  if (files === undefined && chunks !== index.liveChunks) {
+    throw new StoreDamage("the database does not find all files of the corpus: it is damaged")
+  }
   return allowed
 }
 
@@ -35,7 +37,9 @@ export const filePasses = (db: DatabaseSync, corpus: number, { metadata, princip
   const written = metadata === undefined ? undefined : writtenOf(db, corpus)
   return (row) => {
     // Permissions that may be others than those that were written let nobody in.
-    if (!isIntact("files", row)) throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in the database`, Number(row["id"]))
+    if (!isIntact("files", row)) {
+      throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in the database`, Number(row["id"]))
+    }
     return (metadata === undefined || hasMetadata(row, metadata, written?.get(Number(row["id"])))) &&
       (principal === undefined || mayRead(row, principal))
   }

@@ -13,8 +13,7 @@ export const lengthNorm = (length: number, averageLength: number): number =>
   k1 * (1 - b + (averageLength > 0 ? (b * length) / averageLength : 0))
 
 /** What one term adds to a chunk's score. */
-export const termScore = (weight: number, frequency: number, norm: number): number =>
-  weight * ((frequency * (k1 + 1)) / (frequency + norm))
+export const termScore = (weight: number, frequency: number, norm: number): number => weight * ((frequency * (k1 + 1)) / (frequency + norm))
 
 /** Adds a term's scores to those of a segment whose first chunk is at slot `offset`; `norms` is by slot too. */
 export const addTermScores = (

@@ -30,7 +30,9 @@ export class ChunkReader {
   readonly #cache: ByteCache
 
   constructor(db: DatabaseSync, cache: ByteCache, names: Names) {
-    this.#page = db.prepare(`SELECT ${checkedColumns("chunk_pages")} FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1`)
+    this.#page = db.prepare(
+      `SELECT ${checkedColumns("chunk_pages")} FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1`
+    )
     this.#file = db.prepare(`SELECT ${checkedColumns("files")} FROM files WHERE id = ?`)
     this.#fileOf = db.prepare("SELECT id, display_name FROM files WHERE first_chunk <= ? AND first_chunk + chunks > ?")
     this.#names = names
@@ -83,7 +85,9 @@ export class ChunkReader {
       `f${generation} ${file}`,
       () => {
         const row = this.#file.get(file)
-        if (!isIntact("files", row)) throw new StoreDamage(`the record of ${String(row?.["display_name"] ?? `file ${file}`)} is damaged in the database`, file)
+        if (!isIntact("files", row)) {
+          throw new StoreDamage(`the record of ${String(row?.["display_name"] ?? `file ${file}`)} is damaged in the database`, file)
+        }
         return {
           file: this.#names.file(corpus, String(row["name"])),
           sourceUri: String(row["source_uri"]),

@@ -71,7 +71,9 @@ export class CorpusIndex {
     this.#page = db.prepare(`SELECT ${checkedColumns("posting_pages")} FROM posting_pages WHERE id = ?`)
     const rows = db.prepare(`SELECT ${checkedColumns("segments")} FROM segments WHERE corpus = ? ORDER BY first_chunk`).iterate(corpus.id)
     const known = new Map(previous?.segments.map((segment) => [segment.id, segment]))
-    const tombstones = db.prepare(`SELECT ${checkedColumns("tombstones")} FROM tombstones WHERE corpus = ? ORDER BY first_chunk`).all(corpus.id)
+    const tombstones = db.prepare(`SELECT ${checkedColumns("tombstones")} FROM tombstones WHERE corpus = ? ORDER BY first_chunk`).all(
+      corpus.id
+    )
     if (!tombstones.every((row) => isIntact("tombstones", row))) throw new IndexDamage("its list of deleted chunks")
     const segments: Array<Segment> = []
     const analyzers = new Set<AnalyzerId>()

@@ -61,7 +61,8 @@ export class DenseScan {
   hasCodes(segments: ReadonlyArray<Segment>, dimensions: number): boolean {
     const components = componentsOf(segments, dimensions)
     const [first] = segments
-    return first !== undefined && components > mostScanned && (components / dimensions) * bytesOfCode(dimensions) <= this.#cache.limit / 2 && !this.#isSparse(first)
+    return first !== undefined && components > mostScanned &&
+      (components / dimensions) * bytesOfCode(dimensions) <= this.#cache.limit / 2 && !this.#isSparse(first)
   }
 
   /** Like {@link cosines}, but about: from codes of the vectors. */
@@ -80,12 +81,16 @@ export class DenseScan {
 
   /** Reads every vector of a block. */
   #reckon(index: CorpusIndex, segment: Segment, first: number, query: Float32Array, out: Float64Array): void {
-    this.#forEachVector(index, segment, first, (chunk, packed) => { out[chunk] = cosineOf(packed, query) })
+    this.#forEachVector(index, segment, first, (chunk, packed) => {
+      out[chunk] = cosineOf(packed, query)
+    })
   }
 
   #code(index: CorpusIndex, segment: Segment, first: number, dimensions: number): CodedBlock {
     const vectors = Array.from<Uint8Array | undefined>({ length: Math.min(blockChunks, segment.chunks.length - first) })
-    this.#forEachVector(index, segment, first, (chunk, packed) => { vectors[chunk] = packed })
+    this.#forEachVector(index, segment, first, (chunk, packed) => {
+      vectors[chunk] = packed
+    })
     return coded(vectors, dimensions)
   }
 
@@ -152,7 +157,11 @@ const componentsOf = (segments: ReadonlyArray<Segment>, dimensions: number): num
   segments.reduce((sum, segment) => sum + segment.chunks.length, 0) * dimensions
 
 /** Calls `visit` with each block of the segments, by the place of its first chunk, and its part of `out`, which is by slot. */
-const forEachBlock = (segments: ReadonlyArray<Segment>, out: Float64Array, visit: (segment: Segment, first: number, out: Float64Array) => void): void => {
+const forEachBlock = (
+  segments: ReadonlyArray<Segment>,
+  out: Float64Array,
+  visit: (segment: Segment, first: number, out: Float64Array) => void
+): void => {
   for (const segment of segments) {
     for (let first = 0; first < segment.chunks.length; first += blockChunks) {
       const count = Math.min(blockChunks, segment.chunks.length - first)
@@ -166,7 +175,12 @@ const addColumns = (out: Float64Array, block: Block, query: Float32Array, compon
   const { columns, count, inverseNorms, stride } = block
   const whole = components.length - (components.length % 4)
   for (let c = 0; c < whole; c += 4) {
-    const [d0, d1, d2, d3] = [components[c] as number, components[c + 1] as number, components[c + 2] as number, components[c + 3] as number]
+    const [d0, d1, d2, d3] = [
+      components[c] as number,
+      components[c + 1] as number,
+      components[c + 2] as number,
+      components[c + 3] as number
+    ]
     const [q0, q1, q2, q3] = [query[d0] as number, query[d1] as number, query[d2] as number, query[d3] as number]
     const [c0, c1, c2, c3] = [d0 * stride, d1 * stride, d2 * stride, d3 * stride]
     for (let i = 0; i < count; i++) {

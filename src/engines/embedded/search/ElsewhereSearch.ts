@@ -123,13 +123,23 @@ export class ElsewhereSearch {
   }
 
   /** As in a search of the engine's own: the question moves towards the first few. */
-  #fedBack(corpus: CorpusRow, scored: ReadonlyArray<{ readonly id: number; readonly sparse: number; readonly cosine: number }>, first: ReadonlyArray<Fused>, query: Float32Array, alpha: number, opened: Map<number, Uint8Array>): ReadonlyArray<Fused> {
+  #fedBack(
+    corpus: CorpusRow,
+    scored: ReadonlyArray<{ readonly id: number; readonly sparse: number; readonly cosine: number }>,
+    first: ReadonlyArray<Fused>,
+    query: Float32Array,
+    alpha: number,
+    opened: Map<number, Uint8Array>
+  ): ReadonlyArray<Fused> {
     const middle = new Float32Array(query.length)
     for (const { id } of first.slice(0, ranking.feedbackChunks)) {
       unitVectorOf(this.#vectorOf(corpus, id, opened), query.length).forEach((value, d) => void (middle[d]! += value))
     }
     const moved = towards(query, middle, ranking.feedback)
-    return fuse(scored.map((candidate) => ({ ...candidate, related: cosineOf(this.#vectorOf(corpus, candidate.id, opened), moved) })), alpha)
+    return fuse(
+      scored.map((candidate) => ({ ...candidate, related: cosineOf(this.#vectorOf(corpus, candidate.id, opened), moved) })),
+      alpha
+    )
   }
 
   #explain(corpus: CorpusRow, hit: Fused, alpha: number): NonNullable<Context["explanation"]> {
@@ -177,4 +187,3 @@ export class ElsewhereSearch {
     return vector
   }
 }
-

@@ -28,7 +28,9 @@ export class FileScores {
   constructor(db: DatabaseSync, damaged: (chunk: number) => Error) {
     this.#file = preparedValues(
       db,
-      `SELECT ${checkedColumns("files")} FROM files WHERE id = (SELECT file FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1)`
+      `SELECT ${
+        checkedColumns("files")
+      } FROM files WHERE id = (SELECT file FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1)`
     )
     this.#numbered = db.prepare("SELECT display_name, first_chunk, chunks FROM files WHERE corpus = ?")
     this.#damaged = damaged
@@ -73,8 +75,10 @@ export class FileScores {
   /** Share of the question's terms, by their weights, that the title or the name of the chunk's file has: 0 to 1. @throws {StoreDamage} */
   title(index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>): (slot: number) => number {
     const total = terms.reduce((sum, { weight }) => sum + weight, 0)
-    return this.#perFile(index, ({ names }) =>
-      total === 0 ? 0 : terms.reduce((sum, { term, weight }) => names.has(term) ? sum + weight : sum, 0) / total)
+    return this.#perFile(
+      index,
+      ({ names }) => total === 0 ? 0 : terms.reduce((sum, { term, weight }) => names.has(term) ? sum + weight : sum, 0) / total
+    )
   }
 
   #perFile(index: CorpusIndex, score: (file: IndexedFile) => number): (slot: number) => number {
@@ -120,7 +124,10 @@ const columnsAt = {
 }
 
 const namesOf = (row: RowValues, index: CorpusIndex): ReadonlySet<string> => {
-  const name = String(row[columnsAt.displayName]).replace(/\.\w{1,5}$/, "").replace(/[-_.]/g, " ").replace(/(?<![\p{L}\p{N}])0+(?=\d)/gu, "")
+  const name = String(row[columnsAt.displayName]).replace(/\.\w{1,5}$/, "").replace(/[-_.]/g, " ").replace(
+    /(?<![\p{L}\p{N}])0+(?=\d)/gu,
+    ""
+  )
   const title = row[columnsAt.title] ?? ""
   return new Set(analyzeQuery(`${title}\n${name}`, index.analyzers).map(({ term }) => term))
 }

@@ -176,8 +176,8 @@ const best = (
   // As deep for few contexts as for a hundred, so that the first of a long list are those of a short one.
   const depth = Math.max(candidateDepth, count)
   const slots = new Set<number>()
-  if (alpha < 1) for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot)
-  if (alpha > 0 && dense !== undefined) for (const slot of dense.nearest(allowed, depth)) slots.add(slot)
+  if (alpha < 1) { for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot) }
+  if (alpha > 0 && dense !== undefined) { for (const slot of dense.nearest(allowed, depth)) slots.add(slot) }
   for (const slot of topSlots(sparse, allowed, depth, named)) slots.add(slot)
   const candidates = Array.from(slots, score)
   const first = fuse(candidates, alpha)

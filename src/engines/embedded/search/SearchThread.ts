@@ -23,18 +23,22 @@ export interface SearchData {
 export type SentRequest = Omit<SearchRequest, "vector"> & { readonly vector?: Float32Array }
 
 /** What the thread is asked: a search, or how much words say in a corpus. */
-export type SearchMessage = { readonly id: number; readonly corpus: string } & (
-  | { readonly request: SentRequest }
-  | { readonly words: ReadonlyArray<string> }
-)
+export type SearchMessage =
+  & { readonly id: number; readonly corpus: string }
+  & (
+    | { readonly request: SentRequest }
+    | { readonly words: ReadonlyArray<string> }
+  )
 
-export type SearchReply = { readonly id: number } & (
-  | { readonly found: ReadonlyArray<Context> }
-  | { readonly weights: ReadonlyArray<number> }
-  | { readonly damagedIndex: string }
-  | { readonly damaged: string; readonly file: number | undefined }
-  | { readonly error: ErrorMessage }
-)
+export type SearchReply =
+  & { readonly id: number }
+  & (
+    | { readonly found: ReadonlyArray<Context> }
+    | { readonly weights: ReadonlyArray<number> }
+    | { readonly damagedIndex: string }
+    | { readonly damaged: string; readonly file: number | undefined }
+    | { readonly error: ErrorMessage }
+  )
 
 type Resume = (reply: Effect.Effect<SearchReply, ServiceError>) => void
 
@@ -71,7 +75,9 @@ export class SearchThread {
     await ended
   }
 
-  #ask(message: { readonly corpus: string } & ({ readonly request: SentRequest } | { readonly words: ReadonlyArray<string> })): Effect.Effect<SearchReply, ServiceError> {
+  #ask(
+    message: { readonly corpus: string } & ({ readonly request: SentRequest } | { readonly words: ReadonlyArray<string> })
+  ): Effect.Effect<SearchReply, ServiceError> {
     return Effect.callback<SearchReply, ServiceError>((resume) => {
       const id = this.#next++
       this.#waiting.set(id, resume)
@@ -98,7 +104,9 @@ export class SearchThread {
     if (this.#worker === worker) this.#worker = undefined
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
-    for (const resume of waiting) resume(Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: "the thread that searches stopped", cause })))
+    for (const resume of waiting) {
+      resume(Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: "the thread that searches stopped", cause })))
+    }
   }
 }
 

@@ -50,7 +50,9 @@ export const searchInThreads = Effect.fnUntraced(function*({ dataDir, memory, na
   yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all(running.map((thread) => thread.close()))))
   const idlest = (): SearchThread => {
     const [first, ...others] = running
-    const idlest = first === undefined ? undefined : others.reduce((least, thread) => thread.underWay < least.underWay ? thread : least, first)
+    const idlest = first === undefined
+      ? undefined
+      : others.reduce((least, thread) => thread.underWay < least.underWay ? thread : least, first)
     if (idlest !== undefined && (idlest.underWay === 0 || running.length === threads)) return idlest
     const { parent } = names
     const thread = new SearchThread({ dataDir, parent, memory: memory / threads })

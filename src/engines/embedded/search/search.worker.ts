@@ -32,7 +32,8 @@ const answer = (message: SearchMessage): Answer => {
     attempt((): Answer =>
       "words" in message
         ? { weights: search.weights(reader.corpusNow(corpus), message.words) }
-        : { found: search.run(reader.corpusNow(corpus), requestOf(message.request)) })
+        : { found: search.run(reader.corpusNow(corpus), requestOf(message.request)) }
+    )
   ))
   if (Exit.isFailure(exit)) return { error: errorOf(Cause.squash(exit.cause)) }
   const { value } = exit
@@ -40,7 +41,10 @@ const answer = (message: SearchMessage): Answer => {
   return value instanceof StoreDamage ? { damaged: value.message, file: value.file } : value
 }
 
-const requestOf = ({ vector, ...request }: SentRequest): SearchRequest => ({ ...request, vector: vector === undefined ? undefined : () => vector })
+const requestOf = ({ vector, ...request }: SentRequest): SearchRequest => ({
+  ...request,
+  vector: vector === undefined ? undefined : () => vector
+})
 
 const errorOf = (cause: unknown): ErrorMessage => {
   if (!(cause instanceof ServiceError)) {

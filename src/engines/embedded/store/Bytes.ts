@@ -35,7 +35,7 @@ export class ByteWriter {
     const count = end - start
     if (this.#length + count > this.#bytes.length) this.#grow(count)
     // Most runs are shorter than it takes to make a view of them.
-    if (count < 32) for (let i = start; i < end; i++) this.#bytes[this.#length++] = source[i] as number
+    if (count < 32) { for (let i = start; i < end; i++) this.#bytes[this.#length++] = source[i] as number }
     else {
       this.#bytes.set(source.subarray(start, end), this.#length)
       this.#length += count

@@ -10,13 +10,44 @@ type Checked = "corpora" | "files" | "chunk_pages" | "embeddings" | "segments" |
 /** The columns a sum is made of, blobs last. What changes with every use of a row (`embeddings.uses`) is not among them. */
 const columns: Readonly<Record<Checked, { readonly values: ReadonlyArray<string>; readonly blobs: ReadonlyArray<string> }>> = {
   corpora: {
-    values: ["id", "name", "display_name", "description", "vector_db", "embedding_model", "options", "embedder", "files", "chunks", "generation", "created", "updated"],
+    values: [
+      "id",
+      "name",
+      "display_name",
+      "description",
+      "vector_db",
+      "embedding_model",
+      "options",
+      "embedder",
+      "files",
+      "chunks",
+      "generation",
+      "created",
+      "updated"
+    ],
     blobs: []
   },
   files: {
     values: [
-      "id", "corpus", "name", "display_name", "description", "source_uri", "size_bytes", "marker", "metadata", "permissions", "first_chunk",
-      "chunks", "tokens", "pages", "language", "title", "author", "created", "updated"
+      "id",
+      "corpus",
+      "name",
+      "display_name",
+      "description",
+      "source_uri",
+      "size_bytes",
+      "marker",
+      "metadata",
+      "permissions",
+      "first_chunk",
+      "chunks",
+      "tokens",
+      "pages",
+      "language",
+      "title",
+      "author",
+      "created",
+      "updated"
     ],
     blobs: []
   },
@@ -55,7 +86,10 @@ export const sumOf = (table: Checked, row: Row): number => {
 export type RowValues = ReadonlyArray<unknown>
 
 /** A statement that returns {@link RowValues}. */
-export const preparedValues = (db: DatabaseSync, sql: string): { readonly get: (...parameters: ReadonlyArray<number>) => RowValues | undefined } => {
+export const preparedValues = (
+  db: DatabaseSync,
+  sql: string
+): { readonly get: (...parameters: ReadonlyArray<number>) => RowValues | undefined } => {
   const statement = db.prepare(sql)
   statement.setReturnArrays(true)
   // The type of `get` says object, whatever was set.

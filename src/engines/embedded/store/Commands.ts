@@ -119,19 +119,32 @@ export interface Commands {
   }
   readonly deleteSchemas: { readonly in: { readonly corpus: string; readonly schemas: ReadonlyArray<string> }; readonly out: void }
   readonly createMetadata: {
-    readonly in: { readonly corpus: string; readonly file: string; readonly metadata: ReadonlyArray<FileMetadataSpec & { readonly name: string }> }
+    readonly in: {
+      readonly corpus: string
+      readonly file: string
+      readonly metadata: ReadonlyArray<FileMetadataSpec & { readonly name: string }>
+    }
     readonly out: void
   }
   readonly updateMetadata: {
     readonly in: { readonly corpus: string; readonly file: string; readonly name: string; readonly spec: FileMetadataSpec }
     readonly out: void
   }
-  readonly deleteMetadata: { readonly in: { readonly corpus: string; readonly file: string; readonly metadata: ReadonlyArray<string> }; readonly out: void }
+  readonly deleteMetadata: {
+    readonly in: { readonly corpus: string; readonly file: string; readonly metadata: ReadonlyArray<string> }
+    readonly out: void
+  }
   /** Builds the whole sparse index of a corpus again from its chunks. */
   readonly rebuildIndex: { readonly in: { readonly corpus: string }; readonly out: void }
   readonly writeLedger: { readonly in: { readonly scope: string; readonly change: LedgerChange }; readonly out: void }
   readonly createOperation: {
-    readonly in: { readonly name: string; readonly kind: OperationKind; readonly target: string; readonly owner: number; readonly at: number }
+    readonly in: {
+      readonly name: string
+      readonly kind: OperationKind
+      readonly target: string
+      readonly owner: number
+      readonly at: number
+    }
     readonly out: void
   }
   readonly updateOperation: {

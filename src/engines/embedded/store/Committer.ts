@@ -223,7 +223,11 @@ export class Committer {
   #deleteCorpus({ at, force, name }: Commands["deleteCorpus"]["in"]): void {
     const corpus = this.#corpora.find(name)
     if (corpus.files > 0 && !force) {
-      throw new Refusal("FAILED_PRECONDITION", `corpus ${name} still has ${corpus.files} files`, "delete them first, or force the deletion (--force, force=true)")
+      throw new Refusal(
+        "FAILED_PRECONDITION",
+        `corpus ${name} still has ${corpus.files} files`,
+        "delete them first, or force the deletion (--force, force=true)"
+      )
     }
     this.#files.deleteAll(corpus.id, corpus.embedder, at)
     this.#index.drop(corpus.id)
@@ -272,7 +276,10 @@ export class Committer {
     this.#corpora.count(id, 0, 0)
   }
 
-  #ofFile({ corpus, file: name }: { readonly corpus: string; readonly file: string }, change: (corpus: number, file: number) => void): void {
+  #ofFile(
+    { corpus, file: name }: { readonly corpus: string; readonly file: string },
+    change: (corpus: number, file: number) => void
+  ): void {
     this.#ofCorpus(corpus, (id) => {
       const file = this.#files.find(id, name)
       if (file === undefined) throw refuseMissing("file", name)
@@ -296,14 +303,23 @@ export class Committer {
     }
     if (!(cause instanceof StateError) && !(cause instanceof Error && "errcode" in cause)) {
       // Words of ours or of a library's, about a text that stays out of messages.
-      return { _tag: "ServiceError", code: "INTERNAL", message: `the store could not take it: ${cause instanceof Error ? cause.name : "unknown"}` }
+      return {
+        _tag: "ServiceError",
+        code: "INTERNAL",
+        message: `the store could not take it: ${cause instanceof Error ? cause.name : "unknown"}`
+      }
     }
     const { fix, message, problem } = asStateError(cause, this.#path)
     return { _tag: "StateError", problem, message, fix }
   }
 }
 
-const workOf = ({ elsewhere = "" }: { readonly elsewhere?: string }, corpus: string, file: string, action: VectorWork["action"]): Omit<VectorWork, "id"> => ({
+const workOf = (
+  { elsewhere = "" }: { readonly elsewhere?: string },
+  corpus: string,
+  file: string,
+  action: VectorWork["action"]
+): Omit<VectorWork, "id"> => ({
   corpus,
   file,
   action,

@@ -94,7 +94,11 @@ export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
           const outcome = exit._tag === "Success" ? exit.value.get(hash) : undefined
           yield* Deferred.done(
             done,
-            exit._tag === "Failure" ? Exit.failCause(exit.cause) : outcome instanceof ServiceError ? Exit.fail(outcome) : Exit.succeed(outcome !== undefined)
+            exit._tag === "Failure"
+              ? Exit.failCause(exit.cause)
+              : outcome instanceof ServiceError
+              ? Exit.fail(outcome)
+              : Exit.succeed(outcome !== undefined)
           )
         }
       })

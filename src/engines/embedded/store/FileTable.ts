@@ -90,7 +90,9 @@ export class FileTable {
     this.#row = db.prepare("SELECT * FROM files WHERE id = ?")
     this.#seal = db.prepare("UPDATE files SET sum = ? WHERE id = ?")
     this.#pagesOf = db.prepare(`SELECT ${checkedColumns("chunk_pages")} FROM chunk_pages WHERE file = ? ORDER BY first_chunk`)
-    this.#note = db.prepare("INSERT INTO damage (file, what) SELECT id, ? FROM files WHERE id = ? ON CONFLICT (file) DO UPDATE SET what = excluded.what")
+    this.#note = db.prepare(
+      "INSERT INTO damage (file, what) SELECT id, ? FROM files WHERE id = ? ON CONFLICT (file) DO UPDATE SET what = excluded.what"
+    )
   }
 
   /** The first thing a transaction does. */

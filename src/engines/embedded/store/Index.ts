@@ -132,7 +132,10 @@ export interface IndexedFile {
 export const languageOf = (chunks: ReadonlyArray<Pick<IndexedChunk, "text">>): string | undefined => {
   if (chunks.length < 2) return undefined
   const places = Math.min(chunks.length, mostSampled)
-  const samples = Array.from({ length: places }, (_, at) => chunks[Math.floor((at * chunks.length) / places)]?.text.slice(0, sampleLength / places))
+  const samples = Array.from(
+    { length: places },
+    (_, at) => chunks[Math.floor((at * chunks.length) / places)]?.text.slice(0, sampleLength / places)
+  )
   return detect(samples.join("\n"))
 }
 

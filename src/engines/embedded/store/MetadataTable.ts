@@ -48,7 +48,13 @@ export class MetadataTable {
   update(corpus: number, file: number, { name, spec }: Commands["updateMetadata"]["in"]): void {
     const key = this.#find.get(file, name)?.["key"]
     if (key === undefined) throw refuseMissing("metadata", name)
-    if (key !== spec.key) throw new Refusal("INVALID_ARGUMENT", `rag_metadata.user_specified_metadata.key: is ${String(key)} for good`, "delete it and create another")
+    if (key !== spec.key) {
+      throw new Refusal(
+        "INVALID_ARGUMENT",
+        `rag_metadata.user_specified_metadata.key: is ${String(key)} for good`,
+        "delete it and create another"
+      )
+    }
     this.#update.run(this.#fitted(corpus, spec), file, name)
   }
 

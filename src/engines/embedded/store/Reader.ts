@@ -149,7 +149,9 @@ export const readerOf = (db: DatabaseSync, path: string): ReaderShape => {
       return yield* read(() => {
         const row = rows.files.get(file, corpus)
         if (row === undefined) return undefined
-        if (!isIntact("files", row)) throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in ${path}`, Number(row["id"]))
+        if (!isIntact("files", row)) {
+          throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in ${path}`, Number(row["id"]))
+        }
         const items = chunksFrom(row, after, limit)
         const next = after + items.length
         return next < Number(row["chunks"]) ? { items, nextToken: tokenAfter(next) } : { items }
@@ -157,8 +159,7 @@ export const readerOf = (db: DatabaseSync, path: string): ReaderShape => {
     }),
     corpusNow,
     corpus: (id) => attempt(() => corpusNow(id)),
-    withoutVector: (embedder, hashes) =>
-      read(() => hashes.filter((hash) => vectorByHash.get(fromHex(hash), embedder) === undefined))
+    withoutVector: (embedder, hashes) => read(() => hashes.filter((hash) => vectorByHash.get(fromHex(hash), embedder) === undefined))
   }
 }
 

@@ -1,6 +1,13 @@
 import type { Corpus, CorpusOptions, VectorDb } from "../../../domain/Corpus.ts"
 import type { Deployment, ImportCounts, Operation, OperationKind, PartialFailure } from "../../../domain/Operation.ts"
-import { type DataSchema, type DataSchemaSpec, type FileMetadata, FileMetadataName, type MetadataValue, plain } from "../../../domain/FileMetadata.ts"
+import {
+  type DataSchema,
+  type DataSchemaSpec,
+  type FileMetadata,
+  FileMetadataName,
+  type MetadataValue,
+  plain
+} from "../../../domain/FileMetadata.ts"
 import type { Marker, Metadata, Permissions, RagFile, RagFileName } from "../../../domain/RagFile.ts"
 import type { Names } from "../Names.ts"
 import { timestamp } from "../../../domain/Stamps.ts"

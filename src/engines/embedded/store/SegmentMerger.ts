@@ -31,8 +31,7 @@ export class SegmentMerger {
       if (!isIntact("tombstones", row)) throw new SegmentDamage(`tombstone of chunk ${String(row["first_chunk"])}`)
       return { first: Number(row["first_chunk"]), count: Number(row["chunks"]) }
     })
-    const buriedIn = (segment: SegmentRow) =>
-      tombstones.filter(({ first }) => first >= segment.firstChunk && first <= segment.lastChunk)
+    const buriedIn = (segment: SegmentRow) => tombstones.filter(({ first }) => first >= segment.firstChunk && first <= segment.lastChunk)
     const run = mergePlan(
       segments.map((segment) => ({
         chunks: segment.chunks,

@@ -84,7 +84,9 @@ export const unpackVector = (packed: Uint8Array, dimensions: number, into: Int8A
 export const isMostlyZeros = (packed: Uint8Array): boolean => {
   if (packed[0] !== Form.bitmap) return packed[0] === Form.gaps
   let count = 0
-  const all = forEachComponent(packed, () => { count++ })
+  const all = forEachComponent(packed, () => {
+    count++
+  })
   return all && count < (packed.length - 1 - count) * 4
 }
 

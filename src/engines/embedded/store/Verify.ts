@@ -34,7 +34,9 @@ export const verifyStore = (db: DatabaseSync): Verified => {
 
   let fileCount = 0
   let chunkCount = 0
-  const pages = db.prepare(`SELECT ${checkedColumns("chunk_pages")} FROM chunk_pages WHERE first_chunk >= ? AND first_chunk < ? ORDER BY first_chunk`)
+  const pages = db.prepare(
+    `SELECT ${checkedColumns("chunk_pages")} FROM chunk_pages WHERE first_chunk >= ? AND first_chunk < ? ORDER BY first_chunk`
+  )
   const vector = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE hash = ? AND embedder = ?`)
   const embedders = new Map(db.prepare("SELECT id, embedder FROM corpora").all().map((row) => [row["id"], String(row["embedder"])]))
   for (const row of db.prepare(`SELECT ${checkedColumns("files")} FROM files ORDER BY id`).iterate()) {

@@ -55,8 +55,7 @@ const nameIn = (root: string, key: string): string => {
   return name !== "" && key.endsWith("/") ? `${name}/` : name
 }
 
-const isIn = (folder: string, path: string): boolean =>
-  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+const isIn = (folder: string, path: string): boolean => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 
 /** The path without links, whose last parts need not exist. Undefined for a link that leads nowhere, and where a folder cannot be read. */
 const realPath = (path: string): string | undefined => {

@@ -65,7 +65,10 @@ export const make = ({ buckets, closed, files = false }: FolderObjectStoreOption
     get: (uri, maxBytes) =>
       Stream.unwrap(Effect.gen(function*() {
         const path = yield* pathOf(uri)
-        const handle = yield* Effect.acquireRelease(attempt(uri, () => openFile(uri, path)), (handle) => Effect.promise(() => handle.close()))
+        const handle = yield* Effect.acquireRelease(
+          attempt(uri, () => openFile(uri, path)),
+          (handle) => Effect.promise(() => handle.close())
+        )
         return Stream.unfold(0, (length) =>
           attempt(uri, () => handle.read(Buffer.allocUnsafe(pieceSize), 0, pieceSize)).pipe(
             Effect.flatMap(({ buffer, bytesRead }) => {
@@ -82,7 +85,10 @@ export const make = ({ buckets, closed, files = false }: FolderObjectStoreOption
       const temporary = join(dirname(path), `${unfinished}${randomUUID()}`)
       yield* attempt(uri, () => mkdir(dirname(path), { recursive: true }))
       const write = Effect.gen(function*() {
-        const handle = yield* Effect.acquireRelease(attempt(uri, () => open(temporary, "wx")), (handle) => Effect.promise(() => handle.close()))
+        const handle = yield* Effect.acquireRelease(
+          attempt(uri, () => open(temporary, "wx")),
+          (handle) => Effect.promise(() => handle.close())
+        )
         yield* Stream.runForEach(parts, (part) => attempt(uri, () => handle.writeFile(part)))
         yield* attempt(uri, () => handle.sync())
       }).pipe(Effect.scoped)
@@ -177,7 +183,11 @@ const failure = (uri: string, cause: unknown): ServiceError => {
       return new ServiceError({ code: "PERMISSION_DENIED", message: `${uri} may not be read or written by this process` })
     case "ENOSPC":
     case "EDQUOT":
-      return new ServiceError({ code: "FAILED_PRECONDITION", message: `${uri} cannot be written: the disk is full`, fix: "free some space" })
+      return new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: `${uri} cannot be written: the disk is full`,
+        fix: "free some space"
+      })
     default:
       return ServiceError.internal(`${uri} cannot be read or written`, cause)
   }

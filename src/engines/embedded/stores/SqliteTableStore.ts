@@ -75,9 +75,10 @@ export const make = (file: string) =>
           () =>
             Effect.gen(function*() {
               const insert = yield* attempt(insertInto)
-              yield* Stream.runForEach(rows, (group) => attempt(() => {
-                for (const row of group) insert.run(...columns.map((column) => stored(column, row[column.name])))
-              }))
+              yield* Stream.runForEach(rows, (group) =>
+                attempt(() => {
+                  for (const row of group) insert.run(...columns.map((column) => stored(column, row[column.name])))
+                }))
               yield* attempt((db) => db.exec("COMMIT"))
             }),
           () => Effect.ignore(attempt((db) => db.isTransaction ? db.exec("ROLLBACK") : undefined))

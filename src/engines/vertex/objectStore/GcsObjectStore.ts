@@ -53,11 +53,14 @@ export const make = Effect.fnUntraced(function*(options: GcsObjectStoreOptions =
     list: (prefix) => {
       const at = parseGsUri(prefix)
       if (at === undefined) return Stream.fail(notGs(prefix))
-      return Stream.paginate<GcsPosition, ObjectHead, ServiceError>({}, (position) =>
-        client.list(at.bucket, at.name, position, 1000).pipe(Effect.map(({ items = [], nextPageToken }) => [
-          items.map((object) => headOf(at.bucket, object)),
-          nextPageToken === undefined || nextPageToken === "" ? Option.none() : Option.some({ token: nextPageToken })
-        ])))
+      return Stream.paginate<GcsPosition, ObjectHead, ServiceError>(
+        {},
+        (position) =>
+          client.list(at.bucket, at.name, position, 1000).pipe(Effect.map(({ items = [], nextPageToken }) => [
+            items.map((object) => headOf(at.bucket, object)),
+            nextPageToken === undefined || nextPageToken === "" ? Option.none() : Option.some({ token: nextPageToken })
+          ]))
+      )
     },
     head: Effect.fn("ObjectStore.head")(function*(uri) {
       const { bucket, name } = yield* objectAt(uri)

@@ -51,7 +51,9 @@ const Page = Schema.Struct({
 const Inserted = Schema.Struct({
   insertErrors: Schema.optional(Schema.Array(Schema.Struct({
     index: Schema.optional(Schema.Int),
-    errors: Schema.optional(Schema.Array(Schema.Struct({ reason: Schema.optional(Schema.String), message: Schema.optional(Schema.String) })))
+    errors: Schema.optional(
+      Schema.Array(Schema.Struct({ reason: Schema.optional(Schema.String), message: Schema.optional(Schema.String) }))
+    )
   })))
 })
 
@@ -106,7 +108,9 @@ export const make = Effect.fnUntraced(function*(options: BigQueryOptions = {}) {
         const [first] = insertErrors
         return first === undefined ? Effect.void : new ServiceError({
           code: "INVALID_ARGUMENT",
-          message: `${uri} did not take ${insertErrors.length} rows, the first for: ${first.errors?.[0]?.message ?? first.errors?.[0]?.reason ?? "no reason given"}`
+          message: `${uri} did not take ${insertErrors.length} rows, the first for: ${
+            first.errors?.[0]?.message ?? first.errors?.[0]?.reason ?? "no reason given"
+          }`
         })
       })
     )
@@ -117,7 +121,11 @@ export const make = Effect.fnUntraced(function*(options: BigQueryOptions = {}) {
     head: Effect.fn("TableStore.head")(function*(uri) {
       const { location, numRows, schema } = yield* find(uri, yield* nameOf(uri))
       return {
-        columns: (schema?.fields ?? []).map(({ mode, name, type }) => ({ name, type: types[type] ?? type, repeated: mode === "REPEATED" ? true : undefined })),
+        columns: (schema?.fields ?? []).map(({ mode, name, type }) => ({
+          name,
+          type: types[type] ?? type,
+          repeated: mode === "REPEATED" ? true : undefined
+        })),
         location,
         rows: numRows === undefined ? undefined : Number(numRows)
       }
@@ -131,7 +139,11 @@ export const make = Effect.fnUntraced(function*(options: BigQueryOptions = {}) {
           return callJson(caller, uri, HttpClientRequest.get(`${tableUrl(name)}/data?${query}`), Page).pipe(
             Effect.mapError(explained(uri, "roles/bigquery.dataViewer")),
             Effect.map(({ pageToken = "", rows = [] }) =>
-              [rows.length === 0 ? [] : [rows.map(({ f }) => recordOf(fields, f))], pageToken === "" ? Option.none() : Option.some(pageToken)] as const)
+              [
+                rows.length === 0 ? [] : [rows.map(({ f }) => recordOf(fields, f))],
+                pageToken === "" ? Option.none() : Option.some(pageToken)
+              ] as const
+            )
           )
         })
       })),
@@ -165,7 +177,9 @@ const emulatorOf = (host: string | undefined): string | undefined =>
 
 const nameOf = (uri: string): Effect.Effect<TableName, ServiceError> => {
   const name = parseTable(uri)
-  return name === undefined ? Effect.fail(ServiceError.invalid("uri", `${uri} is not bq://<project>.<dataset>.<table>`)) : Effect.succeed(name)
+  return name === undefined
+    ? Effect.fail(ServiceError.invalid("uri", `${uri} is not bq://<project>.<dataset>.<table>`))
+    : Effect.succeed(name)
 }
 
 /** The standard names of types, for the older ones that the API answers with either way. */

@@ -58,8 +58,7 @@ const tooDeep = (): ReadFailure => new ReadFailure("limit", `JSON nested deeper 
 
 const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  isContainer(value) && !Array.isArray(value)
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => isContainer(value) && !Array.isArray(value)
 
 const label = (value: Readonly<Record<string, unknown>>): string | undefined =>
   [value["title"], value["name"]]

@@ -29,7 +29,7 @@ export class AsciiDocBlocks {
 
   read(lines: ReadonlyArray<string>): Facts {
     this.#lines = lines
-    for (let at = 0; at < lines.length; ) at = this.#readLine(at)
+    for (let at = 0; at < lines.length;) at = this.#readLine(at)
     this.#prose.end()
     const title = this.#prose.firstHeading
     const author = this.#attributes.get("author")

@@ -7,7 +7,13 @@ const structure =
   /\\(begin|end)[ \t]*\{([a-zA-Z@*]+)\}|\\(part|chapter|section|subsection|subsubsection|paragraph|subparagraph|caption|item|bibitem)(?![a-zA-Z])\*?|\n[ \t]*\n/g
 
 const levels: Readonly<Record<string, number>> = {
-  part: 1, chapter: 1, section: 2, subsection: 3, subsubsection: 4, paragraph: 5, subparagraph: 6
+  part: 1,
+  chapter: 1,
+  section: 2,
+  subsection: 3,
+  subsubsection: 4,
+  paragraph: 5,
+  subparagraph: 6
 }
 
 const verbatim = new Set(["verbatim", "Verbatim", "lstlisting", "minted", "alltt", "code", "filecontents"])

@@ -30,7 +30,7 @@ export class RstBlocks {
   }
 
   read(lines: ReadonlyArray<string>, depth: number): void {
-    for (let at = 0; at < lines.length; ) at = this.#readLine(lines, at, depth)
+    for (let at = 0; at < lines.length;) at = this.#readLine(lines, at, depth)
     this.#prose.endParagraph()
   }
 

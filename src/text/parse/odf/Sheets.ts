@@ -52,7 +52,7 @@ class Sheet {
     for (const cell of cellsOf(row)) {
       const text = this.#cell(cell)
       const times = repeats(cell, "table:number-columns-repeated", text)
-      if (text !== "") for (let i = 0; i < times; i++) cells.push([column + i, text])
+      if (text !== "") { for (let i = 0; i < times; i++) cells.push([column + i, text]) }
       column += Number(cell.attributes["table:number-columns-repeated"] ?? 1) || 1
     }
     const claimed = Number(row.attributes["table:number-rows-repeated"] ?? 1) || 1

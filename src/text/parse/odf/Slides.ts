@@ -37,14 +37,13 @@ export const writeSlides = (
 }
 
 /** Headers and footers are declared once and shown on the slides that name them. */
-const isDeclaration = (name: string): boolean =>
-  name === "presentation:footer-decl" || name === "presentation:header-decl"
+const isDeclaration = (name: string): boolean => name === "presentation:footer-decl" || name === "presentation:header-decl"
 
 const isTitle = (shape: XmlElement): boolean => shape.attributes["presentation:class"] === "title"
 
 const writeShape = (shape: XmlElement, story: Story, writer: BlockWriter): void => {
   const kind = shape.attributes["presentation:class"] ?? ""
   if (kind === "page-number" || kind === "date-time" || kind === "page") return
-  if (shape.name === "presentation:notes") for (const child of childElements(shape)) writeShape(child, story, writer)
+  if (shape.name === "presentation:notes") { for (const child of childElements(shape)) writeShape(child, story, writer) }
   else story.block(shape, writer)
 }

@@ -205,10 +205,12 @@ export class Story {
     if (cells.length === 1 && cells[0] !== undefined) return this.blocks(cells[0], sink)
     this.#tables++
     const lines = rows.flatMap((row) => {
-      const line = rowLine(cellsOf(row).flatMap((cell) => {
-        const text = this.cellText(cell)
-        return Array<string>(repeats(cell, "table:number-columns-repeated", text)).fill(text)
-      }))
+      const line = rowLine(
+        cellsOf(row).flatMap((cell) => {
+          const text = this.cellText(cell)
+          return Array<string>(repeats(cell, "table:number-columns-repeated", text)).fill(text)
+        })
+      )
       return Array<string>(repeats(row, "table:number-rows-repeated", line)).fill(line)
     })
     this.#tables--

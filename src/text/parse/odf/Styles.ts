@@ -41,10 +41,15 @@ export const readStyles = (parts: ReadonlyArray<Uint8Array>): DocumentStyles => 
     eachElement(part, isStyle, (element) => {
       const name = element.attributes["style:name"] ?? ""
       if (element.name === "text:list-style") {
-        lists.set(name, new Map(childElements(element).map((level) => [
-          Number(level.attributes["text:level"]) - 1,
-          level.name === "text:list-level-style-number" ? numberLabel(level.attributes) : bullet
-        ])))
+        lists.set(
+          name,
+          new Map(
+            childElements(element).map((level) => [
+              Number(level.attributes["text:level"]) - 1,
+              level.name === "text:list-level-style-number" ? numberLabel(level.attributes) : bullet
+            ])
+          )
+        )
       } else if (element.attributes["style:family"] === "paragraph") {
         const outline = Number(element.attributes["style:default-outline-level"] || Number.NaN)
         styles.set(name, {

@@ -2,8 +2,7 @@ import { childAt, childElements, type XmlElement } from "../Xml.ts"
 
 const texts = new Set(["w:t", "a:t", "m:t", "c:chart", "dgm:relIds"])
 
-const holdsText = (element: XmlElement): boolean =>
-  texts.has(element.name) || childElements(element).some(holdsText)
+const holdsText = (element: XmlElement): boolean => texts.has(element.name) || childElements(element).some(holdsText)
 
 /** Office stores a text box for new and for old readers: the first choice that has text, else the fallback. */
 export const chooseAlternate = (element: XmlElement): XmlElement | undefined =>

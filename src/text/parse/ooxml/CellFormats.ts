@@ -10,10 +10,12 @@ export type CellFormat = (raw: string) => string
 export const readCellFormats = (styles: Uint8Array | undefined, date1904: boolean): ReadonlyArray<CellFormat> => {
   if (styles === undefined) return []
   const root = parseXml(styles)
-  const codes = new Map(childElements(childAt(root, "x:numFmts"), "x:numFmt").map(({ attributes }) => [
-    Number(attributes["numFmtId"]),
-    attributes["formatCode"] ?? ""
-  ]))
+  const codes = new Map(
+    childElements(childAt(root, "x:numFmts"), "x:numFmt").map(({ attributes }) => [
+      Number(attributes["numFmtId"]),
+      attributes["formatCode"] ?? ""
+    ])
+  )
   return childElements(childAt(root, "x:cellXfs"), "x:xf").map(({ attributes }) => {
     const id = Number(attributes["numFmtId"] ?? 0)
     return formatOf(codes.get(id) ?? builtInCode(id), date1904)

@@ -61,7 +61,16 @@ export const openPackage = (bytes: Uint8Array, limits: Limits, wellKnownMain: st
   const relatedPart = (source: string, type: string): Uint8Array | undefined => part(related(source, type)?.target ?? "")
   const target = (source: string, id: string | undefined): string | undefined =>
     relationships(source).find((relationship) => relationship.id === id)?.target
-  return { part, relationships, related, relatedPart, target, main, facts: coreProperties(part(properties)), embedded: embeddedInPackage(zip) }
+  return {
+    part,
+    relationships,
+    related,
+    relatedPart,
+    target,
+    main,
+    facts: coreProperties(part(properties)),
+    embedded: embeddedInPackage(zip)
+  }
 }
 
 const compoundFile = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]

@@ -102,9 +102,7 @@ const writeFrame = (frame: XmlElement, sink: BlockSink, hooks: ShapeHooks): void
   if (data === undefined) return
   for (const table of descendants(data, "a:tbl")) {
     const rows = childElements(table, "a:tr").map((row) =>
-      rowLine(childElements(row, "a:tc").map((cell) =>
-        oneLine(descendants(cell, "a:p").map(drawingParagraph).join(" "))
-      ))
+      rowLine(childElements(row, "a:tc").map((cell) => oneLine(descendants(cell, "a:p").map(drawingParagraph).join(" "))))
     )
     sink.add("table", rows.filter((row) => row !== "").join("\n"))
   }

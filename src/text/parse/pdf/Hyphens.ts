@@ -16,8 +16,10 @@ export class Hyphens {
 
   /** A text whose cut words are whole again. */
   join(text: string): string {
-    return text.replace(cut, (_, first: string, second: string, rest: string) =>
-      `${this.#isCompound(first, second) ? `${first}-` : first}${second}${rest}\n`)
+    return text.replace(
+      cut,
+      (_, first: string, second: string, rest: string) => `${this.#isCompound(first, second) ? `${first}-` : first}${second}${rest}\n`
+    )
   }
 
   /** Puts the hyphen back where a reader of layouts took it out of a compound; `plain` has the line ends. */

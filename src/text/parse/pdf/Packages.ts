@@ -27,6 +27,11 @@ export const missingReaders = async (): Promise<ReadonlyArray<MissingReader>> =>
     ...(await layoutParser() === undefined
       ? [{ name: binary, consequence: plain ? "PDFs are read without their headings, lists and tables" : "no PDF can be read" }]
       : []),
-    ...(plain ? [] : [{ name: "@hyzyla/pdfium", consequence: "words that the layout parser loses stay lost, and PDFs that it does not take cannot be read" }])
+    ...(plain
+      ? []
+      : [{
+        name: "@hyzyla/pdfium",
+        consequence: "words that the layout parser loses stay lost, and PDFs that it does not take cannot be read"
+      }])
   ]
 }

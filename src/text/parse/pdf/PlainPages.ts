@@ -23,7 +23,9 @@ let library: Promise<PDFiumLibrary> | undefined
 
 /** Opens a PDF for as long as `use` takes. */
 export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPages) => Promise<A>): Promise<A> => {
-  library ??= readFile(assetPath("pdfium.wasm", "@hyzyla/pdfium/pdfium.wasm")).then((wasm) => PDFiumLibrary.init({ wasmBinary: new Uint8Array(wasm).buffer }))
+  library ??= readFile(assetPath("pdfium.wasm", "@hyzyla/pdfium/pdfium.wasm")).then((wasm) =>
+    PDFiumLibrary.init({ wasmBinary: new Uint8Array(wasm).buffer })
+  )
   const document = await open(await library, file)
   const count = document.getPageCount()
   const onPage = <B>(page: number, read: (page: PDFiumPage) => B): B | undefined => {

@@ -42,7 +42,13 @@ describe("dense candidates from lists", () => {
 
       const ask = (query: string, more: object) =>
         bench.search.run(bench.row("c"), {
-          query, vector: () => embedHashed(query, "query"), count: 10, alpha: 1, correctSpelling: false, explain: true, ...more
+          query,
+          vector: () => embedHashed(query, "query"),
+          count: 10,
+          alpha: 1,
+          correctSpelling: false,
+          explain: true,
+          ...more
         })
       let found = 0
       for (let i = 0; i < 20; i++) {
@@ -90,7 +96,15 @@ describe("dense candidates from lists", () => {
       bench.send("putFile", { corpus: "c", file: { name: "f", displayName: "f", sourceUri: "f", sizeBytes: 1, tokens: 1, chunks }, at: 0 })
       assert.isAbove(count * dimensions, 8 << 20)
       const ask = (query: Float32Array, more: object) =>
-        bench.search.run(bench.row("c"), { query: "", vector: () => query, count: 10, alpha: 1, correctSpelling: false, explain: true, ...more })
+        bench.search.run(bench.row("c"), {
+          query: "",
+          vector: () => query,
+          count: 10,
+          alpha: 1,
+          correctSpelling: false,
+          explain: true,
+          ...more
+        })
       let found = 0
       for (let i = 0; i < 20; i++) {
         const raw = near(topics[i]!)
@@ -121,7 +135,9 @@ describe("dense candidates from lists", () => {
       const dot = integers.reduce((sum, value, d) => sum + value * (query[d] ?? 0), 0)
       assert.closeTo(cosineOf(packed, query), norm === 0 ? 0 : dot / norm, 1e-9)
       const seen = new Int8Array(300)
-      const sparse = forEachComponent(packed, (component, value) => { seen[component] = value })
+      const sparse = forEachComponent(packed, (component, value) => {
+        seen[component] = value
+      })
       assert.strictEqual(sparse, share < 1)
       if (sparse) assert.deepStrictEqual(seen, integers)
     }

@@ -34,7 +34,8 @@ describe("fuse", () => {
   it("puts a chunk of a better file, and one under a better title, before its equal", () => {
     const equal = { sparse: 3, cosine: 0.4 }
     assert.deepStrictEqual(
-      fuse([{ ...equal, id: 1, file: 2 }, { ...equal, id: 2, file: 5 }], 0.2).map(({ id }) => id), [2, 1]
+      fuse([{ ...equal, id: 1, file: 2 }, { ...equal, id: 2, file: 5 }], 0.2).map(({ id }) => id),
+      [2, 1]
     )
     const [first, second] = fuse([{ ...equal, id: 1, title: 0 }, { ...equal, id: 2, title: 1 }], 0.2)
     assert.deepStrictEqual([first?.id, first?.normalizedSparse], [2, 1])

@@ -31,7 +31,12 @@ const ask = (files: ReadonlyArray<File>, query: string, alpha = 0.25, count = 10
       })
     }
     return bench.search.run(bench.row("c"), {
-      query, count, alpha, vector: (weigh) => embedWeighed(query, weigh), correctSpelling: false, explain: true
+      query,
+      count,
+      alpha,
+      vector: (weigh) => embedWeighed(query, weigh),
+      correctSpelling: false,
+      explain: true
     })
   } finally {
     rmSync(dir, { recursive: true, force: true })
@@ -47,9 +52,15 @@ describe("ranking", () => {
   it("takes a word's forms in several languages for one word, as frequent as all of them", () => {
     // One German chunk has "organisation" unstemmed; English ones have its stem.
     const files: ReadonlyArray<File> = [
-      ...Array.from({ length: 6 }, (_, i) => ({ name: `en-${i}`, texts: [`The organisation of a term is what it is about, and this is the one of number ${i}.`] })),
+      ...Array.from(
+        { length: 6 },
+        (_, i) => ({ name: `en-${i}`, texts: [`The organisation of a term is what it is about, and this is the one of number ${i}.`] })
+      ),
       { name: "rare", texts: ["The zymurgy of the region is what it is about."] },
-      { name: "de", texts: ["Die Organisation ist ein Wort, das in der Sprache der Fachleute für die Sache steht und nicht für den Namen."] }
+      {
+        name: "de",
+        texts: ["Die Organisation ist ein Wort, das in der Sprache der Fachleute für die Sache steht und nicht für den Namen."]
+      }
     ]
     const [first] = ask(files, "organisation zymurgy", 0)
     assert.strictEqual(first?.sourceDisplayName, "rare")
@@ -63,9 +74,15 @@ describe("ranking", () => {
   it("goes to the file that the question names by its number, whatever else has the words", () => {
     const rules: ReadonlyArray<File> = Array.from({ length: 12 }, (_, i) => ({
       name: `rules/rule-${String(i + 1).padStart(4, "0")}.md`,
-      texts: [`What is said about the length of a line in rule ${i}, rule 8 and others.`, `Chapter ${i} is about spaces and what stands between them.`]
+      texts: [
+        `What is said about the length of a line in rule ${i}, rule 8 and others.`,
+        `Chapter ${i} is about spaces and what stands between them.`
+      ]
     }))
-    const file: File = { name: "rules/rule-0008.md", texts: ["Limit the length of all lines to 79 characters, tabs included.", "Names are written in capitals."] }
+    const file: File = {
+      name: "rules/rule-0008.md",
+      texts: ["Limit the length of all lines to 79 characters, tabs included.", "Names are written in capitals."]
+    }
     const all = [...rules.filter(({ name }) => name !== file.name), file]
     const [first] = ask(all, "What does rule 8 say about the length of lines?")
     assert.strictEqual(first?.sourceDisplayName, file.name)
@@ -76,10 +93,17 @@ describe("ranking", () => {
 
   it("prefers the file whose title or name has the question's words", () => {
     const text = "Days that are left at the end of a year are kept for the next one, on request, by the office."
-    const titled = ask([...filler, { name: "a.md", title: "Notes", texts: [text] }, { name: "b.md", title: "Annual leave", texts: [`${text} `] }], "days of annual leave")
+    const titled = ask([...filler, { name: "a.md", title: "Notes", texts: [text] }, {
+      name: "b.md",
+      title: "Annual leave",
+      texts: [`${text} `]
+    }], "days of annual leave")
     assert.strictEqual(titled[0]?.sourceDisplayName, "b.md")
     assert.isAbove(titled[0]?.explanation?.title ?? 0, 0)
-    const named = ask([...filler, { name: "other", texts: ["Annual leave is another matter."] }, { name: "a.md", texts: [text] }, { name: "annual-leave.md", texts: [`${text} `] }], "days of annual leave")
+    const named = ask([...filler, { name: "other", texts: ["Annual leave is another matter."] }, { name: "a.md", texts: [text] }, {
+      name: "annual-leave.md",
+      texts: [`${text} `]
+    }], "days of annual leave")
     const places = named.map(({ sourceDisplayName }) => sourceDisplayName)
     assert.isBelow(places.indexOf("annual-leave.md"), places.indexOf("a.md"))
   })
@@ -99,7 +123,10 @@ describe("ranking", () => {
   })
 
   it("gives the same first results however many are asked for", () => {
-    const many: ReadonlyArray<File> = Array.from({ length: 60 }, (_, i) => ({ name: `m-${i}`, texts: [`Valve number ${i} is part ${i % 7} of pump ${i % 11}.`] }))
+    const many: ReadonlyArray<File> = Array.from(
+      { length: 60 },
+      (_, i) => ({ name: `m-${i}`, texts: [`Valve number ${i} is part ${i % 7} of pump ${i % 11}.`] })
+    )
     const names = (count: number) => ask(many, "valve part 3 of pump 5", 0.25, count).map(({ sourceDisplayName }) => sourceDisplayName)
     const all = names(60)
     assert.strictEqual(all.length, 60)

@@ -66,7 +66,11 @@ describe("posting pages", () => {
     return pages
   }
   const next = random(3)
-  const terms = [...new Set(Array.from({ length: 3_000 }, () => `${["pre", "prefix", "日本", "ß", "x"][Math.floor(next() * 5)]}${Math.floor(next() * 2_000)}`))]
+  const terms = [
+    ...new Set(
+      Array.from({ length: 3_000 }, () => `${["pre", "prefix", "日本", "ß", "x"][Math.floor(next() * 5)]}${Math.floor(next() * 2_000)}`)
+    )
+  ]
     .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
     .map((term) => {
       let ordinal = -1

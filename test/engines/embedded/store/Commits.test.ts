@@ -41,7 +41,11 @@ describe("commits", () => {
     for (const message of bad) {
       if (message.kind === "putFile") Object.defineProperty(message.payload.file.chunks[1], "headings", { value: null })
     }
-    const replies = bench.committer.commit([...bench.file("c", "one", ["apples"]), ...bad, ...bench.file("c", "three", ["apples and plums"])])
+    const replies = bench.committer.commit([
+      ...bench.file("c", "one", ["apples"]),
+      ...bad,
+      ...bench.file("c", "three", ["apples and plums"])
+    ])
     assert.deepStrictEqual(replies.map(({ ok }) => ok), [true, true, true, false, true, true])
     assert.sameMembers([...texts(bench, "apples plums pears")], ["apples", "apples and plums"])
     assert.strictEqual(bench.row("c").chunks, 2)

@@ -44,7 +44,11 @@ const filled = (folder: string): StoreBench => {
   const bench = new StoreBench(folder)
   bench.createCorpus("c")
   for (let i = 0; i < 12; i++) {
-    put(bench, `f${i}`, Array.from({ length: 3 + (i % 4) }, (_, part) => `${words[i]} ${words[(i * part + 3) % words.length]} part ${part} of file ${i}`))
+    put(
+      bench,
+      `f${i}`,
+      Array.from({ length: 3 + (i % 4) }, (_, part) => `${words[i]} ${words[(i * part + 3) % words.length]} part ${part} of file ${i}`)
+    )
   }
   put(bench, "g3", ["dragon again", "the dragon's second life"], "f3")
   bench.send("deleteFile", { corpus: "c", name: "f7", at: 0 })
@@ -72,7 +76,8 @@ const answers = (bench: StoreBench) =>
   )
 
 const isNamed = (cause: unknown): boolean =>
-  cause instanceof StoreDamage || cause instanceof StateError || cause instanceof ServiceError || (cause instanceof Error && "errcode" in cause)
+  cause instanceof StoreDamage || cause instanceof StateError || cause instanceof ServiceError ||
+  (cause instanceof Error && "errcode" in cause)
 
 const temporary = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-"))
@@ -88,7 +93,9 @@ describe("a flipped bit anywhere in the database", () => {
     const bench = filled(folder)
     const expected = answers(bench)
     // Every fourth flip is aimed at the index, which is a small part of the file: what is seen does not hang on a seed.
-    const indexPages = bench.db.prepare("SELECT pageno FROM dbstat WHERE name IN ('segments', 'posting_pages')").all().map((row) => Number(row["pageno"]))
+    const indexPages = bench.db.prepare("SELECT pageno FROM dbstat WHERE name IN ('segments', 'posting_pages')").all().map((row) =>
+      Number(row["pageno"])
+    )
     const pageSize = Number(bench.db.prepare("PRAGMA page_size").get()?.["page_size"])
     bench.db.close()
     const path = join(folder, databaseFile)

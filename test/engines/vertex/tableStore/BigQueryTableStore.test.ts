@@ -29,19 +29,25 @@ describe("BigQueryTableStore", () => {
   it.live("reads records, lists and every page, through failures of the way there", () =>
     onFake((store, fake) =>
       Effect.gen(function*() {
-        fake.put("p.d.t", [
-          { name: "custom_id", type: "STRING", mode: "REQUIRED" },
-          { name: "tags", type: "STRING", mode: "REPEATED" },
-          { name: "who", type: "RECORD", fields: [{ name: "name", type: "STRING" }, { name: "age", type: "INT64" }] },
-          { name: "body", type: "JSON" }
-        ], [1, 2, 3].map((n) => ({ custom_id: `c${n}`, tags: ["a", "b"], who: { name: "x", age: n }, body: { n: [n] } })), "US")
+        fake.put(
+          "p.d.t",
+          [
+            { name: "custom_id", type: "STRING", mode: "REQUIRED" },
+            { name: "tags", type: "STRING", mode: "REPEATED" },
+            { name: "who", type: "RECORD", fields: [{ name: "name", type: "STRING" }, { name: "age", type: "INT64" }] },
+            { name: "body", type: "JSON" }
+          ],
+          [1, 2, 3].map((n) => ({ custom_id: `c${n}`, tags: ["a", "b"], who: { name: "x", age: n }, body: { n: [n] } })),
+          "US"
+        )
         fake.fault(2, ({ url }) => url.pathname.endsWith("/data"), (response) => sendGoogleError(response, 503, "later"))
         const rows = (yield* Stream.runCollect(store.read("p.d.t"))).flat()
         assert.deepStrictEqual(rows[2], { custom_id: "c3", tags: ["a", "b"], who: { name: "x", age: 3 }, body: { n: [3] } })
         assert.lengthOf(rows, 3)
         const head = yield* store.head("bq://p.d.t")
         assert.deepStrictEqual([head.location, head.rows], ["US", 3])
-      })))
+      })
+    ))
 
   it.live("sends a row once, though the answer to it was lost, and waits for a table just made", () =>
     onFake((store, fake) =>
@@ -57,7 +63,8 @@ describe("BigQueryTableStore", () => {
         })
         yield* store.put("bq://p.d.new", [{ name: "a", type: "STRING" }], Stream.make([{ a: "1" }, { a: "2" }]))
         assert.deepStrictEqual(fake.tables.get("p.d.new")?.rows, [{ a: "1" }, { a: "2" }])
-      })))
+      })
+    ))
 
   it.live("says what to do about a refusal", () =>
     onFake((store, fake) =>
@@ -69,5 +76,6 @@ describe("BigQueryTableStore", () => {
         const strange = yield* Effect.flip(store.put("bq://p.d.s", [{ name: "a", type: "STRING" }], Stream.fail(denied)))
         assert.strictEqual(strange.code, "PERMISSION_DENIED")
         assert.isFalse(fake.tables.has("p.d.s"))
-      })))
+      })
+    ))
 })

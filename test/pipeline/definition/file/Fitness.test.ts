@@ -8,8 +8,18 @@ import { parsed } from "./Support.ts"
 const embedded: EngineCapabilities = {
   engine: "embedded",
   abilities: new Set([
-    "vectorDb:managed", "embedding:model", "embedding:openai", "source:local", "chunking:fixed", "chunking:structure",
-    "parsing:default", "hybrid:managed", "filter:metadata", "retrieveRank:lexical", "rank:lexical", "generate:extractive",
+    "vectorDb:managed",
+    "embedding:model",
+    "embedding:openai",
+    "source:local",
+    "chunking:fixed",
+    "chunking:structure",
+    "parsing:default",
+    "hybrid:managed",
+    "filter:metadata",
+    "retrieveRank:lexical",
+    "rank:lexical",
+    "generate:extractive",
     "generate:openai"
   ]),
   embeddingModels: new Set(["lsa", "hash"])
@@ -18,9 +28,21 @@ const embedded: EngineCapabilities = {
 const vertex: EngineCapabilities = {
   engine: "vertex",
   abilities: new Set([
-    "vectorDb:managed", "vectorDb:weaviate", "vectorDb:pinecone", "embedding:model", "source:local", "source:storage",
-    "source:slack", "chunking:fixed", "parsing:default", "parsing:layout", "hybrid:weaviate", "retrieveRank:rankService",
-    "generate:hosted", "import:resultSink", "import:staging"
+    "vectorDb:managed",
+    "vectorDb:weaviate",
+    "vectorDb:pinecone",
+    "embedding:model",
+    "source:local",
+    "source:storage",
+    "source:slack",
+    "chunking:fixed",
+    "parsing:default",
+    "parsing:layout",
+    "hybrid:weaviate",
+    "retrieveRank:rankService",
+    "generate:hosted",
+    "import:resultSink",
+    "import:staging"
   ])
 }
 
@@ -41,28 +63,72 @@ describe("the embedded engine", () => {
   it.each<[PipelineInput, string]>([
     [corpus({ vectorDb: { weaviate: {} } }), "corpus.vectorDb: the embedded engine has no connection to Weaviate (port Corpora)"],
     [corpus({ vectorDb: { pinecone: {} } }), "corpus.vectorDb: the embedded engine has no connection to Pinecone (port Corpora)"],
-    [corpus({ vectorDb: { featureStore: {} } }), "corpus.vectorDb: the embedded engine has no connection to Vertex AI Feature Store (port Corpora)"],
-    [corpus({ vectorDb: { vectorSearch: {} } }), "corpus.vectorDb: the embedded engine has no connection to Vertex AI Vector Search (port Corpora)"],
-    [corpus({ vectorDb: { agentSearch: {} } }), "corpus.vectorDb: the embedded engine has no connection to Vertex AI Search (port Corpora)"],
-    [corpus({ embedding: { model: "text-embedding-005" } }), "corpus.embedding.model: the embedded engine has no embedding model of this name (port Embedder)"],
-    [source({ storage: { uris: ["gs://b/"] } }), "sources.s.storage: the embedded engine has no connector for object storage and web addresses (port Connector)"],
-    [source({ googleDrive: { files: ["1"] } }), "sources.s.googleDrive: the embedded engine has no connector for Google Drive (port Connector)"],
-    [source({ slack: { channels: [{ id: "C1" }], token: secret } }), "sources.s.slack: the embedded engine has no connector for Slack (port Connector)"],
-    [source({ jira: { server: "a.b", email: "a@b", projects: ["P"], token: secret } }), "sources.s.jira: the embedded engine has no connector for Jira (port Connector)"],
-    [source({ sharePoint: { site: "s", drive: "d", clientId: "c", tenantId: "t", clientSecret: secret } }), "sources.s.sharePoint: the embedded engine has no connector for SharePoint (port Connector)"],
-    [source({ local: { path: ".", staging: "gs://b" } }), "sources.s.local.staging: the embedded engine has no staging bucket (port ObjectStore)"],
-    [{ ...minimal, parsing: { layout: { processor: `${place}/processors/x` } } }, "parsing: the embedded engine has no layout parser (port Files)"],
+    [
+      corpus({ vectorDb: { featureStore: {} } }),
+      "corpus.vectorDb: the embedded engine has no connection to Vertex AI Feature Store (port Corpora)"
+    ],
+    [
+      corpus({ vectorDb: { vectorSearch: {} } }),
+      "corpus.vectorDb: the embedded engine has no connection to Vertex AI Vector Search (port Corpora)"
+    ],
+    [
+      corpus({ vectorDb: { agentSearch: {} } }),
+      "corpus.vectorDb: the embedded engine has no connection to Vertex AI Search (port Corpora)"
+    ],
+    [
+      corpus({ embedding: { model: "text-embedding-005" } }),
+      "corpus.embedding.model: the embedded engine has no embedding model of this name (port Embedder)"
+    ],
+    [
+      source({ storage: { uris: ["gs://b/"] } }),
+      "sources.s.storage: the embedded engine has no connector for object storage and web addresses (port Connector)"
+    ],
+    [
+      source({ googleDrive: { files: ["1"] } }),
+      "sources.s.googleDrive: the embedded engine has no connector for Google Drive (port Connector)"
+    ],
+    [
+      source({ slack: { channels: [{ id: "C1" }], token: secret } }),
+      "sources.s.slack: the embedded engine has no connector for Slack (port Connector)"
+    ],
+    [
+      source({ jira: { server: "a.b", email: "a@b", projects: ["P"], token: secret } }),
+      "sources.s.jira: the embedded engine has no connector for Jira (port Connector)"
+    ],
+    [
+      source({ sharePoint: { site: "s", drive: "d", clientId: "c", tenantId: "t", clientSecret: secret } }),
+      "sources.s.sharePoint: the embedded engine has no connector for SharePoint (port Connector)"
+    ],
+    [
+      source({ local: { path: ".", staging: "gs://b" } }),
+      "sources.s.local.staging: the embedded engine has no staging bucket (port ObjectStore)"
+    ],
+    [
+      { ...minimal, parsing: { layout: { processor: `${place}/processors/x` } } },
+      "parsing: the embedded engine has no layout parser (port Files)"
+    ],
     [{ ...minimal, parsing: { llm: { model: "m" } } }, "parsing: the embedded engine has no language-model parser (port Files)"],
     [{ ...minimal, import: { resultSink: "gs://b/r" } }, "import.resultSink: the embedded engine has no result sink (port ObjectStore)"],
-    [stages({ retrieve: { rank: { rankService: {} } } }), "stages[0].retrieve.rank: the embedded engine has no ranking service (port Retrieval)"],
-    [stages({ retrieve: {} }, { rank: { llmRanker: {} } }), "stages[1].rank: the embedded engine has no language-model ranker (port Ranker)"],
-    [stages({ retrieve: {} }, { generate: { model: "gemini" } }), "stages[1].generate.model: the embedded engine has no hosted models (port Generator)"]
+    [
+      stages({ retrieve: { rank: { rankService: {} } } }),
+      "stages[0].retrieve.rank: the embedded engine has no ranking service (port Retrieval)"
+    ],
+    [
+      stages({ retrieve: {} }, { rank: { llmRanker: {} } }),
+      "stages[1].rank: the embedded engine has no language-model ranker (port Ranker)"
+    ],
+    [
+      stages({ retrieve: {} }, { generate: { model: "gemini" } }),
+      "stages[1].generate.model: the embedded engine has no hosted models (port Generator)"
+    ]
   ])("refuses %j", (input, problem) => {
     expect(problems(input, embedded)).toEqual([problem])
   })
 
   it("suggests what was meant", () => {
-    expect(fitness(definePipeline(stages({ retrieve: {} }, { generate: { model: "extractve" } })), embedded)[0]?.suggestion).toBe("extractive")
+    expect(fitness(definePipeline(stages({ retrieve: {} }, { generate: { model: "extractve" } })), embedded)[0]?.suggestion).toBe(
+      "extractive"
+    )
     expect(fitness(definePipeline(corpus({ embedding: { model: "lsi" } })), embedded)[0]?.suggestion).toBe("lsa")
   })
 })
@@ -96,10 +162,22 @@ describe("the vertex engine", () => {
   })
 
   it.each<[PipelineInput, string]>([
-    [{ ...stages({ retrieve: {} }), chunking: { strategy: "structure" } }, "chunking.strategy: the vertex engine has no structure chunking (port Files)"],
-    [stages({ retrieve: { hybrid: {} } }), "stages[0].retrieve.hybrid: the vertex engine has no hybrid search over its managed database (port Retrieval)"],
-    [stages({ retrieve: { rank: "lexical" } }), "stages[0].retrieve.rank: the vertex engine has no lexical ranking inside retrieve (port Retrieval)"],
-    [stages({ retrieve: { filter: { metadata: { a: "b" } } } }), "stages[0].retrieve.filter.metadata: the vertex engine has no metadata filter (port Retrieval)"],
+    [
+      { ...stages({ retrieve: {} }), chunking: { strategy: "structure" } },
+      "chunking.strategy: the vertex engine has no structure chunking (port Files)"
+    ],
+    [
+      stages({ retrieve: { hybrid: {} } }),
+      "stages[0].retrieve.hybrid: the vertex engine has no hybrid search over its managed database (port Retrieval)"
+    ],
+    [
+      stages({ retrieve: { rank: "lexical" } }),
+      "stages[0].retrieve.rank: the vertex engine has no lexical ranking inside retrieve (port Retrieval)"
+    ],
+    [
+      stages({ retrieve: { filter: { metadata: { a: "b" } } } }),
+      "stages[0].retrieve.filter.metadata: the vertex engine has no metadata filter (port Retrieval)"
+    ],
     [
       { ...stages({ retrieve: {} }), corpus: { displayName: "H", embedding: { openai: { url: "http://h", model: "m", dimensions: 8 } } } },
       "corpus.embedding: the vertex engine has no way to embed through an OpenAI-protocol server (port Embedder)"

@@ -29,7 +29,7 @@ describe("pipelines/pipeline.schema.json", () => {
         }
       }
       for (const inner of ["items", "patternProperties", "anyOf"]) {
-        if (inner in schema) for (const part of Object.values((schema as Record<string, object>)[inner] ?? {})) visit(part, path)
+        if (inner in schema) { for (const part of Object.values((schema as Record<string, object>)[inner] ?? {})) visit(part, path) }
       }
     }
     visit(pipelineJsonSchema(), "")

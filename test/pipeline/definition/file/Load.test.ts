@@ -48,7 +48,10 @@ describe("loadPipeline", () => {
   })
 
   it.each([
-    ["a defined pipeline", `import { definePipeline } from ${JSON.stringify(source)}\nexport default definePipeline(${JSON.stringify(minimal)})`],
+    [
+      "a defined pipeline",
+      `import { definePipeline } from ${JSON.stringify(source)}\nexport default definePipeline(${JSON.stringify(minimal)})`
+    ],
     ["a plain value", `export default ${JSON.stringify(minimal)}`],
     ["an export called pipeline", `export const pipeline = ${JSON.stringify(minimal)}`]
   ])("reads a TypeScript module with %s", async (name, text) => {
@@ -61,7 +64,12 @@ describe("loadPipeline", () => {
   it("places the problems of a module by their path", async () => {
     const bad = { ...minimal, chunking: { size: 10, overlap: 10 } }
     const plain = await refused(write("bad-plain.ts", `export default ${JSON.stringify(bad)}`))
-    const defined = await refused(write("bad-defined.ts", `import { definePipeline } from ${JSON.stringify(source)}\nexport default definePipeline(${JSON.stringify(bad)})`))
+    const defined = await refused(
+      write(
+        "bad-defined.ts",
+        `import { definePipeline } from ${JSON.stringify(source)}\nexport default definePipeline(${JSON.stringify(bad)})`
+      )
+    )
     expect(plain.issues).toEqual([{ file: join(folder, "bad-plain.ts"), path: "chunking.overlap", rule: "must be less than size (10)" }])
     expect(defined.issues.map(({ file, path }) => [file, path])).toEqual([[join(folder, "bad-defined.ts"), "chunking.overlap"]])
   })

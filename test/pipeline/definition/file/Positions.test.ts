@@ -31,7 +31,10 @@ stages:
 
   it("count characters in front of which anything may stand", () => {
     expect(places("# ключ 日本\n" + minimalYaml + "\"chunking\": { strategy: 'über' }\n")).toEqual(["5:25 chunking.strategy"])
-    expect(places(minimalYaml.replaceAll("\n", "\r\n") + "chunking: { size: 0, overlap: 0 }\r\n")).toEqual(["4:19 chunking.size", "4:31 chunking.overlap"])
+    expect(places(minimalYaml.replaceAll("\n", "\r\n") + "chunking: { size: 0, overlap: 0 }\r\n")).toEqual([
+      "4:19 chunking.size",
+      "4:31 chunking.overlap"
+    ])
   })
 
   it("are the same for JSON", () => {
@@ -80,7 +83,9 @@ engines: { embedded: { chunking: *c } }
   })
 
   it("of a very long line show the part around the caret", () => {
-    const text = `{"name":"${"x".repeat(60)}","corpus":{"displayName":"Handbook","description":"${"y".repeat(500)}"},"sources":{"docs":{"locl":{"path":"."}}}}`
+    const text = `{"name":"${"x".repeat(60)}","corpus":{"displayName":"Handbook","description":"${
+      "y".repeat(500)
+    }"},"sources":{"docs":{"locl":{"path":"."}}}}`
     const [issue] = issues(text)
     expect(issue?.column).toBe(text.indexOf(`"locl"`) + 1)
     const [line, caret] = issue?.frame?.split("\n") ?? []
@@ -120,10 +125,20 @@ describe("advice", () => {
   })
 
   it("tells text from numbers and lists", () => {
-    expect(issues(minimalYaml.replace("handbook", "2026"))[0]).toMatchObject({ rule: "must be text, not a number", fix: "put it in quotes" })
+    expect(issues(minimalYaml.replace("handbook", "2026"))[0]).toMatchObject({
+      rule: "must be text, not a number",
+      fix: "put it in quotes"
+    })
     expect(issues(minimalYaml + "chunking: { size: '512' }")[0]).toMatchObject({ fix: "write it without quotes" })
-    expect(issues(minimalYaml + "stages: { retrieve: {} }")[0]).toMatchObject({ rule: "must be a list, not a mapping", fix: "write it as a list: [ ... ]" })
-    expect(issues(minimalYaml + "chunking:\n")[0]).toMatchObject({ rule: "must be a mapping of keys to values, not empty", line: 4, column: 1 })
+    expect(issues(minimalYaml + "stages: { retrieve: {} }")[0]).toMatchObject({
+      rule: "must be a list, not a mapping",
+      fix: "write it as a list: [ ... ]"
+    })
+    expect(issues(minimalYaml + "chunking:\n")[0]).toMatchObject({
+      rule: "must be a mapping of keys to values, not empty",
+      line: 4,
+      column: 1
+    })
   })
 })
 

@@ -36,7 +36,29 @@ const limits = ["10%", "0.5%", 0, "20"] as const
 /** Text that is not blank, among it what YAML and substitution might take for something else. */
 const Text = Schema.Union([
   Schema.String.check(Schema.makeFilter((text) => text.trim() !== "" && text.isWellFormed())),
-  Schema.Literals(["${HOME}", "$${x}", "null", "yes", "12", "0x1F", "~", "- a", "a: b # c", "*x", "<<", "!t", "\ttab", "a\n\n  b\n", " lead", "é\u0301\u2028", "\uE07B", "`", "''", "\"", "%"])
+  Schema.Literals([
+    "${HOME}",
+    "$${x}",
+    "null",
+    "yes",
+    "12",
+    "0x1F",
+    "~",
+    "- a",
+    "a: b # c",
+    "*x",
+    "<<",
+    "!t",
+    "\ttab",
+    "a\n\n  b\n",
+    " lead",
+    "é\u0301\u2028",
+    "\uE07B",
+    "`",
+    "''",
+    "\"",
+    "%"
+  ])
 ])
 
 const Draw = Schema.Struct({ text: Text, other: Text, pick: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5000 })) })

@@ -26,11 +26,26 @@ const shown = (text: string, env: Environment = {}): string => {
 const fields: ReadonlyArray<readonly [name: string, yaml: (value: string) => string]> = [
   ["weaviate.apiKey", (value) => minimalYaml.replace("Handbook }", `Handbook, vectorDb: { weaviate: { apiKey: ${value} } } }`)],
   ["pinecone.apiKey", (value) => minimalYaml.replace("Handbook }", `Handbook, vectorDb: { pinecone: { apiKey: ${value} } } }`)],
-  ["embedding.openai.apiKey", (value) => minimalYaml.replace("Handbook }", `Handbook, embedding: { openai: { url: "http://h", model: m, dimensions: 8, apiKey: ${value} } } }`)],
-  ["generate.openai.apiKey", (value) => `${minimalYaml}stages: [{ retrieve: {} }, { generate: { model: { openai: { url: "http://h", model: m, apiKey: ${value} } } } }]\n`],
+  [
+    "embedding.openai.apiKey",
+    (value) =>
+      minimalYaml.replace("Handbook }", `Handbook, embedding: { openai: { url: "http://h", model: m, dimensions: 8, apiKey: ${value} } } }`)
+  ],
+  [
+    "generate.openai.apiKey",
+    (value) =>
+      `${minimalYaml}stages: [{ retrieve: {} }, { generate: { model: { openai: { url: "http://h", model: m, apiKey: ${value} } } } }]\n`
+  ],
   ["slack.token", (value) => minimalYaml.replace("local: { path: ./docs }", `slack: { channels: [{ id: C1 }], token: ${value} }`)],
-  ["jira.token", (value) => minimalYaml.replace("local: { path: ./docs }", `jira: { server: a.b, email: a@b, projects: [P], token: ${value} }`)],
-  ["sharePoint.clientSecret", (value) => minimalYaml.replace("local: { path: ./docs }", `sharePoint: { site: s, drive: d, clientId: c, tenantId: t, clientSecret: ${value} }`)],
+  [
+    "jira.token",
+    (value) => minimalYaml.replace("local: { path: ./docs }", `jira: { server: a.b, email: a@b, projects: [P], token: ${value} }`)
+  ],
+  [
+    "sharePoint.clientSecret",
+    (value) =>
+      minimalYaml.replace("local: { path: ./docs }", `sharePoint: { site: s, drive: d, clientId: c, tenantId: t, clientSecret: ${value} }`)
+  ],
   ["engines.vertex", (value) => `${minimalYaml}engines: { vertex: { vectorDb: { pinecone: { apiKey: ${value} } } } }\n`]
 ]
 
@@ -96,11 +111,13 @@ describe("a secret where we do not expect one", () => {
 describe("a secret in TypeScript", () => {
   it("is not in what definePipeline throws", () => {
     const attempt = () =>
-      definePipeline({
-        name: "handbook",
-        corpus: { displayName: "H", vectorDb: { pinecone: { apiKey: canary } } },
-        sources: {}
-      } satisfies PipelineInput)
+      definePipeline(
+        {
+          name: "handbook",
+          corpus: { displayName: "H", vectorDb: { pinecone: { apiKey: canary } } },
+          sources: {}
+        } satisfies PipelineInput
+      )
     let thrown: unknown
     try {
       attempt()
@@ -115,7 +132,9 @@ describe("a secret in TypeScript", () => {
 describe("names of secrets", () => {
   it("stay visible in frames, so that the line can be read", () => {
     expect(shown(minimalYaml.replace("local: { path: ./docs }", `slack: { channels: [], token: ${secret} }`))).toContain(secret)
-    expect(shown(minimalYaml.replace("local: { path: ./docs }", "slack: { channels: [], token: ${TOKEN} }"), { TOKEN: secret })).toContain("${TOKEN}")
+    expect(shown(minimalYaml.replace("local: { path: ./docs }", "slack: { channels: [], token: ${TOKEN} }"), { TOKEN: secret })).toContain(
+      "${TOKEN}"
+    )
   })
 
   it("are all that a hash and fitness see", () => {

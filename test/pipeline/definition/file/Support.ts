@@ -3,8 +3,7 @@ import type { Environment } from "../../../../src/pipeline/definition/Environmen
 import { type ParsedPipeline, parsePipeline } from "../../../../src/pipeline/definition/Parse.ts"
 import type { PipelineInvalid, PipelineIssue } from "../../../../src/pipeline/definition/PipelineInvalid.ts"
 
-export const parsed = (text: string, env: Environment = {}): ParsedPipeline =>
-  Result.getOrThrow(parsePipeline(text, "p.yaml", env))
+export const parsed = (text: string, env: Environment = {}): ParsedPipeline => Result.getOrThrow(parsePipeline(text, "p.yaml", env))
 
 export const invalid = (text: string, env: Environment = {}): PipelineInvalid => {
   const result = parsePipeline(text, "p.yaml", env)

@@ -27,7 +27,12 @@ sources:
 describe("what is refused, with its place", () => {
   it.each([
     ["a duplicate key", minimalYaml + "name: b\n", "4:1 name", "the key is given twice"],
-    ["a duplicate key deep in a flow map", minimalYaml + "chunking: { size: 1, overlap: 0, size: 2 }\n", "4:34 chunking.size", "the key is given twice"],
+    [
+      "a duplicate key deep in a flow map",
+      minimalYaml + "chunking: { size: 1, overlap: 0, size: 2 }\n",
+      "4:34 chunking.size",
+      "the key is given twice"
+    ],
     ["a tab as indentation", "corpus:\n\tdisplayName: x\n", "2:1", "a tab cannot indent"],
     ["a second document", minimalYaml + "---\nname: b\n", "4:1", "there is more than one document in the file"],
     ["an open quote", "name: \"x\ncorpus: {}\n", "3:1", "a character is missing here: a colon, a comma, a quote or a bracket"],
@@ -39,7 +44,12 @@ describe("what is refused, with its place", () => {
     ["a tag", minimalYaml.replace("handbook", "!env handbook"), "1:7", "tags (!name) are not used in pipeline files"],
     ["a mapping as a key", minimalYaml + "? { a: 1 }\n: 2\n", "4:3", "keys must be plain text"],
     ["a merge of what is not a mapping", minimalYaml + "<<: 3\n", "4:5", "<< takes a mapping, or a list of mappings, defined before it"],
-    ["a merge of the mapping it is in", minimalYaml + "chunking: &c\n  <<: *c\n", "5:7 chunking", "<< takes a mapping, or a list of mappings, defined before it"]
+    [
+      "a merge of the mapping it is in",
+      minimalYaml + "chunking: &c\n  <<: *c\n",
+      "5:7 chunking",
+      "<< takes a mapping, or a list of mappings, defined before it"
+    ]
   ])("%s", (_, text, place, rule) => {
     expect(issues(text)[0]?.rule).toBe(rule)
     expect(places(text)[0]).toBe(place)
@@ -56,15 +66,16 @@ describe("what is refused, with its place", () => {
 
 describe("bounds", () => {
   it("a billion laughs", () => {
-    const levels = Array.from({ length: 12 }, (_, n) =>
-      `l${n + 1}: &l${n + 1} [${Array(10).fill(n === 0 ? "lol" : `*l${n}`).join(", ")}]`)
+    const levels = Array.from({ length: 12 }, (_, n) => `l${n + 1}: &l${n + 1} [${Array(10).fill(n === 0 ? "lol" : `*l${n}`).join(", ")}]`)
     const { message } = invalid(`${levels.join("\n")}\n`)
     expect(message).toContain("is too large or too deep once aliases are followed")
   })
 
   it("merge keys that multiply", () => {
-    const levels = Array.from({ length: 16 }, (_, n) =>
-      `l${n + 1}: &l${n + 1} { <<: [${Array(8).fill(n === 0 ? "{ a: 1 }" : `*l${n}`).join(", ")}] }`)
+    const levels = Array.from(
+      { length: 16 },
+      (_, n) => `l${n + 1}: &l${n + 1} { <<: [${Array(8).fill(n === 0 ? "{ a: 1 }" : `*l${n}`).join(", ")}] }`
+    )
     expect(invalid(`${levels.join("\n")}\n`).issues.length).toBeLessThanOrEqual(100)
   })
 

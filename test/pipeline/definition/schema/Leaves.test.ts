@@ -21,7 +21,9 @@ const leavesOf = (document: Json): ReadonlySet<string> => {
     }
     const children = [
       ...["anyOf", "oneOf", "allOf"].flatMap((key) => Array.isArray(node[key]) ? node[key] : []).map((child) => [child, path] as const),
-      ...["properties", "patternProperties"].flatMap((key) => isObject(node[key]) ? Object.entries(node[key]) : []).map(([key, child]) => [child, [...path, /^[\w$]+$/.test(key) ? key : "*"]] as const),
+      ...["properties", "patternProperties"].flatMap((key) => isObject(node[key]) ? Object.entries(node[key]) : []).map(([key, child]) =>
+        [child, [...path, /^[\w$]+$/.test(key) ? key : "*"]] as const
+      ),
       ...(isObject(node["additionalProperties"]) ? [[node["additionalProperties"], [...path, "*"]] as const] : []),
       ...(isObject(node["items"]) ? [[node["items"], path] as const] : [])
     ]
@@ -49,11 +51,17 @@ const consumers: ReadonlyArray<readonly [section: RegExp, places: ReadonlyArray<
   [/^chunking\.strategy/, ["src/text/chunk"]],
   [/^chunking\./, ["src/wire/rag", "src/text/chunk"]],
   [/^parsing\./, ["src/wire/rag"]],
-  [/^import\./, ["src/pipeline/RunPipeline.ts", "src/compose/Embedded.ts", "src/pipeline/definition/FileLimits.ts", "src/compose/Vertex.ts"]],
+  [/^import\./, [
+    "src/pipeline/RunPipeline.ts",
+    "src/compose/Embedded.ts",
+    "src/pipeline/definition/FileLimits.ts",
+    "src/compose/Vertex.ts"
+  ]],
   [/^sources\..*\.poll$/, ["src/pipeline/watch/WatchPipeline.ts"]],
   [/^sources\..*\.(?:staging|listing)$/, ["src/pipeline/RunPipeline.ts"]],
   ...["local", "storage", "googleDrive", "slack", "jira", "sharePoint", "git", "web"].map((kind) =>
-    [new RegExp(`^sources\\.[^.]+\\.${kind}\\.`), kind === "local" ? ["connectors/local"] : [`connectors/${kind}`]] as const),
+    [new RegExp(`^sources\\.[^.]+\\.${kind}\\.`), kind === "local" ? ["connectors/local"] : [`connectors/${kind}`]] as const
+  ),
   [/^tests\./, ["src/pipeline/eval/Evaluation.ts", "src/pipeline/definition/TestSettings.ts"]],
   [/^stages\.retrieve\.files/, ["src/pipeline/AskPipeline.ts", "src/pipeline/stages/Retrieve.ts"]],
   [/^stages\.(?:retrieve|rank)\./, ["src/wire/rag", "src/engines/vertex", "src/engines/embedded"]],
@@ -76,7 +84,9 @@ const textOf = (place: string): string =>
 /** Takes a setting out of a value, by `value.key` or `{ key } = value`. Comments and declared types do not count. */
 const reads = (text: string, key: string): boolean => {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/\/\/.*$/gm, "")
-  return new RegExp(`\\.${key}\\b(?!\\()|[{,]\\s*${key}\\b(?:: \\w+| = [^,}]+)?\\s*(?=,|\\})[^{}()]*\\}[\\s}]*(?: = |: [A-Z{]|\\)(?::[^=]*)? ?=>|, \\w+\\) =>)`).test(code)
+  return new RegExp(
+    `\\.${key}\\b(?!\\()|[{,]\\s*${key}\\b(?:: \\w+| = [^,}]+)?\\s*(?=,|\\})[^{}()]*\\}[\\s}]*(?: = |: [A-Z{]|\\)(?::[^=]*)? ?=>|, \\w+\\) =>)`
+  ).test(code)
 }
 
 describe("a setting", () => {
@@ -96,7 +106,12 @@ describe("a setting", () => {
   })
 
   it("that nothing reads is found", () => {
-    const text = "/** retries */ interface A { readonly retries: number }\nconst { budget, requests: most } = pipeline.import // retries\nspec.sink\nf({ concurrency: 3 })"
-    assert.deepStrictEqual(["retries", "budget", "requests", "sink", "concurrency"].filter((key) => reads(text, key)), ["budget", "requests", "sink"])
+    const text =
+      "/** retries */ interface A { readonly retries: number }\nconst { budget, requests: most } = pipeline.import // retries\nspec.sink\nf({ concurrency: 3 })"
+    assert.deepStrictEqual(["retries", "budget", "requests", "sink", "concurrency"].filter((key) => reads(text, key)), [
+      "budget",
+      "requests",
+      "sink"
+    ])
   })
 })

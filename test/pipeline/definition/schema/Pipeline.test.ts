@@ -71,7 +71,10 @@ describe("a decoded pipeline", () => {
     const right = { _tag: "vectorSearch", index, indexEndpoint }
     expect(decoded(withVectorDb({ vectorSearch: { index, indexEndpoint } })).corpus.vectorDb).toEqual(right)
     expect(decoded(withVectorDb({ vectorSearch: { index: indexEndpoint, indexEndpoint: index } })).corpus.vectorDb).toEqual(right)
-    expect(decoded(withVectorDb({ vectorSearch: { index: indexEndpoint } })).corpus.vectorDb).toEqual({ _tag: "vectorSearch", indexEndpoint })
+    expect(decoded(withVectorDb({ vectorSearch: { index: indexEndpoint } })).corpus.vectorDb).toEqual({
+      _tag: "vectorSearch",
+      indexEndpoint
+    })
   })
 
   it("tells a SharePoint name from an id", () => {
@@ -100,7 +103,9 @@ describe("definePipeline", () => {
     // @ts-expect-error rank cannot come after generate
     expect(() => definePipeline({ ...minimal, stages: [{ retrieve: {} }, { generate: {} }, { rank: "lexical" }] })).toThrow(PipelineInvalid)
     // @ts-expect-error one vector database
-    expect(() => definePipeline({ ...minimal, corpus: { displayName: "H", vectorDb: { pinecone: {}, weaviate: {} } } })).toThrow(PipelineInvalid)
+    expect(() => definePipeline({ ...minimal, corpus: { displayName: "H", vectorDb: { pinecone: {}, weaviate: {} } } })).toThrow(
+      PipelineInvalid
+    )
   })
 })
 
@@ -108,7 +113,9 @@ describe("forEngine", () => {
   const pipeline = definePipeline({
     ...minimal,
     chunking: { strategy: "structure", size: 400, overlap: 80 },
-    engines: { vertex: { project: "acme", location: "us-central1", chunking: { size: 512, overlap: 64 }, stages: [{ retrieve: { topK: 3 } }] } }
+    engines: {
+      vertex: { project: "acme", location: "us-central1", chunking: { size: 512, overlap: 64 }, stages: [{ retrieve: { topK: 3 } }] }
+    }
   })
 
   it("leaves the pipeline as it is on its own engine", () => {
@@ -126,7 +133,13 @@ describe("forEngine", () => {
   })
 
   it("takes what the engines say of the service before the engine's own", () => {
-    const own = { project: "acme", location: "us-central1", baseUrl: "http://127.0.0.1:8686", quotaProject: "payer", requestsPerMinute: 600 }
+    const own = {
+      project: "acme",
+      location: "us-central1",
+      baseUrl: "http://127.0.0.1:8686",
+      quotaProject: "payer",
+      requestsPerMinute: 600
+    }
     const hosted = definePipeline({ ...minimal, engine: { vertex: own }, engines: { vertex: { requestsPerMinute: 1200 } } })
     expect(Result.getOrThrow(forEngine(hosted, "vertex")).engine).toEqual({ _tag: "vertex", ...own, requestsPerMinute: 1200 })
     expect(Result.getOrThrow(forEngine({ ...hosted, engines: {} })).engine).toEqual({ _tag: "vertex", ...own })

@@ -11,8 +11,7 @@ interface RuleCase {
 const place = "projects/acme/locations/us-central1"
 const corpus = (fields: object) => ({ ...minimal, corpus: { displayName: "Handbook", ...fields } })
 const slack = (fields: object) => withSource({ slack: { channels: [{ id: "C012AB3CD" }], token: secret, ...fields } })
-const jira = (fields: object) =>
-  withSource({ jira: { server: "acme.atlassian.net", email: "bot@acme.com", token: secret, ...fields } })
+const jira = (fields: object) => withSource({ jira: { server: "acme.atlassian.net", email: "bot@acme.com", token: secret, ...fields } })
 const sharePoint = (fields: object) =>
   withSource({ sharePoint: { site: "Handbook", clientId: "c", tenantId: "t", clientSecret: secret, ...fields } })
 const imports = (fields: object) => ({ ...minimal, import: fields })
@@ -45,7 +44,10 @@ const cases: ReadonlyArray<RuleCase> = [
         withVectorDb({ weaviate: {}, pinecone: {} }),
         "corpus.vectorDb: takes exactly one of weaviate, pinecone, featureStore, vectorSearch, agentSearch, postgres or qdrant, not weaviate and pinecone"
       ],
-      [withVectorDb({}), "corpus.vectorDb: needs exactly one of weaviate, pinecone, featureStore, vectorSearch, agentSearch, postgres or qdrant"],
+      [
+        withVectorDb({}),
+        "corpus.vectorDb: needs exactly one of weaviate, pinecone, featureStore, vectorSearch, agentSearch, postgres or qdrant"
+      ],
       [withVectorDb("weaviate"), "corpus.vectorDb: weaviate is written with its settings"],
       [withVectorDb({ managed: {} }), "corpus.vectorDb.managed: managed has no settings"],
       [
@@ -116,8 +118,14 @@ const cases: ReadonlyArray<RuleCase> = [
     breaks: [
       [withVectorDb({ pinecone: { apiKey: "pc-123" } }), `corpus.vectorDb.pinecone.apiKey: ${secretRule}`],
       [withVectorDb({ weaviate: { apiKey: "projects/1/secrets/x" } }), `corpus.vectorDb.weaviate.apiKey: ${secretRule}`],
-      [corpus({ embedding: { openai: { url: "http://h/v1", model: "m", dimensions: 384, apiKey: "sk-1" } } }), `corpus.embedding.openai.apiKey: ${secretRule}`],
-      [withStages({ retrieve: {} }, { generate: { model: { openai: { url: "http://h/v1", model: "m", apiKey: "sk-1" } } } }), `stages[1].generate.model.openai.apiKey: ${secretRule}`],
+      [
+        corpus({ embedding: { openai: { url: "http://h/v1", model: "m", dimensions: 384, apiKey: "sk-1" } } }),
+        `corpus.embedding.openai.apiKey: ${secretRule}`
+      ],
+      [
+        withStages({ retrieve: {} }, { generate: { model: { openai: { url: "http://h/v1", model: "m", apiKey: "sk-1" } } } }),
+        `stages[1].generate.model.openai.apiKey: ${secretRule}`
+      ],
       [slack({ token: "xoxb-1" }), `sources.s.slack.token: ${secretRule}`],
       [jira({ projects: ["OPS"], token: "t" }), `sources.s.jira.token: ${secretRule}`],
       [sharePoint({ drive: "d", clientSecret: "s" }), `sources.s.sharePoint.clientSecret: ${secretRule}`]
@@ -127,7 +135,9 @@ const cases: ReadonlyArray<RuleCase> = [
     rule: "an embedding is a model or a server",
     keeps: [
       corpus({ embedding: { model: "text-embedding-005" } }),
-      corpus({ embedding: { openai: { url: "http://localhost:11434/v1", model: "m", dimensions: 384, batch: 16, maxRequestsPerMinute: 60 } } })
+      corpus({
+        embedding: { openai: { url: "http://localhost:11434/v1", model: "m", dimensions: 384, batch: 16, maxRequestsPerMinute: 60 } }
+      })
     ],
     breaks: [
       [corpus({ embedding: {} }), "corpus.embedding: needs exactly one of model or openai"],
@@ -175,11 +185,19 @@ const cases: ReadonlyArray<RuleCase> = [
       [withSource({ local: { path: ".", include: "**" } }), "sources.s.local.include: must be a list, not text"],
       [withSource({ local: { path: ".", staging: "s3://b" } }), "sources.s.local.staging: must be a gs:// bucket or prefix"],
       [
-        withSource({ slack: { channels: [{ id: "C1" }], token: "projects/1/secrets/s/versions/1", listing: "service", staging: "gs://b" } }),
+        withSource({
+          slack: { channels: [{ id: "C1" }], token: "projects/1/secrets/s/versions/1", listing: "service", staging: "gs://b" }
+        }),
         "sources.s.slack.listing: cannot be service together with staging, which the service does not know"
       ],
-      [withSource({ local: { path: ".", poll: "5 minutes" } }), "sources.s.local.poll: must be a duration: a whole number and s, m, h or d"],
-      [withSource({ local: { path: ".", maxFileSize: "25 potatoes" } }), "sources.s.local.maxFileSize: must be a number of bytes, or one with a unit, such as 25MB or 25MiB"],
+      [
+        withSource({ local: { path: ".", poll: "5 minutes" } }),
+        "sources.s.local.poll: must be a duration: a whole number and s, m, h or d"
+      ],
+      [
+        withSource({ local: { path: ".", maxFileSize: "25 potatoes" } }),
+        "sources.s.local.maxFileSize: must be a number of bytes, or one with a unit, such as 25MB or 25MiB"
+      ],
       [withSource({ local: { path: ".", hidden: "no" } }), "sources.s.local.hidden: must be true or false, not text"]
     ]
   },
@@ -203,7 +221,10 @@ const cases: ReadonlyArray<RuleCase> = [
     breaks: [
       [withSource({ googleDrive: { folders: [], files: [] } }), "sources.s.googleDrive: needs at least one of folders or files"],
       [withSource({ googleDrive: {} }), "sources.s.googleDrive: needs at least one of folders or files"],
-      [withSource({ googleDrive: { folders: ["https://drive.google.com/drive/folders/1AbC"] } }), "sources.s.googleDrive.folders[0]: must be a Google Drive id"]
+      [
+        withSource({ googleDrive: { folders: ["https://drive.google.com/drive/folders/1AbC"] } }),
+        "sources.s.googleDrive.folders[0]: must be a Google Drive id"
+      ]
     ]
   },
   {
@@ -226,12 +247,19 @@ const cases: ReadonlyArray<RuleCase> = [
   },
   {
     rule: "Jira takes projects or queries, a server, an account and a token",
-    keeps: [jira({ projects: ["OPS"] }), jira({ queries: ["labels = kb"] }), jira({ projects: ["OPS"], server: "https://jira.acme.com:8443/base" })],
+    keeps: [
+      jira({ projects: ["OPS"] }),
+      jira({ queries: ["labels = kb"] }),
+      jira({ projects: ["OPS"], server: "https://jira.acme.com:8443/base" })
+    ],
     breaks: [
       [jira({}), "sources.s.jira: needs at least one of projects or queries"],
       [jira({ projects: [], queries: [] }), "sources.s.jira: needs at least one of projects or queries"],
       [jira({ projects: ["OPS"], email: "bot" }), "sources.s.jira.email: must be the e-mail address of the account the token belongs to"],
-      [jira({ projects: ["OPS"], server: "https://me:x@acme" }), "sources.s.jira.server: must be the server's host name or https:// address"],
+      [
+        jira({ projects: ["OPS"], server: "https://me:x@acme" }),
+        "sources.s.jira.server: must be the server's host name or https:// address"
+      ],
       [
         withSource({ jira: { projects: ["OPS"] } }),
         "sources.s.jira.server: is required",
@@ -248,9 +276,18 @@ const cases: ReadonlyArray<RuleCase> = [
       sharePoint({ drive: "D", endpoint: "https://graph.microsoft.us/v1.0", loginEndpoint: "http://localhost:1", maxFileSize: 1000 })
     ],
     breaks: [
-      [slack({ endpoint: "http://proxy.acme.com" }), "sources.s.slack.endpoint: must be an https:// address, or http:// on this machine, with no user name or password in it"],
-      [slack({ endpoint: "http://localhost.evil.example" }), "sources.s.slack.endpoint: must be an https:// address, or http:// on this machine, with no user name or password in it"],
-      [slack({ endpoint: "https://me:x@acme.com" }), "sources.s.slack.endpoint: must be an https:// address, or http:// on this machine, with no user name or password in it"]
+      [
+        slack({ endpoint: "http://proxy.acme.com" }),
+        "sources.s.slack.endpoint: must be an https:// address, or http:// on this machine, with no user name or password in it"
+      ],
+      [
+        slack({ endpoint: "http://localhost.evil.example" }),
+        "sources.s.slack.endpoint: must be an https:// address, or http:// on this machine, with no user name or password in it"
+      ],
+      [
+        slack({ endpoint: "https://me:x@acme.com" }),
+        "sources.s.slack.endpoint: must be an https:// address, or http:// on this machine, with no user name or password in it"
+      ]
     ]
   },
   {
@@ -282,7 +319,11 @@ const cases: ReadonlyArray<RuleCase> = [
     keeps: [{ ...minimal, chunking: { size: 201 } }, { ...minimal, chunking: { strategy: "structure", size: 1, overlap: 0 } }],
     breaks: [
       [{ ...minimal, chunking: { size: 200 } }, "chunking.overlap: must be less than size (200); unset it is 200"],
-      [{ ...minimal, chunking: { size: 0 } }, "chunking.size: must be a whole number from 1 to 8192", "chunking.overlap: must be less than size (0); unset it is 200"],
+      [
+        { ...minimal, chunking: { size: 0 } },
+        "chunking.size: must be a whole number from 1 to 8192",
+        "chunking.overlap: must be less than size (0); unset it is 200"
+      ],
       [{ ...minimal, chunking: { overlap: 2000 } }, "chunking.overlap: must be less than size (1024)"],
       [
         { ...minimal, chunking: { strategy: "fixd", size: 10, overlap: 10 } },
@@ -306,7 +347,10 @@ const cases: ReadonlyArray<RuleCase> = [
         "parsing.layout.maxRequestsPerMinute: must be a whole number, 1 or more"
       ],
       [{ ...minimal, parsing: { llm: {} } }, "parsing.llm.model: is required"],
-      [{ ...minimal, parsing: { layout: { processor: `${place}/processors/p` }, llm: { model: "m" } } }, "parsing: takes exactly one of layout or llm, not layout and llm"]
+      [
+        { ...minimal, parsing: { layout: { processor: `${place}/processors/p` }, llm: { model: "m" } } },
+        "parsing: takes exactly one of layout or llm, not layout and llm"
+      ]
     ]
   },
   {
@@ -330,7 +374,10 @@ const cases: ReadonlyArray<RuleCase> = [
       [imports({ resultSink: "bq://p.d" }), "import.resultSink: must be a gs:// object or a bq:// table"],
       [imports({ maxDelete: "101%" }), "import.maxDelete: must be a percentage from 0% to 100%, or a number of files"],
       [imports({ maxDelete: -1 }), "import.maxDelete: must be 0 or more"],
-      [imports({ budget: { embeddedTokens: "5 million" } }), "import.budget.embeddedTokens: must be a number, or one with k, M or B after it, such as 5M"],
+      [
+        imports({ budget: { embeddedTokens: "5 million" } }),
+        "import.budget.embeddedTokens: must be a number, or one with k, M or B after it, such as 5M"
+      ],
       [imports({ budget: { embeddedTokens: "0" } }), "import.budget.embeddedTokens: must come to a whole number, 1 or more"],
       [imports({ onFileError: "ignore" }), "import.onFileError: must be one of continue, stop"],
       [imports({ retries: 99 }), "import.retries: must be a whole number from 0 to 20"]
@@ -353,7 +400,11 @@ const cases: ReadonlyArray<RuleCase> = [
         "stages[0].retrieve.filter: takes one of maxDistance or minSimilarity, not maxDistance and minSimilarity"
       ],
       [withRetrieve({ filter: { maxDistance: -1 } }), "stages[0].retrieve.filter.maxDistance: must be 0 or more"],
-      [withRetrieve({ filter: { maxDistance: Number.NaN } }), "stages[0].retrieve.filter.maxDistance: must be a finite number", "stages[0].retrieve.filter.maxDistance: must be 0 or more"],
+      [
+        withRetrieve({ filter: { maxDistance: Number.NaN } }),
+        "stages[0].retrieve.filter.maxDistance: must be a finite number",
+        "stages[0].retrieve.filter.maxDistance: must be 0 or more"
+      ],
       [withRetrieve({ filter: { metadata: { year: 2026 } } }), "stages[0].retrieve.filter.metadata.year: must be text, not a number"]
     ]
   },
@@ -372,7 +423,10 @@ const cases: ReadonlyArray<RuleCase> = [
       withRetrieve({ files: [`${place}/ragCorpora/1/ragFiles/12`, `${place}/ragCorpora/1/ragFiles/13`] })
     ],
     breaks: [
-      [withRetrieve({ files: [`${place}/ragCorpora/1/ragFiles/12`, `${place}/ragCorpora/2/ragFiles/13`] }), "stages[0].retrieve.files: must all be files of one corpus, the one that is searched"],
+      [
+        withRetrieve({ files: [`${place}/ragCorpora/1/ragFiles/12`, `${place}/ragCorpora/2/ragFiles/13`] }),
+        "stages[0].retrieve.files: must all be files of one corpus, the one that is searched"
+      ],
       [withRetrieve({ files: [] }), "stages[0].retrieve.files: needs at least one file"]
     ]
   },
@@ -424,7 +478,10 @@ const cases: ReadonlyArray<RuleCase> = [
         "stages: has a rank stage and a generate stage with ground: corpus, where there are no contexts to rank"
       ],
       [withStages({ retrieve: {} }, { generate: {} }, { rank: "lexical" }), "stages[2]: rank cannot come after generate, which is last"],
-      [withStages({ retrieve: {}, generate: {} }), "stages[0]: takes exactly one of retrieve, rank, generate, chat or batch, not retrieve and generate"],
+      [
+        withStages({ retrieve: {}, generate: {} }),
+        "stages[0]: takes exactly one of retrieve, rank, generate, chat or batch, not retrieve and generate"
+      ],
       [withStages("retrieve"), "stages[0]: retrieve is written with its settings"],
       [
         withStages({ generate: {} }, { retrieve: { topK: 0 } }),
@@ -437,7 +494,18 @@ const cases: ReadonlyArray<RuleCase> = [
     rule: "an engine is embedded or vertex with its place",
     keeps: [
       { ...minimal, engine: "embedded" },
-      { ...minimal, engine: { vertex: { project: "acme", location: "us-central1", baseUrl: "http://127.0.0.1:8080", quotaProject: "123", requestsPerMinute: 600 } } }
+      {
+        ...minimal,
+        engine: {
+          vertex: {
+            project: "acme",
+            location: "us-central1",
+            baseUrl: "http://127.0.0.1:8080",
+            quotaProject: "123",
+            requestsPerMinute: 600
+          }
+        }
+      }
     ],
     breaks: [
       [{ ...minimal, engine: "vertex" }, "engine: vertex is written with its settings"],
@@ -451,9 +519,18 @@ const cases: ReadonlyArray<RuleCase> = [
   },
   {
     rule: "overrides per engine keep the same rules",
-    keeps: [{ ...minimal, engines: { vertex: { project: "acme", location: "us-central1", vectorDb: { pinecone: {} }, stages: [{ retrieve: {} }] }, embedded: { chunking: { size: 300 } } } }],
+    keeps: [{
+      ...minimal,
+      engines: {
+        vertex: { project: "acme", location: "us-central1", vectorDb: { pinecone: {} }, stages: [{ retrieve: {} }] },
+        embedded: { chunking: { size: 300 } }
+      }
+    }],
     breaks: [
-      [{ ...minimal, engines: { vertex: { stages: [{ generate: {} }] } } }, "engines.vertex.stages[0]: generate needs a retrieve stage before it"],
+      [
+        { ...minimal, engines: { vertex: { stages: [{ generate: {} }] } } },
+        "engines.vertex.stages[0]: generate needs a retrieve stage before it"
+      ],
       [{ ...minimal, engines: { azure: {} } }, "engines.azure: is not a key that belongs here"]
     ]
   },

@@ -21,9 +21,7 @@ export type Link = readonly [id: string, type: string, target: string]
 
 export const relsXml = (links: ReadonlyArray<Link>): string =>
   `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${
-    links.map(([id, type, target]) =>
-      `<Relationship Id="${id}" Type="${relationships}/${type}" Target="${target}"/>`
-    ).join("")
+    links.map(([id, type, target]) => `<Relationship Id="${id}" Type="${relationships}/${type}" Target="${target}"/>`).join("")
   }</Relationships>`
 
 export const coreXml = (facts: Readonly<Record<string, string>>): string =>

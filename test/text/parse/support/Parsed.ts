@@ -4,8 +4,7 @@ import { ReadFailure } from "../../../../src/text/parse/ReadFailure.ts"
 import { defaultLimits, type Limits } from "../../../../src/text/Prepared.ts"
 import { cpuTime } from "../../../support/CpuTime.ts"
 
-const bytesOf = (content: string | Uint8Array): Uint8Array =>
-  typeof content === "string" ? Buffer.from(content) : content
+const bytesOf = (content: string | Uint8Array): Uint8Array => typeof content === "string" ? Buffer.from(content) : content
 
 /** Parses a file by its name and content; `shown` is a line a block: its kind, level and text. */
 export const parsed = async (name: string, content: string | Uint8Array, limits: Partial<Limits> = {}) => {

@@ -31,7 +31,9 @@ export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: P
     }).join("\n")
     const stream = add(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`)
     return add(
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Rotate ${options.rotate ?? 0} ${number === 0 ? `/Annots [${annotations}]` : ""} /Contents ${stream} 0 R /Resources << /Font << /F1 ${font} 0 R >> >> >>`
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Rotate ${options.rotate ?? 0} ${
+        number === 0 ? `/Annots [${annotations}]` : ""
+      } /Contents ${stream} 0 R /Resources << /Font << /F1 ${font} 0 R >> >> >>`
     )
   })
   objects[1] = `<< /Type /Pages /Count ${kids.length} /Kids [${kids.map((kid) => `${kid} 0 R`).join(" ")}] >>`
@@ -55,8 +57,7 @@ export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: P
   return Buffer.from(file, "latin1")
 }
 
-const utf16 = (codePoint: number): string =>
-  Buffer.from(String.fromCodePoint(codePoint), "utf16le").swap16().toString("hex")
+const utf16 = (codePoint: number): string => Buffer.from(String.fromCodePoint(codePoint), "utf16le").swap16().toString("hex")
 
 const toUnicode = (first: number): string =>
   "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /A def /CMapType 2 def\n" +
