@@ -45,7 +45,12 @@ describe("evaluate", () => {
           answer: { contains: ["200 euros"] },
           cites: ["leave.md"]
         },
-        { id: "refusal", question: "How long does a damaged lithium cell stay in the quarantine cage?", refused: true, files: ["nowhere.md"] }
+        {
+          id: "refusal",
+          question: "How long does a damaged lithium cell stay in the quarantine cage?",
+          refused: true,
+          files: ["nowhere.md"]
+        }
       ])
       assert.deepStrictEqual([passed, failed], [2, 2])
       assert.deepStrictEqual(results.map(({ passed }) => passed), [true, true, false, false])
