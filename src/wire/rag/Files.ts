@@ -77,10 +77,13 @@ export const uploadRequestFromWire = (
     const displayName = yield* required(wire.ragFile?.displayName, "rag_file.display_name")
     const refused = refusalOf(displayNameBroken("rag_file.display_name", displayName))
     if (refused !== undefined) return yield* Result.fail(refused)
+    const described = undescribe(wire.ragFile?.description)
     return defined({
       corpus,
       displayName,
-      ...undescribe(wire.ragFile?.description),
+      ...described,
+      // Whoever marks a file is a pipeline, which puts what a mail holds as files of their own: its text is not here twice.
+      opened: described.marker === undefined ? undefined : true,
       ...body,
       chunking: yield* chunkingFromWire(config, "upload_rag_file_config"),
       parsing: yield* parsingFromWire(config.ragFileParsingConfig, "upload_rag_file_config")
