@@ -40,7 +40,7 @@ const importing = (cwd: string, name: string): number => {
   const code =
     `const before = process.cpuUsage(); await import("${name}"); const { system, user } = process.cpuUsage(before); console.log((system + user) / 1000)`
   const once = () => Number(execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd, encoding: "utf8" }))
-  return Math.min(...Array.from({ length: 3 }, once))
+  return Math.min(...Array.from({ length: 7 }, once))
 }
 
 const program = (dataDir: string) => `
