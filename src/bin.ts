@@ -11,6 +11,10 @@ if (major > 22 || (major === 22 && minor >= 19)) {
     if (stats?.isFile() !== true || stats.size > 1024 * 1024) return false
     return /\.[cm]?[jt]s$/.test(file) || (/\.(?:ya?ml|json)$/.test(file) && /\buse["']?\s*:/.test(readFileSync(file, "utf8")))
   }
+  /** Whether it is a pipeline, so that none is looked for. */
+  const isPipeline = (file: string): boolean =>
+    /\.(?:ya?ml|json)$/.test(file) && statSync(file, { throwIfNoEntry: false })?.isFile() === true &&
+    /\bsources["']?\s*:/.test(readFileSync(file, "utf8"))
   const namesIn = (folder: string): ReadonlyArray<string> => {
     try {
       return readdirSync(folder)
@@ -22,13 +26,13 @@ if (major > 22 || (major === 22 && minor >= 19)) {
   // Such code imports effect, and the program must then run on the same copy: `main.js` beside this folder does, and is
   // slower to start. From source there is one copy anyway.
   const shared = new URL("../main.js", import.meta.url)
-  const given = process.argv.slice(2)
+  const given = process.argv.slice(2).map((argument) => argument.replace(/^--?[\w-]+=/, ""))
   // What reads no pipeline that it is not given starts as fast beside one of those.
-  const here = /^(?:|-h|--help|--version|--completions|help|version|init|parse)$/.test(given[0] ?? "") ? [] : [
+  const here = /^(?:|-h|--help|--version|--completions|help|version|init|parse)$/.test(given[0] ?? "") || given.some(isPipeline) ? [] : [
     ...namesIn(".").filter((name) => /^(?:.*\.)?pipeline\.\w+$/.test(name)),
     ...namesIn("pipelines").map((name) => `pipelines/${name}`)
   ]
-  const files = [...given.map((argument) => argument.replace(/^--?[\w-]+=/, "")), ...here]
+  const files = [...given, ...here]
   await (statSync(shared, { throwIfNoEntry: false }) !== undefined && files.some(loadsCode) ? import(shared.href) : import("./main.ts"))
 } else {
   process.stderr.write(`sluice needs Node 22.19 or later; this is ${process.versions.node}\n`)
