@@ -14,9 +14,14 @@ export const Citation = Schema.Struct({
   /** Where to open it: `sourceUri` with the page or heading, where its scheme has such. */
   address: Schema.optionalKey(Schema.String),
   quote: Schema.String,
-  /** UTF-8 byte span of the quote in the document's parsed text, where the engine knows it. */
+  /** Byte span of the quote, where the engine knows it; what it counts in, `offsets` says. */
   byteStart: Schema.optionalKey(Schema.Int),
   byteEnd: Schema.optionalKey(Schema.Int),
+  /**
+   * `file`: bytes of the file at `sourceUri` as it is, from the quote's first to its last with the marks between them.
+   * `parsed`: bytes of the document's parsed text in UTF-8. Present with `byteStart`.
+   */
+  offsets: Schema.optionalKey(Schema.Literals(["file", "parsed"])),
   firstPage: Schema.optionalKey(Schema.Int),
   lastPage: Schema.optionalKey(Schema.Int)
 })

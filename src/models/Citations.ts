@@ -2,8 +2,8 @@ import type { Citation } from "../domain/Answer.ts"
 import type { Context } from "../domain/Retrieval.ts"
 
 /**
- * Cites a stretch of a context: the quote to the letter, its byte span in the document (the context's own byte offset
- * plus the UTF-8 length of what is before it), its pages.
+ * Cites a stretch of a context: the quote to the letter, its byte span in the document's parsed text (the context's own
+ * byte offset plus the UTF-8 length of what is before it), its pages.
  *
  * `start` and `end` are UTF-16 offsets into `context.text`; `heading` is the one within it that the stretch stands under.
  */
@@ -22,7 +22,7 @@ export const citationOf = (index: number, context: Context, start: number, end: 
     headings: headings.length === 0 ? undefined : headings,
     ...addressOf(context.sourceUri, headings, pagesOf(context, start, end).firstPage),
     quote,
-    ...(byteStart === undefined ? {} : { byteStart, byteEnd: byteStart + Buffer.byteLength(quote) }),
+    ...(byteStart === undefined ? {} : { byteStart, byteEnd: byteStart + Buffer.byteLength(quote), offsets: "parsed" as const }),
     ...pagesOf(context, start, end)
   }
 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { local } from "../../connectors/index.ts"
 import { Embedded, open, Pipeline, ServiceError } from "../../src/Promise.ts"
@@ -34,6 +34,27 @@ describe("sluice/promise", () => {
       const kinds: Array<string> = []
       for await (const part of app.chat({ question: "And leave?", history })) kinds.push(part._tag)
       assert.strictEqual(kinds.at(-1), "done")
+    }))
+
+  it.live("cites bytes of the file as it is, and of the parsed text once that says something else", () =>
+    inFolder(async (folder) => {
+      await using app = await open(handbook(folder), Embedded.layer({ dataDir: join(folder, "data") }))
+      const file = join(folder, "docs/leave.md")
+      writeFileSync(file, "\ufeff# Leave\r\n\r\nFive **unused** days of leave carry over.\r\n")
+      await app.run()
+      const written = "Five **unused** days of leave carry over."
+      const { answer } = await app.ask("How many days of leave carry over?")
+      const [cited] = answer.citations
+      assert.strictEqual(cited?.offsets, "file")
+      assert.strictEqual(readFileSync(file).toString("utf8", cited?.byteStart, cited?.byteEnd), written)
+      for await (const part of app.stream("How many days of leave carry over?")) {
+        if (part._tag === "done") assert.deepStrictEqual(part.answer.citations, answer.citations)
+      }
+      const { nearest = [] } = (await app.ask("How many days of sick leave are paid in Peru?")).answer
+      assert.isTrue(nearest.every(({ offsets }) => offsets === "file"))
+      writeFileSync(file, "# Leave\n\nSix days of leave carry over.\n")
+      const [later] = (await app.ask("How many days of leave carry over?")).answer.citations
+      assert.deepStrictEqual([later?.offsets, later?.byteStart, later?.byteEnd], ["parsed", 7, 44])
     }))
 
   it.live("rejects with the errors' own classes, and with the reason of a signal", () =>

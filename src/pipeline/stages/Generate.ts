@@ -1,10 +1,11 @@
 import { Effect, type Scope, Stream } from "effect"
-import type { Answer } from "../../domain/Answer.ts"
+import type { Answer, AnswerPart } from "../../domain/Answer.ts"
 import type { SecretError, ServiceError } from "../../domain/Errors.ts"
 import type { Generator } from "../../ports/Generator.ts"
 import type { HostedModels } from "../Host.ts"
 import { generatorOf, type GenerateSettings, type StageSettings, type WrittenGenerator } from "../definition/StageSettings.ts"
 import { Models } from "../Services.ts"
+import { withFileOffsets } from "./FileOffsets.ts"
 import { type CorpusInUse, type Question, retrievalRequest, type Retrieved, type RetrieveOptions } from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
@@ -82,8 +83,14 @@ const grounded = <In extends Question, E, R>(
       Effect.gen(function*() {
         const generator = yield* generatorFor(input)
         const request = requestOf(input)
-        return { ...input, contexts: request.contexts, answer: yield* generator.answer(request) }
+        return { ...input, contexts: request.contexts, answer: yield* withFileOffsets(yield* generator.answer(request)) }
       }).pipe(Effect.scoped, Effect.withSpan("stage.generate")),
-    (input) => Stream.unwrap(Effect.map(generatorFor(input), (generator) => generator.stream(requestOf(input)))).pipe(Stream.scoped)
+    (input) =>
+      Stream.unwrap(Effect.map(generatorFor(input), (generator) => generator.stream(requestOf(input)))).pipe(
+        Stream.mapEffect((part): Effect.Effect<AnswerPart> =>
+          part._tag === "done" ? Effect.map(withFileOffsets(part.answer), (answer) => ({ ...part, answer })) : Effect.succeed(part)
+        ),
+        Stream.scoped
+      )
   ) as Stage<In, Answered, E | ServiceError, R> // the scope is closed above, and the span is ours
 }

@@ -13,7 +13,7 @@ export const html: Reader = ({ bytes, format, limits }) => {
 }
 
 /** The charset that a `meta` element or an XML declaration names, looked for in the first 4 kB. */
-const htmlCharset = (head: string): string | undefined =>
+export const htmlCharset = (head: string): string | undefined =>
   /<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(head)?.[1] ??
     /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)/.exec(head)?.[1]
 
@@ -48,7 +48,8 @@ export const htmlBlocks = (
 
 const names = (list: string): ReadonlySet<string> => new Set(list.split(" "))
 
-const skipped = names(
+/** Elements whose text is never shown as text. */
+export const skippedElements = names(
   "script style template noscript iframe svg canvas audio video select datalist textarea input rt rp " +
     "annotation annotation-xml object noframes"
 )
@@ -231,7 +232,7 @@ class HtmlPage implements HtmlHandler {
   }
 
   #isSkipped(name: string, attributes: HtmlAttributes): boolean {
-    if (skipped.has(name)) return true
+    if (skippedElements.has(name)) return true
     if (name === "button" && this.#heading === undefined) return true
     if (name === "dialog" && !attributes.has("open")) return true
     if (attributes.size === 0) return false

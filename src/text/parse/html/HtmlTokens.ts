@@ -4,8 +4,8 @@ import { QuoteType, Tokenizer, type TokenizerCallbacks } from "htmlparser2"
 export interface HtmlHandler {
   readonly open: (name: string, attributes: HtmlAttributes) => void
   readonly close: (name: string) => void
-  /** A stretch of character data with entities decoded; one text may come in several. */
-  readonly text: (data: string) => void
+  /** A stretch of character data with entities decoded, and its UTF-16 span in the source; one text may come in several. */
+  readonly text: (data: string, start: number, end: number) => void
 }
 
 export type HtmlAttributes = ReadonlyMap<string, string>
@@ -92,11 +92,11 @@ class Walker implements TokenizerCallbacks {
   }
 
   ontext(start: number, end: number): void {
-    this.#handler.text(this.#html.slice(start, end))
+    this.#handler.text(this.#html.slice(start, end), start, end)
   }
 
-  ontextentity(codepoint: number): void {
-    this.#handler.text(String.fromCodePoint(codepoint))
+  ontextentity(codepoint: number, end: number): void {
+    this.#handler.text(String.fromCodePoint(codepoint), Math.max(0, this.#html.lastIndexOf("&", end - 1)), end)
   }
 
   onopentagname(start: number, end: number): void {
@@ -147,7 +147,7 @@ class Walker implements TokenizerCallbacks {
   }
 
   oncdata(start: number, end: number, offset: number): void {
-    if (this.#xml || this.isInForeignContext()) this.#handler.text(this.#html.slice(start, end - offset))
+    if (this.#xml || this.isInForeignContext()) this.#handler.text(this.#html.slice(start, end - offset), start, end - offset)
   }
 
   oncomment(): void {}

@@ -33,7 +33,7 @@ const library = () => {
   return markdown
 }
 
-const markdown = library()
+export const markdown = library()
 
 /** What no text without marks has. */
 const marks = /[\\`*_[<&~]/

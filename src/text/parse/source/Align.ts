@@ -1,0 +1,112 @@
+/** A word, a character of a script that writes no spaces, or a sign. */
+export interface Piece {
+  readonly text: string
+  /** UTF-16 offset. */
+  readonly start: number
+}
+
+const unspaced = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}"
+const piece = new RegExp(`[${unspaced}]|(?:(?![${unspaced}])[\\p{L}\\p{M}\\p{N}])+|\\S`, "gu")
+
+/** A text's words and signs, in order. */
+export const piecesOf = (text: string): ReadonlyArray<Piece> =>
+  Array.from(text.matchAll(piece), ({ 0: text, index }) => ({ text, start: index }))
+
+/** Cells of the table that compares two stretches by all their pieces; longer stretches without a landmark stay apart. */
+const maxCells = 250_000
+
+/**
+ * For each piece of `a` the piece of `b` that it is, or -1: a common subsequence. Pieces that are but once in both are
+ * landmarks (patience); what is between two landmarks is compared by itself.
+ */
+export const align = (a: ReadonlyArray<Piece>, b: ReadonlyArray<Piece>): Int32Array => {
+  const ids = new Map<string, number>()
+  const numbered = (pieces: ReadonlyArray<Piece>): Int32Array =>
+    Int32Array.from(pieces, ({ text }) => {
+      const known = ids.get(text)
+      if (known !== undefined) return known
+      ids.set(text, ids.size)
+      return ids.size - 1
+    })
+  const left = numbered(a)
+  const right = numbered(b)
+  const found = new Int32Array(a.length).fill(-1)
+  const open: Array<readonly [number, number, number, number]> = [[0, left.length, 0, right.length]]
+  for (let range = open.pop(); range !== undefined; range = open.pop()) {
+    let [from, to, start, end] = range
+    while (from < to && start < end && left[from] === right[start]) found[from++] = start++
+    while (from < to && start < end && left[to - 1] === right[end - 1]) found[--to] = --end
+    if (from === to || start === end) continue
+    const landmarks = landmarksOf(left, from, to, right, start, end)
+    if (landmarks.length === 0) {
+      if ((to - from) * (end - start) <= maxCells) compare(left, from, to, right, start, end, found)
+      continue
+    }
+    for (const [at, place] of landmarks) {
+      open.push([from, at, start, place])
+      found[at] = place
+      from = at + 1
+      start = place + 1
+    }
+    open.push([from, to, start, end])
+  }
+  return found
+}
+
+/** The longest run of pieces that are once in each stretch and in the same order in both. */
+const landmarksOf = (
+  left: Int32Array,
+  from: number,
+  to: number,
+  right: Int32Array,
+  start: number,
+  end: number
+): ReadonlyArray<readonly [number, number]> => {
+  const once = (ids: Int32Array, first: number, last: number): Map<number, number> => {
+    const places = new Map<number, number>()
+    for (let at = first; at < last; at++) places.set(ids[at]!, places.has(ids[at]!) ? -1 : at)
+    return places
+  }
+  const places = once(right, start, end)
+  const pairs = [...once(left, from, to)].flatMap(([id, at]): ReadonlyArray<readonly [number, number]> => {
+    const place = places.get(id) ?? -1
+    return at === -1 || place === -1 ? [] : [[at, place]]
+  }).sort(([a], [b]) => a - b)
+  // Of each length, the run that ends earliest.
+  const tails: Array<number> = []
+  const before = new Int32Array(pairs.length).fill(-1)
+  pairs.forEach(([, place], at) => {
+    let low = 0
+    let high = tails.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (pairs[tails[middle]!]![1] < place) low = middle + 1
+      else high = middle
+    }
+    before[at] = low === 0 ? -1 : tails[low - 1]!
+    tails[low] = at
+  })
+  const run: Array<readonly [number, number]> = []
+  for (let at = tails.at(-1) ?? -1; at !== -1; at = before[at]!) run.push(pairs[at]!)
+  return run.reverse()
+}
+
+/** A longest common subsequence, by the table of all pairs. */
+const compare = (left: Int32Array, from: number, to: number, right: Int32Array, start: number, end: number, found: Int32Array): void => {
+  const rows = to - from
+  const columns = end - start
+  const width = columns + 1
+  const longest = new Uint16Array((rows + 1) * width)
+  for (let row = rows - 1; row >= 0; row--) {
+    for (let column = columns - 1; column >= 0; column--) {
+      longest[row * width + column] = left[from + row] === right[start + column]
+        ? longest[(row + 1) * width + column + 1]! + 1
+        : Math.max(longest[(row + 1) * width + column]!, longest[row * width + column + 1]!)
+    }
+  }
+  for (let row = 0, column = 0; row < rows && column < columns;) {
+    if (left[from + row] === right[start + column]) found[from + row++] = start + column++
+    else if (longest[(row + 1) * width + column]! >= longest[row * width + column + 1]!) row++
+    else column++
+  }
+}

@@ -1,0 +1,137 @@
+import { isUtf8 } from "node:buffer"
+import { decode } from "../Decode.ts"
+import type { FormatKey } from "../Formats.ts"
+import { htmlCharset } from "../Html.ts"
+import { parse, type ParseInput } from "../Parse.ts"
+import { sniff } from "../Sniff.ts"
+import { align, type Piece, piecesOf } from "./Align.ts"
+import { htmlVisible } from "./HtmlVisible.ts"
+import { markdownVisible } from "./MarkdownVisible.ts"
+import { Visible } from "./Visible.ts"
+
+/** A stretch of a file, in bytes. */
+export interface ByteSpan {
+  readonly byteStart: number
+  readonly byteEnd: number
+}
+
+/** A quote of a document's parsed text, and where it stands in that. */
+export interface Quoted extends ByteSpan {
+  readonly quote: string
+}
+
+/** Formats that are read as they are written, most words in their order: what is quoted of them must stand there in one piece. */
+const written: ReadonlySet<FormatKey> = new Set<FormatKey>(["text", "code", "rst", "asciidoc", "org", "latex"])
+
+/**
+ * Where in a file its parsed text's quotes stand: from the first byte to the last, with the marks between them. Undefined
+ * for what the file does not say there (any more), and for formats whose bytes are no text. Throws as `parse` does.
+ */
+export const fileSpans = async (input: ParseInput, quotes: ReadonlyArray<Quoted>): Promise<ReadonlyArray<ByteSpan | undefined>> => {
+  const nowhere = quotes.map(() => undefined)
+  const format = sniff(input.bytes, input.name, input.limits, input.mimeType)
+  const isMarked = format === "markdown" || format === "html"
+  if (!isMarked && !written.has(format)) return nowhere
+  const { text } = await parse(input)
+  const original = decode(input.bytes, format === "html" ? htmlCharset : undefined)
+  const byteAt = bytesOf(input.bytes, original)
+  if (byteAt === undefined) return nowhere
+  // Byte spans are of the parsed text, whose UTF-16 units are compared.
+  const parsed = Buffer.from(text)
+  const source = original.replace(/\r\n?/g, "\n")
+  const visible = format === "markdown"
+    ? markdownVisible(source)
+    : format === "html"
+    ? htmlVisible(original, new Visible())
+    : new Visible()
+  if (!isMarked) visible.verbatim(source, 0, source.length)
+  const originalAt = format === "html" ? (at: number): number => at : unixLinesOf(original)
+  const told = piecesOf(text)
+  const seen = piecesOf(visible.text)
+  const places = align(told, seen)
+  return quotes.map(({ byteEnd, byteStart, quote }) => {
+    if (parsed.toString("utf8", byteStart, byteEnd) !== quote) return undefined
+    const start = parsed.toString("utf8", 0, byteStart).length
+    const end = start + quote.length
+    const found = spanIn({ start, end }, told, seen, places, isMarked)
+    if (found === undefined) return undefined
+    const span = visible.span(found.start, found.end)
+    const from = format === "markdown" ? withLabel(source, span.start, text.slice(start, told[found.first]!.start)) : span.start
+    return { byteStart: byteAt(originalAt(from)), byteEnd: byteAt(originalAt(span.end)) }
+  })
+}
+
+const isWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
+
+/** The visible characters of a stretch of parsed text. All of its words must be among them, but for the numbers of a list. */
+const spanIn = (
+  { end, start }: { readonly start: number; readonly end: number },
+  told: ReadonlyArray<Piece>,
+  seen: ReadonlyArray<Piece>,
+  places: Int32Array,
+  isMarked: boolean
+): { readonly start: number; readonly end: number; readonly first: number } | undefined => {
+  let low = 0
+  let high = told.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (told[middle]!.start + told[middle]!.text.length <= start) low = middle + 1
+    else high = middle
+  }
+  let first = -1
+  let last = -1
+  for (let at = low; at < told.length && told[at]!.start < end; at++) {
+    const { text } = told[at]!
+    if (places[at] === -1) {
+      if (isWord(text) && !(/^\d+$/.test(text) && /^[.)]$/.test(told[at + 1]?.text ?? ""))) return undefined
+      continue
+    }
+    if (!isMarked && last !== -1) {
+      for (let between = places[last]! + 1; between < places[at]!; between++) if (isWord(seen[between]!.text)) return undefined
+    }
+    if (first === -1) first = at
+    last = at
+  }
+  if (first === -1) return undefined
+  const [head, tail] = [told[first]!, told[last]!]
+  return {
+    first,
+    start: seen[places[first]!]!.start + Math.max(0, start - head.start),
+    end: seen[places[last]!]!.start + Math.min(tail.text.length, end - tail.start)
+  }
+}
+
+/** The mark of a list's item belongs to a quote that begins with one. */
+const withLabel = (source: string, start: number, told: string): number => {
+  if (told.trim() === "") return start
+  const line = source.slice(source.lastIndexOf("\n", start - 1) + 1, start)
+  return start - (/(?:[-*+]|\d{1,9}[.)])[ \t]+[*_`~[]*$/.exec(line)?.[0].length ?? 0)
+}
+
+/** The byte that a UTF-16 offset into a file's decoded text is; undefined for charsets whose characters differ in bytes. */
+const bytesOf = (bytes: Uint8Array, text: string): ((at: number) => number) | undefined => {
+  const [a, b, c] = bytes
+  if (isUtf8(bytes)) {
+    const mark = a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0
+    return (at) => mark + Buffer.byteLength(text.slice(0, at))
+  }
+  if (bytes.length === text.length) return (at) => at
+  const mark = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff) ? 2 : 0
+  return bytes.length === mark + 2 * text.length ? (at) => mark + 2 * at : undefined
+}
+
+/** Where an offset into a text with `\n` line ends is in the text as it was. */
+const unixLinesOf = (original: string): (at: number) => number => {
+  // Offsets, without the line ends' second units, after which those add up.
+  const ends = Array.from(original.matchAll(/\r\n/g), ({ index }, before) => index + 1 - before)
+  return (at) => {
+    let low = 0
+    let high = ends.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (ends[middle]! <= at) low = middle + 1
+      else high = middle
+    }
+    return at + low
+  }
+}

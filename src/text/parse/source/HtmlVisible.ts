@@ -1,0 +1,42 @@
+import { skippedElements } from "../Html.ts"
+import { walkHtml } from "../html/HtmlTokens.ts"
+import type { Visible } from "./Visible.ts"
+
+/** Elements whose beginning and end part no word. */
+const inline = new Set(
+  "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span strike strong sub sup time tt u var wbr"
+    .split(" ")
+)
+
+/** Adds what is seen of HTML, at `offset` of the source, boilerplate and all. */
+export const htmlVisible = (html: string, visible: Visible, offset = 0): Visible => {
+  let skipped = 0
+  const open: Array<boolean> = []
+  walkHtml(
+    html,
+    {
+      open: (name) => {
+        open.push(skippedElements.has(name))
+        if (open.at(-1)!) skipped++
+        if (!inline.has(name)) visible.gap()
+      },
+      close: (name) => {
+        if (open.pop() === true) skipped--
+        if (!inline.has(name)) visible.gap()
+      },
+      text: (data, start, end) => {
+        // A soft hyphen is no part of a word.
+        if (skipped > 0 || data === "\u00ad") return
+        if (data.length !== end - start || html.startsWith("&", start)) return visible.decoded(data, start + offset, end + offset)
+        let from = start
+        for (let at = data.indexOf("\u00ad"); at !== -1; at = data.indexOf("\u00ad", at + 1)) {
+          visible.verbatim(html, from, start + at, offset)
+          from = start + at + 1
+        }
+        visible.verbatim(html, from, end, offset)
+      }
+    },
+    /^\s*<\?xml|<html[^>]{0,500}xmlns/.test(html.slice(0, 2_000))
+  )
+  return visible
+}

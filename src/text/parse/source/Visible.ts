@@ -1,0 +1,65 @@
+/** A stretch of what a reader sees, and where in the source it stands. */
+interface Run {
+  /** UTF-16 offset into the visible text. */
+  readonly at: number
+  /** UTF-16 span in the source. */
+  readonly start: number
+  readonly end: number
+  /** Each unit of it is a unit of the source; what an entity or an escape stands for is not. */
+  readonly verbatim: boolean
+}
+
+/** What a reader of a source sees of it, in order, with the place of every character. */
+export class Visible {
+  readonly #parts: Array<string> = []
+  readonly #runs: Array<Run> = []
+  #length = 0
+
+  /** A stretch of the source as it is; `offset` is where in the whole of it the given part begins. */
+  verbatim(source: string, start: number, end: number, offset = 0): void {
+    if (end > start) this.#add(source.slice(start, end), start + offset, end + offset, true)
+  }
+
+  /** Something that the source writes in another way. */
+  decoded(text: string, start: number, end: number): void {
+    if (text !== "") this.#add(text, start, end, false)
+  }
+
+  /** Parts two stretches, as the end of a line does. */
+  gap(): void {
+    this.#parts.push("\n")
+    this.#length++
+  }
+
+  get text(): string {
+    return this.#parts.join("")
+  }
+
+  /** The span of the source that the characters from `from` up to `to` come from; neither may be a gap. */
+  span(from: number, to: number): { readonly start: number; readonly end: number } {
+    const first = this.#runAt(from)
+    const last = this.#runAt(to - 1)
+    return {
+      start: first.verbatim ? first.start + from - first.at : first.start,
+      end: last.verbatim ? last.start + to - last.at : last.end
+    }
+  }
+
+  #add(text: string, start: number, end: number, verbatim: boolean): void {
+    this.#runs.push({ at: this.#length, start, end, verbatim })
+    this.#parts.push(text)
+    this.#length += text.length
+  }
+
+  /** The last run that begins at or before an offset. */
+  #runAt(offset: number): Run {
+    let low = 0
+    let high = this.#runs.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (this.#runs[middle]!.at <= offset) low = middle
+      else high = middle - 1
+    }
+    return this.#runs[low]!
+  }
+}
