@@ -12,6 +12,7 @@ import { evaluate } from "./commands/Eval.ts"
 import { endpoints } from "./commands/Endpoints.ts"
 import { files } from "./commands/Files.ts"
 import { init } from "./commands/Init.ts"
+import { mcp } from "./commands/Mcp.ts"
 import { models } from "./commands/Models.ts"
 import { operations } from "./commands/Operations.ts"
 import { parse } from "./commands/Parse.ts"
@@ -74,7 +75,7 @@ const command = root.pipe(
   Command.withSubcommands([
     { group: "Start", commands: [init, validate, schema, doctor, help, version] },
     { group: "Keep a corpus in sync", commands: [plan, run, watch, release, status, diff, retry] },
-    { group: "Use it", commands: [ask, chat, batch, retrieve, explain, evaluate, serve] },
+    { group: "Use it", commands: [ask, chat, batch, retrieve, explain, evaluate, serve, mcp] },
     { group: "Look inside", commands: [parse, corpora, files, models, endpoints, operations] }
   ]),
   Command.provide(({ dataDir }) => host(dataDir))

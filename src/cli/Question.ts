@@ -1,8 +1,21 @@
-import { type Option } from "effect"
+import { type Option, Result } from "effect"
 import { Flag } from "effect/cli"
+import { defined } from "../domain/Defined.ts"
+import { parseMetadataFilter } from "../domain/MetadataFilter.ts"
 import type { Question, RetrieveOptions } from "../pipeline/stages/Retrieve.ts"
 import { given } from "./Root.ts"
 import { pipelineFlag } from "./Session.ts"
+
+/** A flag that takes an expression over metadata. */
+export const whereFlag = (name: string) =>
+  Flag.String(name).pipe(
+    Flag.filter(
+      (expression) => Result.isSuccess(parseMetadataFilter(expression, name)),
+      (expression) =>
+        Result.match(parseMetadataFilter(expression, `--${name}`), { onSuccess: () => "", onFailure: ({ message }) => message })
+    ),
+    Flag.withMetavar("EXPRESSION")
+  )
 
 /** Flags of the commands that take a question; each goes before what the pipeline says. */
 export const questionFlags = {
@@ -26,6 +39,10 @@ export const questionFlags = {
     Flag.withMetavar("0..2"),
     Flag.optional
   ),
+  where: whereFlag("where").pipe(
+    Flag.withDescription("Only files whose metadata pass: team == \"ops\" && year >= 2025"),
+    Flag.optional
+  ),
   as: Flag.String("as").pipe(
     Flag.withDescription("Only what this principal may read; without it you are the owner, who reads all"),
     Flag.withMetavar("PRINCIPAL"),
@@ -43,6 +60,7 @@ export interface QuestionArgs {
   readonly topK: Option.Option<number>
   readonly alpha: Option.Option<number>
   readonly maxDistance: Option.Option<number>
+  readonly where: Option.Option<string>
   readonly as: Option.Option<string>
   readonly noSpelling: boolean
 }
@@ -55,12 +73,13 @@ export const optionsOf = (
   const topK = given(flags.topK)
   const alpha = given(flags.alpha)
   const maxDistance = given(flags.maxDistance)
+  const metadataFilter = given(flags.where)
   return {
     question: { question: text, principal },
     options: {
       topK,
       hybrid: alpha === undefined ? undefined : { alpha },
-      filter: maxDistance === undefined ? undefined : { maxDistance },
+      filter: maxDistance === undefined && metadataFilter === undefined ? undefined : defined({ maxDistance, metadataFilter }),
       correctSpelling: flags.noSpelling ? false : undefined
     }
   }

@@ -24,6 +24,7 @@ import { Generator } from "../ports/Generator.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import { Rankers } from "../ports/Ranker.ts"
 import { Secrets } from "../ports/Secrets.ts"
+import type { Limits } from "../mcp/KnowledgeBase.ts"
 import * as LocalSecrets from "../secrets/LocalSecrets.ts"
 import { readFaults } from "../server/faults/FaultFile.ts"
 import { ownFileBytes, serviceFileBytes } from "../server/import/ImportLimits.ts"
@@ -91,6 +92,8 @@ export interface EmbeddedServerOptions {
   /** Log each request. Default false. */
   readonly logAccess?: boolean
   readonly limits?: Partial<ServeLimits>
+  /** What agents that call `/mcp` may see, and how much of it at once. Default: everything, 4,000 tokens. */
+  readonly agents?: Limits
   /** Bytes of the index kept in memory for searching. Default 256 MB. */
   readonly memory?: number
   /** Threads that search at most, each with its share of `memory`. Default: one less than there are processors, 1 to 4. */

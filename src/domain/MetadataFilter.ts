@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { ServiceError } from "./Errors.ts"
 import { asType, type DataSchemaSpec, instantOf, type MetadataValue, number, type ScalarValue, textOf } from "./FileMetadata.ts"
-import type { Metadata } from "./RagFile.ts"
+import type { Metadata, RagFile } from "./RagFile.ts"
 
 /**
  * An expression over what is known of a file, in the Common Expression Language or, joined by words, in AIP-160's:
@@ -329,6 +329,21 @@ export const badMetadataFilter = (
 
 /** What is known of a file under a key: its metadata, or the text that its source says. */
 export type Facts = (key: string) => MetadataValue | string | undefined
+
+/** What a file tells of itself: what people wrote goes before what its source says. */
+export const factsOf = ({ metadata = {}, userMetadata = {} }: Pick<RagFile, "metadata" | "userMetadata">): Facts => (key) => {
+  const written = Object.hasOwn(userMetadata, key) ? userMetadata[key] : undefined
+  if (written === undefined) return Object.hasOwn(metadata, key) ? metadata[key] : undefined
+  // As text it is compared as what the other side is.
+  return typeof written === "object" ? { _tag: "list", values: written.map(scalarOf) } : String(written)
+}
+
+const scalarOf = (value: string | number | boolean): ScalarValue =>
+  typeof value === "string"
+    ? { _tag: "string", value }
+    : typeof value === "number"
+    ? { _tag: "float", value }
+    : { _tag: "boolean", value }
 
 /** Whether a file passes. */
 export const passes = (filter: MetadataFilter, facts: Facts): boolean => {

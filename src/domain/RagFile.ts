@@ -21,6 +21,10 @@ export const Permissions = Schema.Struct({
 })
 export type Permissions = typeof Permissions.Type
 
+/** Whether a principal may read what has these permissions. */
+export const mayRead = (permissions: Permissions | undefined, principal: string): boolean =>
+  permissions === undefined || permissions.public || permissions.principals.includes(principal.toLowerCase())
+
 /** What ties a target file to the source item it came from, without our ledger. */
 export const Marker = Schema.Struct({
   /** Pipeline name and source id, joined by `/`. */

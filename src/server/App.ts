@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Cause, Clock, Effect, Exit, Stream } from "effect"
-import { HttpBody, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ByteSize, Cause, Clock, Effect, Exit, type Scope, Stream } from "effect"
+import { HttpBody, HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { ServiceError } from "../domain/Errors.ts"
 import { isLocation } from "../domain/Locations.ts"
@@ -26,6 +26,8 @@ import type { UploadAnswer, UploadCall } from "./upload/Uploads.ts"
 export interface AppOptions {
   readonly access: AccessRules
   readonly handlers: Handlers
+  /** Answers agents under `/mcp`. */
+  readonly mcp: Effect.Effect<Reply, unknown, HttpServerRequest.HttpServerRequest | Scope.Scope>
   readonly uploads: (call: UploadCall) => Effect.Effect<UploadAnswer, ServiceError>
   readonly quotas?: Quotas
   readonly faults?: Faults
@@ -164,6 +166,44 @@ export const makeApp = (options: AppOptions) =>
       return path === "/metrics" ? metricsText(yield* PrometheusMetrics.format()) : undefined
     })
 
+    /** Runs a call within the number and the time of calls. */
+    const counted = (call: Effect.Effect<Reply, ServiceError>, style: ReplyStyle, mayStop = true): Effect.Effect<Reply> =>
+      Effect.suspend(() => {
+        if (calls >= options.mostCalls) return Effect.succeed(failure(busy, style))
+        calls += 1
+        const bounded = call.pipe(
+          Effect.timeoutOrElse({ duration: options.callTimeout, orElse: () => Effect.succeed(failure(tooSlow, style)) })
+        )
+        return (mayStop ? Effect.interruptible(bounded) : bounded).pipe(
+          Effect.catch((error) => Effect.succeed(failure(error, style))),
+          Effect.catchCauseIf(
+            (cause) => !Cause.hasInterruptsOnly(cause),
+            (cause) =>
+              Effect.logError("a call failed unexpectedly", Cause.pretty(cause)).pipe(
+                Effect.andThen(failedUnexpectedly),
+                Effect.as(failure(internal, style))
+              )
+          ),
+          Effect.ensuring(Effect.sync(() => {
+            calls -= 1
+          }))
+        )
+      })
+
+    const ofAgents = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Reply> =>
+      counted(
+        Effect.gen(function*() {
+          const url = request.url.replace(/^\/mcp(?=\?|$)/, "/mcp/")
+          return yield* options.mcp.pipe(
+            Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url })),
+            Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.mebibytes(1)),
+            Effect.scoped,
+            Effect.catch(() => Effect.succeed(failure(noSuchMethod, plain)))
+          )
+        }),
+        plain
+      )
+
     const dispatch = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest): Effect.fn.Return<Reply> {
       const [path = "", ...rest] = request.url.split("?")
       const search = rest.join("?")
@@ -181,31 +221,14 @@ export const makeApp = (options: AppOptions) =>
       const refused = refusal(options.access, request.headers, key)
       if (refused !== undefined) return failure(refused, style)
       if (options.draining()) return HttpServerResponse.setHeader(failure(stopping, style), "connection", "close")
+      if (/^\/mcp(?:\/|$)/.test(path)) return yield* ofAgents(request)
       // The bytes of a resumable upload are put by some clients, and posted by others.
       const found = match(request.method === "PUT" && path.startsWith("/upload/") ? "POST" : request.method, path)
       if (found === undefined) return failure(noSuchMethod, style)
       const framed: ReplyStyle = routes[found.key].stream === true
         ? { ...style, framing: /(?:^|&)(?:\$|%24)?alt=sse(?:&|$)/.test(search) ? "sse" : "array" }
         : style
-      if (calls >= options.mostCalls) return failure(busy, framed)
-      calls += 1
-      const call = answer(request, found, search, framed).pipe(
-        Effect.timeoutOrElse({ duration: options.callTimeout, orElse: () => Effect.succeed(failure(tooSlow, framed)) })
-      )
-      return yield* (onlyAsks(found) ? Effect.interruptible(call) : call).pipe(
-        Effect.catch((error) => Effect.succeed(failure(error, framed))),
-        Effect.catchCauseIf(
-          (cause) => !Cause.hasInterruptsOnly(cause),
-          (cause) =>
-            Effect.logError("a call failed unexpectedly", Cause.pretty(cause)).pipe(
-              Effect.andThen(failedUnexpectedly),
-              Effect.as(failure(internal, framed))
-            )
-        ),
-        Effect.ensuring(Effect.sync(() => {
-          calls -= 1
-        }))
-      )
+      return yield* counted(answer(request, found, search, framed), framed, onlyAsks(found))
     })
 
     return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>

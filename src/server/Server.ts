@@ -23,6 +23,7 @@ import type { PartnerChat } from "../ports/PartnerChat.ts"
 import type { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { TextEmbedder } from "../ports/TextEmbedder.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
+import type { Limits } from "../mcp/KnowledgeBase.ts"
 import { makeApp } from "./App.ts"
 import { CachedContents } from "./CachedContents.ts"
 import type { FaultRule } from "./faults/FaultFile.ts"
@@ -41,6 +42,7 @@ import { modelCatalogHandlers } from "./handlers/ModelCatalog.ts"
 import { operationHandlers } from "./handlers/Operations.ts"
 import { partnerChatHandlers } from "./handlers/PartnerChat.ts"
 import { retrievalHandlers } from "./handlers/Retrieval.ts"
+import { mcpEndpoint } from "./Mcp.ts"
 import { ownFileBytes, serviceFileBytes } from "./import/ImportLimits.ts"
 import { Journal } from "./operations/Journal.ts"
 import { LongRunning } from "./operations/LongRunning.ts"
@@ -75,6 +77,8 @@ export interface ServeOptions {
   /** Log each request, by Effect's logger. Default false. */
   readonly logAccess?: boolean
   readonly limits?: Partial<ServeLimits>
+  /** What agents that call `/mcp` may see, and how much of it at once. Default: everything, 4,000 tokens. */
+  readonly agents?: Limits
 }
 
 export interface ServeLimits {
@@ -193,6 +197,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
           ...(yield* operationHandlers(defaultEmbedding)),
           ...locationHandlers
         },
+        mcp: yield* mcpEndpoint({ limits: options.agents, version: options.version, origins }),
         uploads: yield* uploads({
           file: limits.upload,
           folder: options.uploadFolder,

@@ -19,9 +19,10 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   "src/engines/embedded": ["src/domain", "src/ports", "src/text", "src/state", "src/jobs", "src/search"],
   "src/wire": ["src/domain"],
   "src/engines/vertex": ["src/domain", "src/ports", "src/net", "src/text", "src/jobs", "src/wire"],
-  "src/server": ["src/domain", "src/ports", "src/jobs", "src/wire"],
+  "src/server": ["src/domain", "src/ports", "src/jobs", "src/wire", "src/mcp"],
   "src/pipeline": ["src/domain", "src/ports", "src/text"],
-  "src/cli": ["src/domain", "src/ports", "src/pipeline", "src/text", "src/models", "src/compose"],
+  "src/mcp": ["src/domain", "src/ports", "src/text"],
+  "src/cli": ["src/domain", "src/ports", "src/pipeline", "src/text", "src/models", "src/compose", "src/mcp"],
   /** Written as a connector of anyone's: with the kit and nothing else. */
   "connectors/git": ["src/ConnectorKit.ts"],
   "connectors/web": ["src/ConnectorKit.ts"],
@@ -37,6 +38,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
     "src/vectors",
     "src/engines/embedded",
     "src/engines/vertex",
+    "src/mcp",
     "src/server",
     "src/pipeline"
   ],

@@ -5,6 +5,7 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { SecretVersion } from "../../domain/Secret.ts"
 import { Output } from "../Output.ts"
 import packageJson from "../../../package.json" with { type: "json" }
+import { whereFlag } from "../Question.ts"
 import { given, root } from "../Root.ts"
 import { BuiltInConnectors } from "../Session.ts"
 
@@ -75,6 +76,15 @@ export const serve = Command.make(
       Flag.withDescription(`Where a vendor is, if not at its own address: ${vendors.join(", ")}. May be repeated`),
       Flag.withMetavar("VENDOR=URL"),
       Flag.withDefault({})
+    ),
+    mcpAs: Flag.String("mcp-as").pipe(
+      Flag.withDescription("Agents at /mcp see only what this principal may read. Default: everything"),
+      Flag.withMetavar("PRINCIPAL"),
+      Flag.optional
+    ),
+    mcpWhere: whereFlag("mcp-where").pipe(
+      Flag.withDescription("Agents at /mcp see only files whose metadata pass. Default: all"),
+      Flag.optional
     ),
     embeddingModel: Flag.String("embedding-model").pipe(
       Flag.withDescription("The model told for corpora that named none. Default text-embedding-004"),
@@ -197,6 +207,7 @@ export const serve = Command.make(
         batchConcurrency,
         upstream,
         logAccess: args.log !== "none",
+        agents: defined({ principal: given(args.mcpAs), where: given(args.mcpWhere) }),
         limits: defined({ calls: given(args.maxCalls), connections: given(args.maxConnections) })
       })
       Object.assign(output.interrupted, stopped)

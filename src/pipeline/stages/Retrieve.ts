@@ -1,5 +1,5 @@
 import { Context, Effect } from "effect"
-import { defined } from "../../domain/Defined.ts"
+import { defined, isEmpty } from "../../domain/Defined.ts"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { RagFileName } from "../../domain/RagFile.ts"
@@ -41,9 +41,11 @@ export const retrievalRequest = Effect.fnUntraced(function*(
   options: RetrieveOptions
 ): Effect.fn.Return<Omit<RetrievalRequest, "query">, never, CorpusInUse> {
   const corpus = yield* CorpusInUse
-  const { files, ...rest } = { ...options, ...defined(yield* RetrieveOverrides) }
+  const overrides = yield* RetrieveOverrides
+  const { files, ...rest } = { ...options, ...defined(overrides) }
   return {
     ...rest,
+    ...(rest.filter === undefined ? {} : { filter: bothFilters(options.filter, overrides.filter) }),
     corpus,
     ...(files === undefined
       ? {}
@@ -51,6 +53,19 @@ export const retrievalRequest = Effect.fnUntraced(function*(
     ...(principal === undefined ? {} : { principal })
   }
 })
+
+/** A question narrows what the pipeline lets through, and sets a threshold of its own. */
+const bothFilters = (ofPipeline: RetrieveOptions["filter"] = {}, ofQuestion: RetrieveOptions["filter"] = {}) => {
+  const { maxDistance, metadata, metadataFilter, minSimilarity } = ofQuestion
+  const threshold = isEmpty({ maxDistance, minSimilarity }) ? ofPipeline : ofQuestion
+  const expressions = [ofPipeline.metadataFilter, metadataFilter].filter((expression) => expression !== undefined)
+  return defined({
+    maxDistance: threshold.maxDistance,
+    minSimilarity: threshold.minSimilarity,
+    metadata: ofPipeline.metadata === undefined ? metadata : { ...metadata, ...ofPipeline.metadata },
+    metadataFilter: expressions.length < 2 ? expressions[0] : expressions.map((expression) => `(${expression})`).join(" && ")
+  })
+}
 
 /** Finds the contexts of the pipeline's corpus that bear on the question, best first. */
 export const retrieve = (options: RetrieveOptions = {}): Stage<Question, Retrieved, ServiceError, Retrieval | CorpusInUse> =>

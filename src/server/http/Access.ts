@@ -16,7 +16,7 @@ export interface AccessRules {
 
 /** What pages may read of an answer besides its body. */
 const exposed =
-  "retry-after, www-authenticate, x-goog-upload-url, x-goog-upload-status, x-goog-upload-size-received, x-goog-upload-chunk-granularity"
+  "retry-after, www-authenticate, x-goog-upload-url, x-goog-upload-status, x-goog-upload-size-received, x-goog-upload-chunk-granularity, mcp-session-id"
 
 /** The headers by which a browser lets a page that may call see the answer. */
 export const corsHeaders = ({ origins = [] }: AccessRules, { origin }: RequestHeaders): Readonly<Record<string, string>> =>

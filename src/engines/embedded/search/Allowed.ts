@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import type { MetadataValue } from "../../../domain/FileMetadata.ts"
 import { type MetadataFilter, passes } from "../../../domain/MetadataFilter.ts"
+import { mayRead } from "../../../domain/RagFile.ts"
 import { checkedColumns, isIntact, type Row, StoreDamage } from "../store/Checksum.ts"
 import { metadataOfRow, metadataValue, permissionsOfRow } from "../store/Rows.ts"
 import type { CorpusIndex } from "./CorpusIndex.ts"
@@ -41,7 +42,7 @@ export const filePasses = (db: DatabaseSync, corpus: number, { metadata, princip
       throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in the database`, Number(row["id"]))
     }
     return (metadata === undefined || hasMetadata(row, metadata, written?.get(Number(row["id"])))) &&
-      (principal === undefined || mayRead(row, principal))
+      (principal === undefined || mayRead(permissionsOfRow(row), principal))
   }
 }
 
@@ -84,10 +85,4 @@ const writtenOf = (db: DatabaseSync, corpus: number): ReadonlyMap<number, Writte
 const hasMetadata = (row: Row, filter: MetadataFilter, written: Written | undefined): boolean => {
   const metadata = metadataOfRow(row) ?? {}
   return passes(filter, (key) => written?.get(key) ?? (Object.hasOwn(metadata, key) ? metadata[key] : undefined))
-}
-
-/** A file without permissions is readable by all who may read the corpus. */
-const mayRead = (row: Row, principal: string): boolean => {
-  const permissions = permissionsOfRow(row)
-  return permissions === undefined || permissions.public || permissions.principals.includes(principal.toLowerCase())
 }

@@ -1,0 +1,209 @@
+import { Context, Effect, Result, Stream } from "effect"
+import type { Answer } from "../domain/Answer.ts"
+import type { CorpusName } from "../domain/Corpus.ts"
+import type { FileChunk } from "../domain/Document.ts"
+import { type SecretError, ServiceError, type StateError } from "../domain/Errors.ts"
+import { factsOf, type MetadataFilter, parseMetadataFilter, passes } from "../domain/MetadataFilter.ts"
+import { mayRead, type RagFile, RagFileName } from "../domain/RagFile.ts"
+import type { Context as Passage } from "../domain/Retrieval.ts"
+import type { Files } from "../ports/Files.ts"
+import { type Page, pages } from "../ports/Paging.ts"
+import { countTokens } from "../text/Tokens.ts"
+
+/** How a knowledge base fails. */
+export type KnowledgeError = ServiceError | StateError | SecretError
+
+/** What the operator lets every caller see, and how much of it at once. No caller can widen it. */
+export interface Limits {
+  /** Only what this principal may read. Default: the owner, who reads all. */
+  readonly principal?: string
+  /** Only files that pass this expression over their metadata (`MetadataFilter.ts`). Default: all. */
+  readonly where?: string
+  /** Tokens (o200k) of text in one result. Default 4,000. */
+  readonly tokens?: number
+}
+
+/** A question to be searched or answered, with the limits in it. */
+export interface Inquiry {
+  readonly question: string
+  readonly principal?: string
+  readonly topK?: number
+  readonly metadataFilter?: string
+}
+
+/** What a knowledge base is made of: a corpus with the way to search it and, where there is one, to answer from it. */
+export interface KnowledgeBaseParts {
+  readonly title: string
+  readonly description?: string
+  readonly corpus: Effect.Effect<CorpusName, KnowledgeError>
+  readonly files: Files["Service"]
+  readonly retrieve: (inquiry: Inquiry) => Effect.Effect<ReadonlyArray<Passage>, KnowledgeError>
+  readonly answer: (inquiry: Inquiry) => Effect.Effect<Answer, KnowledgeError>
+  /** How it stands: what the last run did, what waits, what failed. */
+  readonly status: Effect.Effect<Readonly<Record<string, unknown>>, KnowledgeError>
+}
+
+/** Passages found for a question, best first. */
+export interface Found {
+  readonly passages: ReadonlyArray<Passage>
+  /** Passages that the budget of tokens had no room for. */
+  readonly leftOut: number
+}
+
+/** A stretch of a document. */
+export interface Stretch {
+  readonly file: RagFile
+  readonly text: string
+  /** UTF-8 byte of the document's text that `text` begins at. */
+  readonly from: number
+  /** Where to read on; absent at the end. */
+  readonly next?: number
+}
+
+/** A corpus as an agent may use it: within what its operator allows, in pieces that fit a prompt. */
+export class KnowledgeBase extends Context.Service<KnowledgeBase, {
+  readonly title: string
+  readonly description?: string
+  /** `limit`: how many passages, 1 to 50. `where` narrows what the operator allows. */
+  readonly search: (question: string, options: { readonly limit?: number; readonly where?: string }) => Effect.Effect<Found, KnowledgeError>
+  readonly answer: (question: string, options: { readonly where?: string }) => Effect.Effect<Answer, KnowledgeError>
+  /**
+   * The text of a document, by its path or its full name, from a byte of it on. `NOT_FOUND` where there is none, or none
+   * that may be read: which of them is not told.
+   */
+  readonly read: (document: string, from?: number) => Effect.Effect<Stretch, KnowledgeError>
+  /** Documents whose path begins with `prefix`; `token` is that of the page before. */
+  readonly list: (
+    options: { readonly prefix?: string; readonly where?: string; readonly token?: string }
+  ) => Effect.Effect<Page<RagFile>, KnowledgeError>
+  readonly status: Effect.Effect<Readonly<Record<string, unknown>>, KnowledgeError>
+}>()("sluice/mcp/KnowledgeBase") {}
+
+const usualTokens = 4_000
+const mostPassages = 50
+/** Documents of a page of a listing. */
+const listed = 50
+/** Pages of the corpus that one page of a listing looks at, so that a rare prefix is no walk of everything. */
+const mostLookedAt = 40
+/** Chunks fetched at once. */
+const chunksRead = 50
+
+/** A knowledge base of a corpus. Fails where the operator's own filter cannot be read. */
+export const make = (
+  { answer, corpus, description, files, retrieve, status, title }: KnowledgeBaseParts,
+  { principal, tokens = usualTokens, where }: Limits = {}
+): Result.Result<KnowledgeBase["Service"], ServiceError> =>
+  Result.map(parsed(where, "where"), (allowed) => {
+    /** The caller's filter is read by itself first: joined to the operator's as text alone, it could end that one's parentheses. */
+    const narrowed = (asked: string | undefined) =>
+      Effect.fromResult(Result.map(parsed(asked, "where"), (filter) => ({
+        expression: [where, asked].flatMap((part) => part === undefined ? [] : [`(${part})`]).join(" && ") || undefined,
+        passes: (file: RagFile) => isAllowed(file) && (filter === undefined || passes(filter, factsOf(file)))
+      })))
+    const isAllowed = (file: RagFile): boolean =>
+      (principal === undefined || mayRead(file.permissions, principal)) && (allowed === undefined || passes(allowed, factsOf(file)))
+
+    const inquiry = (question: string, asked: string | undefined) =>
+      Effect.map(narrowed(asked), ({ expression }): Inquiry => ({ question, principal, metadataFilter: expression }))
+
+    const documentNamed = Effect.fnUntraced(function*(document: string) {
+      const parent = yield* corpus
+      const missing = ServiceError.notFound(`document "${document}"`, "take a path that `list` or `search` gives")
+      if (document.startsWith(`${parent}/ragFiles/`)) {
+        const file = yield* files.get(RagFileName.make(document)).pipe(
+          Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.fail(missing))
+        )
+        return isAllowed(file) ? file : yield* missing
+      }
+      const [file] = yield* pages((page) => files.list(parent, page)).pipe(
+        Stream.filter((file) => file.displayName === document && isAllowed(file)),
+        Stream.take(1),
+        Stream.runCollect
+      )
+      return file ?? (yield* missing)
+    })
+
+    return KnowledgeBase.of({
+      title,
+      description,
+      status,
+      search: Effect.fnUntraced(function*(question, options) {
+        const topK = Math.min(mostPassages, Math.max(1, options.limit ?? 8))
+        return within(yield* retrieve({ ...yield* inquiry(question, options.where), topK }), tokens)
+      }),
+      answer: Effect.fnUntraced(function*(question, options) {
+        return yield* answer(yield* inquiry(question, options.where))
+      }),
+      read: Effect.fnUntraced(function*(document, from = 0) {
+        const file = yield* documentNamed(document)
+        const chunks = pages((page) => files.chunks(file.name, page), chunksRead).pipe(Stream.filter(({ byteEnd }) => byteEnd > from))
+        return { file, from, ...yield* stretchOf(chunks, from, tokens) }
+      }),
+      list: Effect.fnUntraced(function*({ prefix = "", token, where }) {
+        const parent = yield* corpus
+        const narrow = yield* narrowed(where)
+        const items: Array<RagFile> = []
+        let next = token
+        for (let looked = 0; looked < mostLookedAt && items.length < listed; looked += 1) {
+          const page: Page<RagFile> = yield* files.list(parent, next === undefined ? { size: listed } : { size: listed, token: next })
+          items.push(...page.items.filter((file) => file.displayName.startsWith(prefix) && narrow.passes(file)))
+          next = page.nextToken === "" ? undefined : page.nextToken
+          if (next === undefined) break
+        }
+        return next === undefined ? { items } : { items, nextToken: next }
+      })
+    })
+  })
+
+const parsed = (expression: string | undefined, field: string): Result.Result<MetadataFilter | undefined, ServiceError> =>
+  expression === undefined ? Result.succeed(undefined) : parseMetadataFilter(expression, field)
+
+/** As many of the passages as fit; the first is always among them, cut where it does not fit by itself. */
+const within = (passages: ReadonlyArray<Passage>, tokens: number): Found => {
+  const fitting: Array<Passage> = []
+  let room = tokens
+  for (const passage of passages) {
+    const size = countTokens(passage.text)
+    if (size > room && fitting.length > 0) break
+    fitting.push(size > room ? { ...passage, text: cut(passage.text, room) } : passage)
+    room -= size
+  }
+  return { passages: fitting, leftOut: passages.length - fitting.length }
+}
+
+/** The beginning of a text that has about so many tokens. */
+const cut = (text: string, tokens: number): string => {
+  const share = tokens / countTokens(text)
+  return `${text.slice(0, Math.floor(text.length * share)).toWellFormed()}…`
+}
+
+/** Chunks from a byte on, put together again: what two of them share is there once. */
+const stretchOf = Effect.fnUntraced(function*(chunks: Stream.Stream<FileChunk, ServiceError>, from: number, tokens: number) {
+  const parts: Array<string> = []
+  let room = tokens
+  let end = from
+  let next: number | undefined
+  yield* Stream.runForEachWhile(chunks, (chunk) =>
+    Effect.sync(() => {
+      const bytes = Buffer.from(chunk.text)
+      const text = bytes.subarray(Math.max(0, Math.min(bytes.length, end - chunk.byteStart))).toString()
+      const size = countTokens(text)
+      if (size > room && parts.length > 0) {
+        next = Math.max(end, chunk.byteStart)
+        return false
+      }
+      // What lies between two chunks is white space.
+      if (chunk.byteStart > end && parts.length > 0) parts.push("\n\n")
+      if (size > room) {
+        const shown = cut(text, room).slice(0, -1)
+        parts.push(shown)
+        next = Math.max(end, chunk.byteStart) + Buffer.byteLength(shown)
+        return false
+      }
+      parts.push(text)
+      room -= size
+      end = chunk.byteEnd
+      return true
+    }))
+  return next === undefined ? { text: parts.join("") } : { text: parts.join(""), next }
+})
