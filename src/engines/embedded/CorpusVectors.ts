@@ -275,7 +275,7 @@ const termsOf = ({ chunks, language, title }: Pick<NewFile, "chunks" | "language
   const analyzers = new Set<AnalyzerId>()
   const terms = chunks.map((chunk) => {
     const text = indexedText(chunk, title)
-    const analyzer = detect(text, hint)
+    const analyzer = detect(text, { hint })
     analyzers.add(analyzer)
     return analyze(text, analyzer)
   })

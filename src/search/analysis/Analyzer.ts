@@ -6,7 +6,7 @@ import { scanRuns } from "./WordBreak.ts"
 export { type AnalyzerId, detect } from "./Detection.ts"
 
 /** Bumped whenever the same text may give other terms: an index remembers it. */
-export const analysisVersion = "2"
+export const analysisVersion = "3"
 
 /** A term to look up, and the word of the question it came from. */
 export interface QueryTerm {

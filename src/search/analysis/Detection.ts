@@ -1,4 +1,4 @@
-import { languages, type LanguageId } from "./Languages.ts"
+import { languages, type LanguageId, type Script as LanguageScript } from "./Languages.ts"
 import { moreEnglish, others } from "./StopWords.ts"
 import { type Run, scanRuns } from "./WordBreak.ts"
 
@@ -10,33 +10,64 @@ export const isLanguage = (id: string): id is LanguageId => Object.hasOwn(langua
 /** How much of a text is looked at, in UTF-16 units, or bytes where it is bytes. */
 export const sampleLength = 2_000
 
+/** What else is known of a text's language: see {@link detect}. */
+export interface Expected {
+  /** ISO 639-1 code of what the document declares, or what its other parts are in. */
+  readonly hint?: string
+  /** What most of its corpus is in. */
+  readonly prior?: AnalyzerId
+}
+
 /**
- * The analyzer for a text, from its scripts and function words: no model, the same answer everywhere. `hint` is an
- * ISO 639-1 code, of the language that the document declares or that its other parts are in: another one needs twice
- * its evidence. A text with too few function words to tell goes by the hint, else by its script, Latin without
- * accents counting as English.
+ * The analyzer for a text, from its scripts and function words: no model, the same answer everywhere. Against the hint
+ * another language needs twice its evidence, against the prior somewhat more than it has. A text with too few function
+ * words to tell goes by the hint, else by its letters, else by the prior, else by its script, Latin without accents
+ * counting as English. Neither hint nor prior makes a text one of a language that is not written so.
  */
-export const detect = (text: string, hint?: string): AnalyzerId => {
+export const detect = (text: string, expected: Expected = {}): AnalyzerId => {
   const sample = text.slice(0, sampleLength)
-  return decide(surveyOf(sample), sample, hint)
+  return decide(surveyOf(sample), sample, expected).analyzer
+}
+
+/** How a text is analyzed, and whether its own words say so. */
+export interface Decision {
+  readonly analyzer: AnalyzerId
+  readonly told: boolean
 }
 
 /** {@link detect} for whoever surveys the words anyway. */
-export const decide = ({ ideographs, letters, unspaced, votes, words }: Survey, sample: string, hint?: string): AnalyzerId => {
-  if (ideographs > 0 && ideographs * 2 >= letters) return "cjk"
+export const decide = ({ ideographs, letters, unspaced, votes, words }: Survey, sample: string, { hint, prior }: Expected): Decision => {
+  if (ideographs > 0 && ideographs * 2 >= letters) return { analyzer: "cjk", told: true }
   // Foreign names stand between blanks, what is around them does not, and would not be heard.
-  if (unspaced * 3 >= letters && unspaced > 0) return "simple"
-  if (looksLikeCode(sample)) return "code"
-  const expected = fromHint(hint)
+  if (unspaced * 3 >= letters && unspaced > 0) return { analyzer: "simple", told: true }
+  if (looksLikeCode(sample)) return { analyzer: "code", told: true }
   const best = highest(votes)
-  const enough = Math.max(leastVotes, words * leastShare, expected === undefined ? 0 : 2 * votes[ids.indexOf(expected)]!)
-  if (votes[best]! >= enough) return ids[best]!
-  return expected ?? byScript(sample, votes)
+  const leading = ids[best]!
+  const enough = votes[best]! >= Math.max(leastVotes, words * leastShare)
+  const declared = fromHint(hint)
+  // The common case, without another look at the letters.
+  if (enough && leading === (declared ?? prior ?? "en") && isLanguage(leading) && languages[leading].script === "latin") {
+    return { analyzer: leading, told: true }
+  }
+  const script = scriptOf(sample)
+  const hinted = declared === "simple" ? declared : written(declared, script)
+  const usual = written(prior, script)
+  const expected = hinted ?? usual
+  const against = expected === undefined ? 0 : (hinted === undefined ? priorStrength : hintStrength) * votesFor(votes, expected)
+  if (enough && votes[best]! >= against) return { analyzer: spelled(leading, script, sample), told: true }
+  return { analyzer: hinted ?? byLetters(sample, script, votes, usual), told: false }
 }
 
 /** Votes that make a language: a few words at least, and a share of all, so that names in a list make none. */
 const leastVotes = 1.5
 const leastShare = 0.05
+
+/** How many times its own votes another language needs against what is expected. */
+const hintStrength = 2
+const priorStrength = 1.25
+
+const votesFor = (votes: Float64Array, analyzer: AnalyzerId): number =>
+  votes.reduce((most, vote, index) => ids[index] === analyzer && vote > most ? vote : most, 0)
 
 /** Which of `candidates` a question is written in, by its function words; undefined where they say nothing. */
 export const languageOfQuestion = (
@@ -56,14 +87,14 @@ export const isFunctionWord = (word: string, language: LanguageId): boolean => v
 /** The voters: languages first, then those known only to be told apart. */
 const ids: ReadonlyArray<AnalyzerId> = [
   ...Object.keys(languages).filter(isLanguage),
-  ...others.map((): AnalyzerId => "simple")
+  ...Object.keys(others).map((): AnalyzerId => "simple")
 ]
 
 /** Word to the voters that have it. Single letters are left out: formulas and initials are full of them. */
 const allFunctionWords = (): ReadonlyMap<string, ReadonlyArray<number>> => {
   const map = new Map<string, Array<number>>()
   const lists = Object.entries(languages).map(([id, { stopWords }]) => id === "en" ? [...stopWords, ...moreEnglish] : stopWords)
-  ;[...lists, ...others].forEach((words, index) => {
+  ;[...lists, ...Object.values(others)].forEach((words, index) => {
     for (const word of new Set(words)) if (word.length > 1) map.set(word, [...map.get(word) ?? [], index])
   })
   return map
@@ -131,21 +162,51 @@ const highest = (votes: Float64Array): number => votes.reduce((top, vote, index)
 
 const fromHint = (hint: string | undefined): AnalyzerId | undefined => {
   // Both written forms of Norwegian have one stemmer.
-  const id = hint?.toLowerCase().slice(0, 2).replace(/n[bn]/, "no")
-  return id !== undefined && isLanguage(id) ? id : undefined
+  const id = hint?.toLowerCase().split("-", 1)[0]!.replace(/^n[bn]$/, "no")
+  if (id === undefined) return undefined
+  return isLanguage(id) ? id : id === "simple" || Object.hasOwn(others, id) ? "simple" : undefined
 }
 
-const scripts: ReadonlyArray<readonly [RegExp, AnalyzerId]> = [
-  [/\p{Script=Cyrillic}/gu, "ru"],
-  [/\p{Script=Greek}/gu, "el"],
-  [/\p{Script=Arabic}/gu, "ar"],
-  [/\p{Script=Devanagari}/gu, "hi"],
-  [/\p{Script=Armenian}/gu, "hy"],
-  [/\p{Script=Tamil}/gu, "ta"]
+type Script = "latin" | "unknown" | LanguageScript
+
+/** The scripts of the languages with a stemmer, and which language is meant where nothing else tells. */
+const scripts: ReadonlyArray<readonly [LanguageScript, RegExp, LanguageId]> = [
+  ["cyrillic", /\p{Script=Cyrillic}/gu, "ru"],
+  ["greek", /\p{Script=Greek}/gu, "el"],
+  ["arabic", /\p{Script=Arabic}/gu, "ar"],
+  ["devanagari", /\p{Script=Devanagari}/gu, "hi"],
+  ["armenian", /\p{Script=Armenian}/gu, "hy"],
+  ["tamil", /\p{Script=Tamil}/gu, "ta"]
 ]
 
-/** Letters that only one of the languages with a stemmer writes, or hardly any other. */
-const ownLetters: ReadonlyArray<readonly [RegExp, LanguageId]> = [
+const countOf = (sample: string, pattern: RegExp): number => sample.match(pattern)?.length ?? 0
+
+/** The script most letters are in; `latin` where there are none. */
+const scriptOf = (sample: string): Script => {
+  if (!/[[\p{L}]--[\0-\u036f]]/v.test(sample)) return "latin"
+  let most = countOf(sample, /\p{Script=Latin}/gu)
+  let script: Script = most === 0 ? "unknown" : "latin"
+  for (const [id, pattern] of scripts) {
+    const count = countOf(sample, pattern)
+    if (count > most) {
+      most = count
+      script = id
+    }
+  }
+  return script
+}
+
+/** `expected`, where it may be written in `script`: Latin names and quotations stand in texts of every script. */
+const written = (expected: AnalyzerId | undefined, script: Script): AnalyzerId | undefined => {
+  if (expected === undefined || expected === "code" || expected === "cjk") return undefined
+  if (script === "latin") return expected
+  return script === (expected === "simple" ? "unknown" : languages[expected].script) ? expected : undefined
+}
+
+/** Letters that only one of the languages with a stemmer writes, or hardly any other; or none of them. */
+const ownLetters: ReadonlyArray<readonly [RegExp, AnalyzerId]> = [
+  // Vietnamese, Polish, Czech and Slovak, the Baltic languages, Azerbaijani
+  [/[\u1ea0-\u1ef9ơưłąęźżńřěůťďľĺŕāēīūņļķģėįųə]/g, "simple"],
   [/[ığİş]/g, "tr"],
   [/[ășțţ]/g, "ro"],
   [/[őű]/g, "hu"],
@@ -155,27 +216,45 @@ const ownLetters: ReadonlyArray<readonly [RegExp, LanguageId]> = [
   [/œ|ê|l'/g, "fr"]
 ]
 
-const countOf = (sample: string, pattern: RegExp): number => sample.match(pattern)?.length ?? 0
+/**
+ * What a text in another script than Latin is in by its spelling: neighbours share too many words. `language` where it
+ * says nothing.
+ */
+const spelled = (language: AnalyzerId, script: Script, sample: string): AnalyzerId => {
+  switch (script) {
+    case "cyrillic":
+      // Serbian, Macedonian, Belarusian, Kazakh and others
+      if (/[јљњђћџѓќѕўәғқңөұүһ]/.test(sample)) return "simple"
+      if (/[їєґ]/.test(sample)) return "uk"
+      if (/і/.test(sample)) return /[ыэё]/.test(sample) ? "simple" : "uk"
+      if (/[ыэё]/.test(sample)) return "ru"
+      return /ъ(?![еёюя])/.test(sample) ? "bg" : language
+    case "arabic":
+      // Persian and Urdu write their own kaf and yeh throughout.
+      return countOf(sample, /[کیےہںٹڈڑگچپژ]/g) > countOf(sample, /[كيىة]/g) ? "simple" : language
+    case "devanagari":
+      return /ळ/.test(sample) ? "simple" : language
+    default:
+      return language
+  }
+}
 
-/** Where words say too little: the script most letters are in; of Latin, a language that its letters and a word agree on. */
-const byScript = (sample: string, votes: Float64Array): AnalyzerId => {
-  const latin = countOf(sample, /\p{Script=Latin}/gu)
-  const [most, id] = scripts.reduce<readonly [number, AnalyzerId]>(
-    (best, [pattern, id]) => {
-      const count = countOf(sample, pattern)
-      return count > best[0] ? [count, id] : best
-    },
-    [0, "en"]
-  )
-  if (most > latin) return id
-  if (latin === 0) return /\p{L}/u.test(sample) ? "simple" : "en"
-  if (!/[[\p{Script=Latin}]--[\x00-\x7f]]/v.test(sample)) return "en"
-  const byLetters = ownLetters.find(([pattern, language]) => countOf(sample, pattern) >= (votes[ids.indexOf(language)]! >= 0.5 ? 1 : 3))
-  if (byLetters !== undefined) return byLetters[1]
+/** Where words say too little: letters, then what is usual, then the script; of Latin, a language that its letters and a word agree on. */
+const byLetters = (sample: string, script: Script, votes: Float64Array, usual: AnalyzerId | undefined): AnalyzerId => {
+  if (script === "unknown") return "simple"
+  if (script !== "latin") return spelled(usual ?? scripts.find(([id]) => id === script)![2], script, sample)
+  const plain = !/[[\p{Script=Latin}]--[\x00-\x7f]]/v.test(sample)
+  const own = plain ? undefined : ownLetters.find(([pattern, id]) => {
+    const votesOfOwn = votesFor(votes, id)
+    if (usual !== undefined && votesOfOwn <= votesFor(votes, usual)) return false
+    return countOf(sample, pattern) >= (usual === undefined && votesOfOwn >= 0.5 ? 1 : 3)
+  })
+  if (own !== undefined) return own[1]
+  if (usual !== undefined) return usual
   // A few words are enough where no other language has nearly as many.
   const best = highest(votes)
   const next = votes.reduce((most, vote, index) => index === best ? most : Math.max(most, vote), 0)
-  return votes[best]! >= 1 && next * 1.5 <= votes[best]! ? ids[best]! : "simple"
+  return votes[best]! >= 1 && next * 1.5 <= votes[best]! ? ids[best]! : plain ? "en" : "simple"
 }
 
 const statement =

@@ -1,6 +1,6 @@
 import { grown, hashOf, utf8Of, WordTable } from "../../text/WordTable.ts"
 import { bigrams, normalized, segmenter, termsOf } from "./Analyzer.ts"
-import { type AnalyzerId, decide, sampleLength, speakersOf, Survey } from "./Detection.ts"
+import { type AnalyzerId, decide, type Decision, type Expected, sampleLength, speakersOf, Survey } from "./Detection.ts"
 import type { Vocabulary } from "./Vocabulary.ts"
 import { maxWordLength, type Run, scanBytes, scanRuns } from "./WordBreak.ts"
 
@@ -36,16 +36,16 @@ export class DocumentTerms {
   }
 
   /** Finds a text's language, as `detect` does, and its terms in it. */
-  read(raw: string, hint: string | undefined): AnalyzerId {
+  read(raw: string, expected: Expected): Decision {
     const text = normalized(raw)
     this.#count = 0
     this.#runs = []
     this.#survey.clear()
     this.#bytes = utf8Of(text)
     scanBytes(this.#bytes, this.#takeWord, this.#takeOther)
-    const analyzer = decide(this.#survey, raw.slice(0, sampleLength), hint)
-    this.#makeTerms(analyzer)
-    return analyzer
+    const decision = decide(this.#survey, raw.slice(0, sampleLength), expected)
+    this.#makeTerms(decision.analyzer)
+    return decision
   }
 
   /** Forgets what was met, with the vocabulary, when that has become too large; numbers of terms are then void. */

@@ -38,7 +38,7 @@ import { stopwords as tamil } from "@orama/stopwords/tamil"
 import { porter } from "./Porter.ts"
 import { english, hindi, hungarian, romanian, spanish, turkish, ukrainian } from "./StopWords.ts"
 
-type Script = "latin" | "cyrillic" | "greek" | "arabic" | "armenian" | "devanagari" | "tamil"
+export type Script = "latin" | "cyrillic" | "greek" | "arabic" | "armenian" | "devanagari" | "tamil"
 
 /** How the words of one language become terms: `lower`, then `normalize`, then stop words, then `stem`. */
 export interface Language {

@@ -51,33 +51,43 @@ export const hindi = list(
     "उनके थी यदि हुई जा ना इसे कहते जब होते कोई हुए व न अभी जैसे सभी करता उनकी तरह उस आदि कुल रहा इसकी सकता रहे उनका इसी रखें अपना पे उसके"
 )
 
-/** Languages without a stemmer here: known, so that they are not taken for a neighbour. */
-export const others: ReadonlyArray<ReadonlyArray<string>> = [
-  // Polish, Czech, Slovak, Croatian and Serbian in Latin script, Slovene
-  list("w i na z do nie się że jest to o od po jak za przez dla oraz są tym być był była było może które który która ich tego lub"),
-  list("a v se na je že s z do o k i jako ve za jsou by pro s po jeho od které který která byl byla bylo není nebo aby při také však"),
-  list("a v sa na je že s z do o k aj ako vo za sú by pre po jeho od ktoré ktorý ktorá bol bola bolo nie alebo aby pri tiež však"),
-  list("i u je na se da su za od s koji koja koje kao o iz bio bila bilo biti nije ili ali što kako te po do sa ne će bi"),
-  list("in je v na se za da so z ki pa s tudi kot po ali bi o ne ni od do bil bila bilo biti pri iz ko kateri če še"),
-  // Catalan, Estonian, Latvian, Lithuanian, Vietnamese, Tagalog, Swahili, Afrikaans, Basque, Albanian, Welsh, Malay
-  list("de la i que el a en les els per amb del una un no es dels com al més són va ser ha aquest aquesta seva seu però també"),
-  list("ja on ei et see oli ka kui ta mis aga oma selle või ning kes nii sest siis olid seda mille olla pole veel kuid"),
-  list("un ir ar no par uz ka kas tas to bija kā arī lai vai pie pēc gan bet nav tiek viņa tā šī šis līdz kuras"),
-  list("ir kad yra su į iš tai buvo kaip per apie nuo bet ar jis jo jos už po dėl tik dar jau taip pat arba kuris kuri"),
-  list("và của là các có trong được cho một không với những người này đã khi từ đến để về theo trên tại như ra nhiều năm"),
-  list("ang ng sa na mga ay at ito ni para siya kung hindi may nang si isang niya kanyang ito ay bilang"),
-  list("ya na wa kwa ni katika za la kuwa cha vya hii huo yake pia lakini kama au hiyo baada watu"),
-  list("die van in en het is was dat op te wat nie om met aan vir hy by deur sy as word ook een maar"),
-  list("eta da du zen ez bat dira ere egin izan baina edo hau bere dute den zuen ziren"),
-  list("të e në dhe i me për një nga që është u si ka më se nuk kjo ky janë ishte por"),
-  list("yn y i a o ar yr mae ei gan am wedi oedd ac fel bod hyn sydd neu gyda"),
-  list("yang dan di untuk dengan dari pada adalah ini dalam itu ke tidak oleh akan juga ialah atau telah kepada"),
-  // Persian, Urdu, Marathi, Nepali, Serbian and Macedonian and Belarusian in Cyrillic script
-  list("و در به از که این را با است برای آن یک خود تا بر هم نیز شده می های کرد بود شد دارد باید"),
-  list("کے کی میں ہے اور سے کا کو نے یہ پر ہیں کہ اس تھا بھی ایک نہیں ان جو کر ہو گیا تھے لئے"),
-  list("आहे आणि या होते हे ते तो ती च व मध्ये आहेत होता होती केले असे एक त्या त्यांनी करून नाही किंवा"),
-  list("छ र को मा ले का छन् थियो हो पनि गर्न गरेको भएको लागि यो यस एक थिए गर्ने भने बाट"),
-  list("и у је на се да су за од са који која које као о из био била било бити није или али што како те по до"),
-  list("и во на се да е за од со кои која кое како што беше биле не или но по до бил била овој оваа"),
-  list("і ў на з што не да за як ён яна яны гэта гэты для па пры ад але або быў была было")
-]
+/** Languages without a stemmer here, by ISO 639-1: known, so that they are not taken for a neighbour. */
+export const others = {
+  pl: list("w i na z do nie się że jest to o od po jak za przez dla oraz są tym być był była było może które który która ich tego lub"),
+  cs: list("a v se na je že s z do o k i jako ve za jsou by pro po jeho od které který která byl byla bylo není nebo aby při také však"),
+  sk: list("a v sa na je že s z do o k aj ako vo za sú by pre po jeho od ktoré ktorý ktorá bol bola bolo nie alebo aby pri tiež však"),
+  // Croatian and Serbian in Latin script
+  hr: list(
+    "i u je na se da su za od s koji koja koje kao o iz bio bila bilo biti nije ili ali što kako te po do sa ne će bi svi svatko ima pravo kojih svoje između"
+  ),
+  sl: list(
+    "in je v na se za da so z ki pa s tudi kot po ali bi o ne ni od do bil bila bilo biti pri iz ko kateri če še vsak ima pravico svoje svojo ter med"
+  ),
+  ca: list(
+    "de la i que el a en les els per amb del una un no es dels com al més són va ser ha aquest aquesta seva seu però també tota tot aquests aquestes sense sobre entre quan on"
+  ),
+  et: list("ja on ei et see oli ka kui ta mis aga oma selle või ning kes nii sest siis olid seda mille olla pole veel kuid"),
+  lv: list("un ir ar no par uz ka kas tas to bija kā arī lai vai pie pēc gan bet nav tiek viņa tā šī šis līdz kuras"),
+  lt: list("ir kad yra su į iš tai buvo kaip per apie nuo bet ar jis jo jos už po dėl tik dar jau taip pat arba kuris kuri"),
+  vi: list(
+    "và của là các có trong được cho một không với những người này đã khi từ đến để về theo trên tại như ra nhiều năm mọi ai phải bị hay quyền"
+  ),
+  tl: list("ang ng sa na mga ay at ito ni para siya kung hindi may nang si isang niya kanyang bilang"),
+  sw: list("ya na wa kwa ni katika za la kuwa cha vya hii huo yake pia lakini kama au hiyo baada watu"),
+  af: list("die van in en het is was dat op te wat nie om met aan vir hy by deur sy as word ook een maar"),
+  eu: list("eta da du zen ez bat dira ere egin izan baina edo hau bere dute den zuen ziren"),
+  sq: list("të e në dhe i me për një nga që është u si ka më se nuk kjo ky janë ishte por"),
+  cy: list("yn y i a o ar yr mae ei gan am wedi oedd ac fel bod hyn sydd neu gyda"),
+  ms: list("yang dan di untuk dengan dari pada adalah ini dalam itu ke tidak oleh akan juga ialah atau telah kepada"),
+  fa: list("و در به از که این را با است برای آن یک خود تا بر هم نیز شده می های کرد بود شد دارد باید هر یا کس حق نباید کند دارای بدون"),
+  ur: list("کے کی میں ہے اور سے کا کو نے یہ پر ہیں کہ اس تھا بھی ایک نہیں ان جو کر ہو گیا تھے لئے"),
+  mr: list(
+    "आहे आणि या होते हे ते तो ती च व मध्ये आहेत होता होती केले असे एक त्या त्यांनी करून नाही किंवा कोणत्याही कोणतीही त्याला त्याच्या तिच्या आपल्या सर्व असा अशा अशी असेल असलेल्या तसेच जर तर पण म्हणून हा ही"
+  ),
+  ne: list("छ र को मा ले का छन् थियो हो पनि गर्न गरेको भएको लागि यो यस एक थिए गर्ने भने बाट वा गर्नु हुनेछ हुन्छ प्रत्येक व्यक्तिलाई आफ्नो सबै तथा"),
+  sr: list("и у је на се да су за од са који која које као о из био била било бити није или али што како те по до"),
+  mk: list(
+    "и во на се да е за од со кои која кое како што беше биле не или но по до бил била овој оваа секој има право своето нема може без"
+  ),
+  be: list("і ў на з што не да за як ён яна яны гэта гэты для па пры ад але або быў была было мае кожны чалавек яго сваёй свае якія якая")
+} satisfies Readonly<Record<string, ReadonlyArray<string>>>

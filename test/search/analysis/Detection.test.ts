@@ -42,9 +42,9 @@ describe("detect", () => {
 
   it("goes by the hint where the words do not tell, and else by the script", () => {
     assert.strictEqual(detect("Reisekosten"), "en")
-    assert.strictEqual(detect("Reisekosten", "de-AT"), "de")
-    assert.strictEqual(detect("Reisekosten", "code"), "en")
-    assert.strictEqual(detect("Reiseutgifter", "nb"), "no")
+    assert.strictEqual(detect("Reisekosten", { hint: "de-AT" }), "de")
+    assert.strictEqual(detect("Reisekosten", { hint: "code" }), "en")
+    assert.strictEqual(detect("Reiseutgifter", { hint: "nb" }), "no")
     assert.strictEqual(detect("Müller"), "simple")
     assert.strictEqual(detect("Отпуск"), "ru")
     assert.strictEqual(detect("2024-01-01"), "en")
@@ -53,8 +53,18 @@ describe("detect", () => {
 
   it("believes a hint until there is twice the evidence against it", () => {
     const english = samples[0]![1]
-    assert.strictEqual(detect(english, "de"), "en")
-    assert.strictEqual(detect("Die Regel heißt „the early bird“ und ist in dem Haus bekannt", "de"), "de")
+    assert.strictEqual(detect(english, { hint: "de" }), "en")
+    assert.strictEqual(detect("Die Regel heißt „the early bird“ und ist in dem Haus bekannt", { hint: "de" }), "de")
+  })
+
+  it("takes no text for a language that is not written so, whatever the hint", () => {
+    assert.strictEqual(detect("Отпуск оформляют заранее", { hint: "en" }), "ru")
+    assert.strictEqual(detect("Bosch GmbH, Robert Koch", { hint: "ru" }), "ru")
+  })
+
+  it("knows languages without a stemmer by their codes", () => {
+    assert.strictEqual(detect("Zwrot", { hint: "pl-PL" }), "simple")
+    assert.strictEqual(detect("Zwrot", { hint: "xx" }), "en")
   })
 
   it("does not take names, initials and formulas for function words", () => {
@@ -81,6 +91,41 @@ describe("texts with few function words of their own", () => {
   it("goes by the script that most letters are in", () => {
     assert.strictEqual(detect("Values of ΔΣ, ΛΩ in tables 1, 2, 3: resistance, capacity"), "en")
     assert.strictEqual(detect("Καλημέρα κόσμε Python"), "el")
+  })
+})
+
+describe("what most of the corpus is in", () => {
+  it("is what a text is taken for that does not tell", () => {
+    assert.strictEqual(detect("Reisekosten", { prior: "de" }), "de")
+    assert.strictEqual(detect("Müller, Koch", { prior: "de" }), "de")
+    assert.strictEqual(detect("Bosch GmbH, Robert Koch", { prior: "el" }), "el")
+    assert.strictEqual(detect("iPhone 15 Pro, Galaxy S24", { prior: "simple" }), "simple")
+    assert.strictEqual(detect("Türkiye'de Google Chrome", { prior: "tr" }), "tr")
+  })
+
+  it("yields to the document's own, to the script, and to what the words say", () => {
+    assert.strictEqual(detect("Reisekosten", { hint: "de", prior: "en" }), "de")
+    assert.strictEqual(detect("Отпуск", { prior: "en" }), "ru")
+    for (const [analyzer, text] of samples) assert.strictEqual(detect(text, { prior: analyzer === "en" ? "de" : "en" }), analyzer, text)
+  })
+
+  it("yields to letters of another language where words are with them", () => {
+    assert.strictEqual(detect("Kadıköy ve Beşiktaş, Üsküdar, Şişli", { prior: "en" }), "tr")
+    assert.strictEqual(detect("Dvořák, Čapek, Škvorecký", { prior: "en" }), "en")
+  })
+})
+
+describe("languages that share an alphabet", () => {
+  it.each([
+    ["uk", "Кожна людина має право на свободу, її захищає закон"],
+    ["bg", "Всички хора имат право на свобода и се раждат равни пред закона, което той защитава във всяка държава, бързо"],
+    ["simple", "Усі людзі нараджаюцца свабоднымі і роўнымі ў сваёй годнасці і правах"],
+    ["simple", "Сва људска бића рађају се слободна и једнака у достојанству и правима"],
+    ["simple", "همه افراد بشر آزاد به دنیا می‌آیند و از لحاظ حیثیت و حقوق با هم برابرند"],
+    ["simple", "Mọi người sinh ra đều được tự do và bình đẳng về nhân phẩm và quyền lợi"],
+    ["simple", "सर्व माणसे जन्मतः स्वतंत्र आणि समान आहेत, त्यांना बुद्धी व विवेक आहे"]
+  ])("are told apart: %s: %s", (analyzer, text) => {
+    assert.strictEqual(detect(text), analyzer)
   })
 })
 

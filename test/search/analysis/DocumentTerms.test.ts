@@ -71,7 +71,7 @@ const texts = (seed: number, count: number): Array<string> => {
 }
 
 const read = (documents: DocumentTerms, vocabulary: Vocabulary, text: string, hint?: string) => {
-  const analyzer = documents.read(text, hint)
+  const { analyzer } = documents.read(text, { hint })
   return { analyzer, terms: Array.from(documents.terms.subarray(0, documents.length), (term) => vocabulary.term(term)) }
 }
 
@@ -92,7 +92,7 @@ describe("DocumentTerms", () => {
       // The sample of one is bytes and of the other UTF-16 units, and one is normalized.
       if (/[^\x00-\xff]/.test(text)) continue
       for (const hint of [undefined, "de"]) {
-        assert.strictEqual(read(documents, vocabulary, text, hint).analyzer, detect(text, hint), JSON.stringify(text))
+        assert.strictEqual(read(documents, vocabulary, text, hint).analyzer, detect(text, { hint }), JSON.stringify(text))
       }
     }
   })
@@ -105,7 +105,7 @@ describe("DocumentTerms", () => {
     documents.forgetIfFull()
     const kept = vocabulary.size
     assert.isAbove(kept, 0)
-    documents.read(Array.from({ length: 200_001 }, (_, i) => `w${i.toString(36)}`).join(" "), "en")
+    documents.read(Array.from({ length: 200_001 }, (_, i) => `w${i.toString(36)}`).join(" "), { hint: "en" })
     documents.forgetIfFull()
     assert.strictEqual(vocabulary.size, 0)
     assert.deepStrictEqual(read(documents, vocabulary, text), before)

@@ -59,7 +59,7 @@ describe("every language's stemmer", () => {
         { length: 300 },
         () => String.fromCodePoint(...Array.from({ length: 1 + Math.floor(next() * 9) }, () => 0x20 + Math.floor(next() ** 3 * 0x11000)))
       ).join(" ")
-      documents.read(text.toWellFormed(), id)
+      documents.read(text.toWellFormed(), { hint: id })
     }
     assert.isAbove(documents.length, 0)
   })

@@ -7,6 +7,7 @@ import { checkedColumns, isIntact, type Row } from "../store/Checksum.ts"
 import { asBlob } from "../store/Rows.ts"
 import { ordinalFrom, unpackSegmentBody, type SegmentBody } from "../store/SegmentBody.ts"
 import { listedComponentsOf } from "../store/VectorLists.ts"
+import { analyzersIn } from "../store/SegmentTable.ts"
 import { lengthNorm } from "./Bm25.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 
@@ -83,8 +84,7 @@ export class CorpusIndex {
       if (row["analysis"] !== analysisVersion) throw new IndexDamage("made by another version of the analysis")
       const id = Number(row["id"])
       if (!isIntact("segments", row) || row["corpus"] !== corpus.id) throw new IndexDamage(`segment ${id}`)
-      // Written by SegmentTable from AnalyzerIds.
-      for (const analyzer of JSON.parse(String(row["analyzers"])) as ReadonlyArray<AnalyzerId>) analyzers.add(analyzer)
+      for (const analyzer of Object.keys(analyzersIn(row)) as ReadonlyArray<AnalyzerId>) analyzers.add(analyzer)
       const body = known.get(id) ?? readSegment(db, row)
       const mask = liveMask(body.chunks, tombstones)
       const { chunks, embeddings, firstPage, firstTerms, lengths, listedComponents } = body

@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { detect, sampleLength } from "../../../search/analysis/Detection.ts"
+import { type AnalyzerId, type Decision, detect, sampleLength } from "../../../search/analysis/Detection.ts"
 import { DocumentTerms } from "../../../search/analysis/DocumentTerms.ts"
 import { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
 import { sumOf } from "./Checksum.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
 import { SegmentBuilder } from "./SegmentBuilder.ts"
 import { SegmentMerger } from "./SegmentMerger.ts"
-import { SegmentTable } from "./SegmentTable.ts"
+import { SegmentTable, summed } from "./SegmentTable.ts"
 import type { SegmentBody } from "./SegmentBody.ts"
 
 /** Chunks of one segment while an index is rebuilt: what is held in memory at once. */
@@ -27,7 +27,7 @@ export class Index {
   readonly #unbury: StatementSync
   readonly #vocabulary = new Vocabulary()
   readonly #documents = new DocumentTerms(this.#vocabulary)
-  readonly #building = new Map<number, SegmentBuilder>()
+  readonly #building = new Map<number, Building>()
   /** Corpora that lost chunks. */
   readonly #shrunk = new Set<number>()
 
@@ -39,24 +39,48 @@ export class Index {
   }
 
   /** Analyzes the chunks of one file; {@link flush} writes them. */
-  add(corpus: number, { chunks, language, title }: IndexedFile): void {
-    let builder = this.#building.get(corpus)
-    if (builder === undefined) {
-      builder = new SegmentBuilder()
-      this.#building.set(corpus, builder)
+  add(corpus: number, file: IndexedFile): void {
+    let building = this.#building.get(corpus)
+    if (building === undefined) {
+      building = { builder: new SegmentBuilder(), languages: new CorpusLanguages(summed(this.#table.analyzers(corpus))), waiting: [] }
+      this.#building.set(corpus, building)
     }
-    const hint = language ?? languageOf(chunks)
+    const { builder, languages, waiting } = building
     const before = builder.chunks.length
     try {
-      for (const chunk of chunks) {
-        const analyzer = this.#documents.read(indexedText(chunk, title), hint)
-        builder.add(chunk.number, chunk.embedding, analyzer, this.#documents.terms, this.#documents.length)
+      if (languages.known) this.#take(building, file)
+      else {
+        // The first files of a corpus are looked at twice: all are to be read by what most of them are in.
+        this.#analyze(file, undefined, (decision) => languages.count(decision))
+        waiting.push(file)
+        if (languages.known || waiting.length >= mostWaiting) this.#takeWaiting(building)
       }
     } catch (cause) {
       // The file is refused; what others of its group brought stays.
       builder.truncate(before)
       throw cause
     }
+  }
+
+  #takeWaiting(building: Building): void {
+    for (const file of building.waiting.splice(0)) this.#take(building, file)
+  }
+
+  #take({ builder, languages }: Building, file: IndexedFile): void {
+    this.#analyze(
+      file,
+      languages.most,
+      (decision, chunk) => builder.add(chunk.number, chunk.embedding, decision, this.#documents.terms, this.#documents.length)
+    )
+  }
+
+  #analyze(
+    { chunks, language, title }: IndexedFile,
+    prior: AnalyzerId | undefined,
+    visit: (decision: Decision, chunk: IndexedChunk) => void
+  ): void {
+    const hint = language ?? languageOf(chunks, prior)
+    for (const chunk of chunks) visit(this.#documents.read(indexedText(chunk, title), { hint, prior }), chunk)
   }
 
   /** Marks a file's chunks as gone. They weigh nothing from now on and leave with the next merge. */
@@ -97,16 +121,17 @@ export class Index {
     this.drop(corpus)
     for (const file of files) {
       this.add(corpus, file)
-      if ((this.#building.get(corpus)?.chunks.length ?? 0) >= rebuildStep) this.#write(corpus)
+      if ((this.#building.get(corpus)?.builder.chunks.length ?? 0) >= rebuildStep) this.#write(corpus)
     }
     this.#write(corpus)
   }
 
   /** Writes the segment in the making. */
   #write(corpus: number): void {
-    const builder = this.#building.get(corpus)
+    const building = this.#building.get(corpus)
+    if (building !== undefined) this.#takeWaiting(building)
     this.#building.delete(corpus)
-    if (builder !== undefined && builder.chunks.length > 0) this.#insert(corpus, builder)
+    if (building !== undefined && building.builder.chunks.length > 0) this.#insert(corpus, building.builder)
     // Builders know terms by their numbers.
     if (this.#building.size === 0) this.#documents.forgetIfFull()
   }
@@ -121,6 +146,50 @@ export class Index {
   }
 }
 
+/** The segment of a corpus that is being made. */
+interface Building {
+  readonly builder: SegmentBuilder
+  readonly languages: CorpusLanguages
+  /** Files that come when it is known what most of the corpus is in. */
+  readonly waiting: Array<IndexedFile>
+}
+
+/** Files that wait at most: a corpus of numbers never tells. */
+const mostWaiting = 64
+
+/** What a corpus is in, as far as the words of its chunks tell. */
+class CorpusLanguages {
+  readonly #told: Map<AnalyzerId, number>
+  /** Enough chunks have told. */
+  readonly #enough = 16
+
+  constructor(told: Map<AnalyzerId, number>) {
+    this.#told = told
+  }
+
+  count({ analyzer, told }: Decision): void {
+    if (told) this.#told.set(analyzer, (this.#told.get(analyzer) ?? 0) + 1)
+  }
+
+  get known(): boolean {
+    return this.#all >= this.#enough
+  }
+
+  /** What more than half of the chunks that tell are in; undefined where three are not. Program code is in none. */
+  get most(): AnalyzerId | undefined {
+    for (const [analyzer, count] of this.#told) {
+      if (analyzer !== "code" && count >= 3 && count * 2 > this.#all) return analyzer
+    }
+    return undefined
+  }
+
+  get #all(): number {
+    let all = 0
+    for (const [analyzer, count] of this.#told) if (analyzer !== "code") all += count
+    return all
+  }
+}
+
 /** A file as it is indexed; language and title as the document declares them. */
 export interface IndexedFile {
   readonly chunks: ReadonlyArray<IndexedChunk>
@@ -129,14 +198,14 @@ export interface IndexedFile {
 }
 
 /** What most of a file is in: its chunks, which may each be too short to tell, are most likely in that. */
-export const languageOf = (chunks: ReadonlyArray<Pick<IndexedChunk, "text">>): string | undefined => {
+export const languageOf = (chunks: ReadonlyArray<Pick<IndexedChunk, "text">>, prior?: AnalyzerId): string | undefined => {
   if (chunks.length < 2) return undefined
   const places = Math.min(chunks.length, mostSampled)
   const samples = Array.from(
     { length: places },
     (_, at) => chunks[Math.floor((at * chunks.length) / places)]?.text.slice(0, sampleLength / places)
   )
-  return detect(samples.join("\n"))
+  return detect(samples.join("\n"), { prior })
 }
 
 /** Places of a file that its language is told by. */

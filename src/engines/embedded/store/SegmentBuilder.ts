@@ -1,4 +1,5 @@
 import { grown } from "../../../text/WordTable.ts"
+import type { AnalyzerId, Decision } from "../../../search/analysis/Detection.ts"
 import type { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
 import type { PostingPageWriter } from "./PostingPages.ts"
 
@@ -7,7 +8,8 @@ export class SegmentBuilder {
   readonly chunks: Array<number> = []
   readonly lengths: Array<number> = []
   readonly embeddings: Array<number> = []
-  readonly analyzers = new Set<string>()
+  /** Of how many chunks the words told that they are to be analyzed so. */
+  readonly analyzers = new Map<AnalyzerId, number>()
   /** Postings, chunk after chunk: the term, and how often the chunk has it. */
   #terms = new Uint32Array(1 << 12)
   #frequencies = new Uint32Array(1 << 12)
@@ -18,11 +20,11 @@ export class SegmentBuilder {
   #places = new Uint32Array(1 << 12)
 
   /** Chunks come in ascending order of their numbers. `terms` up to `length` are numbers of the vocabulary. */
-  add(chunk: number, embedding: number, analyzer: string, terms: Uint32Array, length: number): void {
+  add(chunk: number, embedding: number, { analyzer, told }: Decision, terms: Uint32Array, length: number): void {
     this.chunks.push(chunk)
     this.embeddings.push(embedding)
     this.lengths.push(length)
-    this.analyzers.add(analyzer)
+    this.analyzers.set(analyzer, (this.analyzers.get(analyzer) ?? 0) + (told ? 1 : 0))
     const first = this.#count
     for (let i = 0; i < length; i++) this.#take(terms[i] as number)
     for (let i = first; i < this.#count; i++) this.#places[this.#terms[i] as number] = 0

@@ -4,7 +4,7 @@ import { mergePlan } from "./MergePlan.ts"
 import { PostingPageReader, type PostingPageWriter } from "./PostingPages.ts"
 import { ordinalFrom, unpackSegmentBody, type SegmentBody } from "./SegmentBody.ts"
 import { checkedColumns, isIntact } from "./Checksum.ts"
-import { SegmentDamage, type SegmentRow, type SegmentTable } from "./SegmentTable.ts"
+import { SegmentDamage, type SegmentRow, summed, type SegmentTable } from "./SegmentTable.ts"
 
 const dead = 0xffffffff
 
@@ -44,7 +44,7 @@ export class SegmentMerger {
     const inputs = merged.map((segment) => this.#open(segment, buriedIn(segment)))
     const body = concatenate(inputs)
     if (body.chunks.length > 0) {
-      const analyzers = new Set(merged.flatMap((segment) => segment.analyzers))
+      const analyzers = summed(merged.map((segment) => segment.analyzers))
       this.#table.insert(corpus, body, analyzers, (pages) => mergeTerms(this.#table, inputs, pages))
     }
     for (const segment of merged) {

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
-import { analysisVersion } from "../../../search/analysis/Analyzer.ts"
+import { analysisVersion, type AnalyzerId } from "../../../search/analysis/Analyzer.ts"
 import { checkedColumns, isIntact, type Row, sumOf } from "./Checksum.ts"
 import { PostingPageWriter } from "./PostingPages.ts"
 import { asBlob } from "./Rows.ts"
@@ -29,11 +29,32 @@ const segmentOf = (row: Row): SegmentRow => ({
   pages: Number(row["pages"])
 })
 
+/** By analyzer of a segment's chunks, of how many of them the words told that it is theirs. */
+export type AnalyzerCounts = Readonly<Partial<Record<AnalyzerId, number>>>
+
+/** The analyzers in a row of `segments` that is of this version of the analysis. */
+export const analyzersIn = (row: Row): AnalyzerCounts => {
+  // Written by insert below.
+  return JSON.parse(String(row["analyzers"])) as AnalyzerCounts
+}
+
+/** The counts of several segments together. */
+export const summed = (counts: Iterable<AnalyzerCounts>): Map<AnalyzerId, number> => {
+  const sums = new Map<AnalyzerId, number>()
+  for (const one of counts) {
+    for (const [analyzer, count] of Object.entries(one) as ReadonlyArray<[AnalyzerId, number]>) {
+      sums.set(analyzer, (sums.get(analyzer) ?? 0) + count)
+    }
+  }
+  return sums
+}
+
 /** The rows of segments and posting pages, for the writer. */
 export class SegmentTable {
   readonly #insertSegment: StatementSync
   readonly #insertPage: StatementSync
   readonly #list: StatementSync
+  readonly #analyzers: StatementSync
   readonly #sequence: StatementSync
   readonly #deleteStray: StatementSync
   readonly #body: StatementSync
@@ -49,6 +70,7 @@ export class SegmentTable {
     )
     this.#insertPage = db.prepare("INSERT INTO posting_pages (id, first_term, body, sum) VALUES (?, ?, ?, ?)")
     this.#list = db.prepare(`SELECT ${checkedColumns("segments")} FROM segments WHERE corpus = ? ORDER BY first_chunk`)
+    this.#analyzers = db.prepare("SELECT analyzers FROM segments WHERE corpus = ? AND analysis = ?")
     this.#sequence = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = ?")
     this.#deleteStray = db.prepare(
       "DELETE FROM posting_pages WHERE NOT EXISTS (SELECT 1 FROM segments s WHERE posting_pages.id >= s.first_page AND posting_pages.id < s.first_page + s.pages)"
@@ -64,7 +86,7 @@ export class SegmentTable {
   insert(
     corpus: number,
     body: SegmentBody,
-    analyzers: Iterable<string>,
+    analyzers: ReadonlyMap<AnalyzerId, number>,
     writeTerms: (pages: PostingPageWriter) => void
   ): void {
     const count = body.chunks.length
@@ -87,7 +109,7 @@ export class SegmentTable {
       first_page: firstPage,
       pages,
       analysis: analysisVersion,
-      analyzers: JSON.stringify([...analyzers].sort()),
+      analyzers: JSON.stringify(Object.fromEntries([...analyzers].sort())),
       first_terms: firstTerms,
       body: packSegmentBody(body)
     }
@@ -101,15 +123,18 @@ export class SegmentTable {
   }
 
   /** Oldest first; their ranges of chunk numbers do not overlap. @throws {SegmentDamage} */
-  list(corpus: number): ReadonlyArray<SegmentRow & { readonly analyzers: ReadonlyArray<string> }> {
+  list(corpus: number): ReadonlyArray<SegmentRow & { readonly analyzers: AnalyzerCounts }> {
     return this.#list.all(corpus).map((row) => {
       if (!isIntact("segments", row)) throw new SegmentDamage(`segment ${String(row["id"])}`)
-      return {
-        ...segmentOf(row),
-        // Written by insert above.
-        analyzers: JSON.parse(String(row["analyzers"])) as ReadonlyArray<string>
-      }
+      // Merged they would pass for ones of today.
+      if (row["analysis"] !== analysisVersion) throw new SegmentDamage(`segment ${String(row["id"])} is of another version of the analysis`)
+      return { ...segmentOf(row), analyzers: analyzersIn(row) }
     })
+  }
+
+  /** The analyzers of each segment; of segments of another version of the analysis nothing. */
+  analyzers(corpus: number): ReadonlyArray<AnalyzerCounts> {
+    return this.#analyzers.all(corpus, analysisVersion).map(analyzersIn)
   }
 
   /** Deletes every segment of a corpus. What a damaged one says of its pages is not believed: they go because nobody has them. */
