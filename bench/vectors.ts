@@ -2,7 +2,7 @@
  * Ingest, edits and questions with the vectors in each database that is there, beside the managed one. The documents are
  * generated.
  *
- *     POSTGRES_URL=… WEAVIATE_URL=… QDRANT_URL=… npm run bench:vectors -- [files, default 2000]
+ *     POSTGRES_URL=… WEAVIATE_URL=… QDRANT_URL=… LANCEDB_URI=./folder npm run bench:vectors -- [files, default 2000]
  */
 import { Effect, Layer, Redacted } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -50,7 +50,10 @@ const places: ReadonlyArray<readonly [string, VectorDb]> = [
     : [["Weaviate", { _tag: "weaviate", httpEndpoint: process.env["WEAVIATE_URL"], collectionName: "SluiceBench" }] as const]),
   ...(process.env["QDRANT_URL"] === undefined
     ? []
-    : [["Qdrant", { _tag: "qdrant", url: process.env["QDRANT_URL"], collection: "sluice-bench" }] as const])
+    : [["Qdrant", { _tag: "qdrant", url: process.env["QDRANT_URL"], collection: "sluice-bench" }] as const]),
+  ...(process.env["LANCEDB_URI"] === undefined
+    ? []
+    : [["LanceDB", { _tag: "lanceDb", uri: process.env["LANCEDB_URI"] }] as const])
 ]
 
 const secrets = Layer.succeed(Secrets, { resolve: () => Effect.succeed(Redacted.make(url ?? "")) })
@@ -105,7 +108,11 @@ for (const [name, vectorDb] of places) {
     measure(name, vectorDb).pipe(
       Effect.provide(
         Embedded.layer({ dataDir: join(folder, "data") }).pipe(
-          Layer.provide([HashEmbedder, TextPool.layer(), vectorStores().pipe(Layer.provide(secrets))])
+          Layer.provide([
+            HashEmbedder,
+            TextPool.layer(),
+            vectorStores({ packages: join(import.meta.dirname, "../node_modules/.lancedb") }).pipe(Layer.provide(secrets))
+          ])
         )
       )
     )

@@ -11,10 +11,12 @@ export interface VectorStoresOptions {
    * they like. Default: any.
    */
   readonly allowHosts?: ReadonlyArray<string>
+  /** Folder in which, besides Sluice's own, optional packages are looked for. Default: the working directory. */
+  readonly packages?: string
 }
 
 /** The databases that corpora may name. Each is loaded when the first corpus does, and its connections end with the scope. */
-export const vectorStores = ({ allowHosts }: VectorStoresOptions = {}): Layer.Layer<never, never, Secrets> =>
+export const vectorStores = ({ allowHosts, packages }: VectorStoresOptions = {}): Layer.Layer<never, never, Secrets> =>
   Layer.effect(
     VectorStores,
     Effect.gen(function*() {
@@ -74,6 +76,10 @@ export const vectorStores = ({ allowHosts }: VectorStoresOptions = {}): Layer.La
               secrets,
               http: yield* reach(db.url)
             })
+          }
+          case "lanceDb": {
+            const LanceDb = yield* Effect.promise(() => import("../vectors/lancedb/LanceDb.ts"))
+            return yield* LanceDb.make({ uri: db.uri, space, from: packages })
           }
           default:
             return yield* new ServiceError({

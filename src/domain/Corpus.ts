@@ -37,6 +37,10 @@ export const VectorDb = Schema.Union([
     url: Schema.String,
     collection: Schema.String,
     apiKey: Schema.optionalKey(SecretVersion)
+  }),
+  Schema.TaggedStruct("lanceDb", {
+    /** A folder, or a place in object storage: `s3://`, `gs://`, `az://`. */
+    uri: Schema.String
   })
 ])
 export type VectorDb = typeof VectorDb.Type

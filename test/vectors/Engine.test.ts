@@ -16,6 +16,7 @@ import * as RetrievalCases from "../conformance/Retrieval.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
 import { textFile } from "../engines/embedded/support/Engine.ts"
 import { tempFolder } from "../support/TempFolder.ts"
+import { lanceDbFolder } from "./support/LanceDb.ts"
 import { postgresUrl } from "./support/Postgres.ts"
 import { secretsOf, secretVersion } from "./support/Secrets.ts"
 import { connected, placed } from "./support/Placed.ts"
@@ -35,6 +36,12 @@ const weaviate = placed(Effect.map(
 ))
 FilesCases.suite("embedded, vectors in Weaviate", weaviate)
 RetrievalCases.suite("embedded, vectors in Weaviate", weaviate)
+
+if (lanceDbFolder !== undefined) {
+  const lanceDb = placed(Effect.map(tempFolder, (folder) => ({ vectorDb: { _tag: "lanceDb" as const, uri: folder }, secrets: new Map() })))
+  FilesCases.suite("embedded, vectors in LanceDB", lanceDb)
+  RetrievalCases.suite("embedded, vectors in LanceDB", lanceDb)
+}
 
 const idOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
 

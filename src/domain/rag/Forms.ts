@@ -124,6 +124,12 @@ export const emailForm: Form = {
 }
 
 /** Text with something in it. */
+/** A folder, or a prefix in object storage. No user name or password in it, and no parameters, where keys are put. */
+export const folderOrBucketForm: Form = {
+  pattern: /^(?:(?:s3|gs|az):\/\/[^\s/?#@]+(?:\/[^?#@]*)?|file:\/\/\/[^?#]*|(?![A-Za-z][A-Za-z0-9+.-]+:\/\/)\s*\S.*)$/,
+  rule: "must be a folder, or a place in object storage as s3://bucket/prefix, gs://bucket/prefix or az://container/prefix"
+}
+
 export const textForm: Form = { pattern: /\S/, rule: "must not be empty" }
 
 /** The largest value of the API's `int32` fields. */

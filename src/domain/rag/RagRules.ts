@@ -15,6 +15,7 @@ import {
   encryptionKeyForm,
   endTimeRule,
   featureViewForm,
+  folderOrBucketForm,
   type Form,
   httpUrlForm,
   instantForm,
@@ -136,6 +137,8 @@ const vectorDbBroken = (db: VectorDb): Found => {
         ...formed("vectorDb.collection", db.collection, textForm),
         ...formed("vectorDb.apiKey", db.apiKey, secretForm)
       ]
+    case "lanceDb":
+      return formed("vectorDb.uri", db.uri, folderOrBucketForm)
   }
 }
 

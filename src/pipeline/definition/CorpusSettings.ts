@@ -1,5 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
-import { embeddingModelForm, schemaNameForm } from "../../domain/rag/Forms.ts"
+import { embeddingModelForm, folderOrBucketForm, schemaNameForm } from "../../domain/rag/Forms.ts"
 import {
   displayNameLimit,
   displayNameRule,
@@ -73,7 +73,13 @@ export const VectorDbChoice = oneOf({
       url: HttpUrl.annotate({ description: "The REST address of the server, for example http://127.0.0.1:6333." }),
       collection: text.annotate({ description: "The collection that holds the corpus; made where it is not there." }),
       apiKey: databaseKey
-    }).annotate({ description: "A Qdrant server, 1.10 or later; embedded engine only." })
+    }).annotate({ description: "A Qdrant server, 1.10 or later; embedded engine only." }),
+    lanceDb: Schema.Struct({
+      uri: hasForm(folderOrBucketForm).annotate({
+        description:
+          "The folder of the database, relative to the folder of the pipeline file, or a place in object storage: s3://bucket/prefix, gs://bucket/prefix, az://container/prefix. Made where it is not there."
+      })
+    }).annotate({ description: "LanceDB, in this process (npm install @lancedb/lancedb); embedded engine only." })
   }
 })
 

@@ -58,7 +58,8 @@ const families: {
       vectorSearch: "connection to Vertex AI Vector Search",
       agentSearch: "connection to Vertex AI Search",
       postgres: "connection to PostgreSQL",
-      qdrant: "connection to Qdrant"
+      qdrant: "connection to Qdrant",
+      lanceDb: "connection to LanceDB"
     }
   },
   embedding: {
@@ -93,7 +94,8 @@ const families: {
       vectorSearch: "hybrid search over Vector Search",
       agentSearch: "hybrid search over Vertex AI Search",
       postgres: "hybrid search over PostgreSQL",
-      qdrant: "hybrid search over Qdrant"
+      qdrant: "hybrid search over Qdrant",
+      lanceDb: "hybrid search over LanceDB"
     }
   },
   retrieveRank: {

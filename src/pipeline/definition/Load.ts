@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url"
 import { Effect, FileSystem, Path, Schema } from "effect"
+import type { VectorDb } from "../../domain/Corpus.ts"
 import { builtInSources } from "../../domain/sources/BuiltInSources.ts"
 import { type Extensions, extensionsIn, mergeExtensions, noExtensions } from "../Extensions.ts"
 import type { Definition } from "./Definition.ts"
@@ -59,7 +60,20 @@ export const loadPipeline = Effect.fn("loadPipeline")(function*(
       return [id, { ...source, settings: absoluteIn(source.settings, extensions.connectors[source.kind]?.paths ?? []) }]
     })
   )
-  return { file: absolute, pipeline: { ...pipeline, sources }, extensions, hash: pipelineHash(pipeline, extensions), invalid }
+  const placedDb = (db: VectorDb): VectorDb =>
+    db._tag === "lanceDb" && !db.uri.includes("://") ? { ...db, uri: path.resolve(directory, db.uri) } : db
+  const corpus = { ...pipeline.corpus, vectorDb: placedDb(pipeline.corpus.vectorDb) }
+  const { embedded } = pipeline.engines
+  const engines = embedded?.vectorDb === undefined
+    ? pipeline.engines
+    : { ...pipeline.engines, embedded: { ...embedded, vectorDb: placedDb(embedded.vectorDb) } }
+  return {
+    file: absolute,
+    pipeline: { ...pipeline, corpus, engines, sources },
+    extensions,
+    hash: pipelineHash(pipeline, extensions),
+    invalid
+  }
 })
 
 const failure = (file: string, rule: string, fix?: string): PipelineInvalid =>

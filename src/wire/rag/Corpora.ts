@@ -193,6 +193,7 @@ const vectorDbToWire = (
       return { vertexVectorSearch: defined({ index: db.index, indexEndpoint: db.indexEndpoint }) }
     case "postgres":
     case "qdrant":
+    case "lanceDb":
       // The API has no words for them: a corpus in one is told as what a caller may do with it, which is what a managed one lets him.
       return { ragManagedDb: {} }
   }

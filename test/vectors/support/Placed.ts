@@ -5,11 +5,12 @@ import { Corpora } from "../../../src/ports/Corpora.ts"
 import { vectorStores } from "../../../src/compose/VectorStores.ts"
 import { engine } from "../../engines/embedded/support/Engine.ts"
 import { tempFolder } from "../../support/TempFolder.ts"
+import { lanceDbFolder } from "./LanceDb.ts"
 import { secretsOf } from "./Secrets.ts"
 
 /** The embedded engine over a folder, with databases besides its own. */
 export const connected = (folder: string, secrets: Secrets["Service"]) =>
-  engine(folder).pipe(Layer.provide(vectorStores().pipe(Layer.provide(Layer.succeed(Secrets, secrets)))))
+  engine(folder).pipe(Layer.provide(vectorStores({ packages: lanceDbFolder }).pipe(Layer.provide(Layer.succeed(Secrets, secrets)))))
 
 /** The same over a fresh folder, every corpus of it in one database: what passes for the managed one passes for that. */
 export const placed = <E, R>(place: Effect.Effect<{ readonly vectorDb: VectorDb; readonly secrets: ReadonlyMap<string, string> }, E, R>) =>

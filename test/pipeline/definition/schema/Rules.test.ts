@@ -42,17 +42,17 @@ const cases: ReadonlyArray<RuleCase> = [
     breaks: [
       [
         withVectorDb({ weaviate: {}, pinecone: {} }),
-        "corpus.vectorDb: takes exactly one of weaviate, pinecone, featureStore, vectorSearch, agentSearch, postgres or qdrant, not weaviate and pinecone"
+        "corpus.vectorDb: takes exactly one of weaviate, pinecone, featureStore, vectorSearch, agentSearch, postgres, qdrant or lanceDb, not weaviate and pinecone"
       ],
       [
         withVectorDb({}),
-        "corpus.vectorDb: needs exactly one of weaviate, pinecone, featureStore, vectorSearch, agentSearch, postgres or qdrant"
+        "corpus.vectorDb: needs exactly one of weaviate, pinecone, featureStore, vectorSearch, agentSearch, postgres, qdrant or lanceDb"
       ],
       [withVectorDb("weaviate"), "corpus.vectorDb: weaviate is written with its settings"],
       [withVectorDb({ managed: {} }), "corpus.vectorDb.managed: managed has no settings"],
       [
         withVectorDb(null),
-        "corpus.vectorDb: must be one of managed, { weaviate: ... }, { pinecone: ... }, { featureStore: ... }, { vectorSearch: ... }, { agentSearch: ... }, { postgres: ... }, { qdrant: ... }, not empty"
+        "corpus.vectorDb: must be one of managed, { weaviate: ... }, { pinecone: ... }, { featureStore: ... }, { vectorSearch: ... }, { agentSearch: ... }, { postgres: ... }, { qdrant: ... }, { lanceDb: ... }, not empty"
       ]
     ]
   },
