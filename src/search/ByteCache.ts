@@ -1,8 +1,30 @@
+/** A value, between the one used before it and the one used after it; one alone is a ring of its own. */
+class Entry {
+  readonly key: string
+  readonly value: unknown
+  readonly bytes: number
+  older: Entry = this
+  newer: Entry = this
+
+  constructor(key: string, value: unknown, bytes: number) {
+    this.key = key
+    this.value = value
+    this.bytes = bytes
+  }
+
+  unlink(): void {
+    this.older.newer = this.newer
+    this.newer.older = this.older
+  }
+}
+
 /** Keeps what was used last, up to a number of bytes. */
 export class ByteCache {
   /** Bytes. */
   readonly limit: number
-  readonly #entries = new Map<string, { readonly value: unknown; readonly bytes: number }>()
+  readonly #entries = new Map<string, Entry>()
+  /** Where the ring of entries closes: after the one that was used last comes the one that was used longest ago. */
+  readonly #ends = new Entry("", undefined, 0)
   #bytes = 0
 
   constructor(limit: number) {
@@ -13,8 +35,8 @@ export class ByteCache {
   get<A>(key: string, make: () => A, sizeOf: (value: A) => number): A {
     const known = this.#entries.get(key)
     if (known !== undefined) {
-      this.#entries.delete(key)
-      this.#entries.set(key, known)
+      known.unlink()
+      this.#link(known)
       // Kinds of values do not share keys, so what is under this one was made by the same `make`.
       return known.value as A
     }
@@ -27,13 +49,26 @@ export class ByteCache {
     // A slot of the map and a key are not free either.
     const bytes = size + 100
     if (bytes > this.limit) return
-    this.#bytes += bytes - (this.#entries.get(key)?.bytes ?? 0)
-    this.#entries.delete(key)
-    this.#entries.set(key, { value, bytes })
-    for (const [oldest, entry] of this.#entries) {
-      if (this.#bytes <= this.limit) break
-      this.#entries.delete(oldest)
-      this.#bytes -= entry.bytes
-    }
+    const known = this.#entries.get(key)
+    if (known !== undefined) this.#drop(known)
+    while (this.#bytes + bytes > this.limit) this.#drop(this.#ends.newer)
+    const entry = new Entry(key, value, bytes)
+    this.#entries.set(key, entry)
+    this.#bytes += bytes
+    this.#link(entry)
+  }
+
+  #drop(entry: Entry): void {
+    entry.unlink()
+    this.#entries.delete(entry.key)
+    this.#bytes -= entry.bytes
+  }
+
+  /** As the one used last. */
+  #link(entry: Entry): void {
+    entry.older = this.#ends.older
+    entry.newer = this.#ends
+    entry.older.newer = entry
+    this.#ends.older = entry
   }
 }

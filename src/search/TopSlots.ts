@@ -42,6 +42,25 @@ export const topSlots = (
   return tied ? [...best, ...equalTo(least, best, scores, allowed, ranges)] : best
 }
 
+/** The allowed slots that score `least` or more, ascending; undefined where they are more than `most`. */
+export const slotsFrom = (
+  least: number,
+  scores: Float64Array,
+  allowed: Uint8Array,
+  ranges: ReadonlyArray<SlotRange>,
+  most: number
+): ReadonlyArray<number> | undefined => {
+  const found: Array<number> = []
+  for (const { from, to } of ranges) {
+    for (let slot = from; slot < to; slot++) {
+      if ((scores[slot] as number) < least || allowed[slot] === 0) continue
+      if (found.length === most) return undefined
+      found.push(slot)
+    }
+  }
+  return found
+}
+
 /** Slots that score exactly `score`, without those of `best`, ascending. */
 const equalTo = (
   score: number,

@@ -108,18 +108,23 @@ export class CorpusIndex {
     return this.slots * (8 + 4 + 8 + 1 + 8)
   }
 
+  /** The segment that a slot is in. */
+  segmentAt(slot: number): Segment {
+    const { segments } = this
+    for (let at = segments.length - 1; at >= 0; at--) if ((segments[at] as Segment).offset <= slot) return segments[at] as Segment
+    throw new RangeError(`no slot ${slot}`)
+  }
+
   /** The number of the chunk at a slot. */
   chunkAt(slot: number): number {
-    const segment = this.segments.findLast(({ offset }) => offset <= slot)
-    const chunk = segment?.chunks[slot - segment.offset]
-    if (chunk === undefined) throw new RangeError(`no slot ${slot}`)
-    return chunk
+    const { chunks, offset } = this.segmentAt(slot)
+    return chunks[slot - offset] as number
   }
 
   /** The row of `embeddings` of the chunk at a slot. */
   embeddingAt(slot: number): number {
-    const segment = this.segments.findLast(({ offset }) => offset <= slot)
-    return segment?.embeddings[slot - segment.offset] ?? 0
+    const { embeddings, offset } = this.segmentAt(slot)
+    return embeddings[slot - offset] as number
   }
 
   /** Slots of the chunks numbered `first` to `first + count - 1`: one run, as a file's chunks are in one segment. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { ByteCache } from "../../../search/ByteCache.ts"
-import { type SlotRange, topSlots } from "../../../search/TopSlots.ts"
+import { type SlotRange, slotsFrom, topSlots } from "../../../search/TopSlots.ts"
 import { asBlob } from "../store/Rows.ts"
 import { addListScores, openVectorList, type VectorList, vectorListId } from "../store/VectorLists.ts"
 import { type CorpusIndex, IndexDamage, type Segment } from "./CorpusIndex.ts"
@@ -12,6 +12,9 @@ const candidatesPerChunk = 3
 
 /** Components of a question that are looked up, the heaviest: more add next to nothing to its candidates. */
 const mostComponents = 64
+
+/** Slots as near as the last that is wanted, as far as can be told, of which each is looked at. */
+const mostBeyond = 1_000
 
 /** The dense side of one search. */
 export interface Dense {
@@ -56,16 +59,17 @@ export class DenseArm {
       for (const slot of slots) this.#vectors.addTo(middle, index.chunkAt(slot), index.embeddingAt(slot))
       return cosineWith(towards(query, middle, weight))
     }
-    const listed = exact ? [] : index.segments.filter(({ listedComponents }) => listedComponents > 0)
+    const listed = index.segments.filter(({ listedComponents }) => listedComponents > 0)
     const others = index.segments.filter((segment) => !listed.includes(segment))
-    const coded = !exact && this.#scan.hasCodes(others, query.length) ? others : []
-    if (listed.length === 0 && coded.length === 0) {
+    const coded = this.#scan.hasCodes(others, query.length) ? others : []
+    const scanned = coded.length > 0 ? [] : others
+    const estimated = coded.length > 0 ? index.segments : listed
+    const near = exact ? undefined : this.#scan.nearly(index, scanned, query, scores)
+    if (exact || (estimated.length === 0 && near === undefined)) {
       const all = this.#scan.cosines(index, index.segments, query, scores)
       return { all, movedTo, cosine: (slot) => all[slot] ?? 0, nearest: (allowed, count) => topSlots(all, allowed, count) }
     }
-    const scanned = coded.length > 0 ? [] : others
-    const estimated = coded.length > 0 ? index.segments : listed
-    this.#scan.cosines(index, scanned, query, scores)
+    if (near === undefined) this.#scan.cosines(index, scanned, query, scores)
     this.#scan.estimates(index, coded, query, scores)
     for (const segment of listed) this.#addLists(segment, query, scores)
     const known = new Map<number, number>()
@@ -73,9 +77,20 @@ export class DenseArm {
     const cosine = (slot: number): number => {
       const found = known.get(slot)
       if (found !== undefined) return found
-      const value = reckoned(slot)
+      const segment = index.segmentAt(slot)
+      const value = near?.exact(segment, slot - segment.offset) ?? reckoned(slot)
       known.set(slot, value)
       return value
+    }
+    const nearestScanned = (allowed: Uint8Array, count: number): ReadonlyArray<number> => {
+      const ranges = scanned.map(slotsOf)
+      const first = topSlots(scores, allowed, count, ranges)
+      const last = first.at(-1)
+      if (near === undefined || last === undefined) return first
+      const least = (scores[last] as number) - 2 * near.error
+      // Where some that are wanted have little or nothing of the question, it counts which.
+      const enough = first.length >= count && least > 0 ? slotsFrom(least, scores, allowed, ranges, count + mostBeyond) : undefined
+      return enough ?? topSlots(this.#scan.cosines(index, scanned, query, new Float64Array(scores.length)), allowed, count, ranges)
     }
     return {
       all: undefined,
@@ -83,9 +98,8 @@ export class DenseArm {
       cosine,
       nearest: (allowed, count) => {
         const candidates = topSlots(scores, allowed, count * candidatesPerChunk, estimated.map(slotsOf))
-        const exactly = topSlots(scores, allowed, count, scanned.map(slotsOf))
         // Vectors in the order they lie in the file.
-        const slots = Int32Array.from([...candidates, ...exactly]).sort()
+        const slots = Int32Array.from([...candidates, ...nearestScanned(allowed, count)]).sort()
         const cosines = Float64Array.from(slots, cosine)
         const nearest = Array.from(slots.keys()).filter((at) => cosines[at] !== 0)
           .sort((a, b) => (cosines[b] as number) - (cosines[a] as number) || a - b)

@@ -3,26 +3,30 @@ import { checkedColumns, isIntact, type Row } from "../store/Checksum.ts"
 import { asBlob } from "../store/Rows.ts"
 import { cosineOf, isMostlyZeros, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
+import { type Columns, columnsOf, weightsOf } from "./ColumnSums.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
 import { addCodes, bytesOfCode, coded, codedBytes, type CodedBlock, codeQuery } from "./VectorCodes.ts"
 
 /** Chunks of a block: its partial sums stay in the processor's nearest cache. */
 const blockChunks = 4_096
 
-/** What a column is longer than its chunks: columns a power of two apart would share their places in the caches. */
-const padding = 64
-
 /** Where a block's vectors lie this many times as far apart as they are many, they are read one by one. */
 const farApart = 8
 
 /** Vectors of neighbouring chunks by component, so that a query reads only the components it has. */
-interface Block {
-  /** Component-major: component `d` of chunk `i` is at `d * stride + i`. */
-  readonly columns: Int8Array
-  readonly stride: number
+interface Block extends Omit<Columns, "sums"> {
+  /** Where the machine has no wide registers, all is reckoned one by one. */
+  readonly sums: Columns["sums"] | undefined
   readonly count: number
   /** 1 over the norm of each chunk's integers; 0 for a zero vector. */
   readonly inverseNorms: Float32Array
+}
+
+/** Cosines of a query with chunks, of which only some are wanted exactly. */
+export interface NearCosines {
+  readonly error: number
+  /** Undefined of a segment that was not asked for. */
+  readonly exact: (segment: Segment, ordinal: number) => number | undefined
 }
 
 /** Cosines of a query with every chunk of a corpus: exact, over the vectors as they are stored. */
@@ -45,11 +49,9 @@ export class DenseScan {
    * `segments` are looked at.
    */
   cosines(index: CorpusIndex, segments: ReadonlyArray<Segment>, query: Float32Array, out: Float64Array): Float64Array {
-    const components: Array<number> = []
-    for (let d = 0; d < query.length; d++) if (query[d] !== 0) components.push(d)
+    const components = componentsOf(query)
     if (components.length === 0) return out
-    // Blocks that push one another out of the cache would be made anew for every query.
-    const cached = componentsOf(segments, query.length) <= this.#cache.limit / 2
+    const cached = this.#hasColumns(segments, query.length)
     forEachBlock(segments, out, (segment, first, block) => {
       if (cached) addColumns(block, this.#block(index, segment, first, query.length), query, components)
       else this.#reckon(index, segment, first, query, block)
@@ -57,16 +59,50 @@ export class DenseScan {
     return out
   }
 
+  /**
+   * Like {@link cosines}, but each off by at most `error`; `exact` gives single ones as they are. Undefined, and nothing in
+   * `out`, where that is not the faster.
+   */
+  nearly(index: CorpusIndex, segments: ReadonlyArray<Segment>, query: Float32Array, out: Float64Array): NearCosines | undefined {
+    const components = componentsOf(query)
+    if (components.length === 0 || !this.#hasColumns(segments, query.length)) return undefined
+    const { error, scale, weights } = weightsOf(query, components)
+    const blocks = new Map(segments.map((segment): [Segment, Array<Block>] => [segment, []]))
+    let possible = true
+    forEachBlock(segments, out, (segment, first, into) => {
+      const block = this.#block(index, segment, first, query.length)
+      blocks.get(segment)?.push(block)
+      if (block.sums === undefined) possible = false
+      else addScaled(into, block.sums(components, weights), block.inverseNorms, 1 / scale)
+    })
+    if (!possible) return undefined
+    const values = Float64Array.from(components, (d) => query[d] as number)
+    return {
+      // The inverse norms are kept in 24 bits.
+      error: error + 1e-7,
+      exact: (segment, ordinal) => {
+        const block = blocks.get(segment)?.[Math.floor(ordinal / blockChunks)]
+        return block === undefined ? undefined : cosineIn(block, ordinal % blockChunks, components, values)
+      }
+    }
+  }
+
+  /** Blocks that push one another out of the cache would be made anew for every query. */
+  #hasColumns(segments: ReadonlyArray<Segment>, dimensions: number): boolean {
+    return numbersOf(segments, dimensions) <= this.#cache.limit / 2
+  }
+
   /** Whether {@link estimates} is the faster: of many vectors with few zeros, whose codes fit in memory. */
   hasCodes(segments: ReadonlyArray<Segment>, dimensions: number): boolean {
-    const components = componentsOf(segments, dimensions)
+    const numbers = numbersOf(segments, dimensions)
     const [first] = segments
-    return first !== undefined && components > mostScanned &&
-      (components / dimensions) * bytesOfCode(dimensions) <= this.#cache.limit / 2 && !this.#isSparse(first)
+    return first !== undefined && numbers > mostScanned &&
+      (numbers / dimensions) * bytesOfCode(dimensions) <= this.#cache.limit / 2 && !this.#isSparse(first)
   }
 
   /** Like {@link cosines}, but about: from codes of the vectors. */
   estimates(index: CorpusIndex, segments: ReadonlyArray<Segment>, query: Float32Array, out: Float64Array): void {
+    if (segments.length === 0) return
     const prepared = codeQuery(query)
     forEachBlock(segments, out, (segment, first, block) => {
       const codes = this.#cache.get(`k${segment.id} ${first}`, () => this.#code(index, segment, first, query.length), codedBytes)
@@ -104,14 +140,14 @@ export class DenseScan {
 
   #read(index: CorpusIndex, segment: Segment, first: number, dimensions: number): Block {
     const count = Math.min(blockChunks, segment.chunks.length - first)
-    const stride = count + padding
-    const columns = new Int8Array(dimensions * stride)
+    const { columns, stride, sums } = columnsOf(dimensions, count) ??
+      { columns: new Int8Array(dimensions * count), stride: count, sums: undefined }
     const inverseNorms = new Float32Array(count)
     this.#forEachVector(index, segment, first, (chunk, packed) => {
       const squares = unpackVector(packed, dimensions, columns, chunk, stride)
       inverseNorms[chunk] = squares === 0 ? 0 : 1 / Math.sqrt(squares)
     })
-    return { columns, stride, count, inverseNorms }
+    return { columns, stride, sums, count, inverseNorms }
   }
 
   /** Calls `visit` with the place in the block of each chunk from `first` on, and its vector. */
@@ -153,8 +189,31 @@ export class DenseScan {
 /** Components of a corpus's vectors up to which they are all multiplied with a question's: some milliseconds. */
 const mostScanned = 8 << 20
 
-const componentsOf = (segments: ReadonlyArray<Segment>, dimensions: number): number =>
+const numbersOf = (segments: ReadonlyArray<Segment>, dimensions: number): number =>
   segments.reduce((sum, segment) => sum + segment.chunks.length, 0) * dimensions
+
+/** Those of a question that are not zero. */
+const componentsOf = (query: Float32Array): ReadonlyArray<number> => {
+  const components: Array<number> = []
+  for (let d = 0; d < query.length; d++) if (query[d] !== 0) components.push(d)
+  return components
+}
+
+/** What {@link DenseScan.cosines} has for the chunk, to the last bit. */
+const cosineIn = (
+  { columns, inverseNorms, stride }: Block,
+  chunk: number,
+  components: ReadonlyArray<number>,
+  values: Float64Array
+): number => {
+  let sum = 0
+  for (let c = 0; c < values.length; c++) sum += (values[c] as number) * (columns[(components[c] as number) * stride + chunk] as number)
+  return sum * (inverseNorms[chunk] as number)
+}
+
+const addScaled = (out: Float64Array, sums: Int32Array, inverseNorms: Float32Array, scale: number): void => {
+  for (let i = 0; i < out.length; i++) out[i] = (sums[i] as number) * scale * (inverseNorms[i] as number)
+}
 
 /** Calls `visit` with each block of the segments, by the place of its first chunk, and its part of `out`, which is by slot. */
 const forEachBlock = (

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { columnsOf, weightsOf } from "../../../../src/engines/embedded/search/ColumnSums.ts"
 import { textHash } from "../../../../src/engines/embedded/store/Hash.ts"
 import { cosineOf, forEachComponent, packSparse, packVector, unpackVector } from "../../../../src/engines/embedded/store/Vector.ts"
 import { leastListed } from "../../../../src/engines/embedded/store/VectorLists.ts"
@@ -75,6 +76,87 @@ describe("dense candidates from lists", () => {
       rmSync(dir, { recursive: true, force: true })
     }
   }, 60_000)
+
+  it("gives in a small corpus what looking at every chunk one by one gives, to the last bit", () => {
+    const dir = mkdtempSync(join(tmpdir(), "sluice-"))
+    try {
+      const next = random(3)
+      const dimensions = 200
+      // Some share no component with others, many are twice or nothing, and one is nearly another.
+      const vectorOf = (i: number): Float32Array => {
+        const [from, to] = i % 3 === 0 ? [0, 60] : [40, dimensions]
+        const dense = i % 7 === 0 ? 0 : i % 5 === 0 ? 0.05 : 0.5
+        return new Float32Array(dimensions).map((_, d) => d >= from && d < to && next() < dense ? next() - 0.4 : 0)
+      }
+      const bench = new StoreBench(dir, 64 << 20)
+      bench.createCorpus("c")
+      const kept: Array<Float32Array> = []
+      const put = (name: string, count: number): void => {
+        const texts = Array.from({ length: count }, (_, i) => ({ text: `${name} ${i}`, hash: textHash(`${name} ${i}`) }))
+        const vectors = texts.map(({ hash }, i) => {
+          const vector = i % 11 === 3 ? kept.at(-1)! : vectorOf(i)
+          kept.push(vector)
+          return { hash, vector: packVector(vector) }
+        })
+        const chunks = texts.map((chunk) => ({ ...chunk, headings: [], byteStart: 0, byteEnd: 1, tokens: 1 }))
+        bench.send("putVectors", { embedder: "none", vectors, at: 0 })
+        bench.send("putFile", { corpus: "c", file: { name, displayName: name, sourceUri: name, sizeBytes: 1, tokens: 1, chunks }, at: 0 })
+      }
+      // More than a block of them, and segments that are no multiple of anything.
+      put("large", 4_200)
+      put("small", 333)
+      put("gone", 50)
+      bench.send("deleteFile", { corpus: "c", name: "gone", at: 0 })
+      const ask = (query: Float32Array, more: object) =>
+        bench.search.run(bench.row("c"), {
+          query: "small 17",
+          vector: () => query,
+          count: 10,
+          alpha: 0.5,
+          correctSpelling: false,
+          explain: true,
+          ...more
+        })
+      for (let i = 0; i < 40; i++) {
+        // The whole, or a few components, or one, or none.
+        const share = [1, 0.1, 0.01, 0][i % 4]!
+        const raw = new Float32Array(dimensions).map(() => next() < share ? next() - 0.5 : 0)
+        const length = Math.hypot(...raw) || 1
+        const query = raw.map((value) => value / length)
+        for (const alpha of [0.5, 1]) assert.deepStrictEqual(ask(query, { alpha }), ask(query, { alpha, minSimilarity: -2 }))
+      }
+    } finally {
+      rmSync(dir, { recursive: true, force: true })
+    }
+  }, 60_000)
+
+  it("sums columns as one number after the other gives it, and never too much for its registers", () => {
+    const next = random(21)
+    for (const [dimensions, chunks] of [[7, 5], [64, 16], [301, 33]] as const) {
+      const made = columnsOf(dimensions, chunks)
+      assert.isDefined(made)
+      const { columns, stride, sums } = made!
+      for (let at = 0; at < columns.length; at++) columns[at] = Math.floor(next() * 256) - 128
+      for (const wanted of [0, 1, 2, dimensions]) {
+        const components = Array.from({ length: wanted }, (_, d) => d)
+        const query = new Float32Array(dimensions).map(() => next() - 0.5)
+        const { error, scale, weights } = weightsOf(query, components)
+        const found = sums(components, weights)
+        assert.strictEqual(found.length, chunks)
+        for (let chunk = 0; chunk < chunks; chunk++) {
+          const of = (weight: (d: number) => number): number =>
+            components.reduce((sum, d) => sum + weight(d) * (columns[d * stride + chunk] as number), 0)
+          assert.strictEqual(found[chunk], of((d) => weights[d]!))
+          const length = Math.sqrt(components.reduce((sum, d) => sum + (columns[d * stride + chunk] as number) ** 2, 0))
+          if (wanted > 0) assert.isAtMost(Math.abs((found[chunk] as number) / scale - of((d) => query[d]!)), error * length + 1e-9)
+        }
+      }
+    }
+    const most = 70_000
+    const even = new Float32Array(most).fill(1 / Math.sqrt(most))
+    const { weights } = weightsOf(even, Array.from(even.keys()))
+    assert.isAtMost(weights.reduce((sum, weight) => sum + Math.abs(weight) * 128, 0), 2 ** 31 - 1)
+  })
 
   it("finds the nearest of a model's vectors from their codes, with exact cosines", () => {
     const dir = mkdtempSync(join(tmpdir(), "sluice-"))
