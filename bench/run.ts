@@ -10,11 +10,12 @@
  * than 1.5 times what it may fails the command: a cliff is a bug. The peer is measured at the smallest size only.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { cpus, tmpdir } from "node:os"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { type CorpusOptions, defaultCorpus, writeCorpus } from "./corpus.ts"
 import { changedChunks, measure, measureCold, measureProgram, type Task } from "./lib/Measure.ts"
+import { machineLine } from "./lib/Machine.ts"
 import { langchain } from "./lib/Langchain.ts"
 import { builtCommandLine, sluice } from "./lib/Sluice.ts"
 import type { Cpu } from "./lib/Process.ts"
@@ -157,18 +158,12 @@ const bench = async (workspace: string, scale: number): Promise<{ readonly scale
     },
     { figure: "command line start", unit: "seconds", sluice: start.seconds, budget: 0.2, floor: nodeStart.seconds }
   ]
-  const machine = {
-    node: process.versions.node,
-    platform: `${process.platform} ${process.arch}`,
-    cpus: cpus().length,
-    cpu: cpus()[0]?.model
-  }
   process.stdout.write(`${
     [
       `${corpus.files} files, ${
         (bytes / 1e6).toFixed(1)
       } MB of Markdown, seed ${corpus.seed}; chunks of ${chunking.size}/${chunking.overlap} tokens; medians of ${repeat}`,
-      `Node ${machine.node}, ${machine.cpus} x ${machine.cpu}, ${machine.platform}`,
+      machineLine,
       "",
       table(rows, peer?.name ?? "peer"),
       "",

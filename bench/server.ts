@@ -2,36 +2,41 @@
  * The server bench: what HTTP costs beside the Retrieval port called directly, and what the hosted engine's client costs
  * beside bare undici, over one generated corpus in one run.
  *
- *     npm run bench:server -- [--seconds 5] [--files 500] [--bytes 2500000] [--seed 1] [--queries 300]
- *                             [--connections 1,8,64] [--no-ingest] [--json results.json] [--cli FILE]
+ *     npm run bench:server -- [--seconds 5] [--files 2000] [--bytes 10000000] [--seed 1] [--queries 2000]
+ *                             [--connections 1,8,64] [--no-ingest] [--minutes 0] [--json results.json] [--cli FILE]
  *
- * Three callers ask the same questions, --seconds each, with as many requests at once as each of --connections says:
- * `port` in this process; `server` by undici from `sluice serve` in a process of its own; `client` by the hosted engine
- * from the same server. Then once more with the most connections while `sluice run` takes edited files in, again and
- * again, in a process of its own. Needs a build, or the file of another one as --cli. The ratios of one run are what counts.
+ * Four ask the same questions, --seconds each, with as many requests at once as each of --connections says: `port` in
+ * this process; `server` by undici from `sluice serve` in a process of its own; `client` by the hosted engine from the
+ * same server; `floor` by undici from a server of nothing but `node:http`, which answers as many bytes. Then once more
+ * with the most connections while `sluice run` takes edited files in, again and again, in a process of its own. With
+ * --minutes the server is asked for so long, and the command fails where its memory grows. Needs a build, or the file of
+ * another one as --cli. The ratios of one run are what counts.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { cpus, tmpdir } from "node:os"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { Effect } from "effect"
-import { type CorpusOptions, corpusQueries, editCorpus, writeCorpus } from "./corpus.ts"
+import { type CorpusOptions, corpusQueries, defaultCorpus, editCorpus, writeCorpus } from "./corpus.ts"
+import { machine, machineLine } from "./lib/Machine.ts"
 import { builtCommandLine, sluice } from "./lib/Sluice.ts"
-import { agree, bareUndici, hostedClient, port, type Retrieve } from "./server/Callers.ts"
-import { compare } from "./server/Load.ts"
-import { type Compared, report } from "./server/Report.ts"
-import { serve } from "./server/Serve.ts"
+import { agree, bareUndici, hostedClient, port, textsOf } from "./server/Callers.ts"
+import { compare, type LoadSubject } from "./server/Load.ts"
+import { type Compared, report, type Subject } from "./server/Report.ts"
+import { serve, serveBare, type Served } from "./server/Serve.ts"
+import { steady } from "./server/Steady.ts"
 
 const { values } = parseArgs({
   allowNegative: true,
   options: {
     seconds: { type: "string", default: "5" },
-    files: { type: "string", default: "500" },
-    bytes: { type: "string", default: "2500000" },
-    seed: { type: "string", default: "1" },
-    queries: { type: "string", default: "300" },
+    files: { type: "string", default: String(defaultCorpus.files) },
+    bytes: { type: "string", default: String(defaultCorpus.bytes) },
+    seed: { type: "string", default: String(defaultCorpus.seed) },
+    queries: { type: "string", default: "2000" },
     connections: { type: "string", default: "1,8,64" },
     ingest: { type: "boolean", default: true },
+    minutes: { type: "string", default: "0" },
     json: { type: "string" },
     cli: { type: "string" }
   }
@@ -39,6 +44,9 @@ const { values } = parseArgs({
 const corpus: CorpusOptions = { files: Number(values.files), bytes: Number(values.bytes), seed: Number(values.seed) }
 const queries = corpusQueries(corpus, Number(values.queries))
 const seconds = Number(values.seconds)
+const minutes = Number(values.minutes)
+/** Twelve thousand of ten megabytes, of which the budgets speak. */
+const chunking = { strategy: "fixed", size: 256, overlap: 50 } as const
 const loads = values.connections.split(",").map(Number).toSorted((a, b) => a - b)
 const connections = loads.at(-1) ?? 1
 /** Of the files, edited before each run that goes on meanwhile. */
@@ -56,20 +64,29 @@ const bench = (workspace: string) =>
     const store = join(workspace, "store")
     note("corpus")
     const bytes = writeCorpus(docs, corpus)
-    const { chunks } = yield* Effect.promise(() => sluice(commandLine, workspace).sync(docs, store))
-    const { url } = yield* Effect.acquireRelease(Effect.promise(() => serve(commandLine, store)), ({ stop }) => Effect.promise(stop))
+    const subject = sluice(commandLine, workspace, chunking)
+    const { chunks } = yield* Effect.promise(() => subject.sync(docs, store))
+    const running = (serving: () => Promise<Served>) => Effect.acquireRelease(Effect.promise(serving), ({ stop }) => Effect.promise(stop))
+    const server = yield* running(() => serve(commandLine, store))
 
     const { corpusId, retrieve } = yield* port(store)
-    const callers = {
-      port: retrieve,
-      server: yield* bareUndici(url, { connections, corpusId, queries }),
-      client: yield* hostedClient(url, { connections, corpusId, dataDir: join(workspace, "client") })
-    }
-    yield* Effect.promise(() => agree(Object.values(callers), queries.slice(0, queriesCompared)))
+    const asServer = yield* bareUndici(server.url, { connections, corpusId, queries })
+    const asClient = yield* hostedClient(server.url, { connections, corpusId, dataDir: join(workspace, "client") })
+    const answers = [retrieve, async (query: string) => textsOf(await asServer(query)), asClient]
+    yield* Effect.promise(() => agree(answers, queries.slice(0, queriesCompared)))
+    const answerFile = join(workspace, "answer.json")
+    writeFileSync(answerFile, yield* Effect.promise(() => asServer(queries[0] ?? "")))
+    const floor = yield* running(() => serveBare(answerFile))
+    const asFloor = yield* bareUndici(floor.url, { connections, corpusId, queries })
 
     const compared: Array<Compared> = []
-    const asking = (retrieve: Retrieve) => (request: number) => retrieve(queries[request % queries.length]!)
-    const subjects = { port: asking(callers.port), server: asking(callers.server), client: asking(callers.client) }
+    const asking = (ask: (query: string) => Promise<unknown>) => (request: number) => ask(queries[request % queries.length]!)
+    const subjects: Readonly<Record<Subject, LoadSubject>> = {
+      port: { ask: asking(retrieve) },
+      floor: { ask: asking(async (query) => textsOf(await asFloor(query))), taken: floor.taken },
+      server: { ask: asking(async (query) => textsOf(await asServer(query))), taken: server.taken },
+      client: { ask: asking(asClient) }
+    }
     for (const atOnce of loads) {
       note(`${atOnce} at once`)
       compared.push({ callers: atOnce, loads: yield* Effect.promise(() => compare(subjects, { callers: atOnce, seconds, turns })) })
@@ -80,7 +97,7 @@ const bench = (workspace: string) =>
       const ingesting = (async () => {
         for (let round = 1; !over.signal.aborted; round++) {
           editCorpus(docs, corpus, editedFraction, round)
-          await sluice(commandLine, workspace).sync(docs, store)
+          await subject.sync(docs, store)
         }
       })()
       const measured = compare(subjects, { callers: connections, seconds, turns }).finally(() => over.abort())
@@ -88,29 +105,45 @@ const bench = (workspace: string) =>
       compared.push({ callers: connections, ingesting: true, loads })
     }
 
-    const machine = {
-      node: process.versions.node,
-      platform: `${process.platform} ${process.arch}`,
-      cpus: cpus().length,
-      cpu: cpus()[0]?.model
-    }
     process.stdout.write(`${
       [
         `${corpus.files} files, ${
           (bytes / 1e6).toFixed(1)
         } MB of Markdown, ${chunks} chunks, seed ${corpus.seed}; ${queries.length} questions, 10 contexts each; ${seconds} s per column`,
-        `Node ${machine.node}, ${machine.cpus} x ${machine.cpu}, ${machine.platform}`,
+        machineLine,
         "",
         report(compared),
         "",
         "port: the Retrieval port in this process. server: sluice serve, asked by bare undici. client: the hosted engine, asking the same server.",
-        "caller's CPU: processor time of the asking process per request; for the port that is all there is."
+        "floor: a server of node:http alone, which reads a request as JSON and answers as many bytes, asked by bare undici.",
+        "CPU: processor time per request, of the asking process and of the server's; for the port the first is all there is.",
+        "loop held: for how long the server's event loop could answer nobody; what the floor's has is the machine's own noise."
       ].join("\n")
     }\n`)
+    const long = minutes === 0 ? undefined : yield* Effect.promise(() => {
+      note(`${connections} at once for ${minutes} minutes`)
+      return steady(server, subjects.server.ask, connections, minutes * 60)
+    })
+    if (long !== undefined) {
+      const { after, before, grew, requestsPerSecond } = long
+      const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
+      process.stdout.write(
+        `\n${minutes} minutes, ${connections} at once: ${Math.round(requestsPerSecond)} requests/s, memory of the server ${
+          megabytes(before)
+        } at first, ${megabytes(after)} at last: ${grew ? "IT GROWS" : "steady"}\n`
+      )
+      if (grew) process.exitCode = 1
+    }
     if (values.json !== undefined) {
       writeFileSync(
         values.json,
-        `${JSON.stringify({ version: 1, machine, corpus, chunks, queries: queries.length, seconds, compared }, null, 2)}\n`
+        `${
+          JSON.stringify(
+            { version: 2, machine, corpus, chunking, chunks, queries: queries.length, seconds, compared, steady: long },
+            null,
+            2
+          )
+        }\n`
       )
     }
   })

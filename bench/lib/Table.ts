@@ -37,7 +37,8 @@ export const table = (rows: ReadonlyArray<Row>, peer: string): string => {
   return aligned(lines)
 }
 
-const aligned = (lines: ReadonlyArray<ReadonlyArray<string>>): string => {
+/** Columns as wide as their longest cells. */
+export const aligned = (lines: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
   return lines
     .map((line) =>

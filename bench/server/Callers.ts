@@ -70,11 +70,11 @@ export const hostedClient = (
     }
   })
 
-/** The same requests by undici alone, encoded beforehand: no client can do less. */
+/** The same requests by undici alone, encoded beforehand: no client can do less. Gives the body of an answer. */
 export const bareUndici = (
   url: string,
   { connections, corpusId, queries }: { readonly connections: number; readonly corpusId: string; readonly queries: ReadonlyArray<string> }
-): Effect.Effect<Retrieve, ServiceError, Scope.Scope> =>
+): Effect.Effect<(query: string) => Promise<string>, ServiceError, Scope.Scope> =>
   Effect.gen(function*() {
     const pool = yield* Effect.acquireRelease(
       Effect.sync(() => new Pool(url, { connections })),
@@ -91,10 +91,14 @@ export const bareUndici = (
     return async (query) => {
       const { body, statusCode } = await pool.request({ method: "POST", path: to, headers, body: bodies.get(query) ?? null })
       if (statusCode !== 200) throw new Error(`the server answered ${statusCode}: ${await body.text()}`)
-      const answer = await body.json() as RetrieveContextsResponse // that it is one, `agree` has shown
-      return (answer.contexts?.contexts ?? []).map(({ text = "" }) => text)
+      return await body.text()
     }
   })
+
+export const textsOf = (answer: string): ReadonlyArray<string> => {
+  const { contexts }: RetrieveContextsResponse = JSON.parse(answer) // that it is one, `agree` shows
+  return (contexts?.contexts ?? []).map(({ text = "" }) => text)
+}
 
 /** @throws unless all give the same contexts, and some; their order is each one's own: the wire has them by distance */
 export const agree = async (retrieves: ReadonlyArray<Retrieve>, queries: ReadonlyArray<string>): Promise<void> => {

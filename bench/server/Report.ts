@@ -1,6 +1,7 @@
-import type { Load } from "./Load.ts"
+import { aligned } from "../lib/Table.ts"
+import type { Load, ServerLoad } from "./Load.ts"
 
-export type Subject = "port" | "server" | "client"
+export type Subject = "port" | "floor" | "server" | "client"
 
 /** All subjects under one load. */
 export interface Compared {
@@ -10,33 +11,50 @@ export interface Compared {
   readonly loads: Readonly<Record<Subject, Load>>
 }
 
-const figures: ReadonlyArray<{ readonly name: string; readonly of: keyof Load; readonly show: (value: number) => string }> = [
-  { name: "requests/s", of: "requestsPerSecond", show: (value) => Math.round(value).toLocaleString("en-US") },
-  { name: "p50", of: "p50", show: (value) => `${value.toFixed(2)} ms` },
-  { name: "p99", of: "p99", show: (value) => `${value.toFixed(2)} ms` },
-  { name: "caller's CPU", of: "cpu", show: (value) => `${value.toFixed(2)} ms` }
+interface Figure {
+  readonly name: string
+  readonly of: (load: Load) => number | undefined
+  readonly show: (value: number) => string
+}
+
+const milliseconds = (value: number): string => `${value.toFixed(2)} ms`
+const ofServer = (figure: keyof ServerLoad) => ({ server }: Load): number | undefined => server?.[figure]
+
+const figures: ReadonlyArray<Figure> = [
+  { name: "requests/s", of: (load) => load.requestsPerSecond, show: (value) => Math.round(value).toLocaleString("en-US") },
+  { name: "p50", of: (load) => load.p50, show: milliseconds },
+  { name: "p99", of: (load) => load.p99, show: milliseconds },
+  { name: "caller's CPU", of: (load) => load.cpu, show: milliseconds },
+  { name: "server's CPU", of: ofServer("cpu"), show: milliseconds },
+  { name: "loop held, p99", of: ofServer("loopP99"), show: milliseconds },
+  { name: "loop held, most", of: ofServer("loopMost"), show: milliseconds }
 ]
 
-/** A row for each figure under each load: the port, the server beside it, and the client beside the server. */
+/** A row for each figure under each load: the server beside the port and the floor, and the client beside the server. */
 export const report = (compared: ReadonlyArray<Compared>): string => {
-  const ratio = (value: number, base: number): string => `${(value / base).toFixed(2)} x`
-  const lines = [
-    ["at once", "", "port", "server", "server/port", "client", "client/server"],
-    ...compared.flatMap(({ callers, ingesting, loads: { client, port, server } }) =>
-      figures.map(({ name, of, show }) => [
-        ingesting === true ? `${callers}, ingest` : String(callers),
-        name,
-        show(port[of]),
-        show(server[of]),
-        // The server's work is done by another process.
-        of === "cpu" ? "-" : ratio(server[of], port[of]),
-        show(client[of]),
-        ratio(client[of], server[of])
-      ])
+  const ratio = (value: number | undefined, base: number | undefined): string =>
+    value === undefined || base === undefined ? "-" : `${(value / base).toFixed(2)} x`
+  return aligned([
+    ["at once", "", "port", "floor", "server", "server/port", "server/floor", "client", "client/server"],
+    ...compared.flatMap(({ callers, ingesting, loads: { client, floor, port, server } }) =>
+      figures.map(({ name, of, show }) => {
+        const shown = (load: Load): string => {
+          const value = of(load)
+          return value === undefined ? "-" : show(value)
+        }
+        return [
+          ingesting === true ? `${callers}, ingest` : String(callers),
+          name,
+          shown(port),
+          shown(floor),
+          shown(server),
+          // The server's work is done by another process.
+          name === "caller's CPU" ? "-" : ratio(of(server), of(port)),
+          ratio(of(server), of(floor)),
+          shown(client),
+          ratio(of(client), of(server))
+        ]
+      })
     )
-  ]
-  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
-  return lines
-    .map((line) => line.map((cell, column) => (column === 1 ? cell.padEnd(widths[1]!) : cell.padStart(widths[column]!))).join("  "))
-    .join("\n")
+  ])
 }

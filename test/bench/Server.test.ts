@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { agree } from "../../bench/server/Callers.ts"
 import { compare, type Load } from "../../bench/server/Load.ts"
 import { report } from "../../bench/server/Report.ts"
-import { serve } from "../../bench/server/Serve.ts"
+import { serve, serveBare } from "../../bench/server/Serve.ts"
+import { steady } from "../../bench/server/Steady.ts"
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
@@ -20,7 +21,11 @@ describe("subjects under the same load", () => {
       await pause(10)
       under--
     }
-    const { quick, slow: figures } = await compare({ slow, quick: () => pause(1) }, { callers: 4, seconds: 0.2, turns: 2 })
+    const { quick, slow: figures } = await compare({ slow: { ask: slow }, quick: { ask: () => pause(1) } }, {
+      callers: 4,
+      seconds: 0.2,
+      turns: 2
+    })
     expect(most).toBe(4)
     expect(asked).toEqual(asked.map((_, at) => at))
     expect(figures.p50).toBeGreaterThan(8)
@@ -37,29 +42,33 @@ describe("subjects under the same load", () => {
       await pause(first ? 200 : 1)
       first = false
     }
-    const { cold: figures } = await compare({ cold }, { callers: 1, seconds: 0.1, turns: 2 })
+    const { cold: figures } = await compare({ cold: { ask: cold } }, { callers: 1, seconds: 0.1, turns: 2 })
     expect(figures.p99).toBeLessThan(150)
   })
 
   it("stop at the first failure", async () => {
-    await expect(compare({ broken: () => Promise.reject(new Error("no answer")) }, { callers: 2, seconds: 0.1, turns: 1 }))
+    await expect(compare({ broken: { ask: () => Promise.reject(new Error("no answer")) } }, { callers: 2, seconds: 0.1, turns: 1 }))
       .rejects.toThrow("no answer")
   })
 })
 
 describe("the report", () => {
-  it("puts the server beside the port, and the client beside the server", () => {
+  it("puts the server beside the port and the floor, and the client beside the server", () => {
     const load = (requestsPerSecond: number): Load => ({
       requestsPerSecond,
       p50: 100 / requestsPerSecond,
       p99: 200 / requestsPerSecond,
       cpu: 50 / requestsPerSecond
     })
-    const text = report([{ callers: 16, loads: { port: load(1000), server: load(500), client: load(400) } }])
-    const [, rate, p50, , cpu] = text.split("\n").map((line) => line.trim().split(/ {2,}/))
-    expect(rate).toEqual(["16", "requests/s", "1,000", "500", "0.50 x", "400", "0.80 x"])
-    expect(p50).toEqual(["16", "p50", "0.10 ms", "0.20 ms", "2.00 x", "0.25 ms", "1.25 x"])
-    expect(cpu?.[4]).toBe("-")
+    const floor = { ...load(2000), server: { cpu: 0.1, loopP99: 1, loopMost: 2 } }
+    const server = { ...load(500), server: { cpu: 0.3, loopP99: 2, loopMost: 8 } }
+    const text = report([{ callers: 16, loads: { port: load(1000), floor, server, client: load(400) } }])
+    const [, rate, p50, , cpu, serverCpu, , most] = text.split("\n").map((line) => line.trim().split(/ {2,}/))
+    expect(rate).toEqual(["16", "requests/s", "1,000", "2,000", "500", "0.50 x", "0.25 x", "400", "0.80 x"])
+    expect(p50).toEqual(["16", "p50", "0.10 ms", "0.05 ms", "0.20 ms", "2.00 x", "4.00 x", "0.25 ms", "1.25 x"])
+    expect(cpu?.[5]).toBe("-")
+    expect(serverCpu).toEqual(["16", "server's CPU", "-", "0.10 ms", "0.30 ms", "-", "3.00 x", "-", "-"])
+    expect(most).toEqual(["16", "loop held, most", "-", "2.00 ms", "8.00 ms", "-", "4.00 x", "-", "-"])
     expect(new Set(text.split("\n").map((line) => line.length)).size).toBe(1)
   })
 })
@@ -100,6 +109,26 @@ describe("a served data directory", () => {
     expect(existsSync(ended)).toBe(false)
     await stop()
     expect(existsSync(ended)).toBe(true)
+  })
+
+  it("tells what it took since it was asked last", async () => {
+    const answer = join(folder, "answer.json")
+    writeFileSync(answer, JSON.stringify({ contexts: {} }))
+    const { stop, taken, url } = await serveBare(answer)
+    const ask = async () => (await fetch(url, { method: "POST", body: "{}" })).json()
+    expect(await ask()).toEqual({ contexts: {} })
+    const { cpuMicros, loopMost, residentBytes } = await taken()
+    expect(cpuMicros).toBeGreaterThan(1_000)
+    expect(loopMost).toBeGreaterThanOrEqual(0)
+    expect(residentBytes).toBeGreaterThan(10e6)
+    expect((await taken()).cpuMicros).toBeLessThan(cpuMicros)
+    const { grew, requestsPerSecond } = await steady({ stop, taken, url }, ask, 2, 1)
+    expect(requestsPerSecond).toBeGreaterThan(10)
+    expect(grew).toBe(false)
+    let residence = 100e6
+    const leaking = async () => ({ cpuMicros: 0, loopP99: 0, loopMost: 0, residentBytes: residence += 1e6 })
+    expect((await steady({ stop, taken: leaking, url }, ask, 2, 0.5)).grew).toBe(true)
+    await stop()
   })
 
   it("fails with the program's own words when it does not start", async () => {

@@ -1,0 +1,23 @@
+/**
+ * The floor of the server bench: `node:http` alone, which reads the body of a request as JSON and answers with the file it
+ * is given. No server in Node answers sooner. `node bench/server/BareServer.ts ANSWER`
+ */
+import { readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+
+const answer: unknown = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"))
+const server = createServer((request, response) => {
+  const parts: Array<Buffer> = []
+  request.on("data", (part: Buffer) => parts.push(part))
+  request.on("end", () => {
+    JSON.parse(Buffer.concat(parts).toString())
+    response.setHeader("content-type", "application/json; charset=utf-8")
+    response.end(JSON.stringify(answer))
+  })
+})
+server.listen(0, "127.0.0.1", () => {
+  const { port } = server.address() as AddressInfo // it listens on a port
+  process.stdout.write(`http://127.0.0.1:${port}\n`)
+})
+process.on("SIGTERM", () => process.exit())
