@@ -115,13 +115,20 @@ const program = (): Uint8Array<ArrayBuffer> => {
   const get = (local: number) => [0x20, local]
   const set = (local: number) => [0x21, local]
   const tee = (local: number) => [0x22, local]
-  const constant = (value: number) => [0x41, value]
   const add = 0x6a
-  const below = 0x49
+  /** By a number in LEB128: 64 takes two bytes. */
+  const increased = (local: number, by: ReadonlyArray<number>) => [...get(local), 0x41, ...by, add]
   const loop = (...body: ReadonlyArray<number>) => [0x03, 0x40, ...body, 0x0b]
-  const again = [0x0d, 0x00]
+  const whileBelow = (local: number, by: ReadonlyArray<number>, end: number) => [
+    ...increased(local, by),
+    ...tee(local),
+    ...get(end),
+    0x49,
+    0x0d,
+    0
+  ]
   const wide = (...op: ReadonlyArray<number>) => [0xfd, ...op]
-  const zero = wide(0x0c, ...new Array<number>(16).fill(0))
+  const zero = wide(0x0c, ...Array.from({ length: 16 }, () => 0))
   const interleaved = (from: number) => wide(0x0d, ...Array.from({ length: 8 }, (_, i) => [from + i, from + i + 16]).flat())
   const load = (offset: number, to: number) => [...get(pair), 0x28, 2, offset, ...get(chunk), add, ...wide(0x00, 0, 0), ...set(to)]
   const [low, high] = [wide(0x87, 0x01), wide(0x88, 0x01)]
@@ -137,8 +144,8 @@ const program = (): Uint8Array<ArrayBuffer> => {
     ...set(to)
   ]
   const body = [
-    ...[2, 2, 0x7f, 7, 0x7b],
-    ...loop(
+    [2, 2, 0x7f, 7, 0x7b],
+    loop(
       ...[0, 1, 2, 3].flatMap((i) => [...zero, ...set(sum + i)]),
       ...get(list),
       ...set(pair),
@@ -152,20 +159,20 @@ const program = (): Uint8Array<ArrayBuffer> => {
         ...addProducts(sum + 1, 0, high),
         ...addProducts(sum + 2, 8, low),
         ...addProducts(sum + 3, 8, high),
-        ...[...get(pair), ...constant(pairBytes), add, ...tee(pair), ...get(listEnd), below, ...again]
+        ...whileBelow(pair, [pairBytes], listEnd)
       ),
       ...[0, 1, 2, 3].flatMap((i) => [...get(out), ...get(sum + i), ...wide(0x0b, 0, i * 16)]),
-      // 64 is two bytes long as a signed number.
-      ...[...get(out), ...constant(0xc0), 0x00, add, ...set(out)],
-      ...[...get(chunk), ...constant(lanes), add, ...tee(chunk), ...get(chunks), below, ...again]
+      ...increased(out, [0xc0, 0x00]),
+      ...set(out),
+      ...whileBelow(chunk, [lanes], chunks)
     ),
-    0x0b
-  ]
+    [0x0b]
+  ].flat()
   const name = (text: string) => [text.length, ...Buffer.from(text)]
   const section = (id: number, ...content: ReadonlyArray<number>) => [id, ...length(content.length), ...content]
   const length = (value: number) => [(value & 0x7f) | 0x80, value >> 7]
   return new Uint8Array([
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...Buffer.from("\0asm\x01\0\0\0"),
     ...section(1, 1, 0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 0),
     ...section(2, 1, ...name("m"), ...name("m"), 0x02, 0x00, 1),
     ...section(3, 1, 0),
