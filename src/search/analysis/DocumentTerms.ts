@@ -30,6 +30,7 @@ export class DocumentTerms {
   #runs: Array<OtherRun> = []
   #bytes: Uint8Array = new Uint8Array(0)
   readonly #survey = new Survey()
+  #surveyed = 0
 
   constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary
@@ -37,15 +38,27 @@ export class DocumentTerms {
 
   /** Finds a text's language, as `detect` does, and its terms in it. */
   read(raw: string, expected: Expected): Decision {
-    const text = normalized(raw)
-    this.#count = 0
-    this.#runs = []
-    this.#survey.clear()
-    this.#bytes = utf8Of(text)
-    scanBytes(this.#bytes, this.#takeWord, this.#takeOther)
+    this.#scan(normalized(raw), sampleLength)
     const decision = decide(this.#survey, raw.slice(0, sampleLength), expected)
     this.#makeTerms(decision.analyzer)
     return decision
+  }
+
+  /** `detect`, for whoever reads the text as well: most of its words are known then. {@link terms} stay as they are. */
+  detect(text: string, expected: Expected = {}): AnalyzerId {
+    const sample = text.slice(0, sampleLength)
+    this.#scan(sample, Infinity)
+    return decide(this.#survey, sample, expected).analyzer
+  }
+
+  /** Finds a text's words and other runs; those that begin in its first `surveyed` bytes tell the language. */
+  #scan(text: string, surveyed: number): void {
+    this.#count = 0
+    this.#runs = []
+    this.#survey.clear()
+    this.#surveyed = surveyed
+    this.#bytes = utf8Of(text)
+    scanBytes(this.#bytes, this.#takeWord, this.#takeOther)
   }
 
   /** Forgets what was met, with the vocabulary, when that has become too large; numbers of terms are then void. */
@@ -61,11 +74,11 @@ export class DocumentTerms {
 
   readonly #takeWord = (start: number, end: number, hash: number): void => {
     this.#token(this.#numberOf(this.#bytes, start, end, hash))
-    if (start < sampleLength) this.#survey.word(end - start, this.#speakers[this.#tokens[this.#count - 1] as number])
+    if (start < this.#surveyed) this.#survey.word(end - start, this.#speakers[this.#tokens[this.#count - 1] as number])
   }
 
   readonly #takeOther = (start: number, end: number): void => {
-    const sampled = start < sampleLength
+    const sampled = start < this.#surveyed
     const text = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, end - start).toString()
     scanRuns(text, (run, from, to) => {
       const surface = text.slice(from, to)

@@ -97,6 +97,13 @@ describe("DocumentTerms", () => {
     }
   })
 
+  it("detects the language of a text as of any other, whatever it has met before", () => {
+    const documents = new DocumentTerms(new Vocabulary())
+    for (const text of [...texts(5, 400), ...texts(6, 40).map((text) => text.repeat(20))]) {
+      assert.strictEqual(documents.detect(text), detect(text), JSON.stringify(text))
+    }
+  })
+
   it("forgets when it has met too much, and gives the same after", () => {
     const vocabulary = new Vocabulary()
     const documents = new DocumentTerms(vocabulary)

@@ -77,7 +77,10 @@ export class FileTable {
     this.#disuse = db.prepare("UPDATE embeddings SET uses = uses - 1, added = ? WHERE hash = ? AND embedder = ? AND uses > 0")
     // One that nobody uses yet was about to be: it is as good as new.
     this.#keepVector = db.prepare("UPDATE embeddings SET added = max(added, ?) WHERE hash = ? AND embedder = ?")
-    this.#putVector = db.prepare("INSERT INTO embeddings (id, embedder, hash, uses, added, vector, sum) VALUES (?, ?, ?, ?, ?, ?, ?)")
+    this.#putVector = db.prepare(
+      `INSERT INTO embeddings (id, embedder, hash, uses, added, vector, sum) VALUES (?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (hash, embedder) DO NOTHING`
+    )
     this.#dropVector = db.prepare("DELETE FROM embeddings WHERE id = ?")
     this.#anyUnused = db.prepare("SELECT 1 FROM embeddings WHERE uses = 0 AND added < ? LIMIT 1")
     this.#collect = db.prepare(
@@ -119,11 +122,12 @@ export class FileTable {
     const fresh = new Map(vectors.map(({ hash, vector }) => [hash, vector]))
     const indexed = file.chunks.map((chunk, i): IndexedChunk => {
       const hash = fromHex(chunk.hash)
-      const row = this.#use.get(hash, embedder)
-      const vector = row === undefined ? fresh.get(chunk.hash) : undefined
-      if (row === undefined && vector === undefined) missing.push(chunk.hash)
-      const embedding = vector === undefined ? Number(row?.["id"]) : this.#insertVector(embedder, hash, vector, 1, at)
-      return { number: first + i, embedding, text: chunk.text, headings: chunk.headings }
+      const vector = fresh.get(chunk.hash)
+      // Whoever brings a vector has looked before: most likely there is none yet.
+      const added = vector === undefined ? undefined : this.#insertVector(embedder, hash, vector, 1, at)
+      const embedding = added ?? this.#use.get(hash, embedder)?.["id"]
+      if (embedding === undefined) missing.push(chunk.hash)
+      return { number: first + i, embedding: Number(embedding), text: chunk.text, headings: chunk.headings }
     })
     if (missing.length > 0) return { missing }
     this.#nextFile ??= Number(this.#lastFile.get()?.["seq"] ?? 0) + 1
@@ -235,10 +239,13 @@ export class FileTable {
     if (this.#keepVector.run(at, key, embedder).changes === 0) this.#insertVector(embedder, key, vector, 0, at)
   }
 
-  #insertVector(embedder: string, hash: Uint8Array, vector: Uint8Array, uses: number, at: number): number {
+  /** The row of a vector; undefined, and nothing written, where the text has one. */
+  #insertVector(embedder: string, hash: Uint8Array, vector: Uint8Array, uses: number, at: number): number | undefined {
     this.#nextEmbedding ??= Number(this.#lastEmbedding.get()?.["id"] ?? 0) + 1
-    const id = this.#nextEmbedding++
-    this.#putVector.run(id, embedder, hash, uses, at, vector, sumOf("embeddings", { id, embedder, hash, vector }))
+    const id = this.#nextEmbedding
+    const { changes } = this.#putVector.run(id, embedder, hash, uses, at, vector, sumOf("embeddings", { id, embedder, hash, vector }))
+    if (changes === 0) return undefined
+    this.#nextEmbedding++
     return id
   }
 

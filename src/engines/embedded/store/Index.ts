@@ -27,6 +27,7 @@ export class Index {
   readonly #unbury: StatementSync
   readonly #vocabulary = new Vocabulary()
   readonly #documents = new DocumentTerms(this.#vocabulary)
+  readonly #detect = (text: string, prior: AnalyzerId | undefined): AnalyzerId => this.#documents.detect(text, { prior })
   readonly #building = new Map<number, Building>()
   /** Corpora that lost chunks. */
   readonly #shrunk = new Set<number>()
@@ -79,7 +80,7 @@ export class Index {
     prior: AnalyzerId | undefined,
     visit: (decision: Decision, chunk: IndexedChunk) => void
   ): void {
-    const hint = language ?? languageOf(chunks, prior)
+    const hint = language ?? languageOf(chunks, prior, this.#detect)
     for (const chunk of chunks) visit(this.#documents.read(indexedText(chunk, title), { hint, prior }), chunk)
   }
 
@@ -198,14 +199,18 @@ export interface IndexedFile {
 }
 
 /** What most of a file is in: its chunks, which may each be too short to tell, are most likely in that. */
-export const languageOf = (chunks: ReadonlyArray<Pick<IndexedChunk, "text">>, prior?: AnalyzerId): string | undefined => {
+export const languageOf = (
+  chunks: ReadonlyArray<Pick<IndexedChunk, "text">>,
+  prior?: AnalyzerId,
+  detectIn: (text: string, prior: AnalyzerId | undefined) => AnalyzerId = (text) => detect(text, { prior })
+): AnalyzerId | undefined => {
   if (chunks.length < 2) return undefined
   const places = Math.min(chunks.length, mostSampled)
   const samples = Array.from(
     { length: places },
     (_, at) => chunks[Math.floor((at * chunks.length) / places)]?.text.slice(0, sampleLength / places)
   )
-  return detect(samples.join("\n"), { prior })
+  return detectIn(samples.join("\n"), prior)
 }
 
 /** Places of a file that its language is told by. */
