@@ -1,5 +1,5 @@
 /**
- * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--blind] [--show] [--train]`.
+ * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--blind earlier|later] [--show] [--train]`.
  *
  * DATA holds the collections that `answers/Corpora.ts` makes corpora of; DIR keeps the synced corpora for another run.
  * The questions are in `answers/questions.jsonl`, each with the file and the span that answer it, or with nothing where
@@ -35,12 +35,12 @@ const { positionals: [data], values } = parseArgs({
     half: { type: "string" },
     corpus: { type: "string" },
     show: { type: "boolean", default: false },
-    blind: { type: "boolean", default: false },
+    blind: { type: "string" },
     train: { type: "boolean", default: false }
   }
 })
 
-const askedOf = values.blind ? blindQuestions() : questions
+const askedOf = values.blind === undefined ? questions : blindQuestions(values.blind === "earlier" ? "earlier" : "later")
 
 const isRight = ({ answer, asked }: Outcome): boolean => answer.grounded && answer.citations.some((citation) => isOf(asked, citation))
 const isFirst = ({ answer, asked }: Outcome): boolean =>
@@ -136,7 +136,9 @@ const report = (outcomes: ReadonlyArray<Outcome>): void => {
 }
 
 if (data === undefined) {
-  process.stderr.write("usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--blind] [--show] [--train]\n")
+  process.stderr.write(
+    "usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--blind earlier|later] [--show] [--train]\n"
+  )
   process.exitCode = 4
 } else {
   const workspace = values.work ?? mkdtempSync(join(tmpdir(), "sluice-answers-"))

@@ -25,6 +25,14 @@ const records = <A>(path: string, schema: Schema.Codec<A, unknown>): ReadonlyArr
   return readFileSync(path, "utf8").split("\n").filter((line) => line !== "").map((line) => decode(line))
 }
 
+const packages = join(import.meta.dirname, "../../node_modules")
+const guides =
+  `chai/README.md chokidar/README.md commander/Readme.md css-select/README.md debug/README.md expect-type/README.md fast-check/README.md
+  glob/README.md google-auth-library/README.md htmlparser2/README.md ignore/README.md jws/readme.md magic-string/README.md minimatch/README.md
+  minipass/README.md node-fetch/README.md openai/README.md path-scurry/README.md picomatch/README.md postal-mime/README.md postgres/README.md
+  protobufjs/README.md redis/README.md retry/README.md source-map-js/README.md tinybench/README.md vite/README.md yaml/README.md yauzl/README.md`
+    .split(/\s+/)
+
 const Passage = Schema.Struct({ _id: Schema.String, title: Schema.optional(Schema.String), text: Schema.String })
 
 const write = (folder: string, files: ReadonlyMap<string, ReadonlyArray<string>>): void => {
@@ -48,6 +56,13 @@ const filesOf = (name: string, data: string, folder: string): void => {
   if (name === "handbook") return symlinkSync(join(import.meta.dirname, "../../examples/handbook"), folder)
   if (name === "texts") {
     for (const file of ["state_of_the_union.md", "wikitexts.md"]) add(files, file, readFileSync(join(data, "qa/chunk-spans", file), "utf8"))
+  } else if (name === "packages") {
+    // Guides of packages that the lock file pins.
+    for (const guide of guides) {
+      add(files, `${guide.slice(0, guide.indexOf("/"))}.md`, readFileSync(join(packages, guide), "utf8"))
+    }
+  } else if (name === "undici") {
+    return symlinkSync(join(packages, "undici/docs/docs"), folder)
   } else if (name === "claude") {
     // The sections of a page, which the collection has one by one, as that page.
     for (const { _id, text, title = "" } of records(join(data, "ir/claude-docs/corpus.jsonl"), Passage)) {

@@ -5,7 +5,7 @@ import { confidenceWeights, unitWeights } from "../../src/models/extractive/Coef
 import { groundsOf } from "../../src/models/extractive/Confidence.ts"
 import { passageOf } from "../../src/models/extractive/Passage.ts"
 import { openCorpus } from "./Corpora.ts"
-import { type Asked, isOf, moreQuestions, questions, strangers } from "./Questions.ts"
+import { type Asked, isOf, moreQuestions, questions, strangers, trainingQuestions } from "./Questions.ts"
 import {
   type Choice,
   crossValidate,
@@ -21,7 +21,7 @@ import {
 /** Questions of other corpora that each corpus is asked, as what it does not answer. */
 const mostOthers = 40
 /** Corpora of one subject. Those of an encyclopaedia may hold what anybody asks. */
-const subjects = new Set(["peps", "claude", "handbook", "texts"])
+const subjects = new Set(["peps", "claude", "handbook", "texts", "packages"])
 
 export interface Example {
   readonly asked: Asked
@@ -32,12 +32,12 @@ export interface Example {
 /** Units of a question that are learnt from, besides the right ones. */
 const mostUnits = 60
 
-/** What is learnt from: the tuning half, more questions of its files, and what cannot be answered. */
+/** What is learnt from: the tuning half, questions of further files, more that came with their answers, and what cannot be answered. */
 export const collect = async (data: string, workspace: string): Promise<ReadonlyArray<Example>> => {
-  const tuning = questions.filter(({ half }) => half === "tuning")
+  const tuning = [...questions.filter(({ half }) => half === "tuning"), ...trainingQuestions]
   const more = moreQuestions(data)
   const examples: Array<Example> = []
-  for (const name of new Set(questions.map(({ corpus }) => corpus))) {
+  for (const name of new Set(tuning.map(({ corpus }) => corpus))) {
     const corpus = await openCorpus(name, data, workspace)
     try {
       for (const asked of tuning.filter((asked) => asked.corpus === name)) {
@@ -91,17 +91,10 @@ export const train = (examples: ReadonlyArray<Example>): void => {
     return kept.some(({ right }) => right) ? [{ group: { file: asked.file ?? "", corpus: asked.corpus }, units: kept, weight }] : []
   })
   const weights = fitChoices(choices, unitWeights)
+  const print = (name: string, of: Weights): void =>
+    void process.stdout.write(`${name}\n${Object.entries(of).map(([sign, weight]) => `  ${sign}: ${weight.toFixed(2)}`).join(",\n")}\n`)
+  print("unitWeights", weights)
   const report = (name: string, figure: number): void => void process.stdout.write(`${name.padEnd(56)}${(100 * figure).toFixed(1)}%\n`)
-  report(`first unit right of ${choices.length} questions that have one`, firstRight(choices, weights))
-  for (const by of ["file", "corpus"] as const) {
-    const rights = crossValidate(
-      choices,
-      by,
-      (part) => fitChoices(part, unitWeights),
-      (part, fitted) => part.map((choice) => firstRight([choice], fitted))
-    )
-    report(`  by weights that have not seen its ${by}`, rights.reduce((sum, right) => sum + right, 0) / rights.length)
-  }
   const score = (signs: Readonly<Record<string, number>>): number =>
     Object.keys(weights).reduce((sum, name) => sum + weights[name]! * signs[name]!, 0)
   const judgements = examined.flatMap(({ asked, contexts, examined, weight }): ReadonlyArray<Judgement> => {
@@ -122,6 +115,17 @@ export const train = (examples: ReadonlyArray<Example>): void => {
     }]
   })
   const fitted = fitJudgements(judgements, confidenceWeights)
+  print("confidenceWeights", fitted)
+  report(`first unit right of ${choices.length} questions that have one`, firstRight(choices, weights))
+  for (const by of ["file", "corpus"] as const) {
+    const rights = crossValidate(
+      choices,
+      by,
+      (part) => fitChoices(part, unitWeights),
+      (part, fitted) => part.map((choice) => firstRight([choice], fitted))
+    )
+    report(`  by weights that have not seen its ${by}`, rights.reduce((sum, right) => sum + right, 0) / rights.length)
+  }
   const tell = (name: string, judged: ReturnType<typeof judgedBy>): void => {
     const { area, brier } = qualityOf(judged)
     process.stdout.write(`${name.padEnd(56)}area ${area.toFixed(3)}, Brier ${brier.toFixed(3)}\n`)
@@ -133,8 +137,4 @@ export const train = (examples: ReadonlyArray<Example>): void => {
       crossValidate(judgements, by, (part) => fitJudgements(part, confidenceWeights), judgedBy)
     )
   }
-  const print = (name: string, of: Weights): void =>
-    void process.stdout.write(`${name}\n${Object.entries(of).map(([sign, weight]) => `  ${sign}: ${weight.toFixed(2)}`).join(",\n")}\n`)
-  print("unitWeights", weights)
-  print("confidenceWeights", fitted)
 }

@@ -25,8 +25,11 @@ const read = (file: string): ReadonlyArray<Asked> =>
 
 export const questions = read("questions.jsonl")
 
-/** Of files that no other question is about, written and answered once, after all else was settled: it is read by no one who tunes. */
-export const blindQuestions = (): ReadonlyArray<Asked> => read("blind.jsonl")
+/** Of files that no other question is about, answered once, after all else was settled: read by no one who tunes. */
+export const blindQuestions = (set: "earlier" | "later"): ReadonlyArray<Asked> => read(`blind-${set}.jsonl`)
+
+/** Of files that no other question is about, to learn from. */
+export const trainingQuestions = read("training.jsonl")
 
 /** Questions of general knowledge, which no corpus about something else answers. */
 export const strangers: ReadonlyArray<string> = readFileSync(join(import.meta.dirname, "strangers.txt"), "utf8").split("\n").filter((

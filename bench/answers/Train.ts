@@ -20,7 +20,7 @@ export interface Judgement {
 
 const steps = 150
 const rate = 0.1
-const decay = 0.004
+const decay = 0.001
 
 type Vector = Float64Array
 

@@ -300,4 +300,25 @@ describe("ExtractiveGenerator", () => {
       assert.strictEqual(parts.map((part) => (part._tag === "text" ? part.text : "")).join(""), answer.text)
       assert.strictEqual(parts.length, 3)
     }))
+
+  it.effect("takes what a question begins with for what it asks, numbers with points as one word, and a glossary's line for its subject", () =>
+    Effect.gen(function*() {
+      const contexts = [
+        context(
+          "pump.md",
+          "Pumps\n\nThe alarm was first tested on 3 May 2011 when a pump failed. A second pump starts when the first one fails, and the alarm rings.\n\nThe council is elected each year. Council elections are held by Ada Lund.",
+          { headings: ["Pumps"] }
+        ),
+        context("releases.md", "- 3.14.0 alpha 4: 14 January\n- 3.14.0 alpha 3: 17 December\n- 3.13.0 alpha 3: 2 November"),
+        context(
+          "terms.md",
+          "Glossary\n\nCyclic isolate\nA group of objects that only refer to each other, such as a list in itself.\n\nCyclic isolates are found by the collector of cyclic garbage."
+        )
+      ]
+      const first = (question: string) => Effect.map(ask(question, contexts), ({ citations }) => citations[0]?.quote ?? "")
+      assert.match(yield* first("What happens when a pump fails?"), /A second pump starts/)
+      assert.match(yield* first("When was alpha 3 of 3.14 released?"), /17 December/)
+      assert.match(yield* first("Who holds the council elections?"), /Ada Lund/)
+      assert.match(yield* first("What is a cyclic isolate?"), /^Cyclic isolate\nA group/)
+    }))
 })

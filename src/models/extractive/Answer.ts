@@ -46,7 +46,8 @@ export const examine = (request: GroundedRequest): Examined => {
   const units = contexts.flatMap(unitsOf).filter(({ kind, words }) =>
     // Nor does it answer to repeat the question: "PEP: 8".
     (question.type === "other" || (kind !== "list" && kind !== "code")) &&
-    (question.terms.length === 0 || words.some((word) => isCjk(word) || !question.words.has(word)))
+    (question.terms.length === 0 ||
+      words.some((word) => isCjk(word) || !(question.words.has(word) || (kind !== "sentence" && question.grammar.has(word)))))
   )
   const { evidence, weights } = evidenceFor(question, contexts, units)
   // Where a number or a date is asked for, what has none answers only if nothing that has one is nearly as good.

@@ -138,6 +138,8 @@ export const evidenceFor = (
       definition: question.kind === "definition" || question.kind === "other" ? definition(question, unit) : 0,
       field: unit.kind === "key" ? fieldAsked(question, unit.display) : 0,
       key: unit.kind === "key" || unit.kind === "row" ? 1 : 0,
+      keyOdd: unit.kind === "key" && tells(question) ? 1 : 0,
+      listingOdd: unit.kind === "code" && (tells(question) ? question.kind !== "howTo" : question.kind !== "other") ? 1 : 0,
       novelty: Math.min(1, unit.words.filter((word) => !question.words.has(word)).length / 8),
       named: isNamed[unit.context]! ? 1 : 0,
       headed: headedBy(headingOf(unit)),
@@ -161,6 +163,9 @@ export const evidenceFor = (
   })
   return { evidence, weights }
 }
+
+/** Whether a question wants to be told something, which a field or a listing does not do. */
+const tells = ({ kind }: Question): boolean => kind === "howTo" || kind === "why" || kind === "yesNo" || kind === "definition"
 
 const weighed = (signs: Signs): number => {
   let sum = 0
@@ -259,13 +264,24 @@ const fieldAsked = (question: Question, display: string): number => {
 const definition = (question: Question, unit: Unit): number => {
   const subject = question.terms.filter(({ importance }) => importance >= 1)
   if (subject.length === 0) return 0
-  const split =
+  const line = glossed(unit)
+  const split = line !== undefined ?
+    [line, line] :
     /^(?:(?:an?|the|der|die|das|eine?)\s)?(.{1,80}?)(?::\s|\s\(|,?\s(?:which\s|that\s)?(?:is|are|was|were|means?|stands? for|refers? to|denotes?|ist|sind|bedeutet)\s|\s[-–—]\s|是|とは|は)/iu
       .exec(unit.display)
   if (split === null) return 0
   const words = new Set(foldedWords(split[1]!))
   const found = subject.filter(({ cjk, key }) => (cjk ? normalize(split[1]!).includes(key) : words.has(key))).length
   return (found / subject.length) * Math.min(1, subject.length / Math.max(1, words.size))
+}
+
+/** What a glossary explains, where the unit begins with a line of it. */
+const glossed = ({ block, blocks, kind, start }: Unit): string | undefined => {
+  const [first, second] = blocks[block]!.lines
+  return kind === "sentence" && first !== undefined && second !== undefined && first.start === start && first.text.length <= 60 &&
+      (second.indent > first.indent || (first.text.length < 40 && /^\p{Lu}/u.test(second.text))) && !/[.,;:!?]$/.test(first.text)
+    ? first.text
+    : undefined
 }
 
 /** Of the file, without its ending and the zeros that make names sort: what `rule-0008.md` says of itself is "rule 8". */
@@ -311,6 +327,14 @@ const isBeside = (words: ReadonlyArray<string>, number: string, name: string): b
 const relativesOf = (term: Term, vocabulary: ReadonlySet<string>): Map<string, number> => {
   const found = new Map<string, number>()
   const key = term.key
+  if (/^\d[\d.]*$/.test(key)) {
+    // 3.14 has 3.14.0, and 15.3.2020 has 2020.
+    for (const word of vocabulary) {
+      if (word.startsWith(`${key}.`)) found.set(word, 0.9)
+      else if (key.length === 4 && word.endsWith(`.${key}`)) found.set(word, 1)
+    }
+    return found
+  }
   if (key.length < 4 || /\p{N}/u.test(key)) return found
   const misspelt = !vocabulary.has(key)
   for (const word of vocabulary) {

@@ -27,6 +27,8 @@ export interface Question {
   readonly terms: ReadonlyArray<Term>
   /** Every folded word, stop words too: an answer's number or name must not be one of them. */
   readonly words: ReadonlySet<string>
+  /** The folded function words of its language: they answer nothing. */
+  readonly grammar: ReadonlySet<string>
   readonly type: AnswerType
   readonly kind: QuestionKind
 }
@@ -76,7 +78,14 @@ export const questionOf = (asked: string): Question => {
     })
     name = capital ? { key, end: at + word.length } : undefined
   })
-  return { text, terms: [...terms.values()], words: new Set(foldedWords(text)), type, kind: kindOf(text, type) }
+  return {
+    text,
+    terms: [...terms.values()],
+    words: new Set(foldedWords(text)),
+    grammar: new Set([...stop].map(stem)),
+    type,
+    kind: kindOf(text, type)
+  }
 }
 
 const forms: ReadonlyArray<readonly [QuestionKind, RegExp]> = [
@@ -86,7 +95,7 @@ const forms: ReadonlyArray<readonly [QuestionKind, RegExp]> = [
   ],
   [
     "why",
-    /\b(?:why|what (?:is|was|are|were) the reasons?|how come|warum|wieso|weshalb|pourquoi|por qué|perché|por que)\b|为什么|为何|なぜ|どうして/iu
+    /\b(?:why|what (?:is|was|are|were) the reasons?|how come|warum|wieso|weshalb|weswegen|wodurch|pourquoi|por qué|perché|por que)\b|为什么|为何|なぜ|どうして/iu
   ],
   [
     "definition",
@@ -104,21 +113,26 @@ const kindOf = (text: string, type: AnswerType): QuestionKind =>
 const cues: ReadonlyArray<readonly [AnswerType, RegExp]> = [
   [
     "date",
-    /\b(?:when|what (?:year|date|day|time|month|century)|which (?:year|day|month|date)|wann|welche[mns]? (?:jahr|tag|monat|datum|uhrzeit)|quand|quelle (?:année|date|heure)|cuándo|qué (?:año|fecha|día)|quando|wanneer)\b|什么时候|何时|哪(?:一)?年|几(?:月|点|号)|いつ|何(?:年|月|曜日|日|時)/iu
+    /\b(?:when|what (?:year|date|day|time|month|century)|which (?:year|day|month|date)|wann|welche[mnrs]? (?:jahr(?:e|en|hundert)?|tag(?:e|en)?|monat|datum|uhrzeit)|quand|quelle (?:année|date|heure)|cuándo|qué (?:año|fecha|día)|quando|wanneer)\b|什么时候|何时|哪(?:一)?年|几(?:月|点|号)|いつ|何(?:年|月|曜日|日|時)/iu
   ],
   [
     "number",
-    /\b(?:how (?:many|much|long|old|far|often|tall|high|large|big|fast|deep|wide|heavy)|what (?:percentage|percent|number|amount|rate|price|cost|size|is the (?:price|cost|number|limit|maximum|minimum|percentage|population))|wie (?:viele?|lange|oft|hoch|gro(?:ß|ss)|alt|weit|teuer|schnell)|wieviele?|combien|cuánt[oa]s?|quant[oaie]s?|hoeveel)\b|多少|几[个位名次天年人种]|多[久长大高远]|いくつ|いくら|何(?:人|個|回|件|%|パーセント|円|歳|本|枚)|どのくらい|どれくらい/iu
+    /\b(?:how (?:many|much|long|old|far|often|tall|high|large|big|fast|deep|wide|heavy)|what (?:percentage|percent|number|amount|rate|price|cost|size|is the (?:price|cost|number|limit|maximum|minimum|percentage|population))|wie (?:viele?|lange|oft|hoch|gro(?:ß|ss)|alt|weit|teuer|schnell)|wieviele?|wievielfache|combien|cuánt[oa]s?|quant[oaie]s?|hoeveel)\b|多少|几[个位名次天年人种]|多[久长大高远]|いくつ|いくら|何(?:人|個|回|件|%|パーセント|円|歳|本|枚)|どのくらい|どれくらい/iu
   ],
   ["person", /\b(?:who|whom|whose|wer|wem|wen|qui|quién|quiénes|chi|quem)\b|谁|誰|だれ/iu]
 ]
 
-/** By the question word that comes first: "Who do I call when …" is not about a time. */
+/** What a question begins to ask with. */
+const interrogative =
+  /\b(?:how|what|which|why|where|when|who|whom|whose|wie|was|welche[mnrs]?|warum|wieso|weshalb|wo|wann|wer|wem|wen|wodurch|womit|worauf|comment|quel(?:le)?s?|pourquoi|où|cómo|qué|cuál(?:es)?|por qué|dónde|come|quale|perché|dove)\b/iu
+
+/** By the question word that comes first: "Who do I call when …" is not about a time, nor is "What happens when …". */
 const typeOf = (text: string): AnswerType => {
+  const asked = interrogative.exec(text)?.index ?? Infinity
   let first: { readonly type: AnswerType; readonly at: number } | undefined
   for (const [type, cue] of cues) {
     const at = text.search(cue)
-    if (at !== -1 && at < (first?.at ?? Infinity)) first = { type, at }
+    if (at !== -1 && at <= asked && at < (first?.at ?? Infinity)) first = { type, at }
   }
   return first?.type ?? "other"
 }
@@ -137,7 +151,7 @@ const frequency =
 /** Names of several words, and those who act in a document that names nobody. */
 const fullName = /\p{Lu}[\p{Ll}'’]+(?:[ -](?:\p{Lu}\.|\p{Lu}[\p{Ll}'’]+|van|von|de|der|da|del|bin|al))*[ -]\p{Lu}[\p{Ll}'’]+/gu
 const actor =
-  /\b(?:anyone|anybody|everyone|everybody|whoever|someone|council|committee|team|board|members?|managers?|developers?|maintainers?|authors?|editors?|owners?|users?|administrators?|delegates?|company|department|office|president|director|jeder|alle|mitglied\p{L}*|leiter\p{L}*)\b/iu
+  /\b(?:anyone|anybody|everyone|everybody|whoever|someone|council|committee|team|board|members?|managers?|developers?|maintainers?|authors?|editors?|owners?|users?|administrators?|delegates?|company|department|office|president|director|jeder|alle|mitglied\p{L}*|leiter\p{L}*)\b/giu
 
 /** Whether a quote holds an answer of the type that the question did not bring along itself. */
 export const holdsType = (question: Question, quote: string): boolean => {
@@ -151,7 +165,7 @@ export const holdsType = (question: Question, quote: string): boolean => {
       if ([...quote.matchAll(fullName)].some(([name]) => isNew(name))) return true
       // A work has authors with names.
       if (question.terms.some(({ also }) => also !== undefined)) return /^\S+:\s/u.test(quote) && !/^\S+:\s+\P{L}/u.test(quote)
-      if (actor.test(quote)) return true
+      if ([...quote.matchAll(actor)].some(([name]) => isNew(name))) return true
       // A single word with a capital may be anything, unless it stands beside what is asked. So may the first of a sentence.
       const keys = new Set(question.terms.map(({ key }) => key))
       return rawWords(quote).some(({ at, word }, index, words) =>

@@ -4,7 +4,11 @@
  */
 
 const cjk = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\u30fc\\u3005"
-const wordPattern = new RegExp(`[${cjk}]+|(?:(?![${cjk}])[\\p{L}\\p{M}\\p{N}])+(?:['’](?=s\\b)s)?`, "gu")
+/** A number with points, such as a version, is one word. */
+const wordPattern = new RegExp(
+  `(?<![\\p{L}\\p{N}])\\d+(?:\\.\\d+)+(?![\\p{L}\\p{N}])|[${cjk}]+|(?:(?![${cjk}])[\\p{L}\\p{M}\\p{N}])+(?:['’](?=s\\b)s)?`,
+  "gu"
+)
 const cjkStart = new RegExp(`^[${cjk}]`, "u")
 
 /** Scripts that write words without spaces between them (and Korean, whose particles stick to the word). */
