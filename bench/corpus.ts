@@ -9,6 +9,7 @@ import { dirname, join } from "node:path"
 import { parseArgs } from "node:util"
 import { PageWriter } from "./lib/Page.ts"
 import { Random } from "./lib/Random.ts"
+import type { Edit, TextCorpus } from "./lib/TextCorpus.ts"
 import { Vocabulary } from "./lib/Vocabulary.ts"
 
 export interface CorpusOptions {
@@ -55,12 +56,6 @@ export const writeCorpus = (folder: string, { bytes, files, seed }: CorpusOption
   return written
 }
 
-export interface Edit {
-  readonly path: string
-  readonly before: string
-  readonly after: string
-}
-
 /** Rewrites one paragraph in `fraction` of the pages, at least in one page. Another `round` is another edit. */
 export const editCorpus = (
   folder: string,
@@ -98,6 +93,15 @@ export const corpusQueries = ({ files, seed }: CorpusOptions, count: number): Re
     return random.sample([...topic, ...common], topic.length + common.length).join(" ")
   })
 }
+
+/** The generated pages as a bench takes them. */
+export const generatedText = (options: CorpusOptions): TextCorpus => ({
+  about: `${options.files} generated files of Markdown, seed ${options.seed}`,
+  files: options.files,
+  write: (folder) => writeCorpus(folder, options),
+  edit: (folder, fraction, round) => editCorpus(folder, options, fraction, round),
+  queries: (count) => corpusQueries(options, count)
+})
 
 if (import.meta.main) {
   const { positionals: [folder], values } = parseArgs({

@@ -3,18 +3,19 @@ import { join } from "node:path"
 import type { Chunking } from "../../src/domain/Chunking.ts"
 import { defaultLimits } from "../../src/text/Prepared.ts"
 import { prepareFile } from "../../src/text/pool/PrepareFile.ts"
-import { type CorpusOptions, corpusQueries, type Edit, editCorpus } from "../corpus.ts"
 import { type Finished, succeed } from "./Process.ts"
 import { quantile, warmUpQueries } from "./Statistics.ts"
 import type { Answered, Subject, Synced } from "./Subject.ts"
+import type { Edit, TextCorpus } from "./TextCorpus.ts"
 
 /** What one subject took; times are medians over the repetitions, memory the worst of them. */
 export interface SubjectFigures {
   readonly cold: Synced
-  readonly unchanged: Synced
-  readonly edited: Synced
+  /** Absent, like what follows, of a subject that does not look for changes. */
+  readonly unchanged?: Synced
+  readonly edited?: Synced
   /** Texts embedded after all edits together. */
-  readonly embeddedAfterEdits: number
+  readonly embeddedAfterEdits?: number
   readonly answered: Answered
   /** Bytes of the store after all syncs. */
   readonly storeBytes: number
@@ -24,7 +25,7 @@ export interface Task {
   readonly docs: string
   /** Stores are made below it. */
   readonly workspace: string
-  readonly corpus: CorpusOptions
+  readonly corpus: TextCorpus
   readonly queries: number
   readonly repeat: number
   readonly note: (doing: string) => void
@@ -42,33 +43,46 @@ export const measure = async (
 ): Promise<{ readonly figures: ReadonlyArray<SubjectFigures>; readonly edits: ReadonlyArray<Edit> }> => {
   const store = (subject: Subject, round: number): string => join(task.workspace, `${subject.name}-${round}`)
   const last = task.repeat - 1
-  const syncs = (doing: string, at: (round: number) => number, before: (round: number) => void = () => undefined) =>
+  /** For each round, what each subject took. */
+  const syncs = (
+    doing: string,
+    of: ReadonlyArray<Subject>,
+    at: (round: number) => number,
+    before: (round: number) => void = () => undefined
+  ) =>
     rounds(task.repeat, async (round) => {
       before(round)
-      return inTurn(subjects, (subject) => {
+      const synced = await inTurn(of, (subject) => {
         task.note(`${doing}: ${subject.name}, ${round + 1} of ${task.repeat}`)
         return subject.sync(task.docs, store(subject, at(round)))
       })
+      return new Map(of.map((subject, at) => [subject, synced[at]!]))
     })
-  const cold = await syncs("from nothing", (round) => round)
-  const unchanged = await syncs("nothing changed", () => last)
+  const looking = subjects.filter(({ looksForChanges }) => looksForChanges)
+  const cold = await syncs("from nothing", subjects, (round) => round)
+  const unchanged = await syncs("nothing changed", looking, () => last)
   const edits: Array<Edit> = []
-  const edited = await syncs("1% edited", () => last, (round) => {
-    edits.push(...editCorpus(task.docs, task.corpus, editedFraction, round + 1))
+  const edited = await syncs("1% edited", looking, () => last, (round) => {
+    edits.push(...task.corpus.edit(task.docs, editedFraction, round + 1))
   })
-  const queries = corpusQueries(task.corpus, warmUpQueries + task.queries)
+  const of = (subject: Subject, rounds: ReadonlyArray<ReadonlyMap<Subject, Synced>>): ReadonlyArray<Synced> =>
+    rounds.flatMap((round) => round.get(subject) ?? [])
+  const queries = task.corpus.queries(warmUpQueries + task.queries)
   const answered = await inTurn(subjects, (subject) => {
     task.note(`${task.queries} queries: ${subject.name}`)
     return subject.query(store(subject, last), queries)
   })
-  const figures = subjects.map((subject, at): SubjectFigures => ({
-    cold: median(cold.map((round) => round[at]!)),
-    unchanged: median(unchanged.map((round) => round[at]!)),
-    edited: median(edited.map((round) => round[at]!)),
-    embeddedAfterEdits: edited.reduce((sum, round) => sum + round[at]!.embedded, 0),
-    answered: answered[at]!,
-    storeBytes: folderBytes(store(subject, last))
-  }))
+  const figures = subjects.map((subject, at): SubjectFigures => {
+    const figures = { cold: median(of(subject, cold)), answered: answered[at]!, storeBytes: folderBytes(store(subject, last)) }
+    return subject.looksForChanges
+      ? {
+        ...figures,
+        unchanged: median(of(subject, unchanged)),
+        edited: median(of(subject, edited)),
+        embeddedAfterEdits: of(subject, edited).reduce((sum, { embedded }) => sum + embedded, 0)
+      }
+      : figures
+  })
   return { figures, edits }
 }
 

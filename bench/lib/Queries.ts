@@ -33,6 +33,7 @@ const program = Effect.gen(function*() {
   const answered: Answered = {
     reopenSeconds,
     sparse: yield* Effect.promise(() => latencies(queries, (query) => retrieve(query, 0))),
+    dense: yield* Effect.promise(() => latencies(queries, (query) => retrieve(query, 1))),
     hybrid: yield* Effect.promise(() => latencies(queries, (query) => retrieve(query, 0.5)))
   }
   process.stdout.write(`${JSON.stringify(answered)}\n`)

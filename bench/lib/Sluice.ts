@@ -18,6 +18,7 @@ export const builtCommandLine = (): string => {
 /** Sluice as a user runs it: a pipeline file and `sluice run`; queries through the engine's own ports. */
 export const sluice = (commandLine: string, workspace: string, chunking?: Chunking): Subject => ({
   name: "sluice",
+  looksForChanges: true,
   sync: async (docs, store) => {
     const file = join(workspace, `${chunking === undefined ? "default" : "bench"}.yaml`)
     writeFileSync(

@@ -16,13 +16,18 @@ export interface Synced {
 export interface Answered {
   /** From nothing but loaded code to the first answer. */
   readonly reopenSeconds: number
-  readonly sparse: Latency
-  readonly hybrid: Latency
+  /** By words. Absent where the subject has no such search. */
+  readonly sparse?: Latency
+  /** By vectors. */
+  readonly dense?: Latency
+  readonly hybrid?: Latency
 }
 
 /** Something that can do the bench's work: Sluice, or a peer. */
 export interface Subject {
   readonly name: string
+  /** A sync into a store that is there already looks for what changed; where it would begin again, none is made. */
+  readonly looksForChanges: boolean
   readonly sync: (docs: string, store: string) => Promise<Synced>
   readonly query: (store: string, queries: ReadonlyArray<string>) => Promise<Answered>
 }

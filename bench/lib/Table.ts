@@ -7,7 +7,8 @@ export interface Row {
   readonly budget?: number
   /** The least it could take: the work that nobody can avoid. */
   readonly floor?: number
-  readonly peer?: number
+  /** In the order of the peers' names; a peer that does no such thing has none. */
+  readonly peers?: ReadonlyArray<number | undefined>
   /** How it may grow with the corpus: not at all, or as the tenfold corpus to this power of ten (1: in proportion). Default: not judged. */
   readonly growth?: number
 }
@@ -23,15 +24,23 @@ const units = {
 } satisfies Record<string, (value: number) => string>
 
 /** The rows as a table of plain text; what was not measured is a dash. */
-export const table = (rows: ReadonlyArray<Row>, peer: string): string => {
+export const table = (rows: ReadonlyArray<Row>, peers: ReadonlyArray<string>): string => {
   const lines = [
-    ["", "sluice", "budget", "", "floor", "sluice/floor", peer, "peer/sluice"],
-    ...rows.map(({ budget, figure, floor, peer, sluice, unit }) => {
+    ["", "sluice", "budget", "", "floor", "sluice/floor", ...peers.flatMap((peer) => [peer, "/sluice"])],
+    ...rows.map(({ budget, figure, floor, peers: theirs = [], sluice, unit }) => {
       const show = (value: number | undefined): string => (value === undefined ? "-" : units[unit](value))
       const ratio = (above: number | undefined, below: number | undefined): string =>
         above === undefined || below === undefined || below === 0 ? "-" : `${(above / below).toFixed(1)} x`
       const met = budget === undefined || sluice === undefined ? "" : sluice <= budget ? "met" : "OVER"
-      return [figure, show(sluice), show(budget), met, show(floor), ratio(sluice, floor), show(peer), ratio(peer, sluice)]
+      return [
+        figure,
+        show(sluice),
+        show(budget),
+        met,
+        show(floor),
+        ratio(sluice, floor),
+        ...peers.flatMap((_, at) => [show(theirs[at]), ratio(theirs[at], sluice)])
+      ]
     })
   ]
   return aligned(lines)

@@ -1,11 +1,8 @@
 /**
  * LangChain.js doing the bench's work with its own parts: directory loader, Markdown splitter, indexing API with its
- * record manager, BM25 and ensemble retrievers. Prints one line of JSON.
- *
- *     node langchain.ts ingest DOCS STORE CHARACTERS OVERLAP
- *     node langchain.ts query STORE SECONDS < queries.json
+ * record manager, BM25 and ensemble retrievers. See `program.ts`.
  */
-import { mkdirSync, readFileSync } from "node:fs"
+import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { DirectoryLoader } from "@langchain/classic/document_loaders/fs/directory"
 import { TextLoader } from "@langchain/classic/document_loaders/fs/text"
@@ -15,12 +12,11 @@ import { BM25Retriever } from "@langchain/community/retrievers/bm25"
 import { Document } from "@langchain/core/documents"
 import { index } from "@langchain/core/indexing"
 import { RecursiveCharacterTextSplitter } from "@langchain/textsplitters"
-import { latencies } from "../lib/Statistics.ts"
+import { textEndings } from "../lib/RealText.ts"
 import { HashedEmbeddings } from "./HashedEmbeddings.ts"
+import { run, topK } from "./program.ts"
 import { SavedMemoryStore } from "./SavedMemoryStore.ts"
 import { readValue, writeValue } from "./values.ts"
-
-const topK = 10
 
 const ingest = async (docs: string, folder: string, chunkSize: number, chunkOverlap: number) => {
   mkdirSync(folder, { recursive: true })
@@ -30,7 +26,7 @@ const ingest = async (docs: string, folder: string, chunkSize: number, chunkOver
   const embeddings = new HashedEmbeddings()
   const vectorStore = new SavedMemoryStore(embeddings)
   vectorStore.load(join(folder, "vectors"))
-  const pages = await new DirectoryLoader(docs, { ".md": (path) => new TextLoader(path) }).load()
+  const pages = await new DirectoryLoader(docs, Object.fromEntries(textEndings.map((ending) => [ending, (path: string) => new TextLoader(path)]))).load()
   const splitter = RecursiveCharacterTextSplitter.fromLanguage("markdown", { chunkSize, chunkOverlap })
   const docsSource = await splitter.splitDocuments(pages)
   const { numAdded, numDeleted } = await index({
@@ -44,27 +40,18 @@ const ingest = async (docs: string, folder: string, chunkSize: number, chunkOver
   return { chunks: docsSource.length, embedded: embeddings.embedded }
 }
 
-const query = async (folder: string, maxSeconds: number) => {
-  const queries: Array<string> = JSON.parse(readFileSync(0, "utf8"))
-  const started = performance.now()
+const open = async (folder: string) => {
   const store = new SavedMemoryStore(new HashedEmbeddings())
   store.load(join(folder, "vectors"))
   if (store.memoryVectors.length === 0) throw new Error(`${folder} holds no vectors: run ingest first`)
   const docs = store.memoryVectors.map(({ content, metadata }) => new Document({ pageContent: content, metadata }))
   const sparse = BM25Retriever.fromDocuments(docs, { k: topK, includeScore: false })
   const hybrid = new EnsembleRetriever({ retrievers: [sparse, store.asRetriever(topK)], weights: [0.5, 0.5] })
-  await store.similaritySearch(queries[0] ?? "", topK)
-  const reopenSeconds = (performance.now() - started) / 1000
-  const limits = { maxSeconds, warmUp: 1 }
   return {
-    reopenSeconds,
-    sparse: await latencies(queries, (text) => sparse.invoke(text), limits),
-    hybrid: await latencies(queries, (text) => hybrid.invoke(text), limits)
+    sparse: (text: string) => sparse.invoke(text),
+    dense: (text: string) => store.similaritySearch(text, topK),
+    hybrid: (text: string) => hybrid.invoke(text)
   }
 }
 
-const [command, ...args] = process.argv.slice(2)
-const result = command === "ingest"
-  ? await ingest(args[0]!, args[1]!, Number(args[2]), Number(args[3]))
-  : await query(args[0]!, Number(args[1]))
-process.stdout.write(`${JSON.stringify(result)}\n`)
+await run({ ingest, open })

@@ -92,10 +92,10 @@ describe("a measured process", () => {
 describe("the table", () => {
   it("shows each figure beside budget, floor and peer, and a dash for what was not measured", () => {
     const text = table([
-      { figure: "ingest", unit: "seconds", sluice: 1.5, budget: 2, floor: 0.5, peer: 6 },
+      { figure: "ingest", unit: "seconds", sluice: 1.5, budget: 2, floor: 0.5, peers: [6] },
       { figure: "BM25 p50", unit: "milliseconds", sluice: 0.4, budget: 0.3 },
       { figure: "memory", unit: "megabytes", sluice: undefined, budget: 400e6 }
-    ], "peer")
+    ], ["peer"])
     const [, ingest, sparse, memory] = text.split("\n").map((line) => line.trim().split(/ {2,}/))
     expect(ingest).toEqual(["ingest", "1.50 s", "2.00 s", "met", "0.50 s", "3.0 x", "6.00 s", "4.0 x"])
     expect(sparse).toEqual(["BM25 p50", "0.40 ms", "0.30 ms", "OVER", "-", "-", "-", "-"])
