@@ -8,7 +8,8 @@
  * Four ask the same questions, --seconds each, with as many requests at once as each of --connections says: `port` in
  * this process; `server` by undici from `sluice serve` in a process of its own; `client` by the hosted engine from the
  * same server; `floor` by undici from a server of nothing but `node:http`, which answers as many bytes. Then once more
- * with the most connections while `sluice run` takes edited files in, again and again, in a process of its own. With
+ * with the most connections, all asking what was asked before, and while `sluice run` takes edited files in, again and
+ * again, in a process of its own. No other question is asked twice. With
  * --minutes the server is asked for so long, and the command fails where its memory grows. Needs a build, or the file of
  * another one as --cli. The ratios of one run are what counts.
  */
@@ -53,6 +54,15 @@ const connections = loads.at(-1) ?? 1
 const editedFraction = 0.05
 const turns = 5
 const queriesCompared = 20
+/** Questions of those who ask what was asked before. */
+const queriesAgain = 100
+const words = [...new Set(queries.flatMap((query) => query.split(" ")))]
+/** Questions without end: the same ones with another word each time round. */
+const questionOf = (number: number): string => {
+  const round = Math.floor(number / queries.length)
+  const query = queries[number % queries.length] ?? ""
+  return round === 0 ? query : `${query} ${words[(round + number) % words.length]}`
+}
 // Whatever proxy this machine has, the server is on it.
 process.env["NO_PROXY"] = "127.0.0.1"
 
@@ -70,27 +80,40 @@ const bench = (workspace: string) =>
     const server = yield* running(() => serve(commandLine, store))
 
     const { corpusId, retrieve } = yield* port(store)
-    const asServer = yield* bareUndici(server.url, { connections, corpusId, queries })
+    const asServer = yield* bareUndici(server.url, { connections, corpusId })
     const asClient = yield* hostedClient(server.url, { connections, corpusId, dataDir: join(workspace, "client") })
     const answers = [retrieve, async (query: string) => textsOf(await asServer(query)), asClient]
     yield* Effect.promise(() => agree(answers, queries.slice(0, queriesCompared)))
     const answerFile = join(workspace, "answer.json")
     writeFileSync(answerFile, yield* Effect.promise(() => asServer(queries[0] ?? "")))
     const floor = yield* running(() => serveBare(answerFile))
-    const asFloor = yield* bareUndici(floor.url, { connections, corpusId, queries })
+    const asFloor = yield* bareUndici(floor.url, { connections, corpusId })
 
     const compared: Array<Compared> = []
-    const asking = (ask: (query: string) => Promise<unknown>) => (request: number) => ask(queries[request % queries.length]!)
-    const subjects: Readonly<Record<Subject, LoadSubject>> = {
-      port: { ask: asking(retrieve) },
-      floor: { ask: asking(async (query) => textsOf(await asFloor(query))), taken: floor.taken },
-      server: { ask: asking(async (query) => textsOf(await asServer(query))), taken: server.taken },
-      client: { ask: asking(asClient) }
+    let asked = 0
+    /** Nobody is asked what somebody was asked before: the server keeps its answers while the corpus stays as it is. */
+    const anew = () => questionOf(asked++)
+    const subjectsAsking = (question: (request: number) => string): Readonly<Record<Subject, LoadSubject>> => {
+      const asking = (ask: (query: string) => Promise<unknown>) => (request: number) => ask(question(request))
+      return {
+        port: { ask: asking(retrieve) },
+        floor: { ask: asking(async (query) => textsOf(await asFloor(query))), taken: floor.taken },
+        server: { ask: asking(async (query) => textsOf(await asServer(query))), taken: server.taken },
+        client: { ask: asking(asClient) }
+      }
     }
+    const subjects = subjectsAsking(anew)
     for (const atOnce of loads) {
       note(`${atOnce} at once`)
       compared.push({ callers: atOnce, loads: yield* Effect.promise(() => compare(subjects, { callers: atOnce, seconds, turns })) })
     }
+    note(`${connections} at once, asked before`)
+    const again = subjectsAsking((request) => queries[request % queriesAgain] ?? "")
+    compared.push({
+      callers: connections,
+      meanwhile: "asked before",
+      loads: yield* Effect.promise(() => compare(again, { callers: connections, seconds, turns }))
+    })
     if (values.ingest) {
       note(`${connections} at once, and files are taken in`)
       const over = new AbortController()
@@ -102,7 +125,7 @@ const bench = (workspace: string) =>
       })()
       const measured = compare(subjects, { callers: connections, seconds, turns }).finally(() => over.abort())
       const [loads] = yield* Effect.promise(() => Promise.all([measured, ingesting]))
-      compared.push({ callers: connections, ingesting: true, loads })
+      compared.push({ callers: connections, meanwhile: "ingest", loads })
     }
 
     process.stdout.write(`${

@@ -70,10 +70,10 @@ export const hostedClient = (
     }
   })
 
-/** The same requests by undici alone, encoded beforehand: no client can do less. Gives the body of an answer. */
+/** The same requests by undici alone, encoded beforehand but for the question: no client can do less. Gives the body of an answer. */
 export const bareUndici = (
   url: string,
-  { connections, corpusId, queries }: { readonly connections: number; readonly corpusId: string; readonly queries: ReadonlyArray<string> }
+  { connections, corpusId }: { readonly connections: number; readonly corpusId: string }
 ): Effect.Effect<(query: string) => Promise<string>, ServiceError, Scope.Scope> =>
   Effect.gen(function*() {
     const pool = yield* Effect.acquireRelease(
@@ -82,14 +82,18 @@ export const bareUndici = (
     )
     const route = routes.retrieveContexts
     const to = yield* Effect.fromResult(path(route, Transport.version, { parent: `projects/bench/locations/${location}` }))
-    const bodies = new Map<string, string>()
-    for (const query of queries) {
-      const request = yield* Effect.fromResult(retrieveRequestToWire({ corpus: corpusOf("bench", corpusId), query }))
-      bodies.set(query, JSON.stringify(yield* Effect.fromResult(encodeRequest(route, Transport.version, request))))
-    }
+    const question = "?"
+    const request = yield* Effect.fromResult(retrieveRequestToWire({ corpus: corpusOf("bench", corpusId), query: question }))
+    const encoded = JSON.stringify(yield* Effect.fromResult(encodeRequest(route, Transport.version, request)))
+    const [before = "", after = ""] = encoded.split(JSON.stringify(question))
     const headers = { "content-type": "application/json", accept: "application/json" }
     return async (query) => {
-      const { body, statusCode } = await pool.request({ method: "POST", path: to, headers, body: bodies.get(query) ?? null })
+      const { body, statusCode } = await pool.request({
+        method: "POST",
+        path: to,
+        headers,
+        body: `${before}${JSON.stringify(query)}${after}`
+      })
       if (statusCode !== 200) throw new Error(`the server answered ${statusCode}: ${await body.text()}`)
       return await body.text()
     }

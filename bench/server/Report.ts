@@ -6,8 +6,8 @@ export type Subject = "port" | "floor" | "server" | "client"
 /** All subjects under one load. */
 export interface Compared {
   readonly callers: number
-  /** Whether files were taken in meanwhile. */
-  readonly ingesting?: boolean
+  /** What was different, if anything. */
+  readonly meanwhile?: string
   readonly loads: Readonly<Record<Subject, Load>>
 }
 
@@ -36,14 +36,14 @@ export const report = (compared: ReadonlyArray<Compared>): string => {
     value === undefined || base === undefined ? "-" : `${(value / base).toFixed(2)} x`
   return aligned([
     ["at once", "", "port", "floor", "server", "server/port", "server/floor", "client", "client/server"],
-    ...compared.flatMap(({ callers, ingesting, loads: { client, floor, port, server } }) =>
+    ...compared.flatMap(({ callers, loads: { client, floor, port, server }, meanwhile }) =>
       figures.map(({ name, of, show }) => {
         const shown = (load: Load): string => {
           const value = of(load)
           return value === undefined ? "-" : show(value)
         }
         return [
-          ingesting === true ? `${callers}, ingest` : String(callers),
+          meanwhile === undefined ? String(callers) : `${callers}, ${meanwhile}`,
           name,
           shown(port),
           shown(floor),

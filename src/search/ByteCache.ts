@@ -33,16 +33,26 @@ export class ByteCache {
 
   /** The value under a key, made and kept if it is not there. Each kind of value has its own prefix of keys. */
   get<A>(key: string, make: () => A, sizeOf: (value: A) => number): A {
+    const known = this.#used(key)
+    // Kinds of values do not share keys, so what is under this one was made by the same `make`.
+    if (known !== undefined) return known.value as A
+    const value = make()
+    this.put(key, value, sizeOf(value))
+    return value
+  }
+
+  /** The value that was {@link put} under a key, where it is still there. */
+  peek<A>(key: string): A | undefined {
+    return this.#used(key)?.value as A | undefined
+  }
+
+  #used(key: string): Entry | undefined {
     const known = this.#entries.get(key)
     if (known !== undefined) {
       known.unlink()
       this.#link(known)
-      // Kinds of values do not share keys, so what is under this one was made by the same `make`.
-      return known.value as A
     }
-    const value = make()
-    this.put(key, value, sizeOf(value))
-    return value
+    return known
   }
 
   put(key: string, value: unknown, size: number): void {

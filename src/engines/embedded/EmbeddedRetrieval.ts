@@ -13,6 +13,7 @@ import { otherEmbedder } from "./CorpusRules.ts"
 import { CorpusVectors } from "./CorpusVectors.ts"
 import type { Names } from "./Names.ts"
 import { IndexDamage } from "./search/CorpusIndex.ts"
+import { ByteCache } from "../../search/ByteCache.ts"
 import { candidateDepth, defaultAlpha } from "../../search/Fusion.ts"
 import { type ElsewhereRequest, ElsewhereSearch } from "./search/ElsewhereSearch.ts"
 import type { SearchRequest } from "./search/Search.ts"
@@ -31,11 +32,15 @@ const largestTopK = 1_000
 const longestQuery = 100_000
 /** Contexts a ranker sees, at least. */
 const rankedDepth = 50
+/** What questions were answered with has this share of the memory. */
+const answersShare = 8
+/** Of a context without its text. */
+const bytesOfContext = 600
 /** Hits of each arm that a corpus's own database is asked for at most, and by how many times more where some do not count. */
 const mostHits = 10_000
 const moreHits = 4
 
-/** The Retrieval port over the store. `memory`: bytes; corpora elsewhere have a quarter. `searcher` is made once, and ends with the layer. */
+/** The Retrieval port over the store. `memory`: bytes; corpora elsewhere have a quarter, answers an eighth besides. `searcher` is made once, and ends with the layer. */
 export const embeddedRetrieval = (
   names: Names,
   memory: number,
@@ -54,16 +59,28 @@ export const embeddedRetrieval = (
       const search = yield* searcher
       const elsewhere = yield* Effect.orDie(reader.read((db) => new ElsewhereSearch(db, names, memory / 4)))
 
-      const run = Effect.fnUntraced(function*(corpus: string, request: SearchRequest) {
+      const answers = new ByteCache(memory / answersShare)
+
+      /** What was asked before of a corpus that has not changed since is not searched again. */
+      const run = Effect.fnUntraced(function*(corpus: CorpusRow, { vector, ...request }: SearchRequest) {
+        const key = JSON.stringify([corpus.id, corpus.generation, vector !== undefined, request])
+        const known = answers.peek<ReadonlyArray<Context>>(key)
+        if (known !== undefined) return known
+        const found = yield* searchAnew(corpus, { ...request, vector })
+        answers.put(key, found, 2 * key.length + found.reduce((sum, { text }) => sum + 2 * text.length + bytesOfContext, 0))
+        return found
+      })
+
+      const searchAnew = Effect.fnUntraced(function*(corpus: CorpusRow, request: SearchRequest) {
         const attempted = search(corpus, request)
         const found = yield* attempted
         if (found instanceof StoreDamage) return yield* noted(found)
         if (!(found instanceof IndexDamage)) return found
-        yield* writer.send("rebuildIndex", { corpus })
+        yield* writer.send("rebuildIndex", { corpus: corpus.name })
         const again = yield* attempted
         if (again instanceof StoreDamage) return yield* noted(again)
         return again instanceof IndexDamage
-          ? yield* new ServiceError({ code: "DATA_LOSS", message: `the index of corpus ${corpus} stays damaged: ${again.message}` })
+          ? yield* new ServiceError({ code: "DATA_LOSS", message: `the index of corpus ${corpus.name} stays damaged: ${again.message}` })
           : again
       })
 
@@ -169,7 +186,7 @@ export const embeddedRetrieval = (
         // How rare a word is in the corpus is known to its database alone.
         const found = isElsewhere(corpus.vectorDb)
           ? yield* runElsewhere(corpus, { ...asked, vector: vector?.(() => 1) })
-          : yield* run(id, { ...asked, correctSpelling: request.correctSpelling ?? true, vector })
+          : yield* run(corpus, { ...asked, correctSpelling: request.correctSpelling ?? true, vector })
         return ranker === undefined ? found : (yield* ranker.rank(request.query, found)).slice(0, topK)
       })
 

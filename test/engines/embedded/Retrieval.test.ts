@@ -49,6 +49,29 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
       assert.deepStrictEqual(yield* seen("user:bob@x.com"), ["all.txt", "ann.txt", "public.txt"])
     }))
 
+  it.effect("answers what was asked before from memory, until the corpus changes or the question does", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const retrieval = yield* Retrieval
+      const corpus = yield* newCorpus
+      yield* files.upload(textFile(corpus, "one.txt", "the ferry leaves at noon"))
+      const ask = (more: object = {}) => retrieval.retrieve({ corpus, query: "ferry noon", ...more })
+      const first = yield* ask()
+      assert.strictEqual(yield* ask(), first)
+      for (
+        const other of [{ topK: 3 }, { query: "ferry" }, { hybrid: { alpha: 0 } }, { hybrid: { alpha: 1 } }, { explain: true }, {
+          principal: "ann"
+        }]
+      ) {
+        assert.notStrictEqual(yield* ask(other), first)
+      }
+      const { name } = (yield* files.list(corpus, {})).items[0]!
+      yield* files.upload(textFile(corpus, "two.txt", "another ferry leaves before noon"))
+      assert.deepStrictEqual((yield* ask()).map(({ sourceDisplayName }) => sourceDisplayName).toSorted(), ["one.txt", "two.txt"])
+      yield* files.delete(name)
+      assert.deepStrictEqual((yield* ask()).map(({ sourceDisplayName }) => sourceDisplayName), ["two.txt"])
+    }))
+
   it.effect("orders equals by their files' addresses, whatever the history", () =>
     Effect.gen(function*() {
       const files = yield* Files

@@ -4,6 +4,7 @@ import type { ServiceError } from "../../../domain/Errors.ts"
 import type { Names } from "../Names.ts"
 import { StoreDamage } from "../store/Checksum.ts"
 import type { ReaderShape } from "../store/Reader.ts"
+import type { CorpusRow } from "../store/Rows.ts"
 import { IndexDamage } from "./CorpusIndex.ts"
 import { Search, type SearchRequest } from "./Search.ts"
 import { SearchThread } from "./SearchThread.ts"
@@ -11,14 +12,17 @@ import { SearchThread } from "./SearchThread.ts"
 /** What a search found, or the damage it met. */
 export type Found = ReadonlyArray<Context> | IndexDamage | StoreDamage
 
-/** Searches a corpus, by the last segment of its name. */
-export type Searcher = (corpus: string, request: SearchRequest) => Effect.Effect<Found, ServiceError>
+/** A corpus by the last segment of its name, and what its generation was when it was asked for: it may be another by now. */
+export type Searched = Pick<CorpusRow, "name" | "generation">
+
+/** Searches a corpus. */
+export type Searcher = (corpus: Searched, request: SearchRequest) => Effect.Effect<Found, ServiceError>
 
 /** Searches where it is called, which holds the event loop for as long as a search takes. */
 export const searchHere = (reader: ReaderShape, names: Names, memory: number): Effect.Effect<Searcher> =>
   Effect.map(
     Effect.orDie(reader.read((db) => new Search(db, names, memory))),
-    (search): Searcher => (corpus, request) => reader.read(() => attempt(() => search.run(reader.corpusNow(corpus), request)))
+    (search): Searcher => ({ name }, request) => reader.read(() => attempt(() => search.run(reader.corpusNow(name), request)))
   )
 
 /** Damage as a value: it is to be mended, and not reported yet. */
@@ -59,20 +63,42 @@ export const searchInThreads = Effect.fnUntraced(function*({ dataDir, memory, na
     running.push(thread)
     return thread
   }
-  return (corpus: string, { vector, ...request }: SearchRequest): Effect.Effect<Found, ServiceError> =>
+  const weights = new WordWeights()
+  return ({ generation, name }: Searched, { vector, ...request }: SearchRequest): Effect.Effect<Found, ServiceError> =>
     room.withPermit(Effect.gen(function*() {
       const thread = idlest()
-      if (vector === undefined) return yield* thread.search(corpus, request)
+      if (vector === undefined) return yield* thread.search(name, request)
       // The embedder cannot go into the thread: it says which words it has, and is told there how rare they are.
-      const words: Array<string> = []
-      const unweighed = vector((word) => {
-        words.push(word)
-        return 1
+      const known = weights.of(name, generation)
+      const unknown = new Set<string>()
+      const tried = vector((word) => {
+        const weight = known.get(word)
+        if (weight === undefined) unknown.add(word)
+        return weight ?? 1
       })
-      if (words.length === 0) return yield* thread.search(corpus, { ...request, vector: unweighed })
-      const weights = yield* thread.weigh(corpus, words)
-      if (weights instanceof IndexDamage || weights instanceof StoreDamage) return weights
-      let next = 0
-      return yield* thread.search(corpus, { ...request, vector: vector(() => weights[next++] ?? 1) })
+      if (unknown.size === 0) return yield* thread.search(name, { ...request, vector: tried })
+      const words = [...unknown]
+      const told = yield* thread.weigh(name, words)
+      if (told instanceof IndexDamage || told instanceof StoreDamage) return told
+      words.forEach((word, at) => known.set(word, told[at] ?? 1))
+      return yield* thread.search(name, { ...request, vector: vector((word) => known.get(word) ?? 1) })
     }))
 })
+
+/** Words kept of one corpus: those of questions come again and again. */
+const mostWords = 20_000
+const mostCorpora = 16
+
+/** What words say in a corpus, as far as it was asked for, while the corpus stays as it is. */
+class WordWeights {
+  readonly #corpora = new Map<string, { readonly generation: number; readonly words: Map<string, number> }>()
+
+  of(corpus: string, generation: number): Map<string, number> {
+    const known = this.#corpora.get(corpus)
+    if (known?.generation === generation && known.words.size < mostWords) return known.words
+    const words = new Map<string, number>()
+    if (this.#corpora.size >= mostCorpora) this.#corpora.clear()
+    this.#corpora.set(corpus, { generation, words })
+    return words
+  }
+}
