@@ -29,7 +29,7 @@ export interface EmbeddedOptions {
   readonly project?: string
   /** Of resource names. Default `local`. */
   readonly location?: string
-  /** Bytes of the index that are kept in memory for searching. Default 256 MB. */
+  /** Bytes of the index that are kept in memory for searching; answers that were given have an eighth of it besides. Default 256 MB. */
   readonly memory?: number
   /**
    * Threads that search at most, each with its share of `memory`; they start when they are needed. Default 0: a search
