@@ -17,6 +17,8 @@ export interface Taken {
 export interface Served {
   readonly url: string
   readonly taken: () => Promise<Taken>
+  /** The same after a collection of its main thread's garbage, which V8 lets lie for as long as there is room. */
+  readonly settled: () => Promise<Taken>
   readonly stop: () => Promise<void>
 }
 
@@ -35,7 +37,7 @@ export const serveBare = (answer: string): Promise<Served> => start(join(import.
 /** A program that says its address in its first line. @throws when it does not start */
 const start = async (program: string, args: ReadonlyArray<string>): Promise<Served> => {
   const watch = join(import.meta.dirname, "Watch.ts")
-  const child = spawn(process.execPath, ["--import", watch, program, ...args], { stdio: ["ignore", "pipe", "pipe", "ipc"] })
+  const child = spawn(process.execPath, ["--expose-gc", "--import", watch, program, ...args], { stdio: ["ignore", "pipe", "pipe", "ipc"] })
   let said = ""
   child.stderr?.on("data", (data: Buffer) => {
     said = `${said}${data.toString()}`.slice(-mostSaid)
@@ -52,11 +54,11 @@ const start = async (program: string, args: ReadonlyArray<string>): Promise<Serv
   const url = await Promise.race([once(lines, "line").then(([line]) => String(line)), ended.then(() => undefined)])
   clearTimeout(late)
   if (url === undefined) throw new Error(`${program} ended before it was ready\n${said}`)
-  const taken = async (): Promise<Taken> => {
+  const ask = (what: "taken" | "settled") => async (): Promise<Taken> => {
     const told = once(child, "message")
-    child.send("taken")
+    child.send(what)
     const [taken] = await told
     return taken as Taken // Watch.ts sends nothing else
   }
-  return { url, taken, stop }
+  return { url, taken: ask("taken"), settled: ask("settled"), stop }
 }

@@ -11,12 +11,12 @@ export interface Steady {
 
 const slices = 40
 /** Caches fill, and the collector of garbage finds its pace, before the first is measured: a share of the time. */
-const warmUp = 0.15
+const warmUp = 0.25
 /** More than this of the first is growth. */
 const tolerance = 1.1
 
 /** The same load for a long time: a server whose memory grows with its requests ends one day. */
-export const steady = async ({ taken }: Served, ask: Ask, callers: number, seconds: number): Promise<Steady> => {
+export const steady = async ({ settled }: Served, ask: Ask, callers: number, seconds: number): Promise<Steady> => {
   let asked = 0
   const next = () => ask(asked++)
   await loadFor(seconds * warmUp, callers, next)
@@ -25,7 +25,7 @@ export const steady = async ({ taken }: Served, ask: Ask, callers: number, secon
   const warm = asked
   for (let slice = 0; slice < slices; slice++) {
     await loadFor(seconds * (1 - warmUp) / slices, callers, next)
-    resident.push((await taken()).residentBytes)
+    resident.push((await settled()).residentBytes)
   }
   const quarter = slices / 4
   const before = Math.min(...resident.slice(0, quarter))

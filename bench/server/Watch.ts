@@ -1,6 +1,7 @@
 /**
  * Loaded into a server before its own code (`node --import`): tells whoever started it what it took since it was asked last.
- * The collector of garbage is left alone: its pauses are part of what callers wait for.
+ * The collector of garbage is left alone, as its pauses are part of what callers wait for, unless it is asked for what is
+ * left after it.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { Taken } from "./Serve.ts"
@@ -10,7 +11,8 @@ delay.enable()
 let cpu = process.cpuUsage()
 
 process.on("message", (message) => {
-  if (message !== "taken") return
+  if (message !== "taken" && message !== "settled") return
+  if (message === "settled") globalThis.gc?.()
   const { system, user } = process.cpuUsage(cpu)
   cpu = process.cpuUsage()
   // The histogram has the timer's own millisecond in it.

@@ -114,7 +114,7 @@ describe("a served data directory", () => {
   it("tells what it took since it was asked last", async () => {
     const answer = join(folder, "answer.json")
     writeFileSync(answer, JSON.stringify({ contexts: {} }))
-    const { stop, taken, url } = await serveBare(answer)
+    const { settled, stop, taken, url } = await serveBare(answer)
     const ask = async () => (await fetch(url, { method: "POST", body: "{}" })).json()
     expect(await ask()).toEqual({ contexts: {} })
     const { cpuMicros, loopMost, residentBytes } = await taken()
@@ -122,12 +122,12 @@ describe("a served data directory", () => {
     expect(loopMost).toBeGreaterThanOrEqual(0)
     expect(residentBytes).toBeGreaterThan(10e6)
     expect((await taken()).cpuMicros).toBeLessThan(cpuMicros)
-    const { grew, requestsPerSecond } = await steady({ stop, taken, url }, ask, 2, 1)
+    const { grew, requestsPerSecond } = await steady({ settled, stop, taken, url }, ask, 2, 1)
     expect(requestsPerSecond).toBeGreaterThan(10)
     expect(grew).toBe(false)
     let residence = 100e6
     const leaking = async () => ({ cpuMicros: 0, loopP99: 0, loopMost: 0, residentBytes: residence += 1e6 })
-    expect((await steady({ stop, taken: leaking, url }, ask, 2, 0.5)).grew).toBe(true)
+    expect((await steady({ settled: leaking, stop, taken, url }, ask, 2, 0.5)).grew).toBe(true)
     await stop()
   })
 
