@@ -45,8 +45,28 @@ export const VectorDb = Schema.Union([
 ])
 export type VectorDb = typeof VectorDb.Type
 
-/** Whether a corpus keeps its vectors in another database than its engine's own. */
-export const isElsewhere = ({ _tag }: Pick<VectorDb, "_tag">): boolean => _tag !== "managed"
+/**
+ * What the embedded engine's own store stands in for, in words: a database that exists at Google only. Undefined where it
+ * stands in for none.
+ */
+export const standsInFor = (db: VectorDb): string | undefined => {
+  switch (db._tag) {
+    case "featureStore":
+      return named("Feature Store", db.featureView)
+    case "vectorSearch":
+      return named("Vector Search", db.index)
+    case "agentSearch":
+      return named("Agent Search", db.servingConfig)
+    default:
+      return undefined
+  }
+}
+
+const named = (what: string, resource: string | undefined): string =>
+  resource === undefined || resource === "" ? what : `${what} (${resource})`
+
+/** Whether a corpus keeps its vectors in another database than the embedded engine's own. */
+export const isElsewhere = (db: VectorDb): boolean => db._tag !== "managed" && standsInFor(db) === undefined
 
 /** What the service offers beyond the database, fixed at creation. The embedded engine keeps and tells it; its own search stays exact. */
 export const CorpusOptions = Schema.Struct({

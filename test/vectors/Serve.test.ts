@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
-import { leave, parent, startServer, type TestServer, travel } from "../server/support/TestServer.ts"
+import { leave, parent, putObjects, startServer, type TestServer, travel } from "../server/support/TestServer.ts"
 
 describe("a corpus in Weaviate, behind serve", () => {
   const scope = Scope.makeUnsafe()
@@ -51,6 +51,18 @@ describe("a corpus in Weaviate, behind serve", () => {
     assert.strictEqual(fake.classes.get("Handbook")?.objects.size, 1)
   })
 
+  it("takes imports too", async () => {
+    const corpus = await corpusOf(open)
+    putObjects(open, { "weaviate/leave.md": leave })
+    const before = fake.classes.get("Handbook")?.objects.size ?? 0
+    const { body } = await open.call("POST", `/v1beta1/${corpus}/ragFiles:import`, {
+      importRagFilesConfig: { gcsSource: { uris: ["gs://docs/weaviate/"] } }
+    })
+    const done = await open.done(body.name, "v1beta1")
+    assert.strictEqual(done.body.response.importedRagFilesCount, "1", JSON.stringify(done.body))
+    assert.strictEqual(fake.classes.get("Handbook")?.objects.size, before + 1)
+  })
+
   it("is refused elsewhere, and nobody is called", async () => {
     const before = fake.asked.length
     const corpus = await corpusOf(closed)
@@ -61,4 +73,48 @@ describe("a corpus in Weaviate, behind serve", () => {
     assert.strictEqual((await ask(closed, corpus, "annual leave")).status, 403)
     assert.strictEqual(fake.asked.length, before)
   })
+})
+
+describe("a corpus in a database that exists at Google only, behind serve", () => {
+  const index = "projects/p/locations/l/indexes/1"
+  const featureView = "projects/p/locations/l/featureOnlineStores/s/featureViews/v"
+  const servingConfig = "projects/p/locations/global/collections/default_collection/engines/e/servingConfigs/default_search"
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer()
+  })
+  afterAll(() => server.stop())
+
+  for (
+    const [what, config, resource] of [
+      [
+        "Vector Search",
+        { vectorDbConfig: { vertexVectorSearch: { index, indexEndpoint: "projects/p/locations/l/indexEndpoints/2" } } },
+        index
+      ],
+      ["Feature Store", { vectorDbConfig: { vertexFeatureStore: { featureViewResourceName: featureView } } }, featureView],
+      ["Agent Search", { vertexAiSearchConfig: { servingConfig } }, servingConfig]
+    ] as const
+  ) {
+    it(`is stood in for, and says so: ${what}`, async () => {
+      const { body } = await server.call("POST", `/v1beta1/${parent}/ragCorpora`, { displayName: what, ...config })
+      const { name } = body.response
+      assert.strictEqual((await server.upload(name, "leave.md", leave)).status, 200)
+      putObjects(server, { "travel.md": travel })
+      const imported = await server.call("POST", `/v1beta1/${name}/ragFiles:import`, {
+        importRagFilesConfig: { gcsSource: { uris: ["gs://docs/travel.md"] } }
+      })
+      assert.strictEqual((await server.done(imported.body.name, "v1beta1")).body.response.importedRagFilesCount, "1")
+      const { body: found } = await server.call("POST", `/v1beta1/${parent}:retrieveContexts`, {
+        vertexRagStore: { ragResources: [{ ragCorpus: name }] },
+        query: { text: "annual leave days", ragRetrievalConfig: { topK: 1 } }
+      })
+      assert.strictEqual(found.contexts.contexts[0].sourceDisplayName, "leave.md")
+      const { body: corpus } = await server.call("GET", `/v1beta1/${name}`)
+      assert.include(JSON.stringify(corpus), resource)
+      assert.strictEqual(corpus.corpusStatus.state, "ACTIVE")
+      assert.include(corpus.corpusStatus.errorStatus, `${what} (${resource}) exists at Google only`)
+      assert.strictEqual((await server.call("DELETE", `/v1beta1/${name}?force=true`)).status, 200)
+    })
+  }
 })

@@ -122,6 +122,13 @@ export const doctor = Command.make(
                   (found) => found
                 )
               }
+              const standIns = items.filter(({ errorStatus, state }) => state === "ACTIVE" && errorStatus !== undefined)
+              yield* Effect.forEach(
+                standIns,
+                ({ displayName, errorStatus = "" }) =>
+                  check("stand-in", Effect.succeed(`corpus ${displayName}: ${errorStatus}`), (found) => found),
+                { discard: true }
+              )
               const writer = pipeline.stages.flatMap((stage) => "model" in stage && stage.model._tag === "openai" ? [stage.model] : [])[0]
               if (writer !== undefined) yield* check("model", callOnce(writer), () => `${writer.model} at ${writer.url} answers`)
               const connectors = yield* Connectors

@@ -46,6 +46,7 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
         yield* unservedDatabase(body)
         const spec = yield* take(corpusSpecFromWire(body))
         const corpus = yield* asWritten(corpora.create({ ...spec, options: { ...spec.options, place: names.location } }))
+        if (corpus.errorStatus !== undefined) yield* Effect.logWarning(`corpus ${corpus.name}: ${corpus.errorStatus}`)
         const entry = yield* operations.finished("createCorpus", corpus.name, { corpus, slowBy })
         return answered(entry, version, names, defaultEmbedding)
       }),

@@ -38,8 +38,8 @@ export const fileHandlers = (
     return {
       importRagFiles: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
         const request = yield* take(importRequestFromWire(names.corpus(params.parent), body))
-        const corpus = yield* corpora.get(request.corpus)
-        const refused = refuseImport(request) ?? unsupported(request) ?? elsewhere(corpus.vectorDb._tag)
+        yield* corpora.get(request.corpus)
+        const refused = refuseImport(request) ?? unsupported(request)
         if (refused !== undefined) return yield* refused
         const entry = yield* operations.startImport(request, slowBy)
         return answered(entry, version, names, defaultEmbedding)
@@ -74,8 +74,5 @@ export const withoutParser = (parsing: Parsing | undefined): ServiceError | unde
   parsing === undefined || parsing._tag === "default"
     ? undefined
     : unimplemented(`the ${parsing._tag} parser is not available on this server`, "leave rag_file_parsing_config out")
-
-const elsewhere = (db: string): ServiceError | undefined =>
-  db === "managed" ? undefined : unimplemented(`the corpus keeps its vectors in ${db}, which this server does not connect to`)
 
 const unimplemented = (message: string, fix?: string): ServiceError => new ServiceError({ code: "UNIMPLEMENTED", message, fix })

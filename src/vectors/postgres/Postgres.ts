@@ -1,4 +1,4 @@
-import { Clock, Duration, Effect, Redacted, type Scope } from "effect"
+import { Clock, Duration, Effect, Fiber, Redacted, type Scope, Semaphore } from "effect"
 import postgres from "postgres"
 import { asServiceError, type Code, ServiceError } from "../../domain/Errors.ts"
 import type { SecretVersion } from "../../domain/Secret.ts"
@@ -18,6 +18,8 @@ export interface PostgresOptions {
   readonly retry?: RetryOptions | undefined
   /** Connections at the same time. Default 4. */
   readonly connections?: number | undefined
+  /** Chunks from which there is an index of vectors; fewer are compared one by one. Default 5,000. */
+  readonly indexFrom?: number | undefined
 }
 
 /** pgvector from which half precision and filtered scans that go on are there. */
@@ -29,6 +31,12 @@ const chunksAtOnce = 100
 const filesAtOnce = 1_000
 /** Milliseconds of one statement. */
 const statementLimit = 60_000
+/** Milliseconds of making the index of vectors, the memory it may take, and how long nothing is written before it is made. */
+const indexLimit = 3_600_000
+const indexMemory = "512MB"
+const quiet = Duration.seconds(5)
+/** Chunks written by this process after which the index is made though more is on its way. */
+const mostWithout = 100_000
 /** How long the corpus's size is taken for what it was. */
 const statisticsFor = 10_000
 
@@ -46,7 +54,7 @@ type Sql = postgres.Sql<Record<string, unknown>>
  * of the corpus's own analysis. A call to `put` is one transaction per batch, text and vector together.
  */
 export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effect.fn.Return<VectorStore, ServiceError, Scope.Scope> {
-  const { schema = "sluice", space: { corpus, dimensions } } = options
+  const { indexFrom = 5_000, schema = "sluice", space: { corpus, dimensions } } = options
   if (dimensions > mostDimensions) {
     return yield* unfit(
       "postgres",
@@ -86,20 +94,21 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
   /** Statements of one transaction. Tried again as a whole. */
   const transaction = <A>(
     what: string,
-    body: (run: (text: string, values?: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>) => Promise<A>
+    body: (run: (text: string, values?: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>) => Promise<A>,
+    limit = statementLimit
   ): Effect.Effect<A, ServiceError> =>
     pool.use(({ sql, url }) =>
       Effect.tryPromise({
         try: () =>
           sql.begin(async (tx) => {
-            await tx.unsafe(`SET LOCAL statement_timeout = ${statementLimit}`)
+            await tx.unsafe(`SET LOCAL statement_timeout = ${limit}`)
             return [await body(async (text, values = []) => Array.from(await tx.unsafe<Array<Row>>(text, [...values])))] as const
           }),
         catch: (cause) => failureOf(`${what} in ${place}`, cause, [url])
       }).pipe(
         Effect.map(([value]) => value as A),
         Effect.timeoutOrElse({
-          duration: Duration.millis(2 * statementLimit),
+          duration: Duration.millis(2 * limit),
           orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} in ${place} did not end` }))
         }),
         again
@@ -183,10 +192,56 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
         )`
       )
       await run(`CREATE INDEX IF NOT EXISTS "${name}_file" ON ${table} (file_id)`)
-      await run(`CREATE INDEX IF NOT EXISTS "${name}_terms" ON ${table} USING gin (terms)`)
-      return run(`CREATE INDEX IF NOT EXISTS "${name}_embedding" ON ${table} USING hnsw (embedding halfvec_cosine_ops)`)
+      return run(`CREATE INDEX IF NOT EXISTS "${name}_terms" ON ${table} USING gin (terms)`)
     })
   })
+
+  /**
+   * Makes the index of vectors, once: over all that is there it takes a fraction of what taking chunks in one by one does.
+   * Writers wait meanwhile, readers do not.
+   */
+  const makeIndex = Effect.gen(function*() {
+    const [row] = yield* transaction(
+      "looking",
+      (run) =>
+        run(
+          `SELECT to_regclass($1) IS NOT NULL AS indexed, (SELECT count(*) FROM (SELECT 1 FROM ${table} LIMIT ${indexFrom}) AS enough) >= ${indexFrom} AS due`,
+          [`"${schema}"."${name}_embedding"`]
+        )
+    )
+    indexed = row?.["indexed"] === true
+    if (indexed || row?.["due"] !== true) return
+    yield* transaction("indexing vectors", async (run) => {
+      await run(`SELECT pg_advisory_xact_lock(hashtext($1))`, [table])
+      await run(`SET LOCAL maintenance_work_mem = '${indexMemory}'`)
+      return run(`CREATE INDEX IF NOT EXISTS "${name}_embedding" ON ${table} USING hnsw (embedding halfvec_cosine_ops)`)
+    }, indexLimit)
+    indexed = true
+  }).pipe(
+    // Without it a search is only slower, and whoever writes next makes it.
+    Effect.catch(({ message, reason }) =>
+      reason === undefinedTable ? Effect.void : Effect.logWarning(`${place} has no index of vectors: ${message}`)
+    )
+  )
+  let indexed = false
+  let unindexed = 0
+  const indexing = yield* Semaphore.make(1)
+  const scope = yield* Effect.scope
+  let waiting: Fiber.Fiber<void> | undefined
+  /** After something was written: a first fill is indexed when it is over, or large. */
+  const written = Effect.fnUntraced(function*(chunks: number) {
+    if (indexed) return
+    unindexed += chunks
+    const now = unindexed >= mostWithout
+    if (now) unindexed = 0
+    const before = waiting
+    waiting = yield* Effect.forkIn(
+      Effect.andThen(now ? Effect.void : Effect.sleep(quiet), Effect.uninterruptible(indexing.withPermit(makeIndex))),
+      scope
+    )
+    if (before !== undefined) yield* Fiber.interrupt(before)
+  })
+  yield* Effect.addFinalizer(() => Effect.suspend(() => indexed || unindexed === 0 ? Effect.void : indexing.withPermit(makeIndex)))
 
   const check: VectorStore["check"] = Effect.gen(function*() {
     const [row] = yield* transaction("looking", describe)
@@ -207,7 +262,7 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
             FROM jsonb_to_recordset($1::text::jsonb) AS r(${columns.map((column) => `${column} ${types[column] ?? "text"}`).join(", ")})
             ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
           [withoutNul(JSON.stringify(batch.map(([file, chunk]) => rowOf(corpus, file, chunk))))]
-        )), { discard: true })
+        )), { discard: true }).pipe(Effect.andThen(written(files.reduce((sum, { chunks }) => sum + chunks.length, 0))))
 
   const remove: VectorStore["delete"] = (files) =>
     Effect.forEach(parts(files, filesAtOnce), (some) =>
@@ -294,7 +349,12 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
     check,
     put,
     delete: remove,
-    drop: Effect.asVoid(transaction("deleting the table of the corpus", (run) => run(`DROP TABLE IF EXISTS ${table}`))),
+    drop: Effect.gen(function*() {
+      if (waiting !== undefined) yield* Fiber.interrupt(waiting)
+      yield* transaction("deleting the table of the corpus", (run) => run(`DROP TABLE IF EXISTS ${table}`))
+      indexed = false
+      unindexed = 0
+    }),
     search
   }
 })

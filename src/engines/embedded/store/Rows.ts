@@ -1,4 +1,4 @@
-import type { Corpus, CorpusOptions, VectorDb } from "../../../domain/Corpus.ts"
+import { type Corpus, type CorpusOptions, standsInFor, type VectorDb } from "../../../domain/Corpus.ts"
 import type { Deployment, ImportCounts, Operation, OperationKind, PartialFailure } from "../../../domain/Operation.ts"
 import {
   type DataSchema,
@@ -80,6 +80,11 @@ export const corpusRow = (row: Row): CorpusRow => ({
   chunks: Number(row["chunks"])
 })
 
+const standInNotice = (db: VectorDb): string | undefined => {
+  const what = standsInFor(db)
+  return what === undefined ? undefined : `${what} exists at Google only: this engine's own store stands in for it, and it is not called`
+}
+
 export const corpusOfRow = (row: Row, names: Names): Corpus => ({
   name: names.corpus(String(row["name"])),
   displayName: String(row["display_name"]),
@@ -89,6 +94,7 @@ export const corpusOfRow = (row: Row, names: Names): Corpus => ({
   ...field("embedder", text(row, "embedder")),
   ...field("options", json<CorpusOptions>(row, "options")),
   state: "ACTIVE",
+  ...field("errorStatus", standInNotice(corpusRow(row).vectorDb)),
   filesCount: Number(row["files"]),
   createTime: timestamp(Number(row["created"])),
   updateTime: timestamp(Number(row["updated"]))
