@@ -1,78 +1,109 @@
-import { CFB } from "@e965/xlsx"
-import WordExtractor from "word-extractor"
 import { BlockWriter, oneLine, rowLine } from "./BlockSink.ts"
+import { openCompound, type Storage } from "./Compound.ts"
+import { decodeAs, decodePart } from "./Decode.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { type Paragraph, type Stories, word97 } from "./doc/Word97.ts"
+import { embeddedInStorages, withEmbedded } from "./Embedded.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 
-/** Documents of Word 6 to 2003: paragraphs, table rows, headers once, text boxes, notes and comments. */
-export const doc: Reader = async ({ bytes, format, limits }) => {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const head = headOf(file)
-  if (head.encrypted) throw new ReadFailure("encrypted", "the document is protected by a password")
-  if (head.text !== undefined) {
-    const builder = new DocumentBuilder(limits.characters)
-    const writer = new BlockWriter(builder)
-    addLines(head.text, writer)
-    writer.end()
-    return builder.build({ format })
-  }
-  const document = await new WordExtractor().extract(file).catch(() => {
-    throw new ReadFailure("corrupt", "the Word document is damaged")
-  })
+/** Documents of Word 6 to 2003: headings, paragraphs, tables, headers once, text boxes, notes and comments, embedded objects. */
+export const doc: Reader = ({ bytes, format, inner, limits }) => {
+  const root = openCompound(bytes)
   const builder = new DocumentBuilder(limits.characters)
   const writer = new BlockWriter(builder)
-  // Quotes and dashes stay as they were written.
-  const asWritten = { filterUnicode: false }
-  const add = (text: string): void => addLines(text, writer)
-  add(unique(document.getHeaders({ includeFooters: false, ...asWritten })))
-  add(document.getBody(asWritten))
-  add(document.getTextboxes({ includeHeadersAndFooters: false, ...asWritten }))
-  add(document.getFootnotes(asWritten))
-  add(document.getEndnotes(asWritten))
-  add(document.getAnnotations(asWritten))
-  add(unique(document.getFooters(asWritten)))
+  const text = oldText(root)
+  if (text === undefined) addStories(word97(root), writer)
+  else addLines(text, writer)
   writer.end()
-  return builder.build({ format })
+  const pool = root.storages.get("ObjectPool")?.storages.values() ?? []
+  return withEmbedded(embeddedInStorages(pool, root.read("Data")), { builder, inner, limits }, () => builder.build({ format }))
 }
 
-/** The first version that keeps its text in pieces, which the library follows. */
-const word97 = 0xc0
+const damaged = (): ReadFailure => new ReadFailure("corrupt", "the Word document is damaged")
 
-interface Head {
-  readonly encrypted: boolean
-  /** Of documents of before 1997, whose text stands in one run. */
-  readonly text: string | undefined
-}
+/** The first version that keeps its text as Unicode, and its pieces in a stream of their own. */
+const firstUnicode = 0xc0
 
-/** The file information block (MS-DOC, 2.5.1), which those of Word 6 and 95 share in its first fields. */
-const headOf = (file: Buffer): Head => {
-  let stream: Buffer | undefined
-  try {
-    const content = CFB.find(CFB.read(file, { type: "buffer" }), "WordDocument")?.content
-    stream = content === undefined ? undefined : Buffer.from(content)
-  } catch {
-    throw new ReadFailure("corrupt", "the Word document is damaged")
-  }
-  if (stream === undefined || stream.length < 32) throw new ReadFailure("corrupt", "the Word document is damaged")
-  const flags = stream.readUInt16LE(10)
-  const encrypted = (flags & 0x100) !== 0
-  if (encrypted || stream.readUInt16LE(2) >= word97) return { encrypted, text: undefined }
-  if ((flags & 0x4) !== 0) throw new ReadFailure("unsupported", "a Word document of before 1997, saved in pieces")
-  const [from, to] = [stream.readUInt32LE(24), stream.readUInt32LE(28)]
-  const text = new TextDecoder("windows-1252").decode(stream.subarray(from, Math.min(to, stream.length)))
+/** Flags and places in the file information block, which all versions share in its first fields (MS-DOC, 2.5.1). */
+const fib = { version: 2, flags: 10, characters: 20, text: 24, pieces: 0x160, least: 0x168 } as const
+const flags = { pieces: 0x4, encrypted: 0x100 } as const
+const macintosh = 256
+
+/** The text of documents of before 1997, one byte a character; `undefined` of later ones. */
+const oldText = (root: Storage): string | undefined => {
+  const stream = root.read("WordDocument")
+  if (stream === undefined || stream.length < 32) throw damaged()
+  const set = stream.readUInt16LE(fib.flags)
+  if ((set & flags.encrypted) !== 0) throw new ReadFailure("encrypted", "the document is protected by a password")
+  if (stream.readUInt16LE(fib.version) >= firstUnicode) return undefined
+  if (stream.length < fib.least) throw damaged()
+  const ranges = (set & flags.pieces) !== 0 ? pieces(stream) : [[stream.readUInt32LE(fib.text), stream.readUInt32LE(fib.text + 4)] as const]
+  const bytes = Buffer.concat(ranges.map(([from, to]) => stream.subarray(from, to)))
+  // The file names a language of its author, not of its text: the letters say which charset they are in.
+  const text = stream.readUInt16LE(fib.characters) === macintosh ? decodeAs(bytes, "macintosh") : decodePart(bytes)
   // Cells and rows end with BEL, lines with VT, pages with FF; what a field is made of stands before what it shows.
-  return {
-    encrypted,
-    text: text.replace(/\x13[^\x13-\x15]*\x14|[\x13-\x15]/g, "").replaceAll("\x07\x07", "\n").replaceAll("\x07", "\t").replace(
-      /[\v\f]/g,
-      "\n"
-    )
-  }
+  return text.replace(/\x13[^\x13-\x15]*\x14|[\x13-\x15]/g, "").replaceAll("\x07\x07", "\n").replaceAll("\x07", "\t")
+    .replace(/[\v\f]/g, "\n")
 }
 
-/** Sections repeat their headers. */
-const unique = (text: string): string => [...new Set(text.split("\n"))].join("\n")
+/** Where the pieces of a text lie that was saved in pieces: behind formats, a list of places and one of characters. */
+const pieces = (stream: Buffer): ReadonlyArray<readonly [from: number, to: number]> => {
+  const end = stream.readUInt32LE(fib.pieces) + stream.readUInt32LE(fib.pieces + 4)
+  let at = stream.readUInt32LE(fib.pieces)
+  while (at + 5 <= Math.min(end, stream.length) && stream[at] === 1) at += 3 + stream.readUInt16LE(at + 1)
+  if (stream[at] !== 2 || at + 5 > stream.length) throw damaged()
+  const count = Math.floor((stream.readUInt32LE(at + 1) - 4) / 12)
+  const first = at + 5
+  const details = first + (count + 1) * 4
+  if (details + count * 8 > stream.length) throw damaged()
+  return Array.from({ length: count }, (_, i) => {
+    const from = stream.readUInt32LE(details + i * 8 + 2)
+    return [from, from + stream.readUInt32LE(first + (i + 1) * 4) - stream.readUInt32LE(first + i * 4)] as const
+  })
+}
+
+const addStories = ({ body, boxes, comments, endnotes, footers, footnotes, headers }: Stories, writer: BlockWriter): void => {
+  // Sections repeat their headers and footers.
+  const seen = new Set<string>()
+  const once = (paragraphs: ReadonlyArray<Paragraph>): ReadonlyArray<Paragraph> =>
+    paragraphs.filter(({ inTable, text }) => inTable || !seen.has(text) && seen.add(text))
+  for (const story of [once(headers), body, boxes, footnotes, endnotes, comments, once(footers)]) addParagraphs(story, writer)
+}
+
+const deepestHeading = 6
+
+const addParagraphs = (paragraphs: ReadonlyArray<Paragraph>, writer: BlockWriter): void => {
+  let cell: Array<string> = []
+  let row: Array<string> = []
+  let rows: Array<string> = []
+  const endTable = (): void => {
+    if (cell.length > 0) row.push(oneLine(cell.join(" ")))
+    if (row.length > 0) rows.push(rowLine(row))
+    const table = rows.filter((line) => line !== "").join("\n")
+    if (table !== "") writer.add("table", table)
+    cell = []
+    row = []
+    rows = []
+  }
+  for (const { ends, heading, inTable, text } of paragraphs) {
+    if (!inTable) {
+      endTable()
+      if (heading === undefined) writer.add("paragraph", text)
+      else writer.add("heading", oneLine(text), Math.min(deepestHeading, heading))
+      continue
+    }
+    if (ends === "row") {
+      rows.push(rowLine(row))
+      cell = []
+      row = []
+    } else {
+      cell.push(text)
+      if (ends === "cell") row.push(oneLine(cell.splice(0).join(" ")))
+    }
+  }
+  endTable()
+}
 
 /** A paragraph a line; lines with tabs that follow each other are the rows of a table. */
 const addLines = (text: string, writer: BlockWriter): void => {

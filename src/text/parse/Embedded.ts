@@ -1,5 +1,8 @@
+import { inflateSync } from "node:zlib"
 import type { ParsedDocument } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
+import { isCompound, openCompound, type Storage } from "./Compound.ts"
+import { decodePart } from "./Decode.ts"
 import type { DocumentBuilder } from "./DocumentBuilder.ts"
 import type { InnerFile, InnerFiles } from "./Reader.ts"
 import { ReadFailure } from "./ReadFailure.ts"
@@ -9,8 +12,8 @@ import type { Zip } from "./Zip.ts"
 
 /** Files and pictures that a document holds beside its own text. */
 export interface Embedded {
-  /** Objects of other programs, documents among them. */
-  readonly objects: ReadonlyArray<{ readonly name: string; readonly read: () => Uint8Array | undefined }>
+  /** Objects of other programs, documents among them: files, or storages of a compound file, which say themselves whose they are. */
+  readonly objects: ReadonlyArray<{ readonly name: string; readonly read: () => Uint8Array | Storage | InnerFile | undefined }>
   readonly pictures: ReadonlyArray<{ readonly name: string; readonly read: () => Uint8Array | undefined }>
 }
 
@@ -54,7 +57,89 @@ export const embeddedInOpenDocument = (zip: Zip): Embedded => {
 /** The pictures of a book. */
 export const embeddedInBook = (zip: Zip): Embedded => ({ objects: [], pictures: entries(zip, zip.names().filter(isPicture)) })
 
-const entries = (zip: Zip, names: ReadonlyArray<string>): Embedded["objects"] =>
+/** What storages of a compound file hold: those of `ObjectPool` in a document of Word, `MBD…` in a workbook. */
+export const embeddedInStorages = (storages: Iterable<Storage>, pictures: Buffer | undefined): Embedded => ({
+  // Controls of a form have settings and no document.
+  objects: [...storages].filter((storage) => storage.read("\u0003OCXNAME") === undefined)
+    .map((storage) => ({ name: "", read: () => storage })),
+  pictures: picturesIn(pictures)
+})
+
+/** The program that made an object, as it calls itself: a counted string behind 28 bytes (MS-OLEDS, 2.3.8). */
+const programOf = (storage: Storage): string => {
+  const stream = storage.read("\u0001CompObj")
+  const length = stream === undefined || stream.length < 32 ? 0 : stream.readUInt32LE(28)
+  const name = stream === undefined || length > 100 ? "" : decodePart(stream.subarray(32, 32 + length)).replace(/[\0-\x1f]/g, "").trim()
+  return name === "" ? "object" : name
+}
+
+/** An object as a presentation keeps it: packed, behind its length (MS-PPT, 2.10.34). */
+export const embeddedInSlides = (
+  objects: ReadonlyArray<{ readonly packed: boolean; readonly content: Buffer }>,
+  pictures: Buffer | undefined,
+  limits: Limits
+): Embedded => ({
+  objects: objects.map(({ content, packed }) => ({
+    name: "",
+    read: () => openCompound(packed ? inflateSync(content.subarray(4), { maxOutputLength: limits.unpackedBytes }) : content)
+  })),
+  pictures: picturesIn(pictures)
+})
+
+/** Objects as RTF has them (MS-OLEDS, 2.2.5), pictures as they are. */
+export const embeddedInRtf = (objects: ReadonlyArray<Buffer>, pictures: ReadonlyArray<Buffer>): Embedded => ({
+  objects: objects.flatMap((data) => {
+    const object = oldObject(data)
+    return object === undefined ? [] : [object]
+  }),
+  pictures: pictures.flatMap((bytes, i) => {
+    const kind = pictureKinds.find(({ first }) => bytes.subarray(0, first.length).equals(first))
+    return kind === undefined ? [] : [{ name: `picture ${i + 1}.${kind.kind}`, read: () => bytes }]
+  })
+})
+
+const embeddedFormat = 2
+
+/** A version, a kind, three counted strings of which the first is the program's name, and the counted object. */
+const oldObject = (data: Buffer): Embedded["objects"][number] | undefined => {
+  if (data.length < 8 || data.readUInt32LE(4) !== embeddedFormat) return undefined
+  const strings: Array<string> = []
+  let at = 8
+  while (strings.length < 3 && at + 4 <= data.length) {
+    const end = at + 4 + data.readUInt32LE(at)
+    strings.push(data.toString("latin1", at + 4, Math.max(at + 4, end - 1)))
+    at = end
+  }
+  if (at + 4 > data.length) return undefined
+  const name = strings[0] === undefined || strings[0] === "" ? "object" : strings[0]
+  const content = data.subarray(at + 4, at + 4 + data.readUInt32LE(at))
+  return { name, read: () => name === "Package" ? packaged(content, 0) : content }
+}
+
+const pictureKinds = [
+  { kind: "png", first: Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), record: 0xf01e },
+  { kind: "jpg", first: Buffer.from("\xff\xd8\xff", "latin1"), record: 0xf01d }
+] as const
+
+/** Bytes from a picture back to the header of its record, with one or two checksums between (MS-ODRAW, 2.2.23). */
+const pictureHeaders = [25, 41] as const
+const recordHeader = 8
+
+/** PNG and JPEG pictures among the drawings of old Office formats. */
+const picturesIn = (stream: Buffer | undefined): Embedded["pictures"] =>
+  stream === undefined ? [] : pictureKinds.flatMap(({ first, kind, record }) => {
+    const found: Array<Buffer> = []
+    for (let at = stream.indexOf(first); at >= 0; at = stream.indexOf(first, at + 1)) {
+      const header = pictureHeaders.find((back) => at >= back && stream.readUInt16LE(at - back + 2) === record)
+      if (header !== undefined) found.push(stream.subarray(at, at - header + recordHeader + stream.readUInt32LE(at - header + 4)))
+    }
+    return found.map((bytes, i) => ({ name: `picture ${i + 1}.${kind}`, read: () => bytes }))
+  })
+
+const entries = (
+  zip: Zip,
+  names: ReadonlyArray<string>
+): ReadonlyArray<{ readonly name: string; readonly read: () => Uint8Array | undefined }> =>
   names.map((name) => ({ name: name.replace(/^.*\//, ""), read: () => zip.read(name) }))
 
 /**
@@ -88,8 +173,12 @@ export const withEmbedded = (
   if (objects.length === 0 && (pictures.length === 0 || !recognises)) return done()
   return (async () => {
     for (const { name, read } of objects) {
-      const file = await unwrapped(name, attempt(read))
-      if (file === undefined) inner.remarks.push({ kind: "attachment", text: `${name} (an object of another program)` })
+      const object = attempt(read)
+      // Macros are no text of the document.
+      if (object !== undefined && "storages" in object && object.storages.has("VBA")) continue
+      const label = object !== undefined && "storages" in object && name === "" ? programOf(object) : name
+      const file = await unwrapped(label, object)
+      if (file === undefined) inner.remarks.push({ kind: "attachment", text: `${label} (an object of another program)` })
       else if (typeof file === "string") builder.add("paragraph", file)
       else await inner.add(file, builder, 2)
     }
@@ -99,7 +188,7 @@ export const withEmbedded = (
 }
 
 /** A part that is damaged costs itself. */
-const attempt = (read: () => Uint8Array | undefined): Uint8Array | undefined => {
+const attempt = <A>(read: () => A): A | undefined => {
   try {
     return read()
   } catch {
@@ -127,35 +216,48 @@ const addPictures = async (pictures: Embedded["pictures"], builder: DocumentBuil
   inner.remarks.push({ kind: "recognisedPages", confidence: confidences.reduce((sum, one) => sum + one, 0) / confidences.length })
 }
 
-const compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
-
 /** The file that an object is; its text, of a formula; `undefined` where it is of a program that we do not know. */
-const unwrapped = async (name: string, bytes: Uint8Array | undefined): Promise<InnerFile | string | undefined> => {
-  if (bytes === undefined || bytes.length === 0) return undefined
-  if (!compound.every((byte, at) => bytes[at] === byte)) return formulaOf(bytes) ?? { name, bytes }
-  // The library is large, and most documents hold none of these.
-  const { CFB } = await import("@e965/xlsx")
-  const file = CFB.read(Buffer.from(bytes), { type: "buffer" })
-  const streamOf = (stream: string): Buffer | undefined => {
-    const content = CFB.find(file, stream)?.content
-    return content === undefined || content.length === 0 ? undefined : Buffer.from(content)
-  }
-  const packed = streamOf("\u0001Ole10Native") ?? streamOf("!Ole10Native")
+const unwrapped = async (name: string, object: Uint8Array | Storage | InnerFile | undefined): Promise<InnerFile | string | undefined> => {
+  if (object === undefined || "bytes" in object) return object
+  if (object instanceof Uint8Array && object.length === 0) return undefined
+  if (object instanceof Uint8Array && !isCompound(object)) return formulaOf(object) ?? { name, bytes: object }
+  const file = object instanceof Uint8Array ? attempt(() => openCompound(object)) : object
+  if (file === undefined) return undefined
+  const packed = file.read("\u0001Ole10Native") ?? file.read("!Ole10Native")
   if (packed !== undefined) return packaged(packed)
-  const document = streamOf("Package") ?? streamOf("CONTENTS")
-  if (document !== undefined) return { name, bytes: document }
-  return ["WordDocument", "Workbook", "Book", "PowerPoint Document"].some((stream) => streamOf(stream) !== undefined)
-    ? { name, bytes }
-    : undefined
+  const document = file.read("Package") ?? file.read("CONTENTS")
+  if (document !== undefined && document.length > 0) return { name, bytes: document }
+  if (!["WordDocument", "Workbook", "Book", "PowerPoint Document"].some((stream) => file.read(stream) !== undefined)) return undefined
+  return { name, bytes: object instanceof Uint8Array ? object : await compoundFile(object) }
 }
 
+/** A storage as a file of its own, its streams named as programs write them. */
+const compoundFile = async (storage: Storage): Promise<Uint8Array> => {
+  // The library is large, and few documents need it.
+  const { CFB } = await import("@e965/xlsx")
+  const file = CFB.utils.cfb_new()
+  CFB.utils.cfb_del(file, "/\u0001Sh33tJ5")
+  const add = ({ read, storages, streams }: Storage, path: string): void => {
+    for (const name of streams) CFB.utils.cfb_add(file, path + (usualNames.get(name.toLowerCase()) ?? name), read(name) ?? Buffer.alloc(0))
+    for (const [name, inner] of storages) add(inner, `${path}${name}/`)
+  }
+  add(storage, "/")
+  return Buffer.from(CFB.write(file, { type: "buffer" }))
+}
+
+const usualNames = new Map(
+  ["WordDocument", "0Table", "1Table", "Data", "Workbook", "Book", "PowerPoint Document", "Current User"].map((
+    name
+  ) => [name.toLowerCase(), name])
+)
+
 /** What the Packager of Windows wraps: a label, a path, and the file itself (MS-OLEDS has only its length). */
-const packaged = (stream: Buffer): InnerFile | undefined => {
+const packaged = (stream: Buffer, start = 4): InnerFile | undefined => {
   const textAt = (start: number): { readonly text: string; readonly end: number } => {
     const end = stream.indexOf(0, start)
-    return end < 0 ? { text: "", end: stream.length } : { text: stream.toString("latin1", start, end), end: end + 1 }
+    return end < 0 ? { text: "", end: stream.length } : { text: decodePart(stream.subarray(start, end)), end: end + 1 }
   }
-  const label = textAt(6)
+  const label = textAt(start + 2)
   const path = textAt(label.end)
   const place = path.end + 4
   if (place + 4 > stream.length) return undefined

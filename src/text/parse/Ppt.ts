@@ -1,7 +1,8 @@
-import { CFB } from "@e965/xlsx"
 import type { Remark } from "../../domain/Document.ts"
 import { BlockWriter, oneLine } from "./BlockSink.ts"
+import { openCompound } from "./Compound.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { embeddedInSlides, withEmbedded } from "./Embedded.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 
@@ -10,12 +11,16 @@ const types = {
   slide: 1006,
   slideAtom: 1007,
   notes: 1008,
+  master: 1016,
   slidePersist: 1011,
   showInfo: 1017,
   outlineText: 3998,
   textHeader: 3999,
   textChars: 4000,
   textBytes: 4008,
+  headersFooters: 4057,
+  object: 4113,
+  binaryTag: 5003,
   comment: 12000,
   string: 4026,
   slideList: 4080,
@@ -27,7 +32,7 @@ const types = {
 const titleTypes = new Set([0, 6])
 
 /** Lists of slides by their instance. */
-const lists = { slides: 0, notes: 2 } as const
+const lists = { slides: 0, masters: 1, notes: 2 } as const
 
 const encryptedToken = 0xf3d1c4df
 
@@ -49,10 +54,11 @@ interface Listed {
 
 /**
  * Presentations of PowerPoint 97 to 2003: a slide is a page, hidden ones too; its title is a heading; the texts of
- * shapes, notes and comments follow.
+ * shapes, notes and comments follow. What all slides share, their footers and what the master says of its own, stands
+ * once, on the first.
  */
-export const ppt: Reader = ({ bytes, format, limits }) => {
-  const { stream, edit } = open(bytes)
+export const ppt: Reader = ({ bytes, format, inner, limits }) => {
+  const { edit, pictures, stream } = open(bytes)
   const offsets = persistOffsets(stream, edit)
   const document = recordAt(stream, offsets.get(edit.document))
   if (document === undefined) throw new ReadFailure("corrupt", "the presentation has no document")
@@ -72,6 +78,13 @@ export const ppt: Reader = ({ bytes, format, limits }) => {
     // An asterisk stands for the number of the slide, the date and the like.
     for (const paragraph of text.split("\n")) if (paragraph.trim() !== "*") writer.add("paragraph", paragraph)
   }
+  const shared = new Set<string>()
+  const once = (texts: ReadonlyArray<string>): void => {
+    for (const text of texts) {
+      if (!shared.has(text)) writer.add("paragraph", text)
+      shared.add(text)
+    }
+  }
   slides.forEach((entry, i) => {
     writer.page(i + 1)
     const slide = recordAt(stream, offsets.get(entry.persist))
@@ -79,18 +92,35 @@ export const ppt: Reader = ({ bytes, format, limits }) => {
     if (content?.hidden === true) remarks.push({ kind: "hidden", text: `slide ${i + 1}`, pages: [i + 1] })
     for (const text of content?.texts ?? entry.texts) write(text, true)
     for (const comment of content?.comments ?? []) writer.add("paragraph", comment)
+    if (i === 0) {
+      once(footersOf(stream, document))
+      for (const { persist } of listed(stream, document, lists.masters)) {
+        const master = recordAt(stream, offsets.get(persist))
+        if (master !== undefined) once(contentOf(stream, master, []).texts.filter(isOwn).map(({ text }) => text))
+      }
+    }
+    once(content?.footers ?? [])
     const note = content === undefined ? undefined : notes.get(content.notes)
     const page = note === undefined ? undefined : recordAt(stream, offsets.get(note.persist))
     if (note !== undefined && page !== undefined) { for (const text of contentOf(stream, page, note.texts).texts) write(text, false) }
   })
   writer.end()
-  return builder.build({
-    format,
-    pages: slides.length,
-    title,
-    remarks: remarks.length === 0 ? undefined : remarks
+  const objects = [...offsets.values()].flatMap((offset) => {
+    const record = recordAt(stream, offset)
+    return record?.type === types.object ? [{ packed: record.instance === 1, content: stream.subarray(record.start, record.end) }] : []
   })
+  return withEmbedded(
+    embeddedInSlides(objects, pictures, limits),
+    { builder, inner, limits },
+    () => builder.build({ format, pages: slides.length, title, remarks: remarks.length === 0 ? undefined : remarks })
+  )
 }
+
+/** Whether a text of a master is its own and no prompt for what a slide is to say ("Click to edit"). */
+const isOwn = ({ text, type }: Text): boolean => type === otherText && text.trim() !== "" && text.trim() !== "*"
+
+/** The type of text in shapes that are no placeholders (MS-PPT, 2.13.33). */
+const otherText = 4
 
 interface Edit {
   readonly offset: number
@@ -98,15 +128,15 @@ interface Edit {
   readonly document: number
 }
 
-const open = (bytes: Uint8Array): { readonly stream: Buffer; readonly edit: Edit } => {
-  const file = CFB.read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), { type: "buffer" })
-  const streamOf = (name: string): Buffer | undefined => {
-    const content = CFB.find(file, name)?.content
-    return content === undefined ? undefined : Buffer.from(content)
+const open = (bytes: Uint8Array): { readonly stream: Buffer; readonly edit: Edit; readonly pictures: Buffer | undefined } => {
+  const root = openCompound(bytes)
+  // Saved for PowerPoint 95 and 97 alike, a file holds the presentation twice.
+  const { read } = root.storages.get("PP97_DUALSTORAGE") ?? root
+  const stream = read("PowerPoint Document")
+  const user = read("Current User")
+  if (stream === undefined || root.streams.includes("Text_Content") && !root.storages.has("PP97_DUALSTORAGE")) {
+    throw new ReadFailure("unsupported", "a presentation of before 1997")
   }
-  const stream = streamOf("PowerPoint Document")
-  const user = streamOf("Current User")
-  if (stream === undefined) throw new ReadFailure("unsupported", "a presentation of before 1997")
   if (user === undefined || user.length < 20) throw new ReadFailure("corrupt", "the presentation does not say where it begins")
   if (user.readUInt32LE(12) === encryptedToken) throw new ReadFailure("encrypted", "the presentation is protected by a password")
   const named = user.readUInt32LE(16)
@@ -114,7 +144,7 @@ const open = (bytes: Uint8Array): { readonly stream: Buffer; readonly edit: Edit
   const offset = recordAt(stream, named)?.type === types.userEdit ? named : lastEdit(stream)
   const edit = recordAt(stream, offset)
   if (edit?.type !== types.userEdit || edit.end - edit.start < 20) throw new ReadFailure("corrupt", "the presentation is damaged")
-  return { stream, edit: { offset, document: stream.readUInt32LE(edit.start + 16) } }
+  return { stream, pictures: read("Pictures"), edit: { offset, document: stream.readUInt32LE(edit.start + 16) } }
 }
 
 const lastEdit = (stream: Buffer): number => {
@@ -200,15 +230,23 @@ const listed = (stream: Buffer, document: Record, instance: number): ReadonlyArr
   return entries
 }
 
+/** Header, footer and date as a slide or the whole presentation has them. */
+const footersOf = (stream: Buffer, container: Record): ReadonlyArray<string> =>
+  [...children(stream, container)].filter(({ type }) => type === types.headersFooters).flatMap((record) =>
+    [...children(stream, record)].filter(({ type }) => type === types.string)
+      .map(({ end, start }) => oneLine(stream.toString("utf16le", start, end))).filter((text) => text !== "")
+  )
+
 interface Content {
   readonly texts: Array<Text>
   readonly comments: Array<string>
+  footers: ReadonlyArray<string>
   notes: number
   hidden: boolean
 }
 
 const contentOf = (stream: Buffer, slide: Record, outline: ReadonlyArray<Text>): Content => {
-  const content: Content = { texts: [], comments: [], notes: 0, hidden: false }
+  const content: Content = { texts: [], comments: [], footers: footersOf(stream, slide), notes: 0, hidden: false }
   const used = new Set<number>()
   let type = -1
   const visit = (record: Record, depth: number): void => {
@@ -244,7 +282,10 @@ const contentOf = (stream: Buffer, slide: Record, outline: ReadonlyArray<Text>):
         return
       }
     }
-    if (record.container && depth < maxDepth) { for (const child of children(stream, record)) visit(child, depth + 1) }
+    // Later versions keep what the first did not know, comments among it, in records of bytes.
+    if ((record.container || record.type === types.binaryTag) && depth < maxDepth) {
+      for (const child of children(stream, record)) visit(child, depth + 1)
+    }
   }
   for (const child of children(stream, slide)) visit(child, 0)
   outline.forEach((text, number) => {

@@ -2,6 +2,7 @@ import type { ParsedDocument, Remark } from "../../domain/Document.ts"
 import { remarkOf } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
 import { oneLine } from "./BlockSink.ts"
+import { ReadFailure } from "./ReadFailure.ts"
 import type { DocumentBuilder } from "./DocumentBuilder.ts"
 
 /** A reader of one family of formats: bytes to text and blocks. Pure but for time and memory; may be async. */
@@ -65,6 +66,8 @@ export class InnerFiles {
     try {
       document = await this.#read(file, inner)
     } catch (error) {
+      // Nothing is lost of a file that says nothing.
+      if (error instanceof ReadFailure && error.problem === "empty") return
       return refused(error instanceof Error ? error.message : "not read")
     }
     const remark = remarkOf(document)

@@ -1,12 +1,13 @@
 import { BlockWriter } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { embeddedInRtf, withEmbedded } from "./Embedded.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 import { RtfInterpreter } from "./rtf/Interpreter.ts"
 import { scanRtf } from "./rtf/Tokens.ts"
 
-/** Rich Text Format 1.9.1: text, headings, lists, tables, notes, text boxes, headers and footers. */
-export const rtf: Reader = ({ bytes, format, limits }) => {
+/** Rich Text Format 1.9.1: text, headings, lists, tables, notes, text boxes, headers and footers, embedded objects. */
+export const rtf: Reader = ({ bytes, format, inner, limits }) => {
   const signature = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(64, bytes.length)).toString("latin1")
   if (!/^(?:\xef\xbb\xbf)?\s*\{\s*\\rtf/.test(signature)) throw new ReadFailure("corrupt", "not an RTF file")
   const builder = new DocumentBuilder(limits.characters)
@@ -17,10 +18,11 @@ export const rtf: Reader = ({ bytes, format, limits }) => {
   interpreter.end()
   writer.end()
   const { title, author } = interpreter
-  return builder.build({
-    format,
-    title: title === "" ? undefined : title,
-    author: author === "" ? undefined : author,
-    remarks: isCut ? [{ kind: "cut", text: "the file is cut off: read to where it ends" }] : undefined
-  })
+  return withEmbedded(embeddedInRtf(interpreter.objects, interpreter.pictures), { builder, inner, limits }, () =>
+    builder.build({
+      format,
+      title: title === "" ? undefined : title,
+      author: author === "" ? undefined : author,
+      remarks: isCut ? [{ kind: "cut", text: "the file is cut off: read to where it ends" }] : undefined
+    }))
 }

@@ -1,5 +1,6 @@
 import { isTar } from "../containers/Tar.ts"
 import type { Limits } from "../Prepared.ts"
+import { isCompound, openCompound } from "./Compound.ts"
 import { decodeHead, isEbcdic, isWide } from "./Decode.ts"
 import { extensionOf, formatOfMimeType, formatOfName, formats, type FormatKey } from "./Formats.ts"
 import { ReadFailure } from "./ReadFailure.ts"
@@ -28,7 +29,7 @@ export const sniff = (
   if (start.startsWith("PK\u0003\u0004") || start.startsWith("PK\u0005\u0006")) {
     return archiveFormat(openZip(bytes, limits), named)
   }
-  if (start.startsWith("\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1")) return compoundFormat(file, named)
+  if (isCompound(file)) return compoundFormat(file, named)
   // Worksheets of before 1993 are records without a file around them.
   if (/^\t[\0\u0002\u0004\u0008][\u0004-\u0010]\0/.test(start) && (named === "xls" || named === undefined)) return "xls"
   if (/^\s{0,100}\{\\rtf/.test(start)) return "rtf"
@@ -91,23 +92,42 @@ const archiveFormat = (zip: Zip, named: FormatKey | undefined): FormatKey => {
     : unsupported("ZIP archive; import.archives opens it")
 }
 
-/** OLE compound files: what stands in the directory, whose names are UTF-16, says which program's. */
+/** Streams and storages at the root of an OLE compound file, by the program that writes them. */
+const compounds: ReadonlyArray<readonly [entry: string, format: FormatKey]> = [
+  ["worddocument", "doc"],
+  ["powerpoint document", "ppt"],
+  ["workbook", "xls"],
+  ["book", "xls"]
+]
+const programs: ReadonlyArray<readonly [entry: string, name: string]> = [
+  ["pp40", "presentation of before 1997"],
+  ["visiodocument", "Visio drawing"],
+  ["quill", "Publisher document"],
+  ["hwpsummaryinformation", "Hangul document"],
+  ["starwriterdocument", "StarOffice document"],
+  ["starcalcdocument", "StarOffice document"],
+  ["starimpressdocument", "StarOffice document"],
+  ["stardrawdocument", "StarOffice document"],
+  ["starchartdocument", "StarOffice document"],
+  ["matost", "Works document"],
+  ["swdocmgrtempstorage", "SolidWorks document"],
+  ["thumbnails", "thumbnails of a folder"],
+  ["catalog", "thumbnails of a folder"],
+  ["\u0001compobj", "OLE compound file of another program"]
+]
+
+/** OLE compound files: what stands at the root of the directory says which program's. */
 const compoundFormat = (file: Buffer, named: FormatKey | undefined): FormatKey => {
-  // As bytes: looking for a UTF-16 string never ends where the content lies at an odd address.
-  const has = (entry: string): boolean => file.includes(Buffer.from(entry, "utf16le"))
-  if (has("EncryptedPackage")) throw new ReadFailure("encrypted", "an Office document protected by a password")
+  const { storages, streams } = openCompound(file)
+  const names = new Set([...streams, ...storages.keys()].map((name) => name.toLowerCase()))
+  if (names.has("encryptedpackage")) throw new ReadFailure("encrypted", "an Office document protected by a password")
   // First, since a message may hold a document of the others.
-  if (has("__properties_version1.0")) return "msg"
-  const found = ([["doc", "WordDocument"], ["ppt", "PowerPoint Document"], ["xls", "Workbook"], ["xls", "Book"], ["xls", "WORKBOOK"], [
-    "xls",
-    "BOOK"
-  ]] as const)
-    .filter(([, entry]) => has(entry))
-    .map(([format]) => format)
-  // Each of them may hold another one: the name says which it is.
+  if (names.has("__properties_version1.0")) return "msg"
+  const found = compounds.filter(([entry]) => names.has(entry)).map(([, format]) => format)
+  // Programs leave an empty document of one of the others: the name says which it is.
   const format = found.find((format) => format === named) ?? found[0]
   if (format !== undefined) return format
-  throw unsupported("OLE compound file")
+  throw unsupported(programs.find(([entry]) => names.has(entry))?.[1] ?? "OLE compound file")
 }
 
 const binaryFile = (named: FormatKey | undefined, name: string): ReadFailure =>

@@ -1,20 +1,28 @@
 import * as codePages from "@e965/xlsx/dist/cpexcel.full.mjs"
 import { type CellObject, read, set_cptable, type WorkSheet } from "@e965/xlsx"
 import type { Remark } from "../../domain/Document.ts"
-import { BlockWriter, oneLine } from "./BlockSink.ts"
+import type { Limits } from "../Prepared.ts"
+import { type BlockSink, BlockWriter, oneLine } from "./BlockSink.ts"
+import { isCompound, openCompound } from "./Compound.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { type Embedded, embeddedInStorages, withEmbedded } from "./Embedded.ts"
+import { openPackage } from "./ooxml/Package.ts"
+import { sheetDrawings } from "./ooxml/SheetDrawings.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
+import { openZip } from "./Zip.ts"
 import { type SheetCell, SheetRows, underHeading } from "./SheetRows.ts"
+import { drawingsOf } from "./xls/Drawings.ts"
 
 set_cptable(codePages)
 
 /**
  * Workbooks in Excel's binary formats (.xls of every version, .xlsb) and those of Apple's Numbers. A sheet is a page
- * under its name, hidden ones too; cells as they are shown, comments after them.
+ * under its name, hidden ones too; cells as they are shown, text boxes, charts and comments after them, then the page's header and footer.
  */
-export const xls: Reader = ({ bytes, format, limits }) => {
+export const xls: Reader = ({ bytes, format, inner, limits }) => {
   const book = open(bytes)
+  const beside = besideCells(bytes, limits)
   if (book.SheetNames.length > limits.pages) {
     throw new ReadFailure("limit", `${book.SheetNames.length} sheets, more than ${limits.pages}`)
   }
@@ -30,11 +38,15 @@ export const xls: Reader = ({ bytes, format, limits }) => {
     const sink = underHeading(hidden ? `${oneLine(name)} (hidden)` : oneLine(name), writer)
     const rows = new SheetRows(sink, limits.characters)
     const comments: Array<string> = []
+    const shown = new Set<string>()
     eachRow(sheet, (number, cells) => {
       const texts: Array<SheetCell> = []
       cells.forEach((cell, column) => {
         const text = oneLine(cell?.w ?? (cell?.v === undefined ? "" : String(cell.v)))
-        if (text !== "" && cell?.t !== "z") texts.push([column, text])
+        if (text !== "" && cell?.t !== "z") {
+          texts.push([column, text])
+          shown.add(text)
+        }
         for (const { a = "", t = "" } of cell?.c ?? []) {
           const note = oneLine(t)
           if (note !== "") comments.push(`Comment on ${columnName(column)}${number + 1}${a === "" ? "" : ` by ${oneLine(a)}`}: ${note}`)
@@ -43,18 +55,61 @@ export const xls: Reader = ({ bytes, format, limits }) => {
       rows.row(number, texts)
     })
     rows.end()
+    beside.write(i, sink, shown)
     for (const comment of comments) sink.add("paragraph", comment)
   })
   writer.end()
   const { Author: author, Title: title } = book.Props ?? {}
-  return builder.build({
-    format,
-    pages: book.SheetNames.length,
-    title: title === undefined || oneLine(title) === "" ? undefined : oneLine(title),
-    author: author === undefined || oneLine(author) === "" ? undefined : oneLine(author),
-    remarks: remarks.length === 0 ? undefined : remarks
-  })
+  return withEmbedded(beside.embedded, { builder, inner, limits }, () =>
+    builder.build({
+      format,
+      pages: book.SheetNames.length,
+      title: title === undefined || oneLine(title) === "" ? undefined : oneLine(title),
+      author: author === undefined || oneLine(author) === "" ? undefined : oneLine(author),
+      remarks: remarks.length === 0 ? undefined : remarks
+    }))
 }
+
+interface BesideCells {
+  /** Writes what a sheet, by its place, says beside the cells; what a chart repeats of them is left out. */
+  readonly write: (sheet: number, sink: BlockSink, cells: ReadonlySet<string>) => void
+  readonly embedded: Embedded
+}
+
+/** What the library does not read: text boxes, charts, margins, embedded objects and pictures. */
+const besideCells = (bytes: Uint8Array, limits: Limits): BesideCells => {
+  const nothing: BesideCells = { write: () => {}, embedded: { objects: [], pictures: [] } }
+  if (bytes[0] === 0x50) {
+    // A package of Apple's Numbers is none of Office.
+    if (!isWorkbook(bytes, limits)) return nothing
+    const pack = openPackage(bytes, limits, "xl/workbook.bin")
+    const sheets = pack.relationships(pack.main).filter(({ type }) => type === "worksheet" || type === "chartsheet")
+    return {
+      write: (sheet, sink) => {
+        // In the order of their names, which programs number.
+        const part = sheets.map(({ target }) => target).toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }))[sheet]
+        if (part !== undefined) sheetDrawings(pack, part, sink)
+      },
+      embedded: pack.embedded
+    }
+  }
+  const root = isCompound(bytes) ? openCompound(bytes) : undefined
+  const stream = root === undefined
+    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : root.read("Workbook") ?? root.read("Book")
+  if (stream === undefined) return nothing
+  const { pictures, sheets } = drawingsOf(stream)
+  return {
+    write: (sheet, sink, cells) => {
+      const { footer, header, texts } = sheets[sheet] ?? { texts: [], header: "", footer: "" }
+      for (const text of new Set(texts)) if (!cells.has(oneLine(text))) sink.add("paragraph", text)
+      for (const text of [header, footer]) if (text !== "") sink.add("paragraph", text)
+    },
+    embedded: embeddedInStorages([...root?.storages ?? []].flatMap(([name, storage]) => name.startsWith("MBD") ? [storage] : []), pictures)
+  }
+}
+
+const isWorkbook = (bytes: Uint8Array, limits: Limits): boolean => openZip(bytes, limits).has("[Content_Types].xml")
 
 const open = (bytes: Uint8Array) => {
   try {

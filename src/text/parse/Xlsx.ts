@@ -3,9 +3,8 @@ import { type BlockSink, BlockWriter, oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { withEmbedded } from "./Embedded.ts"
 import { readCellFormats } from "./ooxml/CellFormats.ts"
-import { type Graphic, graphicBlocks } from "./ooxml/Drawing.ts"
 import { openPackage, type OfficePackage } from "./ooxml/Package.ts"
-import { shapeTree } from "./ooxml/Shapes.ts"
+import { sheetDrawings } from "./ooxml/SheetDrawings.ts"
 import { readSharedStrings, readWorksheet, type Workbook } from "./ooxml/Worksheet.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
@@ -45,7 +44,7 @@ export const xlsx: Reader = ({ bytes, format, inner, limits }) => {
     if (hidden) remarks.push({ kind: "hidden", text: `sheet ${name}`, pages: [i + 1] })
     const sink = underHeading(hidden ? `${name} (hidden)` : name, writer)
     readWorksheet(content, book, sink)
-    drawings(pack, part, sink)
+    sheetDrawings(pack, part, sink)
     comments(pack, part, people, sink)
   })
   writer.end()
@@ -54,15 +53,6 @@ export const xlsx: Reader = ({ bytes, format, inner, limits }) => {
     { builder, inner, limits },
     () => builder.build({ format, ...pack.facts, pages: sheets.length, ...(remarks.length === 0 ? {} : { remarks }) })
   )
-}
-
-const drawings = (pack: OfficePackage, sheet: string, sink: BlockSink): void => {
-  for (const { type, target } of pack.relationships(sheet)) {
-    const bytes = type === "drawing" ? pack.part(target) : undefined
-    if (bytes === undefined) continue
-    const graphic = (found: Graphic): void => graphicBlocks(pack, target, found, sink)
-    for (const anchor of childElements(parseXml(bytes))) shapeTree(anchor, sink, { graphic, running: () => true })
-  }
 }
 
 /** Names of the people who wrote threaded comments. */

@@ -1,14 +1,10 @@
-import { CFB, utils, write } from "@e965/xlsx"
+import { deflateSync } from "node:zlib"
+import { utils, write } from "@e965/xlsx"
 import template from "@e965/xlsx/dist/xlsx.zahl.mjs"
 import { describe, expect, it } from "vitest"
+import { drawingsOf } from "../../../src/text/parse/xls/Drawings.ts"
 import { parsed, refusal } from "./support/Parsed.ts"
-
-const compound = (streams: Readonly<Record<string, Uint8Array>>): Uint8Array => {
-  const file = CFB.utils.cfb_new()
-  for (const [name, content] of Object.entries(streams)) CFB.utils.cfb_add(file, `/${name}`, Buffer.from(content))
-  // Asked for as a buffer.
-  return CFB.write(file, { type: "buffer" }) as Buffer
-}
+import { compound, wordStreams } from "./support/WordWriter.ts"
 
 describe("workbooks in binary formats", () => {
   it.each([["biff8", "xls"], ["biff5", "xls"], ["xlsb", "xlsb"]] as const)("%s", async (bookType, extension) => {
@@ -60,54 +56,139 @@ describe("documents of Word", () => {
     ])
   })
 
+  it("of before 1997 are read in their own charset, and in pieces", async () => {
+    const russian = Buffer.from(
+      new Uint8Array([
+        ...[0xca, 0xee, 0xec, 0xef, 0xe0, 0xed, 0xe8, 0xff, 0x20, 0xef, 0xf0, 0xe5, 0xe4, 0xeb, 0xe0, 0xe3, 0xe0, 0xe5, 0xf2, 0x20],
+        ...[
+          0xe2,
+          0xe8,
+          0xed,
+          0xe0,
+          0x20,
+          0xf1,
+          0xee,
+          0x20,
+          0xf1,
+          0xea,
+          0xeb,
+          0xe0,
+          0xe4,
+          0xe0,
+          0x20,
+          0xe2,
+          0x20,
+          0xcc,
+          0xee,
+          0xf1,
+          0xea,
+          0xe2,
+          0xe5
+        ]
+      ])
+    ).toString("latin1")
+    expect((await parsed("a.doc", word95(`${russian}\r`))).shown).toEqual(["paragraph: Компания предлагает вина со склада в Москве"])
+    const stream = Buffer.alloc(8_192)
+    stream.writeUInt16LE(104, 2)
+    stream.writeUInt16LE(4, 10)
+    stream.writeUInt32LE(2_000, 0x160)
+    stream.writeUInt32LE(200, 0x164)
+    stream.write("second half.\r", 3_000, "latin1")
+    stream.write("The first and the ", 4_000, "latin1")
+    stream[2_000] = 2
+    stream.writeUInt32LE(28, 2_001)
+    for (const [i, place] of [0, 18, 31].entries()) stream.writeUInt32LE(place, 2_005 + i * 4)
+    stream.writeUInt32LE(4_000, 2_019)
+    stream.writeUInt32LE(3_000, 2_027)
+    expect((await parsed("a.doc", compound({ WordDocument: stream }))).shown).toEqual(["paragraph: The first and the second half."])
+  })
+
+  it("have headings, tables, fields and notes; what is deleted or hidden is left out, and nothing else", async () => {
+    const cell = [[0x2416, 1]] as const
+    const runs = [
+      { text: "Rules\r", style: 1 },
+      { text: "Spaced out ", look: [[0x8840, 20, 0], [0x4a60, 1, 0]] },
+      { text: "gone", look: [[0x0800, 0x81]] },
+      { text: "hidden", look: [[0x083c, 1]] },
+      { text: "and op\x1ftional, see \x13 HYPERLINK x \x14the \x13 PAGE \x142\x15\x15 or \x13MACROBUTTON NoMacro [Title]\x15.\r" },
+      { text: "a\rb\x07\x07c\x07", paragraph: cell },
+      { text: "\x07", paragraph: [...cell, [0x2417, 1]] },
+      { text: "\x02 A note\r" }
+    ] as const
+    const file = compound(wordStreams(runs, { 0x50: 9 }))
+    const { shown } = await parsed("a.doc", file)
+    expect(shown).toEqual([
+      "heading 1: Rules",
+      "paragraph: Spaced out and optional, see the 2 or [Title].",
+      "table: a b |  | c",
+      "paragraph: A note"
+    ])
+    const { WordDocument, "1Table": table } = wordStreams(runs, { 0x50: 9 })
+    expect((await parsed("a.doc", compound({ worddocument: WordDocument!, "1TABLE": table! }))).shown).toEqual(shown)
+  })
+
   it("that are encrypted say so", async () => {
     expect(await refusal("a.doc", word95("x", 0x100))).toMatchObject({ problem: "encrypted" })
   })
 })
 
+const record = (type: number, content: Uint8Array | ReadonlyArray<Uint8Array>, instance = 0): Buffer => {
+  const container = !(content instanceof Uint8Array)
+  const body = content instanceof Uint8Array ? content : Buffer.concat([...content])
+  const head = Buffer.alloc(8)
+  head.writeUInt16LE((instance << 4) | (container ? 0xf : 0), 0)
+  head.writeUInt16LE(type, 2)
+  head.writeUInt32LE(body.length, 4)
+  return Buffer.concat([head, body])
+}
+const numbers = (...values: ReadonlyArray<number>): Buffer => {
+  const body = Buffer.alloc(values.length * 4)
+  values.forEach((value, i) => body.writeUInt32LE(value, i * 4))
+  return body
+}
+const text = (
+  type: number,
+  words: string
+): ReadonlyArray<Buffer> => [record(3999, numbers(type)), record(4000, Buffer.from(words, "utf16le"))]
+
+const presentation = (object?: Uint8Array): Uint8Array => {
+  const info = Buffer.alloc(16)
+  info.writeUInt16LE(4, 10)
+  const slide = record(1006, [
+    record(1007, numbers(0, 0, 0, 0, 77)),
+    record(61453, [record(3998, numbers(0))]),
+    record(61453, text(4, "A text box\rin two lines\r*")),
+    record(1017, info),
+    record(5000, [record(
+      5003,
+      record(12000, [
+        record(4026, Buffer.from("Ann", "utf16le"), 0),
+        record(4026, Buffer.from("Say more", "utf16le"), 1)
+      ])
+    )])
+  ])
+  const notes = record(1008, [record(61453, text(2, "Say this slowly"))])
+  const document = record(1000, [
+    record(4080, [record(1011, numbers(2, 0, 0, 256, 0)), ...text(0, "Title of the talk"), ...text(1, "First point\rSecond point")], 0),
+    record(4080, [record(1011, numbers(3, 0, 0, 77, 0))], 2),
+    record(4080, [record(1011, numbers(4, 0, 0, 99, 0))], 1),
+    record(4057, [record(4026, Buffer.from("Confidential", "utf16le"), 2)])
+  ])
+  const master = record(1016, [record(61453, text(0, "Click to edit")), record(61453, text(4, "Acme Ltd"))])
+  const packed = object === undefined ? Buffer.alloc(0) : Buffer.concat([numbers(object.length), deflateSync(object)])
+  const parts = [Buffer.alloc(8), document, slide, notes, master, record(4113, packed, 1)]
+  const at = (i: number): number => parts.slice(0, i).reduce((sum, part) => sum + part.length, 0)
+  const directory = record(
+    6002,
+    numbers(1 | ((object === undefined ? 4 : 5) << 20), ...[1, 2, 3, 4, 5].slice(0, object === undefined ? 4 : 5).map(at))
+  )
+  const edit = record(4085, numbers(256, 0, 0, at(6), 1, 4, 0))
+  const stream = Buffer.concat([...parts, directory, edit, Buffer.alloc(4_096)])
+  const user = record(4086, Buffer.concat([numbers(20, 0xe391c05f, at(6) + directory.length), Buffer.alloc(4_096)]))
+  return compound({ "PowerPoint Document": stream, "Current User": user })
+}
+
 describe("presentations of PowerPoint 97", () => {
-  const record = (type: number, content: Uint8Array | ReadonlyArray<Uint8Array>, instance = 0): Buffer => {
-    const container = !(content instanceof Uint8Array)
-    const body = content instanceof Uint8Array ? content : Buffer.concat([...content])
-    const head = Buffer.alloc(8)
-    head.writeUInt16LE((instance << 4) | (container ? 0xf : 0), 0)
-    head.writeUInt16LE(type, 2)
-    head.writeUInt32LE(body.length, 4)
-    return Buffer.concat([head, body])
-  }
-  const numbers = (...values: ReadonlyArray<number>): Buffer => {
-    const body = Buffer.alloc(values.length * 4)
-    values.forEach((value, i) => body.writeUInt32LE(value, i * 4))
-    return body
-  }
-  const text = (
-    type: number,
-    words: string
-  ): ReadonlyArray<Buffer> => [record(3999, numbers(type)), record(4000, Buffer.from(words, "utf16le"))]
-
-  const presentation = (): Uint8Array => {
-    const info = Buffer.alloc(16)
-    info.writeUInt16LE(4, 10)
-    const slide = record(1006, [
-      record(1007, numbers(0, 0, 0, 0, 77)),
-      record(61453, [record(3998, numbers(0))]),
-      record(61453, text(4, "A text box\rin two lines\r*")),
-      record(1017, info)
-    ])
-    const notes = record(1008, [record(61453, text(2, "Say this slowly"))])
-    const document = record(1000, [
-      record(4080, [record(1011, numbers(2, 0, 0, 256, 0)), ...text(0, "Title of the talk"), ...text(1, "First point\rSecond point")], 0),
-      record(4080, [record(1011, numbers(3, 0, 0, 77, 0))], 2)
-    ])
-    const parts = [Buffer.alloc(8), document, slide, notes]
-    const at = (i: number): number => parts.slice(0, i).reduce((sum, part) => sum + part.length, 0)
-    const directory = record(6002, numbers(1 | (3 << 20), at(1), at(2), at(3)))
-    const edit = record(4085, numbers(256, 0, 0, at(4), 1, 4, 0))
-    const stream = Buffer.concat([...parts, directory, edit, Buffer.alloc(4_096)])
-    const user = record(4086, Buffer.concat([numbers(20, 0xe391c05f, at(4) + directory.length), Buffer.alloc(4_096)]))
-    return compound({ "PowerPoint Document": stream, "Current User": user })
-  }
-
   it("are slides with title, texts, and notes; hidden ones are marked", async () => {
     const { pages, remarks, shown, title } = await parsed("a.ppt", presentation())
     expect(shown).toEqual([
@@ -116,6 +197,9 @@ describe("presentations of PowerPoint 97", () => {
       "paragraph: in two lines",
       "paragraph: First point",
       "paragraph: Second point",
+      "paragraph: Comment by Ann: Say more",
+      "paragraph: Confidential",
+      "paragraph: Acme Ltd",
       "paragraph: Say this slowly"
     ])
     expect({ pages, title, remarks }).toEqual({
@@ -123,6 +207,102 @@ describe("presentations of PowerPoint 97", () => {
       title: "Title of the talk",
       remarks: [{ kind: "hidden", text: "slide 1", pages: [1] }]
     })
+  })
+})
+
+describe("objects inside binary formats", () => {
+  it("are sections of their own in documents and presentations; those of other programs are named", async () => {
+    const inner = wordStreams([{ text: "Inner text\r" }])
+    const object = (at: string): Record<string, Uint8Array> =>
+      Object.fromEntries(Object.entries(inner).map(([name, content]) => [`${at}/${name}`, content]))
+    const document = compound({
+      ...wordStreams([{ text: "Outer text\r" }]),
+      ...object("ObjectPool/_1"),
+      "ObjectPool/_2/Equation Native": Buffer.alloc(5_000, 1)
+    })
+    const { remarks, shown } = await parsed("a.doc", document)
+    expect(shown).toEqual(["paragraph: Outer text", "heading 2: object", "paragraph: Inner text"])
+    expect(remarks).toEqual([{ kind: "attachment", text: "object (an object of another program)" }])
+    expect((await parsed("a.ppt", presentation(compound(inner)))).shown.slice(-2)).toEqual(["heading 2: object", "paragraph: Inner text"])
+  })
+
+  it("are sections in RTF, packaged files too; its pictures are counted", async () => {
+    const object = (name: string, content: Uint8Array): string => {
+      const counted = (bytes: Uint8Array): Buffer => Buffer.concat([numbers(bytes.length), bytes])
+      const data = Buffer.concat([numbers(0x501, 2), counted(Buffer.from(`${name}\0`)), numbers(0, 0), counted(content)])
+      return `{\\object{\\*\\objclass ${name}}{\\*\\objdata ${
+        data.toString("hex").replace(/.{64}/g, "$&\n")
+      }}{\\result{\\pict\\wmetafile8 00}}}`
+    }
+    const file = Buffer.concat([
+      Buffer.from([2, 0]),
+      Buffer.from("note.txt\0C:\\note.txt\0"),
+      numbers(0x30000, 4),
+      Buffer.from("tmp\0"),
+      numbers(11),
+      Buffer.from("Packed note")
+    ])
+    const picture = "89504e470d0a1a0a" + "00".repeat(20)
+    const { remarks, shown } = await parsed(
+      "a.rtf",
+      `{\\rtf1 Body\\par ${object("Word.Document.8", compound(wordStreams([{ text: "Inner text\r" }])))}${
+        object("Package", file)
+      }{\\*\\shppict{\\pict\\pngblip ${picture}}}{\\nonshppict{\\pict\\pngblip ${picture}}}}`
+    )
+    expect(shown).toEqual([
+      "paragraph: Body",
+      "heading 2: Word.Document.8",
+      "paragraph: Inner text",
+      "heading 2: note.txt",
+      "paragraph: Packed note"
+    ])
+    expect(remarks).toEqual([{ kind: "pictures", text: "a picture", count: 1 }])
+  })
+})
+
+describe("sheets of binary workbooks", () => {
+  it("have text boxes, titles of charts, a header and a footer beside their cells", () => {
+    const record = (type: number, content: Uint8Array): Buffer => {
+      const head = Buffer.alloc(4)
+      head.writeUInt16LE(type, 0)
+      head.writeUInt16LE(content.length, 2)
+      return Buffer.concat([head, content])
+    }
+    const short = (...values: ReadonlyArray<number>): Buffer =>
+      Buffer.concat(values.map((value) => Buffer.from([value & 0xff, value >> 8])))
+    const begin = record(0x809, Buffer.concat([short(0x600, 0x10), Buffer.alloc(12)]))
+    const end = record(0x0a, Buffer.alloc(0))
+    const margin = (type: number, text: string): Buffer =>
+      record(type, Buffer.concat([short(text.length), Buffer.from([0]), Buffer.from(text)]))
+    const box = (kind: number, ...parts: ReadonlyArray<string>): ReadonlyArray<Buffer> => [
+      record(0x5d, short(0x15, 0x12, kind)),
+      record(0x1b6, Buffer.concat([Buffer.alloc(10), short(parts.join("").length, 0), Buffer.alloc(4)])),
+      ...parts.map((part, i) => record(0x3c, Buffer.concat([Buffer.from([i]), Buffer.from(part, i === 0 ? "latin1" : "utf16le")]))),
+      record(0x3c, Buffer.alloc(16))
+    ]
+    const sheet = Buffer.concat([
+      begin,
+      margin(0x14, "&L&\"Arial,Bold\"&12Report && more&P"),
+      margin(0x15, "&CPage"),
+      ...box(6, "A text ", "in two parts"),
+      ...box(0x19, "a comment, read with its cell"),
+      begin,
+      record(0x100d, Buffer.concat([short(0), Buffer.from([5, 0]), Buffer.from("Sales")])),
+      end,
+      end
+    ])
+    const globals = (place: number): Buffer =>
+      Buffer.concat([
+        begin,
+        record(0x85, Buffer.concat([numbers(place), Buffer.alloc(4)])),
+        record(0xeb, Buffer.from("drawn")),
+        record(0x3c, Buffer.from(" on")),
+        end
+      ])
+    const { pictures, sheets } = drawingsOf(Buffer.concat([globals(globals(0).length), sheet]))
+    expect(sheets).toEqual([{ texts: ["A text in two parts", "Sales"], header: "Report & more", footer: "Page" }])
+    expect(pictures.toString()).toBe("drawn on")
+    expect(drawingsOf(Buffer.concat([begin, record(0x2f, Buffer.alloc(6)), globals(0)])).sheets).toEqual([])
   })
 })
 

@@ -3,6 +3,7 @@ import { formatOfMimeType, formatOfName, formats } from "../../../src/text/parse
 import { sniff } from "../../../src/text/parse/Sniff.ts"
 import { defaultLimits } from "../../../src/text/Prepared.ts"
 import { refusal } from "./support/Parsed.ts"
+import { compound } from "./support/WordWriter.ts"
 import { zipOf } from "./support/ZipWriter.ts"
 
 const formatOf = (name: string, content: string | Uint8Array, mimeType?: string): string =>
@@ -72,19 +73,21 @@ describe("the content decides", () => {
 })
 
 describe("what is not read", () => {
-  const compound = (...entries: ReadonlyArray<string>): Uint8Array =>
-    Buffer.concat([
-      Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...Array.from({ length: 500 }, () => 0)]),
-      ...entries.map((entry) => Buffer.from(`${entry}\0\0`, "utf16le"))
-    ])
-
   it("is named for what it is", async () => {
-    expect(await refusal("a.doc", compound("WordDocument"))).toEqual({ problem: "corrupt", message: "the Word document is damaged" })
-    expect(await refusal("a.bin", compound("Nothing known"))).toEqual({ problem: "unsupported", message: "OLE compound file" })
-    expect(await refusal("a.docx", compound("EncryptedPackage"))).toMatchObject({ problem: "encrypted" })
+    expect(await refusal("a.doc", compound({ WordDocument: Buffer.alloc(9) }))).toEqual({
+      problem: "corrupt",
+      message: "the Word document is damaged"
+    })
+    expect(await refusal("a.bin", compound({ nothing: Buffer.from("WordDocument", "utf16le") }))).toEqual({
+      problem: "unsupported",
+      message: "OLE compound file"
+    })
+    expect(await refusal("a.vsd", compound({ VisioDocument: Buffer.alloc(9) }))).toMatchObject({ message: "Visio drawing" })
+    expect(await refusal("a.doc", compound({ WordDocument: Buffer.alloc(9) }).subarray(0, 600))).toMatchObject({ problem: "corrupt" })
+    expect(await refusal("a.docx", compound({ EncryptedPackage: Buffer.alloc(9) }))).toMatchObject({ problem: "encrypted" })
 
     // Bytes from another process may lie at any address of a larger buffer.
-    const content = compound("WordDocument")
+    const content = compound({ WordDocument: Buffer.alloc(9) })
     const odd = new Uint8Array(content.length + 1).subarray(1)
     odd.set(content)
     expect(await refusal("a.doc", odd)).toMatchObject({ problem: "corrupt" })

@@ -1,6 +1,7 @@
 import type { ParsedDocument } from "../../../domain/Document.ts"
 import type { Limits } from "../../Prepared.ts"
 import { oneLine } from "../BlockSink.ts"
+import { isCompound } from "../Compound.ts"
 import { type Embedded, embeddedInPackage } from "../Embedded.ts"
 import { languageCode } from "../Language.ts"
 import { resolvePart } from "../PartPath.ts"
@@ -73,11 +74,9 @@ export const openPackage = (bytes: Uint8Array, limits: Limits, wellKnownMain: st
   }
 }
 
-const compoundFile = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
-
 /** Office wraps a protected file in the container of its old binary formats ([MS-OFFCRYPTO] 2.3.4). */
 const refuseCompoundFile = (bytes: Uint8Array): void => {
-  if (!compoundFile.every((byte, i) => bytes[i] === byte)) return
+  if (!isCompound(bytes)) return
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (file.includes(Buffer.from("EncryptedPackage", "utf16le"))) {
     throw new ReadFailure("encrypted", "the document is protected by a password")

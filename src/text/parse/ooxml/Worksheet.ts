@@ -156,5 +156,5 @@ const inOrder = (cells: Array<SheetCell>): ReadonlyArray<SheetCell> =>
 const marginCode = /&(?:&|"[^"]*"|K[\dA-F]{6}|\d+|[A-Z])/gi
 
 /** The text of a page header: its three parts, without codes for fonts, dates and page numbers (18.3.1.46). */
-const marginText = (code: string): string =>
+export const marginText = (code: string): string =>
   oneLine(code.replace(marginCode, (match) => match === "&&" ? "&" : /^&[LCR]$/i.test(match) ? " " : ""))

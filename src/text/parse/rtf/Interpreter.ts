@@ -3,6 +3,7 @@ import { ReadFailure } from "../ReadFailure.ts"
 import { onlyOnce } from "../RunningText.ts"
 import { symbolCharacter } from "../SymbolFonts.ts"
 import { codePageOfCharset, decodeCodePage } from "./CodePages.ts"
+import { RtfData } from "./Data.ts"
 import { RtfStory } from "./Story.ts"
 import { headingOfStyle, type RtfStyle } from "./Styles.ts"
 import type { RtfHandler } from "./Tokens.ts"
@@ -18,6 +19,8 @@ interface Group {
   /** Bytes that stand for a `\u` character in old readers. */
   fallbackBytes: number
   hidden: boolean
+  /** Where the digits of a picture or an object go, instead of text. */
+  data: RtfData | undefined
   /** Done when the group ends. */
   onClose: (() => void) | undefined
 }
@@ -35,6 +38,9 @@ const noFont = -1
 export class RtfInterpreter implements RtfHandler {
   title = ""
   author = ""
+  /** What `\\objdata` and `\\pict` hold, in their order. */
+  readonly objects: Array<Buffer> = []
+  readonly pictures: Array<Buffer> = []
   readonly #footers = new BlockBuffer()
   readonly #running: { readonly header: BlockSink; readonly footer: BlockSink }
   readonly #fonts = new Map<number, Font>()
@@ -63,6 +69,7 @@ export class RtfInterpreter implements RtfHandler {
       font: undefined,
       fallbackBytes: 1,
       hidden: false,
+      data: undefined,
       onClose: undefined
     }
   }
@@ -84,8 +91,13 @@ export class RtfInterpreter implements RtfHandler {
   }
 
   byte(value: number): void {
-    if (this.#skip > 0) this.#skip--
+    if (this.#group.data !== undefined) this.#group.data.digit(value)
+    else if (this.#skip > 0) this.#skip--
     else if (this.#group.target !== undefined) this.#bytes.push(value)
+  }
+
+  raw(bytes: Buffer): void {
+    this.#group.data?.raw(bytes)
   }
 
   word(name: string, parameter: number | undefined): void {
@@ -111,12 +123,12 @@ export class RtfInterpreter implements RtfHandler {
     else this.#property(name, parameter)
   }
 
-  /** Call it after the last token. */
   /** Whether groups are open: at the end of a file, it is cut off. */
   get isOpen(): boolean {
     return this.#outer.length > 0
   }
 
+  /** Call it after the last token. */
   end(): void {
     this.#flush()
     while (this.#outer.length > 0) this.close()
@@ -176,6 +188,18 @@ export class RtfInterpreter implements RtfHandler {
   #destination(name: string): boolean {
     const { story } = this.#group
     switch (name) {
+      case "objdata":
+      case "pict": {
+        // One for readers that do not know the other form of it.
+        if (this.#group.target === undefined) return true
+        const data = new RtfData()
+        this.#group.target = undefined
+        this.#group.data = data
+        this.#group.onClose = () => {
+          if (data.length > 0) (name === "pict" ? this.pictures : this.objects).push(data.bytes)
+        }
+        return true
+      }
       case "fonttbl":
       case "stylesheet":
         this.#group.target = undefined

@@ -6,6 +6,8 @@ export interface RtfHandler {
   readonly word: (name: string, parameter: number | undefined) => void
   /** One byte of text in the current code page. */
   readonly byte: (value: number) => void
+  /** Raw bytes, of a picture or an object. */
+  readonly raw: (bytes: Buffer) => void
 }
 
 const backslash = 0x5c
@@ -38,8 +40,11 @@ const control = (file: Buffer, start: number, handler: RtfHandler): number => {
   const parameter = end > digits ? Number(file.toString("latin1", at, end)) : undefined
   if (parameter !== undefined) at = end
   if (file[at] === 0x20) at++
-  // Raw bytes of a picture or an object.
-  if (name === "bin") return at + Math.max(0, parameter ?? 0)
+  if (name === "bin") {
+    const end = at + Math.max(0, parameter ?? 0)
+    handler.raw(file.subarray(at, end))
+    return end
+  }
   handler.word(name, parameter)
   return at
 }

@@ -21,13 +21,13 @@ export const characters: Readonly<Record<string, string>> = {
 
 /** Groups that hold no text to read, though they are not marked as ones to skip. */
 export const silent = words(
-  "colortbl pict objdata fldinst nonshppict shprslt sp xe tc tcn rxe txe bkmkstart bkmkend listtable " +
+  "colortbl fldinst nonshppict shprslt sp xe tc tcn rxe txe bkmkstart bkmkend listtable " +
     "listoverridetable revtbl filetbl rsidtbl generator info upr private ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn " +
     "falt panose mmathPict pgptbl pnseclvl"
 )
 
 /** Groups that old readers should skip and we should not. */
-export const wanted = words("shpinst shptxt annotation atnauthor do ud moMath moMathPara")
+export const wanted = words("objdata shppict shpinst shptxt annotation atnauthor do ud moMath moMathPara")
 
 /** Words that set a look and are written behind the mark of what old readers should skip. */
 export const styling = words("cs b i ul ulnone f fs cf lang langfe langnp plain")

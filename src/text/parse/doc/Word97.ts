@@ -1,0 +1,297 @@
+import type { Storage } from "../Compound.ts"
+import { ReadFailure } from "../ReadFailure.ts"
+import { symbolCharacter } from "../SymbolFonts.ts"
+
+export interface Paragraph {
+  readonly text: string
+  /** 1 to 9, headings only. */
+  readonly heading: number | undefined
+  readonly inTable: boolean
+  /** What ends it in a table: a cell, or a whole row. */
+  readonly ends: "cell" | "row" | undefined
+}
+
+/** The texts of a document, each apart. */
+export interface Stories {
+  readonly body: ReadonlyArray<Paragraph>
+  readonly headers: ReadonlyArray<Paragraph>
+  readonly footers: ReadonlyArray<Paragraph>
+  readonly footnotes: ReadonlyArray<Paragraph>
+  readonly endnotes: ReadonlyArray<Paragraph>
+  readonly comments: ReadonlyArray<Paragraph>
+  readonly boxes: ReadonlyArray<Paragraph>
+}
+
+/** Places in the file information block (MS-DOC, 2.5): lengths of the texts, then places and lengths of the tables. */
+const lengths = {
+  body: 0x4c,
+  footnotes: 0x50,
+  headers: 0x54,
+  macros: 0x58,
+  comments: 0x5c,
+  endnotes: 0x60,
+  boxes: 0x64,
+  headerBoxes: 0x68
+} as const
+const tables = { headers: 0xf2, characters: 0xfa, paragraphs: 0x102, fonts: 0x112, pieces: 0x1a2 } as const
+const least = tables.pieces + 8
+
+/** Properties that are changed by a formatting (MS-DOC, 2.6). */
+const change = { deleted: 0x0800, hidden: 0x083c, symbol: 0x6a09, inTable: 0x2416, row: 0x2417 } as const
+
+const pageBytes = 512
+
+interface Run {
+  readonly from: number
+  readonly to: number
+  readonly shown: boolean
+  /** A character of a symbol font, by the font's number and its own. */
+  readonly symbol: readonly [font: number, code: number] | undefined
+}
+
+interface Look {
+  readonly from: number
+  readonly to: number
+  readonly heading: number | undefined
+  readonly inTable: boolean
+  readonly row: boolean
+}
+
+/** One character of the text: what is shown of it, and its paragraph's look where it is the last one. */
+interface Character {
+  readonly text: string
+  readonly code: number
+  readonly place: number
+}
+
+/** The texts of a document of Word 97 to 2003, without what is deleted or hidden. */
+export const word97 = (root: Storage): Stories => {
+  const stream = root.read("WordDocument")
+  if (stream === undefined || stream.length < least) throw damaged()
+  const table = root.read((stream.readUInt16LE(10) & 0x200) !== 0 ? "1Table" : "0Table")
+  if (table === undefined) throw damaged()
+  const part = (at: number): Buffer => table.subarray(stream.readUInt32LE(at), stream.readUInt32LE(at) + stream.readUInt32LE(at + 4))
+  const fonts = fontNames(part(tables.fonts))
+  const characters = charactersOf(stream, part(tables.pieces), runsOf(stream, part(tables.characters)), fonts)
+  const looks = looksOf(stream, part(tables.paragraphs))
+  let start = 0
+  const next = (at: number): readonly [number, number] => {
+    const from = start
+    start += Math.max(0, stream.readInt32LE(at))
+    return [from, start]
+  }
+  const paragraphs = ([from, to]: readonly [number, number]): ReadonlyArray<Paragraph> => paragraphsOf(characters.slice(from, to), looks)
+  const body = paragraphs(next(lengths.body))
+  const footnotes = paragraphs(next(lengths.footnotes))
+  const margins = next(lengths.headers)
+  next(lengths.macros)
+  const comments = paragraphs(next(lengths.comments))
+  const endnotes = paragraphs(next(lengths.endnotes))
+  const boxes = [...paragraphs(next(lengths.boxes)), ...paragraphs(next(lengths.headerBoxes))]
+  const stories = marginStories(part(tables.headers), margins)
+  return {
+    body,
+    footnotes,
+    endnotes,
+    comments,
+    boxes,
+    headers: stories.filter(({ footer }) => !footer).flatMap(({ range }) => paragraphs(range)),
+    footers: stories.filter(({ footer }) => footer).flatMap(({ range }) => paragraphs(range))
+  }
+}
+
+const damaged = (): ReadFailure => new ReadFailure("corrupt", "the Word document is damaged")
+
+const numberAt = (bytes: Buffer, at: number): number => at + 4 <= bytes.length ? bytes.readUInt32LE(at) : 0
+
+/** Six stories that separate notes, then for each section headers and footers of even, odd and first pages. */
+const marginStories = (places: Buffer, [from, to]: readonly [number, number]) =>
+  Array.from({ length: Math.max(0, Math.floor(places.length / 4) - 1) }, (_, i) => ({
+    footer: [2, 3, 5].includes((i - 6) % 6),
+    range: [Math.min(to, from + numberAt(places, i * 4)), Math.min(to, from + numberAt(places, i * 4 + 4))] as const
+  })).slice(6)
+
+/** The pieces of the text in their order, of one byte or two a character, with what stands in each. */
+const charactersOf = (
+  stream: Buffer,
+  pieces: Buffer,
+  runs: ReadonlyArray<Run>,
+  fonts: ReadonlyArray<string>
+): ReadonlyArray<Character> => {
+  let at = 0
+  while (pieces[at] === 1 && at + 3 <= pieces.length) at += 3 + pieces.readUInt16LE(at + 1)
+  if (pieces[at] !== 2 || at + 5 > pieces.length) throw damaged()
+  const count = Math.floor((pieces.readUInt32LE(at + 1) - 4) / 12)
+  const first = at + 5
+  const details = first + (count + 1) * 4
+  if (count < 0 || details + count * 8 > pieces.length) throw damaged()
+  const found: Array<Character> = []
+  for (let i = 0; i < count; i++) {
+    const length = numberAt(pieces, first + i * 4 + 4) - numberAt(pieces, first + i * 4)
+    const place = numberAt(pieces, details + i * 8 + 2)
+    const narrow = (place & 0x40000000) !== 0
+    const from = narrow ? (place & 0x3fffffff) / 2 : place & 0x3fffffff
+    const width = narrow ? 1 : 2
+    // Places beyond the end are a damaged list's.
+    const bytes = stream.subarray(from, from + Math.max(0, length) * width)
+    const text = narrow ? western.decode(bytes) : bytes.toString("utf16le")
+    let run = firstAfter(runs, from)
+    for (let k = 0; k < text.length; k++) {
+      const here = from + k * width
+      while (run < runs.length && runs[run]!.to <= here) run++
+      const own = runs[run]
+      const { shown = true, symbol } = own !== undefined && own.from <= here ? own : {}
+      found.push({
+        text: !shown ? "" : symbol === undefined ? text[k]! : symbolCharacter(fonts[symbol[0]] ?? "", symbol[1]),
+        code: text.charCodeAt(k),
+        place: here
+      })
+    }
+  }
+  return found
+}
+
+const western = new TextDecoder("windows-1252")
+
+/** The first of ranges in order that ends behind a place. */
+const firstAfter = (ranges: ReadonlyArray<{ readonly to: number }>, place: number): number => {
+  let [low, high] = [0, ranges.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ranges[middle]!.to <= place) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Pages of 512 bytes that say how stretches of the file look: their places, then where each look stands in the page. */
+function* formatted(stream: Buffer, pages: Buffer, width: number) {
+  const count = Math.floor((pages.length - 4) / 8)
+  for (let i = 0; i < count; i++) {
+    const at = (numberAt(pages, (count + 1) * 4 + i * 4) & 0x3fffff) * pageBytes
+    const page = stream.subarray(at, at + pageBytes)
+    const runs = page[pageBytes - 1] ?? 0
+    if ((runs + 1) * 4 + runs * width > pageBytes) continue
+    for (let k = 0; k < runs; k++) {
+      yield {
+        page,
+        from: numberAt(page, k * 4),
+        to: numberAt(page, k * 4 + 4),
+        at: (page[(runs + 1) * 4 + k * width] ?? 0) * 2
+      }
+    }
+  }
+}
+
+const runsOf = (stream: Buffer, pages: Buffer): ReadonlyArray<Run> =>
+  [...formatted(stream, pages, 1)].map(({ at, from, page, to }) => {
+    const run = { from, to, shown: true, symbol: undefined as Run["symbol"] }
+    if (at === 0) return run
+    for (const { code, value, operand } of changes(page.subarray(at + 1, at + 1 + (page[at] ?? 0)))) {
+      // On, or the opposite of the style, in which neither is ever on.
+      if ((code === change.deleted || code === change.hidden) && (value & 1) === 1) run.shown = false
+      if (code === change.symbol && operand.length >= 4) run.symbol = [operand.readUInt16LE(0), operand.readUInt16LE(2)]
+    }
+    return run
+  }).sort(inOrder)
+
+/** The styles of these numbers are headings in every document. */
+const mostHeadings = 9
+
+const looksOf = (stream: Buffer, pages: Buffer): ReadonlyArray<Look> =>
+  [...formatted(stream, pages, 13)].map(({ at, from, page, to }) => {
+    const words = page[at] ?? 0
+    const start = words === 0 ? at + 2 : at + 1
+    const bytes = page.subarray(start, start + (words === 0 ? (page[at + 1] ?? 0) * 2 : words * 2 - 1))
+    const style = at === 0 || bytes.length < 2 ? 0 : bytes.readUInt16LE(0)
+    const look = { from, to, heading: style >= 1 && style <= mostHeadings ? style : undefined, inTable: false, row: false }
+    for (const { code, value } of at === 0 ? [] : changes(bytes.subarray(2))) {
+      if (code === change.inTable) look.inTable = value !== 0
+      if (code === change.row) look.row = value !== 0
+    }
+    return look
+  }).sort(inOrder)
+
+const inOrder = (a: { readonly from: number }, b: { readonly from: number }): number => a.from - b.from
+
+/** Bytes of an operand by the upper three bits of its code; 0: it says so itself. */
+const operandBytes = [1, 1, 2, 4, 2, 2, 0, 3] as const
+
+function* changes(bytes: Buffer) {
+  for (let at = 0; at + 3 <= bytes.length;) {
+    const code = bytes.readUInt16LE(at)
+    const fixed = operandBytes[code >> 13 as 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7]
+    const length = fixed === 0 ? 1 + (bytes[at + 2] ?? 0) : fixed
+    const operand = bytes.subarray(at + 2, at + 2 + length)
+    yield { code, value: operand[0] ?? 0, operand }
+    at += 2 + length
+  }
+}
+
+const fontNames = (bytes: Buffer): ReadonlyArray<string> => {
+  const names: Array<string> = []
+  for (let at = 4; at < bytes.length; at += 1 + (bytes[at] ?? 0)) {
+    names.push(bytes.toString("utf16le", Math.min(bytes.length, at + 40), at + 1 + (bytes[at] ?? 0)).replace(/\0.*$/s, ""))
+  }
+  return names
+}
+
+const codes = {
+  cell: 7,
+  line: 0x0b,
+  page: 0x0c,
+  paragraph: 0x0d,
+  begin: 0x13,
+  separate: 0x14,
+  end: 0x15,
+  hyphen: 0x1e,
+  softHyphen: 0x1f
+} as const
+
+const paragraphsOf = (characters: ReadonlyArray<Character>, looks: ReadonlyArray<Look>): ReadonlyArray<Paragraph> => {
+  const found: Array<Paragraph> = []
+  // Fields within fields: what each is made of, and whether what it shows has begun.
+  const fields: Array<{ code: string; shows: boolean }> = []
+  let text = ""
+  const add = (more: string): void => {
+    const field = fields.at(-1)
+    if (field === undefined || field.shows) text += more
+    else field.code += more
+  }
+  const end = (place: number, isCell: boolean): void => {
+    const look = looks[firstAfter(looks, place)]
+    const own = look !== undefined && look.from <= place ? look : undefined
+    found.push({
+      text: text.trim(),
+      heading: own?.heading,
+      inTable: own?.inTable === true || isCell,
+      ends: own?.row === true ? "row" : isCell ? "cell" : undefined
+    })
+    text = ""
+  }
+  for (const { code, place, text: shown } of characters) {
+    if (code === codes.begin) fields.push({ code: "", shows: false })
+    else if (code === codes.separate) {
+      const field = fields.at(-1)
+      if (field !== undefined) field.shows = true
+    } else if (code === codes.end) {
+      const field = fields.pop()
+      if (field?.shows === false) add(shownByCode(field.code))
+    } else if (code === codes.cell || code === codes.paragraph || code === codes.page) end(place, code === codes.cell)
+    else if (code === codes.line) add("\n")
+    else if (code === codes.hyphen) add("-")
+    else if (code === codes.softHyphen) continue
+    else if (code >= 0x20 || code === 0x09) add(shown)
+  }
+  if (text.trim() !== "") end(characters.at(-1)?.place ?? 0, false)
+  return found
+}
+
+/** Fields that keep no result show what stands in their code: the label of a button, the parts of an equation. */
+const shownByCode = (code: string): string => {
+  const button = /^\s*MACROBUTTON\s+\S+\s+(.*)$/s.exec(code)
+  if (button !== null) return button[1] ?? ""
+  return /^\s*EQ\s/.test(code)
+    ? code.replace(/^\s*EQ|\\\*\s*(?:"[^"]*"|\S+)|\\[a-z]+\d*(?:\s+\d+)?/gi, " ").replace(/[(),;\s]+/g, " ").trim()
+    : ""
+}
