@@ -1,84 +1,197 @@
-/** Letters by how often Russian has them, most first: a text in the wrong Cyrillic charset has them in another order. */
-const russian = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё"
-
-/** The middle of that order: letters before it make up nine tenths of a text. */
-const common = 16
-
-export interface Plausibility {
-  /** Characters beyond ASCII. */
-  readonly characters: number
-  /** How many of them stand where a language would have them, 0 to 1. */
-  readonly share: number
-}
-
-const scripts = ["Latin", "Cyrillic", "Greek", "Hebrew", "Arabic", "Thai", "Hangul"] as const
-const tests = scripts.map((script) => new RegExp(`\\p{Script=${script}}`, "u"))
-const ideographic = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}ー々〆]/u
-const halfWidth = /[\uff61-\uff9f]/
-const rare = /[\ufffd\u0080-\u009f\ue000-\uf8ff]|\p{Cn}/u
-/** Quotes, dashes and signs that texts of any language have. */
-const ordinary = /[\u00a0«»„“”‘’‚–—…•·§°€£©®№´¡¿、。，《》【】「」『』（）・！？：；〜〇％＋－／]/u
-const boxes = /[\u2500-\u259f]/
-
-const scriptOf = (character: string): number => {
-  const found = tests.findIndex((test) => test.test(character))
-  return found >= 0 ? found : ideographic.test(character) ? scripts.length : -1
-}
-
 /**
- * How much a decoded text reads like a language: words of one script, small letters after capitals and not before
- * them, the letters of Russian as often as Russian has them. Wrong charsets give words of mixed scripts, capitals
- * inside words, signs between letters.
+ * How likely a text is in the language that suits it best: letters by how often that language has them, capitals and
+ * signs by where they stand. A wrong charset gives letters of no one language, capitals inside words, signs in words.
  */
-export const plausibility = (text: string): Plausibility => {
-  let characters = 0
-  let good = 0
-  for (const [word] of text.matchAll(/[^\u0000-\u0026\u0028-\u002c\u002e-\u0040\u005b-\u0060\u007b-\u007f]+/g)) {
-    const all = Array.from(word)
-    const special = all.filter((character) => character > "\u007f")
-    if (special.length === 0) continue
-    characters += special.length
-    good += special.length * quality(all, special)
-    if (characters > 20_000) break
-  }
-  return { characters, share: characters === 0 ? 1 : good / characters }
+
+/** Letters beyond ASCII that a language has, the commonest first. Several languages are written with one alphabet. */
+const latin = [
+  "éèàêçôîâùûœëïæ",
+  "üäößé",
+  "áéíóúñü",
+  "ãáéíçóâêúàõôü",
+  "àèéìòù",
+  "äöå",
+  "åæøéöä",
+  "łąęóżśćńź",
+  "áíéěýčžřšůúňťóďö",
+  "áíéčýžšúľťôňäóďĺŕ",
+  "áéöóőüúíű",
+  "ăâîţşșț",
+  "čšžćđ",
+  "ıüşğöçâİîû",
+  "ðáíöéþóúæý",
+  "õäöüšž",
+  "āīēšūņļģķčž",
+  "ėšąįųžūčęž",
+  "éëïèöü",
+  "àéèçíóòúïü·"
+]
+
+const others = [
+  "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё",
+  "оанивітерслкдумпяьзгйбчхцжєюшїфщґ",
+  "аоиетнрсвлкдпмзгъубячйжцшщхюфь",
+  "аоиејнтрсвукдпмлзгбчћшцхжђњљџф",
+  "αοιετσνηυρπκμλςίόάέγήδθωχύώφβξζψϊϋ",
+  "יוהלאמרתבשנדכעחקפםןצגטסזךףץ",
+  "اليمونتربدعسفهكقحجشةطصأخذىئضإظغءآؤ",
+  "านรอกเงมยลวดทสตะปบคหแจพชขใไผโถซธศณฉภุูิีึื่้๊๋ั็์ำ"
+]
+
+/** Characters that make up half of a text or more. */
+const chinese =
+  "的一是不了在人有我他这个上们来到时大地为子中你说生国年着就那和要她出也得里后自以会家可下而过天去能对小多然于心学么之都好看起发当没成只如事把还用第样道想作种开美总从无情己面最女但现前些所同日手又行意动方期它头经长儿回位分爱老因很给名法间知世什两次使身者被高已亲其进此话常与活正感见明问力理尔点文几定本公特做外孩相西果走将月十实向声车全信重三机工物气每并别真打太新比才便夫再书部水像眼等体却加电主界门利海受听表德少克代员许先口由死安写性马光白或住难望教命花结乐色更拉东神记处让母父应直字场平报友关放至张认接告入笑内英军候民岁往何度山觉路带万男边风解叫任金快原吃妈变通师立象数四失满战远格士音轻目条呢合同签订双方规定管理产品系统服务" +
+  "這們來時為說國對開後過學會麼發當沒還樣種總從無動頭經長兒愛給間兩進話與問點幾實將車機氣沒別聽員許寫難樂東記處讓應場報關張認訊資網電單價請選訂購線區種類書館北圖灣聞"
+const japanese =
+  "日一国人年大十二本中長出三時行見月分後前生五間上東四今金九入学高円子外八六下来気小七山話女北午百書先名川千水半男西電校語土木聞食車何南万毎白天母火右読友左休父雨会社者事自的業合場員用方都図館力定市内部法関立地新同発体全当理回主代動実明物通最度化強公持野田戦思家世多正安院心界教文元重近考画海売知道集別使以記在問題性要京所目不和機政対作開意手表約取受言経調現面数無情報気店料"
+const korean =
+  "이다는의에을를가은하고한도지로서기사자나어아인시대해전수그라일정부리스만게장보여있것들과원으주제상면구동공위적조국우성안던마년관비소신경와까지했였실히무더문오거없회간치내생물학진말때요용방모된될계금방식당업중등니습세데개명연음울산행"
+
+const ideograph = /[\p{Script=Han}々〆]/u
+const kana = /[\u3041-\u30fc]/
+const hangul = /[\uac00-\ud7a3]/
+const scripts = ["Latin", "Cyrillic", "Greek", "Hebrew", "Arabic", "Thai"].map((script) => new RegExp(`\\p{Script=${script}}`, "u"))
+
+/** Natural logarithms of how likely a character is. */
+const likely = {
+  first: Math.log(0.11),
+  /** Of each letter to the next rarer one. */
+  step: Math.log(0.91),
+  /** A letter that the language does not have. */
+  foreign: Math.log(0.0004),
+  common: Math.log(0.004),
+  rare: Math.log(0.00006),
+  kana: Math.log(0.007),
+  /** An ideograph of no language's daily writing. */
+  obscure: Math.log(0.00001),
+  /** Quotes, dashes and the like where they belong, and anywhere else. */
+  sign: Math.log(0.02),
+  misplaced: Math.log(0.0006),
+  never: Math.log(0.000001)
 }
 
-/** 0 to 1 of one word, which is a run without blanks and ASCII signs. */
-const quality = (all: ReadonlyArray<string>, special: ReadonlyArray<string>): number => {
-  const word = all.join("")
-  if (special.some((character) => rare.test(character))) return 0
-  if (special.every((character) => ordinary.test(character) || boxes.test(character))) {
-    return boxes.test(word) && /\p{L}/u.test(word) ? 0.1 : 0.75
+/** What a capital costs that begins a word, stands among capitals, or anywhere else. */
+const capitals = { begins: Math.log(0.1), among: Math.log(0.5), within: Math.log(0.002) }
+
+const placesOf = (letters: string): ReadonlyMap<string, number> => new Map(Array.from(letters, (letter, place) => [letter, place]))
+const alphabets = { latin: latin.map(placesOf), other: others.map(placesOf) }
+const [chineseSet, japaneseSet, koreanSet] = [chinese, japanese, korean].map((list) => new Set(list))
+
+const opening = /[«„“‘‚(（「『《〈【\u00bf\u00a1]/
+const closing = /[»”’›…)）」』》〉】。，、；：！？‰®™©°]/
+const inside = /[’'‑·\u00ad]/
+const dashes = /[–—・〇％＋－／￥～〜＝○●■□◆◇★☆※]/
+/** Signs that stand before or after numbers, or alone. */
+const beside = /[→§•€£¥×±÷½¼¾№]/
+const boxes = /[\u2500-\u259f]/
+const never = /[\ufffd\u0080-\u009f\ue000-\uf8ff\uff61-\uff9f]|\p{Cn}/u
+
+export interface Likelihood {
+  /** Bytes of characters beyond ASCII. */
+  readonly bytes: number
+  /** Natural logarithm of how likely they all are together. */
+  readonly sum: number
+}
+
+/** Characters that are looked at: more of them say nothing new. */
+const mostCharacters = 4_000
+
+/** @param width bytes of a character beyond ASCII in the charset by which the text was decoded */
+export const likelihoodOf = (text: string, width: number): Likelihood => {
+  let characters = 0
+  let base = 0
+  const sums = { latin: alphabets.latin.map(() => 0), other: alphabets.other.map(() => 0), chinese: 0, japanese: 0, korean: 0 }
+  const all = Array.from(text)
+  for (let at = 0; at < all.length && characters < mostCharacters; at++) {
+    const character = all[at]!
+    if (character <= "\u007f") continue
+    characters++
+    const [before = " ", after = " "] = [all[at - 1], all[at + 1]]
+    const score = letterScores(character)
+    if (score === undefined) {
+      base += signScore(character, before, after)
+      continue
+    }
+    base += placeScore(character, before, after)
+    score.latin.forEach((one, i) => (sums.latin[i]! += one))
+    score.other.forEach((one, i) => (sums.other[i]! += one))
+    sums.chinese += score.chinese
+    sums.japanese += score.japanese
+    sums.korean += score.korean
   }
-  if (halfWidth.test(word)) return 0.3
-  // Quotes and dashes stand at the ends of words.
-  if (/\p{L}[„“”‚«»†‡‹›…•§°€£©®]\p{L}/u.test(word) && !ideographic.test(word)) return 0.1
-  const letters = all.filter((character) => /\p{L}/u.test(character))
-  const kinds = new Set(letters.map(scriptOf))
-  const signs = special.filter((character) => !/[\p{L}\p{M}]/u.test(character) && !ordinary.test(character)).length
-  if (kinds.size > 1 || kinds.has(-1) || signs > 0) return kinds.size > 1 && kinds.has(scripts.length) && signs === 0 ? 0.6 : 0.15
-  // A capital after a small letter is rare in any language that has both.
-  if (/\p{Ll}\p{Lu}/u.test(word)) return 0
-  if (kinds.has(0)) {
-    // Words of Latin letters have some without a mark, and few kinds of marks.
-    if (special.length > letters.length * 0.67 && letters.length > 2) return 0.2
-    // A marked capital is a word by itself in few languages, a small letter (à, é, ó) in many.
-    if (letters.length === 1 && /\p{Lu}/u.test(word)) return 0.5
-    return /[ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞ](?=\p{Ll})/u.test(word.slice(1)) ? 0.2 : 0.95
+  // One language, written in one script: signs alone suit any.
+  const best = Math.max(...sums.latin, ...sums.other, sums.chinese, sums.japanese, sums.korean)
+  return { bytes: characters * width, sum: best + base }
+}
+
+interface Scores {
+  readonly latin: ReadonlyArray<number>
+  readonly other: ReadonlyArray<number>
+  readonly chinese: number
+  readonly japanese: number
+  readonly korean: number
+}
+
+const known = new Map<string, Scores | undefined>()
+
+/** How likely a letter is in each language; `undefined` of what is no letter. */
+const letterScores = (character: string): Scores | undefined => {
+  if (known.has(character)) return known.get(character)
+  const isLetter = !never.test(character) && /[\p{L}\p{M}]/u.test(character)
+  const lower = character.toLowerCase()
+  const script = scriptOf(character)
+  const of = (places: ReadonlyMap<string, number>): number => {
+    const place = places.get(lower) ?? places.get(character)
+    return place !== undefined ? likely.first + place * likely.step : script < 0 ? likely.obscure : likely.foreign
   }
-  if (kinds.has(1)) {
-    const order = letters.map((letter) => russian.indexOf(letter.toLowerCase()))
-    const frequent = order.filter((place) => place >= 0 && place < common).length
-    const vowels = letters.filter((letter) => /[аеёиоуыэюяіїє]/iu.test(letter)).length
-    const voiced = letters.length < 4 || (vowels > letters.length * 0.15 && vowels < letters.length * 0.75)
-    return (voiced ? 0.6 : 0.3) + 0.4 * frequent / letters.length
+  const isIdeograph = ideograph.test(character)
+  const among = (set: ReadonlySet<string> | undefined): number =>
+    set?.has(character) === true ? likely.common : character >= "一" && character <= "龥" && isIdeograph ? likely.rare : likely.obscure
+  const scores = isLetter
+    ? {
+      latin: alphabets.latin.map(of),
+      other: alphabets.other.map(of),
+      chinese: isIdeograph ? among(chineseSet) : likely.obscure,
+      japanese: kana.test(character) ? likely.kana : isIdeograph ? among(japaneseSet) : likely.obscure,
+      korean: hangul.test(character) ? koreanSet?.has(character) === true ? likely.common : likely.rare : likely.obscure
+    }
+    : undefined
+  known.set(character, scores)
+  return scores
+}
+
+const isCapital = (character: string): boolean => character !== character.toLowerCase()
+const isSmall = (character: string): boolean => character !== character.toUpperCase()
+
+const scriptOf = (character: string): number => scripts.findIndex((script) => script.test(character))
+
+/** What a letter's neighbours cost: capitals within words, words of two scripts. */
+const placeScore = (character: string, before: string, after: string): number => {
+  const script = scriptOf(character)
+  if (script < 0) return 0
+  let score = 0
+  for (const neighbour of [before, after]) {
+    const other = /\p{L}/u.test(neighbour) ? scriptOf(neighbour) : script
+    if (other !== script && other >= 0) score += likely.misplaced
   }
-  if (kinds.has(scripts.length)) {
-    const kana = letters.filter((letter) => /[\u3040-\u30ff]/u.test(letter)).length
-    // The commonest ideographs lie at the start of their lists; rare ones are what wrong charsets give.
-    const usual = letters.filter((letter) => /[\u3040-\u30ff一-龥]/u.test(letter)).length
-    return 0.55 + 0.15 * usual / letters.length + (kana > 0 ? 0.25 : 0)
-  }
-  return 0.9
+  if (isSmall(character) && isCapital(after)) score += capitals.within
+  if (!isCapital(character) || !isSmall(character.toLowerCase())) return score
+  if (isSmall(before)) return score + capitals.within
+  if (isCapital(before)) return score + (isSmall(after) ? capitals.within : capitals.among)
+  return score + (isCapital(after) ? capitals.among : capitals.begins)
+}
+
+const isWord = (character: string): boolean => /[\p{L}\p{N}]/u.test(character)
+
+const signScore = (character: string, before: string, after: string): number => {
+  if (never.test(character)) return likely.never
+  const [left, right] = [isWord(before), isWord(after)]
+  if (inside.test(character) && left) return likely.sign
+  if (opening.test(character)) return left && before <= "\u024f" ? likely.misplaced : likely.sign
+  if (closing.test(character)) return right && after <= "\u024f" && left ? likely.misplaced : likely.sign
+  if (dashes.test(character)) return likely.sign
+  if (beside.test(character)) return /\p{L}/u.test(before) || /\p{L}/u.test(after) ? likely.misplaced : likely.sign
+  if (character === "\u00a0") return before === " " || after === " " ? likely.rare : likely.sign
+  if (boxes.test(character)) return left || right ? likely.misplaced : likely.sign
+  return left || right ? likely.misplaced : likely.rare
 }

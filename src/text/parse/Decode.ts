@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer"
-import { analyse } from "chardet"
-import { plausibility } from "./Charset.ts"
+import { likelihoodOf } from "./Charset.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import { decodeDos, isDos } from "./rtf/CodePages.ts"
 
@@ -111,42 +110,57 @@ const mostlyUtf8 = (buffer: Buffer): boolean => {
   return damaged * 10 < multibyte
 }
 
-/** Charsets that a detector by statistics of bytes does not know, or takes for others. */
-const others = [
-  "shift_jis",
-  "ibm866",
-  "windows-1251",
-  "koi8-r",
-  "windows-1252",
-  "windows-1250",
-  "gb18030",
-  "big5",
-  "euc-kr",
-  "euc-jp",
-  "macintosh",
-  "x-mac-cyrillic",
-  "ibm850",
-  "ibm852",
-  "ibm437"
+/** Charsets by how common their files are, the logarithm of how much rarer than the first, and the bytes of a character beyond ASCII. */
+const charsets: ReadonlyArray<readonly [name: string, rarity: number, width: number]> = [
+  ["windows-1252", 0, 1],
+  ["windows-1251", -1, 1],
+  ["windows-1250", -1, 1],
+  ["shift_jis", -1, 2],
+  ["gb18030", -1, 2],
+  ["big5", -1, 2],
+  ["euc-kr", -1, 2],
+  ["windows-1254", -1.5, 1],
+  ["windows-1253", -1.5, 1],
+  ["windows-1255", -1.5, 1],
+  ["windows-1256", -1.5, 1],
+  ["windows-1257", -1.5, 1],
+  ["windows-874", -1.5, 1],
+  ["koi8-r", -1.5, 1],
+  ["ibm866", -1.5, 1],
+  ["iso-8859-2", -1.5, 1],
+  ["euc-jp", -1.5, 2],
+  ["iso-8859-5", -2, 1],
+  ["iso-8859-6", -2, 1],
+  ["iso-8859-7", -2, 1],
+  ["koi8-u", -2, 1],
+  ["x-mac-cyrillic", -2.5, 1],
+  ["macintosh", -2, 1],
+  ["ibm850", -2, 1],
+  ["ibm852", -2.5, 1],
+  ["ibm437", -2.5, 1]
 ]
 
-/** Text less plausible than this is noise; the best of fewer special characters than this is taken in any case. */
-const leastPlausible = 0.7
-const fewCharacters = 4
+/** The logarithm of how likely a byte beyond ASCII is at least, on average, in a text that reads like a language; and one whose reading is beyond doubt. */
+const leastLikely = -4.8
+const surelyLikely = -4
 
-/** The charset by two witnesses: the statistics of the bytes, and how the text reads. */
+/** What is needed to take a charset: how sure it is that no other one is meant, and that the text is one at all. */
+const leastSure = 0.75
+
+/** The charset in which the text reads most like a language, by how much better than in any other. */
 const guess = (bytes: Uint8Array): Guess | undefined => {
   const sample = bytes.subarray(0, sampleBytes)
-  const detected = analyse(sample).filter(({ name }) => isKnown(name) && !/^utf-?(8|16|32)/i.test(name))
-  const confidence = new Map(detected.map(({ confidence, name }) => [name.toLowerCase(), confidence / 100]))
-  const candidates = [...new Set([...confidence.keys(), ...others])].map((name) => {
-    const { characters, share } = plausibility(decodeAs(sample, name))
-    return { name, characters, share, score: share + 0.15 * (confidence.get(name) ?? 0) }
-  })
-  const best = candidates.reduce((a, b) => b.score > a.score ? b : a)
-  return best.share >= leastPlausible || best.characters < fewCharacters
-    ? { charset: best.name, confidence: best.share }
-    : undefined
+  const candidates = charsets.map(([name, rarity, width]) => {
+    const text = decodeAs(sample, name)
+    const { bytes, sum } = likelihoodOf(text, width)
+    return { name, text, mean: bytes === 0 ? 0 : sum / bytes, score: sum + rarity }
+  }).toSorted((a, b) => b.score - a.score)
+  const best = candidates[0]!
+  // Charsets that say the same here are no rivals.
+  const second = candidates.find(({ text }) => text !== best.text)
+  const margin = second === undefined ? 1 : 1 / (1 + Math.exp(second.score - best.score))
+  const quality = Math.min(1, Math.max(0, (best.mean - leastLikely) / (surelyLikely - leastLikely) * 0.4 + 0.6))
+  return margin < leastSure || best.mean < leastLikely ? undefined : { charset: best.name, confidence: Math.min(margin, quality) }
 }
 
 /** The bytes of letters, digits and blanks in EBCDIC, where those of ASCII letters are control characters and rare. */
@@ -170,10 +184,55 @@ export const isEbcdic = (bytes: Uint8Array): boolean => {
 const ebcdic =
   " \u00a0âäàáãåçñ¢.<(+|&éêëèíîïìß!\u0024*);¬-/ÂÄÀÁÃÅÇÑ¦,%_>?øÉÊËÈÍÎÏÌ\u0060:#@'=\u0022Øabcdefghi«»ðýþ±°jklmnopqrªºæ¸Æ¤µ~stuvwxyz¡¿ÐÝÞ®^£¥·©§¶¼½¾[]¯¨´×{ABCDEFGHI­ôöòóõ}JKLMNOPQR¹ûüùúÿ\u005c÷STUVWXYZ²ÔÖÒÓÕ0123456789³ÛÜÙÚ\u009f"
 
+/** What other code pages have in place of that one's signs. */
+const ebcdicPages: ReadonlyArray<readonly [name: string, others: Readonly<Record<number, string>>]> = [
+  ["ibm037", {}],
+  ["ibm500", { 0x4a: "[", 0x4f: "!", 0x5a: "]", 0x5f: "^", 0xb0: "¢", 0xba: "¬", 0xbb: "|" }],
+  ["ibm1047", { 0x5f: "^", 0xad: "[", 0xb0: "¬", 0xba: "Ý", 0xbb: "¨", 0xbd: "]" }],
+  ["ibm273", {
+    0x43: "{",
+    0x4a: "Ä",
+    0x4f: "!",
+    0x59: "~",
+    0x5a: "Ü",
+    0x5f: "^",
+    0x63: "[",
+    0x6a: "ö",
+    0x7c: "§",
+    0xa1: "ß",
+    0xb0: "¢",
+    0xb5: "@",
+    0xba: "¬",
+    0xbb: "|",
+    0xc0: "ä",
+    0xcc: "¦",
+    0xd0: "ü",
+    0xdc: "}",
+    0xe0: "Ö",
+    0xec: "\\",
+    0xfc: "]"
+  }]
+]
+
+const ebcdicTables = ebcdicPages.map(([name, others]) => ({
+  name,
+  table: Array.from(
+    { length: 256 },
+    (_, byte) => byte >= 0x40 ? others[byte] ?? ebcdic[byte - 0x40]! : byte === 0x15 || byte === 0x25 ? "\n" : byte === 0x05 ? "\t" : " "
+  )
+}))
+
+/** Signs where no text has them: between letters, or at all. */
+const strange = /(?<=\p{L})[{}~|\\[\]^!§@](?=\p{L})|[¢¬¦¨Ý]|(?<=\p{L})\|(?=\s)|(?<=\s)\|(?=\p{L})/gu
+
+/** By the code page whose signs stand where signs do. */
 const decodeEbcdic = (bytes: Uint8Array): string => {
-  let text = ""
-  for (const byte of bytes) text += byte >= 0x40 ? ebcdic[byte - 0x40]! : byte === 0x15 || byte === 0x25 ? "\n" : byte === 0x05 ? "\t" : " "
-  return text
+  const sample = bytes.subarray(0, sampleBytes)
+  const read = (part: Uint8Array, table: ReadonlyArray<string>): string => Array.from(part, (byte) => table[byte]).join("")
+  const counts = ebcdicTables.map(({ table }) => read(sample, table).match(strange)?.length ?? 0)
+  const fewest = ebcdicTables[counts.indexOf(Math.min(...counts))]!
+  guesses.set(bytes, { charset: fewest.name, confidence: 0.9 })
+  return read(bytes, fewest.table)
 }
 
 const decodeUtf32 = (bytes: Uint8Array, littleEndian: boolean): string => {
