@@ -49,7 +49,11 @@ export const docx: Reader = ({ bytes, format, inner, limits }) => {
   comments(context, writer)
   runningText(context, "footer", writer)
   writer.end()
-  return withEmbedded(pack.embedded, { builder, inner, limits }, () =>
+  // Text of other formats that stands among the paragraphs: pages, mail, RTF.
+  const chunks = pack.relationships(main).filter(({ type }) => type === "aFChunk")
+    .map(({ target }) => ({ name: target.replace(/^.*\//, ""), read: () => pack.part(target) }))
+  const embedded = { ...pack.embedded, objects: [...chunks, ...pack.embedded.objects] }
+  return withEmbedded(embedded, { builder, inner, limits }, () =>
     builder.build({
       format,
       ...pack.facts,

@@ -73,6 +73,9 @@ const maxHeading = 300
 /** Less text than this besides the boilerplate, and the boilerplate is taken for text. */
 const enoughCharacters = 100
 
+/** Pages within pages within pages are read to this depth. */
+const mostWithin = 4
+
 const frame = { skip: 1, boilerplate: 2, content: 4 }
 
 interface Found {
@@ -101,6 +104,7 @@ class HtmlPage implements HtmlHandler {
   #table: HtmlTable | undefined = undefined
   #pre: string | undefined = undefined
   #inTitle = false
+  #within = 0
   #title = ""
   #author: string | undefined = undefined
   #language: string | undefined = undefined
@@ -129,6 +133,15 @@ class HtmlPage implements HtmlHandler {
   }
 
   open(name: string, attributes: HtmlAttributes): void {
+    // A page within the page, which is shown in its place.
+    const srcdoc = attributes.get("srcdoc")
+    if (name === "iframe" && this.#skip === 0 && srcdoc !== undefined && this.#within < mostWithin && !this.#isSkipped("div", attributes)) {
+      this.#within++
+      this.#endLine()
+      walkHtml(srcdoc, this, false)
+      this.#endLine()
+      this.#within--
+    }
     if (this.#skip > 0 || this.#isSkipped(name, attributes)) {
       this.#skip++
       this.#frames.push(frame.skip)

@@ -10,7 +10,8 @@ import { childAt, childElements, descendants, parseXml, textContent, type XmlEle
 
 /**
  * Presentations, slide shows and templates, with or without macros (ECMA-376 part 1, chapter 19). A slide is a page,
- * hidden ones too; its title is a heading; notes and comments follow its content.
+ * hidden ones too; its title is a heading; notes and comments follow its content. What masters
+ * and layouts say of their own stands once, on the first slide that shows it.
  */
 export const pptx: Reader = ({ bytes, format, inner, limits }) => {
   const pack = openPackage(bytes, limits, "ppt/presentation.xml")
@@ -38,6 +39,11 @@ export const pptx: Reader = ({ bytes, format, inner, limits }) => {
       })
       title ??= heading
     }
+    for (const part of behind(pack, slide)) {
+      const shapes = seen.has(part) ? undefined : shapesOf(pack.part(part))
+      seen.add(part)
+      if (shapes !== undefined) shapeTree(shapes, writer, { graphic: () => {}, running, own: true })
+    }
     const notes = shapesOf(pack.relatedPart(slide, "notesSlide"))
     if (notes !== undefined) shapeTree(notes, writer, { graphic: () => {}, running })
     comments(pack, slide, authors, writer)
@@ -59,6 +65,17 @@ const slideParts = (pack: OfficePackage): ReadonlyArray<string> => {
     .map((slide) => pack.target(pack.main, slide.attributes["r:id"]))
     .filter((target) => target !== undefined)
 }
+
+/** The layout and the master that show through a slide. */
+const behind = (pack: OfficePackage, slide: string): ReadonlyArray<string> => {
+  const layout = pack.related(slide, "slideLayout")?.target
+  if (layout === undefined || hidesMaster(pack, slide)) return []
+  const master = hidesMaster(pack, layout) ? undefined : pack.related(layout, "slideMaster")?.target
+  return master === undefined ? [layout] : [layout, master]
+}
+
+const hidesMaster = (pack: OfficePackage, part: string): boolean =>
+  ["0", "false"].includes(parseXml(pack.part(part) ?? new Uint8Array())?.attributes["showMasterSp"] ?? "")
 
 /** The shape tree of a slide or of its notes. */
 const shapesOf = (bytes: Uint8Array | undefined): XmlElement | undefined =>

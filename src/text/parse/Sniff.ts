@@ -38,7 +38,7 @@ export const sniff = (
   if (pictures.test(start)) return "picture"
   const archive = archives.find(([pattern]) => pattern.test(start))
   if (archive !== undefined || isTar(bytes)) throw unsupported(archive?.[1] ?? "tar archive; import.archives opens it")
-  if (isBinary(file, named)) throw binaryFile(named, name)
+  if (isBinary(file, named)) throw binaryFile(named, name, start)
   return textFormat(decodeHead(file, headBytes), named, name, file)
 }
 
@@ -130,10 +130,26 @@ const compoundFormat = (file: Buffer, named: FormatKey | undefined): FormatKey =
   throw unsupported(programs.find(([entry]) => names.has(entry))?.[1] ?? "OLE compound file")
 }
 
-const binaryFile = (named: FormatKey | undefined, name: string): ReadFailure =>
+/** What binary files that nobody reads here begin with. */
+const binaries: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^!BDN/, "Outlook archive (PST)"],
+  [/^\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d/, "OneNote section"],
+  [/^ITSF/, "compiled help"],
+  [/^AC10\d\d/, "AutoCAD drawing"],
+  [/^8BPS|^GIF8|^....ftyp(?:heic|heix|mif1|avif)|^\xff\x0a|^BPG/s, "picture of a kind that is not recognised"],
+  [/^ID3|^\xff[\xe2-\xff]|^RIFF....WAVE|^fLaC|^OggS|^#!AMR|^....ftypM4A/s, "audio"],
+  [/^....ftyp|^....moov|^RIFF....AVI |^\x1aE\xdf\xa3|^FLV|^\x30\x26\xb2\x75/s, "video"],
+  [/^\xffWPC/, "WordPerfect document"],
+  [/^\0\0[\x02\x1a]\0/, "Lotus or Quattro worksheet"],
+  [/^SQLite format 3|^\0\x01\0\0Standard (?:Jet|ACE) DB/, "database"],
+  [/^MZ|^\x7fELF|^\xca\xfe\xba\xbe|^[\xcf\xce]\xfa\xed\xfe/, "program"],
+  [/^\0\x01\0\0\0|^OTTO|^wOF[F2]/, "font"]
+]
+
+const binaryFile = (named: FormatKey | undefined, name: string, start: string): ReadFailure =>
   named !== undefined && formats[named].kind === "binary"
     ? new ReadFailure("corrupt", `named .${extensionOf(name)}, but its content is no ${formats[named].name}`)
-    : unsupported("binary file")
+    : unsupported(binaries.find(([pattern]) => pattern.test(start))?.[1] ?? "binary file")
 
 /** Text has no control characters but white space and escapes; a few strays are borne where the name says text. */
 const isBinary = (file: Buffer, named: FormatKey | undefined): boolean => {
@@ -165,7 +181,7 @@ const textFormat = (
     if (signature === "html" || signature === "xml" || signature === "eml") return signature
     // Programs export text under the names of old Office formats, tab-separated text under Excel's.
     if (named === "xls" || named === "doc" || named === "ppt") return looksDelimited(extensionOf(name), head) ? "tsv" : signature ?? "text"
-    throw binaryFile(named, name)
+    throw binaryFile(named, name, head)
   }
   const extension = extensionOf(name)
   const mayBePicture = named === undefined || named === "xml" || named === "text"

@@ -66,6 +66,24 @@ describe("what a document holds", () => {
     expect(remarks).toEqual([{ kind: "attachment", text: "oleObject2.bin (an object of another program)" }])
   })
 
+  it("in Word: pages and other texts that stand among its paragraphs", async () => {
+    const file = wordFile(`${para("Body")}<w:altChunk r:id="c1"/><w:altChunk r:id="c2"/>`, [
+      ["c1", "aFChunk", "page.html"],
+      ["c2", "aFChunk", "page.mht"]
+    ], {
+      "word/page.html": "<html><body><h1>Inner page</h1></body></html>",
+      "word/page.mht":
+        "MIME-Version: 1.0\nContent-Type: multipart/related; boundary=x\n\n--x\nContent-Type: text/html\n\n<p>Saved page</p>\n--x--\n"
+    })
+    expect((await parsed("a.docx", file)).shown).toEqual([
+      "paragraph: Body",
+      "heading 2: page.html",
+      "heading 3: Inner page",
+      "heading 2: page.mht",
+      "paragraph: Saved page"
+    ])
+  })
+
   it("in OpenDocument: tables, formulas as typed, objects of other programs", async () => {
     const namespaces =
       `xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"`

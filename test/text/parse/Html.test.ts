@@ -70,6 +70,21 @@ describe("blocks", () => {
   })
 })
 
+describe("pages within a page", () => {
+  it("are read in their place where the page holds them, to a depth, and not where they are hidden", async () => {
+    const within = (inner: string): string =>
+      `<iframe srcdoc="${inner.replaceAll("&", "&amp;").replaceAll("\"", "&quot;")}">no frames</iframe>`
+    expect(
+      await shown(`<p>before</p>${within(`<p>inside &amp; out${within("<b>deeper</b>")}`)}<p>after</p><div hidden>${within("gone")}</div>`)
+    )
+      .toEqual(["paragraph: before", "paragraph: inside & out", "paragraph: deeper", "paragraph: after"])
+    const deep = Array.from({ length: 8 }, (_, i) => i).reduce((inner, i) => `${i} ${within(inner)}`, "end")
+    expect((await shown(`${deep}<p>after</p>`)).join(" ")).toBe(
+      "paragraph: 7 paragraph: 6 paragraph: 5 paragraph: 4 paragraph: 3 paragraph: after"
+    )
+  })
+})
+
 describe("navigation, page footers and sidebars", () => {
   it("are left out, but not those inside an article", async () => {
     expect(

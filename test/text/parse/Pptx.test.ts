@@ -144,6 +144,35 @@ describe("slides", () => {
   })
 })
 
+describe("masters and layouts", () => {
+  it("say once what is their own, and nothing of prompts, on slides that show them", async () => {
+    const part = (name: string, text: string, attributes = ""): string =>
+      `<p:${name} ${namespaces} ${attributes}><p:cSld><p:spTree>${shape(undefined, paragraph(text))}${
+        shape(`type="body"`, paragraph("Click to edit"))
+      }</p:spTree></p:cSld></p:${name}>`
+    const parts = {
+      "ppt/slideLayouts/a.xml": part("sldLayout", "Of layout A"),
+      "ppt/slideLayouts/b.xml": part("sldLayout", "Of layout B", `showMasterSp="0"`),
+      "ppt/slideLayouts/_rels/a.xml.rels": relsXml([["m", "slideMaster", "../slideMasters/m.xml"]]),
+      "ppt/slideLayouts/_rels/b.xml.rels": relsXml([["m", "slideMaster", "../slideMasters/m.xml"]]),
+      "ppt/slideMasters/m.xml": part("sldMaster", "Acme Ltd")
+    }
+    const slide = (text: string, layout: string): Slide => ({
+      shapes: shape(undefined, paragraph(text)),
+      links: [["l", "slideLayout", `../slideLayouts/${layout}.xml`]]
+    })
+    const { blocks } = await readWith(pptx, presentation([slide("one", "b"), slide("two", "a"), slide("three", "a")], parts))
+    expect(blocks.filter(({ kind }) => kind !== "pageBreak").map(({ page, text }) => [page, text])).toEqual([
+      [1, "one"],
+      [1, "Of layout B"],
+      [2, "two"],
+      [2, "Of layout A"],
+      [2, "Acme Ltd"],
+      [3, "three"]
+    ])
+  })
+})
+
 describe("the package", () => {
   it("may miss slides and notes, and its placeholder title counts for nothing", async () => {
     const bytes = presentation(

@@ -101,6 +101,20 @@ describe("what is not read", () => {
     })
   })
 
+  it.each([
+    ["a.pst", "!BDN", "Outlook archive (PST)"],
+    ["a.mp3", "ID3\u0003", "audio"],
+    ["a.mp4", "\0\0\0\u0018ftypmp42", "video"],
+    ["a.db", "SQLite format 3\0", "database"],
+    ["a.exe", "MZ\u0090", "program"],
+    ["a.7z", "7z\u00bc\u00af\u0027\u001c", "7-Zip archive"],
+    ["a.rar", "Rar!\u001a\u0007", "RAR archive"],
+    ["a.dat", "\u0001\u0002", "binary file"]
+  ])("is %s for what its bytes say", async (name, start, message) => {
+    const content = Buffer.concat([Buffer.from(start, "latin1"), Buffer.alloc(64, 1)])
+    expect(await refusal(name, content)).toEqual({ problem: "unsupported", message })
+  })
+
   it("is a key that must stay secret", async () => {
     const key = "-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----\n"
     for (const name of ["id_rsa", "a.pem", "a.txt"]) {

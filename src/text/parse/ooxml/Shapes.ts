@@ -8,11 +8,13 @@ interface ShapeHooks {
   readonly graphic: (graphic: Graphic) => void
   /** Whether the text of a header, footer or date is to be written: a slide show has the same on each slide. */
   readonly running: (text: string) => boolean
+  /** Only shapes that fill no placeholder: of masters and layouts, whose placeholders hold prompts. Default false. */
+  readonly own?: boolean
 }
 
 /** Writes the text of a shape tree, titles first as headings, and gives the title. */
 export const shapeTree = (tree: XmlElement, sink: BlockSink, hooks: ShapeHooks): string | undefined => {
-  const shapes = flatShapes(tree)
+  const shapes = hooks.own === true ? flatShapes(tree).filter((shape) => placeholder(shape) === "") : flatShapes(tree)
   let title: string | undefined
   for (const shape of shapes.filter(isTitle)) {
     const text = oneLine(paragraphs(shape).map(drawingParagraph).join(" "))
