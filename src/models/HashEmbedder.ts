@@ -10,7 +10,7 @@ import { dimensions } from "./hash/Features.ts"
  */
 export const hashEmbedder: Embedder["Service"] = {
   /** Bump the version whenever any text's numbers change. */
-  id: `hashed-ngrams-${dimensions}-v1`,
+  id: `hashed-ngrams-${dimensions}-v2`,
   dimensions,
   embed: (texts, task) => Effect.sync(() => texts.map((text) => embedHashed(text, task))),
   embedWeighed,

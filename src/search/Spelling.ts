@@ -51,7 +51,7 @@ export class SpellingIndex {
     if (!correctable.test(word)) return undefined
     const lower = word.toLowerCase()
     if (lower.length < shortestForSwap || lower.length > longestWord) return undefined
-    const distinct = wordAnalyzers(analyzers)
+    const distinct = wordAnalyzers(analyzers, lower)
     const near = this.#best(this.#byOneEdit(lower, distinct))
     if (near !== undefined) return { ...near, distance: 1 }
     const far = lower.length < shortestForTwo ? undefined : this.#best(this.#byTwoEdits(lower, distinct))
@@ -82,7 +82,8 @@ export class SpellingIndex {
 
   *#lookUp(term: string, sameStart: boolean): Generator<Found> {
     const documentFrequency = this.#frequencies.get(term)
-    if (documentFrequency !== undefined) yield { term, documentFrequency, sameStart }
+    // Of a short stem its first letter is much.
+    if (documentFrequency !== undefined && (sameStart || term.length >= shortestForSwap)) yield { term, documentFrequency, sameStart }
   }
 
   #best(found: Iterable<Found>): Omit<Correction, "distance"> | undefined {

@@ -53,6 +53,18 @@ describe("HashEmbedder", () => {
     }
   })
 
+  it("matches Thai, Lao, Khmer and Burmese by the words that a dictionary finds in them", () => {
+    for (
+      const [question, right, wrong] of [
+        ["โรงพยาบาล", "บ้านของฉันอยู่ใกล้โรงพยาบาลแห่งใหม่ริมแม่น้ำ", "พนักงานทุกคนลาพักร้อนได้ปีละสิบวัน"],
+        ["น้ำตาล", "กาแฟร้อนไม่ใส่น้ำตาลและนม", "พนักงานทุกคนลาพักร้อนได้ปีละสิบวัน"],
+        ["ໂຮງໝໍ", "ເຮືອນຂອງຂ້ອຍຢູ່ໃກ້ໂຮງໝໍ", "ພະນັກງານທຸກຄົນພັກໄດ້ສິບວັນ"],
+        ["មន្ទីរពេទ្យ", "ផ្ទះខ្ញុំនៅជិតមន្ទីរពេទ្យ", "បុគ្គលិកទាំងអស់ឈប់សម្រាកដប់ថ្ងៃ"],
+        ["ဆေးရုံ", "ကျွန်တော့်အိမ်သည်ဆေးရုံအနီးမှာရှိသည်", "ဝန်ထမ်းတိုင်းဆယ်ရက်ခွင့်ယူနိုင်သည်"]
+      ] as const
+    ) assert.isAbove(similarity(question, right), similarity(question, wrong) + 0.2, question)
+  })
+
   it("matches Chinese, Japanese and Korean by pairs of characters", () => {
     assert.isAbove(similarity("休暇申請", "有給休暇の申請は人事部へ。"), similarity("休暇申請", "社員食堂は二階です。") + 0.2)
     assert.isAbove(similarity("출장비", "출장비는 매월 지급됩니다."), similarity("출장비", "식당은 정오에 엽니다.") + 0.2)

@@ -80,7 +80,7 @@ describe("a server's state", () => {
         /^sluice_http_request_duration_seconds_bucket\{.*route="uploadRagFile".*le="\+Inf".*\} [1-9]/m,
         /^sluice_files_stored_total\{outcome="stored"\} [1-9]/m,
         /^sluice_embedded_tokens_total [1-9]\d+/m,
-        /^sluice_model_calls_total\{.*model="hashed-ngrams-2048-v1".*use="embed".*outcome="ok".*\} [1-9]/m,
+        /^sluice_model_calls_total\{.*model="hashed-ngrams-2048-v2".*use="embed".*outcome="ok".*\} [1-9]/m,
         /^sluice_model_calls_total\{.*model="m-1".*outcome="ok".*\} [1-9]/m,
         /^sluice_model_calls_total\{.*outcome="RESOURCE_EXHAUSTED".*\} [1-9]/m
       ]

@@ -1,3 +1,4 @@
+import { forEachSegment, recomposed } from "../../text/Segments.ts"
 import { hashed, hashSeed, utf8Of } from "../../text/WordTable.ts"
 
 /** Longer words are cut, in UTF-16 units. */
@@ -5,14 +6,15 @@ const longestWord = 64
 
 /**
  * Calls `visit` with every word that is plain ASCII, as bytes in lower case with their hash, and `visitOther` with the
- * others as they are written; of Chinese, Japanese and Korean, with every character and every pair of them.
+ * others as they are written; of Chinese, Japanese and Korean, with every character and every pair of them; of scripts
+ * without blanks, with the words that a dictionary finds in them.
  */
 export const forEachWord = (
   text: string,
   visit: (bytes: Uint8Array, start: number, end: number, hash: number) => void,
   visitOther: (word: string) => void
 ): void => {
-  const bytes = utf8Of(/[^\x00-\x7f]/.test(text) ? text.normalize("NFKC") : text)
+  const bytes = utf8Of(/[^\x00-\x7f]/.test(text) ? recomposed(text.normalize("NFKC")) : text)
   const length = bytes.length
   let at = 0
   while (at < length) {
@@ -41,13 +43,17 @@ const plainLowerCase = Uint8Array.from({ length: 256 }, (_, byte) => {
 })
 
 const words =
-  /([\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u30fc]+)|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u30fc]]+/gv
+  /([\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u30fc]+)|([\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]+)|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\u30fc]]+/gv
 
 const otherWords = (text: string, visit: (word: string) => void): void => {
-  for (const [word, ideographs] of text.matchAll(words)) {
-    if (ideographs !== undefined) visitPairs(ideographs, visit)
-    else if (word.length <= longestWord) visit(word)
+  const visitPart = (word: string): void => {
+    if (word.length <= longestWord) visit(word)
     else for (let i = 0; i < word.length; i += longestWord) visit(word.slice(i, i + longestWord))
+  }
+  for (const [word, ideographs, unspaced] of text.matchAll(words)) {
+    if (ideographs !== undefined) visitPairs(ideographs, visit)
+    else if (unspaced !== undefined) forEachSegment(unspaced, visitPart)
+    else visitPart(word)
   }
 }
 

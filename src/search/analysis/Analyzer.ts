@@ -1,12 +1,13 @@
 import { type AnalyzerId, isFunctionWord, isLanguage, languageOfQuestion } from "./Detection.ts"
 import { identifierParts } from "./Identifiers.ts"
-import { type Language, type LanguageId, languages } from "./Languages.ts"
+import { type Language, type LanguageId, languages, plainTerm } from "./Languages.ts"
+import { forEachSegment, recomposed } from "../../text/Segments.ts"
 import { scanRuns } from "./WordBreak.ts"
 
 export { type AnalyzerId, detect } from "./Detection.ts"
 
 /** Bumped whenever the same text may give other terms: an index remembers it. */
-export const analysisVersion = "3"
+export const analysisVersion = "4"
 
 /** A term to look up, and the word of the question it came from. */
 export interface QueryTerm {
@@ -73,16 +74,32 @@ export const analyzeWord = (word: string, analyzer: AnalyzerId): string | undefi
   return typeof terms === "string" ? terms === "" ? undefined : terms : terms[0]
 }
 
-/** Those of `analyzers` that may give a word different terms. */
-export const wordAnalyzers = (analyzers: ReadonlyArray<AnalyzerId>): ReadonlyArray<AnalyzerId> => [
-  ...new Set(analyzers.map((analyzer): AnalyzerId => analyzer === "cjk" || analyzer === "code" ? "en" : analyzer))
+/** Those of `analyzers` that may give a word different terms: of languages in another script none does. */
+export const wordAnalyzers = (analyzers: ReadonlyArray<AnalyzerId>, word?: string): ReadonlyArray<AnalyzerId> => [
+  ...new Set(analyzers.map((analyzer): AnalyzerId => {
+    if (analyzer === "cjk" || analyzer === "code") return "en"
+    if (word === undefined || !isLanguage(analyzer)) return analyzer
+    return (languages[analyzer].script === "latin") === (word.charCodeAt(0) < 0x370) ? analyzer : "en"
+  }))
 ]
 
-/** NFKC, but that SARA AM stays one character, of Thai and of Lao: their dictionaries know no other. */
-export const normalized = (text: string): string =>
-  /[^\x00-\x7f]/.test(text)
-    ? text.normalize("NFKC").replaceAll("\u0e4d\u0e32", "\u0e33").replaceAll("\u0ecd\u0eb2", "\u0eb3")
-    : text
+/**
+ * NFKC, but that SARA AM stays one character, of Thai and of Lao: their dictionaries know no other. Digits of every script
+ * are ASCII's, as Lucene's DecimalDigitFilter has them; parts of Persian words that a zero-width non-joiner holds apart are
+ * words, as people leave it out or write a blank.
+ */
+export const normalized = (text: string): string => {
+  if (!/[^\x00-\x7f]/.test(text)) return text
+  const composed = recomposed(text.normalize("NFKC")).replace(/[\p{Nd}--[0-9]]/gv, asciiDigit)
+  return composed.includes("\u200c") ? composed.replace(/(?<=\p{Script=Arabic})\u200c/gu, " ") : composed
+}
+
+/** Decimal digits stand in rows of ten, from zero on. */
+const asciiDigit = (digit: string): string => {
+  let zero = digit.codePointAt(0) ?? 0
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1)) && (digit.codePointAt(0) ?? 0) - zero < 9) zero--
+  return String((digit.codePointAt(0) ?? 0) - zero)
+}
 
 /** `piece` is what of the word `from` gave the term, in lower case: the word, or a part of an identifier. */
 const forEachTerm = (raw: string, analyzer: AnalyzerId, emit: (term: string, from: string, piece: string) => void): void => {
@@ -98,7 +115,7 @@ const forEachTerm = (raw: string, analyzer: AnalyzerId, emit: (term: string, fro
     if (run === "word") word(surface)
     else if (run === "ideographs") bigrams(surface, (term, from) => emit(term, from, term))
     else if (run === "pictograph") emit(surface, surface, surface)
-    else for (const part of segmenter().segment(surface)) if (part.isWordLike === true) word(part.segment)
+    else forEachSegment(surface, word)
   })
 }
 
@@ -112,7 +129,7 @@ export const termsOf = (surface: string, analyzer: AnalyzerId): string | Readonl
 const termOf = (surface: string, analyzer: AnalyzerId): string => {
   const plain = /[^\x00-\x7f]/.test(surface) ? surface.replace(/[\u2018\u2019]/g, "'").replace(/\p{Cf}/gu, "") : surface
   const language = languageOf(plain, analyzer)
-  if (language === undefined) return plain.toLowerCase()
+  if (language === undefined) return plainTerm(plain)
   const word = language.normalize(language.lower(plain))
   return language.stopWords.has(word) ? "" : language.stem(word)
 }
@@ -134,7 +151,3 @@ export const bigrams = (run: string, emit: (term: string, from: string) => void)
     emit(pair, pair)
   }
 }
-
-let wordSegmenter: Intl.Segmenter | undefined
-/** Dictionary-based for every script that needs it, whatever the locale. */
-export const segmenter = (): Intl.Segmenter => (wordSegmenter ??= new Intl.Segmenter("en", { granularity: "word" }))

@@ -29,7 +29,7 @@ export const detect = (text: string, expected: Expected = {}): AnalyzerId => {
   return decide(surveyOf(sample), sample, expected).analyzer
 }
 
-/** How a text is analyzed, and whether its own words say so. */
+/** How a text is analyzed, and whether its own words or letters say so. */
 export interface Decision {
   readonly analyzer: AnalyzerId
   readonly told: boolean
@@ -51,11 +51,14 @@ export const decide = ({ ideographs, letters, unspaced, votes, words }: Survey, 
   }
   const script = scriptOf(sample)
   const hinted = declared === "simple" ? declared : written(declared, script)
-  const usual = written(prior, script)
+  // A language in another script says nothing of which language these letters are of.
+  const usual = script === "latin" && prior !== undefined && isLanguage(prior) && languages[prior].script !== "latin"
+    ? undefined
+    : written(prior, script)
   const expected = hinted ?? usual
   const against = expected === undefined ? 0 : (hinted === undefined ? priorStrength : hintStrength) * votesFor(votes, expected)
   if (enough && votes[best]! >= against) return { analyzer: spelled(leading, script, sample), told: true }
-  return { analyzer: hinted ?? byLetters(sample, script, votes, usual), told: false }
+  return hinted === undefined ? byLetters(sample, script, votes, usual) : { analyzer: hinted, told: false }
 }
 
 /** Votes that make a language: a few words at least, and a share of all, so that names in a list make none. */
@@ -78,7 +81,9 @@ export const languageOfQuestion = (
   const allowed = votes.map((vote, index) => candidates.includes(ids[index]!) ? vote : 0)
   const best = highest(allowed)
   const id = ids[best]!
-  return allowed[best]! > 0 && isLanguage(id) ? id : undefined
+  // A word that two of them share says neither.
+  const shared = allowed.some((vote, index) => index !== best && vote === allowed[best])
+  return allowed[best]! > 0 && !shared && isLanguage(id) ? id : undefined
 }
 
 /** Whether `word`, in lower case, is one that holds sentences of `language` together. */
@@ -240,21 +245,25 @@ const spelled = (language: AnalyzerId, script: Script, sample: string): Analyzer
 }
 
 /** Where words say too little: letters, then what is usual, then the script; of Latin, a language that its letters and a word agree on. */
-const byLetters = (sample: string, script: Script, votes: Float64Array, usual: AnalyzerId | undefined): AnalyzerId => {
-  if (script === "unknown") return "simple"
-  if (script !== "latin") return spelled(usual ?? scripts.find(([id]) => id === script)![2], script, sample)
+const byLetters = (sample: string, script: Script, votes: Float64Array, usual: AnalyzerId | undefined): Decision => {
+  if (script === "unknown") return { analyzer: "simple", told: true }
+  if (script !== "latin") {
+    const meant = scripts.find(([id]) => id === script)![2]
+    return { analyzer: spelled(usual ?? meant, script, sample), told: script !== "cyrillic" || /[іїєґыэёў]/.test(sample) }
+  }
   const plain = !/[[\p{Script=Latin}]--[\x00-\x7f]]/v.test(sample)
   const own = plain ? undefined : ownLetters.find(([pattern, id]) => {
     const votesOfOwn = votesFor(votes, id)
     if (usual !== undefined && votesOfOwn <= votesFor(votes, usual)) return false
     return countOf(sample, pattern) >= (usual === undefined && votesOfOwn >= 0.5 ? 1 : 3)
   })
-  if (own !== undefined) return own[1]
-  if (usual !== undefined) return usual
+  if (own !== undefined) return { analyzer: own[1], told: true }
+  if (usual !== undefined) return { analyzer: usual, told: false }
   // A few words are enough where no other language has nearly as many.
   const best = highest(votes)
   const next = votes.reduce((most, vote, index) => index === best ? most : Math.max(most, vote), 0)
-  return votes[best]! >= 1 && next * 1.5 <= votes[best]! ? ids[best]! : plain ? "en" : "simple"
+  if (votes[best]! >= 1 && next * 1.5 <= votes[best]!) return { analyzer: ids[best]!, told: true }
+  return { analyzer: plain ? "en" : "simple", told: false }
 }
 
 const statement =

@@ -1,5 +1,6 @@
+import { forEachSegment } from "../../text/Segments.ts"
 import { grown, hashOf, utf8Of, WordTable } from "../../text/WordTable.ts"
-import { bigrams, normalized, segmenter, termsOf } from "./Analyzer.ts"
+import { bigrams, normalized, termsOf } from "./Analyzer.ts"
 import { type AnalyzerId, decide, type Decision, type Expected, sampleLength, speakersOf, Survey } from "./Detection.ts"
 import type { Vocabulary } from "./Vocabulary.ts"
 import { maxWordLength, type Run, scanBytes, scanRuns } from "./WordBreak.ts"
@@ -138,11 +139,7 @@ export class DocumentTerms {
     const { run, text } = this.#runs[index] as OtherRun
     if (run === "ideographs") bigrams(text, (term) => this.#term(this.#vocabulary.numberOf(term)))
     else if (run === "pictograph") this.#term(this.#vocabulary.numberOf(text))
-    else {
-      for (const { isWordLike, segment } of segmenter().segment(text)) {
-        if (isWordLike === true) this.#takeEntry(this.#entryOf(segment, analyzer))
-      }
-    }
+    else forEachSegment(text, (word) => this.#takeEntry(this.#entryOf(word, analyzer)))
   }
 
   #entryOf(surface: string, analyzer: AnalyzerId): number {

@@ -19,7 +19,6 @@ import { stemmer as stemSwedish } from "@orama/stemmers/swedish"
 import { stemmer as stemTamil } from "@orama/stemmers/tamil"
 import { stemmer as stemTurkish } from "@orama/stemmers/turkish"
 import { stemmer as stemUkrainian } from "@orama/stemmers/ukrainian"
-import { stopwords as arabic } from "@orama/stopwords/arabic"
 import { stopwords as armenian } from "@orama/stopwords/armenian"
 import { stopwords as bulgarian } from "@orama/stopwords/bulgarian"
 import { stopwords as danish } from "@orama/stopwords/danish"
@@ -36,7 +35,7 @@ import { stopwords as russian } from "@orama/stopwords/russian"
 import { stopwords as swedish } from "@orama/stopwords/swedish"
 import { stopwords as tamil } from "@orama/stopwords/tamil"
 import { porter } from "./Porter.ts"
-import { english, hindi, hungarian, romanian, spanish, turkish, ukrainian } from "./StopWords.ts"
+import { arabic, english, hindi, hungarian, romanian, spanish, turkish, ukrainian } from "./StopWords.ts"
 
 export type Script = "latin" | "cyrillic" | "greek" | "arabic" | "armenian" | "devanagari" | "tamil"
 
@@ -122,6 +121,25 @@ const arabicSpelling = (word: string): string =>
     .replaceAll("\u0649", "\u064a")
     .replaceAll("\u0629", "\u0647")
 
+/**
+ * Lucene's PersianNormalizationFilter, after its Arabic one: the yeh, kaf and heh of Persian and Urdu are those of Arabic,
+ * so that words are found by whatever keyboard wrote them.
+ */
+const persianSpelling = (word: string): string =>
+  arabicSpelling(word)
+    .replace(/[\u06cc\u06d2]/g, "\u064a")
+    .replaceAll("\u06a9", "\u0643")
+    .replace(/[\u06c0-\u06c2\u06be]/g, "\u0647")
+    .replace(/\u0654/g, "")
+
+/** What a word of no language we stem is as a term: lower case, and what its script leaves to the writer. */
+export const plainTerm = (word: string): string => {
+  const plain = word.toLowerCase()
+  if (/\p{Script=Arabic}/u.test(plain)) return persianSpelling(plain)
+  // Points stand for vowels in prayers and dictionaries only.
+  return /\p{Script=Hebrew}/u.test(plain) ? plain.replace(/\p{M}/gu, "") : plain
+}
+
 const arabicPrefixes = [
   "\u0627\u0644",
   "\u0648\u0627\u0644",
@@ -154,6 +172,41 @@ const stemArabic = (word: string): string => {
   return stem
 }
 
+/**
+ * Lucene's HindiNormalizationFilter as far as it comes before the stemmer, which knows the vowels as they are written:
+ * one sign of nasals, no nukta.
+ */
+const hindiSpelling = (word: string): string =>
+  word
+    .normalize("NFD")
+    .replaceAll("\u093c", "")
+    .replaceAll("\u0928\u094d", "\u0902")
+    .replaceAll("\u0901", "\u0902")
+    .replace(/[\u0945\u0946]/g, "\u0947")
+    .replace(/[\u0949\u094a]/g, "\u094b")
+    .replace(/[\u090d\u090e]/g, "\u090f")
+    .replace(/[\u0911\u0912]/g, "\u0913")
+    .replaceAll("\u0972", "\u0905")
+
+/** The rest of it: short vowels for long, no virama. */
+const shortVowels = (word: string): string =>
+  word.replaceAll("\u094d", "").replace(/[\u0906\u0908\u090a\u0910\u0914\u0940\u0942\u0948\u094c]/g, (vowel) => short[vowel] ?? vowel)
+
+const short: Readonly<Record<string, string>> = {
+  आ: "अ",
+  ई: "इ",
+  ऊ: "उ",
+  ऐ: "ए",
+  औ: "ओ",
+  "\u0940": "\u093f",
+  "\u0942": "\u0941",
+  "\u0948": "\u0947",
+  "\u094c": "\u094b"
+}
+
+/** Commas, not cedillas, under s and t; within a word the vowel is written â since 1993. */
+const romanianSpelling = (word: string): string => word.replaceAll("ş", "ș").replaceAll("ţ", "ț").replace(/(?<=\p{L})î(?=\p{L})/gu, "â")
+
 /** Lucene's ApostropheFilter: in Turkish, what follows an apostrophe is a suffix of a name. */
 const untilApostrophe = (word: string): string => {
   const at = word.indexOf("'")
@@ -183,7 +236,7 @@ export const languages = {
   no: language("latin", norwegian, stemNorwegian),
   fi: language("latin", finnish, stemFinnish),
   hu: language("latin", hungarian, stemHungarian),
-  ro: language("latin", romanian, then(stemRomanian, fold), (word) => word.replaceAll("ş", "ș").replaceAll("ţ", "ț")),
+  ro: language("latin", romanian.map(romanianSpelling), then(stemRomanian, fold), romanianSpelling),
   tr: { ...language("latin", turkish, stemTurkish, untilApostrophe), lower: turkishLower },
   id: language("latin", indonesian, stemIndonesian),
   ru: language("cyrillic", russian, stemRussian, (word) => word.replaceAll("ё", "е")),
@@ -192,7 +245,7 @@ export const languages = {
   el: language("greek", greek, stemGreek, greekSpelling),
   ar: language("arabic", arabic.map(arabicSpelling), stemArabic, arabicSpelling),
   hy: language("armenian", armenian, stemArmenian),
-  hi: language("devanagari", hindi, stemHindi),
+  hi: language("devanagari", hindi.map(hindiSpelling), then(stemHindi, shortVowels), hindiSpelling),
   ta: language("tamil", tamil, stemTamil)
 } satisfies Readonly<Record<string, Language>>
 

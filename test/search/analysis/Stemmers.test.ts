@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { analyzeWord } from "../../../src/search/analysis/Analyzer.ts"
+import { analyze, type AnalyzerId, analyzeWord } from "../../../src/search/analysis/Analyzer.ts"
 import { DocumentTerms } from "../../../src/search/analysis/DocumentTerms.ts"
 import { type LanguageId, languages } from "../../../src/search/analysis/Languages.ts"
 import { Vocabulary } from "../../../src/search/analysis/Vocabulary.ts"
@@ -21,6 +21,53 @@ describe("Bulgarian", () => {
       assert.strictEqual(analyzeWord(one, "bg"), analyzeWord(other, "bg"))
     })
   }
+})
+
+/** Words that Lucene's analyzers bring together, and what a writer's keyboard or schooling decides. */
+const alike: Readonly<Partial<Record<AnalyzerId, ReadonlyArray<ReadonlyArray<string>>>>> = {
+  // An article or "and" in front, endings at the back; alef, yeh and teh marbuta as they are typed; no vowel signs.
+  ar: [
+    ["كتاب", "الكتاب", "والكتاب", "بالكتاب", "كالكتاب", "فالكتاب", "للكتاب", "كِتَاب", "كتـــاب"],
+    ["مهندس", "مهندسون", "المهندسين", "ومهندسات", "مهندسها"],
+    ["إدارة", "ادارة", "الإدارة", "الاداره"],
+    ["مستشفى", "المستشفي"]
+  ],
+  hi: [["हिन्दी", "हिंदी", "हिंदि"], ["अंग्रेज़ी", "अंगरेजी", "अँग्रेज़ी"], ["किताब", "किताबें", "किताबों"], ["ऑफिस", "ओफिस"]],
+  ro: [["instrucţiuni", "instrucțiuni"], ["mâncare", "mîncare", "mancare"], ["şcoala", "școala", "scoala"]],
+  tr: [["Türkiye", "Türkiye'de", "TÜRKİYE'NİN", "Türkiye\u2019den"], ["Isparta", "ISPARTA'DA"], ["kitap", "kitabı", "kitapları"]],
+  el: [["ΒΙΒΛΙΟΘΗΚΗΣ", "βιβλιοθήκης", "βιβλιοθηκη"], ["ΝΟΜΟΣ", "νόμος", "νόμοι"]],
+  // Persian and Urdu, of a Persian and of an Arabic keyboard; Hebrew with its points.
+  simple: [["کتاب", "كتاب"], ["ایران", "ايران"], ["שָׁלוֹם", "שלום"]]
+}
+
+describe("words that are written in several ways", () => {
+  for (const [analyzer, groups] of Object.entries(alike) as ReadonlyArray<[AnalyzerId, ReadonlyArray<ReadonlyArray<string>>]>) {
+    for (const words of groups) {
+      it(`are one term: ${analyzer}: ${words.join(" ")}`, () => {
+        assert.deepStrictEqual(
+          new Set(words.map((word) => analyze(word, analyzer).join(" "))).size,
+          1,
+          words.map((word) => analyze(word, analyzer)).join(" | ")
+        )
+      })
+    }
+  }
+
+  it("have the digits of any script", () => {
+    assert.deepStrictEqual(analyze("٢٠٢٤ ۲۰۲۴ २०२४ ๒๐๒๔ ２０２４", "simple"), ["2024", "2024", "2024", "2024", "2024"])
+    const documents = new DocumentTerms(new Vocabulary())
+    documents.read("عام ٢٠٢٤ في 2024", { hint: "ar" })
+    assert.strictEqual(documents.terms[1], documents.terms[2])
+  })
+
+  it("are two words in Persian where a non-joiner holds them apart", () => {
+    assert.deepStrictEqual(analyze("می\u200cرود", "simple"), analyze("می رود", "simple"))
+  })
+
+  it("are no stop words of Arabic where they say something", () => {
+    for (const word of ["سنة", "زيارة", "صفر", "وزير", "قوة", "اليوم", "ثلاثة"]) assert.isDefined(analyzeWord(word, "ar"), word)
+    for (const word of ["من", "في", "التي", "أن"]) assert.isUndefined(analyzeWord(word, "ar"), word)
+  })
 })
 
 describe("every language's stemmer", () => {

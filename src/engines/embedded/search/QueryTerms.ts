@@ -25,6 +25,9 @@ export interface ScoredTerm {
 const factorOf = (term: string, grammar: boolean): number =>
   grammar ? ranking.grammar : /^\p{sc=Hira}{2}$/u.test(term) ? ranking.hiragana : 1
 
+/** What a word counts for by the edits that made it one of the corpus: it may have been no slip: see docs/search.md. */
+const trust = [1, 0.8, 0.5] as const
+
 export interface QueryTermOptions {
   /** Whether words of grammar count less. BM25 as Lucene has it weighs them as any other. */
   readonly lowerGrammar: boolean
@@ -43,10 +46,10 @@ export const queryTerms = (
 ): ReadonlyArray<ScoredTerm> => {
   const scored: Array<ScoredTerm> = []
   const isGrammar = grammarOf(query, index.analyzers)
-  const add = (term: string, from: string, occurrences: number, corrected: boolean, found: TermPostings, frequency: number): void => {
-    const factor = lowerGrammar ? factorOf(term, isGrammar(corrected ? term : from)) : 1
-    const weight = factor * occurrences * idf(index.liveChunks, Math.min(index.liveChunks, frequency))
-    scored.push({ term, from, corrected, factor, weight, found })
+  const add = (term: string, from: string, occurrences: number, edits: 0 | 1 | 2, found: TermPostings, frequency: number): void => {
+    const factor = lowerGrammar ? factorOf(term, isGrammar(edits > 0 ? term : from)) : 1
+    const weight = factor * trust[edits] * occurrences * idf(index.liveChunks, Math.min(index.liveChunks, frequency))
+    scored.push({ term, from, corrected: edits > 0, factor, weight, found })
   }
   const terms = analyzeQuery(query, index.analyzers).map((term) => ({ ...term, found: index.lookup(term.term) }))
   // A form that few chunks of its analyzer have is no rare word: the word is as frequent as all its forms together.
@@ -55,18 +58,18 @@ export const queryTerms = (
   const unknown: typeof terms = []
   for (const term of terms) {
     if (term.found.documentFrequency === 0) unknown.push(term)
-    else add(term.term, term.from, term.occurrences, false, term.found, frequencies.get(term.word) ?? 0)
+    else add(term.term, term.from, term.occurrences, 0, term.found, frequencies.get(term.word) ?? 0)
   }
   // A word is known if any analyzer's form of it is.
   const knownWords = new Set(scored.map(({ from }) => from))
   const used = new Set(scored.map(({ term }) => term))
   for (const { from, occurrences } of unknown) {
     if (spelling === undefined || knownWords.has(from) || isGrammar(from)) continue
-    const meant = spelling().correct(from, index.analyzers)?.term
-    if (meant === undefined || used.has(meant)) continue
-    used.add(meant)
-    const found = index.lookup(meant)
-    add(meant, from, occurrences, true, found, found.documentFrequency)
+    const meant = spelling().correct(from, index.analyzers)
+    if (meant === undefined || used.has(meant.term)) continue
+    used.add(meant.term)
+    const found = index.lookup(meant.term)
+    add(meant.term, from, occurrences, meant.distance, found, found.documentFrequency)
   }
   return scored
 }

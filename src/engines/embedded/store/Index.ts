@@ -49,7 +49,7 @@ export class Index {
     const { builder, languages, waiting } = building
     const before = builder.chunks.length
     try {
-      if (languages.known) this.#take(building, file)
+      if (languages.known) this.#take(building, file, (decision) => languages.count(decision))
       else {
         // The first files of a corpus are looked at twice: all are to be read by what most of them are in.
         this.#analyze(file, undefined, (decision) => languages.count(decision))
@@ -67,12 +67,11 @@ export class Index {
     for (const file of building.waiting.splice(0)) this.#take(building, file)
   }
 
-  #take({ builder, languages }: Building, file: IndexedFile): void {
-    this.#analyze(
-      file,
-      languages.most,
-      (decision, chunk) => builder.add(chunk.number, chunk.embedding, decision, this.#documents.terms, this.#documents.length)
-    )
+  #take({ builder, languages }: Building, file: IndexedFile, count?: (decision: Decision) => void): void {
+    this.#analyze(file, languages.most, (decision, chunk) => {
+      count?.(decision)
+      builder.add(chunk.number, chunk.embedding, decision, this.#documents.terms, this.#documents.length)
+    })
   }
 
   #analyze(
