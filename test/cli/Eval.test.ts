@@ -57,4 +57,95 @@ describe("eval", () => {
       const [result] = events(yield* run("eval", "--tests", "more.jsonl", "--json"))
       assert.deepInclude(result, { version: 1, type: "evaluation", pipeline: "test", passed: 1, failed: 0 })
     }).pipe(Effect.scoped), 60_000)
+
+  it.live(
+    "says of a file that was not found why: gone, unread, forbidden to the asker, or what others have more of",
+    () =>
+      Effect.gen(function*() {
+        const cwd = yield* project({
+          "docs/broken.pdf": "%PDF-1.4 nothing of one",
+          "pipeline.yaml": pipelineFile.replace("topK: 3", "topK: 1")
+        })
+        const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+        yield* run("run")
+        write(cwd, {
+          "tests.csv":
+            "question,files,contains,refused\n\"What is the hotel limit\nin Osaka?\",leave.md;batteries.txt,,\nWho carries leave over?,nowhere.md;broken.pdf,,\n"
+        })
+        const { code, stdout } = yield* run("eval", "--tests", "tests.csv")
+        assert.strictEqual(code, 1)
+        assert.match(
+          stdout,
+          /file: leave\.md .*its best passage has \d of \d words.*; that of travel\/hotels\.md, found first, [3-9] of \d words \([^)]*osaka/i
+        )
+        assert.match(stdout, /file: nowhere\.md .*; no source has a file of this path/)
+        assert.match(stdout, /file: broken\.pdf .*; it is (?:failed|quarantined|skipped): /)
+        const why = yield* run("explain", "hotel limit in Osaka", "--file", "nowhere.md")
+        assert.deepStrictEqual([why.code, why.stdout], [0, "no source has a file of this path\n"])
+        const found = yield* run("explain", "hotel limit in Osaka", "--file", "travel/hotels.md")
+        assert.match(found.stdout, /^its best passage has \d of \d words \([^)]*osaka[^)]*\), BM25 [\d.]+, cosine [\d.]+\n$/i)
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live("reads tests of a CSV file, and places its mistakes", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+      yield* run("run")
+      write(cwd, {
+        "good.csv":
+          "\uFEFFQuestion;files;contains;refused\r\nHow many days of annual leave carry over?;leave.md;five;\r\nWho won the cup in 1954?;;;yes\r\n",
+        "column.csv": "question,file\nx,leave.md\n",
+        "bad.csv": "question,files,refused\n\"two\nlines\",leave.md,\nx,,maybe\n"
+      })
+      assert.match((yield* run("eval", "--tests", "good.csv")).stdout, /2 tests passed/)
+      const column = yield* run("eval", "--tests", "column.csv")
+      assert.strictEqual(column.code, 4)
+      assert.match(column.stderr, /column\.csv:1:1 {2}file\n {2}file is no column of tests\n {2}fix: .*question, id, principal/)
+      const bad = yield* run("eval", "--tests", "bad.csv")
+      assert.strictEqual(bad.code, 4)
+      assert.match(bad.stderr, /bad\.csv:4:1 {2}\[1\]\.refused\n/)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("sets two pipelines side by side, and tries settings on the tests without touching the corpus", () =>
+    Effect.gen(function*() {
+      const towns = ["Osaka", "Tokyo", "Hamburg", "Nairobi", "Lisbon", "Oslo", "Quito", "Riga"]
+      const cwd = yield* project({
+        "pipeline.yaml": pipelineFile,
+        "other.yaml": pipelineFile.replace("name: test", "name: other").replace("displayName: Test", "displayName: Other").replace(
+          "topK: 3",
+          "topK: 1"
+        ),
+        "docs/towns.md": towns.map((town, n) => `# ${town}\n\nThe hotel limit in ${town} is ${100 + n} euros a night.\n`).join("\n"),
+        "tests.jsonl": towns.map((town, n) =>
+          JSON.stringify({
+            question: `hotel limit in ${town}, and the quarantine cage for lithium cells`,
+            contexts: [`${100 + n} euros`, "fourteen days"]
+          })
+        ).join("\n")
+      })
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+      yield* run("run", "pipeline.yaml")
+      const early = yield* run("eval", "pipeline.yaml", "--tests", "tests.jsonl", "--compare", "other.yaml")
+      assert.match(early.stderr, /run the pipeline first/)
+      yield* run("run", "other.yaml")
+      const compared = yield* run("eval", "pipeline.yaml", "--tests", "tests.jsonl", "--compare", "other.yaml")
+      assert.strictEqual(compared.code, 0, compared.stderr)
+      assert.match(compared.stdout, /^other\.yaml beside pipeline\.yaml:$/m)
+      assert.match(compared.stdout, /^text in contexts +1\.000 +0\.500 +-0\.500 .* worse$/m)
+      assert.match(compared.stdout, /^Keep pipeline\.yaml: with other\.yaml text in contexts -0\.500/m)
+
+      const before = (yield* run("corpora", "list", "--json")).stdout
+      const tuned = yield* run("tune", "other.yaml", "--tests", "tests.jsonl", "--top-k", "1,8", "--chunk-size", "30,60")
+      assert.strictEqual(tuned.code, 0, tuned.stderr)
+      assert.match(tuned.stdout, /^as it is +0\.500/m)
+      assert.match(tuned.stdout, /^chunk size (?:30|60), topK 8 +1\.000 +\+0\.500 \(\+0\.500 to \+0\.500\) +0\.0\d/m)
+      assert.match(tuned.stdout, /^Take chunk size (?:30|60), topK 8\.$/m)
+      assert.match(tuned.stderr, /^4 of 4: chunk size 60, topK 8$/m)
+      assert.strictEqual((yield* run("corpora", "list", "--json")).stdout, before, "what was built to be tried is gone")
+      const nothing = yield* run("tune", "other.yaml")
+      assert.strictEqual(nothing.code, 4)
+      assert.match(nothing.stderr, /there is nothing to try\n *fix: give values/)
+    }).pipe(Effect.scoped), 60_000)
 })

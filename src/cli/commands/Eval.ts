@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem, Option, Path } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ExitCode } from "../../domain/Errors.ts"
 import { exitWith } from "../Exit.ts"
@@ -7,6 +7,7 @@ import { fromHere } from "../Paths.ts"
 import { count } from "../render/Numbers.ts"
 import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
+import type { LoadedPipeline } from "../../pipeline/definition/Load.ts"
 import { UsageError } from "../UsageError.ts"
 
 const file = (name: string, description: string) =>
@@ -17,7 +18,7 @@ export const evaluate = Command.make(
   "eval",
   {
     pipeline: pipelineArgument,
-    tests: file("tests", "Ask the tests of this file (YAML, JSON or JSON lines) instead of the pipeline's"),
+    tests: file("tests", "Ask the tests of this file (YAML, JSON, JSON lines or CSV) instead of the pipeline's"),
     topK: Flag.Int("top-k").pipe(
       Flag.filter((k) => k >= 1, () => "Expected 1 or more"),
       Flag.withAlias("k"),
@@ -29,6 +30,12 @@ export const evaluate = Command.make(
     against: Flag.String("against").pipe(
       Flag.withDescription("Compare with an earlier result: `last`, the newest that was saved, or a file of --json"),
       Flag.withMetavar("RESULT"),
+      Flag.optional
+    ),
+    compare: Flag.Path("compare").pipe(
+      Flag.map(fromHere),
+      Flag.withDescription("Ask the same tests of this pipeline too, and set the two side by side. It must have run"),
+      Flag.withMetavar("PIPELINE"),
       Flag.optional
     ),
     tolerance: Flag.Finite("tolerance").pipe(
@@ -51,7 +58,7 @@ export const evaluate = Command.make(
       { compare, dropped },
       { readTests },
       store,
-      { evaluationJUnit, evaluationMarkdown, renderComparison, renderEvaluation }
+      { evaluationJUnit, evaluationMarkdown, recommendation, renderComparison, renderEvaluation }
     ] = yield* Effect.promise(() =>
       Promise.all([
         import("../../pipeline/eval/Evaluation.ts"),
@@ -71,23 +78,40 @@ export const evaluate = Command.make(
       : against === "last"
       ? yield* saved.last
       : yield* store.readEvaluation(fromHere(against))
+    if (against !== undefined && Option.isSome(args.compare)) {
+      return yield* new UsageError({ message: "--against and --compare cannot be given together", fix: "leave one out" })
+    }
     if (against !== undefined && before === undefined) {
       return yield* new UsageError({ message: "no result was saved yet", fix: "save one first: sluice eval --save" })
     }
     let asked = 0
     const topK = given(args.topK)
-    const result = yield* onEngine(
-      loaded,
-      reading,
-      evaluatePipeline(loaded.pipeline, {
-        tests,
-        overrides: { topK },
-        observe: () =>
-          Effect.suspend(() =>
-            ++asked % 100 === 0 && asked < tests.length ? output.say(`${count(asked)} of ${count(tests.length)} asked`) : Effect.void
-          )
-      })
-    )
+    const ofPipeline = (loaded: LoadedPipeline) =>
+      onEngine(
+        loaded,
+        reading,
+        evaluatePipeline(loaded.pipeline, {
+          tests,
+          overrides: { topK },
+          observe: () =>
+            Effect.suspend(() =>
+              ++asked % 100 === 0 && asked < tests.length ? output.say(`${count(asked)} of ${count(tests.length)} asked`) : Effect.void
+            )
+        })
+      )
+    const beside = Option.isNone(args.compare) ? undefined : yield* openPipeline(args.compare)
+    const result = yield* ofPipeline(loaded)
+    if (beside !== undefined) {
+      const comparison = compare(result, yield* ofPipeline(beside))
+      const [mine, theirs] = [fromHere(loaded.file), fromHere(beside.file)]
+      if (json) return yield* output.json({ version: 1, type: "comparison", pipelines: [mine, theirs], ...comparison })
+      yield* output.print(
+        `${renderComparison(comparison, output, { heading: `${theirs} beside ${mine}:`, before: mine, now: theirs })}\n\n${
+          recommendation(comparison, mine, theirs)
+        }`
+      )
+      return
+    }
     const comparison = before === undefined ? undefined : compare(before, result)
     const worse = comparison === undefined ? [] : dropped(comparison, args.tolerance)
     const write = (name: string | undefined, text: string) =>
@@ -114,6 +138,7 @@ export const evaluate = Command.make(
   Command.withExamples([
     { command: "sluice eval pipeline.yaml", description: "the pipeline's own tests" },
     { command: "sluice eval --tests questions.jsonl --junit report.xml", description: "those of a file, for a CI server" },
-    { command: "sluice eval --save --against last", description: "what changed since the last time, and whether it is noise" }
+    { command: "sluice eval --save --against last", description: "what changed since the last time, and whether it is noise" },
+    { command: "sluice eval pipeline.yaml --compare other.yaml", description: "two pipelines on the same questions" }
   ])
 )

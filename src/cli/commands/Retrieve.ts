@@ -1,6 +1,7 @@
-import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
 import type { Context } from "../../domain/Retrieval.ts"
+import { printable } from "../../domain/Text.ts"
 import type { RetrieveOptions } from "../../pipeline/stages/Retrieve.ts"
 import { Output } from "../Output.ts"
 import { renderContexts } from "../render/Answer.ts"
@@ -43,12 +44,26 @@ export const retrieve = Command.make(
   ])
 )
 
-/** `sluice explain`: why each context has its place. */
+/** `sluice explain`: why each context has its place, or why a file has none. */
 export const explain = Command.make(
   "explain",
-  args,
-  Effect.fn(function*(args) {
-    yield* showContexts(args, renderExplanations, { explain: true })
+  {
+    ...args,
+    file: Flag.String("file").pipe(
+      Flag.withDescription("Say why this file, by its path in its source, is not found, or not first"),
+      Flag.withMetavar("PATH"),
+      Flag.optional
+    )
+  },
+  Effect.fn(function*({ file, ...args }) {
+    if (Option.isNone(file)) return yield* showContexts(args, renderExplanations, { explain: true })
+    const { json } = yield* root
+    const output = yield* Output
+    const loaded = yield* openPipeline(args.pipeline)
+    const { whyNotFound } = yield* Effect.promise(() => import("../../pipeline/eval/WhyNot.ts"))
+    const { options, question } = optionsOf(args, args.query)
+    const why = yield* onEngine(loaded, reading, whyNotFound(loaded.pipeline, question, file.value, options))
+    yield* json ? output.json({ version: 1, query: args.query, file: file.value, why }) : output.print(printable(why))
   })
 ).pipe(
   Command.withShortDescription("Show why each context was found and has its place."),
@@ -60,6 +75,7 @@ export const explain = Command.make(
     {
       command: "sluice explain \"carry over anual leave\" --no-spelling --alpha 0",
       description: "the same by words alone, as they are written"
-    }
+    },
+    { command: "sluice explain \"carry over annual leave\" --file travel/hotels.md", description: "why that file is not the one" }
   ])
 )

@@ -1,5 +1,7 @@
 import type { Comparison, MeasureChange } from "../../pipeline/eval/Comparison.ts"
-import { type Check, type Evaluation, type Measure, measures, type TestResult } from "../../pipeline/eval/Evaluation.ts"
+import type { Check, Evaluation, TestResult } from "../../pipeline/eval/Evaluation.ts"
+import { type Measure, measures } from "../../pipeline/eval/Measures.ts"
+import type { Setting, Tuning } from "../../pipeline/eval/Tuning.ts"
 import { printable } from "../../domain/Text.ts"
 import type { Output } from "../Output.ts"
 import { count, plural } from "./Numbers.ts"
@@ -22,7 +24,7 @@ const titles: Readonly<Record<Measure, string>> = {
 const fixed = (value: number): string => value.toFixed(3)
 
 /** Characters of what was found that a line of a table shows. */
-const shown = 160
+const shown = 400
 
 const shorten = (text: string): string => text.length > shown ? `${text.slice(0, shown - 1)}…` : text
 
@@ -72,10 +74,18 @@ export const renderEvaluation = (evaluation: Evaluation, { paint, width }: Look)
 const summary = ({ failed, passed }: Evaluation): string =>
   failed === 0 ? `${plural(passed, "test")} passed` : `${count(failed)} of ${plural(passed + failed, "test")} failed`
 
-/** How it differs from an earlier one, for a person. */
-export const renderComparison = (comparison: Comparison, { width }: Look): string =>
+/** How two differ, for a person: what came before and now, or two pipelines beside each other. */
+export const renderComparison = (
+  comparison: Comparison,
+  { width }: Look,
+  { before = "before", heading = `Against ${new Date(comparison.before).toISOString()}:`, now = "now" }: {
+    readonly heading?: string
+    readonly before?: string
+    readonly now?: string
+  } = {}
+): string =>
   [
-    `Against ${new Date(comparison.before).toISOString()}:`,
+    heading,
     comparison.tests.length === 0 ? "  no test has another outcome" : table(
       [{ title: "change" }, { title: "test", flexible: true }, { title: "documents that changed", flexible: true }],
       comparison.tests.map(({ change, documents, id }) => [change, id, documents.join(", ") || "none of its files"]),
@@ -85,8 +95,8 @@ export const renderComparison = (comparison: Comparison, { width }: Look): strin
       table(
         [
           { title: "measure" },
-          { title: "before", align: "right" },
-          { title: "now", align: "right" },
+          { title: before, align: "right" },
+          { title: now, align: "right" },
           { title: "difference, 95% interval", align: "right" },
           { title: "by chance", align: "right" },
           { title: "" }
@@ -108,6 +118,62 @@ const signed = (value: number): string => (value >= 0 ? "+" : "") + fixed(value)
 
 const verdict = ({ difference, significant, worse }: MeasureChange): string =>
   difference.mean === 0 ? "the same" : significant ? (worse ? "worse" : "better") : "noise"
+
+/** Which of two pipelines to take, in a sentence. */
+export const recommendation = ({ measures }: Comparison, before: string, now: string): string => {
+  const clear = measures.filter(({ significant }) => significant)
+  const named = (changes: ReadonlyArray<MeasureChange>) =>
+    changes.map(({ difference, measure }) =>
+      `${titles[measure]} ${signed(difference.mean)} (${signed(difference.low)} to ${signed(difference.high)})`
+    )
+      .join(", ")
+  const [worse, better] = [clear.filter((change) => change.worse), clear.filter((change) => !change.worse)]
+  if (clear.length === 0) return `No measure differs by more than chance: nothing speaks for ${now} over ${before}, or against it.`
+  if (worse.length === 0) return `Take ${now}: ${named(better)}.`
+  if (better.length === 0) return `Keep ${before}: with ${now} ${named(worse)}.`
+  return `It depends: ${now} has ${named(better)}, and ${named(worse)}.`
+}
+
+/** A setting in words. */
+export const settingText = (setting: Setting): string =>
+  Object.entries(setting).map(([name, value]) => `${settingNames[name as keyof Setting]} ${value}`).join(", ") // the keys are its own
+
+const settingNames: Readonly<Record<keyof Setting, string>> = {
+  topK: "topK",
+  alpha: "alpha",
+  rank: "rank",
+  size: "chunk size",
+  overlap: "overlap"
+}
+
+/** What came of trying settings, for a person. */
+export const renderTuning = ({ current, measure, recommended, tried }: Tuning, { paint, width }: Look): string =>
+  [
+    table(
+      [
+        { title: "setting", flexible: true },
+        { title: titles[measure], align: "right" },
+        { title: "difference, 95% interval", align: "right" },
+        { title: "by chance", align: "right" },
+        { title: "ms", align: "right" }
+      ],
+      [
+        ["as it is", fixed(current.mean), "", "", current.p50.toFixed(1)],
+        ...tried.map(({ chance, difference, mean, p50, setting }) => [
+          settingText(setting),
+          fixed(mean),
+          `${signed(difference.mean)} (${signed(difference.low)} to ${signed(difference.high)})`,
+          chance.toFixed(2),
+          p50.toFixed(1)
+        ])
+      ],
+      width
+    ),
+    "",
+    recommended === undefined
+      ? `No setting is better by more than chance, of ${plural(current.n, "question")}: keep what there is, or write more tests.`
+      : paint("green", `Take ${settingText(recommended)}.`)
+  ].join("\n")
 
 /** As a comment on a pull request. */
 export const evaluationMarkdown = (evaluation: Evaluation, comparison?: Comparison): string => {

@@ -1,4 +1,5 @@
-import { type Evaluation, type Measure, measures, type TestResult } from "./Evaluation.ts"
+import type { Evaluation, TestResult } from "./Evaluation.ts"
+import { type Measure, measures } from "./Measures.ts"
 import { chanceOf, type Estimate, estimate } from "./Statistics.ts"
 
 /** A question whose outcome is another than it was. */

@@ -5,11 +5,14 @@ import { ServiceError } from "../../domain/Errors.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import { Ledger } from "../../ports/Ledger.ts"
 import { answerStages, askPipeline, cannotAnswer, retrieveFrom } from "../AskPipeline.ts"
+import { corpusOf } from "../RunPipeline.ts"
 import type { Definition } from "../definition/Definition.ts"
 import { type EvaluationTest, idOf } from "../definition/TestSettings.ts"
 import { ExtensionsInUse } from "../Extensions.ts"
 import type { Question, RetrieveOptions } from "../stages/Retrieve.ts"
 import { findScope } from "../sync/Target.ts"
+import { type Measure, type Measures, measures } from "./Measures.ts"
+import { whyNotFound } from "./WhyNot.ts"
 import { type Estimate, estimate, quantile } from "./Statistics.ts"
 
 /** One expectation of a test, and whether it held. */
@@ -20,44 +23,6 @@ export interface Check {
   /** What was found instead, of one that did not hold. */
   readonly found?: string
 }
-
-/** The measures of a question, each from 0 to 1; those that its test says nothing of are absent. */
-export interface Measures {
-  /** Whether the first file is an expected one. */
-  readonly hitAt1?: number
-  /** Whether an expected file was found at all. */
-  readonly hit?: number
-  /** One over the place of the first expected file. */
-  readonly reciprocalRank?: number
-  /** nDCG over the first ten files, every expected file of equal worth. */
-  readonly ndcgAt10?: number
-  /** Share of the expected texts that a context holds. */
-  readonly contextRecall?: number
-  /** Whether the answer says what it must. */
-  readonly answerRight?: number
-  /** Share of the files to be cited that are. */
-  readonly citationRight?: number
-  /** Whether a question that the corpus does not answer was refused. */
-  readonly refusedRight?: number
-  /** Whether a question that it answers was refused. */
-  readonly refusedFalse?: number
-}
-
-/** The name of a measure. */
-export type Measure = keyof Measures
-
-/** The measures in the order in which they are shown; of the last, less is better. */
-export const measures: ReadonlyArray<Measure> = [
-  "hitAt1",
-  "hit",
-  "reciprocalRank",
-  "ndcgAt10",
-  "contextRecall",
-  "answerRight",
-  "citationRight",
-  "refusedRight",
-  "refusedFalse"
-]
 
 /** What became of one test. */
 export interface TestResult {
@@ -113,8 +78,9 @@ const farthest = 100
 
 /**
  * Asks a pipeline's corpus every question and holds what it gives against what was expected. A test that says something
- * of the answer runs all stages, any other those up to the contexts. A question that fails counts as failed. Without
- * tests, and where answers are expected of a pipeline without a generate stage, it is `FAILED_PRECONDITION`.
+ * of the answer runs all stages, any other those up to the contexts. A question that fails counts as failed. Before the
+ * first run it is `NOT_FOUND`; without tests, and where answers are expected of a pipeline without a generate stage, it is
+ * `FAILED_PRECONDITION`.
  */
 export const evaluatePipeline = Effect.fn("evaluatePipeline")(function*(
   pipeline: Definition,
@@ -128,6 +94,8 @@ export const evaluatePipeline = Effect.fn("evaluatePipeline")(function*(
     })
   }
   if (tests.some(wantsAnswer) && answerStages(pipeline, yield* ExtensionsInUse) === undefined) return yield* cannotAnswer(pipeline)
+  // Without a corpus every question would fail for one reason.
+  yield* corpusOf(pipeline)
   const started = yield* Clock.currentTimeMillis
   const results = yield* Effect.forEach(
     tests,
@@ -178,15 +146,25 @@ const evaluateTest = (pipeline: Definition, test: EvaluationTest, overrides: Ret
     }
     const { answer, contexts = [] } = given.success
     const files = rankedFiles(contexts)
-    const missing = expectedFiles(test).some(({ path }) => rankOf(files, path) === undefined)
-    // Where it would have been found is looked up for a failure only: it is another search.
-    const all = missing
+    const missed = expectedFiles(test).filter(({ path, rank = Infinity }) => {
+      const at = rankOf(files, path)
+      return at === undefined || at > rank
+    })
+    // Where it would have been found, and why not, is looked up for a failure only: it takes further searches.
+    const all = missed.length > 0
       ? yield* retrieveFrom(pipeline, question, { ...overrides, topK: farthest }).pipe(
         Effect.map((found) => rankedFiles(found.contexts)),
         Effect.orElseSucceed((): ReadonlyArray<FoundFile> => [])
       )
       : files
-    const checks = [...fileChecks(test, files, all), ...contextChecks(test, contexts), ...answerChecks(test, answer)]
+    const reasons = new Map(
+      yield* Effect.forEach(missed, ({ path }) =>
+        whyNotFound(pipeline, question, path, overrides).pipe(
+          Effect.orElseSucceed(() => undefined),
+          Effect.map((why) => [path, why] as const)
+        ))
+    )
+    const checks = [...fileChecks(test, files, all, reasons), ...contextChecks(test, contexts), ...answerChecks(test, answer)]
     return {
       ...facts,
       passed: checks.every((check) => check.passed),
@@ -238,7 +216,12 @@ const rankOf = (files: ReadonlyArray<FoundFile>, path: string): number | undefin
 const listed = (names: ReadonlyArray<string>): string =>
   names.length === 0 ? "nothing" : names.slice(0, 3).join(", ") + (names.length > 3 ? `, ${names.length - 3} more` : "")
 
-const fileChecks = (test: EvaluationTest, files: ReadonlyArray<FoundFile>, all: ReadonlyArray<FoundFile>): ReadonlyArray<Check> =>
+const fileChecks = (
+  test: EvaluationTest,
+  files: ReadonlyArray<FoundFile>,
+  all: ReadonlyArray<FoundFile>,
+  reasons: ReadonlyMap<string, string | undefined>
+): ReadonlyArray<Check> =>
   expectedFiles(test).map(({ path, rank }) => {
     const at = rankOf(files, path)
     const passed = at !== undefined && at <= (rank ?? Infinity)
@@ -250,13 +233,18 @@ const fileChecks = (test: EvaluationTest, files: ReadonlyArray<FoundFile>, all: 
       passed,
       found: passed
         ? undefined
-        : at !== undefined
-        ? `at ${at}: ${instead}`
-        : far === undefined
-        ? `not among the first ${farthest} contexts: ${instead}`
-        : `file ${far} of a longer search: ${instead}`
+        : withReason(
+          reasons.get(path),
+          at !== undefined
+            ? `at ${at}: ${instead}`
+            : far === undefined
+            ? `not among the first ${farthest} contexts: ${instead}`
+            : `file ${far} of a longer search: ${instead}`
+        )
     }
   })
+
+const withReason = (why: string | undefined, found: string): string => why === undefined ? found : `${found}; ${why}`
 
 const plain = (text: string): string => text.replace(/\s+/gu, " ").trim()
 

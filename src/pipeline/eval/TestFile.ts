@@ -1,7 +1,8 @@
 import { Effect, FileSystem, Result, Schema } from "effect"
+import { records, separatorOf } from "../../text/parse/Delimited.ts"
 import { explain } from "../definition/Explain.ts"
-import { PipelineInvalid } from "../definition/PipelineInvalid.ts"
-import { placed } from "../definition/Place.ts"
+import { PipelineInvalid, type PipelineIssue } from "../definition/PipelineInvalid.ts"
+import { issueOf, placed } from "../definition/Place.ts"
 import { type EvaluationTest, EvaluationTests } from "../definition/TestSettings.ts"
 import { readYaml } from "../definition/YamlText.ts"
 
@@ -10,9 +11,63 @@ const decode = Schema.decodeUnknownResult(EvaluationTests, { errors: "all", onEx
 /** Bytes of a file of tests. */
 const maxBytes = 4 * 1024 * 1024
 
+/** What a column of a CSV file says; of those with several values, `;` is between them. */
+const columns: Readonly<Record<string, (cell: string) => Partial<Record<keyof EvaluationTest, unknown>>>> = {
+  question: (question) => ({ question }),
+  id: (id) => ({ id }),
+  principal: (principal) => ({ principal }),
+  files: (cell) => ({ files: several(cell) }),
+  contexts: (cell) => ({ contexts: several(cell) }),
+  contains: (cell) => ({ answer: { contains: several(cell) } }),
+  matches: (matches) => ({ answer: { matches } }),
+  cites: (cell) => ({ cites: several(cell) }),
+  refused: (cell) => ({ refused: /^(?:true|yes|1)$/i.test(cell) ? true : /^(?:false|no|0)$/i.test(cell) ? false : cell })
+}
+
+const several = (cell: string): ReadonlyArray<string> => cell.split(";").map((part) => part.trim()).filter((part) => part !== "")
+
+/** The tests of a CSV file, whose first row names its columns. */
+const readCsv = (file: string, text: string): Result.Result<ReadonlyArray<EvaluationTest>, PipelineInvalid> => {
+  const source = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n")
+  const invalid = (issues: ReadonlyArray<PipelineIssue>) => Result.fail(new PipelineInvalid({ file, issues }))
+  const [head, ...rows] = records(source, separatorOf(source, "csv") ?? ",")
+  const names = head?.cells.map((name) => name.trim().toLowerCase()) ?? []
+  const unknown = names.filter((name) => !Object.hasOwn(columns, name))
+  if (unknown.length > 0 || !names.includes("question")) {
+    return invalid([{
+      file,
+      line: 1,
+      column: 1,
+      path: unknown[0] ?? "question",
+      rule: unknown.length > 0
+        ? `${unknown.join(", ")} ${unknown.length === 1 ? "is no column" : "are no columns"} of tests`
+        : "there is no column for the question",
+      fix: `name the columns in the first row: ${Object.keys(columns).join(", ")}`
+    }])
+  }
+  const value = rows.map(({ cells }) => {
+    const parts = names.flatMap((name, at) => {
+      const cell = cells[at]?.trim() ?? ""
+      return cell === "" ? [] : [columns[name]?.(cell) ?? {}]
+    })
+    const answers = parts.flatMap(({ answer }) => (answer === undefined ? [] : [answer]))
+    return Object.assign({}, ...parts, answers.length === 0 ? {} : { answer: Object.assign({}, ...answers) })
+  })
+  const decoded = decode(value)
+  if (Result.isSuccess(decoded)) return Result.succeed(decoded.success)
+  const lineOf = (row: number) => source.slice(0, rows[row]?.start ?? 0).split("\n").length
+  return invalid(
+    explain(decoded.failure.issue, value).map((problem) => ({
+      ...issueOf(file, problem),
+      line: typeof problem.path[0] === "number" ? lineOf(problem.path[0]) : 1,
+      column: 1
+    }))
+  )
+}
+
 /**
- * Reads tests from a file: YAML or JSON with a list of them, or `.jsonl` with one a line. Fails with every mistake, each
- * with line and column.
+ * Reads tests from a file: YAML or JSON with a list of them, `.jsonl` with one a line, `.csv` with one a row. Fails with
+ * every mistake, each with its line and, but for CSV, its column.
  */
 export const readTests = Effect.fn("readTests")(function*(
   file: string
@@ -22,6 +77,7 @@ export const readTests = Effect.fn("readTests")(function*(
   const { size } = yield* fs.stat(file).pipe(Effect.mapError(() => failure("the file cannot be found or read", "check the name")))
   if (size > maxBytes) return yield* failure(`is larger than ${maxBytes / 1024 / 1024} MiB, too large for tests`, "make several of it")
   const text = yield* fs.readFileString(file).pipe(Effect.mapError(() => failure("the file cannot be read", "check its permissions")))
+  if (/\.csv$/i.test(file)) return yield* Effect.fromResult(readCsv(file, text))
   // Lines become the items of a list, each on its own line still.
   const source = readYaml(file.endsWith(".jsonl") ? `[${text.trimEnd().split("\n").join(",\n")}]` : text, {})
   if (source.problems.length > 0) return yield* placed(file, source, source.problems)

@@ -37,22 +37,30 @@ export const separatorOf = (given: string, format: string): string | undefined =
   return best
 }
 
-/** RFC 4180, with what programs write beside it: quotes after blanks, text after a closing quote. */
-const rows = (source: string, separator: string, start: number): ReadonlyArray<string> => {
-  const lines: Array<string> = []
+/** Rows that have something in them, as lines of a table. */
+const rows = (source: string, separator: string, start: number): ReadonlyArray<string> =>
+  [...records(source, separator, start)].map(({ cells }) => rowLine(cells.map(oneLine)))
+
+/** RFC 4180, with what programs write beside it: quotes after blanks, text after a closing quote. Empty rows are left out. */
+export function* records(
+  source: string,
+  separator: string,
+  start = 0
+): Generator<{ readonly cells: ReadonlyArray<string>; readonly start: number }> {
   const ends = { line: nextOf(source, "\n"), field: nextOf(source, separator) }
-  let row: Array<string> = []
+  let cells: Array<string> = []
+  let from = start
   let at = start
   while (at < source.length) {
     const { value, end } = field(source, ends, at)
-    row.push(oneLine(value))
+    cells.push(value)
     at = end + 1
     if (source[end] === separator) continue
-    if (row.some((cell) => cell !== "")) lines.push(rowLine(row))
-    row = []
+    if (cells.some((cell) => cell.trim() !== "")) yield { cells, start: from }
+    cells = []
+    from = at
   }
-  if (row.some((cell) => cell !== "")) lines.push(rowLine(row))
-  return lines
+  if (cells.some((cell) => cell.trim() !== "")) yield { cells, start: from }
 }
 
 type Next = (at: number) => number

@@ -1,0 +1,100 @@
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { measures } from "../../pipeline/eval/Measures.ts"
+import { Output } from "../Output.ts"
+import { fromHere } from "../Paths.ts"
+import { given, root } from "../Root.ts"
+import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
+import { UsageError } from "../UsageError.ts"
+
+/** Values with commas between them. */
+const list = <A>(name: string, description: string, read: (text: string) => A | undefined, expected: string) =>
+  Flag.String(name).pipe(
+    Flag.map((text) => text.split(",").map((part) => read(part.trim()))),
+    Flag.filter((values) => values.length > 0 && !values.includes(undefined), () => `Expected ${expected}, with commas between them`),
+    Flag.map((values) => values.flatMap((value) => value === undefined ? [] : [value])),
+    Flag.withDescription(description),
+    Flag.withMetavar("VALUES"),
+    Flag.optional
+  )
+
+const whole = (least: number) => (text: string): number | undefined =>
+  /^\d+$/.test(text) && Number(text) >= least ? Number(text) : undefined
+
+/** `sluice tune`: tries settings on the pipeline's tests, and says which are better by more than chance. */
+export const tune = Command.make(
+  "tune",
+  {
+    pipeline: pipelineArgument,
+    tests: Flag.Path("tests").pipe(
+      Flag.map(fromHere),
+      Flag.withDescription("Ask the tests of this file (YAML, JSON, JSON lines or CSV) instead of the pipeline's"),
+      Flag.withMetavar("FILE"),
+      Flag.optional
+    ),
+    topK: list("top-k", "How many contexts, such as 8,20", whole(1), "whole numbers from 1"),
+    alpha: list(
+      "alpha",
+      "Weight of meaning against words, such as 0,0.25,0.5",
+      (text) => text !== "" && Number(text) >= 0 && Number(text) <= 1 ? Number(text) : undefined,
+      "numbers from 0 to 1"
+    ),
+    rank: list(
+      "rank",
+      "none and lexical, the offline ranker",
+      (text) => text === "none" || text === "lexical" ? text : undefined,
+      "none or lexical"
+    ),
+    size: list(
+      "chunk-size",
+      "Tokens of a chunk, such as 200,400. Each is built beside the corpus while it is tried",
+      whole(1),
+      "whole numbers from 1"
+    ),
+    overlap: list("chunk-overlap", "Tokens that a chunk shares with the last, such as 0,80", whole(0), "whole numbers from 0"),
+    measure: Flag.Literals("measure", measures).pipe(
+      Flag.withDescription("What is to be made better. Default: nDCG@10, where the tests name files"),
+      Flag.optional
+    )
+  },
+  Effect.fn(function*({ measure, pipeline, tests: file, ...flags }) {
+    const { json } = yield* root
+    const output = yield* Output
+    const grid = {
+      topK: given(flags.topK),
+      alpha: given(flags.alpha),
+      rank: given(flags.rank),
+      size: given(flags.size),
+      overlap: given(flags.overlap)
+    }
+    if (Object.values(grid).every((values) => values === undefined)) {
+      return yield* new UsageError({ message: "there is nothing to try", fix: "give values: sluice tune --alpha 0,0.25,0.5 --top-k 8,20" })
+    }
+    const loaded = yield* openPipeline(pipeline)
+    const [{ tunePipeline }, { readTests }, { renderTuning, settingText }] = yield* Effect.promise(() =>
+      Promise.all([import("../../pipeline/eval/Tuning.ts"), import("../../pipeline/eval/TestFile.ts"), import("../render/Evaluation.ts")])
+    )
+    const tests = Option.isNone(file) ? loaded.pipeline.tests : yield* readTests(file.value)
+    const builds = grid.size !== undefined || grid.overlap !== undefined
+    const tuning = yield* onEngine(
+      loaded,
+      builds ? { mode: "write", holder: "sluice tune" } : reading,
+      tunePipeline(loaded.pipeline, {
+        tests,
+        grid,
+        measure: given(measure),
+        observe: (setting, at, of) => output.say(`${at} of ${of}: ${settingText(setting)}`)
+      })
+    )
+    yield* json ? output.json({ type: "tuning", ...tuning }) : output.print(renderTuning(tuning, output))
+  })
+).pipe(
+  Command.withShortDescription("Try settings on the pipeline's tests."),
+  Command.withDescription(
+    "Try settings of retrieval and chunking, each with each, on the pipeline's tests. Prints each with its difference to the pipeline as it is, and recommends one only where it is better by more than chance. Corpora of other chunks are built beside the pipeline's and deleted at the end; texts that are known are not embedded again."
+  ),
+  Command.withExamples([
+    { command: "sluice tune --alpha 0,0.25,0.5 --top-k 8,20", description: "settings of retrieval, on the corpus as it is" },
+    { command: "sluice tune --chunk-size 200,400,800 --chunk-overlap 0,80", description: "other chunks, built beside it" }
+  ])
+)

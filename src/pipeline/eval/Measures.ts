@@ -1,0 +1,37 @@
+/** The measures of a question, each from 0 to 1; those that its test says nothing of are absent. */
+export interface Measures {
+  /** Whether the first file is an expected one. */
+  readonly hitAt1?: number
+  /** Whether an expected file was found at all. */
+  readonly hit?: number
+  /** One over the place of the first expected file. */
+  readonly reciprocalRank?: number
+  /** nDCG over the first ten files, every expected file of equal worth. */
+  readonly ndcgAt10?: number
+  /** Share of the expected texts that a context holds. */
+  readonly contextRecall?: number
+  /** Whether the answer says what it must. */
+  readonly answerRight?: number
+  /** Share of the files to be cited that are. */
+  readonly citationRight?: number
+  /** Whether a question that the corpus does not answer was refused. */
+  readonly refusedRight?: number
+  /** Whether a question that it answers was refused. */
+  readonly refusedFalse?: number
+}
+
+/** The name of a measure. */
+export type Measure = keyof Measures
+
+/** The measures in the order in which they are shown; of the last, less is better. */
+export const measures: ReadonlyArray<Measure> = [
+  "hitAt1",
+  "hit",
+  "reciprocalRank",
+  "ndcgAt10",
+  "contextRecall",
+  "answerRight",
+  "citationRight",
+  "refusedRight",
+  "refusedFalse"
+]

@@ -1,0 +1,64 @@
+import { Effect, Stream } from "effect"
+import type { Context } from "../../domain/Retrieval.ts"
+import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
+import { retrieveFrom } from "../AskPipeline.ts"
+import type { Definition } from "../definition/Definition.ts"
+import type { Question, RetrieveOptions } from "../stages/Retrieve.ts"
+import { findScope } from "../sync/Target.ts"
+
+/**
+ * Why a question does not find a file, or finds others before it, in a sentence for a person: no source has it, it could
+ * not be read, the asker may not read it, a filter keeps it out, or what its best passage has of the question and what
+ * the first one found has. `path` is one in a source.
+ */
+export const whyNotFound = Effect.fn("whyNotFound")(function*(
+  pipeline: Definition,
+  question: Question,
+  path: string,
+  overrides: RetrieveOptions = {}
+) {
+  const scope = yield* findScope({ pipeline: pipeline.name, renamedFrom: pipeline.renamedFrom })
+  const [entry] = yield* (yield* Ledger).entries(scope).pipe(
+    Stream.filter((entry) => entry.path === path),
+    Stream.take(1),
+    Stream.runCollect
+  )
+  if (entry === undefined) return "no source has a file of this path"
+  if (entry.file === undefined) return notTaken(entry)
+  const best = (asking: Question) =>
+    Effect.map(
+      retrieveFrom(pipeline, asking, { ...overrides, files: [entry.file ?? ""], topK: 1, explain: true }),
+      ({ contexts }) => contexts[0]
+    )
+  const own = yield* best(question)
+  if (own === undefined) {
+    const { principal, ...anyone } = question
+    return principal !== undefined && (yield* best(anyone)) !== undefined
+      ? `${principal} may not read it`
+      : "nothing of it passes the filters of the search, or it has no text"
+  }
+  const { contexts: [first] } = yield* retrieveFrom(pipeline, question, { ...overrides, topK: 1, explain: true })
+  const had = whatItHas(own)
+  return first === undefined || first.file === own.file
+    ? `its best passage has ${had}`
+    : `its best passage has ${had}; that of ${first.sourceDisplayName}, found first, ${whatItHas(first)}`
+})
+
+const notTaken = ({ message, reason, state }: LedgerEntry): string => {
+  const why = [reason, message].filter((part) => part !== undefined).join(": ")
+  return state === "intent"
+    ? "it is not in the corpus yet: a run that was to put it there did not end"
+    : `it is ${state}${why === "" ? "" : `: ${why}`}`
+}
+
+/** Words listed. */
+const shownWords = 6
+
+const whatItHas = ({ explanation }: Context): string => {
+  if (explanation === undefined) return "no explanation on this engine"
+  const words = (terms: typeof explanation.terms) => [...new Set(terms.map(({ from, term }) => from ?? term))]
+  const all = words(explanation.terms)
+  const had = words(explanation.terms.filter(({ termFrequency }) => termFrequency > 0))
+  const named = had.length === 0 ? "" : ` (${had.slice(0, shownWords).join(", ")}${had.length > shownWords ? ", …" : ""})`
+  return `${had.length} of ${all.length} words${named}, BM25 ${explanation.sparse.toFixed(2)}, cosine ${explanation.cosine.toFixed(2)}`
+}
