@@ -1,7 +1,9 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
+import { brotliCompressSync } from "node:zlib"
 import { build, type BuildOptions, type OutputChunk } from "rolldown"
+import { ofPackages, pruned } from "../src/wire/grpc/Protos.ts"
 
 const { dependencies, optionalDependencies, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(
   readFileSync("package.json", "utf8")
@@ -83,6 +85,9 @@ try {
   const { resolve } = createRequire(import.meta.url)
   copyFileSync(resolve("js-tiktoken/ranks/o200k_base"), join(fresh, "o200k.cjs"))
   copyFileSync(resolve("@hyzyla/pdfium/pdfium.wasm"), join(fresh, "pdfium.wasm"))
+  // What gRPC needs of the protos, which JSON does without.
+  const protos = JSON.stringify(pruned(ofPackages(resolve("@google-cloud/aiplatform/build/protos/protos.json"))))
+  writeFileSync(join(fresh, "protos.json.br"), brotliCompressSync(protos))
   const last = `${fresh}-last`
   if (existsSync("dist")) renameSync("dist", last)
   renameSync(fresh, "dist")

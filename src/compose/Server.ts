@@ -34,6 +34,7 @@ import { serve, type ServeLimits, type Serving } from "../server/Server.ts"
 import { countedChat, countedCorpusEmbedder, countedFiles, countedGenerator } from "../server/Telemetry.ts"
 import * as Lock from "../state/Lock.ts"
 import { State } from "../state/State.ts"
+import { assetPath } from "../text/Assets.ts"
 import { defaultLimits, parserVersion } from "../text/Prepared.ts"
 import { TextPool } from "../text/TextPool.ts"
 import { countTokens } from "../text/Tokens.ts"
@@ -94,6 +95,11 @@ export interface EmbeddedServerOptions {
   readonly limits?: Partial<ServeLimits>
   /** What agents that call `/mcp` may see, and how much of it at once. Default: everything, 4,000 tokens. */
   readonly agents?: Limits
+  /**
+   * Serve gRPC too, on a port of its own; 0 picks a free one. With TLS, and on loopback without it as well. Default
+   * certificate: one made in the data directory, which signs itself. Default: no gRPC.
+   */
+  readonly grpc?: { readonly port: number; readonly tls?: { readonly cert: string; readonly key: string } }
   /** Bytes of the index kept in memory for searching. Default 256 MB. */
   readonly memory?: number
   /** Threads that search at most, each with its share of `memory`. Default: one less than there are processors, 1 to 4. */
@@ -114,7 +120,7 @@ export const serveEmbedded = (
   options: EmbeddedServerOptions
 ): Effect.Effect<Serving, ServiceError | StateError, Scope.Scope> =>
   Effect.gen(function*() {
-    const { dataDir, faults: script, ...rest } = options
+    const { dataDir, faults: script, grpc, ...rest } = options
     const faults = script === undefined ? undefined : yield* Effect.fromResult(readFaults(script))
     // Two servers would both go on with the imports that are not done.
     yield* Lock.acquire(join(dataDir, "server"), "sluice serve")
@@ -178,6 +184,13 @@ export const serveEmbedded = (
     return yield* serve({
       ...rest,
       ...(faults === undefined ? {} : { faults }),
+      ...(grpc === undefined ? {} : {
+        grpc: {
+          ...grpc,
+          folder: join(dataDir, "server"),
+          protos: assetPath("protos.json.br", "@google-cloud/aiplatform/build/protos/protos.json")
+        }
+      }),
       database: Context.get(engine, State).database,
       uploadFolder: join(dataDir, "server", "uploads"),
       refuseImport: reach.refuse,

@@ -14,21 +14,22 @@ import { type Call, type Handlers, type RawHandler, take } from "./Call.ts"
 import { ClientNames } from "./ClientNames.ts"
 import { checkPlace } from "./CorpusPlaces.ts"
 import type { Fault, Faults } from "./faults/Faults.ts"
-import { type AccessRules, corsHeaders, preflightHeaders, refusal, refusedPage } from "./http/Access.ts"
+import { type AccessRules, corsHeaders, type RequestHeaders, preflightHeaders, refusal, refusedPage } from "./http/Access.ts"
 import { largeBody, readBody } from "./http/Body.ts"
 import { inMessage, payloadOf } from "./http/HttpBody.ts"
 import { failure, json, raw, type Reply, type ReplyStyle, streamed } from "./http/Reply.ts"
+import { type Answered, CallVersion, type Incoming, Room } from "./Incoming.ts"
 import { LongRunning } from "./operations/LongRunning.ts"
 import type { Quotas } from "./quotas/Quotas.ts"
 import { type AccessEntry, failedUnexpectedly, logAccess, loggable, requestBegan, requestEnded } from "./Telemetry.ts"
-import type { UploadAnswer, UploadCall } from "./upload/Uploads.ts"
+import type { Uploads } from "./upload/Uploads.ts"
 
 export interface AppOptions {
   readonly access: AccessRules
   readonly handlers: Handlers
   /** Answers agents under `/mcp`. */
   readonly mcp: Effect.Effect<Reply, unknown, HttpServerRequest.HttpServerRequest | Scope.Scope>
-  readonly uploads: (call: UploadCall) => Effect.Effect<UploadAnswer, ServiceError>
+  readonly uploads: Uploads
   readonly quotas?: Quotas
   readonly faults?: Faults
   /** What `GET /` tells: who this is, and what really runs. */
@@ -65,76 +66,53 @@ export const makeApp = (options: AppOptions) =>
     const operations = yield* LongRunning
     const corpora = yield* Corpora
     let calls = 0
-    let room = options.mostBodyBytes
-
-    /** Runs a call once there is room for its body, which it keeps until it is answered. */
-    const withRoom = <A>(bytes: number, call: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
-      Effect.suspend(() => {
-        if (bytes > room) return Effect.fail(noRoom)
-        room -= bytes
-        return Effect.ensuring(
-          call,
-          Effect.sync(() => {
-            room += bytes
-          })
-        )
-      })
+    const room = new Room(options.mostBodyBytes)
 
     const answer = Effect.fnUntraced(function*(
-      request: HttpServerRequest.HttpServerRequest,
-      found: Match,
-      search: string,
-      style: ReplyStyle
-    ): Effect.fn.Return<Reply, ServiceError> {
-      const { key, params, version } = found
+      { key, params, unversioned, version }: Match,
+      asked: Incoming
+    ): Effect.fn.Return<Answered, ServiceError> {
       const route: AnyRoute = routes[key] as AnyRoute // dispatch is over all of them alike
       const names = new ClientNames(Object.values(params)[0] ?? "", parent)
-      if (!isLocation(names.locationId)) return failure(noSuchLocation(names.locationId), style)
+      if (!isLocation(names.locationId)) return { kind: "failure", error: noSuchLocation(names.locationId) }
       const fault: Fault = options.faults?.next(key) ?? {}
       if (fault.delay !== undefined) yield* Effect.sleep(fault.delay)
-      if (fault.drop === "request") return yield* dropped(request)
-      if (fault.error !== undefined) return failure(fault.error, style)
+      if (fault.drop === "request") return yield* asked.drop
+      if (fault.error !== undefined) return { kind: "failure", error: fault.error }
       const at = yield* Clock.currentTimeMillis
       const tooManyImports = key === "importRagFiles" ? options.quotas?.takeImport(yield* operations.imports, names.location) : undefined
       const over = tooManyImports ?? options.quotas?.take(key, names.location, at)
-      if (over !== undefined) return failure(over.error, style, over.metadata)
+      if (over !== undefined) return { kind: "failure", ...over }
 
       const mostBytes = route.mostBytes ?? options.mostJsonBytes
-      const bodyBytes = key === "uploadRagFile" ? 0 : largeBody(request, mostBytes)
-      const reply = yield* named(
+      const answered = yield* named(
         names,
-        withRoom(
-          bodyBytes,
-          Effect.gen(function*() {
+        room.hold(
+          key === "uploadRagFile" ? 0 : asked.room(mostBytes),
+          Effect.gen(function*(): Effect.fn.Return<Answered, ServiceError> {
             yield* Effect.forEach(Object.values<string>(params), (name) => checkPlace(corpora, names, name), { discard: true })
-            const { form, query } = yield* take(readQuery(route, search))
+            const { form, query } = yield* take(asked.query(route))
             const writing = { version, enumNumbers: form.enumNumbers }
             if (key === "uploadRagFile") {
-              const { body, headers } = yield* options.uploads({
-                request,
-                version,
-                names,
-                corpus: names.corpus(params["parent"] ?? ""),
-                query: search
-              })
-              return json(body === undefined ? {} : encodeResponse(route, body, writing), style, 200, headers)
+              const { body, headers } = yield* asked.upload({ version, names, corpus: names.corpus(params["parent"] ?? "") })
+              return { kind: "message", message: body === undefined ? {} : encodeResponse(route, body, writing), headers }
             }
-            const bytes = yield* readBody(request, mostBytes)
             if (route.raw === true) {
               const handler = options.handlers[key] as unknown as RawHandler<AnyRoute> // the table gives a raw route a raw handler
-              const { body, contentType, inMessage: asMessage } = payloadOf(bytes, request.headers["content-type"] ?? "")
+              const { body, contentType, inMessage } = yield* asked.payload(mostBytes)
               const answer = yield* handler({ version, params, query: {}, body, contentType, names, slowBy: fault.operation })
-              return raw(asMessage ? inMessage(answer, route.rpc.endsWith("StreamRawPredict")) : answer, breakOff(request))
+              return { kind: "raw", answer, inMessage, streaming: route.rpc.endsWith("StreamRawPredict") }
             }
+            const bytes = yield* asked.body(mostBytes)
             const body = yield* take(readMessage(route, route.body === undefined ? "" : bytes, { version }))
             // The table gives each handler the messages of its own route.
             const handler = options.handlers[key] as unknown as AnyHandler
-            const response = yield* handler({ version, params, query, body, names, slowBy: fault.operation })
+            const response = yield* handler({ version, unversioned, params, query, body, names, slowBy: fault.operation })
             if (route.stream === true) {
               const messages = response as Stream.Stream<object, ServiceError> // that of a streaming method is a stream
-              return streamed(Stream.map(messages, (message) => encodeResponse(route, message, writing)), style, breakOff(request))
+              return { kind: "messages", messages: Stream.map(messages, (message) => encodeResponse(route, message, writing)) }
             }
-            return json(encodeResponse(route, response, writing), style)
+            return { kind: "message", message: encodeResponse(route, response, writing) }
           })
         )
       ).pipe(Effect.tapError((error) =>
@@ -142,9 +120,39 @@ export const makeApp = (options: AppOptions) =>
           if (error.refused) options.quotas?.giveBack(key, names.location, at)
         })
       ))
-      if (fault.drop === "reply") return yield* dropped(request)
-      return fault.drop === "middle" ? yield* broken(request, reply) : reply
+      if (fault.drop === "reply") return yield* asked.drop
+      return fault.drop === "middle" ? { ...answered, cut: true } : answered
     })
+
+    /** Runs a call within the number and the time of calls. What it says of a failure is meant for the client. */
+    const counted = <A>(call: Effect.Effect<A, ServiceError>, failed: (error: ServiceError) => A, mayStop = true): Effect.Effect<A> =>
+      Effect.suspend(() => {
+        if (calls >= options.mostCalls) return Effect.succeed(failed(busy))
+        calls += 1
+        const bounded = call.pipe(
+          Effect.timeoutOrElse({ duration: options.callTimeout, orElse: () => Effect.succeed(failed(tooSlow)) })
+        )
+        return (mayStop ? Effect.interruptible(bounded) : Effect.uninterruptible(bounded)).pipe(
+          Effect.catch((error) => Effect.succeed(failed(error))),
+          Effect.catchCauseIf((cause) => !Cause.hasInterruptsOnly(cause), (cause) => Effect.as(unexpected(cause), failed(internal))),
+          Effect.ensuring(Effect.sync(() => {
+            calls -= 1
+          }))
+        )
+      })
+
+    /** A call that may come in, whatever protocol it came by. */
+    const call = (found: Match, asked: Incoming): Effect.Effect<Answered> =>
+      counted<Answered>(
+        Effect.provideService(answer(found, asked), CallVersion, found.version),
+        (error) => ({ kind: "failure", error }),
+        onlyAsks(found)
+      )
+
+    const reply = (request: HttpServerRequest.HttpServerRequest, answered: Answered, style: ReplyStyle): Effect.Effect<Reply> => {
+      const whole = replyOf(request, answered, style)
+      return answered.cut === true ? broken(request, whole) : Effect.succeed(whole)
+    }
 
     /** What is answered about the server itself; undefined of all else. */
     const ofItself = Effect.fnUntraced(function*(path: string, key: string | null, request: HttpServerRequest.HttpServerRequest) {
@@ -166,30 +174,6 @@ export const makeApp = (options: AppOptions) =>
       return path === "/metrics" ? metricsText(yield* PrometheusMetrics.format()) : undefined
     })
 
-    /** Runs a call within the number and the time of calls. */
-    const counted = (call: Effect.Effect<Reply, ServiceError>, style: ReplyStyle, mayStop = true): Effect.Effect<Reply> =>
-      Effect.suspend(() => {
-        if (calls >= options.mostCalls) return Effect.succeed(failure(busy, style))
-        calls += 1
-        const bounded = call.pipe(
-          Effect.timeoutOrElse({ duration: options.callTimeout, orElse: () => Effect.succeed(failure(tooSlow, style)) })
-        )
-        return (mayStop ? Effect.interruptible(bounded) : bounded).pipe(
-          Effect.catch((error) => Effect.succeed(failure(error, style))),
-          Effect.catchCauseIf(
-            (cause) => !Cause.hasInterruptsOnly(cause),
-            (cause) =>
-              Effect.logError("a call failed unexpectedly", Cause.pretty(cause)).pipe(
-                Effect.andThen(failedUnexpectedly),
-                Effect.as(failure(internal, style))
-              )
-          ),
-          Effect.ensuring(Effect.sync(() => {
-            calls -= 1
-          }))
-        )
-      })
-
     const ofAgents = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Reply> =>
       counted(
         Effect.gen(function*() {
@@ -201,7 +185,7 @@ export const makeApp = (options: AppOptions) =>
             Effect.catch(() => Effect.succeed(failure(noSuchMethod, plain)))
           )
         }),
-        plain
+        (error) => failure(error, plain)
       )
 
     const dispatch = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest): Effect.fn.Return<Reply> {
@@ -228,16 +212,33 @@ export const makeApp = (options: AppOptions) =>
       const framed: ReplyStyle = routes[found.key].stream === true
         ? { ...style, framing: /(?:^|&)(?:\$|%24)?alt=sse(?:&|$)/.test(search) ? "sse" : "array" }
         : style
-      return yield* counted(answer(request, found, search, framed), framed, onlyAsks(found))
+      return yield* reply(request, yield* call(found, incoming(request, search, options.uploads.receive)), framed)
     })
 
-    return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+    const http = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
       observed(
         request,
         Effect.map(dispatch(request), HttpServerResponse.setHeaders(corsHeaders(options.access, request.headers))),
         options
       ))
+    return {
+      /** Answers a request of HTTP. */
+      http,
+      call,
+      room,
+      draining: options.draining,
+      /** Why a request may not come in; probes need no token. */
+      refusal: (headers: RequestHeaders, probe: boolean): ServiceError | undefined => {
+        const { token: _, ...open } = options.access
+        return refusal(probe ? open : options.access, headers)
+      },
+      ready: options.ready,
+      observing: (request: Observed) => observing(request, options),
+      unexpected
+    }
   })
+
+export type App = Effect.Success<ReturnType<typeof makeApp>>
 
 /**
  * Counts a request, and logs it once the last byte of its answer is on its way. What is asked about the server itself is
@@ -246,42 +247,81 @@ export const makeApp = (options: AppOptions) =>
 const observed = (
   request: HttpServerRequest.HttpServerRequest,
   answered: Effect.Effect<Reply>,
-  { logAccess: log, underWay }: AppOptions
+  options: AppOptions
 ): Effect.Effect<Reply> =>
-  Effect.flatMap(Clock.currentTimeMillis, (since) => {
+  Effect.suspend(() => {
     const [path = ""] = request.url.split("?")
     const found = match(request.method === "PUT" && path.startsWith("/upload/") ? "POST" : request.method, path)
-    const route = found?.key ?? "-"
+    return Effect.flatMap(observing({ method: request.method, url: request.url, route: found?.key ?? "-" }, options), (end) =>
+      answered.pipe(
+        Effect.flatMap((reply) => {
+          const { body, status } = reply
+          return body._tag !== "Stream" || request.method === "HEAD"
+            ? Effect.as(end(status, false), reply)
+            : Effect.succeed(HttpServerResponse.setBody(
+              reply,
+              HttpBody.stream(
+                Stream.onExit(body.stream, (exit) => end(status, Exit.isFailure(exit))),
+                body.contentType
+              )
+            ))
+        }),
+        // No answer was given: the connection broke, or its client left.
+        Effect.onInterrupt(() => end(499, true))
+      ))
+  })
+
+interface Observed {
+  readonly method: string
+  readonly url: string
+  /** `-` where no method is meant. */
+  readonly route: string
+}
+
+/** Counts a request that begins. Gives what is to be run once when it ends. */
+const observing = ({ method, route, url }: Observed, { logAccess: log, underWay }: AppOptions) =>
+  Effect.flatMap(Clock.currentTimeMillis, (since) => {
+    const [path = ""] = url.split("?")
     let over = false
-    const end = (status: number, broken: boolean) =>
+    const end = (status: number, broken: boolean): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (over) return Effect.void
         over = true
         return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const entry: AccessEntry = { method: request.method, path: loggable(request.url), route, status, duration: now - since, broken }
+          const entry: AccessEntry = { method, path: loggable(url), route, status, duration: now - since, broken }
           underWay(-1)
           return Effect.andThen(requestEnded(entry), log && !ownPaths.has(path) ? logAccess(entry) : Effect.void)
         })
       })
     underWay(1)
-    return requestBegan.pipe(
-      Effect.andThen(answered),
-      Effect.flatMap((reply) => {
-        const { body, status } = reply
-        return body._tag !== "Stream" || request.method === "HEAD"
-          ? Effect.as(end(status, false), reply)
-          : Effect.succeed(HttpServerResponse.setBody(
-            reply,
-            HttpBody.stream(
-              Stream.onExit(body.stream, (exit) => end(status, Exit.isFailure(exit))),
-              body.contentType
-            )
-          ))
-      }),
-      // No answer was given: the connection broke, or its client left.
-      Effect.onInterrupt(() => end(499, true))
-    )
+    return Effect.as(requestBegan, end)
   })
+
+const incoming = (
+  request: HttpServerRequest.HttpServerRequest,
+  search: string,
+  uploads: Uploads["receive"]
+): Incoming => ({
+  room: (mostBytes) => largeBody(request, mostBytes),
+  query: (route) => readQuery(route, search),
+  body: (mostBytes) => readBody(request, mostBytes),
+  payload: (mostBytes) => Effect.map(readBody(request, mostBytes), (bytes) => payloadOf(bytes, request.headers["content-type"] ?? "")),
+  upload: (to) => uploads({ request, query: search, ...to }),
+  drop: dropped(request)
+})
+
+const replyOf = (request: HttpServerRequest.HttpServerRequest, answered: Answered, style: ReplyStyle): Reply => {
+  switch (answered.kind) {
+    case "message":
+      return json(answered.message, style, 200, answered.headers)
+    case "messages":
+      return streamed(answered.messages, style, breakOff(request))
+    case "raw":
+      return raw(answered.inMessage ? inMessage(answered.answer, answered.streaming) : answered.answer, breakOff(request))
+    case "failure":
+      return failure(answered.error, style, answered.metadata)
+  }
+}
 
 const ownPaths: ReadonlySet<string> = new Set(["/", "/healthz", "/readyz", "/metrics"])
 const plain: ReplyStyle = { pretty: false }
@@ -297,6 +337,9 @@ const named = <A>(names: ClientNames, effect: Effect.Effect<A, ServiceError>): E
       fix: error.fix === undefined ? undefined : names.message(error.fix),
       violations: error.violations?.map(({ description, field }) => ({ field, description: names.message(description) }))
     }))
+
+const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+  Effect.andThen(Effect.logError("a call failed unexpectedly", Cause.pretty(cause)), failedUnexpectedly)
 
 /** Breaks the connection; nothing is answered. */
 const dropped = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<never> =>
@@ -338,8 +381,7 @@ const noSuchLocation = (location: string): ServiceError =>
   ServiceError.invalid("location", `${location} is not a location of Vertex AI`, "name a region, such as us-central1")
 
 const noSuchMethod = new ServiceError({ code: "NOT_FOUND", message: "Method not found." })
-const stopping = new ServiceError({ code: "UNAVAILABLE", message: "The server is shutting down.", retryAfter: 1_000 })
+export const stopping = new ServiceError({ code: "UNAVAILABLE", message: "The server is shutting down.", retryAfter: 1_000 })
 const busy = new ServiceError({ code: "UNAVAILABLE", message: "The server has too many calls under way.", retryAfter: 1_000 })
-const noRoom = new ServiceError({ code: "UNAVAILABLE", message: "The server has too many large requests under way.", retryAfter: 1_000 })
 const tooSlow = new ServiceError({ code: "DEADLINE_EXCEEDED", message: "The call took too long." })
-const internal = new ServiceError({ code: "INTERNAL", message: "Internal error encountered." })
+export const internal = new ServiceError({ code: "INTERNAL", message: "Internal error encountered." })

@@ -7,6 +7,8 @@ import type { ClientNames } from "./ClientNames.ts"
 /** A request that has been read: names are as the client writes them, `names` turns them into the engine's. */
 export interface Call<Q, B, P> {
   readonly version: ApiVersion
+  /** `version` is a guess: an operation is told in the version that it was started in. */
+  readonly unversioned?: true
   readonly params: P
   readonly query: Q
   readonly body: B

@@ -1,6 +1,7 @@
-import { createServer, type ServerOptions } from "node:http"
+import { createServer, type Server as HttpListener, type ServerOptions } from "node:http"
+import { hostname, networkInterfaces } from "node:os"
 import { NodeHttpServer } from "@effect/platform-node"
-import { Effect, Layer, type Redacted, type Scope } from "effect"
+import { Clock, Effect, Layer, type Redacted, type Scope } from "effect"
 import { HttpServer } from "effect/http"
 import type { DatabaseSync } from "node:sqlite"
 import { defined } from "../domain/Defined.ts"
@@ -24,7 +25,7 @@ import type { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { TextEmbedder } from "../ports/TextEmbedder.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
-import { makeApp } from "./App.ts"
+import { type App, makeApp } from "./App.ts"
 import { CachedContents } from "./CachedContents.ts"
 import type { FaultRule } from "./faults/FaultFile.ts"
 import { Faults } from "./faults/Faults.ts"
@@ -48,7 +49,7 @@ import { Journal } from "./operations/Journal.ts"
 import { LongRunning } from "./operations/LongRunning.ts"
 import { PartnerQuotas } from "./quotas/PartnerQuotas.ts"
 import { Quotas } from "./quotas/Quotas.ts"
-import { uploads } from "./upload/Uploads.ts"
+import { type Uploads, uploads } from "./upload/Uploads.ts"
 
 export interface ServeOptions {
   /** Default `127.0.0.1`. */
@@ -79,6 +80,19 @@ export interface ServeOptions {
   readonly limits?: Partial<ServeLimits>
   /** What agents that call `/mcp` may see, and how much of it at once. Default: everything, 4,000 tokens. */
   readonly agents?: Limits
+  /** Default: no gRPC. */
+  readonly grpc?: ServeGrpc
+}
+
+/** A port of its own for clients that speak gRPC. */
+export interface ServeGrpc {
+  /** 0 picks a free one. */
+  readonly port: number
+  /** Files of a certificate and its key, PEM. Default: one that is made in `folder`, and lasts a year. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+  readonly folder: string
+  /** The protos: what the build made of them, or those of the package. */
+  readonly protos: string
 }
 
 export interface ServeLimits {
@@ -137,6 +151,8 @@ export type ServerNeeds =
 
 export interface Serving {
   readonly url: string
+  /** Where gRPC is served, `host:port`, and the certificate that its clients have to trust. */
+  readonly grpc?: { readonly address: string; readonly certificate: string }
   /** Refuses new calls and waits for those under way to be answered, so many milliseconds at most. Gives how many are left. */
   readonly drain: (milliseconds: number) => Effect.Effect<number>
 }
@@ -178,8 +194,14 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
       LongRunning.layer.pipe(Layer.provideMerge(Layer.merge(Journal.layer(options.database), CachedContents.layer(options.database))))
     )
     const embeddings = yield* embeddingHandlers(options.countTokens)
-    const app = yield* Effect.gen(function*() {
-      return yield* makeApp({
+    const { app, uploaded } = yield* Effect.gen(function*() {
+      const uploaded = yield* uploads({
+        file: limits.upload,
+        folder: options.uploadFolder,
+        underWay: uploadsUnderWay,
+        named: vertexQuotas ? serviceFileBytes : () => ownFileBytes
+      })
+      const app = yield* makeApp({
         access: { loopback, origins, token: options.token },
         handlers: {
           ...(yield* corpusHandlers(defaultEmbedding)),
@@ -198,12 +220,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
           ...locationHandlers
         },
         mcp: yield* mcpEndpoint({ limits: options.agents, version: options.version, origins }),
-        uploads: yield* uploads({
-          file: limits.upload,
-          folder: options.uploadFolder,
-          underWay: uploadsUnderWay,
-          named: vertexQuotas ? serviceFileBytes : () => ownFileBytes
-        }),
+        uploads: uploaded,
         quotas,
         faults: options.faults === undefined ? undefined : new Faults(options.faults),
         about: {
@@ -230,9 +247,11 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
         mostJsonBytes: limits.json,
         mostBodyBytes: limits.bodies
       })
+      return { app, uploaded }
     }).pipe(Effect.provide(kept))
 
-    const server = yield* NodeHttpServer.make(() => nodeServer(limits), {
+    const listener = nodeServer(limits)
+    const server = yield* NodeHttpServer.make(() => listener, {
       host,
       port: options.port ?? 8686,
       gracefulShutdownTimeout: "5 seconds"
@@ -245,7 +264,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
         fix: "choose another --port; 0 picks a free one"
       })
     ))
-    yield* server.serve(app)
+    yield* server.serve(app.http)
     const drain = Effect.fnUntraced(function*(milliseconds: number) {
       draining = true
       yield* Effect.sleep(20).pipe(
@@ -254,8 +273,57 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
       )
       return underWay
     })
-    return { url: HttpServer.formatAddress(server.address), drain }
+    const grpc = options.grpc === undefined
+      ? undefined
+      : yield* grpcBeside({ ...options.grpc, host, loopback, app, uploaded, limits, listener })
+    return { url: HttpServer.formatAddress(server.address), grpc, drain }
   })
+
+interface GrpcBeside extends ServeGrpc {
+  readonly host: string
+  readonly loopback: boolean
+  readonly app: App
+  readonly uploaded: Uploads
+  readonly limits: ServeLimits
+  readonly listener: HttpListener
+}
+
+const grpcBeside = Effect.fnUntraced(function*(
+  { app, folder, host, limits, listener, loopback, port, protos, tls, uploaded }: GrpcBeside
+): Effect.fn.Return<NonNullable<Serving["grpc"]>, ServiceError, Scope.Scope> {
+  // Who speaks HTTP only pays nothing for it.
+  const [{ serveGrpc }, { givenCertificate, ownCertificate }] = yield* Effect.promise(() =>
+    Promise.all([import("./grpc/Grpc.ts"), import("./grpc/Certificate.ts")])
+  )
+  const now = yield* Clock.currentTimeMillis
+  const names = [
+    ...new Set(["localhost", "127.0.0.1", "::1", ...(loopback ? [] : [hostname(), ...addresses()]), ...(isWildcard(host) ? [] : [host])])
+  ]
+  const certificate = tls === undefined ? ownCertificate(folder, names, now) : yield* Effect.fromResult(givenCertificate(tls.cert, tls.key))
+  const http2 = yield* NodeHttpServer.makeHandler(app.http, { scope: yield* Effect.scope })
+  const taken = yield* serveGrpc({
+    host,
+    port,
+    certificate,
+    plaintext: loopback,
+    protos,
+    app,
+    uploads: uploaded,
+    mostJsonBytes: limits.json,
+    connections: limits.connections,
+    headers: limits.headers,
+    head: limits.head,
+    request: limits.request,
+    http1: (socket) => void listener.emit("connection", socket),
+    http2
+  })
+  return { address: `${host.includes(":") ? `[${host}]` : host}:${taken}`, certificate: certificate.file }
+})
+
+const isWildcard = (host: string): boolean => host === "0.0.0.0" || host === "::"
+
+const addresses = (): ReadonlyArray<string> =>
+  Object.values(networkInterfaces()).flatMap((each) => each ?? []).filter(({ internal }) => !internal).map(({ address }) => address)
 
 const nodeServer = (limits: ServeLimits) => {
   const options: ServerOptions = {

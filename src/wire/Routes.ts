@@ -55,6 +55,8 @@ export interface Match {
   /** Resource names: `parent`, `name` or `model`. */
   readonly params: Readonly<Record<string, string>>
   readonly upload: boolean
+  /** The call said nothing of a version, and `version` is a guess: over gRPC, operations have a service of their own. */
+  readonly unversioned?: true
 }
 
 /** `[upload/][v1|v1beta1]/rest`; listing operations is also bound to `/ui/…`, which has no version. */

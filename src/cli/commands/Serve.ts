@@ -154,6 +154,24 @@ export const serve = Command.make(
       Flag.withMetavar("SECONDS"),
       Flag.withDefault(30)
     ),
+    grpc: Flag.Int("grpc").pipe(
+      Flag.filter((n) => n >= 0 && n <= 65_535, () => "Expected 0 to 65535"),
+      Flag.withDescription(
+        "Serve gRPC too, on this port; 0 picks a free one. With TLS, and HTTP/1.1 over TLS beside it; on loopback without TLS as well. Default: no gRPC"
+      ),
+      Flag.withMetavar("PORT"),
+      Flag.optional
+    ),
+    grpcTlsCert: Flag.String("grpc-tls-cert").pipe(
+      Flag.withDescription("The certificate of the gRPC port, PEM. Default: one made in the data directory, for clients to trust"),
+      Flag.withMetavar("FILE"),
+      Flag.optional
+    ),
+    grpcTlsKey: Flag.String("grpc-tls-key").pipe(
+      Flag.withDescription("Its key, PEM"),
+      Flag.withMetavar("FILE"),
+      Flag.optional
+    ),
     maxCalls: Flag.Int("max-calls").pipe(
       Flag.filter((n) => n >= 1 && n <= 100_000, () => "Expected 1 to 100000"),
       Flag.withDescription("Calls under way at once; a further one is answered 503. Default 512"),
@@ -185,7 +203,7 @@ export const serve = Command.make(
       retries: given(args.upstreamRetries)
     })
     return yield* Effect.scoped(Effect.gen(function*() {
-      const { drain, url } = yield* serveEmbedded({
+      const { drain, grpc, url } = yield* serveEmbedded({
         ...yield* ofServer,
         dataDir,
         version: packageJson.version,
@@ -206,12 +224,14 @@ export const serve = Command.make(
         tables,
         batchConcurrency,
         upstream,
+        grpc: yield* grpcOf(given(args.grpc), given(args.grpcTlsCert), given(args.grpcTlsKey)),
         logAccess: args.log !== "none",
         agents: defined({ principal: given(args.mcpAs), where: given(args.mcpWhere) }),
         limits: defined({ calls: given(args.maxCalls), connections: given(args.maxConnections) })
       })
       Object.assign(output.interrupted, stopped)
-      yield* json ? output.json({ version: 1, url }) : output.print(url)
+      yield* json ? output.json({ version: 1, url, ...(grpc === undefined ? {} : { grpc }) }) : output.print(url)
+      if (grpc !== undefined && !json) yield* output.say(`gRPC on ${grpc.address}, with the certificate ${grpc.certificate}`)
       yield* terminated
       const left = yield* drain(args.drain * 1_000)
       // A call that changes something is not interrupted; beyond the limit it ends with the process, as in a crash.
@@ -297,6 +317,20 @@ const tokenOf = Effect.fnUntraced(function*(file: string | undefined) {
     ? Redacted.make(token)
     : yield* ServiceError.invalid("token", "must have at least 16 characters, and no white space")
 })
+
+const grpcOf = (port: number | undefined, cert: string | undefined, key: string | undefined) => {
+  if (port === undefined) {
+    return cert === undefined && key === undefined
+      ? Effect.undefined
+      : Effect.fail(ServiceError.invalid(cert === undefined ? "--grpc-tls-key" : "--grpc-tls-cert", "is of no use without --grpc"))
+  }
+  if (cert === undefined && key === undefined) return Effect.succeed({ port })
+  return cert === undefined || key === undefined
+    ? Effect.fail(
+      ServiceError.invalid(cert === undefined ? "--grpc-tls-cert" : "--grpc-tls-key", "is missing: a certificate and its key go together")
+    )
+    : Effect.succeed({ port, tls: { cert, key } })
+}
 
 const isSecretVersion = Schema.is(SecretVersion)
 

@@ -3,7 +3,7 @@ import { milliseconds } from "../../wire/Errors.ts"
 import type { ApiVersion } from "../../wire/Message.ts"
 import type { Operation } from "../../wire/messages/Operations.ts"
 import { operationToWire } from "../../wire/Operations.ts"
-import type { Handlers } from "../Call.ts"
+import type { Call, Handlers } from "../Call.ts"
 import { type DeployedModel, type Endpoint, ModelName } from "../../domain/models/Endpoint.ts"
 import type { Deployment } from "../../domain/Operation.ts"
 import type { ClientNames } from "../ClientNames.ts"
@@ -71,26 +71,30 @@ export const answeredEndpoint = (endpoint: Endpoint, names: ClientNames): Endpoi
 
 type Methods = Pick<Handlers, "getOperation" | "listOperations" | "cancelOperation" | "waitOperation" | "deleteOperation">
 
+type Asking = Pick<Call<unknown, unknown, unknown>, "names" | "unversioned" | "version">
+
 export const operationHandlers = (defaultEmbedding: string): Effect.Effect<Methods, never, LongRunning> =>
   Effect.gen(function*() {
     const operations = yield* LongRunning
+    const told = (entry: Entry, { names, unversioned, version }: Asking) =>
+      answered(entry, unversioned === true ? entry.version ?? version : version, names, defaultEmbedding)
     return {
-      getOperation: ({ names, params, version }) =>
-        Effect.map(operations.get(names.toEngine(params.name)), (entry) => answered(entry, version, names, defaultEmbedding)),
-      listOperations: ({ names, params, query, version }) =>
+      getOperation: (call) => Effect.map(operations.get(call.names.toEngine(call.params.name)), (entry) => told(entry, call)),
+      listOperations: (call) =>
         operations.list(
-          pageOf(query),
-          names.toEngine(params.name)
+          pageOf(call.query),
+          call.names.toEngine(call.params.name)
         ).pipe(Effect.map(({ items, nextToken }) => ({
-          operations: items.map((entry) => answered(entry, version, names, defaultEmbedding)),
+          operations: items.map((entry) => told(entry, call)),
           ...nextPage(nextToken)
         }))),
       cancelOperation: ({ names, params }) => Effect.as(operations.cancel(names.toEngine(params.name)), {}),
-      waitOperation: ({ body, names, params, query, version }) => {
+      waitOperation: (call) => {
+        const { body, names, params, query } = call
         const timeout = milliseconds(body?.timeout ?? query.timeout) ?? defaultWait
         return Effect.map(
           operations.wait(names.toEngine(params.name), Math.min(timeout, longestWait)),
-          (entry) => answered(entry, version, names, defaultEmbedding)
+          (entry) => told(entry, call)
         )
       },
       deleteOperation: ({ names, params }) => Effect.as(operations.delete(names.toEngine(params.name)), {})

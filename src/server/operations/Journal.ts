@@ -8,12 +8,15 @@ import { type ImportRequest, otherImports } from "../../domain/Import.ts"
 import type { ImportCounts, Operation, OperationName } from "../../domain/Operation.ts"
 import { type Job, JobTable, pageOfJobs } from "../../jobs/JobTable.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
+import type { ApiVersion } from "../../wire/Message.ts"
 import type { EngineTier } from "../../wire/rag/EngineConfigs.ts"
 import type { ModelResult } from "../../wire/models/ModelOperations.ts"
 
 /** An operation as the server keeps it. Names are the engine's. */
 export interface Entry {
   readonly operation: Operation
+  /** The API version that it was asked for in. */
+  readonly version?: ApiVersion
   /** What a finished operation on a corpus answers: the corpus as it was then. */
   readonly corpus?: Corpus
   /** What a finished operation on the engine's configuration answers. */

@@ -15,6 +15,7 @@ import { Operations } from "../../ports/Operations.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
 import type { EngineTier } from "../../wire/rag/EngineConfigs.ts"
 import type { ModelResult } from "../../wire/models/ModelOperations.ts"
+import { CallVersion } from "../Incoming.ts"
 import { importEnded } from "../Telemetry.ts"
 import { added, asked, idOf, noCounts, progressOf } from "./Asked.ts"
 import { type Entry, Journal } from "./Journal.ts"
@@ -147,6 +148,7 @@ export class LongRunning extends Context.Service<LongRunning, {
         }
         const entry: Entry = {
           operation,
+          version: yield* CallVersion,
           ...more,
           ...(slowBy === undefined ? {} : { notBefore: (yield* Clock.currentTimeMillis) + slowBy })
         }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util"
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Clock, DateTime, Deferred, Effect, Exit, Option, Stream } from "effect"
 import { type HttpServerRequest, Mime } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
@@ -8,7 +9,7 @@ import { Corpora } from "../../ports/Corpora.ts"
 import { Files } from "../../ports/Files.ts"
 import { pages } from "../../ports/Paging.ts"
 import { uploadRequestFromWire, uploadResponseToWire } from "../../wire/rag/Files.ts"
-import type { ApiVersion } from "../../wire/Message.ts"
+import type { ApiVersion, JsonObject } from "../../wire/Message.ts"
 import { UploadRagFileRequest, type UploadRagFileResponse } from "../../wire/messages/RagFile.ts"
 import { readMessage } from "../../wire/tolerant/Request.ts"
 import { take } from "../Call.ts"
@@ -33,11 +34,15 @@ export interface UploadLimits {
   readonly named: (name: string) => number
 }
 
-export interface UploadCall {
-  readonly request: HttpServerRequest.HttpServerRequest
+/** Where an upload goes. */
+export interface UploadTarget {
   readonly version: ApiVersion
   readonly corpus: CorpusName
   readonly names: ClientNames
+}
+
+export interface UploadCall extends UploadTarget {
+  readonly request: HttpServerRequest.HttpServerRequest
   /** Raw, without `?`. */
   readonly query: string
 }
@@ -75,20 +80,30 @@ export const uploads = (limits: UploadLimits) =>
     const answer = (outcome: Outcome, names: ClientNames): UploadRagFileResponse =>
       "_tag" in outcome ? uploadResponseToWire(outcome) : { ragFile: answeredFile(outcome, names) }
 
+    const put = Effect.fnUntraced(function*(
+      { corpus, names, version }: UploadTarget,
+      metadata: Uint8Array | JsonObject,
+      file: { readonly content: Uint8Array; readonly mimeType: string | undefined }
+    ): Effect.fn.Return<UploadRagFileResponse, ServiceError> {
+      const message = yield* take(readMessage(UploadRagFileRequest, metadata, { version }))
+      return answer(yield* store(yield* take(uploadRequestFromWire(corpus, message, file))), names)
+    })
+
+    /** What an upload without bytes is answered, as JSON alone is and gRPC, which has no place for them. */
+    const withoutBytes = Effect.fn("Uploads.withoutBytes")(function*(
+      call: UploadTarget,
+      metadata: Uint8Array | JsonObject
+    ): Effect.fn.Return<UploadAnswer, ServiceError> {
+      return { body: yield* put(call, metadata, { content: new Uint8Array(), mimeType: undefined }) }
+    })
+
     const whole = Effect.fnUntraced(function*(call: UploadCall): Effect.fn.Return<UploadAnswer, ServiceError> {
       const contentType = call.request.headers["content-type"] ?? ""
       const multipart = /^multipart\/(?:form-data|related)\b/i.test(contentType)
       const body = yield* readBody(call.request, multipart ? limits.file + overhead : overhead)
-      const { content, fileName, metadata, type } = multipart
-        ? yield* Effect.try({ try: () => partsOf(contentType, body), catch: asServiceError })
-        : { content: new Uint8Array(), fileName: undefined, metadata: body, type: undefined }
-      const mimeType = mimeTypeOf(type, fileName)
-      const message = yield* take(readMessage(UploadRagFileRequest, metadata, { version: call.version }))
-      const request = yield* take(uploadRequestFromWire(call.corpus, message, {
-        content,
-        mimeType
-      }))
-      return { body: answer(yield* store(request), call.names) }
+      if (!multipart) return yield* withoutBytes(call, body)
+      const { content, fileName, metadata, type } = yield* Effect.try({ try: () => partsOf(contentType, body), catch: asServiceError })
+      return { body: yield* put(call, metadata, { content, mimeType: mimeTypeOf(type, fileName) }) }
     })
 
     const begin = Effect.fnUntraced(function*(call: UploadCall): Effect.fn.Return<UploadAnswer, ServiceError> {
@@ -104,7 +119,7 @@ export const uploads = (limits: UploadLimits) =>
       const now = yield* Clock.currentTimeMillis
       const session = yield* Effect.try({ try: () => sessions.open(request, now), catch: asServiceError })
       const path = call.request.url.replace(/\?.*$/s, "")
-      const url = `http://${headers["host"] ?? ""}${path}?upload_id=${session.id}&upload_protocol=resumable`
+      const url = `${schemeOf(call.request)}://${headers["host"] ?? ""}${path}?upload_id=${session.id}&upload_protocol=resumable`
       return {
         headers: {
           "x-goog-upload-status": "active",
@@ -193,14 +208,21 @@ export const uploads = (limits: UploadLimits) =>
       return { headers: { "x-goog-upload-status": "active", "x-goog-upload-size-received": String(session.received) } }
     })
 
-    return Effect.fn("Uploads.receive")(function*(call: UploadCall): Effect.fn.Return<UploadAnswer, ServiceError> {
+    const receive = Effect.fn("Uploads.receive")(function*(call: UploadCall): Effect.fn.Return<UploadAnswer, ServiceError> {
       const id = new URLSearchParams(call.query).get("upload_id")
       if (id !== null) return yield* proceed(call, id)
       const { headers } = call.request
       const resumable = headers["x-goog-upload-protocol"]?.toLowerCase() === "resumable"
       return yield* resumable ? begin(call) : whole(call)
     })
+
+    return { receive, withoutBytes }
   })
+
+export type Uploads = Effect.Success<ReturnType<typeof uploads>>
+
+const schemeOf = (request: HttpServerRequest.HttpServerRequest): string =>
+  "encrypted" in NodeHttpServerRequest.toIncomingMessage(request).socket ? "https" : "http"
 
 const final = (body: UploadRagFileResponse): UploadAnswer => ({ body, headers: { "x-goog-upload-status": "final" } })
 

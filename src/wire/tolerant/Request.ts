@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import { type FieldViolation, ServiceError } from "../../domain/Errors.ts"
-import type { AnyMessage, ApiVersion, Json, Message } from "../Message.ts"
+import type { AnyMessage, ApiVersion, Json, JsonObject, Message } from "../Message.ts"
 import { Empty } from "../messages/Rpc.ts"
 import type { Route } from "../Routes.ts"
 import { invalidPayload, readJson } from "./LenientJson.ts"
@@ -13,10 +13,10 @@ export interface ReadOptions {
   readonly strict?: boolean
 }
 
-/** The body of a call, from its bytes. An empty body, and the `""` some clients send, is an empty message. */
+/** The body of a call, from its bytes, or from the JSON that another protocol had in their place. An empty body, and the `""` some clients send, is an empty message. */
 export const readBody = <B>(
   route: Route<string, unknown, B, unknown>,
-  body: Uint8Array | string,
+  body: Uint8Array | string | JsonObject,
   options: ReadOptions
 ): Result.Result<B, ServiceError> =>
   readMessage(route.body ?? (Empty as Message<B>), body, { ...options, ...(route.bodyField === undefined ? {} : { at: route.bodyField }) }) // no body: B is never
@@ -24,15 +24,21 @@ export const readBody = <B>(
 /** A message from its bytes, as the metadata part of an upload. */
 export const readMessage = <A>(
   message: Message<A>,
-  body: Uint8Array | string,
+  body: Uint8Array | string | JsonObject,
   options: ReadOptions & { readonly at?: string }
 ): Result.Result<A, ServiceError> =>
   Result.gen(function*() {
-    const text = typeof body === "string" ? body : yield* decodeUtf8(body)
-    const json: Json = text.trim() === "" ? {} : yield* readJson(text)
+    const json = yield* jsonOf(body)
     const canonical = yield* normalize(message, json === "" ? {} : json, options)
     return yield* Result.mapError(message.decode(canonical), (issues) =>
       invalidPayload(issues.map((i) => `${i.path}: ${i.message}`).join("; ")))
+  })
+
+const jsonOf = (body: Uint8Array | string | JsonObject): Result.Result<Json, ServiceError> =>
+  Result.gen(function*() {
+    if (typeof body === "object" && !(body instanceof Uint8Array)) return body
+    const text = typeof body === "string" ? body : yield* decodeUtf8(body)
+    return text.trim() === "" ? {} : yield* readJson(text)
   })
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })

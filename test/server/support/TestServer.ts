@@ -23,6 +23,7 @@ export interface Answer {
 export interface TestServer {
   readonly url: string
   readonly port: number
+  readonly grpc: { readonly address: string; readonly certificate: string } | undefined
   /** A folder that goes with the server; `bucket` under it is served as gs://docs/. */
   readonly folder: string
   readonly call: (method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>
@@ -43,7 +44,7 @@ type Options = Partial<Omit<EmbeddedServerOptions, "dataDir">>
 export const startServer = async (options: Options = {}, at?: string): Promise<TestServer> => {
   const folder = at ?? mkdtempSync(join(tmpdir(), "sluice-server-"))
   const scope = Scope.makeUnsafe()
-  const { url } = await Effect.runPromise(
+  const { grpc, url } = await Effect.runPromise(
     serveEmbedded({
       dataDir: join(folder, "data"),
       version: "test",
@@ -77,6 +78,7 @@ export const startServer = async (options: Options = {}, at?: string): Promise<T
   return {
     url,
     port: Number(new URL(url).port),
+    grpc,
     folder,
     call,
     done,

@@ -1,0 +1,361 @@
+import {
+  constants,
+  createServer as createHttp2,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream
+} from "node:http2"
+import { createServer as createTcp, type Socket } from "node:net"
+import { createServer as createTls, type TLSSocket } from "node:tls"
+import { Cause, Effect, FiberSet, Result, type Scope, Stream } from "effect"
+import type protobuf from "protobufjs"
+import { codeOfHttp, grpcStatusOf, httpStatusOf } from "../../domain/Codes.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import { loadProtos, methodsOf, type RpcMethod } from "../../wire/grpc/Protos.ts"
+import { decode, encode, statusDetails, transcode } from "../../wire/grpc/Transcode.ts"
+import { isJsonObject, type JsonObject } from "../../wire/Message.ts"
+import { type Route, routes } from "../../wire/Routes.ts"
+import { type AnswerForm, readMessage } from "../../wire/tolerant/Request.ts"
+import { type App, internal, stopping } from "../App.ts"
+import { type RawAnswer, take } from "../Call.ts"
+import type { RequestHeaders } from "../http/Access.ts"
+import type { RawPayload } from "../http/HttpBody.ts"
+import type { Answered, Incoming } from "../Incoming.ts"
+import type { Uploads } from "../upload/Uploads.ts"
+import type { Certificate } from "./Certificate.ts"
+import { encodings, framed, longestDetails, messageHeader, messagesOf, timeoutOf } from "./Frames.ts"
+import { healthService } from "./Health.ts"
+
+export interface GrpcOptions {
+  readonly host: string
+  /** 0 picks a free one. */
+  readonly port: number
+  readonly certificate: Certificate
+  /** Without TLS too: on this machine's own addresses. */
+  readonly plaintext: boolean
+  /** The protos: what the build made of them, or those of the package. */
+  readonly protos: string
+  readonly app: App
+  readonly uploads: Uploads
+  /** Bytes of a message of most methods. */
+  readonly mostJsonBytes: number
+  readonly connections: number
+  /** Bytes of a call's headers. */
+  readonly headers: number
+  /** Milliseconds for a connection to say what it speaks. */
+  readonly head: number
+  /** Milliseconds for a request to come. */
+  readonly request: number
+  /** Takes a connection that speaks HTTP/1.1 after all: uploads do. */
+  readonly http1: (socket: Socket) => void
+  /** Takes a request of HTTP/2 that is none of gRPC. */
+  readonly http2: (request: Http2ServerRequest, response: Http2ServerResponse) => void
+}
+
+/** Calls under way on one connection; the next wait there. */
+const concurrentStreams = 256
+/** The first byte of TLS; HTTP/2 without it begins with a letter. */
+const handshake = 0x16
+/** Bytes that a client may send ahead. */
+const window = 1024 * 1024
+
+/**
+ * Serves the routes over gRPC for as long as the scope lives, with TLS, on loopback without it too. The same port takes
+ * HTTP/1.1 over TLS: clients of Google's libraries upload by REST to the address they call. Gives the port.
+ */
+export const serveGrpc = (options: GrpcOptions): Effect.Effect<number, ServiceError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const root = loadProtos(options.protos)
+    const run = yield* FiberSet.makeRuntime()
+    const sessions = new Set<ServerHttp2Session>()
+    const http2 = createHttp2({
+      settings: { maxConcurrentStreams: concurrentStreams, initialWindowSize: window, maxHeaderListSize: options.headers },
+      // Room is kept for messages apart from it.
+      maxSessionMemory: 256
+    })
+    const calls = makeCalls(options, root)
+    http2.on("session", (session) => {
+      sessions.add(session)
+      session.setLocalWindowSize(4 * window)
+      session.on("close", () => sessions.delete(session))
+      session.on("error", () => session.destroy())
+    })
+    http2.on("stream", (stream, headers) => {
+      stream.on("error", () => undefined)
+      if (!isGrpc(headers)) {
+        options.http2(new Http2ServerRequest(stream, headers, {}, []), new Http2ServerResponse(stream))
+        return
+      }
+      const fiber = run(calls(stream, headers))
+      // Its client left, or the connection broke.
+      stream.on("close", () => fiber.interruptUnsafe())
+    })
+    const tls = createTls({ cert: options.certificate.cert, key: options.certificate.key, ALPNProtocols: ["h2", "http/1.1"] }, (socket) => {
+      socket.on("error", () => socket.destroy())
+      if (socket.alpnProtocol === "h2") http2.emit("connection", socket)
+      else options.http1(socket)
+    })
+    tls.on("tlsClientError", (_, socket: TLSSocket) => socket.destroy())
+    const sockets = new Set<Socket>()
+    const server = createTcp((socket) => {
+      sockets.add(socket)
+      socket.on("close", () => sockets.delete(socket))
+      socket.on("error", () => socket.destroy())
+      socket.setTimeout(options.head, () => socket.destroy())
+      socket.once("readable", () => {
+        const first: Buffer | null = socket.read(1)
+        if (first === null) return
+        socket.setTimeout(0)
+        socket.removeAllListeners("timeout")
+        socket.unshift(first)
+        if (first[0] === handshake) tls.emit("connection", socket)
+        else if (options.plaintext) http2.emit("connection", socket)
+        else socket.destroy()
+      })
+    })
+    server.maxConnections = options.connections
+    yield* Effect.acquireRelease(
+      Effect.callback<void, ServiceError>((resume) => {
+        server.once("error", (error) => resume(Effect.fail(notFree(options, error))))
+        server.listen(options.port, options.host, () => resume(Effect.void))
+      }),
+      () =>
+        Effect.sync(() => {
+          server.close()
+          for (const session of sessions) session.destroy()
+          for (const socket of sockets) socket.destroy()
+        })
+    )
+    const address = server.address()
+    return typeof address === "object" && address !== null ? address.port : options.port
+  })
+
+const notFree = ({ host, port }: GrpcOptions, error: Error): ServiceError =>
+  new ServiceError({
+    code: "UNAVAILABLE",
+    message: `cannot serve gRPC on ${host}:${port}: ${error.message}`,
+    fix: "choose another --grpc port; 0 picks a free one"
+  })
+
+/** How a call ends: with trailers, or, cut, not at all. */
+interface End {
+  readonly error?: ServiceError
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
+  const { app, mostJsonBytes } = options
+  const methods = methodsOf(root)
+  const status = root.lookupType("google.rpc.Status")
+  const health = healthService(app.ready, app.draining)
+
+  const trailersOf = ({ error, metadata = {} }: End): Record<string, string> => {
+    if (error === undefined) return { "grpc-status": "0" }
+    const details = statusDetails(status, error, metadata)
+    return {
+      "grpc-status": String(grpcStatusOf(error.code)),
+      "grpc-message": messageHeader(error.message),
+      // Longer ones would cost the client the code too.
+      ...(details === undefined || details.length > longestDetails
+        ? {}
+        : { "grpc-status-details-bin": Buffer.from(details).toString("base64") })
+    }
+  }
+
+  const writer = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    // As the client itself does.
+    const compress = headers["grpc-encoding"] === "gzip"
+    let trailers: Record<string, string> = {}
+    const begin = (): void => {
+      if (stream.headersSent || stream.destroyed) return
+      stream.on("wantTrailers", () => stream.sendTrailers(trailers))
+      stream.respond(
+        {
+          ":status": 200,
+          "content-type": "application/grpc+proto",
+          "grpc-accept-encoding": encodings,
+          ...(compress ? { "grpc-encoding": "gzip" } : {})
+        },
+        { waitForTrailers: true }
+      )
+    }
+    const send = (message: Uint8Array): Effect.Effect<void> =>
+      Effect.flatMap(Effect.promise(() => framed(message, compress)), (frame) =>
+        Effect.callback<void>((resume) => {
+          begin()
+          if (stream.destroyed || stream.write(frame)) return resume(Effect.void)
+          const on = (): void => {
+            stream.off("drain", on).off("close", on)
+            resume(Effect.void)
+          }
+          stream.on("drain", on).on("close", on)
+        }))
+    const end = (how: End): Effect.Effect<void> =>
+      Effect.sync(() => {
+        if (stream.destroyed || stream.writableEnded) return
+        trailers = trailersOf(how)
+        begin()
+        stream.end()
+        // What the client still sends is not read.
+        stream.resume()
+      })
+    const cut: Effect.Effect<void> = Effect.sync(() => {
+      begin()
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    })
+    return { send, end, cut }
+  }
+  type Writer = ReturnType<typeof writer>
+
+  /** The one message of a request. */
+  const received = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, most: number) =>
+    Effect.acquireRelease(
+      Effect.sync(() => messagesOf(stream, { encoding: String(headers["grpc-encoding"] ?? "identity"), most, room: app.room })),
+      // A reader that is interrupted would hold its room.
+      (messages) => Effect.promise(() => messages.return(undefined))
+    ).pipe(
+      Effect.flatMap((messages) =>
+        Effect.tryPromise({
+          try: () => messages.next(),
+          catch: (cause) => cause instanceof ServiceError ? cause : leftEarly
+        })
+      ),
+      Effect.timeoutOrElse({ duration: options.request, orElse: () => Effect.fail(tooSlow) }),
+      Effect.flatMap(({ done, value }) => done === true ? Effect.fail(noMessage) : Effect.succeed(value))
+    )
+
+  const answerMethod = Effect.fnUntraced(function*(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    method: RpcMethod,
+    write: Writer
+  ): Effect.fn.Return<End, ServiceError, Scope.Scope> {
+    const bytes = yield* received(stream, headers, Math.max(...method.keys.map((key) => (routes[key] as Route).mostBytes ?? mostJsonBytes)))
+    const request = yield* take(decode(method.request, bytes))
+    const { body, found, query } = yield* take(transcode(method, request))
+    const incoming: Incoming = {
+      // The message has it already.
+      room: () => 0,
+      query: (route) => Result.map(readMessage(route.query, query, found), (query) => ({ query, form: plainForm })),
+      body: () => Effect.succeed(body),
+      payload: () => Effect.succeed(payloadIn(body)),
+      upload: (to) => options.uploads.withoutBytes(to, body),
+      drop: Effect.andThen(write.cut, Effect.interrupt)
+    }
+    const answered = yield* app.call(found, incoming)
+    if (answered.cut === true) {
+      yield* write.cut
+      return {}
+    }
+    return yield* tell(answered, method, write)
+  })
+
+  const tell = (answered: Answered, method: RpcMethod, { send }: Writer): Effect.Effect<End, ServiceError> => {
+    const { response } = method
+    switch (answered.kind) {
+      case "failure":
+        return Effect.succeed({ error: answered.error, metadata: answered.metadata })
+      case "message":
+        return Effect.as(send(encode(response, answered.message)), {})
+      case "messages":
+        return Effect.as(Stream.runForEach(answered.messages, (message) => send(encode(response, message))), {})
+      case "raw":
+        return tellRaw(answered.answer, method, send)
+    }
+  }
+
+  return (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Effect.Effect<void> => {
+    const path = String(headers[":path"] ?? "")
+    const method = methods.get(path)
+    const write = writer(stream, headers)
+    const timeout = timeoutOf(one(headers["grpc-timeout"]))
+    const call = Effect.gen(function*(): Effect.fn.Return<End, ServiceError, Scope.Scope> {
+      // A call that changes something is brought to its end, whoever waits for it.
+      if (timeout !== undefined) yield* Effect.forkScoped(Effect.andThen(Effect.sleep(timeout), write.end({ error: tooLate })))
+      const own = health(path)
+      const refused = app.refusal(requestHeaders(headers), own !== undefined)
+      if (refused !== undefined) return yield* refused
+      if (own !== undefined) {
+        yield* received(stream, headers, mostJsonBytes)
+        yield* write.send(yield* own)
+        return {}
+      }
+      if (app.draining()) return yield* stopping
+      if (method === undefined) return yield* new ServiceError({ code: "UNIMPLEMENTED", message: `unknown method ${path.slice(0, 200)}` })
+      return yield* answerMethod(stream, headers, method, write)
+    }).pipe(
+      Effect.scoped,
+      Effect.catch((error) => Effect.succeed<End>({ error })),
+      Effect.catchCauseIf(
+        (cause) => !Cause.hasInterruptsOnly(cause),
+        (cause) => Effect.as(app.unexpected(cause), { error: internal })
+      )
+    )
+    const observe = app.observing({ method: "GRPC", url: path, route: method?.keys[0] ?? "-" })
+    return Effect.flatMap(observe, (end) =>
+      call.pipe(
+        Effect.tap(write.end),
+        Effect.flatMap(({ error }) => end(error === undefined ? 200 : httpStatusOf(error.code), false)),
+        Effect.onInterrupt(() => end(499, true))
+      ))
+  }
+}
+
+/** The payload of a raw method: its `http_body`. */
+const payloadIn = ({ httpBody }: JsonObject): RawPayload => {
+  const { contentType, data } = isJsonObject(httpBody) ? httpBody : {}
+  return {
+    contentType: typeof contentType === "string" ? contentType : "application/json",
+    body: typeof data === "string" ? Buffer.from(data, "base64") : new Uint8Array(),
+    inMessage: true
+  }
+}
+
+/** The answer of a raw method, a `google.api.HttpBody` for each of its pieces. */
+const tellRaw = (
+  { body, contentType, status = 200 }: RawAnswer,
+  { response, stream }: RpcMethod,
+  send: (message: Uint8Array) => Effect.Effect<void>
+): Effect.Effect<End, ServiceError> =>
+  Effect.gen(function*() {
+    const sent = (data: Uint8Array) => send(response.encode(response.create({ contentType, data })).finish())
+    const pieces = body instanceof Uint8Array ? Stream.succeed(body) : Stream.mapError(body, ({ last }) => modelsError(503, last))
+    if (status < 300 && stream) {
+      yield* Stream.runForEach(pieces, sent)
+      return {}
+    }
+    const whole = Buffer.concat(yield* Stream.runCollect(pieces))
+    if (status >= 300) return { error: modelsError(status, whole) }
+    yield* sent(whole)
+    return {}
+  })
+
+/** An error in the model's own form, which has a message somewhere. */
+const modelsError = (status: number, body: Uint8Array): ServiceError => {
+  const text = Buffer.from(body).toString("utf8")
+  const message = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text)?.[1]
+  return new ServiceError({
+    code: codeOfHttp(status),
+    message: message === undefined ? `the model answered ${status}` : String(JSON.parse(message)),
+    status
+  })
+}
+
+const isGrpc = (headers: IncomingHttpHeaders): boolean => /^application\/grpc(?:\+proto)?(?:;|$)/.test(headers["content-type"] ?? "")
+
+/** With the name that HTTP/1.1 has for the address that was called. */
+const requestHeaders = ({ ":authority": authority, ...headers }: IncomingHttpHeaders): RequestHeaders => ({
+  host: authority,
+  ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, one(value)]))
+})
+
+const one = (value: string | ReadonlyArray<string> | undefined): string | undefined => typeof value === "object" ? value[0] : value
+
+const plainForm: AnswerForm = { enumNumbers: false, sse: false }
+
+const leftEarly = new ServiceError({ code: "CANCELLED", message: "the client left" })
+const noMessage = new ServiceError({ code: "INTERNAL", message: "the request has no message" })
+const tooSlow = new ServiceError({ code: "DEADLINE_EXCEEDED", message: "The request took too long to come." })
+const tooLate = new ServiceError({ code: "DEADLINE_EXCEEDED", message: "The call's deadline is over." })
