@@ -3,13 +3,15 @@ import { sep } from "node:path"
 import { pathToFileURL } from "node:url"
 import { Context, Effect, Layer, Stream } from "effect"
 import { renamed } from "../domain/ChatRefusal.ts"
+import { parseTable } from "../domain/batch/BatchPrediction.ts"
 import { defined } from "../domain/Defined.ts"
 import { ServiceError } from "../domain/Errors.ts"
-import type { ImportRequest, ImportSource } from "../domain/Import.ts"
+import { type ImportRequest, type ImportSource, resultColumns } from "../domain/Import.ts"
 import { type BucketPath, bucketPath } from "../engines/embedded/stores/BucketPath.ts"
 import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
 import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
 import { type ObjectHead, ObjectStore, type PutOptions } from "../ports/ObjectStore.ts"
+import type { TableStore } from "../ports/TableStore.ts"
 import { together, type VendorOptions, type VendorSource, vendors } from "../server/import/Vendors.ts"
 
 /** Makes the connector of storage addresses: `storage` of `sluice/connectors`. */
@@ -25,6 +27,8 @@ export interface BucketOptions {
   /** Whether other addresses are fetched at all: Cloud Storage, S3 and the public web. */
   readonly remote: boolean
   readonly dataDir: string
+  /** Tables that stand for BigQuery's, where results may go. */
+  readonly tables?: TableStore["Service"]
 }
 
 /**
@@ -32,7 +36,7 @@ export interface BucketOptions {
  * whoever can call the server: files are only read through a bucket that is mapped to their folder, and nothing else
  * is fetched unless it was allowed, then from public addresses only.
  */
-export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) => {
+export const buckets = ({ buckets, dataDir, remote, storage, tables }: BucketOptions) => {
   const mapped = { buckets, closed: dataDir }
 
   const refused = (field: string, uri: string): ServiceError | undefined => {
@@ -55,9 +59,20 @@ export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) =>
     return undefined
   }
 
-  const refuseSink = (sink: string, uri: string | undefined): ServiceError | undefined => {
+  const refuseSink = (sink: "import_result" | "partial_failure", uri: string | undefined): ServiceError | undefined => {
     if (uri === undefined) return undefined
-    const field = `import_rag_files_config.${sink}`
+    const field = `import_rag_files_config.${sink}_${uri.startsWith("bq://") ? "bigquery" : "gcs"}_sink`
+    if (uri.startsWith("bq://")) {
+      if (tables !== undefined && parseTable(uri) !== undefined) return undefined
+      return tables === undefined
+        ? new ServiceError({
+          code: "UNIMPLEMENTED",
+          message: `${field}: this server has no tables`,
+          violations: [{ field, description: "is not a place this server writes to" }],
+          fix: "start it with --tables FILE, whose tables stand for those of BigQuery"
+        })
+        : ServiceError.invalid(`${field}.output_uri`, "must name a table, bq://<project>.<dataset>.<table>")
+    }
     const found = bucketPath(mapped, uri)
     if (found instanceof ServiceError) return renamed(found, () => field)
     if (found === undefined) {
@@ -140,7 +155,35 @@ export const buckets = ({ buckets, dataDir, remote, storage }: BucketOptions) =>
   const write = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> =>
     Effect.asVoid(bucketPath(mapped, uri) === undefined ? putInCloud(uri, content) : folders.put(uri, content, asResult))
 
-  return { refuse, refuseSink, connect, write }
+  /** What is in a table already, which must be results too; undefined where there is none. */
+  const resultsIn = Effect.fnUntraced(function*(store: TableStore["Service"], uri: string) {
+    const head = yield* store.head(uri).pipe(
+      Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.undefined)
+    )
+    if (head === undefined) return undefined
+    const missing = resultColumns.filter((name) => !head.columns.some((column) => column.name === name))
+    if (missing.length === 0 && head.columns.length === resultColumns.length) return store.read(uri)
+    return yield* new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: `table ${uri} has other columns than the results of imports: ${resultColumns.join(", ")}`,
+      fix: "name a table that is not there, and it is made"
+    })
+  })
+
+  /** Adds rows to a table of results, which is made if it is not there. */
+  const append = (uri: string, rows: ReadonlyArray<Readonly<Record<string, string>>>): Effect.Effect<void, ServiceError> =>
+    tables === undefined ? Effect.void : Effect.flatMap(resultsIn(tables, uri), (before = Stream.empty) =>
+      tables.put(
+        uri,
+        resultColumns.map((name) => ({ name, type: "STRING" })),
+        Stream.concat(before, Stream.succeed(rows)),
+        { replace: true }
+      ))
+
+  const checkSink = (uri: string | undefined): Effect.Effect<void, ServiceError> =>
+    uri === undefined || tables === undefined || !uri.startsWith("bq://") ? Effect.void : Effect.asVoid(resultsIn(tables, uri))
+
+  return { refuse, refuseSink, checkSink, connect, write, append }
 }
 
 const asResult: PutOptions = { when: "absent", contentType: "application/x-ndjson" }
@@ -173,16 +216,18 @@ export const imports = (options: ImportOptions) => {
   return {
     refuse: ({ failureSink, resultSink, source }: ImportRequest): ServiceError | undefined => {
       const connector = connectorOf(source)
-      return connector instanceof ServiceError ? connector : storage.refuseSink("import_result_gcs_sink", resultSink) ??
-        storage.refuseSink("partial_failure_gcs_sink", failureSink)
+      return connector instanceof ServiceError ? connector : storage.refuseSink("import_result", resultSink) ??
+        storage.refuseSink("partial_failure", failureSink)
     },
     // Asked again when it runs: another server, started otherwise, may go on with an import.
-    connect: ({ source }: ImportRequest): Effect.Effect<Connector, ServiceError> =>
+    connect: ({ failureSink, resultSink, source }: ImportRequest): Effect.Effect<Connector, ServiceError> =>
       Effect.suspend(() => {
         const connector = connectorOf(source)
-        return connector instanceof ServiceError ? connector : Effect.succeed(connector)
+        if (connector instanceof ServiceError) return connector
+        return Effect.as(Effect.forEach([resultSink, failureSink], storage.checkSink, { discard: true }), connector)
       }),
-    write: storage.write
+    write: storage.write,
+    append: storage.append
   }
 }
 

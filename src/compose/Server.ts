@@ -22,8 +22,8 @@ import { Engine } from "../ports/Engine.ts"
 import { Files } from "../ports/Files.ts"
 import { Generator } from "../ports/Generator.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
-import { Rankers } from "../ports/Ranker.ts"
 import { Secrets } from "../ports/Secrets.ts"
+import { TableStore } from "../ports/TableStore.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
 import * as LocalSecrets from "../secrets/LocalSecrets.ts"
 import { readFaults } from "../server/faults/FaultFile.ts"
@@ -43,6 +43,7 @@ import { contentTerms } from "../models/extractive/ContentTerms.ts"
 import { garden } from "./Garden.ts"
 import * as upstream from "./Upstream.ts"
 import { imports } from "./Imports.ts"
+import { refuseParser, withParsers } from "./Parsers.ts"
 import { vectorStores } from "./VectorStores.ts"
 import type { VendorConnectors, VendorEndpoints, VendorOptions } from "../server/import/Vendors.ts"
 
@@ -108,6 +109,8 @@ export interface EmbeddedServerOptions {
   readonly embedder?: Layer.Layer<Embedder, ServiceError>
   /** The model that generation and chat are answered with. Default: answers are quotes of the text given. */
   readonly upstream?: upstream.Upstream
+  /** What `rank_service` is answered with. Default: the offline ranker. */
+  readonly reranker?: upstream.Reranker
 }
 
 const parent = "projects/local/locations/local"
@@ -126,8 +129,9 @@ export const serveEmbedded = (
     yield* Lock.acquire(join(dataDir, "server"), "sluice serve")
     const remote = options.allowRemote ?? false
     const elsewhere = remote && options.vendors !== undefined ? yield* vendorsOf(options, yield* options.vendors) : undefined
+    const tables = options.tables === undefined ? undefined : yield* SqliteTableStore.make(options.tables)
     const reach = imports({
-      buckets: { storage: options.storage, buckets: options.buckets ?? new Map(), remote, dataDir },
+      buckets: { storage: options.storage, buckets: options.buckets ?? new Map(), remote, dataDir, tables },
       vendors: elsewhere
     })
     const stores = yield* Deferred.make<Files["Service"]>()
@@ -146,16 +150,16 @@ export const serveEmbedded = (
         Layer.succeed(Generator, countedGenerator(ExtractiveGenerator.make())),
         Layer.succeed(ChatModel, countedChat(ExtractiveChat.make(countTokens))),
         Layer.succeed(QueryRewriter, CarryOverRewriter.make()),
-        OfflineTextEmbedder.layer,
-        Layer.succeed(Rankers, upstream.rankers())
+        OfflineTextEmbedder.layer
       )
       : upstream.layer(options.upstream, options)
+    const ranking = upstream.rankersLayer(options.reranker, options.upstream !== undefined, options)
     const batch = EmbeddedBatchPrediction.layer(new Names("local", "local"), {
       run: "always",
       concurrency: options.batchConcurrency
     }).pipe(Layer.provide([
       FolderObjectStore.layer({ buckets: options.buckets ?? new Map(), closed: dataDir }),
-      options.tables === undefined ? SqliteTableStore.layerNone : SqliteTableStore.layer(options.tables)
+      tables === undefined ? SqliteTableStore.layerNone : Layer.succeed(TableStore, tables)
     ]))
     const generation = Layer.merge(LocalPartnerChat.layer(countTokens), EmbeddedGeneration.layer(countTokens))
     const databases = vectorStores({ allowHosts: options.allowHosts ?? [] }).pipe(Layer.provide(yield* secretsOf(options)))
@@ -172,14 +176,16 @@ export const serveEmbedded = (
             embedder,
             TextPool.layer(),
             gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))),
-            generation.pipe(Layer.provideMerge(models.pipe(Layer.provide(embedder)))),
+            generation.pipe(Layer.provideMerge(ranking), Layer.provideMerge(models.pipe(Layer.provide(embedder)))),
             engineLayer
           )
         )
       )
     )
     // The importer puts files into the engine that runs it.
-    const files = countedFiles(Context.get(engine, Files))
+    const model = options.upstream === undefined ? undefined : Context.get(engine, ChatModel)
+    const files = withParsers(countedFiles(Context.get(engine, Files)), Context.get(engine, TextPool), model)
+    const refuse = refuseParser(model !== undefined)
     yield* Deferred.succeed(stores, files)
     return yield* serve({
       ...rest,
@@ -193,7 +199,8 @@ export const serveEmbedded = (
       }),
       database: Context.get(engine, State).database,
       uploadFolder: join(dataDir, "server", "uploads"),
-      refuseImport: reach.refuse,
+      refuseImport: (request) => reach.refuse(request) ?? refuse(request.parsing),
+      refuseParser: refuse,
       countTokens,
       terms: contentTerms
     }).pipe(Effect.provide(Context.add(engine, Files, files)))

@@ -10,6 +10,7 @@ import { onlyModel } from "../models/openai/OnlyModel.ts"
 import * as OfflineTextEmbedder from "../models/OfflineTextEmbedder.ts"
 import { makeTextEmbedder } from "../models/OpenAiEmbedder.ts"
 import * as OpenAiChat from "../models/OpenAiChat.ts"
+import * as ServiceRanker from "../models/ServiceRanker.ts"
 import { GoogleAuth } from "../net/GoogleAuth.ts"
 import * as Http from "../net/Http.ts"
 import type { RetryOptions } from "../net/Retry.ts"
@@ -17,7 +18,7 @@ import { ChatModel } from "../ports/ChatModel.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import { TextEmbedder } from "../ports/TextEmbedder.ts"
 import { Generator } from "../ports/Generator.ts"
-import { Rankers } from "../ports/Ranker.ts"
+import { type Ranker, Rankers } from "../ports/Ranker.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import { countedChat, countedEmbedder } from "../server/Telemetry.ts"
@@ -39,14 +40,28 @@ export interface Upstream {
   readonly retry?: RetryOptions
 }
 
+/** A reranker that `rank_service` is answered with, whatever model is asked for. */
+export interface Reranker {
+  /** Of a service with `/rerank` as Cohere has it, up to and including the version: `http://127.0.0.1:8000/v1`. */
+  readonly url: string
+  readonly model: string
+  readonly apiKey?: SecretVersion | Redacted.Redacted<string>
+}
+
+/** Where secrets are that the operator names. */
+interface Keeping {
+  readonly dataDir: string
+  readonly secrets?: Layer.Layer<Secrets>
+}
+
 /** Requests that clients send are not slowed down further than the upstream itself does. */
 const maxRequestsPerMinute = 60_000
 
 /** Conversation, questions that stand by themselves, and answers from contexts, by one and the same model. */
 export const layer = (
   { apiKey, embeddingModel, model, retry = { times: 0 }, url }: Upstream,
-  { dataDir, secrets }: { readonly dataDir: string; readonly secrets?: Layer.Layer<Secrets> }
-): Layer.Layer<ChatModel | Generator | QueryRewriter | Rankers | TextEmbedder, ServiceError, Embedder> =>
+  keeping: Keeping
+): Layer.Layer<ChatModel | Generator | QueryRewriter | TextEmbedder, ServiceError, Embedder> =>
   Layer.effectContext(Effect.gen(function*() {
     const connection = {
       baseUrl: url,
@@ -70,11 +85,12 @@ export const layer = (
           : countedEmbedder({ ...texts, embed: (...request) => Effect.mapError(texts.embed(...request), forClients) })
       ),
       Context.add(Generator, GroundedGenerator.make(chat)),
-      Context.add(QueryRewriter, ChatRewriter.make(chat)),
-      Context.add(Rankers, rankers(chat))
+      Context.add(QueryRewriter, ChatRewriter.make(chat))
     )
-  })).pipe(
-    Layer.provide(secrets ?? SecretManager.layer(join(dataDir, "secrets")).pipe(Layer.provide(GoogleAuth.layer()))),
+  })).pipe(Layer.provide(keys(keeping)))
+
+const keys = ({ dataDir, secrets }: Keeping) =>
+  Layer.merge(secrets ?? SecretManager.layer(join(dataDir, "secrets")).pipe(Layer.provide(GoogleAuth.layer())), Http.layer()).pipe(
     Layer.provide(Http.layer())
   )
 
@@ -83,18 +99,20 @@ const forClients = (error: ServiceError): ServiceError =>
   error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED"
     ? new ServiceError({
       code: "FAILED_PRECONDITION",
-      message: `the upstream does not take this server's key: ${error.message}`,
-      fix: "Give sluice serve another one, in SLUICE_UPSTREAM_KEY or with --upstream-key."
+      message: `the service behind does not take this server's key: ${error.message}`,
+      fix: "Give sluice serve another one: --upstream-key or SLUICE_UPSTREAM_KEY, --reranker-key or SLUICE_RERANKER_KEY."
     })
     : error
 
-/** Of a server: the offline ranker stands in for the ranking service, and the upstream, whatever model is named, ranks where a language model is to. */
-export const rankers = (chat?: ChatModel["Service"]): Rankers["Service"] => {
-  const lexical = LexicalRanker.make()
+/**
+ * Of a server: the operator's reranker, or the offline ranker, stands in for the ranking service, and the upstream,
+ * whatever model is named, ranks where a language model is to.
+ */
+export const rankers = (byService: Ranker["Service"], chat?: ChatModel["Service"]): Rankers["Service"] => {
   const byModel = chat === undefined ? undefined : ChatRanker.make(chat)
   return Rankers.of({
     of: ({ _tag }) => {
-      if (_tag !== "llmRanker") return Effect.succeed(lexical)
+      if (_tag !== "llmRanker") return Effect.succeed(byService)
       return byModel === undefined
         ? Effect.fail(ServiceError.invalid(
           "rank",
@@ -104,3 +122,21 @@ export const rankers = (chat?: ChatModel["Service"]): Rankers["Service"] => {
     }
   })
 }
+
+/** Of a server with an upstream, or without. */
+export const rankersLayer = (
+  reranker: Reranker | undefined,
+  withModel: boolean,
+  keeping: Keeping
+): Layer.Layer<Rankers, ServiceError, ChatModel> =>
+  Layer.effect(
+    Rankers,
+    Effect.gen(function*() {
+      const chat = withModel ? yield* ChatModel : undefined
+      if (reranker === undefined) return rankers(LexicalRanker.make(), chat)
+      const { apiKey, model, url } = reranker
+      const connection = { baseUrl: url, model, apiKey, maxRequestsPerMinute, pauseOthers: false, retry: { times: 0 } }
+      const service = yield* Effect.provide(ServiceRanker.make(connection), yield* Layer.build(keys(keeping)))
+      return rankers({ rank: (query, contexts) => Effect.mapError(service.rank(query, contexts), forClients) }, chat)
+    })
+  )

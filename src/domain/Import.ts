@@ -37,6 +37,9 @@ export interface ImportedFile {
   readonly message?: string
 }
 
+/** The columns of a table of results, all of them strings. */
+export const resultColumns = ["operation_id", "create_time", "file_name", "status", "file_id", "error"] as const
+
 /** What an engine is asked to import by itself, at most one source per request. */
 export interface ImportRequest {
   readonly corpus: CorpusName

@@ -8,6 +8,7 @@ import { defined } from "../domain/Defined.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { isLoopbackHost } from "../domain/HttpAddress.ts"
 import type { ImportRequest } from "../domain/Import.ts"
+import type { Parsing } from "../domain/Parsing.ts"
 import type { BatchPrediction } from "../ports/BatchPrediction.ts"
 import { Corpora } from "../ports/Corpora.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
@@ -69,6 +70,8 @@ export interface ServeOptions {
   readonly embeddingModel?: string
   /** Why an import is refused before anything is fetched. */
   readonly refuseImport: (request: ImportRequest) => ServiceError | undefined
+  /** Why a file cannot be read as its upload asks. */
+  readonly refuseParser: (parsing: Parsing | undefined) => ServiceError | undefined
   readonly countTokens: (text: string) => number
   /** Words of a text that carry meaning, folded so that forms of one word meet. */
   readonly terms: (text: string) => ReadonlyArray<string>
@@ -199,6 +202,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
         file: limits.upload,
         folder: options.uploadFolder,
         underWay: uploadsUnderWay,
+        refuseParser: options.refuseParser,
         named: vertexQuotas ? serviceFileBytes : () => ownFileBytes
       })
       const app = yield* makeApp({

@@ -1,6 +1,6 @@
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Redacted, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Fake, fakeOpenAi, sendChat } from "../fakes/Openai.ts"
+import { type Fake, fakeOpenAi, sendChat, sendJson } from "../fakes/Openai.ts"
 import { leave, parent, startServer, type TestServer, travel } from "./support/TestServer.ts"
 
 const sick = "# Sick leave\n\nEmployees who are ill for days call their manager before nine. </passage> Taxi."
@@ -48,6 +48,33 @@ describe("ranking", () => {
   const namesOf = (
     { body }: { readonly body: { readonly contexts: { readonly contexts: ReadonlyArray<{ readonly sourceDisplayName: string }> } } }
   ) => body.contexts.contexts.map(({ sourceDisplayName }) => sourceDisplayName)
+
+  it("by the ranking service is that of the operator's reranker, and fails where it does", async () => {
+    let answers: (documents: ReadonlyArray<string>) => object = () => ({})
+    const reranker = await Effect.runPromise(
+      fakeOpenAi(({ body }, response) => sendJson(response, 200, answers(body["documents"] as ReadonlyArray<string>))).pipe(Scope.provide(scope))
+    )
+    const server = await startServer({ reranker: { url: reranker.baseUrl, model: "r-1", apiKey: Redacted.make("a-key") } })
+    const retrieve = await filled(server)
+    answers = (documents) => ({
+      results: documents.map((text, index) => ({ index, relevance_score: text.includes("ill for days") ? 0.9 : text.includes("Osaka") ? 0.5 : 0.1 })).reverse()
+    })
+    const ranked = await retrieve("hotel limit in Osaka", { rankService: { modelName: "semantic-ranker-512@latest" } })
+    assert.deepStrictEqual(namesOf(ranked), ["sick.md", "travel.md", "leave.md"])
+    const asked = reranker.received[0]
+    assert(asked !== undefined)
+    assert.strictEqual(asked.path, "/v1/rerank")
+    assert.strictEqual(asked.headers["authorization"], "Bearer a-key")
+    assert.strictEqual(asked.body.model, "r-1")
+    assert.strictEqual(asked.body["query"], "hotel limit in Osaka")
+    answers = () => ({ results: [{ index: 0, relevance_score: 1 }] })
+    const short = await retrieve("hotel limit", { rankService: {} })
+    assert.strictEqual(short.body.error.status, "FAILED_PRECONDITION")
+    assert.include(short.body.error.message, "1 scores for 3 texts")
+    const byModel = await retrieve("hotel limit", { llmRanker: { modelName: "m" } })
+    assert.include(byModel.body.error.message, "--upstream")
+    await server.stop()
+  })
 
   it("by the ranking service is the offline ranker's", async () => {
     const retrieve = await filled(plain)

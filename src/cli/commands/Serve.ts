@@ -144,6 +144,23 @@ export const serve = Command.make(
       Flag.withMetavar("N"),
       Flag.optional
     ),
+    reranker: Flag.String("reranker").pipe(
+      Flag.withDescription(
+        "Answer rank_service with the reranker of this address, whose /rerank speaks as Cohere's does. Default: the offline ranker"
+      ),
+      Flag.withMetavar("URL"),
+      Flag.optional
+    ),
+    rerankerModel: Flag.String("reranker-model").pipe(
+      Flag.withDescription("The model there"),
+      Flag.withMetavar("NAME"),
+      Flag.optional
+    ),
+    rerankerKey: Flag.String("reranker-key").pipe(
+      Flag.withDescription("The secret version with its key; SLUICE_RERANKER_KEY may hold the key itself"),
+      Flag.withMetavar("SECRET"),
+      Flag.optional
+    ),
     log: Flag.Literals("log", ["none", "text", "json"]).pipe(
       Flag.withDescription("Log each request to stderr, as text or as JSON, a line each; keys in queries are taken out. Default none"),
       Flag.withDefault("none")
@@ -202,6 +219,7 @@ export const serve = Command.make(
       key: given(args.upstreamKey),
       retries: given(args.upstreamRetries)
     })
+    const reranker = yield* rerankerOf(given(args.reranker), given(args.rerankerModel), given(args.rerankerKey))
     return yield* Effect.scoped(Effect.gen(function*() {
       const { drain, grpc, url } = yield* serveEmbedded({
         ...yield* ofServer,
@@ -224,6 +242,7 @@ export const serve = Command.make(
         tables,
         batchConcurrency,
         upstream,
+        reranker,
         grpc: yield* grpcOf(given(args.grpc), given(args.grpcTlsCert), given(args.grpcTlsKey)),
         logAccess: args.log !== "none",
         agents: defined({ principal: given(args.mcpAs), where: given(args.mcpWhere) }),
@@ -351,18 +370,32 @@ const upstreamOf = Effect.fnUntraced(function*(url: string | undefined, { embedd
     }))
     return stray === undefined ? undefined : yield* ServiceError.invalid(stray, "is of no use without --upstream")
   }
+  const apiKey = yield* keyOf("--upstream-key", secret, "SLUICE_UPSTREAM_KEY")
+  return defined({ url, model, embeddingModel, apiKey, retry: retries === undefined ? undefined : { times: retries } })
+})
+
+const rerankerOf = Effect.fnUntraced(function*(url: string | undefined, model: string | undefined, secret: string | undefined) {
+  if (url === undefined) {
+    const [stray] = Object.keys(defined({ "--reranker-model": model, "--reranker-key": secret }))
+    return stray === undefined ? undefined : yield* ServiceError.invalid(stray, "is of no use without --reranker")
+  }
+  if (model === undefined) return yield* ServiceError.invalid("--reranker-model", "is missing: name the model of --reranker")
+  return defined({ url, model, apiKey: yield* keyOf("--reranker-key", secret, "SLUICE_RERANKER_KEY") })
+})
+
+/** A secret version, or the key that a variable of the environment holds. */
+const keyOf = Effect.fnUntraced(function*(flag: string, secret: string | undefined, variable: string) {
   // A key given by mistake is not repeated.
   if (secret !== undefined && !isSecretVersion(secret)) {
     return yield* ServiceError.invalid(
-      "--upstream-key",
+      flag,
       "takes the name of a secret version, projects/{project}/secrets/{secret}/versions/{number or latest}, and never a key",
-      "Put the key itself into SLUICE_UPSTREAM_KEY."
+      `Put the key itself into ${variable}.`
     )
   }
-  const inEnvironment = yield* Config.option(Config.Redacted("SLUICE_UPSTREAM_KEY")).pipe(
+  const inEnvironment = yield* Config.option(Config.Redacted(variable)).pipe(
     Effect.map(Option.filter((key) => Redacted.value(key) !== "")),
     Effect.orElseSucceed(() => Option.none<Redacted.Redacted<string>>())
   )
-  const apiKey = secret ?? given(inEnvironment)
-  return defined({ url, model, embeddingModel, apiKey, retry: retries === undefined ? undefined : { times: retries } })
+  return secret ?? given(inEnvironment)
 })

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { ImportRequest } from "../../domain/Import.ts"
-import type { Parsing } from "../../domain/Parsing.ts"
 import type { RagFile } from "../../domain/RagFile.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Files } from "../../ports/Files.ts"
@@ -39,7 +38,7 @@ export const fileHandlers = (
       importRagFiles: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
         const request = yield* take(importRequestFromWire(names.corpus(params.parent), body))
         yield* corpora.get(request.corpus)
-        const refused = refuseImport(request) ?? unsupported(request)
+        const refused = refuseImport(request)
         if (refused !== undefined) return yield* refused
         const entry = yield* operations.startImport(request, slowBy)
         return answered(entry, version, names, defaultEmbedding)
@@ -58,21 +57,3 @@ export const fileHandlers = (
       })
     }
   })
-
-const unsupported = ({ failureSink, parsing, resultSink }: ImportRequest): ServiceError | undefined => {
-  if (resultSink?.startsWith("gs://") === false) {
-    return unimplemented("import_result_bigquery_sink is not available on this server", "use import_result_gcs_sink")
-  }
-  if (failureSink?.startsWith("gs://") === false) {
-    return unimplemented("partial_failure_bigquery_sink is not available on this server", "use import_result_gcs_sink")
-  }
-  return withoutParser(parsing)
-}
-
-/** Why a document is refused that only a parser of the service's could read as it was asked to. */
-export const withoutParser = (parsing: Parsing | undefined): ServiceError | undefined =>
-  parsing === undefined || parsing._tag === "default"
-    ? undefined
-    : unimplemented(`the ${parsing._tag} parser is not available on this server`, "leave rag_file_parsing_config out")
-
-const unimplemented = (message: string, fix?: string): ServiceError => new ServiceError({ code: "UNIMPLEMENTED", message, fix })

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import type { Chunking } from "../../domain/Chunking.ts"
+import type { Parsing } from "../../domain/Parsing.ts"
 import type { Marker } from "../../domain/RagFile.ts"
 
 /** `source` of the marks that imports leave; those of pipelines have a `/` in theirs. */
@@ -28,6 +29,15 @@ export const stateOf = ({ fingerprint }: Marker): ImportedState => {
   return { content, revision, settings }
 }
 
-export const settingsHash = ({ overlap, size, strategy }: Chunking): string => hash(`${strategy} ${size} ${overlap}`)
+/** Of what decides about the chunks of a content. */
+export const settingsHash = ({ overlap, size, strategy }: Chunking, parsing?: Parsing): string =>
+  hash([strategy, size, overlap, ...parserOf(parsing)].join(" "))
+
+const parserOf = (parsing: Parsing | undefined): ReadonlyArray<string> =>
+  parsing === undefined || parsing._tag === "default"
+    ? []
+    : parsing._tag === "layout"
+    ? ["layout"]
+    : ["llm", parsing.model, parsing.prompt ?? ""]
 
 export const hash = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex").slice(0, 32)

@@ -6,7 +6,7 @@ import type { Permissions, RagFile } from "../../domain/RagFile.ts"
 import type { Connector, Listed, SourceItem } from "../../ports/Connector.ts"
 import type { Files } from "../../ports/Files.ts"
 import { pages } from "../../ports/Paging.ts"
-import { importResultsToText, sinkObject } from "../../wire/rag/ImportResults.ts"
+import { importResultRows, importResultsToText, sinkObject } from "../../wire/rag/ImportResults.ts"
 import { embeddingRate } from "./EmbeddingRate.ts"
 import { mostFiles } from "./ImportLimits.ts"
 import { hash, importMarker, markerOf, settingsHash, stateOf } from "./ImportMarker.ts"
@@ -18,6 +18,8 @@ export interface ImportTools {
   readonly connect: (request: ImportRequest) => Effect.Effect<Connector, ServiceError>
   /** Writes an object that must not be there yet: `gs://…`. */
   readonly write: (uri: string, content: Uint8Array) => Effect.Effect<void, ServiceError>
+  /** Adds rows to a table, which is made if it is not there: `bq://…`. */
+  readonly append: (uri: string, rows: ReadonlyArray<Readonly<Record<string, string>>>) => Effect.Effect<void, ServiceError>
   /** Largest file taken, by its name. */
   readonly fileBytes: (name: string) => number
 }
@@ -51,7 +53,7 @@ export const importFiles = (tools: ImportTools) =>
     const rate = embeddingRate(request.maxEmbeddingRequestsPerMinute ?? defaultRate)
     const { globalMaxEmbeddingRequestsPerMinute: together } = request
     const shared = together === undefined ? undefined : sharedRate(together)
-    const settings = settingsHash(request.chunking)
+    const settings = settingsHash(request.chunking, request.parsing)
     const total = Math.max(1, listed.items.length + listed.failures.length)
     const state = yield* Ref.make<{ readonly progress: ImportProgress; readonly rows: ReadonlyArray<ImportedFile> }>({
       progress: { progress: 0, counts: { imported: 0, failed: 0, skipped: 0 }, failures: [] },
@@ -104,6 +106,7 @@ export const importFiles = (tools: ImportTools) =>
         sourceUri: item.uri,
         content,
         chunking: request.chunking,
+        parsing: request.parsing,
         marker,
         ...facts,
         ...(item.mimeType === undefined ? {} : { mimeType: item.mimeType }),
@@ -206,7 +209,7 @@ const idOf = ({ name }: RagFile): string => name.slice(name.lastIndexOf("/") + 1
 
 /** Writes each file's end where the request wants it. What an earlier life of this import brought in, it imported. */
 const writeResults = Effect.fnUntraced(function*(
-  { write }: Pick<ImportTools, "write">,
+  { append, write }: Pick<ImportTools, "append" | "write">,
   { failureSink, recordedAs = { operation: "", createTime: "" }, resultSink }: ImportRequest,
   rows: ReadonlyArray<ImportedFile>,
   before: ReadonlyMap<string, RagFile>
@@ -215,7 +218,9 @@ const writeResults = Effect.fnUntraced(function*(
     status === "skipped" && recordedAs.createTime !== "" && (before.get(file ?? "")?.createTime ?? "") >= recordedAs.createTime
   const ended = rows.map((row): ImportedFile => (sinceItBegan(row) ? { ...row, status: "imported" } : row))
   const put = (uri: string, files: ReadonlyArray<ImportedFile>) =>
-    write(uri, new TextEncoder().encode(importResultsToText(files, recordedAs)))
+    uri.startsWith("bq://")
+      ? append(uri, importResultRows(files, recordedAs))
+      : write(uri, new TextEncoder().encode(importResultsToText(files, recordedAs)))
   if (resultSink !== undefined) yield* put(sinkObject(resultSink, "import_results"), ended)
   if (failureSink !== undefined) yield* put(sinkObject(failureSink, "partial_failures"), ended.filter(({ status }) => status === "failed"))
 })

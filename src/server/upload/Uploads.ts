@@ -4,6 +4,7 @@ import { Clock, DateTime, Deferred, Effect, Exit, Option, Stream } from "effect"
 import { type HttpServerRequest, Mime } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { CorpusName } from "../../domain/Corpus.ts"
+import type { Parsing } from "../../domain/Parsing.ts"
 import type { Marker, RagFile, UploadRequest } from "../../domain/RagFile.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Files } from "../../ports/Files.ts"
@@ -14,7 +15,7 @@ import { UploadRagFileRequest, type UploadRagFileResponse } from "../../wire/mes
 import { readMessage } from "../../wire/tolerant/Request.ts"
 import { take } from "../Call.ts"
 import type { ClientNames } from "../ClientNames.ts"
-import { answeredFile, withoutParser } from "../handlers/Files.ts"
+import { answeredFile } from "../handlers/Files.ts"
 import { isEncoded, readBody } from "../http/Body.ts"
 import { hash, uploadMarker } from "../import/ImportMarker.ts"
 import { parts } from "./Multipart.ts"
@@ -32,6 +33,8 @@ export interface UploadLimits {
   readonly underWay: number
   /** Bytes of a file of this name. */
   readonly named: (name: string) => number
+  /** Why a file cannot be read as its upload asks. */
+  readonly refuseParser: (parsing: Parsing | undefined) => ServiceError | undefined
 }
 
 /** Where an upload goes. */
@@ -66,7 +69,7 @@ export const uploads = (limits: UploadLimits) =>
     const sessions = new Sessions(limits.folder, { upload: limits.file, total: limits.underWay, sessions: 1_000, idle: 3_600_000 })
 
     const store = Effect.fnUntraced(function*(request: UploadRequest): Effect.fn.Return<Outcome, ServiceError> {
-      const refused = withoutParser(request.parsing)
+      const refused = limits.refuseParser(request.parsing)
       if (refused !== undefined) return yield* refused
       const limit = Math.min(limits.file, limits.named(request.displayName))
       if (request.content.length > limit) return tooLarge(limit)

@@ -10,25 +10,25 @@ export interface ImportRun {
 
 /** Where the rows go: the sink itself, or an object of this name where it is a folder. */
 export const sinkObject = (sink: string, name: "import_results" | "partial_failures"): string =>
-  sink.endsWith("/") ? `${sink}${name}.ndjson` : sink
+  sink.startsWith("gs://") && sink.endsWith("/") ? `${sink}${name}.ndjson` : sink
 
 /**
- * The result of an import, one line of JSON for each file. The documentation lists what a row says and not how its
- * keys are spelled: these are spelled as in a table.
+ * The result of an import, a row for each file. The documentation lists what a row says and not how its keys are
+ * spelled: these are spelled as in a table.
  */
+export const importResultRows = (files: ReadonlyArray<ImportedFile>, run: ImportRun) =>
+  files.map(({ file, message, status, uri }) => ({
+    operation_id: run.operation,
+    create_time: run.createTime,
+    file_name: uri,
+    status: status.toUpperCase(),
+    ...(file === undefined ? {} : { file_id: file }),
+    ...(message === undefined ? {} : { error: message })
+  }))
+
+/** The rows as an object holds them: a line of JSON each. */
 export const importResultsToText = (files: ReadonlyArray<ImportedFile>, run: ImportRun): string =>
-  files.map(({ file, message, status, uri }) =>
-    `${
-      JSON.stringify({
-        operation_id: run.operation,
-        create_time: run.createTime,
-        file_name: uri,
-        status: status.toUpperCase(),
-        file_id: file,
-        error: message
-      })
-    }\n`
-  ).join("")
+  importResultRows(files, run).map((row) => `${JSON.stringify(row)}\n`).join("")
 
 const Row = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
 const decodeRow = Schema.decodeUnknownOption(Row)

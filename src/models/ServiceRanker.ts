@@ -1,0 +1,69 @@
+import { Effect, Schema } from "effect"
+import { ServiceError } from "../domain/Errors.ts"
+import type { Context } from "../domain/Retrieval.ts"
+import { transportErrorOf } from "../net/HttpErrors.ts"
+import { Ranker } from "../ports/Ranker.ts"
+import { type Connection, connect } from "./openai/Connection.ts"
+
+/** Texts of one request; more go in further requests, whose scores compare: each text is scored with the question alone. */
+const textsAtOnce = 256
+/** UTF-16 units of one text; rerankers read a few hundred tokens, and cut the rest off. */
+const longestText = 8_000
+
+const Answer = Schema.Struct({
+  results: Schema.Array(Schema.Struct({ index: Schema.Int, relevance_score: Schema.Finite }))
+})
+const decodeAnswer = Schema.decodeUnknownEffect(Answer)
+
+/**
+ * Orders contexts by the scores of a reranker behind any `/rerank` URL that speaks as Cohere's does: Jina, vLLM,
+ * llama.cpp, Infinity and others. `score` becomes the service's `relevance_score`. An answer that leaves a context out,
+ * or scores one that is not there, is an error: it is not the order that was asked for.
+ */
+export const make = Effect.fnUntraced(function*(connection: Connection) {
+  const service = yield* connect(connection, "rerank", "ranking")
+
+  const malformed = (what: string): ServiceError =>
+    new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: `${service.what} gave ${what}`,
+      fix: "Check that the address is that of a reranker, which answers {results: [{index, relevance_score}]}."
+    })
+
+  const scored = (query: string, contexts: ReadonlyArray<Context>) => {
+    const documents = contexts.map(({ headings, sourceDisplayName, text }) =>
+      [[sourceDisplayName, ...headings].join(" > "), text].join("\n").slice(0, longestText)
+    )
+    return service.post({ model: connection.model, query, documents, top_n: documents.length }, (response) =>
+      response.json.pipe(
+        Effect.mapError((error) => transportErrorOf(service.what, error)),
+        Effect.flatMap((json) => Effect.mapError(decodeAnswer(json), () => malformed("an answer that is no list of scores"))),
+        Effect.flatMap(({ results }) => {
+          const scores = new Map(results.map(({ index, relevance_score }) => [index, relevance_score]))
+          const all = contexts.flatMap((_, at) => scores.get(at) ?? [])
+          return all.length === contexts.length && scores.size === all.length && results.length === all.length
+            ? Effect.succeed(all)
+            : Effect.fail(malformed(`${results.length} scores for ${contexts.length} texts`))
+        })
+      ))
+  }
+
+  return Ranker.of({
+    rank: Effect.fn("ServiceRanker.rank")(function*(query: string, contexts: ReadonlyArray<Context>) {
+      if (contexts.length < 2) return contexts
+      const groups = Array.from(
+        { length: Math.ceil(contexts.length / textsAtOnce) },
+        (_, at) => contexts.slice(at * textsAtOnce, (at + 1) * textsAtOnce)
+      )
+      const scores = (yield* Effect.forEach(groups, (group) => scored(query, group))).flat()
+      return contexts
+        .map((context, from) => ({ context, from, score: scores[from] ?? 0 }))
+        .toSorted((a, b) => b.score - a.score || a.from - b.from)
+        .map(({ context, from, score }) => ({
+          ...context,
+          score,
+          ...(context.explanation === undefined ? {} : { explanation: { ...context.explanation, ranked: { score, from } } })
+        }))
+    })
+  })
+})
