@@ -1,4 +1,4 @@
-import { Data, Effect, type Result, Stream } from "effect"
+import { Context, Data, Effect, type Result, Stream } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { ApiVersion } from "../wire/Message.ts"
 import type { Params, Route, RouteKey, Routes } from "../wire/Routes.ts"
@@ -59,3 +59,6 @@ export type Handlers = {
 
 /** A codec's verdict within an Effect. */
 export const take = <A, E>(result: Result.Result<A, E>): Effect.Effect<A, E> => Effect.fromResult(result)
+
+/** The API version of the call under way: what it starts is told in its types, by whatever it is asked for. */
+export const CallVersion = Context.Reference<ApiVersion>("sluice/server/CallVersion", { defaultValue: () => "v1beta1" })

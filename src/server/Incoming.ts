@@ -1,4 +1,4 @@
-import { Context, Effect, type Result, type Stream } from "effect"
+import { Effect, type Result, type Stream } from "effect"
 import type { CorpusName } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { ApiVersion, JsonObject } from "../wire/Message.ts"
@@ -40,9 +40,6 @@ export type Answered =
     /** The connection is to break within the answer. */
     readonly cut?: true
   }
-
-/** The API version of the call under way: what it starts is told in its types, by whatever it is asked for. */
-export const CallVersion = Context.Reference<ApiVersion>("sluice/server/CallVersion", { defaultValue: () => "v1beta1" })
 
 /** Memory for the large bodies of all calls under way. */
 export class Room {

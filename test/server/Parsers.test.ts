@@ -8,7 +8,9 @@ import { type Fake, fakeOpenAi, sendChat } from "../fakes/Openai.ts"
 import { leave, parent, putObjects, startServer, type TestServer, travel } from "./support/TestServer.ts"
 
 const processor = "projects/p1/locations/us/processors/abc"
-const long = `# Rules\n\nA rule stands before its cases.\n\n## Rooms\n\n${"A room has a door. ".repeat(25)}\n\n## Taxis\n\n${"A taxi has a meter. ".repeat(40)}`
+const long = `# Rules\n\nA rule stands before its cases.\n\n## Rooms\n\n${"A room has a door. ".repeat(25)}\n\n## Taxis\n\n${
+  "A taxi has a meter. ".repeat(40)
+}`
 
 let folder: string
 let fake: Fake
@@ -20,7 +22,11 @@ beforeAll(async () => {
   fake = await Effect.runPromise(
     fakeOpenAi(({ body }, response) => {
       const asked = String(body.messages.at(-1)?.content)
-      sendChat(response, ["```markdown\n# Read by the model\n\n", asked.includes("Osaka") ? "The Osaka limit is one hundred and twenty." : "Else.", "\n```"])
+      sendChat(response, [
+        "```markdown\n# Read by the model\n\n",
+        asked.includes("Osaka") ? "The Osaka limit is one hundred and twenty." : "Else.",
+        "\n```"
+      ])
     }).pipe(Scope.provide(scope))
   )
   plain = await startServer({ tables: join(folder, "tables.sqlite") })
@@ -34,7 +40,9 @@ afterAll(async () => {
 })
 
 const imported = async (server: TestServer, corpus: string, uri: string, config: object) => {
-  const { body } = await server.call("POST", `/v1/${corpus}/ragFiles:import`, { importRagFilesConfig: { gcsSource: { uris: [uri] }, ...config } })
+  const { body } = await server.call("POST", `/v1/${corpus}/ragFiles:import`, {
+    importRagFilesConfig: { gcsSource: { uris: [uri] }, ...config }
+  })
   return body.error === undefined ? (await server.done(body.name)).body : body
 }
 const contexts = async (server: TestServer, corpus: string, text: string): Promise<ReadonlyArray<string>> => {
@@ -44,7 +52,9 @@ const contexts = async (server: TestServer, corpus: string, text: string): Promi
   })
   return (body.contexts.contexts ?? []).map(({ text }: { readonly text: string }) => text)
 }
-const chunked = (chunkSize: number) => ({ ragFileTransformationConfig: { ragFileChunkingConfig: { fixedLengthChunking: { chunkSize, chunkOverlap: 0 } } } })
+const chunked = (chunkSize: number) => ({
+  ragFileTransformationConfig: { ragFileChunkingConfig: { fixedLengthChunking: { chunkSize, chunkOverlap: 0 } } }
+})
 
 describe("the layout parser", () => {
   it("cuts at headings, at the size asked for, and imports again what was read otherwise", async () => {
@@ -65,12 +75,19 @@ describe("the layout parser", () => {
 })
 
 describe("the LLM parser", () => {
-  const parser = (more: object = {}) => ({ ragFileParsingConfig: { llmParser: { modelName: `${parent}/publishers/google/models/gemini-2.0-flash-001`, ...more } } })
+  const parser = (more: object = {}) => ({
+    ragFileParsingConfig: { llmParser: { modelName: `${parent}/publishers/google/models/gemini-2.0-flash-001`, ...more } }
+  })
 
   it("puts what is read to the upstream's model with the prompt, and keeps what it makes of it", async () => {
     putObjects(upstream, { "travel.md": travel })
     const corpus = await upstream.corpus("llm")
-    const { response } = await imported(upstream, corpus, "gs://docs/travel.md", parser({ customParsingPrompt: "Spell numbers out.", maxParsingRequestsPerMin: 600 }))
+    const { response } = await imported(
+      upstream,
+      corpus,
+      "gs://docs/travel.md",
+      parser({ customParsingPrompt: "Spell numbers out.", maxParsingRequestsPerMin: 600 })
+    )
     assert.strictEqual(response.importedRagFilesCount, "1")
     const asked = String(fake.received[0]?.body.messages.at(-1)?.content)
     assert.include(asked, "Spell numbers out.")
@@ -114,7 +131,10 @@ describe("results of imports in a table", () => {
     const sink = { importResultBigquerySink: { outputUri: "bq://p1.main.results" } }
     const { response } = await imported(plain, corpus, "gs://docs/sink/", sink)
     assert.strictEqual(response.importedRagFilesCount, "1")
-    assert.sameDeepMembers(rows().map(({ file_name, status }) => [file_name, status]), [["gs://docs/sink/travel.md", "IMPORTED"], ["gs://docs/sink/empty.md", "FAILED"]])
+    assert.sameDeepMembers(rows().map(({ file_name, status }) => [file_name, status]), [["gs://docs/sink/travel.md", "IMPORTED"], [
+      "gs://docs/sink/empty.md",
+      "FAILED"
+    ]])
     await imported(plain, corpus, "gs://docs/sink/", sink)
     assert.lengthOf(rows(), 4)
   })
@@ -125,11 +145,15 @@ describe("results of imports in a table", () => {
     db.close()
     putObjects(plain, { "travel.md": travel })
     const corpus = await plain.corpus("other")
-    const { error } = await imported(plain, corpus, "gs://docs/travel.md", { importResultBigquerySink: { outputUri: "bq://p1.main.wages" } })
+    const { error } = await imported(plain, corpus, "gs://docs/travel.md", {
+      importResultBigquerySink: { outputUri: "bq://p1.main.wages" }
+    })
     assert.include(error.message, "other columns")
     assert.lengthOf((await plain.call("GET", `/v1/${corpus}/ragFiles`)).body.ragFiles ?? [], 0)
     putObjects(upstream, { "travel.md": travel })
-    const refused = await imported(upstream, await upstream.corpus("none"), "gs://docs/travel.md", { importResultBigquerySink: { outputUri: "bq://p1.main.results" } })
+    const refused = await imported(upstream, await upstream.corpus("none"), "gs://docs/travel.md", {
+      importResultBigquerySink: { outputUri: "bq://p1.main.results" }
+    })
     assert.strictEqual(refused.error.code, 501)
     assert.include(refused.error.message, "import_result_bigquery_sink")
   })

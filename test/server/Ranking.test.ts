@@ -52,12 +52,17 @@ describe("ranking", () => {
   it("by the ranking service is that of the operator's reranker, and fails where it does", async () => {
     let answers: (documents: ReadonlyArray<string>) => object = () => ({})
     const reranker = await Effect.runPromise(
-      fakeOpenAi(({ body }, response) => sendJson(response, 200, answers(body["documents"] as ReadonlyArray<string>))).pipe(Scope.provide(scope))
+      fakeOpenAi(({ body }, response) => sendJson(response, 200, answers(body["documents"] as ReadonlyArray<string>))).pipe(
+        Scope.provide(scope)
+      )
     )
     const server = await startServer({ reranker: { url: reranker.baseUrl, model: "r-1", apiKey: Redacted.make("a-key") } })
     const retrieve = await filled(server)
     answers = (documents) => ({
-      results: documents.map((text, index) => ({ index, relevance_score: text.includes("ill for days") ? 0.9 : text.includes("Osaka") ? 0.5 : 0.1 })).reverse()
+      results: documents.map((text, index) => ({
+        index,
+        relevance_score: text.includes("ill for days") ? 0.9 : text.includes("Osaka") ? 0.5 : 0.1
+      })).reverse()
     })
     const ranked = await retrieve("hotel limit in Osaka", { rankService: { modelName: "semantic-ranker-512@latest" } })
     assert.deepStrictEqual(namesOf(ranked), ["sick.md", "travel.md", "leave.md"])
