@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { ServiceError } from "../../domain/Errors.ts"
+import type { ServiceError } from "../../domain/Errors.ts"
 import type { ImportRequest } from "../../domain/Import.ts"
 import type { RagFile } from "../../domain/RagFile.ts"
 import { Corpora } from "../../ports/Corpora.ts"
