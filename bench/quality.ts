@@ -3,13 +3,15 @@
  * with default settings; hits are files, in the order of their best contexts.
  *
  *     npm run bench:quality -- FOLDER [COLLECTION…] [--queries 2000] [--chunk-size N] [--keep DIRECTORY] [--json FILE]
+ *                                       [--embedding URL#MODEL]
  *     npm run bench:quality -- --porter FOLDER
  *
  * FOLDER holds a folder for each collection in BEIR's layout, and may hold `lucene-reference.json` (figures by
  * `collection|analyzer|k1/b`, of whole documents). Per collection, nDCG@10 and Recall@100: Lucene's BM25; ours (alpha 0);
  * the default; the offline embedder alone (alpha 1), all of 100 contexts; the default at the ten contexts that a request
  * gets that names no number; then BM25 and the default for questions with two misspelt words, without correction and
- * with it. Spelling is corrected but where that is said. At most --queries questions are asked, spread over the file;
+ * with it. With --embedding, of a server that speaks OpenAI's protocol (`http://127.0.0.1:1234/v1#all-minilm`), last the
+ * default with its vectors, and these alone. Spelling is corrected but where that is said. At most --queries questions are asked, spread over the file;
  * the reference has all of them. --keep leaves the corpora for the next time; small chunks (--chunk-size, in tokens) show
  * what becomes of files that are longer than a chunk.
  *
@@ -19,6 +21,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { defaultChunking } from "../src/domain/Chunking.ts"
+import type { RetrievalRequest } from "../src/domain/Retrieval.ts"
 import { porter } from "../src/search/analysis/Porter.ts"
 import { type Collection, collectionNames, readCollection } from "./quality/Collection.ts"
 import { type EngineOptions, withEngine } from "./quality/Engine.ts"
@@ -32,11 +35,24 @@ const { positionals: [folder, ...wanted], values } = parseArgs({
     porter: { type: "boolean", default: false },
     "chunk-size": { type: "string" },
     keep: { type: "string" },
-    json: { type: "string" }
+    json: { type: "string" },
+    embedding: { type: "string" }
   }
 })
 
-const columns = ["lucene", "bm25", "default", "dense", "default@10", "typos bm25", "fixed bm25", "typos", "fixed"] as const
+const columns = [
+  "lucene",
+  "bm25",
+  "default",
+  "dense",
+  "default@10",
+  "typos bm25",
+  "fixed bm25",
+  "typos",
+  "fixed",
+  "model",
+  "model dense"
+] as const
 type Row = Readonly<Record<(typeof columns)[number], Figures | undefined>>
 
 const chunkSize = values["chunk-size"]
@@ -45,9 +61,28 @@ const engine: EngineOptions = {
   chunking: chunkSize === undefined ? undefined : { ...defaultChunking, size: Number(chunkSize) }
 }
 
-const measure = (collection: Collection, asked: ReadonlyMap<string, string>): Promise<Omit<Row, "lucene">> =>
+/** With a model's vectors, where one is named. */
+const measureModel = async (collection: Collection, asked: ReadonlyMap<string, string>): Promise<Pick<Row, "model" | "model dense">> => {
+  if (values.embedding === undefined) return { model: undefined, "model dense": undefined }
+  const at = values.embedding.lastIndexOf("#")
+  const embedding = { url: values.embedding.slice(0, at).replace(/\/+$/, ""), model: values.embedding.slice(at + 1) }
+  return withEngine(collection, { ...engine, embedding }, async (search) => {
+    const judgements = judged(collection, asked)
+    const run = (how: Pick<RetrievalRequest, "hybrid">) =>
+      evaluate(judgements, (query) => search(asked.get(query) ?? "", { correctSpelling: true, topK: 100, ...how }))
+    return { model: await run({}), "model dense": await run({ hybrid: { alpha: 1 } }) }
+  })
+}
+
+const judged = (collection: Collection, asked: ReadonlyMap<string, string>): Collection["judgements"] =>
+  new Map([...collection.judgements].filter(([query]) => asked.has(query)))
+
+const measure = (
+  collection: Collection,
+  asked: ReadonlyMap<string, string>
+): Promise<Omit<Row, "lucene" | "model" | "model dense">> =>
   withEngine(collection, engine, async (search) => {
-    const judgements = new Map([...collection.judgements].filter(([query]) => asked.has(query)))
+    const judgements = judged(collection, asked)
     const run = (
       how: { readonly alpha?: number; readonly correctSpelling?: boolean; readonly topK?: number },
       spell: (text: string, query: string) => string = (text) => text
@@ -102,7 +137,7 @@ const compareCollections = async (folder: string): Promise<void> => {
     const every = Math.max(1, Math.ceil(judged.length / Number(values.queries)))
     const asked = new Map(judged.filter((_, index) => index % every === 0).map(({ id, text }) => [id, text]))
     const lucene = luceneOf(join(folder, "lucene-reference.json"), name)
-    const row = { lucene, ...await measure(collection, asked) }
+    const row = { lucene, ...await measure(collection, asked), ...await measureModel(collection, asked) }
     print(name, columns.map((column) => cell(row[column])))
     rows.push(row)
   }
@@ -123,7 +158,7 @@ const checkPorter = (folder: string): void => {
 
 if (folder === undefined) {
   process.stderr.write(
-    "usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--chunk-size N] [--keep DIRECTORY] [--json FILE], or --porter FOLDER\n"
+    "usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--chunk-size N] [--keep DIRECTORY] [--json FILE] [--embedding URL#MODEL], or --porter FOLDER\n"
   )
   process.exitCode = 4
 } else if (values.porter) {

@@ -1,16 +1,21 @@
-import { Effect, Layer, ManagedRuntime } from "effect"
+import { Effect, Layer, ManagedRuntime, Redacted, Schema } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { local } from "../../connectors/index.ts"
 import type { Chunking } from "../../src/domain/Chunking.ts"
+import type { ServiceError } from "../../src/domain/Errors.ts"
 import type { RetrievalRequest } from "../../src/domain/Retrieval.ts"
 import * as Engine from "../../src/engines/embedded/Embedded.ts"
 import { Embedded, Pipeline } from "../../src/index.ts"
 import { HashEmbedder } from "../../src/models/HashEmbedder.ts"
+import * as OpenAiEmbedder from "../../src/models/OpenAiEmbedder.ts"
+import * as Http from "../../src/net/Http.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
+import type { Embedder } from "../../src/ports/Embedder.ts"
 import { Retrieval } from "../../src/ports/Retrieval.ts"
+import * as EnvironmentSecrets from "../../src/secrets/EnvironmentSecrets.ts"
 import { TextPool } from "../../src/text/TextPool.ts"
 import type { Collection } from "./Collection.ts"
 import type { Hit } from "./Evaluate.ts"
@@ -25,6 +30,15 @@ export interface EngineOptions {
   readonly keep?: string
   /** In place of the default: small chunks make files of several chunks from short documents. */
   readonly chunking?: Chunking
+  /** In place of the offline embedder. */
+  readonly embedding?: ServedModel
+}
+
+/** A model of a server that speaks OpenAI's protocol; `OPENAI_API_KEY` is sent where it is set. */
+export interface ServedModel {
+  /** Up to and including the version. */
+  readonly url: string
+  readonly model: string
 }
 
 /**
@@ -33,7 +47,7 @@ export interface EngineOptions {
  */
 export const withEngine = async <A>(
   collection: Collection,
-  { chunking, keep }: EngineOptions,
+  { chunking, embedding, keep }: EngineOptions,
   use: (search: Search) => Promise<A>
 ): Promise<A> => {
   const folder = keep === undefined ? mkdtempSync(join(tmpdir(), "sluice-quality-")) : join(keep, collection.name)
@@ -44,13 +58,14 @@ export const withEngine = async <A>(
     sources: { docs: local({ path: docs }) },
     ...(chunking === undefined ? {} : { chunking })
   })
-  const dataDir = join(folder, "data")
+  const dataDir = join(folder, embedding === undefined ? "data" : `data ${embedding.model.replace(/[^\w.-]/g, "-")}`)
+  const embedder = embedding === undefined ? HashEmbedder : await embedderOf(embedding)
   const { totals } = await Effect.runPromise(
-    pipeline.run.pipe(Effect.provide(Layer.merge(Embedded.layer({ dataDir }), NodeServices.layer)))
+    pipeline.run.pipe(Effect.provide(Layer.merge(Embedded.layer({ dataDir, embedder }), NodeServices.layer)))
   )
   if (totals.failed + totals.skipped > 0) throw new Error(`${totals.failed} files failed, ${totals.skipped} were skipped`)
   // The engine's own ports: a pipeline opens it anew for every question.
-  const runtime = ManagedRuntime.make(Engine.layer({ dataDir }).pipe(Layer.provide(Layer.mergeAll(HashEmbedder, TextPool.layerInline()))))
+  const runtime = ManagedRuntime.make(Engine.layer({ dataDir }).pipe(Layer.provide(Layer.mergeAll(embedder, TextPool.layerInline()))))
   try {
     const [corpus] = (await runtime.runPromise(Effect.flatMap(Corpora, (corpora) => corpora.list({})))).items
     if (corpus === undefined) throw new Error(`${dataDir} holds no corpus`)
@@ -71,6 +86,28 @@ export const withEngine = async <A>(
     if (keep === undefined) rmSync(folder, { recursive: true, force: true })
   }
 }
+
+/** Asks the server once, for the length of its vectors. */
+const embedderOf = async ({ model, url }: ServedModel): Promise<Layer.Layer<Embedder, ServiceError>> => {
+  const key = process.env["OPENAI_API_KEY"]
+  const response = await fetch(`${url}/embeddings`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify({ model, input: ["length"] })
+  })
+  if (!response.ok) throw new Error(`${url}/embeddings answered ${response.status} for ${model}`)
+  const { data } = decodeVectors(await response.json())
+  return OpenAiEmbedder.layer({
+    baseUrl: url,
+    model,
+    dimensions: data[0].embedding.length,
+    ...(key === undefined ? {} : { apiKey: Redacted.make(key) })
+  }).pipe(Layer.provide([Http.layer(), EnvironmentSecrets.layer({})]))
+}
+
+const decodeVectors = Schema.decodeUnknownSync(
+  Schema.Struct({ data: Schema.NonEmptyArray(Schema.Struct({ embedding: Schema.Array(Schema.Finite) })) })
+)
 
 /** Document by name of its file. Ids may be addresses, so files are numbered. */
 const fileNames = ({ documents }: Collection): ReadonlyMap<string, string> => new Map(documents.map(({ id }, place) => [`${place}.md`, id]))

@@ -43,6 +43,9 @@ export const Usage = Schema.Struct({
 })
 export type Usage = typeof Usage.Type
 
+/** Citations that a model wrote and that are not in the answer: of contexts that it was not given, and of those that do not bear it out. */
+export const RemovedCitations = Schema.Struct({ unknown: Schema.Int, unsupported: Schema.Int })
+
 /** An answer with its evidence: each mark `[n]` in `text` is the citation of that index, and each support says which words it backs. */
 export const Answer = Schema.Struct({
   /** With `[1]` marks after each supported sentence. */
@@ -53,6 +56,8 @@ export const Answer = Schema.Struct({
   unverified: Schema.optionalKey(Schema.String),
   citations: Schema.Array(Citation),
   supports: Schema.Array(Support),
+  /** Absent where there are none. */
+  removed: Schema.optionalKey(RemovedCitations),
   /** The probability that the answer is right, 0..1, from a generator that tells; of a refusal, that an answer would have been. */
   confidence: Schema.optionalKey(Schema.Finite),
   /** Of a refusal: passages near the question that do not answer it, best first. */

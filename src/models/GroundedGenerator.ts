@@ -78,8 +78,17 @@ const usageOf = ({ inputTokens, outputTokens }: ChatUsage): Usage => ({
 })
 
 const answerOf = (verifier: MarkVerifier, model: string, usage?: Usage, truncated = false): Answer => {
-  const { citations, grounded, refused, supports, text, words } = verifier
-  const answer: Answer = defined({ text, grounded, citations, supports, model, usage, truncated: truncated ? true : undefined })
+  const { citations, grounded, refused, removed, supports, text, words } = verifier
+  const answer: Answer = defined({
+    text,
+    grounded,
+    citations,
+    supports,
+    removed: removed.unknown + removed.unsupported === 0 ? undefined : { ...removed },
+    model,
+    usage,
+    truncated: truncated ? true : undefined
+  })
   return grounded ? answer : refused ? refusedAnswer(answer) : unverifiedAnswer(answer, words.replace(/[ \t]+(?=[.,;:!?])/g, "").trim())
 }
 

@@ -101,6 +101,7 @@ describe("OpenAiGenerator", () => {
         "Employees receive 28 days of annual leave [1]. The office has a swimming pool [unverified]. Leave is 99 days [unverified]."
       )
       assert.strictEqual(answer.citations.length, 1)
+      assert.deepStrictEqual(answer.removed, { unknown: 1, unsupported: 2 })
       assert.deepStrictEqual(answer.supports.map(({ citations, confidence }) => [citations.length, confidence === 0]), [[1, false], [
         0,
         true

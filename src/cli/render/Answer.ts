@@ -26,12 +26,12 @@ const renderText = (text: string, width: number): string => {
 }
 
 /**
- * What goes below an answer: what a model said of which nothing could be verified, whether it was cut off, how probable
+ * What goes below an answer: what a model said of which nothing could be verified, how many of its citations were taken out, whether it was cut off, how probable
  * it is, and after an empty line its sources, each with number, file, page, headings, the quoted words and an address to
  * open; for a refusal, the nearest passages instead. Nothing where there is none of these.
  */
 export const renderFooting = (
-  { citations, confidence, grounded, nearest = [], truncated, unverified }: Answer,
+  { citations, confidence, grounded, nearest = [], removed, truncated, unverified }: Answer,
   { paint, width }: Look
 ): string => {
   const sources = (listed: ReadonlyArray<Citation>): ReadonlyArray<string> =>
@@ -49,6 +49,9 @@ export const renderFooting = (
     })
   return [
     ...(unverified === undefined || unverified === "" ? [] : [paint("dim", `It said, unverified: ${wrap(printable(unverified), width)}`)]),
+    ...(removed === undefined
+      ? []
+      : [paint("yellow", `(citations taken out: ${removed.unknown} of no passage, ${removed.unsupported} not borne out)`)]),
     ...(truncated === true ? [paint("yellow", "(cut off: the model reached the most it may write)")] : []),
     ...(grounded && confidence !== undefined ? [paint("dim", `(confidence ${confidence.toFixed(2)})`)] : []),
     ...(citations.length === 0 ? [] : ["", ...sources(citations)]),
