@@ -58,6 +58,17 @@ export const mergedContexts = (
   return all.toSorted((a, b) => near ? (a.distance ?? 0) - (b.distance ?? 0) : b.score - a.score).slice(0, topK)
 }
 
+/** Contexts by a ranker's scores, one each in their order; of equals the one that came first. */
+export const rankedBy = (contexts: ReadonlyArray<Context>, scores: ReadonlyArray<number>): ReadonlyArray<Context> =>
+  contexts
+    .map((context, from) => ({ context, from, score: scores[from] ?? 0 }))
+    .toSorted((a, b) => b.score - a.score || a.from - b.from)
+    .map(({ context, from, score }) => ({
+      ...context,
+      score,
+      ...(context.explanation === undefined ? {} : { explanation: { ...context.explanation, ranked: { score, from } } })
+    }))
+
 /** What orders contexts anew after they are found: a ranking service, a model, or the offline ranker. `model` unset: the engine's default. */
 export const Ranking = Schema.Union([
   Schema.TaggedStruct("rankService", { model: Schema.optionalKey(Schema.String) }),

@@ -5,7 +5,7 @@ import type { FileChunk } from "../domain/Document.ts"
 import { type SecretError, ServiceError, type StateError } from "../domain/Errors.ts"
 import { factsOf, type MetadataFilter, parseMetadataFilter, passes } from "../domain/MetadataFilter.ts"
 import { mayRead, type RagFile, RagFileName } from "../domain/RagFile.ts"
-import type { Context as Passage } from "../domain/Retrieval.ts"
+import type { Context as Passage, RetrievalRequest } from "../domain/Retrieval.ts"
 import type { Files } from "../ports/Files.ts"
 import { type Page, pages } from "../ports/Paging.ts"
 import { countTokens } from "../text/Tokens.ts"
@@ -24,11 +24,8 @@ export interface Limits {
 }
 
 /** A question to be searched or answered, with the limits in it. */
-export interface Inquiry {
+export interface Inquiry extends Pick<RetrievalRequest, "principal" | "topK" | "filter"> {
   readonly question: string
-  readonly principal?: string
-  readonly topK?: number
-  readonly metadataFilter?: string
 }
 
 /** What a knowledge base is made of: a corpus with the way to search it and, where there is one, to answer from it. */
@@ -97,14 +94,18 @@ export const make = (
     /** The caller's filter is read by itself first: joined to the operator's as text alone, it could end that one's parentheses. */
     const narrowed = (asked: string | undefined) =>
       Effect.fromResult(Result.map(parsed(asked, "where"), (filter) => ({
-        expression: [where, asked].flatMap((part) => part === undefined ? [] : [`(${part})`]).join(" && ") || undefined,
+        metadataFilter: [where, asked].flatMap((part) => part === undefined ? [] : [`(${part})`]).join(" && "),
         passes: (file: RagFile) => isAllowed(file) && (filter === undefined || passes(filter, factsOf(file)))
       })))
     const isAllowed = (file: RagFile): boolean =>
       (principal === undefined || mayRead(file.permissions, principal)) && (allowed === undefined || passes(allowed, factsOf(file)))
 
     const inquiry = (question: string, asked: string | undefined) =>
-      Effect.map(narrowed(asked), ({ expression }): Inquiry => ({ question, principal, metadataFilter: expression }))
+      Effect.map(narrowed(asked), ({ metadataFilter }): Inquiry => ({
+        question,
+        principal,
+        filter: metadataFilter === "" ? undefined : { metadataFilter }
+      }))
 
     const documentNamed = Effect.fnUntraced(function*(document: string) {
       const parent = yield* corpus

@@ -1,6 +1,6 @@
 import { Effect, Stream } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import type { Context } from "../domain/Retrieval.ts"
+import { type Context, rankedBy } from "../domain/Retrieval.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
 import { Ranker } from "../ports/Ranker.ts"
 
@@ -52,14 +52,7 @@ export const make = (chat: ChatModel["Service"]): Ranker["Service"] => {
     rank: Effect.fn("ChatRanker.rank")(function*(query: string, contexts: ReadonlyArray<Context>) {
       if (contexts.length < 2) return contexts
       const grades = (yield* Effect.forEach(calls(contexts), (some) => graded(query, some))).flat()
-      return contexts
-        .map((context, from) => ({ context, from, score: (grades[from] ?? 0) / 10 }))
-        .toSorted((a, b) => b.score - a.score || a.from - b.from)
-        .map(({ context, from, score }) => ({
-          ...context,
-          score,
-          ...(context.explanation === undefined ? {} : { explanation: { ...context.explanation, ranked: { score, from } } })
-        }))
+      return rankedBy(contexts, grades.map((grade) => (grade ?? 0) / 10))
     })
   })
 }

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import type { Context } from "../domain/Retrieval.ts"
+import { type Context, rankedBy } from "../domain/Retrieval.ts"
 import { Ranker } from "../ports/Ranker.ts"
 import { questionOf } from "./extractive/Question.ts"
 import { foldedWords, isCjk } from "./extractive/Words.ts"
@@ -42,23 +42,18 @@ export const rankLexically = (
   const scores = contexts.map(({ score }) => score)
   const least = Math.min(...scores)
   const spread = Math.max(...scores) - least || 1
-  return contexts
-    .map((context, from) => {
+  return rankedBy(
+    contexts,
+    contexts.map((context, from) => {
       const words = bodies[from]!
       const above = new Set(
         piecesOf(foldedWords([context.sourceDisplayName, context.metadata?.["title"] ?? "", ...context.headings].join(" ")))
       )
-      const score = (context.score - least) / spread +
+      return (context.score - least) / spread +
         weights.proximity * proximity(terms, words) +
         weights.heading * share(above)
-      return { context, from, score }
     })
-    .sort((a, b) => b.score - a.score || a.from - b.from)
-    .map(({ context, from, score }) => ({
-      ...context,
-      score,
-      ...(context.explanation === undefined ? {} : { explanation: { ...context.explanation, ranked: { score, from } } })
-    }))
+  )
 }
 
 /** Folded words, and CJK runs as their character pairs. */

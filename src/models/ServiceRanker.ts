@@ -1,6 +1,6 @@
-import { Effect, Schema } from "effect"
+import { Array, Effect, Schema } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import type { Context } from "../domain/Retrieval.ts"
+import { type Context, rankedBy } from "../domain/Retrieval.ts"
 import { transportErrorOf } from "../net/HttpErrors.ts"
 import { Ranker } from "../ports/Ranker.ts"
 import { type Connection, connect } from "./openai/Connection.ts"
@@ -51,19 +51,8 @@ export const make = Effect.fnUntraced(function*(connection: Connection) {
   return Ranker.of({
     rank: Effect.fn("ServiceRanker.rank")(function*(query: string, contexts: ReadonlyArray<Context>) {
       if (contexts.length < 2) return contexts
-      const groups = Array.from(
-        { length: Math.ceil(contexts.length / textsAtOnce) },
-        (_, at) => contexts.slice(at * textsAtOnce, (at + 1) * textsAtOnce)
-      )
-      const scores = (yield* Effect.forEach(groups, (group) => scored(query, group))).flat()
-      return contexts
-        .map((context, from) => ({ context, from, score: scores[from] ?? 0 }))
-        .toSorted((a, b) => b.score - a.score || a.from - b.from)
-        .map(({ context, from, score }) => ({
-          ...context,
-          score,
-          ...(context.explanation === undefined ? {} : { explanation: { ...context.explanation, ranked: { score, from } } })
-        }))
+      const groups = Array.chunksOf(contexts, textsAtOnce)
+      return rankedBy(contexts, (yield* Effect.forEach(groups, (group) => scored(query, group))).flat())
     })
   })
 })

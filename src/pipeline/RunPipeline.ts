@@ -15,7 +15,7 @@ import { diff, type Difference } from "./sync/Diff.ts"
 import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
 import type { SyncOptions, SyncSpec } from "./sync/Session.ts"
 import { sync } from "./sync/Sync.ts"
-import { findScope, findTarget, scopeOf } from "./sync/Target.ts"
+import { findScope, findTarget, namesIn, scopeOf } from "./sync/Target.ts"
 
 /** The pipeline as sync works from it, its sources made into connectors. */
 export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, options: { readonly writes: boolean } = { writes: true }) {
@@ -127,8 +127,6 @@ export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Definition) {
   }
   return target.corpus
 })
-
-const namesIn = ({ name, renamedFrom }: Definition) => ({ pipeline: name, renamedFrom })
 
 /** Names that were looked up and that no run has recorded. */
 const lookedUp = new WeakMap<Ledger["Service"], Map<string, CorpusName>>()

@@ -46,14 +46,7 @@ export const mcpEndpoint = Effect.fnUntraced(function*({ limits, origins, versio
   })
 
   const baseOf = ({ description, displayName, name, updateTime }: Corpus) => {
-    const retrieve = ({ metadataFilter, principal, question, topK }: KnowledgeBase.Inquiry) =>
-      retrieval.retrieve({
-        corpus: name,
-        query: question,
-        principal,
-        topK,
-        filter: metadataFilter === undefined ? undefined : { metadataFilter }
-      })
+    const retrieve = ({ question, ...inquiry }: KnowledgeBase.Inquiry) => retrieval.retrieve({ corpus: name, query: question, ...inquiry })
     return KnowledgeBase.make({
       title: displayName,
       description,

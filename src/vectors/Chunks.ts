@@ -18,13 +18,31 @@ export const chunkBatches = (
   files: ReadonlyArray<VectorFile>,
   size: number
 ): ReadonlyArray<ReadonlyArray<readonly [VectorFile, VectorChunk]>> => {
-  const all = files.flatMap((file) => file.chunks.map((chunk) => [file, chunk] as const))
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size))
+  return parts(files.flatMap((file) => file.chunks.map((chunk) => [file, chunk] as const)), size)
 }
 
 /** Parts of a list, each of `size` at most. */
 export const parts = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
+
+/** What a table says of a chunk, a column each. */
+export const chunkColumns = [
+  "id",
+  "file_id",
+  "ordinal",
+  "text",
+  "headings",
+  "byte_start",
+  "byte_end",
+  "first_page",
+  "last_page",
+  "source_uri",
+  "display_name",
+  "metadata",
+  "permissions",
+  "terms",
+  "embedding"
+] as const
 
 /** What is said of a chunk beside its vector, by the names that the service documents for Weaviate and ours. Absent is absent. */
 export const propertiesOf = (corpus: string, file: VectorFile, chunk: VectorChunk) => ({

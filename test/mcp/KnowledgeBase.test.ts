@@ -27,14 +27,7 @@ const corpusOf = Effect.fnUntraced(
         title: "c",
         corpus: Effect.succeed(corpus),
         files,
-        retrieve: ({ metadataFilter, principal, question, topK }) =>
-          retrieval.retrieve({
-            corpus,
-            query: question,
-            principal,
-            topK,
-            filter: metadataFilter === undefined ? undefined : { metadataFilter }
-          }),
+        retrieve: ({ question, ...inquiry }) => retrieval.retrieve({ corpus, query: question, ...inquiry }),
         answer: ({ question }) => generator.answer({ question, contexts: [] }),
         status: Effect.succeed({})
       }, limits))

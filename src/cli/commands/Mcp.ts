@@ -30,7 +30,7 @@ export const mcp = Command.make(
     }
     const loaded = yield* openPipeline(args.pipeline)
     const { pipeline } = loaded
-    const [{ askPipeline, retrieveFrom }, { corpusOf }, { findScope }, KnowledgeBase, { stdio }] = yield* Effect.promise(() =>
+    const [{ askPipeline, retrieveFrom }, { corpusOf }, { findScope, namesIn }, KnowledgeBase, { stdio }] = yield* Effect.promise(() =>
       Promise.all([
         import("../../pipeline/AskPipeline.ts"),
         import("../../pipeline/RunPipeline.ts"),
@@ -46,8 +46,7 @@ export const mcp = Command.make(
         const files = yield* Files
         const ledger = yield* Ledger
         const around = yield* Effect.context<Effect.Services<ReturnType<typeof askPipeline | typeof retrieveFrom>>>()
-        const asked = ({ metadataFilter, principal, question, topK }: Inquiry) =>
-          [pipeline, { question, principal }, { topK, filter: metadataFilter === undefined ? undefined : { metadataFilter } }] as const
+        const asked = ({ principal, question, ...options }: Inquiry) => [pipeline, { question, principal }, options] as const
         const base = yield* Effect.fromResult(KnowledgeBase.make({
           title: pipeline.corpus.displayName,
           description: pipeline.corpus.description,
@@ -57,7 +56,7 @@ export const mcp = Command.make(
             retrieveFrom(...asked(inquiry)).pipe(Effect.map(({ contexts }) => contexts), Effect.provideContext(around)),
           answer: (inquiry) => askPipeline(...asked(inquiry)).pipe(Effect.map(({ answer }) => answer), Effect.provideContext(around)),
           status: Effect.gen(function*() {
-            const scope = yield* findScope({ pipeline: pipeline.name, renamedFrom: pipeline.renamedFrom })
+            const scope = yield* findScope(namesIn(pipeline))
             const [last] = yield* ledger.runs(scope, 1)
             return {
               pipeline: pipeline.name,

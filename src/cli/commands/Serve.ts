@@ -337,11 +337,15 @@ const tokenOf = Effect.fnUntraced(function*(file: string | undefined) {
     : yield* ServiceError.invalid("token", "must have at least 16 characters, and no white space")
 })
 
+/** Fails where a flag is given that says more of `flag`, which is not. */
+const useless = (flag: string, more: Readonly<Record<string, unknown>>): Effect.Effect<undefined, ServiceError> => {
+  const [stray] = Object.keys(defined(more))
+  return stray === undefined ? Effect.undefined : Effect.fail(ServiceError.invalid(stray, `is of no use without ${flag}`))
+}
+
 const grpcOf = (port: number | undefined, cert: string | undefined, key: string | undefined) => {
   if (port === undefined) {
-    return cert === undefined && key === undefined
-      ? Effect.undefined
-      : Effect.fail(ServiceError.invalid(cert === undefined ? "--grpc-tls-key" : "--grpc-tls-cert", "is of no use without --grpc"))
+    return useless("--grpc", { "--grpc-tls-cert": cert, "--grpc-tls-key": key })
   }
   if (cert === undefined && key === undefined) return Effect.succeed({ port })
   return cert === undefined || key === undefined
@@ -362,13 +366,12 @@ interface UpstreamFlags {
 
 const upstreamOf = Effect.fnUntraced(function*(url: string | undefined, { embeddingModel, key: secret, model, retries }: UpstreamFlags) {
   if (url === undefined) {
-    const [stray] = Object.keys(defined({
+    return yield* useless("--upstream", {
       "--upstream-model": model,
       "--upstream-embedding-model": embeddingModel,
       "--upstream-key": secret,
       "--upstream-retries": retries
-    }))
-    return stray === undefined ? undefined : yield* ServiceError.invalid(stray, "is of no use without --upstream")
+    })
   }
   const apiKey = yield* keyOf("--upstream-key", secret, "SLUICE_UPSTREAM_KEY")
   return defined({ url, model, embeddingModel, apiKey, retry: retries === undefined ? undefined : { times: retries } })
@@ -376,8 +379,7 @@ const upstreamOf = Effect.fnUntraced(function*(url: string | undefined, { embedd
 
 const rerankerOf = Effect.fnUntraced(function*(url: string | undefined, model: string | undefined, secret: string | undefined) {
   if (url === undefined) {
-    const [stray] = Object.keys(defined({ "--reranker-model": model, "--reranker-key": secret }))
-    return stray === undefined ? undefined : yield* ServiceError.invalid(stray, "is of no use without --reranker")
+    return yield* useless("--reranker", { "--reranker-model": model, "--reranker-key": secret })
   }
   if (model === undefined) return yield* ServiceError.invalid("--reranker-model", "is missing: name the model of --reranker")
   return defined({ url, model, apiKey: yield* keyOf("--reranker-key", secret, "SLUICE_RERANKER_KEY") })

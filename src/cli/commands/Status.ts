@@ -30,13 +30,13 @@ export const status = Command.make(
     const { json } = yield* root
     const output = yield* Output
     const loaded = yield* openPipeline(args.pipeline)
-    const { findScope } = yield* Effect.promise(() => import("../../pipeline/sync/Target.ts"))
+    const { findScope, namesIn } = yield* Effect.promise(() => import("../../pipeline/sync/Target.ts"))
     yield* onEngine(
       loaded,
       reading,
       Effect.gen(function*() {
         const ledger = yield* Ledger
-        const scope = yield* findScope({ pipeline: loaded.pipeline.name, renamedFrom: loaded.pipeline.renamedFrom })
+        const scope = yield* findScope(namesIn(loaded.pipeline))
         const counts = yield* ledger.count(scope)
         const [last] = yield* ledger.runs(scope, 1)
         const entries = ledger.entries(scope, args.files ? undefined : problems)

@@ -26,9 +26,10 @@ const renderText = (text: string, width: number): string => {
 }
 
 /**
- * What goes below an answer: what a model said of which nothing could be verified, how many of its citations were taken out, whether it was cut off, how probable
- * it is, and after an empty line its sources, each with number, file, page, headings, the quoted words and an address to
- * open; for a refusal, the nearest passages instead. Nothing where there is none of these.
+ * What goes below an answer: what a model said of which nothing could be verified, how many of its citations were taken
+ * out, whether it was cut off, how probable it is, and after an empty line its sources, each with number, file, page,
+ * headings, the quoted words and an address to open; for a refusal, the nearest passages instead. Nothing where there is
+ * none of these.
  */
 export const renderFooting = (
   { citations, confidence, grounded, nearest = [], removed, truncated, unverified }: Answer,

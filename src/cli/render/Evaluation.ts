@@ -1,6 +1,7 @@
 import type { Comparison, MeasureChange } from "../../pipeline/eval/Comparison.ts"
 import type { Check, Evaluation, TestResult } from "../../pipeline/eval/Evaluation.ts"
 import { type Measure, measures } from "../../pipeline/eval/Measures.ts"
+import type { Estimate } from "../../pipeline/eval/Statistics.ts"
 import type { Setting, Tuning } from "../../pipeline/eval/Tuning.ts"
 import { printable } from "../../domain/Text.ts"
 import type { Output } from "../Output.ts"
@@ -105,7 +106,7 @@ export const renderComparison = (
           titles[change.measure],
           fixed(change.before),
           fixed(change.after),
-          `${signed(change.difference.mean)} (${signed(change.difference.low)} to ${signed(change.difference.high)})`,
+          interval(change.difference),
           change.chance.toFixed(2),
           verdict(change)
         ]),
@@ -116,6 +117,8 @@ export const renderComparison = (
 
 const signed = (value: number): string => (value >= 0 ? "+" : "") + fixed(value)
 
+const interval = ({ high, low, mean }: Estimate): string => `${signed(mean)} (${signed(low)} to ${signed(high)})`
+
 const verdict = ({ difference, significant, worse }: MeasureChange): string =>
   difference.mean === 0 ? "the same" : significant ? (worse ? "worse" : "better") : "noise"
 
@@ -123,10 +126,7 @@ const verdict = ({ difference, significant, worse }: MeasureChange): string =>
 export const recommendation = ({ measures }: Comparison, before: string, now: string): string => {
   const clear = measures.filter(({ significant }) => significant)
   const named = (changes: ReadonlyArray<MeasureChange>) =>
-    changes.map(({ difference, measure }) =>
-      `${titles[measure]} ${signed(difference.mean)} (${signed(difference.low)} to ${signed(difference.high)})`
-    )
-      .join(", ")
+    changes.map(({ difference, measure }) => `${titles[measure]} ${interval(difference)}`).join(", ")
   const [worse, better] = [clear.filter((change) => change.worse), clear.filter((change) => !change.worse)]
   if (clear.length === 0) return `No measure differs by more than chance: nothing speaks for ${now} over ${before}, or against it.`
   if (worse.length === 0) return `Take ${now}: ${named(better)}.`
@@ -162,7 +162,7 @@ export const renderTuning = ({ current, measure, recommended, tried }: Tuning, {
         ...tried.map(({ chance, difference, mean, p50, setting }) => [
           settingText(setting),
           fixed(mean),
-          `${signed(difference.mean)} (${signed(difference.low)} to ${signed(difference.high)})`,
+          interval(difference),
           chance.toFixed(2),
           p50.toFixed(1)
         ])

@@ -10,7 +10,7 @@ import type { Definition } from "../definition/Definition.ts"
 import { type EvaluationTest, idOf } from "../definition/TestSettings.ts"
 import { ExtensionsInUse } from "../Extensions.ts"
 import type { Question, RetrieveOptions } from "../stages/Retrieve.ts"
-import { findScope } from "../sync/Target.ts"
+import { findScope, namesIn } from "../sync/Target.ts"
 import { type Measure, type Measures, measures } from "./Measures.ts"
 import { whyNotFound } from "./WhyNot.ts"
 import { type Estimate, estimate, quantile } from "./Statistics.ts"
@@ -318,7 +318,7 @@ const gain = (ranks: ReadonlyArray<number>): number => ranks.reduce((sum, rank) 
 
 /** What the ledger has of the files with these names. */
 const versionsOf = Effect.fnUntraced(function*(pipeline: Definition, names: ReadonlySet<string>) {
-  const scope = yield* findScope({ pipeline: pipeline.name, renamedFrom: pipeline.renamedFrom })
+  const scope = yield* findScope(namesIn(pipeline))
   const versions: Record<string, string> = {}
   yield* Stream.runForEach((yield* Ledger).entries(scope, ["done"]), ({ fingerprint, path }) =>
     Effect.sync(() => {

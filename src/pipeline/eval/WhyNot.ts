@@ -4,7 +4,7 @@ import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { retrieveFrom } from "../AskPipeline.ts"
 import type { Definition } from "../definition/Definition.ts"
 import type { Question, RetrieveOptions } from "../stages/Retrieve.ts"
-import { findScope } from "../sync/Target.ts"
+import { findScope, namesIn } from "../sync/Target.ts"
 
 /**
  * Why a question does not find a file, or finds others before it, in a sentence for a person: no source has it, it could
@@ -17,7 +17,7 @@ export const whyNotFound = Effect.fn("whyNotFound")(function*(
   path: string,
   overrides: RetrieveOptions = {}
 ) {
-  const scope = yield* findScope({ pipeline: pipeline.name, renamedFrom: pipeline.renamedFrom })
+  const scope = yield* findScope(namesIn(pipeline))
   const [entry] = yield* (yield* Ledger).entries(scope).pipe(
     Stream.filter((entry) => entry.path === path),
     Stream.take(1),

@@ -7,6 +7,7 @@ import { Files } from "../../ports/Files.ts"
 import { Ledger } from "../../ports/Ledger.ts"
 import { pages } from "../../ports/Paging.ts"
 import { ignoreMissing } from "./Failures.ts"
+import type { Definition } from "../definition/Definition.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { filesText, markerSource, type Named } from "./Session.ts"
 
@@ -33,6 +34,9 @@ export interface Change {
   /** It cannot be changed in place: the corpus has to be built anew. */
   readonly forcesReplacement: boolean
 }
+
+/** The names that a pipeline's runs are accounted for by. */
+export const namesIn = ({ name, renamedFrom }: Pick<Definition, "name" | "renamedFrom">): Named => ({ pipeline: name, renamedFrom })
 
 /** The scope that accounts for the pipeline: that of the name it had, until a run has taken that over. */
 export const findScope = Effect.fn("sync.findScope")(function*({ pipeline, renamedFrom }: Named) {

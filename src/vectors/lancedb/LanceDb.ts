@@ -6,7 +6,7 @@ import { Duration, Effect, type Scope, Semaphore } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import { retry, type RetryOptions } from "../../net/Retry.ts"
 import type { VectorDescription, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { chunkBatches, chunkId, parts, unfit } from "../Chunks.ts"
+import { chunkBatches, chunkColumns, chunkId, parts, unfit } from "../Chunks.ts"
 import type { Arrow, ArrowTable, Connection, Lance, Row, Table } from "./Library.ts"
 
 export interface LanceDbOptions {
@@ -57,6 +57,7 @@ export const make = Effect.fnUntraced(function*(options: LanceDbOptions): Effect
   const name = `corpus_${corpus.replace(/[^a-z0-9_]/gi, "_")}`
   const place = `table ${name} of LanceDB in ${uri}`
   const again = retry({ times: 4, ...options.retry })
+  const library = libraryFrom(options.from ?? process.cwd())
 
   const attempt = <A>(what: string, body: () => Promise<A>, limit = callLimit): Effect.Effect<A, ServiceError> =>
     Effect.tryPromise({ try: body, catch: (cause) => failureOf(`${what} in ${place}`, cause) }).pipe(
@@ -72,7 +73,7 @@ export const make = Effect.fnUntraced(function*(options: LanceDbOptions): Effect
     connected !== undefined
       ? Effect.succeed(connected)
       : Effect.gen(function*() {
-        const { arrow, lance } = yield* libraryFrom(options.from ?? process.cwd())
+        const { arrow, lance } = yield* library
         // Other processes write too: each search looks for the newest version.
         const db = yield* attempt("connecting", () => lance.connect(uri, { readConsistencyInterval: 0 }))
         return connected = { lance, arrow, db }
@@ -102,7 +103,7 @@ export const make = Effect.fnUntraced(function*(options: LanceDbOptions): Effect
   const fit = Effect.fnUntraced(function*(found: Table): Effect.fn.Return<void, ServiceError> {
     const { fields } = yield* attempt("looking", () => found.schema())
     const known = new Map(fields.map((field) => [field.name, field.type]))
-    const lacking = columns.filter((column) => !known.has(column))
+    const lacking = chunkColumns.filter((column) => !known.has(column))
     if (lacking.length > 0) {
       return yield* unfit("lanceDb.uri", `the ${place} is somebody else's: it has no ${lacking.join(", ")}`, "use another folder")
     }
@@ -127,7 +128,7 @@ export const make = Effect.fnUntraced(function*(options: LanceDbOptions): Effect
   const check: VectorStore["check"] = Effect.gen(function*() {
     if (folder !== undefined) yield* usable(folder)
     yield* forget
-    const { lance } = yield* libraryFrom(options.from ?? process.cwd())
+    const { lance } = yield* library
     const found = yield* table
     if (found === undefined) return yield* ServiceError.notFound(`${place} (LanceDB ${lance.version})`)
     yield* fit(found)
@@ -278,28 +279,10 @@ export const make = Effect.fnUntraced(function*(options: LanceDbOptions): Effect
   return { place, words: true, mostFiles: 10_000, prepare, check, put, delete: remove, drop, search }
 })
 
-const columns = [
-  "id",
-  "file_id",
-  "ordinal",
-  "text",
-  "headings",
-  "byte_start",
-  "byte_end",
-  "first_page",
-  "last_page",
-  "source_uri",
-  "display_name",
-  "metadata",
-  "permissions",
-  "terms",
-  "embedding"
-] as const
-
 const schemaOf = ({ Field, FixedSizeList, Float32, Int32, List, Schema, Utf8 }: Arrow, dimensions: number) => {
   const whole = new Int32()
   const text = new Utf8()
-  const types: { readonly [C in (typeof columns)[number]]?: unknown } = {
+  const types: { readonly [C in (typeof chunkColumns)[number]]?: unknown } = {
     ordinal: whole,
     headings: new List(new Field("item", text, true)),
     byte_start: whole,
@@ -309,7 +292,7 @@ const schemaOf = ({ Field, FixedSizeList, Float32, Int32, List, Schema, Utf8 }: 
     embedding: new FixedSizeList(dimensions, new Field("item", new Float32(), true))
   }
   const absent = new Set<string>(["first_page", "last_page", "metadata", "permissions"])
-  return new Schema(columns.map((column) => new Field(column, types[column] ?? text, absent.has(column))))
+  return new Schema(chunkColumns.map((column) => new Field(column, types[column] ?? text, absent.has(column))))
 }
 
 /** Rows by column, as the library takes them without looking at each number. */
@@ -323,14 +306,14 @@ const tableOf = (
   const dimensions = batch[0]?.[1].vector.length ?? 0
   const values = new Float32Array(length * dimensions)
   batch.forEach(([, { vector }], at) => values.set(vector, at * dimensions))
-  const typeOf = (column: (typeof columns)[number]) => schema.fields.find(({ name }) => name === column)?.type
+  const typeOf = (column: (typeof chunkColumns)[number]) => schema.fields.find(({ name }) => name === column)?.type
   const vectors = arrow.makeData({
     type: typeOf("embedding"),
     length,
     nullCount: 0,
     child: arrow.makeData({ type: new arrow.Float32(), length: values.length, nullCount: 0, data: values })
   })
-  const column = (name: (typeof columns)[number], of: (file: VectorFile, chunk: VectorFile["chunks"][number]) => unknown) =>
+  const column = (name: (typeof chunkColumns)[number], of: (file: VectorFile, chunk: VectorFile["chunks"][number]) => unknown) =>
     [name, arrow.vectorFromArray(batch.map(([file, chunk]) => of(file, chunk) ?? null), typeOf(name))] as const
   const json = (value: unknown) => value === undefined ? null : JSON.stringify(value)
   return new arrow.Table(

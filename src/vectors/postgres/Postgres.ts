@@ -6,7 +6,7 @@ import { redactText } from "../../net/Redact.ts"
 import { retry, type RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 import type { VectorDescription, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { chunkBatches, chunkId, parts, renewing, unfit, vectorJson } from "../Chunks.ts"
+import { chunkBatches, chunkColumns, chunkId, parts, renewing, unfit, vectorJson } from "../Chunks.ts"
 
 export interface PostgresOptions {
   /** Of the connection's URL. */
@@ -359,24 +359,7 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
   }
 })
 
-const columns = [
-  "id",
-  "file_id",
-  "ordinal",
-  "text",
-  "headings",
-  "byte_start",
-  "byte_end",
-  "first_page",
-  "last_page",
-  "source_uri",
-  "display_name",
-  "metadata",
-  "permissions",
-  "terms",
-  "length",
-  "embedding"
-]
+const columns = [...chunkColumns, "length"] as const
 const types: Readonly<Record<string, string>> = {
   id: "uuid",
   ordinal: "integer",
