@@ -6,7 +6,7 @@ import { type ServiceError } from "../domain/Errors.ts"
 import { RagFileName } from "../domain/RagFile.ts"
 import type { Context } from "../domain/Retrieval.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
-import { contextsOfPrompt, noAnswer } from "./openai/Prompt.ts"
+import { contextsOfPrompt, noAnswer } from "./Prompts.ts"
 import { answerExtractively } from "./extractive/Answer.ts"
 
 const model = "extractive"

@@ -6,7 +6,7 @@ import { ServiceError } from "../domain/Errors.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
 import { Generator, type GroundedRequest } from "../ports/Generator.ts"
 import { MarkVerifier } from "./openai/MarkVerifier.ts"
-import { promptOf } from "./openai/Prompt.ts"
+import { groundedPrompt } from "./Prompts.ts"
 
 /** UTF-16 units of an answer; a model that writes on is cut off. */
 const maxAnswer = 100_000
@@ -33,7 +33,7 @@ export const make = (chat: ChatModel["Service"], maxContextCharacters = 100_000)
       if (request.contexts.length === 0) return Stream.fromIterable(ending(answerOf(verifier, model), ""))
       let written = 0
       let shown = ""
-      return chat.stream(promptOf(request, maxContextCharacters)).pipe(
+      return chat.stream(groundedPrompt(request, maxContextCharacters)).pipe(
         Stream.mapEffect((event) => {
           if (event.type === "usage") usage = usageOf(event.usage)
           truncated ||= event.type === "end" && event.reason === "length"
