@@ -1,5 +1,6 @@
 import type { Chunking } from "../../domain/Chunking.ts"
 import type { ParsedDocument } from "../../domain/Document.ts"
+import { partitionPoint } from "../PartitionPoint.ts"
 import type { TokenIndex } from "../Tokens.ts"
 import { type Atoms, atomsOf } from "./Atoms.ts"
 import { cutPoints } from "./CutPoints.ts"
@@ -60,12 +61,5 @@ const overlapStart = (
   const start = atoms.at[piece]!
   if (piece === before || room <= 0) return start
   const starts = [...sentences(text, { start: atoms.at[piece - 1]!, end: start }, tokens, room), start]
-  let low = 0
-  let high = starts.length - 1
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (tokens.count(starts[middle]!, end) > room) low = middle + 1
-    else high = middle
-  }
-  return starts[low]!
+  return starts[partitionPoint(starts.length - 1, (at) => tokens.count(starts[at]!, end) > room)]!
 }

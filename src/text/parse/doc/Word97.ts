@@ -1,4 +1,5 @@
 import type { Storage } from "../Compound.ts"
+import { partitionPoint } from "../../PartitionPoint.ts"
 import { ReadFailure } from "../ReadFailure.ts"
 import { symbolCharacter } from "../SymbolFonts.ts"
 
@@ -154,15 +155,8 @@ const charactersOf = (
 const western = new TextDecoder("windows-1252")
 
 /** The first of ranges in order that ends behind a place. */
-const firstAfter = (ranges: ReadonlyArray<{ readonly to: number }>, place: number): number => {
-  let [low, high] = [0, ranges.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (ranges[middle]!.to <= place) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+const firstAfter = (ranges: ReadonlyArray<{ readonly to: number }>, place: number): number =>
+  partitionPoint(ranges.length, (at) => ranges[at]!.to <= place)
 
 /** Pages of 512 bytes that say how stretches of the file look: their places, then where each look stands in the page. */
 function* formatted(stream: Buffer, pages: Buffer, width: number) {

@@ -1,3 +1,5 @@
+import { partitionPoint } from "../../PartitionPoint.ts"
+
 /** A word, a character of a script that writes no spaces, or a sign. */
 export interface Piece {
   readonly text: string
@@ -76,15 +78,9 @@ const landmarksOf = (
   const tails: Array<number> = []
   const before = new Int32Array(pairs.length).fill(-1)
   pairs.forEach(([, place], at) => {
-    let low = 0
-    let high = tails.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (pairs[tails[middle]!]![1] < place) low = middle + 1
-      else high = middle
-    }
-    before[at] = low === 0 ? -1 : tails[low - 1]!
-    tails[low] = at
+    const length = partitionPoint(tails.length, (shorter) => pairs[tails[shorter]!]![1] < place)
+    before[at] = length === 0 ? -1 : tails[length - 1]!
+    tails[length] = at
   })
   const run: Array<readonly [number, number]> = []
   for (let at = tails.at(-1) ?? -1; at !== -1; at = before[at]!) run.push(pairs[at]!)

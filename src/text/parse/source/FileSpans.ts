@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer"
+import { partitionPoint } from "../../PartitionPoint.ts"
 import { decode } from "../Decode.ts"
 import type { FormatKey } from "../Formats.ts"
 import { htmlCharset } from "../Html.ts"
@@ -71,16 +72,13 @@ const spanIn = (
   places: Int32Array,
   isMarked: boolean
 ): { readonly start: number; readonly end: number; readonly first: number } | undefined => {
-  let low = 0
-  let high = told.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (told[middle]!.start + told[middle]!.text.length <= start) low = middle + 1
-    else high = middle
-  }
   let first = -1
   let last = -1
-  for (let at = low; at < told.length && told[at]!.start < end; at++) {
+  for (
+    let at = partitionPoint(told.length, (at) => told[at]!.start + told[at]!.text.length <= start);
+    at < told.length && told[at]!.start < end;
+    at++
+  ) {
     const { text } = told[at]!
     if (places[at] === -1) {
       if (isWord(text) && !(/^\d+$/.test(text) && /^[.)]$/.test(told[at + 1]?.text ?? ""))) return undefined
@@ -124,14 +122,5 @@ const bytesOf = (bytes: Uint8Array, text: string): ((at: number) => number) | un
 const unixLinesOf = (original: string): (at: number) => number => {
   // Offsets, without the line ends' second units, after which those add up.
   const ends = Array.from(original.matchAll(/\r\n/g), ({ index }, before) => index + 1 - before)
-  return (at) => {
-    let low = 0
-    let high = ends.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (ends[middle]! <= at) low = middle + 1
-      else high = middle
-    }
-    return at + low
-  }
+  return (at) => at + partitionPoint(ends.length, (line) => ends[line]! <= at)
 }

@@ -1,3 +1,5 @@
+import { partitionPoint } from "../../PartitionPoint.ts"
+
 /** A stretch of what a reader sees, and where in the source it stands. */
 interface Run {
   /** UTF-16 offset into the visible text. */
@@ -53,13 +55,6 @@ export class Visible {
 
   /** The last run that begins at or before an offset. */
   #runAt(offset: number): Run {
-    let low = 0
-    let high = this.#runs.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if (this.#runs[middle]!.at <= offset) low = middle
-      else high = middle - 1
-    }
-    return this.#runs[low]!
+    return this.#runs[partitionPoint(this.#runs.length, (at) => this.#runs[at]!.at <= offset) - 1]!
   }
 }
