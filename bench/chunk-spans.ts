@@ -3,15 +3,20 @@
  * ones are read up to a budget of tokens. Recall is the share of the answer's characters among what was read; IoU is
  * the characters of the answer that were read over those read or asked for, overlaps counted as often as read.
  *
- * Usage: node bench/chunk-spans.ts <folder with questions.jsonl and {corpus}.md>
+ * With two states of a tree, what its edits cost: `embedded` is the tokens of all chunks of the later state over those
+ * of a chunking that cuts nothing twice, `anew` the share of them whose text no chunk of the earlier state has.
+ *
+ * Usage: node bench/chunk-spans.ts <folder with questions.jsonl and {corpus}.md> [--before TREE --after TREE]
  */
 import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { parseArgs } from "node:util"
 import { Schema } from "effect"
 import type { Chunking } from "../src/domain/Chunking.ts"
 import type { Block, Chunk, ParsedDocument } from "../src/domain/Document.ts"
 import { chunk } from "../src/text/chunk/Chunk.ts"
+import { parse } from "../src/text/parse/Parse.ts"
+import { defaultLimits } from "../src/text/Prepared.ts"
 
 const budget = 1000
 
@@ -91,9 +96,32 @@ const measure = (question: Question, length: number, ranked: ReadonlyArray<Passa
   return { recall: hit / asked, iou: hit / (read + asked - hit) }
 }
 
-const { positionals } = parseArgs({ allowPositionals: true })
+/** What reads of a tree's files give; those that cannot be read are left out. */
+const treeOf = async (folder: string): Promise<ReadonlyArray<ParsedDocument>> => {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const read = await Promise.allSettled(files.map(async ({ name, parentPath }) => {
+    const path = join(parentPath, name)
+    return parse({ bytes: readFileSync(path), name: basename(path), limits: defaultLimits })
+  }))
+  return read.flatMap((result) => result.status === "fulfilled" ? [result.value] : [])
+}
+
+const editCost = (before: ReadonlyArray<ParsedDocument>, after: ReadonlyArray<ParsedDocument>, chunking: Chunking) => {
+  const texts = new Set(before.flatMap((document) => chunk(document, chunking).map(({ text }) => text)))
+  const chunks = after.flatMap((document) => chunk(document, chunking))
+  const sum = (some: typeof chunks): number => some.reduce((tokens, chunk) => tokens + chunk.tokens, 0)
+  return { tokens: sum(chunks), anew: sum(chunks.filter(({ text }) => !texts.has(text))) }
+}
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { before: { type: "string" }, after: { type: "string" } }
+})
 const folder = positionals[0]
-if (folder === undefined) throw new Error("usage: node bench/chunk-spans.ts <folder>")
+if (folder === undefined) throw new Error("usage: node bench/chunk-spans.ts <folder> [--before TREE --after TREE]")
+const states = values.before === undefined || values.after === undefined
+  ? undefined
+  : await Promise.all([treeOf(values.before), treeOf(values.after)])
 
 const documents = new Map(
   readdirSync(folder)
@@ -116,7 +144,7 @@ const configurations: Array<Chunking> = (["fixed", "structure"] as const).flatMa
 
 // So that no clock runs while the vocabulary is loaded and the code is cold.
 for (const document of documents.values()) chunk(document, configurations[0]!)
-console.log("strategy   size  overlap  chunks  tokens/chunk  recall   IoU   MB/s")
+console.log(`strategy   size  overlap  chunks  tokens/chunk  recall   IoU   MB/s${states === undefined ? "" : "  embedded   anew"}`)
 for (const chunking of configurations) {
   const begin = performance.now()
   const passages = [...documents].flatMap(([corpus, document]) =>
@@ -132,6 +160,8 @@ for (const chunking of configurations) {
     recall += result.recall
     iou += result.iou
   }
+  const cost = states === undefined ? undefined : editCost(...states, chunking)
+  const plain = states === undefined || cost === undefined ? undefined : editCost(...states, { ...chunking, overlap: 0 })
   console.log(
     [
       chunking.strategy.padEnd(9),
@@ -141,7 +171,10 @@ for (const chunking of configurations) {
       (tokens / passages.length).toFixed(0).padStart(13),
       (recall / questions.length).toFixed(3).padStart(7),
       (iou / questions.length).toFixed(3).padStart(6),
-      (characters / 1e6 / seconds).toFixed(1).padStart(5)
+      (characters / 1e6 / seconds).toFixed(1).padStart(5),
+      ...(cost === undefined || plain === undefined
+        ? []
+        : [(cost.tokens / plain.tokens).toFixed(2).padStart(9), `${(100 * cost.anew / cost.tokens).toFixed(1)}%`.padStart(7)])
     ].join(" ")
   )
 }
