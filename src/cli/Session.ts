@@ -78,8 +78,16 @@ export const openPipeline = Effect.fn("openPipeline")(function*(named: Option.Op
   const { loadPipeline } = yield* Effect.promise(() => import("../pipeline/definition/Load.ts"))
   const loaded = yield* loadPipeline(file)
   const host = yield* Host
-  return { ...loaded, pipeline: yield* Effect.fromResult(host.fit(yield* partsOf(loaded), given(engine))) }
+  const pipeline = yield* Effect.fromResult(host.fit(yield* partsOf(loaded), given(engine)))
+  const { invalidOn } = yield* placing
+  return { ...loaded, pipeline, invalid: invalidOn(loaded.pipeline, pipeline.engine._tag, loaded.invalid) }
 })
+
+const placing = Effect.promise(() => import("../pipeline/definition/Place.ts"))
+
+/** Errors of a body with the places of the fields that they are about. */
+export const atItsPlace = <A, E, R>({ invalid }: Pick<CommandPipeline, "invalid">, body: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(placing, ({ placedError }) => Effect.mapError(body, placedError(invalid)))
 
 /** Runs `body` on the engine of a pipeline. Says so where it has to wait for another writer. */
 export const onEngine = <A, E, R>(loaded: CommandPipeline, access: Access, body: Effect.Effect<A, E, R>) =>
@@ -88,7 +96,7 @@ export const onEngine = <A, E, R>(loaded: CommandPipeline, access: Access, body:
     const { openPipeline } = yield* Effect.promise(() => import("../pipeline/Open.ts"))
     const waiting = ({ message }: StateError) => output.say(output.paintError("yellow", printable(`waiting: ${message}`)))
     const { services } = yield* openPipeline(yield* partsOf(loaded), access.mode === "read" ? access : { ...access, waiting })
-    return yield* Effect.provideContext(body, services)
+    return yield* atItsPlace(loaded, Effect.provideContext(body, services))
   }).pipe(Effect.scoped)
 
 /** For commands that write nothing: they take no lock. */

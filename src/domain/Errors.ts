@@ -108,6 +108,7 @@ interface ErrorFacts {
   readonly reason: string | undefined
   readonly retryAfter: number | undefined
   readonly status: number | undefined
+  readonly field: string | undefined
   readonly cause: unknown
 }
 
@@ -128,6 +129,8 @@ export class ServiceError extends advised(
     retryAfter: Schema.optional(Schema.Finite),
     /** The HTTP status that was answered, where a service answered one. */
     status: Schema.optional(Schema.Int),
+    /** The field of the pipeline file that decides it: `corpus.vectorDb.weaviate.apiKey`. The message begins with it. */
+    field: Schema.optional(Schema.String),
     cause: Schema.optional(Schema.Defect())
   })
 ) {
@@ -145,7 +148,7 @@ export class ServiceError extends advised(
 
   /** The same error with what the caller knows better. */
   with(facts: Partial<ErrorFacts>): ServiceError {
-    const { cause, code, fix, message, reason, retryAfter, status, violations } = { ...this.facts, ...defined(facts) }
+    const { cause, code, field, fix, message, reason, retryAfter, status, violations } = { ...this.facts, ...defined(facts) }
     return new ServiceError({
       code,
       message,
@@ -154,6 +157,7 @@ export class ServiceError extends advised(
       reason,
       retryAfter,
       status,
+      field,
       cause
     })
   }
@@ -170,8 +174,8 @@ export class ServiceError extends advised(
   }
 
   private get facts(): ErrorFacts {
-    const { cause, code, fix, message, reason, retryAfter, status, violations } = this
-    return { cause, code, fix, message, reason, retryAfter, status, violations }
+    const { cause, code, field, fix, message, reason, retryAfter, status, violations } = this
+    return { cause, code, field, fix, message, reason, retryAfter, status, violations }
   }
 
   static readonly invalid = (field: string, description: string, fix?: string): ServiceError =>

@@ -16,7 +16,7 @@ import type { Extensions } from "./Extensions.ts"
 import { decode } from "./definition/Decode.ts"
 import { type LoadedPipeline, loadPipeline } from "./definition/Load.ts"
 import { PipelineInvalid } from "./definition/PipelineInvalid.ts"
-import { invalidPipeline, issueOf } from "./definition/Place.ts"
+import { invalidOn, invalidPipeline, issueOf, placedError } from "./definition/Place.ts"
 import type { Access, Host, HostedModels, HostedStores, OpenError, PipelineParts } from "./Host.ts"
 import { openPipeline } from "./Open.ts"
 import type { Definition, PipelineFile } from "./definition/Definition.ts"
@@ -202,7 +202,10 @@ const typed = <Sources extends string, Out, E, R>(
     use: (definition: Definition) => Effect.Effect<A, E2, R2>
   ): Effect.Effect<A, E2 | OpenError, Host | Exclude<R2, Services | Secrets>> =>
     Effect.scoped(
-      Effect.flatMap(openPipeline(parts, access), ({ definition, services }) => Effect.provideContext(use(definition), services))
+      Effect.flatMap(openPipeline(parts, access), ({ definition, services }) =>
+        Effect.provideContext(use(definition), services).pipe(
+          Effect.mapError(placedError(invalidOn(parts.definition, definition.engine._tag, parts.invalid)))
+        ))
     ) as Effect.Effect<
       A,
       E2 | OpenError,

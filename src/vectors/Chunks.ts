@@ -68,9 +68,52 @@ export const vectorJson = (vector: Float32Array): string => {
   return `[${values.join(",")}]`
 }
 
+/** Which fields of the pipeline file, under `corpus.vectorDb`, say where a database is, who may use it, and what of it is used. */
+export interface Fields {
+  readonly address: string
+  readonly key: string
+  readonly part: string
+}
+
+const fieldOf = (field: string): string => `corpus.vectorDb.${field}`
+
 /** A database that is not as the corpus needs it; nothing was written. `field` is that of the pipeline file, under `corpus.vectorDb`. */
 export const unfit = (field: string, message: string, fix: string): ServiceError =>
-  new ServiceError({ code: "FAILED_PRECONDITION", message: `corpus.vectorDb.${field}: ${message}`, fix })
+  new ServiceError({ code: "FAILED_PRECONDITION", message: `${fieldOf(field)}: ${message}`, fix, field: fieldOf(field) })
+
+/** What servers say where nothing more can be written, whatever status they say it with. */
+const full = /no space left|disk (?:usage|space|is full)|storage (?:limit|quota)|max(?:imum)? storage|out of disk/i
+const readOnly = /read-?only/i
+
+/** An error of a database with the field of the pipeline file that decides it, and what can be done. */
+export const blamed = ({ address, key, part }: Fields) => (error: ServiceError): ServiceError => {
+  if (error.field !== undefined) return error
+  const on = (field: string, fix: string | undefined, code = error.code): ServiceError =>
+    error.with({ code, message: `${fieldOf(field)}: ${error.message}`, field: fieldOf(field), fix })
+  if (full.test(error.message)) return on(part, "the database is full: make room in it, or use another one", "FAILED_PRECONDITION")
+  if (readOnly.test(error.message)) {
+    return on(part, "the database is read-only: let it take writes, or use one that does", "FAILED_PRECONDITION")
+  }
+  switch (error.code) {
+    case "UNAUTHENTICATED":
+      return on(key, "put a key that is valid now into the secret version")
+    case "PERMISSION_DENIED":
+      return on(key, error.status === undefined ? error.fix : "use a key that may read, write and delete there")
+    case "UNAVAILABLE":
+    case "DEADLINE_EXCEEDED":
+      return on(address, "check the address and the network, and that the database runs")
+    case "NOT_FOUND":
+      return on(address, "check the address")
+    default:
+      return on(part, error.fix ?? "see what the database says, and use another one where it cannot be changed")
+  }
+}
+
+/** Whether a version such as `1.34.0-rc.1` comes before another. */
+export const isOlder = (version: string, [major, minor]: readonly [major: number, minor: number]): boolean => {
+  const [ownMajor = 0, ownMinor = 0] = version.split(".").map((part) => Number.parseInt(part, 10))
+  return ownMajor < major || (ownMajor === major && ownMinor < minor)
+}
 
 /** What a corpus says of its database that has to be there before the database can be used. */
 export const needed = (field: string, value: string | undefined): Effect.Effect<string, ServiceError> =>

@@ -6,7 +6,7 @@ import { callOnce, jsonOf } from "../net/Call.ts"
 import { redactText } from "../net/Redact.ts"
 import { retry, type RetryOptions } from "../net/Retry.ts"
 import type { Secrets } from "../ports/Secrets.ts"
-import { renewing } from "./Chunks.ts"
+import { blamed, type Fields, renewing } from "./Chunks.ts"
 
 export interface RestOptions {
   readonly http: HttpClient.HttpClient
@@ -14,6 +14,8 @@ export interface RestOptions {
   readonly baseUrl: string
   /** For people: `Weaviate at docs.acme.com`. */
   readonly what: string
+  /** What of the pipeline file an error is about. */
+  readonly fields: Fields
   readonly key?: SecretVersion | undefined
   readonly secrets: Secrets["Service"]
   /** Headers that carry the key. Default `authorization: Bearer`. */
@@ -54,6 +56,7 @@ export const rest = (options: RestOptions) => {
     )
   )
   const again = retry({ times: 4, ...options.retry })
+  const blame = blamed(options.fields)
   return (doing: string, path: string, { accept, body, method = "GET" }: RestRequest = {}): Effect.Effect<RestAnswer, ServiceError> =>
     keys.use((held) => {
       const secret = held.value
@@ -72,10 +75,10 @@ export const rest = (options: RestOptions) => {
             json
           }))
         ),
-        Effect.mapError((error) => secret === undefined ? error : error.mapTexts((text) => redactText(text, [secret]))),
+        Effect.mapError((error) => blame(secret === undefined ? error : error.mapTexts((text) => redactText(text, [secret])))),
         again
       )
-    })
+    }).pipe(Effect.mapError(blame))
 }
 
 const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` })

@@ -28,7 +28,7 @@ interface Filter {
 }
 
 /** A Qdrant server: collections with named dense and sparse vectors, filters, batched queries. */
-export const fakeQdrant = (options: { readonly key?: string } = {}) =>
+export const fakeQdrant = (options: { readonly key?: string; readonly version?: string } = {}) =>
   Effect.gen(function*() {
     const collections = new Map<string, QdrantCollection>()
     const server = yield* fakeServer((request, response) => {
@@ -38,7 +38,7 @@ export const fakeQdrant = (options: { readonly key?: string } = {}) =>
         return refuse(401, "Must provide an API key or an Authorization bearer token")
       }
       if (request.url.pathname === "/") {
-        return sendJson(response, 200, { title: "qdrant - vector search engine", version: "1.16.0" })
+        return sendJson(response, 200, { title: "qdrant - vector search engine", version: options.version ?? "1.16.0" })
       }
       const [, , name = "", ...rest] = request.url.pathname.split("/").map(decodeURIComponent)
       const body = request.body.length === 0 ? {} : JSON.parse(request.body.toString())
@@ -74,7 +74,7 @@ export const fakeQdrant = (options: { readonly key?: string } = {}) =>
           }
           return answer({ operation_id: 1, status: "completed" })
         case "POST points/delete":
-          for (const { id } of matching(body.filter)) {
+          for (const { id } of body.points === undefined ? matching(body.filter) : body.points.map((id: string) => ({ id }))) {
             known.points.delete(id)
           }
           return answer({ operation_id: 1, status: "completed" })

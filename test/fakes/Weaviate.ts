@@ -27,7 +27,7 @@ interface Field {
  * A Weaviate server: collections with tenants, batches whose objects fail one by one, deletions by filter, `nearVector` and
  * `bm25` over GraphQL. Its answers are those of a real one (1.40), which `Weaviate.test.ts` holds it against where there is one.
  */
-export const fakeWeaviate = (options: { readonly key?: () => string } = {}) =>
+export const fakeWeaviate = (options: { readonly key?: () => string; readonly version?: string } = {}) =>
   Effect.gen(function*() {
     const classes = new Map<string, WeaviateClass>()
     const server = yield* fakeServer((request, response) => {
@@ -45,7 +45,7 @@ export const fakeWeaviate = (options: { readonly key?: () => string } = {}) =>
       const refuse = (status: number, message: string) => sendJson(response, status, { error: [{ message }] })
       switch (`${request.method} ${area}${part === "" ? "" : `/${part}`}`) {
         case "GET meta":
-          return sendJson(response, 200, { version: "1.40.0-fake", hostname: "http://[::]:8080", modules: {} })
+          return sendJson(response, 200, { version: options.version ?? "1.40.0-fake", hostname: "http://[::]:8080", modules: {} })
         case "POST schema": {
           if (classes.has(body.class)) return refuse(422, `class name ${body.class} already exists`)
           classes.set(body.class, { config: { ...body, properties: body.properties ?? [] }, tenants: new Set(), objects: new Map() })
@@ -60,6 +60,8 @@ export const fakeWeaviate = (options: { readonly key?: () => string } = {}) =>
           known.config.properties.push(body)
           return sendJson(response, 200, body)
         }
+        case "GET schema/shards":
+          return sendJson(response, 200, [{ name: "shard", status: "READY", vectorQueueSize: 0 }])
         case "POST schema/tenants":
           for (const tenant of body) {
             known?.tenants.add(tenant.name)
@@ -100,11 +102,12 @@ export const fakeWeaviate = (options: { readonly key?: () => string } = {}) =>
           return refuse(422, `batch delete objects: cannot find objects: tenant not found: "${tenant}"`)
         }
         const matches = [...target.objects.values()].filter((object) => object.tenant === tenant && passes(object, where)).slice(0, 10_000)
-        for (const { id, tenant } of matches) target.objects.delete(`${tenant} ${id}`)
+        const dryRun = body.dryRun === true
+        if (!dryRun) { for (const { id, tenant } of matches) target.objects.delete(`${tenant} ${id}`) }
         return sendJson(response, 200, {
           match: body.match,
           output: "minimal",
-          dryRun: false,
+          dryRun,
           results: { matches: matches.length, limit: 10_000, successful: matches.length, failed: 0, objects: null }
         })
       }

@@ -196,7 +196,7 @@ describe("vectors in a database of the corpus's own", () => {
       yield* on(Effect.gen(function*() {
         yield* (yield* Files).delete(file)
         const refused = yield* Effect.flip((yield* Files).upload(textFile(corpus, "b", "other words")))
-        assert.strictEqual(refused.message, "is not there")
+        assert.strictEqual(refused.message, "corpus.vectorDb.postgres.url: is not there")
       }))
       assert.strictEqual(work(), 1)
       assert.lengthOf(yield* versions(corpus), 1)

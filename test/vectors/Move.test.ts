@@ -40,6 +40,7 @@ describe("another vectorDb", () => {
       assert.strictEqual(wrong.code, 5, wrong.stdout)
       assert.strictEqual(classes.size, 0)
       assert.notInclude(wrong.stdout + wrong.stderr, "another-key")
+      assert.match(wrong.stderr, /there\.yaml:3:\d+ {2}corpus\.vectorDb\.weaviate\.apiKey: .*401/)
 
       const moved = yield* run("the-key", "run", "there.yaml", "--replace")
       assert.strictEqual(moved.code, 0, moved.stderr)
@@ -53,6 +54,6 @@ describe("another vectorDb", () => {
       assert.include(well.stdout, "has 2 chunks of 2048 dimensions")
       const unwell = yield* run("another-key", "doctor", "there.yaml")
       assert.strictEqual(unwell.code, 1)
-      assert.include(unwell.stdout, "401")
+      assert.match(unwell.stdout, /there\.yaml:3:\d+ {2}corpus\.vectorDb\.weaviate\.apiKey: [^]*401[^]*put a key that is valid now/)
     }).pipe(Effect.scoped), 120_000)
 })

@@ -15,7 +15,7 @@ import { plural } from "../render/Numbers.ts"
 import { wrap } from "../render/Wrap.ts"
 import { root } from "../Root.ts"
 import { UsageError } from "../UsageError.ts"
-import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
+import { atItsPlace, onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 
 /** One thing that was looked at, and what to do when it is wrong. */
 interface Check {
@@ -118,7 +118,7 @@ export const doctor = Command.make(
               if (checkVectors !== undefined && vectorDb._tag !== "managed") {
                 yield* check(
                   "vectors",
-                  checkVectors(vectorDb, items.find((corpus) => corpus.displayName === displayName)?.name),
+                  atItsPlace(loaded.value, checkVectors(vectorDb, items.find((corpus) => corpus.displayName === displayName)?.name)),
                   (found) => found
                 )
               }

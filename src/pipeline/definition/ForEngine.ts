@@ -18,6 +18,13 @@ const ownPath: Readonly<Record<Section, ValuePath>> = {
 export const sectionPath = (pipeline: Definition, engine: EngineName, section: Section): ValuePath =>
   pipeline.engines[engine]?.[section] === undefined ? ownPath[section] : ["engines", engine, section]
 
+/** Where something of the pipeline as it runs on an engine is written. */
+export const writtenPath = (pipeline: Definition, engine: EngineName, path: ValuePath): ValuePath => {
+  const sections = Object.entries(ownPath) as ReadonlyArray<readonly [Section, ValuePath]>
+  const [section, own] = sections.find(([, own]) => own.every((key, at) => path[at] === key)) ?? []
+  return section === undefined || own === undefined ? path : [...sectionPath(pipeline, engine, section), ...path.slice(own.length)]
+}
+
 /**
  * The pipeline as it runs on one engine (default: its own): each section under `engines` in the place of the
  * pipeline's. Fails where the engine needs settings the pipeline does not have.

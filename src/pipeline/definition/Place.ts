@@ -1,4 +1,7 @@
+import { ServiceError } from "../../domain/Errors.ts"
 import type { Definition } from "./Definition.ts"
+import type { EngineName } from "./EngineSettings.ts"
+import { writtenPath } from "./ForEngine.ts"
 import { frame, secretRanges } from "./Frame.ts"
 import { formatPath, PipelineInvalid, type PipelineIssue, type Problem } from "./PipelineInvalid.ts"
 import { pathKey, type YamlText } from "./YamlText.ts"
@@ -53,4 +56,20 @@ export const issueOf = (file: string, { fix, path, rule, suggestion }: Problem):
 export const invalidPipeline = ({ name }: Definition, problems: ReadonlyArray<Problem>): PipelineInvalid => {
   const file = `pipeline ${JSON.stringify(name)}`
   return new PipelineInvalid({ file, issues: problems.map((problem) => issueOf(file, problem)) })
+}
+
+type Invalid = (problems: ReadonlyArray<Problem>) => PipelineInvalid
+
+/** Places problems of a pipeline as it runs on an engine: at what is written under `engines` for it, where something is. */
+export const invalidOn = (pipeline: Definition, engine: EngineName, invalid: Invalid): Invalid => (problems) =>
+  invalid(problems.map((problem) => ({ ...problem, path: writtenPath(pipeline, engine, problem.path) })))
+
+/** An error that names a field of the pipeline, with the place of the field before it; any other as it is. */
+export const placedError = (invalid: Invalid) => <E>(error: E): E => {
+  if (!(error instanceof ServiceError) || error.field === undefined || !error.message.startsWith(error.field)) return error
+  const [issue] = invalid([{ path: error.field.split("."), rule: error.message }]).issues
+  return issue === undefined || issue.line === undefined
+    ? error
+    // The same class: E stands for it.
+    : error.with({ message: `${issue.file}:${issue.line}:${issue.column ?? 1}  ${error.message}` }) as E
 }

@@ -1,5 +1,5 @@
 import { Effect, Option, Stream } from "effect"
-import { type Corpus, type CorpusName, type CorpusSpec, sameModel } from "../../domain/Corpus.ts"
+import { type Corpus, type CorpusName, type CorpusSpec, isElsewhere, sameModel } from "../../domain/Corpus.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
@@ -164,6 +164,7 @@ export const readyTarget = Effect.fn("sync.readyTarget")(function*(
     yield* ledger.forget(building.scope)
   }
   if (target._tag === "missing") {
+    yield* checkDatabase(spec)
     const { name } = yield* corpora.create(spec)
     yield* ledger.reset(scope, { corpus: name })
     return { corpus: name, scope, action: "created", adopted: false, resumed: false }
@@ -182,15 +183,23 @@ export const readyTarget = Effect.fn("sync.readyTarget")(function*(
         serving: corpus.name
       }
     }
+    yield* checkDatabase(spec)
     const name = yield* build(scope, spec)
     return { corpus: name, scope: buildingScope(scope), action: "building", adopted: false, resumed: false, serving: corpus.name }
   }
+  yield* checkDatabase(spec, corpus.name)
   if (changes.length > 0) {
     const { description, displayName, vectorDb } = spec
     yield* corpora.update(corpus.name, { displayName, description, vectorDb })
   }
   if (adopted) yield* ledger.reset(scope, { corpus: corpus.name })
   return { corpus: corpus.name, scope, action: "found", adopted, resumed: !adopted }
+})
+
+/** Fails where the database of the corpus's vectors cannot be used, before anything is written or embedded for it. */
+const checkDatabase = Effect.fnUntraced(function*({ vectorDb }: CorpusSpec, corpus?: CorpusName) {
+  const { checkVectors } = yield* Engine
+  if (checkVectors !== undefined && isElsewhere(vectorDb)) yield* checkVectors(vectorDb, corpus)
 })
 
 const mustBeReplaced = (forcing: ReadonlyArray<Change>, adopted: boolean): ServiceError => {

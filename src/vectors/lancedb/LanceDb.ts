@@ -1,12 +1,12 @@
 import { createRequire } from "node:module"
-import { access, constants, stat } from "node:fs/promises"
+import { access, constants, stat, statfs } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { Duration, Effect, type Scope, Semaphore } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import { retry, type RetryOptions } from "../../net/Retry.ts"
 import type { VectorDescription, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { chunkBatches, chunkColumns, chunkId, parts, unfit } from "../Chunks.ts"
+import { blamed, chunkBatches, chunkColumns, chunkId, type Fields, isOlder, parts, unfit } from "../Chunks.ts"
 import type { Arrow, ArrowTable, Connection, Lance, Row, Table } from "./Library.ts"
 
 export interface LanceDbOptions {
@@ -19,6 +19,12 @@ export interface LanceDbOptions {
   /** Chunks from which there is an index of vectors; fewer are compared one by one. Default 10,000. */
   readonly indexFrom?: number | undefined
 }
+
+/** The first version whose indexes are made as they are made here. */
+const leastVersion = [0, 39] as const
+const fields: Fields = { address: "lanceDb.uri", key: "lanceDb.uri", part: "lanceDb.uri" }
+/** Bytes that are free at least where a folder is written to. */
+const leastFree = 16 * 1024 * 1024
 
 /** Chunks of one commit, and files of one deletion. */
 const chunksAtOnce = 1_000
@@ -64,7 +70,8 @@ export const make = Effect.fnUntraced(function*(options: LanceDbOptions): Effect
       Effect.timeoutOrElse({
         duration: Duration.millis(limit),
         orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} in ${place} did not end` }))
-      })
+      }),
+      Effect.mapError(blamed(fields))
     )
 
   let connected: { readonly lance: Lance; readonly arrow: Arrow; readonly db: Connection } | undefined
@@ -358,6 +365,14 @@ const usable = Effect.fnUntraced(function*(folder: string): Effect.fn.Return<voi
   if (!isFolder) return yield* unfit("lanceDb.uri", `${at} is not a folder`, "name a folder, or one that can be made")
   const writable = yield* Effect.promise(() => access(at, constants.W_OK | constants.X_OK).then(() => true, () => false))
   if (!writable) return yield* unfit("lanceDb.uri", `${at} is read-only for this user`, "name a folder that may be written to")
+  const room = yield* Effect.promise(() => statfs(at).then(({ bavail, bsize }) => bavail * bsize, () => Infinity))
+  if (room < leastFree) {
+    return yield* unfit(
+      "lanceDb.uri",
+      `the disk of ${at} is full: ${Math.floor(room / 1024)} kB are free`,
+      "make room on it, or name another folder"
+    )
+  }
 })
 
 /** The library, which is large and native: an optional package, loaded when a corpus names it. */
@@ -368,6 +383,7 @@ const libraryFrom = (
     try: () => loaded ??= load(folder),
     catch: (cause) => {
       loaded = undefined
+      if (cause instanceof ServiceError) return cause
       const missing = cause instanceof Error && "code" in cause && cause.code === "MODULE_NOT_FOUND"
       return unfit(
         "lanceDb",
@@ -395,6 +411,13 @@ const load = async (folder: string) => {
   const near = createRequire(path)
   const lance = near(path) as Lance
   const { version } = near("../package.json") as { readonly version: string }
+  if (isOlder(version, leastVersion)) {
+    throw unfit(
+      "lanceDb",
+      `LanceDB ${version} is installed, and ${leastVersion.join(".")} is the first that can be used`,
+      "npm install @lancedb/lancedb@latest"
+    )
+  }
   return { lance: { ...lance, version }, arrow: near("apache-arrow") as Arrow }
 }
 

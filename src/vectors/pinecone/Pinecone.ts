@@ -5,7 +5,7 @@ import type { SecretVersion } from "../../domain/Secret.ts"
 import type { RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 import type { VectorChunk, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { chunkBatches, needed, parts, propertiesOf, unfit, vectorJson } from "../Chunks.ts"
+import { blamed, chunkBatches, type Fields, needed, parts, propertiesOf, unfit, vectorJson } from "../Chunks.ts"
 import { rest, type RestOptions } from "../Rest.ts"
 
 export interface PineconeOptions {
@@ -22,6 +22,8 @@ export interface PineconeOptions {
 /** Of the API: its index is told by the fields of its schema. */
 const apiVersion = "2026-07"
 const ownController = "https://api.pinecone.io"
+
+const fields: Fields = { address: "pinecone.indexName", key: "pinecone.apiKey", part: "pinecone.indexName" }
 
 /** Where a controller's address leads. */
 export const hostOf = (controller: string | undefined): string => controller ?? ownController
@@ -48,6 +50,8 @@ const Index = Schema.Struct({
   status: Schema.Struct({ ready: Schema.Boolean, state: Schema.optionalKey(Schema.String) })
 })
 const Stats = Schema.Struct({
+  /** Of an index in pods, 1 being full. */
+  indexFullness: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
   namespaces: Schema.optionalKey(
     Schema.NullOr(Schema.Record(Schema.String, Schema.Struct({ vectorCount: Schema.optionalKey(Schema.Int) })))
   )
@@ -78,6 +82,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
         http: options.http,
         baseUrl,
         what: place,
+        fields,
         key,
         secrets: options.secrets,
         credentials: (value) => ({ "api-key": value }),
@@ -89,7 +94,12 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
   const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
     Effect.mapError(
       Schema.decodeUnknownEffect(schema)(json),
-      () => new ServiceError({ code: "UNAVAILABLE", message: `${place} answers otherwise than its API says` })
+      () =>
+        unfit(
+          "pinecone.indexName",
+          `${place} answers otherwise than version ${apiVersion} of its API says`,
+          "make an index of that version, or use a Sluice that knows the one it has"
+        )
     )
 
   let found: ReturnType<typeof rest> | undefined
@@ -126,7 +136,9 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
       )
     }
     if (!state.ready) {
-      return yield* new ServiceError({ code: "UNAVAILABLE", message: `the index ${indexName} is not ready (${state.state ?? "no state"})` })
+      return yield* blamed(fields)(
+        new ServiceError({ code: "UNAVAILABLE", message: `the index ${indexName} is not ready (${state.state ?? "no state"})` })
+      )
     }
     return restOf(host.includes("://") ? host : `https://${host}`)
   })
@@ -141,7 +153,16 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
   const check: VectorStore["check"] = Effect.gen(function*() {
     found = yield* index
     const { json } = yield* call("counting", "/describe_index_stats", { method: "POST", body: {} })
-    const { namespaces } = yield* decoded(Stats, json)
+    const { indexFullness, namespaces } = yield* decoded(Stats, json)
+    if ((indexFullness ?? 0) >= 1) {
+      return yield* unfit("pinecone.indexName", `the index ${indexName} is full`, "add pods or make room in it, or use another index")
+    }
+    // Nothing is called so: what is looked for is whether the key may write.
+    yield* call("looking what the key may do", "/vectors/delete", {
+      method: "POST",
+      body: { namespace, ids: ["#nobody"] },
+      accept: (status) => status === 200 || status === 404
+    })
     const own = namespaces?.[namespace]
     return { chunks: own?.vectorCount ?? 0, dimensions, version: `API ${apiVersion}` }
   })

@@ -6,7 +6,7 @@ import { redactText } from "../../net/Redact.ts"
 import { retry, type RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 import type { VectorDescription, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { chunkBatches, chunkColumns, chunkId, parts, renewing, unfit, vectorJson } from "../Chunks.ts"
+import { blamed, chunkBatches, chunkColumns, chunkId, type Fields, isOlder, parts, renewing, unfit, vectorJson } from "../Chunks.ts"
 
 export interface PostgresOptions {
   /** Of the connection's URL. */
@@ -24,6 +24,7 @@ export interface PostgresOptions {
 
 /** pgvector from which half precision and filtered scans that go on are there. */
 const leastVersion = [0, 8] as const
+const fields: Fields = { address: "postgres.url", key: "postgres.url", part: "postgres.url" }
 /** Components that an index of half precision takes. */
 const mostDimensions = 4_000
 /** Chunks of one statement, and files of one deletion. */
@@ -47,6 +48,12 @@ interface Row {
   readonly [column: string]: unknown
 }
 
+/** A statement of a transaction. */
+type Run = (text: string, values?: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>
+
+/** Ends a transaction of which nothing is to stay. */
+class TakenBack extends Error {}
+
 type Sql = postgres.Sql<Record<string, unknown>>
 
 /**
@@ -69,7 +76,7 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
 
   const pool = renewing<{ readonly sql: Sql; readonly url: Redacted.Redacted<string> }>(
     Effect.gen(function*() {
-      const url = yield* Effect.mapError(options.secrets.resolve(options.url), asServiceError)
+      const url = yield* Effect.mapError(options.secrets.resolve(options.url), (error) => blamed(fields)(asServiceError(error)))
       const sql = yield* Effect.try({
         try: () =>
           postgres(Redacted.value(url), {
@@ -94,7 +101,7 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
   /** Statements of one transaction. Tried again as a whole. */
   const transaction = <A>(
     what: string,
-    body: (run: (text: string, values?: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>) => Promise<A>,
+    body: (run: Run) => Promise<A>,
     limit = statementLimit
   ): Effect.Effect<A, ServiceError> =>
     pool.use(({ sql, url }) =>
@@ -109,16 +116,18 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
         Effect.map(([value]) => value as A),
         Effect.timeoutOrElse({
           duration: Duration.millis(2 * limit),
-          orElse: () => Effect.fail(new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} in ${place} did not end` }))
+          orElse: () =>
+            Effect.fail(blamed(fields)(new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} in ${place} did not end` })))
         }),
         again
       )
     )
 
-  const describe = (run: (text: string, values?: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>) =>
+  const describe = (run: Run) =>
     run(
       `SELECT current_setting('server_version') AS server, current_setting('transaction_read_only') AS read_only,
         (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector,
+        EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector') AS available,
         to_regclass($1) IS NOT NULL AS there,
         (SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = 'embedding') AS embedding`,
       [table]
@@ -126,9 +135,16 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
 
   const fit = (row: Row | undefined): ServiceError | undefined => {
     const version = typeof row?.["vector"] === "string" ? row["vector"] : undefined
-    if (version !== undefined && isOlder(version)) {
+    if (version === undefined && row?.["available"] !== true) {
       return unfit(
-        "postgres",
+        "postgres.url",
+        `${place} has no pgvector, and its server has none to make`,
+        "have pgvector installed on the server, or name one that has it"
+      )
+    }
+    if (version !== undefined && isOlder(version, leastVersion)) {
+      return unfit(
+        "postgres.url",
         `${place} has pgvector ${version}, and ${leastVersion.join(".")} is the first that searches with filters`,
         "update the extension: ALTER EXTENSION vector UPDATE"
       )
@@ -147,6 +163,49 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
       )
       : undefined
   }
+
+  const makeTable = async (run: Run) => {
+    // Two processes may come at the same time.
+    await run(`SELECT pg_advisory_xact_lock(hashtext($1))`, [table])
+    // Asked for first: whoever may not make schemas may use one that is there.
+    const [row] = await run("SELECT to_regnamespace($1) IS NOT NULL AS there", [`"${schema}"`])
+    if (row?.["there"] !== true) await run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`)
+    await run(
+      `CREATE TABLE IF NOT EXISTS ${table} (
+        id uuid PRIMARY KEY,
+        file_id text NOT NULL,
+        ordinal integer NOT NULL,
+        text text NOT NULL,
+        headings jsonb NOT NULL,
+        byte_start integer NOT NULL,
+        byte_end integer NOT NULL,
+        first_page integer,
+        last_page integer,
+        source_uri text NOT NULL,
+        display_name text NOT NULL,
+        metadata jsonb,
+        permissions jsonb,
+        terms tsvector NOT NULL,
+        length integer NOT NULL,
+        embedding halfvec(${dimensions}) NOT NULL
+      )`
+    )
+    await run(`CREATE INDEX IF NOT EXISTS "${name}_file" ON ${table} (file_id)`)
+    await run(`CREATE INDEX IF NOT EXISTS "${name}_terms" ON ${table} USING gin (terms)`)
+  }
+
+  /** Does what a run begins with in a transaction that is then taken back: whether the user may, and whether there is room. */
+  const rehearse = (row: Row | undefined) =>
+    transaction("trying to write", async (run) => {
+      if (row?.["vector"] === null) await run("CREATE EXTENSION IF NOT EXISTS vector")
+      if (row?.["there"] !== true) await makeTable(run)
+      await run(
+        `INSERT INTO ${table} (id, file_id, ordinal, text, headings, byte_start, byte_end, source_uri, display_name, terms, length, embedding)
+          VALUES (gen_random_uuid(), '', 0, '', '[]', 0, 0, '', '', '', 0, array_fill(0, ARRAY[${dimensions}])::halfvec)`
+      )
+      await run(`DELETE FROM ${table} WHERE file_id = ''`)
+      throw new TakenBack()
+    })
 
   const prepare = Effect.gen(function*() {
     const [row] = yield* transaction("looking", describe)
@@ -167,33 +226,7 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
       const old = fit(made)
       if (old !== undefined) return yield* old
     }
-    yield* transaction("making the table of the corpus", async (run) => {
-      // Two processes may come at the same time.
-      await run(`SELECT pg_advisory_xact_lock(hashtext($1))`, [table])
-      await run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`)
-      await run(
-        `CREATE TABLE IF NOT EXISTS ${table} (
-          id uuid PRIMARY KEY,
-          file_id text NOT NULL,
-          ordinal integer NOT NULL,
-          text text NOT NULL,
-          headings jsonb NOT NULL,
-          byte_start integer NOT NULL,
-          byte_end integer NOT NULL,
-          first_page integer,
-          last_page integer,
-          source_uri text NOT NULL,
-          display_name text NOT NULL,
-          metadata jsonb,
-          permissions jsonb,
-          terms tsvector NOT NULL,
-          length integer NOT NULL,
-          embedding halfvec(${dimensions}) NOT NULL
-        )`
-      )
-      await run(`CREATE INDEX IF NOT EXISTS "${name}_file" ON ${table} (file_id)`)
-      return run(`CREATE INDEX IF NOT EXISTS "${name}_terms" ON ${table} USING gin (terms)`)
-    })
+    yield* transaction("making the table of the corpus", makeTable)
   })
 
   /**
@@ -247,6 +280,7 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
     const [row] = yield* transaction("looking", describe)
     const bad = fit(row)
     if (bad !== undefined) return yield* bad
+    yield* Effect.catchIf(rehearse(row), ({ cause }) => cause instanceof TakenBack, () => Effect.void)
     const version = `PostgreSQL ${String(row?.["server"])}, pgvector ${String(row?.["vector"] ?? "not made yet")}`
     if (row?.["there"] !== true) return yield* ServiceError.notFound(`the table ${name} in ${place} (${version})`)
     const [counted] = yield* transaction("counting", (run) => run(`SELECT count(*)::integer AS chunks FROM ${table}`))
@@ -425,29 +459,27 @@ const tsvector = (terms: ReadonlyArray<string>): string => {
 /** PostgreSQL keeps no NUL in a text, whether written as it is or in JSON. */
 const withoutNul = (text: string): string => text.replaceAll("\0", "").replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1")
 
-const isOlder = (version: string): boolean => {
-  const [major = 0, minor = 0] = version.split(".").map(Number)
-  return major < leastVersion[0] || (major === leastVersion[0] && minor < leastVersion[1])
-}
-
 const undefinedTable = "42P01"
 
 /** What PostgreSQL's and the system's error codes mean, by how they begin. Source: its manual, appendix A. */
 const codes: ReadonlyArray<readonly [prefix: string, code: Code, fix?: string]> = [
   ["28", "UNAUTHENTICATED", "check the user and password in the secret, and that the server lets it in"],
-  ["3D", "NOT_FOUND", "check the database's name in the secret"],
-  ["42501", "PERMISSION_DENIED", "let the user create a schema and tables in the database"],
+  ["3D", "FAILED_PRECONDITION", "make the database, or check its name in the secret"],
+  ["42501", "PERMISSION_DENIED", "let the user create a schema and tables in the database, or read and write those that are there"],
   ["25006", "FAILED_PRECONDITION", "name a server that takes writes, not a replica"],
   ["53100", "FAILED_PRECONDITION", "the server's disk is full: make room"],
-  ["53", "RESOURCE_EXHAUSTED"],
-  ["57014", "DEADLINE_EXCEEDED"],
-  ["57", "UNAVAILABLE"],
-  ["08", "UNAVAILABLE"],
+  ["53300", "RESOURCE_EXHAUSTED", "the server takes no more connections: let it take more, or have others close theirs"],
+  ["53", "RESOURCE_EXHAUSTED", "see what the server lacks"],
+  ["57014", "DEADLINE_EXCEEDED", "see what keeps the server busy"],
+  ["57", "UNAVAILABLE", "see whether the server is starting or stopping"],
+  ["08", "UNAVAILABLE", "check the host and port in the secret, and that a PostgreSQL server runs there"],
   ["40", "ABORTED"],
   ["55P03", "ABORTED"],
   ["ECONN", "UNAVAILABLE", "check the host and port in the secret, and that the server runs"],
   ["ENOTFOUND", "UNAVAILABLE", "check the host in the secret"],
+  ["EAI_AGAIN", "UNAVAILABLE", "check the host in the secret, and that names are resolved"],
   ["EHOSTUNREACH", "UNAVAILABLE", "check the host in the secret, and the network"],
+  ["ENETUNREACH", "UNAVAILABLE", "check the host in the secret, and the network"],
   ["CONNECT", "UNAVAILABLE", "check the host and port in the secret, and that the server runs"],
   ["CONNECTION", "UNAVAILABLE"]
 ]
@@ -455,12 +487,15 @@ const codes: ReadonlyArray<readonly [prefix: string, code: Code, fix?: string]> 
 const failureOf = (what: string, cause: unknown, secrets: ReadonlyArray<Redacted.Redacted<string>>): ServiceError => {
   const error = cause instanceof AggregateError ? cause.errors[0] as unknown : cause
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
-  const known = codes.find(([prefix]) => code?.startsWith(prefix) === true)
+  const [, meaning, fix] = codes.find(([prefix]) => code?.startsWith(prefix) === true) ?? []
   const said = error instanceof Error ? redactText(error.message, secrets) : "no details"
+  const field = `corpus.vectorDb.${fields.address}`
   return new ServiceError({
-    code: known?.[1] ?? "FAILED_PRECONDITION",
-    message: `${what}: ${said}`,
+    code: meaning ?? "FAILED_PRECONDITION",
+    message: `${field}: ${what}: ${said}`,
     reason: code,
-    fix: known?.[2] === undefined ? undefined : known[2]
+    field,
+    fix,
+    cause: cause instanceof TakenBack ? cause : undefined
   })
 }

@@ -6,7 +6,7 @@ import type { SecretVersion } from "../../domain/Secret.ts"
 import type { RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 import type { VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { chunkBatches, parts, propertiesOf, unfit, vectorJson } from "../Chunks.ts"
+import { chunkBatches, type Fields, isOlder, parts, propertiesOf, unfit, vectorJson } from "../Chunks.ts"
 import { rest } from "../Rest.ts"
 
 export interface QdrantOptions {
@@ -18,6 +18,10 @@ export interface QdrantOptions {
   readonly http: HttpClient.HttpClient
   readonly retry?: RetryOptions | undefined
 }
+
+/** The first version that answers queries of both arms. */
+const leastVersion = [1, 10] as const
+const fields: Fields = { address: "qdrant.url", key: "qdrant.apiKey", part: "qdrant.collection" }
 
 /** Points of one request, and files of one deletion. */
 const pointsAtOnce = 100
@@ -63,6 +67,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     http: options.http,
     baseUrl: options.url.replace(/\/+$/, ""),
     what: place,
+    fields,
     key: options.apiKey,
     secrets: options.secrets,
     credentials: (key) => ({ "api-key": key }),
@@ -101,10 +106,28 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
         "use another collection, or the embedding model that filled it"
       )
     }
+    // Nothing is called so: what is looked for is whether the key may write.
+    yield* call("looking what the key may do", `${path}/points/delete?wait=true`, {
+      method: "POST",
+      body: { points: ["00000000-0000-8000-8000-000000000000"] }
+    })
     return true
   })
 
+  const server = Effect.gen(function*() {
+    const { version } = yield* Effect.flatMap(call("looking", "/"), ({ json }) => decoded(Root, json))
+    if (isOlder(version, leastVersion)) {
+      return yield* unfit(
+        "qdrant.url",
+        `${host} runs Qdrant ${version}, and ${leastVersion.join(".")} is the first that is searched by words and vectors at once`,
+        "update the server"
+      )
+    }
+    return version
+  })
+
   const prepare = Effect.gen(function*() {
+    yield* server
     if (yield* fits) return
     yield* call("making the collection", path, {
       method: "PUT",
@@ -125,7 +148,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
   })
 
   const check: VectorStore["check"] = Effect.gen(function*() {
-    const { version } = yield* Effect.flatMap(call("looking", "/"), ({ json }) => decoded(Root, json))
+    const version = yield* server
     if (!(yield* fits)) return yield* ServiceError.notFound(`${place} (Qdrant ${version})`)
     const { json } = yield* call("counting", `${path}/points/count`, { method: "POST", body: { filter: filterOf(), exact: true } })
     const { result } = yield* decoded(Counted, json)

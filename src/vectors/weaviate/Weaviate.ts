@@ -5,7 +5,7 @@ import type { SecretVersion } from "../../domain/Secret.ts"
 import type { RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 import type { VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { chunkBatches, needed, parts, propertiesOf, unfit, vectorJson } from "../Chunks.ts"
+import { blamed, chunkBatches, type Fields, isOlder, needed, parts, propertiesOf, unfit, vectorJson } from "../Chunks.ts"
 import { rest } from "../Rest.ts"
 
 export interface WeaviateOptions {
@@ -17,6 +17,10 @@ export interface WeaviateOptions {
   readonly http: HttpClient.HttpClient
   readonly retry?: RetryOptions | undefined
 }
+
+/** The first version that filters by lists of values. */
+const leastVersion = [1, 21] as const
+const fields: Fields = { address: "weaviate.httpEndpoint", key: "weaviate.apiKey", part: "weaviate.collectionName" }
 
 /** Objects of one batch, and files of one deletion. */
 const chunksAtOnce = 100
@@ -108,7 +112,8 @@ const Nodes = Schema.Struct({
     shards: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ vectorQueueLength: Schema.optionalKey(Schema.Number) }))))
   }))
 })
-const Meta = Schema.Struct({ version: Schema.optionalKey(Schema.String) })
+const Meta = Schema.Struct({ version: Schema.String })
+const Shards = Schema.Array(Schema.Struct({ status: Schema.optionalKey(Schema.String) }))
 
 /**
  * A corpus in a Weaviate collection, beside others that may share it: told apart by `corpusId`, or each with a tenant of
@@ -133,6 +138,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     http: options.http,
     baseUrl: `${endpoint}/v1`,
     what: place,
+    fields,
     key: options.apiKey,
     secrets: options.secrets,
     retry: options.retry
@@ -162,10 +168,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     const missing = /Cannot query field|class .* not found|could not find class|tenant not found/i.test(message)
     const wrong = /vector lengths? don't match|dimension/i.test(message)
     if (wrong) return otherDimensions(message)
-    return new ServiceError({
-      code: missing ? "NOT_FOUND" : /read-?only/i.test(message) ? "FAILED_PRECONDITION" : "UNAVAILABLE",
-      message: `${doing} in ${place}: ${message}`
-    })
+    return blamed(fields)(new ServiceError({ code: missing ? "NOT_FOUND" : "UNAVAILABLE", message: `${doing} in ${place}: ${message}` }))
   }
 
   const otherDimensions = (said: string): ServiceError =>
@@ -174,6 +177,8 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
       `${place} holds vectors of other dimensions than the embedder's ${dimensions}: ${said}`,
       "use another collection, or the embedding model that filled it"
     )
+
+  const corpusIs = { path: ["corpusId"], operator: "Equal", valueText: corpus }
 
   /** Whether the collection has tenants; found once. */
   let tenants: boolean | undefined
@@ -217,9 +222,48 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     )
     const length = sample?._additional.vector?.length ?? dimensions
     if (length !== dimensions && length !== 0) return yield* otherDimensions(`${length}`)
+    yield* writable(tenant)
+  })
+
+  /** A server that runs out of disk or memory turns its shards read-only; a key may be allowed to read alone. */
+  const writable = Effect.fnUntraced(function*(tenant: string | undefined) {
+    const { json, status } = yield* call(
+      "looking",
+      `/schema/${name}/shards${tenant === undefined ? "" : `?tenant=${encodeURIComponent(tenant)}`}`,
+      // The tenant is only to be made, or the key may not look.
+      { accept: (status) => status === 200 || status === 403 || status === 404 || status === 422 }
+    )
+    const shards = status === 200 ? yield* decoded(Shards, json) : []
+    if (shards.some(({ status }) => status === "READONLY")) {
+      return yield* unfit(
+        "weaviate.collectionName",
+        `${place} is read-only, as a server makes it that runs out of disk or memory`,
+        "make room on the server, then set the shards to READY"
+      )
+    }
+    // Deletes nothing: what is looked for is whether it might.
+    yield* call("looking what the key may do", `/batch/objects${tenant === undefined ? "" : `?tenant=${encodeURIComponent(tenant)}`}`, {
+      method: "DELETE",
+      body: { match: { class: name, where: { ...corpusIs, valueText: "nobody" } }, output: "minimal", dryRun: true },
+      accept: (status) => status === 200 || (tenant !== undefined && status === 422)
+    })
+  })
+
+  const meta = Effect.gen(function*() {
+    const { json } = yield* call("looking", "/meta")
+    const { version } = yield* decoded(Meta, json)
+    if (isOlder(version, leastVersion)) {
+      return yield* unfit(
+        "weaviate.httpEndpoint",
+        `${new URL(endpoint).host} runs Weaviate ${version}, and ${leastVersion.join(".")} is the first that filters by lists of files`,
+        "update the server"
+      )
+    }
+    return version
   })
 
   const prepare = Effect.gen(function*() {
+    yield* meta
     const found = yield* collection
     if (found === undefined) {
       yield* call("making the collection", "/schema", {
@@ -261,9 +305,9 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
   })
 
   const check: VectorStore["check"] = Effect.gen(function*() {
+    const version = yield* meta
     const found = yield* collection
-    const { version } = yield* Effect.flatMap(call("looking", "/meta"), ({ json }) => decoded(Meta, json))
-    if (found === undefined) return yield* ServiceError.notFound(`${place} (Weaviate ${version ?? "of an unknown version"})`)
+    if (found === undefined) return yield* ServiceError.notFound(`${place} (Weaviate ${version})`)
     yield* fit(found)
     const tenant = yield* tenantOf()
     const data = yield* query(
@@ -273,7 +317,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
       Effect.catchIf(({ code }) => tenant !== undefined && code === "NOT_FOUND", () => Effect.succeed({ Aggregate: { [name]: [] } }))
     )
     const counted = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Counted) }), Reflect.get(data, "Aggregate"))
-    return { chunks: counted[name]?.[0]?.meta.count ?? 0, dimensions, version: version === undefined ? undefined : `Weaviate ${version}` }
+    return { chunks: counted[name]?.[0]?.meta.count ?? 0, dimensions, version: `Weaviate ${version}` }
   })
 
   const put: VectorStore["put"] = Effect.fnUntraced(function*(files) {
@@ -301,8 +345,8 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
         )
         const [first] = failed
         if (first !== undefined && again >= timesAgain) return yield* refusalOf("writing chunks", first.said)
-        const hopeless = failed.find(({ said }) => /vector lengths? don't match/i.test(said))
-        if (hopeless !== undefined) return yield* otherDimensions(hopeless.said)
+        const hopeless = failed.map(({ said }) => refusalOf("writing chunks", said)).find(({ code }) => code === "FAILED_PRECONDITION")
+        if (hopeless !== undefined) return yield* hopeless
         objects = failed.map(({ object }) => object)
       }
     }
@@ -350,7 +394,6 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     }
   })
 
-  const corpusIs = { path: ["corpusId"], operator: "Equal", valueText: corpus }
   const remove: VectorStore["delete"] = (files) =>
     Effect.forEach(
       parts(files, filesAtOnce),
