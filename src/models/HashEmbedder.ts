@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { Embedder } from "../ports/Embedder.ts"
-import { embedHashed, embedHashedSparse, embedWeighed } from "./hash/EmbedHashed.ts"
-import { dimensions } from "./hash/Features.ts"
+import { embedHashed, embedHashedSparse, embedWeighed } from "../text/hashed/EmbedHashed.ts"
+import { dimensions } from "../text/hashed/Features.ts"
 
 /**
  * The offline embedder: words and parts of words hashed into 2048 dimensions. Nothing to download, nothing learnt from
@@ -11,6 +11,7 @@ import { dimensions } from "./hash/Features.ts"
 export const hashEmbedder: Embedder["Service"] = {
   /** Bump the version whenever any text's numbers change. */
   id: `hashed-ngrams-${dimensions}-v2`,
+  hashed: true,
   dimensions,
   embed: (texts, task) => Effect.sync(() => texts.map((text) => embedHashed(text, task))),
   embedWeighed,

@@ -35,6 +35,11 @@ export class Embedder extends Context.Service<Embedder, {
     task: EmbeddingTask
   ) => Effect.Effect<ReadonlyArray<SparseVector>, ServiceError>
   /**
+   * `embed` gives for documents what `src/text/hashed` makes of their words: an engine that reads the words anyway may
+   * make the vectors with it, and need not ask.
+   */
+  readonly hashed?: true
+  /**
    * A question's vector with its words weighed, from an embedder of words that can say so: an engine that knows how rare
    * they are in a corpus tells. The vectors of documents stay as they are.
    */

@@ -21,6 +21,8 @@ export const budgetSpent = "BUDGET"
 export class EmbeddingBudget extends Context.Service<EmbeddingBudget, {
   /** Limits everything that is embedded until the scope closes, and answers what was embedded under it so far. */
   readonly limit: (limits: EmbeddingLimits) => Effect.Effect<() => Embedded, never, Scope.Scope>
+  /** Whether some limit holds at present: otherwise all that is reserved is given. */
+  readonly isLimited: () => boolean
   /** Takes texts of so many tokens, in order, while anything is left: answers how many. The last may go over the limit. */
   readonly reserve: (tokens: ReadonlyArray<number>) => number
   /** Tells which of the reserved texts were embedded; the others are given back. */

@@ -147,9 +147,11 @@ const countedStream = <A>(model: string, use: string, stream: Stream.Stream<A, S
 /** The embedder of corpora, which may also answer for a {@link TextEmbedder}: texts come in batches, and each counts as a call. */
 export const countedCorpusEmbedder = (embedder: Embedder["Service"]): Embedder["Service"] => {
   const { called } = countCall(embedder.id, "embed")
-  const { embedEach, embedSparse } = embedder
+  // What an engine makes by itself could not be counted.
+  const { hashed: _, ...counted } = embedder
+  const { embedEach, embedSparse } = counted
   return {
-    ...embedder,
+    ...counted,
     embed: (...request) => timed(embedder.embed(...request), called),
     ...(embedSparse === undefined
       ? {}

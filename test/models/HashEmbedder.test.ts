@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { embedHashed } from "../../src/models/hash/EmbedHashed.ts"
+import { embedHashed } from "../../src/text/hashed/EmbedHashed.ts"
 import { HashEmbedder } from "../../src/models/HashEmbedder.ts"
 import { Embedder } from "../../src/ports/Embedder.ts"
 

@@ -27,7 +27,7 @@ const countingEmbedder = () => {
   const seen = { texts: 0 }
   const layer = Layer.effect(
     Embedder,
-    Effect.map(Embedder, ({ embedSparse: _, ...embedder }) =>
+    Effect.map(Embedder, ({ embedSparse: _, hashed: __, ...embedder }) =>
       Embedder.of({
         ...embedder,
         embed: (texts, task) => {

@@ -56,6 +56,14 @@ export const embeddedFiles = (
         more: Pick<Commands["putFile"]["in"], "ledger" | "replaces">
       ): Effect.fn.Return<{ readonly row: Row; readonly embedded: ReadonlySet<string> }, ServiceError, Scope.Scope> {
         const embedded = new Set<string>()
+        if (embedder.hashed === true && !isElsewhere(corpus.vectorDb) && budget?.isLimited() !== true) {
+          const put = yield* writer.send("putFile", { corpus: corpus.name, file, ...more, vectors: "hashed", at: yield* now })
+          if ("missing" in put) return yield* ServiceError.internal("the writer asked for vectors that it makes itself")
+          const made = put.made.map((place) => file.chunks[place]!)
+          for (const { hash } of made) embedded.add(hash)
+          budget?.settle([], made.map(({ tokens }) => tokens))
+          return { row: put.file, embedded }
+        }
         const texts = new Map(file.chunks.map(({ hash, text }) => [hash, text]))
         const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
         const tokensOf = (hash: string): number => tokens.get(hash) ?? 0

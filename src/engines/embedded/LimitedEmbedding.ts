@@ -33,6 +33,7 @@ export const makeEmbeddingBudget = (): EmbeddingBudget["Service"] => {
         }),
         (account) => Effect.sync(() => accounts.delete(account))
       ).pipe(Effect.map(({ embedded }) => () => ({ ...embedded }))),
+    isLimited: () => [...accounts].some(({ requests, tokens }) => requests < Infinity || tokens < Infinity),
     reserve: (tokens) => {
       let taken = 0
       while (taken < tokens.length && [...accounts].every((account) => account.tokens > 0)) {

@@ -88,10 +88,16 @@ export const wordAnalyzers = (analyzers: ReadonlyArray<AnalyzerId>, word?: strin
  * are ASCII's, as Lucene's DecimalDigitFilter has them; parts of Persian words that a zero-width non-joiner holds apart are
  * words, as people leave it out or write a blank.
  */
-export const normalized = (text: string): string => {
-  if (!/[^\x00-\x7f]/.test(text)) return text
-  const composed = recomposed(text.normalize("NFKC")).replace(/[\p{Nd}--[0-9]]/gv, asciiDigit)
-  return composed.includes("\u200c") ? composed.replace(/(?<=\p{Script=Arabic})\u200c/gu, " ") : composed
+export const normalized = (text: string): string => withAsciiDigits(composed(text))
+
+/** The first half of {@link normalized}. */
+export const composed = (text: string): string => /[^\x00-\x7f]/.test(text) ? recomposed(text.normalize("NFKC")) : text
+
+/** The second half: of a {@link composed} text that has no such digits and words, the text itself. */
+export const withAsciiDigits = (composed: string): string => {
+  if (!/[^\x00-\x7f]/.test(composed)) return composed
+  const text = composed.replace(/[\p{Nd}--[0-9]]/gv, asciiDigit)
+  return text.includes("\u200c") ? text.replace(/(?<=\p{Script=Arabic})\u200c/gu, " ") : text
 }
 
 /** Decimal digits stand in rows of ten, from zero on. */

@@ -1,6 +1,6 @@
 import { forEachSegment } from "../../text/Segments.ts"
 import { grown, hashOf, utf8Of, WordTable } from "../../text/WordTable.ts"
-import { bigrams, normalized, termsOf } from "./Analyzer.ts"
+import { bigrams, composed, normalized, termsOf, withAsciiDigits } from "./Analyzer.ts"
 import { type AnalyzerId, decide, type Decision, type Expected, sampleLength, speakersOf, Survey } from "./Detection.ts"
 import type { Vocabulary } from "./Vocabulary.ts"
 import { maxWordLength, type Run, scanBytes, scanRuns } from "./WordBreak.ts"
@@ -29,9 +29,12 @@ export class DocumentTerms {
   #tokens = new Int32Array(1 << 12)
   #count = 0
   #runs: Array<OtherRun> = []
+  #stretches: Array<Stretch> = []
   #bytes: Uint8Array = new Uint8Array(0)
-  readonly #survey = new Survey()
+  #survey = new Survey()
   #surveyed = 0
+  /** For texts that are not kept. */
+  readonly #detected = new Survey()
 
   constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary
@@ -39,38 +42,75 @@ export class DocumentTerms {
 
   /** Finds a text's language, as `detect` does, and its terms in it. */
   read(raw: string, expected: Expected): Decision {
-    this.#scan(normalized(raw), sampleLength)
-    const decision = decide(this.#survey, raw.slice(0, sampleLength), expected)
-    this.#makeTerms(decision.analyzer)
+    return this.take(this.scan(raw), expected)
+  }
+
+  /** Finds the words of a text that stands below another one, which it is read with. Valid until words are forgotten. */
+  scan(raw: string, above = ""): ScannedText {
+    this.#begin(new Survey())
+    let room = sampleLength
+    if (above !== "") {
+      this.#scan(normalized(above), room)
+      room -= this.#bytes.length + 1
+    }
+    const first = this.#count
+    const stretches: Array<Stretch> = []
+    this.#stretches = stretches
+    const plain = composed(raw)
+    const text = withAsciiDigits(plain)
+    this.#scan(text, room)
+    return {
+      tokens: this.#tokens.slice(0, this.#count),
+      runs: this.#runs,
+      survey: this.#survey,
+      sample: above === "" ? raw.slice(0, sampleLength) : `${above}\n${raw.slice(0, sampleLength)}`.slice(0, sampleLength),
+      own: text === plain ? { first, stretches } : undefined
+    }
+  }
+
+  /** {@link read} of what was scanned. */
+  take({ runs, sample, survey, tokens }: ScannedText, expected: Expected): Decision {
+    const decision = decide(survey, sample, expected)
+    this.#makeTerms(tokens, runs, decision.analyzer)
     return decision
   }
+
+  /** A word as it is written. */
+  readonly surfaceOf = (word: number): string => this.#surfaces[word] ?? ""
 
   /** `detect`, for whoever reads the text as well: most of its words are known then. {@link terms} stay as they are. */
   detect(text: string, expected: Expected = {}): AnalyzerId {
     const sample = text.slice(0, sampleLength)
+    this.#begin(this.#detected)
     this.#scan(sample, Infinity)
     return decide(this.#survey, sample, expected).analyzer
   }
 
-  /** Finds a text's words and other runs; those that begin in its first `surveyed` bytes tell the language. */
-  #scan(text: string, surveyed: number): void {
+  #begin(survey: Survey): void {
     this.#count = 0
     this.#runs = []
-    this.#survey.clear()
+    this.#stretches = []
+    this.#survey = survey
+    survey.clear()
+  }
+
+  /** Finds a text's words and other runs; those that begin in its first `surveyed` bytes tell the language. */
+  #scan(text: string, surveyed: number): void {
     this.#surveyed = surveyed
     this.#bytes = utf8Of(text)
     scanBytes(this.#bytes, this.#takeWord, this.#takeOther)
   }
 
-  /** Forgets what was met, with the vocabulary, when that has become too large; numbers of terms are then void. */
-  forgetIfFull(): void {
-    if (this.#words.size < mostRemembered && this.#vocabulary.size < mostRemembered) return
+  /** Forgets what was met, with the vocabulary, when that has become too large; numbers of words and terms are then void. */
+  forgetIfFull(): boolean {
+    if (this.#words.size < mostRemembered && this.#vocabulary.size < mostRemembered) return false
     this.#words.clear()
     this.#surfaces = []
     this.#speakers = []
     this.#known = new Map()
     this.#lists = []
     this.#vocabulary.clear()
+    return true
   }
 
   readonly #takeWord = (start: number, end: number, hash: number): void => {
@@ -81,6 +121,7 @@ export class DocumentTerms {
   readonly #takeOther = (start: number, end: number): void => {
     const sampled = start < this.#surveyed
     const text = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, end - start).toString()
+    const first = this.#count
     scanRuns(text, (run, from, to) => {
       const surface = text.slice(from, to)
       if (run === "word") {
@@ -92,6 +133,7 @@ export class DocumentTerms {
         if (sampled) this.#survey.other(run, to - from)
       }
     })
+    this.#stretches.push({ first, end: this.#count, text })
   }
 
   #token(token: number): void {
@@ -114,14 +156,14 @@ export class DocumentTerms {
     return word
   }
 
-  #makeTerms(analyzer: AnalyzerId): void {
+  #makeTerms(tokens: Int32Array, runs: ReadonlyArray<OtherRun>, analyzer: AnalyzerId): void {
     this.length = 0
     let known = this.#known.get(analyzer) ?? new Int32Array(1 << 12)
     while (known.length < this.#words.size) known = grown(known)
     this.#known.set(analyzer, known)
-    for (let i = 0; i < this.#count; i++) {
-      const token = this.#tokens[i] as number
-      if (token < 0) this.#takeRun(-token - 1, analyzer)
+    for (let i = 0; i < tokens.length; i++) {
+      const token = tokens[i] as number
+      if (token < 0) this.#takeRun(runs[-token - 1] as OtherRun, analyzer)
       else {
         let entry = known[token] as number
         if (entry === unknown) entry = known[token] = this.#entryOf(this.#surfaces[token] as string, analyzer)
@@ -135,8 +177,7 @@ export class DocumentTerms {
     else if (entry < none) { for (const term of this.#lists[none - 1 - entry] ?? []) this.#term(term) }
   }
 
-  #takeRun(index: number, analyzer: AnalyzerId): void {
-    const { run, text } = this.#runs[index] as OtherRun
+  #takeRun({ run, text }: OtherRun, analyzer: AnalyzerId): void {
     if (run === "ideographs") bigrams(text, (term) => this.#term(this.#vocabulary.numberOf(term)))
     else if (run === "pictograph") this.#term(this.#vocabulary.numberOf(text))
     else forEachSegment(text, (word) => this.#takeEntry(this.#entryOf(word, analyzer)))
@@ -154,7 +195,26 @@ export class DocumentTerms {
   }
 }
 
-interface OtherRun {
+/** A text that was read, and whose language is still to be told. */
+export interface ScannedText {
+  /** Numbers of words; of other runs their place in {@link runs} + 1, negative. */
+  readonly tokens: Int32Array
+  readonly runs: ReadonlyArray<OtherRun>
+  readonly survey: Survey
+  /** Its beginning. */
+  readonly sample: string
+  /** Of the text without what is above it: the first of its tokens, and what was not plain words. Absent where digits or words are not as they are written. */
+  readonly own: { readonly first: number; readonly stretches: ReadonlyArray<Stretch> } | undefined
+}
+
+/** A stretch of text, from one ASCII blank or bracket to the next, that is not a plain ASCII word, and which tokens it is. */
+export interface Stretch {
+  readonly first: number
+  readonly end: number
+  readonly text: string
+}
+
+export interface OtherRun {
   readonly run: Run
   readonly text: string
 }

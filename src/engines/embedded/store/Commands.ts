@@ -91,16 +91,16 @@ export interface Commands {
       readonly corpus: string
       readonly file: NewFile
       readonly replaces?: string
-      /** Vectors of its texts that are not stored yet. */
-      readonly vectors?: ReadonlyArray<NewVector>
+      /** Vectors of its texts that are not stored yet; or the corpus's are those of `src/text/hashed`, and the writer makes them. */
+      readonly vectors?: ReadonlyArray<NewVector> | "hashed"
       /** Its chunks were written to the corpus's own database, analyzed by these. */
       readonly elsewhere?: { readonly analyzers: ReadonlyArray<AnalyzerId> }
       /** What the ledger is to say of it. */
       readonly ledger?: { readonly scope: string; readonly change: LedgerChange }
       readonly at: number
     }
-    /** The file's row; or hashes whose vectors are not there, and nothing was written. */
-    readonly out: { readonly file: Row } | { readonly missing: ReadonlyArray<string> }
+    /** The file's row, and the places of the chunks that the writer made vectors for; or hashes whose vectors are not there, and nothing was written. */
+    readonly out: { readonly file: Row; readonly made: ReadonlyArray<number> } | { readonly missing: ReadonlyArray<string> }
   }
   /** Notes a version that is about to be written to the corpus's own database; or, with `failed`, that it is to be deleted there. */
   readonly beginVersion: { readonly in: { readonly corpus: string; readonly file: string; readonly failed?: boolean }; readonly out: void }

@@ -242,7 +242,9 @@ export class Committer {
       this.#vectors.finish(name, file.name)
       this.#vectors.analyzedBy(corpus.id, elsewhere.analyzers)
     }
-    const written = this.#files.insert(corpus.id, corpus.embedder, file, vectors, at)
+    const words = this.#index.wordsOf(file.chunks, file.title)
+    const made = vectors === "hashed" ? (place: number) => words.vectorOf(place) : vectors
+    const written = this.#files.insert(corpus.id, corpus.embedder, file, made, at)
     if ("missing" in written) throw new Missing(written.missing)
     // Gone already is as good: what counts is that readers do not see both.
     const old = replaces === undefined ? undefined : this.#files.find(corpus.id, replaces)
@@ -254,8 +256,10 @@ export class Committer {
     }
     this.#corpora.count(corpus.id, old === undefined ? 1 : 0, file.chunks.length - (old?.chunks ?? 0))
     if (ledger !== undefined) this.#ledger.write(ledger.scope, ledger.change)
-    if (corpus.elsewhere === undefined) this.#index.add(corpus.id, { chunks: written.indexed, language: file.language, title: file.title })
-    return { file: written.file }
+    if (corpus.elsewhere === undefined) {
+      this.#index.add(corpus.id, { chunks: written.indexed, language: file.language, title: file.title }, words)
+    }
+    return { file: written.file, made: written.made }
   }
 
   #patchFile({ at, corpus: name, name: fileName, patch }: Commands["updateFile"]["in"]): void {

@@ -23,6 +23,12 @@ export interface StoredFile {
   readonly intact: boolean
 }
 
+export interface InsertedFile {
+  readonly file: Row
+  readonly indexed: ReadonlyArray<IndexedChunk>
+  readonly made: ReadonlyArray<number>
+}
+
 /** The rows of files, their chunks and the embeddings these share, for the writer. */
 export class FileTable {
   readonly #take: StatementSync
@@ -106,26 +112,32 @@ export class FileTable {
   }
 
   /**
-   * Writes a file and its chunks, and returns its row and the chunks as they go to the index. Fails with the hashes whose
-   * vectors are not there, leaving it to the caller to roll back.
+   * Writes a file and its chunks, and returns its row, the chunks as they go to the index, and the places of those that
+   * `vectors`, where it makes them, made one for. Fails with the hashes whose vectors are not there, leaving it to the
+   * caller to roll back.
    */
   insert(
     corpus: number,
     embedder: string,
     file: NewFile,
-    vectors: ReadonlyArray<NewVector>,
+    vectors: ReadonlyArray<NewVector> | ((place: number) => Uint8Array),
     at: number
-  ): { readonly file: Row; readonly indexed: ReadonlyArray<IndexedChunk> } | { readonly missing: ReadonlyArray<string> } {
+  ): InsertedFile | { readonly missing: ReadonlyArray<string> } {
     const count = file.chunks.length
     const first = Number(this.#take.get(count)?.["value"]) - count
     const missing: Array<string> = []
-    const fresh = new Map(vectors.map(({ hash, vector }) => [hash, vector]))
+    const made: Array<number> = []
+    const fresh = new Map(typeof vectors === "function" ? [] : vectors.map(({ hash, vector }) => [hash, vector]))
     const indexed = file.chunks.map((chunk, i): IndexedChunk => {
       const hash = fromHex(chunk.hash)
       const vector = fresh.get(chunk.hash)
       // Whoever brings a vector has looked before: most likely there is none yet.
       const added = vector === undefined ? undefined : this.#insertVector(embedder, hash, vector, 1, at)
-      const embedding = added ?? this.#use.get(hash, embedder)?.["id"]
+      let embedding = added ?? this.#use.get(hash, embedder)?.["id"]
+      if (embedding === undefined && typeof vectors === "function") {
+        embedding = this.#insertVector(embedder, hash, vectors(i), 1, at)
+        made.push(i)
+      }
       if (embedding === undefined) missing.push(chunk.hash)
       return { number: first + i, embedding: Number(embedding), text: chunk.text, headings: chunk.headings }
     })
@@ -165,7 +177,7 @@ export class FileTable {
       }
       this.#insertPage.run(...Object.values(chunkPage), sumOf("chunk_pages", chunkPage))
     }
-    return { file: row, indexed }
+    return { file: row, indexed, made }
   }
 
   /** @throws {Refusal} DATA_LOSS where neither its row nor its chunks say reliably which chunks are its own */

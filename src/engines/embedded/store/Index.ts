@@ -2,8 +2,10 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { type AnalyzerId, type Decision, detect, sampleLength } from "../../../search/analysis/Detection.ts"
 import { DocumentTerms } from "../../../search/analysis/DocumentTerms.ts"
 import { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
+import { NumberedWords } from "../../../text/hashed/EmbedHashed.ts"
 import { sumOf } from "./Checksum.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
+import { FileWords } from "./FileWords.ts"
 import { SegmentBuilder } from "./SegmentBuilder.ts"
 import { SegmentMerger } from "./SegmentMerger.ts"
 import { SegmentTable, summed } from "./SegmentTable.ts"
@@ -27,6 +29,7 @@ export class Index {
   readonly #unbury: StatementSync
   readonly #vocabulary = new Vocabulary()
   readonly #documents = new DocumentTerms(this.#vocabulary)
+  readonly #numbered = new NumberedWords()
   readonly #detect = (text: string, prior: AnalyzerId | undefined): AnalyzerId => this.#documents.detect(text, { prior })
   readonly #building = new Map<number, Building>()
   /** Corpora that lost chunks. */
@@ -39,8 +42,13 @@ export class Index {
     this.#unbury = db.prepare("DELETE FROM tombstones WHERE corpus = ?")
   }
 
+  /** The words of a file that {@link add} is given next. */
+  wordsOf(chunks: ReadonlyArray<Pick<StoredChunk, "text" | "headings">>, title: string | undefined): FileWords {
+    return new FileWords(this.#documents, this.#numbered, chunks, title)
+  }
+
   /** Analyzes the chunks of one file; {@link flush} writes them. */
-  add(corpus: number, file: IndexedFile): void {
+  add(corpus: number, file: IndexedFile, words = this.wordsOf(file.chunks, file.title)): void {
     let building = this.#building.get(corpus)
     if (building === undefined) {
       building = { builder: new SegmentBuilder(), languages: new CorpusLanguages(summed(this.#table.analyzers(corpus))), waiting: [] }
@@ -49,11 +57,11 @@ export class Index {
     const { builder, languages, waiting } = building
     const before = builder.chunks.length
     try {
-      if (languages.known) this.#take(building, file, (decision) => languages.count(decision))
+      if (languages.known) this.#take(building, { file, words }, (decision) => languages.count(decision))
       else {
         // The first files of a corpus are looked at twice: all are to be read by what most of them are in.
-        this.#analyze(file, undefined, (decision) => languages.count(decision))
-        waiting.push(file)
+        this.#analyze({ file, words }, undefined, (decision) => languages.count(decision))
+        waiting.push({ file, words })
         if (languages.known || waiting.length >= mostWaiting) this.#takeWaiting(building)
       }
     } catch (cause) {
@@ -67,7 +75,7 @@ export class Index {
     for (const file of building.waiting.splice(0)) this.#take(building, file)
   }
 
-  #take({ builder, languages }: Building, file: IndexedFile, count?: (decision: Decision) => void): void {
+  #take({ builder, languages }: Building, file: WaitingFile, count?: (decision: Decision) => void): void {
     this.#analyze(file, languages.most, (decision, chunk) => {
       count?.(decision)
       builder.add(chunk.number, chunk.embedding, decision, this.#documents.terms, this.#documents.length)
@@ -75,12 +83,12 @@ export class Index {
   }
 
   #analyze(
-    { chunks, language, title }: IndexedFile,
+    { file: { chunks, language }, words }: WaitingFile,
     prior: AnalyzerId | undefined,
     visit: (decision: Decision, chunk: IndexedChunk) => void
   ): void {
     const hint = language ?? languageOf(chunks, prior, this.#detect)
-    for (const chunk of chunks) visit(this.#documents.read(indexedText(chunk, title), { hint, prior }), chunk)
+    chunks.forEach((chunk, place) => visit(this.#documents.take(words.of(place), { hint, prior }), chunk))
   }
 
   /** Marks a file's chunks as gone. They weigh nothing from now on and leave with the next merge. */
@@ -133,7 +141,7 @@ export class Index {
     this.#building.delete(corpus)
     if (building !== undefined && building.builder.chunks.length > 0) this.#insert(corpus, building.builder)
     // Builders know terms by their numbers.
-    if (this.#building.size === 0) this.#documents.forgetIfFull()
+    if (this.#building.size === 0 && this.#documents.forgetIfFull()) this.#numbered.forget()
   }
 
   #insert(corpus: number, builder: SegmentBuilder): void {
@@ -151,7 +159,12 @@ interface Building {
   readonly builder: SegmentBuilder
   readonly languages: CorpusLanguages
   /** Files that come when it is known what most of the corpus is in. */
-  readonly waiting: Array<IndexedFile>
+  readonly waiting: Array<WaitingFile>
+}
+
+interface WaitingFile {
+  readonly file: IndexedFile
+  readonly words: FileWords
 }
 
 /** Files that wait at most: a corpus of numbers never tells. */
@@ -214,10 +227,3 @@ export const languageOf = (
 
 /** Places of a file that its language is told by. */
 const mostSampled = 10
-
-/** What of a chunk is searched for words: its text under the title and the headings that it does not show itself. */
-export const indexedText = ({ headings, text }: Pick<StoredChunk, "text" | "headings">, title: string | undefined): string => {
-  const above = new Set([...(title === undefined ? [] : [title]), ...headings])
-  for (const heading of above) if (text.includes(heading)) above.delete(heading)
-  return above.size === 0 ? text : `${[...above].join("\n")}\n${text}`
-}

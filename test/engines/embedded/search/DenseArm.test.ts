@@ -6,7 +6,7 @@ import { columnsOf, weightsOf } from "../../../../src/engines/embedded/search/Co
 import { textHash } from "../../../../src/engines/embedded/store/Hash.ts"
 import { cosineOf, forEachComponent, packSparse, packVector, unpackVector } from "../../../../src/engines/embedded/store/Vector.ts"
 import { leastListed } from "../../../../src/engines/embedded/store/VectorLists.ts"
-import { embedHashed, embedHashedSparse } from "../../../../src/models/hash/EmbedHashed.ts"
+import { embedHashed, embedHashedSparse } from "../../../../src/text/hashed/EmbedHashed.ts"
 import { random } from "../support/Random.ts"
 import { StoreBench } from "../support/StoreBench.ts"
 

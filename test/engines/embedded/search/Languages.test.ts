@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { textHash } from "../../../../src/engines/embedded/store/Hash.ts"
 import { packSparse } from "../../../../src/engines/embedded/store/Vector.ts"
-import { embedHashedSparse, embedWeighed } from "../../../../src/models/hash/EmbedHashed.ts"
+import { embedHashedSparse, embedWeighed } from "../../../../src/text/hashed/EmbedHashed.ts"
 import { StoreBench } from "../support/StoreBench.ts"
 import { languages, type Passage } from "./fixtures/Passages.ts"
 

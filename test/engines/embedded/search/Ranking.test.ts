@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { Context } from "../../../../src/domain/Retrieval.ts"
 import { textHash } from "../../../../src/engines/embedded/store/Hash.ts"
 import { packSparse } from "../../../../src/engines/embedded/store/Vector.ts"
-import { embedHashedSparse, embedWeighed } from "../../../../src/models/hash/EmbedHashed.ts"
+import { embedHashedSparse, embedWeighed } from "../../../../src/text/hashed/EmbedHashed.ts"
 import { StoreBench } from "../support/StoreBench.ts"
 
 interface File {

@@ -9,7 +9,7 @@ import { IndexDamage } from "../../../../src/engines/embedded/search/CorpusIndex
 import { StoreDamage } from "../../../../src/engines/embedded/store/Checksum.ts"
 import { textHash } from "../../../../src/engines/embedded/store/Hash.ts"
 import { packSparse } from "../../../../src/engines/embedded/store/Vector.ts"
-import { embedHashed, embedHashedSparse } from "../../../../src/models/hash/EmbedHashed.ts"
+import { embedHashed, embedHashedSparse } from "../../../../src/text/hashed/EmbedHashed.ts"
 import { databaseFile } from "../../../../src/state/Database.ts"
 import { random } from "../support/Random.ts"
 import { StoreBench } from "../support/StoreBench.ts"

@@ -1,4 +1,4 @@
-import { grown, hashOf, WordTable } from "../../text/WordTable.ts"
+import { grown, hashOf, WordTable } from "../WordTable.ts"
 import { forEachFeature, plain, weightOf } from "./Features.ts"
 
 /** What is known of every word met before, by its number; together some 15 MB. */
@@ -16,12 +16,18 @@ const others = new Map<string, number>()
 const mostWords = 100_000
 const mostSlots = 1 << 21
 
+/** How often all words were forgotten: numbers from before mean nothing. */
+export const timesForgotten = (): number => forgotten
+
+let forgotten = 0
+
 /** Called between texts, since a text's words must not change their numbers. */
 export const forgetIfFull = (): void => {
   if (described + others.size < mostWords && starts[described]! < mostSlots) return
   table.clear()
   others.clear()
   described = 0
+  forgotten++
 }
 
 /** By number of word. The arrays are replaced when words are added. */

@@ -1,5 +1,5 @@
-import { forEachSegment, recomposed } from "../../text/Segments.ts"
-import { hashed, hashSeed, utf8Of } from "../../text/WordTable.ts"
+import { forEachSegment, recomposed } from "../Segments.ts"
+import { hashed, hashSeed, utf8Of } from "../WordTable.ts"
 
 /** Longer words are cut, in UTF-16 units. */
 const longestWord = 64

@@ -7,7 +7,7 @@ import { stopwords as portuguese } from "@orama/stopwords/portuguese"
 import { stopwords as russian } from "@orama/stopwords/russian"
 import { stopwords as spanish } from "@orama/stopwords/spanish"
 import { stopwords as swedish } from "@orama/stopwords/swedish"
-import { hashed, hashSeed } from "../../text/WordTable.ts"
+import { hashed, hashSeed } from "../WordTable.ts"
 
 /** A power of two, so that a hash is reduced by a mask. */
 export const dimensions = 2048

@@ -1,0 +1,69 @@
+import type { DocumentTerms, ScannedText } from "../../../search/analysis/DocumentTerms.ts"
+import { dimensions } from "../../../text/hashed/Features.ts"
+import { embedHashedSparse, type NumberedWords } from "../../../text/hashed/EmbedHashed.ts"
+import type { StoredChunk } from "./ChunkPage.ts"
+import { packSparse } from "./Vector.ts"
+
+/** UTF-16 units of a file up to which what was found in it is kept until it is indexed; of a larger one each chunk is read again. */
+const mostKept = 1 << 20
+
+type Text = Pick<StoredChunk, "text" | "headings">
+
+/** The words of a file's chunks: found once, for its terms, its language and its vectors. Lives no longer than the commit. */
+export class FileWords {
+  readonly #documents: DocumentTerms
+  readonly #numbered: NumberedWords
+  readonly #chunks: ReadonlyArray<Text>
+  readonly #title: string | undefined
+  readonly #kept: Array<ScannedText> | undefined
+
+  constructor(documents: DocumentTerms, numbered: NumberedWords, chunks: ReadonlyArray<Text>, title: string | undefined) {
+    this.#documents = documents
+    this.#numbered = numbered
+    this.#chunks = chunks
+    this.#title = title
+    this.#kept = chunks.reduce((sum, { text }) => sum + text.length, 0) <= mostKept ? [] : undefined
+  }
+
+  /** Of the chunk at this place in the file. */
+  of(place: number): ScannedText {
+    const kept = this.#kept?.[place]
+    if (kept !== undefined) return kept
+    const chunk = this.#chunks[place] as Text
+    const scanned = this.#documents.scan(chunk.text, textAbove(chunk, this.#title))
+    if (this.#kept !== undefined) this.#kept[place] = scanned
+    return scanned
+  }
+
+  /** The vector of the chunk at this place, as it is stored: that of the offline embedder. */
+  vectorOf(place: number): Uint8Array {
+    const { own, tokens } = this.of(place)
+    if (own === undefined) return packSparse(embedHashedSparse((this.#chunks[place] as Text).text, "document"), dimensions)
+    const words = this.#numbered
+    words.begin()
+    let next = 0
+    for (let i = own.first; i < tokens.length || next < own.stretches.length;) {
+      const stretch = own.stretches[next]
+      if (stretch?.first === i) {
+        words.countText(stretch.text)
+        i = stretch.end
+        next++
+      } else words.count(tokens[i++] as number, this.#documents.surfaceOf)
+    }
+    return packSparse(words.vector(), dimensions)
+  }
+}
+
+/** What a chunk is searched by besides its text: the title and the headings that it does not show itself. */
+export const textAbove = ({ headings, text }: Text, title: string | undefined): string => {
+  if (title === undefined && headings.length === 0) return ""
+  const above = new Set([...(title === undefined ? [] : [title]), ...headings])
+  for (const heading of above) if (text.includes(heading)) above.delete(heading)
+  return [...above].join("\n")
+}
+
+/** What of a chunk is searched for words: its text under {@link textAbove}. */
+export const indexedText = (chunk: Text, title: string | undefined): string => {
+  const above = textAbove(chunk, title)
+  return above === "" ? chunk.text : `${above}\n${chunk.text}`
+}
