@@ -44,12 +44,18 @@ const lines = (count: number, x: number, top: number, step: number, text: (i: nu
 const pages = (count: number, page: (i: number) => ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<Line>> =>
   Array.from({ length: count }, (_, i) => page(i))
 
-/** Writes a PDF in Helvetica. `turned` puts the text on its side, `rotate` the page. */
-const pdf = (content: ReadonlyArray<ReadonlyArray<Line>>, { rotate = 0, turned = false } = {}): Uint8Array => {
+const shown = (text: string, apart: number): string =>
+  apart === 0
+    ? `${literal(text)} Tj`
+    : `[${Array.from(text, (letter) => `${literal(letter)} ${letter === " " ? 0 : -apart}`).join(" ")}] TJ`
+const literal = (text: string): string => `(${text.replace(/[()\\]/g, "\\$&")})`
+
+/** Writes a PDF in Helvetica. `turned` puts the text on its side, `rotate` the page; `apart` sets letters apart, by thousandths of their size. */
+const pdf = (content: ReadonlyArray<ReadonlyArray<Line>>, { apart = 0, rotate = 0, turned = false } = {}): Uint8Array => {
   const objects = ["<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
   const kids = content.map((page) => {
     const stream = page.map(({ size, text, x, y }) =>
-      `BT /F1 ${size} Tf ${turned ? `0 1 -1 0 ${y} ${x}` : `1 0 0 1 ${x} ${y}`} Tm (${text.replace(/[()\\]/g, "\\$&")}) Tj ET`
+      `BT /F1 ${size} Tf ${turned ? `0 1 -1 0 ${y} ${x}` : `1 0 0 1 ${x} ${y}`} Tm ${shown(text, apart)} ET`
     ).join("\n")
     const body = objects.push(`<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`)
     return objects.push(
@@ -226,7 +232,10 @@ export const syntheticDocuments = (): ReadonlyArray<Synthetic> => [
       }
     }
   ),
-  ...[90, 180, 270].map((rotate) => document(`turned-${rotate}.pdf`, pages(2, () => lines(10, 50, 700, 14, () => words(7))), { rotate })),
+  ...[90, 180, 270].map((rotate) =>
+    document(`turned-${rotate}.pdf`, pages(2, (i) => marked(i * 10, 10, 50, 700, 14, 7)), { rotate, layout: { order: marks(20) } })
+  ),
+  document("spaced.pdf", pages(2, () => lines(20, 50, 790, 18, () => `the ${words(6)}`)), { apart: 200 }),
   document(
     "footnotes.pdf",
     pages(6, (i) => [...lines(40, 50, 800, 14, () => words(9)), line(50, 100, `${i + 1} See the note ${words(5)}`, 7)])

@@ -27,7 +27,11 @@ export interface Remark {
     | "failedPages"
     /** Pages that show a picture and no text: text recognition may find some. */
     | "picturePages"
-    /** Pages without text or pictures. */
+    /** Pages whose fonts give characters wrong numbers: their text reads like no language, and is left out. */
+    | "garbledPages"
+    /** Pages that show lines and shapes, and no text. */
+    | "drawingPages"
+    /** Pages that show nothing. */
     | "blankPages"
     /** Pages whose text was recognised in a picture. */
     | "recognisedPages"
@@ -115,6 +119,8 @@ export const remarkOf = ({ pages, remarks = [] }: Pick<ParsedDocument, "pages" |
   const unread = remarks.flatMap(({ kind, pages = [] }) => {
     if (kind === "failedPages") return [{ pages, why: "cannot be read" }]
     if (kind === "picturePages") return [{ pages, why: "pictures without text" }]
+    if (kind === "garbledPages") return [{ pages, why: "in characters of no language" }]
+    if (kind === "drawingPages") return [{ pages, why: "drawings without text" }]
     return kind === "blankPages" ? [{ pages, why: "blank" }] : []
   })
   const count = unread.reduce((sum, { pages }) => sum + pages.length, 0)

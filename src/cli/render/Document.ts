@@ -80,6 +80,8 @@ const reasons: Record<Remark["kind"], string> = {
   runningLine: "left out, since it recurs at the edge of pages",
   failedPages: "pages that cannot be read",
   picturePages: "pages that are pictures without text",
+  garbledPages: "pages in characters of no language, since their fonts give them wrong numbers",
+  drawingPages: "pages that are drawings without text",
   blankPages: "blank pages",
   recognisedPages: "pages whose text was recognised in pictures",
   hidden: "hidden in the document",

@@ -7,7 +7,9 @@ import { pdfFacts } from "./pdf/Facts.ts"
 import { Hyphens } from "./pdf/Hyphens.ts"
 import { layoutParser, plainReader } from "./pdf/Packages.ts"
 import type { PlainPages } from "./pdf/PlainPages.ts"
+import { inUtf8, isNonsense } from "./pdf/Nonsense.ts"
 import { RunningLines, type TextBlock } from "./pdf/RunningLines.ts"
+import { looksBroken, spacedAs } from "./pdf/Spacing.ts"
 import { lostLines, prefersPlain, wordsOf } from "./pdf/Witness.ts"
 import { BrokenInstallation, ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
@@ -56,6 +58,8 @@ interface Page {
   readonly number: number
   readonly layout: ParsedPage | undefined
   readonly plain: string | undefined
+  /** Its text where that of the layout is in a wrong order or in wrong characters. */
+  readonly mended?: string
 }
 
 type Layout = (options: Partial<LiteParseConfig>) => LiteParse
@@ -109,6 +113,14 @@ const read = async (
     ...(remarks.length === 0 ? {} : { remarks })
   })
   if (document.text !== "") return document
+  const garbled = remarks.find(({ kind }) => kind === "garbledPages")?.pages
+  if (garbled !== undefined) {
+    throw new ReadFailure(
+      "charset",
+      "charset unknown: the PDF's fonts give their characters wrong numbers, and its text reads like no language; text recognition can read it",
+      garbled.length
+    )
+  }
   if (remarks.some(({ kind }) => kind === "picturePages")) {
     throw new ReadFailure(
       "pictures",
@@ -161,7 +173,9 @@ class PdfWriter {
   readonly #hyphens = new Hyphens()
   readonly #failed: Array<number> = []
   readonly #pictures: Array<number> = []
+  readonly #drawings: Array<number> = []
   readonly #blank: Array<number> = []
+  readonly #garbled: Array<number> = []
   readonly #recognised: Array<{ readonly page: number; readonly confidence: number }> = []
   readonly #languages: ReadonlyArray<string>
   heading: string | undefined
@@ -174,14 +188,19 @@ class PdfWriter {
 
   async write(pages: ReadonlyArray<Page>): Promise<void> {
     for (const { layout, plain } of pages) this.#hyphens.learn(plain ?? layout?.text ?? "")
-    const read = pages.map((page) => ({ ...page, blocks: this.#blocks(page) }))
+    const read = pages.map((page) => withMendedText(page, this.#pages)).map((page) => ({
+      ...page,
+      isGarbled: isNonsense(page.mended ?? page.plain ?? page.layout?.text ?? ""),
+      blocks: this.#blocks(page)
+    }))
     this.#running.learn(read.map(({ blocks, layout }) => ({ blocks, height: layout?.height ?? 0 })))
-    for (const { blocks, layout, number, plain } of read) {
+    for (const { blocks, isGarbled, layout, number, plain } of read) {
       this.#writer.page(number)
       const notes = layout === undefined ? [] : notesOf(layout, `${blocks.map(({ text }) => text).join("\n")}`)
-      if (blocks.length === 0 && notes.length === 0) await this.#empty(number, layout === undefined && plain === undefined)
-      for (const block of blocks) if (!this.#running.drops(block, number, layout?.height ?? 0)) writeBlock(block, this.#writer)
-      if (number === 1) this.heading = firstHeading(blocks)
+      if (isGarbled) await this.#unreadable(number)
+      else if (blocks.length === 0 && notes.length === 0) await this.#empty(number, layout === undefined && plain === undefined)
+      else for (const block of blocks) if (!this.#running.drops(block, number, layout?.height ?? 0)) writeBlock(block, this.#writer)
+      if (number === 1 && !isGarbled) this.heading = firstHeading(blocks)
       for (const note of notes) this.#writer.add("paragraph", note)
     }
   }
@@ -191,7 +210,10 @@ class PdfWriter {
     if (this.#failed.length > pages * maxFailed) {
       throw new ReadFailure("corrupt", `only ${pages - this.#failed.length} of ${pages} pages can be read`)
     }
-    const groups = [["failedPages", this.#failed], ["picturePages", this.#pictures], ["blankPages", this.#blank]] as const
+    const groups = [["failedPages", this.#failed], ["garbledPages", this.#garbled], ["picturePages", this.#pictures], [
+      "drawingPages",
+      this.#drawings
+    ], ["blankPages", this.#blank]] as const
     const found = this.#recognised
     return [
       ...(found.length === 0 ? [] : [{
@@ -205,10 +227,11 @@ class PdfWriter {
   }
 
   /** The blocks of a page, of which every one has text. */
-  #blocks({ layout, plain }: Page): ReadonlyArray<TextBlock> {
+  #blocks({ layout, mended, plain }: Page): ReadonlyArray<TextBlock> {
+    if (mended !== undefined) return plainBlocks(this.#hyphens.join(mended))
     if (layout === undefined) return plainBlocks(this.#hyphens.join(plain ?? ""))
-    const blocks = layoutBlocks(layout)
-    if (plain === undefined) return blocks
+    if (plain === undefined) return layoutBlocks(layout)
+    const blocks = withWholeWords(layoutBlocks(layout), plain)
     const text = blocks.map((block) => block.text).join("\n")
     const joined = this.#hyphens.join(plain)
     if (prefersPlain(text, joined, isTurned(layout))) return plainBlocks(joined)
@@ -219,13 +242,21 @@ class PdfWriter {
     ]
   }
 
-  async #empty(number: number, failed: boolean): Promise<void> {
-    if (failed) this.#failed.push(number)
-    else if (this.#pages?.hasPicture(number) !== true) this.#blank.push(number)
-    else if (!(await this.#recognise(number))) this.#pictures.push(number)
+  async #unreadable(number: number): Promise<void> {
+    if (!(await this.#recognise(number))) this.#garbled.push(number)
   }
 
-  /** Whether text was found in the picture of a page. */
+  async #empty(number: number, failed: boolean): Promise<void> {
+    if (failed) {
+      this.#failed.push(number)
+      return
+    }
+    const shown = this.#pages?.shown(number) ?? "nothing"
+    if (shown === "nothing") this.#blank.push(number)
+    else if (!(await this.#recognise(number))) (shown === "picture" ? this.#pictures : this.#drawings).push(number)
+  }
+
+  /** Whether text was found in what a page looks like. */
   async #recognise(number: number): Promise<boolean> {
     const drawn = this.#languages.length === 0 ? undefined : await this.#pages?.draw(number)
     if (drawn === undefined) return false
@@ -239,6 +270,23 @@ class PdfWriter {
 
 const plainBlocks = (text: string): ReadonlyArray<TextBlock> =>
   text.trim() === "" ? [] : [{ kind: "paragraph", text: text.split("\n").map((line) => line.trimEnd()).join("\n").trim() }]
+
+/** A page whose layout is no help: it stands on its side or on its head, or its characters are not what they should be. */
+const withMendedText = (page: Page, pages: PlainPages | undefined): Page => {
+  const turned = page.layout !== undefined && isTurned(page.layout) ? pages?.turned(page.number) : undefined
+  const mended = inUtf8(turned ?? page.plain ?? "") ?? turned
+  return mended === undefined ? page : { ...page, mended }
+}
+
+/** Blocks whose lines are as the plain text has them where the layout took their words apart. */
+const withWholeWords = (blocks: ReadonlyArray<TextBlock>, plain: string): ReadonlyArray<TextBlock> => {
+  let spacing: ((line: string) => string) | undefined
+  return blocks.map((block) => {
+    if (block.kind === "table" || !looksBroken(block.text)) return block
+    const spaced = spacing ??= spacedAs(plain)
+    return { ...block, text: block.text.split("\n").map((line) => looksBroken(line) ? spaced(line) : line).join("\n") }
+  })
+}
 
 const letters = (text: string): number => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
 

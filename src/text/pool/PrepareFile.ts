@@ -94,7 +94,8 @@ const prepareWhole = async (
   const waits = counts !== true
     ? 0
     : remarks.reduce(
-      (sum, { count = 0, kind, pages }) => sum + (kind === "picturePages" ? pages?.length ?? 0 : kind === "pictures" ? count : 0),
+      (sum, { count = 0, kind, pages }) =>
+        sum + (kind === "picturePages" || kind === "garbledPages" ? pages?.length ?? 0 : kind === "pictures" ? count : 0),
       0
     )
   const remark = remarkOf(document)

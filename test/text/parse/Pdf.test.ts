@@ -79,6 +79,98 @@ describe("PDF", () => {
     }
   })
 
+  it.each([
+    ["to its right side", (line: number) => `0 -1 1 0 ${500 - line * 16} 700`],
+    ["on its head", (line: number) => `-1 0 0 -1 560 ${100 + line * 16}`],
+    ["to its left side", (line: number) => `0 1 -1 0 ${100 + line * 16} 60`]
+  ])("is read from its first line on where its text stands turned %s, in whatever order that is written", async (_, place) => {
+    const lines = [...body("otter"), ...body("heron"), ...body("crane")]
+    const drawn = lines.map((line, at) => `% BT /F1 10 Tf ${place(at)} Tm (${line}) Tj ET`)
+    for (const page of [drawn, drawn.toReversed()]) {
+      expect((await parsed("a.pdf", writePdf([page]))).text.split("\n")).toEqual(lines)
+    }
+  })
+
+  it("reads columns on their side one after the other", async () => {
+    const columns = [body("otter"), body("heron")].map((lines) => lines.flatMap((line) => [line.slice(0, 30), line.slice(30, 60).trim()]))
+    const drawn = columns.flatMap((lines, column) =>
+      lines.map((line, at) => `% BT /F1 10 Tf 0 1 -1 0 ${100 + at * 14} ${60 + column * 300} Tm (${line}) Tj ET`)
+    )
+    expect((await parsed("a.pdf", writePdf([drawn]))).text.split("\n")).toEqual(columns.flat())
+  })
+
+  /** A line whose letters stand apart: by so many thousandths of their size after each, or after those that `where` names. */
+  const apart = (line: string, at: number, by: number, where: (place: number) => boolean = () => true): string =>
+    `% BT /F1 11 Tf 40 ${700 - at * 20} Td [${
+      Array.from(line, (letter, place) => `(${letter})${where(place) && letter !== " " ? -by : 0}`).join(" ")
+    }] TJ ET`
+
+  it.each([
+    ["evenly", 150, () => true],
+    ["widely", 300, () => true],
+    ["here and there", 200, (place: number) => place * 7 % 5 < 2]
+  ])("puts words together whose letters stand apart %s", async (_, by, where) => {
+    const lines = [...body("otter"), ...body("heron")]
+    const { text } = await parsed("a.pdf", writePdf([lines.map((line, at) => apart(line, at, by, where))]))
+    expect(text.replace(/\s+/g, " ")).toBe(lines.join(" "))
+  })
+
+  it("tells letters that stand apart from words by the gaps where no blanks are written", async () => {
+    const lines = body("otter")
+    const drawn = lines.map((line, at) =>
+      `% BT /F1 11 Tf 40 ${700 - at * 20} Td [${
+        line.split(" ").map((word) => Array.from(word, (letter) => `(${letter})`).join("-200")).join("-700")
+      }] TJ ET`
+    )
+    expect((await parsed("a.pdf", writePdf([drawn]))).text.replace(/\s+/g, " ")).toBe(lines.join(" "))
+  })
+
+  it("puts a title together that is set apart above text that is not, and leaves single letters and short words alone", async () => {
+    const title = "% BT /F1 18 Tf 6 Tc 40 760 Td (ANNUAL REPORT) Tj ET 0 Tc"
+    const short = "% BT /F1 11 Tf 40 600 Td [(if)-300(a)-300(is)-300(b)-300(or)-300(it)-300(is)-300(c)] TJ ET"
+    const { text } = await parsed("a.pdf", writePdf([[title, ...body("otter"), short]]))
+    expect(text).toContain("ANNUAL REPORT")
+    expect(text.replace(/\s+/g, " ")).toContain("if a is b or it is c")
+  })
+
+  it("leaves out pages whose characters make no language, and says so", async () => {
+    const garbled = writePdf([Array.from({ length: 4 }, () => "THE OTTER CROSSED THE RIVER BEFORE DAWN")], { alphabet: 0xc9d0 })
+    expect(await refusal("a.pdf", garbled)).toMatchObject({ problem: "charset", message: expect.stringContaining("text recognition") })
+    // Glyphs counted from the blank on, as fonts without a map have them.
+    const counted = (line: string) =>
+      Array.from(line.replaceAll(" ", "="), (letter) => String.fromCharCode(letter.charCodeAt(0) - 29)).join("")
+    const both = await parsed("a.pdf", writePdf([body("otter"), [...body("heron"), ...body("crane")].map(counted)]))
+    expect(both.text).toContain("otter")
+    expect(both.remarks).toEqual([{ kind: "garbledPages", pages: [2] }])
+  })
+
+  it("reads characters that a font's map gives in UTF-8", async () => {
+    const text = "Все люди рождаются свободными и равными в своем достоинстве и правах"
+    const letters = [...new Set(text.replaceAll(" ", ""))]
+    const map = Object.fromEntries(letters.map((letter, at) => [String.fromCharCode(0x41 + at), Buffer.from(letter).toString("hex")]))
+    const drawn = Array.from(text, (letter) => letter === " " ? " " : String.fromCharCode(0x41 + letters.indexOf(letter))).join("")
+    expect((await parsed("a.pdf", writePdf([[drawn]], { map }))).text).toBe(text)
+  })
+
+  it("tells pictures from drawings and from blank pages", async () => {
+    const form = (content: string) =>
+      `<< /Type /XObject /Subtype /Form /BBox [0 0 612 792] /Length ${content.length} >>\nstream\n${content}\nendstream`
+    const picture =
+      "<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1 >>\nstream\nA\nendstream"
+    const lines = "0 0 m 300 300 l S"
+    const remarks = async (pages: ReadonlyArray<ReadonlyArray<string>>, xObject: string) =>
+      (await parsed("a.pdf", writePdf([body("otter"), ...pages], { xObject }))).remarks
+    expect(await remarks([["% /X0 Do"], [`% ${lines}`], []], form(lines))).toEqual([
+      { kind: "drawingPages", pages: [2, 3] },
+      { kind: "blankPages", pages: [4] }
+    ])
+    // A dot is no picture that could say something.
+    expect(await remarks([["% q 600 0 0 700 0 0 cm /X0 Do Q"], ["% q 2 0 0 2 0 0 cm /X0 Do Q"]], picture)).toEqual([
+      { kind: "picturePages", pages: [2] },
+      { kind: "blankPages", pages: [3] }
+    ])
+  })
+
   it("keeps characters beyond the basic plane", async () => {
     expect((await parsed("a.pdf", writePdf([["ABC"]], { alphabet: 0x1d434 }))).text).toBe("\u{1d434}\u{1d435}\u{1d436}")
   })

@@ -26,6 +26,14 @@ describe("text in pictures", () => {
     expect(remarks?.[0]?.confidence).toBeGreaterThan(0.8)
   })
 
+  it("is recognised on pages of a PDF whose fonts give characters wrong numbers", async () => {
+    const line = "THE OTTER CROSSED THE RIVER BEFORE DAWN"
+    const garbled = writePdf([Array.from({ length: 3 }, () => line)], { alphabet: 0xc9d0 })
+    const { remarks, text } = await parsed("a.pdf", garbled, { recognise: ["eng"] })
+    expect(text.replace(/\s+/g, " ")).toBe(`${line} ${line} ${line}`)
+    expect(remarks).toMatchObject([{ kind: "recognisedPages", pages: [1] }])
+  })
+
   it("in a language whose data is not installed names the packages", async () => {
     await expect(parsed("a.png", await pictureOf("Anything"), { recognise: ["xyz"] })).rejects.toThrow(
       "npm i tesseract.js @tesseract.js-data/xyz"

@@ -2,14 +2,20 @@ import { readFile } from "node:fs/promises"
 import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from "@hyzyla/pdfium"
 import { assetPath } from "../../Assets.ts"
 import { ReadFailure } from "../ReadFailure.ts"
+import { glyphsOf } from "./Glyphs.ts"
+import { type Shown, shownOn } from "./Pdfium.ts"
+import { linesOf, looksBroken, respaced, vocabularyOf } from "./Spacing.ts"
+import { uprightText } from "./Turned.ts"
 
 /** The text of a PDF's pages in the order of their content, without layout. Kept open while pages are read. */
 export interface PlainPages {
   readonly count: number
   /** Text of a 1-based page; `undefined` where the page cannot be read. */
   readonly text: (page: number) => string | undefined
-  /** Whether a page shows a picture, or a form that may hold one. */
-  readonly hasPicture: (page: number) => boolean
+  /** The same text in the order in which it is read where most of it stands on its side or on its head. */
+  readonly turned: (page: number) => string | undefined
+  /** What a page shows besides text. */
+  readonly shown: (page: number) => Shown
   /** A page as it looks, at 300 dots an inch where that is not too large. */
   readonly draw: (page: number) => Promise<{ readonly data: Uint8Array; readonly width: number; readonly height: number } | undefined>
 }
@@ -44,7 +50,11 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
   try {
     return await use({
       count,
-      text: (page) => onPage(page, (opened) => cleaned(opened.getText())),
+      text: (page) => onPage(page, textOf),
+      turned: (page) => {
+        const text = onPage(page, (opened) => uprightText(glyphsOf(opened)))
+        return text === undefined ? undefined : cleaned(text)
+      },
       draw: async (page) => {
         if (page < 1 || page > count) return undefined
         const opened = document.getPage(page - 1)
@@ -53,11 +63,20 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
         // Drawing closes the page.
         return opened.render({ scale, render: "bitmap" })
       },
-      hasPicture: (page) => onPage(page, (opened) => [...opened.objects()].some(({ type }) => type === "image" || type === "form")) ?? false
+      shown: (page) => onPage(page, shownOn) ?? "nothing"
     })
   } finally {
     document.destroy()
   }
+}
+
+const textOf = (page: PDFiumPage): string => {
+  const text = cleaned(page.getText())
+  const lines = text.split("\n")
+  if (!lines.some(looksBroken)) return text
+  const vocabulary = vocabularyOf(lines)
+  const whole = new Map(linesOf(glyphsOf(page)).map(({ glyphs, text }) => [text, respaced(glyphs, vocabulary)]))
+  return lines.map((line) => whole.get(line.trim()) ?? line).join("\n")
 }
 
 const open = async (library: PDFiumLibrary, file: Uint8Array): Promise<PDFiumDocument> => {

@@ -3,6 +3,10 @@ interface PdfOptions {
   readonly author?: string
   /** What `A` stands for, `B` for the next and so on, as a font of another script maps its codes. */
   readonly alphabet?: number
+  /** UTF-16 in hexadecimal by the character that stands for it, as a font's map has it. */
+  readonly map?: Readonly<Record<string, string>>
+  /** The object that `X0` names on every page. */
+  readonly xObject?: string
   /** Degrees by which every page is turned. */
   readonly rotate?: number
   /** Further objects of the first page's `Annots`. */
@@ -12,18 +16,24 @@ interface PdfOptions {
 }
 
 /** Writes a small PDF, a page for each list of lines. A line that begins with `# ` is set large,
- * one with `^ ` stands at the very top, one with `_ ` at the very bottom. */
+ * one with `^ ` stands at the very top, one with `_ ` at the very bottom; one with `% ` is content itself. */
 export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: PdfOptions = {}): Uint8Array => {
   const objects: Array<string> = []
   const add = (body: string): number => objects.push(body)
   add("<< /Type /Catalog /Pages 2 0 R >>")
   add("")
-  const map = options.alphabet === undefined ? undefined : toUnicode(options.alphabet)
+  const { alphabet } = options
+  const codes = options.map ?? (alphabet === undefined ? undefined : Object.fromEntries(
+    Array.from({ length: 26 }, (_, i) => [String.fromCharCode(0x41 + i), utf16(alphabet + i)])
+  ))
+  const map = codes === undefined ? undefined : toUnicode(codes)
   const mapping = map === undefined ? "" : `/ToUnicode ${add(`<< /Length ${map.length} >>\nstream\n${map}\nendstream`)} 0 R `
   const font = add(`<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica ${mapping}>>`)
+  const xObject = options.xObject === undefined ? undefined : add(options.xObject)
   const annotations = (options.annotations ?? []).map((body) => `${add(body)} 0 R`).join(" ")
   const kids = pages.map((lines, number) => {
     const content = lines.map((line, i) => {
+      if (line.startsWith("% ")) return line.slice(2)
       const large = line.startsWith("# ")
       const place = large ? undefined : { "^ ": 770, "_ ": 25 }[line.slice(0, 2)]
       const text = (large || place !== undefined ? line.slice(2) : line).replace(/[()\\]/g, "\\$&")
@@ -33,7 +43,9 @@ export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: P
     return add(
       `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Rotate ${options.rotate ?? 0} ${
         number === 0 ? `/Annots [${annotations}]` : ""
-      } /Contents ${stream} 0 R /Resources << /Font << /F1 ${font} 0 R >> >> >>`
+      } /Contents ${stream} 0 R /Resources << /Font << /F1 ${font} 0 R >> ${
+        xObject === undefined ? "" : `/XObject << /X0 ${xObject} 0 R >> `
+      }>> >>`
     )
   })
   objects[1] = `<< /Type /Pages /Count ${kids.length} /Kids [${kids.map((kid) => `${kid} 0 R`).join(" ")}] >>`
@@ -59,8 +71,10 @@ export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: P
 
 const utf16 = (codePoint: number): string => Buffer.from(String.fromCodePoint(codePoint), "utf16le").swap16().toString("hex")
 
-const toUnicode = (first: number): string =>
+const toUnicode = (codes: Readonly<Record<string, string>>): string =>
   "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /A def /CMapType 2 def\n" +
   "1 begincodespacerange <00> <ff> endcodespacerange\n" +
-  `2 beginbfrange <20> <20> <0020> <41> <5a> <${utf16(first)}> endbfrange\n` +
-  "endcmap CMapName currentdict /CMap defineresource pop end end"
+  `${Object.keys(codes).length + 1} beginbfchar <20> <0020> ${
+    Object.entries(codes).map(([character, hex]) => `<${character.charCodeAt(0).toString(16)}> <${hex}>`).join(" ")
+  }\n` +
+  "endbfchar endcmap CMapName currentdict /CMap defineresource pop end end"

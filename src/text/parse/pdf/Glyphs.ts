@@ -1,0 +1,57 @@
+import type { PDFiumPage } from "@hyzyla/pdfium"
+import { pdfiumOf } from "./Pdfium.ts"
+
+/** A character where it stands on a page; blanks that PDFium makes of gaps have no place. */
+export interface PlacedGlyph {
+  /** `\n` at the end of a line. */
+  readonly text: string
+  /** Not in the file. */
+  readonly generated: boolean
+  readonly box: Box
+  /** Quarter turns to the right in which it stands, before the page is turned itself; `undefined` where it is askew. */
+  readonly turns: 0 | 1 | 2 | 3 | undefined
+}
+
+/** Points from the lower left corner of the page, with the room of the glyph in its line. */
+export interface Box {
+  readonly left: number
+  readonly top: number
+  readonly right: number
+  readonly bottom: number
+}
+
+const boxBytes = 16
+
+/** The characters of a page in the order in which PDFium reads them. */
+export const glyphsOf = (page: PDFiumPage): ReadonlyArray<PlacedGlyph> => {
+  const pdfium = pdfiumOf(page)
+  const text = pdfium._FPDFText_LoadPage(page["pageIdx"])
+  if (text === 0) return []
+  const place = pdfium.wasmExports.malloc(boxBytes)
+  try {
+    return Array.from({ length: pdfium._FPDFText_CountChars(text) }, (_, at) => {
+      const code = pdfium._FPDFText_GetUnicode(text, at)
+      pdfium._FPDFText_GetLooseCharBox(text, at, place)
+      const [left = 0, top = 0, right = 0, bottom = 0] = new Float32Array(pdfium.HEAPU8.buffer, place, 4)
+      return {
+        text: code === 0 || code > 0x10ffff ? " " : code === 10 || code === 13 ? "\n" : String.fromCodePoint(code),
+        generated: pdfium._FPDFText_IsGenerated(text, at) === 1,
+        box: { left, top, right, bottom },
+        turns: quarterTurns(pdfium._FPDFText_GetCharAngle(text, at))
+      }
+    })
+  } finally {
+    pdfium.wasmExports.free(place)
+    pdfium._FPDFText_ClosePage(text)
+  }
+}
+
+/** Quarters of a turn by which upright text may be out. */
+const askew = 0.05
+
+const quarterTurns = (angle: number): PlacedGlyph["turns"] => {
+  const quarters = angle / (Math.PI / 2)
+  const turns = Math.round(quarters)
+  if (Math.abs(quarters - turns) > askew) return undefined
+  return turns === 1 || turns === 2 || turns === 3 ? turns : 0
+}

@@ -1,0 +1,88 @@
+import { isUtf8 } from "node:buffer"
+import { likelihoodOf } from "../Charset.ts"
+import { functionWords } from "../../FunctionWords.ts"
+
+/** Letters without which nothing is said of a text, and how many of them are looked at. */
+const fewest = 40
+const most = 4_000
+
+/** Writing that the letter model knows. Of any other it cannot tell nonsense from a language. */
+const known =
+  /\p{Script=Latin}|\p{Script=Cyrillic}|\p{Script=Greek}|\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Thai}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}/u
+const ideographs = /\p{Script=Han}/u
+
+/** Mean natural logarithm of how likely a letter beyond ASCII is, at which a text is none; ideographs are rarer one by one. */
+const unlikely = { letters: -9, ideographs: -10.5 }
+
+/**
+ * How often letters are used in languages that are written in Latin letters, of a thousand, and what text in other
+ * letters in their place comes to at most: English -2.9, Polish -3, letters by chance -3.4.
+ */
+const latin = "e125t70a90o70i75n75s65r65h30l45d40c33u38m28f14p22g16w12y12b13v12k14x2j6z10q4"
+const frequencies = new Map(
+  Array.from(latin.matchAll(/([a-z])(\d+)/g), ([, letter = "", share]) => [letter, Math.log(Number(share) / 1_000)])
+)
+const leastLatin = -3.75
+
+/** Fewer letters than this may be abbreviations. */
+const fewestLatin = 300
+
+const glyphOffsets = [29, 31]
+
+const grammar: ReadonlySet<string> = new Set(Object.values(functionWords).flatMap((words) => [...words].filter((word) => word.length > 2)))
+
+/**
+ * Whether a text is none: its characters make no language, as where a font gives them wrong numbers. What is short, in
+ * writing that is not known, or made of figures and codes, is not.
+ */
+export const isNonsense = (text: string): boolean => {
+  const letters = Array.from(text.slice(0, most * 4).matchAll(/\p{L}/gu), ([letter]) => letter).slice(0, most)
+  if (letters.length < fewest) return false
+  const beyond = letters.filter((letter) => letter > "\u007f")
+  return beyond.length * 2 > letters.length ? isUnlikely(text.slice(0, most * 4), beyond) : isScrambled(text, letters)
+}
+
+/**
+ * A text whose font gives its characters in UTF-8 where UTF-16 is meant, as it should be. `undefined` where that is not
+ * what is wrong with it.
+ */
+export const inUtf8 = (text: string): string | undefined => {
+  if (!isNonsense(text)) return undefined
+  const bytes = Buffer.from(
+    Array.from(text).flatMap((character) => {
+      const code = character.codePointAt(0)!
+      // The first byte of a character of two bytes and more in UTF-8 is no less.
+      return code >= 0xc200 && code <= 0xffff ? [code >> 8, code & 0xff] : Array.from(Buffer.from(character))
+    })
+  )
+  const mended = isUtf8(bytes) ? bytes.toString("utf8") : undefined
+  return mended === undefined || isNonsense(mended) ? undefined : mended
+}
+
+const isUnlikely = (text: string, beyond: ReadonlyArray<string>): boolean => {
+  // A script that is not known is a language of its own, many of them at once are none.
+  const scripts = beyond.filter((letter) => known.test(letter)).length
+  if (scripts < beyond.length / 2) return false
+  // What shows each character once is a specimen of a font.
+  if (new Set(beyond).size > beyond.length * 0.7 && !beyond.some((letter) => ideographs.test(letter))) return false
+  const { bytes, sum } = likelihoodOf(text.replace(/[^\p{L}\p{M}\s]/gu, " "), 1)
+  const isHan = beyond.filter((letter) => ideographs.test(letter)).length * 2 > beyond.length
+  return bytes > 0 && sum / bytes < (isHan ? unlikely.ideographs : unlikely.letters)
+}
+
+const isScrambled = (text: string, letters: ReadonlyArray<string>): boolean => {
+  if (grammarIn(text).size > 0) return false
+  // The numbers of glyphs in place of those of characters: fonts count them alike, from the blank on.
+  if (glyphOffsets.some((offset) => grammarIn(shifted(text, offset)).size >= 3)) return true
+  const ascii = letters.filter((letter) => letter <= "\u007f").map((letter) => letter.toLowerCase())
+  const digits = text.match(/\p{N}/gu)?.length ?? 0
+  const mean = ascii.reduce((sum, letter) => sum + (frequencies.get(letter) ?? 0), 0) / Math.max(1, ascii.length)
+  return ascii.length >= fewestLatin && mean < leastLatin && digits * 5 < ascii.length
+}
+
+const grammarIn = (text: string): ReadonlySet<string> =>
+  new Set(text.slice(0, most * 4).toLowerCase().split(/[^\p{L}]+/u).filter((word) => grammar.has(word)))
+
+const shifted = (text: string, offset: number): string =>
+  Array.from(text.slice(0, most), (character) => character.trim() === "" ? " " : String.fromCodePoint(character.codePointAt(0)! + offset))
+    .join("")

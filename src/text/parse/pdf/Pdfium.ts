@@ -1,0 +1,73 @@
+import type { PDFiumPage } from "@hyzyla/pdfium"
+
+/** What of PDFium's interface the package does not name, and its WebAssembly exports all the same. */
+interface Pdfium {
+  readonly _FPDFText_LoadPage: (page: number) => number
+  readonly _FPDFText_ClosePage: (text: number) => void
+  readonly _FPDFText_CountChars: (text: number) => number
+  readonly _FPDFText_GetUnicode: (text: number, at: number) => number
+  readonly _FPDFText_IsGenerated: (text: number, at: number) => number
+  /** Radians, clockwise. */
+  readonly _FPDFText_GetCharAngle: (text: number, at: number) => number
+  /** Writes left, top, right and bottom as 32-bit floats. */
+  readonly _FPDFText_GetLooseCharBox: (text: number, at: number, box: number) => number
+  readonly _FPDFPage_CountObjects: (page: number) => number
+  readonly _FPDFPage_GetObject: (page: number, at: number) => number
+  readonly _FPDFFormObj_CountObjects: (form: number) => number
+  readonly _FPDFFormObj_GetObject: (form: number, at: number) => number
+  readonly _FPDFPageObj_GetType: (object: number) => number
+  /** Writes left, bottom, right and top as 32-bit floats. */
+  readonly _FPDFPageObj_GetBounds: (object: number, left: number, bottom: number, right: number, top: number) => number
+  readonly HEAPU8: Uint8Array
+  readonly wasmExports: { readonly malloc: (bytes: number) => number; readonly free: (at: number) => void }
+}
+
+// The package types only what it calls itself.
+export const pdfiumOf = (page: PDFiumPage): Pdfium => page["module"] as unknown as Pdfium
+
+const types = { path: 2, image: 3, shading: 4, form: 5 }
+
+/** Forms within forms, and objects, that are looked at. */
+const deepest = 8
+const mostObjects = 20_000
+
+/** A picture that covers less of its page than this shows nothing that could be read. */
+const leastCover = 0.005
+
+/** What a page shows besides text. */
+export type Shown = "picture" | "drawing" | "nothing"
+
+export const shownOn = (page: PDFiumPage): Shown => {
+  const pdfium = pdfiumOf(page)
+  const { originalHeight, originalWidth } = page.getOriginalSize()
+  let left = mostObjects
+  let drawing = false
+  const isPicture = (count: number, objectAt: (at: number) => number, depth: number): boolean => {
+    for (let at = 0; at < count && left > 0; at++, left--) {
+      const object = objectAt(at)
+      const type = pdfium._FPDFPageObj_GetType(object)
+      if (type === types.path || type === types.shading) drawing = true
+      // Within a form they are measured by its own units.
+      else if (type === types.image && (depth > 0 || area(pdfium, object) >= leastCover * originalWidth * originalHeight)) return true
+      else if (
+        type === types.form && depth < deepest &&
+        isPicture(pdfium._FPDFFormObj_CountObjects(object), (at) => pdfium._FPDFFormObj_GetObject(object, at), depth + 1)
+      ) return true
+    }
+    return false
+  }
+  const number = page["pageIdx"]
+  if (isPicture(pdfium._FPDFPage_CountObjects(number), (at) => pdfium._FPDFPage_GetObject(number, at), 0)) return "picture"
+  return drawing ? "drawing" : "nothing"
+}
+
+const area = (pdfium: Pdfium, object: number): number => {
+  const place = pdfium.wasmExports.malloc(16)
+  try {
+    if (pdfium._FPDFPageObj_GetBounds(object, place, place + 4, place + 8, place + 12) === 0) return 0
+    const [left = 0, bottom = 0, right = 0, top = 0] = new Float32Array(pdfium.HEAPU8.buffer, place, 4)
+    return (right - left) * (top - bottom)
+  } finally {
+    pdfium.wasmExports.free(place)
+  }
+}
