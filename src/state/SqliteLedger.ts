@@ -16,7 +16,7 @@ import {
 } from "../ports/Ledger.ts"
 import { asStateError, transaction } from "./Database.ts"
 import { ledgerColumns as columns } from "./LedgerTable.ts"
-import { LedgerWrites } from "./LedgerWrites.ts"
+import { LedgerWrites, runStatements, type Statement } from "./LedgerWrites.ts"
 import { State } from "./State.ts"
 
 const prefixed = columns.split(", ").map((c) => `l.${c}`).join(", ")
@@ -56,12 +56,15 @@ const make = Effect.gen(function*() {
   const writes = yield* LedgerWrites
   const run = <A>(body: () => A): Effect.Effect<A, StateError> => Effect.try({ try: body, catch: (cause) => asStateError(cause, path) })
 
-  const setScope = (scope: string, { corpus, replaces }: ScopeRecord): void => {
-    db.prepare(
-      `INSERT INTO scopes (scope, corpus, replaces) VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET corpus = excluded.corpus, replaces = excluded.replaces`
-    ).run(scope, corpus, replaces ?? null)
-  }
+  /** All of them or none, by the thread that writes where there is one. */
+  const execute = (...statements: ReadonlyArray<Statement>): Effect.Effect<ReadonlyArray<number>, StateError> =>
+    Effect.suspend(() => writes.through(statements) ?? run(() => transaction(db, () => runStatements(db, statements))))
+
+  const setScope = (scope: string, { corpus, replaces }: ScopeRecord): Statement => ({
+    sql: `INSERT INTO scopes (scope, corpus, replaces) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET corpus = excluded.corpus, replaces = excluded.replaces`,
+    parameters: [scope, corpus, replaces ?? null]
+  })
 
   /** Pages through `SELECT … WHERE (source, path) > (?, ?) ORDER BY source, path LIMIT`, holding no cursor open. */
   const keyset = (sql: string, parameters: ReadonlyArray<SQLInputValue>): Stream.Stream<LedgerEntry, StateError> =>
@@ -81,32 +84,29 @@ const make = Effect.gen(function*() {
           replaces: row["replaces"] === null ? undefined : CorpusName.make(text(row, "replaces"))
         }
       }),
-    setScope: (scope, record) => run(() => setScope(scope, record)),
+    setScope: (scope, record) => Effect.asVoid(execute(setScope(scope, record))),
     reset: (scope, record) =>
-      run(() =>
-        transaction(db, () => {
-          db.prepare("DELETE FROM ledger WHERE scope = ?").run(scope)
-          db.prepare("DELETE FROM listings WHERE scope = ?").run(scope)
-          setScope(scope, record)
-        })
-      ),
+      Effect.asVoid(execute(
+        { sql: "DELETE FROM ledger WHERE scope = ?", parameters: [scope] },
+        { sql: "DELETE FROM listings WHERE scope = ?", parameters: [scope] },
+        setScope(scope, record)
+      )),
     promote: (from, to, record) =>
-      run(() =>
-        transaction(db, () => {
-          for (const table of ["ledger", "listings"]) {
-            db.prepare(`DELETE FROM ${table} WHERE scope = ?`).run(to)
-            db.prepare(`UPDATE ${table} SET scope = ? WHERE scope = ?`).run(to, from)
-          }
-          db.prepare("DELETE FROM scopes WHERE scope = ?").run(from)
-          setScope(to, record)
-        })
-      ),
+      Effect.asVoid(execute(
+        ...["ledger", "listings"].flatMap((table) => [
+          { sql: `DELETE FROM ${table} WHERE scope = ?`, parameters: [to] },
+          { sql: `UPDATE ${table} SET scope = ? WHERE scope = ?`, parameters: [to, from] }
+        ]),
+        { sql: "DELETE FROM scopes WHERE scope = ?", parameters: [from] },
+        setScope(to, record)
+      )),
     forget: (scope) =>
-      run(() =>
-        transaction(db, () => {
-          for (const table of ["ledger", "listings", "contents", "scopes"]) db.prepare(`DELETE FROM ${table} WHERE scope = ?`).run(scope)
-        })
-      ),
+      Effect.asVoid(execute(
+        ...["ledger", "listings", "contents", "scopes"].map((table) => ({
+          sql: `DELETE FROM ${table} WHERE scope = ?`,
+          parameters: [scope]
+        }))
+      )),
     scan: (scope) =>
       Effect.acquireRelease(run(() => openScan(db, scope)), (scan) => Effect.sync(scan.close)).pipe(
         Effect.map((scan): Scan => ({
@@ -149,13 +149,12 @@ const make = Effect.gen(function*() {
         }
       }),
     setListing: (scope, source, { again, cursor, signature, whole }) =>
-      run(() => {
-        db.prepare(
-          `INSERT INTO listings (scope, source, cursor, signature, whole, again) VALUES (?, ?, ?, ?, ?, ?)
+      Effect.asVoid(execute({
+        sql: `INSERT INTO listings (scope, source, cursor, signature, whole, again) VALUES (?, ?, ?, ?, ?, ?)
            ON CONFLICT DO UPDATE SET cursor = excluded.cursor, signature = excluded.signature, whole = excluded.whole,
-             again = excluded.again`
-        ).run(scope, source, cursor, signature, whole, JSON.stringify(again))
-      }),
+             again = excluded.again`,
+        parameters: [scope, source, cursor, signature, whole, JSON.stringify(again)]
+      })),
     contents: (scope, source, paths) =>
       run(() => {
         const find = db.prepare("SELECT revision, signature, contents FROM contents WHERE scope = ? AND source = ? AND path = ?")
@@ -167,24 +166,23 @@ const make = Effect.gen(function*() {
         })
       }),
     setContents: (scope, source, path, record) =>
-      run(() => {
-        if (record === undefined) db.prepare("DELETE FROM contents WHERE scope = ? AND source = ? AND path = ?").run(scope, source, path)
-        else {
-          db.prepare(
-            `INSERT INTO contents (scope, source, path, revision, signature, contents) VALUES (?, ?, ?, ?, ?, ?)
-             ON CONFLICT DO UPDATE SET revision = excluded.revision, signature = excluded.signature, contents = excluded.contents`
-          ).run(scope, source, path, record.revision, record.signature, record.contents)
-        }
-      }),
-    keepContents: (scope, source, paths) =>
-      run(() =>
-        transaction(db, () => {
-          const forget = db.prepare("DELETE FROM contents WHERE scope = ? AND source = ? AND path = ?")
-          for (const row of db.prepare("SELECT path FROM contents WHERE scope = ? AND source = ?").all(scope, source)) {
-            if (!paths.has(text(row, "path"))) forget.run(scope, source, text(row, "path"))
+      Effect.asVoid(execute(
+        record === undefined
+          ? { sql: "DELETE FROM contents WHERE scope = ? AND source = ? AND path = ?", parameters: [scope, source, path] }
+          : {
+            sql: `INSERT INTO contents (scope, source, path, revision, signature, contents) VALUES (?, ?, ?, ?, ?, ?)
+             ON CONFLICT DO UPDATE SET revision = excluded.revision, signature = excluded.signature, contents = excluded.contents`,
+            parameters: [scope, source, path, record.revision, record.signature, record.contents]
           }
-        })
-      ),
+      )),
+    keepContents: (scope, source, paths) =>
+      Effect.gen(function*() {
+        const known = yield* run(() => db.prepare("SELECT path FROM contents WHERE scope = ? AND source = ?").all(scope, source))
+        const gone = known.map((row) => text(row, "path")).filter((path) => !paths.has(path))
+        if (gone.length === 0) return
+        const sql = "DELETE FROM contents WHERE scope = ? AND source = ? AND path IN (SELECT value FROM json_each(?))"
+        yield* execute({ sql, parameters: [scope, source, JSON.stringify(gone)] })
+      }),
     sources: (scope) =>
       run(() =>
         db.prepare("SELECT DISTINCT source FROM ledger WHERE scope = ? ORDER BY source").all(scope)
@@ -207,20 +205,21 @@ const make = Effect.gen(function*() {
         )
       ),
     startRun: (scope, started) =>
-      run(() =>
-        transaction(db, () => {
-          const run = Number(db.prepare("INSERT INTO runs (scope, started) VALUES (?, ?)").run(scope, started).lastInsertRowid)
+      Effect.map(
+        execute(
+          { sql: "INSERT INTO runs (scope, started) VALUES (?, ?)", parameters: [scope, started] },
           // A watch makes a run of every batch.
-          db.prepare(
-            "DELETE FROM runs WHERE scope = ? AND id <= (SELECT id FROM runs WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?)"
-          ).run(scope, scope, keptRuns)
-          return run
-        })
+          {
+            sql: "DELETE FROM runs WHERE scope = ? AND id <= (SELECT id FROM runs WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?)",
+            parameters: [scope, scope, keptRuns]
+          }
+        ),
+        ([run]) => run!
       ),
     endRun: (id, ended, report) =>
-      run(() => {
-        db.prepare("UPDATE runs SET ended = ?, report = ? WHERE id = ?").run(ended, JSON.stringify(report), id)
-      }),
+      Effect.asVoid(
+        execute({ sql: "UPDATE runs SET ended = ?, report = ? WHERE id = ?", parameters: [ended, JSON.stringify(report), id] })
+      ),
     runs: (scope, limit) =>
       run(() =>
         db.prepare("SELECT started, ended, report FROM runs WHERE scope = ? ORDER BY id DESC LIMIT ?").all(scope, limit)

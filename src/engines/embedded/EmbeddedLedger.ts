@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { StateError } from "../../domain/Errors.ts"
+import { type ServiceError, StateError } from "../../domain/Errors.ts"
 import { asStateError } from "../../state/Database.ts"
 import { LedgerWrites } from "../../state/LedgerWrites.ts"
 import { Writer } from "./store/Writer.ts"
@@ -9,9 +9,10 @@ export const embeddedLedger: Layer.Layer<LedgerWrites, never, Writer> = Layer.ef
   LedgerWrites,
   Effect.map(Writer, (writer) =>
     LedgerWrites.of({
-      write: (scope, change) =>
-        writer.send("writeLedger", { scope, change }).pipe(
-          Effect.mapError((error) => error.cause instanceof StateError ? error.cause : asStateError(error, "the ledger"))
-        )
+      write: (scope, change) => Effect.mapError(writer.send("writeLedger", { scope, change }), asLedgerError),
+      through: (statements) => writer.isRunning() ? Effect.mapError(writer.send("writeState", { statements }), asLedgerError) : undefined
     }))
 )
+
+const asLedgerError = (error: ServiceError): StateError =>
+  error.cause instanceof StateError ? error.cause : asStateError(error, "the ledger")

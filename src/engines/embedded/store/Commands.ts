@@ -5,6 +5,7 @@ import type { ImportCounts, OperationKind, PartialFailure } from "../../../domai
 import type { FilePatch, Marker, Metadata, Permissions } from "../../../domain/RagFile.ts"
 import type { LedgerChange } from "../../../ports/Ledger.ts"
 import type { AnalyzerId } from "../../../search/analysis/Analyzer.ts"
+import type { Statement } from "../../../state/LedgerWrites.ts"
 import { stateFailure } from "../StateFailure.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
 import type { Row } from "./Checksum.ts"
@@ -137,6 +138,8 @@ export interface Commands {
   /** Builds the whole sparse index of a corpus again from its chunks. */
   readonly rebuildIndex: { readonly in: { readonly corpus: string }; readonly out: void }
   readonly writeLedger: { readonly in: { readonly scope: string; readonly change: LedgerChange }; readonly out: void }
+  /** What the state database keeps besides the ledger's entries; answers the rows that were inserted. */
+  readonly writeState: { readonly in: { readonly statements: ReadonlyArray<Statement> }; readonly out: ReadonlyArray<number> }
   readonly createOperation: {
     readonly in: {
       readonly name: string

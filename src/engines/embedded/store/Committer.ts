@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { StateError } from "../../../domain/Errors.ts"
 import { asStateError, damagedDatabase, transaction } from "../../../state/Database.ts"
 import { LedgerTable } from "../../../state/LedgerTable.ts"
+import { runStatements } from "../../../state/LedgerWrites.ts"
 import type { CommandKind, CommandMessage, Commands, ErrorMessage, ReplyMessage } from "./Commands.ts"
 import { Refusal, refuseDamaged, refuseMissing } from "./Commands.ts"
 import { CorpusTable } from "./CorpusTable.ts"
@@ -88,6 +89,7 @@ export class Committer {
       deleteMetadata: (payload) => this.#ofFile(payload, (_, file) => this.#metadata.delete(file, payload)),
       rebuildIndex: ({ corpus }) => this.#rebuild(this.#corpora.find(corpus).id),
       writeLedger: ({ change, scope }) => this.#ledger.write(scope, change),
+      writeState: ({ statements }) => runStatements(db, statements),
       createOperation: (payload) => this.#operations.insert(payload),
       updateOperation: (payload) => this.#operations.update(payload),
       cancelOperation: (payload) => this.#operations.cancel(payload),

@@ -19,6 +19,8 @@ const unit = 32 * 1024
  */
 export class Writer extends Context.Service<Writer, {
   readonly send: <K extends CommandKind>(kind: K, payload: Commands[K]["in"]) => Effect.Effect<Commands[K]["out"], ServiceError>
+  /** Whether its thread has been started: before, nothing of this service holds the database. */
+  readonly isRunning: () => boolean
 }>()("sluice/embedded/store/Writer") {
   /** `keepVectors`: milliseconds for which vectors that no file uses are kept, default 24 hours. The thread starts with the first command and ends, all commands done, with the scope. */
   static readonly layer = (dataDir: string, keepVectors?: number): Layer.Layer<Writer> =>
@@ -31,7 +33,8 @@ export class Writer extends Context.Service<Writer, {
           (thread) => Effect.promise(() => thread.close())
         )
         return Writer.of({
-          send: (kind, payload) => room.withPermits(sizeOf(payload))(thread.send(kind, payload))
+          send: (kind, payload) => room.withPermits(sizeOf(payload))(thread.send(kind, payload)),
+          isRunning: () => thread.isRunning
         })
       })
     )
@@ -75,6 +78,10 @@ class WriterThread {
     const commands = this.#outbox
     this.#outbox = []
     if (commands.length > 0) this.#start().postMessage(commands)
+  }
+
+  get isRunning(): boolean {
+    return this.#worker !== undefined || this.#outbox.length > 0
   }
 
   async close(): Promise<void> {
