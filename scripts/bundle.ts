@@ -55,6 +55,13 @@ const bundles: ReadonlyArray<BuildOptions> = [
     platform: "node",
     external: external(unbundled),
     output: { ...output(`${fresh}/cli`), minify: { compress: true, mangle: false } }
+  },
+  // The inspector's page: one file, for the browser.
+  {
+    input: { page: "src/ui/page/main.tsx" },
+    platform: "browser",
+    tsconfig: "src/ui/page/tsconfig.json",
+    output: { ...output(`${fresh}/ui`), minify: true }
   }
 ]
 
@@ -85,6 +92,7 @@ try {
   const { resolve } = createRequire(import.meta.url)
   copyFileSync(resolve("js-tiktoken/ranks/o200k_base"), join(fresh, "o200k.cjs"))
   copyFileSync(resolve("@hyzyla/pdfium/pdfium.wasm"), join(fresh, "pdfium.wasm"))
+  for (const name of ["page.css", "icon.svg"]) copyFileSync(join("src/ui/page", name), join(fresh, "ui", name))
   // What gRPC needs of the protos, which JSON does without.
   const protos = JSON.stringify(pruned(ofPackages(resolve("@google-cloud/aiplatform/build/protos/protos.json"))))
   writeFileSync(join(fresh, "protos.json.br"), brotliCompressSync(protos))

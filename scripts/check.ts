@@ -11,6 +11,7 @@ const checks: ReadonlyArray<readonly [name: string, command: string, ...args: Re
   ["tests", "vitest", "run", "--project", "fast", "--maxWorkers=1", "--reporter=dot"],
   ["diagnostics", "effect-tsgo", "diagnostics", "--strict", "--project", "tsconfig.json"],
   ["types", "tsc", "-p", "tsconfig.json"],
+  ["page", "tsc", "-p", "src/ui/page/tsconfig.json"],
   ["format", "node", "scripts/format.ts", "--check"],
   ["lint", "oxlint", "--deny-warnings"]
 ]

@@ -30,7 +30,9 @@ const laidOut = (filePath: string, fileText: string, passes = 5): string => {
 const checks = process.argv.includes("--check")
 const other: Array<string> = []
 for (
-  const filePath of globSync(["{src,connectors,test,bench,scripts,examples,pipelines}/**/*.ts", "*.ts"], { exclude: ["bench/peers/**"] })
+  const filePath of globSync(["{src,connectors,test,bench,scripts,examples,pipelines}/**/*.{ts,tsx}", "*.ts"], {
+    exclude: ["bench/peers/**"]
+  })
 ) {
   const fileText = readFileSync(filePath, "utf8")
   const formatted = laidOut(filePath, fileText)

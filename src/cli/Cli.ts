@@ -25,6 +25,7 @@ import { schema } from "./commands/Schema.ts"
 import { serve } from "./commands/Serve.ts"
 import { status } from "./commands/Status.ts"
 import { tune } from "./commands/Tune.ts"
+import { ui } from "./commands/Ui.ts"
 import { validate } from "./commands/Validate.ts"
 import { watch } from "./commands/Watch.ts"
 import { Exited } from "./Exit.ts"
@@ -76,7 +77,7 @@ const command = root.pipe(
   Command.withSubcommands([
     { group: "Start", commands: [init, validate, schema, doctor, help, version] },
     { group: "Keep a corpus in sync", commands: [plan, run, watch, release, status, diff, retry] },
-    { group: "Use it", commands: [ask, chat, batch, retrieve, explain, evaluate, tune, serve, mcp] },
+    { group: "Use it", commands: [ask, chat, batch, retrieve, explain, evaluate, tune, serve, mcp, ui] },
     { group: "Look inside", commands: [parse, corpora, files, models, endpoints, operations] }
   ]),
   Command.provide(({ dataDir }) => host(dataDir))

@@ -1,6 +1,7 @@
 import { Context, Effect, Result, Stream } from "effect"
 import type { Answer } from "../domain/Answer.ts"
 import type { CorpusName } from "../domain/Corpus.ts"
+import { defined } from "../domain/Defined.ts"
 import type { FileChunk } from "../domain/Document.ts"
 import { type SecretError, ServiceError, type StateError } from "../domain/Errors.ts"
 import { factsOf, type MetadataFilter, parseMetadataFilter, passes } from "../domain/MetadataFilter.ts"
@@ -24,8 +25,22 @@ export interface Limits {
 }
 
 /** A question to be searched or answered, with the limits in it. */
-export interface Inquiry extends Pick<RetrievalRequest, "principal" | "topK" | "filter"> {
+export interface Inquiry extends Pick<RetrievalRequest, "principal" | "topK" | "filter" | "hybrid" | "explain"> {
   readonly question: string
+}
+
+/** An answer, and the passages that it was made from. */
+export interface Answered {
+  readonly answer: Answer
+  readonly contexts: ReadonlyArray<Passage>
+}
+
+/** What a caller asks for, within what the operator allows. */
+export interface Narrowing {
+  /** Only files whose metadata pass this too. */
+  readonly where?: string
+  /** Only what this principal may read. `PERMISSION_DENIED` where the operator has fixed another. */
+  readonly as?: string
 }
 
 /** What a knowledge base is made of: a corpus with the way to search it and, where there is one, to answer from it. */
@@ -35,7 +50,7 @@ export interface KnowledgeBaseParts {
   readonly corpus: Effect.Effect<CorpusName, KnowledgeError>
   readonly files: Files["Service"]
   readonly retrieve: (inquiry: Inquiry) => Effect.Effect<ReadonlyArray<Passage>, KnowledgeError>
-  readonly answer: (inquiry: Inquiry) => Effect.Effect<Answer, KnowledgeError>
+  readonly answer: (inquiry: Inquiry) => Effect.Effect<Answered, KnowledgeError>
   /** How it stands: what the last run did, what waits, what failed. */
   readonly status: Effect.Effect<Readonly<Record<string, unknown>>, KnowledgeError>
 }
@@ -61,13 +76,26 @@ export interface Stretch {
 export class KnowledgeBase extends Context.Service<KnowledgeBase, {
   readonly title: string
   readonly description?: string
-  /** `limit`: how many passages, 1 to 50. `where` narrows what the operator allows. */
-  readonly search: (question: string, options: { readonly limit?: number; readonly where?: string }) => Effect.Effect<Found, KnowledgeError>
-  readonly answer: (question: string, options: { readonly where?: string }) => Effect.Effect<Answer, KnowledgeError>
+  /** What its operator lets every caller see. */
+  readonly limits: Limits
+  /** `limit`: how many passages, 1 to 50. */
+  readonly search: (
+    question: string,
+    options: Narrowing & Pick<Inquiry, "hybrid" | "explain"> & { readonly limit?: number }
+  ) => Effect.Effect<Found, KnowledgeError>
+  readonly answer: (question: string, options: Narrowing) => Effect.Effect<Answered, KnowledgeError>
   /**
-   * The text of a document, by its path or its full name, from a byte of it on. `NOT_FOUND` where there is none, or none
-   * that may be read: which of them is not told.
+   * A document, by its path or its full name. `NOT_FOUND` where there is none, or none that may be read: which of them is
+   * not told.
    */
+  readonly find: (document: string) => Effect.Effect<RagFile, KnowledgeError>
+  /** A document as it is kept: `count` of its chunks, from one of them on, or from the one that a byte of its text is in. */
+  readonly chunks: (
+    document: string,
+    from: { readonly ordinal: number } | { readonly byte: number },
+    count: number
+  ) => Effect.Effect<{ readonly file: RagFile; readonly chunks: ReadonlyArray<FileChunk> }, KnowledgeError>
+  /** The text of a document, from a byte of it on; found as by `find`. */
   readonly read: (document: string, from?: number) => Effect.Effect<Stretch, KnowledgeError>
   /** Documents whose path begins with `prefix`; `token` is that of the page before. */
   readonly list: (
@@ -82,15 +110,23 @@ const mostPassages = 50
 const listed = 50
 /** Pages of the corpus that one page of a listing looks at, so that a rare prefix is no walk of everything. */
 const mostLookedAt = 40
-/** Chunks fetched at once. */
+/** Chunks fetched at once, where a piece of a text is wanted, and where chunks are. */
 const chunksRead = 50
+const mostChunksRead = 1_000
+
+const notYours = new ServiceError({
+  code: "PERMISSION_DENIED",
+  message: "whose permissions hold here is fixed by the operator",
+  fix: "leave `as` out"
+})
 
 /** A knowledge base of a corpus. Fails where the operator's own filter cannot be read. */
 export const make = (
   { answer, corpus, description, files, retrieve, status, title }: KnowledgeBaseParts,
-  { principal, tokens = usualTokens, where }: Limits = {}
+  limits: Limits = {}
 ): Result.Result<KnowledgeBase["Service"], ServiceError> =>
-  Result.map(parsed(where, "where"), (allowed) => {
+  Result.map(parsed(limits.where, "where"), (allowed) => {
+    const { principal, tokens = usualTokens, where } = limits
     /** The caller's filter is read by itself first: joined to the operator's as text alone, it could end that one's parentheses. */
     const narrowed = (asked: string | undefined) =>
       Effect.fromResult(Result.map(parsed(asked, "where"), (filter) => ({
@@ -100,12 +136,11 @@ export const make = (
     const isAllowed = (file: RagFile): boolean =>
       (principal === undefined || mayRead(file.permissions, principal)) && (allowed === undefined || passes(allowed, factsOf(file)))
 
-    const inquiry = (question: string, asked: string | undefined) =>
-      Effect.map(narrowed(asked), ({ metadataFilter }): Inquiry => ({
-        question,
-        principal,
-        filter: metadataFilter === "" ? undefined : { metadataFilter }
-      }))
+    const inquiry = Effect.fnUntraced(function*(question: string, { as, where }: Narrowing) {
+      if (as !== undefined && principal !== undefined && as.toLowerCase() !== principal.toLowerCase()) return yield* notYours
+      const { metadataFilter } = yield* narrowed(where)
+      return defined({ question, principal: principal ?? as, filter: metadataFilter === "" ? undefined : { metadataFilter } })
+    })
 
     const documentNamed = Effect.fnUntraced(function*(document: string) {
       const parent = yield* corpus
@@ -127,13 +162,24 @@ export const make = (
     return KnowledgeBase.of({
       title,
       description,
+      limits,
       status,
-      search: Effect.fnUntraced(function*(question, options) {
-        const topK = Math.min(mostPassages, Math.max(1, options.limit ?? 8))
-        return within(yield* retrieve({ ...yield* inquiry(question, options.where), topK }), tokens)
+      search: Effect.fnUntraced(function*(question, { explain, hybrid, limit = 8, ...narrowing }) {
+        const topK = Math.min(mostPassages, Math.max(1, limit))
+        return within(yield* retrieve(defined({ ...yield* inquiry(question, narrowing), topK, hybrid, explain })), tokens)
       }),
-      answer: Effect.fnUntraced(function*(question, options) {
-        return yield* answer(yield* inquiry(question, options.where))
+      answer: Effect.fnUntraced(function*(question, narrowing) {
+        return yield* answer(yield* inquiry(question, narrowing))
+      }),
+      find: documentNamed,
+      chunks: Effect.fnUntraced(function*(document, from, count) {
+        const file = yield* documentNamed(document)
+        const chunks = yield* pages((page) => files.chunks(file.name, page), mostChunksRead).pipe(
+          Stream.dropWhile(({ byteEnd, ordinal }) => "byte" in from ? byteEnd <= from.byte : ordinal < from.ordinal),
+          Stream.take(count),
+          Stream.runCollect
+        )
+        return { file, chunks }
       }),
       read: Effect.fnUntraced(function*(document, from = 0) {
         const file = yield* documentNamed(document)

@@ -171,7 +171,8 @@ const handlers = tools.toLayer({
     })),
   ask: ({ question, where }) =>
     failing(Effect.gen(function*() {
-      const { citations, confidence, grounded, nearest, text } = yield* (yield* KnowledgeBase).answer(question, { where })
+      const { answer } = yield* (yield* KnowledgeBase).answer(question, { where })
+      const { citations, confidence, grounded, nearest, text } = answer
       return defined({
         answer: text,
         grounded,

@@ -120,6 +120,14 @@ export interface RunRecord {
   readonly report?: Report
 }
 
+/** Which entries, besides by their states. */
+export interface EntriesAmong {
+  /** Those that come after this one. */
+  readonly after?: Pick<LedgerEntry, "source" | "path">
+  /** Those with this in their paths; case does not matter of ASCII letters. */
+  readonly containing?: string
+}
+
 /** What sync remembers about one scope between runs. Writes are durable when they return. */
 export class Ledger extends Context.Service<Ledger, {
   readonly scope: (scope: string) => Effect.Effect<ScopeRecord | undefined, StateError>
@@ -150,7 +158,7 @@ export class Ledger extends Context.Service<Ledger, {
   readonly sources: (scope: string) => Effect.Effect<ReadonlyArray<string>, StateError>
   readonly write: (scope: string, change: LedgerChange) => Effect.Effect<void, StateError>
   /** Every entry, or those in these states, by source and path. */
-  readonly entries: (scope: string, states?: ReadonlyArray<LedgerState>) => Stream.Stream<LedgerEntry, StateError>
+  readonly entries: (scope: string, states?: ReadonlyArray<LedgerState>, among?: EntriesAmong) => Stream.Stream<LedgerEntry, StateError>
   readonly count: (scope: string) => Effect.Effect<Partial<Record<LedgerState, number>>, StateError>
   readonly startRun: (scope: string, started: number) => Effect.Effect<number, StateError>
   readonly endRun: (run: number, ended: number, report: Report) => Effect.Effect<void, StateError>

@@ -19,6 +19,7 @@ import { largeBody, readBody } from "./http/Body.ts"
 import { inMessage, payloadOf } from "./http/HttpBody.ts"
 import { failure, json, raw, type Reply, type ReplyStyle, streamed } from "./http/Reply.ts"
 import { type Answered, type Incoming, Room } from "./Incoming.ts"
+import { pageAt } from "../ui/Http.ts"
 import { LongRunning } from "./operations/LongRunning.ts"
 import type { Quotas } from "./quotas/Quotas.ts"
 import { type AccessEntry, failedUnexpectedly, logAccess, loggable, requestBegan, requestEnded } from "./Telemetry.ts"
@@ -29,6 +30,8 @@ export interface AppOptions {
   readonly handlers: Handlers
   /** Answers agents under `/mcp`. */
   readonly mcp: Effect.Effect<Reply, unknown, HttpServerRequest.HttpServerRequest | Scope.Scope>
+  /** Answers the inspector's page under `/ui/api`. */
+  readonly inspector: Effect.Effect<Reply, unknown, HttpServerRequest.HttpServerRequest | Scope.Scope>
   readonly uploads: Uploads
   readonly quotas?: Quotas
   readonly faults?: Faults
@@ -157,11 +160,12 @@ export const makeApp = (options: AppOptions) =>
     /** What is answered about the server itself; undefined of all else. */
     const ofItself = Effect.fnUntraced(function*(path: string, key: string | null, request: HttpServerRequest.HttpServerRequest) {
       if (request.method !== "GET" && request.method !== "HEAD") return undefined
-      // Probes carry no token, and are told nothing but whether it is well.
+      // Probes carry no token, and are told nothing but whether it is well; a browser that opens the page has none yet.
       const probe = path === "/healthz" || path === "/readyz"
       const { token: _, ...open } = options.access
-      const refused = refusal(probe ? open : options.access, request.headers, key)
+      const refused = refusal(probe || isPage(path) ? open : options.access, request.headers, key)
       if (refused !== undefined) return undefined
+      if (isPage(path)) return pageAt(path)
       if (path === "/") return json(options.about, { pretty: true })
       if (path === "/healthz") return json({ status: "ok" }, plain)
       if (path === "/readyz") {
@@ -174,17 +178,15 @@ export const makeApp = (options: AppOptions) =>
       return path === "/metrics" ? metricsText(yield* PrometheusMetrics.format()) : undefined
     })
 
-    const ofAgents = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Reply> =>
+    /** What has routes of its own answers. */
+    const routed = (by: AppOptions["mcp"], request: HttpServerRequest.HttpServerRequest): Effect.Effect<Reply> =>
       counted(
-        Effect.gen(function*() {
-          const url = request.url.replace(/^\/mcp(?=\?|$)/, "/mcp/")
-          return yield* options.mcp.pipe(
-            Effect.provideService(HttpServerRequest.HttpServerRequest, request.modify({ url })),
-            Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.mebibytes(1)),
-            Effect.scoped,
-            Effect.catch(() => Effect.succeed(failure(noSuchMethod, plain)))
-          )
-        }),
+        by.pipe(
+          Effect.provideService(HttpServerRequest.HttpServerRequest, request),
+          Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.mebibytes(1)),
+          Effect.scoped,
+          Effect.catch(() => Effect.succeed(failure(noSuchMethod, plain)))
+        ),
         (error) => failure(error, plain)
       )
 
@@ -205,7 +207,10 @@ export const makeApp = (options: AppOptions) =>
       const refused = refusal(options.access, request.headers, key)
       if (refused !== undefined) return failure(refused, style)
       if (options.draining()) return HttpServerResponse.setHeader(failure(stopping, style), "connection", "close")
-      if (/^\/mcp(?:\/|$)/.test(path)) return yield* ofAgents(request)
+      if (/^\/mcp(?:\/|$)/.test(path)) {
+        return yield* routed(options.mcp, request.modify({ url: request.url.replace(/^\/mcp(?=\?|$)/, "/mcp/") }))
+      }
+      if (path.startsWith("/ui/api/")) return yield* routed(options.inspector, request)
       // The bytes of a resumable upload are put by some clients, and posted by others.
       const found = match(request.method === "PUT" && path.startsWith("/upload/") ? "POST" : request.method, path)
       if (found === undefined) return failure(noSuchMethod, style)
@@ -322,6 +327,9 @@ const replyOf = (request: HttpServerRequest.HttpServerRequest, answered: Answere
       return failure(answered.error, style, answered.metadata)
   }
 }
+
+/** The inspector's page, at any of its addresses. */
+const isPage = (path: string): boolean => /^\/ui(?:\/(?!api\/)|$)/.test(path)
 
 const ownPaths: ReadonlySet<string> = new Set(["/", "/healthz", "/readyz", "/metrics"])
 const plain: ReplyStyle = { pretty: false }

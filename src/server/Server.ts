@@ -44,6 +44,8 @@ import { modelCatalogHandlers } from "./handlers/ModelCatalog.ts"
 import { operationHandlers } from "./handlers/Operations.ts"
 import { partnerChatHandlers } from "./handlers/PartnerChat.ts"
 import { retrievalHandlers } from "./handlers/Retrieval.ts"
+import { listening } from "./http/Listening.ts"
+import { inspectorEndpoint } from "./Inspector.ts"
 import { mcpEndpoint } from "./Mcp.ts"
 import { ownFileBytes, serviceFileBytes } from "./import/ImportLimits.ts"
 import { Journal } from "./operations/Journal.ts"
@@ -224,6 +226,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
           ...locationHandlers
         },
         mcp: yield* mcpEndpoint({ limits: options.agents, version: options.version, origins }),
+        inspector: yield* inspectorEndpoint,
         uploads: uploaded,
         quotas,
         faults: options.faults === undefined ? undefined : new Faults(options.faults),
@@ -255,19 +258,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
     }).pipe(Effect.provide(kept))
 
     const listener = nodeServer(limits)
-    const server = yield* NodeHttpServer.make(() => listener, {
-      host,
-      port: options.port ?? 8686,
-      gracefulShutdownTimeout: "5 seconds"
-    }).pipe(Effect.mapError((error) =>
-      new ServiceError({
-        code: "UNAVAILABLE",
-        message: `cannot serve on ${host}:${options.port ?? 8686}: ${
-          error.cause instanceof Error ? error.cause.message : "the address is not free"
-        }`,
-        fix: "choose another --port; 0 picks a free one"
-      })
-    ))
+    const server = yield* listening(listener, host, options.port ?? 8686)
     yield* server.serve(app.http)
     const drain = Effect.fnUntraced(function*(milliseconds: number) {
       draining = true

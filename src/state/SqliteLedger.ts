@@ -67,8 +67,12 @@ const make = Effect.gen(function*() {
   })
 
   /** Pages through `SELECT … WHERE (source, path) > (?, ?) ORDER BY source, path LIMIT`, holding no cursor open. */
-  const keyset = (sql: string, parameters: ReadonlyArray<SQLInputValue>): Stream.Stream<LedgerEntry, StateError> =>
-    Stream.paginate({ source: "", path: "" }, (after) =>
+  const keyset = (
+    sql: string,
+    parameters: ReadonlyArray<SQLInputValue>,
+    first: Pick<LedgerEntry, "source" | "path"> = { source: "", path: "" }
+  ): Stream.Stream<LedgerEntry, StateError> =>
+    Stream.paginate(first, (after) =>
       run(() => {
         const entries = db.prepare(sql).all(...parameters, after.source, after.path, pageSize).map(entryOf)
         const last = entries.at(-1)
@@ -189,12 +193,14 @@ const make = Effect.gen(function*() {
           .map((row) => text(row, "source"))
       ),
     write: writes.write,
-    entries: (scope, wanted) => {
-      const filter = wanted === undefined ? "" : `AND state IN (${wanted.map(() => "?").join(", ")})`
+    entries: (scope, wanted, { after, containing } = {}) => {
+      const ofStates = wanted === undefined ? "" : `AND state IN (${wanted.map(() => "?").join(", ")})`
+      const named = containing === undefined ? "" : "AND instr(lower(path), lower(?)) > 0"
       return keyset(
-        `SELECT ${columns} FROM ledger WHERE scope = ? ${filter} AND (source, path) > (?, ?)
+        `SELECT ${columns} FROM ledger WHERE scope = ? ${ofStates} ${named} AND (source, path) > (?, ?)
          ORDER BY source, path LIMIT ?`,
-        [scope, ...(wanted ?? [])]
+        [scope, ...(wanted ?? []), ...(containing === undefined ? [] : [containing])],
+        after
       )
     },
     count: (scope) =>

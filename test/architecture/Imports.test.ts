@@ -19,10 +19,13 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   "src/engines/embedded": ["src/domain", "src/ports", "src/text", "src/state", "src/jobs", "src/search"],
   "src/wire": ["src/domain"],
   "src/engines/vertex": ["src/domain", "src/ports", "src/net", "src/text", "src/jobs", "src/wire"],
-  "src/server": ["src/domain", "src/ports", "src/jobs", "src/wire", "src/mcp"],
+  "src/server": ["src/domain", "src/ports", "src/jobs", "src/wire", "src/mcp", "src/ui"],
   "src/pipeline": ["src/domain", "src/ports", "src/text"],
   "src/mcp": ["src/domain", "src/ports", "src/text"],
-  "src/cli": ["src/domain", "src/ports", "src/pipeline", "src/text", "src/models", "src/compose", "src/mcp"],
+  /** What runs in the browser takes types from its own folder alone. */
+  "src/ui/page": ["src/ui", "src/domain"],
+  "src/ui": ["src/domain", "src/ports", "src/text", "src/search", "src/mcp"],
+  "src/cli": ["src/domain", "src/ports", "src/pipeline", "src/text", "src/models", "src/compose", "src/mcp", "src/ui"],
   /** Written as a connector of anyone's: with the kit and nothing else. */
   "connectors/git": ["src/ConnectorKit.ts"],
   "connectors/web": ["src/ConnectorKit.ts"],
@@ -39,6 +42,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
     "src/engines/embedded",
     "src/engines/vertex",
     "src/mcp",
+    "src/ui",
     "src/server",
     "src/pipeline"
   ],
@@ -64,14 +68,14 @@ const placeOf = (file: string): string | undefined => places.find((place) => fil
 
 const sources = (folder: string): ReadonlyArray<string> =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
 
 const files = [...sources("src"), ...sources("connectors")]
 
 /** Static, dynamic and type imports, and re-exports, of relative modules. */
 const importsOf = (file: string): ReadonlyArray<string> =>
-  [...readFileSync(join(root, file), "utf8").matchAll(/(?:from|import\()\s*"(\.{1,2}\/[^"]+\.ts)"|^import "(\.{1,2}\/[^"]+\.ts)"/gm)]
+  [...readFileSync(join(root, file), "utf8").matchAll(/(?:from|import\()\s*"(\.{1,2}\/[^"]+\.tsx?)"|^import "(\.{1,2}\/[^"]+\.tsx?)"/gm)]
     .map((match) => relative(root, resolve(root, dirname(file), match[1] ?? match[2] ?? "")))
 
 describe("imports", () => {
@@ -116,5 +120,5 @@ describe("imports", () => {
 
 /** Imports and re-exports, of values and of types; what is loaded on use may lead back. */
 const staticImportsOf = (file: string): ReadonlyArray<string> =>
-  [...readFileSync(join(root, file), "utf8").matchAll(/^(?:import|export) [^"]*?from "(\.{1,2}\/[^"]+\.ts)"/gm)]
+  [...readFileSync(join(root, file), "utf8").matchAll(/^(?:import|export) [^"]*?from "(\.{1,2}\/[^"]+\.tsx?)"/gm)]
     .map((match) => relative(root, resolve(root, dirname(file), match[1] ?? "")))

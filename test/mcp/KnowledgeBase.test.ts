@@ -28,7 +28,7 @@ const corpusOf = Effect.fnUntraced(
         corpus: Effect.succeed(corpus),
         files,
         retrieve: ({ question, ...inquiry }) => retrieval.retrieve({ corpus, query: question, ...inquiry }),
-        answer: ({ question }) => generator.answer({ question, contexts: [] }),
+        answer: ({ question }) => Effect.map(generator.answer({ question, contexts: [] }), (answer) => ({ answer, contexts: [] })),
         status: Effect.succeed({})
       }, limits))
   }

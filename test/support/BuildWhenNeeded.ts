@@ -12,7 +12,7 @@ const built = join(import.meta.dirname, "Built.ts")
 const inputs = ["src/**", "connectors/**", "scripts/{bundle,types}.ts", "package.json", "package-lock.json", "tsconfig*.json"]
 
 /** What the bundler and the compiler write: the compiler's is missing where only the bundler ran. */
-const outputs = [bin, join(dist, "types/src/index.d.ts")]
+const outputs = [bin, join(dist, "types/src/index.d.ts"), join(dist, "ui/page.js")]
 
 /** Milliseconds since 1970. */
 const changed = (file: string): number => statSync(file).mtimeMs

@@ -1,9 +1,6 @@
 import { Effect, Fiber, Layer, Logger } from "effect"
 import { Command, Flag } from "effect/cli"
-import type { Inquiry } from "../../mcp/KnowledgeBase.ts"
 import packageJson from "../../../package.json" with { type: "json" }
-import { Files } from "../../ports/Files.ts"
-import { Ledger } from "../../ports/Ledger.ts"
 import { questionFlags } from "../Question.ts"
 import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
@@ -29,47 +26,18 @@ export const mcp = Command.make(
       return yield* new UsageError({ message: "--json has no meaning here: what is printed is the protocol", fix: "leave it out" })
     }
     const loaded = yield* openPipeline(args.pipeline)
-    const { pipeline } = loaded
-    const [{ askPipeline, retrieveFrom }, { corpusOf }, { findScope, namesIn }, KnowledgeBase, { stdio }] = yield* Effect.promise(() =>
-      Promise.all([
-        import("../../pipeline/AskPipeline.ts"),
-        import("../../pipeline/RunPipeline.ts"),
-        import("../../pipeline/sync/Target.ts"),
-        import("../../mcp/KnowledgeBase.ts"),
-        import("../../mcp/Mcp.ts")
-      ])
+    const [{ knowledgeBaseOf }, { stdio }] = yield* Effect.promise(() =>
+      Promise.all([import("../KnowledgeBase.ts"), import("../../mcp/Mcp.ts")])
     )
     yield* onEngine(
       loaded,
       reading,
       Effect.gen(function*() {
-        const files = yield* Files
-        const ledger = yield* Ledger
-        const around = yield* Effect.context<Effect.Services<ReturnType<typeof askPipeline | typeof retrieveFrom>>>()
-        const asked = ({ principal, question, ...options }: Inquiry) => [pipeline, { question, principal }, options] as const
-        const base = yield* Effect.fromResult(KnowledgeBase.make({
-          title: pipeline.corpus.displayName,
-          description: pipeline.corpus.description,
-          corpus: Effect.map(corpusOf(pipeline), ({ name }) => name).pipe(Effect.provideContext(around)),
-          files,
-          retrieve: (inquiry) =>
-            retrieveFrom(...asked(inquiry)).pipe(Effect.map(({ contexts }) => contexts), Effect.provideContext(around)),
-          answer: (inquiry) => askPipeline(...asked(inquiry)).pipe(Effect.map(({ answer }) => answer), Effect.provideContext(around)),
-          status: Effect.gen(function*() {
-            const scope = yield* findScope(namesIn(pipeline))
-            const [last] = yield* ledger.runs(scope, 1)
-            return {
-              pipeline: pipeline.name,
-              corpus: pipeline.corpus.displayName,
-              files: yield* ledger.count(scope),
-              lastRun: last === undefined ? null : {
-                started: new Date(last.started).toISOString(),
-                ...(last.ended === undefined ? {} : { ended: new Date(last.ended).toISOString() }),
-                ...(last.report === undefined ? {} : { totals: last.report.totals, reasons: last.report.reasons ?? [] })
-              }
-            }
-          }).pipe(Effect.provideContext(around))
-        }, { principal: given(args.as), where: given(args.where), tokens: given(args.tokens) }))
+        const { base } = yield* knowledgeBaseOf(loaded.pipeline, {
+          principal: given(args.as),
+          where: given(args.where),
+          tokens: given(args.tokens)
+        })
         // The end of the input interrupts the server from within, and is the end of the command.
         yield* Effect.forkChild(Layer.launch(stdio(base, { version: packageJson.version }))).pipe(Effect.flatMap(Fiber.await))
       })

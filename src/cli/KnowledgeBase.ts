@@ -1,0 +1,57 @@
+import { Effect, Stream } from "effect"
+import * as KnowledgeBase from "../mcp/KnowledgeBase.ts"
+import { askPipeline, retrieveFrom } from "../pipeline/AskPipeline.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
+import { whyNotFound } from "../pipeline/eval/WhyNot.ts"
+import { corpusOf } from "../pipeline/RunPipeline.ts"
+import { findScope, namesIn } from "../pipeline/sync/Target.ts"
+import { Files } from "../ports/Files.ts"
+import { Ledger } from "../ports/Ledger.ts"
+import type { Account } from "../ui/Inspector.ts"
+
+type Used = Effect.Services<ReturnType<typeof askPipeline | typeof retrieveFrom | typeof whyNotFound>>
+
+/** A pipeline's corpus as a knowledge base, and what the ledger tells of it. */
+export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(pipeline: Definition, limits: KnowledgeBase.Limits) {
+  const files = yield* Files
+  const ledger = yield* Ledger
+  const around = yield* Effect.context<Used>()
+  const within = Effect.provideContext(around)
+  const scope = findScope(namesIn(pipeline)).pipe(within)
+  const corpus = corpusOf(pipeline).pipe(within)
+  const asked = ({ principal, question, ...options }: KnowledgeBase.Inquiry) => [pipeline, { question, principal }, options] as const
+  const base = yield* Effect.fromResult(KnowledgeBase.make({
+    title: pipeline.corpus.displayName,
+    description: pipeline.corpus.description,
+    corpus: Effect.map(corpus, ({ name }) => name),
+    files,
+    retrieve: (inquiry) => retrieveFrom(...asked(inquiry)).pipe(Effect.map(({ contexts }) => contexts), within),
+    answer: (inquiry) => askPipeline(...asked(inquiry)).pipe(within),
+    status: Effect.gen(function*() {
+      const at = yield* scope
+      const [last] = yield* ledger.runs(at, 1)
+      return {
+        pipeline: pipeline.name,
+        corpus: pipeline.corpus.displayName,
+        files: yield* ledger.count(at),
+        lastRun: last === undefined ? null : {
+          started: new Date(last.started).toISOString(),
+          ...(last.ended === undefined ? {} : { ended: new Date(last.ended).toISOString() }),
+          ...(last.report === undefined ? {} : { totals: last.report.totals, reasons: last.report.reasons ?? [] })
+        }
+      }
+    })
+  }, limits))
+  const account: Account = {
+    pipeline: pipeline.name,
+    count: Effect.flatMap(scope, ledger.count),
+    runs: (limit) => Effect.flatMap(scope, (at) => ledger.runs(at, limit)),
+    entries: (states, among) => Stream.unwrap(Effect.map(scope, (at) => ledger.entries(at, states, among))),
+    why: (question, path, { as, where }) =>
+      whyNotFound(pipeline, { question, principal: as }, path, { filter: where === undefined ? undefined : { metadataFilter: where } })
+        .pipe(
+          within
+        )
+  }
+  return { base, corpus, account }
+})

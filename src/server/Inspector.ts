@@ -1,0 +1,36 @@
+import { Effect, Stream } from "effect"
+import { type Corpus, CorpusName } from "../domain/Corpus.ts"
+import { defined } from "../domain/Defined.ts"
+import { Corpora } from "../ports/Corpora.ts"
+import { Engine } from "../ports/Engine.ts"
+import type { CorpusCard } from "../ui/Api.ts"
+import { apiHttp } from "../ui/Http.ts"
+import { idOf, Inspector } from "../ui/Inspector.ts"
+import { knowledgeBases } from "./KnowledgeBases.ts"
+
+/** Corpora listed. */
+const mostListed = 1_000
+
+/** Tokens of text in one result: the page is not a prompt. */
+const tokens = 1_000_000
+
+/** `/ui/api` of a server: every corpus it has. Whoever may call the API sees all of them there too. */
+export const inspectorEndpoint = Effect.gen(function*() {
+  const corpora = yield* Corpora
+  const { parent } = yield* Engine
+  const { all, baseOf } = yield* knowledgeBases
+  return yield* apiHttp(Inspector.of({
+    corpora: Stream.take(all, mostListed).pipe(Stream.map(cardOf), Stream.runCollect),
+    corpus: Effect.fnUntraced(function*(id) {
+      const corpus = yield* corpora.get(CorpusName.make(`${parent}/ragCorpora/${id}`))
+      return {
+        card: cardOf(corpus),
+        corpus: Effect.succeed(corpus.name),
+        base: yield* Effect.fromResult(baseOf(corpus, { tokens }))
+      }
+    })
+  }))
+})
+
+const cardOf = ({ description, displayName, filesCount, name }: Corpus): CorpusCard =>
+  defined({ id: idOf(name), title: displayName, description, files: filesCount })

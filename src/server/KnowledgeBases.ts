@@ -1,0 +1,62 @@
+import { Effect, Stream } from "effect"
+import type { Corpus } from "../domain/Corpus.ts"
+import { ServiceError } from "../domain/Errors.ts"
+import * as KnowledgeBase from "../mcp/KnowledgeBase.ts"
+import { Corpora } from "../ports/Corpora.ts"
+import { Files } from "../ports/Files.ts"
+import { Generator } from "../ports/Generator.ts"
+import { pages } from "../ports/Paging.ts"
+import { Retrieval } from "../ports/Retrieval.ts"
+
+/** Contexts that an answer is made from. */
+const contextsOfAnswer = 20
+
+/** Corpora named in an error. */
+const shown = 10
+
+/** The server's corpora as knowledge bases. */
+export const knowledgeBases = Effect.gen(function*() {
+  const corpora = yield* Corpora
+  const files = yield* Files
+  const retrieval = yield* Retrieval
+  const generator = yield* Generator
+  return {
+    all: pages(corpora.list),
+    /** The corpus of a display name or an id, or the only one there is. `path`: how one of several is named. */
+    named: Effect.fnUntraced(function*(wanted: string | undefined, path: (id: string) => string) {
+      const fitting = yield* pages(corpora.list).pipe(
+        Stream.filter(({ displayName, name }) => wanted === undefined || displayName === wanted || name.endsWith(`/${wanted}`)),
+        Stream.take(shown),
+        Stream.runCollect
+      )
+      const [first, second] = fitting
+      if (first === undefined) return yield* ServiceError.notFound(wanted === undefined ? "a corpus" : `corpus "${wanted}"`)
+      if (second === undefined) return first
+      return yield* ServiceError.invalid(
+        "path",
+        "there are several corpora that it can mean",
+        `name one: ${fitting.map(({ name }) => path(name.slice(name.lastIndexOf("/") + 1))).join(", ")}`
+      )
+    }),
+    baseOf: ({ description, displayName, name, updateTime }: Corpus, limits?: KnowledgeBase.Limits) => {
+      const retrieve = ({ question, ...inquiry }: KnowledgeBase.Inquiry) =>
+        retrieval.retrieve({ corpus: name, query: question, ...inquiry })
+      return KnowledgeBase.make({
+        title: displayName,
+        description,
+        corpus: Effect.succeed(name),
+        files,
+        retrieve,
+        answer: (inquiry) =>
+          Effect.flatMap(
+            retrieve({ ...inquiry, topK: contextsOfAnswer }),
+            (contexts) => Effect.map(generator.answer({ question: inquiry.question, contexts }), (answer) => ({ answer, contexts }))
+          ),
+        status: Effect.map(
+          corpora.get(name),
+          ({ filesCount, state }) => ({ corpus: displayName, state, files: filesCount, updated: updateTime })
+        )
+      }, limits)
+    }
+  }
+})

@@ -1,0 +1,318 @@
+import { Context, Effect, Schema, Stream } from "effect"
+import { type Citation, outcomeOf } from "../domain/Answer.ts"
+import type { CorpusName } from "../domain/Corpus.ts"
+import { defined } from "../domain/Defined.ts"
+import type { FileChunk } from "../domain/Document.ts"
+import { ServiceError, type StateError } from "../domain/Errors.ts"
+import { factsOf, parseMetadataFilter, passes } from "../domain/MetadataFilter.ts"
+import { mayRead, type RagFile, RagFileName } from "../domain/RagFile.ts"
+import type { Context as Passage } from "../domain/Retrieval.ts"
+import type { Answered, KnowledgeBase, KnowledgeError, Narrowing } from "../mcp/KnowledgeBase.ts"
+import type { EntriesAmong, LedgerEntry, LedgerState, RunRecord } from "../ports/Ledger.ts"
+import type {
+  AnswerView,
+  CorpusCard,
+  CorpusView,
+  DocumentChunk,
+  DocumentFacts,
+  DocumentPage,
+  FilesPage,
+  Hit,
+  Quoted,
+  RemovedHit,
+  Run,
+  SearchView
+} from "./Api.ts"
+import { marksOf } from "./Marks.ts"
+
+/** What the ledger knows of the pipeline that fills a corpus. */
+export interface Account {
+  readonly pipeline: string
+  readonly count: Effect.Effect<Partial<Record<LedgerState, number>>, StateError>
+  readonly runs: (limit: number) => Effect.Effect<ReadonlyArray<RunRecord>, StateError>
+  readonly entries: (states: ReadonlyArray<LedgerState> | undefined, among: EntriesAmong) => Stream.Stream<LedgerEntry, StateError>
+  /** Why a question does not find a file of a source, in a sentence. */
+  readonly why?: (question: string, path: string, narrowing: Narrowing) => Effect.Effect<string, KnowledgeError>
+}
+
+/** A corpus as the inspector shows it: through a knowledge base, which keeps to what its operator allows. */
+export interface Inspected {
+  readonly card: CorpusCard
+  readonly corpus: Effect.Effect<CorpusName, KnowledgeError>
+  readonly base: KnowledgeBase["Service"]
+  readonly account?: Account
+}
+
+/** The corpora that can be looked at. */
+export class Inspector extends Context.Service<Inspector, {
+  readonly corpora: Effect.Effect<ReadonlyArray<CorpusCard>, KnowledgeError>
+  /** `NOT_FOUND` where there is none of this id. */
+  readonly corpus: (id: string) => Effect.Effect<Inspected, KnowledgeError>
+}>()("sluice/ui/Inspector") {}
+
+/** Files of a page, chunks of a page, and runs shown. */
+const filesShown = 100
+const chunksShown = 40
+const runsShown = 30
+
+/** The last segment of a resource's name. */
+export const idOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
+
+/**
+ * The ledger of a corpus, where it may be told of: it names every file of the sources, so only who sees all of the corpus
+ * is told.
+ */
+const accountOf = ({ account, base }: Inspected): Account | undefined =>
+  base.limits.principal === undefined && base.limits.where === undefined ? account : undefined
+
+export const viewCorpus = Effect.fn("ui.corpus")(function*(inspected: Inspected): Effect.fn.Return<CorpusView, KnowledgeError> {
+  const account = accountOf(inspected)
+  const { principal, where } = inspected.base.limits
+  return {
+    ...inspected.card,
+    ...defined({ principal, where }),
+    accounted: account !== undefined,
+    states: account === undefined ? {} : defined(yield* account.count),
+    runs: account === undefined ? [] : (yield* account.runs(runsShown)).map(runOf)
+  }
+})
+
+const runOf = ({ report, started }: RunRecord): Run =>
+  defined({
+    started: new Date(started).toISOString(),
+    ended: report?.ended,
+    why: report?.why,
+    seconds: report?.seconds,
+    totals: report?.totals,
+    sources: report?.sources,
+    chunks: report?.chunks,
+    embedded: report?.embedded,
+    embeddedTokens: report?.embeddedTokens,
+    reasons: report?.reasons
+  })
+
+/** Where the next page of the ledger begins. */
+const Place = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String]))
+const placeFrom = Schema.decodeUnknownEffect(Place)
+const writePlace = Schema.encodeSync(Place)
+
+const states: ReadonlyArray<LedgerState> = ["intent", "done", "failed", "quarantined", "skipped"]
+
+export const viewFiles = Effect.fn("ui.files")(function*(
+  inspected: Inspected,
+  { after, path, state }: { readonly after?: string; readonly path?: string; readonly state?: string }
+): Effect.fn.Return<FilesPage, KnowledgeError> {
+  const account = accountOf(inspected)
+  if (account === undefined) {
+    const { items, nextToken } = yield* inspected.base.list({ prefix: path, token: after })
+    return defined({ files: items.map(rowOf), next: nextToken })
+  }
+  const wanted = states.find((each) => each === state)
+  if (state !== undefined && wanted === undefined) return yield* ServiceError.invalid("state", `is one of ${states.join(", ")}`)
+  const from = after === undefined ? undefined : yield* placeFrom(after).pipe(
+    Effect.mapError(() => ServiceError.invalid("after", "is no place in the list", "take the one that the page before gives"))
+  )
+  const entries = yield* account.entries(wanted === undefined ? undefined : [wanted], {
+    after: from === undefined ? undefined : { source: from[0], path: from[1] },
+    containing: path
+  }).pipe(Stream.take(filesShown + 1), Stream.runCollect)
+  const shown = entries.slice(0, filesShown)
+  const last = shown.at(-1)
+  return defined({
+    files: shown.map(({ file, message, path, reason, size, source, state }) =>
+      defined({ source, path, state, id: file === undefined ? undefined : idOf(file), bytes: size, reason, message })
+    ),
+    next: entries.length > filesShown && last !== undefined ? writePlace([last.source, last.path]) : undefined
+  })
+})
+
+const rowOf = ({ displayName, errorStatus, name, sizeBytes, state }: RagFile) =>
+  defined({
+    path: displayName,
+    state: state === "ACTIVE" ? "done" : state.toLowerCase(),
+    id: idOf(name),
+    bytes: sizeBytes,
+    message: errorStatus
+  })
+
+const factsShown = (file: RagFile): DocumentFacts =>
+  defined({
+    id: idOf(file.name),
+    path: file.displayName,
+    address: file.sourceUri,
+    bytes: file.sizeBytes,
+    chunks: file.chunks,
+    tokens: file.tokens,
+    pages: file.pages,
+    created: file.createTime,
+    updated: file.updateTime,
+    metadata: file.metadata,
+    permissions: file.permissions
+  })
+
+/** Which part of a document: from a chunk on, or from the bytes of its text that are to be shown. */
+export interface DocumentPart {
+  readonly chunk?: number
+  readonly from?: number
+  readonly to?: number
+}
+
+export const viewDocument = Effect.fn("ui.document")(function*(
+  { base, corpus }: Inspected,
+  id: string,
+  { chunk, from, to }: DocumentPart
+): Effect.fn.Return<DocumentPage, KnowledgeError> {
+  const document = RagFileName.make(`${yield* corpus}/ragFiles/${id}`)
+  // A chunk before what is shown says what the first one shares with it, and where the page stands.
+  const begin = chunk ?? (from === undefined ? 0 : (yield* base.chunks(document, { byte: from }, 1)).chunks[0]?.ordinal ?? 0)
+  const first = Math.max(0, begin - (from === undefined ? 1 : 2))
+  const { chunks, file } = yield* base.chunks(document, { ordinal: first }, chunksShown + 2)
+  const shown = chunks.slice(0, chunksShown + 1).flatMap((each, at) => {
+    const before = chunks[at - 1]
+    return at === 0 && first > 0 ? [] : [chunkShown(each, before, from, to)]
+  })
+  const last = shown.at(-1)
+  const next = last === undefined ? undefined : last.ordinal + 1
+  return defined({
+    document: factsShown(file),
+    chunks: shown,
+    next: next !== undefined && chunks.some(({ ordinal }) => ordinal === next) ? next : undefined
+  })
+})
+
+const chunkShown = (chunk: FileChunk, before: FileChunk | undefined, from: number | undefined, to: number | undefined): DocumentChunk => {
+  const { byteEnd, byteStart, firstPage, headings, lastPage, ordinal, text, tokens } = chunk
+  const bytes = Buffer.from(text)
+  /** UTF-16 offset of a byte of the document's text. */
+  const unitsTo = (byte: number): number => bytes.subarray(0, Math.max(0, Math.min(bytes.length, byte - byteStart))).toString().length
+  const shows = from !== undefined && from < byteEnd && (to ?? byteEnd) > byteStart
+  return defined({
+    ordinal,
+    text,
+    shared: before === undefined ? 0 : unitsTo(before.byteEnd),
+    headings,
+    firstPage,
+    lastPage,
+    tokens,
+    byteStart,
+    byteEnd,
+    shown: shows ? [unitsTo(from), unitsTo(to ?? byteEnd)] as const : undefined
+  })
+}
+
+export interface Search extends Narrowing {
+  readonly q: string
+  readonly k?: number
+  readonly alpha?: number
+}
+
+export const viewSearch = Effect.fn("ui.search")(function*(
+  { base }: Inspected,
+  { alpha, as, k = 10, q, where }: Search
+): Effect.fn.Return<SearchView, KnowledgeError> {
+  const hybrid = alpha === undefined ? undefined : { alpha }
+  const began = performance.now()
+  const { passages } = yield* base.search(q, { as, where, hybrid, limit: k, explain: true })
+  const milliseconds = performance.now() - began
+  const removed = as === undefined && where === undefined
+    ? []
+    : yield* removedBy(base, (yield* base.search(q, { hybrid, limit: k })).passages, passages, { as, where })
+  return { hits: passages.map(hitOf), removed, milliseconds }
+})
+
+const hitOf = ({ explanation, file, sourceDisplayName, text, ...passage }: Passage): Hit =>
+  defined({
+    document: idOf(file),
+    path: sourceDisplayName,
+    headings: passage.headings,
+    firstPage: passage.firstPage,
+    lastPage: passage.lastPage,
+    byteStart: passage.byteStart,
+    byteEnd: passage.byteEnd,
+    text,
+    marks: explanation === undefined ? [] : marksOf(text, explanation).map(([start, end]) => [start, end] as const),
+    score: passage.score,
+    // What an engine leaves undefined is absent for the page.
+    explanation: explanation === undefined ? undefined : defined({ ...explanation, terms: explanation.terms.map(defined) })
+  })
+
+/** Which of what all of the corpus gives is not among what a question with narrower limits gives, and what took it out. */
+const removedBy = Effect.fnUntraced(function*(
+  base: KnowledgeBase["Service"],
+  all: ReadonlyArray<Passage>,
+  kept: ReadonlyArray<Passage>,
+  { as, where }: Narrowing
+) {
+  const filter = where === undefined ? undefined : yield* Effect.fromResult(parseMetadataFilter(where, "where"))
+  const there = new Set(kept.map(({ chunkId }) => chunkId))
+  const gone = all.flatMap((passage, at) => there.has(passage.chunkId) ? [] : [{ passage, place: at + 1 }])
+  const files = new Map<string, RagFile>()
+  for (const { passage: { file } } of gone) if (!files.has(file)) files.set(file, yield* base.find(file))
+  return gone.flatMap(({ passage: { file: name, headings, score, sourceDisplayName }, place }): ReadonlyArray<RemovedHit> => {
+    const file = files.get(name)
+    if (file === undefined) return []
+    const by = as !== undefined && !mayRead(file.permissions, as)
+      ? "as"
+      : filter !== undefined && !passes(filter, factsOf(file))
+      ? "where"
+      : "order"
+    return [{ document: idOf(name), path: sourceDisplayName, headings, place, score, by }]
+  })
+})
+
+export const viewAnswer = Effect.fn("ui.answer")(function*(
+  { base }: Inspected,
+  { q, ...narrowing }: Narrowing & { readonly q: string }
+): Effect.fn.Return<AnswerView, KnowledgeError> {
+  const began = performance.now()
+  const answered = yield* base.answer(q, narrowing)
+  const { answer, contexts } = answered
+  return defined({
+    text: answer.text,
+    outcome: outcomeOf(answer),
+    unverified: answer.unverified,
+    model: answer.model,
+    confidence: answer.confidence,
+    supports: answer.supports.map(({ citations, end, start }) => ({ start, end, citations })),
+    citations: answer.citations.map((citation) => quotedOf(citation, answered)),
+    nearest: (answer.nearest ?? []).map((citation) => quotedOf(citation, answered)),
+    passages: contexts.map(({ file, score, sourceDisplayName }) => ({ document: idOf(file), path: sourceDisplayName, score })),
+    milliseconds: performance.now() - began
+  })
+})
+
+const quotedOf = (
+  { chunkId, file, firstPage, headings = [], index, quote, sourceDisplayName }: Citation,
+  { contexts }: Answered
+): Quoted => {
+  const passage = contexts.find((each) => each.file === file && each.text.includes(quote) && (chunkId ?? each.chunkId) === each.chunkId) ??
+    contexts.find((each) => each.file === file && each.text.includes(quote))
+  const start = passage?.text.indexOf(quote) ?? 0
+  const byteStart = passage?.byteStart === undefined ? undefined : passage.byteStart + Buffer.byteLength(passage.text.slice(0, start))
+  return defined({
+    index,
+    document: idOf(file),
+    path: sourceDisplayName,
+    headings,
+    page: firstPage,
+    quote,
+    passage: passage === undefined ? undefined : { text: passage.text, span: [start, start + quote.length] as const },
+    byteStart,
+    byteEnd: byteStart === undefined ? undefined : byteStart + Buffer.byteLength(quote)
+  })
+}
+
+export const viewWhy = Effect.fn("ui.why")(function*(
+  inspected: Inspected,
+  { path, q, ...narrowing }: Narrowing & { readonly q: string; readonly path: string }
+): Effect.fn.Return<{ readonly why: string }, KnowledgeError> {
+  const why = accountOf(inspected)?.why
+  if (why === undefined) {
+    return yield* new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: "why a file is not found is told by the ledger of a pipeline, and there is none to tell of here",
+      fix: "look with `sluice ui` of the pipeline, without --as and --where"
+    })
+  }
+  return { why: yield* why(q, path, narrowing) }
+})

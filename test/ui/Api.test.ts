@@ -1,0 +1,137 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { startServer } from "../server/support/TestServer.ts"
+import { dist } from "../support/Built.ts"
+import { inspectedProject, inspector } from "./Support.ts"
+
+describe("sluice ui", () => {
+  it.live("tells of runs, files, documents, searches and answers, to who has the token", () =>
+    Effect.gen(function*() {
+      const cwd = yield* inspectedProject
+      const { ask, base, id, token } = yield* inspector(cwd)
+      yield* Effect.promise(async () => {
+        const bare = await fetch(`${base}/ui/api/corpora`)
+        assert.strictEqual(bare.status, 401)
+        const foreign = await fetch(`${base}/ui/api/corpora`, {
+          headers: { authorization: `Bearer ${token}`, origin: "https://evil.example" }
+        })
+        assert.strictEqual(foreign.status, 403)
+
+        const { body: corpus } = await ask(`/corpora/${id}`)
+        assert.deepInclude(corpus, { title: "Test", pipeline: "test", accounted: true, states: { done: 5, quarantined: 1, skipped: 1 } })
+        assert.strictEqual(corpus.runs[0].ended, "done")
+        assert.strictEqual(corpus.runs[0].totals.added, 5)
+
+        const { body: failed } = await ask(`/corpora/${id}/files?state=quarantined`)
+        assert.deepInclude(failed.files[0], { path: "broken.pdf", state: "quarantined", reason: "corrupt", source: "docs" })
+        const { body: found } = await ask(`/corpora/${id}/files?path=RULE`)
+        assert.deepStrictEqual(found.files.map((file: { path: string }) => file.path), ["rules.md"])
+        const { body: after } = await ask(`/corpora/${id}/files?after=${encodeURIComponent(JSON.stringify(["docs", "leave.md"]))}`)
+        assert.deepStrictEqual(after.files.map((file: { path: string }) => file.path), ["noise.bin", "rules.md", "travel/hotels.md"])
+        assert.strictEqual((await ask(`/corpora/${id}/files?after=nowhere`)).status, 400)
+        assert.strictEqual((await ask(`/corpora/${id}/files?state=lost`)).status, 400)
+
+        const document = found.files[0].id
+        const { body: whole } = await ask(`/corpora/${id}/documents/${document}`)
+        assert.isAbove(whole.document.chunks, 40)
+        assert.strictEqual(whole.chunks.length, 41)
+        assert.isAbove(whole.chunks[1].shared, 0, "chunks overlap")
+        const { body: rest } = await ask(`/corpora/${id}/documents/${document}?chunk=${whole.next}`)
+        assert.strictEqual(rest.chunks[0].ordinal, whole.next)
+        assert.isAbove(rest.chunks[0].shared, 0, "what the last chunk of the page before has is known")
+
+        const { body: search } = await ask(`/corpora/${id}/search?q=${encodeURIComponent("hotle limits in Osaka")}`)
+        const [hit] = search.hits
+        assert.strictEqual(hit.path, "travel/hotels.md")
+        assert.includeMembers(hit.marks.map(([from, to]: [number, number]) => hit.text.slice(from, to)), ["hotel", "limit", "Osaka"])
+        assert.isTrue(
+          hit.explanation.terms.some((term: { corrected?: boolean; from?: string }) => term.corrected === true && term.from === "hotle")
+        )
+        assert.deepStrictEqual(search.removed, [])
+        const { body: narrow } = await ask(
+          `/corpora/${id}/search?q=${encodeURIComponent("hotel limit in Osaka")}&where=${encodeURIComponent("title == \"Leave\"")}`
+        )
+        assert.deepInclude(narrow.removed.find((each: { path: string }) => each.path === "travel/hotels.md"), { by: "where", place: 1 })
+        assert.strictEqual((await ask(`/corpora/${id}/search?q=a&where=title%20%3D%3D`)).status, 400)
+        assert.match((await ask(`/corpora/${id}/search`)).body.message, /q/)
+
+        assert.match((await ask(`/corpora/${id}/why?q=kettle&path=noise.bin`)).body.why, /skipped: unsupported/)
+        assert.match((await ask(`/corpora/${id}/why?q=kettle&path=no.md`)).body.why, /no source has a file/)
+
+        const { body: answer } = await ask(
+          `/corpora/${id}/answer?q=${encodeURIComponent("How many unused days of annual leave carry over?")}`
+        )
+        assert.strictEqual(answer.outcome, "answered")
+        const [cited] = answer.citations
+        assert.strictEqual(cited.passage.text.slice(...cited.passage.span), cited.quote)
+        const { body: shown } = await ask(`/corpora/${id}/documents/${cited.document}?from=${cited.byteStart}&to=${cited.byteEnd}`)
+        const lit = shown.chunks.find((chunk: { shown?: unknown }) => chunk.shown !== undefined)
+        assert.strictEqual(lit.text.slice(...lit.shown), cited.quote)
+
+        assert.strictEqual((await ask("/corpora/0")).status, 404)
+        assert.strictEqual((await ask(`/corpora/${id}/documents/0`)).status, 404)
+      })
+    }).pipe(Effect.scoped))
+
+  it.live("shows no more than its operator lets be seen", () =>
+    Effect.gen(function*() {
+      const cwd = yield* inspectedProject
+      const { ask, id } = yield* inspector(cwd, ["--where", "title == \"Leave\"", "--as", "user:ann@x.com"])
+      yield* Effect.promise(async () => {
+        const { body: corpus } = await ask(`/corpora/${id}`)
+        assert.deepInclude(corpus, { accounted: false, states: {}, runs: [], principal: "user:ann@x.com", where: "title == \"Leave\"" })
+        const { body: { files } } = await ask(`/corpora/${id}/files`)
+        assert.deepStrictEqual(files.map((file: { path: string }) => file.path), ["leave.md"])
+        const { body: { hits } } = await ask(`/corpora/${id}/search?q=${encodeURIComponent("hotel limit in Osaka")}&where=has(title)`)
+        assert.deepStrictEqual([...new Set(hits.map((hit: { path: string }) => hit.path))], ["leave.md"])
+        assert.strictEqual((await ask(`/corpora/${id}/search?q=a&as=user:bob@x.com`)).status, 403)
+        assert.strictEqual((await ask(`/corpora/${id}/answer?q=a&as=user:bob@x.com`)).status, 403)
+        assert.strictEqual((await ask(`/corpora/${id}/why?q=a&path=noise.bin`)).status, 400)
+      })
+    }).pipe(Effect.scoped))
+
+  it("is small", () => {
+    const bytes = ["page.js", "page.css", "icon.svg"].reduce((sum, name) => sum + statSync(join(dist, "ui", name)).size, 0)
+    assert.isBelow(bytes, 100_000)
+  })
+})
+
+describe("/ui of serve", () => {
+  it.live("shows the page to anybody and every corpus to who has the token, under a policy that lets nothing else in", () =>
+    Effect.gen(function*() {
+      const server = yield* Effect.acquireRelease(
+        Effect.promise(() => startServer({ token: Redacted.make("sesame") })),
+        (server) => Effect.promise(() => server.stop())
+      )
+      yield* Effect.promise(async () => {
+        const headers = { authorization: "Bearer sesame" }
+        const { body: { response } } = await server.call(
+          "POST",
+          "/v1/projects/p1/locations/us-central1/ragCorpora",
+          { displayName: "Books" },
+          headers
+        )
+        for (const path of ["/ui", "/ui/", "/ui/c/1/search?q=a", "/ui/assets/page.js"]) {
+          const page = await fetch(`${server.url}${path}`)
+          assert.strictEqual(page.status, 200, path)
+          const policy = page.headers.get("content-security-policy") ?? ""
+          assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'/)
+          assert.notMatch(policy, /unsafe|nonce|https?:/)
+        }
+        const shell = await (await fetch(`${server.url}/ui`)).text()
+        assert.notMatch(shell, /<style|style=|<script(?![^>]* src=)|https?:/)
+        assert.strictEqual((await fetch(`${server.url}/ui/assets/../../package.json`)).status, 401)
+        assert.strictEqual((await fetch(`${server.url}/ui/assets/other.js`)).status, 404)
+        assert.strictEqual((await fetch(`${server.url}/ui/api/corpora`)).status, 401)
+        const corpora = await (await fetch(`${server.url}/ui/api/corpora`, { headers })).json() as ReadonlyArray<
+          { id: string; title: string }
+        >
+        assert.deepStrictEqual(corpora.map(({ title }) => title), ["Books"], JSON.stringify(response))
+        const answered = await fetch(`${server.url}/ui/api/corpora/${corpora[0]?.id}/search?q=anything`, { headers })
+        assert.deepInclude(await answered.json(), { hits: [], removed: [] })
+        assert.strictEqual((await fetch(`${server.url}/ui/api/other`, { headers })).status, 404)
+      })
+    }).pipe(Effect.scoped))
+})
