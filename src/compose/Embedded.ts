@@ -116,6 +116,7 @@ export const embeddedServices = (
   const store = Embedded.layer({
     dataDir,
     memory: options.memory,
+    rebuildsOutdated: options.writes !== undefined,
     keepVectors: keepEmbeddings === undefined ? undefined : Duration.toMillis(keepEmbeddings)
   }).pipe(
     Layer.provide(LexicalRanker.layer()),

@@ -15,6 +15,7 @@ import { embeddedFiles } from "./EmbeddedFiles.ts"
 import { embeddedLedger } from "./EmbeddedLedger.ts"
 import { embeddedOperations } from "./EmbeddedOperations.ts"
 import { embeddedRetrieval } from "./EmbeddedRetrieval.ts"
+import { IndexUpkeep } from "./IndexUpkeep.ts"
 import { Names } from "./Names.ts"
 import { OperationRunner } from "./OperationRunner.ts"
 import { type Searcher, searchHere, searchInThreads } from "./search/Searcher.ts"
@@ -36,6 +37,11 @@ export interface EmbeddedOptions {
    * runs on the calling thread and holds its event loop, a millisecond or two in most corpora, longer in large ones.
    */
   readonly searchThreads?: number
+  /**
+   * Rebuilds at once, and whole before it closes, what indexes another version of Sluice made. Default: in the background
+   * of questions to them, as long as the program runs.
+   */
+  readonly rebuildsOutdated?: boolean
   /** Milliseconds for which vectors that no file uses are kept, in case their texts come back. Default 24 hours. */
   readonly keepVectors?: number
 }
@@ -71,7 +77,14 @@ export const layer = (
     embeddedOperations(names),
     embeddedLedger
   ).pipe(
-    Layer.provide(Layer.mergeAll(OperationRunner.layer(names), EmbeddingQueue.layer, CorpusVectors.layer)),
+    Layer.provide(
+      Layer.mergeAll(
+        OperationRunner.layer(names),
+        EmbeddingQueue.layer,
+        CorpusVectors.layer,
+        IndexUpkeep.layer(options.rebuildsOutdated ?? false)
+      )
+    ),
     // The reader comes first: it makes the database, and says what is wrong with it.
     Layer.provide(Writer.layer(options.dataDir, options.keepVectors)),
     Layer.provide(Reader.layer(options.dataDir))

@@ -11,6 +11,7 @@ import { Retrieval } from "../../ports/Retrieval.ts"
 import { isElsewhere } from "../../domain/Corpus.ts"
 import { otherEmbedder } from "./CorpusRules.ts"
 import { CorpusVectors } from "./CorpusVectors.ts"
+import { IndexUpkeep } from "./IndexUpkeep.ts"
 import type { Names } from "./Names.ts"
 import { IndexDamage } from "./search/CorpusIndex.ts"
 import { ByteCache } from "../../search/ByteCache.ts"
@@ -45,7 +46,7 @@ export const embeddedRetrieval = (
   names: Names,
   memory: number,
   searcher: Effect.Effect<Searcher, never, Reader | Scope.Scope>
-): Layer.Layer<Retrieval, never, Reader | Writer | Embedder | CorpusVectors> =>
+): Layer.Layer<Retrieval, never, Reader | Writer | Embedder | CorpusVectors | IndexUpkeep> =>
   Layer.effect(
     Retrieval,
     Effect.gen(function*() {
@@ -56,6 +57,7 @@ export const embeddedRetrieval = (
       const lexical = yield* Effect.serviceOption(Ranker)
       const { of: rankerOf } = Option.getOrElse(yield* Effect.serviceOption(Rankers), () => onlyLexical(Option.getOrUndefined(lexical)))
       const vectors = yield* CorpusVectors
+      const upkeep = yield* IndexUpkeep
       const search = yield* searcher
       const elsewhere = yield* Effect.orDie(reader.read((db) => new ElsewhereSearch(db, names, memory / 4)))
 
@@ -66,6 +68,7 @@ export const embeddedRetrieval = (
         const key = JSON.stringify([corpus.id, corpus.generation, vector !== undefined, request])
         const known = answers.peek<ReadonlyArray<Context>>(key)
         if (known !== undefined) return known
+        yield* upkeep.asked(corpus)
         const found = yield* searchAnew(corpus, { ...request, vector })
         answers.put(key, found, 2 * key.length + found.reduce((sum, { text }) => sum + 2 * text.length + bytesOfContext, 0))
         return found

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
-import { analysisVersion, type AnalyzerId } from "../../../search/analysis/Analyzer.ts"
+import type { AnalyzerId } from "../../../search/analysis/Analyzer.ts"
 import { PostingPageReader } from "../store/PostingPages.ts"
 import { narrow, type Postings } from "../store/Postings.ts"
 import { checkedColumns, isIntact, type Row } from "../store/Checksum.ts"
@@ -57,7 +57,8 @@ export class CorpusIndex {
   readonly #page
 
   /**
-   * Reads the segments of a corpus; those `previous` knows are not read again.
+   * Reads the segments of a corpus; those `previous` knows are not read again. Segments of another version of the analysis
+   * are searched as they are: most of their terms are those of today, until they are rebuilt.
    *
    * @throws {IndexDamage} when they do not add up to `chunks`
    */
@@ -81,7 +82,6 @@ export class CorpusIndex {
     const live: Array<Uint8Array> = []
     let offset = 0
     for (const row of rows) {
-      if (row["analysis"] !== analysisVersion) throw new IndexDamage("made by another version of the analysis")
       const id = Number(row["id"])
       if (!isIntact("segments", row) || row["corpus"] !== corpus.id) throw new IndexDamage(`segment ${id}`)
       for (const analyzer of Object.keys(analyzersIn(row)) as ReadonlyArray<AnalyzerId>) analyzers.add(analyzer)

@@ -135,8 +135,14 @@ export interface Commands {
     readonly in: { readonly corpus: string; readonly file: string; readonly metadata: ReadonlyArray<string> }
     readonly out: void
   }
-  /** Builds the whole sparse index of a corpus again from its chunks. */
-  readonly rebuildIndex: { readonly in: { readonly corpus: string }; readonly out: void }
+  /**
+   * Builds the whole sparse index of a corpus again from its chunks, unless it is only to be of today's analysis and is.
+   * What nobody waits for is given up when the writer is closed: the old index is there as before.
+   */
+  readonly rebuildIndex: {
+    readonly in: { readonly corpus: string; readonly outdated?: true; readonly dispensable?: true }
+    readonly out: void
+  }
   readonly writeLedger: { readonly in: { readonly scope: string; readonly change: LedgerChange }; readonly out: void }
   /** What the state database keeps besides the ledger's entries; answers the rows that were inserted. */
   readonly writeState: { readonly in: { readonly statements: ReadonlyArray<Statement> }; readonly out: ReadonlyArray<number> }

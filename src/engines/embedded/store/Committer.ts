@@ -10,7 +10,7 @@ import { FileTable } from "./FileTable.ts"
 import { Index } from "./Index.ts"
 import { MetadataTable } from "./MetadataTable.ts"
 import { OperationTable } from "./OperationTable.ts"
-import { SegmentDamage } from "./SegmentTable.ts"
+import { outdatedCorpora, SegmentDamage } from "./SegmentTable.ts"
 import { VectorTable, type VectorWork } from "./VectorTable.ts"
 
 /** Milliseconds for which vectors that no file uses are kept, unless it is said otherwise. */
@@ -87,7 +87,11 @@ export class Committer {
       createMetadata: (payload) => this.#ofFile(payload, (corpus, file) => this.#metadata.insert(corpus, file, payload)),
       updateMetadata: (payload) => this.#ofFile(payload, (corpus, file) => this.#metadata.update(corpus, file, payload)),
       deleteMetadata: (payload) => this.#ofFile(payload, (_, file) => this.#metadata.delete(file, payload)),
-      rebuildIndex: ({ corpus }) => this.#rebuild(this.#corpora.find(corpus).id),
+      rebuildIndex: ({ corpus, outdated }) => {
+        const { id } = this.#corpora.find(corpus)
+        // A merge may have met it first.
+        if (outdated !== true || outdatedCorpora(db, id).length > 0) this.#rebuild(id)
+      },
       writeLedger: ({ change, scope }) => this.#ledger.write(scope, change),
       writeState: ({ statements }) => runStatements(db, statements),
       createOperation: (payload) => this.#operations.insert(payload),

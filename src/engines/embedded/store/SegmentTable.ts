@@ -32,11 +32,21 @@ const segmentOf = (row: Row): SegmentRow => ({
 /** By analyzer of a segment's chunks, of how many of them the words told that it is theirs. */
 export type AnalyzerCounts = Readonly<Partial<Record<AnalyzerId, number>>>
 
-/** The analyzers in a row of `segments` that is of this version of the analysis. */
+/** The analyzers in a row of `segments`. Older versions of the analysis noted their names alone. */
 export const analyzersIn = (row: Row): AnalyzerCounts => {
-  // Written by insert below.
-  return JSON.parse(String(row["analyzers"])) as AnalyzerCounts
+  // Written by insert below, or what was in its place.
+  const written = JSON.parse(String(row["analyzers"])) as AnalyzerCounts | ReadonlyArray<AnalyzerId>
+  return isNames(written) ? Object.fromEntries(written.map((name) => [name, 0])) : written
 }
+
+const isNames = (written: AnalyzerCounts | ReadonlyArray<AnalyzerId>): written is ReadonlyArray<AnalyzerId> => Array.isArray(written)
+
+/** The names of the corpora with segments of another version of the analysis: of one, or all. */
+export const outdatedCorpora = (db: DatabaseSync, corpus?: number): ReadonlyArray<string> =>
+  db.prepare(
+    `SELECT name FROM corpora c WHERE (?1 IS NULL OR id = ?1)
+      AND EXISTS (SELECT 1 FROM segments s WHERE s.corpus = c.id AND s.analysis <> ?2)`
+  ).all(corpus ?? null, analysisVersion).map((row) => String(row["name"]))
 
 /** The counts of several segments together. */
 export const summed = (counts: Iterable<AnalyzerCounts>): Map<AnalyzerId, number> => {

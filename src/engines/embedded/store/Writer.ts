@@ -52,6 +52,8 @@ type Resume = (reply: Effect.Effect<unknown, ServiceError>) => void
 class WriterThread {
   readonly #data: WriterData
   readonly #waiting = new Map<number, Resume>()
+  /** Of those, what may be given up. */
+  readonly #dispensable = new Set<number>()
   /** Commands of this turn of the event loop, which go together. */
   #outbox: Array<CommandMessage> = []
   #worker: Worker | undefined
@@ -65,6 +67,7 @@ class WriterThread {
     return Effect.callback<unknown, ServiceError>((resume) => {
       const id = this.#next++
       this.#waiting.set(id, resume)
+      if ("dispensable" in payload && payload.dispensable === true) this.#dispensable.add(id)
       if (this.#outbox.length === 0) setImmediate(() => this.#flush())
       // Kind and payload belong together by the signature of this method.
       this.#outbox.push({ id, kind, payload } as CommandMessage)
@@ -89,7 +92,9 @@ class WriterThread {
     const worker = this.#worker
     if (worker === undefined) return
     const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()))
-    worker.postMessage("close")
+    // SQLite takes back what is not committed.
+    if (this.#waiting.size > 0 && this.#waiting.size === this.#dispensable.size) await worker.terminate()
+    else worker.postMessage("close")
     await ended
   }
 
@@ -119,6 +124,7 @@ class WriterThread {
   #settle(id: number, reply: Effect.Effect<unknown, ServiceError>): void {
     const resume = this.#waiting.get(id)
     this.#waiting.delete(id)
+    this.#dispensable.delete(id)
     resume?.(reply)
   }
 }
