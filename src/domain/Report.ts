@@ -158,6 +158,8 @@ export type SyncEvent =
   /** The pipeline has another name than before, and these files of the old one are its own now. */
   | { readonly type: "takesOver"; readonly pipeline: string; readonly files: number }
   | { readonly type: "joins"; readonly corpus: string; readonly others: Others }
+  /** The corpus was unknown here, and its database had these files of it: they were taken in as they are. */
+  | { readonly type: "foundInDatabase"; readonly corpus: string; readonly place: string; readonly files: number }
   | { readonly type: "listing"; readonly source: string; readonly listed: number }
   | { readonly type: "listed"; readonly source: string; readonly listed: number; readonly complete: boolean; readonly work: number }
   | ({ readonly type: "file" } & FileOutcome)

@@ -17,6 +17,8 @@ export interface VectorChunk {
   readonly byteEnd: number
   readonly firstPage?: number | undefined
   readonly lastPage?: number | undefined
+  /** What the engine needs besides to have the chunk again, and with a file's first one the file: JSON of its own. */
+  readonly record?: string | undefined
 }
 
 /** One version of a file. Another version has another `file`, so the two are never mixed. */
@@ -62,6 +64,27 @@ export interface VectorDescription {
   readonly version?: string | undefined
 }
 
+/** A corpus as its database knows it: what tells whoever lost his own records of it which one it is. */
+export interface CorpusRecord {
+  /** As in {@link VectorSpace}. */
+  readonly corpus: string
+  readonly displayName: string
+  readonly description?: string | undefined
+  readonly embeddingModel?: string | undefined
+  /** Embedder.id of its vectors. */
+  readonly embedder: string
+  /** The one data directory that writes it. */
+  readonly owner: string
+}
+
+/** A version of a file that is there, whole or not. */
+export interface StoredVersion {
+  readonly file: string
+  readonly chunks: number
+  /** {@link VectorChunk.record} of its first chunk, where that is there. */
+  readonly record?: string | undefined
+}
+
 /** The part of a vector database that is one corpus's. Calls may be repeated: what was done stays done. */
 export interface VectorStore {
   /** For people: `collection Docs of http://127.0.0.1:8080`. */
@@ -84,6 +107,14 @@ export interface VectorStore {
   /** Deletes all that is the corpus's, also where nothing is. */
   readonly drop: Effect.Effect<void, ServiceError>
   readonly search: (query: VectorQuery) => Effect.Effect<VectorHits, ServiceError>
+  /** Every corpus that left a record in the database, this one's or another's. Makes nothing. */
+  readonly corpora: Effect.Effect<ReadonlyArray<CorpusRecord>, ServiceError>
+  /** Leaves the record of this corpus there, after `prepare`; `drop` takes it away. */
+  readonly sign: (record: Omit<CorpusRecord, "corpus">) => Effect.Effect<void, ServiceError>
+  /** Every version that is there. Keeps a row in memory for each. */
+  readonly versions: Effect.Effect<ReadonlyArray<StoredVersion>, ServiceError>
+  /** Versions as they were put, without their terms. Left out is what the database has not as it was put. */
+  readonly read: (files: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<VectorFile>, ServiceError>
 }
 
 /** Whose vectors they are, and of which length. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
-import { Effect, Semaphore } from "effect"
+import { Effect, Option, Schema, Semaphore } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import type { VectorChunk, VectorFile } from "../ports/VectorStore.ts"
+import type { CorpusRecord as CorpusRecordType, StoredVersion, VectorChunk, VectorFile } from "../ports/VectorStore.ts"
 
 /**
  * The id of a chunk, made of what it is: the same version of a file has the same ids however often it is written, and
@@ -40,6 +40,7 @@ export const chunkColumns = [
   "display_name",
   "metadata",
   "permissions",
+  "record",
   "terms",
   "embedding"
 ] as const
@@ -58,8 +59,104 @@ export const propertiesOf = (corpus: string, file: VectorFile, chunk: VectorChun
   chunkByteEnd: chunk.byteEnd,
   chunkFirstPage: chunk.firstPage,
   chunkLastPage: chunk.lastPage,
+  chunkRecord: chunk.record,
   fileDisplayName: file.displayName
 })
+
+/** What {@link propertiesOf} says of a chunk, as a database gives it back: absent may be null. */
+const Properties = Schema.Struct({
+  fileId: Schema.String,
+  chunkData: Schema.String,
+  fileOriginalUri: Schema.String,
+  chunkOrdinal: Schema.Int,
+  chunkHeadings: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.String))),
+  chunkByteStart: Schema.Int,
+  chunkByteEnd: Schema.Int,
+  chunkFirstPage: Schema.optionalKey(Schema.NullOr(Schema.Int)),
+  chunkLastPage: Schema.optionalKey(Schema.NullOr(Schema.Int)),
+  chunkRecord: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  fileDisplayName: Schema.String
+})
+const propertiesIn = Schema.decodeUnknownOption(Properties)
+
+/** A chunk that was read, and what it says of its file. */
+export interface ReadChunk {
+  readonly file: Omit<VectorFile, "chunks">
+  readonly chunk: VectorChunk
+}
+
+/** The chunk of such properties; undefined where they are not ours, or not as they were put. */
+export const chunkOf = (
+  properties: unknown,
+  vector: ReadonlyArray<number>,
+  facts: Pick<VectorFile, "metadata" | "permissions">
+): ReadChunk | undefined =>
+  Option.match(propertiesIn(properties), {
+    onNone: () => undefined,
+    onSome: (found) => ({
+      file: { file: found.fileId, sourceUri: found.fileOriginalUri, displayName: found.fileDisplayName, ...facts },
+      chunk: {
+        ordinal: found.chunkOrdinal,
+        text: found.chunkData,
+        vector: Float32Array.from(vector),
+        terms: [],
+        headings: found.chunkHeadings ?? [],
+        byteStart: found.chunkByteStart,
+        byteEnd: found.chunkByteEnd,
+        firstPage: found.chunkFirstPage ?? undefined,
+        lastPage: found.chunkLastPage ?? undefined,
+        record: found.chunkRecord ?? undefined
+      }
+    })
+  })
+
+/** Chunks by the files that they are of, in order. */
+export const filesOf = (chunks: Iterable<ReadChunk>): ReadonlyArray<VectorFile> =>
+  [...Map.groupBy(chunks, ({ file: { file } }) => file).values()].flatMap((of) => {
+    const [first, ...others] = of.toSorted((a, b) => a.chunk.ordinal - b.chunk.ordinal)
+    return first === undefined ? [] : [{ ...first.file, chunks: [first, ...others].map(({ chunk }) => chunk) }]
+  })
+
+/** Chunks counted by version, with what the first one of each records. */
+export const versionsOf = (
+  chunks: Iterable<{ readonly file: string; readonly ordinal: number; readonly record?: string | undefined }>
+): ReadonlyArray<StoredVersion> => {
+  const found = new Map<string, { chunks: number; record?: string | undefined }>()
+  for (const { file, ordinal, record } of chunks) {
+    const version = found.get(file) ?? { chunks: 0 }
+    version.chunks += 1
+    if (ordinal === 0) version.record = record
+    found.set(file, version)
+  }
+  return [...found].map(([file, version]) => ({ file, ...version }))
+}
+
+/** Where databases of many corpora keep the records of them, as if it were a corpus of its own. */
+export const recordsCorpus = "corpora"
+
+const CorpusRecord = Schema.fromJsonString(Schema.Struct({
+  displayName: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  embeddingModel: Schema.optionalKey(Schema.String),
+  embedder: Schema.String,
+  owner: Schema.String
+}))
+const recordIn = Schema.decodeUnknownOption(CorpusRecord)
+
+/** The record of a corpus in its JSON; nothing where that is not ours. */
+export const corpusRecordOf = (corpus: string, json: unknown): ReadonlyArray<CorpusRecordType> =>
+  Option.match(recordIn(json), { onNone: () => [], onSome: (record) => [{ corpus, ...record }] })
+
+/** JSON that we wrote of a value of this type, or that is gone; undefined where it is neither. */
+export const jsonIn = <A>(text: unknown): { readonly value: A | undefined } | undefined => {
+  if (text === undefined || text === null) return { value: undefined }
+  try {
+    const value = JSON.parse(String(text)) as A | null
+    return { value: value ?? undefined }
+  } catch {
+    return undefined
+  }
+}
 
 /** A vector as JSON: six digits are more than the quantised vectors have. */
 export const vectorJson = (vector: Float32Array): string => {

@@ -33,7 +33,8 @@ const fileOf = (file: string, texts: ReadonlyArray<string>, more: Partial<Vector
     byteStart: ordinal * 100,
     byteEnd: ordinal * 100 + 50,
     firstPage: ordinal + 1,
-    lastPage: ordinal + 2
+    lastPage: ordinal + 2,
+    record: JSON.stringify({ tokens: ordinal, of: file })
   })),
   ...more
 })
@@ -172,6 +173,63 @@ export const suite = <E>(name: string, opening: Layer.Layer<Opening, E>, { words
         const again = yield* open({ corpus: one.corpus, dimensions })
         assert.deepStrictEqual(yield* again.search({ vector: leaning(0, 1, 0), count: 10 }), { dense: [], sparse: [] })
         yield* again.delete(["f1"])
+      }).pipe(Effect.scoped), timeout)
+
+    it.effect("gives back whole files as they were put, by which a lost ledger is made again", () =>
+      Effect.gen(function*() {
+        const { store } = yield* prepared
+        yield* (yield* prepared).store.put([fileOf("f1", ["another corpus"])])
+        const long = fileOf("long", Array.from({ length: 130 }, (_, i) => `chunk ${i}`))
+        const plain: VectorFile = { ...fileOf("plain", ["only one"]), metadata: undefined, permissions: undefined }
+        const half = fileOf("half", ["a", "b", "c"])
+        yield* store.put([long, plain, { ...half, chunks: half.chunks.slice(1) }])
+        const versions = yield* store.versions
+        assert.sameDeepMembers(versions.map(({ chunks, file, record }) => [file, chunks, record]), [
+          ["long", 130, long.chunks[0]?.record],
+          ["plain", 1, plain.chunks[0]?.record],
+          ["half", 2, undefined]
+        ])
+        const read = new Map((yield* store.read(["long", "plain", "none"])).map((file) => [file.file, file]))
+        assert.strictEqual(read.size, 2)
+        for (const put of [long, plain]) {
+          const { chunks, metadata, ...file } = read.get(put.file)!
+          const { chunks: putChunks, metadata: putMetadata, ...putFile } = put
+          assert.deepStrictEqual({ ...file }, putFile)
+          // Not every database keeps a NUL.
+          assert.deepStrictEqual(metadata?.["title"], putMetadata?.["title"])
+          assert.deepStrictEqual(
+            chunks.map(({ terms: _, vector: __, ...chunk }) => chunk),
+            putChunks.map(({ terms: _, vector: __, ...chunk }) => chunk)
+          )
+          chunks.forEach(({ vector }, at) => {
+            const before = putChunks[at]!.vector
+            const cosine = vector.reduce((sum, value, i) => sum + value * before[i]!, 0) / Math.hypot(...vector) / Math.hypot(...before)
+            assert.approximately(cosine, 1, 1e-3)
+          })
+        }
+      }).pipe(Effect.scoped), timeout)
+
+    it.effect("knows the corpora that left a record, until they are dropped", () =>
+      Effect.gen(function*() {
+        const one = yield* prepared
+        const other = yield* prepared
+        const mine = (owner: string) => ({ displayName: "Mine \"é\"", embedder: "hash 8", owner, description: "what it is" })
+        yield* one.store.sign(mine("a"))
+        yield* one.store.sign(mine("b"))
+        yield* other.store.sign({ displayName: "Other", embedder: "hash 8", owner: "c" })
+        const own = Effect.map(other.store.corpora, (all) => all.filter(({ corpus }) => corpus === one.corpus || corpus === other.corpus))
+        assert.sameDeepMembers([...yield* own], [
+          { corpus: one.corpus, ...mine("b") },
+          { corpus: other.corpus, displayName: "Other", embedder: "hash 8", owner: "c" }
+        ])
+        // A record is no chunk: it is neither counted nor found.
+        assert.strictEqual((yield* one.store.check).chunks, 0)
+        assert.deepStrictEqual(yield* one.store.versions, [])
+        assert.deepStrictEqual((yield* one.store.search({ vector: leaning(0, 1, 0), count: 10 })).dense, [])
+        yield* one.store.put([fileOf("f1", ["one"])])
+        assert.strictEqual((yield* one.store.check).chunks, 1)
+        yield* one.store.drop
+        assert.deepStrictEqual((yield* own).map(({ corpus }) => corpus), [other.corpus])
       }).pipe(Effect.scoped), timeout)
 
     it.effect("refuses other dimensions, and writes nothing", () =>

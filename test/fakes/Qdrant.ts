@@ -63,7 +63,8 @@ export const fakeQdrant = (options: { readonly key?: string; readonly version?: 
         case "PUT points":
           for (const point of body.points) {
             for (const [vector, { size }] of Object.entries(known.config.vectors)) {
-              if (point.vector[vector]?.length !== size) {
+              // A point may lack a vector, and a search by that does not find it.
+              if (point.vector[vector] !== undefined && point.vector[vector].length !== size) {
                 return refuse(400, `Wrong input: Vector dimension error: expected dim: ${size}, got ${point.vector[vector]?.length}`)
               }
             }
@@ -81,7 +82,7 @@ export const fakeQdrant = (options: { readonly key?: string; readonly version?: 
         case "POST points/count":
           return answer({ count: matching(body.filter).length })
         case "POST points/scroll":
-          return answer({ points: matching(body.filter).slice(0, body.limit ?? 10), next_page_offset: null })
+          return answer(scrolled(matching(body.filter), body))
         case "POST points/query/batch":
           return answer(body.searches.map((search: Search) => ({ points: searched(known, matching(search.filter), search) })))
         case "POST points/query":
@@ -92,6 +93,27 @@ export const fakeQdrant = (options: { readonly key?: string; readonly version?: 
     return { ...server, collections }
   })
 
+const scrolled = (
+  points: ReadonlyArray<QdrantPoint>,
+  { limit = 10, offset = "", with_payload, with_vector = [] }: {
+    readonly limit?: number
+    readonly offset?: string
+    readonly with_payload: true | ReadonlyArray<string>
+    readonly with_vector?: ReadonlyArray<string>
+  }
+) => {
+  const rest = points.filter(({ id }) => id >= offset).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const only = (of: object, names: ReadonlyArray<string>) => Object.fromEntries(Object.entries(of).filter(([name]) => names.includes(name)))
+  return {
+    points: rest.slice(0, limit).map(({ id, payload, vector }) => ({
+      id,
+      payload: with_payload === true ? payload : only(payload, with_payload),
+      ...(with_vector.length === 0 ? {} : { vector: only(vector, with_vector) })
+    })),
+    next_page_offset: rest[limit]?.id ?? null
+  }
+}
+
 interface Search {
   readonly query: ReadonlyArray<number> | Sparse
   readonly using: string
@@ -100,7 +122,7 @@ interface Search {
 }
 
 const searched = (collection: QdrantCollection, points: ReadonlyArray<QdrantPoint>, { limit, query, using }: Search) => {
-  const sparse = (point: QdrantPoint): Sparse => point.vector[using] as Sparse
+  const sparse = (point: QdrantPoint): Sparse => (point.vector[using] ?? { indices: [], values: [] }) as Sparse
   const all = [...collection.points.values()]
   const idf = (index: number): number => {
     const n = all.filter((point) => sparse(point).indices.includes(index)).length
@@ -114,6 +136,7 @@ const searched = (collection: QdrantCollection, points: ReadonlyArray<QdrantPoin
       }, 0)
       : cosine(point.vector[using] as ReadonlyArray<number>, query)
   return points
+    .filter(({ vector }) => vector[using] !== undefined)
     .map(({ id, payload, vector }) => ({ id, version: 1, score: scoreOf({ id, payload, vector }), payload }))
     .filter(({ score }) => !("indices" in query) || score > 0)
     .sort((a, b) => b.score - a.score)

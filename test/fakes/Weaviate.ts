@@ -5,7 +5,8 @@ interface WeaviateObject {
   readonly id: string
   readonly tenant: string | undefined
   readonly properties: Record<string, unknown>
-  readonly vector: ReadonlyArray<number>
+  /** Absent: nothing finds it by its nearness. */
+  readonly vector?: ReadonlyArray<number>
 }
 
 interface WeaviateClass {
@@ -67,6 +68,20 @@ export const fakeWeaviate = (options: { readonly key?: () => string; readonly ve
             known?.tenants.add(tenant.name)
           }
           return sendJson(response, 200, body)
+        case "GET schema/tenants":
+          return sendJson(response, 200, [...known?.tenants ?? []].map((tenant) => ({ name: tenant, activityStatus: "HOT" })))
+        case "GET objects": {
+          const target = classes.get(searchParams.get("class") ?? "")
+          const after = searchParams.get("after") ?? ""
+          const objects = [...target?.objects.values() ?? []]
+            .filter(({ id, tenant }) => id > after && tenant === (searchParams.get("tenant") ?? undefined))
+            .sort((a, b) => (a.id < b.id ? -1 : 1))
+          return sendJson(response, 200, {
+            deprecations: null,
+            objects: objects.slice(0, Number(searchParams.get("limit"))),
+            totalResults: 0
+          })
+        }
         case "DELETE schema/tenants":
           for (const tenant of body) {
             known?.tenants.delete(tenant)
@@ -125,16 +140,16 @@ const putObject = (
     readonly id: string
     readonly tenant?: string
     readonly properties: Record<string, unknown>
-    readonly vector: ReadonlyArray<number>
+    readonly vector?: ReadonlyArray<number>
   }
 ) => {
   const target = classes.get(object.class)
   const failed = (message: string) => ({ ...object, result: { status: "FAILED", errors: { error: [{ message }] } } })
   if (target === undefined) return failed(`class "${object.class}" not present in schema`)
   if (isMultiTenant(target) && !target.tenants.has(object.tenant ?? "")) return failed(`tenant not found: "${object.tenant}"`)
-  const [other] = target.objects.values()
-  if (other !== undefined && other.vector.length !== object.vector.length) {
-    return failed(`insert to vector index: ${other.vector.length} vs ${object.vector.length}: vector lengths don't match`)
+  const other = [...target.objects.values()].find(({ vector }) => vector !== undefined)?.vector
+  if (other !== undefined && object.vector !== undefined && other.length !== object.vector.length) {
+    return failed(`insert to vector index: ${other.length} vs ${object.vector.length}: vector lengths don't match`)
   }
   const { id, properties, tenant, vector } = object
   target.objects.set(`${tenant} ${id}`, { id, tenant, properties, vector })
@@ -149,6 +164,7 @@ const passes = ({ properties }: WeaviateObject, where: { readonly [key: string]:
   }
   const value = properties[Array.isArray(path) ? String(path[0]) : ""]
   const wanted = valueTextArray ?? valueText
+  if (operator === "NotEqual") return value !== wanted
   return operator === "Equal" ? value === wanted : Array.isArray(wanted) && wanted.includes(value as never)
 }
 
@@ -184,14 +200,14 @@ const answer = (text: string, classes: Map<string, WeaviateClass>) => {
 
 const ranked = (objects: ReadonlyArray<WeaviateObject>, { args, fields }: Field): ReadonlyArray<unknown> | undefined => {
   const near = Reflect.get(Object(args["nearVector"]), "vector") as ReadonlyArray<number> | undefined
-  if (near !== undefined && objects.some(({ vector }) => vector.length !== near.length)) return undefined
+  if (near !== undefined && objects.some(({ vector }) => vector !== undefined && vector.length !== near.length)) return undefined
   const words = Reflect.get(Object(args["bm25"]), "query") as string | undefined
   const property = String((Reflect.get(Object(args["bm25"]), "properties") as ReadonlyArray<string> | undefined)?.[0])
   const asked = new Set(words?.split(/\s+/) ?? [])
   const termsOf = (object: WeaviateObject) => String(object.properties[property] ?? "").split(/\s+/)
   const frequency = (word: string) => objects.filter((object) => termsOf(object).includes(word)).length
-  const scored = objects.map((object) => {
-    if (near !== undefined) return { object, score: cosine(object.vector, near) }
+  const scored = objects.filter(({ vector }) => near === undefined || vector !== undefined).map((object) => {
+    if (near !== undefined) return { object, score: cosine(object.vector ?? [], near) }
     let score = 0
     for (const word of asked) {
       const n = frequency(word)
@@ -203,12 +219,16 @@ const ranked = (objects: ReadonlyArray<WeaviateObject>, { args, fields }: Field)
   return scored
     .filter(({ score }) => words === undefined || score > 0)
     .sort((a, b) => b.score - a.score)
-    .slice(0, Number(args["limit"]))
+    .slice(Number(args["offset"] ?? 0), Number(args["offset"] ?? 0) + Number(args["limit"]))
     .map(({ object, score }) =>
       Object.fromEntries(fields.map(({ name }) => [
         name,
         name === "_additional"
-          ? { distance: near === undefined ? null : 1 - score, score: words === undefined ? null : String(score), vector: object.vector }
+          ? {
+            distance: near === undefined ? null : 1 - score,
+            score: words === undefined ? null : String(score),
+            vector: object.vector ?? []
+          }
           : object.properties[name] ?? null
       ]))
     )

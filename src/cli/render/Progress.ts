@@ -2,7 +2,7 @@ import { Clock, Effect } from "effect"
 import type { SyncEvent } from "../../domain/Report.ts"
 import { printable } from "../../domain/Text.ts"
 import { joinsNote } from "../../pipeline/sync/Diff.ts"
-import { takesOverNote } from "../../pipeline/sync/Target.ts"
+import { foundNote, takesOverNote } from "../../pipeline/sync/Target.ts"
 import { Output } from "../Output.ts"
 import { count, plural, seconds } from "./Numbers.ts"
 import { shorten } from "./Table.ts"
@@ -127,6 +127,8 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
           }
         case "joins":
           return say(printable(joinsNote(event.corpus, event.others)))
+        case "foundInDatabase":
+          return say(printable(foundNote(event.place, event.files)))
         case "takesOver":
           return say(printable(takesOverNote(event.pipeline, event.files)))
         case "stopped":

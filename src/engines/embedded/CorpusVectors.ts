@@ -1,12 +1,15 @@
+import { isDeepStrictEqual } from "node:util"
 import { Context, Deferred, Effect, Exit, Layer, Queue, type Scope, Semaphore } from "effect"
-import type { VectorDb } from "../../domain/Corpus.ts"
+import type { CorpusSpec, VectorDb } from "../../domain/Corpus.ts"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { Embedder } from "../../ports/Embedder.ts"
-import { type VectorFile, type VectorStore, VectorStores } from "../../ports/VectorStore.ts"
+import { type CorpusRecord, type StoredVersion, type VectorFile, type VectorStore, VectorStores } from "../../ports/VectorStore.ts"
 import { type AnalyzerId, analyze } from "../../search/analysis/Analyzer.ts"
 import { detect } from "../../search/analysis/Detection.ts"
 import { isAlive } from "../../jobs/JobRunner.ts"
+import { now } from "../../domain/Stamps.ts"
+import { chunkRecord, type FileRecord, fileRecordIn, fileRecordOfRow, newFileOf } from "./FileRecord.ts"
 import { checkedColumns, isIntact } from "./store/Checksum.ts"
 import type { NewFile, NewVector } from "./store/Commands.ts"
 import { fromHex, textHash } from "./store/Hash.ts"
@@ -14,7 +17,7 @@ import { indexedText } from "./store/FileWords.ts"
 import { languageOf } from "./store/Index.ts"
 import { Reader } from "./store/Reader.ts"
 import { asBlob, type CorpusRow, metadataOfRow, permissionsOfRow } from "./store/Rows.ts"
-import { unitVectorOf } from "./store/Vector.ts"
+import { packVector, unitVectorOf } from "./store/Vector.ts"
 import type { VectorWork } from "./store/VectorTable.ts"
 import { Writer } from "./store/Writer.ts"
 
@@ -38,6 +41,17 @@ export interface Version {
   readonly put: (fresh: ReadonlyArray<NewVector>) => Effect.Effect<{ readonly analyzers: ReadonlyArray<AnalyzerId> }, ServiceError>
 }
 
+/** A corpus that its database has more of than this data directory. */
+export interface Lost {
+  readonly record: CorpusRecord
+  readonly place: string
+  /** Whether the corpus itself is not known here. */
+  readonly unknown: boolean
+  readonly files: ReadonlyArray<{ readonly name: string } & Pick<FileRecord, "marker" | "sizeBytes">>
+  /** Takes the files into the corpus, which is known by now. */
+  readonly takeIn: Effect.Effect<void, ServiceError>
+}
+
 interface Waiting {
   readonly file: VectorFile
   readonly done: Deferred.Deferred<void, ServiceError>
@@ -45,6 +59,8 @@ interface Waiting {
 
 interface Opened {
   readonly store: VectorStore
+  /** Whether what is there is this data directory's to change. */
+  readonly owned: Effect.Effect<boolean, ServiceError>
   readonly prepared: Effect.Effect<void, ServiceError>
   readonly put: (file: VectorFile) => Effect.Effect<void, ServiceError>
 }
@@ -60,6 +76,10 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
   /** Does what is noted for a corpus; what fails stays noted, and the next one does it. */
   readonly tidy: (corpus: string) => Effect.Effect<void>
   readonly store: (corpus: CorpusRow) => Effect.Effect<VectorStore, ServiceError>
+  /** Tells the database what a corpus is called now; where that fails, whoever writes next does. */
+  readonly renamed: (corpus: string) => Effect.Effect<void>
+  /** As {@link Corpora.lost} has it, by names of the engine's own; `lacks` says which files are unknown here. */
+  readonly lost: (spec: Pick<CorpusSpec, "displayName" | "vectorDb">) => Effect.Effect<Lost | undefined, ServiceError>
 }>()("sluice/embedded/CorpusVectors") {
   static readonly layer: Layer.Layer<CorpusVectors, never, Reader | Writer | Embedder> = Layer.effect(
     CorpusVectors,
@@ -72,6 +92,33 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
       const opened = new Map<string, Opened>()
       const tidying = yield* Semaphore.make(1)
 
+      const owner = yield* Effect.cached(
+        Effect.map(writer.send("owner", { make: Math.floor(Math.random() * Number.MAX_SAFE_INTEGER) }), String)
+      )
+
+      /** The record that a corpus is to leave; undefined where it is gone. */
+      const recordOf = Effect.fnUntraced(function*(name: string) {
+        const row = yield* reader.find("corpora", name)
+        if (row === undefined) return undefined
+        const text = (column: string) => typeof row[column] === "string" ? row[column] : undefined
+        return defined({
+          displayName: text("display_name") ?? "",
+          description: text("description"),
+          embeddingModel: text("embedding_model"),
+          embedder: text("embedder") ?? "",
+          owner: yield* owner
+        })
+      })
+
+      /** Leaves the corpus's record where there is none of it, or an older one. Fails where another data directory's is. */
+      const sign = Effect.fnUntraced(function*(store: VectorStore, { _tag }: VectorDb, name: string): Effect.fn.Return<void, ServiceError> {
+        const record = yield* recordOf(name)
+        if (record === undefined) return
+        const there = (yield* store.corpora).find(({ corpus }) => corpus === name)
+        if (there !== undefined && there.owner !== record.owner) return yield* takenOver(store, _tag, there)
+        if (there === undefined || !isDeepStrictEqual(there, { corpus: name, ...record })) yield* store.sign(record)
+      })
+
       const open = Effect.fnUntraced(function*(vectorDb: VectorDb, corpus: string): Effect.fn.Return<Opened, ServiceError> {
         const key = JSON.stringify([corpus, vectorDb])
         const known = opened.get(key)
@@ -82,11 +129,22 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         yield* Effect.forEach(Array.from({ length: callsAtOnce }), () => Effect.forkIn(Effect.forever(work), scope), { discard: true })
         const preparing = yield* Semaphore.make(1)
         let ready = false
+        let owned: boolean | undefined
         const entry: Opened = {
           store,
+          owned: Effect.suspend(() =>
+            owned !== undefined ? Effect.succeed(owned) : Effect.gen(function*() {
+              const there = (yield* store.corpora).find((record) => record.corpus === corpus)
+              return owned = there === undefined || there.owner === (yield* owner)
+            })
+          ),
           // A failure is not kept: the database may be there the next time.
           prepared: preparing.withPermit(
-            Effect.suspend(() => ready ? Effect.void : Effect.andThen(store.prepare, Effect.sync(() => void (ready = true))))
+            Effect.suspend(() =>
+              ready
+                ? Effect.void
+                : Effect.andThen(store.prepare, sign(store, vectorDb, corpus)).pipe(Effect.andThen(Effect.sync(() => void (ready = true))))
+            )
           ),
           put: Effect.fnUntraced(function*(file) {
             const done = Deferred.makeUnsafe<void, ServiceError>()
@@ -133,7 +191,14 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
           put: Effect.fnUntraced(function*(fresh) {
             const vectors = yield* vectorsOf(corpus, file.displayName, file.chunks.map(({ hash }) => hash), fresh)
             const { displayName, metadata, name, permissions, sourceUri } = file
-            const chunks = file.chunks.map((chunk, ordinal) => ({ ...chunk, ordinal, vector: vectors[ordinal]!, terms: terms[ordinal]! }))
+            const created = yield* now
+            const chunks = file.chunks.map((chunk, ordinal) => ({
+              ...chunk,
+              ordinal,
+              vector: vectors[ordinal]!,
+              terms: terms[ordinal]!,
+              record: chunkRecord(chunk, ordinal === 0 ? { ...file, chunks: file.chunks.length, created } : undefined)
+            }))
             // What is on its way cannot be called back, and must not arrive after its deletion.
             yield* Effect.uninterruptible(entry.put({ file: name, sourceUri, displayName, metadata, permissions, chunks }))
             return { analyzers }
@@ -168,7 +233,13 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
             displayName,
             metadata: metadataOfRow(row),
             permissions: permissionsOfRow(row),
-            chunks: stored.map((chunk, ordinal) => ({ ...chunk, ordinal, vector: vectors[ordinal]!, terms: terms[ordinal]! }))
+            chunks: stored.map((chunk, ordinal) => ({
+              ...chunk,
+              ordinal,
+              vector: vectors[ordinal]!,
+              terms: terms[ordinal]!,
+              record: chunkRecord(chunk, ordinal === 0 ? fileRecordOfRow(row) : undefined)
+            }))
           }
         }
       )
@@ -183,8 +254,10 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         const found = yield* reader.find("corpora", name)
         const corpus = found === undefined ? undefined : yield* reader.corpus(name)
         // Written by VectorTable from a VectorDb. A key may have been replaced since.
-        const { store } = yield* open(corpus?.vectorDb ?? JSON.parse(first.place) as VectorDb, name)
+        const { owned, store } = yield* open(corpus?.vectorDb ?? JSON.parse(first.place) as VectorDb, name)
         const done = (ids: ReadonlyArray<VectorWork>) => writer.send("settleVectors", { ids: ids.map(({ id }) => id) })
+        // Another data directory took the corpus over: what is there is its own by now.
+        if (!(yield* owned)) return yield* done(work)
         const whole = work.filter(({ file }) => file === "")
         if (whole.length > 0) {
           yield* store.drop
@@ -227,13 +300,146 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
       const names = new Set(left.filter(isDue).map(({ corpus }) => corpus))
       yield* Effect.forEach(names, (name) => Effect.ignore(Effect.timeout(tidied(name), openingLimit)), { discard: true })
 
+      const lost = Effect.fn("CorpusVectors.lost")(
+        function*(spec: Pick<CorpusSpec, "displayName" | "vectorDb">): Effect.fn.Return<Lost | undefined, ServiceError> {
+          const { displayName, vectorDb } = spec
+          // Records are the same whichever corpus asks.
+          const any = yield* stores.open(vectorDb, { corpus: "none", dimensions: embedder.dimensions })
+          const dropped = new Set((yield* workOf(reader)).filter(({ file }) => file === "").map(({ corpus }) => corpus))
+          const [record, another] = (yield* any.corpora).filter((each) => each.displayName === displayName && !dropped.has(each.corpus))
+          if (record === undefined) return undefined
+          if (another !== undefined) return yield* severalOf(any, vectorDb, displayName)
+          const { corpus: name } = record
+          const row = yield* reader.find("corpora", name)
+          const { store } = yield* open(vectorDb, name)
+          // Vectors of another embedder are of no use here: the corpus is, which a rebuild then replaces.
+          const usable = record.embedder === embedder.id
+          const known = row === undefined ? new Map<string, FileRecord | undefined>() : yield* filesOf(Number(row["id"]))
+          const noted = new Set((yield* workOf(reader, name)).map(({ file }) => file))
+          const strangers = usable ? (yield* store.versions).filter(({ file }) => !known.has(file) && !noted.has(file)) : []
+          const { broken, whole } = sorted(strangers, [...known.values()])
+          return {
+            record,
+            place: store.place,
+            unknown: row === undefined,
+            files: whole.map(({ file, of: { marker, sizeBytes } }) => ({ name: file, marker, sizeBytes })),
+            takeIn: Effect.gen(function*() {
+              const mine = yield* recordOf(name)
+              if (mine !== undefined) yield* store.sign(mine)
+              const unread = new Set(whole.map(({ file }) => file))
+              for (const some of readable(whole)) {
+                for (const file of yield* store.read(some.map(({ file }) => file))) {
+                  const taken = newFileOf(file)
+                  if (taken === undefined) continue
+                  const { analyzers } = termsOf(taken)
+                  const vectors = new Map(taken.chunks.map(({ hash }, i) => [hash, { hash, vector: packVector(file.chunks[i]!.vector) }]))
+                  yield* writer.send("putFile", {
+                    corpus: name,
+                    file: taken,
+                    vectors: [...vectors.values()],
+                    elsewhere: { analyzers, found: true },
+                    at: yield* now
+                  })
+                  unread.delete(file.file)
+                }
+              }
+              const gone = [...broken.map(({ file }) => file), ...unread]
+              if (gone.length > 0) {
+                yield* store.delete(gone)
+                yield* Effect.logWarning(
+                  `${gone.length} versions of files in ${store.place} are not whole or older than others, and were deleted: what of them the sources have is stored again`
+                )
+              }
+            })
+          }
+        }
+      )
+
+      const filesOf = (corpus: number) =>
+        reader.read((db) =>
+          new Map(
+            db.prepare("SELECT * FROM files WHERE corpus = ?").all(corpus).map((row) =>
+              [String(row["name"]), fileRecordOfRow(row)] as const
+            )
+          )
+        )
+
       return CorpusVectors.of({
         begin,
+        lost,
+        renamed: Effect.fnUntraced(
+          function*(name) {
+            const { vectorDb } = yield* reader.corpus(name)
+            const { owned, store } = yield* open(vectorDb, name)
+            const record = yield* recordOf(name)
+            const there = (yield* store.corpora).some(({ corpus }) => corpus === name)
+            if (record !== undefined && there && (yield* owned)) yield* store.sign(record)
+          },
+          Effect.catch(({ message }) => Effect.logWarning(`the database still has the corpus under its old name: ${message}`))
+        ),
         tidy: tidied,
         store: (corpus) => Effect.map(open(corpus.vectorDb, corpus.name), ({ store }) => store)
       })
     })
   )
+}
+
+/** The corpus is another data directory's by now: two that write one would take each other's files away. */
+const takenOver = ({ place }: VectorStore, kind: VectorDb["_tag"], { displayName }: CorpusRecord): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    field: `corpus.vectorDb.${kind}`,
+    message: `corpus.vectorDb.${kind}: corpus "${displayName}" in ${place} was taken over by another data directory, which writes it now`,
+    fix:
+      "run where that one is; or give this one another displayName; or move this one's folder away and run again, which takes the corpus back"
+  })
+
+const severalOf = ({ place }: VectorStore, kind: VectorDb, displayName: string): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    field: `corpus.vectorDb.${kind._tag}`,
+    message:
+      `corpus.vectorDb.${kind._tag}: several corpora of the database are called "${displayName}", and this data directory knows none of them (${place})`,
+    fix: "give this one another displayName, or delete those that nobody uses"
+  })
+
+/** Chunks that are read at once. */
+const chunksAtOnce = 400
+
+/** Versions in parts of so many chunks, or of one that has more. */
+const readable = <A extends { readonly of: FileRecord }>(versions: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> => {
+  const all: Array<Array<A>> = []
+  let room = 0
+  for (const version of versions) {
+    const { chunks } = version.of
+    if (chunks > room || all.length === 0) {
+      all.push([])
+      room = chunksAtOnce
+    }
+    all.at(-1)!.push(version)
+    room -= chunks
+  }
+  return all
+}
+
+/** Of versions that are there: the newest whole one of each file, and the rest. `known`: what has its place already. */
+const sorted = (versions: ReadonlyArray<StoredVersion>, known: ReadonlyArray<FileRecord | undefined>) => {
+  const whole: Array<StoredVersion & { readonly of: FileRecord }> = []
+  const broken: Array<StoredVersion> = []
+  const keyOf = (of: FileRecord | undefined) => of?.marker === undefined ? undefined : `${of.marker.source}\n${of.marker.pathHash}`
+  const taken = new Set(known.map(keyOf))
+  const newestFirst = versions
+    .map((version) => ({ ...version, of: fileRecordIn(version.record) }))
+    .toSorted((a, b) => (b.of?.created ?? 0) - (a.of?.created ?? 0))
+  for (const { of, ...version } of newestFirst) {
+    const key = keyOf(of)
+    if (of === undefined || of.chunks !== version.chunks || (key !== undefined && taken.has(key))) broken.push(version)
+    else {
+      taken.add(key)
+      whole.push({ ...version, of })
+    }
+  }
+  return { whole, broken }
 }
 
 /** A database that cannot be used concerns every file: as another error each of them would be told so by itself. */

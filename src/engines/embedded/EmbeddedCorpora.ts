@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import type { Corpus, CorpusName } from "../../domain/Corpus.ts"
+import { type Corpus, type CorpusName, isElsewhere } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { corpusBroken, corpusPatchBroken, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
@@ -62,7 +62,23 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
             vectorDb,
             at: yield* now
           })
+          if (isElsewhere(stored.vectorDb)) yield* vectors.renamed(id)
           return yield* get(name)
+        }),
+        lost: Effect.fn("Corpora.lost")(function*(spec) {
+          const found = isElsewhere(spec.vectorDb) ? yield* vectors.lost({ ...spec, vectorDb: vectorDbInPlace(spec.vectorDb) }) : undefined
+          if (found === undefined || (!found.unknown && found.files.length === 0)) return undefined
+          const { files, place, record, takeIn, unknown } = found
+          const { corpus, owner: _, ...known } = record
+          const create = Effect.gen(function*() {
+            yield* writer.send("createCorpus", { ...known, name: corpus, vectorDb: vectorDbInPlace(spec.vectorDb), at: yield* now })
+          })
+          return {
+            corpus: names.corpus(corpus),
+            place,
+            files: files.map(({ name, ...file }) => ({ ...file, name: names.file(corpus, name) })),
+            takeIn: unknown ? Effect.andThen(create, takeIn) : takeIn
+          }
         }),
         delete: Effect.fn("Corpora.delete")(function*(name, options) {
           const id = yield* names.corpusId(name)

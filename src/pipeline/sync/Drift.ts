@@ -2,6 +2,7 @@ import { Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { RagFile } from "../../domain/RagFile.ts"
 import type { Others } from "../../domain/Report.ts"
+import type { LostCorpus } from "../../ports/Corpora.ts"
 import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry, recoveredPath, type Scan } from "../../ports/Ledger.ts"
 import { pages } from "../../ports/Paging.ts"
@@ -9,7 +10,7 @@ import { compareTarget, countOthers } from "./Diff.ts"
 import { ignoreMissing } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { isImporting } from "./ServiceFiles.ts"
-import { drifted, filesText, markerSource, namesOf, Session, sourcesByMark } from "./Session.ts"
+import { drifted, filesText, markerSource, namesOf, Session, sourcesByMark, type SyncSpec } from "./Session.ts"
 
 /** What the target holds otherwise than the ledger has it: what somebody else did to the files that this pipeline put there. */
 export interface Drift {
@@ -74,11 +75,8 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(corpus: CorpusNam
         case "differs":
           return correct(comparison.entry, comparison.why, comparison.broken ? damaged : lost)
         case "stray": {
-          const { file: { name: file, sizeBytes: size }, marker: { fingerprint, pathHash, source: mark } } = comparison
-          const source = sourceOf.get(mark)
-          if (source === undefined) return
-          const entry: LedgerEntry = { source, path: recoveredPath(pathHash), state: "done", revision: "", fingerprint, file, size }
-          strays.set(keyOf(entry), [...strays.get(keyOf(entry)) ?? [], entry])
+          const entry = strayEntry(sourceOf, comparison.file)
+          if (entry !== undefined) strays.set(keyOf(entry), [...strays.get(keyOf(entry)) ?? [], entry])
         }
       }
     }))
@@ -93,6 +91,30 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(corpus: CorpusNam
     over: corrected.size + unknown.length === 0 ? noDrift.over : overlay(corrected, strays)
   } satisfies Drift
 })
+
+/** What the ledger would say of a file that carries our mark; undefined where it carries none, or that of another source. */
+const strayEntry = (
+  sourceOf: ReadonlyMap<string, string>,
+  { marker, name: file, sizeBytes: size }: Pick<RagFile, "name" | "marker" | "sizeBytes">
+): LedgerEntry | undefined => {
+  const source = marker === undefined ? undefined : sourceOf.get(marker.source)
+  if (marker === undefined || source === undefined) return undefined
+  const { fingerprint, pathHash } = marker
+  return { source, path: recoveredPath(pathHash), state: "done", revision: "", fingerprint, file, size }
+}
+
+/** What the pipeline's sources had put into a corpus that was lost here. */
+export const lostBySource = (spec: SyncSpec, { files }: Pick<LostCorpus, "files">): ReadonlyMap<string, ReadonlyArray<LedgerEntry>> => {
+  const sourceOf = sourcesByMark(spec)
+  return Map.groupBy(files.flatMap((file) => strayEntry(sourceOf, file) ?? []), ({ source }) => source)
+}
+
+/** The same as a plan sees it, before any of it is taken in. */
+export const lostDrift = (spec: SyncSpec, lost: LostCorpus): Drift => {
+  const bySource = lostBySource(spec, lost)
+  const strays = Map.groupBy([...bySource.values()].flat(), keyOf)
+  return { ...noDrift, strays: bySource, sources: new Set(bySource.keys()), over: overlay(new Map(), strays) }
+}
 
 const keyOf = ({ path, source }: Pick<LedgerEntry, "path" | "source">): string => `${source}\n${path}`
 

@@ -9,13 +9,24 @@ import { TextPool } from "../../text/TextPool.ts"
 import { decide, type Decision, whyDrifted } from "./Decision.ts"
 import { findMissing } from "./Deleting.ts"
 import { findOthers, joinsNote, replacesNote } from "./Diff.ts"
-import { driftNotes, findDrift, noDrift } from "./Drift.ts"
+import { driftNotes, findDrift, lostDrift, noDrift } from "./Drift.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { scanSources } from "./Scanning.ts"
 import { entriesOf, isOurs } from "./ServiceFiles.ts"
 import { decodeWork, filesText, makeSession, Session, type SyncSource, type SyncSpec, type Work } from "./Session.ts"
 import { checkSources, importOnlyNote, isHandedOver } from "./Sources.ts"
-import { type Change, emptyScope, findBuilding, findScope, findTarget, scopeOf, type Target, takesOverNote } from "./Target.ts"
+import {
+  type Change,
+  emptyScope,
+  findBuilding,
+  findLost,
+  findScope,
+  findTarget,
+  foundNote,
+  scopeOf,
+  type Target,
+  takesOverNote
+} from "./Target.ts"
 
 /** One line of a plan: what a run would do with one item. */
 export type PlanItem =
@@ -98,7 +109,12 @@ export const plan = Effect.fn("plan")(function*(
   return yield* Effect.gen(function*() {
     const engine = yield* Engine
     const ledger = yield* Ledger
-    const drift = target._tag === "missing" || replaced ? noDrift : yield* findDrift(target.corpus.name, !target.adopted)
+    const lost = replaced ? undefined : yield* findLost(target, spec.corpus)
+    const drift = target._tag === "missing"
+      ? lost === undefined ? noDrift : lostDrift(spec, lost)
+      : replaced
+      ? noDrift
+      : yield* findDrift(target.corpus.name, !target.adopted)
     const others = replaced && target._tag === "found" ? yield* findOthers(own, target.corpus.name, spec) : drift.joins
     // What we stored of sources that are the service's now.
     const filled = engine.imports === undefined ? [] : sources.importOnly.flatMap(({ id, source }) => source._tag === "storage" ? [] : [id])
@@ -146,7 +162,7 @@ export const plan = Effect.fn("plan")(function*(
       tally.sources.flatMap((report) => report[of] === undefined ? [] : [[report.source, report[of]] as const])
     return {
       corpus: {
-        action: target._tag === "missing" ? "create" : replaced ? "replace" : changes.length > 0 ? "update" : "keep",
+        action: target._tag === "missing" && lost === undefined ? "create" : replaced ? "replace" : changes.length > 0 ? "update" : "keep",
         changes,
         others
       },
@@ -166,6 +182,7 @@ export const plan = Effect.fn("plan")(function*(
       recognised,
       incomplete: notes("error").map(([source]) => source),
       warnings: [
+        ...(lost === undefined ? [] : [foundNote(lost.place, lost.files.length)]),
         ...(renamed === undefined ? [] : [takesOverNote(spec.renamedFrom ?? "", renamed)]),
         ...(others === undefined ? [] : [(replaced ? replacesNote : joinsNote)(`"${spec.corpus.displayName}"`, others)]),
         ...(handedOver === 0 ? [] : [

@@ -8,14 +8,14 @@ import type { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
 import { makeApply } from "./Applying.ts"
 import { checkLosses, deleteMissing, deleteSuperseded } from "./Deleting.ts"
-import { driftNotes, findDrift, noDrift, recoverLedger, settleIntents } from "./Drift.ts"
+import { driftNotes, findDrift, lostBySource, noDrift, recoverLedger, settleIntents } from "./Drift.ts"
 import { Held } from "./Failures.ts"
 import { handOver, importFiles, type ImportResult, importSize, importWhole, settleImports } from "./Importing.ts"
 import { type Scanned, scanSources } from "./Scanning.ts"
 import type { Handed } from "./ServiceFiles.ts"
 import { decodeWork, filesText, makeSession, Session, type SyncOptions, type SyncSource, type SyncSpec } from "./Session.ts"
 import { checkSources, followRunning, importOnlyNote, isHandedOver, type Sources } from "./Sources.ts"
-import { promote, type Ready, readyTarget, scopeOf, takeOverRenamed } from "./Target.ts"
+import { foundNote, promote, type Ready, readyTarget, scopeOf, takeOverRenamed } from "./Target.ts"
 
 type Failure = ServiceError | StateError | SecretError
 
@@ -38,6 +38,11 @@ export const sync = Effect.fn("sync")(function*(
   const target = yield* readyTarget(own, spec.corpus, options.replace ?? false)
   const session = yield* makeSession(spec, target.scope, options)
   yield* session.emit({ type: "corpus", corpus: target.corpus, action: target.action })
+  const { found } = target
+  if (found !== undefined) {
+    yield* session.emit({ type: "foundInDatabase", corpus: found.corpus, place: found.place, files: found.files.length })
+    for (const [source, { length }] of lostBySource(spec, found)) session.tally.noted(source, foundNote(found.place, length))
+  }
   if (takenOver !== undefined) yield* session.emit({ type: "takesOver", pipeline: spec.renamedFrom ?? "", files: takenOver })
   return yield* run(own, started, target, sources, options).pipe(Effect.provideService(Session, session))
 })

@@ -1,7 +1,7 @@
 import { Effect, Option, Stream } from "effect"
 import { type Corpus, type CorpusName, type CorpusSpec, isElsewhere, sameModel } from "../../domain/Corpus.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
-import { Corpora } from "../../ports/Corpora.ts"
+import { Corpora, type LostCorpus } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
 import { Ledger } from "../../ports/Ledger.ts"
@@ -141,6 +141,8 @@ export interface Ready {
   readonly resumed: boolean
   /** The corpus that serves meanwhile. Only where one is built in its place. */
   readonly serving?: CorpusName
+  /** What was taken in from the database of its vectors: nothing here knew of it. */
+  readonly found?: LostCorpus
 }
 
 /**
@@ -155,7 +157,11 @@ export const readyTarget = Effect.fn("sync.readyTarget")(function*(
   const corpora = yield* Corpora
   const ledger = yield* Ledger
   yield* retireReplaced(scope)
-  const target = yield* findTarget(scope, spec)
+  const known = yield* findTarget(scope, spec)
+  if (known._tag === "missing") yield* checkDatabase(spec)
+  const found = yield* findLost(known, spec)
+  if (found !== undefined) yield* found.takeIn
+  const target = found === undefined ? known : yield* findTarget(scope, spec)
   const building = yield* findBuilding(scope, spec)
   const forcing = target._tag === "missing" ? [] : target.changes.filter((change) => change.forcesReplacement)
   // Begun for a declaration that does not hold any more.
@@ -164,7 +170,6 @@ export const readyTarget = Effect.fn("sync.readyTarget")(function*(
     yield* ledger.forget(building.scope)
   }
   if (target._tag === "missing") {
-    yield* checkDatabase(spec)
     const { name } = yield* corpora.create(spec)
     yield* ledger.reset(scope, { corpus: name })
     return { corpus: name, scope, action: "created", adopted: false, resumed: false }
@@ -193,8 +198,20 @@ export const readyTarget = Effect.fn("sync.readyTarget")(function*(
     yield* corpora.update(corpus.name, { displayName, description, vectorDb })
   }
   if (adopted) yield* ledger.reset(scope, { corpus: corpus.name })
-  return { corpus: corpus.name, scope, action: "found", adopted, resumed: !adopted }
+  return { corpus: corpus.name, scope, action: "found", adopted, resumed: !adopted, found }
 })
+
+/** What the database of the corpus's vectors has of it, where neither the ledger nor, it may be, the engine knows it any more. */
+export const findLost = Effect.fn("sync.findLost")(function*(target: Target, spec: CorpusSpec) {
+  if (target._tag === "found" && !target.adopted) return undefined
+  const lost = yield* (yield* Corpora).lost?.(spec) ?? Effect.undefined
+  return target._tag === "found" && lost?.corpus !== target.corpus.name ? undefined : lost
+})
+
+export const foundNote = (place: string, files: number): string =>
+  `${
+    filesText(files)
+  } found in ${place}, which this data directory does not know of: they are taken in, and nothing of them is embedded again`
 
 /** Fails where the database of the corpus's vectors cannot be used, before anything is written or embedded for it. */
 const checkDatabase = Effect.fnUntraced(function*({ vectorDb }: CorpusSpec, corpus?: CorpusName) {

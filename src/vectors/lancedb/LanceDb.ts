@@ -6,7 +6,21 @@ import { Duration, Effect, type Scope, Semaphore } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import { retry, type RetryOptions } from "../../net/Retry.ts"
 import type { VectorDescription, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { blamed, chunkBatches, chunkColumns, chunkId, type Fields, isOlder, parts, unfit } from "../Chunks.ts"
+import {
+  blamed,
+  chunkBatches,
+  chunkColumns,
+  chunkId,
+  corpusRecordOf,
+  type Fields,
+  filesOf,
+  isOlder,
+  jsonIn,
+  parts,
+  type ReadChunk,
+  unfit,
+  versionsOf
+} from "../Chunks.ts"
 import type { Arrow, ArrowTable, Connection, Lance, Row, Table } from "./Library.ts"
 
 export interface LanceDbOptions {
@@ -47,6 +61,7 @@ const bits = 4
 /** Bytes of a term; the tokenizer leaves out longer ones. */
 const longestTerm = 2_000
 
+const recordsName = "corpus_records"
 const denseIndex = "embedding_idx"
 const wordIndex = "terms_idx"
 const fileIndex = "file_id_idx"
@@ -100,6 +115,14 @@ export const make = Effect.fnUntraced(function*(options: LanceDbOptions): Effect
       )
     })
   )
+  /** What the corpora of the database say of themselves; undefined where none has yet. */
+  const records: Effect.Effect<Table | undefined, ServiceError> = Effect.gen(function*() {
+    if (folder !== undefined && !(yield* isThere(join(folder, `${recordsName}.lance`)))) return undefined
+    const { db } = yield* connection
+    return yield* attempt("looking", () => db.openTable(recordsName)).pipe(
+      Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.undefined)
+    )
+  })
   /** Another process may have dropped the table, or put another one in its place. */
   const forget = Effect.sync(() => {
     opened?.close()
@@ -110,7 +133,8 @@ export const make = Effect.fnUntraced(function*(options: LanceDbOptions): Effect
   const fit = Effect.fnUntraced(function*(found: Table): Effect.fn.Return<void, ServiceError> {
     const { fields } = yield* attempt("looking", () => found.schema())
     const known = new Map(fields.map((field) => [field.name, field.type]))
-    const lacking = chunkColumns.filter((column) => !known.has(column))
+    // Tables of earlier versions have no records; `prepare` adds them.
+    const lacking = chunkColumns.filter((column) => column !== "record" && !known.has(column))
     if (lacking.length > 0) {
       return yield* unfit("lanceDb.uri", `the ${place} is somebody else's: it has no ${lacking.join(", ")}`, "use another folder")
     }
@@ -148,7 +172,13 @@ export const make = Effect.fnUntraced(function*(options: LanceDbOptions): Effect
     yield* forget
     const { arrow, db, lance } = yield* connection
     const there = yield* table
-    if (there !== undefined) return yield* fit(there)
+    if (there !== undefined) {
+      yield* fit(there)
+      const { fields: columns } = yield* attempt("looking", () => there.schema())
+      if (columns.some((column) => column.name === "record")) return
+      yield* attempt("adding a column", () => there.addColumns([{ name: "record", valueSql: "cast(null as string)" }]))
+      return
+    }
     // Two processes may come at the same time: whoever is second finds what the first one made.
     const made = yield* attempt(
       "making the table of the corpus",
@@ -247,7 +277,48 @@ export const make = Effect.fnUntraced(function*(options: LanceDbOptions): Effect
     yield* attempt("deleting the table of the corpus", () => db.dropTable(name)).pipe(
       Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.void)
     )
+    const signed = yield* records
+    if (signed !== undefined) yield* attempt("deleting the record of the corpus", () => signed.delete(`corpus = '${corpus}'`))
   })).pipe(again)
+
+  const corpora: VectorStore["corpora"] = Effect.gen(function*() {
+    const signed = yield* records
+    if (signed === undefined) return []
+    const rows = yield* attempt("looking for corpora", () => signed.query().select(["corpus", "record"]).toArray())
+    return rows.flatMap((row) => corpusRecordOf(String(row["corpus"]), row["record"]))
+  })
+
+  const sign: VectorStore["sign"] = Effect.fnUntraced(function*(record) {
+    const { arrow, db } = yield* connection
+    const text = new arrow.Utf8()
+    const schema = new arrow.Schema(["corpus", "record"].map((column) => new arrow.Field(column, text, false)))
+    yield* attempt("signing the corpus", async () => {
+      const signed = await db.createEmptyTable(recordsName, schema, { mode: "create", existOk: true })
+      const row = new arrow.Table(schema, {
+        corpus: arrow.vectorFromArray([corpus], text),
+        record: arrow.vectorFromArray([JSON.stringify(record)], text)
+      })
+      await signed.mergeInsert("corpus").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute(row)
+      signed.close()
+    })
+  }, again)
+
+  const versions: VectorStore["versions"] = Effect.gen(function*() {
+    const found = yield* table
+    if (found === undefined) return []
+    const rows = yield* attempt("looking for files", () => found.query().select(["file_id", "ordinal", "record"]).toArray(), orderLimit)
+    return versionsOf(rows.map((row) => ({
+      file: String(row["file_id"]),
+      ordinal: Number(row["ordinal"]),
+      record: textOf(row["record"])
+    })))
+  })
+
+  const read: VectorStore["read"] = Effect.fnUntraced(function*(files) {
+    const found = yield* needTable
+    const wanted = chunkColumns.filter((column) => column !== "id" && column !== "terms")
+    return filesOf((yield* attempt("reading files", () => found.query().where(ofFiles(files)).select(wanted).toArray())).map(readOf))
+  })
 
   const search: VectorStore["search"] = Effect.fnUntraced(
     function*({ count, files, terms = [], vector }: VectorQuery) {
@@ -283,7 +354,7 @@ export const make = Effect.fnUntraced(function*(options: LanceDbOptions): Effect
     Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.as(forget, { dense: [], sparse: [] }))
   )
 
-  return { place, words: true, mostFiles: 10_000, prepare, check, put, delete: remove, drop, search }
+  return { place, words: true, mostFiles: 10_000, prepare, check, put, delete: remove, drop, search, corpora, sign, versions, read }
 })
 
 const schemaOf = ({ Field, FixedSizeList, Float32, Int32, List, Schema, Utf8 }: Arrow, dimensions: number) => {
@@ -298,7 +369,7 @@ const schemaOf = ({ Field, FixedSizeList, Float32, Int32, List, Schema, Utf8 }: 
     last_page: whole,
     embedding: new FixedSizeList(dimensions, new Field("item", new Float32(), true))
   }
-  const absent = new Set<string>(["first_page", "last_page", "metadata", "permissions"])
+  const absent = new Set<string>(["first_page", "last_page", "metadata", "permissions", "record"])
   return new Schema(chunkColumns.map((column) => new Field(column, types[column] ?? text, absent.has(column))))
 }
 
@@ -339,6 +410,7 @@ const tableOf = (
       column("display_name", ({ displayName }) => displayName),
       column("metadata", ({ metadata }) => json(metadata)),
       column("permissions", ({ permissions }) => json(permissions)),
+      column("record", (_, { record }) => record),
       column("terms", (_, { terms }) => terms.join(" ")),
       ["embedding", new arrow.Vector([vectors])] as const
     ])
@@ -346,6 +418,37 @@ const tableOf = (
 }
 
 const hitOf = (row: Row, score: number): VectorHit => ({ file: String(row["file_id"]), ordinal: Number(row["ordinal"]), score })
+
+const textOf = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
+
+/** A row as {@link tableOf} has it. */
+const readOf = (row: Row): ReadChunk => {
+  const json = <A>(column: string) => jsonIn<A>(row[column])?.value
+  const number = (column: string) => row[column] === null || row[column] === undefined ? undefined : Number(row[column])
+  // Lists come as vectors of Arrow's.
+  const list = (column: string) => [...row[column] as Iterable<unknown>]
+  return {
+    file: {
+      file: String(row["file_id"]),
+      sourceUri: String(row["source_uri"]),
+      displayName: String(row["display_name"]),
+      metadata: json("metadata"),
+      permissions: json("permissions")
+    },
+    chunk: {
+      ordinal: Number(row["ordinal"]),
+      text: String(row["text"]),
+      vector: Float32Array.from(list("embedding"), Number),
+      terms: [],
+      headings: list("headings").map(String),
+      byteStart: Number(row["byte_start"]),
+      byteEnd: Number(row["byte_end"]),
+      firstPage: number("first_page"),
+      lastPage: number("last_page"),
+      record: textOf(row["record"])
+    }
+  }
+}
 
 /** Rows of some files, as SQL. */
 const ofFiles = (files: ReadonlyArray<string>): string =>

@@ -59,6 +59,7 @@ interface PlainQuery extends Query<PlainQuery> {
 }
 
 export interface Table {
+  readonly addColumns: (columns: ReadonlyArray<{ readonly name: string; readonly valueSql: string }>) => Promise<unknown>
   readonly schema: () => Promise<ArrowSchema>
   readonly add: (rows: ArrowTable) => Promise<unknown>
   readonly mergeInsert: (on: string) => {

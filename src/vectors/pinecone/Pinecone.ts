@@ -5,7 +5,23 @@ import type { SecretVersion } from "../../domain/Secret.ts"
 import type { RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 import type { VectorChunk, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { blamed, chunkBatches, type Fields, needed, parts, propertiesOf, unfit, vectorJson } from "../Chunks.ts"
+import {
+  blamed,
+  chunkBatches,
+  chunkOf,
+  corpusRecordOf,
+  type Fields,
+  filesOf,
+  jsonIn,
+  needed,
+  parts,
+  propertiesOf,
+  type ReadChunk,
+  recordsCorpus,
+  unfit,
+  vectorJson,
+  versionsOf
+} from "../Chunks.ts"
 import { rest, type RestOptions } from "../Rest.ts"
 
 export interface PineconeOptions {
@@ -33,6 +49,11 @@ const vectorsAtOnce = 50
 const idsAtOnce = 1_000
 /** Bytes of a chunk's text that go along: a record takes 40 kB of metadata in all. */
 const mostTextBytes = 30_000
+/** Bytes of a file's metadata and of the engine's record, and principals, that go along. */
+const mostFactBytes = 3_500
+const mostPrincipals = 100
+/** Records read at once: an address takes so many ids. */
+const fetchedAtOnce = 50
 /** Hits of one query, at most. */
 const mostHits = 10_000
 /** Looks at whether what was written is found, and milliseconds between the first two; each wait is half as long again, at most 5 s. */
@@ -58,6 +79,15 @@ const Stats = Schema.Struct({
 })
 const Matches = Schema.Struct({
   matches: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ id: Schema.String, score: Schema.optionalKey(Schema.Finite) }))))
+})
+const Fetched = Schema.Struct({
+  vectors: Schema.Record(
+    Schema.String,
+    Schema.Struct({
+      values: Schema.Array(Schema.Finite),
+      metadata: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)))
+    })
+  )
 })
 const Listed = Schema.Struct({
   vectors: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ id: Schema.String })))),
@@ -201,20 +231,41 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     return yield* new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${place} does not show what was written` })
   })
 
-  const remove = Effect.fnUntraced(function*(file: string) {
+  /** The ids of a namespace's records. */
+  const idsOf = Effect.fnUntraced(function*(of: string, prefix?: string) {
+    const ids: Array<string> = []
     let token: string | undefined
     do {
-      const query = new URLSearchParams({ namespace, prefix: `${file}#`, ...(token === undefined ? {} : { paginationToken: token }) })
+      const query = new URLSearchParams({
+        namespace: of,
+        ...(prefix === undefined ? {} : { prefix }),
+        ...(token === undefined ? {} : { paginationToken: token })
+      })
       const { json, status } = yield* call("listing chunks", `/vectors/list?${query}`, {
         accept: (status) => status === 200 || status === 404
       })
-      if (status === 404) return
+      if (status === 404) break
       const { pagination, vectors } = yield* decoded(Listed, json)
+      ids.push(...(vectors ?? []).map(({ id }) => id))
       token = pagination?.next
-      for (const ids of parts((vectors ?? []).map(({ id }) => id), idsAtOnce)) {
-        yield* call("deleting chunks", "/vectors/delete", { method: "POST", body: { namespace, ids } })
-      }
     } while (token !== undefined)
+    return ids
+  })
+
+  const fetched = Effect.fnUntraced(function*(of: string, ids: ReadonlyArray<string>) {
+    const found: Array<readonly [id: string, record: (typeof Fetched.Type)["vectors"][string]]> = []
+    for (const some of parts(ids, fetchedAtOnce)) {
+      const query = new URLSearchParams([["namespace", of], ...some.map((id): [string, string] => ["ids", id])])
+      const { json } = yield* call("reading chunks", `/vectors/fetch?${query}`)
+      found.push(...Object.entries((yield* decoded(Fetched, json)).vectors))
+    }
+    return found
+  })
+
+  const remove = Effect.fnUntraced(function*(file: string) {
+    for (const ids of parts(yield* idsOf(namespace, `${file}#`), idsAtOnce)) {
+      yield* call("deleting chunks", "/vectors/delete", { method: "POST", body: { namespace, ids } })
+    }
   })
 
   const search: VectorStore["search"] = Effect.fnUntraced(function*({ count, files, vector }: VectorQuery) {
@@ -232,6 +283,40 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
   })
 
   return {
+    corpora: Effect.gen(function*() {
+      const ids = yield* idsOf(recordsCorpus)
+      const records = yield* fetched(recordsCorpus, ids)
+      return records.flatMap(([id, { metadata }]) => corpusRecordOf(id, metadata?.["chunkData"]))
+    }),
+    sign: (record) => {
+      // It takes no record without a vector.
+      const values = Array.from({ length: dimensions }, (_, at) => at === 0 ? 1 : 0)
+      const metadata = { fileId: namespace, corpusId: recordsCorpus, chunkDataType: "CORPUS", chunkData: JSON.stringify(record) }
+      return Effect.asVoid(call("signing the corpus", "/vectors/upsert", {
+        method: "POST",
+        body: { namespace: recordsCorpus, vectors: [{ id: namespace, values, metadata }] }
+      }))
+    },
+    versions: Effect.gen(function*() {
+      const places = (yield* idsOf(namespace)).flatMap((id) => hitOf({ id }))
+      const firsts = new Map(yield* fetched(namespace, places.filter(({ ordinal }) => ordinal === 0).map(({ file }) => idOf(file, 0))))
+      return versionsOf(places.map(({ file, ordinal }) => {
+        const record = ordinal === 0 ? firsts.get(idOf(file, 0))?.metadata?.["chunkRecord"] : undefined
+        return { file, ordinal, record: typeof record === "string" ? record : undefined }
+      }))
+    }),
+    read: Effect.fnUntraced(function*(files) {
+      const chunks: Array<ReadChunk> = []
+      const cut = new Set<string>()
+      for (const file of files) {
+        for (const [, { metadata, values }] of yield* fetched(namespace, yield* idsOf(namespace, `${file}#`))) {
+          const chunk = chunkOf(metadata, values, factsOf(metadata ?? {}))
+          if (chunk === undefined || metadata?.["chunkCut"] === true) cut.add(file)
+          else chunks.push(chunk)
+        }
+      }
+      return filesOf(chunks).filter(({ file }) => !cut.has(file))
+    }),
     place,
     words: false,
     mostFiles: 1_000,
@@ -240,12 +325,15 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     check,
     put,
     delete: (files) => Effect.forEach(files, remove, { concurrency: 4, discard: true }),
-    drop: Effect.asVoid(
-      call("deleting the namespace", "/vectors/delete", {
-        method: "POST",
-        body: { namespace, deleteAll: true },
-        accept: (status) => status === 200 || status === 404
-      })
+    drop: Effect.forEach(
+      [{ namespace, deleteAll: true }, { namespace: recordsCorpus, ids: [namespace] }],
+      (body) =>
+        call("deleting the namespace", "/vectors/delete", {
+          method: "POST",
+          body,
+          accept: (status) => status === 200 || status === 404
+        }),
+      { discard: true }
     ),
     search
   }
@@ -260,14 +348,30 @@ const hitOf = ({ id, score = 0 }: { readonly id: string; readonly score?: number
 
 /** Metadata is flat: texts, numbers, yes or no, lists of texts. */
 const metadataOf = (corpus: string, file: VectorFile, chunk: VectorChunk): Readonly<Record<string, unknown>> => {
-  const { chunkData, ...properties } = propertiesOf(corpus, file, chunk)
+  const { chunkData, chunkRecord = "", ...properties } = propertiesOf(corpus, file, chunk)
+  const metadata = file.metadata === undefined ? "" : JSON.stringify(file.metadata)
+  const principals = file.permissions?.principals ?? []
+  const whole = Buffer.byteLength(chunkData) <= mostTextBytes && Buffer.byteLength(metadata) <= mostFactBytes &&
+    Buffer.byteLength(chunkRecord) <= mostFactBytes && principals.length <= mostPrincipals
   return {
     ...properties,
     chunkData: cut(chunkData),
-    ...(file.metadata === undefined ? {} : { fileMetadata: cut(JSON.stringify(file.metadata), 4_000) }),
+    ...(whole ? { chunkRecord: chunk.record } : { chunkCut: true }),
+    ...(metadata === "" ? {} : { fileMetadata: cut(metadata, mostFactBytes) }),
     ...(file.permissions === undefined
       ? {}
-      : { filePublic: file.permissions.public, filePrincipals: file.permissions.principals.slice(0, 100) })
+      : { filePublic: file.permissions.public, filePrincipals: principals.slice(0, mostPrincipals) })
+  }
+}
+
+/** The same facts, of a record that was not cut. */
+const factsOf = (metadata: Readonly<Record<string, unknown>>): Pick<VectorFile, "metadata" | "permissions"> => {
+  const { fileMetadata, filePrincipals, filePublic } = metadata
+  return {
+    metadata: jsonIn<NonNullable<VectorFile["metadata"]>>(fileMetadata)?.value,
+    permissions: typeof filePublic === "boolean"
+      ? { public: filePublic, principals: Array.isArray(filePrincipals) ? filePrincipals.map(String) : [] }
+      : undefined
   }
 }
 

@@ -6,7 +6,22 @@ import { redactText } from "../../net/Redact.ts"
 import { retry, type RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 import type { VectorDescription, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { blamed, chunkBatches, chunkColumns, chunkId, type Fields, isOlder, parts, renewing, unfit, vectorJson } from "../Chunks.ts"
+import {
+  blamed,
+  chunkBatches,
+  chunkColumns,
+  chunkId,
+  corpusRecordOf,
+  type Fields,
+  filesOf,
+  isOlder,
+  jsonIn,
+  parts,
+  type ReadChunk,
+  renewing,
+  unfit,
+  vectorJson
+} from "../Chunks.ts"
 
 export interface PostgresOptions {
   /** Of the connection's URL. */
@@ -72,6 +87,8 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
   // Corpora's ids are digits.
   const name = `corpus_${corpus.replace(/[^a-z0-9_]/gi, "_")}`
   const table = `"${schema}"."${name}"`
+  /** What the corpora of the schema say of themselves. */
+  const records = `"${schema}"."corpus_records"`
   const place = `schema ${schema} of PostgreSQL`
 
   const pool = renewing<{ readonly sql: Sql; readonly url: Redacted.Redacted<string> }>(
@@ -129,6 +146,7 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
         (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector,
         EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector') AS available,
         to_regclass($1) IS NOT NULL AS there,
+        EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = 'record') AS recording,
         (SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = 'embedding') AS embedding`,
       [table]
     )
@@ -185,20 +203,24 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
         display_name text NOT NULL,
         metadata jsonb,
         permissions jsonb,
+        record text,
         terms tsvector NOT NULL,
         length integer NOT NULL,
         embedding halfvec(${dimensions}) NOT NULL
       )`
     )
+    // Tables of earlier versions have none.
+    await run(`ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS record text`)
     await run(`CREATE INDEX IF NOT EXISTS "${name}_file" ON ${table} (file_id)`)
     await run(`CREATE INDEX IF NOT EXISTS "${name}_terms" ON ${table} USING gin (terms)`)
+    await run(`CREATE TABLE IF NOT EXISTS ${records} (corpus text PRIMARY KEY, record text NOT NULL)`)
   }
 
   /** Does what a run begins with in a transaction that is then taken back: whether the user may, and whether there is room. */
   const rehearse = (row: Row | undefined) =>
     transaction("trying to write", async (run) => {
       if (row?.["vector"] === null) await run("CREATE EXTENSION IF NOT EXISTS vector")
-      if (row?.["there"] !== true) await makeTable(run)
+      if (row?.["there"] !== true || row["recording"] !== true) await makeTable(run)
       await run(
         `INSERT INTO ${table} (id, file_id, ordinal, text, headings, byte_start, byte_end, source_uri, display_name, terms, length, embedding)
           VALUES (gen_random_uuid(), '', 0, '', '[]', 0, 0, '', '', '', 0, array_fill(0, ARRAY[${dimensions}])::halfvec)`
@@ -211,7 +233,7 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
     const [row] = yield* transaction("looking", describe)
     const bad = fit(row)
     if (bad !== undefined) return yield* bad
-    if (row?.["there"] === true) return
+    if (row?.["there"] === true && row["recording"] === true) return
     if (row?.["vector"] === null) {
       yield* transaction("making the extension vector", (run) => run("CREATE EXTENSION IF NOT EXISTS vector")).pipe(
         Effect.mapError((error) =>
@@ -305,6 +327,42 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
         return row?.["there"] === true ? run(`DELETE FROM ${table} WHERE ${ofFiles("$1")}`, [JSON.stringify(some)]) : []
       }), { discard: true })
 
+  const corpora: VectorStore["corpora"] = Effect.map(
+    transaction("looking for corpora", async (run) => {
+      const [row] = await run("SELECT to_regclass($1) IS NOT NULL AS there", [records])
+      return row?.["there"] === true ? run(`SELECT corpus, record FROM ${records} ORDER BY corpus`) : []
+    }),
+    (rows) => rows.flatMap((row) => corpusRecordOf(String(row["corpus"]), row["record"]))
+  )
+
+  const sign: VectorStore["sign"] = (record) =>
+    Effect.asVoid(transaction("signing the corpus", (run) =>
+      run(
+        `INSERT INTO ${records} (corpus, record) VALUES ($1, $2) ON CONFLICT (corpus) DO UPDATE SET record = excluded.record`,
+        [corpus, withoutNul(JSON.stringify(record))]
+      )))
+
+  const versions: VectorStore["versions"] = Effect.map(
+    transaction("looking for files", async (run) => {
+      const [row] = await run("SELECT to_regclass($1) IS NOT NULL AS there", [table])
+      return row?.["there"] !== true ? [] : run(
+        `SELECT file_id, count(*)::integer AS chunks, max(record) FILTER (WHERE ordinal = 0) AS record FROM ${table} GROUP BY file_id`
+      )
+    }),
+    (rows) => rows.map((row) => ({ file: String(row["file_id"]), chunks: Number(row["chunks"]), record: textOf(row["record"]) }))
+  )
+
+  const read: VectorStore["read"] = (files) =>
+    Effect.map(
+      transaction("reading files", (run) =>
+        run(
+          `SELECT file_id, ordinal, text, headings::text, byte_start, byte_end, first_page, last_page, source_uri, display_name,
+            metadata::text, permissions::text, record, embedding::text FROM ${table} WHERE ${ofFiles("$1")}`,
+          [JSON.stringify(files)]
+        )),
+      (rows) => filesOf(rows.map(readOf))
+    )
+
   /** Chunks, and their mean length, as of not long ago. */
   let statistics = { chunks: 0, length: 1, until: 0 }
   const size = Effect.gen(function*() {
@@ -385,11 +443,19 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
     delete: remove,
     drop: Effect.gen(function*() {
       if (waiting !== undefined) yield* Fiber.interrupt(waiting)
-      yield* transaction("deleting the table of the corpus", (run) => run(`DROP TABLE IF EXISTS ${table}`))
+      yield* transaction("deleting the table of the corpus", async (run) => {
+        await run(`DROP TABLE IF EXISTS ${table}`)
+        const [row] = await run("SELECT to_regclass($1) IS NOT NULL AS there", [records])
+        return row?.["there"] === true ? run(`DELETE FROM ${records} WHERE corpus = $1`, [corpus]) : []
+      })
       indexed = false
       unindexed = 0
     }),
-    search
+    search,
+    corpora,
+    sign,
+    versions,
+    read
   }
 })
 
@@ -422,12 +488,42 @@ const rowOf = (corpus: string, file: VectorFile, chunk: VectorFile["chunks"][num
   display_name: file.displayName,
   metadata: file.metadata ?? null,
   permissions: file.permissions ?? null,
+  record: chunk.record ?? null,
   terms: tsvector(chunk.terms),
   length: chunk.terms.length,
   embedding: vectorJson(chunk.vector)
 })
 
 const hitOf = (row: Row): VectorHit => ({ file: String(row["file_id"]), ordinal: Number(row["ordinal"]), score: Number(row["score"]) })
+
+const textOf = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
+
+/** A row as {@link rowOf} wrote it. */
+const readOf = (row: Row): ReadChunk => {
+  const json = <A>(column: string) => jsonIn<A>(row[column])?.value
+  const number = (column: string) => row[column] === null ? undefined : Number(row[column])
+  return {
+    file: {
+      file: String(row["file_id"]),
+      sourceUri: String(row["source_uri"]),
+      displayName: String(row["display_name"]),
+      metadata: json("metadata"),
+      permissions: json("permissions")
+    },
+    chunk: {
+      ordinal: Number(row["ordinal"]),
+      text: String(row["text"]),
+      vector: Float32Array.from(JSON.parse(String(row["embedding"])) as ReadonlyArray<number>),
+      terms: [],
+      headings: json<ReadonlyArray<string>>("headings") ?? [],
+      byteStart: Number(row["byte_start"]),
+      byteEnd: Number(row["byte_end"]),
+      firstPage: number("first_page"),
+      lastPage: number("last_page"),
+      record: textOf(row["record"])
+    }
+  }
+}
 
 /** Whether a row is of one of the files that a parameter lists as JSON. */
 const ofFiles = (parameter: string): string => `file_id = ANY (ARRAY(SELECT jsonb_array_elements_text(${parameter}::text::jsonb)))`

@@ -6,7 +6,21 @@ import type { SecretVersion } from "../../domain/Secret.ts"
 import type { RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 import type { VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { chunkBatches, type Fields, isOlder, parts, propertiesOf, unfit, vectorJson } from "../Chunks.ts"
+import {
+  chunkBatches,
+  chunkId,
+  chunkOf,
+  corpusRecordOf,
+  type Fields,
+  filesOf,
+  isOlder,
+  parts,
+  propertiesOf,
+  recordsCorpus,
+  unfit,
+  vectorJson,
+  versionsOf
+} from "../Chunks.ts"
 import { rest } from "../Rest.ts"
 
 export interface QdrantOptions {
@@ -51,6 +65,15 @@ const isVector = Schema.is(Vector)
 const Root = Schema.Struct({ title: Schema.optionalKey(Schema.String), version: Schema.String })
 const Counted = Schema.Struct({ result: Schema.Struct({ count: Schema.Int }) })
 const Point = Schema.Struct({ score: Schema.Finite, payload: Schema.Struct({ fileId: Schema.String, chunkOrdinal: Schema.Int }) })
+const Scrolled = Schema.Struct({
+  result: Schema.Struct({
+    points: Schema.Array(Schema.Struct({
+      payload: Schema.Record(Schema.String, Schema.Unknown),
+      vector: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Array(Schema.Finite))))
+    })),
+    next_page_offset: Schema.optionalKey(Schema.Unknown)
+  })
+})
 const Answers = Schema.Struct({ result: Schema.Array(Schema.Struct({ points: Schema.Array(Point) })) })
 
 /**
@@ -78,6 +101,8 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
       Schema.decodeUnknownEffect(schema)(json),
       () => unfit("qdrant.url", `what answers at ${host} is no Qdrant`, "check the address")
     )
+
+  const recordId = chunkId(recordsCorpus, corpus, 0)
 
   /** Whether there is one; fails where it is not as the corpus needs it. */
   const fits = Effect.gen(function*() {
@@ -193,7 +218,57 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     return { dense: wantsDense ? arms[0] ?? [] : [], sparse: (wantsSparse ? arms.at(-1) : undefined) ?? [] }
   })
 
+  /** Every point that a filter passes, page by page. */
+  const scroll = Effect.fnUntraced(function*(doing: string, filter: unknown, wanted: object) {
+    const found: Array<(typeof Scrolled.Type)["result"]["points"][number]> = []
+    for (let offset: unknown = undefined, more = true; more;) {
+      const { json, status } = yield* call(doing, `${path}/points/scroll`, {
+        method: "POST",
+        body: { filter, limit: pointsAtOnce, offset, with_payload: true, ...wanted },
+        accept: (status) => status === 200 || status === 404
+      })
+      if (status === 404) break
+      const { next_page_offset, points } = (yield* decoded(Scrolled, json)).result
+      found.push(...points)
+      offset = next_page_offset
+      more = offset !== undefined && offset !== null
+    }
+    return found
+  })
+  const ofRecords = { must: [{ key: "corpusId", match: { value: recordsCorpus } }] }
+
   return {
+    corpora: Effect.map(
+      scroll("looking for corpora", ofRecords, {}),
+      (points) => points.flatMap(({ payload }) => corpusRecordOf(String(payload["fileId"]), payload["chunkData"]))
+    ),
+    sign: (record) => {
+      const payload = { fileId: corpus, corpusId: recordsCorpus, chunkDataType: "CORPUS", chunkData: JSON.stringify(record) }
+      return Effect.asVoid(call("signing the corpus", `${path}/points?wait=true`, {
+        method: "PUT",
+        body: { points: [{ id: recordId, payload, vector: {} }] }
+      }))
+    },
+    versions: Effect.map(
+      scroll("looking for files", filterOf(), { with_payload: ["fileId", "chunkOrdinal", "chunkRecord"] }),
+      (points) =>
+        versionsOf(points.map(({ payload: { chunkOrdinal, chunkRecord, fileId } }) => ({
+          file: String(fileId),
+          ordinal: Number(chunkOrdinal),
+          record: typeof chunkRecord === "string" ? chunkRecord : undefined
+        })))
+    ),
+    read: (files) =>
+      Effect.map(
+        scroll("reading files", filterOf(files), { with_vector: [denseName] }),
+        (points) =>
+          filesOf(points.flatMap(({ payload, vector }) => {
+            const { fileMetadata: metadata, filePermissions: permissions } = payload as {
+              readonly [K in "fileMetadata" | "filePermissions"]?: never
+            }
+            return chunkOf(payload, vector?.[denseName] ?? [], { metadata, permissions }) ?? []
+          }))
+      ),
     place,
     words: true,
     mostFiles: 5_000,
@@ -201,7 +276,10 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     check,
     put,
     delete: (files) => Effect.forEach(parts(files, filesAtOnce), (some) => removeWhere(filterOf(some)), { discard: true }),
-    drop: removeWhere(filterOf()),
+    drop: Effect.andThen(
+      removeWhere(filterOf()),
+      removeWhere({ must: [...ofRecords.must, { key: "fileId", match: { value: corpus } }] })
+    ),
     search
   }
 })

@@ -4,8 +4,26 @@ import { ServiceError } from "../../domain/Errors.ts"
 import type { SecretVersion } from "../../domain/Secret.ts"
 import type { RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
-import type { VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
-import { blamed, chunkBatches, type Fields, isOlder, needed, parts, propertiesOf, unfit, vectorJson } from "../Chunks.ts"
+import type { VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
+import {
+  blamed,
+  chunkBatches,
+  chunkId,
+  chunkOf,
+  corpusRecordOf,
+  type Fields,
+  filesOf,
+  isOlder,
+  jsonIn,
+  needed,
+  parts,
+  propertiesOf,
+  type ReadChunk,
+  recordsCorpus,
+  unfit,
+  vectorJson,
+  versionsOf
+} from "../Chunks.ts"
 import { rest } from "../Rest.ts"
 
 export interface WeaviateOptions {
@@ -25,6 +43,8 @@ const fields: Fields = { address: "weaviate.httpEndpoint", key: "weaviate.apiKey
 /** Objects of one batch, and files of one deletion. */
 const chunksAtOnce = 100
 const filesAtOnce = 200
+/** Objects of one page of a list. */
+const objectsAtOnce = 500
 /** Times that objects of a batch are sent again which were not taken, and milliseconds between. */
 const timesAgain = 3
 const pauseMs = 500
@@ -67,6 +87,7 @@ const ours = [
   stored("chunkByteEnd", "int"),
   stored("chunkFirstPage", "int"),
   stored("chunkLastPage", "int"),
+  stored("chunkRecord", "text"),
   stored("fileDisplayName", "text"),
   stored("fileMetadata", "text"),
   stored("filePermissions", "text")
@@ -103,6 +124,22 @@ const Hits = Schema.Array(Schema.Struct({
     score: Schema.optionalKey(Schema.NullOr(Schema.String))
   })
 }))
+
+/** What of an object is read. */
+const readProperties =
+  "fileId chunkData fileOriginalUri chunkOrdinal chunkHeadings chunkByteStart chunkByteEnd chunkFirstPage chunkLastPage chunkRecord fileDisplayName fileMetadata filePermissions"
+const Read = Schema.Array(Schema.StructWithRest(
+  Schema.Struct({ _additional: Schema.Struct({ vector: Schema.NullOr(Schema.Array(Schema.Finite)) }) }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+))
+const Listed = Schema.Struct({
+  objects: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({
+    id: Schema.String,
+    properties: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
+  }))))
+})
+const Records = Schema.Array(Schema.Struct({ fileId: Schema.String, chunkData: Schema.NullOr(Schema.String) }))
+const Tenants = Schema.Array(Schema.Struct({ name: Schema.String }))
 
 const Counted = Schema.Array(Schema.Struct({ meta: Schema.Struct({ count: Schema.Int }) }))
 const Sampled = Schema.Array(Schema.Struct({ _additional: Schema.Struct({ vector: Schema.NullOr(Schema.Array(Schema.Finite)) }) }))
@@ -213,7 +250,10 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
       )
     }
     const tenant = found.multiTenancyConfig?.enabled === true ? corpus : undefined
-    const data = yield* query("looking", `{ Get { ${name}(${tenantArgument(tenant)}limit: 1) { _additional { vector } } } }`).pipe(
+    const data = yield* query(
+      "looking",
+      `{ Get { ${name}(${tenantArgument(tenant)}limit: 1, where: ${whereCorpus(recordsCorpus, "NotEqual")}) { _additional { vector } } } }`
+    ).pipe(
       // The tenant is only to be made.
       Effect.catchIf(({ code }) => tenant !== undefined && code === "NOT_FOUND", () => Effect.succeed({ Get: { [name]: [] } }))
     )
@@ -435,7 +475,107 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     }
   }, Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed({ dense: [], sparse: [] })))
 
+  const recordId = chunkId(recordsCorpus, corpus, 0)
+  /** The records of a tenant's corpora, or of all. */
+  const recordsOf = Effect.fnUntraced(function*(tenant: string | undefined) {
+    const data = yield* query(
+      "looking for corpora",
+      `{ Get { ${name}(${tenantArgument(tenant)}limit: ${mostDeleted}, where: ${ofCorpus(recordsCorpus)}) { fileId chunkData } } }`
+    )
+    const found = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Records) }), data["Get"])
+    return (found[name] ?? []).flatMap(({ chunkData, fileId }) => corpusRecordOf(fileId, chunkData))
+  })
+
+  const corpora: VectorStore["corpora"] = Effect.gen(function*() {
+    const found = yield* collection
+    if (found === undefined) return []
+    if (found.multiTenancyConfig?.enabled !== true) return yield* recordsOf(undefined)
+    const { json } = yield* call("looking for corpora", `/schema/${name}/tenants`)
+    const of = yield* Effect.forEach(
+      yield* decoded(Tenants, json),
+      // One that is not in use is nobody's to take over.
+      (tenant) => Effect.orElseSucceed(recordsOf(tenant.name), () => [])
+    )
+    return of.flat()
+  })
+
+  const sign: VectorStore["sign"] = Effect.fnUntraced(function*(record) {
+    const tenant = yield* tenantOf()
+    const properties = { fileId: corpus, corpusId: recordsCorpus, chunkDataType: "CORPUS", chunkData: JSON.stringify(record) }
+    const { json } = yield* call("signing the corpus", "/batch/objects", {
+      method: "POST",
+      body: { objects: [{ class: name, id: recordId, tenant, properties }] }
+    })
+    const [outcome] = yield* decoded(Outcomes, json)
+    if (outcome?.result?.status !== "SUCCESS") {
+      return yield* refusalOf("signing the corpus", outcome?.result?.errors?.error[0]?.message ?? "it says nothing")
+    }
+  })
+
+  const versions: VectorStore["versions"] = Effect.gen(function*() {
+    if ((yield* collection) === undefined) return []
+    const tenant = yield* tenantOf()
+    const found: Array<{ readonly file: string; readonly ordinal: number; readonly record?: string }> = []
+    // The server lists a collection whole: it filters only what it searches, and not past 10,000.
+    for (let after: string | undefined = undefined, more = true; more;) {
+      const page: URLSearchParams = new URLSearchParams({
+        class: name,
+        limit: String(objectsAtOnce),
+        ...(after === undefined ? {} : { after }),
+        ...(tenant === undefined ? {} : { tenant })
+      })
+      const { json, status } = yield* call("looking for files", `/objects?${page}`, {
+        accept: (status) => status === 200 || (tenant !== undefined && status === 422)
+      })
+      const objects: NonNullable<(typeof Listed.Type)["objects"]> = status === 200 ? (yield* decoded(Listed, json)).objects ?? [] : []
+      for (const { properties = {} } of objects) {
+        const { chunkOrdinal, chunkRecord, corpusId, fileId } = properties
+        if (corpusId !== corpus || typeof chunkOrdinal !== "number") continue
+        found.push({
+          file: String(fileId),
+          ordinal: chunkOrdinal,
+          ...(chunkOrdinal === 0 && typeof chunkRecord === "string" ? { record: chunkRecord } : {})
+        })
+      }
+      after = objects.at(-1)?.id
+      more = objects.length === objectsAtOnce
+    }
+    return versionsOf(found)
+  })
+
+  const read: VectorStore["read"] = Effect.fnUntraced(function*(files) {
+    const tenant = yield* tenantOf()
+    const where = `{ operator: And, operands: [${ofCorpus(corpus)}, { path: ["fileId"], operator: ContainsAny, valueText: ${
+      JSON.stringify(files)
+    } }] }`
+    const chunks: Array<ReadChunk> = []
+    for (let offset = 0, more = true; more && offset < mostDeleted; offset += chunksAtOnce) {
+      const data = yield* query(
+        "reading files",
+        `{ Get { ${name}(${
+          tenantArgument(tenant)
+        }limit: ${chunksAtOnce}, offset: ${offset}, where: ${where}) { ${readProperties} _additional { vector } } } }`
+      )
+      const found = (yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Read) }), data["Get"]))[name] ?? []
+      for (const { _additional: { vector }, ...properties } of found) {
+        const metadata = jsonIn<NonNullable<VectorFile["metadata"]>>(properties["fileMetadata"])?.value
+        const permissions = jsonIn<NonNullable<VectorFile["permissions"]>>(properties["filePermissions"])?.value
+        const chunk = chunkOf(properties, vector ?? [], {
+          metadata: Object.keys(metadata ?? {}).length === 0 ? undefined : metadata,
+          permissions
+        })
+        if (chunk !== undefined) chunks.push(chunk)
+      }
+      more = found.length === chunksAtOnce
+    }
+    return filesOf(chunks)
+  })
+
   return {
+    corpora,
+    sign,
+    versions,
+    read,
     place,
     words: true,
     mostFiles: 2_000,
@@ -445,6 +585,10 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     delete: remove,
     drop: Effect.gen(function*() {
       yield* removeWhere(corpusIs)
+      yield* removeWhere({
+        operator: "And",
+        operands: [{ ...corpusIs, valueText: recordsCorpus }, { path: ["fileId"], operator: "Equal", valueText: corpus }]
+      })
       if (tenants === true) {
         yield* call("deleting the tenant", `/schema/${name}/tenants`, {
           method: "DELETE",
@@ -459,7 +603,9 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
 
 const tenantArgument = (tenant: string | undefined): string => tenant === undefined ? "" : `tenant: ${JSON.stringify(tenant)}, `
 
-const ofCorpus = (corpus: string): string => `{ path: ["corpusId"], operator: Equal, valueText: ${JSON.stringify(corpus)} }`
+const whereCorpus = (corpus: string, operator: "Equal" | "NotEqual"): string =>
+  `{ path: ["corpusId"], operator: ${operator}, valueText: ${JSON.stringify(corpus)} }`
+const ofCorpus = (corpus: string): string => whereCorpus(corpus, "Equal")
 
 /** The server weighs words by their rarity alone: those of grammar, which are to count less, are left out beside others. */
 const wordsOf = (terms: VectorQuery["terms"]): string => {

@@ -95,7 +95,11 @@ export interface Commands {
       /** Vectors of its texts that are not stored yet; or the corpus's are those of `src/text/hashed`, and the writer makes them. */
       readonly vectors?: ReadonlyArray<NewVector> | "hashed"
       /** Its chunks were written to the corpus's own database, analyzed by these. */
-      readonly elsewhere?: { readonly analyzers: ReadonlyArray<AnalyzerId> }
+      readonly elsewhere?: {
+        readonly analyzers: ReadonlyArray<AnalyzerId>
+        /** They were there before: nobody noted them as half written. */
+        readonly found?: boolean
+      }
       /** What the ledger is to say of it. */
       readonly ledger?: { readonly scope: string; readonly change: LedgerChange }
       readonly at: number
@@ -105,6 +109,8 @@ export interface Commands {
   }
   /** Notes a version that is about to be written to the corpus's own database; or, with `failed`, that it is to be deleted there. */
   readonly beginVersion: { readonly in: { readonly corpus: string; readonly file: string; readonly failed?: boolean }; readonly out: void }
+  /** The number by which databases tell this data directory from others; `make` becomes it where it has none. */
+  readonly owner: { readonly in: { readonly make: number }; readonly out: number }
   /** Says that what was noted under these ids is done. */
   readonly settleVectors: { readonly in: { readonly ids: ReadonlyArray<number> }; readonly out: void }
   readonly updateFile: {

@@ -78,6 +78,7 @@ export class Committer {
       putFile: (payload) => this.#putFile(payload),
       beginVersion: ({ corpus: name, failed, file }) =>
         this.#vectors.note(workOf(this.#corpora.find(name), name, file, failed === true ? "delete" : "writing")),
+      owner: ({ make }) => this.#vectors.owner(make),
       settleVectors: ({ ids }) => this.#vectors.settle(ids),
       updateFile: (payload) => this.#patchFile(payload),
       deleteFile: (payload) => this.#deleteFile(payload),
@@ -245,7 +246,7 @@ export class Committer {
   #putFile({ at, corpus: name, elsewhere, file, ledger, replaces, vectors = [] }: Commands["putFile"]["in"]): Commands["putFile"]["out"] {
     const corpus = this.#corpora.find(name)
     if (elsewhere !== undefined) {
-      this.#vectors.finish(name, file.name)
+      if (elsewhere.found !== true) this.#vectors.finish(name, file.name)
       this.#vectors.analyzedBy(corpus.id, elsewhere.analyzers)
     }
     const words = this.#index.wordsOf(file.chunks, file.title)

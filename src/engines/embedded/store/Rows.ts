@@ -46,7 +46,7 @@ export const packMarker = (marker: Marker | undefined): string | null => {
     : JSON.stringify(marker)
 }
 
-const markerOf = (row: Row): Marker | undefined => {
+export const markerOfRow = (row: Row): Marker | undefined => {
   const packed = text(row, "marker")
   if (packed === undefined || packed.startsWith("{")) return json<Marker>(row, "marker")
   const end = packed.indexOf(" ")
@@ -145,7 +145,7 @@ export const fileOfRow = (row: Row, corpus: string, names: Names): RagFile => ({
   sourceUri: String(row["source_uri"]),
   sizeBytes: Number(row["size_bytes"]),
   ...stateOf(row),
-  ...field("marker", markerOf(row)),
+  ...field("marker", markerOfRow(row)),
   ...field("metadata", metadataOfRow(row)),
   ...field("userMetadata", writtenOfRow(row)),
   ...field("permissions", permissionsOfRow(row)),

@@ -22,6 +22,8 @@ export class VectorTable {
   readonly #forget: StatementSync
   readonly #analyzer: StatementSync
   readonly #dropAnalyzers: StatementSync
+  readonly #owner: StatementSync
+  readonly #makeOwner: StatementSync
 
   constructor(db: DatabaseSync) {
     // Each note has its own id, so that what was done does not settle what came since.
@@ -30,6 +32,8 @@ export class VectorTable {
     this.#settle = db.prepare("DELETE FROM vector_work WHERE id = ?")
     this.#forget = db.prepare("DELETE FROM vector_work WHERE corpus = ?")
     this.#analyzer = db.prepare("INSERT OR IGNORE INTO vector_analyzers VALUES (?, ?)")
+    this.#owner = db.prepare("SELECT value FROM counters WHERE name = 'owner'")
+    this.#makeOwner = db.prepare("INSERT OR IGNORE INTO counters VALUES ('owner', ?)")
     this.#dropAnalyzers = db.prepare("DELETE FROM vector_analyzers WHERE corpus = ?")
   }
 
@@ -50,6 +54,11 @@ export class VectorTable {
 
   settle(ids: ReadonlyArray<number>): void {
     for (const id of ids) this.#settle.run(id)
+  }
+
+  owner(make: number): number {
+    this.#makeOwner.run(make)
+    return Number(this.#owner.get()?.["value"])
   }
 
   analyzedBy(corpus: number, analyzers: ReadonlyArray<AnalyzerId>): void {

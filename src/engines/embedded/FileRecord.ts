@@ -1,0 +1,78 @@
+import { Option, Schema } from "effect"
+import { defined } from "../../domain/Defined.ts"
+import { Marker } from "../../domain/RagFile.ts"
+import type { VectorFile } from "../../ports/VectorStore.ts"
+import type { Row } from "./store/Checksum.ts"
+import type { NewChunk, NewFile } from "./store/Commands.ts"
+import { textHash } from "./store/Hash.ts"
+import { markerOfRow } from "./store/Rows.ts"
+
+/**
+ * What a database of vectors is given to keep of a file, besides what others may want to know of it: by this the engine has
+ * it again when its own database is lost.
+ */
+const FileRecord = Schema.Struct({
+  /** How many there are: fewer of them are no whole file. */
+  chunks: Schema.Int,
+  sizeBytes: Schema.Int,
+  tokens: Schema.Int,
+  /** Microseconds since the epoch: of two versions the newer one holds. */
+  created: Schema.Int,
+  description: Schema.optionalKey(Schema.String),
+  marker: Schema.optionalKey(Marker),
+  pages: Schema.optionalKey(Schema.Int),
+  language: Schema.optionalKey(Schema.String),
+  title: Schema.optionalKey(Schema.String),
+  author: Schema.optionalKey(Schema.String)
+})
+export type FileRecord = typeof FileRecord.Type
+
+const ChunkRecord = Schema.fromJsonString(Schema.Struct({
+  tokens: Schema.Int,
+  pageBreaks: Schema.optionalKey(Schema.Array(Schema.Int)),
+  /** With a file's first chunk. */
+  file: Schema.optionalKey(FileRecord)
+}))
+const recordIn = Schema.decodeUnknownOption(ChunkRecord)
+
+const fieldsOf = ({ author, chunks, created, description, language, marker, pages, sizeBytes, title, tokens }: FileRecord): FileRecord =>
+  defined({ chunks, sizeBytes, tokens, created, description, marker, pages, language, title, author })
+
+/** The record of a chunk as it is written. `file`: of its file, with the first one. */
+export const chunkRecord = ({ pageBreaks, tokens }: Pick<NewChunk, "tokens" | "pageBreaks">, file?: FileRecord): string =>
+  JSON.stringify({ tokens, pageBreaks, file: file === undefined ? undefined : fieldsOf(file) })
+
+/** What a record says of the file; undefined where it says nothing, or is not ours. */
+export const fileRecordIn = (record: string | undefined): FileRecord | undefined => Option.getOrUndefined(recordIn(record))?.file
+
+export const fileRecordOfRow = (row: Row): FileRecord => {
+  const text = (column: string) => typeof row[column] === "string" ? row[column] : undefined
+  return defined({
+    chunks: Number(row["chunks"]),
+    sizeBytes: Number(row["size_bytes"]),
+    tokens: Number(row["tokens"]),
+    created: Number(row["created"]),
+    description: text("description"),
+    marker: markerOfRow(row),
+    pages: typeof row["pages"] === "number" ? row["pages"] : undefined,
+    language: text("language"),
+    title: text("title"),
+    author: text("author")
+  })
+}
+
+/** A file as it was stored before; undefined where something of it is missing. */
+export const newFileOf = ({ chunks, displayName, file: name, metadata, permissions, sourceUri }: VectorFile): NewFile | undefined => {
+  const records = chunks.map(({ record }) => Option.getOrUndefined(recordIn(record)))
+  const file = records[0]?.file
+  if (file === undefined || file.chunks !== chunks.length || chunks.some(({ ordinal }, at) => ordinal !== at)) return undefined
+  const { chunks: _, created: __, ...facts } = file
+  const all: Array<NewChunk> = []
+  for (const [at, { byteEnd, byteStart, firstPage, headings, lastPage, text }] of chunks.entries()) {
+    const record = records[at]
+    if (record === undefined) return undefined
+    const { pageBreaks, tokens } = record
+    all.push({ text, headings, byteStart, byteEnd, firstPage, lastPage, pageBreaks, tokens, hash: textHash(text) })
+  }
+  return { ...facts, name, displayName, sourceUri, metadata, permissions, chunks: all }
+}
