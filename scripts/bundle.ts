@@ -18,6 +18,7 @@ const external = (names: ReadonlyArray<string>) => names.map((name) => new RegEx
 const textWorker = "src/text/pool/worker.ts"
 const storeWriter = "src/engines/embedded/store/writer.worker.ts"
 const storeSearch = "src/engines/embedded/search/search.worker.ts"
+const modelWorker = "src/models/onnx/model.worker.ts"
 
 const output = (dir: string) => ({ dir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" }) as const
 
@@ -36,7 +37,8 @@ const bundles: ReadonlyArray<BuildOptions> = [
       testing: "src/Testing.ts",
       promise: "src/Promise.ts",
       server: "src/compose/Server.ts",
-      textWorker
+      textWorker,
+      modelWorker
     },
     platform: "node",
     external: external([...unbundled, ...Object.keys(peerDependencies ?? {})]),
@@ -51,7 +53,7 @@ const bundles: ReadonlyArray<BuildOptions> = [
   },
   // The command line brings its own, in few files: that is what makes it start fast.
   {
-    input: { bin: "src/bin.ts", textWorker, storeWriter, storeSearch },
+    input: { bin: "src/bin.ts", textWorker, storeWriter, storeSearch, modelWorker },
     platform: "node",
     external: external(unbundled),
     output: { ...output(`${fresh}/cli`), minify: { compress: true, mangle: false } }

@@ -47,7 +47,7 @@ const embeddedBatch = (
   { buckets = new Map(), concurrency, dataDir, tables }: BatchOptions
 ): Layer.Layer<BatchServices, ServiceError | StateError | SecretError> => {
   const chat = Layer.effect(ChatModel, Effect.flatMap(Models, ({ chat }) => chat(answering(pipeline)))).pipe(
-    Layer.provide(models.layer),
+    Layer.provide(models.layer(dataDir)),
     Layer.provide(LocalSecrets.layer(join(dataDir, "secrets")))
   )
   const names = new Names("local", "local")

@@ -6,12 +6,12 @@ import * as Embedded from "../engines/embedded/Embedded.ts"
 import { makeEmbeddingBudget } from "../engines/embedded/LimitedEmbedding.ts"
 import { textsAtOnce } from "../engines/embedded/store/EmbeddingQueue.ts"
 import { HashEmbedder, hashEmbedder } from "../models/HashEmbedder.ts"
-import * as LexicalRanker from "../models/LexicalRanker.ts"
 import { fileLimits, limitsSignature } from "../pipeline/definition/FileLimits.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import type { Connectors, Services } from "../pipeline/Services.ts"
 import { Embedder, OtherEmbedders } from "../ports/Embedder.ts"
 import { EmbeddingBudget } from "../ports/EmbeddingBudget.ts"
+import { Rankers } from "../ports/Ranker.ts"
 import { VectorStores } from "../ports/VectorStore.ts"
 import { Engine } from "../ports/Engine.ts"
 import type { FileMetadataStore } from "../ports/FileMetadataStore.ts"
@@ -23,6 +23,7 @@ import * as SqliteLedger from "../state/SqliteLedger.ts"
 import { State } from "../state/State.ts"
 import { defaultLimits, parserVersion } from "../text/Prepared.ts"
 import { TextPool } from "../text/TextPool.ts"
+import { localEmbedder, localRankers } from "./LocalModels.ts"
 import * as models from "./Models.ts"
 import { checkVectors, vectorStores } from "./VectorStores.ts"
 
@@ -41,8 +42,13 @@ export interface EmbeddedServicesOptions {
 }
 
 /** The embedder of a pipeline: the offline one, unless it names another. */
-const embedderOf = (pipeline: Definition, budget: EmbeddingBudget["Service"]): Layer.Layer<Embedder, ServiceError, Secrets> => {
+const embedderOf = (
+  pipeline: Definition,
+  budget: EmbeddingBudget["Service"],
+  dataDir: string
+): Layer.Layer<Embedder, ServiceError, Secrets> => {
   const { corpus: { embedding }, import: { maxEmbeddingRequestsPerMinute, retries } } = pipeline
+  if (embedding?._tag === "local") return localEmbedder(embedding, dataDir)
   if (embedding?._tag !== "openai") return HashEmbedder
   const { apiKey, batch, dimensions, maxRequestsPerMinute, model, url } = embedding
   return Layer.unwrap(Effect.promise(async () => {
@@ -88,11 +94,11 @@ export const embeddedServices = (
   const limits = fileLimits(pipeline)
   const secrets = LocalSecrets.layer(join(dataDir, "secrets"))
   const budget = makeEmbeddingBudget()
-  const embedder = options.embedder ?? embedderOf(pipeline, budget).pipe(Layer.provide(secrets))
+  const embedder = options.embedder ?? embedderOf(pipeline, budget, dataDir).pipe(Layer.provide(secrets))
   const engine = Layer.effect(
     Engine,
     Effect.gen(function*() {
-      const { dimensions, id } = yield* Embedder
+      const { dimensions, embed, id } = yield* Embedder
       const stores = yield* VectorStores
       return Engine.of({
         name: "embedded",
@@ -105,6 +111,9 @@ export const embeddedServices = (
         checkVectors: (db, corpus = CorpusName.make("none")) =>
           Effect.provideService(checkVectors(db, { corpus: corpus.slice(corpus.lastIndexOf("/") + 1), dimensions }), VectorStores, stores),
         embeddingRequests: requestsOf(pipeline),
+        checkEmbedder: pipeline.corpus.embedding === undefined
+          ? undefined
+          : Effect.as(embed(["yes"], "query"), `${id} opens, and gives ${dimensions} dimensions`),
         remoteEmbedding: pipeline.corpus.embedding?._tag === "openai",
         concurrency,
         ledgerWithFiles: true
@@ -119,7 +128,7 @@ export const embeddedServices = (
     rebuildsOutdated: options.writes !== undefined,
     keepVectors: keepEmbeddings === undefined ? undefined : Duration.toMillis(keepEmbeddings)
   }).pipe(
-    Layer.provide(LexicalRanker.layer()),
+    Layer.provide(Layer.effect(Rankers, localRankers(dataDir))),
     Layer.provide(Layer.succeed(EmbeddingBudget, budget)),
     Layer.provide(Layer.succeed(OtherEmbedders, [hashEmbedder])),
     Layer.provide(databases)
@@ -130,7 +139,7 @@ export const embeddedServices = (
   const state = State.layer(dataDir)
   const storeAndLedger = Layer.mergeAll(SqliteLedger.layer, Layer.unwrap(Effect.map(State, ({ database }) => allOperations(database))))
     .pipe(Layer.provideMerge(store), Layer.provide(state))
-  return Layer.mergeAll(storeAndLedger, engine.pipe(Layer.provide(databases)), models.layer.pipe(Layer.provide(secrets))).pipe(
+  return Layer.mergeAll(storeAndLedger, engine.pipe(Layer.provide(databases)), models.layer(dataDir).pipe(Layer.provide(secrets))).pipe(
     Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer({ limits }), secrets)),
     Layer.provide(lock)
   )

@@ -5,9 +5,9 @@ import * as ChatRewriter from "../models/ChatRewriter.ts"
 import * as ExtractiveChat from "../models/ExtractiveChat.ts"
 import * as ExtractiveGenerator from "../models/ExtractiveGenerator.ts"
 import * as GroundedGenerator from "../models/GroundedGenerator.ts"
-import * as LexicalRanker from "../models/LexicalRanker.ts"
 import { Models } from "../pipeline/Services.ts"
 import { Secrets } from "../ports/Secrets.ts"
+import { localRankers } from "./LocalModels.ts"
 
 /** Makes a chat model of the settings of a generator. */
 type MakeChat = Models["Service"]["chat"]
@@ -27,52 +27,45 @@ export const conversing = (chat: MakeChat): Pick<Models["Service"], "chat" | "ge
     settings._tag === "extractive" ? Effect.succeed(CarryOverRewriter.make()) : Effect.map(chat(settings), ChatRewriter.make)
 })
 
-/** The models that need no engine: extractive and OpenAI-protocol ones, the lexical ranker. */
-export const layer: Layer.Layer<Models, never, Secrets> = Layer.effect(
-  Models,
-  Effect.gen(function*() {
-    const secrets = yield* Secrets
-    const chat: MakeChat = Effect.fnUntraced(function*(settings) {
-      switch (settings._tag) {
-        case "extractive":
-          return ExtractiveChat.make((yield* Effect.promise(() => import("../text/Tokens.ts"))).countTokens)
-        case "openai": {
-          // The HTTP client is large, and most runs never need it.
-          const [http, openai] = yield* Effect.promise(() => Promise.all([import("../net/Http.ts"), import("../models/OpenAiChat.ts")]))
-          const { apiKey, model, url } = settings
-          return yield* openai.make({ baseUrl: url, model, apiKey }).pipe(
-            Effect.provide(yield* Layer.build(http.layer())),
-            Effect.provideService(Secrets, secrets)
-          )
+/** The models that need no engine: extractive and OpenAI-protocol ones, the rankers of this machine. */
+export const layer = (dataDir: string): Layer.Layer<Models, never, Secrets> =>
+  Layer.effect(
+    Models,
+    Effect.gen(function*() {
+      const secrets = yield* Secrets
+      const rankers = yield* localRankers(dataDir)
+      const chat: MakeChat = Effect.fnUntraced(function*(settings) {
+        switch (settings._tag) {
+          case "extractive":
+            return ExtractiveChat.make((yield* Effect.promise(() => import("../text/Tokens.ts"))).countTokens)
+          case "openai": {
+            // The HTTP client is large, and most runs never need it.
+            const [http, openai] = yield* Effect.promise(() => Promise.all([import("../net/Http.ts"), import("../models/OpenAiChat.ts")]))
+            const { apiKey, model, url } = settings
+            return yield* openai.make({ baseUrl: url, model, apiKey }).pipe(
+              Effect.provide(yield* Layer.build(http.layer())),
+              Effect.provideService(Secrets, secrets)
+            )
+          }
+          case "hosted":
+            return yield* new ServiceError({
+              code: "UNIMPLEMENTED",
+              message: `this engine has no hosted models, and so no ${settings.model}`,
+              fix: "use model: extractive, or an OpenAI-protocol server"
+            })
         }
-        case "hosted":
-          return yield* new ServiceError({
-            code: "UNIMPLEMENTED",
-            message: `this engine has no hosted models, and so no ${settings.model}`,
-            fix: "use model: extractive, or an OpenAI-protocol server"
-          })
-      }
-    })
-    return Models.of({
-      ...conversing(chat),
-      searching: (model) =>
-        Effect.fail(
-          new ServiceError({
-            code: "UNIMPLEMENTED",
-            message: `this engine has no model that searches the corpus by itself, and so not ${model}`,
-            fix: "leave ground out of the generate stage"
-          })
-        ),
-      ranker: (ranking) =>
-        ranking._tag === "lexical"
-          ? Effect.succeed(LexicalRanker.make())
-          : Effect.fail(
+      })
+      return Models.of({
+        ...conversing(chat),
+        searching: (model) =>
+          Effect.fail(
             new ServiceError({
               code: "UNIMPLEMENTED",
-              message: `this engine has no ${ranking._tag} (port Ranker)`,
-              fix: "use rank: lexical"
+              message: `this engine has no model that searches the corpus by itself, and so not ${model}`,
+              fix: "leave ground out of the generate stage"
             })
-          )
+          ),
+        ranker: rankers.of
+      })
     })
-  })
-)
+  )

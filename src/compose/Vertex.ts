@@ -120,7 +120,7 @@ export const vertexServices = (
   )
   return Layer.mergeAll(
     ports,
-    hostedModels.pipe(
+    hostedModels(dataDir).pipe(
       Layer.provideMerge(Layer.merge(HostedGeneration.layer.pipe(Layer.provideMerge(GenerateContent.layer)), HostedPartnerChat.layer()))
     ),
     SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect)),
@@ -215,36 +215,37 @@ const secretVersionsIn = (value: unknown): ReadonlyArray<SecretVersion> => {
 }
 
 /** The models that need no engine, and the service's own. */
-const hostedModels = Layer.effect(
-  Models,
-  Effect.gen(function*() {
-    const generation = yield* Generation
-    const calls = yield* GenerateContent.GenerateContent
-    const others = yield* Models
-    const partner = yield* PartnerChat
-    const transport = yield* Transport.Transport
-    const { location } = transport
-    const chat: typeof others.chat = (settings) => {
-      if (settings._tag !== "hosted") return others.chat(settings)
-      const open = openModelNamed(settings.model)
-      if (open !== undefined) return Effect.map(chatCompletions(transport, open), (service) => OpenAiChat.over(service, { model: open }))
-      const claude = partnerModelNamed(settings.model)
-      if (claude === undefined) return Effect.succeed(GeminiChat.make(generation, settings.model))
-      return refusedRegion(claude, location) ?? Effect.succeed(PartnerChatModel.make(partner, claude))
-    }
-    return Models.of({
-      ranker: others.ranker,
-      ...models.conversing(chat),
-      searching: (model, selection) =>
-        (partnerModelNamed(model) ?? openModelNamed(model)) === undefined
-          ? Effect.succeed(RagStoreGenerator.make({ generation: calls, model, selection }))
-          : Effect.fail(
-            ServiceError.invalid(
-              "ground",
-              `${model} does not search a corpus by itself`,
-              "leave ground out: it answers from the contexts retrieved"
+const hostedModels = (dataDir: string) =>
+  Layer.effect(
+    Models,
+    Effect.gen(function*() {
+      const generation = yield* Generation
+      const calls = yield* GenerateContent.GenerateContent
+      const others = yield* Models
+      const partner = yield* PartnerChat
+      const transport = yield* Transport.Transport
+      const { location } = transport
+      const chat: typeof others.chat = (settings) => {
+        if (settings._tag !== "hosted") return others.chat(settings)
+        const open = openModelNamed(settings.model)
+        if (open !== undefined) return Effect.map(chatCompletions(transport, open), (service) => OpenAiChat.over(service, { model: open }))
+        const claude = partnerModelNamed(settings.model)
+        if (claude === undefined) return Effect.succeed(GeminiChat.make(generation, settings.model))
+        return refusedRegion(claude, location) ?? Effect.succeed(PartnerChatModel.make(partner, claude))
+      }
+      return Models.of({
+        ranker: others.ranker,
+        ...models.conversing(chat),
+        searching: (model, selection) =>
+          (partnerModelNamed(model) ?? openModelNamed(model)) === undefined
+            ? Effect.succeed(RagStoreGenerator.make({ generation: calls, model, selection }))
+            : Effect.fail(
+              ServiceError.invalid(
+                "ground",
+                `${model} does not search a corpus by itself`,
+                "leave ground out: it answers from the contexts retrieved"
+              )
             )
-          )
+      })
     })
-  })
-).pipe(Layer.provide(models.layer))
+  ).pipe(Layer.provide(models.layer(dataDir)))

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import type { CorpusName } from "./Corpus.ts"
 import { defined } from "./Defined.ts"
+import { LocalModel } from "./LocalModel.ts"
 import { Metadata, RagFileName } from "./RagFile.ts"
 
 /** A query against one corpus, or against files of one corpus. */
@@ -69,12 +70,14 @@ export const rankedBy = (contexts: ReadonlyArray<Context>, scores: ReadonlyArray
       ...(context.explanation === undefined ? {} : { explanation: { ...context.explanation, ranked: { score, from } } })
     }))
 
-/** What orders contexts anew after they are found: a ranking service, a model, or the offline ranker. `model` unset: the engine's default. */
+/** What orders contexts anew after they are found: a ranking service, a model, one of this machine, or the offline ranker. `model` unset: the engine's default. */
 export const Ranking = Schema.Union([
   Schema.TaggedStruct("rankService", { model: Schema.optionalKey(Schema.String) }),
   Schema.TaggedStruct("llmRanker", { model: Schema.optionalKey(Schema.String) }),
   /** The offline ranker: term proximity and coverage over the candidates. */
-  Schema.TaggedStruct("lexical", {})
+  Schema.TaggedStruct("lexical", {}),
+  /** A model in ONNX on this machine, that reads question and text together. */
+  Schema.TaggedStruct("crossEncoder", LocalModel.fields)
 ])
 export type Ranking = typeof Ranking.Type
 

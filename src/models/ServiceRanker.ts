@@ -4,6 +4,7 @@ import { type Context, rankedBy } from "../domain/Retrieval.ts"
 import { transportErrorOf } from "../net/HttpErrors.ts"
 import { Ranker } from "../ports/Ranker.ts"
 import { type Connection, connect } from "./openai/Connection.ts"
+import { scoredText } from "./Scored.ts"
 
 /** Texts of one request; more go in further requests, whose scores compare: each text is scored with the question alone. */
 const textsAtOnce = 256
@@ -31,9 +32,7 @@ export const make = Effect.fnUntraced(function*(connection: Connection) {
     })
 
   const scored = (query: string, contexts: ReadonlyArray<Context>) => {
-    const documents = contexts.map(({ headings, sourceDisplayName, text }) =>
-      [[sourceDisplayName, ...headings].join(" > "), text].join("\n").slice(0, longestText)
-    )
+    const documents = contexts.map((context) => scoredText(context).slice(0, longestText))
     return service.post({ model: connection.model, query, documents, top_n: documents.length }, (response) =>
       response.json.pipe(
         Effect.mapError((error) => transportErrorOf(service.what, error)),

@@ -1,12 +1,14 @@
 import { Effect, type Scope, Stream } from "effect"
 import type { CorpusName, CorpusSpec } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
+import { localModelName } from "../domain/LocalModel.ts"
 import { importSource } from "../domain/sources/ImportSource.ts"
 import type { Connector } from "../ports/Connector.ts"
 import { Engine } from "../ports/Engine.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import { defaultLimits } from "../text/Prepared.ts"
 import { makeContainers } from "./Containers.ts"
+import type { EmbeddingChoice } from "./definition/CorpusSettings.ts"
 import type { Definition } from "./definition/Definition.ts"
 import { commonSettings, kindOf } from "./definition/SourceSettings.ts"
 import { countRun } from "./Metrics.ts"
@@ -89,8 +91,19 @@ export const corpusSpec = ({ corpus: { description, displayName, embedding, vect
   displayName,
   vectorDb,
   description,
-  embeddingModel: embedding?._tag === "openai" ? `${embedding.url}#${embedding.model}` : embedding?.model
+  embeddingModel: embedding === undefined ? undefined : embeddingName(embedding)
 })
+
+const embeddingName = (embedding: EmbeddingChoice): string => {
+  switch (embedding._tag) {
+    case "openai":
+      return `${embedding.url}#${embedding.model}`
+    case "local":
+      return `local:${localModelName(embedding)}`
+    case "model":
+      return embedding.model
+  }
+}
 
 /** Brings the pipeline's corpus in line with its sources; see {@link sync}. */
 export const runPipeline = Effect.fn("runPipeline")(function*(pipeline: Definition, options: SyncOptions = {}) {

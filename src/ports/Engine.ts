@@ -39,6 +39,8 @@ export class Engine extends Context.Service<Engine, {
   readonly ledgerWithFiles?: boolean
   /** Says how the database is that a corpus names for its vectors, which may not be made yet. Changes nothing. Absent: the engine's own affair. */
   readonly checkVectors?: (db: VectorDb, corpus?: CorpusName) => Effect.Effect<string, ServiceError>
+  /** Has the embedder that the pipeline names embed a word, and says what it is. Absent: none is named, or it is the engine's own affair. */
+  readonly checkEmbedder?: Effect.Effect<string, ServiceError>
   /** Uploads under way at once, unless the pipeline says otherwise. */
   readonly concurrency: number
   /** Absent where `Files.import` is not there. */

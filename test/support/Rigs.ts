@@ -85,7 +85,7 @@ export const rigOf = (engine: "embedded" | "hosted", faults = "faults: []") =>
             remoteEmbedding: true,
             concurrency: 4
           }),
-          models.layer.pipe(Layer.provide(LocalSecrets.layer(join(dataDir, "secrets")))),
+          models.layer(dataDir).pipe(Layer.provide(LocalSecrets.layer(join(dataDir, "secrets")))),
           TextPool.layer(),
           LocalSecrets.layer(join(dataDir, "secrets")),
           SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))

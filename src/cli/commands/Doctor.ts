@@ -1,7 +1,11 @@
 import { Effect, FileSystem, Option, Stream } from "effect"
 import { Command } from "effect/cli"
 import { ExitCode } from "../../domain/Errors.ts"
+import { localModelName } from "../../domain/LocalModel.ts"
+import { RagFileName } from "../../domain/RagFile.ts"
+import type { Context, Ranking } from "../../domain/Retrieval.ts"
 import { printable } from "../../domain/Text.ts"
+import type { Definition } from "../../pipeline/definition/Definition.ts"
 import type { GeneratorSettings } from "../../pipeline/definition/StageSettings.ts"
 import { Host } from "../../pipeline/Host.ts"
 import { Connectors, Models } from "../../pipeline/Services.ts"
@@ -108,7 +112,7 @@ export const doctor = Command.make(
             reading,
             Effect.gen(function*() {
               const corpora = yield* Corpora
-              const { checkVectors, imports } = yield* Engine
+              const { checkEmbedder, checkVectors, imports } = yield* Engine
               const [{ importSource }, { canBeLeft, leftOnPurpose, whyLeft }] = yield* Effect.promise(() =>
                 Promise.all([import("../../domain/sources/ImportSource.ts"), import("../../pipeline/sync/Sources.ts")])
               )
@@ -121,6 +125,10 @@ export const doctor = Command.make(
                   atItsPlace(loaded.value, checkVectors(vectorDb, items.find((corpus) => corpus.displayName === displayName)?.name)),
                   (found) => found
                 )
+              }
+              if (checkEmbedder !== undefined) yield* check("embedding", checkEmbedder, (found) => found)
+              for (const ranking of rankings(pipeline)) {
+                yield* check(`rank ${ranking._tag}`, rankOnce(ranking), () => `${localModelName(ranking)} opens, and orders two texts`)
               }
               const standIns = items.filter(({ errorStatus, state }) => state === "ACTIVE" && errorStatus !== undefined)
               yield* Effect.forEach(
@@ -179,6 +187,24 @@ const callOnce = Effect.fnUntraced(function*(settings: GeneratorSettings) {
   const { chat } = yield* Models
   const model = yield* chat(settings)
   yield* Stream.runDrain(model.stream({ turns: [{ role: "user", parts: [{ type: "text", text: "Say yes." }] }], maxTokens: 1 }))
+}, Effect.scoped)
+
+/** The cross encoders that a pipeline names. */
+const rankings = ({ stages }: Definition) =>
+  stages.flatMap((stage) => "rank" in stage && stage.rank?._tag === "crossEncoder" ? [stage.rank] : [])
+
+const rankOnce = Effect.fnUntraced(function*(ranking: Ranking) {
+  const { ranker } = yield* Models
+  const text = (text: string): Context => ({
+    chunkId: text,
+    file: RagFileName.make(text),
+    sourceUri: text,
+    sourceDisplayName: text,
+    text,
+    headings: [],
+    score: 0
+  })
+  yield* (yield* ranker(ranking)).rank("yes", [text("yes"), text("no")])
 }, Effect.scoped)
 
 const render = ({ check, detail, fix, ok }: Check, { paint, width }: Output["Service"]): string => {

@@ -1,4 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
+import { localModelForm, Pooling } from "../../domain/LocalModel.ts"
 import { embeddingModelForm, folderOrBucketForm, schemaNameForm } from "../../domain/rag/Forms.ts"
 import {
   displayNameLimit,
@@ -93,6 +94,34 @@ const OpenAiEmbedding = Schema.Struct({
   maxRequestsPerMinute: Schema.optionalKey(positive.annotate({ description: "Requests a minute, questions among them. Unset: 500." }))
 }).annotate({ description: "An embedding server that speaks the OpenAI protocol." })
 
+/** What says which model of this machine is run, and how. */
+export const localModelFields = {
+  model: hasForm(localModelForm).annotate({
+    description:
+      "The model's folder, relative to that of the pipeline file (./all-MiniLM-L6-v2: tokenizer.json, config.json, onnx/model.onnx), or its name on the hub: owner/name or owner/name@revision."
+  }),
+  file: Schema.optionalKey(text.annotate({
+    description: "The weights within the model, for example onnx/model_quantized.onnx. Unset: onnx/model.onnx or model.onnx."
+  })),
+  threads: Schema.optionalKey(
+    integer(1, 64).annotate({ description: "Threads that calculate. Unset: one for each processor, four at most." })
+  )
+}
+
+/** A model in ONNX, run on this machine. */
+const LocalEmbedding = Schema.Struct({
+  ...localModelFields,
+  pooling: Schema.optionalKey(Pooling.annotate({
+    description: "How the vectors of a text's tokens become the text's. Unset: as the model's own configuration says."
+  })),
+  documentPrefix: Schema.optionalKey(Schema.String.annotate({
+    description: "Put before each text of a document, for example \"passage: \". Unset: as the model's own configuration says."
+  })),
+  queryPrefix: Schema.optionalKey(Schema.String.annotate({
+    description: "Put before each question, for example \"query: \". Unset: as the model's own configuration says."
+  }))
+}).annotate({ description: "A model in ONNX on this machine (npm install --ignore-scripts onnxruntime-node); embedded engine only." })
+
 export const EmbeddingChoice = oneOf({
   bare: [],
   description: "The embedding model, fixed at creation. Unset: the engine's default.",
@@ -100,7 +129,8 @@ export const EmbeddingChoice = oneOf({
     model: hasForm(embeddingModelForm).annotate({
       description: "A model or endpoint the engine knows, for example text-embedding-005 on Vertex AI."
     }),
-    openai: OpenAiEmbedding
+    openai: OpenAiEmbedding,
+    local: LocalEmbedding
   }
 })
 export type EmbeddingChoice = typeof EmbeddingChoice.Type

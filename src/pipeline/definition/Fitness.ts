@@ -64,7 +64,11 @@ const families: {
   },
   embedding: {
     port: "Embedder",
-    names: { model: "embedding models to choose by name", openai: "way to embed through an OpenAI-protocol server" }
+    names: {
+      model: "embedding models to choose by name",
+      openai: "way to embed through an OpenAI-protocol server",
+      local: "way to embed with a model of this machine"
+    }
   },
   source: {
     port: "Connector",
@@ -100,11 +104,21 @@ const families: {
   },
   retrieveRank: {
     port: "Retrieval",
-    names: { rankService: "ranking service", llmRanker: "language-model ranker", lexical: "lexical ranking inside retrieve" }
+    names: {
+      rankService: "ranking service",
+      llmRanker: "language-model ranker",
+      lexical: "lexical ranking inside retrieve",
+      crossEncoder: "cross encoder of this machine inside retrieve"
+    }
   },
   rank: {
     port: "Ranker",
-    names: { rankService: "ranking service", llmRanker: "language-model ranker", lexical: "lexical ranker" }
+    names: {
+      rankService: "ranking service",
+      llmRanker: "language-model ranker",
+      lexical: "lexical ranker",
+      crossEncoder: "cross encoder of this machine"
+    }
   },
   generate: {
     port: "Generator",

@@ -1,10 +1,13 @@
 import { pathToFileURL } from "node:url"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import type { VectorDb } from "../../domain/Corpus.ts"
+import { defined } from "../../domain/Defined.ts"
+import { isModelFolder } from "../../domain/LocalModel.ts"
 import { builtInSources } from "../../domain/sources/BuiltInSources.ts"
 import { type Extensions, extensionsIn, mergeExtensions, noExtensions } from "../Extensions.ts"
+import type { EmbeddingChoice } from "./CorpusSettings.ts"
 import type { Definition } from "./Definition.ts"
-import { builtInStageNames } from "./StageSettings.ts"
+import { builtInStageNames, type StageSettings } from "./StageSettings.ts"
 import { decode } from "./Decode.ts"
 import type { Environment } from "./Environment.ts"
 import { type ParsedPipeline, parsePipeline } from "./Parse.ts"
@@ -62,14 +65,30 @@ export const loadPipeline = Effect.fn("loadPipeline")(function*(
   )
   const placedDb = (db: VectorDb): VectorDb =>
     db._tag === "lanceDb" && !db.uri.includes("://") ? { ...db, uri: path.resolve(directory, db.uri) } : db
-  const corpus = { ...pipeline.corpus, vectorDb: placedDb(pipeline.corpus.vectorDb) }
+  const placedModel = <M extends { readonly model: string }>(model: M): M =>
+    isModelFolder(model.model) ? { ...model, model: path.resolve(directory, model.model) } : model
+  const placedEmbedding = (embedding: EmbeddingChoice): EmbeddingChoice => embedding._tag === "local" ? placedModel(embedding) : embedding
+  const placedStage = (stage: StageSettings): StageSettings =>
+    "rank" in stage && stage.rank?._tag === "crossEncoder" ? { ...stage, rank: placedModel(stage.rank) } : stage
+  const { embedding, vectorDb } = pipeline.corpus
+  const corpus = defined({
+    ...pipeline.corpus,
+    vectorDb: placedDb(vectorDb),
+    embedding: embedding === undefined ? undefined : placedEmbedding(embedding)
+  })
   const { embedded } = pipeline.engines
-  const engines = embedded?.vectorDb === undefined
-    ? pipeline.engines
-    : { ...pipeline.engines, embedded: { ...embedded, vectorDb: placedDb(embedded.vectorDb) } }
+  const engines = embedded === undefined ? pipeline.engines : {
+    ...pipeline.engines,
+    embedded: defined({
+      ...embedded,
+      vectorDb: embedded.vectorDb === undefined ? undefined : placedDb(embedded.vectorDb),
+      embedding: embedded.embedding === undefined ? undefined : placedEmbedding(embedded.embedding),
+      stages: embedded.stages?.map(placedStage)
+    })
+  }
   return {
     file: absolute,
-    pipeline: { ...pipeline, corpus, engines, sources },
+    pipeline: { ...pipeline, corpus, engines, sources, stages: pipeline.stages.map(placedStage) },
     extensions,
     hash: pipelineHash(pipeline, extensions),
     invalid

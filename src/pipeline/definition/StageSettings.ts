@@ -1,4 +1,5 @@
 import { Result, Schema, SchemaTransformation } from "effect"
+import { localModelFields } from "./CorpusSettings.ts"
 import { parseMetadataFilter } from "../../domain/MetadataFilter.ts"
 import { partnerModels } from "../../domain/partner/PartnerModels.ts"
 import { bucketUriForm } from "../../domain/rag/Forms.ts"
@@ -12,10 +13,14 @@ const rankModel = Schema.optionalKey(text.annotate({ description: "The ranking m
 /** Decodes to the domain's `Ranking`. */
 const RankChoice = oneOf({
   bare: ["lexical"],
-  description: "Exactly one ranker: lexical (offline), rankService, or llmRanker.",
+  description: "Exactly one ranker: lexical (offline), rankService, llmRanker, or crossEncoder.",
   cases: {
     rankService: Schema.Struct({ model: rankModel }).annotate({ description: "The hosted ranking service." }),
-    llmRanker: Schema.Struct({ model: rankModel }).annotate({ description: "A language model ranks the contexts." })
+    llmRanker: Schema.Struct({ model: rankModel }).annotate({ description: "A language model ranks the contexts." }),
+    crossEncoder: Schema.Struct(localModelFields).annotate({
+      description:
+        "A cross encoder in ONNX on this machine (npm install --ignore-scripts onnxruntime-node); inside retrieve on the embedded engine only."
+    })
   }
 })
 

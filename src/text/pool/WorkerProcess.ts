@@ -21,7 +21,7 @@ const heapSlack = 512
 const youngHeap = 4
 
 /** What a worker needs of the environment. The rest stays here: parsers of untrusted files have no use for secrets. */
-const environment = (): NodeJS.ProcessEnv => {
+export const workerEnvironment = (): NodeJS.ProcessEnv => {
   const inherited = ["PATH", "SystemRoot", "TEMP", "TMP", "TMPDIR", "TZ", "LANG", "LC_ALL", "NODE_COMPILE_CACHE"]
   const env = Object.fromEntries(inherited.map((name) => [name, process.env[name]]))
   // Where this program keeps compiled code, its workers start in half the time.
@@ -61,7 +61,7 @@ export class WorkerProcess {
     this.#child = fork(fileURLToPath(entry), {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "pipe", "ipc"],
-      env: environment(),
+      env: workerEnvironment(),
       // Nothing of the parent's flags: an inspector port or a test runner's loader is not for here.
       execArgv: [`--max-semi-space-size=${youngHeap}`, `--max-old-space-size=${Math.ceil(limits.memory / 2 ** 20) + heapSlack}`]
     })

@@ -214,7 +214,8 @@ const rankingToWire = (rank: Ranking): Result.Result<NonNullable<RagRetrievalCon
     case "llmRanker":
       return Result.succeed({ llmRanker: defined({ modelName: rank.model }) })
     case "lexical":
-      return Result.fail(ServiceError.invalid("rank", "the lexical ranker is not one of the service's", "use rankService or llmRanker"))
+    case "crossEncoder":
+      return Result.fail(ServiceError.invalid("rank", `${rank._tag} is no ranker of the service's`, "use rankService or llmRanker"))
   }
 }
 

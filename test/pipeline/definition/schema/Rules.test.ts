@@ -136,14 +136,24 @@ const cases: ReadonlyArray<RuleCase> = [
     keeps: [
       corpus({ embedding: { model: "text-embedding-005" } }),
       corpus({
+        embedding: { local: { model: "./models/e5", file: "onnx/model_quantized.onnx", pooling: "mean", queryPrefix: "query: " } }
+      }),
+      corpus({ embedding: { local: { model: "sentence-transformers/all-MiniLM-L6-v2@main" } } }),
+      corpus({
         embedding: { openai: { url: "http://localhost:11434/v1", model: "m", dimensions: 384, batch: 16, maxRequestsPerMinute: 60 } }
       })
     ],
     breaks: [
-      [corpus({ embedding: {} }), "corpus.embedding: needs exactly one of model or openai"],
+      [
+        corpus({ embedding: { local: { model: "all-MiniLM-L6-v2", pooling: "median", threads: 0 } } }),
+        "corpus.embedding.local.model: must be a model's folder, which begins with ./, ../ or /, or its name on the hub: owner/name or owner/name@revision",
+        "corpus.embedding.local.threads: must be a whole number from 1 to 64",
+        "corpus.embedding.local.pooling: must be one of mean, cls, max, lastToken, meanSqrtLength"
+      ],
+      [corpus({ embedding: {} }), "corpus.embedding: needs exactly one of model, openai or local"],
       [
         corpus({ embedding: { model: "m", openai: { url: "http://h", model: "m", dimensions: 384 } } }),
-        "corpus.embedding: takes exactly one of model or openai, not model and openai"
+        "corpus.embedding: takes exactly one of model, openai or local, not model and openai"
       ],
       [
         corpus({ embedding: { openai: { url: "h", dimensions: 0 } } }),
@@ -440,9 +450,12 @@ const cases: ReadonlyArray<RuleCase> = [
     breaks: [
       [
         withRetrieve({ rank: { rankService: {}, llmRanker: {} } }),
-        "stages[0].retrieve.rank: takes exactly one of rankService or llmRanker, not rankService and llmRanker"
+        "stages[0].retrieve.rank: takes exactly one of rankService, llmRanker or crossEncoder, not rankService and llmRanker"
       ],
-      [withRetrieve({ rank: "best" }), "stages[0].retrieve.rank: must be one of lexical, { rankService: ... }, { llmRanker: ... }"]
+      [
+        withRetrieve({ rank: "best" }),
+        "stages[0].retrieve.rank: must be one of lexical, { rankService: ... }, { llmRanker: ... }, { crossEncoder: ... }"
+      ]
     ]
   },
   {

@@ -1,0 +1,25 @@
+import { Effect } from "effect"
+import { ServiceError } from "../domain/Errors.ts"
+import type { LocalModel } from "../domain/LocalModel.ts"
+import { type Context, rankedBy } from "../domain/Retrieval.ts"
+import { Ranker } from "../ports/Ranker.ts"
+import { type LocalModelOptions, openModel } from "./onnx/ModelProcess.ts"
+import { scoredText } from "./Scored.ts"
+
+/**
+ * Orders contexts by a cross encoder in a process on this machine, which reads the question and a text together. `score` becomes the
+ * probability that the text answers it, 0 to 1. Of a text that is longer than the model reads, the window that answers best
+ * counts; a question takes at most half of what it reads, and is cut there.
+ */
+export const make = Effect.fn("CrossEncoder.make")(function*(field: string, settings: LocalModel, options: LocalModelOptions) {
+  const { ask, name } = yield* openModel(field, settings, options)
+  return Ranker.of({
+    rank: Effect.fn("CrossEncoder.rank")(function*(query: string, contexts: ReadonlyArray<Context>) {
+      if (contexts.length < 2) return contexts
+      const scores = yield* ask({ texts: contexts.map(scoredText), urgent: true, query })
+      return scores.length === contexts.length
+        ? rankedBy(contexts, [...scores])
+        : yield* ServiceError.internal(`the model ${name} gave ${scores.length} scores for ${contexts.length} texts`)
+    })
+  })
+})

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto"
+import { Effect, Layer } from "effect"
+import { ServiceError } from "../domain/Errors.ts"
+import type { LocalEmbedding } from "../domain/LocalModel.ts"
+import { Embedder } from "../ports/Embedder.ts"
+import { type LocalModelOptions, openModel } from "./onnx/ModelProcess.ts"
+
+const field = "corpus.embedding.local"
+
+/**
+ * Embeds with a model in a process on this machine. A text that is longer than the model reads is read in windows, whose
+ * vectors are averaged: no part of it is left out. The id holds a hash of weights, tokenizer and settings, so that another model, of whatever
+ * name, means a rebuild.
+ */
+export const make = Effect.fn("LocalEmbedder.make")(function*(settings: LocalEmbedding, options: LocalModelOptions) {
+  const { ask, found, name } = yield* openModel(field, settings, options)
+  const { dimensions } = found
+  const pooling = settings.pooling ?? found.pooling
+  if (dimensions === undefined) {
+    return yield* ServiceError.invalid(field, `the config.json of ${name} does not say how long its vectors are`, "add hidden_size to it")
+  }
+  if (pooling === undefined) {
+    return yield* ServiceError.invalid(
+      `${field}.pooling`,
+      `${name} does not say how its vectors are pooled`,
+      "say it, as the model's description has it: mean, cls, max or lastToken"
+    )
+  }
+  const prefixes = {
+    document: settings.documentPrefix ?? found.prefixes.document,
+    query: settings.queryPrefix ?? found.prefixes.query
+  }
+  const decided = JSON.stringify([found.contentHash, found.maxTokens, pooling, prefixes.document, prefixes.query])
+  return Embedder.of({
+    id: `local/${dimensions}/${createHash("sha256").update(decided).digest("hex").slice(0, 16)}`,
+    dimensions,
+    embed: Effect.fn("LocalEmbedder.embed")(function*(texts, task) {
+      yield* Effect.annotateCurrentSpan({ model: name, texts: texts.length })
+      const values = yield* ask({ texts, urgent: task === "query", pooling, prefix: prefixes[task] })
+      if (values.length !== texts.length * dimensions && values.length > 0) {
+        return yield* new ServiceError({
+          code: "FAILED_PRECONDITION",
+          message: `the model ${name} gave ${values.length / texts.length} dimensions where its configuration says ${dimensions}`,
+          fix: `check that ${found.folder} holds files of one model`
+        })
+      }
+      return texts.map((_, at) => values.length === 0 ? new Float32Array(dimensions) : values.slice(at * dimensions, (at + 1) * dimensions))
+    })
+  })
+})
+
+/** {@link make}, as long as the layer lives. */
+export const layer = (settings: LocalEmbedding, options: LocalModelOptions): Layer.Layer<Embedder, ServiceError> =>
+  Layer.effect(Embedder, make(settings, options))

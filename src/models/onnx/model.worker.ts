@@ -1,0 +1,91 @@
+import { readFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { Tokenizer } from "@huggingface/tokenizers"
+import { type Progress, progress } from "./Batches.ts"
+import type { Reply, Request, Start } from "./Messages.ts"
+import type { Runtime, Session } from "./Runtime.ts"
+import { reading } from "./Windows.ts"
+
+/** A process that runs one model: tasks in, batch by batch, those that somebody waits for before the others. */
+
+// Who started this one decides when it ends: a key pressed in the terminal reaches both.
+process.on("SIGINT", () => {})
+process.on("SIGTERM", () => {})
+process.on("disconnect", () => process.exit())
+
+interface Waiting {
+  readonly id: number
+  readonly urgent: boolean
+  readonly progress: () => Progress
+  running?: Progress
+}
+
+const send = (reply: Reply): void => {
+  process.send?.(reply)
+}
+
+const why = (cause: unknown): string => (cause instanceof Error ? cause.message : "no details").split("\n")[0]?.slice(0, 500) ?? ""
+
+const open = async ({ folder, maxTokens, runtime, threads, weights }: Start) => {
+  const json = async (name: string): Promise<object> => JSON.parse(await readFile(join(folder, name), "utf8"))
+  const settings = await json("tokenizer_config.json").catch(() => ({}))
+  const tokenizer = new Tokenizer(await json("tokenizer.json"), settings)
+  const ort: Runtime = createRequire(import.meta.url)(runtime)
+  const session: Session = await ort.InferenceSession.create(weights, {
+    executionProviders: ["cpu"],
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    logSeverityLevel: 3,
+    // Threads that wait in a loop for one another take a busy machine's time, and gain nothing on it.
+    extra: { session: { intra_op: { allow_spinning: "0" } } }
+  })
+  return { ort, session, reading: reading(tokenizer, maxTokens) }
+}
+
+let waiting: ReadonlyArray<Waiting> = []
+let model: ReturnType<typeof open> | undefined
+let working = false
+
+const work = async (): Promise<void> => {
+  if (working) return
+  working = true
+  for (let next = first(); next !== undefined; next = first()) {
+    const { id } = next
+    try {
+      next.running ??= next.progress()
+      const values = await next.running.step()
+      if (values === undefined) send({ batch: true })
+      else {
+        waiting = waiting.filter((other) => other.id !== id)
+        send({ id, values })
+      }
+    } catch (cause) {
+      waiting = waiting.filter((other) => other.id !== id)
+      send({ id, error: why(cause) })
+    }
+    // What came meanwhile may go before, or take this one back.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  working = false
+}
+
+const first = (): Waiting | undefined => waiting.find(({ urgent }) => urgent) ?? waiting[0]
+
+process.on("message", (request: Request) => {
+  if ("start" in request) {
+    model = open(request.start)
+    model.then(() => send({ open: true }), (cause: unknown) => send({ broken: why(cause) }))
+    return
+  }
+  // Whatever comes is dealt with in order, and once the model is open.
+  model?.then(({ ort, reading, session }) => {
+    if ("cancel" in request) {
+      waiting = waiting.filter(({ id }) => id !== request.cancel)
+      return
+    }
+    const { id, task } = request
+    waiting = [...waiting, { id, urgent: task.urgent, progress: () => progress(ort, session, reading, task) }]
+    return work()
+  }, () => {})
+})
