@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { Argument, CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
 import packageJson from "../../package.json" with { type: "json" }
 import { ExitCode } from "../domain/Errors.ts"
@@ -92,4 +92,8 @@ export const cli = Effect.gen(function*() {
     // As a finalizer, so that an interrupt does not cut its own message short.
     Effect.onError(renderCause)
   )
-}).pipe(Effect.provide(Layer.mergeAll(presenterLayer, CliConfig.layer({ builtIns })).pipe(Layer.provideMerge(Output.layer))))
+}).pipe(
+  Effect.provide(Layer.mergeAll(presenterLayer, CliConfig.layer({ builtIns })).pipe(Layer.provideMerge(Output.layer))),
+  // Output is data, whatever is logged.
+  Effect.provideService(Logger.LogToStderr, true)
+)

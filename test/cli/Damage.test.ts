@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { sumOf } from "../../src/engines/embedded/store/Checksum.ts"
 import { sluice } from "../support/Sluice.ts"
 import { project } from "./Project.ts"
 
@@ -33,5 +34,25 @@ describe("damage in the database", () => {
       assert.match(JSON.stringify(report), /1 file damaged in the corpus, to be read again/)
       assert.strictEqual((yield* run(cwd, "doctor")).code, 0)
       assert.strictEqual((yield* run(cwd, ...question)).stdout, before.stdout)
+    }).pipe(Effect.scoped))
+})
+
+describe("an index that another version made", () => {
+  it.live("answers, which is said beside the answers and not among them, until a run rebuilds it", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      assert.strictEqual((yield* run(cwd, "run")).code, 0)
+      const question = ["retrieve", "hotel limit in Osaka"]
+      const before = yield* run(cwd, ...question)
+      const db = new DatabaseSync(join(cwd, ".sluice", "sluice.db"))
+      const row = { ...db.prepare("SELECT * FROM segments").get(), analysis: "0" }
+      db.prepare("UPDATE segments SET analysis = ?, sum = ?").run(row.analysis, sumOf("segments", row))
+      db.close()
+
+      const asked = yield* run(cwd, ...question)
+      assert.deepStrictEqual([asked.code, asked.stdout], [0, before.stdout])
+      assert.match(asked.stderr, /index of corpus \d+ was made by another version of Sluice: it answers until it is rebuilt/)
+      assert.match((yield* run(cwd, "run")).stderr, /is rebuilt now/)
+      assert.deepStrictEqual(yield* run(cwd, ...question), before)
     }).pipe(Effect.scoped))
 })

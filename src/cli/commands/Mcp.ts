@@ -1,4 +1,4 @@
-import { Effect, Fiber, Layer, Logger } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
 import packageJson from "../../../package.json" with { type: "json" }
 import { questionFlags } from "../Question.ts"
@@ -42,7 +42,7 @@ export const mcp = Command.make(
         yield* Effect.forkChild(Layer.launch(stdio(base, { version: packageJson.version }))).pipe(Effect.flatMap(Fiber.await))
       })
     )
-  }, Effect.provideService(Logger.LogToStderr, true))
+  })
 ).pipe(
   Command.withShortDescription("Give the corpus to an agent, by the Model Context Protocol."),
   Command.withDescription(

@@ -265,8 +265,7 @@ export const serve = Command.make(
         args.log === "none"
           ? Layer.empty
           : Logger.layer([Logger.withConsoleError(args.log === "json" ? Logger.formatJson : Logger.formatLogFmt)])
-      ),
-      Effect.provideService(Logger.LogToStderr, true)
+      )
     )
   })
 ).pipe(
