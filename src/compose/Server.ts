@@ -94,8 +94,10 @@ export interface EmbeddedServerOptions {
   /** Log each request. Default false. */
   readonly logAccess?: boolean
   readonly limits?: Partial<ServeLimits>
-  /** What agents that call `/mcp` may see, and how much of it at once. Default: everything, 4,000 tokens. */
+  /** What agents that call `/mcp` may see, and how much of it at once; conversations with a corpus too. Default: everything, 4,000 tokens. */
   readonly agents?: Limits
+  /** Names of models that a corpus answers for, by its display name or id, besides `corpus/{name}`. Default none. */
+  readonly chatModels?: Readonly<Record<string, string>>
   /**
    * Serve gRPC too, on a port of its own; 0 picks a free one. With TLS, and on loopback without it as well. Default
    * certificate: one made in the data directory, which signs itself. Default: no gRPC.

@@ -12,6 +12,7 @@ import { encodeResponse, type Match, match, type Route, routes } from "../wire/R
 import { readBody as readMessage, readQuery } from "../wire/tolerant/Request.ts"
 import { type Call, CallVersion, type Handlers, type RawHandler, take } from "./Call.ts"
 import { ClientNames } from "./ClientNames.ts"
+import type { ChatRoute } from "./CorpusChats.ts"
 import { checkPlace } from "./CorpusPlaces.ts"
 import type { Fault, Faults } from "./faults/Faults.ts"
 import { type AccessRules, corsHeaders, type RequestHeaders, preflightHeaders, refusal, refusedPage } from "./http/Access.ts"
@@ -32,6 +33,8 @@ export interface AppOptions {
   readonly mcp: Effect.Effect<Reply, unknown, HttpServerRequest.HttpServerRequest | Scope.Scope>
   /** Answers the inspector's page under `/ui/api`. */
   readonly inspector: Effect.Effect<Reply, unknown, HttpServerRequest.HttpServerRequest | Scope.Scope>
+  /** Conversations with corpora, by method and path. */
+  readonly chats: ReadonlyMap<string, ChatRoute>
   readonly uploads: Uploads
   readonly quotas?: Quotas
   readonly faults?: Faults
@@ -211,6 +214,13 @@ export const makeApp = (options: AppOptions) =>
         return yield* routed(options.mcp, request.modify({ url: request.url.replace(/^\/mcp(?=\?|$)/, "/mcp/") }))
       }
       if (path.startsWith("/ui/api/")) return yield* routed(options.inspector, request)
+      const chat = options.chats.get(`${request.method} ${path}`)
+      if (chat !== undefined) {
+        return yield* counted(
+          readBody(request, options.mostJsonBytes).pipe(Effect.flatMap(chat), Effect.map((answer) => raw(answer, breakOff(request)))),
+          (error) => failure(error, plain)
+        )
+      }
       // The bytes of a resumable upload are put by some clients, and posted by others.
       const found = match(request.method === "PUT" && path.startsWith("/upload/") ? "POST" : request.method, path)
       if (found === undefined) return failure(noSuchMethod, style)

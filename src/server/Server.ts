@@ -28,6 +28,7 @@ import type { Retrieval } from "../ports/Retrieval.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
 import { type App, makeApp } from "./App.ts"
 import { CachedContents } from "./CachedContents.ts"
+import { corpusChats } from "./CorpusChats.ts"
 import type { FaultRule } from "./faults/FaultFile.ts"
 import { Faults } from "./faults/Faults.ts"
 import { batchHandlers } from "./handlers/BatchPrediction.ts"
@@ -83,8 +84,10 @@ export interface ServeOptions {
   /** Log each request, by Effect's logger. Default false. */
   readonly logAccess?: boolean
   readonly limits?: Partial<ServeLimits>
-  /** What agents that call `/mcp` may see, and how much of it at once. Default: everything, 4,000 tokens. */
+  /** What agents that call `/mcp` may see, and how much of it at once; conversations with a corpus too. Default: everything, 4,000 tokens. */
   readonly agents?: Limits
+  /** Names of models that a corpus answers for, by its display name or id, besides `corpus/{name}`. Default none. */
+  readonly chatModels?: Readonly<Record<string, string>>
   /** Default: no gRPC. */
   readonly grpc?: ServeGrpc
 }
@@ -227,6 +230,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
         },
         mcp: yield* mcpEndpoint({ limits: options.agents, version: options.version, origins }),
         inspector: yield* inspectorEndpoint,
+        chats: yield* corpusChats({ limits: options.agents, models: options.chatModels }),
         uploads: uploaded,
         quotas,
         faults: options.faults === undefined ? undefined : new Faults(options.faults),

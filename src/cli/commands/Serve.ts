@@ -78,13 +78,18 @@ export const serve = Command.make(
       Flag.withDefault({})
     ),
     mcpAs: Flag.String("mcp-as").pipe(
-      Flag.withDescription("Agents at /mcp see only what this principal may read. Default: everything"),
+      Flag.withDescription("Agents at /mcp, and chats, see only what this principal may read. Default: everything"),
       Flag.withMetavar("PRINCIPAL"),
       Flag.optional
     ),
     mcpWhere: whereFlag("mcp-where").pipe(
-      Flag.withDescription("Agents at /mcp see only files whose metadata pass. Default: all"),
+      Flag.withDescription("Agents at /mcp, and chats, see only files whose metadata pass. Default: all"),
       Flag.optional
+    ),
+    chatModel: Flag.KeyValuePair("chat-model").pipe(
+      Flag.withDescription("A name of a model that a corpus answers for in chats, besides corpus/CORPUS. May be repeated"),
+      Flag.withMetavar("MODEL=CORPUS"),
+      Flag.withDefault({})
     ),
     embeddingModel: Flag.String("embedding-model").pipe(
       Flag.withDescription("The model told for corpora that named none. Default text-embedding-004"),
@@ -245,6 +250,7 @@ export const serve = Command.make(
         reranker,
         grpc: yield* grpcOf(given(args.grpc), given(args.grpcTlsCert), given(args.grpcTlsKey)),
         logAccess: args.log !== "none",
+        chatModels: args.chatModel,
         agents: defined({ principal: given(args.mcpAs), where: given(args.mcpWhere) }),
         limits: defined({ calls: given(args.maxCalls), connections: given(args.maxConnections) })
       })

@@ -8,7 +8,7 @@ export type RequestHeaders = Readonly<Record<string, string | undefined>>
 export interface AccessRules {
   /** The address served on is this machine's own. */
   readonly loopback: boolean
-  /** Every request must carry it, as a bearer or as `x-goog-api-key`. Always there when not on loopback. */
+  /** Every request must carry it, as a bearer, as `x-goog-api-key` or, as Anthropic's clients do, as `x-api-key`. Always there when not on loopback. */
   readonly token?: Redacted.Redacted<string>
   /** Web pages that may call: `https://app.example.org`. Default none. */
   readonly origins?: ReadonlyArray<string>
@@ -80,7 +80,7 @@ const hostname = (host: string | undefined): string =>
 
 const carries = (headers: RequestHeaders, key: string | null | undefined, token: string): boolean => {
   const bearer = /^bearer +(\S+) *$/i.exec(headers["authorization"] ?? "")?.[1]
-  return same(bearer ?? headers["x-goog-api-key"] ?? key ?? "", token)
+  return same(bearer ?? headers["x-goog-api-key"] ?? headers["x-api-key"] ?? key ?? "", token)
 }
 
 /** In a time that says nothing of either: hashes are equally long. */

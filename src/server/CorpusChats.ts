@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto"
+import { Clock, Effect, Stream } from "effect"
+import type { Exchange } from "../domain/Answer.ts"
+import { ServiceError } from "../domain/Errors.ts"
+import type { Limits } from "../mcp/KnowledgeBase.ts"
+import { Generator } from "../ports/Generator.ts"
+import { QueryRewriter } from "../ports/QueryRewriter.ts"
+import {
+  type ChatIdentity,
+  type ChatProtocol,
+  completions,
+  type CorpusChat,
+  messages,
+  modelsToWire,
+  responses
+} from "../wire/CorpusChats.ts"
+import { breakingWith, type RawAnswer, take } from "./Call.ts"
+import { awaitFirst } from "./http/AwaitFirst.ts"
+import { knowledgeBases } from "./KnowledgeBases.ts"
+
+export interface CorpusChatOptions {
+  /** What every conversation may be answered from. Default: everything. */
+  readonly limits?: Limits
+  /** Further names of models, by the corpora that answer for them: their display names or ids. */
+  readonly models?: Readonly<Record<string, string>>
+}
+
+/** Answers a route of its own, whose form is the protocol's also where it refuses. */
+export type ChatRoute = (body: Uint8Array) => Effect.Effect<RawAnswer>
+
+const prefix = "corpus/"
+
+/** Passages that an answer is made from, and earlier exchanges that a question may lean on. */
+const passagesOfAnswer = 20
+const turnsLeantOn = 6
+/** Tokens of the passages: the generator has limits of its own. */
+const tokens = 1_000_000
+/** Corpora listed as models. */
+const mostListed = 1_000
+
+/** Conversations with corpora, by method and path: chat programs are pointed at the server and take a corpus for a model. */
+export const corpusChats = Effect.fnUntraced(function*({ limits, models = {} }: CorpusChatOptions) {
+  const { all, baseOf, named } = yield* knowledgeBases
+  const generator = yield* Generator
+  const rewriter = yield* QueryRewriter
+
+  const baseNamed = Effect.fnUntraced(function*(model: string) {
+    const name = models[model] ?? (model.startsWith(prefix) ? model.slice(prefix.length) : undefined)
+    if (name === undefined) {
+      return yield* ServiceError.notFound(`model "${model}"`, `name a corpus, ${prefix}{name or id}: GET /v1/models lists them`)
+    }
+    const corpus = yield* named(name, (id) => `${prefix}${id}`)
+    return yield* Effect.fromResult(baseOf(corpus, { ...limits, tokens }))
+  })
+
+  const answering = Effect.fnUntraced(function*({ instruction, maxTokens, model, temperature, topP, turns }: CorpusChat) {
+    const base = yield* baseNamed(model)
+    const history = exchangesOf(turns).slice(-turnsLeantOn)
+    const asked = turns.at(-1)?.text ?? ""
+    const question = yield* rewriter.rewrite(asked, history)
+    const { passages: contexts } = yield* base.search(rewriter.searched?.(question, history) ?? question, { limit: passagesOfAnswer })
+    return generator.stream({ question, contexts, instruction, sampling: { maxTokens, temperature, topP } })
+  }, Effect.catchTags({ StateError: unable, SecretError: unable }))
+
+  const route = (protocol: ChatProtocol): ChatRoute => (body) =>
+    Effect.gen(function*(): Effect.fn.Return<RawAnswer, ServiceError> {
+      const chat = yield* take(protocol.read(body))
+      const identity: ChatIdentity = { id: randomUUID().replaceAll("-", ""), created: yield* Clock.currentTimeMillis, model: chat.model }
+      const parts = yield* answering(chat)
+      if (!chat.stream) {
+        const last = (yield* Stream.runCollect(parts)).at(-1)
+        if (last?._tag !== "done") return yield* ServiceError.internal("the model ended without an answer")
+        return json(protocol.whole(identity, last.answer))
+      }
+      const write = protocol.stream(identity, chat)
+      return {
+        contentType: "text/event-stream; charset=utf-8",
+        body: Stream.succeed(write.begin()).pipe(
+          Stream.concat(
+            Stream.map(yield* awaitFirst(parts), (part) => part._tag === "text" ? write.text(part.text) : write.end(part.answer))
+          ),
+          (texts) => breakingWith(texts, protocol.broken),
+          Stream.encodeText
+        )
+      }
+    }).pipe(Effect.catch((error) => {
+      const { body, status } = protocol.error(error)
+      return Effect.succeed({ ...json(body), status })
+    }))
+
+  const list: ChatRoute = () =>
+    Stream.take(all, mostListed).pipe(
+      Stream.runCollect,
+      Effect.map((corpora) => {
+        const titles = corpora.map(({ displayName }) => displayName)
+        const own = corpora.map(({ createTime: created, displayName: title, name }) => ({
+          id: prefix + (titles.indexOf(title) === titles.lastIndexOf(title) ? title : name.slice(name.lastIndexOf("/") + 1)),
+          title,
+          created
+        }))
+        const given = Object.entries(models).map(([id, title]) => ({ id, title, created: new Date(0).toISOString() }))
+        return json(modelsToWire([...own, ...given]))
+      }),
+      Effect.catch((error) => {
+        const { body, status } = completions.error(error)
+        return Effect.succeed({ ...json(body), status })
+      })
+    )
+
+  return new Map<string, ChatRoute>([
+    ["POST /v1/chat/completions", route(completions)],
+    ["POST /v1/responses", route(responses)],
+    ["POST /v1/messages", route(messages)],
+    ["GET /v1/models", list]
+  ])
+})
+
+const unable = ({ message }: { readonly message: string }) => Effect.fail(ServiceError.internal(message))
+
+/** Questions of a conversation with what was answered. */
+const exchangesOf = (turns: CorpusChat["turns"]): ReadonlyArray<Exchange> =>
+  turns.flatMap(({ role, text }, at): ReadonlyArray<Exchange> => {
+    const next = turns[at + 1]
+    if (role !== "user" || next?.role !== "assistant") return []
+    return [{ question: text, standalone: text, answer: next.text }]
+  })
+
+const json = (body: object): RawAnswer => ({
+  contentType: "application/json; charset=utf-8",
+  body: new TextEncoder().encode(JSON.stringify(body))
+})

@@ -1,0 +1,473 @@
+import { Result, Schema, SchemaIssue } from "effect"
+import type { Answer, Citation } from "../domain/Answer.ts"
+import type { JsonRecord } from "../domain/Chat.ts"
+import { defined } from "../domain/Defined.ts"
+import { ServiceError } from "../domain/Errors.ts"
+import type { MessageEvent, PartnerMessage } from "../domain/partner/PartnerChat.ts"
+import { completionErrorToWire } from "./openai/OpenAiAnswers.ts"
+import { answerToWire, eventToWire, failureEventToWire } from "./partner/PartnerAnswers.ts"
+import { partnerErrorToWire } from "./partner/PartnerErrors.ts"
+
+/**
+ * Conversations with a corpus in the three forms that chat programs speak: OpenAI's chat completions and Responses, and
+ * Anthropic's messages. An answer's citations are what each calls them: annotations, or citations of search results.
+ * What would change the answer and has nothing to act on here, such as tools, is refused by name; hints are ignored.
+ */
+export interface CorpusChat {
+  /** `corpus/{name or id}`, or a name that the operator gave a corpus. */
+  readonly model: string
+  /** Oldest first; the last is the user's. */
+  readonly turns: ReadonlyArray<{ readonly role: "user" | "assistant"; readonly text: string }>
+  readonly instruction?: string
+  readonly stream: boolean
+  /** The end of a stream of chat completions tells the usage. */
+  readonly usage: boolean
+  readonly maxTokens?: number
+  readonly temperature?: number
+  readonly topP?: number
+}
+
+/** What every object of one answer says. */
+export interface ChatIdentity {
+  /** Unique, without a prefix. */
+  readonly id: string
+  /** Milliseconds since 1970. */
+  readonly created: number
+  readonly model: string
+}
+
+/** Writes a stream's server-sent events: before the first words, for each piece of text, and at the end. */
+export interface ChatWriter {
+  readonly begin: () => string
+  readonly text: (text: string) => string
+  readonly end: (answer: Answer) => string
+}
+
+export interface ChatProtocol {
+  readonly read: (bytes: Uint8Array) => Result.Result<CorpusChat, ServiceError>
+  readonly whole: (identity: ChatIdentity, answer: Answer) => object
+  readonly stream: (identity: ChatIdentity, chat: CorpusChat) => ChatWriter
+  readonly error: (error: ServiceError) => { readonly status: number; readonly body: object }
+  /** An error after the stream has begun. */
+  readonly broken: (error: ServiceError) => string
+}
+
+const optional = <A, I>(schema: Schema.Codec<A, I>) => Schema.optional(Schema.NullOr(schema))
+const anything = optional(Schema.Unknown)
+
+/** Of messages written by any of the three: what is not text has a type of its own. */
+const Content = Schema.Union([Schema.String, Schema.Array(Schema.Struct({ type: Schema.String, text: optional(Schema.String) }))])
+const Messages = Schema.Array(Schema.Struct({
+  role: Schema.Literals(["system", "developer", "user", "assistant"]),
+  content: optional(Content)
+}))
+type Messages = typeof Messages.Type
+
+const sampling = { temperature: optional(Schema.Finite), top_p: optional(Schema.Finite), stream: optional(Schema.Boolean) }
+
+const Completion = Schema.Struct({
+  model: Schema.NonEmptyString,
+  messages: Messages,
+  ...sampling,
+  stream_options: optional(Schema.Struct({ include_usage: optional(Schema.Boolean) })),
+  max_tokens: optional(Schema.Int),
+  max_completion_tokens: optional(Schema.Int),
+  n: optional(Schema.Int),
+  tools: optional(Schema.Array(Schema.Unknown)),
+  functions: optional(Schema.Array(Schema.Unknown)),
+  response_format: optional(Schema.Struct({ type: Schema.String })),
+  logprobs: optional(Schema.Boolean)
+})
+
+const ResponseRequest = Schema.Struct({
+  model: Schema.NonEmptyString,
+  input: Schema.Union([Schema.String, Messages]),
+  instructions: optional(Schema.String),
+  ...sampling,
+  max_output_tokens: optional(Schema.Int),
+  tools: optional(Schema.Array(Schema.Unknown)),
+  text: optional(Schema.Struct({ format: optional(Schema.Struct({ type: Schema.String })) })),
+  previous_response_id: anything,
+  conversation: anything,
+  background: optional(Schema.Boolean)
+})
+
+const MessageRequest = Schema.Struct({
+  model: Schema.NonEmptyString,
+  messages: Messages,
+  system: optional(Content),
+  ...sampling,
+  max_tokens: Schema.Int,
+  tools: optional(Schema.Array(Schema.Unknown))
+})
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const reader = <A, I>(schema: Schema.Codec<A, I>) => {
+  const decode = Schema.decodeUnknownResult(Schema.fromJsonString(schema))
+  return (bytes: Uint8Array): Result.Result<A, ServiceError> =>
+    Result.mapError(decode(new TextDecoder().decode(bytes)), ({ issue }) => {
+      const [first] = format(issue).issues
+      const field = (first?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".")
+      return ServiceError.invalid(field === "" ? "body" : field, first?.message ?? "is not what this route takes")
+    })
+}
+
+/** Fields that are there and not served. */
+const refusing = (fields: Readonly<Record<string, boolean>>): Result.Result<void, ServiceError> => {
+  const [field] = Object.keys(fields).filter((name) => fields[name] === true)
+  return field === undefined
+    ? Result.succeed(undefined)
+    : Result.fail(ServiceError.invalid(field, "is not served by a corpus", "leave it out: a corpus is asked in text, and answers in text"))
+}
+
+const isGiven = (list: ReadonlyArray<unknown> | null | undefined): boolean => (list ?? []).length > 0
+const isOtherThanText = (form: { readonly type: string } | null | undefined): boolean =>
+  form !== undefined && form !== null && form.type !== "text"
+
+const texts: ReadonlySet<string> = new Set(["text", "input_text", "output_text", "refusal"])
+
+const textOf = (content: typeof Content.Type | null | undefined, at: string, role: string): Result.Result<string, ServiceError> => {
+  if (typeof content === "string" || content === null || content === undefined) return Result.succeed(content ?? "")
+  // What an assistant thought or called before is no part of the question.
+  const other = role === "assistant" ? -1 : content.findIndex(({ type }) => !texts.has(type))
+  return other === -1
+    ? Result.succeed(content.flatMap(({ text }) => text ?? []).join("\n\n"))
+    : Result.fail(ServiceError.invalid(`${at}.${other}`, `is of type ${content[other]?.type}`, "a corpus is asked in text"))
+}
+
+/** The turns of a conversation, and what is said before them. */
+const conversationOf = (messages: Messages, field: string, instruction: string | null | undefined) =>
+  Result.gen(function*() {
+    const system: Array<string> = instruction === null || instruction === undefined || instruction === "" ? [] : [instruction]
+    const turns: Array<CorpusChat["turns"][number]> = []
+    for (const [at, { content, role }] of messages.entries()) {
+      const text = yield* textOf(content, `${field}.${at}.content`, role)
+      if (role === "system" || role === "developer") system.push(text)
+      else turns.push({ role, text })
+    }
+    const last = turns.at(-1)
+    if (last?.role !== "user" || last.text.trim() === "") {
+      return yield* Result.fail(ServiceError.invalid(field, "does not end with a question of the user's"))
+    }
+    return { turns, instruction: system.length === 0 ? undefined : system.join("\n\n") }
+  })
+
+const chatOf = (
+  body: { readonly model: string; readonly stream?: boolean | null; readonly temperature?: number | null; readonly top_p?: number | null },
+  conversation: Pick<CorpusChat, "turns"> & { readonly instruction: string | undefined },
+  maxTokens: number | null | undefined,
+  usage = false
+): CorpusChat =>
+  defined({
+    model: body.model,
+    ...conversation,
+    stream: body.stream === true,
+    usage,
+    maxTokens: maxTokens ?? undefined,
+    temperature: body.temperature ?? undefined,
+    topP: body.top_p ?? undefined
+  })
+
+const data = (value: object): string => `data: ${JSON.stringify(value)}\n\n`
+const event = (value: { readonly type: string } & JsonRecord): string => `event: ${value.type}\n${data(value)}`
+
+/** Where a citation can be opened; of a plain upload there is only its name. */
+const addressOf = ({ address, sourceUri }: Citation): string => address ?? sourceUri
+
+/** Each stretch of an answer with each of its citations. */
+const cited = ({ citations, supports }: Answer) =>
+  supports.flatMap(({ citations: indexes, end, start }) =>
+    indexes.flatMap((index) => {
+      const citation = citations.find((each) => each.index === index)
+      return citation === undefined ? [] : [{ start, end, citation }]
+    })
+  )
+
+const urlCitation = ({ citation, end, start }: ReturnType<typeof cited>[number]) => ({
+  start_index: start,
+  end_index: end,
+  url: addressOf(citation),
+  title: citation.sourceDisplayName
+})
+
+const usageOf = ({ usage }: Answer) => usage ?? { promptTokens: 0, answerTokens: 0, totalTokens: 0 }
+
+const readCompletion = reader(Completion)
+
+/** OpenAI's chat completions; citations are annotations of the message, `url_citation` each. */
+export const completions: ChatProtocol = {
+  read: (bytes) =>
+    Result.gen(function*() {
+      const body = yield* readCompletion(bytes)
+      yield* refusing({
+        tools: isGiven(body.tools),
+        functions: isGiven(body.functions),
+        response_format: isOtherThanText(body.response_format),
+        n: (body.n ?? 1) !== 1,
+        logprobs: body.logprobs === true
+      })
+      const conversation = yield* conversationOf(body.messages, "messages", undefined)
+      return chatOf(body, conversation, body.max_completion_tokens ?? body.max_tokens, body.stream_options?.include_usage === true)
+    }),
+  whole: (identity, answer) => ({
+    ...completionHead(identity),
+    object: "chat.completion",
+    choices: [{
+      index: 0,
+      message: { role: "assistant", content: answer.text, refusal: null, annotations: completionAnnotations(answer) },
+      logprobs: null,
+      finish_reason: answer.truncated === true ? "length" : "stop"
+    }],
+    usage: completionUsage(answer)
+  }),
+  stream: (identity, { usage }) => {
+    const chunk = (delta: object, finish: string | null = null): string =>
+      data({
+        ...completionHead(identity),
+        object: "chat.completion.chunk",
+        choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+        ...(usage ? { usage: null } : {})
+      })
+    return {
+      begin: () => chunk({ role: "assistant", content: "" }),
+      text: (text) => chunk({ content: text }),
+      end: (answer) =>
+        [
+          ...(answer.citations.length === 0 ? [] : [chunk({ annotations: completionAnnotations(answer) })]),
+          chunk({}, answer.truncated === true ? "length" : "stop"),
+          ...(usage
+            ? [data({ ...completionHead(identity), object: "chat.completion.chunk", choices: [], usage: completionUsage(answer) })]
+            : []),
+          "data: [DONE]\n\n"
+        ].join("")
+    }
+  },
+  error: completionErrorToWire,
+  broken: (error) => data(completionErrorToWire(error).body)
+}
+
+const completionHead = ({ created, id, model }: ChatIdentity) => ({ id: `chatcmpl-${id}`, created: Math.floor(created / 1000), model })
+
+const completionAnnotations = (answer: Answer) => cited(answer).map((each) => ({ type: "url_citation", url_citation: urlCitation(each) }))
+
+const completionUsage = (answer: Answer) => {
+  const { answerTokens, promptTokens, totalTokens } = usageOf(answer)
+  return { prompt_tokens: promptTokens, completion_tokens: answerTokens, total_tokens: totalTokens }
+}
+
+const readResponse = reader(ResponseRequest)
+
+/** OpenAI's Responses; citations are annotations of the text: `url_citation` of what is on the web, `file_citation` of other files. */
+export const responses: ChatProtocol = {
+  read: (bytes) =>
+    Result.gen(function*() {
+      const body = yield* readResponse(bytes)
+      yield* refusing({
+        tools: isGiven(body.tools),
+        "text.format": isOtherThanText(body.text?.format),
+        // Nothing is kept: the conversation comes whole in each request.
+        previous_response_id: (body.previous_response_id ?? null) !== null,
+        conversation: (body.conversation ?? null) !== null,
+        background: body.background === true
+      })
+      const messages: Messages = typeof body.input === "string" ? [{ role: "user", content: body.input }] : body.input
+      return chatOf(body, yield* conversationOf(messages, "input", body.instructions), body.max_output_tokens)
+    }),
+  whole: (identity, answer) => responseOf(identity, answer),
+  stream: (identity) => {
+    let sequence = 0
+    let told = ""
+    const send = (type: string, value: object): string => event({ type, sequence_number: sequence++, ...value })
+    const at = { item_id: `msg_${identity.id}`, output_index: 0, content_index: 0 }
+    return {
+      begin: () =>
+        [
+          send("response.created", { response: responseOf(identity) }),
+          send("response.in_progress", { response: responseOf(identity) }),
+          send("response.output_item.added", { output_index: 0, item: outputItem(identity, "in_progress", []) }),
+          send("response.content_part.added", { ...at, part: outputText("", []) })
+        ].join(""),
+      text: (text) => {
+        told += text
+        return send("response.output_text.delta", { ...at, delta: text, logprobs: [] })
+      },
+      end: (answer) => {
+        const annotations = responseAnnotations(answer)
+        const part = outputText(told, annotations)
+        const item = outputItem(identity, "completed", [part])
+        return [
+          ...annotations.map((annotation, annotation_index) =>
+            send("response.output_text.annotation.added", { ...at, annotation_index, annotation })
+          ),
+          send("response.output_text.done", { ...at, text: told, logprobs: [] }),
+          send("response.content_part.done", { ...at, part }),
+          send("response.output_item.done", { output_index: 0, item }),
+          send(answer.truncated === true ? "response.incomplete" : "response.completed", {
+            response: responseOf(identity, { ...answer, text: told })
+          })
+        ].join("")
+      }
+    }
+  },
+  error: completionErrorToWire,
+  broken: (error) => event({ type: "error", code: error.code, message: error.message, param: null })
+}
+
+const responseAnnotations = (answer: Answer): ReadonlyArray<object> =>
+  cited(answer).map((each) =>
+    /^https?:/i.test(addressOf(each.citation))
+      ? { type: "url_citation", ...urlCitation(each) }
+      : { type: "file_citation", file_id: idOf(each.citation.file), filename: each.citation.sourceDisplayName, index: each.end }
+  )
+
+const idOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
+
+const outputText = (text: string, annotations: ReadonlyArray<object>) => ({ type: "output_text", text, annotations, logprobs: [] })
+
+const outputItem = ({ id }: ChatIdentity, status: string, content: ReadonlyArray<object>) => ({
+  id: `msg_${id}`,
+  type: "message",
+  status,
+  role: "assistant",
+  content
+})
+
+const responseOf = (identity: ChatIdentity, answer?: Answer) => {
+  const incomplete = answer?.truncated === true
+  const { answerTokens, promptTokens, totalTokens } = answer === undefined
+    ? { answerTokens: 0, promptTokens: 0, totalTokens: 0 }
+    : usageOf(answer)
+  const status = answer === undefined ? "in_progress" : incomplete ? "incomplete" : "completed"
+  return {
+    id: `resp_${identity.id}`,
+    object: "response",
+    created_at: Math.floor(identity.created / 1000),
+    status,
+    error: null,
+    incomplete_details: incomplete ? { reason: "max_output_tokens" } : null,
+    instructions: null,
+    max_output_tokens: null,
+    metadata: {},
+    model: identity.model,
+    output: answer === undefined ? [] : [outputItem(identity, status, [outputText(answer.text, responseAnnotations(answer))])],
+    parallel_tool_calls: false,
+    previous_response_id: null,
+    store: false,
+    temperature: null,
+    text: { format: { type: "text" } },
+    tool_choice: "none",
+    tools: [],
+    top_p: null,
+    truncation: "disabled",
+    usage: answer === undefined ? null : {
+      input_tokens: promptTokens,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: answerTokens,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: totalTokens
+    }
+  }
+}
+
+const readMessage = reader(MessageRequest)
+
+/**
+ * Anthropic's messages; citations are `search_result_location`. A whole answer has a block of text for each stretch that
+ * is borne out; a stream has one block, whose citations come when all of it is said.
+ */
+export const messages: ChatProtocol = {
+  read: (bytes) =>
+    Result.gen(function*() {
+      const body = yield* readMessage(bytes)
+      yield* refusing({ tools: isGiven(body.tools) })
+      const system = yield* textOf(body.system, "system", "user")
+      return chatOf(body, yield* conversationOf(body.messages, "messages", system), body.max_tokens)
+    }),
+  whole: (identity, answer) => answerToWire(messageOf(identity, answer)),
+  stream: (identity) => {
+    const send = (events: ReadonlyArray<MessageEvent>): string => events.map(eventToWire).join("")
+    return {
+      begin: () =>
+        send([
+          { type: "message_start", message: messageOf(identity) },
+          { type: "content_block_start", index: 0, contentBlock: { type: "text", text: "" } }
+        ]),
+      text: (text) => send([{ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }]),
+      end: (answer) =>
+        send([
+          ...answer.citations.map((citation): MessageEvent => ({
+            type: "content_block_delta",
+            index: 0,
+            delta: { type: "citations_delta", citation: searchResult(citation) }
+          })),
+          { type: "content_block_stop", index: 0 },
+          {
+            type: "message_delta",
+            delta: { stopReason: answer.truncated === true ? "max_tokens" : "end_turn", stopSequence: null },
+            usage: { outputTokens: usageOf(answer).answerTokens }
+          },
+          { type: "message_stop" }
+        ])
+    }
+  },
+  error: partnerErrorToWire,
+  broken: failureEventToWire
+}
+
+const searchResult = (citation: Citation): JsonRecord => ({
+  type: "search_result_location",
+  cited_text: citation.quote,
+  source: addressOf(citation),
+  title: citation.sourceDisplayName,
+  search_result_index: citation.index - 1,
+  start_block_index: 0,
+  end_block_index: 1
+})
+
+const messageOf = ({ id, model }: ChatIdentity, answer?: Answer): PartnerMessage => ({
+  id: `msg_${id}`,
+  model,
+  content: answer === undefined ? [] : blocksOf(answer),
+  stopReason: answer === undefined ? null : answer.truncated === true ? "max_tokens" : "end_turn",
+  stopSequence: null,
+  usage: answer === undefined
+    ? { inputTokens: 0, outputTokens: 0 }
+    : { inputTokens: usageOf(answer).promptTokens, outputTokens: usageOf(answer).answerTokens }
+})
+
+/** The text in order, what is borne out in blocks of its own. */
+const blocksOf = (answer: Answer): PartnerMessage["content"] => {
+  const { citations, supports, text } = answer
+  const blocks: Array<PartnerMessage["content"][number]> = []
+  let at = 0
+  const plain = (end: number): void => {
+    if (end > at) blocks.push({ type: "text", text: text.slice(at, end) })
+  }
+  for (const { citations: indexes, end, start } of supports.toSorted((a, b) => a.start - b.start)) {
+    if (start < at || end <= start) continue
+    plain(start)
+    const found = citations.filter(({ index }) => indexes.includes(index))
+    blocks.push({ type: "text", text: text.slice(start, end), citations: found.map(searchResult) })
+    at = end
+  }
+  plain(text.length)
+  return blocks
+}
+
+/** A model of the list: what OpenAI's clients read and what Anthropic's do. */
+export const modelsToWire = (models: ReadonlyArray<{ readonly id: string; readonly title: string; readonly created: string }>): object => ({
+  object: "list",
+  data: models.map(({ created, id, title }) => ({
+    id,
+    object: "model",
+    created: Math.floor(Date.parse(created) / 1000),
+    owned_by: "sluice",
+    type: "model",
+    display_name: title,
+    created_at: created
+  })),
+  first_id: models[0]?.id ?? null,
+  last_id: models.at(-1)?.id ?? null,
+  has_more: false
+})

@@ -1,0 +1,241 @@
+import Anthropic from "@anthropic-ai/sdk"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Redacted } from "effect"
+import OpenAI from "openai"
+import { startServer } from "./support/TestServer.ts"
+
+const token = "sesame"
+
+/** A server with two corpora, one of which a model's name stands for. */
+class Served extends Context.Service<Served, { readonly url: string }>()("test/server/CorpusChats") {}
+const served = Layer.effect(
+  Served,
+  Effect.gen(function*() {
+    const server = yield* Effect.acquireRelease(
+      Effect.promise(() =>
+        startServer({
+          token: Redacted.make(token),
+          chatModels: { "gpt-handbook": "Handbook" },
+          agents: { where: "has(title)" }
+        })
+      ),
+      (server) => Effect.promise(() => server.stop())
+    )
+    yield* Effect.promise(async () => {
+      const headers = { authorization: `Bearer ${token}` }
+      for (const displayName of ["Handbook", "Twin", "Twin"]) {
+        const { body } = await server.call("POST", "/v1/projects/p1/locations/us-central1/ragCorpora", { displayName }, headers)
+        assert.strictEqual(body.error, undefined, JSON.stringify(body))
+      }
+      const { body: { ragCorpora } } = await server.call("GET", "/v1/projects/p1/locations/us-central1/ragCorpora", undefined, headers)
+      const { name } = ragCorpora.find((corpus: { displayName: string }) => corpus.displayName === "Handbook")
+      const documents = {
+        "leave.md": "# Leave\n\nFive unused days of annual leave carry over into the next year.\n",
+        "prize.txt": "the prize of the raffle in Osaka is nine elephants."
+      }
+      for (const [display_name, text] of Object.entries(documents)) {
+        const form = new FormData()
+        form.set("metadata", JSON.stringify({ rag_file: { display_name } }))
+        form.set("file", new Blob([text]), display_name)
+        const response = await fetch(`${server.url}/upload/v1/${name}/ragFiles:upload`, { method: "POST", body: form, headers })
+        assert.strictEqual(response.status, 200, await response.clone().text())
+      }
+    })
+    return { url: server.url }
+  })
+)
+
+const question = "How many unused days of annual leave carry over into the next year?"
+const said = /^Five unused days of annual leave carry over into the next year\. ?\[1\]/
+
+layer(served, { excludeTestServices: true })("conversations with a corpus", (it) => {
+  it.effect("chat completions, by OpenAI's client: whole, streamed, by another name, and as a conversation", () =>
+    Effect.gen(function*() {
+      const { url } = yield* Served
+      const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 })
+      yield* Effect.promise(async () => {
+        for (const model of ["corpus/Handbook", "gpt-handbook"]) {
+          const { choices: [choice], model: told } = await client.chat.completions.create({
+            model,
+            temperature: 0.2,
+            messages: [{ role: "system", content: "Be short." }, { role: "user", content: [{ type: "text", text: question }] }]
+          })
+          assert.strictEqual(told, model)
+          const content = choice?.message.content ?? ""
+          assert.match(content, said)
+          const [annotation] = choice?.message.annotations ?? []
+          assert.strictEqual(annotation?.type, "url_citation")
+          const { end_index, start_index, title } = annotation?.url_citation ?? { end_index: 0, start_index: 0, title: "" }
+          assert.strictEqual(title, "leave.md")
+          assert.strictEqual(content.slice(start_index, end_index), "Five unused days of annual leave carry over into the next year.")
+        }
+
+        const stream = await client.chat.completions.create({
+          model: "corpus/Handbook",
+          stream: true,
+          stream_options: { include_usage: true },
+          messages: [{ role: "user", content: question }]
+        })
+        let text = ""
+        let annotations: ReadonlyArray<unknown> = []
+        const finished: Array<unknown> = []
+        let usage = false
+        for await (const chunk of stream) {
+          const [choice] = chunk.choices
+          text += choice?.delta.content ?? ""
+          annotations = (choice?.delta as { annotations?: ReadonlyArray<unknown> } | undefined)?.annotations ?? annotations
+          if (choice?.finish_reason !== null && choice !== undefined) finished.push(choice.finish_reason)
+          usage ||= (chunk.usage ?? null) !== null
+        }
+        assert.match(text, said)
+        assert.strictEqual(annotations.length, 1)
+        assert.deepStrictEqual(finished, ["stop"])
+        assert.isTrue(usage)
+
+        const { choices: [followed] } = await client.chat.completions.create({
+          model: "corpus/Handbook",
+          messages: [
+            { role: "user", content: question },
+            { role: "assistant", content: "Five." },
+            { role: "user", content: "And of those, how many carry over?" }
+          ]
+        })
+        assert.match(followed?.message.content ?? "", said)
+        // What has no title the operator leaves out.
+        for (const content of ["Who painted the ceiling of the Sistine Chapel?", "What is the prize of the raffle in Osaka?"]) {
+          const { choices: [refused] } = await client.chat.completions.create({
+            model: "corpus/Handbook",
+            messages: [{ role: "user", content }]
+          })
+          assert.match(refused?.message.content ?? "", /does not answer/)
+        }
+      })
+    }))
+
+  it.effect("lists corpora as models, those of one name by their ids", () =>
+    Effect.gen(function*() {
+      const { url } = yield* Served
+      yield* Effect.promise(async () => {
+        const models = await new OpenAI({ baseURL: `${url}/v1`, apiKey: token }).models.list()
+        const ids = models.data.map(({ id }) => id)
+        assert.includeMembers(ids, ["corpus/Handbook", "gpt-handbook"])
+        assert.strictEqual(ids.filter((id) => /^corpus\/\d+$/.test(id)).length, 2)
+        const others = await new Anthropic({ baseURL: url, apiKey: token }).models.list()
+        assert.deepStrictEqual(others.data.map(({ id }) => id), ids)
+      })
+    }))
+
+  it.effect("Responses, by OpenAI's client", () =>
+    Effect.gen(function*() {
+      const { url } = yield* Served
+      const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 })
+      yield* Effect.promise(async () => {
+        const response = await client.responses.create({ model: "corpus/Handbook", instructions: "Be short.", input: question })
+        assert.strictEqual(response.status, "completed")
+        assert.match(response.output_text, said)
+        const [item] = response.output
+        const [part] = item?.type === "message" ? item.content : []
+        const [annotation] = part?.type === "output_text" ? part.annotations : []
+        assert.deepInclude(annotation, { type: "file_citation", filename: "leave.md" })
+
+        const types: Array<string> = []
+        let text = ""
+        const stream = client.responses.stream({ model: "corpus/Handbook", input: [{ role: "user", content: question }] })
+        for await (const event of stream) {
+          types.push(event.type)
+          if (event.type === "response.output_text.delta") text += event.delta
+        }
+        assert.match(text, said)
+        assert.strictEqual(types.at(0), "response.created")
+        assert.strictEqual(types.at(-1), "response.completed")
+        assert.include(types, "response.output_text.annotation.added")
+        assert.match((await stream.finalResponse()).output_text, said)
+      })
+    }))
+
+  it.effect("messages, by Anthropic's client", () =>
+    Effect.gen(function*() {
+      const { url } = yield* Served
+      const client = new Anthropic({ baseURL: url, apiKey: token, maxRetries: 0 })
+      yield* Effect.promise(async () => {
+        const asked = {
+          model: "corpus/Handbook",
+          max_tokens: 500,
+          system: "Be short.",
+          messages: [{ role: "user" as const, content: question }]
+        }
+        const message = await client.messages.create(asked)
+        assert.strictEqual(message.stop_reason, "end_turn")
+        const cited = message.content.flatMap((block) => block.type === "text" ? block.citations ?? [] : [])
+        assert.strictEqual(cited.length, 1)
+        assert.deepInclude(cited[0], {
+          type: "search_result_location",
+          title: "leave.md",
+          cited_text: "Five unused days of annual leave carry over into the next year."
+        })
+        const textOf = ({ content }: typeof message) => content.map((block) => block.type === "text" ? block.text : "").join("")
+        assert.match(textOf(message), said)
+
+        const streamed = await client.messages.stream(asked).finalMessage()
+        assert.strictEqual(textOf(streamed), textOf(message))
+        const [block] = streamed.content
+        assert.strictEqual(block?.type === "text" ? block.citations?.length : 0, 1)
+      })
+    }))
+
+  it.effect("says in each protocol's own form what is not served, and who may not ask", () =>
+    Effect.gen(function*() {
+      const { url } = yield* Served
+      const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 })
+      const messages = [{ role: "user" as const, content: question }]
+      const failed = async (call: () => PromiseLike<unknown>) => {
+        try {
+          await call()
+        } catch (error) {
+          return { status: (error as { status?: number }).status, message: (error as Error).message }
+        }
+        throw new Error("it was answered")
+      }
+      yield* Effect.promise(async () => {
+        const unknown = await failed(() => openai.chat.completions.create({ model: "corpus/Nobody", messages }))
+        assert.deepInclude(unknown, { status: 404 })
+        const other = await failed(() => openai.chat.completions.create({ model: "gpt-5", messages }))
+        assert.strictEqual(other.status, 404)
+        const twins = await failed(() => openai.chat.completions.create({ model: "corpus/Twin", messages }))
+        assert.strictEqual(twins.status, 400)
+        const tools = await failed(() =>
+          openai.chat.completions.create({
+            model: "corpus/Handbook",
+            messages,
+            tools: [{ type: "function", function: { name: "f", parameters: {} } }]
+          })
+        )
+        assert.strictEqual(tools.status, 400)
+        assert.match(tools.message, /tools/)
+        const kept = await failed(() => openai.responses.create({ model: "corpus/Handbook", input: "a", previous_response_id: "resp_1" }))
+        assert.match(kept.message, /previous_response_id/)
+        const picture = await failed(() =>
+          openai.chat.completions.create({
+            model: "corpus/Handbook",
+            messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }] }]
+          })
+        )
+        assert.match(picture.message, /messages\.0\.content\.0/)
+        const anthropic = await failed(() =>
+          new Anthropic({ baseURL: url, apiKey: token, maxRetries: 0 }).messages.create({ model: "corpus/Nobody", max_tokens: 5, messages })
+        )
+        assert.strictEqual(anthropic.status, 404)
+        assert.match(anthropic.message, /not_found_error/)
+        const stranger = await failed(() =>
+          new Anthropic({ baseURL: url, apiKey: "wrong", maxRetries: 0 }).messages.create({
+            model: "corpus/Handbook",
+            max_tokens: 5,
+            messages
+          })
+        )
+        assert.strictEqual(stranger.status, 401)
+        const broken = await fetch(`${url}/v1/messages`, { method: "POST", body: "{", headers: { "x-api-key": token } })
+        assert.strictEqual(broken.status, 400)
+      })
+    }))
+})
