@@ -17,6 +17,7 @@ import { models } from "./commands/Models.ts"
 import { operations } from "./commands/Operations.ts"
 import { parse } from "./commands/Parse.ts"
 import { plan } from "./commands/Plan.ts"
+import { promote, rollback } from "./commands/Promote.ts"
 import { release } from "./commands/Release.ts"
 import { explain, retrieve } from "./commands/Retrieve.ts"
 import { retry } from "./commands/Retry.ts"
@@ -76,7 +77,7 @@ const host = (dataDir: string) =>
 const command = root.pipe(
   Command.withSubcommands([
     { group: "Start", commands: [init, validate, schema, doctor, help, version] },
-    { group: "Keep a corpus in sync", commands: [plan, run, watch, release, status, diff, retry] },
+    { group: "Keep a corpus in sync", commands: [plan, run, watch, release, promote, rollback, status, diff, retry] },
     { group: "Use it", commands: [ask, chat, batch, retrieve, explain, evaluate, tune, serve, mcp, ui] },
     { group: "Look inside", commands: [parse, corpora, files, models, endpoints, operations] }
   ]),

@@ -4,7 +4,7 @@ import { askPipeline, retrieveFrom } from "../pipeline/AskPipeline.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import { whyNotFound } from "../pipeline/eval/WhyNot.ts"
 import { corpusOf } from "../pipeline/RunPipeline.ts"
-import { findScope, namesIn } from "../pipeline/sync/Target.ts"
+import { findGenerations, namesIn } from "../pipeline/sync/Generations.ts"
 import { Files } from "../ports/Files.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import type { Account } from "../ui/Inspector.ts"
@@ -17,7 +17,11 @@ export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(pipeline: 
   const ledger = yield* Ledger
   const around = yield* Effect.context<Used>()
   const within = Effect.provideContext(around)
-  const scope = findScope(namesIn(pipeline)).pipe(within)
+  const generation = findGenerations(namesIn(pipeline)).pipe(
+    Effect.map(({ key, live }) => ({ key, live, scope: live?.scope ?? key })),
+    within
+  )
+  const scope = Effect.map(generation, ({ scope }) => scope)
   const corpus = corpusOf(pipeline).pipe(within)
   const asked = ({ principal, question, ...options }: KnowledgeBase.Inquiry) => [pipeline, { question, principal }, options] as const
   const base = yield* Effect.fromResult(KnowledgeBase.make({
@@ -28,12 +32,13 @@ export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(pipeline: 
     retrieve: (inquiry) => retrieveFrom(...asked(inquiry)).pipe(Effect.map(({ contexts }) => contexts), within),
     answer: (inquiry) => askPipeline(...asked(inquiry)).pipe(within),
     status: Effect.gen(function*() {
-      const at = yield* scope
-      const [last] = yield* ledger.runs(at, 1)
+      const { key, live, scope } = yield* generation
+      const [last] = yield* ledger.runs(key, 1)
       return {
         pipeline: pipeline.name,
         corpus: pipeline.corpus.displayName,
-        files: yield* ledger.count(at),
+        generation: live?.number ?? null,
+        files: yield* ledger.count(scope),
         lastRun: last === undefined ? null : {
           started: new Date(last.started).toISOString(),
           ...(last.ended === undefined ? {} : { ended: new Date(last.ended).toISOString() }),
@@ -45,7 +50,7 @@ export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(pipeline: 
   const account: Account = {
     pipeline: pipeline.name,
     count: Effect.flatMap(scope, ledger.count),
-    runs: (limit) => Effect.flatMap(scope, (at) => ledger.runs(at, limit)),
+    runs: (limit) => Effect.flatMap(generation, ({ key }) => ledger.runs(key, limit)),
     entries: (states, among) => Stream.unwrap(Effect.map(scope, (at) => ledger.entries(at, states, among))),
     why: (question, path, { as, where }) =>
       whyNotFound(pipeline, { question, principal: as }, path, { filter: where === undefined ? undefined : { metadataFilter: where } })

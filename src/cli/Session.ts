@@ -3,6 +3,7 @@ import { Argument, Flag } from "effect/cli"
 import type { StateError } from "../domain/Errors.ts"
 import { printable } from "../domain/Text.ts"
 import type { EmbeddedServerOptions } from "../compose/Server.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
 import { noExtensions } from "../pipeline/Extensions.ts"
 import type { LoadedPipeline } from "../pipeline/definition/Load.ts"
 import { type Access, Host, type PipelineParts } from "../pipeline/Host.ts"
@@ -89,15 +90,31 @@ const placing = Effect.promise(() => import("../pipeline/definition/Place.ts"))
 export const atItsPlace = <A, E, R>({ invalid }: Pick<CommandPipeline, "invalid">, body: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(placing, ({ placedError }) => Effect.mapError(body, placedError(invalid)))
 
-/** Runs `body` on the engine of a pipeline. Says so where it has to wait for another writer. */
-export const onEngine = <A, E, R>(loaded: CommandPipeline, access: Access, body: Effect.Effect<A, E, R>) =>
+/**
+ * Runs `body` on the engine of a pipeline: of the pipeline as it is opened, by the settings of the generation that
+ * `access` names. Says so where it has to wait for another writer.
+ */
+export const onEngine = <A, E, R>(
+  loaded: CommandPipeline,
+  access: Access,
+  body: Effect.Effect<A, E, R> | ((pipeline: Definition) => Effect.Effect<A, E, R>)
+) =>
   Effect.gen(function*() {
     const output = yield* Output
-    const { openPipeline } = yield* Effect.promise(() => import("../pipeline/Open.ts"))
+    const [{ openPipeline }, { generationSwitched, reopening }] = yield* Effect.promise(() =>
+      Promise.all([import("../pipeline/Open.ts"), import("../pipeline/sync/Target.ts")])
+    )
     const waiting = ({ message }: StateError) => output.say(output.paintError("yellow", printable(`waiting: ${message}`)))
-    const { services } = yield* openPipeline(yield* partsOf(loaded), access.mode === "read" ? access : { ...access, waiting })
-    return yield* atItsPlace(loaded, Effect.provideContext(body, services))
-  }).pipe(Effect.scoped)
+    const parts = yield* partsOf(loaded)
+    return yield* Effect.gen(function*() {
+      const { definition, services } = yield* openPipeline(parts, access.mode === "read" ? access : { ...access, waiting })
+      return yield* atItsPlace(loaded, Effect.provideContext(typeof body === "function" ? body(definition) : body, services))
+    }).pipe(
+      Effect.scoped,
+      Effect.tapError((error) => error === generationSwitched ? output.say("another corpus serves now, and is gone on with") : Effect.void),
+      reopening
+    )
+  })
 
 /** For commands that write nothing: they take no lock. */
 export const reading: Access = { mode: "read" }

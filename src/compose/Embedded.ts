@@ -1,4 +1,4 @@
-import { Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, type Scope } from "effect"
 import { join } from "node:path"
 import { CorpusName } from "../domain/Corpus.ts"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
@@ -9,6 +9,7 @@ import { HashEmbedder, hashEmbedder } from "../models/HashEmbedder.ts"
 import { fileLimits, limitsSignature } from "../pipeline/definition/FileLimits.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import type { Connectors, Services } from "../pipeline/Services.ts"
+import { decodeBuilt } from "../pipeline/sync/Built.ts"
 import { Embedder, OtherEmbedders } from "../ports/Embedder.ts"
 import { EmbeddingBudget } from "../ports/EmbeddingBudget.ts"
 import { Rankers } from "../ports/Ranker.ts"
@@ -25,6 +26,7 @@ import { defaultLimits, parserVersion } from "../text/Prepared.ts"
 import { TextPool } from "../text/TextPool.ts"
 import { localEmbedder, localRankers } from "./LocalModels.ts"
 import * as models from "./Models.ts"
+import { embeddedParent } from "./Targets.ts"
 import { checkVectors, vectorStores } from "./VectorStores.ts"
 
 export interface EmbeddedServicesOptions {
@@ -72,15 +74,50 @@ const embedderOf = (
   }))
 }
 
+/**
+ * The embedders of the corpora that a data directory has, by the settings that each was built by; the offline one among
+ * them. Each is made when it is first asked for, and lives as long as the scope.
+ */
+export const recordedEmbedders = Effect.fnUntraced(function*(
+  pipeline: Definition,
+  budget: EmbeddingBudget["Service"],
+  dataDir: string
+): Effect.fn.Return<(id: string) => Effect.Effect<Embedder["Service"] | undefined>, never, State | Secrets | Scope.Scope> {
+  const { database } = yield* State
+  const scope = yield* Effect.scope
+  const secrets = yield* Effect.context<Secrets>()
+  const made = new Map<string, Embedder["Service"]>()
+  const settings = database.prepare("SELECT built FROM generations WHERE built IS NOT NULL AND role != 'gone' ORDER BY number DESC")
+  return Effect.fnUntraced(function*(id) {
+    if (id === hashEmbedder.id) return hashEmbedder
+    for (const row of settings.all()) {
+      const { embedding } = decodeBuilt(String(row["built"]))
+      if (embedding === undefined) continue
+      const key = JSON.stringify(embedding)
+      const known = made.get(key)
+      // One that cannot be made here is not the one that is looked for.
+      const embedder = known ?? (yield* Layer.buildWithScope(
+        embedderOf({ ...pipeline, corpus: { ...pipeline.corpus, embedding } }, budget, dataDir),
+        scope
+      ).pipe(
+        Effect.map((context) => Context.get(context, Embedder)),
+        Effect.provideContext(secrets),
+        Effect.orElseSucceed(() => undefined)
+      ))
+      if (embedder === undefined) continue
+      made.set(key, embedder)
+      if (embedder.id === id) return embedder
+    }
+    return undefined
+  })
+})
+
 /** How the queue's batches of texts go out in requests; a batch that is not full takes one of its own. */
 const requestsOf = ({ corpus: { embedding } }: Definition) => (texts: number): number => {
   if (embedding?._tag !== "openai") return 0
   const inRequests = (n: number) => Math.ceil(n / embedding.batch)
   return Math.floor(texts / textsAtOnce) * inRequests(textsAtOnce) + inRequests(texts % textsAtOnce)
 }
-
-/** Names on the embedded engine, which has no projects and regions of its own. */
-const parent = "projects/local/locations/local"
 
 /** Uploads under way at once: enough that parsing, embedding and committing work in batches. */
 const concurrency = 128
@@ -102,8 +139,8 @@ export const embeddedServices = (
       const stores = yield* VectorStores
       return Engine.of({
         name: "embedded",
-        parent,
-        target: parent,
+        parent: embeddedParent,
+        target: embeddedParent,
         signature: `parser ${parserVersion}, embedder ${id}${limitsSignature(pipeline)}`,
         maxFileBytes: limits.bytes ?? defaultLimits.bytes,
         budget,
@@ -120,6 +157,7 @@ export const embeddedServices = (
       })
     })
   )
+  const state = State.layer(dataDir)
   const databases = vectorStores().pipe(Layer.provide(secrets))
   const { keepEmbeddings } = pipeline.import
   const store = Embedded.layer({
@@ -130,13 +168,12 @@ export const embeddedServices = (
   }).pipe(
     Layer.provide(Layer.effect(Rankers, localRankers(dataDir))),
     Layer.provide(Layer.succeed(EmbeddingBudget, budget)),
-    Layer.provide(Layer.succeed(OtherEmbedders, [hashEmbedder])),
+    Layer.provide(Layer.effect(OtherEmbedders, recordedEmbedders(pipeline, budget, dataDir)).pipe(Layer.provide([state, secrets]))),
     Layer.provide(databases)
   )
   const lock = options.writes === undefined
     ? Layer.empty
     : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
-  const state = State.layer(dataDir)
   const storeAndLedger = Layer.mergeAll(SqliteLedger.layer, Layer.unwrap(Effect.map(State, ({ database }) => allOperations(database))))
     .pipe(Layer.provideMerge(store), Layer.provide(state))
   return Layer.mergeAll(storeAndLedger, engine.pipe(Layer.provide(databases)), models.layer(dataDir).pipe(Layer.provide(secrets))).pipe(

@@ -8,8 +8,12 @@ import { forEngine } from "../pipeline/definition/ForEngine.ts"
 import type { Connectors, Services } from "../pipeline/Services.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import type { Secrets } from "../ports/Secrets.ts"
+import { asBuilt } from "../pipeline/sync/Built.ts"
+import { liveSettings } from "../pipeline/sync/Generations.ts"
+import { OpenedFor } from "../pipeline/sync/Target.ts"
 import { capabilitiesOf } from "./Capabilities.ts"
 import type { EmbeddedServicesOptions } from "./Embedded.ts"
+import { targetOf } from "./Targets.ts"
 import type { VertexServicesOptions } from "./Vertex.ts"
 
 /** How long what readers share is kept open after the last of them. */
@@ -53,8 +57,12 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
     fit,
     inspect: Effect.flatMap(Effect.promise(() => import("../engines/embedded/Inspect.ts")), ({ inspect }) => inspect(dataDir)),
     open: Effect.fnUntraced(function*(pipeline, access) {
-      const definition = yield* Effect.fromResult(fit(pipeline))
-      if (access.mode === "write") return { definition, services: yield* Layer.build(services(definition, access)) }
+      const declared = yield* Effect.fromResult(fit(pipeline))
+      const of = access.of ?? (access.mode === "write" ? "live" : undefined)
+      const { definition, openedFor } = of === "live" ? yield* asLive(declared, dataDir) : { definition: declared, openedFor: undefined }
+      if (access.mode === "write") {
+        return { definition, services: Context.add(yield* Layer.build(services(definition, access)), OpenedFor, openedFor) }
+      }
       const { corpus: { embedding }, import: { limits, textRecognition }, stages } = definition
       const key = JSON.stringify([
         definition.engine,
@@ -67,6 +75,21 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
       return { definition, services: yield* RcMap.get(readers, key) }
     })
   })
+})
+
+/**
+ * The pipeline by the settings that its live corpus was built by, where its file describes another generation. Asked of
+ * the ledger alone, before the engine is opened: its embedder is among the settings.
+ */
+const asLive = Effect.fnUntraced(function*(declared: Definition, dataDir: string) {
+  const target = yield* targetOf(declared)
+  // Loaded with the engines, which need them too.
+  const [SqliteLedger, { LedgerWrites }, { State }] = yield* Effect.promise(() =>
+    Promise.all([import("../state/SqliteLedger.ts"), import("../state/LedgerWrites.ts"), import("../state/State.ts")])
+  )
+  const ledger = SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
+  const { built, live } = yield* liveSettings(declared, target).pipe(Effect.provide(ledger))
+  return { definition: built === undefined ? declared : asBuilt(declared, built), openedFor: { live: live?.scope } }
 })
 
 /** Where the embedded engine keeps its data, and the memory it may use. */

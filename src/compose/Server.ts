@@ -17,7 +17,9 @@ import { HashEmbedder } from "../models/HashEmbedder.ts"
 import * as OfflineTextEmbedder from "../models/OfflineTextEmbedder.ts"
 import * as LocalPartnerChat from "../models/LocalPartnerChat.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
-import { Embedder } from "../ports/Embedder.ts"
+import { definePipeline } from "../pipeline/definition/DefinePipeline.ts"
+import { makeEmbeddingBudget } from "../engines/embedded/LimitedEmbedding.ts"
+import { Embedder, OtherEmbedders } from "../ports/Embedder.ts"
 import { Engine } from "../ports/Engine.ts"
 import { Files } from "../ports/Files.ts"
 import { Generator } from "../ports/Generator.ts"
@@ -42,6 +44,7 @@ import type { StorageFactory } from "./Imports.ts"
 import { contentTerms } from "../models/extractive/ContentTerms.ts"
 import { garden } from "./Garden.ts"
 import * as upstream from "./Upstream.ts"
+import { recordedEmbedders } from "./Embedded.ts"
 import { imports } from "./Imports.ts"
 import { refuseParser, withParsers } from "./Parsers.ts"
 import { vectorStores } from "./VectorStores.ts"
@@ -164,20 +167,26 @@ export const serveEmbedded = (
       tables === undefined ? SqliteTableStore.layerNone : Layer.succeed(TableStore, tables)
     ]))
     const generation = Layer.merge(LocalPartnerChat.layer(countTokens), EmbeddedGeneration.layer(countTokens))
-    const databases = vectorStores({ allowHosts: options.allowHosts ?? [] }).pipe(Layer.provide(yield* secretsOf(options)))
+    const secrets = yield* secretsOf(options)
+    const databases = vectorStores({ allowHosts: options.allowHosts ?? [] }).pipe(Layer.provide(secrets))
+    const state = State.layer(dataDir)
+    const others = Layer.effect(OtherEmbedders, recordedEmbedders(served, makeEmbeddingBudget(), dataDir)).pipe(
+      Layer.provide([state, secrets])
+    )
     const engine = yield* Layer.build(
       Embedded.layer({
         dataDir,
         memory: options.memory,
+        serving: true,
         searchThreads: options.searchThreads ?? Math.max(1, Math.min(mostSearchThreads, availableParallelism() - 1))
       }).pipe(
-        Layer.provide([importer, databases]),
+        Layer.provide([importer, databases, others]),
         Layer.merge(batch.pipe(Layer.provide(RowModels.layer))),
         Layer.provideMerge(
           Layer.mergeAll(
             embedder,
             TextPool.layer(),
-            gardenOf(options).pipe(Layer.provideMerge(State.layer(dataDir))),
+            gardenOf(options).pipe(Layer.provideMerge(state)),
             generation.pipe(Layer.provideMerge(ranking), Layer.provideMerge(models.pipe(Layer.provide(embedder)))),
             engineLayer
           )
@@ -207,6 +216,9 @@ export const serveEmbedded = (
       terms: contentTerms
     }).pipe(Effect.provide(Context.add(engine, Files, files)))
   })
+
+/** What embedders of corpora that pipelines filled are made with, besides the settings that are kept of each. */
+const served = definePipeline({ name: "served", corpus: { displayName: "served" }, sources: {} })
 
 const gardenOf = ({ catalog, dataDir, endpointUpstreams, secrets }: EmbeddedServerOptions) =>
   garden({

@@ -5,7 +5,6 @@ import { refusedRegion } from "../domain/partner/PartnerChatRules.ts"
 import { openModelNamed, partnerModelNamed } from "../domain/partner/PartnerModels.ts"
 import { SecretVersion } from "../domain/Secret.ts"
 import { checks, type Finding } from "../engines/vertex/Checks.ts"
-import { endpointOf } from "../engines/vertex/Endpoint.ts"
 import { chatCompletions } from "../engines/vertex/ChatCompletions.ts"
 import * as GeminiChat from "../engines/vertex/GeminiChat.ts"
 import * as GenerateContent from "../engines/vertex/GenerateContent.ts"
@@ -49,6 +48,7 @@ import * as SqliteLedger from "../state/SqliteLedger.ts"
 import { State } from "../state/State.ts"
 import { TextPool } from "../text/TextPool.ts"
 import * as models from "./Models.ts"
+import { targetOf } from "./Targets.ts"
 
 export interface VertexServicesOptions {
   readonly dataDir: string
@@ -77,18 +77,17 @@ export const vertexServices = (
 > => {
   const { dataDir } = options
   if (pipeline.engine._tag !== "vertex") return Layer.effectContext(Effect.fail(notVertex))
-  const { baseUrl, location, project, requestsPerMinute } = pipeline.engine
+  const { location, project, requestsPerMinute } = pipeline.engine
   const engine = Layer.effect(
     Engine,
     Effect.gen(function*() {
-      const endpoint = yield* Effect.fromResult(endpointOf(location, baseUrl))
       const operations = yield* Operations
       const objects = yield* ObjectStore
       const parent = `projects/${project}/locations/${location}`
       return Engine.of({
         name: "vertex",
         parent,
-        target: `${endpoint.baseUrl}/${parent}`,
+        target: yield* targetOf(pipeline),
         // The service does not tell its parsers' and models' versions; a corpus's model is part of the pipeline.
         signature: "vertex",
         maxFileBytes: HostedFiles.maxUploadBytes,

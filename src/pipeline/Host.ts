@@ -10,9 +10,14 @@ import type { Connectors, Services } from "./Services.ts"
 
 /** Whether a pipeline is opened to be asked, or to be written to. */
 export type Access =
-  /** Takes no lock: any number of readers, beside a writer too. */
-  | { readonly mode: "read" }
+  /** Takes no lock: any number of readers, beside a writer too. `of`: as below; absent: by the file's settings. */
+  | { readonly mode: "read"; readonly of?: "live" | "candidate" }
   | {
+    /**
+     * The generation of the corpus that is written to. Where the file describes another one than that which serves, such
+     * as its candidate, the one that serves is kept up to date by the settings that it was built by. Default `live`.
+     */
+    readonly of?: "live" | "candidate"
     /** Takes the data directory for one writer. */
     readonly mode: "write"
     /** What another writer is told of this one. Default: the program's path. */
@@ -41,7 +46,7 @@ export interface PipelineParts {
 
 /** A pipeline on an engine. */
 export interface Opened {
-  /** The pipeline as the engine runs it: the sections under `engines` in their place. */
+  /** The pipeline as the engine runs it: the sections under `engines` in their place, and the settings of the generation it is opened for. */
   readonly definition: Definition
   readonly services: Context.Context<Exclude<Services, Connectors> | Secrets>
 }

@@ -5,6 +5,7 @@ import type { AnswerPart } from "../domain/Answer.ts"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { Report } from "../domain/Report.ts"
 import { builtInSources } from "../domain/sources/BuiltInSources.ts"
+import type { Generation } from "../ports/Ledger.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import type { AnyConnectorDefinition, Source } from "../ports/Source.ts"
@@ -20,7 +21,15 @@ import { invalidOn, invalidPipeline, issueOf, placedError } from "./definition/P
 import type { Access, Host, HostedModels, HostedStores, OpenError, PipelineParts } from "./Host.ts"
 import { openPipeline } from "./Open.ts"
 import type { Definition, PipelineFile } from "./definition/Definition.ts"
-import { diffPipeline, planPipeline, runPipeline } from "./RunPipeline.ts"
+import {
+  diffPipeline,
+  dropPipelineCandidate,
+  generationsOf,
+  planPipeline,
+  promotePipeline,
+  rollbackPipeline,
+  runPipeline
+} from "./RunPipeline.ts"
 import { writtenStage } from "./definition/StageSettings.ts"
 import type { Models, Services } from "./Services.ts"
 import { type BatchAnswered, orFailed } from "./stages/Batch.ts"
@@ -28,8 +37,10 @@ import type { FollowUp } from "./stages/Condense.ts"
 import { type Answered, generate } from "./stages/Generate.ts"
 import { type CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions } from "./stages/Retrieve.ts"
 import { type AnyStage, compose, sequence, type Stage } from "./stages/Stage.ts"
+import type { GenerationStatus, Switched } from "./sync/Generations.ts"
 import type { Plan, PlanOptions } from "./sync/Plan.ts"
 import type { SyncOptions } from "./sync/Session.ts"
+import { reopening } from "./sync/Target.ts"
 import type { WatchOptions } from "./watch/Watch.ts"
 import { watchPipeline } from "./watch/WatchPipeline.ts"
 
@@ -61,6 +72,18 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
   readonly runWith: (options: RunOptions) => Effect.Effect<Report, PipelineError, Host | R>
   /** What {@link run} would do. Changes nothing. */
   readonly plan: (options?: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute">) => Effect.Effect<Plan, PipelineError, Host | R>
+  /**
+   * The candidate, which `runWith({ candidate: true })` built, takes the place of the corpus that serves in one step:
+   * whoever asks finds the one or the other. The one that served is kept, as `corpus.keepGenerations` says. `yes`: though
+   * the candidate lacks more files than `import.maxDelete` allows.
+   */
+  readonly promote: (options?: { readonly yes?: boolean }) => Effect.Effect<Switched, PipelineError, Host | R>
+  /** The corpus that served last serves again, in one step; the other is the candidate then. */
+  readonly rollback: Effect.Effect<Switched, PipelineError, Host | R>
+  /** Gives the candidate up, and deletes it. */
+  readonly dropCandidate: Effect.Effect<Generation, PipelineError, Host | R>
+  /** The corpora that the pipeline has: the one that serves, a candidate, those kept. */
+  readonly generations: Effect.Effect<ReadonlyArray<GenerationStatus>, PipelineError, Host | R>
   /** How the corpus differs from what the ledger says was put there. */
   readonly diff: Effect.Effect<Effect.Success<ReturnType<typeof diffPipeline>>, PipelineError, Host | R>
   /** Keeps the corpus in line with the sources until it is interrupted. */
@@ -201,12 +224,12 @@ const typed = <Sources extends string, Out, E, R>(
     access: Access,
     use: (definition: Definition) => Effect.Effect<A, E2, R2>
   ): Effect.Effect<A, E2 | OpenError, Host | Exclude<R2, Services | Secrets>> =>
-    Effect.scoped(
+    reopening(Effect.scoped(
       Effect.flatMap(openPipeline(parts, access), ({ definition, services }) =>
         Effect.provideContext(use(definition), services).pipe(
           Effect.mapError(placedError(invalidOn(parts.definition, definition.engine._tag, parts.invalid)))
         ))
-    ) as Effect.Effect<
+    )) as Effect.Effect<
       A,
       E2 | OpenError,
       Host | Exclude<R2, Services | Secrets>
@@ -222,11 +245,15 @@ const typed = <Sources extends string, Out, E, R>(
     run: within({ mode: "write" }, (definition) => runPipeline(definition)),
     runWith: ({ waiting, waitMs, ...options }: RunOptions) =>
       within(
-        { mode: "write", waiting, waitMs },
+        { mode: "write", waiting, waitMs, of: options.candidate === true || options.replace === true ? "candidate" : "live" },
         (definition) => runPipeline(definition, options)
       ),
     plan: (options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute"> = {}) =>
-      within(read, (definition) => planPipeline(definition, options)),
+      within({ mode: "read", of: options.candidate === true ? "candidate" : "live" }, (definition) => planPipeline(definition, options)),
+    promote: (options: { readonly yes?: boolean } = {}) => within(read, (definition) => promotePipeline(definition, options)),
+    rollback: within(read, rollbackPipeline),
+    dropCandidate: within(read, dropPipelineCandidate),
+    generations: within(read, generationsOf),
     diff: within(read, (definition) => diffPipeline(definition)),
     watch: (options: Omit<WatchOptions, "interval"> = {}) => within({ mode: "write" }, (definition) => watchPipeline(definition, options)),
     retrieve: (question: string | Question, options: RetrieveOptions = {}) =>

@@ -17,7 +17,19 @@ import { diff, type Difference } from "./sync/Diff.ts"
 import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
 import type { SyncOptions, SyncSpec } from "./sync/Session.ts"
 import { sync } from "./sync/Sync.ts"
-import { findScope, findTarget, namesIn, scopeOf } from "./sync/Target.ts"
+import { builtBy } from "./sync/Built.ts"
+import type { Held } from "./sync/Failures.ts"
+import {
+  dropCandidate,
+  findGeneration,
+  generationsStatus,
+  namesIn,
+  promote,
+  rollback,
+  scopeOf,
+  type Succession
+} from "./sync/Generations.ts"
+import { findTarget } from "./sync/Target.ts"
 
 /** The pipeline as sync works from it, its sources made into connectors. */
 export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, options: { readonly writes: boolean } = { writes: true }) {
@@ -66,6 +78,8 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, option
     pipeline: pipeline.name,
     renamedFrom: pipeline.renamedFrom,
     corpus: corpusSpec(pipeline),
+    built: builtBy(pipeline, engine.signature),
+    keep: pipeline.corpus.keepGenerations,
     chunking: pipeline.chunking,
     parsing: pipeline.parsing,
     sources,
@@ -134,12 +148,46 @@ export const diffPipeline = (pipeline: Definition, observe?: (difference: Differ
 
 /** The corpus that the pipeline's runs have filled. `NOT_FOUND` before the first. */
 export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Definition) {
-  const target = yield* findTarget(yield* findScope(namesIn(pipeline)), corpusSpec(pipeline))
+  const { inUse } = yield* findGeneration(namesIn(pipeline))
+  const target = yield* findTarget(inUse, corpusSpec(pipeline))
   if (target._tag === "missing") {
     return yield* ServiceError.notFound(`corpus "${pipeline.corpus.displayName}"`, "run the pipeline first: sluice run")
   }
   return target.corpus
 })
+
+const successionOf = (pipeline: Definition): Succession => ({
+  ...namesIn(pipeline),
+  corpus: corpusSpec(pipeline),
+  keep: pipeline.corpus.keepGenerations
+})
+
+/**
+ * The candidate of a pipeline takes the place of the corpus that serves, in one step: whoever asks finds the one or the
+ * other. `yes`: though it lacks more files of the one that serves than `import.maxDelete` allows.
+ */
+export const promotePipeline = Effect.fn("promotePipeline")(function*(pipeline: Definition, options: { readonly yes?: boolean } = {}) {
+  const { import: { maxDelete }, sources } = pipeline
+  return yield* promote(successionOf(pipeline), { maxDelete, sources: Object.keys(sources), yes: options.yes ?? false }).pipe(
+    Effect.catchTag("Held", ({ why }: Held) =>
+      Effect.fail(
+        new ServiceError({
+          code: "FAILED_PRECONDITION",
+          message: `the corpus that serves has files which the candidate has not: ${why}`,
+          fix: "bring it up to date with `sluice run --candidate`, or promote it as it is with --yes"
+        })
+      ))
+  )
+})
+
+/** The corpus that served last serves again, in one step. */
+export const rollbackPipeline = (pipeline: Definition) => rollback(successionOf(pipeline))
+
+/** Deletes the candidate. */
+export const dropPipelineCandidate = (pipeline: Definition) => dropCandidate(successionOf(pipeline))
+
+/** The generations of a pipeline's corpus, and what tells each from the one that serves. */
+export const generationsOf = (pipeline: Definition) => generationsStatus(namesIn(pipeline))
 
 /** Names that were looked up and that no run has recorded. */
 const lookedUp = new WeakMap<Ledger["Service"], Map<string, CorpusName>>()
@@ -155,10 +203,10 @@ export const withCorpus = <A, E, R>(
 ): Effect.Effect<A, E | Effect.Error<ReturnType<typeof corpusOf>>, R | Effect.Services<ReturnType<typeof corpusOf>>> =>
   Effect.gen(function*() {
     const ledger = yield* Ledger
-    const scope = yield* findScope(namesIn(pipeline))
+    const { inUse, scope } = yield* findGeneration(namesIn(pipeline))
     const names = lookedUp.get(ledger) ?? new Map<string, CorpusName>()
     lookedUp.set(ledger, names)
-    const known = (yield* ledger.scope(scope))?.corpus ?? names.get(scope)
+    const known = inUse?.corpus ?? names.get(scope)
     const anew = Effect.tap(Effect.map(corpusOf(pipeline), ({ name }) => name), (name) => Effect.sync(() => names.set(scope, name)))
     if (known === undefined) return yield* Effect.flatMap(anew, use)
     return yield* use(known).pipe(

@@ -47,12 +47,13 @@ export class Embedder extends Context.Service<Embedder, {
 }>()("sluice/ports/Embedder") {}
 
 /**
- * Embedders that an engine has besides the pipeline's own: a question to a corpus that one of them filled is embedded
- * with it, as where the pipeline names another one and nothing is rebuilt yet. Default: none.
+ * The embedder of an id, for corpora that another one than the pipeline's own filled: the one that serves while a file
+ * describes its candidate, and those that were there before. Undefined where none is known. Default: none is.
  */
-export const OtherEmbedders = Context.Reference<ReadonlyArray<Embedder["Service"]>>("sluice/ports/OtherEmbedders", {
-  defaultValue: () => []
-})
+export const OtherEmbedders = Context.Reference<(id: string) => Effect.Effect<Embedder["Service"] | undefined>>(
+  "sluice/ports/OtherEmbedders",
+  { defaultValue: () => () => Effect.undefined }
+)
 
 /** Texts that a service refused one by one, none being taken, after which it is the service that is taken for wrong. */
 const refusedAlone = 8

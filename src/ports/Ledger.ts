@@ -28,12 +28,29 @@ export interface LedgerEntry {
   readonly message?: string
 }
 
-/** One pipeline on one target. */
-export interface ScopeRecord {
-  /** The corpus that serves. */
+/**
+ * What a generation of a pipeline's corpus is for: questions (`live`), to be looked at before it takes over
+ * (`candidate`), to go back to (`kept`), nothing, so that it is to be deleted (`retired`). `gone`: deleted; remembered
+ * for those who still name it.
+ */
+export type Role = "live" | "candidate" | "kept" | "retired" | "gone"
+
+/** A corpus of a pipeline on one target. Of each pipeline at most one is live and one a candidate. */
+export interface Generation {
+  /** The key under which the ledger accounts for what is in it, for as long as it is there. */
+  readonly scope: string
+  /** Counts from 1 for each pipeline, and is never used twice. */
+  readonly number: number
+  readonly role: Role
   readonly corpus: CorpusName
-  /** The corpus whose place it took; to be deleted. */
-  readonly replaces?: CorpusName
+  /** When it was begun, in milliseconds since the epoch. Absent where an older Sluice began it. */
+  readonly made?: number
+  /** When a run first stored in it all that the sources had; before that it is not whole. */
+  readonly whole?: number
+  /** JSON of the settings that it is built by (`src/pipeline/sync/Built.ts`). Absent where an older Sluice built it. */
+  readonly built?: string
+  /** The display name that its corpus has in the target, as far as we gave it one. */
+  readonly name?: string
 }
 
 /** How far a source's changes were taken in: from here, its connector tells what changed since. */
@@ -128,19 +145,25 @@ export interface EntriesAmong {
   readonly containing?: string
 }
 
-/** What sync remembers about one scope between runs. Writes are durable when they return. */
+/** What sync remembers between runs: of a pipeline on a target its generations, and of each of these what is in it. Writes are durable when they return. */
 export class Ledger extends Context.Service<Ledger, {
-  readonly scope: (scope: string) => Effect.Effect<ScopeRecord | undefined, StateError>
-  readonly setScope: (scope: string, record: ScopeRecord) => Effect.Effect<void, StateError>
-  /** Starts the scope anew on a corpus with nothing of ours in it: forgets every entry, in one transaction. */
-  readonly reset: (scope: string, record: ScopeRecord) => Effect.Effect<void, StateError>
-  /**
-   * What was accounted for under `from` takes the place of everything under `to`, with this record, in one transaction:
-   * how a corpus that was built beside another takes over.
-   */
-  readonly promote: (from: string, to: string, record: ScopeRecord) => Effect.Effect<void, StateError>
-  /** Forgets a scope: its record and every entry. Its runs stay. */
-  readonly forget: (scope: string) => Effect.Effect<void, StateError>
+  /** The generations of a pipeline, newest first. */
+  readonly generations: (pipeline: string) => Effect.Effect<ReadonlyArray<Generation>, StateError>
+  /** Notes what is new of a generation; its role is changed by `assign` alone. */
+  readonly noteGeneration: (
+    scope: string,
+    news: Partial<Pick<Generation, "whole" | "built" | "name">>
+  ) => Effect.Effect<void, StateError>
+  /** Notes a generation with nothing of ours in it: every entry of its scope is forgotten, in one transaction. */
+  readonly beginGeneration: (pipeline: string, generation: Generation) => Effect.Effect<void, StateError>
+  /** Gives generations, by their scopes, other roles, all in one transaction: whoever reads sees those before or those after. */
+  readonly assign: (pipeline: string, roles: Readonly<Record<string, Role>>) => Effect.Effect<void, StateError>
+  /** Forgets what is in a generation; it is `gone` then. */
+  readonly retire: (pipeline: string, scope: string) => Effect.Effect<void, StateError>
+  /** Everything accounted for under a pipeline's name takes the place of all under another, in one transaction. */
+  readonly rename: (from: string, to: string) => Effect.Effect<void, StateError>
+  /** Forgets a pipeline: its generations and every entry. Its runs stay. */
+  readonly forget: (pipeline: string) => Effect.Effect<void, StateError>
   readonly scan: (scope: string) => Effect.Effect<Scan, StateError, Scope.Scope>
   readonly listing: (scope: string, source: string) => Effect.Effect<ListingRecord | undefined, StateError>
   readonly setListing: (scope: string, source: string, record: ListingRecord) => Effect.Effect<void, StateError>

@@ -1,6 +1,6 @@
 import { batchTables } from "./tables/Batch.ts"
 import { jobColumns } from "./tables/Jobs.ts"
-import { contentsTable, ledgerTables, listingTable } from "./tables/Ledger.ts"
+import { contentsTable, generationTable, ledgerTables, listingTable } from "./tables/Ledger.ts"
 import { metadataTables } from "./tables/Metadata.ts"
 import { modelTables } from "./tables/Models.ts"
 import { quotaAmounts, quotaTables } from "./tables/Quota.ts"
@@ -27,5 +27,6 @@ export const migrations: ReadonlyArray<string> = [
   cachedContents,
   contentsTable,
   vectorTables,
-  jobColumns
+  jobColumns,
+  generationTable
 ]

@@ -5,14 +5,15 @@ import type { StateError } from "../domain/Errors.ts"
 import { RagFileName } from "../domain/RagFile.ts"
 import { Report } from "../domain/Report.ts"
 import {
+  type Generation,
   Ledger,
   type LedgerEntry,
   type LedgerState,
   type QueuedWork,
   recoveredPath,
+  type Role,
   type RunRecord,
-  type Scan,
-  type ScopeRecord
+  type Scan
 } from "../ports/Ledger.ts"
 import { asStateError, transaction } from "./Database.ts"
 import { ledgerColumns as columns } from "./LedgerTable.ts"
@@ -23,6 +24,9 @@ const prefixed = columns.split(", ").map((c) => `l.${c}`).join(", ")
 
 /** Runs remembered of a scope. */
 const keptRuns = 100
+
+/** Deleted generations remembered of a pipeline. */
+const keptGone = 100
 
 /** Rows fetched at a time by streams, so that memory does not grow with the ledger. */
 const pageSize = 1_000
@@ -49,6 +53,18 @@ const entryOf = (row: Row): LedgerEntry => {
   }
 }
 
+const generationOf = (row: Row): Generation => ({
+  scope: text(row, "scope"),
+  number: Number(row["number"]),
+  // Held to these by the table.
+  role: text(row, "role") as Role,
+  corpus: CorpusName.make(text(row, "corpus")),
+  made: row["made"] === null ? undefined : Number(row["made"]),
+  whole: row["whole"] === null ? undefined : Number(row["whole"]),
+  built: row["built"] === null ? undefined : text(row, "built"),
+  name: row["name"] === null ? undefined : text(row, "name")
+})
+
 const decodeReport = Schema.decodeUnknownOption(Schema.fromJsonString(Report))
 
 const make = Effect.gen(function*() {
@@ -60,11 +76,17 @@ const make = Effect.gen(function*() {
   const execute = (...statements: ReadonlyArray<Statement>): Effect.Effect<ReadonlyArray<number>, StateError> =>
     Effect.suspend(() => writes.through(statements) ?? run(() => transaction(db, () => runStatements(db, statements))))
 
-  const setScope = (scope: string, { corpus, replaces }: ScopeRecord): Statement => ({
-    sql: `INSERT INTO scopes (scope, corpus, replaces) VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET corpus = excluded.corpus, replaces = excluded.replaces`,
-    parameters: [scope, corpus, replaces ?? null]
-  })
+  const scopesOf = "(SELECT scope FROM generations WHERE pipeline = ?)"
+
+  /** Forgets what is accounted for under a key. */
+  const empty = (scope: string, tables: ReadonlyArray<string>): ReadonlyArray<Statement> =>
+    tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE scope = ?`, parameters: [scope] }))
+
+  /** The same of all keys of a pipeline. */
+  const emptyAll = (pipeline: string, tables: ReadonlyArray<string>): ReadonlyArray<Statement> => [
+    ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE scope = ? OR scope IN ${scopesOf}`, parameters: [pipeline, pipeline] })),
+    { sql: "DELETE FROM generations WHERE pipeline = ?", parameters: [pipeline] }
+  ]
 
   /** Pages through `SELECT … WHERE (source, path) > (?, ?) ORDER BY source, path LIMIT`, holding no cursor open. */
   const keyset = (
@@ -80,37 +102,61 @@ const make = Effect.gen(function*() {
       }))
 
   return Ledger.of({
-    scope: (scope) =>
-      run(() => {
-        const row = db.prepare("SELECT corpus, replaces FROM scopes WHERE scope = ?").get(scope)
-        return row === undefined ? undefined : {
-          corpus: CorpusName.make(text(row, "corpus")),
-          replaces: row["replaces"] === null ? undefined : CorpusName.make(text(row, "replaces"))
-        }
-      }),
-    setScope: (scope, record) => Effect.asVoid(execute(setScope(scope, record))),
-    reset: (scope, record) =>
+    generations: (pipeline) =>
+      run(() => db.prepare("SELECT * FROM generations WHERE pipeline = ? ORDER BY number DESC").all(pipeline).map(generationOf)),
+    noteGeneration: (scope, { built, name, whole }) =>
+      Effect.asVoid(execute({
+        sql: "UPDATE generations SET whole = coalesce(?, whole), built = coalesce(?, built), name = coalesce(?, name) WHERE scope = ?",
+        parameters: [whole ?? null, built ?? null, name ?? null, scope]
+      })),
+    beginGeneration: (pipeline, { built, corpus, made, name, number, role, scope, whole }) =>
+      Effect.asVoid(execute(...empty(scope, ["ledger", "listings", "generations"]), {
+        sql: `INSERT INTO generations (scope, pipeline, number, role, corpus, made, whole, built, name, served)
+              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        parameters: [
+          scope,
+          pipeline,
+          number,
+          role,
+          corpus,
+          made ?? null,
+          whole ?? null,
+          built ?? null,
+          name ?? null,
+          Number(role === "live")
+        ]
+      })),
+    assign: (pipeline, roles) =>
       Effect.asVoid(execute(
-        { sql: "DELETE FROM ledger WHERE scope = ?", parameters: [scope] },
-        { sql: "DELETE FROM listings WHERE scope = ?", parameters: [scope] },
-        setScope(scope, record)
-      )),
-    promote: (from, to, record) =>
-      Effect.asVoid(execute(
-        ...["ledger", "listings"].flatMap((table) => [
-          { sql: `DELETE FROM ${table} WHERE scope = ?`, parameters: [to] },
-          { sql: `UPDATE ${table} SET scope = ? WHERE scope = ?`, parameters: [to, from] }
-        ]),
-        { sql: "DELETE FROM scopes WHERE scope = ?", parameters: [from] },
-        setScope(to, record)
-      )),
-    forget: (scope) =>
-      Effect.asVoid(execute(
-        ...["ledger", "listings", "contents", "scopes"].map((table) => ({
-          sql: `DELETE FROM ${table} WHERE scope = ?`,
-          parameters: [scope]
+        ...Object.entries(roles).map(([scope, role]) => ({
+          sql: "UPDATE generations SET role = ?, served = served OR ? WHERE scope = ? AND pipeline = ?",
+          parameters: [role, Number(role === "live"), scope, pipeline]
         }))
       )),
+    retire: (pipeline, scope) =>
+      Effect.asVoid(execute(
+        ...empty(scope, ["ledger", "listings"]),
+        { sql: "UPDATE generations SET role = 'gone' WHERE scope = ? AND pipeline = ?", parameters: [scope, pipeline] },
+        {
+          sql: `DELETE FROM generations WHERE pipeline = ? AND role = 'gone' AND number <=
+                  (SELECT number FROM generations WHERE pipeline = ? AND role = 'gone' ORDER BY number DESC LIMIT 1 OFFSET ?)`,
+          parameters: [pipeline, pipeline, keptGone]
+        }
+      )),
+    rename: (from, to) => {
+      const tables = ["ledger", "listings"]
+      const renamed = "? || substr(scope, ?)"
+      const end = from.length + 1
+      return Effect.asVoid(execute(
+        ...emptyAll(to, tables),
+        ...tables.map((table) => ({
+          sql: `UPDATE ${table} SET scope = ${renamed} WHERE scope IN ${scopesOf}`,
+          parameters: [to, end, from]
+        })),
+        { sql: `UPDATE generations SET scope = ${renamed}, pipeline = ? WHERE pipeline = ?`, parameters: [to, end, to, from] }
+      ))
+    },
+    forget: (pipeline) => Effect.asVoid(execute(...emptyAll(pipeline, ["ledger", "listings", "contents"]))),
     scan: (scope) =>
       Effect.acquireRelease(run(() => openScan(db, scope)), (scan) => Effect.sync(scan.close)).pipe(
         Effect.map((scan): Scan => ({

@@ -147,7 +147,7 @@ export class MemoryEngine {
       Effect.andThen(
         Effect.suspend(() => this.onList),
         Effect.sync(() =>
-          paged([...this.files.values()].map(({ file }) => file).filter((f) => f.name.startsWith(corpus)), page, this.pageSize)
+          paged([...this.files.values()].map(({ file }) => file).filter((f) => f.name.startsWith(`${corpus}/`)), page, this.pageSize)
         )
       ),
     chunks: (name) =>

@@ -118,6 +118,13 @@ export const doctor = Command.make(
               )
               const { commonSettings } = yield* Effect.promise(() => import("../../pipeline/definition/SourceSettings.ts"))
               const { items, nextToken } = yield* corpora.list({ size: 100 })
+              const [{ generationsOf }, { generationLines }] = yield* Effect.promise(() =>
+                Promise.all([import("../../pipeline/RunPipeline.ts"), import("../render/Generations.ts")])
+              )
+              const generations = yield* generationsOf(pipeline)
+              if (generations.length > 0) {
+                yield* check("generations", Effect.succeed(generationLines(generations).join(". ")), (found) => found)
+              }
               const { displayName, vectorDb } = pipeline.corpus
               if (checkVectors !== undefined && vectorDb._tag !== "managed") {
                 yield* check(

@@ -1,6 +1,8 @@
 import { Effect, FileSystem, Option, Path } from "effect"
 import { Command, Flag } from "effect/cli"
-import { ExitCode } from "../../domain/Errors.ts"
+import { ExitCode, ServiceError } from "../../domain/Errors.ts"
+import type { Comparison, MeasureChange } from "../../pipeline/eval/Comparison.ts"
+import type { Evaluation } from "../../pipeline/eval/Evaluation.ts"
 import { exitWith } from "../Exit.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
@@ -38,9 +40,13 @@ export const evaluate = Command.make(
       Flag.withMetavar("PIPELINE"),
       Flag.optional
     ),
+    candidate: Flag.Boolean("candidate").pipe(
+      Flag.withDescription("Ask the candidate as well as the corpus that serves, and set the two side by side"),
+      Flag.withDefault(false)
+    ),
     tolerance: Flag.Finite("tolerance").pipe(
       Flag.filter((share) => share >= 0 && share <= 1, () => "Expected a number from 0 to 1"),
-      Flag.withDescription("With --against: how much a measure may drop. Default 0.02"),
+      Flag.withDescription("With --against and --candidate: how much a measure may drop. Default 0.02"),
       Flag.withMetavar("0..1"),
       Flag.withDefault(0.02)
     ),
@@ -58,14 +64,16 @@ export const evaluate = Command.make(
       { compare, dropped },
       { readTests },
       store,
-      { evaluationJUnit, evaluationMarkdown, recommendation, renderComparison, renderEvaluation }
+      { evaluationJUnit, evaluationMarkdown, recommendation, renderComparison, renderEvaluation },
+      { GenerationInUse }
     ] = yield* Effect.promise(() =>
       Promise.all([
         import("../../pipeline/eval/Evaluation.ts"),
         import("../../pipeline/eval/Comparison.ts"),
         import("../../pipeline/eval/TestFile.ts"),
         import("../../pipeline/eval/SavedEvaluations.ts"),
-        import("../render/Evaluation.ts")
+        import("../render/Evaluation.ts"),
+        import("../../pipeline/sync/Generations.ts")
       ])
     )
     const named = given(args.tests)
@@ -78,32 +86,90 @@ export const evaluate = Command.make(
       : against === "last"
       ? yield* saved.last
       : yield* store.readEvaluation(fromHere(against))
-    if (against !== undefined && Option.isSome(args.compare)) {
-      return yield* new UsageError({ message: "--against and --compare cannot be given together", fix: "leave one out" })
+    const sides = [["--against", against !== undefined], ["--compare", Option.isSome(args.compare)], [
+      "--candidate",
+      args.candidate
+    ]] as const
+    const [first, second] = sides.filter(([, given]) => given).map(([flag]) => flag)
+    if (second !== undefined) {
+      return yield* new UsageError({ message: `${first} and ${second} cannot be given together`, fix: "leave one out" })
+    }
+    if (args.candidate && args.save) {
+      return yield* new UsageError({
+        message: "--save keeps results of the corpus that serves, and --candidate is about another",
+        fix: "save it once it is promoted: sluice eval --save"
+      })
     }
     if (against !== undefined && before === undefined) {
       return yield* new UsageError({ message: "no result was saved yet", fix: "save one first: sluice eval --save" })
     }
     let asked = 0
     const topK = given(args.topK)
-    const ofPipeline = (loaded: LoadedPipeline) =>
+    const ofPipeline = (loaded: LoadedPipeline, generation: "live" | "candidate" = "live") =>
       onEngine(
         loaded,
         reading,
-        evaluatePipeline(loaded.pipeline, {
-          tests,
-          overrides: { topK },
-          observe: () =>
-            Effect.suspend(() =>
-              ++asked % 100 === 0 && asked < tests.length ? output.say(`${count(asked)} of ${count(tests.length)} asked`) : Effect.void
-            )
-        })
+        Effect.provideService(
+          evaluatePipeline(loaded.pipeline, {
+            tests,
+            overrides: { topK },
+            observe: () =>
+              Effect.suspend(() =>
+                ++asked % 100 === 0 && asked < tests.length ? output.say(`${count(asked)} of ${count(tests.length)} asked`) : Effect.void
+              )
+          }),
+          GenerationInUse,
+          generation
+        )
       )
+    const write = (name: string | undefined, text: string) =>
+      name === undefined
+        ? Effect.void
+        : Effect.mapError(fs.writeFileString(name, text), () =>
+          new UsageError({ message: `${name} cannot be written`, fix: "check the folder and its permissions" }))
+    /** Everywhere but to the screen. */
+    const keep = (result: Evaluation, comparison?: Comparison, names?: { readonly before: string; readonly now: string }) =>
+      Effect.all([
+        write(given(args.junit), evaluationJUnit(result)),
+        write(given(args.markdown), evaluationMarkdown(result, comparison, names)),
+        args.save ? saved.save(result) : Effect.void
+      ], { discard: true })
+    const sayWorse = (worse: ReadonlyArray<MeasureChange>) =>
+      worse.length === 0
+        ? Effect.void
+        : output.say(`dropped by more than ${args.tolerance}: ${worse.map(({ measure }) => measure).join(", ")}`)
     const beside = Option.isNone(args.compare) ? undefined : yield* openPipeline(args.compare)
+    if (args.candidate) {
+      // Before the first promotion there may be none that serves.
+      const live = yield* ofPipeline(loaded).pipe(
+        Effect.catchIf((error) => error instanceof ServiceError && error.code === "NOT_FOUND", () => Effect.undefined)
+      )
+      asked = 0
+      const result = yield* ofPipeline(loaded, "candidate")
+      const comparison = live === undefined ? undefined : compare(live, result)
+      const names = { before: "live", now: "candidate" }
+      const worse = comparison === undefined ? [] : dropped(comparison, args.tolerance)
+      yield* keep(result, comparison, names)
+      if (json) yield* output.json({ ...result, type: "evaluation", generation: "candidate", live, comparison })
+      else {
+        yield* output.print(renderEvaluation(result, output))
+        if (comparison !== undefined) {
+          const heading = "The candidate beside the corpus that serves:"
+          yield* output.print(
+            `\n${renderComparison(comparison, output, { heading, ...names })}\n\n${
+              recommendation(comparison, "the corpus that serves", "the candidate")
+            }`
+          )
+        }
+        yield* sayWorse(worse)
+      }
+      return yield* exitWith(result.failed > 0 || worse.length > 0 ? ExitCode.error : ExitCode.done)
+    }
     const result = yield* ofPipeline(loaded)
     if (beside !== undefined) {
       const comparison = compare(result, yield* ofPipeline(beside))
       const [mine, theirs] = [fromHere(loaded.file), fromHere(beside.file)]
+      yield* keep(result, comparison, { before: mine, now: theirs })
       if (json) return yield* output.json({ version: 1, type: "comparison", pipelines: [mine, theirs], ...comparison })
       yield* output.print(
         `${renderComparison(comparison, output, { heading: `${theirs} beside ${mine}:`, before: mine, now: theirs })}\n\n${
@@ -114,19 +180,12 @@ export const evaluate = Command.make(
     }
     const comparison = before === undefined ? undefined : compare(before, result)
     const worse = comparison === undefined ? [] : dropped(comparison, args.tolerance)
-    const write = (name: string | undefined, text: string) =>
-      name === undefined
-        ? Effect.void
-        : Effect.mapError(fs.writeFileString(name, text), () =>
-          new UsageError({ message: `${name} cannot be written`, fix: "check the folder and its permissions" }))
-    yield* write(given(args.junit), evaluationJUnit(result))
-    yield* write(given(args.markdown), evaluationMarkdown(result, comparison))
-    if (args.save) yield* saved.save(result)
+    yield* keep(result, comparison)
     if (json) yield* output.json({ ...result, type: "evaluation", comparison })
     else {
       yield* output.print(renderEvaluation(result, output))
       if (comparison !== undefined) yield* output.print(`\n${renderComparison(comparison, output)}`)
-      if (worse.length > 0) yield* output.say(`dropped by more than ${args.tolerance}: ${worse.map(({ measure }) => measure).join(", ")}`)
+      yield* sayWorse(worse)
     }
     return yield* exitWith(result.failed > 0 || worse.length > 0 ? ExitCode.error : ExitCode.done)
   })
@@ -139,6 +198,7 @@ export const evaluate = Command.make(
     { command: "sluice eval pipeline.yaml", description: "the pipeline's own tests" },
     { command: "sluice eval --tests questions.jsonl --junit report.xml", description: "those of a file, for a CI server" },
     { command: "sluice eval --save --against last", description: "what changed since the last time, and whether it is noise" },
+    { command: "sluice eval --candidate", description: "the candidate beside the corpus that serves, before it is promoted" },
     { command: "sluice eval pipeline.yaml --compare other.yaml", description: "two pipelines on the same questions" }
   ])
 )

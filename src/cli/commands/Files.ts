@@ -1,14 +1,16 @@
 import { Effect, Option, Stream } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import { Files } from "../../ports/Files.ts"
 import { pages } from "../../ports/Paging.ts"
 import { Output } from "../Output.ts"
 import { renderChunks } from "../render/Document.ts"
+import { generationLines } from "../render/Generations.ts"
 import { count, plural } from "../render/Numbers.ts"
 import { printable } from "../../domain/Text.ts"
 import { asWritten, printValue, rows } from "../render/Values.ts"
 import { corpusFlag, corpusIn, fileNamed, idOf, isFileName } from "../Resources.ts"
 import { root } from "../Root.ts"
+import { UsageError } from "../UsageError.ts"
 import { onEngine, openForResources, openPipeline, pipelineFlag, reading } from "../Session.ts"
 
 const flags = { corpus: corpusFlag, pipeline: pipelineFlag }
@@ -23,14 +25,29 @@ const optional = (n: number | undefined): string => (n === undefined ? "" : coun
 
 const list = Command.make(
   "list",
-  flags,
+  {
+    ...flags,
+    candidate: Flag.Boolean("candidate").pipe(
+      Flag.withDescription("Of the pipeline's candidate, instead of the corpus that serves"),
+      Flag.withDefault(false)
+    )
+  },
   Effect.fn(function*(args) {
+    if (args.candidate && Option.isSome(args.corpus)) {
+      return yield* new UsageError({ message: "--candidate and --corpus cannot be given together", fix: "leave one out" })
+    }
+    const output = yield* Output
     const loaded = yield* open(args)
+    const [{ GenerationInUse }, { generationsOf }] = yield* Effect.promise(() =>
+      Promise.all([import("../../pipeline/sync/Generations.ts"), import("../../pipeline/RunPipeline.ts")])
+    )
     yield* onEngine(
       loaded,
       reading,
       Effect.gen(function*() {
         const files = yield* Files
+        const generations = Option.isSome(args.corpus) ? [] : yield* generationsOf(loaded.pipeline)
+        if (generations.length > 1) { for (const line of generationLines(generations)) yield* output.say(printable(line)) }
         const corpus = yield* corpusIn(loaded.pipeline, args.corpus)
         yield* rows(pages((page) => files.list(corpus, page)), [
           { title: "id", cell: (f) => idOf(f.name) },
@@ -39,7 +56,7 @@ const list = Command.make(
           { title: "bytes", cell: (f) => optional(f.sizeBytes), align: "right" },
           { title: "state", cell: (f) => f.state }
         ])
-      })
+      }).pipe(Effect.provideService(GenerationInUse, args.candidate ? "candidate" : "live"))
     )
   })
 ).pipe(

@@ -8,7 +8,7 @@ import { Folders, planColumns, planRow, renderPlan } from "../render/Plan.ts"
 import { makeProgress } from "../render/Progress.ts"
 import { makeTable } from "../render/Table.ts"
 import { root } from "../Root.ts"
-import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
+import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
 import { strict } from "./Run.ts"
 
 /** Lines sorted and printed at once, so that a plan of any size is shown in flat memory. */
@@ -24,6 +24,10 @@ export const plan = Command.make(
     all: Flag.Boolean("all").pipe(Flag.withDescription("List every file, unchanged and ignored ones too"), Flag.withDefault(false)),
     summary: Flag.Boolean("summary").pipe(Flag.withDescription("Counts and costs only, no files"), Flag.withDefault(false)),
     strict,
+    candidate: Flag.Boolean("candidate").pipe(
+      Flag.withDescription("What `sluice run --candidate` would do, instead of `sluice run`"),
+      Flag.withDefault(false)
+    ),
     detailedExitcode: Flag.Boolean("detailed-exitcode").pipe(
       Flag.withDescription("Exit 2 when there is something to do, 0 when there is not"),
       Flag.withDefault(false)
@@ -53,11 +57,12 @@ export const plan = Command.make(
     }
     const result = yield* onEngine(
       loaded,
-      reading,
-      Effect.gen(function*() {
-        const progress = json || args.all ? undefined : yield* makeProgress({})
-        return yield* planPipeline(loaded.pipeline, { all: args.all, strict: args.strict, observe, progress })
-      }).pipe(Effect.scoped)
+      { mode: "read", of: args.candidate ? "candidate" : "live" },
+      (pipeline) =>
+        Effect.gen(function*() {
+          const progress = json || args.all ? undefined : yield* makeProgress({})
+          return yield* planPipeline(pipeline, { all: args.all, strict: args.strict, candidate: args.candidate, observe, progress })
+        }).pipe(Effect.scoped)
     )
     if (!args.all && shown > mostFiles) {
       yield* output.print(table(folders.rows))

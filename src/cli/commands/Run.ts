@@ -12,6 +12,7 @@ import { makeProgress } from "../render/Progress.ts"
 import { renderReport } from "../render/Report.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
+import { UsageError } from "../UsageError.ts"
 
 const yes = Flag.Boolean("yes").pipe(
   Flag.withAlias("y"),
@@ -39,6 +40,12 @@ export const run = Command.make(
     yes,
     wait,
     strict,
+    candidate: Flag.Boolean("candidate").pipe(
+      Flag.withDescription(
+        "Build a corpus beside the one that serves, by what the file says now, or go on with it. `sluice eval --candidate` compares the two, `sluice promote` switches"
+      ),
+      Flag.withDefault(false)
+    ),
     replace: Flag.Boolean("replace").pipe(
       Flag.withDescription(
         "Where the corpus cannot be changed in place, as for another embedder: build a new one beside it, which takes over once it is whole"
@@ -48,7 +55,18 @@ export const run = Command.make(
   },
   Effect.fn(function*(args) {
     const loaded = yield* openPipeline(args.pipeline)
-    yield* runAndReport(loaded, { yes: args.yes, replace: args.replace, strict: args.strict }, "run", args.wait)
+    if (args.candidate && args.replace) {
+      return yield* new UsageError({
+        message: "--candidate and --replace cannot be given together",
+        fix: "leave one out: --replace is a candidate that takes over at once"
+      })
+    }
+    yield* runAndReport(
+      loaded,
+      { yes: args.yes, replace: args.replace, candidate: args.candidate, strict: args.strict },
+      "run",
+      args.wait
+    )
   })
 ).pipe(
   Command.withShortDescription("Bring the corpus in line with the sources."),
@@ -58,6 +76,7 @@ export const run = Command.make(
   Command.withExamples([
     { command: "sluice run pipeline.yaml", description: "sync once" },
     { command: "sluice run --wait 60", description: "give another sluice a minute to finish first" },
+    { command: "sluice run --candidate", description: "build another corpus beside the one that serves, after the file was changed" },
     { command: "sluice run --yes", description: "after a look at what was held: delete it" },
     { command: "sluice run pipeline.yaml --json", description: "one JSON event a line; the last one is the report" }
   ])
@@ -74,16 +93,22 @@ export const runAndReport = Effect.fnUntraced(function*(
   const output = yield* Output
   const report = yield* onEngine(
     loaded,
-    { mode: "write", holder: `sluice ${command} ${fromHere(loaded.file)}`, waitMs: waitSeconds * 1000 },
-    Effect.gen(function*() {
-      const { runPipeline } = yield* Effect.promise(() => import("../../pipeline/RunPipeline.ts"))
-      const { remoteEmbedding } = yield* Engine
-      const progress = yield* makeProgress(
-        remoteEmbedding ? { embeddingsPerMinute: loaded.pipeline.import.maxEmbeddingRequestsPerMinute } : {}
-      )
-      const observe = (event: SyncEvent) => json ? output.json({ version: 1, ...event }) : progress(event)
-      return yield* runPipeline(loaded.pipeline, { ...options, observe })
-    }).pipe(Effect.scoped)
+    {
+      mode: "write",
+      holder: `sluice ${command} ${fromHere(loaded.file)}`,
+      waitMs: waitSeconds * 1000,
+      of: options.candidate === true || options.replace === true ? "candidate" : "live"
+    },
+    (pipeline) =>
+      Effect.gen(function*() {
+        const { runPipeline } = yield* Effect.promise(() => import("../../pipeline/RunPipeline.ts"))
+        const { remoteEmbedding } = yield* Engine
+        const progress = yield* makeProgress(
+          remoteEmbedding ? { embeddingsPerMinute: pipeline.import.maxEmbeddingRequestsPerMinute } : {}
+        )
+        const observe = (event: SyncEvent) => json ? output.json({ version: 1, ...event }) : progress(event)
+        return yield* runPipeline(pipeline, { ...options, observe })
+      }).pipe(Effect.scoped)
   )
   if (!json) yield* output.print(renderReport(report, output))
   return yield* exitWith(exitCodeOf(report))

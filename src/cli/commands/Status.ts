@@ -4,9 +4,12 @@ import type { LoadedPipeline } from "../../pipeline/definition/Load.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
+import { printable } from "../../domain/Text.ts"
+import { generationLines } from "../render/Generations.ts"
 import { count, plural } from "../render/Numbers.ts"
 import { renderReport } from "../render/Report.ts"
 import { makeTable } from "../render/Table.ts"
+import { wrap } from "../render/Wrap.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 
@@ -30,21 +33,24 @@ export const status = Command.make(
     const { json } = yield* root
     const output = yield* Output
     const loaded = yield* openPipeline(args.pipeline)
-    const { findScope, namesIn } = yield* Effect.promise(() => import("../../pipeline/sync/Target.ts"))
+    const { findGeneration, generationsStatus, namesIn } = yield* Effect.promise(() => import("../../pipeline/sync/Generations.ts"))
     yield* onEngine(
       loaded,
       reading,
       Effect.gen(function*() {
         const ledger = yield* Ledger
-        const scope = yield* findScope(namesIn(loaded.pipeline))
+        const { key, scope } = yield* findGeneration(namesIn(loaded.pipeline))
         const counts = yield* ledger.count(scope)
-        const [last] = yield* ledger.runs(scope, 1)
+        const [last] = yield* ledger.runs(key, 1)
+        const generations = yield* generationsStatus(namesIn(loaded.pipeline))
         const entries = ledger.entries(scope, args.files ? undefined : problems)
         if (json) {
-          yield* output.json({ version: 1, type: "status", pipeline: loaded.pipeline.name, counts, lastRun: last ?? null })
+          yield* output.json({ version: 1, type: "status", pipeline: loaded.pipeline.name, counts, generations, lastRun: last ?? null })
           return yield* entries.pipe(Stream.runForEach((entry) => output.json({ version: 1, type: "entry", ...entry })))
         }
         const file = fromHere(loaded.file)
+        const lines = generationLines(generations).map((line) => wrap(printable(line), output.width, "  "))
+        if (lines.length > 0) yield* output.print(`${lines.join("\n")}\n`)
         if (last === undefined) return yield* output.print(`${loaded.pipeline.name} has not run yet: sluice run ${file}`)
         const when = new Date(last.started).toISOString()
         yield* output.print(

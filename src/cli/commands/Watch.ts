@@ -27,22 +27,23 @@ export const watch = Command.make(
       onEngine(
         loaded,
         { mode: "write", holder: `sluice watch ${fromHere(loaded.file)}`, waitMs: args.wait * 1000 },
-        Effect.gen(function*() {
-          const release = yield* releases(loaded.pipeline.name)
-          if (json) {
-            return yield* watchPipeline(loaded.pipeline, {
-              strict: args.strict,
-              release,
-              observe: (event) => output.json({ version: 1, ...event })
-            })
-          }
-          const { remoteEmbedding } = yield* Engine
-          const observe = yield* narrate(
-            fromHere(loaded.file),
-            remoteEmbedding ? { embeddingsPerMinute: loaded.pipeline.import.maxEmbeddingRequestsPerMinute } : {}
-          )
-          return yield* watchPipeline(loaded.pipeline, { strict: args.strict, release, observe })
-        }).pipe(Effect.scoped)
+        (pipeline) =>
+          Effect.gen(function*() {
+            const release = yield* releases(pipeline.name)
+            if (json) {
+              return yield* watchPipeline(pipeline, {
+                strict: args.strict,
+                release,
+                observe: (event) => output.json({ version: 1, ...event })
+              })
+            }
+            const { remoteEmbedding } = yield* Engine
+            const observe = yield* narrate(
+              fromHere(loaded.file),
+              remoteEmbedding ? { embeddingsPerMinute: pipeline.import.maxEmbeddingRequestsPerMinute } : {}
+            )
+            return yield* watchPipeline(pipeline, { strict: args.strict, release, observe })
+          }).pipe(Effect.scoped)
       )
     const tell = (message: string, taken: boolean) =>
       json

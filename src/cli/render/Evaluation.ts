@@ -176,7 +176,11 @@ export const renderTuning = ({ current, measure, recommended, tried }: Tuning, {
   ].join("\n")
 
 /** As a comment on a pull request. */
-export const evaluationMarkdown = (evaluation: Evaluation, comparison?: Comparison): string => {
+export const evaluationMarkdown = (
+  evaluation: Evaluation,
+  comparison?: Comparison,
+  { before = "before", now = "now" }: { readonly before?: string; readonly now?: string } = {}
+): string => {
   const cell = (text: string) => printable(text.replace(/\s+/g, " ")).replaceAll("|", "\\|").replaceAll("<", "&lt;")
   const bad = failedFirst(evaluation).filter(({ passed }) => !passed)
   const rows = (
@@ -210,7 +214,7 @@ export const evaluationMarkdown = (evaluation: Evaluation, comparison?: Comparis
         comparison.tests.map(({ change, documents, id }) => [change, id, documents.join(", ")])
       ),
       ...rows(
-        ["measure", "before", "now", "difference", "verdict"],
+        ["measure", cell(before), cell(now), "difference", "verdict"],
         comparison.measures.map((
           change
         ) => [titles[change.measure], fixed(change.before), fixed(change.after), signed(change.difference.mean), verdict(change)])

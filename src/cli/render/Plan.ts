@@ -1,6 +1,7 @@
 import { printable } from "../../domain/Text.ts"
 import type { Plan, PlanItem } from "../../pipeline/sync/Plan.ts"
 import type { Output, Paint } from "../Output.ts"
+import { generationLines } from "./Generations.ts"
 import { count, plural, seconds } from "./Numbers.ts"
 import type { Column } from "./Table.ts"
 import { wrap } from "./Wrap.ts"
@@ -94,7 +95,13 @@ export const planRow = (item: PlanItem): ReadonlyArray<string> => {
   return [actions[item.outcome], name, number(item.chunks), number(item.tokens), note]
 }
 
-const corpusLine = { create: "will be created", keep: "keeps its settings", update: "will be updated", replace: "will be REPLACED" }
+const corpusLine = {
+  create: "will be created",
+  keep: "keeps its settings",
+  update: "will be updated",
+  replace: "will be REPLACED",
+  candidate: "stays as it is; beside it a candidate is built"
+}
 
 /** What it comes to: the corpus, counts by action, and the cost. */
 export const renderPlan = (plan: Plan, corpus: string, { paint, width }: Pick<Output["Service"], "paint" | "width">): string => {
@@ -112,11 +119,16 @@ export const renderPlan = (plan: Plan, corpus: string, { paint, width }: Pick<Ou
     paint("bold", printable(`Corpus "${corpus}" ${corpusLine[plan.corpus.action]}`)),
     ...plan.corpus.changes.map(({ field, forcesReplacement, from, to }) =>
       wrap(
-        printable(`  ${field}: ${from || "(unset)"} -> ${to}${forcesReplacement ? "  forces replacement (run with --replace)" : ""}`),
+        printable(
+          `  ${field}: ${from || "(unset)"} -> ${to}${forcesReplacement ? "  forces another corpus (run --candidate, or --replace)" : ""}`
+        ),
         width,
         "    "
       )
     ),
+    ...(plan.corpus.generations.length < 2
+      ? []
+      : generationLines(plan.corpus.generations).map((line) => wrap(printable(`  ${line}`), width, "    "))),
     wrap(counts.join(", "), width),
     wrap(
       `${plural(plan.chunks, "chunk")}, ${plural(plan.tokens, "token")}; ${count(plan.embeddings)} to embed (${

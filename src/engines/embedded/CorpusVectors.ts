@@ -3,7 +3,7 @@ import { Context, Deferred, Effect, Exit, Layer, Queue, type Scope, Semaphore } 
 import type { CorpusSpec, VectorDb } from "../../domain/Corpus.ts"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import { Embedder } from "../../ports/Embedder.ts"
+import { Embedder, OtherEmbedders } from "../../ports/Embedder.ts"
 import { type CorpusRecord, type StoredVersion, type VectorFile, type VectorStore, VectorStores } from "../../ports/VectorStore.ts"
 import { type AnalyzerId, analyze } from "../../search/analysis/Analyzer.ts"
 import { detect } from "../../search/analysis/Detection.ts"
@@ -16,7 +16,7 @@ import { fromHex, textHash } from "./store/Hash.ts"
 import { indexedText } from "./store/FileWords.ts"
 import { languageOf } from "./store/Index.ts"
 import { Reader } from "./store/Reader.ts"
-import { asBlob, type CorpusRow, metadataOfRow, permissionsOfRow } from "./store/Rows.ts"
+import { asBlob, corpusRow, type CorpusRow, metadataOfRow, permissionsOfRow } from "./store/Rows.ts"
 import { packVector, unitVectorOf } from "./store/Vector.ts"
 import type { VectorWork } from "./store/VectorTable.ts"
 import { Writer } from "./store/Writer.ts"
@@ -87,10 +87,14 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
       const reader = yield* Reader
       const writer = yield* Writer
       const embedder = yield* Embedder
+      const others = yield* OtherEmbedders
       const stores = yield* VectorStores
       const scope = yield* Effect.scope
       const opened = new Map<string, Opened>()
       const tidying = yield* Semaphore.make(1)
+
+      /** The row of a corpus, also where another one serves in its place. */
+      const itself = (name: string) => reader.read((db) => db.prepare("SELECT * FROM corpora WHERE name = ?").get(name))
 
       const owner = yield* Effect.cached(
         Effect.map(writer.send("owner", { make: Math.floor(Math.random() * Number.MAX_SAFE_INTEGER) }), String)
@@ -98,7 +102,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
 
       /** The record that a corpus is to leave; undefined where it is gone. */
       const recordOf = Effect.fnUntraced(function*(name: string) {
-        const row = yield* reader.find("corpora", name)
+        const row = yield* itself(name)
         if (row === undefined) return undefined
         const text = (column: string) => typeof row[column] === "string" ? row[column] : undefined
         return defined({
@@ -119,11 +123,21 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         if (there === undefined || !isDeepStrictEqual(there, { corpus: name, ...record })) yield* store.sign(record)
       })
 
-      const open = Effect.fnUntraced(function*(vectorDb: VectorDb, corpus: string): Effect.fn.Return<Opened, ServiceError> {
+      /** Of the vectors of a corpus, which another embedder than the pipeline's may have made. */
+      const dimensionsOf = (id: string | undefined): Effect.Effect<number> =>
+        id === undefined || id === embedder.id
+          ? Effect.succeed(embedder.dimensions)
+          : Effect.map(others(id), (other) => other?.dimensions ?? embedder.dimensions)
+
+      const open = Effect.fnUntraced(function*(
+        vectorDb: VectorDb,
+        corpus: string,
+        filledBy: string | undefined
+      ): Effect.fn.Return<Opened, ServiceError> {
         const key = JSON.stringify([corpus, vectorDb])
         const known = opened.get(key)
         if (known !== undefined) return known
-        const store = yield* stores.open(vectorDb, { corpus, dimensions: embedder.dimensions })
+        const store = yield* stores.open(vectorDb, { corpus, dimensions: yield* dimensionsOf(filledBy) })
         const queue = yield* Queue.bounded<Waiting>(queueSize)
         const work = Effect.flatMap(Queue.takeBetween(queue, 1, filesAtOnce), (batch) => putAll(store, batch))
         yield* Effect.forEach(Array.from({ length: callsAtOnce }), () => Effect.forkIn(Effect.forever(work), scope), { discard: true })
@@ -171,7 +185,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         })
 
       const begin = Effect.fnUntraced(function*(corpus: CorpusRow, file: NewFile): Effect.fn.Return<Version, ServiceError, Scope.Scope> {
-        const entry = yield* open(corpus.vectorDb, corpus.name)
+        const entry = yield* open(corpus.vectorDb, corpus.name, corpus.embedder)
         yield* Effect.mapError(entry.prepared, unusable)
         yield* Effect.acquireRelease(
           Effect.andThen(
@@ -251,10 +265,10 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
       const settle = Effect.fnUntraced(function*(name: string, work: ReadonlyArray<VectorWork>): Effect.fn.Return<void, ServiceError> {
         const [first] = work
         if (first === undefined) return
-        const found = yield* reader.find("corpora", name)
-        const corpus = found === undefined ? undefined : yield* reader.corpus(name)
+        const found = yield* itself(name)
+        const corpus = found === undefined ? undefined : corpusRow(found)
         // Written by VectorTable from a VectorDb. A key may have been replaced since.
-        const { owned, store } = yield* open(corpus?.vectorDb ?? JSON.parse(first.place) as VectorDb, name)
+        const { owned, store } = yield* open(corpus?.vectorDb ?? JSON.parse(first.place) as VectorDb, name, corpus?.embedder)
         const done = (ids: ReadonlyArray<VectorWork>) => writer.send("settleVectors", { ids: ids.map(({ id }) => id) })
         // Another data directory took the corpus over: what is there is its own by now.
         if (!(yield* owned)) return yield* done(work)
@@ -310,8 +324,8 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
           if (record === undefined) return undefined
           if (another !== undefined) return yield* severalOf(any, vectorDb, displayName)
           const { corpus: name } = record
-          const row = yield* reader.find("corpora", name)
-          const { store } = yield* open(vectorDb, name)
+          const row = yield* itself(name)
+          const { store } = yield* open(vectorDb, name, record.embedder)
           // Vectors of another embedder are of no use here: the corpus is, which a rebuild then replaces.
           const usable = record.embedder === embedder.id
           const known = row === undefined ? new Map<string, FileRecord | undefined>() : yield* filesOf(Number(row["id"]))
@@ -369,8 +383,8 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         lost,
         renamed: Effect.fnUntraced(
           function*(name) {
-            const { vectorDb } = yield* reader.corpus(name)
-            const { owned, store } = yield* open(vectorDb, name)
+            const { embedder: filledBy, vectorDb } = yield* reader.read(() => reader.corpusNow(name))
+            const { owned, store } = yield* open(vectorDb, name, filledBy)
             const record = yield* recordOf(name)
             const there = (yield* store.corpora).some(({ corpus }) => corpus === name)
             if (record !== undefined && there && (yield* owned)) yield* store.sign(record)
@@ -378,7 +392,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
           Effect.catch(({ message }) => Effect.logWarning(`the database still has the corpus under its old name: ${message}`))
         ),
         tidy: tidied,
-        store: (corpus) => Effect.map(open(corpus.vectorDb, corpus.name), ({ store }) => store)
+        store: (corpus) => Effect.map(open(corpus.vectorDb, corpus.name, corpus.embedder), ({ store }) => store)
       })
     })
   )

@@ -42,6 +42,8 @@ export interface EmbeddedOptions {
    * of questions to them, as long as the program runs.
    */
   readonly rebuildsOutdated?: boolean
+  /** Shows of each pipeline's corpora the one that serves, also to those who name one that served before. Default false. */
+  readonly serving?: boolean
   /** Milliseconds for which vectors that no file uses are kept, in case their texts come back. Default 24 hours. */
   readonly keepVectors?: number
 }
@@ -87,6 +89,6 @@ export const layer = (
     ),
     // The reader comes first: it makes the database, and says what is wrong with it.
     Layer.provide(Writer.layer(options.dataDir, options.keepVectors)),
-    Layer.provide(Reader.layer(options.dataDir))
+    Layer.provide(Reader.layer(options.dataDir, { serving: options.serving === true ? names.parent : undefined }))
   )
 }

@@ -56,7 +56,7 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
           const vectorDb = updatedVectorDb(stored.vectorDb, patch)
           if (vectorDb instanceof ServiceError) return yield* vectorDb
           yield* writer.send("updateCorpus", {
-            name: id,
+            name: stored.name,
             displayName: patch.displayName,
             description: patch.description,
             vectorDb,
@@ -81,7 +81,7 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
           }
         }),
         delete: Effect.fn("Corpora.delete")(function*(name, options) {
-          const id = yield* names.corpusId(name)
+          const { name: id } = yield* reader.corpus(yield* names.corpusId(name))
           yield* writer.send("deleteCorpus", { name: id, force: options?.force ?? false, at: yield* now })
           yield* vectors.tidy(id)
         })

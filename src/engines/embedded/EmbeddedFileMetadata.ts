@@ -27,14 +27,16 @@ export const embeddedFileMetadata = (names: Names): Layer.Layer<FileMetadataStor
       const writer = yield* Writer
 
       const corpusIds = Effect.fnUntraced(function*(corpus: CorpusName) {
-        const name = yield* names.corpusId(corpus)
-        return { name, id: (yield* reader.corpus(name)).id }
+        const asked = yield* names.corpusId(corpus)
+        const { id, name } = yield* reader.corpus(asked)
+        return { asked, name, id }
       })
 
       const fileIds = Effect.fnUntraced(function*(file: RagFileName) {
         const { corpus, file: name } = yield* names.fileIds(file)
-        const row = yield* reader.find("files", name, (yield* reader.corpus(corpus)).id)
-        return row === undefined ? yield* ServiceError.notFound(`file ${file}`) : { corpus, name, id: Number(row["id"]) }
+        const { id, name: stored } = yield* reader.corpus(corpus)
+        const row = yield* reader.find("files", name, id)
+        return row === undefined ? yield* ServiceError.notFound(`file ${file}`) : { corpus: stored, name, id: Number(row["id"]) }
       })
 
       const getSchema = Effect.fn("FileMetadataStore.getSchema")(
@@ -54,24 +56,24 @@ export const embeddedFileMetadata = (names: Names): Layer.Layer<FileMetadataStor
 
       return FileMetadataStore.of({
         createSchemas: Effect.fn("FileMetadataStore.createSchemas")(function*(corpus, schemas) {
-          const { name } = yield* corpusIds(corpus)
+          const { asked, name } = yield* corpusIds(corpus)
           yield* notTooMany(schemas.length)
           for (const schema of schemas) yield* refuse(badDataSchema(schema))
           const made = schemas.map(({ id, ...schema }) => ({ ...schema, name: id ?? schema.key }))
           yield* writer.send("createSchemas", { corpus: name, schemas: made })
-          return yield* Effect.forEach(made, (schema) => getSchema(names.schema(name, schema.name)))
+          return yield* Effect.forEach(made, (schema) => getSchema(names.schema(asked, schema.name)))
         }),
         getSchema,
         listSchemas: Effect.fn("FileMetadataStore.listSchemas")(function*(corpus, request) {
-          const { id, name } = yield* corpusIds(corpus)
+          const { asked, id } = yield* corpusIds(corpus)
           const page = yield* reader.page("data_schemas", request, id)
-          return { ...page, items: page.items.map((row) => dataSchemaOfRow(row, name, names)) }
+          return { ...page, items: page.items.map((row) => dataSchemaOfRow(row, asked, names)) }
         }),
         deleteSchemas: Effect.fn("FileMetadataStore.deleteSchemas")(function*(corpus, schemas) {
-          const { name } = yield* corpusIds(corpus)
+          const { asked, name } = yield* corpusIds(corpus)
           yield* notTooMany(schemas.length)
           const ids = yield* Effect.forEach(schemas, (schema) => names.schemaIds(schema))
-          if (ids.some((each) => each.corpus !== name)) return yield* ServiceError.invalid("names", "must all be of the corpus")
+          if (ids.some((each) => each.corpus !== asked)) return yield* ServiceError.invalid("names", "must all be of the corpus")
           yield* writer.send("deleteSchemas", { corpus: name, schemas: ids.map(({ schema }) => schema) })
         }),
         create: Effect.fn("FileMetadataStore.create")(function*(file, metadata) {
@@ -84,8 +86,8 @@ export const embeddedFileMetadata = (names: Names): Layer.Layer<FileMetadataStor
         }),
         update: Effect.fn("FileMetadataStore.update")(function*(name, spec) {
           const { file, metadata } = yield* names.metadataIds(name)
-          const ids = yield* names.fileIds(file)
-          yield* writer.send("updateMetadata", { ...ids, name: metadata, spec: { key: spec.key, value: spec.value } })
+          const { corpus, name: stored } = yield* fileIds(file)
+          yield* writer.send("updateMetadata", { corpus, file: stored, name: metadata, spec: { key: spec.key, value: spec.value } })
           return yield* get(name)
         }),
         get,

@@ -156,14 +156,16 @@ export const embeddedFiles = (
         }),
         update: Effect.fn("Files.update")(function*(name, patch) {
           const { corpus, file } = yield* names.fileIds(name)
-          yield* writer.send("updateFile", { corpus, name: file, patch, at: yield* now })
-          yield* tidied(yield* reader.corpus(corpus))
+          const row = yield* reader.corpus(corpus)
+          yield* writer.send("updateFile", { corpus: row.name, name: file, patch, at: yield* now })
+          yield* tidied(row)
           return yield* get(name)
         }),
         delete: Effect.fn("Files.delete")(function*(name) {
           const { corpus, file } = yield* names.fileIds(name)
-          yield* writer.send("deleteFile", { corpus, name: file, at: yield* now })
-          yield* tidied(yield* reader.corpus(corpus))
+          const row = yield* reader.corpus(corpus)
+          yield* writer.send("deleteFile", { corpus: row.name, name: file, at: yield* now })
+          yield* tidied(row)
         })
       })
     })

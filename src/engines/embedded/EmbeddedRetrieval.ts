@@ -53,7 +53,7 @@ export const embeddedRetrieval = (
       const reader = yield* Reader
       const writer = yield* Writer
       const own = yield* Embedder
-      const embedders = [own, ...yield* OtherEmbedders]
+      const others = yield* OtherEmbedders
       const lexical = yield* Effect.serviceOption(Ranker)
       const { of: rankerOf } = Option.getOrElse(yield* Effect.serviceOption(Rankers), () => onlyLexical(Option.getOrUndefined(lexical)))
       const vectors = yield* CorpusVectors
@@ -154,7 +154,7 @@ export const embeddedRetrieval = (
         const alpha = yield* alphaOf(corpus, request)
         const least = leastSimilarity(request)
         const wantsDense = alpha > 0 || least !== undefined || request.explain === true
-        const embedder = embedders.find(({ id }) => id === corpus.embedder) ?? own
+        const embedder = corpus.embedder === own.id ? own : (yield* others(corpus.embedder)) ?? own
         if (wantsDense) {
           const mismatch = otherEmbedder(corpus.embedder, embedder.id)
           if (mismatch !== undefined) return yield* mismatch
@@ -193,11 +193,15 @@ export const embeddedRetrieval = (
         return ranker === undefined ? found : (yield* ranker.rank(request.query, found)).slice(0, topK)
       })
 
+      /** Another corpus may have taken the place of one that was found and then deleted: once more, it is that one. */
+      const retrieveServing = (request: RetrievalRequest) =>
+        Effect.retry(retrieve(request), { times: 1, while: ({ code }) => code === "NOT_FOUND" })
+
       return Retrieval.of({
         retrieve: (request) =>
           request.also === undefined || request.also.length === 0
-            ? retrieve(request)
-            : Effect.map(Effect.forEach(perCorpus(request), retrieve), (found) => mergedContexts(found, request))
+            ? retrieveServing(request)
+            : Effect.map(Effect.forEach(perCorpus(request), retrieveServing), (found) => mergedContexts(found, request))
       })
     })
   )

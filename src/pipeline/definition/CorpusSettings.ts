@@ -141,6 +141,12 @@ export const CorpusSettings = Schema.Struct({
   ).annotate({ description: "The corpus's name, at most 128 characters. The pipeline finds its corpus by it." }),
   description: Schema.optionalKey(Schema.String.annotate({ description: "What the corpus holds." })),
   vectorDb: withDefault(VectorDbChoice, "managed"),
-  embedding: Schema.optionalKey(EmbeddingChoice)
+  embedding: Schema.optionalKey(EmbeddingChoice),
+  keepGenerations: Schema.optionalKey(
+    integer(0, 20).annotate({
+      description:
+        "How many earlier corpora `sluice promote` and `run --replace` keep, for `sluice rollback`; those beyond are deleted. Unset: 1."
+    })
+  )
 }).annotate({ description: "The corpus that documents go into." })
 export type CorpusSettings = typeof CorpusSettings.Type

@@ -4,7 +4,7 @@ import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { retrieveFrom } from "../AskPipeline.ts"
 import type { Definition } from "../definition/Definition.ts"
 import type { Question, RetrieveOptions } from "../stages/Retrieve.ts"
-import { findScope, namesIn } from "../sync/Target.ts"
+import { findScope, namesIn } from "../sync/Generations.ts"
 
 /**
  * Why a question does not find a file, or finds others before it, in a sentence for a person: no source has it, it could

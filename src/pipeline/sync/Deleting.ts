@@ -119,25 +119,32 @@ export const deleteSuperseded = Effect.fn("sync.deleteSuperseded")(function*(ent
   yield* Stream.fromIterable(entries).pipe(Stream.grouped(batchSize), Stream.runForEach(deleteEntries))
 })
 
+/** What decides whether a corpus may take the place of one that has files which it has not. */
+export interface LossRules extends Pick<SyncSpec, "maxDelete"> {
+  /** Ids of the sources that the pipeline has. */
+  readonly sources: ReadonlyArray<string>
+  /** It may, whatever is missing. */
+  readonly yes: boolean
+}
+
 /**
  * Fails with {@link Held} where a corpus that was built may not serve yet: by the rule that holds deletes, of the files
- * that the one which serves has and the new one has not.
- *
- * @param serving the scope of the one which serves
+ * that the one which serves has and the new one has not. Both are given by the keys of their entries.
  */
-export const checkLosses = Effect.fn("sync.checkLosses")(function*(serving: string) {
-  const ledger = yield* Ledger
-  const { scope, spec: { maxDelete, sources }, yes } = yield* Session
-  if (yes) return
-  const stored = (of: string) =>
-    ledger.entries(of).pipe(
-      Stream.filter(({ file }) => file !== undefined),
-      Stream.runFold(() => new Map<string, number>(), (counts, { source }) => counts.set(source, (counts.get(source) ?? 0) + 1))
-    )
-  const now = yield* stored(scope)
-  for (const [source, known] of yield* stored(serving)) {
-    const missing = known - (now.get(source) ?? 0)
-    const why = missing > 0 ? holdReason({ known, missing }, maxDelete, sources.some(({ id }) => id === source)) : undefined
-    if (why !== undefined) return yield* new Held({ count: missing, why: `${source}: ${why}` })
+export const checkLosses = Effect.fn("sync.checkLosses")(
+  function*(serving: string, candidate: string, { maxDelete, sources, yes }: LossRules) {
+    const ledger = yield* Ledger
+    if (yes) return
+    const stored = (of: string) =>
+      ledger.entries(of).pipe(
+        Stream.filter(({ file }) => file !== undefined),
+        Stream.runFold(() => new Map<string, number>(), (counts, { source }) => counts.set(source, (counts.get(source) ?? 0) + 1))
+      )
+    const now = yield* stored(candidate)
+    for (const [source, known] of yield* stored(serving)) {
+      const missing = known - (now.get(source) ?? 0)
+      const why = missing > 0 ? holdReason({ known, missing }, maxDelete, sources.includes(source)) : undefined
+      if (why !== undefined) return yield* new Held({ count: missing, why: `${source}: ${why}` })
+    }
   }
-})
+)

@@ -10,7 +10,8 @@ import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { pages } from "../../ports/Paging.ts"
 import { mayBeFetched } from "./ServiceFiles.ts"
 import { filesText, markerSource, type Named, namesOf, type SyncSpec } from "./Session.ts"
-import { findScope, findTarget } from "./Target.ts"
+import { findGeneration } from "./Generations.ts"
+import { findTarget } from "./Target.ts"
 
 /** One difference between what the ledger says we put and what the target holds. */
 export type Difference =
@@ -43,8 +44,8 @@ export const diff = Effect.fn("diff")(function*(
   spec: Named & Pick<SyncSpec, "corpus">,
   observe: (difference: Difference) => Effect.Effect<void> = () => Effect.void
 ): Effect.fn.Return<Diff, ServiceError | StateError, Corpora | Files | Engine | Ledger> {
-  const scope = yield* findScope(spec)
-  const target = yield* findTarget(scope, spec.corpus)
+  const { inUse, scope } = yield* findGeneration(spec)
+  const target = yield* findTarget(inUse, spec.corpus)
   const differences = { missing: 0, differs: 0, stray: 0, foreign: 0, open: 0 }
   const others = countOthers({})
   let same = 0

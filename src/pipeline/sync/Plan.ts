@@ -15,18 +15,8 @@ import { scanSources } from "./Scanning.ts"
 import { entriesOf, isOurs } from "./ServiceFiles.ts"
 import { decodeWork, filesText, makeSession, Session, type SyncSource, type SyncSpec, type Work } from "./Session.ts"
 import { checkSources, importOnlyNote, isHandedOver } from "./Sources.ts"
-import {
-  type Change,
-  emptyScope,
-  findBuilding,
-  findLost,
-  findScope,
-  findTarget,
-  foundNote,
-  scopeOf,
-  type Target,
-  takesOverNote
-} from "./Target.ts"
+import { findGenerations, type GenerationStatus, generationsStatus, scopeOf } from "./Generations.ts"
+import { type Change, emptyScope, findCandidate, findLost, findTarget, foundNote, type Target, takesOverNote } from "./Target.ts"
 
 /** One line of a plan: what a run would do with one item. */
 export type PlanItem =
@@ -36,8 +26,11 @@ export type PlanItem =
 /** What a run would do. Nothing was written to the target. */
 export interface Plan {
   readonly corpus: {
-    readonly action: "create" | "keep" | "update" | "replace"
+    /** `candidate`: another one is built beside it. */
+    readonly action: "create" | "keep" | "update" | "replace" | "candidate"
     readonly changes: ReadonlyArray<Change>
+    /** The corpora that the pipeline has: the one that serves, a candidate, those kept to go back to. */
+    readonly generations: ReadonlyArray<GenerationStatus>
     /** Whose files are in it, where a run would be the pipeline's first in there, or would put another in its place. */
     readonly others?: Others
   }
@@ -76,6 +69,8 @@ export interface PlanOptions {
   readonly all?: boolean
   /** Fails where a source has nothing in it. Default: a warning. */
   readonly strict?: boolean
+  /** What building a candidate, or going on with it, would do. Default: what would be done to the corpus that serves. */
+  readonly candidate?: boolean
   /** Called with each file as it is decided. */
   readonly observe?: (item: PlanItem) => Effect.Effect<void>
   /** How far the plan has come, as a run would tell it. */
@@ -87,15 +82,16 @@ export const plan = Effect.fn("plan")(function*(
   spec: SyncSpec,
   options: PlanOptions
 ): Effect.fn.Return<Plan, ServiceError | StateError | SecretError, Corpora | Files | Engine | Ledger | TextPool> {
-  const own = yield* findScope(spec)
-  const sources = yield* checkSources(own, spec)
-  const target = yield* findTarget(own, spec.corpus)
-  const replaced = isReplaced(target)
-  const building = replaced ? yield* findBuilding(own, spec.corpus) : undefined
+  const { candidate, key, live } = yield* findGenerations(spec)
+  const own = live?.scope ?? key
+  const sources = yield* checkSources((options.candidate === true ? candidate?.scope : undefined) ?? own, spec)
+  const target = yield* findTarget(live, spec.corpus)
+  const replaced = options.candidate === true || isReplaced(target)
+  const building = replaced ? yield* findCandidate(candidate, spec) : undefined
   const { all: showUnchanged = false, observe = () => Effect.void, progress = () => Effect.void, retryFailed, strict } = options
   const session = yield* makeSession(
     spec,
-    building?.fits === true ? building.scope : target._tag === "missing" || replaced || target.adopted ? emptyScope(own) : own,
+    building?.fits === true ? building.generation.scope : target._tag === "missing" || replaced || target.adopted ? emptyScope(own) : own,
     {
       retryFailed,
       strict,
@@ -115,7 +111,7 @@ export const plan = Effect.fn("plan")(function*(
       : replaced
       ? noDrift
       : yield* findDrift(target.corpus.name, !target.adopted)
-    const others = replaced && target._tag === "found" ? yield* findOthers(own, target.corpus.name, spec) : drift.joins
+    const others = isReplaced(target) && target._tag === "found" ? yield* findOthers(own, target.corpus.name, spec) : drift.joins
     // What we stored of sources that are the service's now.
     const filled = engine.imports === undefined ? [] : sources.importOnly.flatMap(({ id, source }) => source._tag === "storage" ? [] : [id])
     const uploaded = target._tag === "found" && target.adopted
@@ -151,7 +147,7 @@ export const plan = Effect.fn("plan")(function*(
       })
     )
 
-    const renamed = own === scopeOf(engine, spec.pipeline)
+    const renamed = key === scopeOf(engine, spec.pipeline)
       ? undefined
       : Object.values(yield* ledger.count(own)).reduce((sum, n) => sum + n, 0)
     const changes = target._tag === "found" ? target.changes : []
@@ -162,8 +158,17 @@ export const plan = Effect.fn("plan")(function*(
       tally.sources.flatMap((report) => report[of] === undefined ? [] : [[report.source, report[of]] as const])
     return {
       corpus: {
-        action: target._tag === "missing" && lost === undefined ? "create" : replaced ? "replace" : changes.length > 0 ? "update" : "keep",
+        action: options.candidate === true
+          ? "candidate"
+          : target._tag === "missing" && lost === undefined
+          ? "create"
+          : replaced
+          ? "replace"
+          : changes.length > 0
+          ? "update"
+          : "keep",
         changes,
+        generations: yield* generationsStatus(spec),
         others
       },
       totals: tally.totals,

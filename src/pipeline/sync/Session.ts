@@ -18,6 +18,10 @@ export interface SyncSpec {
   /** The name it had: what was put there under it is this pipeline's. */
   readonly renamedFrom?: string
   readonly corpus: CorpusSpec
+  /** The settings that it is built by, as `builtBy` has them. Absent: they are not kept, and no generation is told from another by them. */
+  readonly built?: string
+  /** Generations that a promotion keeps to go back to. Default 1. */
+  readonly keep?: number
   readonly chunking: Chunking
   readonly parsing: Parsing
   readonly sources: ReadonlyArray<SyncSource>
@@ -56,8 +60,10 @@ export interface SyncSource {
 export interface SyncOptions {
   /** Releases deletes that the guard would hold. */
   readonly yes?: boolean
-  /** Allows what cannot be changed in place to be rebuilt: a new corpus takes the old one's place. */
+  /** Allows what cannot be changed in place to be rebuilt: a candidate is built, and takes the old corpus's place once it is whole. */
   readonly replace?: boolean
+  /** Builds a candidate beside the corpus that serves, or goes on with it, whatever the settings. That one is not touched. */
+  readonly candidate?: boolean
   /** Tries quarantined items too. */
   readonly retryFailed?: boolean
   /** Fails, before anything is written, where a source has nothing in it. Default: a warning. */
@@ -95,7 +101,7 @@ export class Session extends Context.Service<Session, {
   readonly emit: (event: SyncEvent) => Effect.Effect<void>
 }>()("sluice/pipeline/sync/Session") {}
 
-interface SessionOptions extends Omit<SyncOptions, "replace" | "checkTarget"> {
+interface SessionOptions extends Omit<SyncOptions, "replace" | "candidate" | "checkTarget"> {
   readonly readOnly?: boolean
   readonly showUnchanged?: boolean
 }

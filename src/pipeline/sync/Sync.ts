@@ -7,15 +7,16 @@ import { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
 import { makeApply } from "./Applying.ts"
-import { checkLosses, deleteMissing, deleteSuperseded } from "./Deleting.ts"
+import { deleteMissing, deleteSuperseded } from "./Deleting.ts"
 import { driftNotes, findDrift, lostBySource, noDrift, recoverLedger, settleIntents } from "./Drift.ts"
 import { Held } from "./Failures.ts"
+import { findGenerations, promote, scopeOf } from "./Generations.ts"
 import { handOver, importFiles, type ImportResult, importSize, importWhole, settleImports } from "./Importing.ts"
 import { type Scanned, scanSources } from "./Scanning.ts"
 import type { Handed } from "./ServiceFiles.ts"
 import { decodeWork, filesText, makeSession, Session, type SyncOptions, type SyncSource, type SyncSpec } from "./Session.ts"
 import { checkSources, followRunning, importOnlyNote, isHandedOver, type Sources } from "./Sources.ts"
-import { foundNote, promote, type Ready, readyTarget, scopeOf, takeOverRenamed } from "./Target.ts"
+import { foundNote, type Ready, readyTarget, takeOverRenamed } from "./Target.ts"
 
 type Failure = ServiceError | StateError | SecretError
 
@@ -31,11 +32,13 @@ export const sync = Effect.fn("sync")(function*(
   options: SyncOptions = {}
 ): Effect.fn.Return<Report, Failure, Corpora | Files | Engine | Ledger> {
   const engine = yield* Engine
+  const { candidate = false, replace = false } = options
   const own = scopeOf(engine, spec.pipeline)
   const started = yield* Clock.currentTimeMillis
   const takenOver = yield* takeOverRenamed(spec)
-  const sources = yield* checkSources(own, spec)
-  const target = yield* readyTarget(own, spec.corpus, options.replace ?? false)
+  const before = yield* findGenerations(spec)
+  const sources = yield* checkSources((candidate ? before.candidate : before.live)?.scope ?? own, spec)
+  const target = yield* readyTarget(own, spec, candidate ? "candidate" : replace ? "replace" : "live")
   const session = yield* makeSession(spec, target.scope, options)
   yield* session.emit({ type: "corpus", corpus: target.corpus, action: target.action })
   const { found } = target
@@ -48,11 +51,12 @@ export const sync = Effect.fn("sync")(function*(
 })
 
 const run = Effect.fnUntraced(
-  function*(own: string, started: number, target: Ready, checked: Sources, { checkTarget = true }: SyncOptions) {
+  function*(own: string, started: number, target: Ready, checked: Sources, { candidate = false, checkTarget = true }: SyncOptions) {
     const engine = yield* Engine
     const ledger = yield* Ledger
-    const { emit, spec, tally } = yield* Session
+    const { emit, scope, spec, tally } = yield* Session
     const { corpus } = target
+    const wasWhole = (yield* ledger.generations(own)).some((generation) => generation.scope === scope && generation.whole !== undefined)
     const recovered = target.adopted ? yield* recoverLedger(corpus) : undefined
     if (target.resumed) yield* settleIntents(corpus)
     const running = engine.imports !== undefined && (target.resumed || target.adopted)
@@ -65,7 +69,7 @@ const run = Effect.fnUntraced(
     for (const [source, note] of driftNotes(drift)) tally.noted(source, note)
 
     const stop = new Stop()
-    const record = yield* ledger.startRun(own, started)
+    const record = yield* ledger.startRun(candidate ? target.scope : own, started)
     const finish = Effect.fnUntraced(function*(ended: Report["ended"], why = stop.why) {
       const now = yield* Clock.currentTimeMillis
       const report = tally.report({
@@ -100,8 +104,12 @@ const run = Effect.fnUntraced(
       }
       const incomplete = tally.sources.some(({ error }) => error !== undefined)
       const ended = stop.ended ?? (incomplete ? "incomplete" : "done")
-      if (target.serving === undefined) return yield* finish(ended)
-      const whole = ended === "done" ? takeOver(own, target) : Effect.fail(new Held({ count: 0, why: stop.why ?? "it is not whole" }))
+      const open = wasWhole && !target.candidate ? 0 : yield* left
+      const isWhole = ended === "done" && open === 0
+      if (isWhole && !wasWhole) yield* ledger.noteGeneration(scope, { whole: yield* Clock.currentTimeMillis })
+      if (candidate) return yield* finish(ended, isWhole ? undefined : stop.why ?? notWhole(open))
+      if (!target.candidate) return yield* finish(ended)
+      const whole = isWhole ? takeOver(target) : Effect.fail(new Held({ count: open, why: stop.why ?? notWhole(open) }))
       return yield* whole.pipe(
         Effect.andThen(finish(ended)),
         Effect.catchTag(
@@ -250,13 +258,18 @@ const replaceImported = Effect.fnUntraced(function*(source: string, entries: Rea
   )
 })
 
-/** Switches to the corpus that was built. Fails with {@link Held} where it may not serve yet. */
-const takeOver = Effect.fnUntraced(function*(own: string, target: Ready) {
-  const { emit, scope, spec, tally } = yield* Session
+/** Files that the generation should have and has not, those left out that no further run can store. */
+const left = Effect.gen(function*() {
+  const { scope, tally } = yield* Session
   const { quarantined = 0 } = yield* (yield* Ledger).count(scope)
-  const open = tally.totals.failed + tally.totals.quarantined - quarantined
-  if (open > 0) return yield* new Held({ count: open, why: `${filesText(open)} could not be stored; run again` })
-  yield* checkLosses(own)
-  yield* promote(own, spec.corpus, target)
+  return tally.totals.failed + tally.totals.quarantined - quarantined
+})
+
+const notWhole = (open: number): string => open === 0 ? "it is not whole" : `${filesText(open)} could not be stored; run again`
+
+/** Switches to the corpus that was built. Fails with {@link Held} where it may not serve yet. */
+const takeOver = Effect.fnUntraced(function*(target: Ready) {
+  const { emit, spec, yes } = yield* Session
+  yield* promote(spec, { maxDelete: spec.maxDelete, sources: spec.sources.map(({ id }) => id), yes })
   yield* emit({ type: "corpus", corpus: target.corpus, action: "replaced" })
 })

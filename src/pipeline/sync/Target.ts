@@ -1,21 +1,16 @@
-import { Effect, Option, Stream } from "effect"
+import { Clock, Context, Effect, Option, Stream } from "effect"
 import { type Corpus, type CorpusName, type CorpusSpec, isElsewhere, sameModel } from "../../domain/Corpus.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
 import { Corpora, type LostCorpus } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
-import { Ledger } from "../../ports/Ledger.ts"
+import { type Generation, Ledger } from "../../ports/Ledger.ts"
 import { pages } from "../../ports/Paging.ts"
+import { decodeBuilt, describes } from "./Built.ts"
 import { ignoreMissing } from "./Failures.ts"
-import type { Definition } from "../definition/Definition.ts"
 import * as Fingerprint from "./Fingerprint.ts"
-import { filesText, markerSource, type Named } from "./Session.ts"
-
-/** The ledger's key: the same pipeline on another target is another scope. */
-export const scopeOf = (engine: Pick<Engine["Service"], "target">, pipeline: string): string => `${engine.target}#${pipeline}`
-
-/** Where a corpus that is to take another's place is accounted for until it is whole. */
-const buildingScope = (scope: string): string => `${scope}~next`
+import { displayNameOf, findGenerations, nextGeneration, scopeOf, settleGenerations } from "./Generations.ts"
+import { filesText, markerSource, type Named, type SyncSpec } from "./Session.ts"
 
 /** Accounts for nothing: of a corpus that is not there yet, or that was found by its name, the ledger knows nothing. */
 export const emptyScope = (scope: string): string => `${scope}#new`
@@ -35,29 +30,14 @@ export interface Change {
   readonly forcesReplacement: boolean
 }
 
-/** The names that a pipeline's runs are accounted for by. */
-export const namesIn = ({ name, renamedFrom }: Pick<Definition, "name" | "renamedFrom">): Named => ({ pipeline: name, renamedFrom })
-
-/** The scope that accounts for the pipeline: that of the name it had, until a run has taken that over. */
-export const findScope = Effect.fn("sync.findScope")(function*({ pipeline, renamedFrom }: Named) {
-  const engine = yield* Engine
-  const ledger = yield* Ledger
-  const own = scopeOf(engine, pipeline)
-  // A run that ended early leaves a record with nothing in it.
-  if (renamedFrom === undefined || (yield* ledger.sources(own)).length > 0) return own
-  const old = scopeOf(engine, renamedFrom)
-  return (yield* ledger.scope(old)) === undefined ? own : old
-})
-
-/** Looks for the pipeline's corpus without changing anything. */
+/** Looks for the corpus of a generation, or for one of the pipeline's name where none is recorded, without changing anything. */
 export const findTarget = Effect.fn("sync.findTarget")(function*(
-  scope: string,
+  generation: Generation | undefined,
   spec: CorpusSpec
-): Effect.fn.Return<Target, ServiceError | StateError, Corpora | Engine | Ledger> {
+): Effect.fn.Return<Target, ServiceError, Corpora | Engine> {
   const corpora = yield* Corpora
   const engine = yield* Engine
-  const record = yield* (yield* Ledger).scope(scope)
-  const recorded = record === undefined ? undefined : yield* corpusNamed(record.corpus)
+  const recorded = generation === undefined ? undefined : yield* corpusNamed(generation.corpus)
   if (recorded !== undefined) return { _tag: "found", corpus: recorded, adopted: false, changes: changesOf(recorded, spec, engine) }
   const [corpus, another] = yield* pages(corpora.list).pipe(
     Stream.filter(({ displayName }) => displayName === spec.displayName),
@@ -112,22 +92,17 @@ const fieldsOf = ({ _tag: _, ...fields }: CorpusSpec["vectorDb"]): Readonly<Reco
 const fits = (corpus: Corpus, spec: CorpusSpec, engine: EngineFacts): boolean =>
   changesOf(corpus, spec, engine).every((change) => !change.forcesReplacement)
 
-/** A corpus that an earlier run began to build in the place of the one that serves. */
-interface Building {
-  readonly scope: string
-  readonly corpus: Corpus
-  /** It is what the pipeline declares now; otherwise the declaration has changed once more. */
-  readonly fits: boolean
-}
-
-/** The rebuild in progress, if there is one. */
-export const findBuilding = Effect.fn("sync.findBuilding")(function*(own: string, spec: CorpusSpec) {
+/** A candidate that is there, and whether it is what the pipeline declares now. */
+export const findCandidate = Effect.fn("sync.findCandidate")(function*(candidate: Generation | undefined, spec: Declared) {
   const engine = yield* Engine
-  const scope = buildingScope(own)
-  const record = yield* (yield* Ledger).scope(scope)
-  const corpus = record === undefined ? undefined : yield* corpusNamed(record.corpus)
-  return corpus === undefined ? undefined : { scope, corpus, fits: fits(corpus, spec, engine) } satisfies Building
+  const corpus = candidate === undefined ? undefined : yield* corpusNamed(candidate.corpus)
+  if (candidate === undefined || corpus === undefined) return undefined
+  const same = spec.built === undefined || candidate.built === undefined ||
+    describes(decodeBuilt(spec.built), decodeBuilt(candidate.built))
+  return { generation: candidate, corpus, fits: same && fits(corpus, spec.corpus, engine) }
 })
+
+type Declared = Pick<SyncSpec, "corpus" | "built">
 
 /** A corpus to write to. */
 export interface Ready {
@@ -139,66 +114,131 @@ export interface Ready {
   readonly adopted: boolean
   /** An earlier run wrote to it: what that left open is to be settled. */
   readonly resumed: boolean
-  /** The corpus that serves meanwhile. Only where one is built in its place. */
-  readonly serving?: CorpusName
+  /** It is a candidate: the corpus that serves is another one. */
+  readonly candidate: boolean
   /** What was taken in from the database of its vectors: nothing here knew of it. */
   readonly found?: LostCorpus
 }
 
 /**
- * Makes the target's corpus what the pipeline declares: creates it, updates it, or, when allowed, begins a new one
- * beside it, or continues with that. The old one serves until {@link promote}.
+ * Makes a corpus of the target what the pipeline declares, to write to it: the one that serves, created or changed in
+ * place; or, for `candidate`, one beside it, begun or continued. `replace` is that where it cannot be changed in place,
+ * and otherwise the one that serves.
  */
 export const readyTarget = Effect.fn("sync.readyTarget")(function*(
-  scope: string,
-  spec: CorpusSpec,
-  replace: boolean
+  key: string,
+  spec: Declared,
+  into: "live" | "candidate" | "replace"
 ): Effect.fn.Return<Ready, ServiceError | StateError, Corpora | Engine | Ledger> {
   const corpora = yield* Corpora
   const ledger = yield* Ledger
-  yield* retireReplaced(scope)
-  const known = yield* findTarget(scope, spec)
-  if (known._tag === "missing") yield* checkDatabase(spec)
-  const found = yield* findLost(known, spec)
+  yield* settleGenerations(key, spec.corpus)
+  const all = yield* ledger.generations(key)
+  const live = all.find(({ role }) => role === "live")
+  const opened = yield* OpenedFor
+  if (opened !== undefined && opened.live !== live?.scope) return yield* generationSwitched
+  const known = yield* findTarget(live, spec.corpus)
+  if (known._tag === "missing" && into !== "candidate") yield* checkDatabase(spec.corpus)
+  const found = into === "candidate" ? undefined : yield* findLost(known, spec.corpus)
   if (found !== undefined) yield* found.takeIn
-  const target = found === undefined ? known : yield* findTarget(scope, spec)
-  const building = yield* findBuilding(scope, spec)
-  const forcing = target._tag === "missing" ? [] : target.changes.filter((change) => change.forcesReplacement)
-  // Begun for a declaration that does not hold any more.
-  if (building !== undefined && (forcing.length === 0 || (replace && !building.fits))) {
-    yield* corpora.delete(building.corpus.name, { force: true }).pipe(ignoreMissing)
-    yield* ledger.forget(building.scope)
+  const target = found === undefined ? known : yield* findTarget(live, spec.corpus)
+  const made = yield* Clock.currentTimeMillis
+  if (into === "candidate") {
+    // It was found by its name: from now on the ledger knows which one serves.
+    if (target._tag === "found" && target.adopted) yield* adopt(key, all, live, target.corpus, made)
+    return yield* readyCandidate(key, spec, made)
   }
   if (target._tag === "missing") {
-    const { name } = yield* corpora.create(spec)
-    yield* ledger.reset(scope, { corpus: name })
-    return { corpus: name, scope, action: "created", adopted: false, resumed: false }
+    const { name } = yield* corpora.create(spec.corpus)
+    // One that somebody deleted there has its place again.
+    const { number, scope } = live ?? nextGeneration({ all, key })
+    const { built, corpus: { displayName } } = spec
+    yield* ledger.beginGeneration(key, { number, scope, role: "live", corpus: name, made, built, name: displayName })
+    return { corpus: name, scope, action: "created", adopted: false, resumed: false, candidate: false }
   }
 
   const { adopted, changes, corpus } = target
+  const forcing = changes.filter((change) => change.forcesReplacement)
   if (forcing.length > 0) {
-    if (!replace) return yield* mustBeReplaced(forcing, adopted)
-    if (building?.fits === true) {
-      return {
-        corpus: building.corpus.name,
-        scope: building.scope,
-        action: "building",
-        adopted: false,
-        resumed: true,
-        serving: corpus.name
-      }
-    }
-    yield* checkDatabase(spec)
-    const name = yield* build(scope, spec)
-    return { corpus: name, scope: buildingScope(scope), action: "building", adopted: false, resumed: false, serving: corpus.name }
+    if (into !== "replace") return yield* mustBeReplaced(forcing, adopted)
+    if (adopted) yield* adopt(key, all, live, corpus, made)
+    return yield* readyCandidate(key, spec, made)
   }
-  yield* checkDatabase(spec, corpus.name)
+  yield* checkDatabase(spec.corpus, corpus.name)
   if (changes.length > 0) {
-    const { description, displayName, vectorDb } = spec
+    const { description, displayName, vectorDb } = spec.corpus
     yield* corpora.update(corpus.name, { displayName, description, vectorDb })
   }
-  if (adopted) yield* ledger.reset(scope, { corpus: corpus.name })
-  return { corpus: corpus.name, scope, action: "found", adopted, resumed: !adopted, found }
+  const { scope } = adopted ? yield* adopt(key, all, live, corpus, made) : live ?? nextGeneration({ all, key })
+  if (spec.built !== undefined && spec.built !== live?.built) {
+    yield* ledger.noteGeneration(scope, { built: spec.built, name: spec.corpus.displayName })
+  }
+  return { corpus: corpus.name, scope, action: "found", adopted, resumed: !adopted, candidate: false, found }
+})
+
+/** Another corpus serves than when the pipeline was opened: whoever opens it again writes to that one, by its settings. */
+export const generationSwitched = new ServiceError({
+  code: "ABORTED",
+  message: "another process promoted a candidate, or went back to an earlier generation, while this one opened the pipeline",
+  fix: "run again"
+})
+
+/** Opens the pipeline again, with `effect`, where it was opened for a corpus that does not serve any more. */
+export const reopening = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(effect, { while: (error) => error === generationSwitched })
+
+/** The live generation of the pipeline when it was opened, whose settings it has. */
+export const OpenedFor = Context.Reference<{ readonly live: string | undefined } | undefined>("sluice/pipeline/sync/OpenedFor", {
+  defaultValue: () => undefined
+})
+
+/** Notes a corpus that was found by its name as the one that serves. */
+const adopt = Effect.fnUntraced(function*(
+  key: string,
+  all: ReadonlyArray<Generation>,
+  live: Generation | undefined,
+  { displayName, name }: Corpus,
+  made: number
+) {
+  const place = live ?? nextGeneration({ all, key })
+  const generation: Generation = { number: place.number, scope: place.scope, role: "live", corpus: name, made, name: displayName }
+  yield* (yield* Ledger).beginGeneration(key, generation)
+  return generation
+})
+
+/** The candidate that is there, where it is what is declared; otherwise a new one takes its place. */
+const readyCandidate = Effect.fnUntraced(function*(key: string, spec: Declared, made: number): Effect.fn.Return<
+  Ready,
+  ServiceError | StateError,
+  Corpora | Engine | Ledger
+> {
+  const corpora = yield* Corpora
+  const ledger = yield* Ledger
+  const engine = yield* Engine
+  const known = (yield* ledger.generations(key)).find(({ role }) => role === "candidate")
+  const building = yield* findCandidate(known, spec)
+  if (building?.fits === true) {
+    const { corpus, generation: { scope } } = building
+    return { corpus: corpus.name, scope, action: "building", adopted: false, resumed: true, candidate: true }
+  }
+  if (known !== undefined) {
+    yield* ledger.assign(key, { [known.scope]: "retired" })
+    yield* settleGenerations(key, spec.corpus)
+  }
+  yield* checkDatabase(spec.corpus)
+  const next = nextGeneration({ all: yield* ledger.generations(key), key })
+  const displayName = displayNameOf({ ...next, role: "candidate" }, spec.corpus)
+  // A crash may have come between creating it and recording it.
+  const orphan = yield* pages(corpora.list).pipe(
+    Stream.filter((other) => other.displayName === displayName && fits(other, spec.corpus, engine)),
+    Stream.runHead
+  )
+  const { name } = yield* Option.match(orphan, {
+    onNone: () => corpora.create({ ...spec.corpus, displayName }),
+    onSome: (other) => Effect.succeed(other)
+  })
+  yield* ledger.beginGeneration(key, { ...next, role: "candidate", corpus: name, made, built: spec.built, name: displayName })
+  return { corpus: name, scope: next.scope, action: "building", adopted: Option.isSome(orphan), resumed: false, candidate: true }
 })
 
 /** What the database of the corpus's vectors has of it, where neither the ledger nor, it may be, the engine knows it any more. */
@@ -225,56 +265,10 @@ const mustBeReplaced = (forcing: ReadonlyArray<Change>, adopted: boolean): Servi
     code: "FAILED_PRECONDITION",
     message: `the corpus cannot be changed in place: ${what} forces replacement`,
     fix: adopted
-      ? "see `sluice plan`, which says whose files it holds; give yours another displayName, or run again with --replace to build a new corpus and then delete this one"
-      : "see `sluice plan`; run again with --replace: this corpus serves until a new one is whole, and is then deleted"
+      ? "see `sluice plan`, which says whose files it holds; give yours another displayName, or build a new one beside it with `sluice run --candidate`"
+      : "build the new one beside it with `sluice run --candidate`, look at it with `sluice eval --candidate`, and `sluice promote` it; or run again with --replace, which does it in one go"
   })
 }
-
-const longestDisplayName = 128
-const buildingSuffix = " (next)"
-/** Another name than that of the corpus which serves: whoever looks for that finds one. */
-const buildingName = ({ displayName }: CorpusSpec): string =>
-  Array.from(displayName).slice(0, longestDisplayName - buildingSuffix.length).join("") + buildingSuffix
-
-/** Begins a corpus beside the one that serves. */
-const build = Effect.fnUntraced(function*(own: string, spec: CorpusSpec) {
-  const corpora = yield* Corpora
-  const engine = yield* Engine
-  const displayName = buildingName(spec)
-  // A crash may have come between creating it and recording it.
-  const orphan = yield* pages(corpora.list).pipe(
-    Stream.filter((other) => other.displayName === displayName && fits(other, spec, engine)),
-    Stream.runHead
-  )
-  const { name } = yield* Option.match(orphan, {
-    onNone: () => corpora.create({ ...spec, displayName }),
-    onSome: (other) => Effect.succeed(other)
-  })
-  yield* (yield* Ledger).reset(buildingScope(own), { corpus: name })
-  return name
-})
-
-/**
- * The corpus that was built takes the place of the one that serves, which is then deleted. Killed at any point, the next
- * run continues from there: until the ledger's one step the old corpus serves, and from then on the new one.
- */
-export const promote = Effect.fn("sync.promote")(function*(own: string, { displayName }: CorpusSpec, { corpus, scope, serving }: Ready) {
-  if (serving === undefined) return
-  const corpora = yield* Corpora
-  yield* corpora.update(corpus, { displayName })
-  yield* (yield* Ledger).promote(scope, own, { corpus, replaces: serving })
-  yield* retireReplaced(own)
-})
-
-/** Deletes the corpus that the scope's own took the place of, if there is one. */
-const retireReplaced = Effect.fn("sync.retireReplaced")(function*(scope: string) {
-  const ledger = yield* Ledger
-  const record = yield* ledger.scope(scope)
-  if (record?.replaces === undefined) return
-  const corpora = yield* Corpora
-  yield* corpora.delete(record.replaces, { force: true }).pipe(ignoreMissing)
-  yield* ledger.setScope(scope, { corpus: record.corpus })
-})
 
 /** Files whose markers are written at once. */
 const concurrency = 8
@@ -290,28 +284,28 @@ export const takeOverRenamed = Effect.fn("sync.takeOverRenamed")(function*({ pip
   const ledger = yield* Ledger
   const files = yield* Files
   const [own, old] = [scopeOf(engine, pipeline), scopeOf(engine, renamedFrom)]
-  const record = (yield* ledger.sources(own)).length === 0 ? undefined : yield* ledger.scope(own)
-  const before = yield* ledger.scope(old)
-  if (before === undefined) return undefined
-  if (record !== undefined) {
+  const before = yield* ledger.generations(old)
+  if (before.length === 0) return undefined
+  const now = yield* findGenerations({ pipeline, renamedFrom })
+  if (now.key === own) {
     // Both have put files into one corpus: those of the old name are known by their markers from here on.
-    if (record.corpus === before.corpus) yield* ledger.forget(old)
+    if (before.some(({ corpus, role }) => role === "live" && corpus === now.live?.corpus)) yield* ledger.forget(old)
     return undefined
   }
   let count = 0
-  yield* ledger.entries(old).pipe(
-    Stream.mapEffect(({ file, fingerprint, path, source, state }) => {
-      if (file === undefined) return Effect.void
-      count += 1
-      if (engine.immutableFiles === true || state !== "done") return Effect.void
-      const marker = { source: markerSource(pipeline, source), pathHash: Fingerprint.pathHash(path), fingerprint }
-      return files.update(file, { marker }).pipe(ignoreMissing)
-    }, { concurrency, unordered: true }),
-    Stream.runDrain
-  )
-  const building = yield* ledger.scope(buildingScope(old))
-  if (building !== undefined) yield* ledger.promote(buildingScope(old), buildingScope(own), building)
-  yield* ledger.promote(old, own, before)
+  for (const { role, scope } of before) {
+    yield* ledger.entries(scope).pipe(
+      Stream.mapEffect(({ file, fingerprint, path, source, state }) => {
+        if (file === undefined) return Effect.void
+        if (role === "live") count += 1
+        if (engine.immutableFiles === true || state !== "done") return Effect.void
+        const marker = { source: markerSource(pipeline, source), pathHash: Fingerprint.pathHash(path), fingerprint }
+        return files.update(file, { marker }).pipe(ignoreMissing)
+      }, { concurrency, unordered: true }),
+      Stream.runDrain
+    )
+  }
+  yield* ledger.rename(old, own)
   return count
 })
 

@@ -5,7 +5,8 @@ import type { Engine } from "../../ports/Engine.ts"
 import type { Files } from "../../ports/Files.ts"
 import type { Ledger } from "../../ports/Ledger.ts"
 import { checkSources } from "../sync/Sources.ts"
-import { findScope } from "../sync/Target.ts"
+import { findScope } from "../sync/Generations.ts"
+import { generationSwitched } from "../sync/Target.ts"
 import { sync } from "../sync/Sync.ts"
 import type { SyncSpec } from "../sync/Session.ts"
 import { Agenda, defaultTiming, type Timing } from "./Agenda.ts"
@@ -144,6 +145,8 @@ export const watch = Effect.fn("watch")(function*(
     if (done._tag === "Failure") {
       releasing ||= yes
       const error = done.failure
+      // Not by these settings: whoever opened the pipeline opens it again.
+      if (error === generationSwitched) return yield* error
       if (first && !isRetryable(error)) return yield* error
       const wait = agenda.failed(sources, now, error._tag === "ServiceError" ? error.retryAfter : undefined)
       return yield* tell(troubles.of(undefined, error.message, wait / 1000))

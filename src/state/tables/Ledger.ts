@@ -55,3 +55,31 @@ CREATE TABLE contents (
   PRIMARY KEY (scope, source, path)
 ) WITHOUT ROWID;
 `
+
+/**
+ * The corpora that a pipeline has on a target: the one that serves, and those beside it. Takes the place of `scopes`,
+ * where one that was built beside another was called as that, with `~next`.
+ */
+export const generationTable = `
+CREATE TABLE generations (
+  scope    TEXT PRIMARY KEY,                 -- of the ledger's entries
+  pipeline TEXT NOT NULL,                    -- and its target
+  number   INTEGER NOT NULL,
+  role     TEXT NOT NULL CHECK (role IN ('live', 'candidate', 'kept', 'retired', 'gone')),
+  corpus   TEXT NOT NULL,
+  made     INTEGER,
+  whole    INTEGER,
+  built    TEXT,                             -- JSON
+  name     TEXT,
+  served   INTEGER NOT NULL DEFAULT 0        -- it was live at some time
+) WITHOUT ROWID;
+CREATE INDEX generations_by_pipeline ON generations (pipeline, number);
+CREATE INDEX generations_by_corpus ON generations (corpus);
+INSERT INTO generations (scope, pipeline, number, role, corpus, served)
+  SELECT scope, scope, 1, 'live', corpus, 1 FROM scopes WHERE scope NOT LIKE '%~next';
+INSERT INTO generations (scope, pipeline, number, role, corpus)
+  SELECT scope, substr(scope, 1, length(scope) - 5), 2, 'candidate', corpus FROM scopes WHERE scope LIKE '%~next';
+INSERT INTO generations (scope, pipeline, number, role, corpus, served)
+  SELECT scope || '~0', scope, 0, 'retired', replaces, 1 FROM scopes WHERE replaces IS NOT NULL;
+DROP TABLE scopes;
+`

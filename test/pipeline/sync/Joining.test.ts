@@ -47,7 +47,7 @@ for (const [engine, rig] of rigs) {
 
         const joins = { files: 3, pipelines: { first: 2 }, unmarked: 1 }
         const planned = yield* on(planPipeline(second))
-        assert.deepStrictEqual(planned.corpus, { action: "keep", changes: [], others: joins })
+        assert.deepStrictEqual(planned.corpus, { action: "keep", changes: [], generations: [], others: joins })
         assert.strictEqual(planned.totals.added, 2)
         assert.include(
           planned.warnings[0],

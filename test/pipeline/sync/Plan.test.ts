@@ -50,7 +50,7 @@ const setUp = Effect.gen(function*() {
     Effect.gen(function*() {
       const ledger = yield* Ledger
       const scope = `${(yield* Engine).target}#test`
-      return { scope: yield* ledger.scope(scope), sources: yield* ledger.sources(scope), runs: yield* ledger.runs(scope, 1) }
+      return { generations: yield* ledger.generations(scope), sources: yield* ledger.sources(scope), runs: yield* ledger.runs(scope, 1) }
     }).pipe(Effect.provide(on(machine)))
   return { engine, source, run, look, recorded }
 })
@@ -109,7 +109,7 @@ describe("plan", () => {
       const first = yield* look({}, elsewhere)
       assert.deepStrictEqual(counts(first.result), { unchanged: 1, changed: 1, moved: 1, deleted: 1 })
       assert.deepStrictEqual(yield* look({}, elsewhere), first)
-      assert.deepStrictEqual(yield* recorded(elsewhere), { scope: undefined, sources: [], runs: [] })
+      assert.deepStrictEqual(yield* recorded(elsewhere), { generations: [], sources: [], runs: [] })
       const { totals: { changed, deleted, moved, unchanged } } = yield* run({}, elsewhere)
       assert.deepStrictEqual({ changed, deleted, moved, unchanged }, { changed: 1, deleted: 1, moved: 1, unchanged: 1 })
       assert.strictEqual(engine.corpora.size, 1)

@@ -507,7 +507,7 @@ describe("crashes", () => {
 })
 
 describe("the corpus", () => {
-  it.effect("an immutable change is refused, and with replace is built anew and the old one deleted", () =>
+  it.effect("an immutable change is refused, and with replace is built anew beside the old one", () =>
     Effect.gen(function*() {
       const { engine, run, source } = yield* setUp
       source.items = { a: { text: "one" } }
@@ -516,9 +516,11 @@ describe("the corpus", () => {
       const refused = yield* run({}, { corpus }).pipe(Effect.flip)
       assert.include(refused.message, "forces replacement")
       expectCounts(yield* run({ replace: true }, { corpus }), { added: 1 })
-      assert.strictEqual(engine.corpora.size, 1)
-      assert.strictEqual([...engine.corpora.values()][0]?.embeddingModel, "other")
-      assert.strictEqual(engine.files.size, 1)
+      assert.deepStrictEqual(
+        [...engine.corpora.values()].map(({ displayName, embeddingModel }) => [displayName, embeddingModel]),
+        [["Test (generation 1)", undefined], ["Test", "other"]]
+      )
+      assert.strictEqual(engine.files.size, 2)
     }).pipe(Effect.scoped))
 
   it.effect("a new display name is an update", () =>

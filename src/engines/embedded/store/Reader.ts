@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import type { DatabaseSync } from "node:sqlite"
+import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { Context, Effect, Layer } from "effect"
 import type { FileChunk } from "../../../domain/Document.ts"
 import { ServiceError, type StateError } from "../../../domain/Errors.ts"
@@ -35,7 +35,7 @@ export interface ReaderShape {
   ) => Effect.Effect<Page<Row>, ServiceError>
   /** Chunks of a file, by the last segment of its name, in order; `undefined` where there is no such file. */
   readonly chunks: (corpus: number, file: string, request: PageRequest) => Effect.Effect<Page<FileChunk> | undefined, ServiceError>
-  /** A corpus's row, for use within {@link ReaderShape.read}: everything read there is of the same moment. @throws {ServiceError} */
+  /** The row of this very corpus, for use within {@link ReaderShape.read}: everything read there is of the same moment. @throws {ServiceError} */
   readonly corpusNow: (id: string) => CorpusRow
   readonly corpus: (id: string) => Effect.Effect<CorpusRow, ServiceError>
   /** Which of these hashes have no vector of this embedder yet. */
@@ -47,7 +47,7 @@ export interface ReaderShape {
  * or another, and never half of it.
  */
 export class Reader extends Context.Service<Reader, ReaderShape>()("sluice/embedded/store/Reader") {
-  static readonly layer = (dataDir: string): Layer.Layer<Reader, StateError> =>
+  static readonly layer = (dataDir: string, options: ReaderOptions = {}): Layer.Layer<Reader, StateError> =>
     Layer.effect(
       Reader,
       Effect.gen(function*() {
@@ -55,17 +55,41 @@ export class Reader extends Context.Service<Reader, ReaderShape>()("sluice/embed
           Effect.try({ try: () => openDatabase(dataDir), catch: (cause) => asStateError(cause, dataDir) }),
           (db) => Effect.sync(() => db.close())
         )
-        return Reader.of(readerOf(db, join(dataDir, databaseFile)))
+        return Reader.of(readerOf(db, join(dataDir, databaseFile), options))
       })
     )
 }
 
+export interface ReaderOptions {
+  /**
+   * Of a pipeline's corpora there is the one that serves: whoever names one that served before gets that, so that callers
+   * who know a corpus by its id stay with it over promotions, and listings have no other. A candidate that never served is
+   * found by its id. What corpora's names begin with in the ledger; absent: each corpus is itself.
+   */
+  readonly serving?: string
+}
+
+/** Of corpora that another pipeline still serves from, each is itself. */
+const nowhereLive = "NOT EXISTS (SELECT 1 FROM generations other WHERE other.corpus = g.corpus AND other.role = 'live')"
+
+/** The corpus that serves in the place of one that did. */
+const servingName = (prefix: string): string =>
+  `coalesce((SELECT substr(live.corpus, ${prefix.length + 1}) FROM generations g
+     JOIN generations live ON live.pipeline = g.pipeline AND live.role = 'live'
+     WHERE g.corpus = '${prefix}' || ?1 AND g.served AND ${nowhereLive} LIMIT 1), ?1)`
+
+const isServing = (prefix: string): string =>
+  `AND NOT EXISTS (SELECT 1 FROM generations g WHERE g.corpus = '${prefix}' || corpora.name AND g.role != 'gone' AND ${nowhereLive})`
+
 /** Reads over a connection to the database at `path`. */
-export const readerOf = (db: DatabaseSync, path: string): ReaderShape => {
-  const corpusByName = db.prepare(`SELECT ${checkedColumns("corpora")} FROM corpora WHERE name = ?`)
+export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOptions = {}): ReaderShape => {
+  const prefix = serving === undefined ? undefined : `${serving}/ragCorpora/`.replaceAll("'", "''")
+  const named = prefix === undefined ? "?1" : servingName(prefix)
+  const corpusByName = db.prepare(`SELECT ${checkedColumns("corpora")} FROM corpora WHERE name = ?1`)
+  const servingByName = db.prepare(`SELECT ${checkedColumns("corpora")} FROM corpora WHERE name = ${named}`)
   const vectorByHash = db.prepare("SELECT 1 FROM embeddings WHERE hash = ? AND embedder = ?")
   const listings = {
-    corpora: db.prepare("SELECT * FROM corpora WHERE id > ? ORDER BY id LIMIT ?"),
+    corpora: db.prepare(`SELECT * FROM corpora WHERE id > ? ${prefix === undefined ? "" : isServing(prefix)} ORDER BY id LIMIT ?`),
     files: db.prepare(`${files} WHERE f.corpus = ? AND f.id > ? ORDER BY f.id LIMIT ?`),
     data_schemas: db.prepare("SELECT * FROM data_schemas WHERE corpus = ? AND id > ? ORDER BY id LIMIT ?"),
     file_metadata: db.prepare("SELECT * FROM file_metadata WHERE file = ? AND id > ? ORDER BY id LIMIT ?"),
@@ -73,7 +97,7 @@ export const readerOf = (db: DatabaseSync, path: string): ReaderShape => {
   }
 
   const rows = {
-    corpora: db.prepare("SELECT * FROM corpora WHERE name = ?"),
+    corpora: db.prepare(`SELECT * FROM corpora WHERE name = ${named}`),
     files: db.prepare(`${files} WHERE f.name = ? AND f.corpus = ?`),
     data_schemas: db.prepare("SELECT * FROM data_schemas WHERE name = ? AND corpus = ?"),
     file_metadata: db.prepare("SELECT * FROM file_metadata WHERE name = ? AND file = ?"),
@@ -109,8 +133,8 @@ export const readerOf = (db: DatabaseSync, path: string): ReaderShape => {
       }
     })
 
-  const corpusNow = (id: string): CorpusRow => {
-    const row = corpusByName.get(id)
+  const intactCorpus = (found: StatementSync, id: string): CorpusRow => {
+    const row = found.get(id)
     if (row === undefined) throw ServiceError.notFound(`corpus ${id}`)
     if (!isIntact("corpora", row)) throw new StoreDamage(`the record of corpus ${id} is damaged in ${path}`)
     return corpusRow(row)
@@ -157,8 +181,8 @@ export const readerOf = (db: DatabaseSync, path: string): ReaderShape => {
         return next < Number(row["chunks"]) ? { items, nextToken: tokenAfter(next) } : { items }
       })
     }),
-    corpusNow,
-    corpus: (id) => attempt(() => corpusNow(id)),
+    corpusNow: (id) => intactCorpus(corpusByName, id),
+    corpus: (id) => attempt(() => intactCorpus(servingByName, id)),
     withoutVector: (embedder, hashes) => read(() => hashes.filter((hash) => vectorByHash.get(fromHex(hash), embedder) === undefined))
   }
 }

@@ -23,7 +23,12 @@ describe("the ledger beside a writer", () => {
         const other = new DatabaseSync(join(folder, databaseFile))
         other.exec("BEGIN IMMEDIATE")
         const writes = yield* Effect.forkChild(Effect.all([
-          ledger.setScope("scope", { corpus: (yield* (yield* Corpora).list({})).items[0]!.name }),
+          ledger.beginGeneration("scope", {
+            scope: "scope",
+            number: 1,
+            role: "live",
+            corpus: (yield* (yield* Corpora).list({})).items[0]!.name
+          }),
           ledger.setListing("scope", "docs", { cursor: "c", signature: "s", whole: 1, again: [] }),
           ledger.setContents("scope", "docs", "a.zip", { revision: "r", signature: "s", contents: "[]" }),
           ledger.setContents("scope", "docs", "b.zip", { revision: "r", signature: "s", contents: "[]" }),

@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from "node:util"
+import { defined } from "../../domain/Defined.ts"
+import type { Definition } from "../definition/Definition.ts"
+
+/**
+ * The settings of a pipeline that decide what is stored for a document: kept with each generation of its corpus, so that
+ * one can be kept up to date, and asked, by its own settings while the pipeline's file describes another. Secrets are
+ * named in it by their versions, as in the file.
+ */
+export interface Built {
+  readonly chunking: Definition["chunking"]
+  readonly parsing: Definition["parsing"]
+  readonly vectorDb: Definition["corpus"]["vectorDb"]
+  readonly embedding?: Definition["corpus"]["embedding"]
+  readonly limits?: Definition["import"]["limits"]
+  readonly textRecognition?: Definition["import"]["textRecognition"]
+  /** What the engine brings to it: the versions of its parsers and embedder. */
+  readonly engine: string
+}
+
+/** How a pipeline builds its corpus on an engine, as JSON. */
+export const builtBy = (
+  { chunking, corpus: { embedding, vectorDb }, import: { limits, textRecognition }, parsing }: Definition,
+  engine: string
+): string => JSON.stringify(defined({ chunking, parsing, vectorDb, embedding, limits, textRecognition, engine } satisfies Built))
+
+/** What was written by {@link builtBy}. */
+export const decodeBuilt = (built: string): Built => JSON.parse(built) as Built // our own
+
+/** The pipeline as it would have to be written to build what was built like that. */
+export const asBuilt = (pipeline: Definition, built: Built): Definition => ({
+  ...pipeline,
+  chunking: built.chunking,
+  parsing: sameSection("parsing", built, pipeline.parsing) ? pipeline.parsing : built.parsing,
+  corpus: defined({
+    ...pipeline.corpus,
+    vectorDb: sameSection("vectorDb", built, pipeline.corpus.vectorDb) ? pipeline.corpus.vectorDb : built.vectorDb,
+    embedding: sameSection("embedding", built, pipeline.corpus.embedding) ? pipeline.corpus.embedding : built.embedding
+  }),
+  import: defined({ ...pipeline.import, limits: built.limits, textRecognition: built.textRecognition })
+})
+
+const sameSection = (name: "parsing" | "vectorDb" | "embedding", built: Built, now: unknown): boolean =>
+  isDeepStrictEqual(stored(built[name]), stored(now))
+
+/** Rates, keys and sizes of requests: how a thing is done, not what comes of it. */
+const manners = new Set(["maxRequestsPerMinute", "apiKey", "batch"])
+
+/** The part of a section that decides what is stored, each field with its name. */
+const stored = (section: unknown): Readonly<Record<string, unknown>> =>
+  typeof section !== "object" || section === null
+    ? section === undefined ? {} : { "": section }
+    : Object.fromEntries(Object.entries(section).filter(([key, value]) => !manners.has(key) && value !== undefined))
+
+const sections = ["chunking", "parsing", "embedding", "vectorDb", "limits", "textRecognition"] as const
+const inFile: Readonly<Record<typeof sections[number], string>> = {
+  chunking: "chunking",
+  parsing: "parsing",
+  embedding: "corpus.embedding",
+  vectorDb: "corpus.vectorDb",
+  limits: "import.limits",
+  textRecognition: "import.textRecognition"
+}
+
+/** One setting that two generations have differently. */
+export interface Difference {
+  /** As the pipeline's file calls it; `engine`: the versions of parsers and embedder. */
+  readonly field: string
+  /** `(unset)` where it is not there. */
+  readonly from: string
+  readonly to: string
+}
+
+const told = (value: unknown): string => value === undefined ? "(unset)" : typeof value === "string" ? value : JSON.stringify(value)
+
+/** What of the settings differs, field by field. Versions of the engine are told where nothing else explains them. */
+export const differences = (before: Built, now: Built): ReadonlyArray<Difference> => {
+  const settings = sections.flatMap((section): ReadonlyArray<Difference> => {
+    const [from, to] = [stored(before[section]), stored(now[section])]
+    return [...new Set([...Object.keys(from), ...Object.keys(to)])].flatMap((key) =>
+      isDeepStrictEqual(from[key], to[key])
+        ? []
+        : [{
+          field: key === "" ? inFile[section] : `${inFile[section]}.${key === "_tag" ? "kind" : key}`,
+          from: told(from[key]),
+          to: told(to[key])
+        }]
+    )
+  })
+  return settings.length > 0 || before.engine === now.engine ? settings : [{ field: "engine", from: before.engine, to: now.engine }]
+}
+
+/** Whether a pipeline written like that builds the same, but for the versions that the engine brings. */
+export const describes = (declared: Built, built: Built): boolean =>
+  sections.every((section) => isDeepStrictEqual(stored(declared[section]), stored(built[section])))
