@@ -338,8 +338,8 @@ const replyOf = (request: HttpServerRequest.HttpServerRequest, answered: Answere
   }
 }
 
-/** The inspector's page, at any of its addresses. */
-const isPage = (path: string): boolean => /^\/ui(?:\/(?!api\/)|$)/.test(path)
+/** The inspector's page, at any of its addresses. The service's own binding of operations begins with `/ui` too. */
+const isPage = (path: string): boolean => /^\/ui(?:\/(?!api\/|(?:v1(?:beta1)?\/)?projects\/)|$)/.test(path)
 
 const ownPaths: ReadonlySet<string> = new Set(["/", "/healthz", "/readyz", "/metrics"])
 const plain: ReplyStyle = { pretty: false }

@@ -62,7 +62,8 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
             vectorDb,
             at: yield* now
           })
-          if (isElsewhere(stored.vectorDb)) yield* vectors.renamed(id)
+          // One without files has left no record yet.
+          if (isElsewhere(stored.vectorDb) && stored.files > 0 && patch.displayName !== undefined) yield* vectors.renamed(id)
           return yield* get(name)
         }),
         lost: Effect.fn("Corpora.lost")(function*(spec) {

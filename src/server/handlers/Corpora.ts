@@ -62,6 +62,7 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
           (corpus) => corpusToWire(names.renamed(corpus), names.toClient(defaultEmbedding))
         ),
       updateRagCorpus: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
+        yield* unservedDatabase(body)
         const name = names.corpus(params.name)
         const patch = yield* take(corpusPatchFromWire(body))
         const changed = changedForGood(yield* corpora.get(name), yield* take(corpusFixedFromWire(body)), defaultEmbedding)

@@ -83,7 +83,7 @@ export const retrievalHandlers = (
       }),
       augmentPrompt: Effect.fnUntraced(function*({ body, names }) {
         const { question, selection } = yield* take(augmentRequestFromWire(names.location, body))
-        const contexts = yield* retrieve({ ...(yield* inEngine(corpora, selection, names)), query: question })
+        const contexts = yield* asWritten(retrieve({ ...(yield* inEngine(corpora, selection, names)), query: question }))
         return augmentResponseToWire(body, contexts.map((context) => factToWire(question, context)))
       }),
       corroborateContent: Effect.fnUntraced(function*({ body }) {

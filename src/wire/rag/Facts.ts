@@ -9,7 +9,7 @@ import type {
   CorroborateContentResponse,
   Fact
 } from "../messages/Grounding.ts"
-import { defined, required } from "../Optional.ts"
+import { defined, required, unserved } from "../Optional.ts"
 import { chunkToWire, type Selection, storeFromWire } from "./Retrievals.ts"
 import { byteOffset } from "../Utf8.ts"
 
@@ -30,6 +30,7 @@ export const augmentRequestFromWire = (
   wire: AugmentPromptRequest
 ): Result.Result<{ readonly question: string; readonly selection: Selection }, ServiceError> =>
   Result.gen(function*() {
+    yield* unserved(wire.model, "model", "leave it out: what is laid before the question is the same for every model")
     return {
       question: yield* required(contentText(wire.contents?.at(-1)), "contents"),
       selection: yield* storeFromWire(parent, yield* required(wire.vertexRagStore, "vertex_rag_store"), "vertex_rag_store")

@@ -74,6 +74,11 @@ export const uploadRequestFromWire = (
       "upload_rag_file_config.rag_file_metadata_config",
       "write it with ragFiles/*/ragMetadata once the files are there"
     )
+    // An upload is its own source; the others are told of files that an import brought.
+    for (const source of ["slackSource", "jiraSource", "sharePointSources"] as const) {
+      const name = source.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+      yield* unserved(wire.ragFile?.[source], `rag_file.${name}`, "leave it out: bytes that are uploaded have no other source")
+    }
     const displayName = yield* required(wire.ragFile?.displayName, "rag_file.display_name")
     const refused = refusalOf(displayNameBroken("rag_file.display_name", displayName))
     if (refused !== undefined) return yield* Result.fail(refused)

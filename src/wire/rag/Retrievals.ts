@@ -40,9 +40,8 @@ export const retrieveRequestFromWire = (
       ...defined({ similarityTopK: query?.similarityTopK, ragRetrievalConfig: query?.ragRetrievalConfig })
     }
     const selection = yield* storeFromWire(parent, store, "vertex_rag_store", "query")
-    const alpha = query?.ranking?.alpha
     return {
-      hybrid: alpha === undefined ? undefined : { alpha },
+      ...rankedBefore(query),
       ...selection,
       query: yield* required(query?.text, "query.text")
     }
@@ -286,21 +285,37 @@ const hash = (content: string): string => {
 export const askRequestFromWire = (
   parent: string,
   { query, tools = [] }: AskContextsRequest
-): Result.Result<RetrievalRequest, ServiceError> => {
-  const found = tools.flatMap(({ retrieval }, i) =>
-    retrieval?.vertexRagStore === undefined ? [] : [{ store: retrieval.vertexRagStore, at: `tools[${i}].retrieval.vertex_rag_store` }]
-  )
-  const [only] = found
-  if (only === undefined || found.length > 1) {
-    return Result.fail(ServiceError.invalid("tools", "one vertex_rag_store is needed, and no more"))
-  }
-  const store = { ...only.store, ...defined({ similarityTopK: query?.similarityTopK, ragRetrievalConfig: query?.ragRetrievalConfig }) }
-  return Result.flatMap(
-    required(query?.text, "query.text"),
-    (text) =>
-      Result.map(
-        storeFromWire(parent, store, only.at, query?.ragRetrievalConfig === undefined ? only.at : "query"),
-        (selection) => ({ ...selection, query: text })
-      )
-  )
+): Result.Result<RetrievalRequest, ServiceError> =>
+  Result.gen(function*() {
+    const found = tools.flatMap(({ retrieval }, i) =>
+      retrieval?.vertexRagStore === undefined ? [] : [{ store: retrieval.vertexRagStore, at: `tools[${i}].retrieval.vertex_rag_store` }]
+    )
+    const [only] = found
+    if (only === undefined || found.length > 1) {
+      return yield* Result.fail(ServiceError.invalid("tools", "one vertex_rag_store is needed, and no more"))
+    }
+    for (const [i, { retrieval, ...others }] of tools.entries()) {
+      // An empty one says something: `googleSearch: {}` asks for a search.
+      const [other] = Object.keys(defined(others))
+      if (other !== undefined) yield* unservedTool(`tools[${i}].${inSnakeCase(other)}`)
+      if (retrieval?.vertexAiSearch !== undefined) yield* unservedTool(`tools[${i}].retrieval.vertex_ai_search`)
+      yield* unserved(retrieval?.disableAttribution, `tools[${i}].retrieval.disable_attribution`)
+    }
+    const store = { ...only.store, ...defined({ similarityTopK: query?.similarityTopK, ragRetrievalConfig: query?.ragRetrievalConfig }) }
+    return {
+      ...rankedBefore(query),
+      ...yield* storeFromWire(parent, store, only.at, query?.ragRetrievalConfig === undefined ? only.at : "query"),
+      query: yield* required(query?.text, "query.text")
+    }
+  })
+
+const unservedTool = (field: string): Result.Result<never, ServiceError> =>
+  Result.fail(ServiceError.invalid(field, "contexts come from the files of corpora alone", "leave it out"))
+
+/** The deprecated weight of meaning against words, which a newer configuration goes before. */
+const rankedBefore = (query: RetrieveContextsRequest["query"]): Pick<RetrievalRequest, "hybrid"> => {
+  const alpha = query?.ranking?.alpha
+  return alpha === undefined ? {} : { hybrid: { alpha } }
 }
+
+const inSnakeCase = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
