@@ -1,6 +1,8 @@
 import { extensionOf, formatOfMimeType, formatOfName } from "../parse/Formats.ts"
 
-const archiveExtensions = new Set(["zip", "tar", "gz", "tgz", "taz", "zst", "tzst", "mbox"])
+const archiveExtensions = new Set(
+  "zip tar gz tgz taz zst tzst xz txz bz2 tbz tbz2 7z rar mbox".split(" ")
+)
 const archiveTypes = new Set([
   "application/zip",
   "application/x-zip-compressed",
@@ -8,6 +10,11 @@ const archiveTypes = new Set([
   "application/gzip",
   "application/x-gzip",
   "application/zstd",
+  "application/x-xz",
+  "application/x-bzip2",
+  "application/x-7z-compressed",
+  "application/vnd.rar",
+  "application/x-rar-compressed",
   "application/mbox"
 ])
 

@@ -1,7 +1,6 @@
 import { hash } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { gunzipSync, zstdDecompressSync } from "node:zlib"
 import { type Attached, mailAttachments, mailboxMessages } from "../parse/Email.ts"
 import { extensionOf, type FormatKey } from "../parse/Formats.ts"
 import { ReadFailure } from "../parse/ReadFailure.ts"
@@ -9,6 +8,8 @@ import { sniff } from "../parse/Sniff.ts"
 import { harmlessBytes, openZip } from "../parse/Zip.ts"
 import type { Limits, Opened, Opening, Part } from "../Prepared.ts"
 import { safeName, safePath, unique } from "./Kinds.ts"
+import { isLibarchives, libarchiveEntries } from "./Libarchive.ts"
+import { packingOf, unpackedName, unpackStream } from "./Streams.ts"
 import { isTar, tarEntries } from "./Tar.ts"
 
 /** A file found inside, before it is known what becomes of it. */
@@ -19,7 +20,7 @@ interface Found {
   readonly read: () => Uint8Array
 }
 
-type Container = "mail" | "msg" | "mailbox" | "zip" | "tar" | "gzip" | "zstd"
+type Container = "mail" | "msg" | "mailbox" | "zip" | "tar" | "packed" | "libarchive"
 
 /**
  * Takes the files out of a mail or an archive, those packed inside each other too, and writes each to a folder under the
@@ -125,19 +126,30 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
           else refuse(`${prefix}${safePath(path)}`, kind, kind === "link" ? "a link" : "neither a file nor a folder, or a sparse file")
         }
         return
-      case "gzip":
-      case "zstd": {
-        const unpacked = inflate(
-          bytes,
-          container,
-          Math.min(limits.unpackedBytes - spent, Math.max(harmlessBytes, limits.expansion * bytes.length))
-        )
+      case "packed": {
+        const unpacked = await unpackStream(bytes, packingOf(bytes)!, mostOf(bytes))
         if (isTar(unpacked)) return await enter(unpacked, name, "tar", prefix, depth)
-        const inside = (/[^/]*$/.exec(name)?.[0] ?? "").replace(/\.(?:gz|zst)$/i, "")
-        return await add({ path: `${prefix}${safeName(inside)}`, read: () => unpacked }, depth)
+        return await add({ path: `${prefix}${safeName(unpackedName(/[^/]*$/.exec(name)?.[0] ?? ""))}`, read: () => unpacked }, depth)
+      }
+      case "libarchive": {
+        // Its files share one stream, so that their sum is held against its length.
+        let left = mostOf(bytes)
+        for await (const { kind, path, read } of libarchiveEntries(bytes)) {
+          if (kind !== "file") refuse(`${prefix}${safePath(path)}`, kind, kind === "link" ? "a link" : "neither a file nor a folder")
+          else {
+            await unpack(path, prefix, () => {
+              const content = read(Math.min(left, limits.bytes))
+              left -= content.length
+              return content
+            }, depth)
+          }
+        }
+        return
       }
     }
   }
+  const mostOf = (bytes: Uint8Array): number =>
+    Math.min(limits.unpackedBytes - spent, Math.max(harmlessBytes, limits.expansion * bytes.length))
 
   if (content.length === 0) return { kind: "document", parts }
   const container = containerOf(content, name, mimeType, archives, limits)
@@ -162,16 +174,6 @@ const reasonOf = (error: unknown): [NonNullable<Part["refused"]>["reason"], stri
 /** What systems leave in archives, and what a folder's listing leaves out too. */
 const isClutter = (path: string): boolean => /(?:^|\/)(?:__MACOSX|\.[^/]+)(?:\/|$)|(?:^|\/)(?:thumbs\.db|desktop\.ini)$/i.test(path)
 
-const inflate = (bytes: Uint8Array, by: "gzip" | "zstd", maxOutputLength: number): Uint8Array => {
-  try {
-    return by === "gzip" ? gunzipSync(bytes, { maxOutputLength }) : zstdDecompressSync(bytes, { maxOutputLength })
-  } catch (error) {
-    throw error instanceof RangeError
-      ? new ReadFailure("limit", `the archive unpacks to more than ${maxOutputLength} bytes`)
-      : new ReadFailure("corrupt", `not a readable ${by} archive: it is damaged or cut off`)
-  }
-}
-
 /** How a file holds others, by its bytes. */
 const containerOf = (
   bytes: Uint8Array,
@@ -182,9 +184,8 @@ const containerOf = (
 ): Container | undefined => {
   if (bytes.length === 0) return undefined
   if (archives) {
-    const [a, b, c, d] = bytes
-    if (a === 0x1f && b === 0x8b) return "gzip"
-    if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return "zstd"
+    if (packingOf(bytes) !== undefined) return "packed"
+    if (isLibarchives(bytes)) return "libarchive"
     if (isTar(bytes)) return "tar"
   }
   const isZip = bytes[0] === 0x50 && bytes[1] === 0x4b

@@ -14,3 +14,13 @@ export class ReadFailure extends Error {
     this.waits = waits
   }
 }
+
+/** An archive where a document is wanted: its files are documents of their own, where those are asked for. */
+export class ArchiveFound extends ReadFailure {
+  /** `ZIP archive` */
+  readonly kind: string
+  constructor(kind: string) {
+    super("unsupported", `${kind}; import.archives opens it`)
+    this.kind = kind
+  }
+}

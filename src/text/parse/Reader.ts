@@ -2,7 +2,7 @@ import type { ParsedDocument, Remark } from "../../domain/Document.ts"
 import { remarkOf } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
 import { oneLine } from "./BlockSink.ts"
-import { ReadFailure } from "./ReadFailure.ts"
+import { ArchiveFound, ReadFailure } from "./ReadFailure.ts"
 import type { DocumentBuilder } from "./DocumentBuilder.ts"
 
 /** A reader of one family of formats: bytes to text and blocks. Pure but for time and memory; may be async. */
@@ -68,7 +68,7 @@ export class InnerFiles {
     } catch (error) {
       // Nothing is lost of a file that says nothing.
       if (error instanceof ReadFailure && error.problem === "empty") return
-      return refused(error instanceof Error ? error.message : "not read")
+      return refused(error instanceof ArchiveFound ? error.kind : error instanceof Error ? error.message : "not read")
     }
     const remark = remarkOf(document)
     if (remark !== undefined) this.remarks.push({ kind: "attachment", text: `${name} (${remark})` })

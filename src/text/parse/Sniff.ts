@@ -3,7 +3,7 @@ import type { Limits } from "../Prepared.ts"
 import { isCompound, openCompound } from "./Compound.ts"
 import { decodeHead, isEbcdic, isWide } from "./Decode.ts"
 import { extensionOf, formatOfMimeType, formatOfName, formats, type FormatKey } from "./Formats.ts"
-import { ReadFailure } from "./ReadFailure.ts"
+import { ArchiveFound, ReadFailure } from "./ReadFailure.ts"
 import { openZip, type Zip } from "./Zip.ts"
 
 /** Bytes in which a PDF header may stand (ISO 32000-1, note 13 of annex H). */
@@ -37,7 +37,7 @@ export const sniff = (
   if (named === "pdf" && file.includes("%PDF-")) return "pdf"
   if (pictures.test(start)) return "picture"
   const archive = archives.find(([pattern]) => pattern.test(start))
-  if (archive !== undefined || isTar(bytes)) throw unsupported(archive?.[1] ?? "tar archive; import.archives opens it")
+  if (archive !== undefined || isTar(bytes)) throw new ArchiveFound(`${archive?.[1] ?? "tar"} archive`)
   if (isBinary(file, named)) throw binaryFile(named, name, start)
   return textFormat(decodeHead(file, headBytes), named, name, file)
 }
@@ -46,12 +46,12 @@ export const sniff = (
 const pictures = /^(?:\x89PNG\r\n\x1a\n|\xff\xd8\xff|RIFF[\s\S]{4}WEBP|II\*\0|MM\0\*|BM[\s\S]{4}\0\0\0\0)/
 
 const archives: ReadonlyArray<readonly [RegExp, string]> = [
-  [/^\x1f\x8b/, "gzip archive; import.archives opens it"],
-  [/^\x28\xb5\x2f\xfd/, "Zstandard archive; import.archives opens it"],
-  [/^7z\xbc\xaf/, "7-Zip archive"],
-  [/^Rar!/, "RAR archive"],
-  [/^\xfd7zXZ/, "xz archive"],
-  [/^BZh\d/, "bzip2 archive"]
+  [/^\x1f\x8b/, "gzip"],
+  [/^\x28\xb5\x2f\xfd/, "Zstandard"],
+  [/^7z\xbc\xaf/, "7-Zip"],
+  [/^Rar!/, "RAR"],
+  [/^\xfd7zXZ/, "xz"],
+  [/^BZh\d/, "bzip2"]
 ]
 
 const unsupported = (what: string): ReadFailure => new ReadFailure("unsupported", what)
@@ -89,7 +89,7 @@ const archiveFormat = (zip: Zip, named: FormatKey | undefined): FormatKey => {
   if (zip.has("content.xml") && (named === "odt" || named === "ods" || named === "odp")) return named
   throw named !== undefined && formats[named].kind === "binary"
     ? new ReadFailure("corrupt", `an archive without the parts of a ${formats[named].name}`)
-    : unsupported("ZIP archive; import.archives opens it")
+    : new ArchiveFound("ZIP archive")
 }
 
 /** Streams and storages at the root of an OLE compound file, by the program that writes them. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { gzipSync, zstdCompressSync } from "node:zlib"
+import { crc32, gzipSync, zstdCompressSync } from "node:zlib"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { open } from "../../../src/text/containers/Open.ts"
 import { mayHoldFiles, safePath, unique } from "../../../src/text/containers/Kinds.ts"
@@ -43,6 +43,62 @@ const tarOf = (
     }),
     Buffer.alloc(1024)
   ])
+
+/** A 7-Zip archive whose files are stored as they are (7zFormat.txt). */
+const sevenZipOf = (files: Readonly<Record<string, string>>): Buffer => {
+  const contents = Object.values(files).map((text) => Buffer.from(text))
+  const packed = Buffer.concat(contents)
+  const names = Buffer.from(Object.keys(files).map((name) => `${name}\0`).join(""), "utf16le")
+  const uint32 = (value: number) => {
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32LE(value)
+    return bytes
+  }
+  const header = Buffer.concat([
+    Buffer.from([1, 4, 6, 0, 1, 9, packed.length, 0]),
+    Buffer.from([7, 0x0b, 1, 0, 1, 1, 0, 0x0c, packed.length, 0]),
+    Buffer.from([8, 0x0d, contents.length, 9, ...contents.slice(0, -1).map(({ length }) => length), 0x0a, 1]),
+    ...contents.map((content) => uint32(crc32(content))),
+    Buffer.from([0, 0, 5, contents.length, 0x11, names.length + 1, 0]),
+    names,
+    Buffer.from([0, 0])
+  ])
+  const start = Buffer.alloc(20)
+  start.writeUInt32LE(packed.length, 0)
+  start.writeUInt32LE(header.length, 8)
+  start.writeUInt32LE(crc32(header), 16)
+  return Buffer.concat([Buffer.from("7z\xbc\xaf\x27\x1c\0\x04", "latin1"), uint32(crc32(start)), start, packed, header])
+}
+
+/** A RAR 4 archive whose files are stored as they are. */
+const rarOf = (files: Readonly<Record<string, string>>, { encrypted = false } = {}): Buffer => {
+  const block = (type: number, flags: number, rest: Buffer): Buffer => {
+    const head = Buffer.alloc(7)
+    head[2] = type
+    head.writeUInt16LE(flags, 3)
+    head.writeUInt16LE(7 + rest.length, 5)
+    const whole = Buffer.concat([head, rest])
+    whole.writeUInt16LE(crc32(whole.subarray(2)) & 0xffff, 0)
+    return whole
+  }
+  return Buffer.concat([
+    Buffer.from("Rar!\x1a\x07\0", "latin1"),
+    block(0x73, 0, Buffer.alloc(6)),
+    ...Object.entries(files).flatMap(([name, text]) => {
+      const fields = Buffer.alloc(25)
+      fields.writeUInt32LE(text.length, 0)
+      fields.writeUInt32LE(text.length, 4)
+      fields[8] = 3
+      fields.writeUInt32LE(crc32(text), 9)
+      fields[17] = 20
+      fields[18] = 0x30
+      fields.writeUInt16LE(name.length, 19)
+      fields.writeUInt32LE(0o100644, 21)
+      return [block(0x74, 0x8000 | (encrypted ? 4 : 0), Buffer.concat([fields, Buffer.from(name)])), Buffer.from(text)]
+    }),
+    block(0x7b, 0x4000, Buffer.alloc(0))
+  ])
+}
 
 describe("an archive", () => {
   it("gives its files by their paths, which stay inside it, and each a name of its own", async () => {
@@ -124,6 +180,58 @@ describe("an archive", () => {
     expect((await opened("a.zip", writeZip([{ name: "in.gz", content: gzipSync("text").subarray(0, 15) }]))).parts).toEqual([
       "in.gz: corrupt"
     ])
+  })
+
+  /** `xz -9` and `bzip2 -9` of a text, of a tar archive with `in.md`, and of four mebibytes of zeros. */
+  const packed = {
+    xz: {
+      text: "/Td6WFoAAATm1rRGAgAhARYAAAB0L+WjAQAPb25lIHRleHQsIHBhY2tlZACPcX7Ddmhn+gABKBDlC2xgH7bzfQEAAAAABFla",
+      tar:
+        "/Td6WFoAAATm1rRGAgAhARwAAAAQz1jM4Cf/AGpdADSbgcVhr3OYfxv7MxYJ+VZCBpszv4DPwKReq3HmrkRJYLOYkUKKaoITkLK+29X8oof9i0M2PL2yyPdXgnCpIu8ivWICndvX5nX5mtor2z6jyuO/q5n9mIx4GteFpTZB98N+y8WU1SPzIAAAAABxOsLGlQncGQABhgGAUAAAI5I5t7HEZ/sCAAAAAARZWg==",
+      zeros:
+        "/Td6WFoAAATm1rRGAgAhARwAAAAQz1jM//8RAWxdAABv/f//o7f/Rz5IFXI5YVG4kijmo4YH+e7kHoLTL8U6PAFLsX7JiopNL6MN2X+m44wjEVPgWRjFdYrid/i2lH8MasDedElk4ulcU7IE2PdEDKtfDW1G6eXDdoi3llestk3haR1v+0uIEGxCy4g/XACP0E6vJiiUcR89jyThcJ6nI1/sKMuF0ZWYin4qkfIndfcZwAaYTZj92K/VkA/EJVP49ZE2MQWlsO5vwXBNRwzRkRGqrWAdus6xJxhcWYbpZlJYvul2rFnk5VsFCPnH2q38+1IrdM0eWyBC+d1TPfgpZAk7gMsqbN+1O/DEvS5fqg8+S2ZCkBMO/xCT+HF4WfgLzf+VKEYPqfx83vuaMC5WwI+F84OBwGXEJVP49ZE2MQWlsO5vwXBNRwzRkRGqrWAdus6xJxhcWYbpZlJYvul2rFnk5VsFCPnH2q38+1IrdM0eWyBC+d1TPfgpZAk7gMsqbN+1O/DEvEgn5lif/xABKwDsc1On/b6ufDEan7eNMW5wnqcjX+woy4XRlZiKfiqR8id19xnABphNmP3Yr9WQD8QlU/j1kTYxBaWw7m/BcE1HDNGREaqtYB26zrEnGFxZhulmUli+6XasWeTlWwUI+cfarfz7Uit0zR5bIEL53VM9+ClkCTuAyyps37U78MS9Ll+qDz5LZkKQEw7/EJP4cXhZ+AvN/5UoRg+p/Hze+5owLlbAj4Xzg4HAZcQlU/j1kTYxBaWw7m/BcE1HDNGREaqtYB26zrEnGFxZhulmUli+6XasWeTlWwUI+cfarfz7Uit0zR5bIEL53VM9+ClkCTuAyyps37U78MS9Ll+qDz5LZkKQEw7/EJP4cXhZ+AvN/5UoRg+p/Hze+5owLlbAj4Xzg4HAZcQlUQ8/soAB3AAFAEHqpi0AAGtsRXzSCWHbAAHEBYCAgALTUy1YscRn+wIAAAAABFla"
+    },
+    bz2: {
+      text: "QlpoOTFBWSZTWcH2jy8AAAWRgEAELgnEQCAAIgR6TPVMQNA0IQLmYrA/F6LuSKcKEhg+0eXg",
+      tar:
+        "QlpoOTFBWSZTWd1IkIAAAHp7kMmAAERAAWWAAAhmI54ABAAACCAAVDRQ9QPU0wTT1G0EVJoAAaDQTPt8KoohKtRTKnOBpPG6xBIDAO9YokqZGCz5NcqrPVDE2av9nZB4Li9KWdAryIiAwLuSKcKEhupEhAA=",
+      zeros: "QlpoOTFBWSZTWVYC4ogAICBIAMAAAAQACCAAMMwFKaYCAbECAeLuSKcKEgrAXFEA"
+    }
+  }
+
+  it.each(["xz", "bz2"] as const)("of .%s is a file, or the files of a tar archive, within the limits", async (extension) => {
+    const { tar, text, zeros } = packed[extension]
+    const [one, many] = [Buffer.from(text, "base64"), Buffer.from(tar, "base64")]
+    expect((await opened(`a.md.${extension}`, one)).parts).toEqual(["a.md: one text, packed"])
+    expect((await opened(`a.md.${extension}`, Buffer.concat([one, one]))).parts).toEqual(["a.md: one text, packedone "])
+    expect((await opened(`a.tar.${extension}`, many)).parts).toEqual(["in.md: inside"])
+    expect((await opened("a.zip", writeZip([{ name: `b.tar.${extension}`, content: many }]))).parts).toEqual([
+      `b.tar.${extension}/in.md: inside`
+    ])
+    await expect(opened(`a.${extension}`, Buffer.from(zeros, "base64"))).rejects.toMatchObject({ problem: "limit" })
+    await expect(opened(`a.${extension}`, one.subarray(0, -12))).rejects.toMatchObject({ problem: "corrupt" })
+    const damaged = Buffer.from(one)
+    damaged[28]! ^= 0xff
+    await expect(opened(`a.${extension}`, damaged)).rejects.toMatchObject({ problem: "corrupt" })
+  })
+
+  it("of 7-Zip or RAR gives its files, links by name, within the limits", async () => {
+    const files = { "in.md": "inside", "deep/b.md": "deeper", ".hidden": "not this" }
+    for (const [name, archive] of [["a.7z", sevenZipOf(files)], ["a.rar", rarOf(files)]] as const) {
+      expect(await opened(name, archive)).toEqual({ kind: "archive", parts: ["in.md: inside", "deep/b.md: deeper", ".hidden: ignored"] })
+      expect((await opened(name, archive, { bytes: 300, unpackedBytes: 8 })).parts).toEqual([
+        "in.md: inside",
+        "deep/b.md: limit",
+        ".hidden: ignored"
+      ])
+      expect((await opened("a.zip", writeZip([{ name, content: archive }]))).parts).toContain(`${name}/in.md: inside`)
+      await expect(opened(name, archive.subarray(0, 40))).rejects.toMatchObject({ problem: "corrupt" })
+      expect(mayHoldFiles(name, undefined, true)).toBe(true)
+    }
+    const damaged = sevenZipOf(files)
+    damaged[damaged.indexOf("deeper")]! ^= 1
+    expect((await opened("a.7z", damaged)).parts[1]).toBe("deep/b.md: corrupt")
+    expect((await opened("a.rar", rarOf({ "in.md": "inside" }, { encrypted: true }))).parts).toEqual(["in.md: encrypted"])
   })
 
   it("is one by its bytes: an Office document is not, whatever it is called", async () => {

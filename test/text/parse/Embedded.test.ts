@@ -18,9 +18,10 @@ const pictureOf = (line: string): Promise<Uint8Array> =>
   })
 
 /** A file as the Packager of Windows wraps it. */
-const packaged = (name: string, content: string): Buffer => {
+const packaged = (name: string, text: string | Uint8Array): Buffer => {
+  const content = Buffer.from(text)
   const length = Buffer.alloc(4)
-  length.writeUInt32LE(Buffer.byteLength(content))
+  length.writeUInt32LE(content.length)
   const temporary = Buffer.alloc(4)
   temporary.writeUInt32LE(4)
   const stream = Buffer.concat([
@@ -31,7 +32,7 @@ const packaged = (name: string, content: string): Buffer => {
     temporary,
     Buffer.from("tmp\0"),
     length,
-    Buffer.from(content)
+    content
   ])
   const file = CFB.utils.cfb_new()
   CFB.utils.cfb_add(file, "/\u0001Ole10Native", stream)
@@ -52,6 +53,7 @@ describe("what a document holds", () => {
         "word/embeddings/inner.docx": wordFile(para("Inner body")),
         "word/embeddings/oleObject1.bin": packaged("notes.txt", "Packaged notes"),
         "word/embeddings/oleObject2.bin": unknown(),
+        "word/embeddings/oleObject3.bin": packaged("more.zip", zipOf({ "in.md": "x" })),
         "word/embeddings/chart.csv": "never,shown",
         "word/charts/_rels/chart1.xml.rels": relsXml([["r1", "package", "../embeddings/chart.csv"]])
       })
@@ -61,9 +63,14 @@ describe("what a document holds", () => {
       "heading 2: inner.docx",
       "paragraph: Inner body",
       "heading 2: notes.txt",
-      "paragraph: Packaged notes"
+      "paragraph: Packaged notes",
+      "paragraph: Attachment: more.zip"
     ])
-    expect(remarks).toEqual([{ kind: "attachment", text: "oleObject2.bin (an object of another program)" }])
+    // Nothing opens an archive that stands in a document.
+    expect(remarks).toEqual([
+      { kind: "attachment", text: "oleObject2.bin (an object of another program)" },
+      { kind: "attachment", text: "more.zip (ZIP archive)" }
+    ])
   })
 
   it("in Word: pages and other texts that stand among its paragraphs", async () => {

@@ -107,8 +107,8 @@ describe("what is not read", () => {
     ["a.mp4", "\0\0\0\u0018ftypmp42", "video"],
     ["a.db", "SQLite format 3\0", "database"],
     ["a.exe", "MZ\u0090", "program"],
-    ["a.7z", "7z\u00bc\u00af\u0027\u001c", "7-Zip archive"],
-    ["a.rar", "Rar!\u001a\u0007", "RAR archive"],
+    ["a.7z", "7z\u00bc\u00af\u0027\u001c", "7-Zip archive; import.archives opens it"],
+    ["a.rar", "Rar!\u001a\u0007", "RAR archive; import.archives opens it"],
     ["a.dat", "\u0001\u0002", "binary file"]
   ])("is %s for what its bytes say", async (name, start, message) => {
     const content = Buffer.concat([Buffer.from(start, "latin1"), Buffer.alloc(64, 1)])
