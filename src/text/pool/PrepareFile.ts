@@ -8,6 +8,7 @@ import { parse } from "../parse/Parse.ts"
 import { ReadFailure } from "../parse/ReadFailure.ts"
 import { sniff } from "../parse/Sniff.ts"
 import type { Limits, Prepared, Raw } from "../Prepared.ts"
+import { jsonParts } from "./JsonParts.ts"
 
 /** Longer texts are read and cut in parts of some this many bytes: text and token tables of all of it would not fit. */
 const partBytes = 8 * 1024 * 1024
@@ -78,8 +79,8 @@ const prepare = async (raw: Raw, limits: Limits): Promise<Prepared> => {
   const { content, mimeType, name } = raw
   if (content.byteLength > 2 * partBytes && content.byteLength <= limits.bytes) {
     const format = sniff(content, name, limits, mimeType)
-    const cut = cuts[format]
-    if (cut !== undefined) return prepareParts(raw, limits, format, cut)
+    const parts = partsOf(content, format)
+    if (parts !== undefined) return prepareParts(raw, limits, format, parts)
   }
   return prepareWhole(raw, limits)
 }
@@ -113,13 +114,35 @@ const prepareWhole = async (
   }
 }
 
-/** The same part by part; offsets count through all of them, as though a blank line stood between. */
-const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, cut: Cut): Promise<Prepared> => {
+/** The parts of a long file in UTF-8, each a file of its format; `undefined` where it is read as a whole. */
+const partsOf = (content: Uint8Array, format: FormatKey): Iterable<() => Buffer> | undefined => {
+  const cut = cuts[format]
+  if (cut === undefined && format !== "json") return undefined
   // A charset is told from all of a file, not from each part. Mailboxes have one for each message.
-  const inUtf8 = format === "mbox" || isUtf8(raw.content)
-  const file = inUtf8 ? Buffer.from(raw.content.buffer, raw.content.byteOffset, raw.content.byteLength) : Buffer.from(decode(raw.content))
+  const inUtf8 = format === "mbox" || isUtf8(content)
+  const file = inUtf8 ? Buffer.from(content.buffer, content.byteOffset, content.byteLength) : Buffer.from(decode(content))
+  if (cut === undefined) return jsonParts(file, partBytes)
+  return recordParts(
+    file,
+    cut,
+    format === "csv" || format === "tsv" ? separatorOf(file.toString("latin1", 0, partBytes), format) : undefined
+  )
+}
+
+function* recordParts(file: Buffer, cut: Cut, separator: string | undefined): Generator<() => Buffer> {
+  for (let start = 0; start < file.length;) {
+    const next = start + partBytes >= file.length ? -1 : cut(file, start + partBytes, start)
+    const end = next < 0 ? file.length : next
+    const part = file.subarray(start, end)
+    const isFirst = start === 0
+    yield () => isFirst || separator === undefined ? part : Buffer.concat([Buffer.from(`sep=${separator}\n`), part])
+    start = end
+  }
+}
+
+/** The same part by part; offsets count through all of them, as though a blank line stood between. */
+const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, parts: Iterable<() => Buffer>): Promise<Prepared> => {
   const guess = guessOf(raw.content)
-  const hint = format === "csv" || format === "tsv" ? separatorOf(file.toString("latin1", 0, partBytes), format) : undefined
   const chunks: Array<Chunk> = []
   const remarks = new Set<string>()
   if (guess !== undefined) {
@@ -129,16 +152,11 @@ const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, cut: Cu
   let tokens = 0
   let characters = 0
   let bytes = 0
-  for (let start = 0; start < file.length;) {
-    const next = start + partBytes >= file.length ? -1 : cut(file, start + partBytes, start)
-    const end = next < 0 ? file.length : next
-    const part = file.subarray(start, end)
-    const content = start === 0 || hint === undefined ? part : Buffer.concat([Buffer.from(`sep=${hint}\n`), part])
-    start = end
+  for (const part of parts) {
     let prepared: Prepared & { readonly text: string }
     try {
       // The name says the format, which a part from the middle may not show.
-      prepared = await prepareWhole({ ...raw, name: partNames[format] ?? raw.name, content }, {
+      prepared = await prepareWhole({ ...raw, name: partNames[format] ?? raw.name, content: part() }, {
         ...limits,
         characters: limits.characters - characters
       })
@@ -176,5 +194,6 @@ const partNames: Partial<Record<FormatKey, string>> = {
   mbox: "part.mbox",
   csv: "part.csv",
   tsv: "part.tsv",
-  markdown: "part.md"
+  markdown: "part.md",
+  json: "part.json"
 }
