@@ -2,6 +2,7 @@ import { BlockWriter, oneLine, rowLine } from "./BlockSink.ts"
 import { openCompound, type Storage } from "./Compound.ts"
 import { decodeAs, decodePart } from "./Decode.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { damaged, pieceTable } from "./doc/PieceTable.ts"
 import { type Paragraph, type Stories, word97 } from "./doc/Word97.ts"
 import { embeddedInStorages, withEmbedded } from "./Embedded.ts"
 import { ReadFailure } from "./ReadFailure.ts"
@@ -19,8 +20,6 @@ export const doc: Reader = ({ bytes, format, inner, limits }) => {
   const pool = root.storages.get("ObjectPool")?.storages.values() ?? []
   return withEmbedded(embeddedInStorages(pool, root.read("Data")), { builder, inner, limits }, () => builder.build({ format }))
 }
-
-const damaged = (): ReadFailure => new ReadFailure("corrupt", "the Word document is damaged")
 
 /** The first version that keeps its text as Unicode, and its pieces in a stream of their own. */
 const firstUnicode = 0xc0
@@ -47,20 +46,11 @@ const oldText = (root: Storage): string | undefined => {
     .replace(/[\v\f]/g, "\n")
 }
 
-/** Where the pieces of a text lie that was saved in pieces: behind formats, a list of places and one of characters. */
+/** Where the pieces of a text lie that was saved in pieces. */
 const pieces = (stream: Buffer): ReadonlyArray<readonly [from: number, to: number]> => {
-  const end = stream.readUInt32LE(fib.pieces) + stream.readUInt32LE(fib.pieces + 4)
-  let at = stream.readUInt32LE(fib.pieces)
-  while (at + 5 <= Math.min(end, stream.length) && stream[at] === 1) at += 3 + stream.readUInt16LE(at + 1)
-  if (stream[at] !== 2 || at + 5 > stream.length) throw damaged()
-  const count = Math.floor((stream.readUInt32LE(at + 1) - 4) / 12)
-  const first = at + 5
-  const details = first + (count + 1) * 4
-  if (details + count * 8 > stream.length) throw damaged()
-  return Array.from({ length: count }, (_, i) => {
-    const from = stream.readUInt32LE(details + i * 8 + 2)
-    return [from, from + stream.readUInt32LE(first + (i + 1) * 4) - stream.readUInt32LE(first + i * 4)] as const
-  })
+  const from = stream.readUInt32LE(fib.pieces)
+  return pieceTable(stream.subarray(from, from + stream.readUInt32LE(fib.pieces + 4)))
+    .map(({ characters, place }) => [place, place + characters] as const)
 }
 
 const addStories = ({ body, boxes, comments, endnotes, footers, footnotes, headers }: Stories, writer: BlockWriter): void => {

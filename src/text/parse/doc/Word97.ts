@@ -1,6 +1,6 @@
 import type { Storage } from "../Compound.ts"
 import { partitionPoint } from "../../PartitionPoint.ts"
-import { ReadFailure } from "../ReadFailure.ts"
+import { damaged, pieceTable } from "./PieceTable.ts"
 import { symbolCharacter } from "../SymbolFonts.ts"
 
 export interface Paragraph {
@@ -101,8 +101,6 @@ export const word97 = (root: Storage): Stories => {
   }
 }
 
-const damaged = (): ReadFailure => new ReadFailure("corrupt", "the Word document is damaged")
-
 const numberAt = (bytes: Buffer, at: number): number => at + 4 <= bytes.length ? bytes.readUInt32LE(at) : 0
 
 /** Six stories that separate notes, then for each section headers and footers of even, odd and first pages. */
@@ -119,22 +117,13 @@ const charactersOf = (
   runs: ReadonlyArray<Run>,
   fonts: ReadonlyArray<string>
 ): ReadonlyArray<Character> => {
-  let at = 0
-  while (pieces[at] === 1 && at + 3 <= pieces.length) at += 3 + pieces.readUInt16LE(at + 1)
-  if (pieces[at] !== 2 || at + 5 > pieces.length) throw damaged()
-  const count = Math.floor((pieces.readUInt32LE(at + 1) - 4) / 12)
-  const first = at + 5
-  const details = first + (count + 1) * 4
-  if (count < 0 || details + count * 8 > pieces.length) throw damaged()
   const found: Array<Character> = []
-  for (let i = 0; i < count; i++) {
-    const length = numberAt(pieces, first + i * 4 + 4) - numberAt(pieces, first + i * 4)
-    const place = numberAt(pieces, details + i * 8 + 2)
+  for (const { characters, place } of pieceTable(pieces)) {
     const narrow = (place & 0x40000000) !== 0
     const from = narrow ? (place & 0x3fffffff) / 2 : place & 0x3fffffff
     const width = narrow ? 1 : 2
     // Places beyond the end are a damaged list's.
-    const bytes = stream.subarray(from, from + Math.max(0, length) * width)
+    const bytes = stream.subarray(from, from + characters * width)
     const text = narrow ? western.decode(bytes) : bytes.toString("utf16le")
     let run = firstAfter(runs, from)
     for (let k = 0; k < text.length; k++) {

@@ -1,0 +1,25 @@
+import { ReadFailure } from "../ReadFailure.ts"
+
+export const damaged = (): ReadFailure => new ReadFailure("corrupt", "the Word document is damaged")
+
+/** A stretch of a document's text. */
+interface Piece {
+  readonly characters: number
+  /** Where it lies in the document's stream; from Word 97 on with a flag that it has one byte a character. */
+  readonly place: number
+}
+
+/** The stretches of a text in their order: behind formats stand first characters, then places (MS-DOC, 2.8.35). */
+export const pieceTable = (table: Buffer): ReadonlyArray<Piece> => {
+  let at = 0
+  while (table[at] === 1 && at + 3 <= table.length) at += 3 + table.readUInt16LE(at + 1)
+  if (table[at] !== 2 || at + 5 > table.length) throw damaged()
+  const count = Math.floor((table.readUInt32LE(at + 1) - 4) / 12)
+  const first = at + 5
+  const places = first + (count + 1) * 4
+  if (count < 0 || places + count * 8 > table.length) throw damaged()
+  return Array.from({ length: count }, (_, i) => ({
+    characters: Math.max(0, table.readUInt32LE(first + i * 4 + 4) - table.readUInt32LE(first + i * 4)),
+    place: table.readUInt32LE(places + i * 8 + 2)
+  }))
+}
