@@ -2,6 +2,7 @@ import { Effect, Stream } from "effect"
 import type { AnswerPart } from "../domain/Answer.ts"
 import { type SecretError, ServiceError } from "../domain/Errors.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
+import type { TextPool } from "../text/TextPool.ts"
 import { type Extensions, ExtensionsInUse } from "./Extensions.ts"
 import type { Definition } from "./definition/Definition.ts"
 import { withCorpus } from "./RunPipeline.ts"
@@ -13,7 +14,7 @@ import { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOpti
 import { type AnyStage, sequence, type Stage } from "./stages/Stage.ts"
 
 /** What the stages of a pipeline file need, and how they fail. */
-type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Models | CorpusInUse>
+type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Models | CorpusInUse | TextPool>
 
 /** The stages of a file up to the contexts: retrieve, and any rankers. */
 export const contextStages = (pipeline: Definition, extensions: Extensions): FileStage<Question, Retrieved> => {

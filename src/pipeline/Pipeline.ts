@@ -9,6 +9,7 @@ import type { Generation } from "../ports/Ledger.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import type { AnyConnectorDefinition, Source } from "../ports/Source.ts"
+import type { TextPool } from "../text/TextPool.ts"
 import { answerStages, cannotAnswer, contextStages, onCorpus, streamStages } from "./AskPipeline.ts"
 import type { BatchPipelineOptions, BatchQuestion } from "./BatchPipeline.ts"
 import { chatPipeline, type ConversationTurn } from "./ChatPipeline.ts"
@@ -127,7 +128,7 @@ type SourceNeeds<S extends Readonly<Record<string, Source<unknown>>>> = {
 }[keyof S]
 
 /** What a pipeline provides to its stages. */
-type Provided = Retrieval | Models | CorpusInUse
+type Provided = Retrieval | Models | CorpusInUse | TextPool
 
 /** What a pipeline is made of; what is left out has the defaults of a pipeline file. */
 export interface PipelineOptions<C extends PipelineFile["corpus"], S extends Readonly<Record<string, Source<unknown>>>, Out, E, R>

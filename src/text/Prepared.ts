@@ -46,6 +46,27 @@ export interface Part {
   }
 }
 
+/** A stretch of a file or of its parsed text, in bytes. */
+export interface ByteSpan {
+  readonly byteStart: number
+  readonly byteEnd: number
+}
+
+/** A quote of a document's parsed text, and where it stands in that. */
+export interface Quoted extends ByteSpan {
+  readonly quote: string
+}
+
+/** A file that is quoted by its parsed text, to be quoted by its own bytes. */
+export interface Locating extends Omit<Raw, "chunking" | "opened" | "counts"> {
+  readonly quotes: ReadonlyArray<Quoted>
+}
+
+/** Where a file says what is quoted of it, in that order; undefined for what it does not say there (any more). */
+export interface Located {
+  readonly spans: ReadonlyArray<ByteSpan | undefined>
+}
+
 /** A file parsed and cut: everything an engine indexes, and all that a plan counts. */
 export interface Prepared {
   /** A key of the format table: `pdf`, `docx`, `markdown`, … */

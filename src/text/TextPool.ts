@@ -6,7 +6,7 @@ import { BrokenInstallation } from "./parse/ReadFailure.ts"
 import { isRefusal, type Refusal, type Result, type Task } from "./pool/Messages.ts"
 import { Pool } from "./pool/Pool.ts"
 import { refusalOf } from "./pool/Refusal.ts"
-import { defaultLimits, type Limits, type Opened, type Opening, type Prepared, type Raw } from "./Prepared.ts"
+import { defaultLimits, type Limits, type Located, type Locating, type Opened, type Opening, type Prepared, type Raw } from "./Prepared.ts"
 
 export interface TextPoolOptions {
   /** Worker processes at most; default one per processor, up to 4, and one for each 384 MiB of `limits.memory`. */
@@ -28,6 +28,8 @@ export class TextPool extends Context.Service<TextPool, {
   readonly prepare: (raw: Raw) => Effect.Effect<Prepared, DocumentError | ServiceError>
   /** Takes the files out of a mail or an archive, and writes their bytes where it is told. Fails likewise. */
   readonly open: (opening: Opening) => Effect.Effect<Opened, DocumentError | ServiceError>
+  /** Finds what is quoted of a file's parsed text in the file as it is. Fails likewise. */
+  readonly locate: (locating: Locating) => Effect.Effect<Located, DocumentError | ServiceError>
 }>()("sluice/text/TextPool") {
   /** The pool of processes. They end with the scope, when idle for 5 s, and when this process dies in any way. */
   static readonly layer = (options: TextPoolOptions = {}): Layer.Layer<TextPool> =>
@@ -60,7 +62,8 @@ export class TextPool extends Context.Service<TextPool, {
         })
         return TextPool.of({
           prepare: Effect.fn("TextPool.prepare")((raw: Raw) => submit<Prepared>(raw)),
-          open: Effect.fn("TextPool.open")((opening: Opening) => submit<Opened>(opening))
+          open: Effect.fn("TextPool.open")((opening: Opening) => submit<Opened>(opening)),
+          locate: Effect.fn("TextPool.locate")((locating: Locating) => submit<Located>(locating))
         })
       })
     )
@@ -86,6 +89,9 @@ export class TextPool extends Context.Service<TextPool, {
         ),
         open: Effect.fn("TextPool.open")((opening: Opening) =>
           here(opening, async () => (await import("./containers/Open.ts")).open(opening, all))
+        ),
+        locate: Effect.fn("TextPool.locate")((locating: Locating) =>
+          here(locating, async () => (await import("./parse/source/FileSpans.ts")).locate(locating, all))
         )
       })
     )

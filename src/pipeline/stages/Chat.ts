@@ -1,6 +1,7 @@
 import type { SecretError, ServiceError } from "../../domain/Errors.ts"
 import type { QueryRewriter } from "../../ports/QueryRewriter.ts"
 import type { Retrieval } from "../../ports/Retrieval.ts"
+import type { TextPool } from "../../text/TextPool.ts"
 import type { Models } from "../Services.ts"
 import { condense, type FollowUp } from "./Condense.ts"
 import { type Answered, type AnswerOptions, generate } from "./Generate.ts"
@@ -17,5 +18,5 @@ export interface ChatOptions extends AnswerOptions {
 /** A turn of a conversation over a corpus: the question made to stand by itself, contexts for it, an answer from them. */
 export const chat = (
   { retrieve: options, turns, ...answer }: ChatOptions = {}
-): Stage<FollowUp, Answered, ServiceError | SecretError, QueryRewriter | Retrieval | Models | CorpusInUse> =>
+): Stage<FollowUp, Answered, ServiceError | SecretError, QueryRewriter | Retrieval | Models | CorpusInUse | TextPool> =>
   compose(condense(turns === undefined ? {} : { turns }), retrieve(options), generate(answer))

@@ -3,49 +3,58 @@ import { readFile, stat } from "node:fs/promises"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Answer, Citation } from "../../domain/Answer.ts"
-import { defaultLimits } from "../../text/Prepared.ts"
+import { defaultLimits, type Located, type Locating } from "../../text/Prepared.ts"
+import { TextPool } from "../../text/TextPool.ts"
 
-/** Bytes of a file that is read again for the sake of a citation: a larger one would keep its reader waiting. */
-const maxBytes = 1024 * 1024
+/** Bytes of a file that is read again for the sake of a citation: an answer does not wait for a larger one. */
+const maxBytes = 16 * 1024 * 1024
+/** Bytes that are looked through in this thread, some 10 ms of it; what is more goes to a process of the text pool. */
+const hereBytes = 32 * 1024
 
 /**
  * Lets citations of files of this machine point into the file as it is, where it is text and still says the quote at its
  * place. All others keep their span of the parsed text.
  */
-export const withFileOffsets = (answer: Answer): Effect.Effect<Answer> => {
+export const withFileOffsets = Effect.fn("stage.generate.offsets")(function*(answer: Answer) {
   const cited = [...answer.citations, ...answer.nearest ?? []]
   const uris = new Set(
     cited.flatMap(({ byteStart, sourceUri }) => (byteStart === undefined || !sourceUri.startsWith("file:") ? [] : [sourceUri]))
   )
-  if (uris.size === 0) return Effect.succeed(answer)
-  return Effect.promise(async () => {
-    const moved = new Map<Citation, Citation>()
-    for (const uri of uris) await locate(uri, cited.filter(({ sourceUri }) => sourceUri === uri), moved)
-    const placed = (citations: ReadonlyArray<Citation>): ReadonlyArray<Citation> => citations.map((one) => moved.get(one) ?? one)
-    return {
-      ...answer,
-      citations: placed(answer.citations),
-      ...(answer.nearest === undefined ? {} : { nearest: placed(answer.nearest) })
-    }
-  }).pipe(Effect.withSpan("stage.generate.offsets"))
-}
+  if (uris.size === 0) return answer
+  const moved = new Map<Citation, Citation>()
+  yield* Effect.forEach(uris, (uri) => locate(uri, cited.filter(({ sourceUri }) => sourceUri === uri), moved), {
+    concurrency: 4,
+    discard: true
+  })
+  const placed = (citations: ReadonlyArray<Citation>): ReadonlyArray<Citation> => citations.map((one) => moved.get(one) ?? one)
+  return {
+    ...answer,
+    citations: placed(answer.citations),
+    ...(answer.nearest === undefined ? {} : { nearest: placed(answer.nearest) })
+  }
+})
 
 /** Adds what is found of the citations of one file. One that is gone, changed or unreadable is no failure of the answer. */
-const locate = async (uri: string, citations: ReadonlyArray<Citation>, moved: Map<Citation, Citation>): Promise<void> => {
-  try {
-    const path = fileURLToPath(uri)
-    const { size, isFile } = await stat(path).then((found) => ({ size: found.size, isFile: found.isFile() }))
-    if (!isFile || size > maxBytes) return
-    const { fileSpans } = await import("../../text/parse/source/FileSpans.ts")
-    const spans = await fileSpans(
-      { bytes: await readFile(path), name: basename(path), limits: defaultLimits },
-      citations.map(({ byteEnd = 0, byteStart = 0, quote }) => ({ byteStart, byteEnd, quote }))
-    )
+const locate = (uri: string, citations: ReadonlyArray<Citation>, moved: Map<Citation, Citation>) =>
+  Effect.gen(function*() {
+    const content = yield* Effect.tryPromise(() => contentOf(uri))
+    if (content === undefined) return
+    const quotes = citations.map(({ byteEnd = 0, byteStart = 0, quote }) => ({ byteStart, byteEnd, quote }))
+    const locating = { content, name: basename(fileURLToPath(uri)), quotes }
+    const { spans } = content.byteLength <= hereBytes
+      ? yield* Effect.tryPromise(() => locateHere(locating))
+      : yield* (yield* TextPool).locate(locating)
     citations.forEach((citation, at) => {
       const span = spans[at]
       if (span !== undefined) moved.set(citation, { ...citation, ...span, offsets: "file" })
     })
-  } catch {
-    // The parsed text's span stands.
-  }
+  }).pipe(Effect.ignore)
+
+const contentOf = async (uri: string): Promise<Uint8Array | undefined> => {
+  const path = fileURLToPath(uri)
+  const found = await stat(path)
+  return found.isFile() && found.size <= maxBytes ? readFile(path) : undefined
 }
+
+const locateHere = async (locating: Locating): Promise<Located> =>
+  (await import("../../text/parse/source/FileSpans.ts")).locate(locating, defaultLimits)

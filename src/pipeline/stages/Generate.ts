@@ -2,6 +2,7 @@ import { Effect, type Scope, Stream } from "effect"
 import type { Answer, AnswerPart } from "../../domain/Answer.ts"
 import type { SecretError, ServiceError } from "../../domain/Errors.ts"
 import type { Generator } from "../../ports/Generator.ts"
+import type { TextPool } from "../../text/TextPool.ts"
 import type { HostedModels } from "../Host.ts"
 import { generatorOf, type GenerateSettings, type StageSettings, type WrittenGenerator } from "../definition/StageSettings.ts"
 import { Models } from "../Services.ts"
@@ -18,7 +19,7 @@ export interface Answered extends Retrieved {
 export interface AnswerOptions extends Omit<GenerateSettings, "_tag" | "model" | "ground"> {}
 
 /** What a model needs of the engine: only one that has hosted models can run a pipeline that names one. */
-type Needs<M extends WrittenGenerator> = M extends "extractive" | object ? Models : Models | HostedModels
+type Needs<M extends WrittenGenerator> = (M extends "extractive" | object ? Models : Models | HostedModels) | TextPool
 
 /**
  * Answers the question from the contexts, citing them. `model`: `extractive` (the default: sentences of the corpus, no
@@ -30,19 +31,23 @@ export const generate = <const M extends WrittenGenerator = "extractive">(
   generateBySettings({ _tag: "generate", model: generatorOf(model ?? "extractive"), ...options })
 
 /** The stage that a pipeline file's `generate` or `chat` makes. */
-export const generateBySettings = (settings: GenerateSettings): Stage<Retrieved, Answered, ServiceError | SecretError, Models> => {
+export const generateBySettings = (
+  settings: GenerateSettings
+): Stage<Retrieved, Answered, ServiceError | SecretError, Models | TextPool> => {
   const { _tag, ground: _, model, ...options } = settings
   return grounded(settings, options, () => Effect.flatMap(Models, (models) => models.generator(model)), contextsOf)
 }
 
 /** Answers by a generator of one's own: see `Generator`. */
-export const generateBy = (generator: Generator["Service"], options: AnswerOptions = {}): Stage<Retrieved, Answered, ServiceError> =>
-  grounded(undefined, options, () => Effect.succeed(generator), contextsOf)
+export const generateBy = (
+  generator: Generator["Service"],
+  options: AnswerOptions = {}
+): Stage<Retrieved, Answered, ServiceError, TextPool> => grounded(undefined, options, () => Effect.succeed(generator), contextsOf)
 
 /** A hosted model that searches the corpus by itself, with its own queries and these settings of `retrieve`. */
 export const generateFromCorpus = (
   { model, retrieve, ...options }: AnswerOptions & { readonly model: string; readonly retrieve?: RetrieveOptions }
-): Stage<Question, Answered, ServiceError | SecretError, Models | HostedModels | CorpusInUse> =>
+): Stage<Question, Answered, ServiceError | SecretError, Models | HostedModels | CorpusInUse | TextPool> =>
   searching({ _tag: "generate", ground: "corpus", model: { _tag: "hosted", model }, ...options }, model, retrieve)
 
 /** The stage that a pipeline file's `generate` with `ground: corpus` makes. */
@@ -50,7 +55,7 @@ export const searching = (
   settings: GenerateSettings,
   name: string,
   retrieve: RetrieveOptions = {}
-): Stage<Question, Answered, ServiceError | SecretError, Models | CorpusInUse> => {
+): Stage<Question, Answered, ServiceError | SecretError, Models | CorpusInUse | TextPool> => {
   const { _tag, ground: _, model: __, ...options } = settings
   return grounded(
     settings,
@@ -70,7 +75,7 @@ const grounded = <In extends Question, E, R>(
   { instruction, ...sampling }: AnswerOptions,
   generatorFor: (input: In) => Effect.Effect<Generator["Service"], E, R | Scope.Scope>,
   contextsFor: (input: In) => Retrieved["contexts"]
-): Stage<In, Answered, E | ServiceError, R> => {
+): Stage<In, Answered, E | ServiceError, R | TextPool> => {
   const requestOf = (input: In) => ({
     question: input.question,
     contexts: contextsFor(input),
@@ -87,10 +92,10 @@ const grounded = <In extends Question, E, R>(
       }).pipe(Effect.scoped, Effect.withSpan("stage.generate")),
     (input) =>
       Stream.unwrap(Effect.map(generatorFor(input), (generator) => generator.stream(requestOf(input)))).pipe(
-        Stream.mapEffect((part): Effect.Effect<AnswerPart> =>
+        Stream.mapEffect((part): Effect.Effect<AnswerPart, never, TextPool> =>
           part._tag === "done" ? Effect.map(withFileOffsets(part.answer), (answer) => ({ ...part, answer })) : Effect.succeed(part)
         ),
         Stream.scoped
       )
-  ) as Stage<In, Answered, E | ServiceError, R> // the scope is closed above, and the span is ours
+  ) as Stage<In, Answered, E | ServiceError, R | TextPool> // the scope is closed above, and the span is ours
 }

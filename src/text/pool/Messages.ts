@@ -1,10 +1,10 @@
 import type { DocumentProblem } from "../../domain/Errors.ts"
-import type { Limits, Opened, Opening, Prepared, Raw } from "../Prepared.ts"
+import type { Limits, Located, Locating, Opened, Opening, Prepared, Raw } from "../Prepared.ts"
 
-/** What is asked about a file: to parse and cut it, or to open it. */
-export type Task = Raw | Opening
+/** What is asked about a file: to parse and cut it, to open it, or to find quotes in it. */
+export type Task = Raw | Opening | Locating
 
-export type Result = Prepared | Opened
+export type Result = Prepared | Opened | Located
 
 /** What the pool asks of a worker process: files to deal with in this order. Sent by structured clone. */
 export interface Request {

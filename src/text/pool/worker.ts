@@ -5,5 +5,9 @@ await serve(async () => {
   const [{ prepareFile }, { countTokens }] = await Promise.all([import("./PrepareFile.ts"), import("../Tokens.ts")])
   // Loads the vocabulary, which is not the first file's to wait for.
   countTokens("")
-  return async (task, limits) => "into" in task ? (await import("../containers/Open.ts")).open(task, limits) : prepareFile(task, limits)
+  return async (task, limits) => {
+    if ("into" in task) return (await import("../containers/Open.ts")).open(task, limits)
+    if ("quotes" in task) return (await import("../parse/source/FileSpans.ts")).locate(task, limits)
+    return prepareFile(task, limits)
+  }
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { parse } from "../../../src/text/parse/Parse.ts"
-import { type ByteSpan, fileSpans } from "../../../src/text/parse/source/FileSpans.ts"
-import { defaultLimits } from "../../../src/text/Prepared.ts"
+import { fileSpans } from "../../../src/text/parse/source/FileSpans.ts"
+import { type ByteSpan, defaultLimits } from "../../../src/text/Prepared.ts"
 
 /** The bytes of a file that the `nth` place of a quote in its parsed text comes from. */
 const bytesOf = async (name: string, bytes: Uint8Array, quote: string, nth = 0): Promise<Buffer | undefined> => {

@@ -4,22 +4,12 @@ import { decode } from "../Decode.ts"
 import type { FormatKey } from "../Formats.ts"
 import { htmlCharset } from "../Html.ts"
 import { parse, type ParseInput } from "../Parse.ts"
+import type { ByteSpan, Limits, Located, Locating, Quoted } from "../../Prepared.ts"
 import { sniff } from "../Sniff.ts"
 import { align, type Piece, piecesOf } from "./Align.ts"
 import { htmlVisible } from "./HtmlVisible.ts"
 import { markdownVisible } from "./MarkdownVisible.ts"
 import { Visible } from "./Visible.ts"
-
-/** A stretch of a file, in bytes. */
-export interface ByteSpan {
-  readonly byteStart: number
-  readonly byteEnd: number
-}
-
-/** A quote of a document's parsed text, and where it stands in that. */
-export interface Quoted extends ByteSpan {
-  readonly quote: string
-}
 
 /** Formats that are read as they are written, most words in their order: what is quoted of them must stand there in one piece. */
 const written: ReadonlySet<FormatKey> = new Set<FormatKey>(["text", "code", "rst", "asciidoc", "org", "latex"])
@@ -61,6 +51,11 @@ export const fileSpans = async (input: ParseInput, quotes: ReadonlyArray<Quoted>
     return { byteStart: byteAt(originalAt(from)), byteEnd: byteAt(originalAt(span.end)) }
   })
 }
+
+/** {@link fileSpans}, as the text pool asks for it. */
+export const locate = async ({ content, mimeType, name, quotes }: Locating, limits: Limits): Promise<Located> => ({
+  spans: await fileSpans({ bytes: content, name, mimeType, limits }, quotes)
+})
 
 const isWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 

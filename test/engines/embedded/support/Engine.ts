@@ -9,6 +9,7 @@ import { TextPool } from "../../../../src/text/TextPool.ts"
 /** Paragraphs are chunks: tests say exactly what is indexed. `corrupt` as content is a document nobody can read. */
 export const paragraphs: Layer.Layer<TextPool> = Layer.succeed(TextPool, {
   open: () => Effect.succeed({ kind: "document", parts: [] }),
+  locate: ({ quotes }) => Effect.succeed({ spans: quotes.map(() => undefined) }),
   prepare: (raw) => {
     const text = new TextDecoder().decode(raw.content)
     if (text === "corrupt") return Effect.fail(new DocumentError({ problem: "corrupt", message: "cannot be read" }))
