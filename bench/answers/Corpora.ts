@@ -30,7 +30,7 @@ const guides =
   `chai/README.md chokidar/README.md commander/Readme.md css-select/README.md debug/README.md expect-type/README.md fast-check/README.md
   glob/README.md google-auth-library/README.md htmlparser2/README.md ignore/README.md jws/readme.md magic-string/README.md minimatch/README.md
   minipass/README.md node-fetch/README.md openai/README.md path-scurry/README.md picomatch/README.md postal-mime/README.md postgres/README.md
-  protobufjs/README.md redis/README.md retry/README.md source-map-js/README.md tinybench/README.md vite/README.md yaml/README.md yauzl/README.md`
+  protobufjs/README.md redis/README.md retry/README.md source-map-js/README.md tinybench/README.md vite/README.md yaml/README.md`
     .split(/\s+/)
 
 const Passage = Schema.Struct({ _id: Schema.String, title: Schema.optional(Schema.String), text: Schema.String })

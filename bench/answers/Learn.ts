@@ -4,6 +4,7 @@ import { examine } from "../../src/models/extractive/Answer.ts"
 import { confidenceWeights, unitWeights } from "../../src/models/extractive/Coefficients.ts"
 import { groundsOf } from "../../src/models/extractive/Confidence.ts"
 import { passageOf } from "../../src/models/extractive/Passage.ts"
+import { select } from "../../src/models/extractive/Select.ts"
 import { openCorpus } from "./Corpora.ts"
 import { type Asked, isOf, moreQuestions, questions, strangers, trainingQuestions } from "./Questions.ts"
 import {
@@ -29,6 +30,8 @@ export interface Example {
   readonly weight: number
 }
 
+/** Passages of an answer, any of which may be right. */
+const shown = 3
 /** Units of a question that are learnt from, besides the right ones. */
 const mostUnits = 60
 
@@ -104,9 +107,10 @@ export const train = (examples: ReadonlyArray<Example>): void => {
     const grounds = groundsOf(examined.question, ranked, examined.weights, contexts)
     const first = ranked[0]
     if (grounds === undefined || first === undefined) return []
-    const context = contexts[first.unit.context]!
-    const { end, start } = passageOf(first.unit, context.text, examined.question.kind)
-    const right = isOf(asked, { quote: context.text.slice(start, end), sourceDisplayName: context.sourceDisplayName })
+    const right = select(examined.question, ranked, examined.weights, contexts, shown).some(({ evidence, passage }) => {
+      const { sourceDisplayName, text } = contexts[evidence.unit.context]!
+      return isOf(asked, { quote: text.slice(passage.start, passage.end), sourceDisplayName })
+    })
     return [{
       group: { file: asked.file ?? asked.question, corpus: asked.corpus },
       signs: { ...grounds },

@@ -56,32 +56,49 @@ const Query = Schema.fromJsonString(Schema.Struct({
 }))
 const Passage = Schema.fromJsonString(Schema.Struct({ _id: Schema.String, title: Schema.optional(Schema.String) }))
 
+const SpanQuery = Schema.fromJsonString(Schema.Struct({
+  text: Schema.String,
+  corpus: Schema.String,
+  references: Schema.Array(Schema.Struct({ content: Schema.String }))
+}))
+
 const perLanguage = 120
 
 /** More questions of files of the tuning half, to learn from: those that come with their answers. */
 export const moreQuestions = (data: string): ReadonlyArray<Asked> => {
   const known = new Set(questions.map(({ question }) => question))
-  return ["xquad-en", "xquad-de", "xquad-zh"].flatMap((corpus) => {
-    const lines = (file: string): ReadonlyArray<string> =>
-      readFileSync(join(data, "ir", corpus, file), "utf8").split("\n").filter((line) => line !== "")
-    const titles = new Map(
-      lines("corpus.jsonl").map((line) => Schema.decodeUnknownSync(Passage)(line)).map(({ _id, title = "" }) => [_id, title])
-    )
-    const judged = new Map(
-      lines("qrels.tsv").slice(1).map((line) => line.split("\t")).map(([query = "", passage = ""]) => [query, passage])
-    )
-    const all = lines("queries.jsonl").map((line) => Schema.decodeUnknownSync(Query)(line)).flatMap(
-      ({ _id, metadata, text }): ReadonlyArray<Asked> => {
-        const file = fileOf(titles.get(judged.get(_id) ?? "") ?? "")
-        const half = halfOf(file)
-        return half === "tuning" && !known.has(text) && metadata?.answers !== undefined
-          ? [{ corpus, kind: "more", question: text, file, gold: metadata.answers, half }]
-          : []
-      }
-    )
-    const every = Math.max(1, Math.floor(all.length / perLanguage))
-    return all.filter((_, at) => at % every === 0)
+  const spans = readFileSync(join(data, "qa/chunk-spans/questions.jsonl"), "utf8").split("\n").filter((line) => line !== "").map((line) =>
+    Schema.decodeUnknownSync(SpanQuery)(line)
+  ).flatMap(({ corpus, references, text }): ReadonlyArray<Asked> => {
+    const file = `${corpus}.md`
+    return halfOf(file) === "tuning" && !known.has(text)
+      ? [{ corpus: "texts", kind: "more", question: text, file, gold: references.map(({ content }) => content), half: "tuning" }]
+      : []
   })
+  return [
+    ...spans,
+    ...["xquad-en", "xquad-de", "xquad-zh"].flatMap((corpus) => {
+      const lines = (file: string): ReadonlyArray<string> =>
+        readFileSync(join(data, "ir", corpus, file), "utf8").split("\n").filter((line) => line !== "")
+      const titles = new Map(
+        lines("corpus.jsonl").map((line) => Schema.decodeUnknownSync(Passage)(line)).map(({ _id, title = "" }) => [_id, title])
+      )
+      const judged = new Map(
+        lines("qrels.tsv").slice(1).map((line) => line.split("\t")).map(([query = "", passage = ""]) => [query, passage])
+      )
+      const all = lines("queries.jsonl").map((line) => Schema.decodeUnknownSync(Query)(line)).flatMap(
+        ({ _id, metadata, text }): ReadonlyArray<Asked> => {
+          const file = fileOf(titles.get(judged.get(_id) ?? "") ?? "")
+          const half = halfOf(file)
+          return half === "tuning" && !known.has(text) && metadata?.answers !== undefined
+            ? [{ corpus, kind: "more", question: text, file, gold: metadata.answers, half }]
+            : []
+        }
+      )
+      const every = Math.max(1, Math.floor(all.length / perLanguage))
+      return all.filter((_, at) => at % every === 0)
+    })
+  ]
 }
 
 /** The file that an article of a collection is written to. */

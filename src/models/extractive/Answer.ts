@@ -14,11 +14,11 @@ import { isCjk } from "./Words.ts"
 export interface ExtractiveOptions {
   /** Passages of an answer, 1 to 4. Default 3. */
   readonly maxSentences?: number
-  /** Least probability of an answer being right, 0..1. Default 0.25; its figures are those of `bench/answers.ts`. */
+  /** Least probability of an answer being right, 0..1. Default 0.3; its figures are those of `bench/answers.ts`. */
   readonly minConfidence?: number
 }
 
-const defaults = { maxSentences: 3, minConfidence: 0.25 }
+const defaults = { maxSentences: 3, minConfidence: 0.3 }
 /** Contexts read, and UTF-16 units of each: an answer is not sought beyond them. */
 const bounds = { contexts: 50, characters: 50_000 }
 /** What a unit without the number or date that is asked for loses to those that have one. */
@@ -87,35 +87,31 @@ const written = (question: Question, contexts: ReadonlyArray<Context>, chosen: R
   const citations: Array<Citation> = []
   const supports: Array<Support> = []
   let text = ""
-  for (const { evidence, sources } of chosen) {
+  for (const { evidence, passage, sources } of chosen) {
     const marks: Array<number> = []
-    const passages = sources.map(({ unit }) => passageOf(unit, contexts[unit.context]!.text, question.kind))
-    sources.forEach(({ unit }, at) => {
-      const { end, start } = passages[at]!
+    for (const source of sources) {
+      const { unit } = source
+      const { end, start } = source === evidence ? passage : passageOf(unit, contexts[unit.context]!.text, question.kind)
       const citation = citationOf(citations.length + 1, contexts[unit.context]!, start, end, unit.heading)
       const known = citations.find((other) => samePlace(other, citation))
       if (known === undefined) citations.push(citation)
       const mark = known?.index ?? citation.index
       if (!marks.includes(mark)) marks.push(mark)
-    })
-    const { listing, prose } = passages[0]!
+    }
     const marked = marks.map((mark) => `[${mark}]`).join("")
     const confidence = round(Math.min(1, evidence.covered))
     const support = (part: string): void => {
       supports.push({ start: text.length, end: text.length + part.length, citations: marks, confidence })
       text += part
     }
-    if (text !== "") text += "\n"
-    if (prose !== "") {
-      support(prose)
-      text += ` ${marked}`
+    const isMarked = passage.parts.some(({ listing }) => !listing)
+    for (const part of passage.parts) {
+      if (text !== "") text += "\n"
+      if (part.listing) text += "```\n"
+      support(part.text)
+      text += part.listing ? "\n```" : ` ${marked}`
     }
-    if (listing !== undefined) {
-      if (prose !== "") text += "\n"
-      text += "```\n"
-      support(listing)
-      text += prose === "" ? `\n\`\`\`\n${marked}` : "\n```"
-    }
+    if (!isMarked) text += `\n${marked}`
   }
   return { text, grounded: true, citations, supports, model }
 }

@@ -69,52 +69,67 @@ export interface Signs {
   readonly both: number
   readonly typedTold: number
   readonly typedNear: number
+  /** `told`, with what the passage goes on to say. */
+  readonly ahead: number
+  /** `own` or `told` again, for the kinds of question that it tells more or less of. */
+  readonly ownHow: number
+  readonly ownWhy: number
+  readonly ownDefinition: number
+  readonly toldYesNo: number
+  /** Says what is not so. */
+  readonly negative: number
 }
 
 /** What each sign of a unit adds to its score. Made by `npm run bench:answers -- DATA --train`. */
 export const unitWeights: Readonly<Record<keyof Signs, number>> = {
-  own: -0.34,
-  told: 7.24,
-  block: 2.66,
-  context: 1.99,
-  heading: 0.46,
-  title: -0.03,
-  names: 0.15,
-  adjacency: 1.47,
-  typed: 1.43,
-  first: 0.50,
+  own: -0.11,
+  told: 5.38,
+  block: 1.33,
+  context: 1.96,
+  heading: 0.56,
+  title: 0.27,
+  names: -0.11,
+  adjacency: 1.70,
+  typed: 1.61,
+  first: 0.46,
   rank: 0.14,
-  score: 2.18,
-  cosine: 0.49,
-  shape: -1.40,
-  listing: -1.61,
-  listingAsked: 1.30,
-  steps: -0.02,
-  instruction: 0.88,
-  reason: 1.27,
-  definition: 1.53,
-  field: 2.21,
-  key: -1.20,
-  keyOdd: -0.90,
-  listingOdd: -0.40,
-  novelty: -0.07,
-  named: 0.94,
-  headed: 0.85,
-  under: -0.34,
-  lead: 0.70,
-  titled: 0.07,
-  early: 2.54,
-  window: 0.89,
-  rarest: -0.04,
-  least: 0.13,
-  subject: 0.65,
-  votes: 1.15,
-  opening: 0.79,
-  aside: -0.05,
-  length: 0.43,
-  both: -1.18,
-  typedTold: 1.84,
-  typedNear: 0.66
+  score: 2.25,
+  cosine: 0.47,
+  shape: -1.01,
+  listing: -1.64,
+  listingAsked: 1.55,
+  steps: 0.23,
+  instruction: 1.14,
+  reason: 1.29,
+  definition: 1.41,
+  field: 2.32,
+  key: -1.43,
+  keyOdd: -1.19,
+  listingOdd: -0.80,
+  novelty: -0.26,
+  named: 1.01,
+  headed: 0.84,
+  under: -0.53,
+  lead: 0.72,
+  titled: 0.06,
+  early: 2.48,
+  window: 0.64,
+  rarest: -0.08,
+  least: 0.07,
+  subject: 0.61,
+  votes: 1.02,
+  opening: 0.76,
+  aside: -0.13,
+  length: 0.82,
+  both: -1.00,
+  typedTold: 1.63,
+  typedNear: 0.59,
+  ahead: 4.00,
+  ownHow: -1.23,
+  ownWhy: -2.66,
+  ownDefinition: 0.51,
+  toldYesNo: 2.15,
+  negative: -0.94
 }
 
 /** What speaks for the best unit being an answer, each 0..1. */
@@ -155,36 +170,43 @@ export interface Grounds {
   readonly other: number
   /** How much is lacking of the term they have least of, over the number of terms. */
   readonly gap: number
-  /** The question has few terms, of which the share in a text tells less. */
+  /** The question has few terms, of which the share in a text tells less; or many, up to 10, of which no text has all. */
   readonly few: number
+  readonly terms: number
+  /** See `Signs`. */
+  readonly early: number
+  readonly typedNear: number
 }
 
 /** What each ground adds to the logit of an answer's probability. Made by the same command. */
 export const confidenceWeights: Readonly<Record<keyof Grounds, number>> = {
-  bias: -4.05,
-  own: -0.70,
-  told: 1.34,
-  block: 1.20,
-  context: 0.43,
-  title: 0.16,
-  names: -0.31,
-  adjacency: 0.83,
-  definition: 1.55,
-  rarest: 0.18,
-  least: -0.07,
-  missing: -2.06,
-  untyped: -0.36,
-  cosine: 0.33,
-  rank: 0.97,
-  agreement: 0.40,
-  best: 1.52,
-  margin: 2.32,
-  nameless: -0.21,
-  window: -0.36,
-  headed: 0.26,
-  votes: 0.88,
-  named: 0.23,
-  other: -0.67,
-  gap: -0.58,
-  few: -1.67
+  bias: -4.98,
+  own: -0.68,
+  told: 1.39,
+  block: 1.27,
+  context: 0.34,
+  title: 0.01,
+  names: -0.33,
+  adjacency: 1.16,
+  definition: 1.61,
+  rarest: 0.16,
+  least: -0.04,
+  missing: -2.48,
+  untyped: -0.39,
+  cosine: 0.64,
+  rank: 1.07,
+  agreement: -0.25,
+  best: 1.63,
+  margin: 1.17,
+  nameless: -0.71,
+  window: -0.51,
+  headed: 0.36,
+  votes: 1.45,
+  named: 0.75,
+  other: -0.76,
+  gap: -0.72,
+  few: -1.47,
+  terms: 1.18,
+  early: 1.35,
+  typedNear: -0.59
 }

@@ -50,7 +50,10 @@ export const groundsOf = (
     named: first.signs.named,
     other: question.terms.some(({ of }, term) => of !== undefined && Math.max(near[term]!, first.titled[term]!) < 0.9) ? 1 : 0,
     gap: (1 - Math.min(1, ...near.map((match, term) => Math.max(match, first.titled[term]!)))) / Math.max(1, question.terms.length),
-    few: 1 / Math.max(1, question.terms.length)
+    few: 1 / Math.max(1, question.terms.length),
+    terms: Math.min(1, question.terms.length / 10),
+    early: first.signs.early,
+    typedNear: first.signs.typedNear
   }
 }
 
@@ -66,10 +69,13 @@ const namelessOf = (question: Question, first: Evidence, near: ReadonlyArray<num
 const untypedShare = 0.25
 const gapShare = 0.6
 
-/** The probability that the answer is right, 0..1. */
+/** Few examples tell .99 from 1. */
+const mostCertain = 0.99
+
+/** The probability that the answer is right, 0..0.99. */
 export const confidenceOf = (grounds: Grounds): number => {
   let sum = 0
   for (const ground of Object.keys(confidenceWeights) as Array<keyof Grounds>) sum += confidenceWeights[ground] * grounds[ground]
-  return (grounds.untyped + grounds.other > 0 ? untypedShare : 1) * (grounds.few >= 0.5 && grounds.gap > 0.09 ? gapShare : 1) /
-    (1 + Math.exp(-sum))
+  const share = (grounds.untyped + grounds.other > 0 ? untypedShare : 1) * (grounds.few >= 0.5 && grounds.gap > 0.09 ? gapShare : 1)
+  return Math.min(mostCertain, share / (1 + Math.exp(-sum)))
 }

@@ -31,6 +31,9 @@ export interface Evidence {
 /** Credit for a term found not in the quote but near it. */
 const near = { above: 0.7, heading: 0.7, field: 0.95, opening: 0.5, neighbour: 0.5, context: 0.35 }
 
+/** Characters from a unit's first on that are taken for its passage; to the end of a listing that it leads up to, more. */
+const ahead = { instruction: 600, statement: 450, listing: 1200 }
+
 /** Scores every unit. `weights` are those of the question's terms, in order. */
 export const evidenceFor = (
   question: Question,
@@ -87,6 +90,20 @@ export const evidenceFor = (
   const headingOf = (
     { above, context, heading }: Unit
   ): string => (/[?？]$/u.test(above) ? above : heading ?? contexts[context]!.headings.at(-1) ?? "")
+
+  const reach = ahead[asksAfter ? "instruction" : "statement"]
+  const ofPassage = units.map((unit, at) => {
+    const said = [...own[at]!]
+    for (let next = at + 1; next < units.length; next++) {
+      const { block, context, end, kind } = units[next]!
+      const isLed = kind === "code" && block === unit.block + 1
+      if (context !== unit.context || (block !== unit.block && !isLed) || end - unit.start > (isLed ? ahead.listing : reach)) break
+      own[next]!.forEach((match, term) => {
+        said[term] = Math.max(said[term]!, match)
+      })
+    }
+    return said
+  })
 
   const evidence = units.map((unit, at): Evidence => {
     const mine = own[at]!
@@ -157,7 +174,13 @@ export const evidenceFor = (
       length: Math.min(1, unit.words.length / 40),
       both: mineShare * mineShare,
       typedTold: question.type === "other" || !typed ? 0 : share(told),
-      typedNear: question.type === "number" || question.type === "date" ? typedNear(question, unit, mine) : 0
+      typedNear: question.type === "number" || question.type === "date" ? typedNear(question, unit, mine) : 0,
+      ahead: share(told.map((match, term) => Math.max(match, ofPassage[at]![term]!))),
+      ownHow: question.kind === "howTo" ? mineShare : 0,
+      ownWhy: question.kind === "why" ? mineShare : 0,
+      ownDefinition: question.kind === "definition" ? mineShare : 0,
+      toldYesNo: question.kind === "yesNo" ? share(told) : 0,
+      negative: negation.test(unit.display) ? 1 : 0
     }
     return { unit, score: weighed(signs), signs, covered, matches: mine, told, block: inBlock, titled: ofHeadings[unit.context]!, typed }
   })
@@ -251,6 +274,7 @@ const typedNear = (question: Question, unit: Unit, own: ReadonlyArray<number>): 
 
 const instruction =
   /^(?:to |use |set |add |run |call |click |open |enter |type |create |install |choose |select |press |go to |navigate |write |make sure |ensure |tell |ask |put |copy |sign |send |start |add |define |declare |pass |include |provide )|\b(?:you (?:can|may|must|should|need)|(?:can|may|must|should) be \w+(?:ed|en|t)\b|must|should|is done by|by (?:\w+ing)|using)\b|\b(?:muss|müssen|kann|können|bitte|sollte)\b|必须|可以|请|してください/iu
+const negation = /\b(?:not|never|cannot|no|nicht|nie|kein\w*)\b|n['’]t\b/iu
 const reason =
   /\b(?:because|since|so that|due to|therefore|reasons?|why|in order to|as a result|leads? to|causes?|caused|problem|avoid|otherwise|weil|da|denn|deshalb|damit|wegen|parce que|porque|perché)\b|因为|由于|所以|ため|ので|から/iu
 
@@ -330,7 +354,8 @@ const relativesOf = (term: Term, vocabulary: ReadonlySet<string>): Map<string, n
   if (/^\d[\d.]*$/.test(key)) {
     // 3.14 has 3.14.0, and 15.3.2020 has 2020.
     for (const word of vocabulary) {
-      if (word.startsWith(`${key}.`)) found.set(word, 0.9)
+      if (word === `v${key}`) found.set(word, 1)
+      else if (word.startsWith(`${key}.`) || word.startsWith(`v${key}.`)) found.set(word, 0.9)
       else if (key.length === 4 && word.endsWith(`.${key}`)) found.set(word, 1)
     }
     return found

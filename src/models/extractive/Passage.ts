@@ -8,10 +8,36 @@ export interface Passage {
   /** UTF-16 span in the context's text. */
   readonly start: number
   readonly end: number
-  /** On one line. Empty where there is a listing alone. */
-  readonly prose: string
-  /** Lines to be shown as they are: code, or the steps of a list. */
-  readonly listing: string | undefined
+  /** What is shown of it, in order. */
+  readonly parts: ReadonlyArray<Part>
+}
+
+export interface Part {
+  /** UTF-16 span in the context's text. */
+  readonly start: number
+  readonly end: number
+  /** On one line; or lines to be shown as they are: code, or the steps of a list. */
+  readonly text: string
+  readonly listing: boolean
+}
+
+const passage = (...parts: ReadonlyArray<Part>): Passage => ({ start: parts[0]!.start, end: parts.at(-1)!.end, parts })
+const prose = (start: number, end: number, text: string): Part => ({ start, end, text, listing: false })
+const listing = (start: number, end: number, text: string): Part => ({ start, end, text, listing: true })
+
+/** Two passages of one text as one, with what stands between them. */
+export const joined = (a: Passage, b: Passage, text: string): Passage => {
+  const parts: Array<Part> = []
+  for (const part of [...a.parts, ...b.parts].sort((one, other) => one.start - other.start || other.end - one.end)) {
+    const before = parts.at(-1)
+    const start = Math.max(part.start, before?.end ?? 0)
+    if (part.end <= start) continue
+    const between = before === undefined ? "" : onOneLine(text.slice(before.end, start))
+    if (before !== undefined && between !== "") parts.push(prose(before.end, start, between))
+    const rest = text.slice(start, part.end)
+    parts.push(start === part.start ? part : { ...part, start, text: part.listing ? rest.trim() : onOneLine(rest) })
+  }
+  return passage(...parts)
 }
 
 /** Characters of a paragraph that are shown, the sentence that answers among them. */
@@ -45,11 +71,11 @@ export const passageOf = (unit: Unit, text: string, kind: QuestionKind): Passage
   if (unit.kind === "item") {
     const items = itemsOf(block.lines)
     if (kind !== "number" && kind !== "date" && kind !== "person" && block.end - block.start <= most.shortList && items.length > 1) {
-      return { start: block.start, end: block.end, prose: items.map(itemText).join("; "), listing: undefined }
+      return passage(prose(block.start, block.end, items.map(itemText).join("; ")))
     }
     return withWhatFollows(unit, unit.start, unit.end, text, kind)
   }
-  return { start: unit.start, end: unit.end, prose: unit.display, listing: undefined }
+  return passage(prose(unit.start, unit.end, unit.display))
 }
 
 const sentencesAround = (unit: Unit, block: Block, text: string, kind: QuestionKind): { readonly start: number; readonly end: number } => {
@@ -75,25 +101,25 @@ const withWhatFollows = (unit: Unit, start: number, end: number, text: string, k
   const block = unit.blocks[unit.block]!
   const next = unit.blocks[unit.block + 1]
   const isLast = end >= block.end
-  const prose = unit.start === start && unit.end === end ? unit.display : onOneLine(text.slice(start, end))
+  const said = unit.start === start && unit.end === end ? unit.display : onOneLine(text.slice(start, end))
   const led = /[:：]$/u.test(text.slice(start, end))
   if (isLast && next?.kind === "code" && (led || kind === "howTo")) {
     const until = cut(next, most.listing)
-    return { start, end: until, prose, listing: asWritten(next, until, text) }
+    return passage(prose(start, end, said), listing(next.start, until, asWritten(next, until, text)))
   }
   if (isLast && led && next?.kind === "list") {
     const items = itemsOf(next.lines)
     let shown = items.findIndex((item) => item.end - start > most.list)
     if (shown === -1) shown = items.length
     if (shown > 0) {
-      return { start, end: items[shown - 1]!.end, prose: `${prose} ${items.slice(0, shown).map(itemText).join("; ")}`, listing: undefined }
+      return passage(prose(start, items[shown - 1]!.end, `${said} ${items.slice(0, shown).map(itemText).join("; ")}`))
     }
   }
   if (isLast && led && next !== undefined && next.kind !== "heading") {
     const until = cut(next, most.list)
-    return { start, end: until, prose, listing: asWritten(next, until, text) }
+    return passage(prose(start, end, said), listing(next.start, until, asWritten(next, until, text)))
   }
-  return { start, end, prose, listing: undefined }
+  return passage(prose(start, end, said))
 }
 
 /** The steps of a list, with what leads up to them. */
@@ -101,18 +127,19 @@ const steps = (unit: Unit, block: Block, text: string): Passage => {
   const before = unit.blocks[unit.block - 1]
   const led = before?.kind === "paragraph" && /[:：]$/u.test(before.lines.at(-1)!.text) ? sentencesOf(text, before.lines).at(-1) : undefined
   const items = itemsOf(block.lines)
-  const listing = items.map((item) => `${bullet.exec(item.text)?.[0].trim() ?? "-"} ${itemText(item)}`).join("\n")
-  return { start: led?.start ?? block.start, end: block.end, prose: led === undefined ? "" : onOneLine(led.text), listing }
+  const lines = items.map((item) => `${bullet.exec(item.text)?.[0].trim() ?? "-"} ${itemText(item)}`).join("\n")
+  const listed = listing(block.start, block.end, lines)
+  return led === undefined ? passage(listed) : passage(prose(led.start, led.end, onOneLine(led.text)), listed)
 }
 
 /** A listing with the sentence before it. */
 const withIntroduction = (unit: Unit, block: Block, text: string): Passage => {
   const until = cut(block, most.listing)
-  const listing = asWritten(block, until, text)
+  const listed = listing(unit.start, until, asWritten(block, until, text))
   const before = unit.blocks[unit.block - 1]
   const intro = before?.kind === "paragraph" ? sentencesOf(text, before.lines).at(-1) : undefined
-  if (intro === undefined || intro.end - intro.start > most.intro) return { start: unit.start, end: until, prose: "", listing }
-  return { start: intro.start, end: until, prose: onOneLine(text.slice(intro.start, intro.end)), listing }
+  if (intro === undefined || intro.end - intro.start > most.intro) return passage(listed)
+  return passage(prose(intro.start, intro.end, onOneLine(text.slice(intro.start, intro.end))), listed)
 }
 
 /** Where a block ends that may have so many characters: whole lines. */

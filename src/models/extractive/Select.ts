@@ -1,11 +1,14 @@
 import type { Context } from "../../domain/Retrieval.ts"
 import type { Evidence } from "./Evidence.ts"
-import { passageOf } from "./Passage.ts"
+import { joined, type Passage, passageOf } from "./Passage.ts"
 import type { Question } from "./Question.ts"
+import { isCjk } from "./Words.ts"
 
 /** One passage of the answer and everywhere it is written. */
 export interface Chosen {
   readonly evidence: Evidence
+  /** Of its context: the unit with what belongs to it, and with what stands beside it and is nearly as good. */
+  readonly passage: Passage
   /** Units that say the same, best first, starting with the chosen one. */
   readonly sources: ReadonlyArray<Evidence>
 }
@@ -17,15 +20,18 @@ const maxLoss = 3
 /** … or so much where it adds two whole terms: the question has two parts, … */
 const maxLossOfPart = 6
 /** … or is nearly as likely to hold the answer: it scores at most so much less, and has this share of what the best one has of the question. */
-const maxDoubt = 1.5
+const maxDoubt = 2.5
 const minShare = 0.6
+/** Passages of one context are one where a unit scores at most so much less, so few characters are between them, and no more in all. */
+const joining = { loss: 2, between: 120, characters: 900, cjkCharacters: 300 }
 /** Word overlap (Jaccard) from which two quotes say the same, and from which they speak of the same. */
 const sameness = 0.8
 const likeness = 0.45
 
 /**
  * The best unit, then what contradicts it, then, best first, units that cover terms the chosen ones lack or are nearly as
- * good; at most `limit`. `ranked` is best first. Of two that contradict each other the newer is first.
+ * good; at most `limit`, each with those beside it that are nearly as good. `ranked` is best first. Of two that contradict
+ * each other the newer is first.
  */
 export const select = (
   question: Question,
@@ -38,28 +44,41 @@ export const select = (
   if (first === undefined) return []
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const covered = [...first.told]
-  const shown = [spanOf(first, contexts, question)]
+  const shown = new Map([[first, passageFor(first, contexts, question)]])
   const chosen: Array<Evidence> = []
   const other = limit > 1
     ? ranked.slice(1).find((candidate) => candidate.score >= first.score - maxLoss && contradicts(question, first, candidate))
     : undefined
-  if (other !== undefined) shown.push(spanOf(other, contexts, question))
+  if (other !== undefined) shown.set(other, passageFor(other, contexts, question))
   const more = limit - (other === undefined ? 1 : 2)
+  /** What is shown of a candidate's context, and of that what meets a span. */
+  const shownOf = ({ unit }: Evidence): ReadonlyArray<readonly [Evidence, Passage]> =>
+    [...shown].filter(([known]) => known.unit.context === unit.context)
+  const meeting = (span: Passage, of: Evidence): number =>
+    shownOf(of).filter(([, { end, start }]) => start < span.end && span.start < end).length
   for (const candidate of ranked.slice(1)) {
-    if (chosen.length >= more || candidate.score < first.score - maxLossOfPart) break
+    const loss = first.score - candidate.score
+    if (loss > (chosen.length < more ? maxLossOfPart : joining.loss)) break
     if (candidate === other || [first, ...chosen].some((known) => same(known, candidate))) continue
     const gain = weights.reduce((sum, weight, term) => sum + weight * Math.max(0, candidate.matches[term]! - covered[term]!), 0)
     const added = candidate.matches.filter((match, term) => match >= 0.8 && covered[term]! < 0.5).length
-    const adds = gain >= minGain * total && candidate.score >= first.score - (added > 1 ? maxLossOfPart : maxLoss)
-    const likely = candidate.score >= first.score - maxDoubt && candidate.signs.told >= minShare * first.signs.told
-    if (!adds && !likely) continue
-    const span = spanOf(candidate, contexts, question)
-    if (shown.some((known) => known.context === span.context && known.start < span.end && span.start < known.end)) continue
-    chosen.push(candidate)
-    shown.push(span)
-    candidate.told.forEach((match, term) => {
-      covered[term] = Math.max(covered[term]!, match)
-    })
+    const adds = gain >= minGain * total && loss <= (added > 1 ? maxLossOfPart : maxLoss)
+    // What is about another name is not another answer.
+    const likely = loss <= maxDoubt && candidate.signs.told >= minShare * first.signs.told && candidate.signs.names >= first.signs.names
+    if (!adds && !likely && loss > joining.loss) continue
+    const span = passageFor(candidate, contexts, question)
+    const beside = loss <= joining.loss ? shownOf(candidate).find(([{ unit }, passage]) => isBeside(passage, span, unit)) : undefined
+    if (beside !== undefined) {
+      const [known, passage] = beside
+      const whole = joined(passage, span, contexts[known.unit.context]!.text)
+      if (meeting(whole, known) === 1) shown.set(known, whole)
+    } else if ((adds || likely) && chosen.length < more && meeting(span, candidate) === 0) {
+      chosen.push(candidate)
+      shown.set(candidate, span)
+      candidate.told.forEach((match, term) => {
+        covered[term] = Math.max(covered[term]!, match)
+      })
+    }
   }
   const leads = other === undefined
     ? [first]
@@ -68,6 +87,7 @@ export const select = (
     : [first, other]
   return [...leads, ...chosen].map((evidence) => ({
     evidence,
+    passage: shown.get(evidence)!,
     sources: sourcesOf(evidence, ranked)
   }))
 }
@@ -82,10 +102,12 @@ const sourcesOf = (evidence: Evidence, ranked: ReadonlyArray<Evidence>): Readonl
   return sources
 }
 
-const spanOf = ({ unit }: Evidence, contexts: ReadonlyArray<Context>, { kind }: Question) => {
-  const { end, start } = passageOf(unit, contexts[unit.context]!.text, kind)
-  return { context: unit.context, start, end }
-}
+const passageFor = ({ unit }: Evidence, contexts: ReadonlyArray<Context>, { kind }: Question): Passage =>
+  passageOf(unit, contexts[unit.context]!.text, kind)
+
+const isBeside = (a: Passage, b: Passage, unit: Evidence["unit"]): boolean =>
+  Math.max(a.start, b.start) - Math.min(a.end, b.end) <= joining.between &&
+  Math.max(a.end, b.end) - Math.min(a.start, b.start) <= (isCjk(unit.words[0] ?? "") ? joining.cjkCharacters : joining.characters)
 
 /** When the file was last changed, as a text that orders by time; none is the oldest. */
 const timeOf = ({ unit }: Evidence, contexts: ReadonlyArray<Context>): string =>

@@ -133,6 +133,8 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
           if (/[?？]["'”’)]*$/u.test(sentence.text)) {
             // A question that the text asks is what its next sentences answer.
             above = sentence.text
+            // In a list of questions each ends the one before.
+            if (heading !== undefined && /[?？]$/u.test(heading)) heading = above
             position = 0
           } else {
             push("sentence", sentence.start, sentence.end, above)
