@@ -91,6 +91,36 @@ describe("ExtractiveGenerator", () => {
       assert.isTrue(answer.grounded)
     }))
 
+  it.effect("shows what stands side by side as one passage, with what is between", () =>
+    Effect.gen(function*() {
+      const text =
+        "Meters\n\nTo reset a meter, hold its button for ten seconds.\n\nOr reset the meter from the portal:\n\n$ meters reset 17\n"
+      const { citations, supports, text: answer } = yield* ask("How do I reset a meter?", [context("meters.md", text)])
+      assert.strictEqual(
+        answer,
+        "To reset a meter, hold its button for ten seconds. [1]\nOr reset the meter from the portal: [1]\n```\n$ meters reset 17\n```"
+      )
+      assert.deepStrictEqual(citations.map(({ quote }) => quote), [text.slice(text.indexOf("To reset"), -1)])
+      for (const { citations, end, start } of supports) {
+        assert.deepStrictEqual(citations, [1])
+        assert.isTrue(text.includes(answer.slice(start, end)))
+      }
+    }))
+
+  it.effect("says nothing of another name where it knows the one asked for", () =>
+    Effect.gen(function*() {
+      const trip = (city: string, side: string): string =>
+        `At the end of a business trip to ${city}, employees leave the keys of rented cars at the desk of the ${side} station.`
+      const { confidence = 0, text } = yield* ask(
+        "How do employees return the keys of rented cars at the end of a business trip to Tokyo?",
+        [["Osaka", "north"], ["Tokyo", "south"], ["Kyoto", "west"]].map(([city = "", side = ""]) =>
+          context(`${city}.md`, `Keys\n\n${trip(city, side)}`)
+        )
+      )
+      assert.strictEqual(text, `${trip("Tokyo", "south")} [1]`)
+      assert.isTrue(confidence > 0.3 && confidence < 1)
+    }))
+
   it.effect("does not end a sentence at a German ordinal", () =>
     Effect.gen(function*() {
       const text = "Die Bewegung begann Mitte des 18. Jahrhunderts. Ihr Gründer starb am 7. Januar 1791."
