@@ -1,5 +1,5 @@
 /**
- * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--blind earlier|later] [--show] [--train]`.
+ * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--blind earlier|later|latest] [--show] [--train]`.
  *
  * DATA holds the collections that `answers/Corpora.ts` makes corpora of; DIR keeps the synced corpora for another run.
  * The questions are in `answers/questions.jsonl`, each with the file and the span that answer it, or with nothing where
@@ -40,7 +40,9 @@ const { positionals: [data], values } = parseArgs({
   }
 })
 
-const askedOf = values.blind === undefined ? questions : blindQuestions(values.blind === "earlier" ? "earlier" : "later")
+const askedOf = values.blind === undefined
+  ? questions
+  : blindQuestions(values.blind === "earlier" || values.blind === "latest" ? values.blind : "later")
 
 const isRight = ({ answer, asked }: Outcome): boolean => answer.grounded && answer.citations.some((citation) => isOf(asked, citation))
 const isFirst = ({ answer, asked }: Outcome): boolean =>
@@ -137,7 +139,7 @@ const report = (outcomes: ReadonlyArray<Outcome>): void => {
 
 if (data === undefined) {
   process.stderr.write(
-    "usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--blind earlier|later] [--show] [--train]\n"
+    "usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--blind earlier|later|latest] [--show] [--train]\n"
   )
   process.exitCode = 4
 } else {

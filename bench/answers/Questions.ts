@@ -26,7 +26,7 @@ const read = (file: string): ReadonlyArray<Asked> =>
 export const questions = read("questions.jsonl")
 
 /** Of files that no other question is about, answered once, after all else was settled: read by no one who tunes. */
-export const blindQuestions = (set: "earlier" | "later"): ReadonlyArray<Asked> => read(`blind-${set}.jsonl`)
+export const blindQuestions = (set: "earlier" | "later" | "latest"): ReadonlyArray<Asked> => read(`blind-${set}.jsonl`)
 
 /** Of files that no other question is about, to learn from. */
 export const trainingQuestions = read("training.jsonl")
