@@ -73,7 +73,7 @@ export const watch = (): void => {
 const now = (): number => Number(process.hrtime.bigint() / 1_000_000n)
 
 /** Milliseconds that all threads of this process have computed. */
-const processorTime = (): number => {
+export const processorTime = (): number => {
   const { system, user } = process.cpuUsage()
   return (system + user) / 1_000
 }

@@ -15,6 +15,13 @@ const lowWater = 16
 /** Milliseconds that files wait before another worker is started for them: those that are read fast need only one. */
 const defaultPatience = 1_000
 
+/**
+ * Where the workers there are get less of a processor than this, others have it, and another worker would only take from
+ * them; but files do not wait longer than so many times the patience.
+ */
+const fullShare = 0.8
+const mostPatience = 5
+
 /** Milliseconds after which a worker with nothing to do goes. */
 const idleTime = 5_000
 
@@ -107,12 +114,18 @@ export class Pool {
     this.#waiting ??= setTimeout(() => {
       this.#waiting = undefined
       if (this.#isReserved()) return
-      if (this.#patienceLeft() <= 0 && this.#workers.size < this.#size) {
+      if (this.#patienceLeft() <= 0 && this.#workers.size < this.#size && !this.#isOfNoUse()) {
         const batch = this.#take()
         if (batch.length > 0) this.#send(this.#spawn(), batch)
       }
       this.#wait()
-    }, Math.max(0, this.#patienceLeft()))
+    }, this.#patienceLeft() <= 0 && this.#isOfNoUse() ? this.#patience : Math.max(0, this.#patienceLeft()))
+  }
+
+  /** Whether the processor is what is short. */
+  #isOfNoUse(): boolean {
+    return this.#patienceLeft() > (1 - mostPatience) * this.#patience &&
+      [...this.#workers].every(({ share = 1 }) => share < fullShare)
   }
 
   /** Milliseconds until the file that has waited longest, while there was a worker, has waited too long. */

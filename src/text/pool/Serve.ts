@@ -1,6 +1,6 @@
 import { isMainThread } from "node:worker_threads"
 import type { Limits } from "../Prepared.ts"
-import { Guard, timeFor, watch } from "./Guard.ts"
+import { Guard, processorTime, timeFor, watch } from "./Guard.ts"
 import { BrokenInstallation } from "../parse/ReadFailure.ts"
 import type { Ready, Reply, Request, Result, Task } from "./Messages.ts"
 import { refusalOf } from "./Refusal.ts"
@@ -40,7 +40,7 @@ export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => 
         const result = await answer(raw, request.limits)
         served++
         const spent = served >= filesServed || process.memoryUsage.rss() > request.limits.memory * memoryShare
-        await send({ id, result, spent })
+        await send({ id, result, spent, processor: processorTime() })
       }
     })
   })

@@ -28,6 +28,16 @@ export const workerEnvironment = (): NodeJS.ProcessEnv => {
   return { ...env, NODE_COMPILE_CACHE: getCompileCacheDir() ?? env["NODE_COMPILE_CACHE"] }
 }
 
+/** Milliseconds that a worker is looked at before it is said how busy it is, and after which what was seen is old. */
+const leastSeen = 200
+const longestSeen = 1_000
+
+/** What a worker had computed, and when it said so. */
+interface Seen {
+  readonly at: number
+  readonly processor: number
+}
+
 interface Events {
   readonly onReady: () => void
   readonly onReply: (worker: WorkerProcess, job: Job, result: Reply["result"]) => void
@@ -44,6 +54,9 @@ export class WorkerProcess {
   answered = 0
   /** It asked to be given no more. */
   spent = false
+  /** The first and the last answer since it had nothing to do. */
+  #first: Seen | undefined
+  #last: Seen | undefined
   readonly #child: ChildProcess
   readonly #limits: Limits
   /** It has started. */
@@ -91,6 +104,14 @@ export class WorkerProcess {
     return this.#errors
   }
 
+  /** How much of a processor it has had while it had files, 0 to 1 or more; undefined where that is not known. */
+  get share(): number | undefined {
+    if (this.#first === undefined || this.#last === undefined) return undefined
+    const seen = this.#last.at - this.#first.at
+    if (seen < leastSeen || performance.now() - this.#last.at > longestSeen) return undefined
+    return (this.#last.processor - this.#first.processor) / seen
+  }
+
   send(jobs: ReadonlyArray<Job>): void {
     if (this.jobs.length === 0) {
       this.#hold(true)
@@ -130,12 +151,15 @@ export class WorkerProcess {
       this.bytes -= job.raw.content.byteLength
       this.spent = message.spent
       this.answered++
+      this.#last = { at: performance.now(), processor: message.processor }
+      this.#first ??= this.#last
       events.onReply(this, job, message.result)
     }
     if (this.jobs.length > 0) this.#watchFile(this.jobs[0])
     else {
       clearTimeout(this.#overdue)
       this.#hold(false)
+      this.#first = undefined
     }
   }
 

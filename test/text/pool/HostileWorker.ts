@@ -7,6 +7,8 @@ const misdeeds: Record<string, () => unknown> = {
     for (;;);
   },
   wait: () => new Promise((resolve) => setTimeout(resolve, 3_600_000)),
+  /** Another process has the processor. */
+  nap: () => new Promise((resolve) => setTimeout(resolve, 20)),
   allocate: () => {
     const numbers = new Float64Array(1_000_000).fill(1.5)
     const held: Array<Array<number>> = []

@@ -68,6 +68,23 @@ describe("TextPool", () => {
     120_000
   )
 
+  const workersOfNaps = (patience: number, count: number) =>
+    Effect.gen(function*() {
+      const { prepare } = yield* TextPool
+      const prepared = yield* Effect.forEach(Array.from({ length: count }, () => raw("nap")), prepare, { concurrency: count })
+      return new Set(prepared.map(({ title }) => title)).size
+    }).pipe(Effect.provide(TextPool.layer({ size: 2, patience, entry, limits })))
+
+  it.live(
+    "another worker is not started while the processor is what is short, unless files wait for very long",
+    () =>
+      Effect.gen(function*() {
+        expect(yield* workersOfNaps(2_000, 150)).toBe(1)
+        expect(yield* workersOfNaps(100, 150)).toBe(2)
+      }),
+    60_000
+  )
+
   it.live(
     "a parser that never ends costs its own file",
     () => costTheirOwnFile(endless).pipe(Effect.provide(poolOf({ ...limits, timeMs: 500 }))),
