@@ -44,8 +44,8 @@ export const defaultAlpha = 0.25
 export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array<Fused> => {
   // Chunks beyond the candidates score 0 by BM25, but may score anything by cosine.
   const chunkWords = scaleOf(candidates.map(({ sparse }) => sparse), 0)
-  const fileWords = scaleOf(candidates.map(({ file }) => file ?? 0), 0)
-  const dense = scaleOf(candidates.map(closeness))
+  const fileWords = candidates.some(({ file }) => file !== undefined) ? scaleOf(candidates.map(({ file }) => file ?? 0), 0) : zero
+  const dense = candidates.some((candidate) => closeness(candidate) !== 0) ? scaleOf(candidates.map(closeness)) : zero
   const words = candidates.map(({ file, named, sparse, title }) => {
     const own = chunkWords(sparse)
     return (file === undefined ? own : (1 - ranking.file) * own + ranking.file * fileWords(file)) + ranking.title * (title ?? 0) +
@@ -91,6 +91,9 @@ export const firstByPath = (
   }
   return first.slice(0, count)
 }
+
+/** What {@link scaleOf} comes to where all scores are 0. */
+const zero = (): number => 0
 
 const closeness = ({ cosine, related }: Candidate): number => related ?? cosine
 

@@ -2,8 +2,8 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { Metadata, RagFileName } from "../../../domain/RagFile.ts"
 import type { Context } from "../../../domain/Retrieval.ts"
 import type { Names } from "../Names.ts"
-import { intactPage, unpackChunk, type PackedChunk } from "../store/ChunkPage.ts"
-import { checkedColumns, isIntact, StoreDamage } from "../store/Checksum.ts"
+import { intactPageOf, unpackChunk, type PackedChunk } from "../store/ChunkPage.ts"
+import { areIntact, checkedColumns, columnAt, isIntact, preparedValues, StoreDamage } from "../store/Checksum.ts"
 import { metadataOfRow } from "../store/Rows.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 
@@ -23,14 +23,15 @@ interface FileFacts {
 
 /** Reads chunks back, by their numbers, as contexts. */
 export class ChunkReader {
-  readonly #page: StatementSync
+  readonly #page: ReturnType<typeof preparedValues>
   readonly #file: StatementSync
   readonly #fileOf: StatementSync
   readonly #names: Names
   readonly #cache: ByteCache
 
   constructor(db: DatabaseSync, cache: ByteCache, names: Names) {
-    this.#page = db.prepare(
+    this.#page = preparedValues(
+      db,
       `SELECT ${checkedColumns("chunk_pages")} FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1`
     )
     this.#file = db.prepare(`SELECT ${checkedColumns("files")} FROM files WHERE id = ?`)
@@ -51,8 +52,8 @@ export class ChunkReader {
   pathOf(corpus: string, generation: number, chunk: number): string {
     const file = this.#cache.get(`n${chunk}`, () => {
       const page = this.#page.get(chunk)
-      if (!isIntact("chunk_pages", page)) throw this.damaged(chunk, "text")
-      return Number(page["file"])
+      if (!areIntact("chunk_pages", page)) throw this.damaged(chunk, "text")
+      return Number(page[fileAt])
     }, () => 100)
     return this.#facts(corpus, generation, file).sourceUri
   }
@@ -60,10 +61,10 @@ export class ChunkReader {
   /** Reading one chunk opens its neighbours too: a question that finds one often finds them. */
   #read(chunk: number): FoundChunk {
     const row = this.#page.get(chunk)
-    const first = Number(row?.["first_chunk"])
-    const packed = intactPage(row)
-    if (row === undefined || packed === undefined || chunk >= first + Number(row["chunks"])) throw this.damaged(chunk, "text")
-    const file = Number(row["file"])
+    const first = Number(row?.[firstAt])
+    const packed = intactPageOf(row)
+    if (row === undefined || packed === undefined || chunk >= first + Number(row[chunksAt])) throw this.damaged(chunk, "text")
+    const file = Number(row[fileAt])
     const page = packed.map((packed): FoundChunk => ({ file, packed }))
     page.forEach((neighbour, i) => {
       if (first + i !== chunk) this.#cache.put(`c${first + i}`, neighbour, sizeOf(neighbour))
@@ -99,5 +100,9 @@ export class ChunkReader {
     )
   }
 }
+
+const firstAt = columnAt("chunk_pages", "first_chunk")
+const fileAt = columnAt("chunk_pages", "file")
+const chunksAt = columnAt("chunk_pages", "chunks")
 
 const sizeOf = ({ packed: [text] }: FoundChunk): number => text.length * 2 + 300

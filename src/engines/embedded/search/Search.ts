@@ -178,7 +178,7 @@ const best = (
   const slots = new Set<number>()
   if (alpha < 1) { for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot) }
   if (alpha > 0 && dense !== undefined) { for (const slot of dense.nearest(allowed, depth)) slots.add(slot) }
-  for (const slot of topSlots(sparse, allowed, depth, named)) slots.add(slot)
+  if (named.length > 0) { for (const slot of topSlots(sparse, allowed, depth, named)) slots.add(slot) }
   const candidates = Array.from(slots, score)
   const first = fuse(candidates, alpha)
   if (!mixed) return first

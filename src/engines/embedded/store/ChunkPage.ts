@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import type { Chunk } from "../../../domain/Document.ts"
-import { isIntact, type Row } from "./Checksum.ts"
+import { areIntact, columnAt, isIntact, type Row, type RowValues } from "./Checksum.ts"
 import { textHash, unpackHashes } from "./Hash.ts"
 import { asBlob } from "./Rows.ts"
 
@@ -82,13 +82,23 @@ export const unpackChunk = ([text, headings, byteStart, byteEnd, tokens, firstPa
 export const unpackChunks = (packed: Uint8Array): ReadonlyArray<StoredChunk> => openPage(packed).map(unpackChunk)
 
 /** The chunks of a row of `chunk_pages`; `undefined` where it is not as it was written. */
-export const intactPage = (row: Row | undefined): ReadonlyArray<PackedChunk> | undefined => {
-  if (!isIntact("chunk_pages", row)) return undefined
+export const intactPage = (row: Row | undefined): ReadonlyArray<PackedChunk> | undefined =>
+  isIntact("chunk_pages", row) ? openChecked(row["body"], row["hashes"], row["sum"]) : undefined
+
+/** {@link intactPage} of a row as an array. */
+export const intactPageOf = (row: RowValues | undefined): ReadonlyArray<PackedChunk> | undefined =>
+  areIntact("chunk_pages", row) ? openChecked(row[bodyAt], row[hashesAt], row[sumAt]) : undefined
+
+const bodyAt = columnAt("chunk_pages", "body")
+const hashesAt = columnAt("chunk_pages", "hashes")
+const sumAt = columnAt("chunk_pages", "sum")
+
+const openChecked = (body: unknown, packedHashes: unknown, sum: unknown): ReadonlyArray<PackedChunk> | undefined => {
   try {
-    const page = openPage(asBlob(row["body"]))
-    if (row["sum"] !== null) return page
+    const page = openPage(asBlob(body))
+    if (sum !== null) return page
     // Written before there were checksums: the hashes of its texts tell.
-    const hashes = unpackHashes(asBlob(row["hashes"]))
+    const hashes = unpackHashes(asBlob(packedHashes))
     return page.length === hashes.length && page.every(([text], i) => textHash(text) === hashes[i]) ? page : undefined
   } catch {
     // Not what packChunks wrote.

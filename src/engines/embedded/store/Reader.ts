@@ -7,7 +7,7 @@ import type { Page, PageRequest } from "../../../ports/Paging.ts"
 import { asStateError, databaseFile, openDatabase } from "../../../state/Database.ts"
 import { stateFailure } from "../StateFailure.ts"
 import { intactPage, unpackChunk } from "./ChunkPage.ts"
-import { checkedColumns, isIntact, type Row, StoreDamage } from "./Checksum.ts"
+import { checkedColumns, isIntact, preparedValues, type Row, StoreDamage } from "./Checksum.ts"
 import { damageFix } from "./Commands.ts"
 import { fromHex } from "./Hash.ts"
 import { corpusRow, type CorpusRow } from "./Rows.ts"
@@ -87,6 +87,10 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
   const named = prefix === undefined ? "?1" : servingName(prefix)
   const corpusByName = db.prepare(`SELECT ${checkedColumns("corpora")} FROM corpora WHERE name = ?1`)
   const servingByName = db.prepare(`SELECT ${checkedColumns("corpora")} FROM corpora WHERE name = ${named}`)
+  const dataVersion = preparedNumber(db, "PRAGMA data_version")
+  /** Rows of corpora as they were at {@link readAt}, by how they are found. */
+  const corpora = new Map([corpusByName, servingByName].map((statement) => [statement, new Map<string, CorpusRow>()]))
+  let readAt: number | undefined
   const vectorByHash = db.prepare("SELECT 1 FROM embeddings WHERE hash = ? AND embedder = ?")
   const listings = {
     corpora: db.prepare(`SELECT * FROM corpora WHERE id > ? ${prefix === undefined ? "" : isServing(prefix)} ORDER BY id LIMIT ?`),
@@ -134,10 +138,20 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
     })
 
   const intactCorpus = (found: StatementSync, id: string): CorpusRow => {
+    // Asked at every question and every file, and seldom another: SQLite knows whether anybody has written.
+    const version = dataVersion.get()
+    if (version !== readAt) {
+      for (const rows of corpora.values()) rows.clear()
+      readAt = version
+    }
+    const known = corpora.get(found)?.get(id)
+    if (known !== undefined) return known
     const row = found.get(id)
     if (row === undefined) throw ServiceError.notFound(`corpus ${id}`)
     if (!isIntact("corpora", row)) throw new StoreDamage(`the record of corpus ${id} is damaged in ${path}`)
-    return corpusRow(row)
+    const corpus = corpusRow(row)
+    corpora.get(found)?.set(id, corpus)
+    return corpus
   }
 
   /** Chunks of a file from its `from`th on, at most `limit`. @throws {StoreDamage} where one is missing or damaged */
@@ -185,6 +199,12 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
     corpus: (id) => attempt(() => intactCorpus(servingByName, id)),
     withoutVector: (embedder, hashes) => read(() => hashes.filter((hash) => vectorByHash.get(fromHex(hash), embedder) === undefined))
   }
+}
+
+/** A statement that gives one number. */
+const preparedNumber = (db: DatabaseSync, sql: string) => {
+  const statement = preparedValues(db, sql)
+  return { get: (): number => Number(statement.get()?.[0]) }
 }
 
 /** How many items are wanted, after which one. */
