@@ -3,28 +3,31 @@
  * with default settings; hits are files, in the order of their best contexts.
  *
  *     npm run bench:quality -- FOLDER [COLLECTION…] [--queries 2000] [--chunk-size N] [--keep DIRECTORY] [--json FILE]
- *                                       [--embedding URL#MODEL]
+ *     npm run bench:quality -- FOLDER [COLLECTION…] [--embedding MODEL] [--rank MODEL] [--queries N] [--chunk-size N] [--keep DIRECTORY]
  *     npm run bench:quality -- --porter FOLDER
  *
  * FOLDER holds a folder for each collection in BEIR's layout, and may hold `lucene-reference.json` (figures by
  * `collection|analyzer|k1/b`, of whole documents). Per collection, nDCG@10 and Recall@100: Lucene's BM25; ours (alpha 0);
  * the default; the offline embedder alone (alpha 1), all of 100 contexts; the default at the ten contexts that a request
  * gets that names no number; then BM25 and the default for questions with two misspelt words, without correction and
- * with it. With --embedding, of a server that speaks OpenAI's protocol (`http://127.0.0.1:1234/v1#all-minilm`), last the
- * default with its vectors, and these alone. Spelling is corrected but where that is said. At most --queries questions are asked, spread over the file;
+ * with it. Spelling is corrected but where that is said. At most --queries questions are asked, spread over the file;
  * the reference has all of them. --keep leaves the corpora for the next time; small chunks (--chunk-size, in tokens) show
  * what becomes of files that are longer than a chunk.
+ *
+ * With --embedding or --rank, from offline to full: Lucene, BM25, the default, the default with the model's vectors, these
+ * alone, and the best 50 of the last but one ordered by the cross encoder, each with the milliseconds of half of the
+ * questions. An embedding model is a folder (`./all-MiniLM-L6-v2`) or one of a server that speaks OpenAI's protocol
+ * (`http://127.0.0.1:1234/v1#all-minilm`), a cross encoder a folder.
  *
  * With --porter, FOLDER holds `voc.txt` and `output.txt`, and every stem is checked.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { defaultChunking } from "../src/domain/Chunking.ts"
-import type { RetrievalRequest } from "../src/domain/Retrieval.ts"
 import { porter } from "../src/search/analysis/Porter.ts"
 import { type Collection, collectionNames, readCollection } from "./quality/Collection.ts"
-import { type EngineOptions, withEngine } from "./quality/Engine.ts"
+import { type EngineOptions, type Search, withEngine } from "./quality/Engine.ts"
 import { evaluate, type Figures } from "./quality/Evaluate.ts"
 import { misspell } from "./quality/Misspell.ts"
 
@@ -36,24 +39,16 @@ const { positionals: [folder, ...wanted], values } = parseArgs({
     "chunk-size": { type: "string" },
     keep: { type: "string" },
     json: { type: "string" },
-    embedding: { type: "string" }
+    embedding: { type: "string" },
+    rank: { type: "string" }
   }
 })
 
-const columns = [
-  "lucene",
-  "bm25",
-  "default",
-  "dense",
-  "default@10",
-  "typos bm25",
-  "fixed bm25",
-  "typos",
-  "fixed",
-  "model",
-  "model dense"
-] as const
-type Row = Readonly<Record<(typeof columns)[number], Figures | undefined>>
+const offline = ["lucene", "bm25", "default", "dense", "default@10", "typos bm25", "fixed bm25", "typos", "fixed"] as const
+const toFull = ["lucene", "bm25", "default", "model", "model dense", "ranked"] as const
+const columns = values.embedding === undefined && values.rank === undefined ? offline : toFull
+type Column = (typeof offline)[number] | (typeof toFull)[number]
+type Row = { readonly [C in Column]?: Figures | undefined }
 
 const chunkSize = values["chunk-size"]
 const engine: EngineOptions = {
@@ -61,26 +56,38 @@ const engine: EngineOptions = {
   chunking: chunkSize === undefined ? undefined : { ...defaultChunking, size: Number(chunkSize) }
 }
 
-/** With a model's vectors, where one is named. */
-const measureModel = async (collection: Collection, asked: ReadonlyMap<string, string>): Promise<Pick<Row, "model" | "model dense">> => {
-  if (values.embedding === undefined) return { model: undefined, "model dense": undefined }
-  const at = values.embedding.lastIndexOf("#")
-  const embedding = { url: values.embedding.slice(0, at).replace(/\/+$/, ""), model: values.embedding.slice(at + 1) }
+/** From offline to full: with a model's vectors and a cross encoder, where they are named. */
+const measureModels = async (collection: Collection, asked: ReadonlyMap<string, string>): Promise<Row> => {
+  const judgements = judged(collection, asked)
+  const runs = (search: Search) => (how: Parameters<Search>[1] = {}) =>
+    evaluate(judgements, (query) => search(asked.get(query) ?? "", { correctSpelling: true, topK: 100, ...how }))
+  const rank = values.rank === undefined ? undefined : { _tag: "crossEncoder", model: resolve(values.rank) } as const
+  const row = await withEngine(collection, engine, async (search) => {
+    const run = runs(search)
+    return {
+      bm25: await run({ hybrid: { alpha: 0 } }),
+      default: await run(),
+      ...(rank === undefined || values.embedding !== undefined ? {} : { ranked: await run({ rank }) })
+    }
+  })
+  if (values.embedding === undefined) return row
+  const [url = "", model] = values.embedding.split("#")
+  const embedding = model === undefined ? resolve(url) : { url: url.replace(/\/+$/, ""), model }
   return withEngine(collection, { ...engine, embedding }, async (search) => {
-    const judgements = judged(collection, asked)
-    const run = (how: Pick<RetrievalRequest, "hybrid">) =>
-      evaluate(judgements, (query) => search(asked.get(query) ?? "", { correctSpelling: true, topK: 100, ...how }))
-    return { model: await run({}), "model dense": await run({ hybrid: { alpha: 1 } }) }
+    const run = runs(search)
+    return {
+      ...row,
+      model: await run(),
+      "model dense": await run({ hybrid: { alpha: 1 } }),
+      ...(rank === undefined ? {} : { ranked: await run({ rank }) })
+    }
   })
 }
 
 const judged = (collection: Collection, asked: ReadonlyMap<string, string>): Collection["judgements"] =>
   new Map([...collection.judgements].filter(([query]) => asked.has(query)))
 
-const measure = (
-  collection: Collection,
-  asked: ReadonlyMap<string, string>
-): Promise<Omit<Row, "lucene" | "model" | "model dense">> =>
+const measure = (collection: Collection, asked: ReadonlyMap<string, string>): Promise<Row> =>
   withEngine(collection, engine, async (search) => {
     const judgements = judged(collection, asked)
     const run = (
@@ -115,21 +122,25 @@ const luceneOf = (path: string, collection: string): Figures | undefined => {
 }
 
 const print = (name: string, cells: ReadonlyArray<string>): void => {
-  process.stdout.write(`${name.padEnd(18)}${cells.map((cell) => cell.padStart(14)).join("")}\n`)
+  process.stdout.write(`${name.padEnd(18)}${cells.map((cell) => cell.padStart(columns === offline ? 14 : 20)).join("")}\n`)
 }
 
 const cell = (figures: Figures | undefined): string =>
-  figures === undefined ? "-" : `${figures.ndcg10.toFixed(4)} ${figures.recall100.toFixed(3)}`
+  figures === undefined
+    ? "-"
+    : `${figures.ndcg10.toFixed(4)} ${figures.recall100.toFixed(3)}${
+      columns === offline || figures.milliseconds === undefined ? "" : ` ${figures.milliseconds.toFixed(1).padStart(5)}`
+    }`
 
-const mean = (rows: ReadonlyArray<Row>, column: keyof Row): Figures | undefined => {
+const mean = (rows: ReadonlyArray<Row>, column: Column): Figures | undefined => {
   const known = rows.flatMap((row) => row[column] ?? [])
   if (known.length < rows.length) return undefined
-  const average = (of: keyof Figures) => known.reduce((sum, figures) => sum + figures[of], 0) / known.length
-  return { ndcg10: average("ndcg10"), recall100: average("recall100") }
+  const average = (of: keyof Figures) => known.reduce((sum, figures) => sum + (figures[of] ?? 0), 0) / known.length
+  return { ndcg10: average("ndcg10"), recall100: average("recall100"), milliseconds: average("milliseconds") }
 }
 
 const compareCollections = async (folder: string): Promise<void> => {
-  print("nDCG@10 R@100", columns)
+  print(columns === offline ? "nDCG@10 R@100" : "nDCG@10 R@100 ms", columns)
   const rows: Array<Row> = []
   for (const name of wanted.length > 0 ? wanted : collectionNames(folder)) {
     const collection = readCollection(folder, name)
@@ -137,7 +148,7 @@ const compareCollections = async (folder: string): Promise<void> => {
     const every = Math.max(1, Math.ceil(judged.length / Number(values.queries)))
     const asked = new Map(judged.filter((_, index) => index % every === 0).map(({ id, text }) => [id, text]))
     const lucene = luceneOf(join(folder, "lucene-reference.json"), name)
-    const row = { lucene, ...await measure(collection, asked), ...await measureModel(collection, asked) }
+    const row = { lucene, ...await (columns === offline ? measure : measureModels)(collection, asked) }
     print(name, columns.map((column) => cell(row[column])))
     rows.push(row)
   }
@@ -158,7 +169,7 @@ const checkPorter = (folder: string): void => {
 
 if (folder === undefined) {
   process.stderr.write(
-    "usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--chunk-size N] [--keep DIRECTORY] [--json FILE] [--embedding URL#MODEL], or --porter FOLDER\n"
+    "usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--chunk-size N] [--keep DIRECTORY] [--json FILE] [--embedding URL#MODEL or FOLDER] [--rank FOLDER], or --porter FOLDER\n"
   )
   process.exitCode = 4
 } else if (values.porter) {

@@ -1,19 +1,23 @@
-import { Effect, Layer, ManagedRuntime, Redacted, Schema } from "effect"
+import { Cache, Effect, Layer, ManagedRuntime, Redacted, Schema, Scope } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { local } from "../../connectors/index.ts"
 import type { Chunking } from "../../src/domain/Chunking.ts"
 import type { ServiceError } from "../../src/domain/Errors.ts"
 import type { RetrievalRequest } from "../../src/domain/Retrieval.ts"
 import * as Engine from "../../src/engines/embedded/Embedded.ts"
 import { Embedded, Pipeline } from "../../src/index.ts"
+import * as CrossEncoder from "../../src/models/CrossEncoder.ts"
 import { HashEmbedder } from "../../src/models/HashEmbedder.ts"
+import * as LexicalRanker from "../../src/models/LexicalRanker.ts"
+import * as LocalEmbedder from "../../src/models/LocalEmbedder.ts"
 import * as OpenAiEmbedder from "../../src/models/OpenAiEmbedder.ts"
 import * as Http from "../../src/net/Http.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
 import type { Embedder } from "../../src/ports/Embedder.ts"
+import { Rankers } from "../../src/ports/Ranker.ts"
 import { Retrieval } from "../../src/ports/Retrieval.ts"
 import * as EnvironmentSecrets from "../../src/secrets/EnvironmentSecrets.ts"
 import { TextPool } from "../../src/text/TextPool.ts"
@@ -22,7 +26,7 @@ import type { Hit } from "./Evaluate.ts"
 
 export type Search = (
   query: string,
-  how: Pick<RetrievalRequest, "hybrid" | "correctSpelling" | "topK">
+  how: Pick<RetrievalRequest, "hybrid" | "correctSpelling" | "topK" | "rank">
 ) => Promise<ReadonlyArray<Hit>>
 
 export interface EngineOptions {
@@ -30,8 +34,8 @@ export interface EngineOptions {
   readonly keep?: string
   /** In place of the default: small chunks make files of several chunks from short documents. */
   readonly chunking?: Chunking
-  /** In place of the offline embedder. */
-  readonly embedding?: ServedModel
+  /** In place of the offline embedder: of a server, or a model's folder. */
+  readonly embedding?: ServedModel | string
 }
 
 /** A model of a server that speaks OpenAI's protocol; `OPENAI_API_KEY` is sent where it is set. */
@@ -58,14 +62,23 @@ export const withEngine = async <A>(
     sources: { docs: local({ path: docs }) },
     ...(chunking === undefined ? {} : { chunking })
   })
-  const dataDir = join(folder, embedding === undefined ? "data" : `data ${embedding.model.replace(/[^\w.-]/g, "-")}`)
-  const embedder = embedding === undefined ? HashEmbedder : await embedderOf(embedding)
+  const dataDir = join(
+    folder,
+    embedding === undefined
+      ? "data"
+      : `data ${(typeof embedding === "string" ? basename(embedding) : embedding.model).replace(/[^\w.-]/g, "-")}`
+  )
+  const embedder = embedding === undefined ? HashEmbedder : typeof embedding === "string"
+    ? LocalEmbedder.layer({ model: embedding }, localModels)
+    : await embedderOf(embedding)
   const { totals } = await Effect.runPromise(
     pipeline.run.pipe(Effect.provide(Layer.merge(Embedded.layer({ dataDir, embedder }), NodeServices.layer)))
   )
   if (totals.failed + totals.skipped > 0) throw new Error(`${totals.failed} files failed, ${totals.skipped} were skipped`)
   // The engine's own ports: a pipeline opens it anew for every question.
-  const runtime = ManagedRuntime.make(Engine.layer({ dataDir }).pipe(Layer.provide(Layer.mergeAll(embedder, TextPool.layerInline()))))
+  const runtime = ManagedRuntime.make(
+    Engine.layer({ dataDir }).pipe(Layer.provide(Layer.mergeAll(embedder, rankers, TextPool.layerInline())))
+  )
   try {
     const [corpus] = (await runtime.runPromise(Effect.flatMap(Corpora, (corpora) => corpora.list({})))).items
     if (corpus === undefined) throw new Error(`${dataDir} holds no corpus`)
@@ -86,6 +99,24 @@ export const withEngine = async <A>(
     if (keep === undefined) rmSync(folder, { recursive: true, force: true })
   }
 }
+
+/** The runtime is found where the tests have it, or installed beside Sluice. */
+const localModels = { cache: join(tmpdir(), "sluice-models"), from: join(import.meta.dirname, "../../node_modules/.onnx") }
+
+/** Cross encoders, each opened once. */
+const rankers = Layer.effect(
+  Rankers,
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const opened = yield* Cache.make({
+      capacity: 8,
+      lookup: (model: string) => Scope.provide(CrossEncoder.make("--rank", { model }, localModels), scope)
+    })
+    return Rankers.of({
+      of: (ranking) => ranking._tag === "crossEncoder" ? Cache.get(opened, ranking.model) : Effect.succeed(LexicalRanker.make())
+    })
+  })
+)
 
 /** Asks the server once, for the length of its vectors. */
 const embedderOf = async ({ model, url }: ServedModel): Promise<Layer.Layer<Embedder, ServiceError>> => {

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { Context, Deferred, Effect, Layer, type Redacted, type Scope } from "effect"
 import { HttpClient } from "effect/http"
 import type { ServiceError, StateError } from "../domain/Errors.ts"
+import type { LocalEmbedding, LocalModel } from "../domain/LocalModel.ts"
 import * as Embedded from "../engines/embedded/Embedded.ts"
 import * as EmbeddedBatchPrediction from "../engines/embedded/EmbeddedBatchPrediction.ts"
 import * as EmbeddedGeneration from "../engines/embedded/EmbeddedGeneration.ts"
@@ -46,6 +47,7 @@ import { garden } from "./Garden.ts"
 import * as upstream from "./Upstream.ts"
 import { recordedEmbedders } from "./Embedded.ts"
 import { imports } from "./Imports.ts"
+import { localEmbedder } from "./LocalModels.ts"
 import { refuseParser, withParsers } from "./Parsers.ts"
 import { vectorStores } from "./VectorStores.ts"
 import type { VendorConnectors, VendorEndpoints, VendorOptions } from "../server/import/Vendors.ts"
@@ -110,12 +112,12 @@ export interface EmbeddedServerOptions {
   readonly memory?: number
   /** Threads that search at most, each with its share of `memory`. Default: one less than there are processors, 1 to 4. */
   readonly searchThreads?: number
-  /** Default: the offline embedder. */
-  readonly embedder?: Layer.Layer<Embedder, ServiceError>
+  /** What new corpora are embedded with, or the model of this machine that does. Default: the offline embedder, whose corpora are answered from in any case. */
+  readonly embedder?: Layer.Layer<Embedder, ServiceError> | LocalEmbedding
   /** The model that generation and chat are answered with. Default: answers are quotes of the text given. */
   readonly upstream?: upstream.Upstream
-  /** What `rank_service` is answered with. Default: the offline ranker. */
-  readonly reranker?: upstream.Reranker
+  /** What `rank_service` is answered with, a service or a cross encoder of this machine. Default: the offline ranker. */
+  readonly reranker?: upstream.Reranker | LocalModel
 }
 
 const parent = "projects/local/locations/local"
@@ -148,7 +150,7 @@ export const serveEmbedded = (
       })
     })
     const embedder = Layer.effect(Embedder, Effect.map(Embedder, countedCorpusEmbedder)).pipe(
-      Layer.provide(options.embedder ?? HashEmbedder)
+      Layer.provide(embedderOf(options))
     )
     const models = options.upstream === undefined
       ? Layer.mergeAll(
@@ -219,6 +221,9 @@ export const serveEmbedded = (
 
 /** What embedders of corpora that pipelines filled are made with, besides the settings that are kept of each. */
 const served = definePipeline({ name: "served", corpus: { displayName: "served" }, sources: {} })
+
+const embedderOf = ({ dataDir, embedder = HashEmbedder }: EmbeddedServerOptions): Layer.Layer<Embedder, ServiceError> =>
+  "model" in embedder ? localEmbedder(embedder, dataDir) : embedder
 
 const gardenOf = ({ catalog, dataDir, endpointUpstreams, secrets }: EmbeddedServerOptions) =>
   garden({

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, type Redacted, Stream } from "effect"
 import { join } from "node:path"
 import { ServiceError } from "../domain/Errors.ts"
+import type { LocalModel } from "../domain/LocalModel.ts"
 import type { SecretVersion } from "../domain/Secret.ts"
 import * as ChatRanker from "../models/ChatRanker.ts"
 import * as ChatRewriter from "../models/ChatRewriter.ts"
@@ -23,6 +24,7 @@ import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import { countedChat, countedEmbedder } from "../server/Telemetry.ts"
 import * as SecretManager from "../secrets/SecretManager.ts"
+import { crossEncoders } from "./LocalModels.ts"
 
 /** A model that a server answers with, whatever model it is asked for. */
 export interface Upstream {
@@ -125,7 +127,7 @@ export const rankers = (byService: Ranker["Service"], chat?: ChatModel["Service"
 
 /** Of a server with an upstream, or without. */
 export const rankersLayer = (
-  reranker: Reranker | undefined,
+  reranker: Reranker | LocalModel | undefined,
   withModel: boolean,
   keeping: Keeping
 ): Layer.Layer<Rankers, ServiceError, ChatModel> =>
@@ -134,6 +136,7 @@ export const rankersLayer = (
     Effect.gen(function*() {
       const chat = withModel ? yield* ChatModel : undefined
       if (reranker === undefined) return rankers(LexicalRanker.make(), chat)
+      if (!("url" in reranker)) return rankers(yield* (yield* crossEncoders(keeping.dataDir))(reranker), chat)
       const { apiKey, model, url } = reranker
       const connection = { baseUrl: url, model, apiKey, maxRequestsPerMinute, pauseOthers: false, retry: { times: 0 } }
       const service = yield* Effect.provide(ServiceRanker.make(connection), yield* Layer.build(keys(keeping)))

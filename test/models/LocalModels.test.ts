@@ -15,7 +15,8 @@ import { fetchModel } from "../../src/models/onnx/Hub.ts"
 import { readModelFolder } from "../../src/models/onnx/ModelFolder.ts"
 import { reading } from "../../src/models/onnx/Windows.ts"
 import * as Http from "../../src/net/Http.ts"
-import { events, sluice } from "../support/Sluice.ts"
+import { parent } from "../server/support/TestServer.ts"
+import { events, sluice, start } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { component, place, runtimeFolder, toyCrossEncoder, toyEmbedder, width } from "./support/ToyModel.ts"
 
@@ -370,6 +371,66 @@ describe.skipIf(runtimeFolder === undefined)("models run on this machine", () =>
       const plan = yield* run("plan", "here/pipeline.yaml")
       assert.include(plan.stdout, "\"field\":\"corpus.embedding\"")
       assert.include(plan.stdout, "\"forcesReplacement\":true")
+    }).pipe(Effect.scoped), 120_000)
+})
+
+describe.skipIf(runtimeFolder === undefined)("sluice serve with models of this machine", () => {
+  it.live("embeds with the one and ranks by the other", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      symlinkSync(join(runtimeFolder ?? "", "node_modules"), join(cwd, "node_modules"))
+      place(join(cwd, "model"), toyEmbedder())
+      place(join(cwd, "cross"), toyCrossEncoder())
+      const models = ["--embedding", "./model", "--reranker", "./cross"]
+      const { child, finished } = yield* Effect.acquireRelease(
+        Effect.sync(() => start(["serve", "--port", "0", "--data-dir", "data", ...models], { cwd })),
+        ({ child, finished }) => Effect.promise(() => (child.kill("SIGTERM"), finished))
+      )
+      const url = yield* Effect.promise(() =>
+        Promise.race([
+          new Promise<string>((resolve) => child.stdout?.once("data", (line) => resolve(String(line).trim()))),
+          finished.then(({ stderr }) => Promise.reject(new Error(stderr)))
+        ])
+      )
+      const call = (path: string, body: object) =>
+        Effect.promise(async () => {
+          const sent = body instanceof FormData ? body : JSON.stringify(body)
+          const response = await fetch(`${url}${path}`, { method: "POST", body: sent })
+          const text = await response.text()
+          assert.isTrue(response.ok, text)
+          return JSON.parse(text)
+        })
+      const made = yield* call(`/v1/${parent}/ragCorpora`, { displayName: "toys" })
+      const ragCorpus = String(made.response.name)
+      for (const text of ["An inexpensive automobile.", "A physician.", "Any car, vehicle or automobile."]) {
+        const form = new FormData()
+        form.append("metadata", JSON.stringify({ ragFile: { displayName: "a text" } }))
+        form.append("file", new Blob([text], { type: "text/plain" }), "a.txt")
+        yield* call(`/upload/v1/${ragCorpus}/ragFiles:upload`, form)
+      }
+      const found = (ranking: object) =>
+        Effect.map(
+          call(`/v1/${parent}:retrieveContexts`, {
+            vertexRagStore: { ragResources: [{ ragCorpus }] },
+            query: { text: "a cheap vehicle", ragRetrievalConfig: { topK: 2, hybridSearch: { alpha: 1 }, ...ranking } }
+          }),
+          ({ contexts }) => contexts.contexts.map(({ text }: { readonly text: string }) => text.trim())
+        )
+      assert.deepStrictEqual(yield* found({}), ["An inexpensive automobile.", "Any car, vehicle or automobile."])
+      const ranked = yield* found({ ranking: { rankService: {} } })
+      assert.deepStrictEqual(ranked, ["Any car, vehicle or automobile.", "An inexpensive automobile."])
+    }).pipe(Effect.scoped), 120_000)
+
+  it.live("refuses what is no model, and a model's settings that a model here has no use for", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      const refused = (...args: ReadonlyArray<string>) =>
+        Effect.map(Effect.promise(() => sluice(["serve", "--port", "0", ...args], { cwd })), ({ stderr }) => stderr)
+      assert.include(yield* refused("--embedding", "MiniLM"), "--embedding: must be a model's folder")
+      assert.include(
+        yield* refused("--reranker", "./cross", "--reranker-model", "m"),
+        "--reranker-model: is of no use with a model of this machine"
+      )
     }).pipe(Effect.scoped), 120_000)
 })
 

@@ -1,7 +1,9 @@
+import { resolve } from "node:path"
 import { Config, Effect, FileSystem, Layer, Logger, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
+import { isModelFolder, type LocalModel, localModelForm } from "../../domain/LocalModel.ts"
 import { SecretVersion } from "../../domain/Secret.ts"
 import { Output } from "../Output.ts"
 import packageJson from "../../../package.json" with { type: "json" }
@@ -91,6 +93,13 @@ export const serve = Command.make(
       Flag.withMetavar("MODEL=CORPUS"),
       Flag.withDefault({})
     ),
+    embedding: Flag.String("embedding").pipe(
+      Flag.withDescription(
+        "Embed corpora with this model in ONNX, run on this machine: a folder (./all-MiniLM-L6-v2) or a hub's name. Default: the offline embedder"
+      ),
+      Flag.withMetavar("MODEL"),
+      Flag.optional
+    ),
     embeddingModel: Flag.String("embedding-model").pipe(
       Flag.withDescription("The model told for corpora that named none. Default text-embedding-004"),
       Flag.withMetavar("MODEL"),
@@ -151,9 +160,9 @@ export const serve = Command.make(
     ),
     reranker: Flag.String("reranker").pipe(
       Flag.withDescription(
-        "Answer rank_service with the reranker of this address, whose /rerank speaks as Cohere's does. Default: the offline ranker"
+        "Answer rank_service with the reranker of this address, whose /rerank speaks as Cohere's does, or with a cross encoder in ONNX, run on this machine: a folder or a hub's name. Default: the offline ranker"
       ),
-      Flag.withMetavar("URL"),
+      Flag.withMetavar("URL or MODEL"),
       Flag.optional
     ),
     rerankerModel: Flag.String("reranker-model").pipe(
@@ -224,6 +233,7 @@ export const serve = Command.make(
       key: given(args.upstreamKey),
       retries: given(args.upstreamRetries)
     })
+    const embedder = yield* localModelOf("--embedding", given(args.embedding))
     const reranker = yield* rerankerOf(given(args.reranker), given(args.rerankerModel), given(args.rerankerKey))
     return yield* Effect.scoped(Effect.gen(function*() {
       const { drain, grpc, url } = yield* serveEmbedded({
@@ -247,6 +257,7 @@ export const serve = Command.make(
         tables,
         batchConcurrency,
         upstream,
+        embedder,
         reranker,
         grpc: yield* grpcOf(given(args.grpc), given(args.grpcTlsCert), given(args.grpcTlsKey)),
         logAccess: args.log !== "none",
@@ -386,9 +397,22 @@ const rerankerOf = Effect.fnUntraced(function*(url: string | undefined, model: s
   if (url === undefined) {
     return yield* useless("--reranker", { "--reranker-model": model, "--reranker-key": secret })
   }
+  if (!/^https?:/i.test(url)) {
+    const [stray] = Object.keys(defined({ "--reranker-model": model, "--reranker-key": secret }))
+    return stray === undefined
+      ? yield* localModelOf("--reranker", url)
+      : yield* ServiceError.invalid(stray, "is of no use with a model of this machine")
+  }
   if (model === undefined) return yield* ServiceError.invalid("--reranker-model", "is missing: name the model of --reranker")
   return defined({ url, model, apiKey: yield* keyOf("--reranker-key", secret, "SLUICE_RERANKER_KEY") })
 })
+
+/** A model of this machine, its folder taken from the working directory. */
+const localModelOf = (flag: string, model: string | undefined): Effect.Effect<LocalModel | undefined, ServiceError> => {
+  if (model === undefined) return Effect.undefined
+  if (!localModelForm.pattern.test(model)) return Effect.fail(ServiceError.invalid(flag, localModelForm.rule))
+  return Effect.succeed({ model: isModelFolder(model) ? resolve(model) : model })
+}
 
 /** A secret version, or the key that a variable of the environment holds. */
 const keyOf = Effect.fnUntraced(function*(flag: string, secret: string | undefined, variable: string) {
