@@ -1,17 +1,15 @@
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import * as KnowledgeBase from "../mcp/KnowledgeBase.ts"
 import { askPipeline, retrieveFrom } from "../pipeline/AskPipeline.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
-import { whyNotFound } from "../pipeline/eval/WhyNot.ts"
 import { corpusOf } from "../pipeline/RunPipeline.ts"
 import { findGenerations, namesIn } from "../pipeline/sync/Generations.ts"
 import { Files } from "../ports/Files.ts"
 import { Ledger } from "../ports/Ledger.ts"
-import type { Account } from "../ui/Inspector.ts"
 
-type Used = Effect.Services<ReturnType<typeof askPipeline | typeof retrieveFrom | typeof whyNotFound>>
+type Used = Effect.Services<ReturnType<typeof askPipeline | typeof retrieveFrom>>
 
-/** A pipeline's corpus as a knowledge base, and what the ledger tells of it. */
+/** A pipeline's corpus as a knowledge base. */
 export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(pipeline: Definition, limits: KnowledgeBase.Limits) {
   const files = yield* Files
   const ledger = yield* Ledger
@@ -21,7 +19,6 @@ export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(pipeline: 
     Effect.map(({ key, live }) => ({ key, live, scope: live?.scope ?? key })),
     within
   )
-  const scope = Effect.map(generation, ({ scope }) => scope)
   const corpus = corpusOf(pipeline).pipe(within)
   const asked = ({ principal, question, ...options }: KnowledgeBase.Inquiry) => [pipeline, { question, principal }, options] as const
   const base = yield* Effect.fromResult(KnowledgeBase.make({
@@ -47,16 +44,5 @@ export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(pipeline: 
       }
     })
   }, limits))
-  const account: Account = {
-    pipeline: pipeline.name,
-    count: Effect.flatMap(scope, ledger.count),
-    runs: (limit) => Effect.flatMap(generation, ({ key }) => ledger.runs(key, limit)),
-    entries: (states, among) => Stream.unwrap(Effect.map(scope, (at) => ledger.entries(at, states, among))),
-    why: (question, path, { as, where }) =>
-      whyNotFound(pipeline, { question, principal: as }, path, { filter: where === undefined ? undefined : { metadataFilter: where } })
-        .pipe(
-          within
-        )
-  }
-  return { base, corpus, account }
+  return { base, corpus }
 })

@@ -188,6 +188,50 @@ export type AnswerView = typeof AnswerView.Type
 export const WhyView = Schema.Struct({ why: Schema.String })
 export type WhyView = typeof WhyView.Type
 
+/** A result of `sluice eval` that was saved. */
+export const EvaluationCard = Schema.Struct({
+  /** In addresses. */
+  name: Schema.String,
+  /** RFC 3339. */
+  started: Schema.String,
+  passed: Schema.Int,
+  failed: Schema.Int,
+  /** Means, 0 to 1. */
+  measures: Schema.Record(Schema.String, Schema.Finite)
+})
+export type EvaluationCard = typeof EvaluationCard.Type
+
+export const EvaluationView = Schema.Struct({
+  ...EvaluationCard.fields,
+  /** Milliseconds from question to answer: the median, and what 95% stay below. */
+  p50: Schema.Finite,
+  p95: Schema.Finite,
+  /** Those that failed first. */
+  results: Schema.Array(Schema.Struct({
+    question: Schema.String,
+    principal: Schema.optionalKey(Schema.String),
+    passed: Schema.Boolean,
+    /** What was expected, and what was found instead. */
+    checks: Schema.Array(Schema.Struct({ expected: Schema.String, passed: Schema.Boolean, found: Schema.optionalKey(Schema.String) })),
+    error: Schema.optionalKey(Schema.String)
+  })),
+  /** Against the one saved before it. */
+  drift: Schema.optionalKey(Schema.Struct({
+    since: Schema.String,
+    tests: Schema.Array(Schema.Struct({ id: Schema.String, change: Schema.String, documents: Schema.Array(Schema.String) })),
+    measures: Schema.Array(Schema.Struct({
+      measure: Schema.String,
+      before: Schema.Finite,
+      after: Schema.Finite,
+      /** How likely such a difference is by chance, 0 to 1. */
+      chance: Schema.Finite,
+      significant: Schema.Boolean,
+      worse: Schema.Boolean
+    }))
+  }))
+})
+export type EvaluationView = typeof EvaluationView.Type
+
 /** What is told of a failure, whatever it was; the kinds are there for their HTTP status. */
 const said = { message: Schema.String, fix: Schema.optionalKey(Schema.String) }
 export class Invalid extends Schema.TaggedError<Invalid>()("Invalid", said, { httpApiStatus: 400 }) {}
@@ -251,6 +295,18 @@ const group = HttpApiGroup.make("read")
       params: corpus,
       query: { q: Text, ...narrowing },
       success: AnswerView,
+      error: errors
+    })
+  )
+  .add(
+    HttpApiEndpoint.get("evaluations", "/corpora/:corpus/evaluations", {
+      params: corpus,
+      success: Schema.Array(EvaluationCard),
+      error: errors
+    }),
+    HttpApiEndpoint.get("evaluation", "/corpora/:corpus/evaluations/:evaluation", {
+      params: { ...corpus, evaluation: Text },
+      success: EvaluationView,
       error: errors
     })
   )

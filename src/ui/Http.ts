@@ -5,7 +5,17 @@ import { HttpApiBuilder, HttpApiMiddleware } from "effect/http-api"
 import type { KnowledgeError } from "../mcp/KnowledgeBase.ts"
 import { assetPath } from "../text/Assets.ts"
 import { Api, Forbidden, Invalid, Missing, Readable, Unable } from "./Api.ts"
-import { Inspector, viewAnswer, viewCorpus, viewDocument, viewFiles, viewSearch, viewWhy } from "./Inspector.ts"
+import {
+  Inspector,
+  viewAnswer,
+  viewCorpus,
+  viewDocument,
+  viewEvaluation,
+  viewEvaluations,
+  viewFiles,
+  viewSearch,
+  viewWhy
+} from "./Inspector.ts"
 
 /**
  * Scripts and styles are the page's own files and nothing else's: no inline code, no markup made of strings, no address
@@ -108,6 +118,8 @@ const handlers = HttpApiBuilder.group(
         told(Effect.flatMap(corpus(params.corpus), (inspected) => viewDocument(inspected, params.document, query))),
       search: ({ params, query }) => told(Effect.flatMap(corpus(params.corpus), (inspected) => viewSearch(inspected, query))),
       why: ({ params, query }) => told(Effect.flatMap(corpus(params.corpus), (inspected) => viewWhy(inspected, query))),
+      evaluations: ({ params }) => told(Effect.flatMap(corpus(params.corpus), viewEvaluations)),
+      evaluation: ({ params }) => told(Effect.flatMap(corpus(params.corpus), (inspected) => viewEvaluation(inspected, params.evaluation))),
       answer: ({ params, query }) => told(Effect.flatMap(corpus(params.corpus), (inspected) => viewAnswer(inspected, query)))
     })
   })

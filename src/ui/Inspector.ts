@@ -16,6 +16,8 @@ import type {
   DocumentChunk,
   DocumentFacts,
   DocumentPage,
+  EvaluationCard,
+  EvaluationView,
   FilesPage,
   Hit,
   Quoted,
@@ -31,8 +33,11 @@ export interface Account {
   readonly count: Effect.Effect<Partial<Record<LedgerState, number>>, StateError>
   readonly runs: (limit: number) => Effect.Effect<ReadonlyArray<RunRecord>, StateError>
   readonly entries: (states: ReadonlyArray<LedgerState> | undefined, among: EntriesAmong) => Stream.Stream<LedgerEntry, StateError>
+  /** Results of its tests that were saved, the newest first. */
+  readonly evaluations: Effect.Effect<ReadonlyArray<EvaluationCard>, KnowledgeError>
+  readonly evaluation: (name: string) => Effect.Effect<EvaluationView, KnowledgeError>
   /** Why a question does not find a file of a source, in a sentence. */
-  readonly why?: (question: string, path: string, narrowing: Narrowing) => Effect.Effect<string, KnowledgeError>
+  readonly why: (question: string, path: string, narrowing: Narrowing) => Effect.Effect<string, KnowledgeError>
 }
 
 /** A corpus as the inspector shows it: through a knowledge base, which keeps to what its operator allows. */
@@ -302,17 +307,30 @@ const quotedOf = (
   })
 }
 
+/** What only a ledger tells. */
+const accounted = (inspected: Inspected, what: string): Effect.Effect<Account, ServiceError> => {
+  const account = accountOf(inspected)
+  return account === undefined
+    ? Effect.fail(
+      new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: `${what} is told of a pipeline, and there is none to tell of here`,
+        fix: "look with `sluice ui` of the pipeline, without --as and --where"
+      })
+    )
+    : Effect.succeed(account)
+}
+
 export const viewWhy = Effect.fn("ui.why")(function*(
   inspected: Inspected,
   { path, q, ...narrowing }: Narrowing & { readonly q: string; readonly path: string }
 ): Effect.fn.Return<{ readonly why: string }, KnowledgeError> {
-  const why = accountOf(inspected)?.why
-  if (why === undefined) {
-    return yield* new ServiceError({
-      code: "FAILED_PRECONDITION",
-      message: "why a file is not found is told by the ledger of a pipeline, and there is none to tell of here",
-      fix: "look with `sluice ui` of the pipeline, without --as and --where"
-    })
-  }
+  const { why } = yield* accounted(inspected, "why a file is not found")
   return { why: yield* why(q, path, narrowing) }
 })
+
+export const viewEvaluations = (inspected: Inspected): Effect.Effect<ReadonlyArray<EvaluationCard>, KnowledgeError> =>
+  Effect.flatMap(accounted(inspected, "how tests came out"), ({ evaluations }) => evaluations)
+
+export const viewEvaluation = (inspected: Inspected, name: string): Effect.Effect<EvaluationView, KnowledgeError> =>
+  Effect.flatMap(accounted(inspected, "how tests came out"), ({ evaluation }) => evaluation(name))

@@ -4,7 +4,7 @@ import { statSync } from "node:fs"
 import { join } from "node:path"
 import { startServer } from "../server/support/TestServer.ts"
 import { dist } from "../support/Built.ts"
-import { inspectedProject, inspector } from "./Support.ts"
+import { comparedProject, inspectedProject, inspector } from "./Support.ts"
 
 describe("sluice ui", () => {
   it.live("tells of runs, files, documents, searches and answers, to who has the token", () =>
@@ -89,6 +89,30 @@ describe("sluice ui", () => {
         assert.strictEqual((await ask(`/corpora/${id}/search?q=a&as=user:bob@x.com`)).status, 403)
         assert.strictEqual((await ask(`/corpora/${id}/answer?q=a&as=user:bob@x.com`)).status, 403)
         assert.strictEqual((await ask(`/corpora/${id}/why?q=a&path=noise.bin`)).status, 400)
+      })
+    }).pipe(Effect.scoped))
+
+  it.live("tells how tests came out, what drifted and by which edit, and sets two pipelines side by side", () =>
+    Effect.gen(function*() {
+      const cwd = yield* comparedProject
+      const { ask, id } = yield* inspector(cwd, ["pipeline.yaml", "other.yaml"])
+      yield* Effect.promise(async () => {
+        const { body: corpora } = await ask("/corpora")
+        assert.deepStrictEqual(corpora.map(({ pipeline }: { pipeline: string }) => pipeline), ["test", "other"])
+        const { body: all } = await ask(`/corpora/${id}/evaluations`)
+        assert.deepStrictEqual(all.map(({ failed, passed }: { failed: number; passed: number }) => [passed, failed]), [[0, 2], [1, 1]])
+        const { body: last } = await ask(`/corpora/${id}/evaluations/${all[0].name}`)
+        assert.strictEqual(last.results.length, 2)
+        assert.isTrue(
+          last.results[0].checks.some((check: { passed: boolean; found?: string }) => !check.passed && check.found !== undefined)
+        )
+        const [broken] = last.drift.tests
+        assert.strictEqual(broken.change, "broken")
+        assert.deepStrictEqual(broken.documents, ["leave.md"])
+        const { body: first } = await ask(`/corpora/${id}/evaluations/${all[1].name}`)
+        assert.strictEqual(first.drift, undefined)
+        assert.strictEqual((await ask(`/corpora/${id}/evaluations/${encodeURIComponent("../test/x")}`)).status, 404)
+        assert.deepStrictEqual((await ask(`/corpora/${corpora[1].id}/evaluations`)).body, [])
       })
     }).pipe(Effect.scoped))
 

@@ -3,7 +3,7 @@ import axe from "axe-core"
 import { Context, Effect, Layer } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { browser, browserPath } from "../support/Browser.ts"
-import { inspectedProject, inspector } from "./Support.ts"
+import { comparedProject, inspector } from "./Support.ts"
 
 /** A page that keeps what it complains of and where else it asks. */
 const opened = async (browser: Browser, base: string, options: Parameters<Browser["newContext"]>[0] = {}) => {
@@ -15,7 +15,11 @@ const opened = async (browser: Browser, base: string, options: Parameters<Browse
   return { page, wrong }
 }
 
-const settled = (page: Page) => page.locator("[aria-busy=true]").waitFor({ state: "detached" })
+/** All that a view asked for has come; it may ask several things. */
+const settled = async (page: Page) => {
+  await page.getByRole("heading", { level: 1 }).waitFor()
+  while (await page.locator("[aria-busy=true]").count() > 0) await page.waitForTimeout(20)
+}
 
 /** What is in the way of somebody, as axe sees it by these rules, or by all of its own; and whether a phone has to be scrolled sideways. */
 const barriers = async (page: Page, rules?: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
@@ -30,12 +34,15 @@ const barriers = async (page: Page, rules?: ReadonlyArray<string>): Promise<Read
   return wide > 0 ? [...found, `${page.url()} is ${wide} wider than the screen`] : found
 }
 
+/** Every view three times, and axe beside it: a bound against hanging also where others use the machine. */
+const slow = 240_000
+
 const question = "How many unused days of annual leave carry over?"
 
 /** One inspector and one browser for all tests: both take longer to start than what is done with them. */
 class Opened extends Context.Service<Opened, Effect.Success<typeof start>>()("test/ui/Opened") {}
 const start = Effect.gen(function*() {
-  const served = yield* inspector(yield* inspectedProject)
+  const served = yield* inspector(yield* comparedProject, ["pipeline.yaml", "other.yaml"])
   return { ...served, chrome: yield* browser }
 })
 
@@ -49,6 +56,7 @@ describe.skipIf(browserPath === undefined)(
           const { page, wrong } = yield* Effect.promise(() => opened(chrome, base))
           yield* Effect.promise(async () => {
             await page.goto(address)
+            await page.getByRole("link", { name: "Test", exact: true }).click()
             await page.waitForURL(`${base}/ui/c/${id}`)
             assert.notInclude(page.url(), "token", "it does not stay in the address")
             await page.getByRole("heading", { name: "Test" }).waitFor()
@@ -71,6 +79,15 @@ describe.skipIf(browserPath === undefined)(
             await page.getByRole("textbox", { name: "Path of the file" }).fill("noise.bin")
             await page.keyboard.press("Enter")
             await page.getByText("skipped: unsupported").waitFor()
+
+            await page.getByRole("combobox", { name: "Beside" }).selectOption({ label: "Other (other)" })
+            await page.getByRole("button", { name: "Find" }).click()
+            await page.getByRole("region", { name: "Found in Other (other)" }).getByText("number 1 in the other").first().waitFor()
+
+            await page.getByRole("link", { name: "Tests" }).click()
+            await page.getByText("0 passed, 2 failed").waitFor()
+            await page.locator(".cards a").first().click()
+            await page.getByText("edited since: leave.md").waitFor()
 
             await page.goto(`${base}/ui/c/${id}/ask?q=${encodeURIComponent(question)}`)
             const sentence = page.locator("a.sentence").first()
@@ -95,7 +112,7 @@ describe.skipIf(browserPath === undefined)(
           yield* Effect.promise(async () => {
             const { body: { files: [hostile] } } = await ask(`/corpora/${id}/files?path=hostile`)
             await page.goto(address)
-            await page.waitForURL(/\/ui\/c\//)
+            await page.getByRole("heading", { name: "Corpora" }).waitFor()
             for (const path of [`d/${hostile.id}`, `search?q=${encodeURIComponent("prizes of Osaka")}`]) {
               await page.goto(`${base}/ui/c/${id}/${path}`)
               await page.getByText("prizes").first().waitFor()
@@ -117,18 +134,22 @@ describe.skipIf(browserPath === undefined)(
           ]
           yield* Effect.promise(async () => {
             const { body: { files: [rules] } } = await ask(`/corpora/${id}/files?path=rules`)
+            const { body: [evaluation] } = await ask(`/corpora/${id}/evaluations`)
+            const { body: [, other] } = await ask("/corpora")
             for (const [name, options] of looks) {
               const { page, wrong } = await opened(chrome, base, options)
               await page.goto(address)
-              await page.waitForURL(/\/ui\/c\//)
+              await page.getByRole("heading", { name: "Corpora" }).waitFor()
               for (
                 const path of [
                   "",
                   "/files",
+                  "/tests",
+                  `/tests/${evaluation.name}`,
                   `/d/${rules.id}`,
                   `/search?q=${encodeURIComponent("hotel limit in Osaka")}&where=${
                     encodeURIComponent("title == \"Leave\"")
-                  }&path=noise.bin`,
+                  }&path=noise.bin&beside=${other.id}`,
                   `/ask?q=${encodeURIComponent(question)}&sentence=0`,
                   `/ask?q=${encodeURIComponent("Who painted the ceiling of the Sistine Chapel?")}`
                 ]
@@ -146,6 +167,6 @@ describe.skipIf(browserPath === undefined)(
             await page.keyboard.press("Enter")
             await page.getByRole("heading", { name: "Test" }).waitFor()
           })
-        }))
+        }), slow)
     })
 )

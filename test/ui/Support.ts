@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { createInterface } from "node:readline"
 import { project } from "../cli/Project.ts"
 import { sluice, start } from "../support/Sluice.ts"
+import { write } from "../support/TempFolder.ts"
 
 const pipeline = `
 name: test
@@ -29,6 +30,31 @@ export const inspectedProject = Effect.tap(
   }),
   (cwd) => Effect.promise(() => sluice(["run"], { cwd }))
 )
+
+const tests = `
+tests:
+  - question: How many unused days of annual leave carry over into the next year?
+    files: [leave.md]
+    answer: { contains: [Five] }
+  - question: Which kettle sings?
+    files: [songs.md]
+`
+
+/** The same beside a pipeline with larger chunks, and with tests whose results were saved before and after an edit that breaks one. */
+export const comparedProject = Effect.tap(inspectedProject, (cwd) =>
+  Effect.promise(async () => {
+    write(cwd, {
+      "pipeline.yaml": pipeline + tests,
+      "other.yaml": pipeline.replace("name: test", "name: other").replace("Test }", "Other }").replace("size: 40", "size: 400")
+    })
+    await sluice(["eval", "pipeline.yaml", "--save"], { cwd })
+    write(cwd, { "docs/leave.md": "# Leave\n\nNothing of it is carried.\n" })
+    await sluice(["run", "pipeline.yaml"], { cwd })
+    await sluice(["eval", "pipeline.yaml", "--save"], { cwd })
+    write(cwd, { "docs/leave.md": "# Leave\n\nFive unused days of annual leave carry over into the next year.\n" })
+    await sluice(["run", "pipeline.yaml"], { cwd })
+    await sluice(["run", "other.yaml"], { cwd })
+  }))
 
 /** `sluice ui` of a project, which ends with the scope: its address with the token, and a way to ask its API. */
 export const inspector = (cwd: string, args: ReadonlyArray<string> = []) =>

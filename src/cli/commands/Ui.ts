@@ -1,12 +1,16 @@
 import { randomBytes } from "node:crypto"
-import { Effect, Redacted } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Deferred, Effect, Fiber, Option, Path, Redacted } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
 import packageJson from "../../../package.json" with { type: "json" }
+import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
+import type { LoadedPipeline } from "../../pipeline/definition/Load.ts"
+import type { Inspected } from "../../ui/Inspector.ts"
 import { Output } from "../Output.ts"
+import { fromHere } from "../Paths.ts"
 import { questionFlags } from "../Question.ts"
 import { given, root } from "../Root.ts"
-import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
+import { onEngine, openPipeline, reading } from "../Session.ts"
 
 /** Tokens of text in one result: the page is not a prompt. */
 const tokens = 1_000_000
@@ -15,7 +19,11 @@ const tokens = 1_000_000
 export const ui = Command.make(
   "ui",
   {
-    pipeline: pipelineArgument,
+    pipelines: Argument.Path("pipeline").pipe(
+      Argument.map(fromHere),
+      Argument.withDescription("The pipeline files; may be left out where there is only one"),
+      Argument.variadic()
+    ),
     port: Flag.Int("port").pipe(
       Flag.filter((port) => port >= 0 && port <= 65_535, () => "Expected a port, from 0 to 65535"),
       Flag.withDescription("0 picks a free one. Default 8687"),
@@ -25,47 +33,60 @@ export const ui = Command.make(
     where: questionFlags.where
   },
   Effect.fn(function*(args) {
-    const { json } = yield* root
+    const { dataDir, json } = yield* root
     const output = yield* Output
-    const loaded = yield* openPipeline(args.pipeline)
-    const { pipeline } = loaded
-    const [{ knowledgeBaseOf }, { idOf, Inspector }, { serveInspector }] = yield* Effect.promise(() =>
-      Promise.all([import("../KnowledgeBase.ts"), import("../../ui/Inspector.ts"), import("../../compose/InspectorServer.ts")])
+    const loaded = yield* Effect.forEach(
+      args.pipelines.length === 0 ? [Option.none()] : args.pipelines.map(Option.some),
+      openPipeline
     )
-    return yield* onEngine(
-      loaded,
-      reading,
+    const path = yield* Path.Path
+    const [{ accountOf }, { knowledgeBaseOf }, { idOf, Inspector }, { serveInspector }] = yield* Effect.promise(() =>
+      Promise.all([
+        import("../Account.ts"),
+        import("../KnowledgeBase.ts"),
+        import("../../ui/Inspector.ts"),
+        import("../../compose/InspectorServer.ts")
+      ])
+    )
+    const limits = { principal: given(args.as), where: given(args.where), tokens }
+    const inspected = ({ pipeline }: LoadedPipeline) =>
       Effect.gen(function*() {
-        const { account, base, corpus } = yield* knowledgeBaseOf(pipeline, { principal: given(args.as), where: given(args.where), tokens })
-        const inspected = Effect.map(corpus, ({ description, displayName, filesCount, name }) => ({
-          card: {
-            id: idOf(name),
-            title: displayName,
-            pipeline: pipeline.name,
-            ...(description === undefined ? {} : { description }),
-            ...(filesCount === undefined ? {} : { files: filesCount })
-          },
+        const account = yield* accountOf(pipeline, path.join(dataDir, "evaluations", pipeline.name))
+        const { base, corpus } = yield* knowledgeBaseOf(pipeline, limits)
+        return Effect.map(corpus, ({ description, displayName, filesCount, name }): Inspected => ({
+          card: defined({ id: idOf(name), title: displayName, pipeline: pipeline.name, description, files: filesCount }),
           corpus: Effect.succeed(name),
           base,
           account
         }))
-        const token = randomBytes(24).toString("base64url")
-        const url = yield* serveInspector(
-          Inspector.of({
-            corpora: Effect.map(inspected, ({ card }) => [card]),
-            corpus: (id) => Effect.filterOrFail(inspected, ({ card }) => card.id === id, () => ServiceError.notFound(`corpus "${id}"`))
-          }),
-          { port: args.port, token: Redacted.make(token) }
-        )
-        // What follows the # stays in the browser.
-        const address = `${url}/ui/#token=${token}`
-        yield* json ? output.json({ version: 1, url: address }) : output.print(address)
-        yield* output.say(
-          `sluice ${packageJson.version} shows ${pipeline.corpus.displayName} there; whoever has the address sees it. Ctrl-C ends it`
-        )
-        return yield* Effect.never
       })
-    )
+    /** Each is open as long as the command runs. */
+    const opened = Effect.fnUntraced(function*(each: LoadedPipeline) {
+      const found = yield* Deferred.make<Effect.Success<ReturnType<typeof inspected>>>()
+      const open = Effect.flatMap(inspected(each), (inspected) => Effect.andThen(Deferred.succeed(found, inspected), Effect.never))
+      const fiber = yield* Effect.forkChild(onEngine(each, reading, open))
+      return yield* Effect.raceFirst(Deferred.await(found), Fiber.join(fiber))
+    })
+    const all = yield* Effect.forEach(loaded, opened)
+    const token = randomBytes(24).toString("base64url")
+    return yield* Effect.scoped(Effect.gen(function*() {
+      const url = yield* serveInspector(
+        Inspector.of({
+          corpora: Effect.forEach(all, Effect.map(({ card }) => card)),
+          corpus: Effect.fnUntraced(function*(id) {
+            const found = (yield* Effect.all(all)).find(({ card }) => card.id === id)
+            return found ?? (yield* ServiceError.notFound(`corpus "${id}"`))
+          })
+        }),
+        { port: args.port, token: Redacted.make(token) }
+      )
+      // What follows the # stays in the browser.
+      const address = `${url}/ui/#token=${token}`
+      yield* json ? output.json({ version: 1, url: address }) : output.print(address)
+      const titles = loaded.map(({ pipeline }) => pipeline.corpus.displayName).join(", ")
+      yield* output.say(`sluice ${packageJson.version} shows ${titles} there; whoever has the address sees it. Ctrl-C ends it`)
+      return yield* Effect.never
+    }))
   })
 ).pipe(
   Command.withShortDescription("Look into the corpus in a web page, on this machine."),
@@ -74,6 +95,7 @@ export const ui = Command.make(
   ),
   Command.withExamples([
     { command: "sluice ui", description: "on http://127.0.0.1:8687, at the address that is printed" },
+    { command: "sluice ui pipeline.yaml other.yaml", description: "two, to set side by side what a question finds" },
     { command: "sluice ui pipeline.yaml --port 0 --as user:ann@acme.com", description: "on a free port; only what Ann may read" }
   ])
 )

@@ -23,24 +23,38 @@ const isEvaluation = (value: unknown): value is Evaluation =>
   "documents" in value
 
 /** The results of a pipeline that were kept, in a folder of their own, each named by when it began. */
-export const savedEvaluations = (folder: string) => ({
-  /** The newest; undefined where none was kept. */
-  last: Effect.gen(function*() {
-    const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
-    const names = yield* fs.readDirectory(folder).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
-    const newest = names.filter((name) => name.endsWith(".json")).toSorted().at(-1)
-    return newest === undefined ? undefined : yield* readEvaluation(path.join(folder, newest))
-  }),
-  /** Written whole or not at all. */
-  save: Effect.fnUntraced(function*(evaluation: Evaluation) {
-    const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
-    const name = path.join(folder, `${new Date(evaluation.started).toISOString().replaceAll(":", "-")}.json`)
-    yield* fs.makeDirectory(folder, { recursive: true }).pipe(
-      Effect.andThen(fs.writeFileString(`${name}.tmp`, JSON.stringify(evaluation))),
-      Effect.andThen(fs.rename(`${name}.tmp`, name)),
-      Effect.mapError(() =>
-        new ServiceError({ code: "PERMISSION_DENIED", message: `${name} cannot be written`, fix: "check the data directory's permissions" })
-      )
-    )
+export const savedEvaluations = (folder: string) => {
+  /** Their names, the newest first. */
+  const names = Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const files = yield* fs.readDirectory(folder).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
+    return files.filter((file) => file.endsWith(".json")).map((file) => file.slice(0, -".json".length)).toSorted().toReversed()
   })
-})
+  /** One of {@link names}; any other is `NOT_FOUND`. */
+  const read = Effect.fnUntraced(function*(name: string) {
+    if (!(yield* names).includes(name)) return yield* ServiceError.notFound(`evaluation "${name}"`, "save one: sluice eval --save")
+    return yield* readEvaluation((yield* Path.Path).join(folder, `${name}.json`))
+  })
+  return {
+    names,
+    read,
+    /** The newest; undefined where none was kept. */
+    last: Effect.flatMap(names, ([newest]) => newest === undefined ? Effect.undefined : read(newest)),
+    /** Written whole or not at all. */
+    save: Effect.fnUntraced(function*(evaluation: Evaluation) {
+      const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
+      const name = path.join(folder, `${new Date(evaluation.started).toISOString().replaceAll(":", "-")}.json`)
+      yield* fs.makeDirectory(folder, { recursive: true }).pipe(
+        Effect.andThen(fs.writeFileString(`${name}.tmp`, JSON.stringify(evaluation))),
+        Effect.andThen(fs.rename(`${name}.tmp`, name)),
+        Effect.mapError(() =>
+          new ServiceError({
+            code: "PERMISSION_DENIED",
+            message: `${name} cannot be written`,
+            fix: "check the data directory's permissions"
+          })
+        )
+      )
+    })
+  }
+}

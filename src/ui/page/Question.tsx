@@ -1,5 +1,5 @@
 import type { Explanation, TermWeight } from "../../domain/Retrieval.ts"
-import type { Hit, SearchView, WhyView } from "../Api.ts"
+import type { CorpusCard, Hit, SearchView, WhyView } from "../Api.ts"
 import { type Address, fieldsOf, go } from "./Address.ts"
 import { useData, withQuery } from "./Client.ts"
 import { Bar, Headings, Marked, number, pagesOf, Shown, Title } from "./Parts.tsx"
@@ -37,7 +37,8 @@ export const Asking = ({ children, here, label, query }: {
 /** What a question finds, and why each passage has its place. */
 export const Question = ({ id, query }: { readonly id: string; readonly query: Address["query"] }) => {
   const of = (name: string): string | undefined => query.get(name) ?? undefined
-  const [q, where, as, alpha, path] = [of("q"), of("where"), of("as"), of("alpha"), of("path")]
+  const [q, where, as, alpha, path, beside] = [of("q"), of("where"), of("as"), of("alpha"), of("path"), of("beside")]
+  const corpora = useData<ReadonlyArray<CorpusCard>>("/corpora").data ?? []
   const asked = useData<SearchView>(q === undefined ? undefined : withQuery(`/corpora/${id}/search`, { q, where, as, alpha }))
   return (
     <>
@@ -54,13 +55,73 @@ export const Question = ({ id, query }: { readonly id: string; readonly query: A
             <option value="1">meaning only</option>
           </select>
         </label>
+        {corpora.length > 1 && (
+          <label>
+            Beside
+            <select name="beside" value={beside ?? ""}>
+              <option value="">nothing</option>
+              {corpora.filter((corpus) => corpus.id !== id).map((corpus) => (
+                <option key={corpus.id} value={corpus.id}>{nameOf(corpus)}</option>
+              ))}
+            </select>
+          </label>
+        )}
       </Asking>
       {q !== undefined && (
         <>
+          {beside !== undefined && asked.data !== undefined && (
+            <Beside
+              query={withQuery("", { q, where, as, alpha })}
+              corpora={[id, beside].map((each) => corpora.find((corpus) => corpus.id === each) ?? { id: each, title: each })}
+              here={asked.data.hits}
+            />
+          )}
           <Shown asked={asked}>{(found) => <Found id={id} found={found} />}</Shown>
           <Why id={id} query={query} path={path} asked={{ q, where, as }} />
         </>
       )}
+    </>
+  )
+}
+
+const nameOf = ({ pipeline, title }: CorpusCard): string => pipeline === undefined || pipeline === title ? title : `${title} (${pipeline})`
+
+/** What two corpora, and so two pipelines, find for the same question: which documents, and at what place in the other. */
+const Beside = ({ corpora, here, query }: {
+  readonly corpora: ReadonlyArray<CorpusCard>
+  readonly here: ReadonlyArray<Hit>
+  readonly query: string
+}) => {
+  const asked = useData<SearchView>(`/corpora/${corpora[1]?.id}/search${query}`)
+  return (
+    <>
+      <h2>Side by side</h2>
+      <Shown asked={asked}>
+        {({ hits }) => (
+          <div class="beside">
+            {[{ corpus: corpora[0], mine: here, theirs: hits }, { corpus: corpora[1], mine: hits, theirs: here }].map((
+              { corpus, mine, theirs }
+            ) =>
+              corpus === undefined ? null : (
+                <section key={corpus.id} aria-label={`Found in ${nameOf(corpus)}`}>
+                  <h3>{nameOf(corpus)}</h3>
+                  <ol class="places">
+                    {mine.map(({ document, path, score }, at) => {
+                      const there = theirs.findIndex((hit) => hit.path === path) + 1
+                      return (
+                        <li key={at}>
+                          <a href={`/ui/c/${corpus.id}/d/${document}`}>{path}</a>
+                          <span class="quiet">{score.toFixed(3)}, {there === 0 ? "not in the other" : `number ${there} in the other`}</span>
+                        </li>
+                      )
+                    })}
+                  </ol>
+                </section>
+              )
+            )}
+          </div>
+        )}
+      </Shown>
     </>
   )
 }

@@ -5,6 +5,7 @@ import { type Address, go, useAddress } from "./Address.ts"
 import { setToken, takeToken, useData } from "./Client.ts"
 import { Corpora, Corpus } from "./Corpus.tsx"
 import { Document } from "./Document.tsx"
+import { Evaluation, Evaluations } from "./Evaluations.tsx"
 import { Files } from "./Files.tsx"
 import { Title } from "./Parts.tsx"
 import { Question } from "./Question.tsx"
@@ -13,7 +14,8 @@ const views = [
   { name: "Overview", at: "" },
   { name: "Files", at: "/files" },
   { name: "Question", at: "/search" },
-  { name: "Answer", at: "/ask" }
+  { name: "Answer", at: "/ask" },
+  { name: "Tests", at: "/tests" }
 ] as const
 
 const View = ({ path, query }: Address) => {
@@ -26,6 +28,8 @@ const View = ({ path, query }: Address) => {
       return <Files id={id} query={query} />
     case "d":
       return <Document id={id} document={document ?? ""} query={query} />
+    case "tests":
+      return document === undefined ? <Evaluations id={id} /> : <Evaluation id={id} evaluation={document} />
     case "search":
       return <Question id={id} query={query} />
     case "ask":
