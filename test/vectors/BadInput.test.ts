@@ -279,7 +279,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
     "a user who may not make the extension": postgres(
       "CREATE ROLE maker; GRANT CREATE ON DATABASE postgres TO maker; SET ROLE maker",
       "DROP OWNED BY maker; DROP ROLE maker",
-      { field: "url", code: "PERMISSION_DENIED", said: /extension/ }
+      { field: "url", code: "PERMISSION_DENIED", said: /extension/, fix: /CREATE EXTENSION vector/ }
     ),
     "a schema of somebody else": postgres(
       "CREATE EXTENSION vector; CREATE SCHEMA theirs; CREATE ROLE reader; SET ROLE reader",

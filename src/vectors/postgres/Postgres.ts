@@ -591,7 +591,7 @@ const failureOf = (what: string, cause: unknown, secrets: ReadonlyArray<Redacted
     message: `${field}: ${what}: ${said}`,
     reason: code,
     field,
-    fix,
+    fix: code === "42501" && said.includes("extension") ? "have CREATE EXTENSION vector run by who may" : fix,
     cause: cause instanceof TakenBack ? cause : undefined
   })
 }
