@@ -15,7 +15,7 @@ import { EmbeddingBudget } from "../ports/EmbeddingBudget.ts"
 import { Rankers } from "../ports/Ranker.ts"
 import { VectorStores } from "../ports/VectorStore.ts"
 import { Engine } from "../ports/Engine.ts"
-import type { FileMetadataStore } from "../ports/FileMetadataStore.ts"
+import { FileMetadataStore } from "../ports/FileMetadataStore.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import * as LocalSecrets from "../secrets/LocalSecrets.ts"
 import { allOperations } from "../server/operations/AllOperations.ts"
@@ -27,6 +27,7 @@ import { TextPool } from "../text/TextPool.ts"
 import { localEmbedder, localRankers } from "./LocalModels.ts"
 import * as models from "./Models.ts"
 import { embeddedParent } from "./Targets.ts"
+import { documentProperties } from "./DocumentProperties.ts"
 import { checkVectors, vectorStores } from "./VectorStores.ts"
 
 export interface EmbeddedServicesOptions {
@@ -137,6 +138,8 @@ export const embeddedServices = (
     Effect.gen(function*() {
       const { dimensions, embed, id } = yield* Embedder
       const stores = yield* VectorStores
+      const metadata = yield* FileMetadataStore
+      const pool = yield* TextPool
       return Engine.of({
         name: "embedded",
         parent: embeddedParent,
@@ -153,7 +156,8 @@ export const embeddedServices = (
           : Effect.as(embed(["yes"], "query"), `${id} opens, and gives ${dimensions} dimensions`),
         remoteEmbedding: pipeline.corpus.embedding?._tag === "openai",
         concurrency,
-        ledgerWithFiles: true
+        ledgerWithFiles: true,
+        metadata: { store: metadata, withFiles: true, properties: documentProperties(pool) }
       })
     })
   )
@@ -176,7 +180,11 @@ export const embeddedServices = (
     : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
   const storeAndLedger = Layer.mergeAll(SqliteLedger.layer, Layer.unwrap(Effect.map(State, ({ database }) => allOperations(database))))
     .pipe(Layer.provideMerge(store), Layer.provide(state))
-  return Layer.mergeAll(storeAndLedger, engine.pipe(Layer.provide(databases)), models.layer(dataDir).pipe(Layer.provide(secrets))).pipe(
+  return Layer.mergeAll(
+    storeAndLedger,
+    engine.pipe(Layer.provide(databases), Layer.provide(store)),
+    models.layer(dataDir).pipe(Layer.provide(secrets))
+  ).pipe(
     Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer({ limits }), secrets)),
     Layer.provide(lock)
   )

@@ -32,7 +32,7 @@ import type { Definition } from "../pipeline/definition/Definition.ts"
 import { type Connectors, Models, type Services } from "../pipeline/Services.ts"
 import type { Endpoints } from "../ports/Endpoints.ts"
 import { Engine } from "../ports/Engine.ts"
-import type { FileMetadataStore } from "../ports/FileMetadataStore.ts"
+import { FileMetadataStore } from "../ports/FileMetadataStore.ts"
 import { Generation } from "../ports/Generation.ts"
 import type { ModelCatalog } from "../ports/ModelCatalog.ts"
 import { ObjectStore } from "../ports/ObjectStore.ts"
@@ -47,6 +47,7 @@ import * as QuotaBuckets from "../state/QuotaBuckets.ts"
 import * as SqliteLedger from "../state/SqliteLedger.ts"
 import { State } from "../state/State.ts"
 import { TextPool } from "../text/TextPool.ts"
+import { documentProperties } from "./DocumentProperties.ts"
 import * as models from "./Models.ts"
 import { targetOf } from "./Targets.ts"
 
@@ -83,6 +84,8 @@ export const vertexServices = (
     Effect.gen(function*() {
       const operations = yield* Operations
       const objects = yield* ObjectStore
+      const metadata = yield* FileMetadataStore
+      const pool = yield* TextPool
       const parent = `projects/${project}/locations/${location}`
       return Engine.of({
         name: "vertex",
@@ -94,6 +97,7 @@ export const vertexServices = (
         uploadsPerMinute: requestsPerMinute ?? Transport.usualPerMinute.management,
         immutableFiles: true,
         remoteEmbedding: true,
+        metadata: { store: metadata, withFiles: false, properties: documentProperties(pool) },
         concurrency,
         imports: {
           sources: new Set(["storage", "googleDrive", "slack", "jira", "sharePoint"]),
@@ -108,12 +112,13 @@ export const vertexServices = (
     ? Layer.empty
     : Layer.effectDiscard(Lock.acquire(dataDir, options.writes, options.waitMs, options.waiting))
   const objects = GcsObjectStore.layer().pipe(Layer.provide(Http.layer()))
+  const texts = TextPool.layer()
   const ports = Layer.mergeAll(
     HostedCorpora.layer,
     HostedFiles.layer,
     HostedFileMetadata.layer,
     HostedRetrieval.layer,
-    engine.pipe(Layer.provide(objects))
+    engine.pipe(Layer.provide(Layer.mergeAll(objects, HostedFileMetadata.layer, texts)))
   ).pipe(
     Layer.provideMerge(HostedOperations.layer)
   )
@@ -123,7 +128,7 @@ export const vertexServices = (
       Layer.provideMerge(Layer.merge(HostedGeneration.layer.pipe(Layer.provideMerge(GenerateContent.layer)), HostedPartnerChat.layer()))
     ),
     SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect)),
-    TextPool.layer()
+    texts
   ).pipe(
     Layer.provideMerge(connection(pipeline, pipeline.engine, options)),
     Layer.provide(QuotaBuckets.layer),

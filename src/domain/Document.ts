@@ -1,3 +1,5 @@
+import type { Properties } from "./MetadataRules.ts"
+
 /**
  * A parsed document: one plain text, and what each stretch of it is. Plain interfaces, not schemas: these cross
  * only our own process boundary and are made by the thousand.
@@ -43,6 +45,8 @@ export interface Remark {
     | "pictures"
     /** The charset was guessed. */
     | "charset"
+    /** What it says of itself cannot be read. */
+    | "properties"
     /** Read to a limit. */
     | "cut"
   /** What it is about: the line, the sheet, the name of the file. */
@@ -66,6 +70,8 @@ export interface ParsedDocument {
   readonly author?: string
   /** ISO 639-1, where the document declares one. */
   readonly language?: string
+  /** What else it says of itself, where it is asked. */
+  readonly properties?: Properties
   /** What was left out or is uncertain; absent where there is nothing to say. */
   readonly remarks?: ReadonlyArray<Remark>
   /** The format that was parsed, a key of the format table: `pdf`, `docx`, `markdown`, … */
@@ -135,6 +141,7 @@ export const remarkOf = ({ pages, remarks = [] }: Pick<ParsedDocument, "pages" |
         }`
       )
     } else if (kind === "attachment") parts.push(`not read: ${text ?? "an attachment"}`)
+    else if (kind === "properties") parts.push(text ?? "what it says of itself cannot be read")
     else if (kind === "cut") parts.push(text ?? "read to a limit")
     else if (kind === "hidden") parts.push(`hidden: ${text ?? ""}`)
     else if (kind === "charset") {

@@ -208,7 +208,9 @@ export const DocumentProblem = Schema.Literals([
   "corrupt",
   "timeout",
   "memory",
-  "crash"
+  "crash",
+  /** Its metadata breaks a strict rule of the pipeline. */
+  "metadata"
 ])
 export type DocumentProblem = typeof DocumentProblem.Type
 

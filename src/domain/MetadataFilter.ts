@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import { ServiceError } from "./Errors.ts"
-import { asType, type DataSchemaSpec, instantOf, type MetadataValue, number, type ScalarValue, textOf } from "./FileMetadata.ts"
+import { asType, type DataSchemaSpec, instantOf, type MetadataValue, number, type ScalarValue, textOf } from "./MetadataValue.ts"
 import type { Metadata, RagFile } from "./RagFile.ts"
 
 /**

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import type { Chunking } from "./Chunking.ts"
 import { CorpusName } from "./Corpus.ts"
+import type { Described, Describing } from "./MetadataRules.ts"
 import type { Parsing } from "./Parsing.ts"
 
 /** `{corpus}/ragFiles/{file}`. The engine makes it; opaque to callers. */
@@ -88,6 +89,8 @@ export interface UploadRequest {
   readonly permissions?: Permissions
   /** What is attached to it is put as files of their own: its own text only names it. Default false. */
   readonly opened?: boolean
+  /** Metadata that is made of what the document says of itself. What breaks a strict rule is not stored. */
+  readonly describing?: Describing
   /** The file this one takes the place of: readers see the old one or the new one, and then only the new. */
   readonly replaces?: RagFileName
 }
@@ -100,6 +103,8 @@ export interface UploadResult {
   readonly embeddedTokens?: number
   /** What of the file could not be read, in a sentence for a person; absent where all of it was, or the engine does not tell. */
   readonly remark?: string
+  /** What was made of it by `describing`. */
+  readonly described?: Described
 }
 
 /** What can change about a stored file without touching its content. Absent fields stay; `null` takes a fact away. */
@@ -110,4 +115,5 @@ export interface FilePatch {
   readonly marker?: Marker
   readonly metadata?: Metadata | null
   readonly permissions?: Permissions | null
+  readonly described?: Described
 }

@@ -32,6 +32,8 @@ export const FileOutcome = Schema.Struct({
   message: Schema.optionalKey(Schema.String),
   /** What of a file that was taken could not be read: `parsed 198 of 200 pages: 3 cannot be read`. */
   remark: Schema.optionalKey(Schema.String),
+  /** Rules for metadata that a file breaks which was taken, each with its key: `year: "soon" is not an integer`. */
+  unfit: Schema.optionalKey(Schema.String),
   /** Failures only: whether another run can help. */
   retryable: Schema.optionalKey(Schema.Boolean),
   /** Moves only. */
@@ -80,9 +82,12 @@ export const noCounts: Counts = {
 export const addsUp = (c: Counts): boolean =>
   c.listed === c.added + c.changed + c.moved + c.unchanged + c.skipped + c.failed + c.quarantined + c.pending
 
-/** How many files of a type had an outcome for a reason; `partial` files were taken, but not all of them was read. */
+/**
+ * How many files of a type had an outcome for a reason; `partial` files were taken, but not all of them was read, and
+ * `unfit` ones were taken, but break a rule for their metadata.
+ */
 export const ReasonCount = Schema.Struct({
-  outcome: Schema.Literals(["skipped", "failed", "quarantined", "partial"]),
+  outcome: Schema.Literals(["skipped", "failed", "quarantined", "partial", "unfit"]),
   /** As in {@link FileOutcome}. */
   reason: Schema.String,
   /** The extension in lower case, with its dot; "" where the name has none. */

@@ -82,6 +82,7 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, option
     keep: pipeline.corpus.keepGenerations,
     chunking: pipeline.chunking,
     parsing: pipeline.parsing,
+    metadata: pipeline.metadata === undefined || Object.keys(pipeline.metadata).length === 0 ? undefined : pipeline.metadata,
     sources,
     maxDelete,
     onFileError,

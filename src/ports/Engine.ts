@@ -1,8 +1,10 @@
 import { Context, type Effect } from "effect"
 import type { CorpusName, VectorDb } from "../domain/Corpus.ts"
-import type { ServiceError } from "../domain/Errors.ts"
+import type { DocumentError, ServiceError } from "../domain/Errors.ts"
 import type { ImportedFile, ImportSource } from "../domain/Import.ts"
+import type { Properties } from "../domain/MetadataRules.ts"
 import type { EmbeddingBudget } from "./EmbeddingBudget.ts"
+import type { FileMetadataStore } from "./FileMetadataStore.ts"
 import type { ObjectStore } from "./ObjectStore.ts"
 import type { Operations } from "./Operations.ts"
 
@@ -41,6 +43,17 @@ export class Engine extends Context.Service<Engine, {
   readonly checkVectors?: (db: VectorDb, corpus?: CorpusName) => Effect.Effect<string, ServiceError>
   /** Has the embedder that the pipeline names embed a word, and says what it is. Absent: none is named, or it is the engine's own affair. */
   readonly checkEmbedder?: Effect.Effect<string, ServiceError>
+  /** Absent: it keeps no metadata by keys, and a pipeline with rules for it is refused. */
+  readonly metadata?: {
+    readonly store: FileMetadataStore["Service"]
+    /** Uploads and updates write what describes the file, with the file. Otherwise it is written after them. */
+    readonly withFiles: boolean
+    /** What a document says of itself under these names. Fails as an upload of it would. */
+    readonly properties: (
+      document: { readonly content: Uint8Array; readonly name: string; readonly mimeType?: string },
+      names: ReadonlyArray<string>
+    ) => Effect.Effect<Properties, DocumentError | ServiceError>
+  }
   /** Uploads under way at once, unless the pipeline says otherwise. */
   readonly concurrency: number
   /** Absent where `Files.import` is not there. */

@@ -1,15 +1,8 @@
 import { Context, type Effect } from "effect"
 import type { CorpusName } from "../domain/Corpus.ts"
 import type { ServiceError } from "../domain/Errors.ts"
-import type {
-  DataSchema,
-  DataSchemaName,
-  FileMetadata,
-  FileMetadataName,
-  FileMetadataSpec,
-  NewDataSchema,
-  NewFileMetadata
-} from "../domain/FileMetadata.ts"
+import type { DataSchema, DataSchemaName, FileMetadata, FileMetadataName, NewDataSchema, NewFileMetadata } from "../domain/FileMetadata.ts"
+import type { FileMetadataSpec } from "../domain/MetadataValue.ts"
 import type { RagFileName } from "../domain/RagFile.ts"
 import type { Page, PageRequest } from "./Paging.ts"
 

@@ -1,5 +1,6 @@
 import type { Chunking } from "../domain/Chunking.ts"
 import type { Chunk } from "../domain/Document.ts"
+import type { Properties } from "../domain/MetadataRules.ts"
 
 /** What the text pool is given: bytes, and hints about them. */
 export interface Raw {
@@ -7,7 +8,10 @@ export interface Raw {
   /** File name or path; its extension is a hint, the bytes decide. */
   readonly name: string
   readonly mimeType?: string
-  readonly chunking: Chunking
+  /** Absent: it is read, and not cut. */
+  readonly chunking?: Chunking
+  /** What it is asked for of what it says of itself. Default: nothing. */
+  readonly properties?: ReadonlyArray<string>
   /** What is attached to it is a document of its own, see {@link Opening}: the text only names it. Default false. */
   readonly opened?: boolean
   /** Pictures are counted, and the text in them is not recognised: for a plan. Default false. */
@@ -15,7 +19,7 @@ export interface Raw {
 }
 
 /** A file that may hold files, and where their bytes go. */
-export interface Opening extends Omit<Raw, "chunking" | "opened" | "counts"> {
+export interface Opening extends Omit<Raw, "chunking" | "properties" | "opened" | "counts"> {
   /** A folder of one's own; files are named in it after their hashes. */
   readonly into: string
   /** Opens ZIP, tar and gzip archives and mailboxes too, not only mail. */
@@ -78,6 +82,8 @@ export interface Prepared {
   readonly title?: string
   readonly author?: string
   readonly language?: string
+  /** What was asked for, as far as it says so. */
+  readonly properties?: Properties
   /** What of the file could not be read, in a sentence; absent where all of it was. */
   readonly remark?: string
   /** Where pictures are only counted: how many pages and pictures text recognition would go through. */

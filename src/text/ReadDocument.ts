@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { type Chunking, defaultChunking } from "../domain/Chunking.ts"
 import { type BlockKind, type Chunk, type Remark, remarkOf } from "../domain/Document.ts"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
+import type { Properties } from "../domain/MetadataRules.ts"
 import { isArchiveName, mayHoldFiles } from "./containers/Kinds.ts"
 import { defaultLimits, type Limits, type Opened, type Part } from "./Prepared.ts"
 
@@ -45,6 +46,8 @@ export interface ReadDocument {
   readonly author?: string
   readonly language?: string
   readonly pages?: number
+  /** What else it says of itself, as a pipeline's `metadata` can name it; absent where it says nothing. */
+  readonly properties?: Properties
   readonly text: string
   readonly blocks: ReadonlyArray<ReadBlock>
   readonly chunks: ReadonlyArray<Chunk>
@@ -136,13 +139,14 @@ const readOne = async (
 ): Promise<ReadDocument> => {
   // Readers are loaded when a file first needs them.
   const [{ parse: read }, { chunk }] = await Promise.all([import("./parse/Parse.ts"), import("./chunk/Chunk.ts")])
-  const document = await read({ bytes: content, name, limits, opened, mimeType })
+  const document = await read({ bytes: content, name, limits, opened, mimeType, properties: true })
   const chunks = chunk(document, chunking)
-  const { blocks, remarks = [], ...facts } = document
+  const { blocks, properties = {}, remarks = [], ...facts } = document
   const remark = remarkOf(document)
   return {
     name,
     ...facts,
+    ...(Object.keys(properties).length === 0 ? {} : { properties }),
     blocks: blocks.map((block) => ({ ...block, text: document.text.slice(block.start, block.end) })),
     chunks,
     tokens: chunks.reduce((sum, { tokens }) => sum + tokens, 0),

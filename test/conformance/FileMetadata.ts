@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import type { CorpusName } from "../../src/domain/Corpus.ts"
-import type { MetadataValue } from "../../src/domain/FileMetadata.ts"
+import type { MetadataValue } from "../../src/domain/MetadataValue.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
 import { FileMetadataStore } from "../../src/ports/FileMetadataStore.ts"
 import { Files } from "../../src/ports/Files.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import type { DataSchemaSpec, MetadataValue } from "../../src/domain/FileMetadata.ts"
+import type { DataSchemaSpec, MetadataValue } from "../../src/domain/MetadataValue.ts"
 import { badMetadataFilter, parseMetadataFilter, passes } from "../../src/domain/MetadataFilter.ts"
 
 const file: Readonly<Record<string, MetadataValue | string>> = {

@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { join } from "node:path"
 import { local } from "../../connectors/local/Local.ts"
 import { storage } from "../../connectors/storage/Storage.ts"
+import { documentProperties } from "../../src/compose/DocumentProperties.ts"
 import { embeddedServices } from "../../src/compose/Embedded.ts"
 import * as models from "../../src/compose/Models.ts"
 import { serveEmbedded } from "../../src/compose/Server.ts"
@@ -12,6 +13,7 @@ import { definePipeline, type PipelineInput } from "../../src/pipeline/definitio
 import type { Connectors, Services } from "../../src/pipeline/Services.ts"
 import { Embedder } from "../../src/ports/Embedder.ts"
 import { Engine } from "../../src/ports/Engine.ts"
+import { FileMetadataStore } from "../../src/ports/FileMetadataStore.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
 import * as LocalSecrets from "../../src/secrets/LocalSecrets.ts"
 import { LedgerWrites } from "../../src/state/LedgerWrites.ts"
@@ -74,19 +76,24 @@ export const rigOf = (engine: "embedded" | "hosted", faults = "faults: []") =>
         : (yield* serveEmbedded({ dataDir: join(folder, "served"), version: "test", port: 0, storage, embedder, faults })).url
       const hostedServices = (dataDir: string) =>
         Layer.mergeAll(
-          hosted(url),
-          Layer.succeed(Engine, {
-            name: "vertex",
-            parent,
-            target: url,
-            signature: "vertex",
-            maxFileBytes: maxUploadBytes,
-            immutableFiles: true,
-            remoteEmbedding: true,
-            concurrency: 4
-          }),
+          Layer.effect(
+            Engine,
+            Effect.gen(function*() {
+              return Engine.of({
+                name: "vertex",
+                parent,
+                target: url,
+                signature: "vertex",
+                maxFileBytes: maxUploadBytes,
+                immutableFiles: true,
+                remoteEmbedding: true,
+                metadata: { store: yield* FileMetadataStore, withFiles: false, properties: documentProperties(yield* TextPool) },
+                concurrency: 4
+              })
+            })
+          ).pipe(Layer.provideMerge(hosted(url)), Layer.provide(TextPool.layerInline())),
           models.layer(dataDir).pipe(Layer.provide(LocalSecrets.layer(join(dataDir, "secrets")))),
-          TextPool.layer(),
+          TextPool.layerInline(),
           LocalSecrets.layer(join(dataDir, "secrets")),
           SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
         )

@@ -87,6 +87,7 @@ const reasons: Record<Remark["kind"], string> = {
   hidden: "hidden in the document",
   attachment: "not read",
   pictures: "not looked at, since text recognition is off",
+  properties: "not read",
   charset: "charset taken for",
   cut: "read in part"
 }

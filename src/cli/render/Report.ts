@@ -27,7 +27,7 @@ export const renderReport = (report: Report, look: Look): string => {
       ? renderNotable(kind, report.notable.filter((outcome) => outcome.outcome === kind), report.totals[kind], look)
       : renderReasons(kind, report.reasons, report.totals, look)
   )
-  const partial = renderReasons("partial", report.reasons ?? [], report.totals, look)
+  const partial = (["partial", "unfit"] as const).flatMap((kind) => renderReasons(kind, report.reasons ?? [], report.totals, look))
   const notes = report.sources.flatMap(({ counts, error, heldBecause, heldPaths = [], note, source, warning }) => [
     ...(error === undefined ? [] : [["red", `${source}: could not be listed, so nothing of it was deleted: ${error}`] as const]),
     ...(warning === undefined ? [] : [["yellow", `warning: ${source}: ${warning}`] as const]),
@@ -100,7 +100,8 @@ const titles: Record<ReasonCount["outcome"], string> = {
   failed: "failed",
   quarantined: "quarantined",
   skipped: "skipped",
-  partial: "read in part"
+  partial: "read in part",
+  unfit: "with metadata that breaks a rule"
 }
 
 /** What a reason's code means to a person, where the message of one file does not say it for all of them. */
@@ -131,15 +132,16 @@ const renderReasons = (
   const shown = all.filter(({ reason }) => reason !== "ignored")
   const ignored = total - shown.reduce((sum, { count }) => sum + count, 0)
   const rest = shown.slice(named)
+  const taken = kind === "partial" || kind === "unfit"
   const line = ({ count: n, message, path, reason, type }: ReasonCount): string => {
-    if (n === 1) return `${path}  ${kind === "partial" ? "" : `${reason}: `}${message ?? meanings[reason] ?? ""}`
-    const why = kind === "partial" ? "" : `: ${meanings[reason] ?? reason}`
+    if (n === 1) return `${path}  ${taken ? "" : `${reason}: `}${message ?? meanings[reason] ?? ""}`
+    const why = taken ? "" : `: ${meanings[reason] ?? reason}`
     return `${count(n)} ${type === "" ? "without extension" : type}${why} (${share(n, totals.listed)} of the files), such as ${path}${
       message === undefined ? "" : `: ${message}`
     }`
   }
   return [
-    paint(kind === "skipped" || kind === "partial" ? "yellow" : "red", `${titles[kind]} ${count(total)} (${share(total, totals.listed)}):`),
+    paint(kind === "skipped" || taken ? "yellow" : "red", `${titles[kind]} ${count(total)} (${share(total, totals.listed)}):`),
     ...shown.slice(0, named).map((reason) => `  ${wrap(printable(line(reason)), width, "    ")}`),
     ...(rest.length > 0
       ? [

@@ -1,5 +1,6 @@
 import { Effect, Layer, Option, type Scope } from "effect"
 import { DocumentError, ServiceError } from "../../domain/Errors.ts"
+import { unfit } from "../../domain/MetadataRules.ts"
 import { corpusOf, type RagFile, type RagFileName, type UploadRequest, type UploadResult } from "../../domain/RagFile.ts"
 import { Embedder } from "../../ports/Embedder.ts"
 import { EmbeddingBudget } from "../../ports/EmbeddingBudget.ts"
@@ -53,7 +54,7 @@ export const embeddedFiles = (
       const store = Effect.fnUntraced(function*(
         corpus: CorpusRow,
         file: NewFile,
-        more: Pick<Commands["putFile"]["in"], "ledger" | "replaces">
+        more: Pick<Commands["putFile"]["in"], "described" | "ledger" | "replaces">
       ): Effect.fn.Return<{ readonly row: Row; readonly embedded: ReadonlySet<string> }, ServiceError, Scope.Scope> {
         const embedded = new Set<string>()
         if (embedder.hashed === true && !isElsewhere(corpus.vectorDb) && budget?.isLimited() !== true) {
@@ -105,14 +106,18 @@ export const embeddedFiles = (
           name: nameHint(request),
           chunking: request.chunking,
           opened: request.opened,
+          properties: request.describing?.properties,
           mimeType: request.mimeType
         })
         if (prepared.chunks.length === 0) {
           return yield* new DocumentError({ problem: "empty", message: "there is no text in it" })
         }
+        const described = request.describing?.describe(prepared.properties ?? {})
+        if (described?.fails === true) return yield* unfit(described)
         const file = newFile(request, prepared)
         const { embedded, row } = yield* Effect.scoped(store(corpus, file, {
           replaces,
+          described,
           ledger: ledger === undefined ? undefined : { scope: ledger.scope, change: ledger.change(names.file(corpusId, file.name)) }
         }))
         if (replaces !== undefined) yield* tidied(corpus)
@@ -121,7 +126,8 @@ export const embeddedFiles = (
           file: fileOfRow(row, corpusId, names),
           embedded: embedded.size,
           embeddedTokens: [...embedded].reduce((sum, hash) => sum + (tokens.get(hash) ?? 0), 0),
-          remark: prepared.remark
+          remark: prepared.remark,
+          described
         }
       })
 

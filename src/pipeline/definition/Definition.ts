@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { CorpusSettings } from "./CorpusSettings.ts"
 import { EngineChoice, engineOverrides } from "./EngineSettings.ts"
 import { ChunkingSettings, ImportSettings, ParsingChoice } from "./ImportSettings.ts"
+import { MetadataSettings } from "./MetadataSettings.ts"
 import { matches, text, withDefault } from "../../domain/settings/Rules.ts"
 import { sourceSettings } from "./SourceSettings.ts"
 import { defaultStages, stagesSchema } from "./StageSettings.ts"
@@ -25,6 +26,7 @@ type Sections = {
   readonly chunking: Schema.withDecodingDefaultTypeKey<typeof ChunkingSettings>
   readonly parsing: Schema.withDecodingDefaultTypeKey<typeof ParsingChoice>
   readonly import: Schema.withDecodingDefaultTypeKey<typeof ImportSettings>
+  readonly metadata: Schema.optionalKey<typeof MetadataSettings>
   readonly stages: Schema.withDecodingDefaultTypeKey<ReturnType<typeof stagesSchema>>
   readonly tests: typeof testSettings
   readonly engines: Schema.withDecodingDefaultTypeKey<ReturnType<typeof engineOverrides>>
@@ -61,6 +63,7 @@ export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> 
     chunking: withDefault(ChunkingSettings, {}),
     parsing: withDefault(ParsingChoice, "default"),
     import: withDefault(ImportSettings, {}),
+    metadata: Schema.optionalKey(MetadataSettings),
     stages: withDefault(stagesSchema(extensions.stages), defaultStages),
     tests: testSettings,
     engines: withDefault(engineOverrides(extensions.stages), {})

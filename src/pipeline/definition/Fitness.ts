@@ -186,6 +186,7 @@ export const fitness = (pipeline: Definition, capabilities: EngineCapabilities):
     ...(imports.textRecognition === undefined ? [] : need("import", "textRecognition", [...at("import"), "textRecognition"])),
     ...(imports.limits === undefined ? [] : need("import", "limits", [...at("import"), "limits"])),
     ...(imports.keepEmbeddings === undefined ? [] : need("import", "keepEmbeddings", [...at("import"), "keepEmbeddings"])),
+    ...metadataProblems(pipeline, capabilities),
     ...stages.flatMap((stage, index) => [
       ...stageProblems(stage, [...at("stages"), index], vectorDb, need),
       ...regionProblems(stage, [...at("stages"), index], pipeline, engine)
@@ -209,6 +210,23 @@ const embeddingProblems = (pipeline: Definition, capabilities: EngineCapabilitie
     fix: `it has ${[...known].join(", ")}; leave embedding out for its default`,
     suggestion
   }]
+}
+
+/** An engine that fetches files by itself is told where they are, and not what they say of themselves. */
+const metadataProblems = ({ metadata = {}, sources }: Definition, { abilities, engine }: EngineCapabilities): ReadonlyArray<Problem> => {
+  if (!abilities.has("import:staging")) return []
+  const fetched = Object.entries(sources).find(([, source]) =>
+    commonSettings(source).staging !== undefined || (source._tag === "storage" && source.uris.some((uri) => uri.startsWith("gs://")))
+  )
+  if (fetched === undefined) return []
+  const [id] = fetched
+  return Object.entries(metadata).flatMap(([key, { property, strict }]) =>
+    property === undefined && !strict ? [] : [{
+      path: ["metadata", key, property === undefined ? "strict" : "property"],
+      rule: `cannot hold for sources.${id}, whose files the ${engine} engine fetches by itself`,
+      fix: "make it a rule by path that is not strict, or leave the source out, or its staging"
+    }]
+  )
 }
 
 /** A partner's model is not everywhere. */

@@ -1,13 +1,15 @@
 import { Effect, Semaphore } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
-import type { DocumentError, SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
+import { asServiceError, type DocumentError, type SecretError, ServiceError, type StateError } from "../../domain/Errors.ts"
 import type { RagFileName } from "../../domain/RagFile.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
 import { budgetSpent } from "../../ports/EmbeddingBudget.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerChange, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
-import { decide, type Decision, whyDrifted } from "./Decision.ts"
+import { describing } from "../../domain/MetadataRules.ts"
+import { decide, type Decision, readItem, whyDrifted } from "./Decision.ts"
+import { describeAgain, describeWhole, unfitText, writeDescribed, writtenByPeople } from "./Describing.ts"
 import { concernsAll, ignoreMissing, OverBudget } from "./Failures.ts"
 import type { ObjectStore } from "../../ports/ObjectStore.ts"
 import * as Fingerprint from "./Fingerprint.ts"
@@ -62,8 +64,10 @@ const apply = Effect.fnUntraced(function*(
     }
     case "facts": {
       const { entry, from } = decision
-      return yield* updateFacts(work, entry, from ?? renamed(work, entry)).pipe(
-        Effect.as(settled(work, from === undefined ? { outcome: "changed" } : { outcome: "moved", from: from.path })),
+      return yield* updateFacts(work, entry, from, source).pipe(
+        Effect.map((unfit) =>
+          settled(work, from === undefined ? { outcome: "changed", unfit } : { outcome: "moved", from: from.path, unfit })
+        ),
         Effect.catch((error) => fail(work, entry, error))
       )
     }
@@ -114,12 +118,15 @@ const markerOf = (pipeline: string, { fingerprint, path, source }: LedgerEntry) 
   fingerprint
 })
 
-/** Brings the facts about a file up to date; `drop` as in {@link change}. */
-const updateFacts = Effect.fnUntraced(function*({ item }: Work, entry: LedgerEntry, drop: LedgerEntry | undefined) {
-  if (entry.file === undefined) return
+/** Brings the facts about a file up to date, and answers which rules for metadata it breaks. `from` as in {@link Decision}. */
+const updateFacts = Effect.fnUntraced(function*(work: Work, entry: LedgerEntry, from: LedgerEntry | undefined, source: SyncSource) {
+  if (entry.file === undefined) return undefined
+  const { item, known } = work
   const engine = yield* Engine
   const files = yield* Files
   const { spec: { pipeline } } = yield* Session
+  const read = readItem(source.connector, item, engine.maxFileBytes).pipe(Effect.mapError(asServiceError))
+  const described = yield* describeAgain(item, from ?? known, entry, read)
   // What cannot be changed keeps its old marker: should the ledger be lost, its content tells that it has moved.
   if (engine.immutableFiles !== true) {
     yield* files.update(entry.file, {
@@ -128,10 +135,13 @@ const updateFacts = Effect.fnUntraced(function*({ item }: Work, entry: LedgerEnt
       marker: markerOf(pipeline, entry),
       // What the source no longer has is taken away here, too.
       metadata: item.metadata ?? null,
-      permissions: item.permissions ?? null
+      permissions: item.permissions ?? null,
+      described
     })
   }
-  yield* record(entry, drop)
+  if (described !== undefined && engine.metadata?.withFiles === false) yield* writeDescribed(entry.file, described)
+  yield* record(entry, from ?? renamed(work, entry))
+  return unfitText(described)
 })
 
 /** Stores an item and records it. */
@@ -142,8 +152,11 @@ const upload = Effect.fnUntraced(function*(corpus: CorpusName, work: Work, { con
   const { scope, spec } = yield* Session
   const { displayName, metadata, mimeType, opened, permissions, uri } = work.item
   const changeTo = (file: RagFileName) => change({ ...entry, file }, from ?? renamed(work, entry))
+  const after = engine.metadata?.withFiles === false && spec.metadata !== undefined
+    ? { described: yield* describeWhole(work.item, Effect.succeed(content)), kept: yield* writtenByPeople(entry.file) }
+    : undefined
   if (engine.ledgerWithFiles !== true) yield* record({ ...entry, state: "intent" })
-  const { embedded, embeddedTokens, file, remark } = yield* files.upload({
+  const { described = after?.described, embedded, embeddedTokens, file, remark } = yield* files.upload({
     corpus,
     displayName,
     content,
@@ -155,12 +168,37 @@ const upload = Effect.fnUntraced(function*(corpus: CorpusName, work: Work, { con
     metadata,
     permissions,
     opened,
+    // What earlier rules made goes where there are none any more.
+    describing: after === undefined && engine.metadata !== undefined && (spec.metadata !== undefined || entry.file !== undefined)
+      ? describing(spec.metadata ?? {}, work.item.path)
+      : undefined,
     replaces: entry.file
   }, { scope, change: changeTo })
+  if (after !== undefined) {
+    yield* writeDescribed(file.name, after.described, after.kept, true).pipe(
+      Effect.mapError((error) => concernsAll(error) ? error : undescribed(error))
+    )
+  }
   if (engine.ledgerWithFiles !== true) yield* ledger.write(scope, changeTo(file.name))
   const { chunks, tokens } = file
-  return { ...settled(work, { outcome, bytes: content.length, ...whyDrifted(work), remark, chunks, tokens, embedded }), embeddedTokens }
+  return {
+    ...settled(work, {
+      outcome,
+      bytes: content.length,
+      ...whyDrifted(work),
+      remark,
+      unfit: unfitText(described),
+      chunks,
+      tokens,
+      embedded
+    }),
+    embeddedTokens
+  }
 })
+
+/** The intent stays, and the next run looks what is there. */
+const undescribed = (error: ServiceError): ServiceError =>
+  new ServiceError({ code: "UNKNOWN", message: `the file is stored, and its metadata may not be: ${error.message}`, fix: error.fix })
 
 /** Characters of a name, its end rather than its beginning: object names have up to 1,024 bytes. */
 const longestName = 128

@@ -6,7 +6,7 @@ import { Engine } from "../../ports/Engine.ts"
 import type { LedgerEntry, Scan } from "../../ports/Ledger.ts"
 import { unreadableOutcome } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
-import { drifted, overlap, Session, type Work } from "./Session.ts"
+import { badMetadata, drifted, overlap, Session, type Work } from "./Session.ts"
 
 /** What an item's bytes call for. Made by looking only, so that `plan` and `run` cannot disagree. */
 export type Decision =
@@ -40,8 +40,8 @@ const decideReadable = Effect.fnUntraced(function*(
   scan: Scan
 ): Effect.fn.Return<Decision, ServiceError | SecretError | StateError, Engine | Session> {
   const engine = yield* Engine
-  const { retryFailed, settings } = yield* Session
-  const facts = Fingerprint.factsHash(item, engine)
+  const { retryFailed, rules, settings } = yield* Session
+  const facts = Fingerprint.factsHash(item, engine, rules)
   const before = known === undefined ? undefined : Fingerprint.parse(known.fingerprint)
   const entryWith = (content: string, size: number | undefined): LedgerEntry => ({
     source,
@@ -54,9 +54,10 @@ const decideReadable = Effect.fnUntraced(function*(
   })
 
   // The bytes are known to be the same: nothing to read, except where they have to be sent.
+  const mayChange = (stored: string): boolean => engine.immutableFiles !== true || Fingerprint.sameFacts(stored, facts)
   if (
-    engine.immutableFiles !== true &&
-    known?.state === "done" && before !== undefined && known.revision === item.revision &&
+    before !== undefined && mayChange(before.facts) &&
+    known?.state === "done" && known.revision === item.revision &&
     item.unsettled !== true && before.settings === settings
   ) {
     return { _tag: "facts", entry: entryWith(before.content, known.size) }
@@ -76,13 +77,13 @@ const decideReadable = Effect.fnUntraced(function*(
     switch (known.state) {
       case "done":
         if (before.facts === facts) return { _tag: "keep", outcome: { outcome: "unchanged" }, entry: stale ? entry : undefined }
-        if (engine.immutableFiles !== true) return { _tag: "facts", entry }
+        if (mayChange(before.facts)) return { _tag: "facts", entry }
         break
       case "skipped":
         if (known.reason !== overlap) return settled("skipped")
         break
       case "quarantined":
-        if (!retryFailed) return settled("quarantined")
+        if (!retryFailed && (known.reason !== badMetadata || before.facts === facts)) return settled("quarantined")
         break
       case "failed":
       case "intent":
@@ -94,7 +95,7 @@ const decideReadable = Effect.fnUntraced(function*(
     if (from?.file !== undefined) {
       const moved: LedgerEntry = { ...entry, file: from.file }
       const stored = Fingerprint.parse(from.fingerprint)
-      return stored.settings === settings && (engine.immutableFiles !== true || stored.facts === facts)
+      return stored.settings === settings && mayChange(stored.facts)
         ? { _tag: "facts", entry: moved, from }
         : { _tag: "upload", outcome: "changed", content, entry: moved, from }
     }

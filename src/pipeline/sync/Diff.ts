@@ -8,6 +8,7 @@ import type { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { pages } from "../../ports/Paging.ts"
+import * as Fingerprint from "./Fingerprint.ts"
 import { mayBeFetched } from "./ServiceFiles.ts"
 import { filesText, markerSource, type Named, namesOf, type SyncSpec } from "./Session.ts"
 import { findGeneration } from "./Generations.ts"
@@ -123,8 +124,9 @@ export const compareTarget = Effect.fn("sync.compareTarget")(function*<E, R>(
 
 const whyDifferent = ({ errorStatus, marker, state }: RagFile, entry: Known): string | undefined => {
   if (state === "ERROR") return errorStatus ?? "the target could not process it"
-  // Only of what is done does the ledger say which version the target has.
-  return entry.state === "done" && marker !== undefined && marker.fingerprint !== entry.fingerprint
+  // Only of what is done does the ledger say which version the target has. Rules for metadata leave the marks that cannot change.
+  return entry.state === "done" && marker !== undefined &&
+      !Fingerprint.sameButRules(Fingerprint.parse(marker.fingerprint), Fingerprint.parse(entry.fingerprint))
     ? "the target holds another version"
     : undefined
 }

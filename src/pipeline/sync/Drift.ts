@@ -281,8 +281,11 @@ export const settleIntents = Effect.fn("sync.settleIntents")(function*(corpus: C
     // A crash between "upload new" and "delete old" leaves both.
     yield* Effect.forEach(held.filter((file) => file !== kept), (file) => files.delete(file.name).pipe(ignoreMissing), { discard: true })
     const { file: _, ...rest } = entry
-    if (arrived !== undefined) yield* ledger.write(scope, { put: [{ ...rest, state: "done", file: arrived.name }] })
-    else if (kept === undefined) yield* ledger.write(scope, { remove: [entry] })
+    if (arrived !== undefined) {
+      // Its metadata may not have been written any more.
+      const fingerprint = spec.metadata === undefined ? rest.fingerprint : Fingerprint.undescribed(rest.fingerprint)
+      yield* ledger.write(scope, { put: [{ ...rest, state: "done", fingerprint, file: arrived.name }] })
+    } else if (kept === undefined) yield* ledger.write(scope, { remove: [entry] })
     else {
       const message = "an earlier run ended before it was stored"
       yield* ledger.write(scope, { put: [{ ...rest, state: "failed", file: kept.name, reason: "interrupted", message }] })

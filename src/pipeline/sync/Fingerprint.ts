@@ -1,5 +1,6 @@
 import { hash } from "node:crypto"
 import type { Chunking } from "../../domain/Chunking.ts"
+import type { MetadataRules } from "../../domain/MetadataRules.ts"
 import type { Parsing } from "../../domain/Parsing.ts"
 import type { SourceItem } from "../../ports/Connector.ts"
 import type { Engine } from "../../ports/Engine.ts"
@@ -30,9 +31,14 @@ const sorted = (record: Readonly<Record<string, string>>) => Object.entries(reco
 /** Times move without meaning anything: a checkout touches every file. */
 const meaningful = ({ modifiedTime: _, ...metadata }: Readonly<Record<string, string>> = {}) => metadata
 
-/** Of the facts that the engine keeps: those it does not keep need not be brought up to date. */
-export const factsHash = (item: SourceItem, engine: Pick<Engine["Service"], "immutableFiles">): string =>
-  digest(JSON.stringify(
+/**
+ * Of the facts that the engine keeps: those it does not keep need not be brought up to date. Where rules make metadata, the
+ * second half is theirs: new rules change nothing else of a file.
+ *
+ * @param rules {@link rulesHash}
+ */
+export const factsHash = (item: SourceItem, engine: Pick<Engine["Service"], "immutableFiles">, rules: string | undefined): string => {
+  const facts = digest(JSON.stringify(
     engine.immutableFiles === true ? [item.displayName] : [
       item.displayName,
       item.uri,
@@ -40,6 +46,30 @@ export const factsHash = (item: SourceItem, engine: Pick<Engine["Service"], "imm
       item.permissions === undefined ? null : [item.permissions.public, item.permissions.principals.toSorted()]
     ]
   ))
+  return rules === undefined ? facts : facts.slice(0, half) + rules
+}
+
+const half = 16
+
+/** Of what makes metadata of a file. */
+export const rulesHash = (rules: MetadataRules): string =>
+  digest(JSON.stringify(Object.entries(rules).sort(([a], [b]) => (a < b ? -1 : 1)))).slice(0, half)
+
+/** Whether files differ in what their rules make of them, at most. */
+export const sameButRules = (a: Fingerprint, b: Fingerprint): boolean =>
+  a.content === b.content && a.settings === b.settings && sameFacts(a.facts, b.facts)
+
+/** Whether facts are the same, whatever the rules. */
+export const sameFacts = (a: string, b: string): boolean => a.slice(0, half) === b.slice(0, half)
+
+/** Whether the rules were the same. */
+export const sameRules = (a: Fingerprint, b: Fingerprint): boolean => a.facts.slice(half) === b.facts.slice(half)
+
+/** Of a file that is stored, and of which nobody knows what metadata it has. */
+export const undescribed = (fingerprint: string): string => {
+  const { content, facts, settings } = parse(fingerprint)
+  return format({ content, facts: facts.slice(0, half).padEnd(2 * half, "0"), settings })
+}
 
 export const settingsHash = (
   engineSignature: string,

@@ -10,6 +10,7 @@ import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { pages } from "../../ports/Paging.ts"
 import { deleteSuperseded } from "./Deleting.ts"
+import { describeByPath, unfitText, writeDescribed, writtenByPeople } from "./Describing.ts"
 import { concernsAll, type Held, ignoreMissing } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import {
@@ -63,7 +64,7 @@ const serviceOf = Effect.flatMap(
 /** A listed object, by its own address. */
 export const handOver = Effect.fnUntraced(function*({ item, known, source }: Work) {
   const engine = yield* Engine
-  const { settings } = yield* Session
+  const { rules, settings } = yield* Session
   const content = Fingerprint.revisionHash(item.revision)
   return {
     uri: item.uri,
@@ -72,7 +73,7 @@ export const handOver = Effect.fnUntraced(function*({ item, known, source }: Wor
       path: item.path,
       state: "done",
       revision: item.unsettled === true ? "" : item.revision,
-      fingerprint: Fingerprint.format({ content, facts: Fingerprint.factsHash(item, engine), settings }),
+      fingerprint: Fingerprint.format({ content, facts: Fingerprint.factsHash(item, engine, rules), settings }),
       size: item.size,
       file: known?.file
     }
@@ -86,7 +87,7 @@ export const handOver = Effect.fnUntraced(function*({ item, known, source }: Wor
  */
 export const importFiles = Effect.fn("sync.importFiles")(function*(corpus: CorpusName, source: string, handed: ReadonlyArray<Handed>) {
   const ledger = yield* Ledger
-  const { scope } = yield* Session
+  const { scope, spec } = yield* Session
   const note = (operation: string) => ledger.write(scope, { put: handed.map((one) => importIntent(one, operation)) })
   const before = yield* filesAt(corpus, handed)
   yield* note("")
@@ -98,7 +99,10 @@ export const importFiles = Effect.fn("sync.importFiles")(function*(corpus: Corpu
         const imported = reconcile(handed, before, yield* filesAt(corpus, handed), operation, results)
         const left = yield* settle(handed, imported)
         return {
-          outcomes: handed.map(({ entry }, index) => outcomeOf(entry, imported[index])),
+          outcomes: handed.map(({ entry }, index): FileOutcome => ({
+            ...outcomeOf(entry, imported[index]),
+            ...(imported[index]?._tag === "there" ? { unfit: unfitText(describeByPath(spec, entry.path)) } : {})
+          })),
           note: `the service counted ${countsText(operation.counts)}${unread}${left}`,
           unnamed: none
         } satisfies ImportResult
@@ -341,7 +345,7 @@ const filesOf = (corpus: CorpusName) => Stream.unwrap(Effect.map(Files, (files) 
 const settle = Effect.fnUntraced(function*(handed: ReadonlyArray<Handed>, imported: ReadonlyArray<Imported>) {
   const files = yield* Files
   const ledger = yield* Ledger
-  const { scope } = yield* Session
+  const { scope, spec } = yield* Session
   const note = yield* unstage(handed.filter(({ staged }, index) => staged === true && isOver(imported[index])))
   const put: Array<LedgerEntry> = []
   const remove: Array<LedgerEntry> = []
@@ -349,6 +353,11 @@ const settle = Effect.fnUntraced(function*(handed: ReadonlyArray<Handed>, import
     const end = imported[index]
     if (end?._tag === "there") {
       const old = entry.file
+      const described = describeByPath(spec, entry.path)
+      if (described !== undefined) {
+        const kept = old === end.file.name ? [] : yield* writtenByPeople(old)
+        yield* writeDescribed(end.file.name, described, kept)
+      }
       if (old !== undefined && old !== end.file.name) yield* files.delete(old).pipe(ignoreMissing)
       put.push({ ...entry, file: end.file.name })
       if (from !== undefined) remove.push(from)

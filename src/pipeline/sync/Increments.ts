@@ -48,11 +48,11 @@ export const makeIncrements = Effect.fnUntraced(function*(
   isWhole: (source: string) => boolean
 ): Effect.fn.Return<Increments, never, Ledger | Session> {
   const ledger = yield* Ledger
-  const { missesFor, scope, settings, tally } = yield* Session
+  const { missesFor, rules = "", scope, settings, tally } = yield* Session
   const listings = new Map<string, Omit<ListingRecord, "again">>()
   const failures = new Map<string, Array<SourceItem>>()
   const whole = new Set<string>()
-  const signatureOf = ({ settings: own = "" }: SyncSource): string => hash("sha256", `${own}\n${settings}`).slice(0, 32)
+  const signatureOf = ({ settings: own = "" }: SyncSource): string => hash("sha256", `${own}\n${settings}${rules}`).slice(0, 32)
   const startWhole = Effect.map(Clock.currentTimeMillis, (whole): Start => ({ retries: [], whole }))
 
   return {

@@ -1,5 +1,6 @@
 import { Effect, Stream } from "effect"
 import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
+import { describing, unfit } from "../../domain/MetadataRules.ts"
 import type { Counts, FileOutcome, Others, SyncEvent } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
@@ -8,6 +9,7 @@ import { Ledger, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
 import { TextPool } from "../../text/TextPool.ts"
 import { decide, type Decision, whyDrifted } from "./Decision.ts"
 import { findMissing } from "./Deleting.ts"
+import { schemaChanges, unfitText } from "./Describing.ts"
 import { findOthers, joinsNote, replacesNote } from "./Diff.ts"
 import { driftNotes, findDrift, lostDrift, noDrift } from "./Drift.ts"
 import * as Fingerprint from "./Fingerprint.ts"
@@ -150,7 +152,9 @@ export const plan = Effect.fn("plan")(function*(
     const renamed = key === scopeOf(engine, spec.pipeline)
       ? undefined
       : Object.values(yield* ledger.count(own)).reduce((sum, n) => sum + n, 0)
-    const changes = target._tag === "found" ? target.changes : []
+    const changes = target._tag === "missing"
+      ? []
+      : [...target.changes, ...(replaced ? [] : yield* schemaChanges(target.corpus.name, spec))]
     const { embeddedTokens, embeddings, estimatedChunks, handedOver, recognised, tokens, uploads } = costs
     const requests = engine.remoteEmbedding ? (engine.embeddingRequests?.(embeddings) ?? embeddings) + estimatedChunks : 0
     const { pricePerMillionTokens } = options
@@ -246,8 +250,9 @@ class Costs {
 const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan: Scan, costs: Costs) {
   const files = yield* Files
   const pool = yield* TextPool
-  const { spec: { chunking } } = yield* Session
+  const { spec: { chunking, metadata } } = yield* Session
   const { item, known } = work
+  const rules = metadata === undefined ? undefined : describing(metadata, item.path)
   if (isHandedOver(source, item)) {
     costs.handedOver += 1
     costs.estimatedChunks += estimateChunks(item.size ?? 0, chunking)
@@ -262,8 +267,18 @@ const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan
   if (decision._tag !== "upload") return outcomeOf(work, decision)
   const { content, entry, outcome } = decision
   const base = { source: source.id, path: item.path, bytes: content.length }
-  return yield* pool.prepare({ content, name: item.path, chunking, counts: true, mimeType: item.mimeType, opened: item.opened }).pipe(
-    Effect.flatMap(Effect.fnUntraced(function*({ chunks, tokens, waits = 0 }) {
+  return yield* pool.prepare({
+    content,
+    name: item.path,
+    chunking,
+    counts: true,
+    mimeType: item.mimeType,
+    opened: item.opened,
+    properties: rules?.properties
+  }).pipe(
+    Effect.flatMap(Effect.fnUntraced(function*({ chunks, properties = {}, tokens, waits = 0 }) {
+      const described = rules?.describe(properties)
+      if (described?.fails === true) return yield* unfit(described)
       if (source.staging === undefined) costs.uploads += 1
       costs.tokens += tokens
       costs.recognised += waits
@@ -272,7 +287,15 @@ const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan
         const chunk = chunks[at]
         if (chunk !== undefined) costs.embed(chunk, files.unembedded !== undefined)
       }
-      return { ...base, outcome, chunks: chunks.length, tokens, ...whyChanged(work, entry), ...whyDrifted(work) } satisfies FileOutcome
+      return {
+        ...base,
+        outcome,
+        chunks: chunks.length,
+        tokens,
+        unfit: unfitText(described),
+        ...whyChanged(work, entry),
+        ...whyDrifted(work)
+      } satisfies FileOutcome
     })),
     Effect.catchTag(
       "DocumentError",
@@ -297,7 +320,10 @@ const whyChanged = ({ known }: Work, entry: LedgerEntry): Pick<FileOutcome, "rea
   const now = Fingerprint.parse(entry.fingerprint)
   if (before.content !== now.content) return { reason: "content", message: "its content has changed" }
   if (before.settings !== now.settings) return { reason: "settings", message: "parsing, chunking or embedding has changed" }
-  return before.facts === now.facts ? {} : { reason: "facts", message: "its name, address, metadata or permissions have changed" }
+  if (before.facts === now.facts) return {}
+  return Fingerprint.sameFacts(before.facts, now.facts)
+    ? { reason: "metadata", message: "metadata rules have changed" }
+    : { reason: "facts", message: "its name, address, metadata or permissions have changed" }
 }
 
 const outcomeOf = (work: Work, decision: Exclude<Decision, { readonly _tag: "upload" }>): FileOutcome => {

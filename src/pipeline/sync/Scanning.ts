@@ -8,7 +8,7 @@ import { isCursorRefused } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { type Increments, makeIncrements, type Start } from "./Increments.ts"
 import { entriesOf, isServiceEntry } from "./ServiceFiles.ts"
-import { encodeWork, overlap, Session, type SyncSource } from "./Session.ts"
+import { badMetadata, encodeWork, overlap, Session, type SyncSource } from "./Session.ts"
 
 /** Sources listed at once. */
 const concurrency = 4
@@ -264,7 +264,7 @@ const compareItems = Effect.fnUntraced(function*(
 ) {
   const engine = yield* Engine
   const ledger = yield* Ledger
-  const { emit, readOnly, retryFailed, scope, settings, showUnchanged } = yield* Session
+  const { emit, readOnly, retryFailed, rules, scope, settings, showUnchanged } = yield* Session
   const known = yield* scan.see(source, items.map(({ path }) => path), Fingerprint.pathHash)
   const listedBy = shared === undefined ? [] : yield* scan.listedBy(source, items.map(addressOf))
   const others: Array<string> = []
@@ -287,7 +287,9 @@ const compareItems = Effect.fnUntraced(function*(
       yield* settle({ source, path, outcome: "skipped", reason: overlap, message })
       continue
     }
-    const outcome = entry === undefined ? undefined : compare(item, entry, settings, engine, retryFailed)
+    const outcome = entry === undefined
+      ? undefined
+      : compare(item, entry, settings, Fingerprint.factsHash(item, engine, rules), retryFailed)
     if (outcome === undefined) unsettled.push({ source, path, work: encodeWork({ source, item, known: entry }) })
     else if (outcome === "unchanged") {
       unchanged += 1
@@ -306,7 +308,7 @@ const compare = (
   item: SourceItem,
   entry: LedgerEntry,
   settings: string,
-  engine: Engine["Service"],
+  facts: string,
   retryFailed: boolean
 ): "unchanged" | "skipped" | "quarantined" | undefined => {
   if (item.revision !== entry.revision || item.unsettled === true) return undefined
@@ -314,11 +316,11 @@ const compare = (
   if (known.settings !== settings) return undefined
   switch (entry.state) {
     case "done":
-      return known.facts === Fingerprint.factsHash(item, engine) ? "unchanged" : undefined
+      return known.facts === facts ? "unchanged" : undefined
     case "skipped":
       return entry.reason === overlap ? undefined : "skipped"
     case "quarantined":
-      return retryFailed ? undefined : "quarantined"
+      return retryFailed || (entry.reason === badMetadata && known.facts !== facts) ? undefined : "quarantined"
     case "failed":
     case "intent":
       return undefined

@@ -2,6 +2,7 @@ import { Context, Effect } from "effect"
 import type { Chunking } from "../../domain/Chunking.ts"
 import type { CorpusSpec } from "../../domain/Corpus.ts"
 import type { ImportSource } from "../../domain/Import.ts"
+import type { MetadataRules } from "../../domain/MetadataRules.ts"
 import type { Parsing } from "../../domain/Parsing.ts"
 import type { SyncEvent } from "../../domain/Report.ts"
 import type { Connector, SourceItem } from "../../ports/Connector.ts"
@@ -24,6 +25,8 @@ export interface SyncSpec {
   readonly keep?: number
   readonly chunking: Chunking
   readonly parsing: Parsing
+  /** How files come by metadata. Absent: they have what people write of them. */
+  readonly metadata?: MetadataRules
   readonly sources: ReadonlyArray<SyncSource>
   /** More deletes in one source than this, and than 20, are held until `yes`. */
   readonly maxDelete: { readonly percent: number } | { readonly count: number }
@@ -88,6 +91,8 @@ export class Session extends Context.Service<Session, {
   readonly scope: string
   /** The third part of a fingerprint: what decides how the same bytes are stored. */
   readonly settings: string
+  /** The hash of the rules for metadata, which is in the second part. */
+  readonly rules: string | undefined
   readonly tally: Tally
   /** Deletes that the guard would hold are made. */
   readonly yes: boolean
@@ -112,6 +117,7 @@ export const makeSession = (spec: SyncSpec, scope: string, options: SessionOptio
       spec,
       scope,
       settings: Fingerprint.settingsHash(signature, { ...spec, embeddingModel: spec.corpus.embeddingModel }),
+      rules: spec.metadata === undefined ? undefined : Fingerprint.rulesHash(spec.metadata),
       tally: new Tally(),
       yes: options.yes ?? false,
       retryFailed: options.retryFailed ?? false,
@@ -135,6 +141,8 @@ export const decodeWork = (text: string): Work => JSON.parse(text) as Work
 
 /** Why a file is skipped that another source of the pipeline lists too. */
 export const overlap = "overlap"
+/** Why a file is not taken that breaks a strict rule for metadata. */
+export const badMetadata = "metadata"
 /** Why a file is stored again that the source did not change. */
 export const drifted = "drift"
 

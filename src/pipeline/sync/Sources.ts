@@ -4,6 +4,7 @@ import type { ImportSource } from "../../domain/Import.ts"
 import type { SourceItem } from "../../ports/Connector.ts"
 import { Engine } from "../../ports/Engine.ts"
 import type { Ledger } from "../../ports/Ledger.ts"
+import { cannotDescribe } from "./Describing.ts"
 import { type SourceFailure, sourcesUnreadable } from "./Failures.ts"
 import { entriesOf, isOurs } from "./ServiceFiles.ts"
 import type { SyncSource, SyncSpec } from "./Session.ts"
@@ -36,7 +37,7 @@ export interface Sources {
  */
 export const checkSources = Effect.fn("sync.checkSources")(function*(
   scope: string,
-  { sources }: Pick<SyncSpec, "sources">
+  { metadata, sources }: Pick<SyncSpec, "metadata" | "sources">
 ): Effect.fn.Return<Sources, ServiceError | SecretError | StateError, Engine | Ledger> {
   const engine = yield* Engine
   const listed: Array<SyncSource> = []
@@ -60,6 +61,15 @@ export const checkSources = Effect.fn("sync.checkSources")(function*(
     }),
     { concurrency: 4, discard: true }
   )
+  const refused = [
+    ...listed.filter(({ imports, staging }) => staging !== undefined || (imports?._tag === "storage" && imports.uris.some(isImportable)))
+      .map(({ id }) => ({ id, listed: true })),
+    ...importOnly.map(({ id }) => ({ id, listed: false }))
+  ]
+  for (const source of refused) {
+    const error = cannotDescribe({ metadata }, source.listed)
+    if (error !== undefined) failures.push({ id: source.id, error })
+  }
   const [first, ...others] = failures
   if (first !== undefined) return yield* sourcesUnreadable([first, ...others])
   return { listed, importOnly }

@@ -9,6 +9,7 @@ import { Ledger, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
 import { makeApply } from "./Applying.ts"
 import { deleteMissing, deleteSuperseded } from "./Deleting.ts"
 import { driftNotes, findDrift, lostBySource, noDrift, recoverLedger, settleIntents } from "./Drift.ts"
+import { readySchemas } from "./Describing.ts"
 import { Held } from "./Failures.ts"
 import { findGenerations, promote, scopeOf } from "./Generations.ts"
 import { handOver, importFiles, type ImportResult, importSize, importWhole, settleImports } from "./Importing.ts"
@@ -39,6 +40,7 @@ export const sync = Effect.fn("sync")(function*(
   const before = yield* findGenerations(spec)
   const sources = yield* checkSources((candidate ? before.candidate : before.live)?.scope ?? own, spec)
   const target = yield* readyTarget(own, spec, candidate ? "candidate" : replace ? "replace" : "live")
+  yield* readySchemas(target.corpus, spec)
   const session = yield* makeSession(spec, target.scope, options)
   yield* session.emit({ type: "corpus", corpus: target.corpus, action: target.action })
   const { found } = target

@@ -8,9 +8,11 @@ type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 /** Reasons counted; errors of services are few, but their codes are not ours. */
 const mostReasons = 1_000
 
-/** `undefined` for files of which there is nothing to say. */
-const kindOf = ({ outcome, remark }: FileOutcome): ReasonCount["outcome"] | undefined =>
-  outcome === "failed" || outcome === "quarantined" || outcome === "skipped" ? outcome : remark === undefined ? undefined : "partial"
+/** What there is to say of a file. */
+const kindsOf = ({ outcome, remark, unfit }: FileOutcome): ReadonlyArray<ReasonCount["outcome"]> =>
+  outcome === "failed" || outcome === "quarantined" || outcome === "skipped"
+    ? [outcome]
+    : [...(remark === undefined ? [] : ["partial" as const]), ...(unfit === undefined ? [] : ["unfit" as const])]
 
 const typeOf = (path: string): string => /[^/\\](\.[A-Za-z0-9]{1,12})$/.exec(path)?.[1]?.toLowerCase() ?? ""
 
@@ -51,7 +53,7 @@ export class Tally {
     const kept = this.#notable.splice(0)
     for (const outcome of kept) {
       if (outcome.source !== source) this.#notable.push(outcome)
-      else this.#kept[kindOf(outcome) ?? ""] = (this.#kept[kindOf(outcome) ?? ""] ?? 1) - 1
+      else this.#keep(outcome, -1)
     }
     for (const [key, reason] of this.#reasons) if (reason.source === source) this.#reasons.delete(key)
   }
@@ -83,22 +85,26 @@ export class Tally {
     if (outcome.outcome === "added" || outcome.outcome === "changed") this.chunks += outcome.chunks ?? 0
     this.embedded += outcome.embedded ?? 0
     this.embeddedTokens += embeddedTokens
-    const kind = kindOf(outcome)
-    if (kind === undefined) return
-    this.#reason(kind, outcome)
-    const kept = this.#kept[kind] ?? 0
-    if (kept >= keptPerKind) this.#omitted += 1
+    const kinds = kindsOf(outcome)
+    if (kinds.length === 0) return
+    for (const kind of kinds) this.#reason(kind, outcome)
+    if (kinds.every((kind) => (this.#kept[kind] ?? 0) >= keptPerKind)) this.#omitted += 1
     else this.#notable.push(outcome)
-    this.#kept[kind] = kept + 1
+    this.#keep(outcome, 1)
   }
 
-  #reason(kind: ReasonCount["outcome"], { message, path, reason = "unknown", remark, source }: FileOutcome): void {
-    const group = { outcome: kind, reason: kind === "partial" ? "partial" : reason, type: typeOf(path) }
+  #keep(outcome: FileOutcome, count: number): void {
+    for (const kind of kindsOf(outcome)) this.#kept[kind] = (this.#kept[kind] ?? 0) + count
+  }
+
+  #reason(kind: ReasonCount["outcome"], { message, path, reason = "unknown", remark, source, unfit }: FileOutcome): void {
+    const taken = kind === "partial" || kind === "unfit"
+    const group = { outcome: kind, reason: taken ? kind : reason, type: typeOf(path) }
     const key = [source, ...Object.values(group)].join("\0")
     const known = this.#reasons.get(key)
     if (known !== undefined) known.count += 1
     else if (this.#reasons.size < mostReasons) {
-      const words = kind === "partial" ? remark : message
+      const words = kind === "partial" ? remark : kind === "unfit" ? unfit : message
       this.#reasons.set(key, { source, ...group, count: 1, path, message: words })
     }
   }

@@ -4,11 +4,12 @@ import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { HtmlTable } from "./html/HtmlTable.ts"
 import { walkHtml, type HtmlAttributes, type HtmlHandler } from "./html/HtmlTokens.ts"
 import { languageCode } from "./Language.ts"
+import type { PropertyList } from "./PropertyList.ts"
 import type { Reader } from "./Reader.ts"
 
-export const html: Reader = ({ bytes, format, limits }) => {
+export const html: Reader = ({ bytes, format, limits, properties }) => {
   const builder = new DocumentBuilder(limits.characters)
-  const facts = htmlBlocks(decode(bytes, htmlCharset), builder, { titleBlock: true })
+  const facts = htmlBlocks(decode(bytes, htmlCharset), builder, { properties, titleBlock: true })
   return builder.build({ format, ...facts })
 }
 
@@ -32,9 +33,9 @@ interface HtmlFacts {
 export const htmlBlocks = (
   source: string,
   builder: DocumentBuilder,
-  options: { readonly titleBlock?: boolean } = {}
+  options: { readonly properties?: PropertyList; readonly titleBlock?: boolean } = {}
 ): HtmlFacts => {
-  const page = new HtmlPage()
+  const page = new HtmlPage(options.properties)
   walkHtml(source, page, /^\s*<\?xml|<html[^>]{0,500}xmlns/.test(source.slice(0, 2_000)))
   const facts = page.facts()
   const writer = new BlockWriter(builder)
@@ -109,6 +110,13 @@ class HtmlPage implements HtmlHandler {
   #author: string | undefined = undefined
   #language: string | undefined = undefined
   firstHeading: string | undefined = undefined
+
+  /** Takes what `meta` elements say. */
+  readonly #properties: PropertyList | undefined
+
+  constructor(properties?: PropertyList) {
+    this.#properties = properties
+  }
 
   facts(): HtmlFacts {
     const title = oneLine(this.#title) || this.firstHeading
@@ -210,6 +218,7 @@ class HtmlPage implements HtmlHandler {
         if (attributes.get("name")?.toLowerCase() === "author") {
           this.#author ??= oneLine(attributes.get("content") ?? "") || undefined
         }
+        this.#properties?.add(attributes.get("name") ?? attributes.get("property") ?? "", oneLine(attributes.get("content") ?? ""))
         break
       default:
     }

@@ -5,7 +5,7 @@ import { frontMatter } from "./markdown/FrontMatter.ts"
 import { MarkdownBlocks } from "./markdown/MarkdownBlocks.ts"
 import type { Reader } from "./Reader.ts"
 
-export const markdown: Reader = ({ bytes, format, limits, name }) => {
+export const markdown: Reader = ({ bytes, format, limits, name, properties }) => {
   const builder = new DocumentBuilder(limits.characters)
   const source = decodeLines(bytes)
   const front = frontMatter(source)
@@ -16,11 +16,18 @@ export const markdown: Reader = ({ bytes, format, limits, name }) => {
   if (front.description !== undefined) writer.add("paragraph", front.description)
   const firstHeading = blocks.read()
   const title = front.title ?? firstHeading
-  return builder.build({
+  const document = builder.build({
     format,
     title,
     author: front.author,
     language: front.language
+  })
+  const { block } = front
+  if (properties === undefined || block === undefined) return document
+  // Its reader is large, and few ask.
+  return import("./markdown/FrontMatterProperties.ts").then(({ addFrontMatter }) => {
+    addFrontMatter(block, properties)
+    return document
   })
 }
 

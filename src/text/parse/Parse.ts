@@ -3,6 +3,7 @@ import type { Limits } from "../Prepared.ts"
 import { guessOf } from "./Decode.ts"
 import { formats, type FormatKey } from "./Formats.ts"
 import { InnerFiles } from "./Reader.ts"
+import { PropertyList } from "./PropertyList.ts"
 import { BrokenInstallation, ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 import { sniff } from "./Sniff.ts"
@@ -15,6 +16,8 @@ export interface ParseInput {
   readonly limits: Limits
   /** What is attached to it is a document of its own: the text only names it. */
   readonly opened?: boolean
+  /** All that it says of itself is wanted. Default false. */
+  readonly properties?: boolean
 }
 
 const readers = new Map<FormatKey, Reader>()
@@ -49,21 +52,24 @@ const parseWith = (input: ParseInput, inner: InnerFiles): ParsedDocument | Promi
 
 const read = (
   reader: Reader,
-  { bytes, limits, name }: ParseInput,
+  { bytes, limits, name, properties: wanted }: ParseInput,
   format: FormatKey,
   inner: InnerFiles
 ): ParsedDocument | Promise<ParsedDocument> => {
-  const finished = (document: ParsedDocument): ParsedDocument => {
+  const properties = wanted === true ? new PropertyList() : undefined
+  const finished = (parsed: ParsedDocument): ParsedDocument => {
+    const document = properties === undefined ? parsed : { ...parsed, properties: properties.properties }
     if (document.blocks.length === 0) throw new ReadFailure("empty", "the file has no text")
     const guess = guessOf(bytes)
     const remarks = [
       ...inner.remarks,
+      ...(properties?.remarks ?? []),
       ...(guess === undefined ? [] : [{ kind: "charset", text: guess.charset, confidence: guess.confidence } as const])
     ]
     return remarks.length === 0 ? document : { ...document, remarks: [...document.remarks ?? [], ...remarks] }
   }
   try {
-    const parsed = reader({ bytes, name, format, limits, inner })
+    const parsed = reader({ bytes, name, format, limits, inner, properties })
     if (!(parsed instanceof Promise)) return finished(parsed)
     return parsed.then(finished, (error: unknown) => {
       throw asFailure(error, format)

@@ -2,6 +2,7 @@ import type { ParsedDocument, Remark } from "../../domain/Document.ts"
 import { remarkOf } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
 import { oneLine } from "./BlockSink.ts"
+import type { PropertyList } from "./PropertyList.ts"
 import { ArchiveFound, ReadFailure } from "./ReadFailure.ts"
 import type { DocumentBuilder } from "./DocumentBuilder.ts"
 
@@ -13,6 +14,8 @@ export type Reader = (input: {
   readonly limits: Limits
   /** Reads what is attached or packed inside. */
   readonly inner: InnerFiles
+  /** Takes what the document says of itself, beside what the reader answers; absent where nobody asks. */
+  readonly properties?: PropertyList
 }) => ParsedDocument | Promise<ParsedDocument>
 
 /** A file attached to another one or packed inside it. */

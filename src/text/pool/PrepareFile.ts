@@ -1,5 +1,7 @@
 import { isUtf8 } from "node:buffer"
-import { type Chunk, remarkOf } from "../../domain/Document.ts"
+import { defined } from "../../domain/Defined.ts"
+import { type Chunk, type ParsedDocument, remarkOf } from "../../domain/Document.ts"
+import type { Properties } from "../../domain/MetadataRules.ts"
 import { chunk } from "../chunk/Chunk.ts"
 import { decode, guessOf } from "../parse/Decode.ts"
 import { separatorOf } from "../parse/Delimited.ts"
@@ -79,6 +81,10 @@ const prepare = async (raw: Raw, limits: Limits): Promise<Prepared> => {
   const { content, mimeType, name } = raw
   if (content.byteLength > 2 * partBytes && content.byteLength <= limits.bytes) {
     const format = sniff(content, name, limits, mimeType)
+    // What a document says of itself stands at its beginning.
+    if (raw.chunking === undefined && cuts[format] !== undefined) {
+      return prepareWhole({ ...raw, content: content.subarray(0, partBytes) }, limits)
+    }
     const parts = partsOf(content, format)
     if (parts !== undefined) return prepareParts(raw, limits, format, parts)
   }
@@ -86,11 +92,11 @@ const prepare = async (raw: Raw, limits: Limits): Promise<Prepared> => {
 }
 
 const prepareWhole = async (
-  { chunking, content, counts, mimeType, name, opened }: Raw,
+  { chunking, content, counts, mimeType, name, opened, properties: wanted = [] }: Raw,
   limits: Limits
 ): Promise<Prepared & { readonly text: string }> => {
-  const document = await parse({ bytes: content, name, limits, opened, mimeType })
-  const chunks = chunk(document, chunking)
+  const document = await parse({ bytes: content, name, limits, opened, mimeType, properties: wanted.length > 0 })
+  const chunks = chunking === undefined ? [] : chunk(document, chunking)
   const { author, format, language, pages, remarks = [], text, title } = document
   const waits = counts !== true
     ? 0
@@ -109,9 +115,16 @@ const prepareWhole = async (
     title,
     author,
     language,
+    properties: wanted.length === 0 ? undefined : propertiesOf(document, wanted),
     remark,
     waits: waits === 0 ? undefined : waits
   }
+}
+
+/** Those of a document's properties that are wanted; what all readers tell is among them. */
+const propertiesOf = ({ author, language, properties, title }: ParsedDocument, wanted: ReadonlyArray<string>): Properties => {
+  const all: Properties = { ...defined({ title, author, language }), ...properties }
+  return Object.fromEntries(wanted.flatMap((name) => Object.hasOwn(all, name) ? [[name, all[name] ?? ""]] : []))
 }
 
 /** The parts of a long file in UTF-8, each a file of its format; `undefined` where it is read as a whole. */
@@ -149,6 +162,7 @@ const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, parts: 
     remarks.add(remarkOf({ remarks: [{ kind: "charset", text: guess.charset, confidence: guess.confidence }] }) ?? "")
   }
   let title: string | undefined
+  let properties: Properties | undefined
   let tokens = 0
   let characters = 0
   let bytes = 0
@@ -180,12 +194,13 @@ const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, parts: 
     }
     if (prepared.remark !== undefined) remarks.add(prepared.remark)
     title ??= prepared.title
+    properties ??= prepared.properties
     tokens += prepared.tokens
     characters += prepared.text.length + 2
     bytes += Buffer.byteLength(prepared.text) + 2
   }
-  if (chunks.length === 0) throw new ReadFailure("empty", "the file has no text")
-  return { format, chunks, tokens, title, remark: remarks.size === 0 ? undefined : [...remarks].slice(0, 5).join("; ") }
+  if (chunks.length === 0 && raw.chunking !== undefined) throw new ReadFailure("empty", "the file has no text")
+  return { format, chunks, tokens, title, properties, remark: remarks.size === 0 ? undefined : [...remarks].slice(0, 5).join("; ") }
 }
 
 const partNames: Partial<Record<FormatKey, string>> = {

@@ -3,16 +3,12 @@ import { ServiceError } from "../../domain/Errors.ts"
 import {
   type DataSchema,
   DataSchemaName,
-  type DataSchemaSpec,
   type FileMetadata,
   FileMetadataName,
-  type FileMetadataSpec,
-  type MetadataValue,
   type NewDataSchema,
-  type NewFileMetadata,
-  type ScalarType,
-  type ScalarValue
+  type NewFileMetadata
 } from "../../domain/FileMetadata.ts"
+import type { DataSchemaSpec, FileMetadataSpec, MetadataValue, ScalarType, ScalarValue } from "../../domain/MetadataValue.ts"
 import type * as Wire from "../messages/RagMetadata.ts"
 import { defined, required, text } from "../Optional.ts"
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite"
-import type { MetadataValue } from "../../../domain/FileMetadata.ts"
+import type { MetadataValue } from "../../../domain/MetadataValue.ts"
 import { type MetadataFilter, passes } from "../../../domain/MetadataFilter.ts"
 import { mayRead } from "../../../domain/RagFile.ts"
 import { checkedColumns, isIntact, type Row, StoreDamage } from "../store/Checksum.ts"

@@ -1,7 +1,8 @@
 import type { CorpusOptions, VectorDb } from "../../../domain/Corpus.ts"
 import { type Code, ServiceError, StateError } from "../../../domain/Errors.ts"
-import type { DataSchemaSpec, FileMetadataSpec } from "../../../domain/FileMetadata.ts"
+import type { DataSchemaSpec, FileMetadataSpec } from "../../../domain/MetadataValue.ts"
 import type { ImportCounts, OperationKind, PartialFailure } from "../../../domain/Operation.ts"
+import type { Described } from "../../../domain/MetadataRules.ts"
 import type { FilePatch, Marker, Metadata, Permissions } from "../../../domain/RagFile.ts"
 import type { LedgerChange } from "../../../ports/Ledger.ts"
 import type { AnalyzerId } from "../../../search/analysis/Analyzer.ts"
@@ -100,6 +101,8 @@ export interface Commands {
         /** They were there before: nobody noted them as half written. */
         readonly found?: boolean
       }
+      /** What rules make of it. */
+      readonly described?: Described
       /** What the ledger is to say of it. */
       readonly ledger?: { readonly scope: string; readonly change: LedgerChange }
       readonly at: number

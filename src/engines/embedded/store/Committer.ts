@@ -243,7 +243,9 @@ export class Committer {
     this.#unmerged.delete(corpus.id)
   }
 
-  #putFile({ at, corpus: name, elsewhere, file, ledger, replaces, vectors = [] }: Commands["putFile"]["in"]): Commands["putFile"]["out"] {
+  #putFile(
+    { at, corpus: name, described, elsewhere, file, ledger, replaces, vectors = [] }: Commands["putFile"]["in"]
+  ): Commands["putFile"]["out"] {
     const corpus = this.#corpora.find(name)
     if (elsewhere !== undefined) {
       if (elsewhere.found !== true) this.#vectors.finish(name, file.name)
@@ -261,6 +263,7 @@ export class Committer {
       if (corpus.elsewhere === undefined) this.#index.remove(corpus.id, old.firstChunk, old.chunks)
       else if (replaces !== undefined) this.#vectors.note(workOf(corpus, name, replaces, "delete"))
     }
+    if (described !== undefined) this.#metadata.describe(corpus.id, Number(written.file["id"]), described)
     this.#corpora.count(corpus.id, old === undefined ? 1 : 0, file.chunks.length - (old?.chunks ?? 0))
     if (ledger !== undefined) this.#ledger.write(ledger.scope, ledger.change)
     if (corpus.elsewhere === undefined) {
@@ -275,6 +278,7 @@ export class Committer {
     if (file === undefined) throw refuseMissing("file", fileName)
     if (!file.intact) throw refuseDamaged(`the record of file ${fileName}`)
     this.#files.update(file.id, patch, at)
+    if (patch.described !== undefined) this.#metadata.describe(corpus.id, file.id, patch.described)
     this.#corpora.count(corpus.id, 0, 0)
     if (corpus.elsewhere !== undefined) this.#vectors.note(workOf(corpus, name, fileName, "rewrite"))
   }

@@ -1,6 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { Result } from "effect"
-import { type DataSchemaSpec, fitted } from "../../../domain/FileMetadata.ts"
+import { fitted } from "../../../domain/FileMetadata.ts"
+import type { DataSchemaSpec } from "../../../domain/MetadataValue.ts"
+import { type Described, ruleId } from "../../../domain/MetadataRules.ts"
 import { type Commands, Refusal, refuseMissing } from "./Commands.ts"
 
 /** The rows of data schemas and of what people write of files, for the writer. */
@@ -12,6 +14,8 @@ export class MetadataTable {
   readonly #find: StatementSync
   readonly #update: StatementSync
   readonly #delete: StatementSync
+  readonly #deleteKey: StatementSync
+  readonly #deleteMade: StatementSync
   readonly #move: StatementSync
 
   constructor(db: DatabaseSync) {
@@ -22,6 +26,8 @@ export class MetadataTable {
     this.#find = db.prepare("SELECT key FROM file_metadata WHERE file = ? AND name = ?")
     this.#update = db.prepare("UPDATE file_metadata SET value = ? WHERE file = ? AND name = ?")
     this.#delete = db.prepare("DELETE FROM file_metadata WHERE file = ? AND name = ?")
+    this.#deleteKey = db.prepare("DELETE FROM file_metadata WHERE file = ? AND key = ?")
+    this.#deleteMade = db.prepare(`DELETE FROM file_metadata WHERE file = ? AND name GLOB '${ruleId("*")}'`)
     this.#move = db.prepare("UPDATE file_metadata SET file = ? WHERE file = ?")
   }
 
@@ -38,7 +44,7 @@ export class MetadataTable {
     }
   }
 
-  insert(corpus: number, file: number, { metadata }: Commands["createMetadata"]["in"]): void {
+  insert(corpus: number, file: number, { metadata }: Pick<Commands["createMetadata"]["in"], "metadata">): void {
     for (const { name, ...spec } of metadata) {
       const { changes } = this.#insert.run(file, name, spec.key, this.#fitted(corpus, spec))
       if (changes === 0) throw new Refusal("ALREADY_EXISTS", `the file has metadata with the id ${name} or the key ${spec.key}`)
@@ -62,6 +68,13 @@ export class MetadataTable {
     for (const name of metadata) {
       if (this.#delete.run(file, name).changes === 0) throw refuseMissing("metadata", name)
     }
+  }
+
+  /** Writes what rules make of a file. What they made before goes, and what stands under their keys; the rest stays. */
+  describe(corpus: number, file: number, { keys, values, whole }: Described): void {
+    if (whole) this.#deleteMade.run(file)
+    for (const key of keys) this.#deleteKey.run(file, key)
+    this.insert(corpus, file, { metadata: values.map((spec) => ({ ...spec, name: ruleId(spec.key) })) })
   }
 
   /** What was written of a file is said of the version that takes its place. */

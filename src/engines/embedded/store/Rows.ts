@@ -1,13 +1,7 @@
 import { type Corpus, type CorpusOptions, standsInFor, type VectorDb } from "../../../domain/Corpus.ts"
 import type { Deployment, ImportCounts, Operation, OperationKind, PartialFailure } from "../../../domain/Operation.ts"
-import {
-  type DataSchema,
-  type DataSchemaSpec,
-  type FileMetadata,
-  FileMetadataName,
-  type MetadataValue,
-  plain
-} from "../../../domain/FileMetadata.ts"
+import { type DataSchema, type FileMetadata, FileMetadataName, plain } from "../../../domain/FileMetadata.ts"
+import type { DataSchemaSpec, MetadataValue } from "../../../domain/MetadataValue.ts"
 import type { Marker, Metadata, Permissions, RagFile, RagFileName } from "../../../domain/RagFile.ts"
 import type { Names } from "../Names.ts"
 import { timestamp } from "../../../domain/Stamps.ts"

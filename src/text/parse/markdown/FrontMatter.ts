@@ -1,11 +1,19 @@
 import { languageCode } from "../Language.ts"
 
+/** A front matter as it stands, between its rules. */
+export interface FrontMatterBlock {
+  readonly kind: "yaml" | "toml"
+  readonly text: string
+}
+
 /** What a YAML or TOML front matter says of a document, and where the text after it begins. */
 export interface FrontMatter {
   readonly title?: string
   readonly author?: string
   readonly language?: string
   readonly description?: string
+  /** All of it; absent where there is none. */
+  readonly block?: FrontMatterBlock
   readonly end: number
 }
 
@@ -32,6 +40,7 @@ export const frontMatter = (source: string): FrontMatter => {
   const language = languageCode(fields.get("lang") ?? fields.get("language"))
   return {
     end: from + close.index + close[0].length,
+    block: { kind: rule[1] === "---" ? "yaml" : "toml", text: source.slice(from, from + close.index) },
     title: title || undefined,
     author: author || undefined,
     language: language || undefined,

@@ -212,4 +212,17 @@ engines:
 `)
     expect(invalid(fitness(pipeline, embedded)).issues[0]).toMatchObject({ line: 6, column: 14, path: "engines.embedded.parsing" })
   })
+
+  it("refuses rules for what files say of themselves where the engine fetches them by itself", () => {
+    const pipeline = definePipeline({
+      ...minimal,
+      sources: { bucket: { storage: { uris: ["gs://acme/docs/"] } } },
+      metadata: { team: { path: "{team}/**" }, year: { property: "year" }, area: { path: "{area}/**", strict: true } }
+    } as PipelineInput)
+    expect(fitness(pipeline, vertex).filter(({ path }) => path[0] === "metadata").map(({ path, rule }) => [formatPath(path), rule]))
+      .toEqual([
+        ["metadata.year.property", "cannot hold for sources.bucket, whose files the vertex engine fetches by itself"],
+        ["metadata.area.strict", "cannot hold for sources.bucket, whose files the vertex engine fetches by itself"]
+      ])
+  })
 })

@@ -51,6 +51,7 @@ const consumers: ReadonlyArray<readonly [section: RegExp, places: ReadonlyArray<
   [/^corpus\./, ["src/pipeline/RunPipeline.ts"]],
   [/^chunking\.strategy/, ["src/text/chunk"]],
   [/^chunking\./, ["src/wire/rag", "src/text/chunk"]],
+  [/^metadata\./, ["src/domain/MetadataRules.ts"]],
   [/^parsing\./, ["src/wire/rag"]],
   [/^import\./, [
     "src/pipeline/RunPipeline.ts",

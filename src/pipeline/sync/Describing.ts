@@ -1,0 +1,195 @@
+import { Effect, Stream } from "effect"
+import type { CorpusName } from "../../domain/Corpus.ts"
+import { type DocumentError, ServiceError } from "../../domain/Errors.ts"
+import type { DataSchema, FileMetadata, NewFileMetadata } from "../../domain/FileMetadata.ts"
+import type { DataSchemaSpec } from "../../domain/MetadataValue.ts"
+import { describe, type Described, describing, isRuleId, type MetadataRules, ruleId, schemasOf, unfit } from "../../domain/MetadataRules.ts"
+import type { RagFileName } from "../../domain/RagFile.ts"
+import type { SourceItem } from "../../ports/Connector.ts"
+import { Engine } from "../../ports/Engine.ts"
+import type { LedgerEntry } from "../../ports/Ledger.ts"
+import { pages } from "../../ports/Paging.ts"
+import * as Fingerprint from "./Fingerprint.ts"
+import { Session, type SyncSpec } from "./Session.ts"
+import type { Change } from "./Target.ts"
+
+/** Keys and pieces of metadata per page of a listing. */
+const pageSize = 100
+
+/** What the pipeline's rules need of the corpus: data schemas to make, and those of earlier rules that they take the place of. */
+interface SchemaWork {
+  readonly make: ReadonlyArray<DataSchemaSpec & { readonly id: string }>
+  readonly instead: ReadonlyArray<DataSchema>
+}
+
+const typeText = ({ element, type }: Pick<DataSchemaSpec, "element" | "type">): string =>
+  element === undefined ? type : `${type} of ${element}`
+
+const schemaWork = Effect.fnUntraced(function*(corpus: CorpusName, rules: MetadataRules) {
+  const { metadata } = yield* Engine
+  if (metadata === undefined) {
+    return yield* new ServiceError({
+      code: "UNIMPLEMENTED",
+      message: "metadata: this engine keeps no metadata by keys",
+      fix: "leave metadata out, or run on another engine"
+    })
+  }
+  const there = new Map(
+    (yield* Stream.runCollect(pages((page) => metadata.store.listSchemas(corpus, page), pageSize))).map((schema) => [schema.key, schema])
+  )
+  const make = schemasOf(rules).filter((wanted) => {
+    const found = there.get(wanted.key)
+    return found === undefined || typeText(found) !== typeText(wanted) || found.search === "none"
+  })
+  const instead = make.flatMap(({ key }) => there.get(key) ?? [])
+  const foreign = instead.find(({ name }) => !isRuleId(name.slice(name.lastIndexOf("/") + 1)))
+  if (foreign !== undefined) {
+    const field = `metadata.${foreign.key}`
+    return yield* new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: `${field}: the corpus has this key as ${typeText(foreign)}${
+        foreign.search === "none" ? " that is not searched" : ""
+      }, and the rule makes ${typeText(rules[foreign.key] ?? foreign)}`,
+      fix: `give it that type, take another key, or delete the data schema ${foreign.name}`
+    })
+  }
+  return { make, instead } satisfies SchemaWork
+})
+
+/** What a run would change about the keys of a corpus. */
+export const schemaChanges = Effect.fn("sync.schemaChanges")(function*(corpus: CorpusName, { metadata }: Pick<SyncSpec, "metadata">) {
+  if (metadata === undefined) return []
+  const { instead, make } = yield* schemaWork(corpus, metadata)
+  return make.map((schema): Change => {
+    const before = instead.find(({ key }) => key === schema.key)
+    return {
+      field: `metadata.${schema.key}`,
+      from: before === undefined ? "" : typeText(before),
+      to: typeText(schema),
+      forcesReplacement: false
+    }
+  })
+})
+
+/** Gives the corpus the keys that the pipeline's rules make, typed. Those that no rule makes any more stay. */
+export const readySchemas = Effect.fn("sync.readySchemas")(function*(corpus: CorpusName, { metadata: rules }: Pick<SyncSpec, "metadata">) {
+  if (rules === undefined) return
+  const { instead, make } = yield* schemaWork(corpus, rules)
+  const { metadata } = yield* Engine
+  if (metadata === undefined || make.length === 0) return
+  if (instead.length > 0) yield* metadata.store.deleteSchemas(corpus, instead.map(({ name }) => name))
+  yield* metadata.store.createSchemas(corpus, make)
+})
+
+/** Whether something of an item breaks a strict rule. */
+const held = (described: Described): Effect.Effect<Described, DocumentError> =>
+  described.fails ? Effect.fail(unfit(described)) : Effect.succeed(described)
+
+/** What the rules make of an item, from its content. Without rules: nothing, in the place of what earlier ones made. */
+export const describeWhole = Effect.fn("sync.describe")(function*(item: SourceItem, read: Effect.Effect<Uint8Array, ServiceError>) {
+  const { metadata } = yield* Engine
+  const { spec } = yield* Session
+  const { describe, properties: names } = describing(spec.metadata ?? {}, item.path)
+  const { displayName, mimeType, path } = item
+  const name = /\.[A-Za-z0-9]{1,8}$/.test(displayName) ? displayName : path
+  if (metadata === undefined || names.length === 0) return yield* held(describe({}))
+  return yield* metadata.properties({ content: yield* read, name, mimeType }, names).pipe(
+    Effect.map(describe),
+    Effect.catchTag("DocumentError", ({ message }) => {
+      // The engine may read what we cannot.
+      const described = describe({})
+      const fails = Object.values(spec.metadata ?? {}).some(({ property, strict }) => strict && property !== undefined)
+      return Effect.succeed<Described>({ ...described, broken: [`what it says of itself cannot be read: ${message}`], fails })
+    }),
+    Effect.flatMap(held)
+  )
+})
+
+/** What changes about the metadata of a file whose content is as it was; undefined: nothing. */
+export const describeAgain = Effect.fnUntraced(function*(
+  item: SourceItem,
+  before: LedgerEntry | undefined,
+  now: LedgerEntry,
+  read: Effect.Effect<Uint8Array, ServiceError>
+) {
+  const { metadata } = yield* Engine
+  const { spec } = yield* Session
+  if (metadata === undefined) return undefined
+  const rules = spec.metadata
+  const sameRules = rules !== undefined && before !== undefined &&
+    Fingerprint.sameRules(Fingerprint.parse(before.fingerprint), Fingerprint.parse(now.fingerprint))
+  if (!sameRules) return yield* describeWhole(item, read)
+  return before.path === now.path ? undefined : yield* held(describe(rules, item.path, undefined))
+})
+
+/** What was written of a file, other than by rules. */
+export const writtenByPeople = Effect.fnUntraced(function*(file: RagFileName | undefined) {
+  const { metadata } = yield* Engine
+  const { spec } = yield* Session
+  if (metadata === undefined || spec.metadata === undefined || file === undefined) return []
+  const all = yield* listMetadata(file).pipe(Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed([])))
+  return all.filter((one) => !isRuleId(idOf(one)))
+})
+
+const idOf = ({ name }: FileMetadata): string => name.slice(name.lastIndexOf("/") + 1)
+
+const listMetadata = Effect.fnUntraced(function*(file: RagFileName) {
+  const { metadata } = yield* Engine
+  return metadata === undefined ? [] : yield* Stream.runCollect(pages((page) => metadata.store.list(file, page), pageSize))
+})
+
+/** What rules make of a file that the engine has fetched by itself; see {@link cannotDescribe}. */
+export const describeByPath = ({ metadata }: Pick<SyncSpec, "metadata">, path: string): Described | undefined =>
+  metadata === undefined ? undefined : describe(metadata, path, {})
+
+/**
+ * Makes the metadata of a file what its description says, where the engine does not write it with the file. What is as
+ * it should be is not written again, so that it may be done twice.
+ *
+ * @param kept what people wrote of the version that the file took the place of
+ */
+export const writeDescribed = Effect.fn("sync.writeDescribed")(function*(
+  file: RagFileName,
+  { keys, values, whole }: Described,
+  kept: ReadonlyArray<FileMetadata> = [],
+  fresh = false
+) {
+  const { metadata } = yield* Engine
+  if (metadata === undefined) return
+  const { store } = metadata
+  const there = fresh ? [] : yield* listMetadata(file)
+  const byKey = new Map(there.map((one) => [one.key, one]))
+  const wanted = new Map(values.map((spec) => [spec.key, spec]))
+  const gone = there.filter((one) => !wanted.has(one.key) && (keys.includes(one.key) || (whole && isRuleId(idOf(one)))))
+  if (gone.length > 0) yield* store.delete(file, gone.map(({ name }) => name))
+  const make: Array<NewFileMetadata> = []
+  for (const spec of values) {
+    const found = byKey.get(spec.key)
+    if (found === undefined) make.push({ ...spec, id: ruleId(spec.key) })
+    else if (JSON.stringify(found.value) !== JSON.stringify(spec.value)) yield* store.update(found.name, spec)
+  }
+  for (const { key, value } of kept) if (!keys.includes(key) && !byKey.has(key)) make.push({ key, value })
+  if (make.length > 0) yield* store.create(file, make)
+})
+
+/** Which rules a file breaks that is taken all the same. */
+export const unfitText = (described: Described | undefined): string | undefined =>
+  described === undefined || described.broken.length === 0 ? undefined : described.broken.join("; ")
+
+/** Why the rules cannot hold for a source whose files the engine fetches by itself: it is given no bytes and knows no paths. */
+export const cannotDescribe = (
+  { metadata: rules = {} }: Pick<SyncSpec, "metadata">,
+  listed: boolean
+): ServiceError | undefined => {
+  const keys = Object.entries(rules).filter(([, { property, strict }]) => !listed || property !== undefined || strict).map(([key]) => key)
+  if (keys.length === 0) return undefined
+  return new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `${keys.map((key) => `metadata.${key}`).join(", ")} cannot be made of files that the service ${
+      listed ? "fetches" : "lists and fetches"
+    } by itself`,
+    fix: listed
+      ? "of those, only rules by path that are not strict can be made: leave the others or the source out, or the source's staging"
+      : "leave metadata or the source out, or give this machine the credentials to list the source"
+  })
+}
