@@ -4,6 +4,7 @@ import type { CorpusName } from "../domain/Corpus.ts"
 import { defined } from "../domain/Defined.ts"
 import type { FileChunk } from "../domain/Document.ts"
 import { type SecretError, ServiceError, type StateError } from "../domain/Errors.ts"
+import { type Facet, FacetCounts } from "../domain/Facets.ts"
 import { factsOf, type MetadataFilter, parseMetadataFilter, passes } from "../domain/MetadataFilter.ts"
 import { mayRead, type RagFile, RagFileName } from "../domain/RagFile.ts"
 import type { Context as Passage, RetrievalRequest } from "../domain/Retrieval.ts"
@@ -101,13 +102,18 @@ export class KnowledgeBase extends Context.Service<KnowledgeBase, {
   readonly list: (
     options: { readonly prefix?: string; readonly where?: string; readonly token?: string }
   ) => Effect.Effect<Page<RagFile>, KnowledgeError>
+  /** How many documents have which values under these keys; under all that people and rules wrote where none are named. */
+  readonly facets: (
+    options: Narrowing & { readonly keys?: ReadonlyArray<string> }
+  ) => Effect.Effect<ReadonlyArray<Facet>, KnowledgeError>
   readonly status: Effect.Effect<Readonly<Record<string, unknown>>, KnowledgeError>
 }>()("sluice/mcp/KnowledgeBase") {}
 
 const usualTokens = 4_000
 const mostPassages = 50
-/** Documents of a page of a listing. */
+/** Documents of a page of a listing, and of one that is only counted. */
 const listed = 50
+const counted = 500
 /** Pages of the corpus that one page of a listing looks at, so that a rare prefix is no walk of everything. */
 const mostLookedAt = 40
 /** Chunks fetched at once, where a piece of a text is wanted, and where chunks are. */
@@ -136,8 +142,11 @@ export const make = (
     const isAllowed = (file: RagFile): boolean =>
       (principal === undefined || mayRead(file.permissions, principal)) && (allowed === undefined || passes(allowed, factsOf(file)))
 
+    const notAnother = (as: string | undefined) =>
+      as !== undefined && principal !== undefined && as.toLowerCase() !== principal.toLowerCase() ? notYours : Effect.void
+
     const inquiry = Effect.fnUntraced(function*(question: string, { as, where }: Narrowing) {
-      if (as !== undefined && principal !== undefined && as.toLowerCase() !== principal.toLowerCase()) return yield* notYours
+      yield* notAnother(as)
       const { metadataFilter } = yield* narrowed(where)
       return defined({ question, principal: principal ?? as, filter: metadataFilter === "" ? undefined : { metadataFilter } })
     })
@@ -185,6 +194,20 @@ export const make = (
         const file = yield* documentNamed(document)
         const chunks = pages((page) => files.chunks(file.name, page), chunksRead).pipe(Stream.filter(({ byteEnd }) => byteEnd > from))
         return { file, from, ...yield* stretchOf(chunks, from, tokens) }
+      }),
+      facets: Effect.fnUntraced(function*({ as, keys, where }) {
+        yield* notAnother(as)
+        const parent = yield* corpus
+        const narrow = yield* narrowed(where)
+        const counts = new FacetCounts(keys)
+        yield* pages((page) => files.list(parent, page), counted).pipe(
+          Stream.runForEach((file) =>
+            Effect.sync(() => {
+              if (narrow.passes(file) && (as === undefined || mayRead(file.permissions, as))) counts.add(file)
+            })
+          )
+        )
+        return counts.facets
       }),
       list: Effect.fnUntraced(function*({ prefix = "", token, where }) {
         const parent = yield* corpus

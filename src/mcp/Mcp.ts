@@ -33,14 +33,21 @@ const Document = Schema.Struct({
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
 })
 
-const documentOf = ({ displayName, metadata, sizeBytes, sourceUri, updateTime }: RagFile): typeof Document.Type =>
+const documentOf = (
+  { displayName, metadata, sizeBytes, sourceUri, updateTime, userMetadata = {} }: RagFile
+): typeof Document.Type =>
   defined({
     path: displayName,
     address: addressOf(sourceUri, displayName),
     title: metadata?.["title"],
     bytes: sizeBytes,
     updated: updateTime === "" ? undefined : updateTime,
-    metadata
+    metadata: metadata === undefined && Object.keys(userMetadata).length === 0 ? undefined : {
+      ...metadata,
+      ...Object.fromEntries(
+        Object.entries(userMetadata).map(([key, value]) => [key, typeof value === "object" ? value.join(", ") : String(value)])
+      )
+    }
   })
 
 /** A plain upload has no address but its name. */
@@ -151,6 +158,28 @@ const List = Tool.make("list", {
   dependencies: [KnowledgeBase]
 })
 
+const Scalar = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])
+
+const Facets = Tool.make("facets", {
+  description: "Count the documents by the values of their metadata: which keys and values `where` can name.",
+  parameters: Schema.Struct({
+    keys: Schema.optionalKey(Schema.Array(Schema.NonEmptyString).annotate({ description: "Default: all that the documents were given" })),
+    where
+  }),
+  success: Schema.Struct({
+    facets: Schema.Array(Schema.Struct({
+      key: Schema.String,
+      values: Schema.Array(Schema.Struct({ value: Scalar, files: Schema.Int })),
+      others: Schema.optionalKey(
+        Schema.Struct({ values: Schema.Int, files: Schema.Int }).annotate({ description: "Values that are not listed" })
+      ),
+      without: Schema.Int.annotate({ description: "Documents without the key" })
+    }))
+  }),
+  failure: ToolFailed,
+  dependencies: [KnowledgeBase]
+})
+
 const Status = Tool.make("status", {
   description: "How complete and how fresh the documents are: when they were last brought up to date, and what could not be read.",
   success: Schema.Record(Schema.String, Schema.Unknown),
@@ -161,7 +190,7 @@ const Status = Tool.make("status", {
 const readOnly = <T extends Tool.Any>(tool: T): T =>
   tool.annotate(Tool.Readonly, true).annotate(Tool.Destructive, false).annotate(Tool.Idempotent, true).annotate(Tool.OpenWorld, false) as T
 
-const tools = Toolkit.make(readOnly(Search), readOnly(Ask), readOnly(Read), readOnly(List), readOnly(Status))
+const tools = Toolkit.make(readOnly(Search), readOnly(Ask), readOnly(Read), readOnly(List), readOnly(Facets), readOnly(Status))
 
 const handlers = tools.toLayer({
   search: ({ limit, query, where }) =>
@@ -192,6 +221,8 @@ const handlers = tools.toLayer({
       const { items, nextToken } = yield* (yield* KnowledgeBase).list({ prefix, where, token: page })
       return { documents: items.map(documentOf), ...(nextToken === undefined ? {} : { next: nextToken }) }
     })),
+  facets: ({ keys, where }) =>
+    failing(Effect.map(Effect.flatMap(KnowledgeBase, (base) => base.facets(defined({ keys, where }))), (facets) => ({ facets }))),
   status: () => failing(Effect.flatMap(KnowledgeBase, ({ status }) => status))
 })
 

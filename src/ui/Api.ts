@@ -185,6 +185,15 @@ export const AnswerView = Schema.Struct({
 })
 export type AnswerView = typeof AnswerView.Type
 
+/** Keys with their values by how many files have them, and how many have none. */
+export const FacetsView = Schema.Array(Schema.Struct({
+  key: Schema.String,
+  values: Schema.Array(Schema.Struct({ value: Schema.Union([Schema.String, Schema.Finite, Schema.Boolean]), files: Schema.Int })),
+  others: Schema.optionalKey(Schema.Struct({ values: Schema.Int, files: Schema.Int })),
+  without: Schema.Int
+}))
+export type FacetsView = typeof FacetsView.Type
+
 export const WhyView = Schema.Struct({ why: Schema.String })
 export type WhyView = typeof WhyView.Type
 
@@ -261,6 +270,16 @@ const group = HttpApiGroup.make("read")
         after: Schema.optionalKey(Text)
       },
       success: FilesPage,
+      error: errors
+    }),
+    HttpApiEndpoint.get("facets", "/corpora/:corpus/facets", {
+      params: corpus,
+      query: {
+        /** Metadata keys with commas between them. Default: all that people and rules wrote. */
+        keys: Schema.optionalKey(Text),
+        ...narrowing
+      },
+      success: FacetsView,
       error: errors
     }),
     HttpApiEndpoint.get("document", "/corpora/:corpus/documents/:document", {

@@ -12,6 +12,7 @@ import {
   viewDocument,
   viewEvaluation,
   viewEvaluations,
+  viewFacets,
   viewFiles,
   viewSearch,
   viewWhy
@@ -116,6 +117,7 @@ const handlers = HttpApiBuilder.group(
       files: ({ params, query }) => told(Effect.flatMap(corpus(params.corpus), (inspected) => viewFiles(inspected, query))),
       document: ({ params, query }) =>
         told(Effect.flatMap(corpus(params.corpus), (inspected) => viewDocument(inspected, params.document, query))),
+      facets: ({ params, query }) => told(Effect.flatMap(corpus(params.corpus), (inspected) => viewFacets(inspected, query))),
       search: ({ params, query }) => told(Effect.flatMap(corpus(params.corpus), (inspected) => viewSearch(inspected, query))),
       why: ({ params, query }) => told(Effect.flatMap(corpus(params.corpus), (inspected) => viewWhy(inspected, query))),
       evaluations: ({ params }) => told(Effect.flatMap(corpus(params.corpus), viewEvaluations)),

@@ -18,6 +18,7 @@ import type {
   DocumentPage,
   EvaluationCard,
   EvaluationView,
+  FacetsView,
   FilesPage,
   Hit,
   Quoted,
@@ -102,6 +103,13 @@ const placeFrom = Schema.decodeUnknownEffect(Place)
 const writePlace = Schema.encodeSync(Place)
 
 const states: ReadonlyArray<LedgerState> = ["intent", "done", "failed", "quarantined", "skipped"]
+
+export const viewFacets = Effect.fn("ui.facets")(function*(
+  { base }: Inspected,
+  { keys, ...narrowing }: Narrowing & { readonly keys?: string }
+): Effect.fn.Return<FacetsView, KnowledgeError> {
+  return yield* base.facets(defined({ ...narrowing, keys: keys?.split(",").map((key) => key.trim()).filter((key) => key !== "") }))
+})
 
 export const viewFiles = Effect.fn("ui.files")(function*(
   inspected: Inspected,

@@ -60,6 +60,18 @@ layer(fresh, { excludeTestServices: true })("a knowledge base", (it) => {
       const out = yield* Effect.flip(seen({ where: "team == \"ops\"" }, "true) || (team == \"legal\""))
       assert.strictEqual(out._tag === "ServiceError" ? out.code : undefined, "INVALID_ARGUMENT")
 
+      const counted = (limits: KnowledgeBase.Limits, narrowing: { readonly where?: string; readonly as?: string } = {}) =>
+        Effect.gen(function*() {
+          const [facet] = yield* (yield* base(limits)).facets({ keys: ["team"], ...narrowing })
+          return facet?.values.map(({ files, value }) => `${value} ${files}`)
+        })
+      assert.deepStrictEqual(yield* counted({}), ["ops 2", "legal 1"])
+      assert.deepStrictEqual(yield* counted({ principal: "user:bob@x.com" }), ["legal 1", "ops 1"])
+      assert.deepStrictEqual(yield* counted({}, { as: "user:bob@x.com" }), ["legal 1", "ops 1"])
+      assert.deepStrictEqual(yield* counted({ where: "team == \"ops\"" }, { where: "team == \"legal\"" }), [])
+      const another = yield* Effect.flip(counted({ principal: "user:bob@x.com" }, { as: "user:ann@x.com" }))
+      assert.strictEqual(another._tag === "ServiceError" ? another.code : undefined, "PERMISSION_DENIED")
+
       const { items } = yield* (yield* base()).list({})
       const hidden = items.find(({ displayName }) => displayName === "ann.txt")?.name ?? ""
       const { read } = yield* base({ principal: "user:bob@x.com" })

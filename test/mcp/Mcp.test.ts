@@ -35,7 +35,7 @@ describe("sluice mcp", () => {
       const client = yield* connected(new StdioClientTransport({ command: process.execPath, args: [bin, "mcp", "pipeline.yaml"], cwd }))
       yield* Effect.promise(async () => {
         const { tools } = await client.listTools()
-        assert.deepStrictEqual(tools.map(({ name }) => name).toSorted(), ["ask", "list", "read", "search", "status"])
+        assert.deepStrictEqual(tools.map(({ name }) => name).toSorted(), ["ask", "facets", "list", "read", "search", "status"])
         assert.isTrue(tools.every(({ annotations }) => annotations?.readOnlyHint === true && annotations.destructiveHint === false))
 
         const { value: found } = await call(client, "search", { query: "hotel limit in Osaka", limit: 1 })

@@ -1,5 +1,8 @@
 import { Effect, Option, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { FacetCounts } from "../../domain/Facets.ts"
+import { factsOf, parseMetadataFilter, passes } from "../../domain/MetadataFilter.ts"
+import { mayRead } from "../../domain/RagFile.ts"
 import { Files } from "../../ports/Files.ts"
 import { pages } from "../../ports/Paging.ts"
 import { Output } from "../Output.ts"
@@ -8,8 +11,10 @@ import { generationLines } from "../render/Generations.ts"
 import { count, plural } from "../render/Numbers.ts"
 import { printable } from "../../domain/Text.ts"
 import { asWritten, printValue, rows } from "../render/Values.ts"
+import { whereFlag } from "../Question.ts"
+import { makeTable } from "../render/Table.ts"
 import { corpusFlag, corpusIn, fileNamed, idOf, isFileName } from "../Resources.ts"
-import { root } from "../Root.ts"
+import { given, root } from "../Root.ts"
 import { UsageError } from "../UsageError.ts"
 import { onEngine, openForResources, openPipeline, pipelineFlag, reading } from "../Session.ts"
 
@@ -131,6 +136,66 @@ const show = Command.make(
   ])
 )
 
+/** Files of one page of the listing that is counted. */
+const countedPage = 500
+
+const facets = Command.make(
+  "facets",
+  {
+    ...flags,
+    keys: Argument.String("key").pipe(
+      Argument.withDescription("Metadata keys; none: all that people and the pipeline's rules wrote"),
+      Argument.variadic()
+    ),
+    where: whereFlag("where").pipe(
+      Flag.withDescription("Only files whose metadata pass: team == \"ops\" && year >= 2025"),
+      Flag.optional
+    ),
+    as: Flag.String("as").pipe(
+      Flag.withDescription("Only what this principal may read; without it you are the owner, who reads all"),
+      Flag.withMetavar("PRINCIPAL"),
+      Flag.optional
+    )
+  },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    const loaded = yield* open(args)
+    const where = given(args.where)
+    const filter = where === undefined ? undefined : yield* Effect.fromResult(parseMetadataFilter(where, "--where"))
+    const principal = given(args.as)
+    const counts = new FacetCounts(args.keys.length === 0 ? undefined : args.keys)
+    yield* onEngine(
+      loaded,
+      reading,
+      Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* corpusIn(loaded.pipeline, args.corpus)
+        yield* Stream.runForEach(pages((page) => files.list(corpus, page), countedPage), (file) =>
+          Effect.sync(() => {
+            const seen = (principal === undefined || mayRead(file.permissions, principal)) &&
+              (filter === undefined || passes(filter, factsOf(file)))
+            if (seen) counts.add(file)
+          }))
+      })
+    )
+    if (json) return yield* output.json({ version: 1, facets: counts.facets })
+    const table = makeTable([{ title: "key" }, { title: "value", flexible: true }, { title: "files", align: "right" }], output.width)
+    const shown = counts.facets.flatMap(({ key, others, values, without }) => [
+      ...values.map(({ files, value }) => [key, printable(String(value)), count(files)]),
+      ...(others === undefined ? [] : [[key, `(${plural(others.values, "other value")})`, count(others.files)]]),
+      ...(without === 0 ? [] : [[key, "(none)", count(without)]])
+    ])
+    yield* shown.length === 0 ? output.say("no file has metadata") : output.print(table(shown))
+  })
+).pipe(
+  Command.withDescription("Count the files of a corpus by the values of their metadata, the 100 most frequent of each key."),
+  Command.withExamples([
+    { command: "sluice files facets", description: "every key" },
+    { command: "sluice files facets team year --where 'status == \"final\"'", description: "two of them, of files that pass" }
+  ])
+)
+
 const remove = Command.make(
   "delete",
   { file, ...flags },
@@ -156,7 +221,7 @@ const remove = Command.make(
 
 /** `sluice files`: the files of a corpus. */
 export const files = Command.make("files").pipe(
-  Command.withDescription("List, show and delete the files of a corpus."),
+  Command.withDescription("List, count, show and delete the files of a corpus."),
   Command.withExamples([{ command: "sluice files list", description: "of the corpus that the pipeline in this folder fills" }]),
-  Command.withSubcommands([list, get, show, remove])
+  Command.withSubcommands([list, facets, get, show, remove])
 )

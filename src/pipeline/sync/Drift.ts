@@ -234,15 +234,20 @@ const batchSize = 500
  * Rebuilds the ledger of a corpus that we find filled by this pipeline (a new machine, a lost data directory) from the
  * markers its files carry. Files without our mark stay unknown, and so are never deleted; answers whose they are, where
  * none are ours.
+ *
+ * @param wasLost the corpus's own files were taken from the database that has its vectors
  */
-export const recoverLedger = Effect.fn("sync.recoverLedger")(function*(corpus: CorpusName) {
+export const recoverLedger = Effect.fn("sync.recoverLedger")(function*(corpus: CorpusName, wasLost = false) {
   const ledger = yield* Ledger
-  const { scope } = yield* Session
+  const { scope, spec } = yield* Session
   const { joins, strays } = yield* findDrift(corpus, false)
+  // What rules had made of files is not in the database that has their vectors.
+  const known = (entry: LedgerEntry): LedgerEntry =>
+    wasLost && spec.metadata !== undefined ? { ...entry, fingerprint: Fingerprint.undescribed(entry.fingerprint) } : entry
   yield* Stream.fromIterable(strays.values()).pipe(
     Stream.flatMap(Stream.fromIterable),
     Stream.grouped(batchSize),
-    Stream.runForEach((put) => ledger.write(scope, { put }))
+    Stream.runForEach((put) => ledger.write(scope, { put: put.map(known) }))
   )
   return joins
 })

@@ -59,7 +59,7 @@ const run = Effect.fnUntraced(
     const { emit, scope, spec, tally } = yield* Session
     const { corpus } = target
     const wasWhole = (yield* ledger.generations(own)).some((generation) => generation.scope === scope && generation.whole !== undefined)
-    const recovered = target.adopted ? yield* recoverLedger(corpus) : undefined
+    const recovered = target.adopted ? yield* recoverLedger(corpus, target.found !== undefined) : undefined
     if (target.resumed) yield* settleIntents(corpus)
     const running = engine.imports !== undefined && (target.resumed || target.adopted)
       ? yield* settleImports(corpus)

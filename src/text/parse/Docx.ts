@@ -15,8 +15,8 @@ import { childAt, eachElement, parseXml, textContent } from "./Xml.ts"
  * Word documents and templates, with or without macros (ECMA-376 part 1, chapter 17): headers, body with footnotes
  * after their paragraph, endnotes, comments, footers.
  */
-export const docx: Reader = ({ bytes, format, inner, limits }) => {
-  const pack = openPackage(bytes, limits, "word/document.xml")
+export const docx: Reader = ({ bytes, format, inner, limits, properties }) => {
+  const pack = openPackage(bytes, limits, "word/document.xml", properties)
   const main = pack.main
   const builder = new DocumentBuilder(limits.characters)
   const writer = new BlockWriter(builder)

@@ -1,7 +1,8 @@
-import PostalMime, { type Address, type Attachment, type Email } from "postal-mime"
+import PostalMime, { type Address, type Attachment, decodeWords, type Email } from "postal-mime"
 import type { ParsedDocument } from "../../domain/Document.ts"
 import { oneLine } from "./BlockSink.ts"
 import { decode, decodePart, isWide } from "./Decode.ts"
+import type { PropertyList } from "./PropertyList.ts"
 import type { InnerFiles, Reader } from "./Reader.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { htmlBlocks } from "./Html.ts"
@@ -12,7 +13,7 @@ import { addParagraphs } from "./Text.ts"
 const maxMessageDepth = 5
 
 /** A mail message: its subject as heading, who and when, its text, then attached messages and files, each under its name. */
-export const email: Reader = async ({ bytes, format, inner, limits }) => {
+export const email: Reader = async ({ bytes, format, inner, limits, properties }) => {
   const builder = new DocumentBuilder(limits.characters)
   const message = await parseMessage(isWide(bytes) ? Buffer.from(decode(bytes)) : bytes)
   if (message === undefined) {
@@ -20,6 +21,7 @@ export const email: Reader = async ({ bytes, format, inner, limits }) => {
     return builder.build({ format })
   }
   await addMessage(message, builder, 1, inner)
+  if (properties !== undefined) addHeaders(message, properties)
   return builder.build({
     format,
     ...factsOf(message),
@@ -73,6 +75,15 @@ const parseMessage = async (bytes: Uint8Array): Promise<Email | undefined> => {
   }
   const fields = new Set(["from", "to", "subject", "date", "message-id", "received", "mime-version", "content-type"])
   return message.headers.some((header) => fields.has(header.key)) ? message : undefined
+}
+
+/** Adds a message's headers by their names, its date as RFC 3339. */
+const addHeaders = ({ date, headers, subject }: Email, properties: PropertyList): void => {
+  properties.add("subject", oneLine(subject ?? ""))
+  properties.add("date", date)
+  for (const { key, value } of headers) {
+    if (key !== "subject" && (key !== "date" || date === undefined)) properties.add(key, oneLine(decodeWords(value)))
+  }
 }
 
 const factsOf = (message: Email): Pick<ParsedDocument, "title" | "author"> => {

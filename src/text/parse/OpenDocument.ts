@@ -9,6 +9,7 @@ import { Story, type StoryContext } from "./odf/Story.ts"
 import { readStyles } from "./odf/Styles.ts"
 import { languageCode } from "./Language.ts"
 import { pagesByMarks } from "./PageMarks.ts"
+import type { PropertyList } from "./PropertyList.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 import { onlyOnce } from "./RunningText.ts"
@@ -27,11 +28,11 @@ interface Parts {
  * OpenDocument texts, spreadsheets and presentations, their templates, flat XML ones and those of OpenOffice.org 1.
  * Which of them a file is, its content says.
  */
-export const openDocument: Reader = ({ bytes, format, inner, limits }) => {
+export const openDocument: Reader = ({ bytes, format, inner, limits, properties }) => {
   const parts = openParts(bytes, limits)
   const builder = new DocumentBuilder(limits.characters)
   const writer = new BlockWriter(builder)
-  const facts = readFacts(parts.meta)
+  const facts = readFacts(parts.meta, properties)
   const body = bodyKind(parts.content)
   const pages = body === "office:text" ? pagesByMarks(parts.content, "<text:soft-page-break", facts.pageCount) : undefined
   let page = 1
@@ -114,12 +115,14 @@ interface Facts {
   readonly pageCount: number
 }
 
-const readFacts = (meta: Uint8Array | undefined): Facts => {
+const readFacts = (meta: Uint8Array | undefined, said: PropertyList | undefined): Facts => {
   const values = new Map<string, string>()
   let pageCount = Number.NaN
   if (meta !== undefined) {
     eachElement(meta, (_, parent) => parent === "office:meta", (element) => {
-      if (!values.has(element.name)) values.set(element.name, oneLine(textContent(element)))
+      const value = oneLine(textContent(element))
+      if (!values.has(element.name)) values.set(element.name, value)
+      said?.add(element.attributes["meta:name"] ?? element.name.slice(element.name.indexOf(":") + 1), value)
       if (element.name === "meta:document-statistic") pageCount = Number(element.attributes["meta:page-count"])
     })
   }

@@ -3,7 +3,7 @@ import type { ParsedDocument, Remark } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
 import { type BlockSink, BlockWriter, oneLine, rowLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
-import { pdfFacts } from "./pdf/Facts.ts"
+import { addPdfProperties, pdfFacts } from "./pdf/Facts.ts"
 import { Hyphens } from "./pdf/Hyphens.ts"
 import { layoutParser, plainReader } from "./pdf/Packages.ts"
 import type { PlainPages } from "./pdf/PlainPages.ts"
@@ -12,6 +12,7 @@ import { RunningLines, type TextBlock } from "./pdf/RunningLines.ts"
 import { looksBroken, spacedAs } from "./pdf/Spacing.ts"
 import { lostLines, prefersPlain, wordsOf } from "./pdf/Witness.ts"
 import { BrokenInstallation, ReadFailure } from "./ReadFailure.ts"
+import type { PropertyList } from "./PropertyList.ts"
 import type { Reader } from "./Reader.ts"
 import { greyPng, recognise } from "./Recognise.ts"
 
@@ -29,7 +30,7 @@ const maxFailed = 0.5
  * The layout is taken where it holds all the words; what it lost is added, and where it lost or broke many (turned
  * pages, text from right to left, unusual fonts) the page is taken as the other one has it.
  */
-export const pdf: Reader = async ({ bytes, format, limits }) => {
+export const pdf: Reader = async ({ bytes, format, limits, properties }) => {
   const file = fromHeader(bytes)
   const [Layout, withPlainPages] = [await layoutParser(), await plainReader()]
   const layout = Layout === undefined
@@ -37,17 +38,17 @@ export const pdf: Reader = async ({ bytes, format, limits }) => {
     : (options: Partial<LiteParseConfig>) => new Layout({ ocrEnabled: false, quiet: true, ...options })
   if (withPlainPages === undefined) {
     if (layout === undefined) throw new BrokenInstallation("what reads PDF cannot be loaded: @hyzyla/pdfium is not installed")
-    return read(file, layout, undefined, format, limits)
+    return read(file, layout, undefined, format, limits, properties)
   }
   try {
-    return await withPlainPages(file, (plain) => read(file, layout, plain, format, limits))
+    return await withPlainPages(file, (plain) => read(file, layout, plain, format, limits, properties))
   } catch (error) {
     // What one program cannot open the other one may.
     if (layout === undefined || !(error instanceof ReadFailure) || (error.problem !== "encrypted" && error.problem !== "corrupt")) {
       throw error
     }
     try {
-      return await read(file, layout, undefined, format, limits)
+      return await read(file, layout, undefined, format, limits, properties)
     } catch (second) {
       throw second instanceof ReadFailure && second.problem !== "corrupt" ? second : error
     }
@@ -69,7 +70,8 @@ const read = async (
   layout: Layout | undefined,
   plain: PlainPages | undefined,
   format: string,
-  limits: Limits
+  limits: Limits,
+  properties: PropertyList | undefined
 ): Promise<ParsedDocument> => {
   const builder = new DocumentBuilder(limits.characters)
   const writer = new PdfWriter(builder, plain, limits.recognise)
@@ -105,6 +107,7 @@ const read = async (
   const remarks = writer.end(pages)
   const { heading } = writer
   const facts = pdfFacts(file, xmp)
+  if (properties !== undefined) addPdfProperties(file, xmp, properties)
   const document = builder.build({
     format,
     pages,

@@ -13,8 +13,8 @@ import { childAt, childElements, descendants, parseXml, textContent, type XmlEle
  * hidden ones too; its title is a heading; notes and comments follow its content. What masters
  * and layouts say of their own stands once, on the first slide that shows it.
  */
-export const pptx: Reader = ({ bytes, format, inner, limits }) => {
-  const pack = openPackage(bytes, limits, "ppt/presentation.xml")
+export const pptx: Reader = ({ bytes, format, inner, limits, properties }) => {
+  const pack = openPackage(bytes, limits, "ppt/presentation.xml", properties)
   const slides = slideParts(pack)
   if (slides.length > limits.pages) {
     throw new ReadFailure("limit", `${slides.length} slides, more than ${limits.pages}`)

@@ -23,6 +23,11 @@ export class PropertyList {
     else if (known.length <= longestList) known.push(cut)
   }
 
+  /** Only where the name is not there yet: what another part of the document says goes before. */
+  addNew(name: string, value: string | undefined): void {
+    if (!this.#found.has(name.trim().toLowerCase())) this.add(name, value)
+  }
+
   /** A list, also of one. */
   addList(name: string, values: ReadonlyArray<string>): void {
     const key = name.trim().toLowerCase()

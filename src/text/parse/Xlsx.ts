@@ -16,8 +16,8 @@ import { childAt, childElements, descendants, eachElement, parseXml, textContent
  * hidden ones too; formulas count by the value they had when the file was saved. Text boxes, charts and comments
  * follow the cells.
  */
-export const xlsx: Reader = ({ bytes, format, inner, limits }) => {
-  const pack = openPackage(bytes, limits, "xl/workbook.xml")
+export const xlsx: Reader = ({ bytes, format, inner, limits, properties }) => {
+  const pack = openPackage(bytes, limits, "xl/workbook.xml", properties)
   if (pack.main.toLowerCase().endsWith(".bin")) throw new ReadFailure("unsupported", "a binary workbook (XLSB)")
   const root = parseXml(pack.part(pack.main) ?? new Uint8Array())
   const sheets = childElements(childAt(root, "x:sheets"), "x:sheet")

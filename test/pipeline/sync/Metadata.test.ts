@@ -105,7 +105,7 @@ for (const [engine, rig] of rigs) {
         ])
         assert.deepStrictEqual(
           added.items.map((item) => item.type === "file" ? [item.outcome, item.message] : []),
-          Array(3).fill(["changed", "metadata rules have changed"])
+          Array.from({ length: 3 }, () => ["changed", "metadata rules have changed"])
         )
         assert.deepStrictEqual([added.embeddings, added.chunks], [0, 0])
         const before = [embedded(), (yield* files).map(({ name }) => name)]

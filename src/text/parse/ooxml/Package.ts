@@ -5,8 +5,9 @@ import { isCompound } from "../Compound.ts"
 import { type Embedded, embeddedInPackage } from "../Embedded.ts"
 import { languageCode } from "../Language.ts"
 import { resolvePart } from "../PartPath.ts"
+import type { PropertyList } from "../PropertyList.ts"
 import { ReadFailure } from "../ReadFailure.ts"
-import { eachElement, scanXml, textContent } from "../Xml.ts"
+import { eachElement, scanXml, textContent, type XmlElement } from "../Xml.ts"
 import { openZip, type Zip } from "../Zip.ts"
 
 /** A relationship of a part, with its target resolved. */
@@ -35,8 +36,11 @@ export interface OfficePackage {
   readonly embedded: Embedded
 }
 
-/** Opens a package; `wellKnownMain` is where its main part is looked for when no relationship leads there. */
-export const openPackage = (bytes: Uint8Array, limits: Limits, wellKnownMain: string): OfficePackage => {
+/**
+ * Opens a package; `wellKnownMain` is where its main part is looked for when no relationship leads there. `said` takes its
+ * core, extended and custom properties.
+ */
+export const openPackage = (bytes: Uint8Array, limits: Limits, wellKnownMain: string, said?: PropertyList): OfficePackage => {
   refuseCompoundFile(bytes)
   const zip = openZip(bytes, limits)
   const names = new Map(zip.names().map((name) => [name.toLowerCase(), name]))
@@ -62,6 +66,11 @@ export const openPackage = (bytes: Uint8Array, limits: Limits, wellKnownMain: st
   const relatedPart = (source: string, type: string): Uint8Array | undefined => part(related(source, type)?.target ?? "")
   const target = (source: string, id: string | undefined): string | undefined =>
     relationships(source).find((relationship) => relationship.id === id)?.target
+  if (said !== undefined) {
+    addProperties(part(properties), said)
+    addProperties(relatedPart("", "extended-properties"), said)
+    addProperties(relatedPart("", "custom-properties"), said)
+  }
   return {
     part,
     relationships,
@@ -106,6 +115,20 @@ const readRelationships = (bytes: Uint8Array | undefined, source: string): Reado
   })
   return found
 }
+
+/** Adds simple properties by their names, those of one's own by the names one gave them. */
+const addProperties = (bytes: Uint8Array | undefined, said: PropertyList): void => {
+  if (bytes === undefined) return
+  eachElement(bytes, (_, parent) => /(?:^|:)(?:coreProperties|Properties)$/.test(parent ?? ""), (element) => {
+    const own = element.attributes["name"]
+    // A list of titles or counts is a structure of elements.
+    if (own !== undefined || element.children.every((child) => typeof child === "string")) {
+      said.addNew(own ?? localName(element), oneLine(textContent(element)))
+    }
+  })
+}
+
+const localName = ({ name }: XmlElement): string => name.slice(name.indexOf(":") + 1)
 
 /** Titles that programs write when nobody gave one. */
 const placeholderTitle = /^(?:powerpoint[ -]pr.sentation|pr.sentation powerpoint|slide 1|folie 1|untitled|microsoft word - .*)$/i

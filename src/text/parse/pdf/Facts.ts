@@ -1,5 +1,6 @@
 import { decodeXML } from "entities"
 import { oneLine } from "../BlockSink.ts"
+import type { PropertyList } from "../PropertyList.ts"
 
 export interface PdfFacts {
   readonly title?: string
@@ -12,6 +13,42 @@ export const pdfFacts = (file: Uint8Array, xmp: string | undefined): PdfFacts =>
   const title = presentable(xmp === undefined ? stringOf(info, "Title") : firstItem(xmp, "dc:title"))
   const author = presentable(xmp === undefined ? stringOf(info, "Author") : firstItem(xmp, "dc:creator"))
   return { title, author }
+}
+
+/** Adds what the XMP packet says, and what the information dictionary says besides; dates as RFC 3339. */
+export const addPdfProperties = (file: Uint8Array, xmp: string | undefined, properties: PropertyList): void => {
+  if (xmp !== undefined) addXmp(xmp, properties)
+  const info = informationDictionary(file)
+  for (const [, key = ""] of (info ?? "").matchAll(/\/([A-Za-z][\w.-]{0,100})\s*(?=[(<](?!<))/g)) {
+    properties.addNew(key, dateOf(stringOf(info, key.replaceAll(/[.-]/g, "\\$&"))))
+  }
+}
+
+/** Characters of a packet that are looked at: pictures of pages come last. */
+const mostXmp = 256 * 1024
+
+/** Elements and attributes of a packet, by their names without a prefix; those that tell of the packet itself left out. */
+const addXmp = (packet: string, properties: PropertyList): void => {
+  const xmp = packet.slice(0, mostXmp)
+  for (const [, name = "", value = ""] of xmp.matchAll(/\s(?!(?:rdf|x|xml|xmlns|stEvt|stRef):)\w{1,30}:(\w{1,100})="([^"]{0,4000})"/g)) {
+    properties.addNew(name, oneLine(decodeXML(value)))
+  }
+  const elements = /<(?!(?:rdf|x|xml|stEvt|stRef):)(\w{1,30}):(\w{1,100})(?:\s[^<>]{0,400})?>([^]{0,5000}?)<\/\1:\2>/g
+  for (const [, , name = "", body = ""] of xmp.matchAll(elements)) {
+    const items = [...body.matchAll(/<rdf:li(?:\s[^<>]{0,200})?>([^<]{0,4000})</g)].map(([, item = ""]) => oneLine(decodeXML(item)))
+    // What is given in several languages is one thing, the default first.
+    if (body.includes("<rdf:Alt")) properties.addNew(name, items[0])
+    else if (items.length > 0) properties.addList(name, items)
+    else if (!body.includes("<")) properties.addNew(name, oneLine(decodeXML(body)))
+  }
+}
+
+/** A date (ISO 32000-1, 7.9.4) as RFC 3339; any other text as it is. */
+const dateOf = (text: string | undefined): string | undefined => {
+  const found = /^D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-]\d\d)'?(\d\d)?'?)?/.exec(text ?? "")
+  if (found === null) return text
+  const [, year, month = "01", day = "01", hour = "00", minute = "00", second = "00", zone, minutes = "00"] = found
+  return `${year}-${month}-${day}T${hour}:${minute}:${second}${zone === undefined ? "Z" : `${zone}:${minutes}`}`
 }
 
 /** Programs name a document after their own file where its author did not. */
