@@ -87,6 +87,7 @@ describe("generations of a pipeline", () => {
       }
       yield* after.runWith({ candidate: true }).pipe(on)
       assert.lengthOf(yield* Effect.promise(listed), 1)
+      const { body: { nextPageToken } } = yield* Effect.promise(() => server.call("GET", `/v1/${name}/ragFiles?pageSize=1`))
       assert.notInclude(yield* Effect.promise(found), "Bikes")
       const seen: Array<string | undefined> = []
       const reading = Effect.forever(Effect.promise(async () => void seen.push(await found())))
@@ -98,6 +99,9 @@ describe("generations of a pipeline", () => {
       assert.notStrictEqual(only.name, name)
       const { body: files } = yield* Effect.promise(() => server.call("GET", `/v1/${name}/ragFiles`))
       assert.lengthOf(files.ragFiles, 2)
+      // A listing that was begun in the one does not go on in the other.
+      const mixed = yield* Effect.promise(() => server.call("GET", `/v1/${name}/ragFiles?pageSize=1&pageToken=${nextPageToken}`))
+      assert.strictEqual(mixed.status, 400)
       rmSync(join(dataDir, "server"), { recursive: true, force: true })
     }).pipe(Effect.scoped))
 })

@@ -176,11 +176,11 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
     read,
     find: (table, name, parent) => attempt(() => rows[table].get(name, ...(parent === undefined ? [] : [parent]))),
     page: Effect.fnUntraced(function*(table, request, parent) {
-      const { after, limit } = yield* placeOf(request)
+      const { after, limit } = yield* placeOf(request, parent)
       const found = yield* attempt(() => listings[table].all(...(parent === undefined ? [] : [parent]), after, limit + 1))
       const items = found.slice(0, limit)
       const last = items.at(-1)?.["id"]
-      return found.length > limit ? { items, nextToken: tokenAfter(Number(last)) } : { items }
+      return found.length > limit ? { items, nextToken: tokenAfter(Number(last), parent) } : { items }
     }),
     chunks: Effect.fnUntraced(function*(corpus, file, request) {
       const { after, limit } = yield* placeOf(request)
@@ -208,19 +208,23 @@ const preparedNumber = (db: DatabaseSync, sql: string) => {
 }
 
 /** How many items are wanted, after which one. */
-const placeOf = Effect.fnUntraced(function*(request: PageRequest) {
+const placeOf = Effect.fnUntraced(function*(request: PageRequest, parent?: number) {
   const size = request.size ?? defaultPage
   if (!Number.isInteger(size) || size < 0) return yield* ServiceError.invalid("pageSize", "must be 1 to 1000")
-  const after = afterToken(request.token)
+  const after = afterToken(request.token, parent)
   if (after === undefined) return yield* ServiceError.invalid("pageToken", "is not one that a listing gave")
   return { after, limit: size === 0 ? defaultPage : Math.min(size, largestPage) }
 })
 
-/** Page tokens name the last row seen, or how many chunks. */
-const tokenAfter = (id: number): string => Buffer.from(`after:${id}`).toString("base64url")
+/**
+ * Page tokens name the last row seen, or how many chunks; and whose rows they are, so that a listing does not go on in
+ * another corpus that took the place of the first.
+ */
+const tokenAfter = (id: number, parent?: number): string =>
+  Buffer.from(parent === undefined ? `after:${id}` : `after:${id}:${parent}`).toString("base64url")
 
-const afterToken = (token: string | undefined): number | undefined => {
+const afterToken = (token: string | undefined, parent?: number): number | undefined => {
   if (token === undefined || token === "") return 0
-  const found = /^after:(\d{1,15})$/.exec(Buffer.from(token, "base64url").toString("utf8"))
-  return found === null ? undefined : Number(found[1])
+  const found = /^after:(\d{1,15})(?::(\d{1,15}))?$/.exec(Buffer.from(token, "base64url").toString("utf8"))
+  return found === null || found[2] !== parent?.toString() ? undefined : Number(found[1])
 }
