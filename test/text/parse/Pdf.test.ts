@@ -144,6 +144,15 @@ describe("PDF", () => {
     expect(both.remarks).toEqual([{ kind: "garbledPages", pages: [2] }])
   })
 
+  it("takes no page of figures and names for one whose characters make no language", async () => {
+    const rows = Array.from({ length: 40 }, (_, row) => Array.from({ length: 10 }, (_, column) => 100 + row * 10 + column).join(" "))
+    for (const name of ["mark", "MARK"]) {
+      const { remarks, text } = await parsed("a.pdf", writePdf([rows.slice(0, 20).map((row) => `${name} ${row}`), rows.slice(20)]))
+      expect(remarks).toBe(undefined)
+      expect(text.match(/\d{3}/g)).toHaveLength(400)
+    }
+  })
+
   it("reads characters that a font's map gives in UTF-8", async () => {
     const text = "Все люди рождаются свободными и равными в своем достоинстве и правах"
     const letters = [...new Set(text.replaceAll(" ", ""))]

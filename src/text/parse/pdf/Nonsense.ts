@@ -73,12 +73,15 @@ const isUnlikely = (text: string, beyond: ReadonlyArray<string>): boolean => {
 const isScrambled = (text: string, letters: ReadonlyArray<string>): boolean => {
   if (grammarIn(text).size > 0) return false
   // The numbers of glyphs in place of those of characters: fonts count them alike, from the blank on.
-  if (glyphOffsets.some((offset) => grammarIn(shifted(text, offset)).size >= 3)) return true
+  if (glyphOffsets.some((offset) => smallWordsIn(shifted(text, offset)).size >= 3)) return true
   const ascii = letters.filter((letter) => letter <= "\u007f").map((letter) => letter.toLowerCase())
   const digits = text.match(/\p{N}/gu)?.length ?? 0
   const mean = ascii.reduce((sum, letter) => sum + (frequencies.get(letter) ?? 0), 0) / Math.max(1, ascii.length)
   return ascii.length >= fewestLatin && mean < leastLatin && digits * 5 < ascii.length
 }
+
+/** Those in small letters: figures, taken for the numbers of glyphs, are capitals and spell words by chance. */
+const smallWordsIn = (text: string): ReadonlySet<string> => new Set(text.split(/[^\p{L}]+/u).filter((word) => grammar.has(word)))
 
 const grammarIn = (text: string): ReadonlySet<string> =>
   new Set(text.slice(0, most * 4).toLowerCase().split(/[^\p{L}]+/u).filter((word) => grammar.has(word)))
