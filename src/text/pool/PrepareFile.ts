@@ -81,11 +81,12 @@ const prepare = async (raw: Raw, limits: Limits): Promise<Prepared> => {
   const { content, mimeType, name } = raw
   if (content.byteLength > 2 * partBytes && content.byteLength <= limits.bytes) {
     const format = sniff(content, name, limits, mimeType)
-    // What a document says of itself stands at its beginning.
-    if (raw.chunking === undefined && cuts[format] !== undefined) {
-      return prepareWhole({ ...raw, content: content.subarray(0, partBytes) }, limits)
-    }
     const parts = partsOf(content, format)
+    if (parts !== undefined && raw.chunking === undefined) {
+      // What a document says of itself stands at its beginning.
+      const [first] = parts
+      return prepareWhole({ ...raw, content: first?.() ?? content }, limits)
+    }
     if (parts !== undefined) return prepareParts(raw, limits, format, parts)
   }
   return prepareWhole(raw, limits)
@@ -199,7 +200,7 @@ const prepareParts = async (raw: Raw, limits: Limits, format: FormatKey, parts: 
     characters += prepared.text.length + 2
     bytes += Buffer.byteLength(prepared.text) + 2
   }
-  if (chunks.length === 0 && raw.chunking !== undefined) throw new ReadFailure("empty", "the file has no text")
+  if (chunks.length === 0) throw new ReadFailure("empty", "the file has no text")
   return { format, chunks, tokens, title, properties, remark: remarks.size === 0 ? undefined : [...remarks].slice(0, 5).join("; ") }
 }
 
