@@ -178,7 +178,7 @@ describe("a data directory that is lost", () => {
       yield* pipeline.run.pipe(on("two"))
       // As if killed before the ledger was written: a file is not taken in yet, and nothing is accounted for.
       rowsOf(join(folder, "two"), (db) => {
-        db.exec(`DELETE FROM ledger; DELETE FROM scopes;
+        db.exec(`DELETE FROM ledger; DELETE FROM generations;
           DELETE FROM chunk_pages WHERE file = (SELECT id FROM files WHERE name = '${files[3]}'); DELETE FROM files WHERE name = '${
           files[3]
         }'`)
