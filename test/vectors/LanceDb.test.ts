@@ -76,7 +76,8 @@ describe.skipIf(lanceDbFolder === undefined)("LanceDB", () => {
         display_name: "f1",
         metadata: "{\"lang\":\"de\"}",
         permissions: "{\"public\":true,\"principals\":[]}",
-        terms: "text w0"
+        terms: "text w0",
+        record: null
       })
       assert.deepStrictEqual([...headings], ["H"])
       assert.deepStrictEqual(Float32Array.from(embedding), vectorOf(0))

@@ -136,7 +136,8 @@ export const readyTarget = Effect.fn("sync.readyTarget")(function*(
   const all = yield* ledger.generations(key)
   const live = all.find(({ role }) => role === "live")
   const opened = yield* OpenedFor
-  if (opened !== undefined && opened.live !== live?.scope) return yield* generationSwitched
+  // Where none served, the first run makes one: a later run of the same opening goes on with it.
+  if (opened?.live !== undefined && opened.live !== live?.scope) return yield* generationSwitched
   const known = yield* findTarget(live, spec.corpus)
   if (known._tag === "missing" && into !== "candidate") yield* checkDatabase(spec.corpus)
   const found = into === "candidate" ? undefined : yield* findLost(known, spec.corpus)
