@@ -136,8 +136,9 @@ export const readyTarget = Effect.fn("sync.readyTarget")(function*(
   const all = yield* ledger.generations(key)
   const live = all.find(({ role }) => role === "live")
   const opened = yield* OpenedFor
-  // Where none served, the first run makes one: a later run of the same opening goes on with it.
-  if (opened?.live !== undefined && opened.live !== live?.scope) return yield* generationSwitched
+  // Where none served, the first run makes one, with which later runs go on; others may run in the same opening, to be tried.
+  const isOpened = opened?.live !== undefined && scopeOf(yield* Engine, opened.pipeline) === key
+  if (isOpened && opened.live !== live?.scope) return yield* generationSwitched
   const known = yield* findTarget(live, spec.corpus)
   if (known._tag === "missing" && into !== "candidate") yield* checkDatabase(spec.corpus)
   const found = into === "candidate" ? undefined : yield* findLost(known, spec.corpus)
@@ -188,8 +189,8 @@ export const generationSwitched = new ServiceError({
 export const reopening = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(effect, { while: (error) => error === generationSwitched })
 
-/** The live generation of the pipeline when it was opened, whose settings it has. */
-export const OpenedFor = Context.Reference<{ readonly live: string | undefined } | undefined>("sluice/pipeline/sync/OpenedFor", {
+/** The pipeline that was opened, and its live generation then, whose settings it has. */
+export const OpenedFor = Context.Reference<{ readonly pipeline: string; readonly live: string | undefined } | undefined>("sluice/pipeline/sync/OpenedFor", {
   defaultValue: () => undefined
 })
 
