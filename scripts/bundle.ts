@@ -71,6 +71,14 @@ const bundles: ReadonlyArray<BuildOptions> = [
 const packagesIn = (chunks: ReadonlyArray<OutputChunk>): ReadonlySet<string> =>
   new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap((id) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? [])))
 
+/** A map leads to sources, and those of packages are not beside it: a chunk of nothing else goes without. */
+const dropMap = ({ fileName, moduleIds, sourcemapFileName }: OutputChunk): void => {
+  if (sourcemapFileName === null || !moduleIds.every((id) => id.includes("/node_modules/") || id.startsWith("\0"))) return
+  rmSync(join(fresh, sourcemapFileName), { force: true })
+  const path = join(fresh, fileName)
+  writeFileSync(path, readFileSync(path, "utf8").replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n"))
+}
+
 /** What their licences ask to be kept with a copy. */
 const notices = (names: Iterable<string>): string =>
   [...names].sort().map((name) => {
@@ -86,7 +94,9 @@ try {
   const packages = new Set<string>()
   for (const bundle of bundles) {
     const { output: chunks } = await build(bundle)
-    for (const name of packagesIn(chunks.filter((chunk) => chunk.type === "chunk"))) packages.add(name)
+    const code = chunks.filter((chunk) => chunk.type === "chunk")
+    for (const name of packagesIn(code)) packages.add(name)
+    code.forEach(dropMap)
   }
   packages.add("js-tiktoken")
   writeFileSync(join(fresh, "THIRD_PARTY_LICENSES.txt"), notices(packages))

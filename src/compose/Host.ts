@@ -89,7 +89,10 @@ const asLive = Effect.fnUntraced(function*(declared: Definition, dataDir: string
   )
   const ledger = SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
   const { built, live } = yield* liveSettings(declared, target).pipe(Effect.provide(ledger))
-  return { definition: built === undefined ? declared : asBuilt(declared, built), openedFor: { pipeline: declared.name, live: live?.scope } }
+  return {
+    definition: built === undefined ? declared : asBuilt(declared, built),
+    openedFor: { pipeline: declared.name, live: live?.scope }
+  }
 })
 
 /** Where the embedded engine keeps its data, and the memory it may use. */

@@ -100,4 +100,4 @@ describe("what messages tell people to type", () => {
 const prose = new Set(["needs", "then", "server", "or", "and", "again", "to", "with", "from", "effect", "that", "a"])
 
 /** Flags of gcloud and npm. */
-const others = new Set(["--role", "--member", "--include", "--completions", "--help", "--version"])
+const others = new Set(["--role", "--member", "--include", "--ignore-scripts", "--completions", "--help", "--version"])

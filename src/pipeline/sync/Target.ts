@@ -190,9 +190,12 @@ export const reopening = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
   Effect.retry(effect, { while: (error) => error === generationSwitched })
 
 /** The pipeline that was opened, and its live generation then, whose settings it has. */
-export const OpenedFor = Context.Reference<{ readonly pipeline: string; readonly live: string | undefined } | undefined>("sluice/pipeline/sync/OpenedFor", {
-  defaultValue: () => undefined
-})
+export const OpenedFor = Context.Reference<{ readonly pipeline: string; readonly live: string | undefined } | undefined>(
+  "sluice/pipeline/sync/OpenedFor",
+  {
+    defaultValue: () => undefined
+  }
+)
 
 /** Notes a corpus that was found by its name as the one that serves. */
 const adopt = Effect.fnUntraced(function*(
