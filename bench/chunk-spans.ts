@@ -161,7 +161,7 @@ for (const chunking of configurations) {
     iou += result.iou
   }
   const cost = states === undefined ? undefined : editCost(...states, chunking)
-  const plain = states === undefined || cost === undefined ? undefined : editCost(...states, { ...chunking, overlap: 0 })
+  const plain = states === undefined || chunking.overlap === 0 ? cost : editCost(...states, { ...chunking, overlap: 0 })
   console.log(
     [
       chunking.strategy.padEnd(9),

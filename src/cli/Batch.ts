@@ -18,6 +18,7 @@ import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.t
 import { BatchPrediction } from "../ports/BatchPrediction.ts"
 import { engineFlags, pipelineFor } from "./EngineFlags.ts"
 import { exitWith } from "./Exit.ts"
+import { optionalText } from "./Flags.ts"
 import { Output } from "./Output.ts"
 import { count, plural } from "./render/Numbers.ts"
 import { printValue } from "./render/Values.ts"
@@ -49,11 +50,7 @@ export const batchRoot = Command.make("batch").pipe(
       Flag.withMetavar("NAME=FOLDER"),
       Flag.withDefault({})
     ),
-    tables: Flag.String("tables").pipe(
-      Flag.withDescription("On the embedded engine: a SQLite file; bq://ANY.main.NAME is its table NAME"),
-      Flag.withMetavar("FILE"),
-      Flag.optional
-    ),
+    tables: optionalText("tables", "FILE", "On the embedded engine: a SQLite file; bq://ANY.main.NAME is its table NAME"),
     concurrency: Flag.Int("concurrency").pipe(
       Flag.filter((n) => n >= 1 && n <= 100, () => "Expected 1 to 100"),
       Flag.withDescription("Rows, or questions of a pipeline, put to the model at once; jobs on Vertex AI have their own. Default 4"),

@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { Flag } from "effect/cli"
+import { optionalText } from "./Flags.ts"
 import { given, root } from "./Root.ts"
 import { openForResources, pipelineFlag } from "./Session.ts"
 import { UsageError } from "./UsageError.ts"
@@ -7,16 +7,8 @@ import { UsageError } from "./UsageError.ts"
 /** Which engine commands about resources work on that need no pipeline. */
 export const engineFlags = {
   pipeline: pipelineFlag,
-  project: Flag.String("project").pipe(
-    Flag.withDescription("Google Cloud project of the vertex engine, where no pipeline names it"),
-    Flag.withMetavar("PROJECT"),
-    Flag.optional
-  ),
-  location: Flag.String("location").pipe(
-    Flag.withDescription("Its region, for example us-central1"),
-    Flag.withMetavar("REGION"),
-    Flag.optional
-  )
+  project: optionalText("project", "PROJECT", "Google Cloud project of the vertex engine, where no pipeline names it"),
+  location: optionalText("location", "REGION", "Its region, for example us-central1")
 }
 
 export interface EngineArgs {

@@ -3,6 +3,7 @@ import { Flag } from "effect/cli"
 import { defined } from "../domain/Defined.ts"
 import { parseMetadataFilter } from "../domain/MetadataFilter.ts"
 import type { Question, RetrieveOptions } from "../pipeline/stages/Retrieve.ts"
+import { optionalText } from "./Flags.ts"
 import { given } from "./Root.ts"
 import { pipelineFlag } from "./Session.ts"
 
@@ -16,6 +17,15 @@ export const whereFlag = (name: string) =>
     ),
     Flag.withMetavar("EXPRESSION")
   )
+
+/** Which files of a corpus are seen. */
+export const readerFlags = {
+  where: whereFlag("where").pipe(
+    Flag.withDescription("Only files whose metadata pass: team == \"ops\" && year >= 2025"),
+    Flag.optional
+  ),
+  as: optionalText("as", "PRINCIPAL", "Only what this principal may read; without it you are the owner, who reads all")
+}
 
 /** Flags of the commands that take a question; each goes before what the pipeline says. */
 export const questionFlags = {
@@ -39,15 +49,7 @@ export const questionFlags = {
     Flag.withMetavar("0..2"),
     Flag.optional
   ),
-  where: whereFlag("where").pipe(
-    Flag.withDescription("Only files whose metadata pass: team == \"ops\" && year >= 2025"),
-    Flag.optional
-  ),
-  as: Flag.String("as").pipe(
-    Flag.withDescription("Only what this principal may read; without it you are the owner, who reads all"),
-    Flag.withMetavar("PRINCIPAL"),
-    Flag.optional
-  ),
+  ...readerFlags,
   noSpelling: Flag.Boolean("no-spelling").pipe(
     Flag.withDescription("Do not correct words that no document has"),
     Flag.withDefault(false)

@@ -1,5 +1,4 @@
 import { Effect, Option, Schema, Stream } from "effect"
-import { Flag } from "effect/cli"
 import { CorpusName } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { RagFileName } from "../domain/RagFile.ts"
@@ -8,6 +7,7 @@ import { Corpora } from "../ports/Corpora.ts"
 import { Engine } from "../ports/Engine.ts"
 import { Files } from "../ports/Files.ts"
 import { pages } from "../ports/Paging.ts"
+import { optionalText } from "./Flags.ts"
 import { UsageError } from "./UsageError.ts"
 
 /** Ids are what ends a resource name; in a table they are enough. */
@@ -54,11 +54,7 @@ export const corpusNamed = Effect.fn("corpusNamed")(function*(written: string) {
 })
 
 /** The corpus of commands about files. */
-export const corpusFlag = Flag.String("corpus").pipe(
-  Flag.withDescription("The corpus's name, id or display name; the pipeline's own when left out"),
-  Flag.withMetavar("CORPUS"),
-  Flag.optional
-)
+export const corpusFlag = optionalText("corpus", "CORPUS", "The corpus's name, id or display name; the pipeline's own when left out")
 
 /** The corpus that was named, else the one that the pipeline's runs have filled. */
 export const corpusIn = Effect.fn("corpusIn")(function*(pipeline: Definition, named: Option.Option<string>) {

@@ -13,6 +13,7 @@ import { TableStore } from "../../ports/TableStore.ts"
 import { batchResults } from "./BatchResults.ts"
 import { batchRun } from "./BatchRun.ts"
 import { batchRoot, exitOf, followJob, inputOf, jobArgument, jobNamed, onBatch, outputOf, showJob } from "../Batch.ts"
+import { optionalText } from "../Flags.ts"
 import { Output } from "../Output.ts"
 import { count, plural } from "../render/Numbers.ts"
 import { printValue, rows } from "../render/Values.ts"
@@ -29,11 +30,7 @@ const submit = Command.make(
   "submit",
   {
     inputs,
-    to: Flag.String("to").pipe(
-      Flag.withDescription("gs://bucket/folder, a folder here, or a new table. Default, for a file here: beside it"),
-      Flag.withMetavar("PLACE"),
-      Flag.optional
-    ),
+    to: optionalText("to", "PLACE", "gs://bucket/folder, a folder here, or a new table. Default, for a file here: beside it"),
     model: Flag.String("model").pipe(
       Flag.withDescription("The model that is asked; the embedded engine asks the pipeline's, whatever is said here"),
       Flag.withMetavar("MODEL"),
@@ -45,11 +42,7 @@ const submit = Command.make(
       Flag.withMetavar("KEY=VALUE"),
       Flag.withDefault({})
     ),
-    staging: Flag.String("staging").pipe(
-      Flag.withDescription("On vertex: where files of this machine are put for the job, gs://bucket/folder"),
-      Flag.withMetavar("PREFIX"),
-      Flag.optional
-    ),
+    staging: optionalText("staging", "PREFIX", "On vertex: where files of this machine are put for the job, gs://bucket/folder"),
     check: Flag.Boolean("check").pipe(
       Flag.withDescription("Look at every row before the job is made; --no-check leaves that to the job"),
       Flag.withDefault(true)
@@ -195,11 +188,7 @@ const status = Command.make(
 const list = Command.make(
   "list",
   {
-    filter: Flag.String("filter").pipe(
-      Flag.withDescription("Only those for which this holds, for example state=JOB_STATE_FAILED or labels.team=\"a\""),
-      Flag.withMetavar("FILTER"),
-      Flag.optional
-    )
+    filter: optionalText("filter", "FILTER", "Only those for which this holds, for example state=JOB_STATE_FAILED or labels.team=\"a\"")
   },
   Effect.fn(function*(args) {
     yield* onBatch(Effect.gen(function*() {

@@ -8,6 +8,7 @@ import { TableStore } from "../../ports/TableStore.ts"
 import type { JoinedRow } from "../../text/rows/JoinResults.ts"
 import { jobArgument, jobNamed, onBatch } from "../Batch.ts"
 import { exitWith } from "../Exit.ts"
+import { optionalText } from "../Flags.ts"
 import { Output } from "../Output.ts"
 import { count, plural } from "../render/Numbers.ts"
 import { rows } from "../render/Values.ts"
@@ -24,11 +25,7 @@ export const batchResults = Command.make(
       Flag.withMetavar("FILE"),
       Flag.optional
     ),
-    again: Flag.String("again").pipe(
-      Flag.withDescription("Write the rows without an answer to this file, as they were, ready to be submitted again"),
-      Flag.withMetavar("FILE"),
-      Flag.optional
-    )
+    again: optionalText("again", "FILE", "Write the rows without an answer to this file, as they were, ready to be submitted again")
   },
   Effect.fn(function*(args) {
     const { json } = yield* root

@@ -6,6 +6,7 @@ import { Endpoints, type Prediction } from "../../ports/Endpoints.ts"
 import { pages } from "../../ports/Paging.ts"
 import { engineFlags } from "../EngineFlags.ts"
 import { exitWith } from "../Exit.ts"
+import { optionalText } from "../Flags.ts"
 import { endpointNamed, onGarden, trafficFlag, trafficOf } from "../Garden.ts"
 import { Output } from "../Output.ts"
 import { resourcesText } from "../render/Deployment.ts"
@@ -26,11 +27,7 @@ const list = Command.make(
       Flag.withDescription("Only those that a deployment of the catalog made"),
       Flag.withDefault(false)
     ),
-    filter: Flag.String("filter").pipe(
-      Flag.withDescription("Only those for which this holds, for example labels.team=\"a\" or display_name=\"chat\""),
-      Flag.withMetavar("FILTER"),
-      Flag.optional
-    ),
+    filter: optionalText("filter", "FILTER", "Only those for which this holds, for example labels.team=\"a\" or display_name=\"chat\""),
     ...engineFlags
   },
   Effect.fn(function*(args) {
@@ -81,7 +78,7 @@ const create = Command.make(
   "create",
   {
     name: Argument.String("name").pipe(Argument.withDescription("The endpoint's display name")),
-    id: Flag.String("id").pipe(Flag.withDescription("Its id. Default: one that the service makes"), Flag.withMetavar("ID"), Flag.optional),
+    id: optionalText("id", "ID", "Its id. Default: one that the service makes"),
     label: Flag.KeyValuePair("label").pipe(
       Flag.withDescription("A label, to find it by. May be repeated"),
       Flag.withMetavar("KEY=VALUE"),
@@ -112,7 +109,7 @@ const update = Command.make(
   "update",
   {
     endpoint,
-    name: Flag.String("name").pipe(Flag.withDescription("Another display name"), Flag.withMetavar("NAME"), Flag.optional),
+    name: optionalText("name", "NAME", "Another display name"),
     label: Flag.KeyValuePair("label").pipe(
       Flag.withDescription("Labels that take the place of those there are. May be repeated"),
       Flag.withMetavar("KEY=VALUE"),
@@ -149,7 +146,7 @@ const predict = Command.make(
   {
     endpoint,
     payload: Argument.String("payload").pipe(Argument.withDescription("What the model is sent; or see --body"), Argument.optional),
-    body: Flag.String("body").pipe(Flag.withDescription("A file with it; - is standard input"), Flag.withMetavar("FILE"), Flag.optional),
+    body: optionalText("body", "FILE", "A file with it; - is standard input"),
     contentType: Flag.String("content-type").pipe(
       Flag.withDescription("What it is. Default application/json"),
       Flag.withMetavar("TYPE"),

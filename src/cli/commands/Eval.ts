@@ -4,6 +4,7 @@ import { ExitCode, ServiceError } from "../../domain/Errors.ts"
 import type { Comparison, MeasureChange } from "../../pipeline/eval/Comparison.ts"
 import type { Evaluation } from "../../pipeline/eval/Evaluation.ts"
 import { exitWith } from "../Exit.ts"
+import { optionalText } from "../Flags.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
 import { count } from "../render/Numbers.ts"
@@ -29,11 +30,7 @@ export const evaluate = Command.make(
       Flag.optional
     ),
     save: Flag.Boolean("save").pipe(Flag.withDescription("Keep the result in the data directory, for --against"), Flag.withDefault(false)),
-    against: Flag.String("against").pipe(
-      Flag.withDescription("Compare with an earlier result: `last`, the newest that was saved, or a file of --json"),
-      Flag.withMetavar("RESULT"),
-      Flag.optional
-    ),
+    against: optionalText("against", "RESULT", "Compare with an earlier result: `last`, the newest that was saved, or a file of --json"),
     compare: Flag.Path("compare").pipe(
       Flag.map(fromHere),
       Flag.withDescription("Ask the same tests of this pipeline too, and set the two side by side. It must have run"),

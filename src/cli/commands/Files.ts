@@ -11,7 +11,7 @@ import { generationLines } from "../render/Generations.ts"
 import { count, plural } from "../render/Numbers.ts"
 import { printable } from "../../domain/Text.ts"
 import { asWritten, printValue, rows } from "../render/Values.ts"
-import { whereFlag } from "../Question.ts"
+import { readerFlags } from "../Question.ts"
 import { makeTable } from "../render/Table.ts"
 import { corpusFlag, corpusIn, fileNamed, idOf, isFileName } from "../Resources.ts"
 import { given, root } from "../Root.ts"
@@ -147,15 +147,7 @@ const facets = Command.make(
       Argument.withDescription("Metadata keys; none: all that people and the pipeline's rules wrote"),
       Argument.variadic()
     ),
-    where: whereFlag("where").pipe(
-      Flag.withDescription("Only files whose metadata pass: team == \"ops\" && year >= 2025"),
-      Flag.optional
-    ),
-    as: Flag.String("as").pipe(
-      Flag.withDescription("Only what this principal may read; without it you are the owner, who reads all"),
-      Flag.withMetavar("PRINCIPAL"),
-      Flag.optional
-    )
+    ...readerFlags
   },
   Effect.fn(function*(args) {
     const { json } = yield* root

@@ -1,6 +1,7 @@
 import { Effect, Fiber, Layer } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import packageJson from "../../../package.json" with { type: "json" }
+import { optionalInt } from "../Flags.ts"
 import { questionFlags } from "../Question.ts"
 import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
@@ -13,12 +14,7 @@ export const mcp = Command.make(
     pipeline: pipelineArgument,
     as: questionFlags.as,
     where: questionFlags.where,
-    tokens: Flag.Int("tokens").pipe(
-      Flag.filter((n) => n >= 200 && n <= 100_000, () => "Expected 200 to 100000"),
-      Flag.withDescription("Tokens of text that one result may have. Default 4000"),
-      Flag.withMetavar("N"),
-      Flag.optional
-    )
+    tokens: optionalInt("tokens", [200, 100_000], "N", "Tokens of text that one result may have. Default 4000")
   },
   Effect.fn(function*(args) {
     const { json } = yield* root

@@ -1,6 +1,7 @@
 import { Effect, FileSystem, Option, Path } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { defaultChunking } from "../../domain/Chunking.ts"
+import { optionalText } from "../Flags.ts"
 import { fromHere } from "../Paths.ts"
 import { Output } from "../Output.ts"
 import { renderChunks, renderDifference, renderDocument, type StoredChunk } from "../render/Document.ts"
@@ -24,15 +25,11 @@ export const parse = Command.make(
       Flag.withMetavar("OTHER"),
       Flag.optional
     ),
-    part: Flag.String("part").pipe(
-      Flag.withDescription("Read this attachment, or this file in an archive, by its path inside"),
-      Flag.withMetavar("PATH"),
-      Flag.optional
-    ),
-    recognise: Flag.String("recognise").pipe(
-      Flag.withDescription("Recognise text in pictures and scanned pages, in this language: eng, deu; instead of the pipeline's"),
-      Flag.withMetavar("LANGUAGE"),
-      Flag.optional
+    part: optionalText("part", "PATH", "Read this attachment, or this file in an archive, by its path inside"),
+    recognise: optionalText(
+      "recognise",
+      "LANGUAGE",
+      "Recognise text in pictures and scanned pages, in this language: eng, deu; instead of the pipeline's"
     ),
     size: Flag.Int("size").pipe(Flag.withDescription("Tokens in a chunk, instead of the pipeline's"), Flag.optional),
     overlap: Flag.Int("overlap").pipe(Flag.withDescription("Tokens a chunk shares with the one before it"), Flag.optional)

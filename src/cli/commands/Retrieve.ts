@@ -1,8 +1,9 @@
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import type { Context } from "../../domain/Retrieval.ts"
 import { printable } from "../../domain/Text.ts"
 import type { RetrieveOptions } from "../../pipeline/stages/Retrieve.ts"
+import { optionalText } from "../Flags.ts"
 import { Output } from "../Output.ts"
 import { renderContexts } from "../render/Answer.ts"
 import { renderExplanations } from "../render/Explanation.ts"
@@ -49,11 +50,7 @@ export const explain = Command.make(
   "explain",
   {
     ...args,
-    file: Flag.String("file").pipe(
-      Flag.withDescription("Say why this file, by its path in its source, is not found, or not first"),
-      Flag.withMetavar("PATH"),
-      Flag.optional
-    )
+    file: optionalText("file", "PATH", "Say why this file, by its path in its source, is not found, or not first")
   },
   Effect.fn(function*({ file, ...args }) {
     if (Option.isNone(file)) return yield* showContexts(args, renderExplanations, { explain: true })

@@ -5,6 +5,7 @@ import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { isModelFolder, type LocalModel, localModelForm } from "../../domain/LocalModel.ts"
 import { SecretVersion } from "../../domain/Secret.ts"
+import { optionalInt, optionalText } from "../Flags.ts"
 import { Output } from "../Output.ts"
 import packageJson from "../../../package.json" with { type: "json" }
 import { whereFlag } from "../Question.ts"
@@ -27,27 +28,14 @@ export const serve = Command.make(
       Flag.withDescription("0 picks a free one. Default 8686"),
       Flag.withDefault(8686)
     ),
-    tokenFile: Flag.String("token-file").pipe(
-      Flag.withDescription("A file with the token every request must carry; SLUICE_SERVER_TOKEN does the same"),
-      Flag.withMetavar("FILE"),
-      Flag.optional
-    ),
+    tokenFile: optionalText("token-file", "FILE", "A file with the token every request must carry; SLUICE_SERVER_TOKEN does the same"),
     bucket: Flag.KeyValuePair("bucket").pipe(
       Flag.withDescription("A folder that stands for a bucket: imports and batch jobs of gs://NAME/… read it. May be repeated"),
       Flag.withMetavar("NAME=FOLDER"),
       Flag.withDefault({})
     ),
-    tables: Flag.String("tables").pipe(
-      Flag.withDescription("A SQLite file for batch jobs: bq://ANY.main.NAME is its table NAME. Default none"),
-      Flag.withMetavar("FILE"),
-      Flag.optional
-    ),
-    batchConcurrency: Flag.Int("batch-concurrency").pipe(
-      Flag.filter((n) => n >= 1 && n <= 100, () => "Expected 1 to 100"),
-      Flag.withDescription("Rows of batch jobs put to the model at once, 1 to 100. Default 4"),
-      Flag.withMetavar("N"),
-      Flag.optional
-    ),
+    tables: optionalText("tables", "FILE", "A SQLite file for batch jobs: bq://ANY.main.NAME is its table NAME. Default none"),
+    batchConcurrency: optionalInt("batch-concurrency", [1, 100], "N", "Rows of batch jobs put to the model at once, 1 to 100. Default 4"),
     allowRemote: Flag.Boolean("allow-remote").pipe(
       Flag.withDescription(
         "Let imports fetch from Cloud Storage, S3, public https addresses, Drive, Slack, Jira and SharePoint; from Cloud Storage, S3 and Drive with this machine's credentials"
@@ -79,11 +67,7 @@ export const serve = Command.make(
       Flag.withMetavar("VENDOR=URL"),
       Flag.withDefault({})
     ),
-    mcpAs: Flag.String("mcp-as").pipe(
-      Flag.withDescription("Agents at /mcp, and chats, see only what this principal may read. Default: everything"),
-      Flag.withMetavar("PRINCIPAL"),
-      Flag.optional
-    ),
+    mcpAs: optionalText("mcp-as", "PRINCIPAL", "Agents at /mcp, and chats, see only what this principal may read. Default: everything"),
     mcpWhere: whereFlag("mcp-where").pipe(
       Flag.withDescription("Agents at /mcp, and chats, see only files whose metadata pass. Default: all"),
       Flag.optional
@@ -93,88 +77,60 @@ export const serve = Command.make(
       Flag.withMetavar("MODEL=CORPUS"),
       Flag.withDefault({})
     ),
-    embedding: Flag.String("embedding").pipe(
-      Flag.withDescription(
-        "Embed corpora with this model in ONNX, run on this machine: a folder (./all-MiniLM-L6-v2) or a hub's name. Default: the offline embedder"
-      ),
-      Flag.withMetavar("MODEL"),
-      Flag.optional
+    embedding: optionalText(
+      "embedding",
+      "MODEL",
+      "Embed corpora with this model in ONNX, run on this machine: a folder (./all-MiniLM-L6-v2) or a hub's name. Default: the offline embedder"
     ),
-    embeddingModel: Flag.String("embedding-model").pipe(
-      Flag.withDescription("The model told for corpora that named none. Default text-embedding-004"),
-      Flag.withMetavar("MODEL"),
-      Flag.optional
-    ),
+    embeddingModel: optionalText("embedding-model", "MODEL", "The model told for corpora that named none. Default text-embedding-004"),
     quotas: Flag.Literals("quotas", ["vertex", "none"]).pipe(
       Flag.withDescription("vertex: enforce the service's quotas and file sizes. Default none"),
       Flag.withDefault("none")
     ),
-    faults: Flag.String("faults").pipe(
-      Flag.withDescription(
-        "A YAML script of failures, to test a client with, such as faults: [{ method: importRagFiles, at: 7, error: RESOURCE_EXHAUSTED, retryAfter: 2 }]. Calls by at (one or a list) or every; what goes wrong by error, delay, operation (seconds it takes) or drop (request, reply, middle)"
-      ),
-      Flag.withMetavar("FILE"),
-      Flag.optional
+    faults: optionalText(
+      "faults",
+      "FILE",
+      "A YAML script of failures, to test a client with, such as faults: [{ method: importRagFiles, at: 7, error: RESOURCE_EXHAUSTED, retryAfter: 2 }]. Calls by at (one or a list) or every; what goes wrong by error, delay, operation (seconds it takes) or drop (request, reply, middle)"
     ),
-    catalog: Flag.String("catalog").pipe(
-      Flag.withDescription(
-        "The models that can be deployed, YAML or JSON. Read again when it changes. Default models.yaml of the data directory, else a few to begin with"
-      ),
-      Flag.withMetavar("FILE"),
-      Flag.optional
+    catalog: optionalText(
+      "catalog",
+      "FILE",
+      "The models that can be deployed, YAML or JSON. Read again when it changes. Default models.yaml of the data directory, else a few to begin with"
     ),
     endpointUpstream: Flag.KeyValuePair("endpoint-upstream").pipe(
       Flag.withDescription("The model server that answers for an endpoint, named by its id or display name. May be repeated"),
       Flag.withMetavar("NAME=URL"),
       Flag.withDefault({})
     ),
-    upstream: Flag.String("upstream").pipe(
-      Flag.withDescription(
-        "Answer with the model of this OpenAI-compatible address, whatever model is asked for. Default: quote the text given"
-      ),
-      Flag.withMetavar("URL"),
-      Flag.optional
+    upstream: optionalText(
+      "upstream",
+      "URL",
+      "Answer with the model of this OpenAI-compatible address, whatever model is asked for. Default: quote the text given"
     ),
-    upstreamModel: Flag.String("upstream-model").pipe(
-      Flag.withDescription("The model there. Default: the only one it lists"),
-      Flag.withMetavar("NAME"),
-      Flag.optional
+    upstreamModel: optionalText("upstream-model", "NAME", "The model there. Default: the only one it lists"),
+    upstreamKey: optionalText(
+      "upstream-key",
+      "SECRET",
+      "The secret version with its key, projects/…/versions/…; SLUICE_UPSTREAM_KEY may hold the key itself"
     ),
-    upstreamKey: Flag.String("upstream-key").pipe(
-      Flag.withDescription("The secret version with its key, projects/…/versions/…; SLUICE_UPSTREAM_KEY may hold the key itself"),
-      Flag.withMetavar("SECRET"),
-      Flag.optional
+    upstreamEmbeddingModel: optionalText(
+      "upstream-embedding-model",
+      "NAME",
+      "The model there that embeds texts of :predict and :embedContent. Default: the offline embedder does"
     ),
-    upstreamEmbeddingModel: Flag.String("upstream-embedding-model").pipe(
-      Flag.withDescription("The model there that embeds texts of :predict and :embedContent. Default: the offline embedder does"),
-      Flag.withMetavar("NAME"),
-      Flag.optional
+    upstreamRetries: optionalInt(
+      "upstream-retries",
+      [0, 10],
+      "N",
+      "Times a call that the upstream refuses for the moment is tried again, 0 to 10, honouring its Retry-After. Default 0: the client is told at once"
     ),
-    upstreamRetries: Flag.Int("upstream-retries").pipe(
-      Flag.filter((n) => n >= 0 && n <= 10, () => "Expected 0 to 10"),
-      Flag.withDescription(
-        "Times a call that the upstream refuses for the moment is tried again, 0 to 10, honouring its Retry-After. Default 0: the client is told at once"
-      ),
-      Flag.withMetavar("N"),
-      Flag.optional
+    reranker: optionalText(
+      "reranker",
+      "URL or MODEL",
+      "Answer rank_service with the reranker of this address, whose /rerank speaks as Cohere's does, or with a cross encoder in ONNX, run on this machine: a folder or a hub's name. Default: the offline ranker"
     ),
-    reranker: Flag.String("reranker").pipe(
-      Flag.withDescription(
-        "Answer rank_service with the reranker of this address, whose /rerank speaks as Cohere's does, or with a cross encoder in ONNX, run on this machine: a folder or a hub's name. Default: the offline ranker"
-      ),
-      Flag.withMetavar("URL or MODEL"),
-      Flag.optional
-    ),
-    rerankerModel: Flag.String("reranker-model").pipe(
-      Flag.withDescription("The model there"),
-      Flag.withMetavar("NAME"),
-      Flag.optional
-    ),
-    rerankerKey: Flag.String("reranker-key").pipe(
-      Flag.withDescription("The secret version with its key; SLUICE_RERANKER_KEY may hold the key itself"),
-      Flag.withMetavar("SECRET"),
-      Flag.optional
-    ),
+    rerankerModel: optionalText("reranker-model", "NAME", "The model there"),
+    rerankerKey: optionalText("reranker-key", "SECRET", "The secret version with its key; SLUICE_RERANKER_KEY may hold the key itself"),
     log: Flag.Literals("log", ["none", "text", "json"]).pipe(
       Flag.withDescription("Log each request to stderr, as text or as JSON, a line each; keys in queries are taken out. Default none"),
       Flag.withDefault("none")
@@ -185,36 +141,20 @@ export const serve = Command.make(
       Flag.withMetavar("SECONDS"),
       Flag.withDefault(30)
     ),
-    grpc: Flag.Int("grpc").pipe(
-      Flag.filter((n) => n >= 0 && n <= 65_535, () => "Expected 0 to 65535"),
-      Flag.withDescription(
-        "Serve gRPC too, on this port; 0 picks a free one. With TLS, and HTTP/1.1 over TLS beside it; on loopback without TLS as well. Default: no gRPC"
-      ),
-      Flag.withMetavar("PORT"),
-      Flag.optional
+    grpc: optionalInt(
+      "grpc",
+      [0, 65_535],
+      "PORT",
+      "Serve gRPC too, on this port; 0 picks a free one. With TLS, and HTTP/1.1 over TLS beside it; on loopback without TLS as well. Default: no gRPC"
     ),
-    grpcTlsCert: Flag.String("grpc-tls-cert").pipe(
-      Flag.withDescription("The certificate of the gRPC port, PEM. Default: one made in the data directory, for clients to trust"),
-      Flag.withMetavar("FILE"),
-      Flag.optional
+    grpcTlsCert: optionalText(
+      "grpc-tls-cert",
+      "FILE",
+      "The certificate of the gRPC port, PEM. Default: one made in the data directory, for clients to trust"
     ),
-    grpcTlsKey: Flag.String("grpc-tls-key").pipe(
-      Flag.withDescription("Its key, PEM"),
-      Flag.withMetavar("FILE"),
-      Flag.optional
-    ),
-    maxCalls: Flag.Int("max-calls").pipe(
-      Flag.filter((n) => n >= 1 && n <= 100_000, () => "Expected 1 to 100000"),
-      Flag.withDescription("Calls under way at once; a further one is answered 503. Default 512"),
-      Flag.withMetavar("N"),
-      Flag.optional
-    ),
-    maxConnections: Flag.Int("max-connections").pipe(
-      Flag.filter((n) => n >= 1 && n <= 100_000, () => "Expected 1 to 100000"),
-      Flag.withDescription("Connections open at once; a further one is closed. Default 4096"),
-      Flag.withMetavar("N"),
-      Flag.optional
-    )
+    grpcTlsKey: optionalText("grpc-tls-key", "FILE", "Its key, PEM"),
+    maxCalls: optionalInt("max-calls", [1, 100_000], "N", "Calls under way at once; a further one is answered 503. Default 512"),
+    maxConnections: optionalInt("max-connections", [1, 100_000], "N", "Connections open at once; a further one is closed. Default 4096")
   },
   Effect.fn(function*(args) {
     const { dataDir, json } = yield* root

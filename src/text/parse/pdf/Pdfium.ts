@@ -22,7 +22,7 @@ interface Pdfium {
   readonly wasmExports: { readonly malloc: (bytes: number) => number; readonly free: (at: number) => void }
 }
 
-// The package types only what it calls itself.
+// The package types only what it calls itself, and keeps its module private.
 export const pdfiumOf = (page: PDFiumPage): Pdfium => page["module"] as unknown as Pdfium
 
 const types = { path: 2, image: 3, shading: 4, form: 5 }
