@@ -1,5 +1,5 @@
 /**
- * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--blind earlier|later|latest] [--show] [--train]`.
+ * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--blind SET] [--generate URL#MODEL] [--show] [--train]`.
  *
  * DATA holds the collections that `answers/Corpora.ts` makes corpora of; DIR keeps the synced corpora for another run.
  * The questions are in `answers/questions.jsonl`, each with the file and the span that answer it, or with nothing where
@@ -9,6 +9,10 @@
  * have no answer, off the corpus's subject or near it. `--train` fits the weights of units and of the answer's
  * probability to the tuning half, prints them for `src/models/extractive/Coefficients.ts`, and cross-validates them by
  * file and by corpus.
+ *
+ * `--generate URL#MODEL` prints the table twice, without a model and with one of a server that speaks OpenAI's protocol
+ * (`http://127.0.0.1:1234/v1#qwen`; `OPENAI_API_KEY` is sent where it is set), and counts the citations that the model
+ * invented: those taken out of its answers, and those shown, of which there are none by construction.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -16,10 +20,10 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import type { Answer } from "../src/domain/Answer.ts"
 import type { Context } from "../src/domain/Retrieval.ts"
-import { answerExtractively } from "../src/models/extractive/Answer.ts"
+import { type Answerer, citedIn, extractive, servedBy } from "./answers/Answerers.ts"
 import { type Corpus, openCorpus } from "./answers/Corpora.ts"
 import { collect, train } from "./answers/Learn.ts"
-import { type Asked, blindQuestions, isOf, plain, questions } from "./answers/Questions.ts"
+import { type Asked, blindQuestions, blindSets, isOf, plain, questions } from "./answers/Questions.ts"
 
 interface Outcome {
   readonly asked: Asked
@@ -36,13 +40,13 @@ const { positionals: [data], values } = parseArgs({
     corpus: { type: "string" },
     show: { type: "boolean", default: false },
     blind: { type: "string" },
+    generate: { type: "string" },
     train: { type: "boolean", default: false }
   }
 })
 
-const askedOf = values.blind === undefined
-  ? questions
-  : blindQuestions(values.blind === "earlier" || values.blind === "latest" ? values.blind : "later")
+const blind = blindSets.find((set) => set === values.blind)
+const askedOf = blind === undefined ? questions : blindQuestions(blind)
 
 const isRight = ({ answer, asked }: Outcome): boolean => answer.grounded && answer.citations.some((citation) => isOf(asked, citation))
 const isFirst = ({ answer, asked }: Outcome): boolean =>
@@ -84,8 +88,12 @@ const show = (outcome: Outcome): void => {
   )
 }
 
-const measure = async (data: string, workspace: string): Promise<ReadonlyArray<Outcome>> => {
-  const outcomes: Array<Outcome> = []
+const measure = async (
+  data: string,
+  workspace: string,
+  answerers: ReadonlyArray<Answerer>
+): Promise<ReadonlyMap<Answerer, ReadonlyArray<Outcome>>> => {
+  const outcomes = new Map(answerers.map((answerer): [Answerer, Array<Outcome>] => [answerer, []]))
   for (const name of new Set(askedOf.map(({ corpus }) => corpus))) {
     if (values.corpus !== undefined && values.corpus !== name) continue
     const corpus = await openCorpus(name, data, workspace)
@@ -94,9 +102,11 @@ const measure = async (data: string, workspace: string): Promise<ReadonlyArray<O
       for (const asked of askedOf) {
         if (asked.corpus !== name || (values.half !== undefined && asked.half !== values.half)) continue
         const contexts = await corpus.search(asked.question)
-        const before = performance.now()
-        const answer = answerExtractively({ question: asked.question, contexts }, "extractive")
-        outcomes.push({ asked, contexts, answer, milliseconds: performance.now() - before })
+        for (const [answerer, own] of outcomes) {
+          const before = performance.now()
+          const answer = await answerer.answer(asked.question, contexts)
+          own.push({ asked, contexts, answer, milliseconds: performance.now() - before })
+        }
       }
     } finally {
       await corpus.close()
@@ -115,10 +125,12 @@ const check = async (corpus: Corpus, asked: ReadonlyArray<Asked>): Promise<void>
   }
 }
 
-const report = (outcomes: ReadonlyArray<Outcome>): void => {
+const report = ({ name }: Answerer, outcomes: ReadonlyArray<Outcome>): void => {
   if (values.show) outcomes.forEach(show)
   process.stdout.write(
-    `${"".padEnd(20)}${["questions", "retrieved", "right", "first", "refused", "off", "near"].map((cell) => cell.padStart(11)).join("")}\n`
+    `${name.padEnd(20)}${
+      ["questions", "retrieved", "right", "first", "refused", "off", "near"].map((cell) => cell.padStart(11)).join("")
+    }\n`
   )
   for (const half of ["tuning", "test"]) row(half, outcomes.filter(({ asked }) => asked.half === half))
   for (const group of ["kind", "corpus"] as const) {
@@ -135,19 +147,25 @@ const report = (outcomes: ReadonlyArray<Outcome>): void => {
   process.stdout.write(
     `answering took ${at(0.5)} ms, 95th percentile ${at(0.95)} ms; ${lengths[lengths.length >> 1] ?? 0} characters an answer (median)\n`
   )
+  const { invented, shown, unknown, unsupported, unverified } = citedIn(outcomes)
+  process.stdout.write(
+    `${shown} citations shown, ${invented} of them invented; taken out: ${unknown} of unknown contexts, ${unsupported} that do not bear it out; ${unverified} answers unverified\n`
+  )
 }
 
-if (data === undefined) {
+if (data === undefined || (values.blind !== undefined && blind === undefined)) {
   process.stderr.write(
-    "usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--blind earlier|later|latest] [--show] [--train]\n"
+    "usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--blind SET] [--generate URL#MODEL] [--show] [--train]\n"
   )
   process.exitCode = 4
 } else {
+  const answerers = [extractive, ...(values.generate === undefined ? [] : [servedBy(values.generate)])]
   const workspace = values.work ?? mkdtempSync(join(tmpdir(), "sluice-answers-"))
   try {
     if (values.train) train(await collect(data, workspace))
-    else report(await measure(data, workspace))
+    else for (const [answerer, outcomes] of await measure(data, workspace, answerers)) report(answerer, outcomes)
   } finally {
+    for (const { close } of answerers) await close()
     if (values.work === undefined) rmSync(workspace, { recursive: true, force: true })
   }
 }

@@ -61,8 +61,8 @@ const filesOf = (name: string, data: string, folder: string): void => {
     for (const guide of guides) {
       add(files, `${guide.slice(0, guide.indexOf("/"))}.md`, readFileSync(join(packages, guide), "utf8"))
     }
-  } else if (name === "undici") {
-    return symlinkSync(join(packages, "undici/docs/docs"), folder)
+  } else if (name === "undici" || name === "ai") {
+    return symlinkSync(join(packages, name, name === "undici" ? "docs/docs" : "docs"), folder)
   } else if (name === "claude") {
     // The sections of a page, which the collection has one by one, as that page.
     for (const { _id, text, title = "" } of records(join(data, "ir/claude-docs/corpus.jsonl"), Passage)) {

@@ -1,0 +1,66 @@
+/** Who answers the questions: the extractive generator, or a model of a server that speaks OpenAI's protocol. */
+import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import type { Answer } from "../../src/domain/Answer.ts"
+import type { Context } from "../../src/domain/Retrieval.ts"
+import { answerExtractively } from "../../src/models/extractive/Answer.ts"
+import * as OpenAiGenerator from "../../src/models/OpenAiGenerator.ts"
+import * as Http from "../../src/net/Http.ts"
+import { Generator } from "../../src/ports/Generator.ts"
+import * as EnvironmentSecrets from "../../src/secrets/EnvironmentSecrets.ts"
+
+export interface Answerer {
+  readonly name: string
+  readonly answer: (question: string, contexts: ReadonlyArray<Context>) => Promise<Answer>
+  readonly close: () => Promise<void>
+}
+
+export const extractive: Answerer = {
+  name: "extractive",
+  answer: (question, contexts) => Promise.resolve(answerExtractively({ question, contexts }, "extractive")),
+  close: () => Promise.resolve()
+}
+
+/** `served` is `URL#MODEL`, the URL up to and including the version; `OPENAI_API_KEY` is sent where it is set. @throws for another form */
+export const servedBy = (served: string): Answerer => {
+  const [url = "", model = ""] = served.split("#")
+  if (!/^https?:\/\//.test(url) || model === "") throw new Error(`--generate ${served}: give URL#MODEL, as http://127.0.0.1:1234/v1#qwen`)
+  const key = process.env["OPENAI_API_KEY"]
+  const runtime = ManagedRuntime.make(
+    OpenAiGenerator.layer({ baseUrl: url, model, ...(key === undefined ? {} : { apiKey: Redacted.make(key) }) }).pipe(
+      Layer.provide([Http.layer(), EnvironmentSecrets.layer({})])
+    )
+  )
+  return {
+    name: model,
+    answer: (question, contexts) => runtime.runPromise(Effect.flatMap(Generator, (generator) => generator.answer({ question, contexts }))),
+    close: () => runtime.dispose()
+  }
+}
+
+/** What became of the citations that were written. */
+export interface Cited {
+  readonly shown: number
+  /** Shown, but not to the letter in a context of that file: 0 by construction. */
+  readonly invented: number
+  /** Taken out of answers: of contexts that the model was not given, and such as do not bear the sentence out. */
+  readonly unknown: number
+  readonly unsupported: number
+  /** Answers of which nothing could be verified. */
+  readonly unverified: number
+}
+
+export const citedIn = (
+  outcomes: ReadonlyArray<{ readonly answer: Answer; readonly contexts: ReadonlyArray<Context> }>
+): Cited => {
+  const sum = (of: (outcome: (typeof outcomes)[number]) => number): number => outcomes.reduce((total, outcome) => total + of(outcome), 0)
+  return {
+    shown: sum(({ answer }) => answer.citations.length),
+    invented: sum(({ answer, contexts }) =>
+      answer.citations.filter(({ file, quote }) => !contexts.some((context) => context.file === file && context.text.includes(quote)))
+        .length
+    ),
+    unknown: sum(({ answer }) => answer.removed?.unknown ?? 0),
+    unsupported: sum(({ answer }) => answer.removed?.unsupported ?? 0),
+    unverified: sum(({ answer }) => (answer.unverified === undefined ? 0 : 1))
+  }
+}
