@@ -176,7 +176,11 @@ export const graph = (caller: Caller, bare: Caller, endpoint: string, account: s
       : Effect.fail(ServiceError.internal(`${what} goes on at another address than ${base}, which is not followed`))
   }
 
-  const get: Graph["get"] = (what, path, schema) => json(what, HttpClientRequest.get(base + path), schema)
+  // Readers of URLs take such parts for a way up, out of what was named, and the token would go along.
+  const get: Graph["get"] = (what, path, schema) =>
+    /\/\.{1,2}(?:[/?:]|$)/.test(path)
+      ? Effect.fail(ServiceError.invalid("sharePoint", `${what} has a part that is . or .. in its name, which no address can say`))
+      : json(what, HttpClientRequest.get(base + path), schema)
 
   const page: Graph["page"] = Effect.fnUntraced(function*<A>(what: string, path: string, schema: Schema.Decoder<A>) {
     const { "@odata.deltaLink": deltaLink, "@odata.nextLink": nextLink, value } = yield* get(

@@ -77,7 +77,7 @@ export interface EmbeddedServerOptions {
   readonly batchConcurrency?: number
   /** Let imports fetch from real storage, the public web and `vendors`. Default false. */
   readonly allowRemote?: boolean
-  /** Jira servers, besides those of Atlassian, that an import may name, and Weaviate servers that a corpus may; they need not be public. Default none. */
+  /** Jira servers, besides those of Atlassian, that an import may name, and Weaviate servers that a corpus may: `HOST` on any port, or `HOST:PORT`; they need not be public. Default none. */
   readonly allowHosts?: ReadonlyArray<string>
   /** Where `vendors` are, if not at their own addresses. */
   readonly endpoints?: VendorEndpoints
@@ -258,7 +258,7 @@ const vendorsOf = Effect.fnUntraced(function*(
   // Most servers fetch nothing.
   const Http = yield* Effect.promise(() => import("../net/Http.ts"))
   const secrets = yield* secretsOf(options)
-  const hosts = Object.values(endpoints).flatMap((endpoint) => URL.parse(endpoint)?.hostname ?? [])
+  const hosts = Object.values(endpoints).flatMap((endpoint) => URL.parse(endpoint)?.host ?? [])
   const context = yield* Layer.build(Layer.merge(secrets, Http.layer({ publicOnly: { allowHosts: [...allowHosts, ...hosts] } })))
   return {
     connectors,

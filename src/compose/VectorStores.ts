@@ -2,12 +2,13 @@ import { Effect, Layer, Scope } from "effect"
 import type { HttpClient } from "effect/http"
 import type { VectorDb } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
+import { hostsAt, serverAddress } from "../domain/HttpAddress.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { type VectorSpace, type VectorStore, VectorStores } from "../ports/VectorStore.ts"
 
 export interface VectorStoresOptions {
   /**
-   * Hosts that corpora may name an address at; for a server, whose callers would else have it call, with its secrets, where
+   * Hosts that corpora may name an address at, `HOST` or `HOST:PORT`; for a server, whose callers would else have it call, with its secrets, where
    * they like. Default: any.
    */
   readonly allowHosts?: ReadonlyArray<string>
@@ -26,12 +27,12 @@ export const vectorStores = ({ allowHosts, packages }: VectorStoresOptions = {})
       const reach = Effect.fnUntraced(function*(address: string | undefined): Effect.fn.Return<HttpClient.HttpClient, ServiceError> {
         const { processHttp, publicProcessHttpWith } = yield* Effect.promise(() => import("../net/ProcessHttp.ts"))
         if (allowHosts === undefined) return yield* processHttp
-        const host = URL.parse(address ?? "")?.hostname
-        if (host !== undefined && !allowHosts.includes(host)) {
+        const url = address === undefined ? undefined : serverAddress(address)
+        if (address !== undefined && (url === undefined || !hostsAt(allowHosts)(url))) {
           return yield* new ServiceError({
             code: "PERMISSION_DENIED",
-            message: `vectorDb: ${host} is no host that this server may call with a caller's corpus`,
-            fix: `start it with --allow-host ${host}`
+            message: `vectorDb: ${url?.host ?? "that"} is no host that this server may call with a caller's corpus`,
+            fix: `start it with --allow-host ${url?.host ?? "HOST"}`
           })
         }
         return yield* publicProcessHttpWith(allowHosts)

@@ -25,3 +25,15 @@ export const isConfidential = (url: URL): boolean => url.protocol === "https:" |
 
 /** An address without a `/` at its end. */
 export const withoutSlash = (url: URL): string => `${url.origin}${url.pathname.replace(/\/+$/, "")}`
+
+/**
+ * Says of an address whether it is at one of these hosts: each a name or an IP address, and with a port (`HOST:PORT`,
+ * `[::1]:8080`) that port alone. Nothing below a name is meant with it.
+ */
+export const hostsAt = (hosts: ReadonlyArray<string>) => {
+  const known = new Set(hosts.map((host) => (/^[^[\]]*:[^[\]]*:/.test(host) ? `[${host}]` : host).toLowerCase()))
+  return ({ hostname, port, protocol }: Pick<URL, "hostname" | "port" | "protocol">): boolean => {
+    const name = hostname.toLowerCase()
+    return known.has(name) || known.has(`${name}:${port === "" ? (protocol === "https:" ? 443 : 80) : port}`)
+  }
+}

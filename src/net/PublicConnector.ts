@@ -1,10 +1,11 @@
 import { buildConnector } from "@effect/platform-node/Undici"
 import { lookup as systemLookup, type LookupAddress } from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
+import { hostsAt } from "../domain/HttpAddress.ts"
 import { AddressRefused, isPublic } from "./PublicAddress.ts"
 
 export interface PublicOnly {
-  /** Hosts that are taken wherever they lead, such as a file server of one's own. Names without a port. Default none. */
+  /** Hosts that are taken wherever they lead, such as a file server of one's own: `HOST`, or `HOST:PORT` for that port alone. Default none. */
   readonly allowHosts?: ReadonlyArray<string>
   /** Resolves a name to all its addresses. Default: the system's. */
   readonly resolve?: (host: string) => Promise<ReadonlyArray<LookupAddress>>
@@ -18,15 +19,15 @@ export interface PublicOnly {
  * connection, it holds after redirects too.
  */
 export const publicConnector = (options: PublicOnly = {}): buildConnector.connector => {
-  const allowed = new Set(options.allowHosts?.map((host) => host.toLowerCase()))
+  const isAllowed = hostsAt(options.allowHosts ?? [])
   const resolve = options.resolve ?? resolveAll
   const vet = async (host: string): Promise<ReadonlyArray<LookupAddress>> => {
     const found = await resolve(host)
-    if (!allowed.has(host.toLowerCase()) && !found.every(({ address }) => isPublic(address))) throw new AddressRefused(host)
+    if (!found.every(({ address }) => isPublic(address))) throw new AddressRefused(host)
     return found
   }
-  const lookup: LookupFunction = (host, { all }, done) => {
-    vet(host).then(
+  const through = (found: (host: string) => Promise<ReadonlyArray<LookupAddress>>): LookupFunction => (host, { all }, done) => {
+    found(host).then(
       (found) => {
         const first = found[0]
         if (first === undefined) done(new AddressRefused(host), "")
@@ -36,11 +37,14 @@ export const publicConnector = (options: PublicOnly = {}): buildConnector.connec
       (cause: Error) => done(cause, "")
     )
   }
-  const connect = buildConnector({ timeout: options.connectTimeoutMs ?? 10_000, lookup })
+  const timeout = options.connectTimeoutMs ?? 10_000
+  const connect = buildConnector({ timeout, lookup: through(vet) })
+  const connectAnywhere = buildConnector({ timeout, lookup: through(resolve) })
   return (target, callback) => {
+    if (isAllowed(target)) return connectAnywhere(target, callback)
     // An address in the place of a name is connected to without a lookup.
     const host = target.hostname.replace(/^\[(.*)\]$/, "$1")
-    if (isIP(host) !== 0 && !isPublic(host) && !allowed.has(host)) callback(new AddressRefused(host), null)
+    if (isIP(host) !== 0 && !isPublic(host)) callback(new AddressRefused(host), null)
     else connect(target, callback)
   }
 }

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpClient } from "effect/http"
 import { transportErrorOf } from "../../src/net/HttpErrors.ts"
 import { layer } from "../../src/net/Http.ts"
+import { hostsAt } from "../../src/domain/HttpAddress.ts"
 import { isPublic } from "../../src/net/PublicAddress.ts"
 import { fakeServer } from "../fakes/Http.ts"
 
@@ -102,6 +103,42 @@ describe("PublicAddress", () => {
       assert.deepStrictEqual(asked.filter((host) => host === "both.test").length, 2)
       assert.strictEqual(site.asked.filter(({ url }) => url.pathname === "/page").length, 1)
     }).pipe(Effect.scoped))
+
+  it.live("an allowed host with a port is allowed on that port alone", () =>
+    Effect.gen(function*() {
+      const one = yield* fakeServer((_, response) => void response.end("one"))
+      const other = yield* fakeServer((_, response) => void response.writeHead(302, { location: one.origin }).end())
+      const allowHosts = [new URL(other.origin).host]
+      const got = yield* Effect.gen(function*() {
+        return [yield* refusal(one.origin), yield* refusal(other.origin)]
+      }).pipe(Effect.provide(layer({ publicOnly: { allowHosts } })))
+      for (const error of got) assert.deepInclude(error, { code: "PERMISSION_DENIED" })
+      assert.deepStrictEqual([one.asked.length, other.asked.length], [0, 1])
+    }).pipe(Effect.scoped))
+
+  it("hosts are compared as clients read addresses", () => {
+    const isAt = hostsAt(["Jira.Acme.example", "127.0.0.1:8080", "::1", "[::1]:9", "weaviate:443"])
+    const yes = [
+      "https://jira.acme.example/x",
+      "http://JIRA.acme.example:99",
+      "http://127.1:8080",
+      "http://0x7f000001:8080/",
+      "http://[0::1]:5",
+      "https://weaviate"
+    ]
+    const no = [
+      "https://jira.acme.example./",
+      "https://a.jira.acme.example",
+      "https://jira.acme.example.evil.example",
+      "http://127.0.0.1:8081",
+      "http://127.0.0.1",
+      "http://[::ffff:127.0.0.1]:8080",
+      "http://weaviate",
+      "http://weaviate:8443"
+    ]
+    for (const address of yes) assert.isTrue(isAt(new URL(address)), address)
+    for (const address of no) assert.isFalse(isAt(new URL(address)), address)
+  })
 
   it.live("asks for a name once a connection, so that a second answer cannot lead elsewhere", () =>
     Effect.gen(function*() {

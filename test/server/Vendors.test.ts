@@ -218,6 +218,17 @@ describe("imports of what vendors keep", () => {
         "a.atlassian.net\\@evil.example",
         "https://evil.example\n.atlassian.net",
         "file://a.atlassian.net",
+        "a.atlassian.net.",
+        "a.atlassian.net%2eevil.example",
+        "a.atlassian.net%00.evil.example",
+        "evil.example/.atlassian.net",
+        "evil.example\u3002atlassian.net/",
+        "https://a。evil.example",
+        "[::ffff:7f00:1]",
+        "http://[::ffff:127.0.0.1]",
+        "0",
+        "2130706434",
+        "//127.0.0.2",
         "jira.acme.example"
       ]
       for (const serverUri of servers) {
@@ -302,6 +313,30 @@ describe("imports of what vendors keep", () => {
       assert.deepStrictEqual(counts, [1, 0, 1])
       assert.include(JSON.stringify(failures), "localhost is not a public address")
       assert.lengthOf(inside.asked, 0)
+    }).pipe(Effect.scoped))
+
+  it.live("ask a SharePoint for nothing above what it is named", () =>
+    Effect.gen(function*() {
+      const { corpus, graph, secret, server } = yield* world
+      const clientSecret = key(secret("graph", "graph-canary-90c3"))
+      graph.tokens.secret = "graph-canary-90c3"
+      const named = { sharepointSiteName: "Handbook", driveName: "Documents", clientId: "app", tenantId: "t1", clientSecret }
+      for (
+        const place of [
+          { sharepointSiteName: "contoso.sharepoint.com:/../../users" },
+          { sharepointSiteName: "contoso.sharepoint.com:/sites/.." },
+          { driveName: undefined, driveId: ".." },
+          { sharepointFolderPath: "/a/../../../../me" },
+          { sharepointFolderId: ".." }
+        ]
+      ) {
+        const before = graph.asked.length
+        const { counts, error, failures } = yield* run(server, corpus, {
+          sharePointSources: { sharePointSources: [{ ...named, ...place }] }
+        })
+        assert.include(JSON.stringify([error, failures]), ". or ..", `${JSON.stringify(place)} ${JSON.stringify(counts)}`)
+        for (const { url } of graph.asked.slice(before)) assert.match(url.pathname, /^\/(?:t1\/oauth2|v1\.0\/(?:sites|drives))(?:\/|$)/)
+      }
     }).pipe(Effect.scoped))
 
   it.live("say which field of a source is missing or wrong", () =>

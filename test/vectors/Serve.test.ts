@@ -67,6 +67,41 @@ describe("a corpus in Weaviate, behind serve", () => {
     assert.strictEqual(chunksStored(), before + 1)
   })
 
+  it("is refused at another port of a host, and where readers of its address differ", async () => {
+    const { host, port } = new URL(fake.origin)
+    const narrow = await startServer({ allowHosts: [host] })
+    const before = fake.asked.length
+    try {
+      for (
+        const httpEndpoint of [
+          "http://127.0.0.1:1",
+          "http://127.0.0.1",
+          `http://localhost:${port}`,
+          `http://[::ffff:127.0.0.1]:${port}`,
+          `http://127.0.0.1.:1`,
+          `http://127.0.0.2\\.${host}`,
+          `http://127.0.0.2:${port}/?${host}`,
+          `http://${host}.nip.io`
+        ]
+      ) {
+        const { body: { response } } = await narrow.call("POST", `/v1beta1/${parent}/ragCorpora`, {
+          displayName: "elsewhere",
+          vectorDbConfig: {
+            weaviate: { httpEndpoint, collectionName: "Handbook" },
+            apiAuth: { apiKeyConfig: { apiKeySecretVersion: "projects/1/secrets/weaviate/versions/1" } }
+          }
+        })
+        // Some have no form of an address at all.
+        if (response === undefined) continue
+        const { body, status } = await narrow.upload(response.name, "leave.md", leave)
+        assert.deepStrictEqual([status, body.error.status], [403, "PERMISSION_DENIED"], httpEndpoint)
+      }
+      assert.strictEqual(fake.asked.length, before)
+    } finally {
+      await narrow.stop()
+    }
+  })
+
   it("is refused elsewhere, and nobody is called", async () => {
     const before = fake.asked.length
     const corpus = await corpusOf(closed)

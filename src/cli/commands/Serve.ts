@@ -50,9 +50,9 @@ export const serve = Command.make(
     ),
     allowHost: Flag.String("allow-host").pipe(
       Flag.withDescription(
-        "A Jira of your own that imports may name, besides *.atlassian.net, or a Weaviate that corpora may. May be repeated"
+        "A Jira of your own that imports may name, besides *.atlassian.net, or a Weaviate that corpora may. Without a port, any of its ports. May be repeated"
       ),
-      Flag.withMetavar("HOST"),
+      Flag.withMetavar("HOST[:PORT]"),
       Flag.atLeast(0),
       Flag.withDefault([])
     ),

@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect"
 import type { HttpClient } from "effect/http"
 import { asServiceError, ServiceError } from "../../domain/Errors.ts"
-import { serverAddress } from "../../domain/HttpAddress.ts"
+import { hostsAt, serverAddress } from "../../domain/HttpAddress.ts"
 import type { ImportSource, JiraAccount, SharePointLibrary, SlackWorkspace } from "../../domain/Import.ts"
 import type { Connector, Listed } from "../../ports/Connector.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
@@ -34,7 +34,7 @@ export interface VendorEndpoints {
 export interface VendorOptions {
   readonly connectors: VendorConnectors
   readonly endpoints: VendorEndpoints
-  /** Jira servers of the operator's own: host names. */
+  /** Jira servers of the operator's own: `HOST`, or `HOST:PORT`. */
   readonly allowHosts: ReadonlyArray<string>
   readonly context: VendorContext
 }
@@ -48,11 +48,11 @@ export type VendorSource = Exclude<ImportSource, { readonly _tag: "storage" }>
  * secrets to a host of theirs, or reach into its network.
  */
 export const vendors = ({ allowHosts, connectors, context, endpoints }: VendorOptions) => {
-  const allowed = new Set(allowHosts.map((host) => host.toLowerCase()))
+  const isAllowed = hostsAt(allowHosts)
   const isJiraHost = (server: string): boolean => {
     const url = serverAddress(server)
     return url !== undefined &&
-      (allowed.has(url.hostname) || (url.protocol === "https:" && url.port === "" && /^[a-z0-9-]+\.atlassian\.net$/.test(url.hostname)))
+      (isAllowed(url) || (url.protocol === "https:" && url.port === "" && /^[a-z0-9-]+\.atlassian\.net$/.test(url.hostname)))
   }
 
   const refused = (accounts: ReadonlyArray<JiraAccount>): ServiceError | undefined => {
