@@ -191,7 +191,8 @@ const urlCitation = ({ citation, end, start }: ReturnType<typeof cited>[number])
   title: citation.sourceDisplayName
 })
 
-const usageOf = ({ usage }: Answer) => usage ?? { promptTokens: 0, answerTokens: 0, totalTokens: 0 }
+/** None before there is an answer, and where the model tells nothing. */
+const usageOf = (answer?: Answer) => answer?.usage ?? { promptTokens: 0, answerTokens: 0, totalTokens: 0 }
 
 const readCompletion = reader(Completion)
 
@@ -335,9 +336,7 @@ const outputItem = ({ id }: ChatIdentity, status: string, content: ReadonlyArray
 
 const responseOf = (identity: ChatIdentity, answer?: Answer) => {
   const incomplete = answer?.truncated === true
-  const { answerTokens, promptTokens, totalTokens } = answer === undefined
-    ? { answerTokens: 0, promptTokens: 0, totalTokens: 0 }
-    : usageOf(answer)
+  const { answerTokens, promptTokens, totalTokens } = usageOf(answer)
   const status = answer === undefined ? "in_progress" : incomplete ? "incomplete" : "completed"
   return {
     id: `resp_${identity.id}`,
@@ -431,9 +430,7 @@ const messageOf = ({ id, model }: ChatIdentity, answer?: Answer): PartnerMessage
   content: answer === undefined ? [] : blocksOf(answer),
   stopReason: answer === undefined ? null : answer.truncated === true ? "max_tokens" : "end_turn",
   stopSequence: null,
-  usage: answer === undefined
-    ? { inputTokens: 0, outputTokens: 0 }
-    : { inputTokens: usageOf(answer).promptTokens, outputTokens: usageOf(answer).answerTokens }
+  usage: { inputTokens: usageOf(answer).promptTokens, outputTokens: usageOf(answer).answerTokens }
 })
 
 /** The text in order, what is borne out in blocks of its own. */
