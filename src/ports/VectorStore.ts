@@ -48,13 +48,33 @@ export interface VectorQuery {
   readonly count: number
   /** Only chunks of these files, at most {@link VectorStore.mostFiles}. */
   readonly files?: ReadonlyArray<string> | undefined
+  /**
+   * Both arms mixed by the database, into one list: what the dense one counts for, more than 0 and less than 1, the other
+   * one for the rest. For databases that {@link VectorAbilities.mixes}, with `vector` and `terms`, neither of them empty.
+   */
+  readonly alpha?: number | undefined
 }
 
 /** Each arm's hits, best first. */
 export interface VectorHits {
   readonly dense: ReadonlyArray<VectorHit>
   readonly sparse: ReadonlyArray<VectorHit>
+  /** Where {@link VectorQuery.alpha} was given, instead of the arms: larger scores are better. */
+  readonly mixed?: ReadonlyArray<VectorHit> | undefined
 }
+
+/** What a database searches by, set up as it is. */
+export interface VectorAbilities {
+  /** Whether it searches by words. */
+  readonly words: boolean
+  /** Whether it mixes both arms by itself. */
+  readonly mixes: boolean
+  /** Whether it knows how rare words are; where not, the weights of a query's terms have to say it. */
+  readonly rarity: boolean
+}
+
+/** Those of most databases that search by words. */
+export const byWords: VectorAbilities = { words: true, mixes: false, rarity: true }
 
 /** What of a corpus is in its database. */
 export interface VectorDescription {
@@ -89,8 +109,8 @@ export interface StoredVersion {
 export interface VectorStore {
   /** For people: `collection Docs of http://127.0.0.1:8080`. */
   readonly place: string
-  /** Whether it searches by words. */
-  readonly words: boolean
+  /** May ask the database. */
+  readonly abilities: Effect.Effect<VectorAbilities, ServiceError>
   /** Files that a query may be restricted to. */
   readonly mostFiles: number
   /**

@@ -44,12 +44,20 @@ let corpora = 0
 export interface SuiteOptions {
   /** Whether it searches by words. Default true. */
   readonly words?: boolean
+  /** Whether it mixes both arms by itself. Default false. */
+  readonly mixes?: boolean
+  /** Whether it knows how rare words are. Default true. */
+  readonly rarity?: boolean
   /** Whether it keeps chunks whose vectors are zero, which nothing finds. Default true. */
   readonly zeros?: boolean
 }
 
 /** What every vector database does. */
-export const suite = <E>(name: string, opening: Layer.Layer<Opening, E>, { words = true, zeros = true }: SuiteOptions = {}): void => {
+export const suite = <E>(
+  name: string,
+  opening: Layer.Layer<Opening, E>,
+  { mixes = false, rarity = true, words = true, zeros = true }: SuiteOptions = {}
+): void => {
   const timeout = 30_000
   layer(opening, { excludeTestServices: true, timeout })(`VectorStore: ${name}`, (it) => {
     const fresh = Effect.gen(function*() {
@@ -76,7 +84,8 @@ export const suite = <E>(name: string, opening: Layer.Layer<Opening, E>, { words
         assert.strictEqual(empty.dimensions, dimensions)
         yield* store.put([fileOf("f1", ["one", "two"])])
         assert.strictEqual((yield* store.check).chunks, 2)
-        assert.strictEqual(store.words, words)
+        const able = yield* store.abilities
+        assert.deepStrictEqual({ ...able, rarity: !words || able.rarity }, { words, mixes, rarity: !words || rarity })
       }).pipe(Effect.scoped), timeout)
 
     it.effect("finds the nearest, with their cosines, at once after they are put", () =>
@@ -102,7 +111,9 @@ export const suite = <E>(name: string, opening: Layer.Layer<Opening, E>, { words
           const find = (...terms: ReadonlyArray<string>) =>
             Effect.map(store.search({ terms: weighed(...terms), count: 10 }), ({ sparse }) =>
               sparse.map(({ file, ordinal }) => `${file}.${ordinal}`))
-          assert.strictEqual((yield* find("the", "leaks"))[0], "f1.0")
+          if (rarity) {
+            assert.strictEqual((yield* find("the", "leaks"))[0], "f1.0")
+          }
           assert.sameMembers(yield* find("valve"), ["f1.0", "f2.0"])
           assert.deepStrictEqual(yield* find("holiday"), ["f1.1"])
           assert.deepStrictEqual(yield* find("o'clock"), ["f2.1"])
@@ -115,6 +126,37 @@ export const suite = <E>(name: string, opening: Layer.Layer<Opening, E>, { words
               sparse),
             1
           )
+        }).pipe(Effect.scoped), timeout)
+    }
+
+    if (mixes) {
+      it.effect("mixes nearness and words by their weight", () =>
+        Effect.gen(function*() {
+          const { store } = yield* prepared
+          yield* store.put([
+            fileOf("near", ["about something else", "and another thing"]),
+            fileOf("said", ["the valve leaks", "the valve"], {}, 4),
+            fileOf("both", ["valve leaks"], {}, 0),
+            fileOf("neither", ["far away"], {}, 2)
+          ])
+          const find = (alpha: number, more: { readonly files?: ReadonlyArray<string>; readonly count?: number } = {}) =>
+            Effect.map(
+              store.search({ vector: leaning(0, 1, 0), terms: weighed("valve", "leaks"), alpha, count: 10, ...more }),
+              ({ dense, mixed = [], sparse }) => {
+                assert.deepStrictEqual([dense, sparse], [[], []])
+                assert.deepStrictEqual(mixed.map(({ score }) => score), mixed.map(({ score }) => score).toSorted((a, b) => b - a))
+                return mixed.map(({ file, ordinal }) => `${file}.${ordinal}`)
+              }
+            )
+          for (const alpha of [0.1, 0.5, 0.9]) {
+            const found = yield* find(alpha)
+            assert.strictEqual(found[0], "both.0")
+            assert.lengthOf(new Set(found), found.length)
+          }
+          assert.strictEqual((yield* find(0.1))[1], "said.0")
+          assert.strictEqual((yield* find(0.9))[1], "near.0")
+          assert.deepStrictEqual(yield* find(0.5, { files: ["said", "none"] }), ["said.0", "said.1"])
+          assert.deepStrictEqual(yield* find(0.5, { count: 1 }), ["both.0"])
         }).pipe(Effect.scoped), timeout)
     }
 

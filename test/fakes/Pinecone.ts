@@ -1,9 +1,15 @@
 import { Effect } from "effect"
 import { fakeServer, sendJson } from "./Http.ts"
 
+interface Sparse {
+  readonly indices: ReadonlyArray<number>
+  readonly values: ReadonlyArray<number>
+}
+
 interface PineconeRecord {
   readonly id: string
   readonly values: ReadonlyArray<number>
+  readonly sparseValues?: Sparse | undefined
   readonly metadata: Record<string, unknown>
   /** The write that brought it. */
   readonly lsn: number
@@ -13,6 +19,8 @@ export interface FakePineconeOptions {
   readonly key?: string
   readonly dimension: number
   readonly metric?: string
+  /** Whether a query may have both a dense and a sparse vector, where the metric is the dot product. Default true. */
+  readonly together?: boolean
   /** Queries after a write that do not see it yet. Default 2. */
   readonly lag?: number
   /** Whether answers say how far the index is. Default true. */
@@ -21,9 +29,12 @@ export interface FakePineconeOptions {
 
 /**
  * Pinecone's control and data plane on one port, of API version 2026-07: what is written is found only some queries later,
- * lists are in pages of 100, and a record's metadata is held to its forms and its 40 kB.
+ * lists are in pages of 100, a request has 2 MB at most, a record's metadata is held to its forms and its 40 kB, its sparse
+ * vector to 1,000 values.
  */
-export const fakePinecone = ({ dimension, key = "pc-key", lag = 2, metric = "cosine", tellsLsn = true }: FakePineconeOptions) =>
+export const fakePinecone = (
+  { dimension, key = "pc-key", lag = 2, metric = "cosine", tellsLsn = true, together = true }: FakePineconeOptions
+) =>
   Effect.gen(function*() {
     const namespaces = new Map<string, Map<string, PineconeRecord>>()
     let lsn = 0
@@ -65,7 +76,11 @@ export const fakePinecone = ({ dimension, key = "pc-key", lag = 2, metric = "cos
           const made = records ?? new Map<string, PineconeRecord>()
           lsn++
           behind = lag
-          for (const { id, metadata = {}, values } of body.vectors) {
+          if (request.body.length > 2_097_152) return refuse(400, "INVALID_ARGUMENT", "Request size exceeds the maximum of 2MB")
+          for (const { id, metadata = {}, sparseValues, values } of body.vectors) {
+            if (sparseValues !== undefined && !isSparse(sparseValues)) {
+              return refuse(400, "INVALID_ARGUMENT", "Sparse vector must have 1 to 1000 values, each with an index of its own")
+            }
             if (values.length !== dimension) {
               return refuse(
                 400,
@@ -82,7 +97,7 @@ export const fakePinecone = ({ dimension, key = "pc-key", lag = 2, metric = "cos
             if (Buffer.byteLength(JSON.stringify(metadata)) > 40_960) {
               return refuse(400, "INVALID_ARGUMENT", "Metadata size exceeds the limit of 40960 bytes per vector")
             }
-            made.set(id, { id, values, metadata, lsn })
+            made.set(id, { id, values, sparseValues, metadata, lsn })
           }
           namespaces.set(namespace, made)
           return answer({ upsertedCount: body.vectors.length }, { "x-pinecone-request-lsn": String(lsn) })
@@ -90,11 +105,25 @@ export const fakePinecone = ({ dimension, key = "pc-key", lag = 2, metric = "cos
         case "/query": {
           if (behind > 0) behind--
           else indexed = lsn
+          const { sparseVector } = body
+          if (sparseVector !== undefined && metric !== "dotproduct") {
+            return refuse(
+              400,
+              "INVALID_ARGUMENT",
+              "Index configuration does not support sparse values - only indexes that are sparse or using dotproduct are supported"
+            )
+          }
+          if (sparseVector !== undefined && !together) return refuse(400, "INVALID_ARGUMENT", "Query may have one vector only")
+          if (body.vector.every((value: number) => value === 0)) {
+            return refuse(400, "INVALID_ARGUMENT", "Dense vectors must contain at least one non-zero value")
+          }
           const matches = [...records?.values() ?? []]
             .filter((record) => seen(record) && passes(record, body.filter))
             .map((record) => ({
               record,
-              score: dot(record.values, body.vector) / (Math.sqrt(dot(record.values, record.values) * dot(body.vector, body.vector)) || 1)
+              score: metric === "dotproduct"
+                ? dot(record.values, body.vector) + sparseDot(record.sparseValues, sparseVector)
+                : dot(record.values, body.vector) / (Math.sqrt(dot(record.values, record.values) * dot(body.vector, body.vector)) || 1)
             }))
             .sort((a, b) => b.score - a.score)
             .slice(0, body.topK)
@@ -112,8 +141,8 @@ export const fakePinecone = ({ dimension, key = "pc-key", lag = 2, metric = "cos
             namespace,
             vectors: Object.fromEntries(
               [...records?.values() ?? []].filter(({ id }) => ids.includes(id)).map((
-                { id, metadata, values }
-              ) => [id, { id, values, metadata }])
+                { id, metadata, sparseValues, values }
+              ) => [id, { id, values, metadata, ...(sparseValues === undefined ? {} : { sparseValues }) }])
             )
           })
         }
@@ -141,6 +170,15 @@ export const fakePinecone = ({ dimension, key = "pc-key", lag = 2, metric = "cos
 const isMetadata = (value: unknown): boolean =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ||
   (Array.isArray(value) && value.every((item) => typeof item === "string"))
+
+const isSparse = ({ indices, values }: Sparse): boolean =>
+  values.length >= 1 && values.length <= 1_000 && indices.length === values.length && new Set(indices).size === indices.length &&
+  indices.every((index) => Number.isInteger(index) && index >= 0 && index < 2 ** 32) && !values.includes(0)
+
+const sparseDot = (a: Sparse | undefined, b: Sparse | undefined): number => {
+  const of = new Map((a?.indices ?? []).map((index, i) => [index, a?.values[i] ?? 0]))
+  return (b?.indices ?? []).reduce((sum, index, i) => sum + (of.get(index) ?? 0) * (b?.values[i] ?? 0), 0)
+}
 
 const passes = (
   { metadata }: PineconeRecord,

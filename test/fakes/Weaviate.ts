@@ -25,8 +25,8 @@ interface Field {
 }
 
 /**
- * A Weaviate server: collections with tenants, batches whose objects fail one by one, deletions by filter, `nearVector` and
- * `bm25` over GraphQL. Its answers are those of a real one (1.40), which `Weaviate.test.ts` holds it against where there is one.
+ * A Weaviate server: collections with tenants, batches whose objects fail one by one, deletions by filter, `nearVector`,
+ * `bm25` and `hybrid` over GraphQL. Its answers are those of a real one (1.40), which `Weaviate.test.ts` holds it against where there is one.
  */
 export const fakeWeaviate = (options: { readonly key?: () => string; readonly version?: string } = {}) =>
   Effect.gen(function*() {
@@ -198,34 +198,65 @@ const answer = (text: string, classes: Map<string, WeaviateClass>) => {
   return { data: { [root.name]: found } }
 }
 
-const ranked = (objects: ReadonlyArray<WeaviateObject>, { args, fields }: Field): ReadonlyArray<unknown> | undefined => {
-  const near = Reflect.get(Object(args["nearVector"]), "vector") as ReadonlyArray<number> | undefined
-  if (near !== undefined && objects.some(({ vector }) => vector !== undefined && vector.length !== near.length)) return undefined
-  const words = Reflect.get(Object(args["bm25"]), "query") as string | undefined
-  const property = String((Reflect.get(Object(args["bm25"]), "properties") as ReadonlyArray<string> | undefined)?.[0])
-  const asked = new Set(words?.split(/\s+/) ?? [])
-  const termsOf = (object: WeaviateObject) => String(object.properties[property] ?? "").split(/\s+/)
-  const frequency = (word: string) => objects.filter((object) => termsOf(object).includes(word)).length
-  const scored = objects.filter(({ vector }) => near === undefined || vector !== undefined).map((object) => {
-    if (near !== undefined) return { object, score: cosine(object.vector ?? [], near) }
-    let score = 0
-    for (const word of asked) {
-      const n = frequency(word)
-      const times = termsOf(object).filter((term) => term === word).length
-      score += times / (times + 1.2) * Math.log(1 + (objects.length - n + 0.5) / (n + 0.5))
-    }
-    return { object, score }
-  })
-  return scored
-    .filter(({ score }) => words === undefined || score > 0)
+/** Objects that an arm of a search found, best first. */
+type Ranked = ReadonlyArray<{ readonly object: WeaviateObject; readonly score: number }>
+
+const nearest = (objects: ReadonlyArray<WeaviateObject>, near: ReadonlyArray<number>): Ranked =>
+  objects.filter(({ vector }) => vector !== undefined)
+    .map((object) => ({ object, score: cosine(object.vector ?? [], near) }))
     .sort((a, b) => b.score - a.score)
-    .slice(Number(args["offset"] ?? 0), Number(args["offset"] ?? 0) + Number(args["limit"]))
+
+const byWords = (objects: ReadonlyArray<WeaviateObject>, words: string, property: string): Ranked => {
+  const termsOf = (object: WeaviateObject) => String(object.properties[property] ?? "").split(/\s+/)
+  const asked = [...new Set(words.split(/\s+/))].map((word) => {
+    const n = objects.filter((object) => termsOf(object).includes(word)).length
+    return { word, idf: Math.log(1 + (objects.length - n + 0.5) / (n + 0.5)) }
+  })
+  return objects
+    .map((object) => {
+      const times = (word: string) => termsOf(object).filter((term) => term === word).length
+      return { object, score: asked.reduce((sum, { idf, word }) => sum + (idf * times(word)) / (times(word) + 1.2), 0) }
+    })
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+}
+
+/** As the server mixes by `relativeScoreFusion`: each arm's scores between its best and its worst, by its weight. */
+const mixed = (dense: Ranked, sparse: Ranked, alpha: number): Ranked => {
+  const scores = new Map<WeaviateObject, number>()
+  for (const [arm, weight] of [[dense, alpha], [sparse, 1 - alpha]] as const) {
+    const best = arm[0]?.score ?? 0
+    const worst = arm.at(-1)?.score ?? 0
+    for (const { object, score } of arm) {
+      scores.set(object, (scores.get(object) ?? 0) + weight * (best === worst ? 1 : (score - worst) / (best - worst)))
+    }
+  }
+  return [...scores].map(([object, score]) => ({ object, score })).sort((a, b) => b.score - a.score)
+}
+
+const ranked = (objects: ReadonlyArray<WeaviateObject>, { args, fields }: Field): ReadonlyArray<unknown> | undefined => {
+  const of = (argument: string, field: string): unknown => Reflect.get(Object(args[argument]), field)
+  const near = (of("nearVector", "vector") ?? of("hybrid", "vector")) as ReadonlyArray<number> | undefined
+  if (near !== undefined && objects.some(({ vector }) => vector !== undefined && vector.length !== near.length)) return undefined
+  const argument = args["hybrid"] === undefined ? "bm25" : "hybrid"
+  const words = of(argument, "query") as string | undefined
+  const sparse = words === undefined ? [] : byWords(objects, words, String((of(argument, "properties") as ReadonlyArray<string>)[0]))
+  const first = Number(args["offset"] ?? 0)
+  const found: Ranked = args["hybrid"] !== undefined
+    ? mixed(nearest(objects, near ?? []), sparse, Number(of("hybrid", "alpha")))
+    : near !== undefined
+    ? nearest(objects, near)
+    : words !== undefined
+    ? sparse
+    : objects.map((object) => ({ object, score: 0 }))
+  return found
+    .slice(first, first + Number(args["limit"]))
     .map(({ object, score }) =>
       Object.fromEntries(fields.map(({ name }) => [
         name,
         name === "_additional"
           ? {
-            distance: near === undefined ? null : 1 - score,
+            distance: near === undefined || words !== undefined ? null : 1 - score,
             score: words === undefined ? null : String(score),
             vector: object.vector ?? []
           }

@@ -33,6 +33,8 @@ const opening = (options: FakePineconeOptions) =>
   ).pipe(Layer.provide(Http.layer()))
 
 suite("Pinecone", opening({ dimension: 8 }), { words: false, zeros: false })
+suite("Pinecone, dense and sparse", opening({ dimension: 8, metric: "dotproduct" }), { zeros: false, mixes: true, rarity: false })
+suite("Pinecone, one vector a query", opening({ dimension: 8, metric: "dotproduct", together: false }), { words: false, zeros: false })
 suite("Pinecone, that does not say how far it is", opening({ dimension: 8, tellsLsn: false }), { words: false, zeros: false })
 
 describe("Pinecone", () => {
@@ -76,6 +78,25 @@ describe("Pinecone", () => {
       assert.match(String(records["f1#1"]?.metadata?.["chunkData"]), /^ü{15000}$/)
       const { matches } = yield* Effect.promise(() => index.query({ vector: [1, 0], topK: 5, filter: { fileId: { $eq: "f1" } } }))
       assert.sameMembers(matches.map(({ id }) => id), ["f1#0", "f1#1"])
+    }).pipe(Effect.scoped, Effect.provide(Http.layer())))
+
+  it.live("keeps to what a request and a sparse vector take, however large chunks are", () =>
+    Effect.gen(function*() {
+      const { asked, namespaces, origin } = yield* fakePinecone({ dimension: 2, metric: "dotproduct" })
+      const store = yield* open(origin, space)
+      yield* store.prepare
+      const terms = ["often", "often", ...Array.from({ length: 1_500 }, (_, i) => `word${i}`)]
+      const chunks = Array.from({ length: 50 }, (_, ordinal) => ({ ...file.chunks[1]!, ordinal, terms }))
+      yield* store.put([{ ...file, chunks }])
+      assert.isAbove(asked.filter(({ url }) => url.pathname === "/vectors/upsert").length, 1)
+      const records = [...namespaces.get(space.corpus)?.values() ?? []]
+      assert.lengthOf(records, 50)
+      assert.isTrue(records.every(({ sparseValues }) => sparseValues?.indices.length === 1_000))
+      const client = new PineconeClient({ apiKey: "pc-key", controllerHostUrl: origin })
+      const index = client.index({ host: origin, namespace: space.corpus })
+      const { records: read } = yield* Effect.promise(() => index.fetch({ ids: ["f1#7"] }))
+      assert.lengthOf(read["f1#7"]?.sparseValues?.indices ?? [], 1_000)
+      assert.lengthOf((yield* store.search({ terms: [{ term: "often", weight: 1 }], count: 100 })).sparse, 50)
     }).pipe(Effect.scoped, Effect.provide(Http.layer())))
 
   it.live("refuses an index that is not as a corpus needs it, and a wrong key", () =>

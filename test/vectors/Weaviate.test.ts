@@ -51,12 +51,12 @@ const tenants = { multiTenancyConfig: { enabled: true } }
 
 const fakeOpening = (collection: string, made?: object) =>
   Layer.unwrap(Effect.map(fake, (url) => opening(Effect.succeed(url), collection, made)))
-suite("Weaviate", fakeOpening("Docs"))
-suite("Weaviate, a tenant each", fakeOpening("Tenants", tenants))
+suite("Weaviate", fakeOpening("Docs"), { mixes: true })
+suite("Weaviate, a tenant each", fakeOpening("Tenants", tenants), { mixes: true })
 if (real !== "") {
-  suite(`Weaviate at ${real}`, opening(Effect.succeed(real), "Docs"))
-  suite(`Weaviate at ${real}, a tenant each`, opening(Effect.succeed(real), "Tenants", tenants))
-  suite(`Weaviate at ${real}, a collection of the service's`, opening(Effect.succeed(real), "Service", {}))
+  suite(`Weaviate at ${real}`, opening(Effect.succeed(real), "Docs"), { mixes: true })
+  suite(`Weaviate at ${real}, a tenant each`, opening(Effect.succeed(real), "Tenants", tenants), { mixes: true })
+  suite(`Weaviate at ${real}, a collection of the service's`, opening(Effect.succeed(real), "Service", {}), { mixes: true })
 }
 
 describe("Weaviate", () => {

@@ -8,6 +8,7 @@ import { refusalOf } from "../../domain/Rule.ts"
 import { Embedder, OtherEmbedders } from "../../ports/Embedder.ts"
 import { Ranker, Rankers } from "../../ports/Ranker.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
+import type { VectorHits, VectorQuery, VectorStore } from "../../ports/VectorStore.ts"
 import { isElsewhere } from "../../domain/Corpus.ts"
 import { otherEmbedder } from "./CorpusRules.ts"
 import { CorpusVectors } from "./CorpusVectors.ts"
@@ -98,16 +99,28 @@ export const embeddedRetrieval = (
           if (found instanceof IndexDamage) return yield* ServiceError.internal(found.message)
           return found instanceof StoreDamage ? yield* noted(found) : found
         })
-        const asked = yield* checked(() => elsewhere.asked(reader.corpusNow(corpus.name), request, store.words, store.mostFiles))
+        const abilities = yield* store.abilities
+        const asked = yield* checked(() => elsewhere.asked(reader.corpusNow(corpus.name), request, abilities, store.mostFiles))
         if (asked === undefined) return []
         let count = Math.max(candidateDepth, request.count)
         while (true) {
-          const hits = yield* store.search({ ...asked, count })
+          const hits = yield* hitsOf(store, { ...asked, count }, request.explain)
           const { contexts, more } = yield* checked(() => elsewhere.found(reader.corpusNow(corpus.name), request, hits, count))
           if (!more || count >= mostHits) return contexts
           count = Math.min(mostHits, count * moreHits)
         }
       })
+
+      /** Of a list that the database mixes, where it is to be explained, both arms too. */
+      const hitsOf = (store: VectorStore, query: VectorQuery, explain: boolean): Effect.Effect<VectorHits, ServiceError> =>
+        query.alpha === undefined || !explain
+          ? store.search(query)
+          : Effect.zipWith(
+            store.search({ ...query, alpha: undefined }),
+            store.search(query),
+            (arms, { mixed }) => ({ ...arms, mixed }),
+            { concurrent: true }
+          )
 
       /** The damage as an error. Its file is marked, so that the next run reads it again; a reader that may not write lets that be. */
       const noted = Effect.fnUntraced(function*({ file, message }: StoreDamage) {
@@ -132,8 +145,9 @@ export const embeddedRetrieval = (
       const alphaOf = Effect.fnUntraced(function*(corpus: CorpusRow, { hybrid }: RetrievalRequest) {
         const wanted = hybrid === undefined ? defaultAlpha : hybrid.alpha ?? 0.5
         if (!isElsewhere(corpus.vectorDb)) return wanted
-        const { place, words } = yield* vectors.store(corpus)
-        if (words || wanted === 1) return wanted
+        if (wanted === 1) return wanted
+        const { abilities, place } = yield* vectors.store(corpus)
+        if ((yield* abilities).words) return wanted
         if (hybrid === undefined) return 1
         return yield* new ServiceError({
           code: "UNIMPLEMENTED",
@@ -188,7 +202,7 @@ export const embeddedRetrieval = (
         }
         // How rare a word is in the corpus is known to its database alone.
         const found = isElsewhere(corpus.vectorDb)
-          ? yield* runElsewhere(corpus, { ...asked, vector: vector?.(() => 1) })
+          ? yield* runElsewhere(corpus, { ...asked, hybrid: request.hybrid !== undefined, vector: vector?.(() => 1) })
           : yield* run(corpus, { ...asked, correctSpelling: request.correctSpelling ?? true, vector })
         return ranker === undefined ? found : (yield* ranker.rank(request.query, found)).slice(0, topK)
       })

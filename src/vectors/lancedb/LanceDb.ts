@@ -5,7 +5,15 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 import { Duration, Effect, type Scope, Semaphore } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import { retry, type RetryOptions } from "../../net/Retry.ts"
-import type { VectorDescription, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
+import {
+  byWords,
+  type VectorDescription,
+  type VectorFile,
+  type VectorHit,
+  type VectorQuery,
+  type VectorSpace,
+  type VectorStore
+} from "../../ports/VectorStore.ts"
 import {
   blamed,
   chunkBatches,
@@ -354,7 +362,21 @@ export const make = Effect.fnUntraced(function*(options: LanceDbOptions): Effect
     Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.as(forget, { dense: [], sparse: [] }))
   )
 
-  return { place, words: true, mostFiles: 10_000, prepare, check, put, delete: remove, drop, search, corpora, sign, versions, read }
+  return {
+    place,
+    abilities: Effect.succeed(byWords),
+    mostFiles: 10_000,
+    prepare,
+    check,
+    put,
+    delete: remove,
+    drop,
+    search,
+    corpora,
+    sign,
+    versions,
+    read
+  }
 })
 
 const schemaOf = ({ Field, FixedSizeList, Float32, Int32, List, Schema, Utf8 }: Arrow, dimensions: number) => {

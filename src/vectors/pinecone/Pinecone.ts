@@ -23,6 +23,7 @@ import {
   versionsOf
 } from "../Chunks.ts"
 import { rest, type RestOptions } from "../Rest.ts"
+import { askedSparse, fullShare, sparseOf, type SparseVector } from "../SparseTerms.ts"
 
 export interface PineconeOptions {
   readonly indexName: string | undefined
@@ -44,11 +45,14 @@ const fields: Fields = { address: "pinecone.indexName", key: "pinecone.apiKey", 
 /** Where a controller's address leads. */
 export const hostOf = (controller: string | undefined): string => controller ?? ownController
 
-/** Vectors of one upsert and ids of one deletion: a request takes 2 MB, and 1,000. */
+/** Vectors of one upsert, in bytes, and ids of one deletion: a request takes 2 MB, and 1,000. */
 const vectorsAtOnce = 50
+const upsertBytes = 1_900_000
 const idsAtOnce = 1_000
 /** Bytes of a chunk's text that go along: a record takes 40 kB of metadata in all. */
 const mostTextBytes = 30_000
+/** Terms of a chunk that go along: a sparse vector takes so many values. */
+const mostTerms = 1_000
 /** Bytes of a file's metadata and of the engine's record, and principals, that go along. */
 const mostFactBytes = 3_500
 const mostPrincipals = 100
@@ -56,11 +60,13 @@ const mostPrincipals = 100
 const fetchedAtOnce = 50
 /** Hits of one query, at most. */
 const mostHits = 10_000
+/** A query needs a dense vector that is not zero: one of this length orders nothing that words do, and what scores no more has none of them. */
+const faint = 1e-6
 /** Looks at whether what was written is found, and milliseconds between the first two; each wait is half as long again, at most 5 s. */
 const looks = 30
 const lookMs = 100
 
-const Index = Schema.Struct({
+const Described = Schema.Struct({
   host: Schema.String,
   schema: Schema.Struct({
     fields: Schema.Struct({
@@ -70,6 +76,11 @@ const Index = Schema.Struct({
   }),
   status: Schema.Struct({ ready: Schema.Boolean, state: Schema.optionalKey(Schema.String) })
 })
+/** The index as it is: who answers for it, and whether it finds sparse vectors. */
+interface Index {
+  readonly call: ReturnType<typeof rest>
+  readonly sparse: boolean
+}
 const Stats = Schema.Struct({
   /** Of an index in pods, 1 being full. */
   indexFullness: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
@@ -96,7 +107,8 @@ const Listed = Schema.Struct({
 
 /**
  * A corpus in a Pinecone index: a namespace of its own. Records go by `{version}#{place}`, so that a version is listed and
- * deleted by its prefix. The index is dense; what is written counts as there once a query finds it.
+ * deleted by its prefix. The index is dense; where its metric is the dot product, records have a sparse vector of their terms
+ * besides, and a query mixes both. What is written counts as there once a query finds it.
  */
 export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effect.fn.Return<VectorStore, ServiceError> {
   const { space: { corpus: namespace, dimensions } } = options
@@ -132,9 +144,9 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
         )
     )
 
-  let found: ReturnType<typeof rest> | undefined
+  let found: Index | undefined
   /** Looks the index up, and holds it against what the corpus needs. */
-  const index = Effect.gen(function*() {
+  const index = Effect.gen(function*(): Effect.fn.Return<Index, ServiceError> {
     const { json, status } = yield* control("looking", `/indexes/${encodeURIComponent(indexName)}`, {
       accept: (status) => status === 200 || status === 404
     })
@@ -145,7 +157,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
         `make one of ${dimensions} dimensions, metric cosine`
       )
     }
-    const { host, schema: { fields: { _values } }, status: state } = yield* decoded(Index, json)
+    const { host, schema: { fields: { _values } }, status: state } = yield* decoded(Described, json)
     if (_values === undefined) {
       return yield* unfit("pinecone.indexName", `the index ${indexName} is not one of dense vectors`, "name one that is")
     }
@@ -170,15 +182,26 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
         new ServiceError({ code: "UNAVAILABLE", message: `the index ${indexName} is not ready (${state.state ?? "no state"})` })
       )
     }
-    return restOf(host.includes("://") ? host : `https://${host}`)
+    // The service finds sparse vectors beside dense ones by the dot product alone.
+    return { call: restOf(host.includes("://") ? host : `https://${host}`), sparse: metric === "dotproduct" }
   })
-  const call = (...args: Parameters<ReturnType<typeof rest>>) =>
-    Effect.flatMap(
-      Effect.suspend(() =>
-        found === undefined ? Effect.tap(index, (made) => Effect.sync(() => void (found = made))) : Effect.succeed(found)
-      ),
-      (data) => data(...args)
-    )
+  const known = Effect.suspend(() =>
+    found === undefined ? Effect.tap(index, (made) => Effect.sync(() => void (found = made))) : Effect.succeed(found)
+  )
+  const call = (...args: Parameters<ReturnType<typeof rest>>) => Effect.flatMap(known, ({ call }) => call(...args))
+
+  let together: boolean | undefined
+  /** Whether a query may have a sparse vector beside its dense one, which no description of an index tells. */
+  const mixes = Effect.gen(function*() {
+    if (!(yield* known).sparse) return false
+    if (together !== undefined) return together
+    const { status } = yield* call("looking whether it finds words", "/query", {
+      method: "POST",
+      body: { namespace, topK: 1, vector: Array.from({ length: dimensions }, () => 1), sparseVector: { indices: [0], values: [1] } },
+      accept: (status) => status === 200 || status === 400 || status === 404
+    })
+    return together = status !== 400
+  })
 
   const check: VectorStore["check"] = Effect.gen(function*() {
     found = yield* index
@@ -200,18 +223,23 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
   const put: VectorStore["put"] = Effect.fnUntraced(function*(files) {
     // It takes no vector of zeros, and would find none.
     const some = files.map((file) => ({ ...file, chunks: file.chunks.filter(({ vector }) => vector.some((value) => value !== 0)) }))
+    const { sparse } = yield* known
     for (const batch of chunkBatches(some, vectorsAtOnce)) {
-      const vectors = batch.map(([file, chunk]) =>
-        `{"id":${JSON.stringify(idOf(file.file, chunk.ordinal))},"values":${vectorJson(chunk.vector)},"metadata":${
-          JSON.stringify(metadataOf(namespace, file, chunk))
-        }}`
-      )
-      const { headers } = yield* call("writing chunks", "/vectors/upsert", {
-        method: "POST",
-        body: `{"namespace":${JSON.stringify(namespace)},"vectors":[${vectors.join(",")}]}`
-      })
-      const [file, chunk] = batch.at(-1)!
-      yield* settled(headers["x-pinecone-request-lsn"], idOf(file.file, chunk.ordinal), chunk.vector)
+      const records = batch.map(([file, chunk]) => ({
+        chunk,
+        id: idOf(file.file, chunk.ordinal),
+        json: `{"id":${JSON.stringify(idOf(file.file, chunk.ordinal))},"values":${vectorJson(chunk.vector)},${
+          sparse && chunk.terms.length > 0 ? `"sparseValues":${JSON.stringify(sparseOf(chunk.terms, mostTerms))},` : ""
+        }"metadata":${JSON.stringify(metadataOf(namespace, file, chunk))}}`
+      }))
+      for (const vectors of ofBytes(records, ({ json }) => Buffer.byteLength(json), upsertBytes)) {
+        const { headers } = yield* call("writing chunks", "/vectors/upsert", {
+          method: "POST",
+          body: `{"namespace":${JSON.stringify(namespace)},"vectors":[${vectors.map(({ json }) => json).join(",")}]}`
+        })
+        const { chunk, id } = vectors.at(-1)!
+        yield* settled(headers["x-pinecone-request-lsn"], id, chunk.vector)
+      }
     }
   })
 
@@ -268,18 +296,40 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     }
   })
 
-  const search: VectorStore["search"] = Effect.fnUntraced(function*({ count, files, vector }: VectorQuery) {
-    if (vector === undefined || vector.every((value) => value === 0)) return { dense: [], sparse: [] }
-    const filter = files === undefined ? "" : `,"filter":${JSON.stringify({ fileId: { $in: files } })}`
-    const body = `{"namespace":${JSON.stringify(namespace)},"topK":${Math.min(mostHits, count)},"vector":${vectorJson(vector)}${filter}}`
-    const { json, status } = yield* call("searching", "/query", {
-      method: "POST",
-      body,
-      accept: (status) => status === 200 || status === 404
-    })
-    if (status === 404) return { dense: [], sparse: [] }
-    const { matches } = yield* decoded(Matches, json)
-    return { dense: (matches ?? []).flatMap(hitOf), sparse: [] }
+  /** The matches of one query, best first. */
+  const matchesOf = Effect.fnUntraced(
+    function*({ count, files }: VectorQuery, vector: Float32Array, sparse: SparseVector | undefined) {
+      const filter = files === undefined ? "" : `,"filter":${JSON.stringify({ fileId: { $in: files } })}`
+      const words = sparse === undefined ? "" : `,"sparseVector":${JSON.stringify(sparse)}`
+      const { json, status } = yield* call("searching", "/query", {
+        method: "POST",
+        body: `{"namespace":${JSON.stringify(namespace)},"topK":${Math.min(mostHits, count)},"vector":[${
+          vector.join(",")
+        }]${words}${filter}}`,
+        accept: (status) => status === 200 || status === 404
+      })
+      if (status === 404) return []
+      const { matches } = yield* decoded(Matches, json)
+      return (matches ?? []).flatMap(hitOf)
+    }
+  )
+
+  const search: VectorStore["search"] = Effect.fnUntraced(function*(query: VectorQuery) {
+    const { alpha, terms = [], vector } = query
+    const near = vector === undefined || vector.every((value) => value === 0) ? undefined : vector
+    const { indices, values } = askedSparse(terms)
+    const all = values.reduce((sum, weight) => sum + weight, 0) * fullShare
+    const askFor = (share: number): SparseVector => ({ indices, values: values.map((weight) => share * weight / all) })
+    // Of a chunk that says all the words all the time, the words' score is 1, as the cosine is of one that is the question.
+    if (alpha !== undefined && near !== undefined && all > 0) {
+      return { dense: [], sparse: [], mixed: yield* matchesOf(query, near.map((value) => alpha * value), askFor(1 - alpha)) }
+    }
+    const weak = near?.map((value) => faint * value) ?? new Float32Array(dimensions).fill(faint, 0, 1)
+    const [dense, sparse] = yield* Effect.all([
+      near === undefined ? Effect.succeed([]) : matchesOf(query, near, undefined),
+      all === 0 ? Effect.succeed([]) : matchesOf(query, weak, askFor(1))
+    ], { concurrency: 2 })
+    return { dense, sparse: sparse.filter(({ score }) => score > 2 * faint) }
   })
 
   return {
@@ -318,7 +368,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
       return filesOf(chunks).filter(({ file }) => !cut.has(file))
     }),
     place,
-    words: false,
+    abilities: Effect.map(mixes, (mixes) => ({ words: mixes, mixes, rarity: false })),
     mostFiles: 1_000,
     // Indexes cost money: making one is not for a pipeline to do by itself. A namespace is made by its first record.
     prepare: Effect.asVoid(check),
@@ -338,6 +388,22 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     search
   }
 })
+
+/** Parts of a list in order, each of one item or of `most` bytes at most. */
+const ofBytes = <A>(items: ReadonlyArray<A>, bytesOf: (item: A) => number, most: number): ReadonlyArray<ReadonlyArray<A>> => {
+  const all: Array<Array<A>> = []
+  let room = 0
+  for (const item of items) {
+    const bytes = bytesOf(item)
+    if (bytes > room) {
+      all.push([])
+      room = most
+    }
+    all.at(-1)!.push(item)
+    room -= bytes
+  }
+  return all
+}
 
 const idOf = (file: string, ordinal: number): string => `${file}#${ordinal}`
 

@@ -5,7 +5,15 @@ import type { SecretVersion } from "../../domain/Secret.ts"
 import { redactText } from "../../net/Redact.ts"
 import { retry, type RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
-import type { VectorDescription, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
+import {
+  byWords,
+  type VectorDescription,
+  type VectorFile,
+  type VectorHit,
+  type VectorQuery,
+  type VectorSpace,
+  type VectorStore
+} from "../../ports/VectorStore.ts"
 import {
   blamed,
   chunkBatches,
@@ -435,7 +443,7 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
 
   return {
     place,
-    words: true,
+    abilities: Effect.succeed(byWords),
     mostFiles: 10_000,
     prepare,
     check,

@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { SecretVersion } from "../../domain/Secret.ts"
 import type { RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
-import type { VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
+import { byWords, type VectorHit, type VectorQuery, type VectorSpace, type VectorStore } from "../../ports/VectorStore.ts"
 import {
   chunkBatches,
   chunkId,
@@ -22,6 +21,7 @@ import {
   versionsOf
 } from "../Chunks.ts"
 import { rest } from "../Rest.ts"
+import { askedSparse, sparseOf } from "../SparseTerms.ts"
 
 export interface QdrantOptions {
   readonly url: string
@@ -44,11 +44,6 @@ const filesAtOnce = 500
 /** Names of a point's two vectors. */
 const denseName = "dense"
 const sparseName = "terms"
-
-/** BM25's constants, and a chunk's length in terms: the collection's own mean is not known while it is filled. */
-const k1 = 1.2
-const b = 0.75
-const meanLength = 128
 
 const Info = Schema.Struct({
   result: Schema.Struct({
@@ -204,7 +199,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     const wantsSparse = terms !== undefined && terms.length > 0
     const searches = [
       ...(wantsDense ? [`{"query":${vectorJson(vector)},"using":"${denseName}",${common}}`] : []),
-      ...(wantsSparse ? [`{"query":${JSON.stringify(asked(terms))},"using":"${sparseName}",${common}}`] : [])
+      ...(wantsSparse ? [`{"query":${JSON.stringify(askedSparse(terms))},"using":"${sparseName}",${common}}`] : [])
     ]
     if (searches.length === 0) return { dense: [], sparse: [] }
     const { json, status } = yield* call("searching", `${path}/points/query/batch`, {
@@ -270,7 +265,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
           }))
       ),
     place,
-    words: true,
+    abilities: Effect.succeed(byWords),
     mostFiles: 5_000,
     prepare,
     check,
@@ -285,18 +280,3 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
 })
 
 const hitOf = ({ payload, score }: typeof Point.Type): VectorHit => ({ file: payload.fileId, ordinal: payload.chunkOrdinal, score })
-
-/** A term's place in a sparse vector. Two terms of one corpus hardly ever share one. */
-const indexOf = (term: string): number => createHash("sha256").update(term).digest().readUInt32BE()
-
-const sparseOf = (terms: ReadonlyArray<string>) => {
-  const counts = new Map<number, number>()
-  for (const term of terms) counts.set(indexOf(term), (counts.get(indexOf(term)) ?? 0) + 1)
-  const norm = k1 * (1 - b + (b * terms.length) / meanLength)
-  return { indices: [...counts.keys()], values: [...counts.values()].map((count) => (count * (k1 + 1)) / (count + norm)) }
-}
-
-const asked = (terms: NonNullable<VectorQuery["terms"]>) => {
-  const weights = new Map(terms.map(({ term, weight }) => [indexOf(term), weight]))
-  return { indices: [...weights.keys()], values: [...weights.values()] }
-}

@@ -4,7 +4,7 @@ import { ServiceError } from "../../domain/Errors.ts"
 import type { SecretVersion } from "../../domain/Secret.ts"
 import type { RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
-import type { VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
+import { byWords, type VectorFile, type VectorHit, type VectorQuery, type VectorSpace, type VectorStore } from "../../ports/VectorStore.ts"
 import {
   blamed,
   chunkBatches,
@@ -124,6 +124,12 @@ const Hits = Schema.Array(Schema.Struct({
     score: Schema.optionalKey(Schema.NullOr(Schema.String))
   })
 }))
+
+const Found = Schema.Struct({
+  dense: Schema.optionalKey(Schema.NullOr(Hits)),
+  sparse: Schema.optionalKey(Schema.NullOr(Hits)),
+  mixed: Schema.optionalKey(Schema.NullOr(Hits))
+})
 
 /** What of an object is read. */
 const readProperties =
@@ -441,7 +447,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
       { discard: true }
     )
 
-  const search: VectorStore["search"] = Effect.fnUntraced(function*({ count, files, terms, vector }: VectorQuery) {
+  const search: VectorStore["search"] = Effect.fnUntraced(function*({ alpha, count, files, terms, vector }: VectorQuery) {
     const tenant = yield* tenantOf()
     const where = `where: ${
       files === undefined
@@ -450,28 +456,26 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
           JSON.stringify(files)
         } }] }`
     }`
-    const common = `${tenantArgument(tenant)}limit: ${count}, ${where}`
-    const arms: Array<string> = []
-    if (vector !== undefined && vector.some((value) => value !== 0)) {
-      arms.push(`dense: ${name}(${common}, nearVector: { vector: ${vectorJson(vector)} }) { fileId chunkOrdinal _additional { distance } }`)
-    }
+    const arm = (alias: string, by: string, score: "distance" | "score") =>
+      `${alias}: ${name}(${tenantArgument(tenant)}limit: ${count}, ${where}, ${by}) { fileId chunkOrdinal _additional { ${score} } }`
+    const nearness = vector === undefined || vector.every((value) => value === 0) ? undefined : vectorJson(vector)
     const words = wordsOf(terms)
-    if (words !== "") {
-      arms.push(
-        `sparse: ${name}(${common}, bm25: { query: ${
-          JSON.stringify(words)
-        }, properties: ["chunkTerms"] }) { fileId chunkOrdinal _additional { score } }`
-      )
+    const asked = words === "" ? undefined : `query: ${JSON.stringify(words)}, properties: ["chunkTerms"]`
+    const arms: Array<string> = []
+    if (alpha !== undefined && nearness !== undefined && asked !== undefined) {
+      arms.push(arm("mixed", `hybrid: { ${asked}, vector: ${nearness}, alpha: ${alpha}, fusionType: relativeScoreFusion }`, "score"))
+    } else {
+      if (nearness !== undefined) arms.push(arm("dense", `nearVector: { vector: ${nearness} }`, "distance"))
+      if (asked !== undefined) arms.push(arm("sparse", `bm25: { ${asked} }`, "score"))
     }
     if (arms.length === 0) return { dense: [], sparse: [] }
     const data = yield* query("searching", `{ Get { ${arms.join(" ")} } }`)
-    const { dense, sparse } = yield* decoded(
-      Schema.Struct({ dense: Schema.optionalKey(Schema.NullOr(Hits)), sparse: Schema.optionalKey(Schema.NullOr(Hits)) }),
-      data["Get"]
-    )
+    const { dense, mixed, sparse } = yield* decoded(Found, data["Get"])
+    const scored = (hits: typeof Hits.Type) => hits.flatMap((hit) => hitOf(hit, Number(hit._additional.score ?? 0)))
     return {
       dense: (dense ?? []).flatMap((hit) => hitOf(hit, 1 - (hit._additional.distance ?? 1))),
-      sparse: (sparse ?? []).flatMap((hit) => hitOf(hit, Number(hit._additional.score ?? 0)))
+      sparse: scored(sparse ?? []),
+      ...(mixed === undefined ? {} : { mixed: scored(mixed ?? []) })
     }
   }, Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed({ dense: [], sparse: [] })))
 
@@ -577,7 +581,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     versions,
     read,
     place,
-    words: true,
+    abilities: Effect.succeed({ ...byWords, mixes: true }),
     mostFiles: 2_000,
     prepare,
     check,

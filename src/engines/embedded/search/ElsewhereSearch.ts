@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { Context } from "../../../domain/Retrieval.ts"
-import type { VectorHit, VectorHits, VectorQuery } from "../../../ports/VectorStore.ts"
+import type { VectorAbilities, VectorHit, VectorHits, VectorQuery } from "../../../ports/VectorStore.ts"
 import { type AnalyzerId, analyzeQuery } from "../../../search/analysis/Analyzer.ts"
 import { grammarOf } from "../../../search/analysis/Grammar.ts"
 import { ByteCache } from "../../../search/ByteCache.ts"
@@ -14,11 +14,14 @@ import { cosineOf, unitVectorOf } from "../store/Vector.ts"
 import { allowedFiles, filePasses } from "./Allowed.ts"
 import { ChunkReader } from "./ChunkReader.ts"
 import { towards } from "./DenseArm.ts"
+import { SampledRarity } from "./SampledRarity.ts"
 import type { SearchRequest } from "./Search.ts"
 
 /** What is asked of a corpus whose vectors are in a database of their own. */
 export interface ElsewhereRequest extends Omit<SearchRequest, "vector" | "correctSpelling"> {
   readonly vector: Float32Array | undefined
+  /** Whether the request says how the arms are mixed, which a database that mixes does by itself then. */
+  readonly hybrid: boolean
 }
 
 /** What the database is asked: undefined where no file passes the filter. */
@@ -41,34 +44,45 @@ export class ElsewhereSearch {
   readonly #file: StatementSync
   readonly #hashes: StatementSync
   readonly #vector: StatementSync
+  readonly #rarity: SampledRarity
 
   /** `memory`: bytes that what is read from the engine's database may take. */
   constructor(db: DatabaseSync, names: Names, memory: number) {
     this.#db = db
     this.#chunks = new ChunkReader(db, new ByteCache(memory), names)
+    this.#rarity = new SampledRarity(db, this.#chunks)
     this.#file = db.prepare(`SELECT ${checkedColumns("files")} FROM files WHERE corpus = ? AND name = ?`)
     this.#hashes = db.prepare("SELECT first_chunk, hashes FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1")
     this.#vector = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE hash = ? AND embedder = ?`)
   }
 
-  /** @throws {StoreDamage} where a file's record is damaged */
-  asked(corpus: CorpusRow, request: ElsewhereRequest, words: boolean, mostFiles: number): Asked {
+  /** @throws {StoreDamage} where a file's record, or a text whose words are counted, is damaged */
+  asked(corpus: CorpusRow, request: ElsewhereRequest, abilities: VectorAbilities, mostFiles: number): Asked {
     const { files, metadata, principal } = request
     const filtered = files !== undefined || metadata !== undefined || principal !== undefined
     const allowed = filtered ? allowedFiles(this.#db, corpus.id, request) : undefined
     if (allowed?.length === 0) return undefined
+    const { alpha } = request
+    const vector = alpha > 0 || request.minSimilarity !== undefined ? request.vector : undefined
+    const terms = abilities.words && alpha < 1 ? this.#terms(corpus, request, abilities.rarity) : undefined
+    const both = alpha > 0 && vector?.some((value) => value !== 0) === true && terms !== undefined && terms.length > 0
     return {
-      vector: request.alpha > 0 || request.minSimilarity !== undefined ? request.vector : undefined,
-      terms: words && request.alpha < 1 ? this.#terms(corpus, request) : undefined,
+      vector,
+      terms,
+      alpha: request.hybrid && abilities.mixes && both ? alpha : undefined,
       // Where too many pass to be named, those that do not are dropped here, and more are asked for.
       files: allowed !== undefined && allowed.length <= mostFiles ? allowed : undefined
     }
   }
 
-  #terms(corpus: CorpusRow, { alpha, query }: ElsewhereRequest): VectorQuery["terms"] {
+  #terms(corpus: CorpusRow, { alpha, query }: ElsewhereRequest, rarity: boolean): VectorQuery["terms"] {
     const analyzers = this.#analyzers(corpus)
     const isGrammar = grammarOf(query, analyzers)
-    return analyzeQuery(query, analyzers).map(({ from, term }) => ({ term, weight: alpha > 0 && isGrammar(from) ? ranking.grammar : 1 }))
+    const rare = rarity ? () => 1 : this.#rarity.of(corpus)
+    return analyzeQuery(query, analyzers).map(({ from, term }) => ({
+      term,
+      weight: (alpha > 0 && isGrammar(from) ? ranking.grammar : 1) * rare(term)
+    }))
   }
 
   #analyzers(corpus: CorpusRow): ReadonlyArray<AnalyzerId> {
@@ -77,23 +91,23 @@ export class ElsewhereSearch {
       .map((row) => String(row["analyzer"]) as AnalyzerId)
   }
 
-  /** `count` is how many hits of each arm were asked for. @throws {StoreDamage} */
+  /** `count` is how many hits of each arm were asked for, or of both mixed. @throws {StoreDamage} */
   found(corpus: CorpusRow, request: ElsewhereRequest, hits: VectorHits, count: number): Found {
-    const { alpha, minSimilarity, vector } = request
+    const { alpha, explain, minSimilarity, vector } = request
     const allowed = this.#placesOf(corpus, request)
     const opened = new Map<number, Uint8Array>()
     const cosine = (chunk: number): number => vector === undefined ? 0 : cosineOf(this.#vectorOf(corpus, chunk, opened), vector)
     const near = (chunk: number): boolean => minSimilarity === undefined || cosine(chunk) > minSimilarity
     const sparse = new Map<number, number>()
     const candidates = new Set<number>()
-    const take = (arm: ReadonlyArray<VectorHit>, each?: (chunk: number, score: number) => void): number => {
+    const take = (arm: ReadonlyArray<VectorHit>, each: (chunk: number, score: number) => void = () => {}): number => {
       let taken = 0
       for (const hit of arm) {
         const chunk = allowed(hit)
         if (chunk === undefined || !near(chunk)) continue
         taken++
         candidates.add(chunk)
-        each?.(chunk, hit.score)
+        each(chunk, hit.score)
       }
       return taken
     }
@@ -105,20 +119,30 @@ export class ElsewhereSearch {
     const last = hits.dense.findLast((hit) => allowed(hit) !== undefined)
     const beyond = last !== undefined && !near(allowed(last) ?? 0)
 
-    const scored = [...candidates].sort((a, b) => a - b).map((id) => ({ id, sparse: sparse.get(id) ?? 0, cosine: cosine(id) }))
-    const first = fuse(scored, alpha)
-    const mixed = alpha > 0 && alpha < 1 && vector !== undefined
-    const ordered = mixed ? this.#fedBack(corpus, scored, first, vector, alpha, opened) : first
-    const pathOf = (id: number) => this.#chunks.pathOf(corpus.name, corpus.generation, id)
-    const { explain } = request
-    return {
-      more: short(hits.sparse, words) || (short(hits.dense, dense) && !beyond),
-      contexts: firstByPath(ordered, request.count, alpha, pathOf).map((hit) => ({
+    const numbers = () => [...candidates].sort((a, b) => a - b).map((id) => ({ id, sparse: sparse.get(id) ?? 0, cosine: cosine(id) }))
+    const shown = (ordered: ReadonlyArray<Fused>): ReadonlyArray<Context> =>
+      firstByPath(ordered, request.count, alpha, (id) => this.#chunks.pathOf(corpus.name, corpus.generation, id)).map((hit) => ({
         ...this.#chunks.context(corpus.name, corpus.generation, hit.id),
         score: hit.fused,
         ...(vector === undefined ? {} : { distance: 1 - hit.cosine }),
         ...(explain ? { explanation: this.#explain(corpus, hit, alpha) } : {})
       }))
+    if (hits.mixed !== undefined) {
+      const mixed = new Map<number, number>()
+      candidates.clear()
+      const taken = take(hits.mixed, (chunk, score) => mixed.set(chunk, score))
+      // The order is the database's; what each arm says beside is only for whoever wants to see it.
+      const ordered = fuse(numbers(), alpha)
+        .map((hit) => ({ ...hit, fused: mixed.get(hit.id) ?? 0 }))
+        .sort((a, b) => b.fused - a.fused || a.id - b.id)
+      return { more: short(hits.mixed, taken), contexts: shown(ordered) }
+    }
+    const scored = numbers()
+    const first = fuse(scored, alpha)
+    const both = alpha > 0 && alpha < 1 && vector !== undefined
+    return {
+      more: short(hits.sparse, words) || (short(hits.dense, dense) && !beyond),
+      contexts: shown(both ? this.#fedBack(corpus, scored, first, vector, alpha, opened) : first)
     }
   }
 
