@@ -17,6 +17,7 @@ const external = (names: ReadonlyArray<string>) => names.map((name) => new RegEx
 /** Workers are entries, so that they can be started by file name from beside the code that starts them. */
 const textWorker = "src/text/pool/worker.ts"
 const storeWriter = "src/engines/embedded/store/writer.worker.ts"
+const storeAnalysis = "src/engines/embedded/store/analysis.worker.ts"
 const storeSearch = "src/engines/embedded/search/search.worker.ts"
 const modelWorker = "src/models/onnx/model.worker.ts"
 
@@ -46,14 +47,14 @@ const bundles: ReadonlyArray<BuildOptions> = [
   },
   // Threads share nothing: with the little of effect that they need inside, the library's threads start in a third of the time.
   {
-    input: { storeWriter, storeSearch },
+    input: { storeWriter, storeAnalysis, storeSearch },
     platform: "node",
     external: external(unbundled),
     output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }
   },
   // The command line brings its own, in few files: that is what makes it start fast.
   {
-    input: { bin: "src/bin.ts", textWorker, storeWriter, storeSearch, modelWorker },
+    input: { bin: "src/bin.ts", textWorker, storeWriter, storeAnalysis, storeSearch, modelWorker },
     platform: "node",
     external: external(unbundled),
     output: { ...output(`${fresh}/cli`), minify: { compress: true, mangle: false } }

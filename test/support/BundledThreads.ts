@@ -15,6 +15,11 @@ const sources = [
     file: join(folder, "writer.js")
   },
   {
+    starter: "src/engines/embedded/store/Writer.ts",
+    entry: "src/engines/embedded/store/analysis.worker.ts",
+    file: join(folder, "analysis.js")
+  },
+  {
     starter: "src/engines/embedded/search/SearchThread.ts",
     entry: "src/engines/embedded/search/search.worker.ts",
     file: join(folder, "search.js")
@@ -42,12 +47,11 @@ export const bundleThreads = async (): Promise<void> => {
 export const bundledThreads: Plugin = {
   name: "bundled-threads",
   transform(code, id) {
-    const thread = sources.find(({ starter }) => id === join(root, starter))
-    if (thread === undefined) return undefined
-    const named = `"./${basename(thread.entry)}"`
-    if (!code.includes(named)) {
-      throw new Error(`${thread.starter} does not name ${named}: ${import.meta.filename} is to be told the new name`)
-    }
-    return code.replace(named, JSON.stringify(pathToFileURL(thread.file).href))
+    const started = sources.filter(({ starter }) => id === join(root, starter))
+    return started.length === 0 ? undefined : started.reduce((all, { entry, file, starter }) => {
+      const named = `"./${basename(entry)}"`
+      if (!all.includes(named)) throw new Error(`${starter} does not name ${named}: ${import.meta.filename} is to be told the new name`)
+      return all.replace(named, JSON.stringify(pathToFileURL(file).href))
+    }, code)
   }
 }

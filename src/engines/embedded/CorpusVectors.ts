@@ -13,8 +13,7 @@ import { chunkRecord, type FileRecord, fileRecordIn, fileRecordOfRow, newFileOf 
 import { checkedColumns, isIntact } from "./store/Checksum.ts"
 import type { NewFile, NewVector } from "./store/Commands.ts"
 import { fromHex, textHash } from "./store/Hash.ts"
-import { indexedText } from "./store/FileWords.ts"
-import { languageOf } from "./store/Index.ts"
+import { indexedText, sampleOf } from "./store/FileWords.ts"
 import { Reader } from "./store/Reader.ts"
 import { asBlob, corpusRow, type CorpusRow, metadataOfRow, permissionsOfRow } from "./store/Rows.ts"
 import { packVector, unitVectorOf } from "./store/Vector.ts"
@@ -492,7 +491,7 @@ const workOf = (reader: Reader["Service"], corpus?: string): Effect.Effect<Reado
 
 /** What the chunks of a file are found by, and by whose rules. */
 const termsOf = ({ chunks, language, title }: Pick<NewFile, "chunks" | "language" | "title">) => {
-  const hint = language ?? languageOf(chunks)
+  const hint = language ?? (chunks.length < 2 ? undefined : detect(sampleOf(chunks)))
   const analyzers = new Set<AnalyzerId>()
   const terms = chunks.map((chunk) => {
     const text = indexedText(chunk, title)

@@ -36,7 +36,7 @@ export interface Decision {
 }
 
 /** {@link detect} for whoever surveys the words anyway. */
-export const decide = ({ ideographs, letters, unspaced, votes, words }: Survey, sample: string, { hint, prior }: Expected): Decision => {
+export const decide = ({ ideographs, letters, unspaced, votes, words }: Found, sample: string, { hint, prior }: Expected): Decision => {
   if (ideographs > 0 && ideographs * 2 >= letters) return { analyzer: "cjk", told: true }
   // Foreign names stand between blanks, what is around them does not, and would not be heard.
   if (unspaced * 3 >= letters && unspaced > 0) return { analyzer: "simple", told: true }
@@ -117,23 +117,24 @@ export const speakersOf = (word: string): ReadonlyArray<number> | undefined =>
 const longestFunctionWord = 12
 
 /** What the words of a sample say of its language. */
-export class Survey {
+export interface Found {
   /** UTF-16 units in words, and in ideographs. */
+  readonly letters: number
+  readonly ideographs: number
+  /** UTF-16 units in scripts without blanks that need a dictionary. */
+  readonly unspaced: number
+  readonly words: number
+  /** By index of {@link ids}; a word that several languages share is shared out. */
+  readonly votes: Float64Array
+}
+
+/** Collects {@link Found}. */
+export class Survey implements Found {
   letters = 0
   ideographs = 0
-  /** UTF-16 units in scripts without blanks that need a dictionary. */
   unspaced = 0
   words = 0
-  /** By index of {@link ids}; a word that several languages share is shared out. */
   readonly votes = new Float64Array(ids.length)
-
-  clear(): void {
-    this.letters = 0
-    this.ideographs = 0
-    this.unspaced = 0
-    this.words = 0
-    this.votes.fill(0)
-  }
 
   /** Counts a word of so many letters. */
   word(length: number, speakers: ReadonlyArray<number> | undefined): void {

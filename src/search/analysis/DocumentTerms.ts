@@ -1,7 +1,7 @@
 import { forEachSegment } from "../../text/Segments.ts"
 import { grown, hashOf, utf8Of, WordTable } from "../../text/WordTable.ts"
 import { bigrams, composed, normalized, termsOf, withAsciiDigits } from "./Analyzer.ts"
-import { type AnalyzerId, decide, type Decision, type Expected, sampleLength, speakersOf, Survey } from "./Detection.ts"
+import { type AnalyzerId, decide, type Decision, type Expected, type Found, sampleLength, speakersOf, Survey } from "./Detection.ts"
 import type { Vocabulary } from "./Vocabulary.ts"
 import { maxWordLength, type Run, scanBytes, scanRuns } from "./WordBreak.ts"
 
@@ -17,13 +17,9 @@ export class DocumentTerms {
   readonly #vocabulary: Vocabulary
   /** Words as they are written. */
   readonly #words = new WordTable()
-  /** By number of word: its string, and the languages it is a function word of. */
-  #surfaces: Array<string> = []
+  #met = new MetWords()
+  /** By number of word: the languages it is a function word of. */
   #speakers: Array<ReadonlyArray<number> | undefined> = []
-  /** By number of word: what an analyzer makes of it. */
-  #known = new Map<AnalyzerId, Int32Array>()
-  /** Several terms of one word, for {@link #known}. */
-  #lists: Array<ReadonlyArray<number>> = []
 
   /** The text at hand: numbers of words, and of other runs, in order. */
   #tokens = new Int32Array(1 << 12)
@@ -33,8 +29,6 @@ export class DocumentTerms {
   #bytes: Uint8Array = new Uint8Array(0)
   #survey = new Survey()
   #surveyed = 0
-  /** For texts that are not kept. */
-  readonly #detected = new Survey()
 
   constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary
@@ -47,7 +41,7 @@ export class DocumentTerms {
 
   /** Finds the words of a text that stands below another one, which it is read with. Valid until words are forgotten. */
   scan(raw: string, above = ""): ScannedText {
-    this.#begin(new Survey())
+    this.#begin()
     let room = sampleLength
     if (above !== "") {
       this.#scan(normalized(above), room)
@@ -68,30 +62,34 @@ export class DocumentTerms {
     }
   }
 
-  /** {@link read} of what was scanned. */
-  take({ runs, sample, survey, tokens }: ScannedText, expected: Expected): Decision {
+  /** {@link read} of what was scanned: by this one, or by another that met these words. */
+  take({ runs, sample, survey, tokens }: Scanned, expected: Expected, met: MetWords = this.#met): Decision {
     const decision = decide(survey, sample, expected)
-    this.#makeTerms(tokens, runs, decision.analyzer)
+    this.#makeTerms(tokens, runs, decision.analyzer, met)
     return decision
   }
 
-  /** A word as it is written. */
-  readonly surfaceOf = (word: number): string => this.#surfaces[word] ?? ""
-
-  /** `detect`, for whoever reads the text as well: most of its words are known then. {@link terms} stay as they are. */
-  detect(text: string, expected: Expected = {}): AnalyzerId {
-    const sample = text.slice(0, sampleLength)
-    this.#begin(this.#detected)
-    this.#scan(sample, Infinity)
-    return decide(this.#survey, sample, expected).analyzer
+  /** The words that {@link scan} found so far, by their numbers, until they are forgotten. */
+  get surfaces(): ReadonlyArray<string> {
+    return this.#met.surfaces
   }
 
-  #begin(survey: Survey): void {
+  /** A word as it is written. */
+  readonly surfaceOf = (word: number): string => this.#met.surfaces[word] ?? ""
+
+  /** What tells a text's language, as `detect` sees it, for whoever reads the text as well: most of its words are known then. */
+  survey(text: string): Surveyed {
+    const sample = text.slice(0, sampleLength)
+    this.#begin()
+    this.#scan(sample, Infinity)
+    return { survey: this.#survey, sample }
+  }
+
+  #begin(): void {
     this.#count = 0
     this.#runs = []
     this.#stretches = []
-    this.#survey = survey
-    survey.clear()
+    this.#survey = new Survey()
   }
 
   /** Finds a text's words and other runs; those that begin in its first `surveyed` bytes tell the language. */
@@ -105,10 +103,8 @@ export class DocumentTerms {
   forgetIfFull(): boolean {
     if (this.#words.size < mostRemembered && this.#vocabulary.size < mostRemembered) return false
     this.#words.clear()
-    this.#surfaces = []
+    this.#met = new MetWords()
     this.#speakers = []
-    this.#known = new Map()
-    this.#lists = []
     this.#vocabulary.clear()
     return true
   }
@@ -148,45 +144,50 @@ export class DocumentTerms {
 
   #numberOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
     const word = this.#words.idOf(bytes, start, end, hash)
-    if (word === this.#surfaces.length) {
+    if (word === this.#met.surfaces.length) {
       const surface = Buffer.from(bytes.subarray(start, end)).toString()
-      this.#surfaces.push(surface)
+      this.#met.surfaces.push(surface)
       this.#speakers.push(speakersOf(surface))
     }
     return word
   }
 
-  #makeTerms(tokens: Int32Array, runs: ReadonlyArray<OtherRun>, analyzer: AnalyzerId): void {
+  #makeTerms(tokens: Int32Array, runs: ReadonlyArray<OtherRun>, analyzer: AnalyzerId, met: MetWords): void {
     this.length = 0
-    let known = this.#known.get(analyzer) ?? new Int32Array(1 << 12)
-    while (known.length < this.#words.size) known = grown(known)
-    this.#known.set(analyzer, known)
+    const known = met.entries(analyzer, this.#vocabulary)
+    const { lists, surfaces } = met
     for (let i = 0; i < tokens.length; i++) {
       const token = tokens[i] as number
       if (token < 0) this.#takeRun(runs[-token - 1] as OtherRun, analyzer)
       else {
         let entry = known[token] as number
-        if (entry === unknown) entry = known[token] = this.#entryOf(this.#surfaces[token] as string, analyzer)
-        this.#takeEntry(entry)
+        if (entry === unknown) {
+          const terms = this.#termsOf(surfaces[token] as string, analyzer)
+          entry = known[token] = typeof terms !== "number" ? none - lists.push(terms) : terms < 0 ? none : terms + 1
+        }
+        if (entry > 0) this.#term(entry - 1)
+        else if (entry < none) { for (const term of lists[none - 1 - entry] ?? []) this.#term(term) }
       }
     }
-  }
-
-  #takeEntry(entry: number): void {
-    if (entry > 0) this.#term(entry - 1)
-    else if (entry < none) { for (const term of this.#lists[none - 1 - entry] ?? []) this.#term(term) }
   }
 
   #takeRun({ run, text }: OtherRun, analyzer: AnalyzerId): void {
     if (run === "ideographs") bigrams(text, (term) => this.#term(this.#vocabulary.numberOf(term)))
     else if (run === "pictograph") this.#term(this.#vocabulary.numberOf(text))
-    else forEachSegment(text, (word) => this.#takeEntry(this.#entryOf(word, analyzer)))
+    else {
+      forEachSegment(text, (word) => {
+        const terms = this.#termsOf(word, analyzer)
+        if (typeof terms !== "number") terms.forEach((term) => this.#term(term))
+        else if (terms >= 0) this.#term(terms)
+      })
+    }
   }
 
-  #entryOf(surface: string, analyzer: AnalyzerId): number {
+  /** The term of a word, -1 where it has none, or its several terms. */
+  #termsOf(surface: string, analyzer: AnalyzerId): number | ReadonlyArray<number> {
     const terms = termsOf(surface, analyzer)
-    if (typeof terms !== "string") return none - this.#lists.push(terms.map((term) => this.#vocabulary.numberOf(term)))
-    return terms === "" ? none : this.#vocabulary.numberOf(terms) + 1
+    if (typeof terms !== "string") return terms.map((term) => this.#vocabulary.numberOf(term))
+    return terms === "" ? -1 : this.#vocabulary.numberOf(terms)
   }
 
   #term(term: number): void {
@@ -195,14 +196,45 @@ export class DocumentTerms {
   }
 }
 
-/** A text that was read, and whose language is still to be told. */
-export interface ScannedText {
+/** Words by the numbers that who read them gave them, and what is made of them elsewhere: a thread that only knows the numbers. */
+export class MetWords {
+  /** By number, as they are written. */
+  readonly surfaces: Array<string> = []
+  /** Several terms of one word, for {@link entries}. */
+  lists: Array<ReadonlyArray<number>> = []
+  #entries = new Map<AnalyzerId, Int32Array>()
+  #timesForgotten = 0
+
+  /** By number: what an analyzer makes of a word. Numbers of terms are void when the vocabulary has forgotten them. */
+  entries(analyzer: AnalyzerId, { timesForgotten }: Vocabulary): Int32Array {
+    if (this.#timesForgotten !== timesForgotten) {
+      this.#timesForgotten = timesForgotten
+      this.#entries = new Map()
+      this.lists = []
+    }
+    let entries = this.#entries.get(analyzer) ?? new Int32Array(1 << 12)
+    while (entries.length < this.surfaces.length) entries = grown(entries)
+    this.#entries.set(analyzer, entries)
+    return entries
+  }
+}
+
+/** What tells a text's language. */
+export interface Surveyed {
+  readonly survey: Found
+  /** Its beginning. */
+  readonly sample: string
+}
+
+/** What {@link DocumentTerms.take} needs of a text. */
+export interface Scanned extends Surveyed {
   /** Numbers of words; of other runs their place in {@link runs} + 1, negative. */
   readonly tokens: Int32Array
   readonly runs: ReadonlyArray<OtherRun>
-  readonly survey: Survey
-  /** Its beginning. */
-  readonly sample: string
+}
+
+/** A text that was read, and whose language is still to be told. */
+export interface ScannedText extends Scanned {
   /** Of the text without what is above it: the first of its tokens, and what was not plain words. Absent where digits or words are not as they are written. */
   readonly own: { readonly first: number; readonly stretches: ReadonlyArray<Stretch> } | undefined
 }

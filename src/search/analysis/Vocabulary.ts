@@ -6,6 +6,12 @@ export class Vocabulary {
   #sorted = new Uint32Array(0)
   /** Some term has surrogates, which UTF-16 sorts otherwise than UTF-8. */
   #astral = false
+  #timesForgotten = 0
+
+  /** How often all terms were forgotten: numbers from before mean nothing. */
+  get timesForgotten(): number {
+    return this.#timesForgotten
+  }
 
   get size(): number {
     return this.#terms.length
@@ -47,6 +53,7 @@ export class Vocabulary {
   }
 
   clear(): void {
+    this.#timesForgotten++
     this.#numbers.clear()
     this.#terms = []
     this.#sorted = new Uint32Array(0)

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { analyze, detect } from "../../../src/search/analysis/Analyzer.ts"
+import { decide } from "../../../src/search/analysis/Detection.ts"
 import { DocumentTerms } from "../../../src/search/analysis/DocumentTerms.ts"
 import { Vocabulary } from "../../../src/search/analysis/Vocabulary.ts"
 import { random } from "../../engines/embedded/support/Random.ts"
@@ -100,7 +101,8 @@ describe("DocumentTerms", () => {
   it("detects the language of a text as of any other, whatever it has met before", () => {
     const documents = new DocumentTerms(new Vocabulary())
     for (const text of [...texts(5, 400), ...texts(6, 40).map((text) => text.repeat(20))]) {
-      assert.strictEqual(documents.detect(text), detect(text), JSON.stringify(text))
+      const { sample, survey } = documents.survey(text)
+      assert.strictEqual(decide(survey, sample, {}).analyzer, detect(text), JSON.stringify(text))
     }
   })
 

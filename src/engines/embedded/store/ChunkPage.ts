@@ -1,11 +1,17 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import type { Chunk } from "../../../domain/Document.ts"
 import { areIntact, columnAt, isIntact, type Row, type RowValues } from "./Checksum.ts"
-import { textHash, unpackHashes } from "./Hash.ts"
+import { packHashes, textHash, unpackHashes } from "./Hash.ts"
 import { asBlob } from "./Rows.ts"
 
 /** A chunk as it is kept: what a context shows, and what the index is rebuilt from. */
 export type StoredChunk = Omit<Chunk, "ordinal" | "start" | "end">
+
+/** A chunk on its way in. */
+export interface NewChunk extends StoredChunk {
+  /** {@link textHash} of its text. */
+  readonly hash: string
+}
 
 /** Neighbouring chunks of one file, compressed together: overlaps cost next to nothing. */
 export interface ChunkPage<C> {
@@ -34,6 +40,25 @@ export const chunkPages = <C extends { readonly text: string }>(chunks: Readonly
   if (first < chunks.length) pages.push({ first, chunks: chunks.slice(first) })
   return pages
 }
+
+/** A page as it is written: neighbouring chunks of one file. */
+export interface PackedPage {
+  /** Place of the first one in the file. */
+  readonly first: number
+  readonly count: number
+  /** {@link packHashes} of their texts. */
+  readonly hashes: Uint8Array
+  readonly body: Uint8Array
+}
+
+/** A file's chunks as pages. */
+export const packPages = (chunks: ReadonlyArray<NewChunk>): ReadonlyArray<PackedPage> =>
+  chunkPages(chunks).map(({ chunks, first }) => ({
+    first,
+    count: chunks.length,
+    hashes: packHashes(chunks.map(({ hash }) => hash)),
+    body: packChunks(chunks)
+  }))
 
 /** A chunk on its page. An array, not an object: the keys of a thousand chunks are not worth storing. */
 export type PackedChunk = readonly [

@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads"
 import type { CorpusOptions, VectorDb } from "../../../domain/Corpus.ts"
 import { type Code, ServiceError, StateError } from "../../../domain/Errors.ts"
 import type { DataSchemaSpec, FileMetadataSpec } from "../../../domain/MetadataValue.ts"
@@ -8,14 +9,9 @@ import type { LedgerChange } from "../../../ports/Ledger.ts"
 import type { AnalyzerId } from "../../../search/analysis/Analyzer.ts"
 import type { Statement } from "../../../state/LedgerWrites.ts"
 import { stateFailure } from "../StateFailure.ts"
-import type { StoredChunk } from "./ChunkPage.ts"
+import type { Analysis, AnalyzedFile } from "./AnalyzedFile.ts"
+import type { NewChunk } from "./ChunkPage.ts"
 import type { Row } from "./Checksum.ts"
-
-/** A chunk on its way in. */
-export interface NewChunk extends StoredChunk {
-  /** {@link textHash} of its text. */
-  readonly hash: string
-}
 
 /** A vector as it is stored, and the hash of its text. */
 export interface NewVector {
@@ -101,6 +97,8 @@ export interface Commands {
         /** They were there before: nobody noted them as half written. */
         readonly found?: boolean
       }
+      /** What was made of its chunks before: they are not looked at any more. */
+      readonly analysis?: Analysis
       /** What rules make of it. */
       readonly described?: Described
       /** What the ledger is to say of it. */
@@ -173,6 +171,24 @@ export interface Commands {
   readonly deleteOperation: { readonly in: { readonly name: string }; readonly out: void }
 }
 
+/** A file to be put, as it crosses to a thread. */
+export type PutFileMessage = Extract<CommandMessage, { readonly kind: "putFile" }>
+
+/** A file that was read on its way to the writer's thread; where that was not done, with its chunks. */
+export interface AnalyzedCommand {
+  readonly command: PutFileMessage
+  readonly analyzed: AnalyzedFile | undefined
+}
+
+/** What the thread that reads files tells the writer's thread. */
+export interface AnalyzedMessage {
+  /** How many words it had told before; 0: the numbers are given anew. */
+  readonly told: number
+  /** Those that it has met since, in the order of their numbers. */
+  readonly surfaces: ReadonlyArray<string>
+  readonly commands: ReadonlyArray<AnalyzedCommand>
+}
+
 /** What the writer's thread is started with. */
 export interface WriterData {
   readonly dataDir: string
@@ -186,6 +202,9 @@ export type CommandKind = keyof Commands
 export type CommandMessage = {
   [K in CommandKind]: { readonly id: number; readonly kind: K; readonly payload: Commands[K]["in"] }
 }[CommandKind]
+
+/** What the writer's thread is told: commands, from where files come that were read before, or that no more commands come. */
+export type WriterMessage = ReadonlyArray<CommandMessage> | { readonly reader: MessagePort } | "close"
 
 /** An error as it crosses back: classes do not survive the way. */
 export type ErrorMessage =

@@ -3,6 +3,7 @@ import { StateError } from "../../../domain/Errors.ts"
 import { asStateError, damagedDatabase, transaction } from "../../../state/Database.ts"
 import { LedgerTable } from "../../../state/LedgerTable.ts"
 import { runStatements } from "../../../state/LedgerWrites.ts"
+import { packPages } from "./ChunkPage.ts"
 import type { CommandKind, CommandMessage, Commands, ErrorMessage, ReplyMessage } from "./Commands.ts"
 import { Refusal, refuseDamaged, refuseMissing } from "./Commands.ts"
 import { CorpusTable } from "./CorpusTable.ts"
@@ -244,16 +245,16 @@ export class Committer {
   }
 
   #putFile(
-    { at, corpus: name, described, elsewhere, file, ledger, replaces, vectors = [] }: Commands["putFile"]["in"]
+    { analysis, at, corpus: name, described, elsewhere, file, ledger, replaces, vectors = [] }: Commands["putFile"]["in"]
   ): Commands["putFile"]["out"] {
     const corpus = this.#corpora.find(name)
     if (elsewhere !== undefined) {
       if (elsewhere.found !== true) this.#vectors.finish(name, file.name)
       this.#vectors.analyzedBy(corpus.id, elsewhere.analyzers)
     }
-    const words = this.#index.wordsOf(file.chunks, file.title)
+    const { pages, words } = analysis ?? { pages: packPages(file.chunks), words: this.#index.wordsOf(file.chunks, file.title) }
     const made = vectors === "hashed" ? (place: number) => words.vectorOf(place) : vectors
-    const written = this.#files.insert(corpus.id, corpus.embedder, file, made, at)
+    const written = this.#files.insert(corpus.id, corpus.embedder, file, pages, made, at)
     if ("missing" in written) throw new Missing(written.missing)
     // Gone already is as good: what counts is that readers do not see both.
     const old = replaces === undefined ? undefined : this.#files.find(corpus.id, replaces)
@@ -264,10 +265,10 @@ export class Committer {
       else if (replaces !== undefined) this.#vectors.note(workOf(corpus, name, replaces, "delete"))
     }
     if (described !== undefined) this.#metadata.describe(corpus.id, Number(written.file["id"]), described)
-    this.#corpora.count(corpus.id, old === undefined ? 1 : 0, file.chunks.length - (old?.chunks ?? 0))
+    this.#corpora.count(corpus.id, old === undefined ? 1 : 0, written.indexed.length - (old?.chunks ?? 0))
     if (ledger !== undefined) this.#ledger.write(ledger.scope, ledger.change)
     if (corpus.elsewhere === undefined) {
-      this.#index.add(corpus.id, { chunks: written.indexed, language: file.language, title: file.title }, words)
+      this.#index.add(corpus.id, { chunks: written.indexed, language: file.language, words })
     }
     return { file: written.file, made: written.made }
   }

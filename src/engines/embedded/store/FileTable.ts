@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { FilePatch } from "../../../domain/RagFile.ts"
-import { chunkPages, packChunks, unpackChunks } from "./ChunkPage.ts"
+import { type PackedPage, unpackChunks } from "./ChunkPage.ts"
 import { checkedColumns, isIntact, type Row, sumOf } from "./Checksum.ts"
 import { type NewFile, type NewVector, refuseDamaged, type Refusal } from "./Commands.ts"
-import { fromHex, packHashes, unpackHashes } from "./Hash.ts"
-import type { IndexedChunk, IndexedFile } from "./Index.ts"
+import { fromHex, unpackHashes } from "./Hash.ts"
+import type { IndexedChunk, KeptFile } from "./Index.ts"
 import { asBlob, asJson, packMarker } from "./Rows.ts"
 
 /** Embeddings dropped in one transaction. */
@@ -119,18 +119,20 @@ export class FileTable {
   insert(
     corpus: number,
     embedder: string,
-    file: NewFile,
+    file: Omit<NewFile, "chunks">,
+    pages: ReadonlyArray<PackedPage>,
     vectors: ReadonlyArray<NewVector> | ((place: number) => Uint8Array),
     at: number
   ): InsertedFile | { readonly missing: ReadonlyArray<string> } {
-    const count = file.chunks.length
+    const hashes = pages.flatMap((page) => unpackHashes(page.hashes))
+    const count = hashes.length
     const first = Number(this.#take.get(count)?.["value"]) - count
     const missing: Array<string> = []
     const made: Array<number> = []
     const fresh = new Map(typeof vectors === "function" ? [] : vectors.map(({ hash, vector }) => [hash, vector]))
-    const indexed = file.chunks.map((chunk, i): IndexedChunk => {
-      const hash = fromHex(chunk.hash)
-      const vector = fresh.get(chunk.hash)
+    const indexed = hashes.map((hex, i): IndexedChunk => {
+      const hash = fromHex(hex)
+      const vector = fresh.get(hex)
       // Whoever brings a vector has looked before: most likely there is none yet.
       const added = vector === undefined ? undefined : this.#insertVector(embedder, hash, vector, 1, at)
       let embedding = added ?? this.#use.get(hash, embedder)?.["id"]
@@ -138,8 +140,8 @@ export class FileTable {
         embedding = this.#insertVector(embedder, hash, vectors(i), 1, at)
         made.push(i)
       }
-      if (embedding === undefined) missing.push(chunk.hash)
-      return { number: first + i, embedding: Number(embedding), text: chunk.text, headings: chunk.headings }
+      if (embedding === undefined) missing.push(hex)
+      return { number: first + i, embedding: Number(embedding) }
     })
     if (missing.length > 0) return { missing }
     this.#nextFile ??= Number(this.#lastFile.get()?.["seq"] ?? 0) + 1
@@ -167,14 +169,8 @@ export class FileTable {
     }
     const row = { ...columns, sum: sumOf("files", columns) }
     this.#insertFile.run(...Object.values(row))
-    for (const page of chunkPages(file.chunks)) {
-      const chunkPage = {
-        first_chunk: first + page.first,
-        file: id,
-        chunks: page.chunks.length,
-        hashes: packHashes(page.chunks.map((chunk) => chunk.hash)),
-        body: packChunks(page.chunks)
-      }
+    for (const page of pages) {
+      const chunkPage = { first_chunk: first + page.first, file: id, chunks: page.count, hashes: page.hashes, body: page.body }
       this.#insertPage.run(...Object.values(chunkPage), sumOf("chunk_pages", chunkPage))
     }
     return { file: row, indexed, made }
@@ -291,13 +287,13 @@ export class FileTable {
   }
 
   /** Every file's chunks, in order of their numbers. @throws {Refusal} DATA_LOSS */
-  *rebuildable(corpus: number, embedder: string): Generator<IndexedFile> {
+  *rebuildable(corpus: number, embedder: string): Generator<KeptFile> {
     for (const row of this.#files.iterate(corpus)) {
       const name = String(row["display_name"])
       if (!isIntact("files", row)) throw refuseDamaged(`the record of file ${name}`)
       const first = Number(row["first_chunk"])
       const { language, title } = row
-      const chunks: Array<IndexedChunk> = []
+      const chunks: Array<KeptFile["chunks"][number]> = []
       for (const page of this.#pages.all(first, first + Number(row["chunks"]))) {
         if (!isIntact("chunk_pages", page)) throw refuseDamaged(`the text of file ${name}`)
         const hashes = unpackHashes(asBlob(page["hashes"]))

@@ -1,4 +1,5 @@
-import type { DocumentTerms, ScannedText } from "../../../search/analysis/DocumentTerms.ts"
+import { type AnalyzerId, decide, sampleLength } from "../../../search/analysis/Detection.ts"
+import type { DocumentTerms, MetWords, Scanned, ScannedText, Surveyed } from "../../../search/analysis/DocumentTerms.ts"
 import { dimensions } from "../../../text/hashed/Features.ts"
 import { embedHashedSparse, type NumberedWords } from "../../../text/hashed/EmbedHashed.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
@@ -9,8 +10,20 @@ const mostKept = 1 << 20
 
 type Text = Pick<StoredChunk, "text" | "headings">
 
-/** The words of a file's chunks: found once, for its terms, its language and its vectors. Lives no longer than the commit. */
-export class FileWords {
+/** What was found in a file's chunks, for its terms, its language and its vectors. Lives no longer than the commit. */
+export interface WordsOfFile {
+  /** The words of the chunk at this place in the file. */
+  readonly of: (place: number) => Scanned
+  /** What tells the language of most of the file; undefined for a file of one chunk. */
+  readonly surveyed: () => Surveyed | undefined
+  /** The vector of the chunk at this place, as it is stored: that of the offline embedder. */
+  readonly vectorOf: (place: number) => Uint8Array
+  /** What the numbers of the words mean, where it was not {@link DocumentTerms} of this thread that gave them. */
+  readonly met?: MetWords
+}
+
+/** {@link WordsOfFile} of texts that are at hand: found when it is asked for. */
+export class FileWords implements WordsOfFile {
   readonly #documents: DocumentTerms
   readonly #numbered: NumberedWords
   readonly #chunks: ReadonlyArray<Text>
@@ -25,7 +38,6 @@ export class FileWords {
     this.#kept = chunks.reduce((sum, { text }) => sum + text.length, 0) <= mostKept ? [] : undefined
   }
 
-  /** Of the chunk at this place in the file. */
   of(place: number): ScannedText {
     const kept = this.#kept?.[place]
     if (kept !== undefined) return kept
@@ -35,7 +47,10 @@ export class FileWords {
     return scanned
   }
 
-  /** The vector of the chunk at this place, as it is stored: that of the offline embedder. */
+  surveyed(): Surveyed | undefined {
+    return this.#chunks.length < 2 ? undefined : this.#documents.survey(sampleOf(this.#chunks))
+  }
+
   vectorOf(place: number): Uint8Array {
     const { own, tokens } = this.of(place)
     if (own === undefined) return packSparse(embedHashedSparse((this.#chunks[place] as Text).text, "document"), dimensions)
@@ -53,6 +68,22 @@ export class FileWords {
     return packSparse(words.vector(), dimensions)
   }
 }
+
+/** Places of a file that its language is told by. */
+const mostSampled = 10
+
+/** Pieces of some chunks of a file. */
+export const sampleOf = (chunks: ReadonlyArray<Pick<Text, "text">>): string => {
+  const places = Math.min(chunks.length, mostSampled)
+  return Array.from(
+    { length: places },
+    (_, at) => chunks[Math.floor((at * chunks.length) / places)]?.text.slice(0, sampleLength / places)
+  ).join("\n")
+}
+
+/** What most of a file is in: its chunks, which may each be too short to tell, are most likely in that. */
+export const languageOf = (surveyed: Surveyed | undefined, prior?: AnalyzerId): AnalyzerId | undefined =>
+  surveyed === undefined ? undefined : decide(surveyed.survey, surveyed.sample, { prior }).analyzer
 
 /** What a chunk is searched by besides its text: the title and the headings that it does not show itself. */
 export const textAbove = ({ headings, text }: Text, title: string | undefined): string => {

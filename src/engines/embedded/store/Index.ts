@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { type AnalyzerId, type Decision, detect, sampleLength } from "../../../search/analysis/Detection.ts"
+import type { AnalyzerId, Decision } from "../../../search/analysis/Detection.ts"
 import { DocumentTerms } from "../../../search/analysis/DocumentTerms.ts"
 import { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
 import { NumberedWords } from "../../../text/hashed/EmbedHashed.ts"
 import { sumOf } from "./Checksum.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
-import { FileWords } from "./FileWords.ts"
+import { FileWords, languageOf, type WordsOfFile } from "./FileWords.ts"
 import { SegmentBuilder } from "./SegmentBuilder.ts"
 import { SegmentMerger } from "./SegmentMerger.ts"
 import { SegmentTable, summed } from "./SegmentTable.ts"
@@ -15,7 +15,7 @@ import type { SegmentBody } from "./SegmentBody.ts"
 const rebuildStep = 4_096
 
 /** A chunk to be indexed. */
-export interface IndexedChunk extends Pick<StoredChunk, "text" | "headings"> {
+export interface IndexedChunk {
   readonly number: number
   /** Row of `embeddings`. */
   readonly embedding: number
@@ -30,7 +30,6 @@ export class Index {
   readonly #vocabulary = new Vocabulary()
   readonly #documents = new DocumentTerms(this.#vocabulary)
   readonly #numbered = new NumberedWords()
-  readonly #detect = (text: string, prior: AnalyzerId | undefined): AnalyzerId => this.#documents.detect(text, { prior })
   readonly #building = new Map<number, Building>()
   /** Corpora that lost chunks. */
   readonly #shrunk = new Set<number>()
@@ -42,13 +41,13 @@ export class Index {
     this.#unbury = db.prepare("DELETE FROM tombstones WHERE corpus = ?")
   }
 
-  /** The words of a file that {@link add} is given next. */
+  /** The words of a file that {@link add} is given next, for whoever has only its texts. */
   wordsOf(chunks: ReadonlyArray<Pick<StoredChunk, "text" | "headings">>, title: string | undefined): FileWords {
     return new FileWords(this.#documents, this.#numbered, chunks, title)
   }
 
   /** Analyzes the chunks of one file; {@link flush} writes them. */
-  add(corpus: number, file: IndexedFile, words = this.wordsOf(file.chunks, file.title)): void {
+  add(corpus: number, file: IndexedFile): void {
     let building = this.#building.get(corpus)
     if (building === undefined) {
       building = { builder: new SegmentBuilder(), languages: new CorpusLanguages(summed(this.#table.analyzers(corpus))), waiting: [] }
@@ -57,11 +56,11 @@ export class Index {
     const { builder, languages, waiting } = building
     const before = builder.chunks.length
     try {
-      if (languages.known) this.#take(building, { file, words }, (decision) => languages.count(decision))
+      if (languages.known) this.#take(building, file, (decision) => languages.count(decision))
       else {
         // The first files of a corpus are looked at twice: all are to be read by what most of them are in.
-        this.#analyze({ file, words }, undefined, (decision) => languages.count(decision))
-        waiting.push({ file, words })
+        this.#analyze(file, undefined, (decision) => languages.count(decision))
+        waiting.push(file)
         if (languages.known || waiting.length >= mostWaiting) this.#takeWaiting(building)
       }
     } catch (cause) {
@@ -75,7 +74,7 @@ export class Index {
     for (const file of building.waiting.splice(0)) this.#take(building, file)
   }
 
-  #take({ builder, languages }: Building, file: WaitingFile, count?: (decision: Decision) => void): void {
+  #take({ builder, languages }: Building, file: IndexedFile, count?: (decision: Decision) => void): void {
     this.#analyze(file, languages.most, (decision, chunk) => {
       count?.(decision)
       builder.add(chunk.number, chunk.embedding, decision, this.#documents.terms, this.#documents.length)
@@ -83,12 +82,12 @@ export class Index {
   }
 
   #analyze(
-    { file: { chunks, language }, words }: WaitingFile,
+    { chunks, language, words }: IndexedFile,
     prior: AnalyzerId | undefined,
     visit: (decision: Decision, chunk: IndexedChunk) => void
   ): void {
-    const hint = language ?? languageOf(chunks, prior, this.#detect)
-    chunks.forEach((chunk, place) => visit(this.#documents.take(words.of(place), { hint, prior }), chunk))
+    const hint = language ?? languageOf(words.surveyed(), prior)
+    chunks.forEach((chunk, place) => visit(this.#documents.take(words.of(place), { hint, prior }, words.met), chunk))
   }
 
   /** Marks a file's chunks as gone. They weigh nothing from now on and leave with the next merge. */
@@ -125,10 +124,10 @@ export class Index {
   }
 
   /** Builds the index of a corpus again, from all its files. */
-  rebuild(corpus: number, files: Iterable<IndexedFile>): void {
+  rebuild(corpus: number, files: Iterable<KeptFile>): void {
     this.drop(corpus)
-    for (const file of files) {
-      this.add(corpus, file)
+    for (const { chunks, language, title } of files) {
+      this.add(corpus, { chunks, language, words: this.wordsOf(chunks, title) })
       if ((this.#building.get(corpus)?.builder.chunks.length ?? 0) >= rebuildStep) this.#write(corpus)
     }
     this.#write(corpus)
@@ -159,12 +158,7 @@ interface Building {
   readonly builder: SegmentBuilder
   readonly languages: CorpusLanguages
   /** Files that come when it is known what most of the corpus is in. */
-  readonly waiting: Array<WaitingFile>
-}
-
-interface WaitingFile {
-  readonly file: IndexedFile
-  readonly words: FileWords
+  readonly waiting: Array<IndexedFile>
 }
 
 /** Files that wait at most: a corpus of numbers never tells. */
@@ -203,27 +197,16 @@ class CorpusLanguages {
   }
 }
 
-/** A file as it is indexed; language and title as the document declares them. */
+/** A file as it is indexed; its language as the document declares it. */
 export interface IndexedFile {
   readonly chunks: ReadonlyArray<IndexedChunk>
   readonly language: string | undefined
+  readonly words: WordsOfFile
+}
+
+/** A file as it is kept, to be indexed again; language and title as the document declares them. */
+export interface KeptFile {
+  readonly chunks: ReadonlyArray<IndexedChunk & Pick<StoredChunk, "text" | "headings">>
+  readonly language: string | undefined
   readonly title: string | undefined
 }
-
-/** What most of a file is in: its chunks, which may each be too short to tell, are most likely in that. */
-export const languageOf = (
-  chunks: ReadonlyArray<Pick<IndexedChunk, "text">>,
-  prior?: AnalyzerId,
-  detectIn: (text: string, prior: AnalyzerId | undefined) => AnalyzerId = (text) => detect(text, { prior })
-): AnalyzerId | undefined => {
-  if (chunks.length < 2) return undefined
-  const places = Math.min(chunks.length, mostSampled)
-  const samples = Array.from(
-    { length: places },
-    (_, at) => chunks[Math.floor((at * chunks.length) / places)]?.text.slice(0, sampleLength / places)
-  )
-  return detectIn(samples.join("\n"), prior)
-}
-
-/** Places of a file that its language is told by. */
-const mostSampled = 10

@@ -1,13 +1,27 @@
-import { Worker } from "node:worker_threads"
+import { MessageChannel, Worker } from "node:worker_threads"
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { ServiceError } from "../../../domain/Errors.ts"
-import { asError, type CommandKind, type CommandMessage, type Commands, type ReplyMessage, type WriterData } from "./Commands.ts"
+import {
+  asError,
+  type CommandKind,
+  type CommandMessage,
+  type Commands,
+  type PutFileMessage,
+  type ReplyMessage,
+  type WriterData,
+  type WriterMessage
+} from "./Commands.ts"
 
-/** The worker's entry: beside this file in the sources, beside the bundle when built. */
+/** The threads' entries: beside this file in the sources, beside the bundle when built. */
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./writer.worker.ts" : "./storeWriter.js", import.meta.url)
+const readerEntry = new URL(import.meta.url.endsWith(".ts") ? "./analysis.worker.ts" : "./storeAnalysis.js", import.meta.url)
 
 /** What is new in the thread's heap between collections: commands die young, and more room only holds them longer. */
 const maxYoungGenerationSizeMb = 12
+
+/** Files that wait for the writer, from which on another thread reads their texts for it; and milliseconds without any after which that one goes. */
+const manyFiles = 16
+const readerIdle = 5_000
 
 /** What may wait for the writer, in units of {@link unit} UTF-16 units of text: about 64 MB. */
 const capacity = 1024
@@ -15,7 +29,7 @@ const unit = 32 * 1024
 
 /**
  * The one way to change the store: commands to a worker thread, which commits those that come in together as one
- * transaction. A command that has returned is durable. When the writer falls behind, `send` waits.
+ * transaction. Of many files the texts are read in a thread of their own on the way to it. A command that has returned is durable. When the writer falls behind, `send` waits.
  */
 export class Writer extends Context.Service<Writer, {
   readonly send: <K extends CommandKind>(kind: K, payload: Commands[K]["in"]) => Effect.Effect<Commands[K]["out"], ServiceError>
@@ -52,11 +66,15 @@ type Resume = (reply: Effect.Effect<unknown, ServiceError>) => void
 class WriterThread {
   readonly #data: WriterData
   readonly #waiting = new Map<number, Resume>()
-  /** Of those, what may be given up. */
+  /** Of those, what may be given up; files; and of these, those that go through the {@link #reader}. */
   readonly #dispensable = new Set<number>()
+  readonly #files = new Set<number>()
+  readonly #read = new Set<number>()
   /** Commands of this turn of the event loop, which go together. */
   #outbox: Array<CommandMessage> = []
   #worker: Worker | undefined
+  #reader: Worker | undefined
+  #readerIdle: NodeJS.Timeout | undefined
   #next = 0
 
   constructor(data: WriterData) {
@@ -68,6 +86,7 @@ class WriterThread {
       const id = this.#next++
       this.#waiting.set(id, resume)
       if ("dispensable" in payload && payload.dispensable === true) this.#dispensable.add(id)
+      if (kind === "putFile") this.#files.add(id)
       if (this.#outbox.length === 0) setImmediate(() => this.#flush())
       // Kind and payload belong together by the signature of this method.
       this.#outbox.push({ id, kind, payload } as CommandMessage)
@@ -80,7 +99,19 @@ class WriterThread {
   #flush(): void {
     const commands = this.#outbox
     this.#outbox = []
-    if (commands.length > 0) this.#start().postMessage(commands)
+    if (commands.length === 0) return
+    const worker = this.#start()
+    if (this.#reader === undefined && this.#files.size < manyFiles) return worker.postMessage(commands)
+    const { files = [], others = [] } = Object.groupBy(commands, ({ kind }) => kind === "putFile" ? "files" : "others")
+    if (others.length > 0) worker.postMessage(others)
+    if (files.length > 0) this.#sendToReader(files.filter((command) => command.kind === "putFile"), worker)
+  }
+
+  #sendToReader(files: ReadonlyArray<PutFileMessage>, worker: Worker): void {
+    clearTimeout(this.#readerIdle)
+    for (const { id } of files) this.#read.add(id)
+    this.#reader ??= this.#startReader(worker)
+    this.#reader.postMessage(files)
   }
 
   get isRunning(): boolean {
@@ -94,7 +125,8 @@ class WriterThread {
     const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()))
     // SQLite takes back what is not committed.
     if (this.#waiting.size > 0 && this.#waiting.size === this.#dispensable.size) await worker.terminate()
-    else worker.postMessage("close")
+    else worker.postMessage("close" satisfies WriterMessage)
+    this.#endReader()
     await ended
   }
 
@@ -105,6 +137,7 @@ class WriterThread {
       for (const reply of replies) {
         this.#settle(reply.id, reply.ok ? Effect.succeed(reply.value) : Effect.fail(asError(reply.error)))
       }
+      if (this.#read.size === 0 && this.#reader !== undefined) this.#letReaderIdle()
     })
     worker.on("error", (cause) => this.#lost(worker, cause))
     worker.on("exit", () => this.#lost(worker, undefined))
@@ -112,19 +145,58 @@ class WriterThread {
     return worker
   }
 
+  #startReader(worker: Worker): Worker {
+    const { port1, port2 } = new MessageChannel()
+    const reader = new Worker(readerEntry, {
+      workerData: { writer: port1 },
+      transferList: [port1],
+      name: "sluice-reader",
+      resourceLimits: { maxYoungGenerationSizeMb }
+    })
+    worker.postMessage({ reader: port2 } satisfies WriterMessage, [port2])
+    reader.on("error", (cause) => this.#readerLost(reader, cause))
+    reader.on("exit", () => this.#readerLost(reader, undefined))
+    return reader
+  }
+
+  #letReaderIdle(): void {
+    clearTimeout(this.#readerIdle)
+    this.#readerIdle = setTimeout(() => this.#endReader(), readerIdle)
+    this.#readerIdle.unref()
+  }
+
+  /** Lets it end when it has done what it was sent. */
+  #endReader(): void {
+    clearTimeout(this.#readerIdle)
+    this.#reader?.postMessage("close")
+    this.#reader = undefined
+  }
+
+  /** What was on its way through it may be written or not. */
+  #readerLost(reader: Worker, cause: unknown): void {
+    if (this.#reader !== reader) return
+    this.#reader = undefined
+    this.#abort([...this.#read], cause)
+  }
+
   /** The thread is gone; what it had not answered may or may not be written, and the next command starts another. */
   #lost(worker: Worker, cause: unknown): void {
     if (this.#worker === worker) this.#worker = undefined
+    this.#endReader()
     this.#outbox = []
-    for (const id of this.#waiting.keys()) {
-      this.#settle(id, Effect.fail(new ServiceError({ code: "ABORTED", message: "the store's writer stopped", cause })))
-    }
+    this.#abort([...this.#waiting.keys()], cause)
+  }
+
+  #abort(ids: ReadonlyArray<number>, cause: unknown): void {
+    for (const id of ids) this.#settle(id, Effect.fail(new ServiceError({ code: "ABORTED", message: "the store's writer stopped", cause })))
   }
 
   #settle(id: number, reply: Effect.Effect<unknown, ServiceError>): void {
     const resume = this.#waiting.get(id)
     this.#waiting.delete(id)
     this.#dispensable.delete(id)
+    this.#files.delete(id)
+    this.#read.delete(id)
     resume?.(reply)
   }
 }

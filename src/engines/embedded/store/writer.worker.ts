@@ -1,8 +1,10 @@
 import { join } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
-import { parentPort, workerData } from "node:worker_threads"
+import { type MessagePort, parentPort, workerData } from "node:worker_threads"
+import { MetWords } from "../../../search/analysis/DocumentTerms.ts"
 import { asStateError, databaseFile, openDatabase } from "../../../state/Database.ts"
-import type { CommandMessage, ReplyMessage, WriterData } from "./Commands.ts"
+import { analysisOf } from "./AnalyzedFile.ts"
+import type { AnalyzedMessage, CommandMessage, ReplyMessage, WriterData, WriterMessage } from "./Commands.ts"
 import { Committer } from "./Committer.ts"
 
 /**
@@ -50,18 +52,19 @@ let filling: NodeJS.Timeout | undefined
 let busy = false
 let scheduled = false
 let delay = quietTime
-/** No more commands come: the thread ends when those it has are done. */
-let closing = false
+/** The main thread sends no more; with the last thread that reads files gone, this one ends when all is done. */
+let asked = false
+const isClosing = (): boolean => asked && readers === 0
 let quiet: NodeJS.Timeout | undefined
 
 const schedule = (): void => {
   clearTimeout(quiet)
   if (filling !== undefined) {
-    if (waiting.length < fullGroup && !closing) return
+    if (waiting.length < fullGroup && !isClosing()) return
     clearTimeout(filling)
     filling = undefined
   } else if (scheduled) return
-  else if (busy && waiting.length < fullGroup && !closing) {
+  else if (busy && waiting.length < fullGroup && !isClosing()) {
     filling = setTimeout(() => {
       filling = undefined
       turn()
@@ -85,7 +88,7 @@ const settle = (pause = delay): void => {
   quiet = setTimeout(() => {
     if (merge("idle") || collect() || shrink()) settle(0)
     // Closed here and not by the end of the thread, where the order of things is not ours.
-    else if (closing) database?.close()
+    else if (isClosing()) database?.close()
   }, pause)
 }
 
@@ -115,14 +118,37 @@ const reply = (replies: ReadonlyArray<ReplyMessage>): void => {
   if (replies.length > 0) port.postMessage(replies)
 }
 
-port.on("message", (message: ReadonlyArray<CommandMessage> | "close") => {
+/** Threads that read files on their way here and have not ended. */
+let readers = 0
+
+/** Takes files from a thread that reads them, until that ends. */
+const listen = (reader: MessagePort): void => {
+  readers++
+  let met = new MetWords()
+  // Comes after all that was sent, however the thread ended.
+  reader.on("close", () => {
+    readers--
+    schedule()
+  })
+  reader.on("message", (message: AnalyzedMessage) => {
+    // Files that still wait keep the words that they were read with.
+    if (message.told === 0) met = new MetWords()
+    for (const surface of message.surfaces) met.surfaces.push(surface)
+    for (const { analyzed, command } of message.commands) {
+      waiting.push(
+        analyzed === undefined ? command : { ...command, payload: { ...command.payload, analysis: analysisOf(analyzed, met) } }
+      )
+    }
+    schedule()
+  })
+}
+
+port.on("message", (message: WriterMessage) => {
   if (message === "close") {
     port.close()
-    closing = true
+    asked = true
     delay = 0
-    schedule()
-    return
-  }
-  for (const command of message) waiting.push(command)
+  } else if ("reader" in message) listen(message.reader)
+  else for (const command of message) waiting.push(command)
   schedule()
 })

@@ -1,0 +1,78 @@
+import { type MessagePort, parentPort, workerData } from "node:worker_threads"
+import { DocumentTerms } from "../../../search/analysis/DocumentTerms.ts"
+import { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
+import { NumberedWords } from "../../../text/hashed/EmbedHashed.ts"
+import { analyzeChunks, type AnalyzedFile, buffersOf } from "./AnalyzedFile.ts"
+import type { AnalyzedCommand, AnalyzedMessage, CommandMessage, PutFileMessage } from "./Commands.ts"
+import { FileWords } from "./FileWords.ts"
+
+/**
+ * The thread that reads the texts of files on their way to the writer's thread: their words, their vectors and the pages
+ * that they are kept on need no database, and take longer than all that does.
+ */
+
+const port = parentPort
+if (port === null) throw new Error("analysis.worker runs as a worker thread")
+// Set by Writer.ts, which starts this thread.
+const { writer } = workerData as { readonly writer: MessagePort }
+
+/** UTF-16 units of a larger file, which the writer reads chunk by chunk: what is found in it would not be small. */
+const largest = 1 << 20
+
+/** Chunks after which what is ready goes to the writer, which works meanwhile. */
+const chunksAtOnce = 64
+
+// Its terms are the writer's to make: they depend on what most of a corpus is in.
+const documents = new DocumentTerms(new Vocabulary())
+const numbered = new NumberedWords()
+
+let ready: Array<AnalyzedCommand> = []
+let chunksReady = 0
+/** Words that the writer has been told. */
+let told = 0
+
+const analyze = ({ payload: { elsewhere, file, vectors } }: PutFileMessage): AnalyzedFile | undefined => {
+  const characters = file.chunks.reduce((sum, { text }) => sum + text.length, 0)
+  if (elsewhere !== undefined || characters > largest) return undefined
+  try {
+    return analyzeChunks(file.chunks, new FileWords(documents, numbered, file.chunks, file.title), vectors === "hashed")
+  } catch {
+    // The writer meets the same, and refuses the file.
+    return undefined
+  }
+}
+
+const send = (): void => {
+  if (ready.length === 0) return
+  const { surfaces } = documents
+  const message: AnalyzedMessage = { told, surfaces: surfaces.slice(told), commands: ready }
+  writer.postMessage(message, ready.flatMap(({ analyzed }) => analyzed === undefined ? [] : buffersOf(analyzed)))
+  told = surfaces.length
+  ready = []
+  chunksReady = 0
+  if (documents.forgetIfFull()) {
+    numbered.forget()
+    told = 0
+  }
+}
+
+const take = (command: PutFileMessage): void => {
+  const analyzed = analyze(command)
+  const { file } = command.payload
+  chunksReady += file.chunks.length
+  ready.push({
+    analyzed,
+    command: analyzed === undefined ? command : { ...command, payload: { ...command.payload, file: { ...file, chunks: [] } } }
+  })
+  if (chunksReady >= chunksAtOnce) send()
+}
+
+port.on("message", (message: ReadonlyArray<CommandMessage> | "close") => {
+  if (message === "close") {
+    writer.close()
+    port.close()
+    return
+  }
+  for (const command of message) if (command.kind === "putFile") take(command)
+  send()
+})
