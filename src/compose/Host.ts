@@ -5,9 +5,10 @@ import { type Access, Host, HostedModels, HostedStores, type OpenError } from ".
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import type { EngineChoice } from "../pipeline/definition/EngineSettings.ts"
 import { forEngine } from "../pipeline/definition/ForEngine.ts"
+import { Notifier } from "../pipeline/Notify.ts"
 import type { Connectors, Services } from "../pipeline/Services.ts"
 import type { Embedder } from "../ports/Embedder.ts"
-import type { Secrets } from "../ports/Secrets.ts"
+import { Secrets } from "../ports/Secrets.ts"
 import { asBuilt } from "../pipeline/sync/Built.ts"
 import { liveSettings } from "../pipeline/sync/Generations.ts"
 import { OpenedFor } from "../pipeline/sync/Target.ts"
@@ -61,7 +62,10 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
       const of = access.of ?? (access.mode === "write" ? "live" : undefined)
       const { definition, openedFor } = of === "live" ? yield* asLive(declared, dataDir) : { definition: declared, openedFor: undefined }
       if (access.mode === "write") {
-        return { definition, services: Context.add(yield* Layer.build(services(definition, access)), OpenedFor, openedFor) }
+        const built = Context.add(yield* Layer.build(services(definition, access)), OpenedFor, openedFor)
+        if (definition.notify.length === 0) return { definition, services: built }
+        const { notifier } = yield* Effect.promise(() => import("./Notifier.ts"))
+        return { definition, services: Context.add(built, Notifier, notifier(Context.get(built, Secrets))) }
       }
       const { corpus: { embedding }, import: { limits, textRecognition }, stages } = definition
       const key = JSON.stringify([

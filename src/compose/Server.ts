@@ -29,6 +29,7 @@ import { Secrets } from "../ports/Secrets.ts"
 import { TableStore } from "../ports/TableStore.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
 import * as LocalSecrets from "../secrets/LocalSecrets.ts"
+import type { HookOptions } from "../server/Hooks.ts"
 import { readFaults } from "../server/faults/FaultFile.ts"
 import { ownFileBytes, serviceFileBytes } from "../server/import/ImportLimits.ts"
 import { importFiles } from "../server/import/ImportRun.ts"
@@ -103,6 +104,8 @@ export interface EmbeddedServerOptions {
   readonly agents?: Limits
   /** Names of models that a corpus answers for, by its display name or id, besides `corpus/{name}`. Default none. */
   readonly chatModels?: Readonly<Record<string, string>>
+  /** Notices that are taken under `/hooks`. Default none. */
+  readonly hooks?: HookOptions
   /**
    * Serve gRPC too, on a port of its own; 0 picks a free one. With TLS, and on loopback without it as well. Default
    * certificate: one made in the data directory, which signs itself. Default: no gRPC.
@@ -236,9 +239,11 @@ const gardenOf = ({ catalog, dataDir, endpointUpstreams, secrets }: EmbeddedServ
 /** Callers of the server need not know its paths. */
 const shownSecrets = "{data directory}/secrets"
 
-/** Of what requests name: imports, and corpora that keep their vectors elsewhere. */
-const secretsOf = Effect.fnUntraced(
-  function*({ dataDir, secretManager, secrets }: EmbeddedServerOptions): Effect.fn.Return<Layer.Layer<Secrets>> {
+/** Of what requests and hooks name: imports, and corpora that keep their vectors elsewhere. */
+export const secretsOf = Effect.fnUntraced(
+  function*(
+    { dataDir, secretManager, secrets }: Pick<EmbeddedServerOptions, "dataDir" | "secretManager" | "secrets">
+  ): Effect.fn.Return<Layer.Layer<Secrets>> {
     if (secrets !== undefined) return secrets
     const folder = join(dataDir, "secrets")
     if (secretManager !== true) return LocalSecrets.layer(folder, shownSecrets)

@@ -174,4 +174,6 @@ export type SyncEvent =
   | { readonly type: "held"; readonly source: string; readonly count: number; readonly why: string; readonly paths: ReadonlyArray<string> }
   /** No more work is begun, and why: what is in hand is finished. */
   | { readonly type: "stopped"; readonly why: string }
+  /** Somebody of the pipeline's `notify` was told of the run, or, with `error`, could not be. `to`: a host or a program. */
+  | { readonly type: "notified"; readonly to: string; readonly error?: string }
   | { readonly type: "report"; readonly report: Report }

@@ -12,6 +12,7 @@ import type { EmbeddingChoice } from "./definition/CorpusSettings.ts"
 import type { Definition } from "./definition/Definition.ts"
 import { commonSettings, kindOf } from "./definition/SourceSettings.ts"
 import { countRun } from "./Metrics.ts"
+import { tellError, tellReport } from "./Notify.ts"
 import { Connectors } from "./Services.ts"
 import { diff, type Difference } from "./sync/Diff.ts"
 import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
@@ -30,6 +31,7 @@ import {
   type Succession
 } from "./sync/Generations.ts"
 import { findTarget } from "./sync/Target.ts"
+import { resting } from "./watch/Attention.ts"
 
 /** The pipeline as sync works from it, its sources made into connectors. */
 export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, options: { readonly writes: boolean } = { writes: true }) {
@@ -120,10 +122,32 @@ const embeddingName = (embedding: EmbeddingChoice): string => {
   }
 }
 
-/** Brings the pipeline's corpus in line with its sources; see {@link sync}. */
-export const runPipeline = Effect.fn("runPipeline")(function*(pipeline: Definition, options: SyncOptions = {}) {
-  return yield* Effect.tap(sync(yield* syncSpec(pipeline), options), countRun)
-}, Effect.scoped)
+export interface PipelineRunOptions extends SyncOptions {
+  /** Only these are listed; of the others, and of the target, what is known stays as it is. Default: all. */
+  readonly sources?: ReadonlyArray<string>
+}
+
+/** Brings the pipeline's corpus in line with its sources, and tells whom `notify` names; see {@link sync}. */
+export const runPipeline = Effect.fn("runPipeline")(
+  function*(pipeline: Definition, { observe = () => Effect.void, sources: only, ...options }: PipelineRunOptions = {}) {
+    const spec = yield* syncSpec(pipeline)
+    const whole = only === undefined || spec.sources.every(({ id }) => only.includes(id))
+    const report = yield* sync(
+      { ...spec, sources: spec.sources.map((source) => whole || only.includes(source.id) ? source : resting(source)) },
+      {
+        ...options,
+        checkTarget: whole && options.checkTarget !== false,
+        // The report is what a run tells last.
+        observe: (event) => event.type === "report" ? Effect.void : observe(event)
+      }
+    ).pipe(Effect.tapError((error) => tellError(pipeline, error, observe)))
+    yield* countRun(report)
+    yield* tellReport(pipeline, report, observe)
+    yield* observe({ type: "report", report })
+    return report
+  },
+  Effect.scoped
+)
 
 /** Of an embedding server whose own rate is not given. */
 const usualRequestsPerMinute = 500

@@ -21,6 +21,7 @@ import { inMessage, payloadOf } from "./http/HttpBody.ts"
 import { failure, json, raw, type Reply, type ReplyStyle, streamed } from "./http/Reply.ts"
 import { type Answered, type Incoming, Room } from "./Incoming.ts"
 import { pageAt } from "../ui/Http.ts"
+import type { HooksEndpoint } from "./Hooks.ts"
 import { LongRunning } from "./operations/LongRunning.ts"
 import type { Quotas } from "./quotas/Quotas.ts"
 import { type AccessEntry, failedUnexpectedly, logAccess, loggable, requestBegan, requestEnded } from "./Telemetry.ts"
@@ -35,6 +36,8 @@ export interface AppOptions {
   readonly inspector: Effect.Effect<Reply, unknown, HttpServerRequest.HttpServerRequest | Scope.Scope>
   /** Conversations with corpora, by method and path. */
   readonly chats: ReadonlyMap<string, ChatRoute>
+  /** Takes notices under `/hooks`, which show by themselves whose they are. */
+  readonly hooks: HooksEndpoint
   readonly uploads: Uploads
   readonly quotas?: Quotas
   readonly faults?: Faults
@@ -203,6 +206,12 @@ export const makeApp = (options: AppOptions) =>
         return page === undefined
           ? HttpServerResponse.empty({ status: 204, headers: preflightHeaders(options.access, request.headers) })
           : failure(page, style)
+      }
+      // Their senders have no token of ours, and come by the address that others know this machine by.
+      if (path.startsWith("/hooks/")) {
+        return options.draining()
+          ? failure(stopping, style)
+          : yield* counted(options.hooks(request, room), (error) => failure(error, plain))
       }
       const key = new URLSearchParams(search).get("key")
       const own = yield* ofItself(path, key, request)

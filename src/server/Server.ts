@@ -46,6 +46,7 @@ import { operationHandlers } from "./handlers/Operations.ts"
 import { partnerChatHandlers } from "./handlers/PartnerChat.ts"
 import { retrievalHandlers } from "./handlers/Retrieval.ts"
 import { listening } from "./http/Listening.ts"
+import { type HookOptions, hooksEndpoint } from "./Hooks.ts"
 import { inspectorEndpoint } from "./Inspector.ts"
 import { mcpEndpoint } from "./Mcp.ts"
 import { ownFileBytes, serviceFileBytes } from "./import/ImportLimits.ts"
@@ -88,6 +89,8 @@ export interface ServeOptions {
   readonly agents?: Limits
   /** Names of models that a corpus answers for, by its display name or id, besides `corpus/{name}`. Default none. */
   readonly chatModels?: Readonly<Record<string, string>>
+  /** Notices that are taken under `/hooks`. Default none. */
+  readonly hooks?: HookOptions
   /** Default: no gRPC. */
   readonly grpc?: ServeGrpc
 }
@@ -231,6 +234,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
         mcp: yield* mcpEndpoint({ limits: options.agents, version: options.version, origins }),
         inspector: yield* inspectorEndpoint,
         chats: yield* corpusChats({ limits: options.agents, models: options.chatModels }),
+        hooks: hooksEndpoint(options.hooks ?? { hooks: [], identity: () => Effect.undefined }),
         uploads: uploaded,
         quotas,
         faults: options.faults === undefined ? undefined : new Faults(options.faults),

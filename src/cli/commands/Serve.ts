@@ -10,7 +10,8 @@ import { Output } from "../Output.ts"
 import packageJson from "../../../package.json" with { type: "json" }
 import { whereFlag } from "../Question.ts"
 import { given, root } from "../Root.ts"
-import { BuiltInConnectors } from "../Session.ts"
+import { fromHere } from "../Paths.ts"
+import { BuiltInConnectors, openPipeline } from "../Session.ts"
 
 const vendors = ["googleDrive", "slack", "sharePoint", "microsoftLogin"] as const
 type Vendor = typeof vendors[number]
@@ -66,6 +67,15 @@ export const serve = Command.make(
       Flag.withDescription(`Where a vendor is, if not at its own address: ${vendors.join(", ")}. May be repeated`),
       Flag.withMetavar("VENDOR=URL"),
       Flag.withDefault({})
+    ),
+    hooks: Flag.Path("hooks").pipe(
+      Flag.map(fromHere),
+      Flag.withDescription(
+        "Take the notices that this pipeline's hooks name, at /hooks/{pipeline}/{hook}, and run it for each burst of them. May be repeated"
+      ),
+      Flag.withMetavar("PIPELINE"),
+      Flag.atLeast(0),
+      Flag.withDefault([])
     ),
     mcpAs: optionalText("mcp-as", "PRINCIPAL", "Agents at /mcp, and chats, see only what this principal may read. Default: everything"),
     mcpWhere: whereFlag("mcp-where").pipe(
@@ -175,7 +185,12 @@ export const serve = Command.make(
     })
     const embedder = yield* localModelOf("--embedding", given(args.embedding))
     const reranker = yield* rerankerOf(given(args.reranker), given(args.rerankerModel), given(args.rerankerKey))
+    const pipelines = yield* Effect.forEach(args.hooks, (file) => openPipeline(Option.some(file)))
     return yield* Effect.scoped(Effect.gen(function*() {
+      const noticed = pipelines.length === 0 ? undefined : yield* Effect.flatMap(
+        Effect.promise(() => import("../Hooks.ts")),
+        ({ openHooks }) => openHooks(pipelines, { dataDir, secretManager: args.secretManager })
+      )
       const { drain, grpc, url } = yield* serveEmbedded({
         ...yield* ofServer,
         dataDir,
@@ -202,11 +217,17 @@ export const serve = Command.make(
         grpc: yield* grpcOf(given(args.grpc), given(args.grpcTlsCert), given(args.grpcTlsKey)),
         logAccess: args.log !== "none",
         chatModels: args.chatModel,
+        hooks: noticed?.hooks,
         agents: defined({ principal: given(args.mcpAs), where: given(args.mcpWhere) }),
         limits: defined({ calls: given(args.maxCalls), connections: given(args.maxConnections) })
       })
       Object.assign(output.interrupted, stopped)
-      yield* json ? output.json({ version: 1, url, ...(grpc === undefined ? {} : { grpc }) }) : output.print(url)
+      const hooks = noticed?.hooks.hooks.map(({ name, pipeline }) => `${url}/hooks/${pipeline}/${name}`)
+      yield* json ? output.json(defined({ version: 1, url, grpc, hooks })) : output.print(url)
+      if (noticed !== undefined) {
+        if (!json) yield* Effect.forEach(hooks ?? [], (address) => output.say(`notices are taken at ${address}`), { discard: true })
+        yield* Effect.forkScoped(noticed.runs)
+      }
       if (grpc !== undefined && !json) yield* output.say(`gRPC on ${grpc.address}, with the certificate ${grpc.certificate}`)
       yield* terminated
       const left = yield* drain(args.drain * 1_000)

@@ -30,9 +30,15 @@ export const status = Command.make(
     files: Flag.Boolean("files").pipe(Flag.withDescription("List every file the ledger knows"), Flag.withDefault(false))
   },
   Effect.fn(function*(args) {
-    const { json } = yield* root
+    const { dataDir, json } = yield* root
     const output = yield* Output
     const loaded = yield* openPipeline(args.pipeline)
+    const hookNames = Object.keys(loaded.pipeline.hooks)
+    const { hookLines, hooks } = yield* Effect.promise(async () => {
+      if (hookNames.length === 0) return { hookLines: () => [], hooks: Effect.succeed({}) }
+      const [{ hookLines }, { readHookStates }] = await Promise.all([import("../Hooks.ts"), import("../../compose/Hooks.ts")])
+      return { hookLines, hooks: readHookStates(dataDir, loaded.pipeline.name) }
+    })
     const { findGeneration, generationsStatus, namesIn } = yield* Effect.promise(() => import("../../pipeline/sync/Generations.ts"))
     yield* onEngine(
       loaded,
@@ -44,13 +50,23 @@ export const status = Command.make(
         const [last] = yield* ledger.runs(key, 1)
         const generations = yield* generationsStatus(namesIn(loaded.pipeline))
         const entries = ledger.entries(scope, args.files ? undefined : problems)
+        const noticed = yield* hooks
         if (json) {
-          yield* output.json({ version: 1, type: "status", pipeline: loaded.pipeline.name, counts, generations, lastRun: last ?? null })
+          yield* output.json({
+            version: 1,
+            type: "status",
+            pipeline: loaded.pipeline.name,
+            counts,
+            generations,
+            hooks: noticed,
+            lastRun: last ?? null
+          })
           return yield* entries.pipe(Stream.runForEach((entry) => output.json({ version: 1, type: "entry", ...entry })))
         }
         const file = fromHere(loaded.file)
         const lines = generationLines(generations).map((line) => wrap(printable(line), output.width, "  "))
         if (lines.length > 0) yield* output.print(`${lines.join("\n")}\n`)
+        for (const line of hookLines(hookNames, noticed)) yield* output.print(wrap(line, output.width, "  "))
         if (last === undefined) return yield* output.print(`${loaded.pipeline.name} has not run yet: sluice run ${file}`)
         const when = new Date(last.started).toISOString()
         yield* output.print(

@@ -1,15 +1,15 @@
 import { Clock, Effect, Exit, FileSystem, type Option, Scope } from "effect"
 import { Command } from "effect/cli"
-import { outcomes, type Report } from "../../domain/Report.ts"
+import type { Report } from "../../domain/Report.ts"
 import { printable } from "../../domain/Text.ts"
 import type { LoadedPipeline } from "../../pipeline/definition/Load.ts"
 import type { WatchEvent } from "../../pipeline/watch/WatchEvent.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
-import { count, seconds } from "../render/Numbers.ts"
-import { makeProgress } from "../render/Progress.ts"
-import { renderReport } from "../render/Report.ts"
+import { seconds } from "../render/Numbers.ts"
+import { makeProgress, notToldNote } from "../render/Progress.ts"
+import { batchLine, renderReport } from "../render/Report.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
 import { releases } from "./Release.ts"
@@ -157,6 +157,10 @@ const narrate = Effect.fnUntraced(function*(file: string, quota: Parameters<type
           return yield* output.say(printable(`${event.source === undefined ? "" : `${event.source}: `}in order again`))
         case "stopping":
           return yield* output.say("finishing the batch in hand; Ctrl-C again stops at once")
+        case "notified":
+          return event.error === undefined
+            ? undefined
+            : yield* output.say(output.paintError("yellow", printable(notToldNote(event.to, event.error))))
         case "quiet":
           return
         default:
@@ -164,13 +168,5 @@ const narrate = Effect.fnUntraced(function*(file: string, quota: Parameters<type
       }
     })
 })
-
-const batchLine = ({ ended, totals }: Report): string =>
-  [
-    ...([...outcomes, "deleted"] as const)
-      .filter((key) => key !== "unchanged" && key !== "skipped" && key !== "quarantined" && totals[key] > 0)
-      .map((key) => `${count(totals[key])} ${key}`),
-    ...(ended === "budget" ? ["stopped at the budget"] : [])
-  ].join(", ")
 
 const timeOfDay = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toTimeString().slice(0, 8))

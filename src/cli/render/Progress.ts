@@ -133,6 +133,8 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
           return say(printable(takesOverNote(event.pipeline, event.files)))
         case "stopped":
           return say(printable(`stopping: ${event.why}`))
+        case "notified":
+          return event.error === undefined ? Effect.void : say(printable(notToldNote(event.to, event.error)))
         case "deleted":
         case "held":
         case "report":
@@ -140,6 +142,9 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
       return Effect.void
     }))
 })
+
+/** Of somebody who could not be told of a run. */
+export const notToldNote = (to: string, why: string): string => `${to} was not told of this run: ${why}`
 
 const line = (source: string, p: SourceProgress, now: number): string => {
   const name = printable(source)

@@ -10,6 +10,15 @@ type Look = Pick<Output["Service"], "paint" | "width">
 /** Reasons and files named in the printed report; `--json` and `sluice status` have all. */
 const named = 10
 
+/** What a run that is one of many did, in a few words; nothing of what stayed as it was. */
+export const batchLine = ({ ended, totals }: Report): string =>
+  [
+    ...([...outcomes, "deleted"] as const)
+      .filter((key) => key !== "unchanged" && key !== "skipped" && key !== "quarantined" && totals[key] > 0)
+      .map((key) => `${count(totals[key])} ${key}`),
+    ...(ended === "budget" ? ["stopped at the budget"] : [])
+  ].join(", ")
+
 /** The account of a run, for a person. */
 export const renderReport = (report: Report, look: Look): string => {
   const { paint, width } = look

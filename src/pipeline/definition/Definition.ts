@@ -3,6 +3,7 @@ import { CorpusSettings } from "./CorpusSettings.ts"
 import { EngineChoice, engineOverrides } from "./EngineSettings.ts"
 import { ChunkingSettings, ImportSettings, ParsingChoice } from "./ImportSettings.ts"
 import { MetadataSettings } from "./MetadataSettings.ts"
+import { HookSettings, NotifySettings } from "../../domain/Hooks.ts"
 import { matches, text, withDefault } from "../../domain/settings/Rules.ts"
 import { sourceSettings } from "./SourceSettings.ts"
 import { defaultStages, stagesSchema } from "./StageSettings.ts"
@@ -29,6 +30,8 @@ type Sections = {
   readonly metadata: Schema.optionalKey<typeof MetadataSettings>
   readonly stages: Schema.withDecodingDefaultTypeKey<ReturnType<typeof stagesSchema>>
   readonly tests: typeof testSettings
+  readonly hooks: Schema.withDecodingDefaultTypeKey<Schema.$Record<typeof Name, typeof HookSettings>>
+  readonly notify: Schema.withDecodingDefaultTypeKey<Schema.$Array<typeof NotifySettings>>
   readonly engines: Schema.withDecodingDefaultTypeKey<ReturnType<typeof engineOverrides>>
 }
 
@@ -66,6 +69,20 @@ export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> 
     metadata: Schema.optionalKey(MetadataSettings),
     stages: withDefault(stagesSchema(extensions.stages), defaultStages),
     tests: testSettings,
+    hooks: withDefault(
+      Schema.Record(Name, HookSettings).annotate({
+        description:
+          "Notices that start a run, by a name you choose: `sluice serve --hooks` takes them at /hooks/{pipeline}/{name}, and lists the sources that they are about.",
+        messageUnexpectedKey: "a hook's name must be 1 to 63 letters, digits, dots, hyphens or underscores, starting with a letter or digit"
+      }),
+      {}
+    ),
+    notify: withDefault(
+      Schema.Array(NotifySettings).annotate({
+        description: "Who is told of each run: `run`, `watch` and `serve --hooks` send its report."
+      }),
+      []
+    ),
     engines: withDefault(engineOverrides(extensions.stages), {})
   })
 

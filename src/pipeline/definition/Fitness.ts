@@ -187,6 +187,7 @@ export const fitness = (pipeline: Definition, capabilities: EngineCapabilities):
     ...(imports.limits === undefined ? [] : need("import", "limits", [...at("import"), "limits"])),
     ...(imports.keepEmbeddings === undefined ? [] : need("import", "keepEmbeddings", [...at("import"), "keepEmbeddings"])),
     ...metadataProblems(pipeline, capabilities),
+    ...hookProblems(pipeline),
     ...stages.flatMap((stage, index) => [
       ...stageProblems(stage, [...at("stages"), index], vectorDb, need),
       ...regionProblems(stage, [...at("stages"), index], pipeline, engine)
@@ -211,6 +212,18 @@ const embeddingProblems = (pipeline: Definition, capabilities: EngineCapabilitie
     suggestion
   }]
 }
+
+const hookProblems = ({ hooks, sources }: Definition): ReadonlyArray<Problem> =>
+  Object.entries(hooks).flatMap(([name, hook]) =>
+    (hook.sources ?? []).flatMap((source, index) =>
+      source in sources ? [] : [{
+        path: ["hooks", name, hook._tag, "sources", index],
+        rule: "is no source of this pipeline",
+        fix: `name one of ${Object.keys(sources).join(", ")}`,
+        suggestion: suggest(source, Object.keys(sources))
+      }]
+    )
+  )
 
 /** An engine that fetches files by itself is told where they are, and not what they say of themselves. */
 const metadataProblems = ({ metadata = {}, sources }: Definition, { abilities, engine }: EngineCapabilities): ReadonlyArray<Problem> => {

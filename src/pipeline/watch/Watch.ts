@@ -11,6 +11,7 @@ import { sync } from "../sync/Sync.ts"
 import type { SyncSpec } from "../sync/Session.ts"
 import { Agenda, defaultTiming, type Timing } from "./Agenda.ts"
 import { Attention, resting } from "./Attention.ts"
+import { takeDue } from "./Due.ts"
 import { Troubles } from "./Troubles.ts"
 import type { WatchEvent } from "./WatchEvent.ts"
 
@@ -33,13 +34,7 @@ const defaultInterval = 5 * 60_000
 const importOnlyInterval = 60 * 60_000
 
 /** What a source's changes alone do not tell, deletions or permissions, is met within this time: milliseconds. */
-const listChangesFor = 3_600_000
-
-/** Waits are cut into pieces of this, so that a laptop that slept is noticed soon after it wakes. */
-const tick = 15_000
-
-/** The clock is this far from where a wait should have left it: the machine slept, or the clock was set. */
-const jump = 10_000
+export const listChangesFor = 3_600_000
 
 /**
  * Syncs, and then goes on syncing: whatever a source's hints tell is gathered into batches, and each batch is one sync
@@ -90,19 +85,6 @@ export const watch = Effect.fn("watch")(function*(
       })),
       Effect.forkScoped
     ), { discard: true })
-
-  /** Waits until a source is due. */
-  const due = Effect.gen(function*() {
-    for (;;) {
-      const now = yield* Clock.currentTimeMillis
-      const wait = agenda.next - now
-      if (wait <= 0) return agenda.take(now)
-      const piece = Math.min(wait, tick)
-      yield* Effect.raceFirst(Effect.sleep(piece), Queue.take(wake))
-      const after = yield* Clock.currentTimeMillis
-      if (after < now - jump || after > now + piece + jump) agenda.all(after)
-    }
-  })
 
   let releasing = false
   const released = (options.release ?? Stream.empty).pipe(
@@ -172,7 +154,7 @@ export const watch = Effect.fn("watch")(function*(
     yield* listen
     yield* released
     for (;;) {
-      const sources = yield* due
+      const sources = yield* takeDue(agenda, wake)
       // What was begun is finished, unless it is the first sync, which may be long and is as well resumed.
       yield* batch === 0 ? one(sources) : finishing(one(sources), emit({ type: "stopping" }))
     }

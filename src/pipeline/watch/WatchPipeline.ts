@@ -1,6 +1,7 @@
 import { Duration, Effect } from "effect"
 import type { Definition } from "../definition/Definition.ts"
 import { countRun } from "../Metrics.ts"
+import { tellError, tellReport } from "../Notify.ts"
 import { syncSpec } from "../RunPipeline.ts"
 import { commonSettings } from "../definition/SourceSettings.ts"
 import { watch, type WatchOptions } from "./Watch.ts"
@@ -27,6 +28,16 @@ export const watchPipeline = Effect.fn("watchPipeline")(function*(
       const poll = settings === undefined ? undefined : commonSettings(settings).poll
       return poll === undefined ? undefined : Duration.toMillis(poll)
     },
-    observe: (event) => event.type === "batch" ? Effect.andThen(countRun(event.report), observe(event)) : observe(event)
+    observe: Effect.fnUntraced(function*(event) {
+      if (event.type === "batch") {
+        yield* countRun(event.report)
+        yield* tellReport(pipeline, event.report, observe)
+      }
+      yield* observe(event)
+      // Of a source that cannot be listed the report tells.
+      if (event.type === "trouble" && event.source === undefined) {
+        yield* tellError(pipeline, { _tag: "ServiceError", message: event.message }, observe)
+      }
+    })
   })
 }, Effect.scoped)

@@ -84,6 +84,6 @@ const carries = (headers: RequestHeaders, key: string | null | undefined, token:
 }
 
 /** In a time that says nothing of either: hashes are equally long. */
-const same = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token))
+export const same = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token))
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()

@@ -64,6 +64,9 @@ const consumers: ReadonlyArray<readonly [section: RegExp, places: ReadonlyArray<
   ...["local", "storage", "googleDrive", "slack", "jira", "sharePoint", "git", "web"].map((kind) =>
     [new RegExp(`^sources\\.[^.]+\\.${kind}\\.`), kind === "local" ? ["connectors/local"] : [`connectors/${kind}`]] as const
   ),
+  [/^hooks\./, ["src/server/Hooks.ts", "src/cli/Hooks.ts"]],
+  [/^notify\.private$/, ["src/domain/Hooks.ts"]],
+  [/^notify\./, ["src/compose/Notifier.ts", "src/pipeline/Notify.ts"]],
   [/^tests\./, ["src/pipeline/eval/Evaluation.ts", "src/pipeline/definition/TestSettings.ts"]],
   [/^stages\.retrieve\.files/, ["src/pipeline/AskPipeline.ts", "src/pipeline/stages/Retrieve.ts"]],
   [/^stages\..*\bcrossEncoder\./, ["src/models/onnx"]],

@@ -15,6 +15,8 @@ describe("a decoded pipeline", () => {
     expect(decoded(minimal)).toEqual({
       name: "handbook",
       engine: { _tag: "embedded" },
+      hooks: {},
+      notify: [],
       engines: {},
       tests: [],
       corpus: { displayName: "Handbook", vectorDb: { _tag: "managed" } },

@@ -1,0 +1,106 @@
+import { Effect, Queue, type Redacted, Semaphore } from "effect"
+import { asServiceError, type ServiceError } from "../domain/Errors.ts"
+import type { HookSettings, HookStates } from "../domain/Hooks.ts"
+import { printable } from "../domain/Text.ts"
+import type { EmbeddedServerOptions } from "../compose/Server.ts"
+import type { LoadedPipeline } from "../pipeline/definition/Load.ts"
+import type { NoticedEvent } from "../pipeline/watch/Noticed.ts"
+import { Secrets } from "../ports/Secrets.ts"
+import { Output } from "./Output.ts"
+import { fromHere } from "./Paths.ts"
+import { plural, seconds } from "./render/Numbers.ts"
+import { batchLine } from "./render/Report.ts"
+import { onEngine } from "./Session.ts"
+import { UsageError } from "./UsageError.ts"
+
+/** Milliseconds that a run waits for another sluice that writes to the same data directory; then it is tried again. */
+const waitMs = 10 * 60_000
+
+/** Notices that wait to be noted; each names sources, so that what finds no room is the same as what is there. */
+const mostWaiting = 1_000
+
+type ServerHooks = NonNullable<EmbeddedServerOptions["hooks"]>
+
+/** The secret version that a hook's notices are held against. */
+const secretOf = (settings: HookSettings) => settings._tag === "pubSub" ? settings.token : settings.secret
+
+/**
+ * The hooks of pipelines for a server, and their runs, which go on until they are interrupted. A secret that is not there
+ * fails at once. All runs follow each other: they write to one data directory.
+ */
+export const openHooks = Effect.fnUntraced(function*(
+  pipelines: ReadonlyArray<LoadedPipeline>,
+  { dataDir, secretManager }: { readonly dataDir: string; readonly secretManager: boolean }
+) {
+  const output = yield* Output
+  const [{ googleIdentity, hookCounter }, { hookedSources, runNoticed }, { secretsOf }] = yield* Effect.promise(() =>
+    Promise.all([import("../compose/Hooks.ts"), import("../pipeline/watch/Noticed.ts"), import("../compose/Server.ts")])
+  )
+  const secrets = yield* Effect.provide(Secrets, yield* secretsOf({ dataDir, secretManager }))
+  const turn = yield* Semaphore.make(1)
+  const opened = yield* Effect.forEach(pipelines, (loaded) =>
+    Effect.gen(function*() {
+      const { pipeline } = loaded
+      const file = fromHere(loaded.file)
+      const entries = Object.entries(pipeline.hooks)
+      if (entries.length === 0) {
+        return yield* new UsageError({ message: `${file} has no hooks`, fix: "declare them under `hooks`: see docs/serve.md" })
+      }
+      const told = yield* Queue.sliding<ReadonlyArray<string>>(mostWaiting)
+      const noted = yield* hookCounter(dataDir, pipeline.name)
+      const hooks = yield* Effect.forEach(entries, ([name, settings]) =>
+        Effect.gen(function*() {
+          const version = secretOf(settings)
+          if (version !== undefined) yield* secrets.resolve(version)
+          const secret: Effect.Effect<Redacted.Redacted<string>, ServiceError> | undefined = version === undefined
+            ? undefined
+            : Effect.mapError(secrets.resolve(version), (error) => asServiceError(error).with({ code: "UNAVAILABLE" }))
+          return {
+            pipeline: pipeline.name,
+            name,
+            settings,
+            secret,
+            told: Queue.offer(told, settings.sources ?? hookedSources(pipeline)),
+            noted: noted(name)
+          }
+        }))
+      const say = (event: NoticedEvent) => {
+        const line = event.type === "trouble"
+          ? `${event.message}; trying again in ${seconds(event.retrySeconds)}`
+          : `${event.sources.join(", ")}: ${batchLine(event.report) || "nothing changed"} (${seconds(event.report.seconds)})`
+        return output.say(output.paintError(event.type === "trouble" ? "yellow" : "green", printable(`${pipeline.name}: ${line}`)))
+      }
+      const runs = runNoticed(pipeline, told, ({ missesFor, observe, sources }) =>
+        onEngine(
+          loaded,
+          { mode: "write", holder: `sluice serve --hooks ${file}`, waitMs },
+          (definition) =>
+            Effect.gen(function*() {
+              const { runPipeline } = yield* Effect.promise(() => import("../pipeline/RunPipeline.ts"))
+              return yield* runPipeline(definition, {
+                sources,
+                missesFor,
+                observe: (event) =>
+                  event.type === "notified" && event.error !== undefined
+                    ? say({ type: "trouble", message: `${event.to} was not told: ${event.error}`, retrySeconds: 0 })
+                    : observe(event)
+              })
+            })
+        ).pipe(turn.withPermits(1)), say)
+      return { hooks, runs }
+    }))
+  const hooks: ServerHooks = { hooks: opened.flatMap(({ hooks }) => hooks), identity: yield* googleIdentity() }
+  return { hooks, runs: Effect.all(opened.map(({ runs }) => runs), { concurrency: "unbounded", discard: true }) }
+})
+
+/** What notices came, a line for each hook of a pipeline, for people. */
+export const hookLines = (names: ReadonlyArray<string>, states: HookStates): ReadonlyArray<string> =>
+  names.map((name) => {
+    const { ignored = 0, lastRefused, lastTaken, refused = 0, taken = 0 } = states[name] ?? {}
+    const at = (time: number | undefined) => time === undefined ? "" : `, the last ${new Date(time).toISOString()}`
+    return [
+      `hook ${name}: ${taken === 0 ? "no notice yet" : `${plural(taken, "notice")}${at(lastTaken)}`}`,
+      ...(refused === 0 ? [] : [`${plural(refused, "notice")} refused${at(lastRefused)}`]),
+      ...(ignored === 0 ? [] : [`${plural(ignored, "notice")} with nothing to do`])
+    ].join("; ")
+  })

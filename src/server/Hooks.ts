@@ -1,0 +1,175 @@
+import { createHmac } from "node:crypto"
+import { Effect, Metric, Redacted, Schema } from "effect"
+import { HttpServerResponse, type HttpServerRequest } from "effect/http"
+import { ServiceError } from "../domain/Errors.ts"
+import type { HookSettings } from "../domain/Hooks.ts"
+import { type RequestHeaders, same } from "./http/Access.ts"
+import { largeBody, readBody } from "./http/Body.ts"
+import { failure, json, type Reply } from "./http/Reply.ts"
+import type { Room } from "./Incoming.ts"
+
+// Notices that come from outside and start runs. Each is held against a secret, in a time that says nothing of it; what
+// it says is otherwise not believed: a run lists the sources, so that a notice that comes twice finds nothing to do.
+
+/** What became of a notice. `ignored`: it is genuine, and asks for nothing. */
+export type NoticeOutcome = "taken" | "refused" | "ignored"
+
+/** A hook of a pipeline. */
+export interface Hook {
+  readonly pipeline: string
+  readonly name: string
+  readonly settings: HookSettings
+  /** The value that its notices are held against; Pub/Sub with authentication has none. */
+  readonly secret: Effect.Effect<Redacted.Redacted<string>, ServiceError> | undefined
+  /** Asks for a run. */
+  readonly told: Effect.Effect<void>
+  /** Is told what became of each notice. */
+  readonly noted: (outcome: NoticeOutcome) => Effect.Effect<void>
+}
+
+export interface HookOptions {
+  readonly hooks: ReadonlyArray<Hook>
+  /** The address of whom a token of Google's is about, where it is genuine and for this audience. */
+  readonly identity: (token: string, audience: string) => Effect.Effect<string | undefined, ServiceError>
+}
+
+/** GitHub cuts its own at this. Bytes. */
+const mostBytes = 25 * 1024 * 1024
+
+const notices = Metric.counter("sluice_hook_notices_total", {
+  description: "Notices that came to hooks, by what became of them",
+  incremental: true
+})
+
+/** What is told of a notice by what it says. */
+type Verdict = Exclude<NoticeOutcome, "ignored"> | { readonly ignored: string }
+
+/** Answers under `/hooks/{pipeline}/{hook}`. */
+export const hooksEndpoint = ({ hooks, identity }: HookOptions) => {
+  const byPath = new Map(hooks.map((hook) => [`/hooks/${hook.pipeline}/${hook.name}`, hook]))
+  return (request: HttpServerRequest.HttpServerRequest, room: Room): Effect.Effect<Reply, ServiceError> =>
+    Effect.gen(function*() {
+      const [path = "", search = ""] = request.url.split("?", 2)
+      const hook = byPath.get(path)
+      if (hook === undefined || request.method !== "POST") {
+        return failure(ServiceError.notFound(hook === undefined ? "this hook" : `${request.method} of a hook`, "notices are posted"), plain)
+      }
+      const query = new URLSearchParams(search)
+      const handshake = hook.settings._tag === "microsoftGraph" ? query.get("validationToken") : null
+      // Graph asks, before there is anything to sign, whether somebody is there.
+      if (handshake !== null) return echo(handshake)
+      const body = room.hold(largeBody(request, mostBytes), readBody(request, mostBytes))
+      const verdict = yield* judge(hook, { headers: request.headers, query, body }, identity)
+      const outcome = typeof verdict === "string" ? verdict : "ignored"
+      yield* Metric.update(Metric.withAttributes(notices, { pipeline: hook.pipeline, hook: hook.name, outcome }), 1)
+      yield* hook.noted(outcome)
+      if (verdict === "refused") return failure(unauthenticated, plain)
+      if (verdict !== "taken") return json({ run: "none", because: verdict.ignored }, plain)
+      yield* hook.told
+      return json({ run: "queued" }, plain, 202)
+    })
+}
+
+export type HooksEndpoint = ReturnType<typeof hooksEndpoint>
+
+interface Notice {
+  readonly headers: RequestHeaders
+  readonly query: URLSearchParams
+  /** Read where it has to be: what a header shows to be nobody's is not. */
+  readonly body: Effect.Effect<Uint8Array, ServiceError>
+}
+
+const judge = Effect.fnUntraced(function*(
+  { secret, settings }: Hook,
+  { body, headers, query }: Notice,
+  identity: HookOptions["identity"]
+): Effect.fn.Return<Verdict, ServiceError> {
+  const value = secret === undefined ? "" : Redacted.value(yield* secret)
+  /** An empty secret is nobody's. */
+  const carries = (given: string | null | undefined): boolean => value !== "" && given !== null && given !== undefined && same(given, value)
+  switch (settings._tag) {
+    case "pubSub": {
+      if (settings.token !== undefined) return carries(query.get("token")) ? "taken" : "refused"
+      const token = bearerOf(headers["authorization"])
+      const { audience = "", serviceAccount } = settings
+      return token !== undefined && serviceAccount !== undefined && (yield* identity(token, audience)) === serviceAccount
+        ? "taken"
+        : "refused"
+    }
+    case "token": {
+      const given = headers[settings.header.toLowerCase()]
+      return carries(settings.header.toLowerCase() === "authorization" ? bearerOf(given) : given) ? "taken" : "refused"
+    }
+    case "googleDrive":
+      if (!carries(headers["x-goog-channel-token"])) return "refused"
+      return headers["x-goog-resource-state"] === "sync" ? { ignored: "the channel was opened" } : "taken"
+    case "microsoftGraph": {
+      const { value: said = [] } = yield* read(GraphNotice, yield* body)
+      // Of several, one that is not ours makes all of them suspect.
+      return said.length > 0 && said.every(({ clientState }) => carries(clientState)) ? "taken" : "refused"
+    }
+    case "gitHub": {
+      const bytes = yield* body
+      const signature = headers["x-hub-signature-256"] ?? headers["x-hub-signature"]
+      const expected = `sha256=${createHmac("sha256", value).update(bytes).digest("hex")}`
+      if (value === "" || signature === undefined || !same(signature, expected)) return "refused"
+      const event = headers["x-github-event"] ?? headers["x-gitea-event"] ?? headers["x-event-key"]
+      if (event === "ping" || event === "diagnostics:ping") return { ignored: "a ping" }
+      return yield* onBranch(settings.branch, jsonIn(bytes, headers["content-type"]))
+    }
+    case "gitLab":
+      return carries(headers["x-gitlab-token"]) ? yield* onBranch(settings.branch, yield* body) : "refused"
+  }
+})
+
+const GraphNotice = Schema.Struct({
+  value: Schema.optionalKey(Schema.Array(Schema.Struct({ clientState: Schema.optional(Schema.NullOr(Schema.String)) })))
+})
+
+/** Where a push went: as GitHub, GitLab and Gitea say it, or as Bitbucket does. */
+const PushNotice = Schema.Struct({
+  ref: Schema.optional(Schema.NullOr(Schema.String)),
+  push: Schema.optional(Schema.Struct({
+    changes: Schema.Array(Schema.Struct({ new: Schema.optional(Schema.NullOr(Schema.Struct({ name: Schema.optional(Schema.String) }))) }))
+  }))
+})
+
+const onBranch = Effect.fnUntraced(function*(branch: string | undefined, body: Uint8Array): Effect.fn.Return<Verdict, ServiceError> {
+  if (branch === undefined) return "taken"
+  const { push, ref } = yield* read(PushNotice, body)
+  return ref === `refs/heads/${branch}` || push?.changes.some((change) => change.new?.name === branch) === true
+    ? "taken"
+    : { ignored: "no push to the branch" }
+})
+
+const read = <A>(schema: Schema.Decoder<A>, body: Uint8Array): Effect.Effect<A, ServiceError> =>
+  Effect.mapError(
+    Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(Buffer.from(body).toString()),
+    () => ServiceError.invalid("body", "is no notice of this kind, in JSON")
+  )
+
+/** GitHub can be set to send a form, with the JSON in its only field. */
+const jsonIn = (body: Uint8Array, contentType = ""): Uint8Array =>
+  contentType.startsWith("application/x-www-form-urlencoded")
+    ? Buffer.from(new URLSearchParams(Buffer.from(body).toString()).get("payload") ?? "")
+    : body
+
+const bearerOf = (authorization: string | undefined): string | undefined => /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1]
+
+/** Characters of a handshake that are said back; Graph's has a few hundred. */
+const mostEchoed = 4_096
+
+const echo = (text: string): Reply =>
+  text.length > mostEchoed
+    ? failure(ServiceError.invalid("validationToken", "is too long"), plain)
+    : HttpServerResponse.text(text, {
+      contentType: "text/plain; charset=utf-8",
+      headers: { "x-content-type-options": "nosniff", "cache-control": "no-store", "content-security-policy": "default-src 'none'" }
+    })
+
+const plain = { pretty: false }
+
+const unauthenticated = new ServiceError({
+  code: "UNAUTHENTICATED",
+  message: "this notice does not show that it comes from whom the hook was made for"
+})
