@@ -82,6 +82,22 @@ export const vectorStores = ({ allowHosts, packages }: VectorStoresOptions = {})
             const LanceDb = yield* Effect.promise(() => import("../vectors/lancedb/LanceDb.ts"))
             return yield* LanceDb.make({ uri: db.uri, space, from: packages })
           }
+          case "vectorSearch": {
+            const [VectorSearch, { processHttp }, { GoogleAuth, make: googleAuth }] = yield* Effect.promise(() =>
+              Promise.all([import("../vectors/google/VectorSearch.ts"), import("../net/ProcessHttp.ts"), import("../net/GoogleAuth.ts")])
+            )
+            // As gcloud has it; one of this machine wants no credentials.
+            const endpoint = process.env["CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM"]?.replace(/\/+$/, "")
+            return yield* VectorSearch.make({
+              index: db.index,
+              indexEndpoint: db.indexEndpoint,
+              endpoint,
+              space,
+              secrets,
+              auth: endpoint?.startsWith("http:") === true ? GoogleAuth.anonymous : googleAuth(),
+              http: yield* processHttp
+            })
+          }
           default:
             return yield* new ServiceError({
               code: "UNIMPLEMENTED",
@@ -90,7 +106,8 @@ export const vectorStores = ({ allowHosts, packages }: VectorStoresOptions = {})
             })
         }
       })
-      return { open: (db, space) => Scope.provide(make(db, space), scope) }
+      // Whoever may call a server is not to write with its credentials.
+      return { callsGoogle: allowHosts === undefined, open: (db, space) => Scope.provide(make(db, space), scope) }
     })
   )
 

@@ -24,7 +24,9 @@ export const VectorDb = Schema.Union([
   Schema.TaggedStruct("featureStore", { featureView: Schema.optionalKey(Schema.String) }),
   Schema.TaggedStruct("vectorSearch", {
     index: Schema.optionalKey(Schema.String),
-    indexEndpoint: Schema.optionalKey(Schema.String)
+    indexEndpoint: Schema.optionalKey(Schema.String),
+    /** Of a corpus of the embedded engine: its vectors are really there. Absent: the engine's own store stands in for it. */
+    served: Schema.optionalKey(Schema.Literal("byGoogle"))
   }),
   Schema.TaggedStruct("agentSearch", { servingConfig: Schema.optionalKey(Schema.String) }),
   // Ours: the platform knows none of these.
@@ -54,7 +56,7 @@ export const standsInFor = (db: VectorDb): string | undefined => {
     case "featureStore":
       return named("Feature Store", db.featureView)
     case "vectorSearch":
-      return named("Vector Search", db.index)
+      return db.served === "byGoogle" ? undefined : named("Vector Search", db.index)
     case "agentSearch":
       return named("Agent Search", db.servingConfig)
     default:

@@ -116,9 +116,7 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
 
 /** What a corpus asks of the engine. */
 type CorpusNeeds<C extends PipelineFile["corpus"]> =
-  | (C extends
-    { readonly vectorDb: { readonly featureStore: unknown } | { readonly vectorSearch: unknown } | { readonly agentSearch: unknown } }
-    ? HostedStores
+  | (C extends { readonly vectorDb: { readonly featureStore: unknown } | { readonly agentSearch: unknown } } ? HostedStores
     : never)
   | (C extends { readonly embedding: { readonly model: unknown } } ? HostedModels : never)
 

@@ -150,6 +150,8 @@ export interface VectorSpace {
  */
 export const VectorStores = Context.Reference<{
   readonly open: (db: VectorDb, space: VectorSpace) => Effect.Effect<VectorStore, ServiceError>
+  /** Whether new corpora in databases that exist at Google only are to be there, and not stood in for. Default false. */
+  readonly callsGoogle?: boolean
 }>("sluice/ports/VectorStores", {
   defaultValue: () => ({
     open: ({ _tag }) =>

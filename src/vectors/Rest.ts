@@ -3,6 +3,7 @@ import { type HttpClient, HttpClientRequest, type HttpClientResponse } from "eff
 import { asServiceError, type ServiceError } from "../domain/Errors.ts"
 import type { SecretVersion } from "../domain/Secret.ts"
 import { callOnce, jsonOf } from "../net/Call.ts"
+import type { GoogleAuth } from "../net/GoogleAuth.ts"
 import { redactText } from "../net/Redact.ts"
 import { retry, type RetryOptions } from "../net/Retry.ts"
 import type { Secrets } from "../ports/Secrets.ts"
@@ -18,6 +19,8 @@ export interface RestOptions {
   readonly fields: Fields
   readonly key?: SecretVersion | undefined
   readonly secrets: Secrets["Service"]
+  /** Google credentials, where they are wanted instead of a key. */
+  readonly auth?: GoogleAuth["Service"]
   /** Headers that carry the key. Default `authorization: Bearer`. */
   readonly credentials?: (key: string) => Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
@@ -47,7 +50,7 @@ const timeoutMs = 60_000
  * honouring `Retry-After`), with the key as it is now after it was refused. No key is in an error.
  */
 export const rest = (options: RestOptions) => {
-  const { http, key, what } = options
+  const { auth, http, key, what } = options
   const keys = renewing(
     Effect.suspend((): Effect.Effect<{ readonly value: Redacted.Redacted<string> | undefined }, ServiceError> =>
       key === undefined
@@ -67,7 +70,7 @@ export const rest = (options: RestOptions) => {
       const request = body === undefined
         ? bare
         : HttpClientRequest.bodyText(bare, typeof body === "string" ? body : JSON.stringify(body), "application/json")
-      return callOnce({ http, timeoutMs }, `${doing} in ${what}`, request, accept).pipe(
+      return callOnce({ http, timeoutMs, auth }, `${doing} in ${what}`, request, accept).pipe(
         Effect.flatMap((response) =>
           Effect.map(response.status === 204 ? Effect.succeed(undefined) : jsonOf(`${doing} in ${what}`, response), (json) => ({
             status: response.status,

@@ -1,10 +1,11 @@
 import { Effect, Layer } from "effect"
-import { type Corpus, type CorpusName, isElsewhere } from "../../domain/Corpus.ts"
+import { type Corpus, type CorpusName, isElsewhere, type VectorDb } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { corpusBroken, corpusPatchBroken, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Embedder } from "../../ports/Embedder.ts"
+import { VectorStores } from "../../ports/VectorStore.ts"
 import { unservedOption, updatedVectorDb } from "./CorpusRules.ts"
 import { CorpusVectors } from "./CorpusVectors.ts"
 import type { Names } from "./Names.ts"
@@ -23,6 +24,14 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
       const embedder = yield* Embedder
       const vectors = yield* CorpusVectors
 
+      const { callsGoogle = false } = yield* VectorStores
+
+      /** As it is kept: names where they belong, and whether Google is called for it. */
+      const placed = (db: VectorDb): VectorDb => {
+        const kept = vectorDbInPlace(db)
+        return kept._tag === "vectorSearch" && callsGoogle ? { ...kept, served: "byGoogle" } : kept
+      }
+
       const get = Effect.fn("Corpora.get")(function*(name: CorpusName): Effect.fn.Return<Corpus, ServiceError> {
         const id = yield* names.corpusId(name)
         const row = yield* reader.find("corpora", id)
@@ -36,7 +45,7 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
           const name = newId()
           yield* writer.send("createCorpus", {
             ...spec,
-            vectorDb: vectorDbInPlace(spec.vectorDb),
+            vectorDb: placed(spec.vectorDb),
             name,
             embedder: embedder.id,
             at: yield* now
@@ -67,12 +76,13 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
           return yield* get(name)
         }),
         lost: Effect.fn("Corpora.lost")(function*(spec) {
-          const found = isElsewhere(spec.vectorDb) ? yield* vectors.lost({ ...spec, vectorDb: vectorDbInPlace(spec.vectorDb) }) : undefined
+          const vectorDb = placed(spec.vectorDb)
+          const found = isElsewhere(vectorDb) ? yield* vectors.lost({ ...spec, vectorDb }) : undefined
           if (found === undefined || (!found.unknown && found.files.length === 0)) return undefined
           const { files, place, record, takeIn, unknown } = found
           const { corpus, owner: _, ...known } = record
           const create = Effect.gen(function*() {
-            yield* writer.send("createCorpus", { ...known, name: corpus, vectorDb: vectorDbInPlace(spec.vectorDb), at: yield* now })
+            yield* writer.send("createCorpus", { ...known, name: corpus, vectorDb, at: yield* now })
           })
           return {
             corpus: names.corpus(corpus),

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Option, Stream } from "effect"
-import { type Corpus, type CorpusName, type CorpusSpec, isElsewhere, sameModel } from "../../domain/Corpus.ts"
+import { type Corpus, type CorpusName, type CorpusSpec, sameModel } from "../../domain/Corpus.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
 import { Corpora, type LostCorpus } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
@@ -261,7 +261,7 @@ export const foundNote = (place: string, files: number): string =>
 /** Fails where the database of the corpus's vectors cannot be used, before anything is written or embedded for it. */
 const checkDatabase = Effect.fnUntraced(function*({ vectorDb }: CorpusSpec, corpus?: CorpusName) {
   const { checkVectors } = yield* Engine
-  if (checkVectors !== undefined && isElsewhere(vectorDb)) yield* checkVectors(vectorDb, corpus)
+  if (checkVectors !== undefined && vectorDb._tag !== "managed") yield* checkVectors(vectorDb, corpus)
 })
 
 const mustBeReplaced = (forcing: ReadonlyArray<Change>, adopted: boolean): ServiceError => {

@@ -43,7 +43,7 @@ const parsed = new Set<ApiVersion>()
 
 /** The files that hold messages of this area. */
 const files =
-  /^(?:api_auth|content|encryption_spec|io|openapi|operation|prediction_service|tool|vertex_rag_.*|batch_prediction_job|completion_stats|explanation|explanation_metadata|job_service|machine_resources|manual_batch_tuning_parameters|unmanaged_container_model|env_var|service_networking|deployed_model_ref|endpoint|endpoint_service|model|model_service|model_garden_service|publisher_model)\.proto$/
+  /^(?:api_auth|content|encryption_spec|io|openapi|operation|prediction_service|tool|vertex_rag_.*|batch_prediction_job|completion_stats|explanation|explanation_metadata|job_service|machine_resources|manual_batch_tuning_parameters|unmanaged_container_model|env_var|index|index_endpoint|index_service|match_service|service_networking|deployed_model_ref|endpoint|endpoint_service|model|model_service|model_garden_service|publisher_model)\.proto$/
 
 /** `REQUIRED`, `OUTPUT_ONLY`, …; protos.json keeps only the last of a field's, the text has them all. */
 export const behaviorsOf = (version: ApiVersion, message: string, field: string): ReadonlySet<string> => {
