@@ -109,11 +109,10 @@ export const formats = {
   xls: {
     name: "binary Excel workbook",
     kind: "binary",
-    extensions: words("xls xlsb xlt xla numbers"),
+    extensions: words("xls xlsb xlt xla"),
     mimeTypes: [
       "application/vnd.ms-excel",
-      "application/vnd.ms-excel.sheet.binary.macroenabled.12",
-      "application/vnd.apple.numbers"
+      "application/vnd.ms-excel.sheet.binary.macroenabled.12"
     ],
     load: () => import("./Xls.ts").then((module) => module.xls)
   },
@@ -137,6 +136,14 @@ export const formats = {
     extensions: ["msg"],
     mimeTypes: ["application/vnd.ms-outlook"],
     load: () => import("./Msg.ts").then((module) => module.msg)
+  },
+  // Keynote's .key is left out: most files of that name are keys, and bytes tell those that are presentations.
+  iwork: {
+    name: "document of Apple's iWork",
+    kind: "binary",
+    extensions: words("pages numbers"),
+    mimeTypes: words("application/vnd.apple.pages application/vnd.apple.keynote application/vnd.apple.numbers"),
+    load: () => import("./IWork.ts").then((module) => module.iWork)
   },
   picture: {
     name: "picture",

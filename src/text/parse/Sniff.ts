@@ -82,10 +82,8 @@ const archiveFormat = (zip: Zip, named: FormatKey | undefined): FormatKey => {
     if (declared !== undefined) return declared
   }
   if (zip.has("META-INF/container.xml")) return "epub"
-  if (zip.has("Index/Document.iwa") || zip.has("Index.zip")) {
-    if (named === "xls") return named
-    throw unsupported("document of Apple's iWork")
-  }
+  if (zip.names().some((name) => /(?:^|\/)(?:Index\/Document\.iwa|Index\.zip|index\.apxl|\.iwp[hv]\w*)$/.test(name))) return "iwork"
+  if (zip.has("index.xml") && (named === "iwork" || zip.has("buildVersionHistory.plist"))) return "iwork"
   if (zip.has("content.xml") && (named === "odt" || named === "ods" || named === "odp")) return named
   throw named !== undefined && formats[named].kind === "binary"
     ? new ReadFailure("corrupt", `an archive without the parts of a ${formats[named].name}`)

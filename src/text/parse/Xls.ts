@@ -10,14 +10,13 @@ import { openPackage } from "./ooxml/Package.ts"
 import { sheetDrawings } from "./ooxml/SheetDrawings.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
-import { openZip } from "./Zip.ts"
 import { type SheetCell, SheetRows, underHeading } from "./SheetRows.ts"
 import { drawingsOf } from "./xls/Drawings.ts"
 
 set_cptable(codePages)
 
 /**
- * Workbooks in Excel's binary formats (.xls of every version, .xlsb) and those of Apple's Numbers. A sheet is a page
+ * Workbooks in Excel's binary formats (.xls of every version, .xlsb). A sheet is a page
  * under its name, hidden ones too; cells as they are shown, text boxes, charts and comments after them, then the page's header and footer.
  */
 export const xls: Reader = ({ bytes, format, inner, limits }) => {
@@ -80,8 +79,6 @@ interface BesideCells {
 const besideCells = (bytes: Uint8Array, limits: Limits): BesideCells => {
   const nothing: BesideCells = { write: () => {}, embedded: { objects: [], pictures: [] } }
   if (bytes[0] === 0x50) {
-    // A package of Apple's Numbers is none of Office.
-    if (!isWorkbook(bytes, limits)) return nothing
     const pack = openPackage(bytes, limits, "xl/workbook.bin")
     const sheets = pack.relationships(pack.main).filter(({ type }) => type === "worksheet" || type === "chartsheet")
     return {
@@ -108,8 +105,6 @@ const besideCells = (bytes: Uint8Array, limits: Limits): BesideCells => {
     embedded: embeddedInStorages([...root?.storages ?? []].flatMap(([name, storage]) => name.startsWith("MBD") ? [storage] : []), pictures)
   }
 }
-
-const isWorkbook = (bytes: Uint8Array, limits: Limits): boolean => openZip(bytes, limits).has("[Content_Types].xml")
 
 const open = (bytes: Uint8Array) => {
   try {
