@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, RcMap, Result } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
 import { fitness } from "../pipeline/definition/Fitness.ts"
-import { type Access, Host, HostedModels, HostedStores, type OpenError } from "../pipeline/Host.ts"
+import { type Access, Host, HostedModels, HostedStores, type OpenError, type PipelineParts } from "../pipeline/Host.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import type { EngineChoice } from "../pipeline/definition/EngineSettings.ts"
 import { forEngine } from "../pipeline/definition/ForEngine.ts"
@@ -33,6 +33,8 @@ interface HostOptions {
 /** A {@link Host} over the services that engines make for a pipeline. */
 const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOptions) {
   const definitions = new Map<string, Definition>()
+  /** Pipelines that were opened to read, as they run here: one question comes after the other. */
+  const opened = new WeakMap<PipelineParts, { readonly key: string; readonly definition: Definition }>()
   const readers = yield* RcMap.make({
     lookup: (key: string) => Layer.build(services(definitions.get(key)!, { mode: "read" })),
     idleTimeToLive: idle
@@ -58,6 +60,8 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
     fit,
     inspect: Effect.flatMap(Effect.promise(() => import("../engines/embedded/Inspect.ts")), ({ inspect }) => inspect(dataDir)),
     open: Effect.fnUntraced(function*(pipeline, access) {
+      const known = access.mode === "read" && access.of === undefined ? opened.get(pipeline) : undefined
+      if (known !== undefined) return { definition: known.definition, services: yield* RcMap.get(readers, known.key) }
       const declared = yield* Effect.fromResult(fit(pipeline))
       const of = access.of ?? (access.mode === "write" ? "live" : undefined)
       const { definition, openedFor } = of === "live" ? yield* asLive(declared, dataDir) : { definition: declared, openedFor: undefined }
@@ -76,6 +80,7 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
         stages.map((stage) => "model" in stage ? stage.model : undefined)
       ])
       definitions.set(key, definition)
+      if (of === undefined) opened.set(pipeline, { key, definition })
       return { definition, services: yield* RcMap.get(readers, key) }
     })
   })

@@ -62,6 +62,23 @@ export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array
     .sort((a, b) => byScore(a, b, alpha) || a.id - b.id)
 }
 
+/**
+ * What {@link fuse} makes of chunks by BM25 alone, whose `ids` come in its order, the {@link candidateDepth} best at least where
+ * there are so many: the first `count` of them, and those that score what the last one does.
+ */
+export const fuseWords = (ids: ReadonlyArray<number>, scores: Float64Array, count: number): ReadonlyArray<Fused> => {
+  const scoreAt = (place: number): number | undefined => ids.length > place ? scores[ids[place] as number] : undefined
+  const scaled = scaleBetween(scoreAt(candidateDepth - 1) ?? 0, scoreAt(0) ?? 0)
+  const fused: Array<Fused> = []
+  for (const id of ids) {
+    const sparse = scores[id] as number
+    if (fused.length >= count && sparse !== fused[fused.length - 1]?.sparse) break
+    const normalizedSparse = scaled(sparse)
+    fused.push({ id, sparse, cosine: 0, normalizedSparse, normalizedDense: 0, fused: normalizedSparse })
+  }
+  return fused
+}
+
 /** Negative where `a` scores more; 0 where they are equal in all that counts. */
 const byScore = (a: Fused, b: Fused, alpha: number): number =>
   b.fused - a.fused || (alpha < 1 ? b.sparse - a.sparse : 0) || (alpha > 0 ? b.cosine - a.cosine : 0)
@@ -102,12 +119,12 @@ const closeness = ({ cosine, related }: Candidate): number => related ?? cosine
  * nothing below 0. Where all are equal, all are best, unless they are 0.
  */
 const scaleOf = (scores: ReadonlyArray<number>, least?: number): (score: number) => number => {
-  const descending = Float64Array.from(scores).sort().reverse()
-  const best = descending[0] ?? 0
-  const floor = descending[candidateDepth - 1] ?? least ?? descending.at(-1) ?? 0
-  return (score) => {
-    if (score < floor) return 0
-    if (best > floor) return (score - floor) / (best - floor)
-    return best === 0 ? 0 : 1
-  }
+  const ascending = Float64Array.from(scores).sort()
+  return scaleBetween(ascending.at(-candidateDepth) ?? least ?? ascending[0] ?? 0, ascending.at(-1) ?? 0)
+}
+
+const scaleBetween = (floor: number, best: number) => (score: number): number => {
+  if (score < floor) return 0
+  if (best > floor) return (score - floor) / (best - floor)
+  return best === 0 ? 0 : 1
 }

@@ -18,28 +18,81 @@ export const topSlots = (
   count: number,
   ranges: ReadonlyArray<SlotRange> = [{ from: 0, to: scores.length }]
 ): ReadonlyArray<number> => {
+  const guess = guessed(scores, allowed, count, ranges)
+  return bestFrom(guess, scores, allowed, count, ranges) ?? bestFrom(-Infinity, scores, allowed, count, ranges) ?? []
+}
+
+/** The same of those that score `floor` or more; undefined where they are fewer than `count` and others may be among the best. */
+const bestFrom = (
+  floor: number,
+  scores: Float64Array,
+  allowed: Uint8Array,
+  count: number,
+  ranges: ReadonlyArray<SlotRange>
+): ReadonlyArray<number> | undefined => {
   const heap = new WorstFirst(count)
-  let least = -Infinity
+  let least = floor
   /** Some slot that is not kept scores what the worst kept one does. */
   let tied = false
   for (const { from, to } of ranges) {
-    for (let slot = from; slot < to; slot++) {
+    for (let slot = next(from, to, least, scores, allowed); slot < to; slot = next(slot + 1, to, least, scores, allowed)) {
       const score = scores[slot] as number
-      // Slots come in ascending order: one that only equals the worst kept comes after it. Asked first, as it is
-      // nearly always so, which a processor foresees.
-      if (score < least || score === 0 || allowed[slot] === 0) continue
+      if (!heap.full) {
+        heap.add(slot, score)
+        if (heap.full) least = heap.worst
+        continue
+      }
+      // Slots come in ascending order: one that only equals the worst kept comes after it.
       if (score === least) {
         tied = true
         continue
       }
       const before = least
-      least = heap.add(slot, score)
+      heap.add(slot, score)
+      least = heap.worst
       // The one that was pushed out scored what the worst did.
-      tied = before !== -Infinity && (least === before)
+      tied = least === before
     }
   }
+  if (!heap.full && floor > -Infinity) return undefined
   const best = heap.bestFirst()
   return tied ? [...best, ...equalTo(least, best, scores, allowed, ranges)] : best
+}
+
+/** The first allowed slot from `from` on that scores `least` or more and not 0; `to` where there is none. Nearly all time goes here. */
+const next = (from: number, to: number, least: number, scores: Float64Array, allowed: Uint8Array): number => {
+  for (let slot = from; slot < to; slot++) {
+    const score = scores[slot] as number
+    // Asked first, as it is nearly always so, which a processor foresees.
+    if (score < least || score === 0 || allowed[slot] === 0) continue
+    return slot
+  }
+  return to
+}
+
+/** One of so many slots is a sample of them, … */
+const sampled = 16
+/** … and says little where fewer of it than these are wanted. */
+const leastSampled = 8
+
+/**
+ * A score that about twice `count` slots have or exceed, by a sample: what is below it need not be put in order. -Infinity
+ * where a sample tells nothing.
+ */
+const guessed = (scores: Float64Array, allowed: Uint8Array, count: number, ranges: ReadonlyArray<SlotRange>): number => {
+  const wanted = Math.ceil((2 * count) / sampled)
+  if (wanted < leastSampled) return -Infinity
+  const heap = new WorstFirst(wanted)
+  let least = -Infinity
+  for (const { from, to } of ranges) {
+    for (let slot = from; slot < to; slot += sampled) {
+      const score = scores[slot] as number
+      if (score <= least || score === 0 || allowed[slot] === 0) continue
+      heap.add(slot, score)
+      if (heap.full) least = heap.worst
+    }
+  }
+  return least
 }
 
 /** The allowed slots that score `least` or more, ascending; undefined where they are more than `most`. */
@@ -92,19 +145,30 @@ class WorstFirst {
     this.#scores = new Float64Array(capacity)
   }
 
-  /** Gives the score that the next entry must exceed. */
-  add(slot: number, score: number): number {
-    if (this.#size < this.#slots.length) this.#rise(this.#size++, slot, score)
-    else this.#sink(slot, score)
-    return this.#size < this.#slots.length ? -Infinity : this.#scores[0] as number
+  get full(): boolean {
+    return this.#size === this.#slots.length
   }
 
+  /** The score that the next entry must exceed, once it is {@link full}. */
+  get worst(): number {
+    return this.#scores[0] as number
+  }
+
+  /** Of entries in a full one, the worst is pushed out. */
+  add(slot: number, score: number): void {
+    if (this.full) this.#sink(slot, score)
+    else this.#rise(this.#size++, slot, score)
+  }
+
+  /** Empties it. */
   bestFirst(): ReadonlyArray<number> {
-    const order = Array.from({ length: this.#size }, (_, at) => at)
-    const slots = this.#slots
-    const scores = this.#scores
-    order.sort((a, b) => (scores[b] as number) - (scores[a] as number) || (slots[a] as number) - (slots[b] as number))
-    return order.map((at) => slots[at] as number)
+    const best: Array<number> = []
+    while (this.#size > 0) {
+      best.push(this.#slots[0] as number)
+      this.#size--
+      if (this.#size > 0) this.#sink(this.#slots[this.#size] as number, this.#scores[this.#size] as number)
+    }
+    return best.reverse()
   }
 
   #rise(from: number, slot: number, score: number): void {

@@ -101,9 +101,11 @@ const make = Effect.gen(function*() {
         return [entries, entries.length < pageSize || last === undefined ? Option.none() : Option.some(last)] as const
       }))
 
+  /** Asked by every question. */
+  const generationsOf = db.prepare("SELECT * FROM generations WHERE pipeline = ? ORDER BY number DESC")
+
   return Ledger.of({
-    generations: (pipeline) =>
-      run(() => db.prepare("SELECT * FROM generations WHERE pipeline = ? ORDER BY number DESC").all(pipeline).map(generationOf)),
+    generations: (pipeline) => run(() => generationsOf.all(pipeline).map(generationOf)),
     noteGeneration: (scope, { built, name, whole }) =>
       Effect.asVoid(execute({
         sql: "UPDATE generations SET whole = coalesce(?, whole), built = coalesce(?, built), name = coalesce(?, name) WHERE scope = ?",

@@ -157,7 +157,7 @@ export const embeddedRetrieval = (
         })
       })
 
-      const retrieve = Effect.fn("Retrieval.retrieve")(function*(
+      const retrieve = Effect.fnUntraced(function*(
         request: RetrievalRequest
       ): Effect.fn.Return<ReadonlyArray<Context>, ServiceError> {
         const bad = badRequest(request)
@@ -205,7 +205,7 @@ export const embeddedRetrieval = (
           ? yield* runElsewhere(corpus, { ...asked, hybrid: request.hybrid !== undefined, vector: vector?.(() => 1) })
           : yield* run(corpus, { ...asked, correctSpelling: request.correctSpelling ?? true, vector })
         return ranker === undefined ? found : (yield* ranker.rank(request.query, found)).slice(0, topK)
-      })
+      }, Effect.withSpan("Retrieval.retrieve"))
 
       /** Another corpus may have taken the place of one that was found and then deleted: once more, it is that one. */
       const retrieveServing = (request: RetrievalRequest) =>

@@ -67,6 +67,9 @@ const bothFilters = (ofPipeline: RetrieveOptions["filter"] = {}, ofQuestion: Ret
   })
 }
 
+/** Made once: it notes where it was made, which would be a tenth of what a question costs. */
+const spanOfStage = Effect.withSpan("stage.retrieve")
+
 /** Finds the contexts of the pipeline's corpus that bear on the question, best first. */
 export const retrieve = (options: RetrieveOptions = {}): Stage<Question, Retrieved, ServiceError, Retrieval | CorpusInUse> =>
   described(settingsOf(options), (input) =>
@@ -74,7 +77,7 @@ export const retrieve = (options: RetrieveOptions = {}): Stage<Question, Retriev
       const retrieval = yield* Retrieval
       const contexts = yield* retrieval.retrieve({ ...yield* retrievalRequest(input, options), query: input.query ?? input.question })
       return { ...input, contexts }
-    }).pipe(Effect.trackDuration(retrievalTime), Effect.withSpan("stage.retrieve")))
+    }).pipe(Effect.trackDuration(retrievalTime), spanOfStage))
 
 const settingsOf = ({ correctSpelling: _, explain: __, hybrid, ...options }: RetrieveOptions): RetrieveSettings => ({
   _tag: "retrieve",

@@ -44,7 +44,7 @@ const generationsUnder = (key: string): Effect.Effect<Generations, StateError, L
 export const findGenerations = (named: Named) => Effect.flatMap(Engine, (engine) => generationsAt(engine, named))
 
 /** Those that it has on a target. */
-const generationsAt = Effect.fn("sync.findGenerations")(function*(
+const generationsAt = Effect.fnUntraced(function*(
   engine: Pick<Engine["Service"], "target">,
   { pipeline, renamedFrom }: Named
 ) {
@@ -58,7 +58,7 @@ const generationsAt = Effect.fn("sync.findGenerations")(function*(
 })
 
 /** The generation that is asked: {@link GenerationInUse}. Undefined before the first run. */
-export const findGeneration = Effect.fn("sync.findGeneration")(function*(named: Named) {
+export const findGeneration = Effect.fnUntraced(function*(named: Named) {
   const found = yield* findGenerations(named)
   if ((yield* GenerationInUse) === "live") return { ...found, inUse: found.live, scope: found.live?.scope ?? found.key }
   if (found.candidate === undefined) return yield* noCandidate(named)

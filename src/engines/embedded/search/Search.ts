@@ -9,7 +9,7 @@ import { ChunkReader } from "./ChunkReader.ts"
 import { CorpusIndex } from "./CorpusIndex.ts"
 import { type Dense, DenseArm } from "./DenseArm.ts"
 import { explain } from "./Explain.ts"
-import { type Candidate, candidateDepth, firstByPath, fuse, type Fused } from "../../../search/Fusion.ts"
+import { type Candidate, candidateDepth, firstByPath, fuse, type Fused, fuseWords } from "../../../search/Fusion.ts"
 import { queryTerms, rarityIn, type ScoredTerm } from "./QueryTerms.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
 import { ranking } from "../../../search/Ranking.ts"
@@ -175,6 +175,7 @@ const best = (
   const mixed = alpha > 0 && alpha < 1 && dense !== undefined
   // As deep for few contexts as for a hundred, so that the first of a long list are those of a short one.
   const depth = Math.max(candidateDepth, count)
+  if (alpha === 0 && dense === undefined) return fuseWords(topSlots(sparse, allowed, depth), sparse, count)
   const slots = new Set<number>()
   if (alpha < 1) { for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot) }
   if (alpha > 0 && dense !== undefined) { for (const slot of dense.nearest(allowed, depth)) slots.add(slot) }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { candidateDepth, fuse } from "../../../../src/search/Fusion.ts"
+import { candidateDepth, fuse, fuseWords } from "../../../../src/search/Fusion.ts"
 
 const candidates = [
   { id: 1, sparse: 0, cosine: 0.9 },
@@ -22,6 +22,19 @@ describe("fuse", () => {
     const fused = fuse(many, 0)
     assert.deepStrictEqual(fused.map(({ id }) => id), many.map(({ id }) => id))
     assert.strictEqual(fused[candidateDepth]?.normalizedSparse, 0)
+  })
+
+  it("is the same of words alone, told of as many as are wanted and their equals", () => {
+    for (const length of [0, 1, 7, candidateDepth, candidateDepth + 20]) {
+      const scores = Float64Array.from({ length }, (_, id) => 50 - Math.floor(id / 3))
+      const all = fuse(Array.from(scores, (sparse, id) => ({ id, sparse, cosine: 0 })), 0)
+      for (const count of [1, 3, 10, 150]) {
+        const few = fuseWords([...scores.keys()], scores, count)
+        assert.deepStrictEqual(few, all.slice(0, few.length))
+        assert.isAtLeast(few.length, Math.min(count, length))
+        assert.notStrictEqual(all[few.length]?.sparse, few.at(-1)?.sparse ?? NaN)
+      }
+    }
   })
 
   it("scales each arm from its best to its last and mixes", () => {
