@@ -10,6 +10,7 @@ import { diff } from "./commands/Diff.ts"
 import { doctor } from "./commands/Doctor.ts"
 import { evaluate } from "./commands/Eval.ts"
 import { endpoints } from "./commands/Endpoints.ts"
+import { exportCommand } from "./commands/Export.ts"
 import { files } from "./commands/Files.ts"
 import { init } from "./commands/Init.ts"
 import { mcp } from "./commands/Mcp.ts"
@@ -77,7 +78,7 @@ const host = (dataDir: string) =>
 const command = root.pipe(
   Command.withSubcommands([
     { group: "Start", commands: [init, validate, schema, doctor, help, version] },
-    { group: "Keep a corpus in sync", commands: [plan, run, watch, release, promote, rollback, status, diff, retry] },
+    { group: "Keep a corpus in sync", commands: [plan, run, watch, release, promote, rollback, exportCommand, status, diff, retry] },
     { group: "Use it", commands: [ask, chat, batch, retrieve, explain, evaluate, tune, serve, mcp, ui] },
     { group: "Look inside", commands: [parse, corpora, files, models, endpoints, operations] }
   ]),

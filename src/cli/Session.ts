@@ -6,6 +6,7 @@ import type { EmbeddedServerOptions } from "../compose/Server.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import { noExtensions } from "../pipeline/Extensions.ts"
 import type { LoadedPipeline } from "../pipeline/definition/Load.ts"
+import type { PipelineInvalid } from "../pipeline/definition/PipelineInvalid.ts"
 import { type Access, Host, type PipelineParts } from "../pipeline/Host.ts"
 import type { AnyConnectorDefinition } from "../ports/Source.ts"
 import { Output } from "./Output.ts"
@@ -16,7 +17,7 @@ import { UsageError } from "./UsageError.ts"
 /** The pipeline file as a command's argument. */
 export const pipelineArgument = Argument.Path("pipeline").pipe(
   Argument.map(fromHere),
-  Argument.withDescription("The pipeline file; may be left out where there is only one"),
+  Argument.withDescription("The pipeline file, or a bundle to read; may be left out where there is only one"),
   Argument.optional
 )
 
@@ -24,7 +25,8 @@ export const pipelineArgument = Argument.Path("pipeline").pipe(
 export const pipelineFlag = Flag.Path("pipeline").pipe(
   Flag.map(fromHere),
   Flag.withAlias("p"),
-  Flag.withDescription("The pipeline file; may be left out where there is only one"),
+  Flag.withAlias("bundle"),
+  Flag.withDescription("The pipeline file, or a bundle to read; may be left out where there is only one"),
   Flag.withMetavar("FILE"),
   Flag.optional
 )
@@ -54,7 +56,7 @@ const findPipeline = Effect.fn("findPipeline")(function*(named: Option.Option<st
 })
 
 /** A pipeline as commands have it: fit for the engine that was meant. */
-export type CommandPipeline = Pick<LoadedPipeline, "pipeline" | "extensions" | "invalid">
+export type CommandPipeline = Pick<LoadedPipeline, "pipeline" | "extensions" | "invalid"> & Pick<PipelineParts, "bundle">
 
 /** The connectors of this build, given by the program: commands see none of them. They are loaded when they are needed. */
 export class BuiltInConnectors extends Context.Service<BuiltInConnectors, {
@@ -65,19 +67,29 @@ export class BuiltInConnectors extends Context.Service<BuiltInConnectors, {
 }>()("sluice/cli/BuiltInConnectors") {}
 
 const partsOf = Effect.fnUntraced(
-  function*({ extensions, invalid, pipeline }: CommandPipeline): Effect.fn.Return<PipelineParts, never, BuiltInConnectors> {
+  function*({ bundle, extensions, invalid, pipeline }: CommandPipeline): Effect.fn.Return<PipelineParts, never, BuiltInConnectors> {
     const { definitions } = yield* BuiltInConnectors
-    return { definition: pipeline, anyEngine: false, extensions, invalid, connectors: { ...yield* definitions, ...extensions.connectors } }
+    const connectors = { ...yield* definitions, ...extensions.connectors }
+    return { definition: pipeline, bundle, anyEngine: false, extensions, invalid, connectors }
   }
 )
+
+/** What `sluice export` writes is called so. */
+const bundleName = /\.bundle$/
+
+const load = (
+  file: string
+): Effect.Effect<LoadedPipeline & Pick<PipelineParts, "bundle">, PipelineInvalid | StateError, FileSystem.FileSystem | Path.Path> =>
+  bundleName.test(file)
+    ? Effect.flatMap(Effect.promise(() => import("../compose/Bundle.ts")), ({ loadBundle }) => loadBundle(file))
+    // YAML and the schema are loaded with it, which help and --version need not wait for.
+    : Effect.flatMap(Effect.promise(() => import("../pipeline/definition/Load.ts")), ({ loadPipeline }) => loadPipeline(file))
 
 /** Loads a pipeline and holds it against the engine it is to run on. */
 export const openPipeline = Effect.fn("openPipeline")(function*(named: Option.Option<string>) {
   const { engine } = yield* root
   const file = yield* findPipeline(named)
-  // YAML and the schema are loaded with it, which help and --version need not wait for.
-  const { loadPipeline } = yield* Effect.promise(() => import("../pipeline/definition/Load.ts"))
-  const loaded = yield* loadPipeline(file)
+  const loaded = yield* load(file)
   const host = yield* Host
   const pipeline = yield* Effect.fromResult(host.fit(yield* partsOf(loaded), given(engine)))
   const { invalidOn } = yield* placing

@@ -32,6 +32,8 @@ import { checkVectors, vectorStores } from "./VectorStores.ts"
 
 export interface EmbeddedServicesOptions {
   readonly dataDir: string
+  /** A bundle that is read in the place of the data directory's own corpora. */
+  readonly bundle?: string
   /** Bytes of the index kept in memory for searching. Default 256 MB. */
   readonly memory?: number
   /** Takes the data directory for one writer, and says this about the holder. Absent: for reading. */
@@ -161,11 +163,12 @@ export const embeddedServices = (
       })
     })
   )
-  const state = State.layer(dataDir)
+  const state = State.layer(options.bundle ?? dataDir)
   const databases = vectorStores().pipe(Layer.provide(secrets))
   const { keepEmbeddings } = pipeline.import
   const store = Embedded.layer({
     dataDir,
+    bundle: options.bundle,
     memory: options.memory,
     rebuildsOutdated: options.writes !== undefined,
     keepVectors: keepEmbeddings === undefined ? undefined : Duration.toMillis(keepEmbeddings)

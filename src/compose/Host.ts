@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, RcMap, Result } from "effect"
-import type { ServiceError } from "../domain/Errors.ts"
+import { ServiceError } from "../domain/Errors.ts"
 import { fitness } from "../pipeline/definition/Fitness.ts"
 import { type Access, Host, HostedModels, HostedStores, type OpenError, type PipelineParts } from "../pipeline/Host.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
@@ -27,16 +27,19 @@ interface HostOptions {
   /** Absent: each pipeline's own. */
   readonly engine?: EngineChoice
   /** All that a pipeline needs, for reading or for writing. */
-  readonly services: (pipeline: Definition, access: Access) => Layer.Layer<EngineServices, OpenError>
+  readonly services: (pipeline: Definition, access: Access, bundle?: string) => Layer.Layer<EngineServices, OpenError>
 }
 
 /** A {@link Host} over the services that engines make for a pipeline. */
 const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOptions) {
-  const definitions = new Map<string, Definition>()
+  const wanted = new Map<string, { readonly definition: Definition; readonly bundle: string | undefined }>()
   /** Pipelines that were opened to read, as they run here: one question comes after the other. */
   const opened = new WeakMap<PipelineParts, { readonly key: string; readonly definition: Definition }>()
   const readers = yield* RcMap.make({
-    lookup: (key: string) => Layer.build(services(definitions.get(key)!, { mode: "read" })),
+    lookup: (key: string) => {
+      const { bundle, definition } = wanted.get(key)!
+      return Layer.build(services(definition, { mode: "read" }, bundle))
+    },
     idleTimeToLive: idle
   })
   const fit: Host["Service"]["fit"] = (pipeline, chosen) => {
@@ -63,7 +66,9 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
       const known = access.mode === "read" && access.of === undefined ? opened.get(pipeline) : undefined
       if (known !== undefined) return { definition: known.definition, services: yield* RcMap.get(readers, known.key) }
       const declared = yield* Effect.fromResult(fit(pipeline))
-      const of = access.of ?? (access.mode === "write" ? "live" : undefined)
+      const { bundle } = pipeline
+      if (bundle !== undefined && (access.mode === "write" || access.of === "candidate")) return yield* onlyRead(bundle)
+      const of = bundle !== undefined ? undefined : access.of ?? (access.mode === "write" ? "live" : undefined)
       const { definition, openedFor } = of === "live" ? yield* asLive(declared, dataDir) : { definition: declared, openedFor: undefined }
       if (access.mode === "write") {
         const built = Context.add(yield* Layer.build(services(definition, access)), OpenedFor, openedFor)
@@ -74,17 +79,25 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
       const { corpus: { embedding }, import: { limits, textRecognition }, stages } = definition
       const key = JSON.stringify([
         definition.engine,
+        bundle,
         embedding,
         limits,
         textRecognition,
         stages.map((stage) => "model" in stage ? stage.model : undefined)
       ])
-      definitions.set(key, definition)
+      wanted.set(key, { definition, bundle })
       if (of === undefined) opened.set(pipeline, { key, definition })
       return { definition, services: yield* RcMap.get(readers, key) }
     })
   })
 })
+
+const onlyRead = (bundle: string): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `${bundle} is a bundle: it has one generation, which can only be read`,
+    fix: "run the pipeline that it was made of, and export it again"
+  })
 
 /**
  * The pipeline by the settings that its live corpus was built by, where its file describes another generation. Asked of
@@ -124,7 +137,7 @@ export const embedded = (options: EmbeddedHostOptions): Layer.Layer<Host> =>
     make({
       engine: { _tag: "embedded" },
       dataDir: options.dataDir,
-      services: (pipeline, access) => embeddedOf(pipeline, options, access)
+      services: (pipeline, access, bundle) => embeddedOf(pipeline, { ...options, bundle }, access)
     })
   )
 
@@ -166,8 +179,10 @@ export const everyEngine = (options: { readonly dataDir: string }): Layer.Layer<
     Host,
     make({
       dataDir: options.dataDir,
-      services: (pipeline, access) =>
-        pipeline.engine._tag === "vertex" ? vertexOf(pipeline, options, access) : embeddedOf(pipeline, options, access)
+      services: (pipeline, access, bundle) =>
+        pipeline.engine._tag === "vertex"
+          ? vertexOf(pipeline, options, access)
+          : embeddedOf(pipeline, { ...options, bundle }, access)
     })
   )
 

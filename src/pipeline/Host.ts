@@ -34,6 +34,8 @@ export type OpenError = PipelineInvalid | ServiceError | StateError | SecretErro
 /** A pipeline, and what running it takes besides an engine. */
 export interface PipelineParts {
   readonly definition: Definition
+  /** It comes from a bundle, at this path: that is asked, and can only be read. */
+  readonly bundle?: string
   /** It names no engine: any will do. */
   readonly anyEngine: boolean
   /** Connectors and stages that do not come with Sluice. */

@@ -196,18 +196,28 @@ export const make = <
 
 /** A pipeline that was loaded from a file, with the connectors that its sources may name. */
 export const fromFile = (
+  loaded: Pick<LoadedPipeline, "extensions" | "invalid" | "pipeline">,
+  connectors: Readonly<Record<string, AnyConnectorDefinition>>
+): Pipeline<string, Answered, never, never> => typed<string, Answered, never, never>(filed(loaded, connectors))
+
+const filed = (
   { extensions, invalid, pipeline }: Pick<LoadedPipeline, "extensions" | "invalid" | "pipeline">,
   connectors: Readonly<Record<string, AnyConnectorDefinition>>
+): TypedParts<Answered, never, never> => ({
+  definition: pipeline,
+  extensions,
+  connectors: { ...connectors, ...extensions.connectors },
+  anyEngine: false,
+  invalid,
+  stagesOf: (definition) => answerStages(definition, extensions) as Stage<Question, Answered> | undefined, // what it needs is provided, and its errors are a pipeline's
+  contextStagesOf: (definition) => contextStages(definition, extensions)
+})
+
+/** The pipeline of a bundle, which is asked in the place of a corpus of the engine's. */
+export const fromBundle = (
+  { bundle, extensions, invalid, pipeline }: Pick<LoadedPipeline, "extensions" | "invalid" | "pipeline"> & { readonly bundle: string }
 ): Pipeline<string, Answered, never, never> =>
-  typed<string, Answered, never, never>({
-    definition: pipeline,
-    extensions,
-    connectors: { ...connectors, ...extensions.connectors },
-    anyEngine: false,
-    invalid,
-    stagesOf: (definition) => answerStages(definition, extensions) as Stage<Question, Answered> | undefined, // what it needs is provided, and its errors are a pipeline's
-    contextStagesOf: (definition) => contextStages(definition, extensions)
-  })
+  typed<string, Answered, never, never>({ ...filed({ extensions, invalid, pipeline }, {}), bundle })
 
 interface TypedParts<Out, E, R> extends PipelineParts {
   /** From question to answer, of the pipeline as an engine runs it; undefined where none answers. */

@@ -1,12 +1,16 @@
 import { accessSync, constants, mkdirSync, statSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import { StateError } from "../domain/Errors.ts"
+import { isBundle } from "./Bundle.ts"
 import { migrations } from "./Migrations.ts"
 
 /** The database's file name inside a data directory. */
 export const databaseFile = "sluice.db"
+
+/** The database of a place: a data directory, or a bundle (`Bundle.ts`), which is one. */
+export const databaseAt = (place: string): string => isBundle(place) ? place : join(place, databaseFile)
 
 /** Milliseconds a connection waits for another one's write to end. */
 const busyTimeout = 10_000
@@ -28,13 +32,14 @@ export const prepareDataDir = (dataDir: string): void => {
 
 /**
  * Opens the state database of a data directory, bringing its schema up to date. Synchronous, and usable from any
- * thread; the caller closes it. Where the directory cannot be written, it is opened for reading.
+ * thread; the caller closes it. Where the directory cannot be written, it is opened for reading, and so is a bundle in
+ * the place of a directory, which was checked before.
  *
  * @throws {StateError} damaged, newer than this program, read-only or full; the file is then as it was
  */
 export const openDatabase = (dataDir: string, options: { readonly readOnly?: boolean } = {}): DatabaseSync => {
-  const path = join(dataDir, databaseFile)
-  const sealed = isSealed(dataDir)
+  const path = databaseAt(dataDir)
+  const sealed = path === dataDir || isSealed(dataDir)
   const readOnly = sealed || (options.readOnly ?? false)
   try {
     if (!readOnly) prepareDataDir(dataDir)
@@ -78,7 +83,7 @@ const isSealed = (dataDir: string): boolean => {
  * that was closed has no WAL, and is then read as one that never changes.
  */
 const sealedUrl = (path: string): URL => {
-  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+  if (basename(path) === databaseFile && (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
     throw new StateError({
       problem: "readOnly",
       message: `${path} was not closed by its last writer, and its directory cannot be written`,

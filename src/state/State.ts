@@ -1,7 +1,6 @@
 import { Context, Effect, Layer } from "effect"
-import { join } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
-import { asStateError, databaseFile, openDatabase } from "./Database.ts"
+import { asStateError, databaseAt, openDatabase } from "./Database.ts"
 
 /** The state database of one data directory, opened for the life of a scope. */
 export class State extends Context.Service<State, {
@@ -16,6 +15,6 @@ export class State extends Context.Service<State, {
       Effect.acquireRelease(
         Effect.try({ try: () => openDatabase(dataDir), catch: (cause) => asStateError(cause, dataDir) }),
         (database) => Effect.sync(() => database.close())
-      ).pipe(Effect.map((database) => State.of({ database, path: join(dataDir, databaseFile), dataDir })))
+      ).pipe(Effect.map((database) => State.of({ database, path: databaseAt(dataDir), dataDir })))
     )
 }

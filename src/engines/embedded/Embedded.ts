@@ -26,6 +26,8 @@ import { Writer } from "./store/Writer.ts"
 export interface EmbeddedOptions {
   /** Directory of the database; made if it is not there. */
   readonly dataDir: string
+  /** A bundle that is read in the place of the directory's database, which is then not opened: its path, once `checkBundle` has read it. */
+  readonly bundle?: string
   /** Of resource names. Default `local`. */
   readonly project?: string
   /** Of resource names. Default `local`. */
@@ -52,9 +54,11 @@ const defaultMemory = 256 * 1024 * 1024
 
 const searcherOf = (
   names: Names,
-  { dataDir, memory = defaultMemory, searchThreads: threads = 0 }: EmbeddedOptions
+  { bundle, dataDir, memory = defaultMemory, searchThreads: threads = 0 }: EmbeddedOptions
 ): Effect.Effect<Searcher, never, Reader | Scope.Scope> =>
-  threads > 0 ? searchInThreads({ dataDir, names, memory, threads }) : Effect.flatMap(Reader, (reader) => searchHere(reader, names, memory))
+  threads > 0
+    ? searchInThreads({ dataDir: bundle ?? dataDir, names, memory, threads })
+    : Effect.flatMap(Reader, (reader) => searchHere(reader, names, memory))
 
 /**
  * The engine that runs on one machine: corpora, files, chunks, vectors and the sparse index in one SQLite database.
@@ -88,7 +92,7 @@ export const layer = (
       )
     ),
     // The reader comes first: it makes the database, and says what is wrong with it.
-    Layer.provide(Writer.layer(options.dataDir, options.keepVectors)),
-    Layer.provide(Reader.layer(options.dataDir, { serving: options.serving === true ? names.parent : undefined }))
+    Layer.provide(options.bundle === undefined ? Writer.layer(options.dataDir, options.keepVectors) : Writer.layerOfBundle(options.bundle)),
+    Layer.provide(Reader.layer(options.bundle ?? options.dataDir, { serving: options.serving === true ? names.parent : undefined }))
   )
 }

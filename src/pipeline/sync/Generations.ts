@@ -44,7 +44,7 @@ const generationsUnder = (key: string): Effect.Effect<Generations, StateError, L
 export const findGenerations = (named: Named) => Effect.flatMap(Engine, (engine) => generationsAt(engine, named))
 
 /** Those that it has on a target. */
-const generationsAt = Effect.fnUntraced(function*(
+export const generationsAt = Effect.fnUntraced(function*(
   engine: Pick<Engine["Service"], "target">,
   { pipeline, renamedFrom }: Named
 ) {

@@ -1,8 +1,7 @@
-import { join } from "node:path"
 import { parentPort, workerData } from "node:worker_threads"
 import { Cause, Effect, Exit } from "effect"
 import { ServiceError } from "../../../domain/Errors.ts"
-import { databaseFile, openDatabase } from "../../../state/Database.ts"
+import { databaseAt, openDatabase } from "../../../state/Database.ts"
 import { Names } from "../Names.ts"
 import { StoreDamage } from "../store/Checksum.ts"
 import type { ErrorMessage } from "../store/Commands.ts"
@@ -21,7 +20,7 @@ const { dataDir, memory, parent } = workerData as SearchData
 const [, project = "", , location = ""] = parent.split("/")
 
 const db = openDatabase(dataDir)
-const reader = readerOf(db, join(dataDir, databaseFile))
+const reader = readerOf(db, databaseAt(dataDir))
 const search = new Search(db, new Names(project, location), memory)
 
 type Answer = SearchReply extends infer R ? R extends { readonly id: number } ? Omit<R, "id"> : never : never

@@ -1,10 +1,9 @@
-import { join } from "node:path"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { Context, Effect, Layer } from "effect"
 import type { FileChunk } from "../../../domain/Document.ts"
 import { ServiceError, type StateError } from "../../../domain/Errors.ts"
 import type { Page, PageRequest } from "../../../ports/Paging.ts"
-import { asStateError, databaseFile, openDatabase } from "../../../state/Database.ts"
+import { asStateError, databaseAt, openDatabase } from "../../../state/Database.ts"
 import { stateFailure } from "../StateFailure.ts"
 import { intactPage, unpackChunk } from "./ChunkPage.ts"
 import { checkedColumns, isIntact, preparedValues, type Row, StoreDamage } from "./Checksum.ts"
@@ -55,7 +54,7 @@ export class Reader extends Context.Service<Reader, ReaderShape>()("sluice/embed
           Effect.try({ try: () => openDatabase(dataDir), catch: (cause) => asStateError(cause, dataDir) }),
           (db) => Effect.sync(() => db.close())
         )
-        return Reader.of(readerOf(db, join(dataDir, databaseFile), options))
+        return Reader.of(readerOf(db, databaseAt(dataDir), options))
       })
     )
 }

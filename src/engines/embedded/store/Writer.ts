@@ -36,6 +36,9 @@ export class Writer extends Context.Service<Writer, {
   /** Whether its thread has been started: before, nothing of this service holds the database. */
   readonly isRunning: () => boolean
 }>()("sluice/embedded/store/Writer") {
+  /** Of a bundle, by its path: every command is `FAILED_PRECONDITION`. */
+  static readonly layerOfBundle = (bundle: string): Layer.Layer<Writer> => Layer.sync(Writer, () => Writer.of(refusing(bundle)))
+
   /** `keepVectors`: milliseconds for which vectors that no file uses are kept, default 24 hours. The thread starts with the first command and ends, all commands done, with the scope. */
   static readonly layer = (dataDir: string, keepVectors?: number): Layer.Layer<Writer> =>
     Layer.effect(
@@ -53,6 +56,19 @@ export class Writer extends Context.Service<Writer, {
       })
     )
 }
+
+/** For a bundle, which nobody writes to. */
+const refusing = (bundle: string): Writer["Service"] => ({
+  send: () =>
+    Effect.fail(
+      new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: `${bundle} is a bundle, which can only be read`,
+        fix: "change the corpus that it was made of, and export it again"
+      })
+    ),
+  isRunning: () => false
+})
 
 /** What a command takes of {@link capacity}. */
 const sizeOf = (payload: Commands[CommandKind]["in"]): number => {

@@ -1,0 +1,57 @@
+import { dirname } from "node:path"
+import { Effect } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Output } from "../Output.ts"
+import { fromHere } from "../Paths.ts"
+import { given, root } from "../Root.ts"
+import { UsageError } from "../UsageError.ts"
+import { atItsPlace, openPipeline, pipelineFlag } from "../Session.ts"
+
+/** `sluice export`: a generation of the corpus as one file that is read anywhere. */
+export const exportCommand = Command.make(
+  "export",
+  {
+    file: Argument.Path("file").pipe(
+      Argument.map(fromHere),
+      Argument.withDescription("The bundle to write, NAME.bundle; what is there is replaced once the new one is whole")
+    ),
+    pipeline: pipelineFlag,
+    generation: Flag.Int("generation").pipe(
+      Flag.filter((number) => number >= 1, () => "Expected 1 or more"),
+      Flag.withDescription("Which of the pipeline's generations, by the number that `sluice status` shows. Default: the one that serves"),
+      Flag.withMetavar("N"),
+      Flag.optional
+    )
+  },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    if (!args.file.endsWith(".bundle")) {
+      return yield* new UsageError({ message: `${args.file} is not the name of a bundle`, fix: `call it ${args.file}.bundle` })
+    }
+    const loaded = yield* openPipeline(args.pipeline)
+    if (loaded.bundle !== undefined) {
+      return yield* new UsageError({ message: `${loaded.bundle} is a bundle already`, fix: "copy it" })
+    }
+    const { exportBundle } = yield* Effect.promise(() => import("../../compose/Bundle.ts"))
+    const { file, pipeline } = loaded
+    const made = yield* atItsPlace(
+      loaded,
+      exportBundle({ definition: pipeline }, args.file, { generation: given(args.generation), folder: dirname(file) })
+    )
+    if (json) return yield* output.json({ version: 1, type: "exported", file: args.file, ...made })
+    yield* output.print(`${args.file}: ${made.files} files, ${made.chunks} chunks, ${made.bytes} bytes, sha256 ${made.sha256}`)
+    const own = pipeline.stages.flatMap((stage) => stage._tag === "own" ? [stage.kind] : [])
+    if (own.length > 0) yield* output.say(`stages of your own are not in it: ${own.join(", ")}`)
+  })
+).pipe(
+  Command.withShortDescription("Write the corpus as one file that is read anywhere."),
+  Command.withDescription(
+    "Write the corpus that serves as a bundle: one file, checksummed, that `ask`, `retrieve`, `serve --bundle` and programs read anywhere, and nobody writes. The same files and settings give the same bytes. Beside a run it holds the corpus as it was when the export began. No source, path or secret of this machine is in it."
+  ),
+  Command.withExamples([
+    { command: "sluice export handbook.bundle", description: "the corpus that serves" },
+    { command: "sluice export next.bundle --generation 2", description: "another generation, such as the candidate" },
+    { command: "sluice ask \"How many days of leave carry over?\" --bundle handbook.bundle", description: "read it, wherever it is" }
+  ])
+)

@@ -1,0 +1,101 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { eventually } from "../support/Eventually.ts"
+import { events, sluice, start } from "../support/Sluice.ts"
+import { write } from "../support/TempFolder.ts"
+import { pipelineFile, project } from "./Project.ts"
+
+/** Somebody whom permissions bind, where this process is root. */
+const uid = process.getuid?.() === 0 ? { uid: 65_534 } : {}
+
+describe("sluice export", () => {
+  it.live("writes one file, which a folder that cannot be written is enough for to ask", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+      assert.strictEqual((yield* run("run")).code, 0)
+      const exported = yield* run("export", "test.bundle")
+      assert.match(exported.stdout, /^test\.bundle: 3 files, 3 chunks, \d+ bytes, sha256 [0-9a-f]{64}\n$/)
+      assert.deepInclude(events(yield* run("export", "test.bundle", "--json"))[0], { type: "exported", file: "test.bundle", files: 3 })
+      const away = join(cwd, "away")
+      mkdirSync(away)
+      copyFileSync(join(cwd, "test.bundle"), join(away, "test.bundle"))
+      chmodSync(cwd, 0o755)
+      chmodSync(away, 0o555)
+      const there = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd: away, ...uid }))
+      for (
+        const [args, says] of [
+          [["ask", "How many days of leave carry over?", "--bundle", "test.bundle"], /Five unused days/],
+          [["retrieve", "annual leave", "--pipeline", "test.bundle"], /leave\.md/],
+          [["explain", "annual leave", "-p", "test.bundle"], /Looked for/],
+          [["files", "list", "-p", "test.bundle"], /hotels\.md/],
+          [["status", "test.bundle"], /test/]
+        ] as const
+      ) {
+        const { code, stderr, stdout } = yield* there(...args)
+        assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
+        assert.match(stdout, says)
+      }
+      const live = events(yield* run("retrieve", "annual leave", "--json"))[0] as {
+        contexts: ReadonlyArray<{ score: number; text: string }>
+      }
+      const read = events(yield* there("retrieve", "annual leave", "-p", "test.bundle", "--json"))[0] as typeof live
+      const told = ({ contexts }: typeof live) => contexts.map(({ score, text }) => ({ score, text }))
+      assert.deepStrictEqual(told(read), told(live))
+      // No write-ahead log, no index of one, no data directory.
+      assert.deepStrictEqual(readdirSync(away), ["test.bundle"])
+      chmodSync(away, 0o755)
+      for (const command of ["run", "watch"]) {
+        const refused = yield* Effect.promise(() => sluice([command, "test.bundle"], { cwd: away }))
+        assert.strictEqual(refused.code, 1)
+        assert.match(
+          refused.stderr,
+          /is a bundle: it has one generation, which can only be read\n *fix: run the pipeline that it was made of/
+        )
+      }
+      const named = yield* run("export", "test.db")
+      assert.strictEqual(named.code, 4)
+      assert.match(named.stderr, /test\.db is not the name of a bundle/)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("exports the generation that is named, and what of its pipeline reading needs", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd, env: { SECRET_TOPIC: "swordfish" } }))
+      const file = `${pipelineFile}    # \nimport: { maxDelete: 7% }\ntests: [{ question: "about \${SECRET_TOPIC}?", refused: true }]\n`
+      write(cwd, { "pipeline.yaml": file })
+      assert.strictEqual((yield* run("run")).code, 0)
+      write(cwd, { "pipeline.yaml": file.replace("size: 60", "size: 20") })
+      write(join(cwd, "docs"), { "more.md": "# More\n\nOne more file.\n" })
+      assert.strictEqual((yield* run("run", "--candidate")).code, 0)
+      assert.match((yield* run("export", "live.bundle")).stdout, /3 files/)
+      assert.match((yield* run("export", "next.bundle", "--generation", "2")).stdout, /4 files/)
+      const wrong = yield* run("export", "none.bundle", "--generation", "9")
+      assert.strictEqual(wrong.code, 1)
+      assert.match(wrong.stderr, /test has no generation 9, but 2, 1/)
+      assert.isFalse(existsSync(join(cwd, "none.bundle")))
+      const text = readFileSync(join(cwd, "next.bundle"), "latin1")
+      for (const word of [cwd, "swordfish", "maxDelete", "\"local\""]) assert.isFalse(text.includes(word), word)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("killed on the way leaves nothing under the name, and the next takes away what it left", () =>
+    Effect.gen(function*() {
+      const many = Object.fromEntries(
+        Array.from({ length: 400 }, (_, i) => [`docs/many/${i}.md`, `# File ${i}\n\n${`Sentence ${i} of a file of words. `.repeat(80)}\n`])
+      )
+      const cwd = yield* project(many)
+      assert.strictEqual((yield* Effect.promise(() => sluice(["run"], { cwd }))).code, 0)
+      const { child, finished } = start(["export", "test.bundle"], { cwd })
+      const left = () => readdirSync(cwd).filter((name) => name.startsWith(".test.bundle."))
+      yield* eventually("the export began", Effect.sync(() => left().length > 0))
+      child.kill("SIGKILL")
+      assert.strictEqual((yield* Effect.promise(() => finished)).signal, "SIGKILL")
+      assert.isFalse(existsSync(join(cwd, "test.bundle")))
+      assert.lengthOf(left(), 1)
+      const again = yield* Effect.promise(() => sluice(["export", "test.bundle"], { cwd }))
+      assert.match(again.stdout, /403 files/)
+      assert.lengthOf(left(), 0)
+    }).pipe(Effect.scoped), 60_000)
+})
