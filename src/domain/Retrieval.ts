@@ -86,6 +86,8 @@ export const TermWeight = Schema.Struct({
   /** The query word it came from, where the analyzer or the spelling correction changed it. */
   from: Schema.optionalKey(Schema.String),
   corrected: Schema.optionalKey(Schema.Boolean),
+  /** The question need not say it: the best contexts share it. */
+  shared: Schema.optionalKey(Schema.Boolean),
   /** What it counts for where that is not 1: `weight` has it in. Words of grammar count less in a mixed search. */
   factor: Schema.optionalKey(Schema.Finite),
   documentFrequency: Schema.Int,

@@ -16,6 +16,14 @@ export interface Ranking {
   readonly feedback: number
   /** How many chunks that is. */
   readonly feedbackChunks: number
+  /** What a word that the best chunks share weighs, were it all that they say and of the rarest, where the question's own words together weigh 1. */
+  readonly shared: number
+  /** How many words those are, at most. */
+  readonly sharedTerms: number
+  /** In how many of the best chunks they are looked for: no more than `sharedFrequency` of the corpus. */
+  readonly sharedChunks: number
+  /** Share of the corpus's chunks that such a word may be in, at most. */
+  readonly sharedFrequency: number
 }
 
 export const ranking: Ranking = {
@@ -26,5 +34,9 @@ export const ranking: Ranking = {
   title: 0.2,
   named: 0.8,
   feedback: 0.4,
-  feedbackChunks: 5
+  feedbackChunks: 5,
+  shared: 2,
+  sharedTerms: 20,
+  sharedChunks: 10,
+  sharedFrequency: 0.1
 }

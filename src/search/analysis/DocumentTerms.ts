@@ -15,6 +15,8 @@ export class DocumentTerms {
   length = 0
 
   readonly #vocabulary: Vocabulary
+  /** By default some 20 MB each. */
+  readonly #mostRemembered: number
   /** Words as they are written. */
   readonly #words = new WordTable()
   #met = new MetWords()
@@ -30,8 +32,10 @@ export class DocumentTerms {
   #survey = new Survey()
   #surveyed = 0
 
-  constructor(vocabulary: Vocabulary) {
+  /** `mostRemembered`: words, and terms, beyond which {@link forgetIfFull} forgets them. */
+  constructor(vocabulary: Vocabulary, mostRemembered = 200_000) {
     this.#vocabulary = vocabulary
+    this.#mostRemembered = mostRemembered
   }
 
   /** Finds a text's language, as `detect` does, and its terms in it. */
@@ -101,7 +105,7 @@ export class DocumentTerms {
 
   /** Forgets what was met, with the vocabulary, when that has become too large; numbers of words and terms are then void. */
   forgetIfFull(): boolean {
-    if (this.#words.size < mostRemembered && this.#vocabulary.size < mostRemembered) return false
+    if (this.#words.size < this.#mostRemembered && this.#vocabulary.size < this.#mostRemembered) return false
     this.#words.clear()
     this.#met = new MetWords()
     this.#speakers = []
@@ -254,9 +258,6 @@ export interface OtherRun {
 /** Entries of words: a term's number + 1, or one of these, or less than `none` for a list. */
 const unknown = 0
 const none = -1
-
-/** Words, and terms: some 20 MB each. */
-const mostRemembered = 200_000
 
 const utf8 = new TextEncoder()
 const wordBytes = new Uint8Array(maxWordLength * 3)

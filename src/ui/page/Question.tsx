@@ -176,12 +176,13 @@ const Terms = ({ terms }: { readonly terms: ReadonlyArray<TermWeight> }) => (
   <>
     <h2>Looked for</h2>
     <ul class="terms">
-      {terms.map(({ corrected, documentFrequency, factor, from, term }) => (
-        <li key={term}>
+      {terms.map(({ corrected, documentFrequency, factor, from, shared, term }) => (
+        <li key={`${term} ${shared === true}`}>
           <strong>{from ?? term}</strong>
           <span class="quiet">
             {from !== undefined && from !== term ? ` as ${term}` : ""}
-            {corrected === true ? ", corrected" : ""}, in {number.format(documentFrequency)}{" "}
+            {corrected === true ? ", corrected" : ""}
+            {shared === true ? ", shared by the best" : ""}, in {number.format(documentFrequency)}{" "}
             chunks{factor === undefined ? "" : `, counts ${factor}`}
           </span>
         </li>

@@ -45,6 +45,8 @@ export class CorpusIndex {
   readonly generation: number
   readonly segments: ReadonlyArray<Segment>
   readonly analyzers: ReadonlyArray<AnalyzerId>
+  /** That of most chunks that tell. */
+  readonly mainAnalyzer: AnalyzerId | undefined
   readonly slots: number
   /** 1 by slot where the chunk is live. */
   readonly live: Uint8Array
@@ -78,13 +80,15 @@ export class CorpusIndex {
     )
     if (!tombstones.every((row) => isIntact("tombstones", row))) throw new IndexDamage("its list of deleted chunks")
     const segments: Array<Segment> = []
-    const analyzers = new Set<AnalyzerId>()
+    const analyzers = new Map<AnalyzerId, number>()
     const live: Array<Uint8Array> = []
     let offset = 0
     for (const row of rows) {
       const id = Number(row["id"])
       if (!isIntact("segments", row) || row["corpus"] !== corpus.id) throw new IndexDamage(`segment ${id}`)
-      for (const analyzer of Object.keys(analyzersIn(row)) as ReadonlyArray<AnalyzerId>) analyzers.add(analyzer)
+      for (const [analyzer, told] of Object.entries(analyzersIn(row)) as ReadonlyArray<[AnalyzerId, number]>) {
+        analyzers.set(analyzer, (analyzers.get(analyzer) ?? 0) + told)
+      }
       const body = known.get(id) ?? readSegment(db, row)
       const mask = liveMask(body.chunks, tombstones)
       const { chunks, embeddings, firstPage, firstTerms, lengths, listedComponents } = body
@@ -94,7 +98,11 @@ export class CorpusIndex {
     }
     this.segments = segments
     this.slots = offset
-    this.analyzers = [...analyzers].sort()
+    this.analyzers = [...analyzers.keys()].sort()
+    this.mainAnalyzer = [...analyzers].reduce<readonly [AnalyzerId, number] | undefined>(
+      (main, one) => main === undefined || one[1] > main[1] ? one : main,
+      undefined
+    )?.[0]
     this.live = new Uint8Array(offset)
     segments.forEach((segment, i) => this.live.set(live[i] ?? new Uint8Array(0), segment.offset))
     this.liveChunks = segments.reduce((sum, segment) => sum + segment.chunks.length - segment.dead, 0)

@@ -13,6 +13,7 @@ export const explain = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, hi
       term: term.term,
       from: term.from === term.term ? undefined : term.from,
       corrected: term.corrected ? true : undefined,
+      shared: term.shared ? true : undefined,
       factor: term.factor === 1 ? undefined : term.factor,
       documentFrequency: term.found.documentFrequency,
       termFrequency,

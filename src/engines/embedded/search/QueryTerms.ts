@@ -11,6 +11,8 @@ export interface ScoredTerm {
   /** The word of the query. */
   readonly from: string
   readonly corrected: boolean
+  /** It is a word that the best chunks share: see SharedWords.ts. */
+  readonly shared: boolean
   /** What the word counts for: less than 1 for one of grammar. */
   readonly factor: number
   /** Inverse document frequency times how often the query says it, times `factor`. */
@@ -22,7 +24,7 @@ export interface ScoredTerm {
  * Formal texts ask no questions, so "what" and "about" are rare there and would outweigh the subject. More than 0, because
  * a query may hold nothing else.
  */
-const factorOf = (term: string, grammar: boolean): number =>
+export const factorOf = (term: string, grammar: boolean): number =>
   grammar ? ranking.grammar : /^\p{sc=Hira}{2}$/u.test(term) ? ranking.hiragana : 1
 
 /** What a word counts for by the edits that made it one of the corpus: it may have been no slip: see docs/search.md. */
@@ -49,7 +51,7 @@ export const queryTerms = (
   const add = (term: string, from: string, occurrences: number, edits: 0 | 1 | 2, found: TermPostings, frequency: number): void => {
     const factor = lowerGrammar ? factorOf(term, isGrammar(edits > 0 ? term : from)) : 1
     const weight = factor * trust[edits] * occurrences * idf(index.liveChunks, Math.min(index.liveChunks, frequency))
-    scored.push({ term, from, corrected: edits > 0, factor, weight, found })
+    scored.push({ term, from, corrected: edits > 0, shared: false, factor, weight, found })
   }
   const terms = analyzeQuery(query, index.analyzers).map((term) => ({ ...term, found: index.lookup(term.term) }))
   // A form that few chunks of its analyzer have is no rare word: the word is as frequent as all its forms together.

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import type { Context } from "../../../domain/Retrieval.ts"
 import type { Names } from "../Names.ts"
+import { indexedText } from "../store/FileWords.ts"
 import type { CorpusRow } from "../store/Rows.ts"
 import { allowedSlots, type FileFilter } from "./Allowed.ts"
 import { addTermScores } from "./Bm25.ts"
@@ -11,6 +12,7 @@ import { type Dense, DenseArm } from "./DenseArm.ts"
 import { explain } from "./Explain.ts"
 import { type Candidate, candidateDepth, firstByPath, fuse, type Fused, fuseWords } from "../../../search/Fusion.ts"
 import { queryTerms, rarityIn, type ScoredTerm } from "./QueryTerms.ts"
+import { SharedWords } from "./SharedWords.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
 import { ranking } from "../../../search/Ranking.ts"
 import { type SlotRange, topSlots } from "../../../search/TopSlots.ts"
@@ -39,6 +41,7 @@ export class Search {
   readonly #chunks: ChunkReader
   readonly #dense: DenseArm
   readonly #files: FileScores
+  readonly #shared = new SharedWords()
   readonly #indexMemory: number
   readonly #indexes = new Map<number, CorpusIndex>()
   readonly #scores = { sparse: new Float64Array(0), dense: new Float64Array(0) }
@@ -69,7 +72,7 @@ export class Search {
         spelling: request.correctSpelling ? () => this.#spellingOf(index) : undefined
       })
       : []
-    const sparse = sparseScores(index, terms, this.#zeros("sparse", index.slots))
+    const sparse = addScores(index, terms, this.#zeros("sparse", index.slots))
     // A threshold is promised of every chunk, and so is a long list: lists know candidates only.
     const exact = request.minSimilarity !== undefined || request.count > mostFromLists
     const vector = request.vector?.(rarityIn(index))
@@ -82,6 +85,8 @@ export class Search {
     const whole = request.alpha > 0 ? this.#files.whole(index, corpus, terms) : undefined
     const title = request.alpha > 0 ? this.#files.title(index, terms) : undefined
     const named = request.alpha > 0 ? this.#files.named(index, corpus, request.query) : []
+    const mixed = request.alpha > 0 && request.alpha < 1 && dense !== undefined
+    const looked = [...terms]
     const score = (id: number): Candidate => ({
       id,
       sparse: sparse[id] ?? 0,
@@ -90,12 +95,44 @@ export class Search {
       title: title?.(id),
       named: named.some(({ from, to }) => id >= from && id < to)
     })
-    return firstByPath(best(sparse, dense, score, allowed, named, request), request.count, request.alpha, pathOf).map((hit) => ({
+    const arms: Arms = { sparse, dense, score, allowed, named, request }
+    const ordered = (): ReadonlyArray<Fused> => {
+      if (request.alpha === 0 && dense === undefined) return fuseWords(topSlots(sparse, allowed, depthOf(request)), sparse, request.count)
+      const slots = candidateSlots(arms)
+      const first = fuse(Array.from(slots, score), request.alpha)
+      return mixed ? this.#again(arms, index, corpus, first, slots, looked) : first
+    }
+    return firstByPath(ordered(), request.count, request.alpha, pathOf).map((hit) => ({
       ...this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(hit.id)),
       score: hit.fused,
       ...(dense === undefined ? {} : { distance: 1 - hit.cosine }),
-      ...(request.explain ? { explanation: explain(index, terms, hit, request.alpha) } : {})
+      ...(request.explain ? { explanation: explain(index, looked, hit, request.alpha) } : {})
     }))
+  }
+
+  /**
+   * The order once more, with what the best chunks of the first time are about besides the question's words: the words
+   * that they share are looked for as well, and found in others too, and the question's vector moves towards theirs.
+   * Adds the words to `looked`.
+   */
+  #again(
+    { allowed, request, score, sparse, dense }: Arms,
+    index: CorpusIndex,
+    corpus: CorpusRow,
+    first: ReadonlyArray<Fused>,
+    slots: Set<number>,
+    looked: Array<ScoredTerm>
+  ): ReadonlyArray<Fused> {
+    const chunks = withoutCopies(index, first, ranking.sharedChunks).map(({ fused, id }) => ({
+      text: indexedText(this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(id)), undefined),
+      score: fused
+    }))
+    const shared = this.#shared.of(index, chunks, looked)
+    looked.push(...shared)
+    addScores(index, shared, sparse)
+    for (const slot of topSlots(sparse, allowed, depthOf(request))) slots.add(slot)
+    const related = dense?.movedTo(first.slice(0, ranking.feedbackChunks).map(({ id }) => id), ranking.feedback)
+    return fuse(Array.from(slots, (slot) => ({ ...score(slot), related: related?.(slot) })), request.alpha)
   }
 
   /** How much each word of a question says in the corpus, 0 to 1. @throws {IndexDamage} */
@@ -144,8 +181,8 @@ export class Search {
   }
 }
 
-/** BM25 of every chunk, by slot, in `scores`. */
-const sparseScores = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, scores: Float64Array): Float64Array => {
+/** Adds the terms' BM25 of every chunk, by slot, to `scores`. */
+const addScores = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, scores: Float64Array): Float64Array => {
   for (const { found, weight } of terms) {
     for (const { postings, segment } of found.bySegment) addTermScores(scores, index.norms, segment.offset, weight, postings)
   }
@@ -160,29 +197,39 @@ const moreSimilarThan = (least: number, cosines: Float64Array, allowed: Uint8Arr
   return passing
 }
 
-/**
- * Candidates of both arms, equally deep, in the order of their mixed scores. Their ids are slots. In a mix, the question
- * moves towards the first few: what they are about besides its words finds others.
- */
-const best = (
-  sparse: Float64Array,
-  dense: Dense | undefined,
-  score: (slot: number) => Candidate,
-  allowed: Uint8Array,
-  named: ReadonlyArray<SlotRange>,
-  { alpha, count }: SearchRequest
-): ReadonlyArray<Fused> => {
-  const mixed = alpha > 0 && alpha < 1 && dense !== undefined
-  // As deep for few contexts as for a hundred, so that the first of a long list are those of a short one.
-  const depth = Math.max(candidateDepth, count)
-  if (alpha === 0 && dense === undefined) return fuseWords(topSlots(sparse, allowed, depth), sparse, count)
+/** What the arms of one search know. */
+interface Arms {
+  /** BM25 by slot. */
+  readonly sparse: Float64Array
+  readonly dense: Dense | undefined
+  readonly score: (slot: number) => Candidate
+  readonly allowed: Uint8Array
+  readonly named: ReadonlyArray<SlotRange>
+  readonly request: SearchRequest
+}
+
+/** As deep for few contexts as for a hundred, so that the first of a long list are those of a short one. */
+const depthOf = ({ count }: SearchRequest): number => Math.max(candidateDepth, count)
+
+/** Slots of the candidates of both arms, equally deep, and of the files that the question names. */
+const candidateSlots = ({ allowed, dense, named, request, sparse }: Arms): Set<number> => {
+  const depth = depthOf(request)
   const slots = new Set<number>()
-  if (alpha < 1) { for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot) }
-  if (alpha > 0 && dense !== undefined) { for (const slot of dense.nearest(allowed, depth)) slots.add(slot) }
+  if (request.alpha < 1) { for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot) }
+  if (request.alpha > 0 && dense !== undefined) { for (const slot of dense.nearest(allowed, depth)) slots.add(slot) }
   if (named.length > 0) { for (const slot of topSlots(sparse, allowed, depth, named)) slots.add(slot) }
-  const candidates = Array.from(slots, score)
-  const first = fuse(candidates, alpha)
-  if (!mixed) return first
-  const related = dense.movedTo(first.slice(0, ranking.feedbackChunks).map(({ id }) => id), ranking.feedback)
-  return fuse(candidates.map((candidate) => ({ ...candidate, related: related(candidate.id) })), alpha)
+  return slots
+}
+
+/** The first of them, each text once: a copy says no more than what it was copied from. */
+const withoutCopies = (index: CorpusIndex, hits: ReadonlyArray<Fused>, count: number): ReadonlyArray<Fused> => {
+  const seen = new Set<number>()
+  const own: Array<Fused> = []
+  for (const hit of hits) {
+    if (own.length === count) break
+    const text = index.embeddingAt(hit.id)
+    if (!seen.has(text)) own.push(hit)
+    seen.add(text)
+  }
+  return own
 }

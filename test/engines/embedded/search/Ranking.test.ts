@@ -132,4 +132,45 @@ describe("ranking", () => {
     assert.strictEqual(all.length, 60)
     assert.deepStrictEqual(names(8), all.slice(0, 8))
   })
+
+  describe("words that the best chunks share", () => {
+    const others: ReadonlyArray<File> = Array.from({ length: 40 }, (_, i) => ({
+      name: `other-${i}`,
+      texts: [`Plant number ${i} stands in garden ${i % 9} beside bed ${i % 5}, and wants water in week ${i}.`]
+    }))
+    const about: ReadonlyArray<File> = [
+      { name: "one", texts: ["A cataract clouds the lens, and phacoemulsification removes it under local anaesthesia."] },
+      { name: "two", texts: ["The lens that a cataract has clouded goes by phacoemulsification, which surgeons prefer."] }
+    ]
+    const unsaid: File = { name: "unsaid", texts: ["Phacoemulsification takes ten minutes and needs a second visit."] }
+    const query = "cataract of the lens"
+    const shared = (contexts: ReadonlyArray<Context>) =>
+      contexts[0]?.explanation?.terms.filter(({ shared }) => shared === true).map(({ term }) => term) ?? []
+
+    it("find what the question has no word of, and explain says so", () => {
+      const found = ask([...others, ...about, unsaid], query)
+      assert.deepStrictEqual(found.slice(0, 3).map(({ sourceDisplayName }) => sourceDisplayName).sort(), ["one", "two", "unsaid"])
+      assert.includeMembers([...shared(found)], ["phacoemulsif", "cataract"])
+      const [term] =
+        found.find(({ sourceDisplayName }) => sourceDisplayName === "unsaid")?.explanation?.terms.filter(({ term }) =>
+          term === "phacoemulsif"
+        ) ?? []
+      assert.strictEqual(term?.termFrequency, 1)
+      assert.isAbove(term?.weight ?? 0, 0)
+    })
+
+    it("are none of one chunk alone, nor of its copies", () => {
+      assert.notInclude(shared(ask([...others, ...about], query)), "anaesthesia")
+      const [one, two] = about
+      const copies: ReadonlyArray<File> = [0, 1, 2].map((i) => ({ name: `copy-${i}`, texts: one?.texts ?? [] }))
+      const found = shared(ask([...others, ...copies, ...(two === undefined ? [] : [two])], query))
+      assert.include(found, "phacoemulsif")
+      assert.notInclude(found, "anaesthesia")
+    })
+
+    it("are none that much of the corpus has, and none at alpha 0", () => {
+      assert.notInclude(shared(ask([...others, ...about], "plant cataract lens")), "garden")
+      assert.deepStrictEqual(shared(ask([...others, ...about, unsaid], query, 0)), [])
+    })
+  })
 })

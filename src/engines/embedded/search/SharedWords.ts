@@ -1,0 +1,116 @@
+import type { AnalyzerId } from "../../../search/analysis/Analyzer.ts"
+import { DocumentTerms } from "../../../search/analysis/DocumentTerms.ts"
+import { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
+import { grown } from "../../../text/WordTable.ts"
+import { ranking } from "../../../search/Ranking.ts"
+import { idf } from "./Bm25.ts"
+import type { CorpusIndex } from "./CorpusIndex.ts"
+import { factorOf, type ScoredTerm } from "./QueryTerms.ts"
+
+/** One of the best chunks, as it was found. */
+export interface BestChunk {
+  /** What it is searched by. */
+  readonly text: string
+  /** Its mixed score. */
+  readonly score: number
+}
+
+/** Chunks that one term may be in, whatever the size of the corpus: more would take longer than the question's own words. */
+const mostPostings = 20_000
+
+/** Of the words that are shared, how many times more are looked up than are taken: the commonest of them are too frequent. */
+const lookedUp = 2
+
+/** Words and terms that are remembered from question to question. */
+const mostWords = 60_000
+
+/** Reads the best chunks of a question for the words that they share: the question may have left them out. */
+export class SharedWords {
+  readonly #vocabulary = new Vocabulary()
+  readonly #documents = new DocumentTerms(this.#vocabulary, mostWords)
+  /** By number of term; all 0 between questions. */
+  #share = new Float64Array(1 << 12)
+  /** In how many of the chunks it is, and the last of them, counted from 1. */
+  #inChunks = new Uint16Array(1 << 12)
+  #lastChunk = new Uint16Array(1 << 12)
+
+  /**
+   * Terms that at least two of the chunks have, weighing what they are of them. A term of one chunk
+   * is that chunk's own; one that much of the corpus has says nothing of these.
+   *
+   * @throws {IndexDamage}
+   */
+  of(index: CorpusIndex, chunks: ReadonlyArray<BestChunk>, question: ReadonlyArray<ScoredTerm>): ReadonlyArray<ScoredTerm> {
+    const few = Math.floor(index.liveChunks * ranking.sharedFrequency)
+    const most = Math.min(mostPostings, few)
+    // Of a small corpus ten chunks are not what a question is about, but much of all there is.
+    const best = chunks.slice(0, Math.min(ranking.sharedChunks, few))
+    if (best.length < 2) return []
+    const likely = this.#shares(index.mainAnalyzer, best)
+      .sort((a, b) => b.share - a.share || (a.term < b.term ? -1 : 1))
+      .slice(0, lookedUp * ranking.sharedTerms)
+    const found = likely.flatMap(({ share, term }) => {
+      const postings = index.lookup(term)
+      const { documentFrequency } = postings
+      return documentFrequency === 0 || documentFrequency > most
+        ? []
+        : [{ term, found: postings, weight: share * factorOf(term, false) * idf(index.liveChunks, documentFrequency) }]
+    }).sort((a, b) => b.weight - a.weight || (a.term < b.term ? -1 : 1)).slice(0, ranking.sharedTerms)
+    const asked = question.reduce((sum, { weight }) => sum + weight, 0)
+    // Shares of what was read, not of what was found: a few words that chunks have by chance weigh next to nothing.
+    const scale = ranking.shared * asked / idf(index.liveChunks, 1)
+    return found.map(({ found, term, weight }): ScoredTerm => ({
+      term,
+      from: term,
+      corrected: false,
+      shared: true,
+      factor: 1,
+      weight: weight * scale,
+      found
+    }))
+  }
+
+  /** Terms that several of the chunks have, and how much of them all each is, the best chunks counting most. */
+  #shares(prior: AnalyzerId | undefined, chunks: ReadonlyArray<BestChunk>): Array<Share> {
+    this.#documents.forgetIfFull()
+    const whole = chunks.reduce((sum, { score }) => sum + score ** 2, 0)
+    const met: Array<number> = []
+    chunks.forEach(({ score, text }, place) => {
+      this.#documents.read(text, prior === undefined ? {} : { prior })
+      const { length, terms } = this.#documents
+      this.#grow()
+      const each = score ** 2 / (whole * length || 1)
+      for (let i = 0; i < length; i++) {
+        const term = terms[i] as number
+        const last = this.#lastChunk[term] as number
+        if (last === 0) met.push(term)
+        if (last !== place + 1) {
+          this.#lastChunk[term] = place + 1
+          this.#inChunks[term]!++
+        }
+        this.#share[term]! += each
+      }
+    })
+    const several: Array<Share> = []
+    for (const term of met) {
+      if ((this.#inChunks[term] as number) > 1) several.push({ term: this.#vocabulary.term(term), share: this.#share[term] as number })
+      this.#lastChunk[term] = 0
+      this.#inChunks[term] = 0
+      this.#share[term] = 0
+    }
+    return several
+  }
+
+  #grow(): void {
+    while (this.#share.length < this.#vocabulary.size) {
+      this.#share = grown(this.#share)
+      this.#inChunks = grown(this.#inChunks)
+      this.#lastChunk = grown(this.#lastChunk)
+    }
+  }
+}
+
+interface Share {
+  readonly term: string
+  readonly share: number
+}
