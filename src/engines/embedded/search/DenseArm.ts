@@ -5,7 +5,7 @@ import { asBlob } from "../store/Rows.ts"
 import { addListScores, openVectorList, type VectorList, vectorListId } from "../store/VectorLists.ts"
 import { type CorpusIndex, IndexDamage, type Segment } from "./CorpusIndex.ts"
 import { DenseScan } from "./DenseScan.ts"
-import { KeptVectors } from "./KeptVectors.ts"
+import { KeptVectors, type Rounding } from "./KeptVectors.ts"
 
 /** Candidates from the lists for each chunk that is wanted: see docs/search.md. */
 const candidatesPerChunk = 3
@@ -52,8 +52,10 @@ export class DenseArm {
    * @throws {IndexDamage}
    */
   ask(index: CorpusIndex, query: Float32Array, scores: Float64Array, exact: boolean): Dense {
-    const cosineWith = (query: Float32Array) => (slot: number): number =>
-      this.#vectors.cosine(index.chunkAt(slot), index.embeddingAt(slot), query)
+    const cosineWith = (query: Float32Array) => (slot: number, rounding?: Rounding): number => {
+      const { chunks, embeddings, offset } = index.segmentAt(slot)
+      return this.#vectors.cosine(chunks[slot - offset] as number, embeddings[slot - offset] as number, query, rounding)
+    }
     const movedTo: Dense["movedTo"] = (slots, weight) => {
       const middle = new Float32Array(query.length)
       for (const slot of slots) this.#vectors.addTo(middle, index.chunkAt(slot), index.embeddingAt(slot))
@@ -64,21 +66,22 @@ export class DenseArm {
     const coded = this.#scan.hasCodes(others, query.length) ? others : []
     const scanned = coded.length > 0 ? [] : others
     const estimated = coded.length > 0 ? index.segments : listed
-    const near = exact ? undefined : this.#scan.nearly(index, scanned, query, scores)
-    if (exact || (estimated.length === 0 && near === undefined)) {
+    const error = exact ? undefined : this.#scan.nearly(index, scanned, query, scores)
+    if (exact || (estimated.length === 0 && error === undefined)) {
       const all = this.#scan.cosines(index, index.segments, query, scores)
       return { all, movedTo, cosine: (slot) => all[slot] ?? 0, nearest: (allowed, count) => topSlots(all, allowed, count) }
     }
-    if (near === undefined) this.#scan.cosines(index, scanned, query, scores)
+    if (error === undefined) this.#scan.cosines(index, scanned, query, scores)
     this.#scan.estimates(index, coded, query, scores)
     for (const segment of listed) this.#addLists(segment, query, scores)
     const known = new Map<number, number>()
     const reckoned = cosineWith(query)
+    const isScanned = (slot: number): boolean => scanned.length === index.segments.length || scanned.includes(index.segmentAt(slot))
     const cosine = (slot: number): number => {
       const found = known.get(slot)
       if (found !== undefined) return found
-      const segment = index.segmentAt(slot)
-      const value = near?.exact(segment, slot - segment.offset) ?? reckoned(slot)
+      // What a scan of all would have for the chunk, to the last bit: of a few it is the sooner reckoned from their vectors.
+      const value = reckoned(slot, error !== undefined && isScanned(slot) ? "scanned" : "exact")
       known.set(slot, value)
       return value
     }
@@ -86,8 +89,8 @@ export class DenseArm {
       const ranges = scanned.map(slotsOf)
       const first = topSlots(scores, allowed, count, ranges)
       const last = first.at(-1)
-      if (near === undefined || last === undefined) return first
-      const least = (scores[last] as number) - 2 * near.error
+      if (error === undefined || last === undefined) return first
+      const least = (scores[last] as number) - 2 * error
       // Where some that are wanted have little or nothing of the question, it counts which.
       const enough = first.length >= count && least > 0 ? slotsFrom(least, scores, allowed, ranges, count + mostBeyond) : undefined
       return enough ?? topSlots(this.#scan.cosines(index, scanned, query, new Float64Array(scores.length)), allowed, count, ranges)
@@ -131,12 +134,18 @@ const slotsOf = ({ chunks, offset }: Segment): SlotRange => ({ from: offset, to:
 /** `query` and the direction of `middle`, which counts `weight`, as one vector of length 1. */
 export const towards = (query: Float32Array, middle: Float32Array, weight: number): Float32Array => {
   const scale = weight / (lengthOf(middle) || 1)
-  const moved = middle.map((value, d) => (query[d] as number) + scale * value)
+  const moved = new Float32Array(middle.length)
+  for (let d = 0; d < moved.length; d++) moved[d] = (query[d] as number) + scale * (middle[d] as number)
   const length = lengthOf(moved) || 1
-  return moved.map((value) => value / length)
+  for (let d = 0; d < moved.length; d++) moved[d] = (moved[d] as number) / length
+  return moved
 }
 
-const lengthOf = (vector: Float32Array): number => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0))
+const lengthOf = (vector: Float32Array): number => {
+  let sum = 0
+  for (let d = 0; d < vector.length; d++) sum += (vector[d] as number) * (vector[d] as number)
+  return Math.sqrt(sum)
+}
 
 /** The components of largest magnitude, at most `count`. */
 const heaviest = (query: Float32Array, count: number): ReadonlyArray<number> => {

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { checkedColumns, isIntact, type Row } from "../store/Checksum.ts"
 import { asBlob } from "../store/Rows.ts"
-import { cosineOf, isMostlyZeros, unpackVector } from "../store/Vector.ts"
+import { cosineOf, inverseNorm, isMostlyZeros, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 import { type Columns, columnsOf, weightsOf } from "./ColumnSums.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
@@ -20,13 +20,6 @@ interface Block extends Omit<Columns, "sums"> {
   readonly count: number
   /** 1 over the norm of each chunk's integers; 0 for a zero vector. */
   readonly inverseNorms: Float32Array
-}
-
-/** Cosines of a query with chunks, of which only some are wanted exactly. */
-export interface NearCosines {
-  readonly error: number
-  /** Undefined of a segment that was not asked for. */
-  readonly exact: (segment: Segment, ordinal: number) => number | undefined
 }
 
 /** Cosines of a query with every chunk of a corpus: exact, over the vectors as they are stored. */
@@ -60,31 +53,21 @@ export class DenseScan {
   }
 
   /**
-   * Like {@link cosines}, but each off by at most `error`; `exact` gives single ones as they are. Undefined, and nothing in
-   * `out`, where that is not the faster.
+   * Like {@link cosines}, but each off by at most what it gives. Undefined, and nothing in `out`, where that is not the
+   * faster.
    */
-  nearly(index: CorpusIndex, segments: ReadonlyArray<Segment>, query: Float32Array, out: Float64Array): NearCosines | undefined {
+  nearly(index: CorpusIndex, segments: ReadonlyArray<Segment>, query: Float32Array, out: Float64Array): number | undefined {
     const components = componentsOf(query)
     if (components.length === 0 || !this.#hasColumns(segments, query.length)) return undefined
     const { error, scale, weights } = weightsOf(query, components)
-    const blocks = new Map(segments.map((segment): [Segment, Array<Block>] => [segment, []]))
     let possible = true
     forEachBlock(segments, out, (segment, first, into) => {
       const block = this.#block(index, segment, first, query.length)
-      blocks.get(segment)?.push(block)
       if (block.sums === undefined) possible = false
       else addScaled(into, block.sums(components, weights), block.inverseNorms, 1 / scale)
     })
-    if (!possible) return undefined
-    const values = Float64Array.from(components, (d) => query[d] as number)
-    return {
-      // The inverse norms are kept in 24 bits.
-      error: error + 1e-7,
-      exact: (segment, ordinal) => {
-        const block = blocks.get(segment)?.[Math.floor(ordinal / blockChunks)]
-        return block === undefined ? undefined : cosineIn(block, ordinal % blockChunks, components, values)
-      }
-    }
+    // The inverse norms are kept in 24 bits.
+    return possible ? error + 1e-7 : undefined
   }
 
   /** Blocks that push one another out of the cache would be made anew for every query. */
@@ -145,7 +128,7 @@ export class DenseScan {
     const inverseNorms = new Float32Array(count)
     this.#forEachVector(index, segment, first, (chunk, packed) => {
       const squares = unpackVector(packed, dimensions, columns, chunk, stride)
-      inverseNorms[chunk] = squares === 0 ? 0 : 1 / Math.sqrt(squares)
+      inverseNorms[chunk] = inverseNorm(squares)
     })
     return { columns, stride, sums, count, inverseNorms }
   }
@@ -197,18 +180,6 @@ const componentsOf = (query: Float32Array): ReadonlyArray<number> => {
   const components: Array<number> = []
   for (let d = 0; d < query.length; d++) if (query[d] !== 0) components.push(d)
   return components
-}
-
-/** What {@link DenseScan.cosines} has for the chunk, to the last bit. */
-const cosineIn = (
-  { columns, inverseNorms, stride }: Block,
-  chunk: number,
-  components: ReadonlyArray<number>,
-  values: Float64Array
-): number => {
-  let sum = 0
-  for (let c = 0; c < values.length; c++) sum += (values[c] as number) * (columns[(components[c] as number) * stride + chunk] as number)
-  return sum * (inverseNorms[chunk] as number)
 }
 
 const addScaled = (out: Float64Array, sums: Int32Array, inverseNorms: Float32Array, scale: number): void => {

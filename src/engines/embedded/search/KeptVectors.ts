@@ -1,26 +1,40 @@
 import type { DatabaseSync } from "node:sqlite"
 import { areIntact, checkedColumns, columnAt, preparedValues } from "../store/Checksum.ts"
 import { asBlob } from "../store/Rows.ts"
-import { cosineOf, unpackVector } from "../store/Vector.ts"
+import { forEachComponent, inverseNorm, unpackVector } from "../store/Vector.ts"
 
 /** Bytes of a block: vectors lie in blocks one behind the other, as an array of its own costs each as much as its bytes. */
 const blockBytes = 1 << 20
 
 const vectorAt = columnAt("embeddings", "vector")
 
+/**
+ * Unpacked vectors. Each begins with words of 16 bits: how many components it has, whether they are numbered, and the sum of
+ * their squares in two. Then come their numbers, where most of the vector is zeros, and their values, a byte each.
+ */
+interface Block {
+  readonly words: Uint16Array
+  readonly values: Int8Array
+}
+
+const headBytes = 8
+
 /** Where vectors lie, by number of chunk: block times {@link blockBytes}, and the place in it. */
 interface Generation {
   readonly places: Map<number, number>
-  readonly blocks: Array<Uint8Array>
+  readonly blocks: Array<Block>
   /** Place in the last block. */
   end: number
 }
 
 const nothing = (): Generation => ({ places: new Map(), blocks: [], end: blockBytes })
 
+/** How a cosine is divided by its vector's length: exactly, or by the inverse in 24 bits that a scan of many keeps of each. */
+export type Rounding = "exact" | "scanned"
+
 /**
- * Vectors of single chunks, packed as they are stored, checked when they are read and then kept: a question needs
- * hundreds. Up to a number of bytes in two generations; when the younger is full, the elder goes.
+ * Vectors of single chunks, checked and unpacked when they are read and then kept: a question needs hundreds, each twice. Up
+ * to a number of bytes in two generations; when the younger is full, the elder goes.
  */
 export class KeptVectors {
   readonly #row: ReturnType<typeof preparedValues>
@@ -28,6 +42,8 @@ export class KeptVectors {
   readonly #damaged: (chunk: number) => Error
   #young = nothing()
   #old = nothing()
+  /** The one that the last vector that was asked for is in. */
+  #block: Block = { words: new Uint16Array(0), values: new Int8Array(0) }
 
   /** `damaged` makes what is thrown where a vector is missing or not as it was written. */
   constructor(db: DatabaseSync, bytes: number, damaged: (chunk: number) => Error) {
@@ -36,34 +52,36 @@ export class KeptVectors {
     this.#damaged = damaged
   }
 
-  /** Of a chunk, by its number, which is never used twice, and the row of its vector, which may be. */
-  cosine(chunk: number, embedding: number, query: Float32Array): number {
-    return this.#visit(chunk, embedding, (bytes, at, end) => cosineOf(bytes, query, at, end))
+  /** Of a chunk, by its number, which is never used twice, and the row of its vector, which may be. `query` has norm 1 or is zero. */
+  cosine(chunk: number, embedding: number, query: Float32Array, rounding: Rounding = "exact"): number {
+    const at = this.#find(chunk, embedding, query.length)
+    const block = this.#block
+    const squares = squaresAt(block, at)
+    if (squares === 0) return 0
+    const dot = dotAt(block, at, query)
+    return rounding === "scanned" ? dot * inverseNorm(squares) : dot / Math.sqrt(squares)
   }
 
   /** Adds the vector as one of length 1 to `sums`. */
   addTo(sums: Float32Array, chunk: number, embedding: number): void {
-    this.#visit(chunk, embedding, (bytes, at, end) => {
-      const integers = new Int8Array(sums.length)
-      const squares = unpackVector(bytes.subarray(at, end), sums.length, integers)
-      if (squares === 0) return
-      const scale = 1 / Math.sqrt(squares)
-      for (let d = 0; d < sums.length; d++) sums[d]! += (integers[d] as number) * scale
-    })
+    const at = this.#find(chunk, embedding, sums.length)
+    const { values, words } = this.#block
+    const squares = squaresAt(this.#block, at)
+    if (squares === 0) return
+    const scale = 1 / Math.sqrt(squares)
+    const count = words[at >> 1] as number
+    const numbers = numbersAt(this.#block, at)
+    const first = valuesAt(this.#block, at)
+    for (let i = 0; i < count; i++) sums[numbers === undefined ? i : words[numbers + i] as number]! += (values[first + i] as number) * scale
   }
 
-  #visit<A>(chunk: number, embedding: number, visit: (bytes: Uint8Array, at: number, end: number) => A): A {
+  /** Where a vector begins in {@link #block}. */
+  #find(chunk: number, embedding: number, dimensions: number): number {
     const young = this.#young.places.get(chunk)
     const place = young ?? this.#old.places.get(chunk)
-    if (place === undefined) {
-      const vector = this.#read(chunk, embedding)
-      this.#keep(chunk, vector)
-      return visit(vector, 0, vector.length)
-    }
-    const block = (young === undefined ? this.#old : this.#young).blocks[Math.floor(place / blockBytes)] as Uint8Array
-    const at = place % blockBytes
-    const start = at + 2
-    return visit(block, start, start + (block[at] as number) + 256 * (block[at + 1] as number))
+    if (place === undefined) return this.#keep(chunk, this.#read(chunk, embedding), dimensions)
+    this.#block = (young === undefined ? this.#old : this.#young).blocks[Math.floor(place / blockBytes)] as Block
+    return place % blockBytes
   }
 
   #read(chunk: number, embedding: number): Uint8Array {
@@ -72,23 +90,72 @@ export class KeptVectors {
     return asBlob(row[vectorAt])
   }
 
-  /** Behind its length, in two bytes. */
-  #keep(chunk: number, vector: Uint8Array): void {
-    if (vector.length >= 1 << 16) return
-    if (this.#young.end + vector.length + 2 > blockBytes) {
+  #keep(chunk: number, packed: Uint8Array, dimensions: number): number {
+    const numbers = new Uint16Array(dimensions)
+    const values = new Int8Array(dimensions)
+    let count = 0
+    let squares = 0
+    const sparse = forEachComponent(packed, (component, value) => {
+      numbers[count] = component
+      values[count++] = value
+      squares += value * value
+    })
+    const numbered = sparse && count * 3 < dimensions
+    if (!numbered) {
+      squares = unpackVector(packed, dimensions, values.fill(0))
+      count = dimensions
+    }
+    const at = this.#room(headBytes + (numbered ? 2 * count : 0) + count)
+    const block = this.#block
+    const word = at >> 1
+    block.words[word] = count
+    block.words[word + 1] = numbered ? 1 : 0
+    block.words[word + 2] = squares & 0xffff
+    block.words[word + 3] = squares >>> 16
+    if (numbered) block.words.set(numbers.subarray(0, count), word + headBytes / 2)
+    block.values.set(values.subarray(0, count), valuesAt(block, at))
+    this.#young.places.set(chunk, (this.#young.blocks.length - 1) * blockBytes + at)
+    return at
+  }
+
+  /** Where so many bytes fit, in the last block of the young. No vector fills a block: components are numbered in 16 bits. */
+  #room(bytes: number): number {
+    const even = bytes + bytes % 2
+    if (this.#young.end + even > blockBytes) {
       if (this.#young.blocks.length >= this.#blocks) {
         this.#old = this.#young
         this.#young = nothing()
       }
-      this.#young.blocks.push(new Uint8Array(blockBytes))
+      const block = new ArrayBuffer(blockBytes)
+      this.#young.blocks.push({ words: new Uint16Array(block), values: new Int8Array(block) })
       this.#young.end = 0
     }
-    const { blocks, end, places } = this.#young
-    const block = blocks.at(-1) as Uint8Array
-    block[end] = vector.length & 0xff
-    block[end + 1] = vector.length >> 8
-    block.set(vector, end + 2)
-    places.set(chunk, (blocks.length - 1) * blockBytes + end)
-    this.#young.end = end + 2 + vector.length
+    const at = this.#young.end
+    this.#young.end += even
+    this.#block = this.#young.blocks.at(-1) as Block
+    return at
   }
+}
+
+const squaresAt = ({ words }: Block, at: number): number => (words[(at >> 1) + 2] as number) + 65_536 * (words[(at >> 1) + 3] as number)
+
+/** The word where the components' numbers begin; undefined where they are not numbered. */
+const numbersAt = ({ words }: Block, at: number): number | undefined => words[(at >> 1) + 1] === 0 ? undefined : (at + headBytes) >> 1
+
+const valuesAt = ({ words }: Block, at: number): number =>
+  at + headBytes + (words[(at >> 1) + 1] === 0 ? 0 : 2 * (words[at >> 1] as number))
+
+/** Components ascend, as they do wherever a cosine is reckoned: every sum is the same to the last bit. */
+const dotAt = (block: Block, at: number, query: Float32Array): number => {
+  const { values, words } = block
+  const count = words[at >> 1] as number
+  const numbers = numbersAt(block, at)
+  const first = valuesAt(block, at)
+  let dot = 0
+  if (numbers === undefined) {
+    for (let i = 0; i < count; i++) dot += (query[i] as number) * (values[first + i] as number)
+  } else {
+    for (let i = 0; i < count; i++) dot += (query[words[numbers + i] as number] as number) * (values[first + i] as number)
+  }
+  return dot
 }

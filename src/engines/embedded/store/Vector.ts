@@ -130,11 +130,10 @@ export const unitVectorOf = (packed: Uint8Array, dimensions: number): Float32Arr
   return Float32Array.from(integers, (value) => value / norm)
 }
 
-/**
- * The cosine of the packed vector that is `bytes` from `at` to `end` with `query`, which has norm 1 or is zero. Read as
- * it is stored: hundreds are reckoned for a question, most of them once.
- */
-export const cosineOf = (bytes: Uint8Array, query: Float32Array, at = 0, end = bytes.length): number => {
+/** The cosine of a packed vector with `query`, which has norm 1 or is zero. Read as it is stored. */
+export const cosineOf = (bytes: Uint8Array, query: Float32Array): number => {
+  const end = bytes.length
+  let at = 0
   let dot = 0
   let squares = 0
   const form = bytes[at++]
@@ -173,6 +172,9 @@ export const cosineOf = (bytes: Uint8Array, query: Float32Array, at = 0, end = b
   }
   return squares === 0 ? 0 : dot / Math.sqrt(squares)
 }
+
+/** What a scan of many vectors multiplies by for one with that sum of squares: kept in 24 bits. */
+export const inverseNorm = (squares: number): number => squares === 0 ? 0 : Math.fround(1 / Math.sqrt(squares))
 
 const largest = (values: Float32Array): number => {
   let most = 0
