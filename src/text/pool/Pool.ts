@@ -20,7 +20,7 @@ const defaultPatience = 1_000
  * them; but files do not wait longer than so many times the patience.
  */
 const fullShare = 0.8
-const mostPatience = 5
+const mostPatience = 30
 
 /** Milliseconds after which a worker with nothing to do goes. */
 const idleTime = 5_000

@@ -74,7 +74,8 @@ export class WorkerProcess {
     this.#child = fork(fileURLToPath(entry), {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "pipe", "ipc"],
-      env: workerEnvironment(),
+      // Of the C library of most Linux systems: one pool of memory for all threads, of which one does the work.
+      env: { ...workerEnvironment(), MALLOC_ARENA_MAX: "1" },
       // Nothing of the parent's flags: an inspector port or a test runner's loader is not for here.
       execArgv: [`--max-semi-space-size=${youngHeap}`, `--max-old-space-size=${Math.ceil(limits.memory / 2 ** 20) + heapSlack}`]
     })

@@ -80,7 +80,7 @@ describe("TextPool", () => {
     () =>
       Effect.gen(function*() {
         expect(yield* workersOfNaps(2_000, 150)).toBe(1)
-        expect(yield* workersOfNaps(100, 150)).toBe(2)
+        expect(yield* workersOfNaps(20, 150)).toBe(2)
       }),
     60_000
   )

@@ -82,7 +82,7 @@ export const packChunks = (chunks: ReadonlyArray<StoredChunk>): Uint8Array => {
 }
 
 /** The fastest level that finds overlaps of neighbouring chunks. */
-const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: pageSize }
 
 /** Most pages fit: the default is memory to be cleared and collected at every call. */
 const roomForPage = { chunkSize: 2 * pageSize }

@@ -17,7 +17,7 @@ const entry = new URL(import.meta.url.endsWith(".ts") ? "./writer.worker.ts" : "
 const readerEntry = new URL(import.meta.url.endsWith(".ts") ? "./analysis.worker.ts" : "./storeAnalysis.js", import.meta.url)
 
 /** What is new in the thread's heap between collections: commands die young, and more room only holds them longer. */
-const maxYoungGenerationSizeMb = 12
+const maxYoungGenerationSizeMb = { writer: 8, reader: 4 }
 
 /** Files that wait for the writer, from which on another thread reads their texts for it; and milliseconds without any after which that one goes. */
 const manyFiles = 16
@@ -148,7 +148,11 @@ class WriterThread {
 
   #start(): Worker {
     if (this.#worker !== undefined) return this.#worker
-    const worker = new Worker(entry, { workerData: this.#data, name: "sluice-writer", resourceLimits: { maxYoungGenerationSizeMb } })
+    const worker = new Worker(entry, {
+      workerData: this.#data,
+      name: "sluice-writer",
+      resourceLimits: { maxYoungGenerationSizeMb: maxYoungGenerationSizeMb.writer }
+    })
     worker.on("message", (replies: ReadonlyArray<ReplyMessage>) => {
       for (const reply of replies) {
         this.#settle(reply.id, reply.ok ? Effect.succeed(reply.value) : Effect.fail(asError(reply.error)))
@@ -167,7 +171,7 @@ class WriterThread {
       workerData: { writer: port1 },
       transferList: [port1],
       name: "sluice-reader",
-      resourceLimits: { maxYoungGenerationSizeMb }
+      resourceLimits: { maxYoungGenerationSizeMb: maxYoungGenerationSizeMb.reader }
     })
     worker.postMessage({ reader: port2 } satisfies WriterMessage, [port2])
     reader.on("error", (cause) => this.#readerLost(reader, cause))

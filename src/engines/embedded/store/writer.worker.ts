@@ -43,8 +43,8 @@ const committer = (): Committer => {
  * {@link fullGroup}, at most so many milliseconds: each commit costs a flush of the disk and a segment to be merged.
  */
 const busyGroup = 8
-const fullGroup = 32
-const fillTime = 50
+const fullGroup = 64
+const fillTime = 75
 
 const waiting: Array<CommandMessage> = []
 /** Runs while a group is waited for. */
