@@ -47,7 +47,7 @@ export interface EmbeddedServicesOptions {
 }
 
 /** The embedder of a pipeline: the offline one, unless it names another. */
-const embedderOf = (
+export const embedderOf = (
   pipeline: Definition,
   budget: EmbeddingBudget["Service"],
   dataDir: string

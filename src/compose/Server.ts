@@ -20,11 +20,14 @@ import * as LocalPartnerChat from "../models/LocalPartnerChat.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import { definePipeline } from "../pipeline/definition/DefinePipeline.ts"
 import { makeEmbeddingBudget } from "../engines/embedded/LimitedEmbedding.ts"
+import { Corpora } from "../ports/Corpora.ts"
 import { Embedder, OtherEmbedders } from "../ports/Embedder.ts"
 import { Engine } from "../ports/Engine.ts"
+import { FileMetadataStore } from "../ports/FileMetadataStore.ts"
 import { Files } from "../ports/Files.ts"
 import { Generator } from "../ports/Generator.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
+import { Retrieval } from "../ports/Retrieval.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { TableStore } from "../ports/TableStore.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
@@ -50,6 +53,7 @@ import { recordedEmbedders } from "./Embedded.ts"
 import { imports } from "./Imports.ts"
 import { localEmbedder } from "./LocalModels.ts"
 import { refuseParser, withParsers } from "./Parsers.ts"
+import { openBundles, portsOf, withBundles } from "./ServedBundles.ts"
 import { vectorStores } from "./VectorStores.ts"
 import type { VendorConnectors, VendorEndpoints, VendorOptions } from "../server/import/Vendors.ts"
 
@@ -57,6 +61,8 @@ import type { VendorConnectors, VendorEndpoints, VendorOptions } from "../server
 export interface EmbeddedServerOptions {
   /** Holds everything: made if it is not there, and readable by its owner alone. */
   readonly dataDir: string
+  /** Bundles (`sluice export`) that are served beside the corpora of the directory, and can only be read. Default none. */
+  readonly bundles?: ReadonlyArray<string>
   /** What it says of itself in its greeting and its metrics. */
   readonly version: string
   /** The address to listen on. Default `127.0.0.1`; any that is not loopback fails without a `token`. */
@@ -125,6 +131,9 @@ export interface EmbeddedServerOptions {
 
 const parent = "projects/local/locations/local"
 
+/** Bytes of the index kept in memory for searching, where it is not said. */
+const defaultMemory = 256 * 1024 * 1024
+
 /** Each keeps its own share of the index in memory. */
 const mostSearchThreads = 4
 
@@ -178,13 +187,14 @@ export const serveEmbedded = (
     const others = Layer.effect(OtherEmbedders, recordedEmbedders(served, makeEmbeddingBudget(), dataDir)).pipe(
       Layer.provide([state, secrets])
     )
+    const { bundles: paths = [] } = options
+    const searching = {
+      dataDir,
+      memory: (options.memory ?? defaultMemory) / (1 + paths.length),
+      searchThreads: options.searchThreads ?? Math.max(1, Math.min(mostSearchThreads, availableParallelism() - 1))
+    }
     const engine = yield* Layer.build(
-      Embedded.layer({
-        dataDir,
-        memory: options.memory,
-        serving: true,
-        searchThreads: options.searchThreads ?? Math.max(1, Math.min(mostSearchThreads, availableParallelism() - 1))
-      }).pipe(
+      Embedded.layer({ ...searching, serving: true }).pipe(
         Layer.provide([importer, databases, others]),
         Layer.merge(batch.pipe(Layer.provide(RowModels.layer))),
         Layer.provideMerge(
@@ -198,9 +208,11 @@ export const serveEmbedded = (
         )
       )
     )
+    const bundles = yield* openBundles(paths, searching).pipe(Effect.provide(secrets), Effect.provideContext(engine))
+    const ports = withBundles(portsOf(engine), bundles)
     // The importer puts files into the engine that runs it.
     const model = options.upstream === undefined ? undefined : Context.get(engine, ChatModel)
-    const files = withParsers(countedFiles(Context.get(engine, Files)), Context.get(engine, TextPool), model)
+    const files = withParsers(countedFiles(ports.files), Context.get(engine, TextPool), model)
     const refuse = refuseParser(model !== undefined)
     yield* Deferred.succeed(stores, files)
     return yield* serve({
@@ -219,7 +231,12 @@ export const serveEmbedded = (
       refuseParser: refuse,
       countTokens,
       terms: contentTerms
-    }).pipe(Effect.provide(Context.add(engine, Files, files)))
+    }).pipe(Effect.provide(engine.pipe(
+      Context.add(Files, files),
+      Context.add(Corpora, ports.corpora),
+      Context.add(FileMetadataStore, ports.metadata),
+      Context.add(Retrieval, ports.retrieval)
+    )))
   })
 
 /** What embedders of corpora that pipelines filled are made with, besides the settings that are kept of each. */

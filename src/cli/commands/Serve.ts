@@ -30,6 +30,13 @@ export const serve = Command.make(
       Flag.withDefault(8686)
     ),
     tokenFile: optionalText("token-file", "FILE", "A file with the token every request must carry; SLUICE_SERVER_TOKEN does the same"),
+    bundle: Flag.Path("bundle").pipe(
+      Flag.map(fromHere),
+      Flag.withDescription("A bundle that `sluice export` wrote: its corpus is served too, to be read. May be repeated"),
+      Flag.withMetavar("FILE"),
+      Flag.atLeast(0),
+      Flag.withDefault([])
+    ),
     bucket: Flag.KeyValuePair("bucket").pipe(
       Flag.withDescription("A folder that stands for a bucket: imports and batch jobs of gs://NAME/… read it. May be repeated"),
       Flag.withMetavar("NAME=FOLDER"),
@@ -194,6 +201,7 @@ export const serve = Command.make(
       const { drain, grpc, url } = yield* serveEmbedded({
         ...yield* ofServer,
         dataDir,
+        bundles: args.bundle,
         version: packageJson.version,
         host: args.host,
         port: args.port,
@@ -253,6 +261,7 @@ export const serve = Command.make(
   Command.withExamples([
     { command: "sluice serve", description: "on http://127.0.0.1:8686" },
     { command: "sluice serve --port 0 --bucket docs=./docs", description: "on a free port; gs://docs/ is the folder ./docs" },
+    { command: "sluice serve --bundle handbook.bundle", description: "and the corpus that `sluice export` wrote" },
     { command: "sluice serve --quotas vertex --faults faults.yaml", description: "as strict and as fragile as the real thing" },
     {
       command: "sluice serve --upstream http://127.0.0.1:11434/v1 --upstream-model qwen3",
