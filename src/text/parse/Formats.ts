@@ -92,6 +92,13 @@ export const formats = {
     mimeTypes: [`${oasis}.presentation`, `${oasis}.presentation-template`, "application/vnd.sun.xml.impress"],
     load: openDocument
   },
+  odg: {
+    name: "OpenDocument drawing",
+    kind: "binary",
+    extensions: words("odg otg sxd fodg"),
+    mimeTypes: [`${oasis}.graphics`, `${oasis}.graphics-template`, "application/vnd.sun.xml.draw"],
+    load: openDocument
+  },
   epub: {
     name: "EPUB book",
     kind: "binary",

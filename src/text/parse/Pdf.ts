@@ -7,7 +7,7 @@ import { addPdfProperties, pdfFacts } from "./pdf/Facts.ts"
 import { Hyphens } from "./pdf/Hyphens.ts"
 import { layoutParser, plainReader } from "./pdf/Packages.ts"
 import type { PlainPages } from "./pdf/PlainPages.ts"
-import { inUtf8, isNonsense } from "./pdf/Nonsense.ts"
+import { inUtf8, isNonsense, Vocabulary } from "./pdf/Nonsense.ts"
 import { RunningLines, type TextBlock } from "./pdf/RunningLines.ts"
 import { looksBroken, spacedAs } from "./pdf/Spacing.ts"
 import { lostLines, prefersPlain, wordsOf } from "./pdf/Witness.ts"
@@ -174,6 +174,7 @@ class PdfWriter {
   readonly #pages: PlainPages | undefined
   readonly #running = new RunningLines()
   readonly #hyphens = new Hyphens()
+  readonly #vocabulary = new Vocabulary()
   readonly #failed: Array<number> = []
   readonly #pictures: Array<number> = []
   readonly #drawings: Array<number> = []
@@ -193,7 +194,7 @@ class PdfWriter {
     for (const { layout, plain } of pages) this.#hyphens.learn(plain ?? layout?.text ?? "")
     const read = pages.map((page) => withMendedText(page, this.#pages)).map((page) => ({
       ...page,
-      isGarbled: isNonsense(page.mended ?? page.plain ?? page.layout?.text ?? ""),
+      isGarbled: this.#isGarbled(page.mended ?? page.plain ?? page.layout?.text ?? ""),
       blocks: this.#blocks(page)
     }))
     this.#running.learn(read.map(({ blocks, layout }) => ({ blocks, height: layout?.height ?? 0 })))
@@ -227,6 +228,13 @@ class PdfWriter {
       ...groups.flatMap(([kind, pages]) => pages.length === 0 ? [] : [{ kind, pages }]),
       ...this.#running.dropped.map(({ pages, text }) => ({ kind: "runningLine" as const, text, pages }))
     ]
+  }
+
+  /** An index of codes reads like no language either, but the pages that it is of have its words. */
+  #isGarbled(text: string): boolean {
+    const isGarbled = isNonsense(text) && !this.#vocabulary.knows(text)
+    if (!isGarbled) this.#vocabulary.learn(text)
+    return isGarbled
   }
 
   /** The blocks of a page, of which every one has text. */

@@ -63,6 +63,8 @@ const mainParts: ReadonlyArray<readonly [pattern: RegExp, format: FormatKey]> = 
   [/spreadsheetml\.(?:sheet|template)\.main|ms-excel\.(?:sheet|template)\.macroEnabled\.main/i, "xlsx"]
 ]
 
+const openDocuments: ReadonlySet<FormatKey> = new Set(["odt", "ods", "odp", "odg"])
+
 const archiveFormat = (zip: Zip, named: FormatKey | undefined): FormatKey => {
   const readText = (name: string): string => Buffer.from(zip.read(name, maxPartBytes) ?? []).toString("latin1")
   if (zip.has("[Content_Types].xml")) {
@@ -78,13 +80,16 @@ const archiveFormat = (zip: Zip, named: FormatKey | undefined): FormatKey => {
   ]
   for (const [part, format] of parts) if (zip.has(part)) return format
   if (zip.has("mimetype")) {
-    const declared = formatOfMimeType(readText("mimetype"))
+    const type = readText("mimetype").trim()
+    const declared = formatOfMimeType(type)
     if (declared !== undefined) return declared
+    // Formulas, charts, databases: archives that nobody wants taken apart.
+    if (/^application\/vnd\.(?:oasis\.opendocument|sun\.xml)\./.test(type)) throw unsupported("document of another office program")
   }
   if (zip.has("META-INF/container.xml")) return "epub"
   if (zip.names().some((name) => /(?:^|\/)(?:Index\/Document\.iwa|Index\.zip|index\.apxl|\.iwp[hv]\w*)$/.test(name))) return "iwork"
   if (zip.has("index.xml") && (named === "iwork" || zip.has("buildVersionHistory.plist"))) return "iwork"
-  if (zip.has("content.xml") && (named === "odt" || named === "ods" || named === "odp")) return named
+  if (zip.has("content.xml") && named !== undefined && openDocuments.has(named)) return named
   throw named !== undefined && formats[named].kind === "binary"
     ? new ReadFailure("corrupt", `an archive without the parts of a ${formats[named].name}`)
     : new ArchiveFound("ZIP archive")
@@ -164,7 +169,7 @@ const isBinary = (file: Buffer, named: FormatKey | undefined): boolean => {
   return zeros > length * borne || controls > length * 0.02
 }
 
-const pictureExtensions = new Set(["svg", "ps", "eps", "ai", "xpm", "xbm", "pbm", "pgm", "ppm"])
+const pictureExtensions = new Set(["svg", "eps", "ai", "xpm", "xbm", "pbm", "pgm", "ppm"])
 
 const textFormat = (
   head: string,
@@ -174,7 +179,11 @@ const textFormat = (
 ): FormatKey => {
   const signature = textSignature(head)
   // OpenDocument in one XML file, or the content of one inside another.
-  if (signature === "xml" && /<office:document(?:-content)?[\s>]/.test(head)) return named === "ods" || named === "odp" ? named : "odt"
+  if (signature === "xml" && /<office:document(?:-content)?[\s>]/.test(head)) {
+    return named !== undefined && openDocuments.has(named)
+      ? named
+      : "odt"
+  }
   if (named !== undefined && formats[named].kind === "binary") {
     if (signature === "html" || signature === "xml" || signature === "eml") return signature
     // Programs export text under the names of old Office formats, tab-separated text under Excel's.
@@ -182,6 +191,7 @@ const textFormat = (
     throw binaryFile(named, name, head)
   }
   const extension = extensionOf(name)
+  if (/^(?:\x04)?%!PS/.test(head) && !/^%!PS-Adobe-[\d.]+ EPSF/.test(head)) throw unsupported("PostScript document")
   const mayBePicture = named === undefined || named === "xml" || named === "text"
   if (pictureExtensions.has(extension) || (mayBePicture && isPicture(head))) throw unsupported("picture")
   if (/^\s*-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY/.test(head)) throw unsupported("private key")

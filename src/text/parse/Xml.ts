@@ -18,6 +18,11 @@ interface XmlHandler {
   readonly text?: (text: string) => void
   /** Asked now and then: whether the rest of the document need not be read. */
   readonly done?: () => boolean
+  /**
+   * Take entities that hold markup or other entities too, for their text: people write them by hand, where parts of an
+   * office's files with them were made to break readers. Default false.
+   */
+  readonly written?: boolean
 }
 
 /** Deeper documents are made to break readers, not to be read. */
@@ -28,7 +33,7 @@ const chunkBytes = 64 * 1024
 /**
  * Runs through an XML document of any length in flat memory. Broken markup is read as far as it goes. Of the entities
  * that a document defines, those that stand for plain text are expanded, external ones are left as they are, and a
- * document that builds entities of entities is refused as `corrupt`.
+ * document that builds entities of entities is refused as `corrupt`, unless the handler takes them.
  */
 export const scanXml = (bytes: Uint8Array, handler: XmlHandler): void => {
   let scope = rootScope
@@ -57,7 +62,7 @@ export const scanXml = (bytes: Uint8Array, handler: XmlHandler): void => {
       }
     }
   }, { xmlMode: true })
-  for (const chunk of expanded(decodeChunks(bytes))) {
+  for (const chunk of expanded(decodeChunks(bytes), handler.written === true)) {
     parser.write(chunk)
     if (handler.done?.() === true) return
   }
@@ -70,14 +75,14 @@ const maxExpansion = 1024 * 1024
 const internalSubset = /<!DOCTYPE[^[>]{0,2000}\[([^\]]*)\]\s*>/
 
 /** Chunks of a document, with its own entities of plain text in place of their names. */
-function* expanded(chunks: Iterable<string>): Generator<string> {
+function* expanded(chunks: Iterable<string>, written: boolean): Generator<string> {
   let entities: ReadonlyMap<string, string> | undefined
   let left = maxExpansion
   let held = ""
   for (const chunk of chunks) {
     if (entities === undefined) {
       const subset = internalSubset.exec(chunk)
-      entities = subset === null ? noEntities : entitiesOf(subset[1]!)
+      entities = subset === null ? noEntities : entitiesOf(subset[1]!, written)
       if (subset !== null && entities.size > 0) {
         held = chunk.slice(0, subset.index)
         yield held
@@ -94,7 +99,7 @@ function* expanded(chunks: Iterable<string>): Generator<string> {
     yield held.slice(0, cut).replace(/&([^;&<\s#]{1,100});/g, (whole, name: string) => {
       const text = entities?.get(name)
       left -= text?.length ?? 0
-      if (left < 0) throw new ReadFailure("corrupt", "XML whose entities expand without end")
+      if (left < 0) throw endless
       return text ?? whole
     })
     held = held.slice(cut)
@@ -102,17 +107,22 @@ function* expanded(chunks: Iterable<string>): Generator<string> {
   if (held !== "") yield held
 }
 
+const endless = new ReadFailure("corrupt", "XML whose entities expand without end")
 const noEntities: ReadonlyMap<string, string> = new Map()
 
-/** The entities that stand for text; markup and other entities in one are not text. */
-const entitiesOf = (subset: string): ReadonlyMap<string, string> => {
+/** The entities that stand for text; markup and other entities in one are not text, but where they are taken for theirs. */
+const entitiesOf = (subset: string, written: boolean): ReadonlyMap<string, string> => {
   const entities = new Map<string, string>()
   const declaration = /<!ENTITY\s+(%\s+)?([^\s"'%]{1,100})\s+(?:"([^"]*)"|'([^']*)'|(SYSTEM|PUBLIC)\s[^>]*)\s*>/g
   for (const [, parameter, name = "", quoted, single, external] of subset.replace(/<!--[\s\S]*?-->/g, "").matchAll(declaration)) {
     const value = quoted ?? single ?? ""
     if (parameter !== undefined || external !== undefined) continue
-    if (/&(?!#)|%|</.test(value)) throw new ReadFailure("corrupt", "XML that builds entities of entities")
-    entities.set(name, value)
+    if (!written && /&(?!#)|%|</.test(value)) throw new ReadFailure("corrupt", "XML that builds entities of entities")
+    // Only those that stand before it: none holds itself.
+    const text = value.replace(/<[^<>]*>/g, "").replace(/&([^;&<\s#]{1,100});/g, (whole, inner: string) => entities.get(inner) ?? whole)
+    if (text.length > maxExpansion) throw endless
+    // The first of two counts.
+    if (!entities.has(name)) entities.set(name, text)
   }
   return entities
 }

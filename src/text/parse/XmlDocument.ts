@@ -59,6 +59,7 @@ interface Frame {
 const isText = (name: string): boolean => paragraphs.has(name) || headings.has(name) || codes.has(name) || rows.has(name)
 
 class XmlBlocks {
+  readonly written = true
   readonly #builder: DocumentBuilder
   readonly #writer: BlockWriter
   readonly #frames: Array<Frame> = []

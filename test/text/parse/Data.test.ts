@@ -126,8 +126,10 @@ describe("XML", () => {
     expect((await parsed("a.xml", Buffer.from(xml("<a>Gr\xfc\xdfe &lt;1&gt;</a>"), "latin1"))).text).toBe("Grüße <1>")
     const subset = "<!DOCTYPE a [<!-- names --><!ENTITY co \"Acme &#38; Sons\"><!ENTITY far SYSTEM \"file:///etc/passwd\">]>"
     expect((await parsed("a.xml", xml(`${subset}<a>From &co; (&far;)</a>`))).text).toBe("From Acme & Sons (&far;)")
-    const nested = "<!DOCTYPE a [<!ENTITY b \"bbbb\"><!ENTITY c \"&b;&b;&b;\">]>"
-    expect(await refusal("a.xml", xml(`${nested}<a>&c;</a>`))).toMatchObject({ problem: "corrupt" })
+    const nested = `<!DOCTYPE a [<!ENTITY b "Otter"><!ENTITY % p "IGNORE"><!ENTITY c "<app>&b; &later;</app>"><!ENTITY later "x">]>`
+    expect((await parsed("a.xml", xml(`${nested}<a>The &c;</a>`))).text).toBe("The Otter &later;")
+    const bomb = Array.from({ length: 9 }, (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`).join("")
+    expect(await refusal("a.xml", xml(`<!DOCTYPE a [<!ENTITY l0 "lol">${bomb}]><a>&l9;</a>`))).toMatchObject({ problem: "corrupt" })
     const long = `<!DOCTYPE a [<!ENTITY b "${"b".repeat(10_000)}">]>`
     expect(await refusal("a.xml", xml(`${long}<a>${"&b;".repeat(1_000)}</a>`))).toMatchObject({ problem: "corrupt" })
     expect(await refusal("a.xml", xml("<a>".repeat(5_000)))).toMatchObject({ problem: "limit" })

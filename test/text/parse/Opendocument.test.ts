@@ -21,7 +21,7 @@ interface Parts {
   readonly manifest?: string
 }
 
-const file = (kind: "text" | "spreadsheet" | "presentation", body: string, parts: Parts = {}): Uint8Array =>
+const file = (kind: "text" | "spreadsheet" | "presentation" | "drawing", body: string, parts: Parts = {}): Uint8Array =>
   zipOf({
     mimetype: `application/vnd.oasis.opendocument.${kind}`,
     "content.xml": `<office:document-content ${namespaces}><office:automatic-styles>${
@@ -182,6 +182,25 @@ describe("spreadsheets", () => {
       ["heading", "Notes", 3],
       ["paragraph", "one two", 3],
       ["paragraph", "Comment by Kim: why?", 3]
+    ])
+  })
+})
+
+describe("drawings", () => {
+  it("have their pages, with what shapes, groups and connectors say", async () => {
+    const shape = (kind: string, text: string): string => `<draw:${kind}>${p(text)}</draw:${kind}>`
+    const body = `<draw:page>${shape("custom-shape", "Board")}<draw:g>${shape("rect", "Works")}${shape("ellipse", "Sales")}</draw:g>${
+      shape("connector", "reports to")
+    }</draw:page><draw:page>${shape("custom-shape", "Plant 2")}</draw:page>`
+    const { pages, shown } = await readWith(openDocument, file("drawing", body))
+    expect(pages).toBe(2)
+    expect(shown).toEqual([
+      "paragraph: Board",
+      "paragraph: Works",
+      "paragraph: Sales",
+      "paragraph: reports to",
+      "pageBreak: ",
+      "paragraph: Plant 2"
     ])
   })
 })

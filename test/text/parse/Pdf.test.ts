@@ -144,6 +144,16 @@ describe("PDF", () => {
     expect(both.remarks).toEqual([{ kind: "garbledPages", pages: [2] }])
   })
 
+  it("takes no index of codes for such a page, whose words the pages before it have", async () => {
+    const codes = Array.from({ length: 60 }, (_, i) => `CYRQX${String.fromCharCode(65 + i % 26)}${"ZVXKQ"[i % 5]}${"JWYKZ"[i % 4]}`)
+    const pages = [0, 20, 40].map((at) => [...body("otter"), ...codes.slice(at, at + 20).map((code) => `the code ${code} is here`)])
+    const alone = await parsed("a.pdf", writePdf([body("otter"), codes]))
+    expect(alone.remarks).toEqual([{ kind: "garbledPages", pages: [2] }])
+    const { remarks, text } = await parsed("a.pdf", writePdf([...pages, codes]))
+    expect(remarks ?? []).toEqual([])
+    expect(text.split(codes[7]!)).toHaveLength(3)
+  })
+
   it("takes no page of figures and names for one whose characters make no language", async () => {
     const rows = Array.from({ length: 40 }, (_, row) => Array.from({ length: 10 }, (_, column) => 100 + row * 10 + column).join(" "))
     for (const name of ["mark", "MARK"]) {

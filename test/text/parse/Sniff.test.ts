@@ -36,6 +36,10 @@ describe("the content decides", () => {
     expect(formatOf("a", types(`${office}.presentationml.slideshow.main`))).toBe("pptx")
     expect(formatOf("a.zip", zipOf({ mimetype: "application/vnd.oasis.opendocument.text-template" }))).toBe("odt")
     expect(formatOf("a.zip", zipOf({ mimetype: "application/epub+zip" }))).toBe("epub")
+    expect(formatOf("a", zipOf({ mimetype: "application/vnd.oasis.opendocument.graphics", "content.xml": "<x/>" }))).toBe("odg")
+    expect(formatOf("a.otg", zipOf({ "content.xml": "<x/>" }))).toBe("odg")
+    expect(() => formatOf("a.odb", zipOf({ mimetype: "application/vnd.oasis.opendocument.base\n", "content.xml": "<x/>" })))
+      .toThrow("document of another office program")
     expect(formatOf("a.dat", zipOf({ "word/document.xml": "<w/>" }))).toBe("docx")
   })
 

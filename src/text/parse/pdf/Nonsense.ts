@@ -42,6 +42,28 @@ export const isNonsense = (text: string): boolean => {
   return beyond.length * 2 > letters.length ? isUnlikely(text.slice(0, most * 4), beyond) : isScrambled(text, letters)
 }
 
+/** Words that a document's vocabulary holds at most. */
+const mostWords = 200_000
+
+/** The longer words of the pages of a document that read like something. */
+export class Vocabulary {
+  readonly #words = new Set<string>()
+
+  learn(text: string): void {
+    if (this.#words.size < mostWords) { for (const word of longWords(text)) this.#words.add(word) }
+  }
+
+  /** Whether most of a text's words stand on other pages. */
+  knows(text: string): boolean {
+    const words = new Set(longWords(text))
+    let known = 0
+    for (const word of words) if (this.#words.has(word)) known++
+    return words.size > 0 && known * 2 > words.size
+  }
+}
+
+const longWords = (text: string): ReadonlyArray<string> => text.match(/[\p{L}\p{N}]{5,}/gu) ?? []
+
 /**
  * A text whose font gives its characters in UTF-8 where UTF-16 is meant, as it should be. `undefined` where that is not
  * what is wrong with it.
