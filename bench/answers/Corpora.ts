@@ -26,12 +26,13 @@ const records = <A>(path: string, schema: Schema.Codec<A, unknown>): ReadonlyArr
 }
 
 const packages = join(import.meta.dirname, "../../node_modules")
-const guides =
-  `chai/README.md chokidar/README.md commander/Readme.md css-select/README.md debug/README.md expect-type/README.md fast-check/README.md
-  glob/README.md google-auth-library/README.md htmlparser2/README.md ignore/README.md jws/readme.md magic-string/README.md minimatch/README.md
+const guides = `@hono/node-server/README.md body-parser/README.md chai/README.md chokidar/README.md commander/Readme.md cookie/README.md
+  cors/README.md css-select/README.md debug/README.md expect-type/README.md fast-check/README.md
+  glob/README.md google-auth-library/README.md htmlparser2/README.md ignore/README.md jws/readme.md lru-cache/README.md magic-string/README.md minimatch/README.md
   minipass/README.md node-fetch/README.md openai/README.md path-scurry/README.md picomatch/README.md postal-mime/README.md postgres/README.md
-  protobufjs/README.md redis/README.md retry/README.md source-map-js/README.md tinybench/README.md vite/README.md yaml/README.md`
-    .split(/\s+/)
+  protobufjs/README.md qs/README.md redis/README.md retry/README.md source-map-js/README.md tesseract.js/docs/api.md tinybench/README.md vite/README.md ws/README.md
+  yaml/README.md`
+  .split(/\s+/)
 
 const Passage = Schema.Struct({ _id: Schema.String, title: Schema.optional(Schema.String), text: Schema.String })
 
@@ -59,7 +60,11 @@ const filesOf = (name: string, data: string, folder: string): void => {
   } else if (name === "packages") {
     // Guides of packages that the lock file pins.
     for (const guide of guides) {
-      add(files, `${guide.slice(0, guide.indexOf("/"))}.md`, readFileSync(join(packages, guide), "utf8"))
+      add(
+        files,
+        `${/^(?:@([^/]+)\/)?[^/]+/.exec(guide)![0].replace("@", "").replace("/", "-")}.md`,
+        readFileSync(join(packages, guide), "utf8")
+      )
     }
   } else if (name === "undici" || name === "ai") {
     return symlinkSync(join(packages, name, name === "undici" ? "docs/docs" : "docs"), folder)

@@ -259,7 +259,22 @@ describe("ExtractiveGenerator", () => {
         "Replacing a badge\n\nTo replace a lost badge:\n\n1. Call the desk.\n2. Show your passport.\n3. Sign for the new badge."
       )
       const badge = yield* ask("How do I replace a lost badge?", [steps])
-      for (const step of ["Call the desk", "Show your passport", "Sign for the new badge"]) assert.include(badge.text, step)
+      assert.include(badge.text, "1. Call the desk.\n2. Show your passport.\n3. Sign for the new badge.")
+      const bare = context(
+        "image-cache.md",
+        "The cache keeps images for seven days.\n\nPruning\n\nRun this to prune the cache.\n\nacme cache prune --older-than 7d\n\nTo see its size, run:\n\nacme cache du\n\nSize\n\nThe cache may hold up to 20 GB. When it is full, the oldest images are removed first."
+      )
+      for (
+        const [question, command, heading] of [
+          ["How do I prune the cache?", "acme cache prune --older-than 7d", "Pruning"],
+          ["How do I see the size of the cache?", "acme cache du", "Pruning"]
+        ] as const
+      ) {
+        const answer = yield* ask(question, [bare])
+        assert.include(answer.text, `\`\`\`\n${command}\n\`\`\``)
+        assert.isTrue(answer.citations[0]?.quote.endsWith(command))
+        assert.deepStrictEqual(answer.citations[0]?.headings, [heading])
+      }
       const keys = context("vault.md", "The vault opens at noon. That is why the guards eat at eleven.")
       assert.strictEqual(
         (yield* ask("Why do the guards eat at eleven?", [keys])).text,

@@ -61,26 +61,46 @@ const runsOf = (text: string): Array<Array<Line>> => {
   return runs
 }
 
+/** A lead-in: it ends in a colon, or points at what stands below it. */
+export const leads = (sentence: string): boolean =>
+  /[:：]$/u.test(sentence) || (sentence.length <= 160 && pointing.test(sentence) && imperative.test(sentence))
+const pointing = /\b(?:this|these|following|below|like so|as follows)\b/iu
+const imperative =
+  /^(?:(?:to|then|for|if|when|after|before|next|first|now|finally|alternatively|instead)\b[^.]*?,? )?(?:please |just |simply )?(?:run|use|try|type|enter|execute|call|issue|do|add|write|put|set|install|start)\b/iu
+
 const kindOf = (lines: ReadonlyArray<Line>, previous: Block | undefined, next: ReadonlyArray<Line> | undefined): BlockKind => {
-  const led = previous?.kind === "paragraph" && /[:：]$/u.test(previous.lines.at(-1)!.text)
-  if (isCode(lines, led || previous?.kind === "code")) return "code"
+  const last = previous?.kind === "paragraph" ? sentenceBefore(previous) : undefined
+  const led = last !== undefined && leads(last)
+  if (isCode(lines, led || previous?.kind === "code") && !isSignature(lines, led || previous?.kind === "code", next)) return "code"
   if (isTable(lines)) return "table"
   if (isKeys(lines)) return "keys"
-  if (isList(lines, next, led || previous?.kind === "list")) return "list"
+  if (isList(lines, next, (led && last.endsWith(":")) || previous?.kind === "list")) return "list"
+  if (led && isCommand(lines)) return "code"
   if (isHeading(lines) && next !== undefined) return "heading"
   return "paragraph"
 }
 
-const prompt = /^(?:>>>|\.\.\.|\$|#!|%|C:\\>)(?:\s|$)/
+/** The end of a paragraph, from its last sentence's beginning. */
+const sentenceBefore = ({ lines }: Block): string =>
+  lines.slice(-3).map(({ text }) => text).join(" ").split(/(?<=[.!?])\s+(?=\p{Lu})/u).at(-1)!
+
+const prompt = /^(?:>>>|\.\.\.|\$>?|#!|%|PS>|C:\\>)(?:\s|$)/
+const comment = /^(?:\/\/|\/\*|#)(?:\s|$)/
+const command =
+  /^(?:pip3?|npm|npx|pnpm|yarn|bun|bunx|deno|apt|apt-get|brew|curl|wget|git|docker|kubectl|gcloud|aws|sudo|python3?|node|cargo|go|make|bash|sh|cd|mkdir|export|set|ssh)\s+[-\w./$@"'=:]+/
 const statement =
-  /^(?:def|class|import|from|return|raise|async|await|elif|except|try|finally|yield|lambda|assert|case|match|const|let|var|function|public|private|static|void|int|struct|typedef|export|package|func|fn|use|SELECT|INSERT|UPDATE|CREATE|pip|npm|npx|apt|apt-get|brew|curl|git|docker|kubectl|sudo|python3?|node|cargo|go|make)\b(?!.*[a-z]{2}\.$)/
+  /^(?:def|class|import|from|return|raise|async|await|elif|except|try|finally|yield|lambda|assert|case|match|const|let|var|function|public|private|static|void|int|struct|typedef|package|interface|type|enum|func|fn|use|SELECT|INSERT|UPDATE|CREATE)\b(?!.*[a-z]{2}\.$)/
 /** Lines of Python and its like that have no other sign of being code. */
 const alone =
   /^(?:pass|break|continue|return|\.{3})$|^(?:else|try|finally)\s*:$|^(?:if|elif|for|while|with|except|class|def|async def|async with|async for)\b.{0,100}:(?:\s*#.*)?$/
 const symbols =
   /^[\])}>;,]+$|[;{}]$|[([{,\\]$|^[@<#{}\])[]|^\/[/*]|=>|->|\w\(.*\)|\w\.\w+\(|^[\w.[\]"']+\s*[-+*/|&]?=\s|^--?\w|^\w+(?:\[.*\])?:\s*\w+(?:\[.*\])?(?:\s*=|$)/
+/** Nothing but brackets, or an assignment, or a call that is ended or opened as none is in prose. */
+const unlikeProse = /^[\])}({[;,]+$|^[\w.$[\]"']+\s*[-+*/|&:]?=\s*\S|[\w\])]\(.*(?:\);|[{(,])$|[)}\]];?$.*=>|^["'\w$-]+:\s\S.*,$/
+const statementCall = /^[\w\s.$=]+\(.*\);$|^(?:await\s+)?[\w$]+(?:\.[\w$]+)+\(.*['"].*\)$/
+const flag = /^[a-z][\w./-]*(?:\s\S+)*\s--?[a-zA-Z][\w-]*/
 /** A line that reads as prose: several plain words in a row, ended as a sentence is. */
-const prose = /(?:\b\p{L}{2,}[,]?\s+){5}/u
+const prose = /(?:\b\p{L}{2,}[,]?\s+){5}|\p{Ll}[.!?]\s+\p{Lu}\p{Ll}/u
 
 /** Listings: prompts and statements, or, where something leads up to it, lines full of signs. */
 const isCode = (lines: ReadonlyArray<Line>, led: boolean): boolean => {
@@ -88,14 +108,27 @@ const isCode = (lines: ReadonlyArray<Line>, led: boolean): boolean => {
   let weak = 0
   for (const { text } of lines) {
     const plain = prose.test(text)
-    if (prompt.test(text) || alone.test(text)) strong++
-    else if (plain && terminal.test(text) && !/[:;]$/.test(text)) weak--
-    else if (statement.test(text) && (!plain || /[:;(){}=]/.test(text))) strong++
+    if (prompt.test(text) || alone.test(text) || comment.test(text) || statementCall.test(text)) strong++
+    else if (plain && terminal.test(text) && !/[:;)]$/.test(text)) weak--
+    else if (!plain && (unlikeProse.test(text) || flag.test(text) || (command.test(text) && (lines.length === 1 || led)))) strong++
+    else if (statement.test(text) && (plain ? /[:;(){}=]/.test(text) : lines.length > 1 || led || /[;(){}=.'"]/.test(text))) strong++
     else if (symbols.test(text) && !plain) weak++
   }
   if (bullet.test(lines[0]!.text) && lines.every(({ text }) => bullet.test(text)) && strong === 0) return false
-  return 2 * (strong + (led || strong > 0 ? weak : 0.6 * weak)) > lines.length
+  const most = comment.test(lines[0]!.text) && lines.length > 1 ? lines.length - 1 : lines.length
+  return 2 * (strong + (led || strong > 0 ? weak : 0.6 * weak)) > most
 }
+
+/** A heading that names a function: a call on a line of its own, which prose follows and nothing leads up to. */
+const isSignature = (lines: ReadonlyArray<Line>, led: boolean, next: ReadonlyArray<Line> | undefined): boolean =>
+  !led && lines.length === 1 && next !== undefined && !isCode(next, false) &&
+  /^(?:new |await |(?:class|static) (?:method|property): )?[@\w.$#[\]/-]+(?:\(.*\))?(?:\s*(?:->|:|=>)\s*[\w<>[\]|.]+)?$/iu.test(
+    lines[0]!.text
+  ) && !/['"]/.test(lines[0]!.text) && !/[=;]/.test(lines[0]!.text.replace(/\([^)]*\)/, ""))
+
+/** After a lead-in: one line that begins as no sentence and no name does, and ends as none does. */
+const isCommand = (lines: ReadonlyArray<Line>): boolean =>
+  lines.length === 1 && /^[a-z./~$][^\s]*\s/.test(lines[0]!.text) && !terminal.test(lines[0]!.text) && !prose.test(lines[0]!.text)
 
 const isTable = (lines: ReadonlyArray<Line>): boolean =>
   lines.length > 1 && lines.filter((line) => line.text.includes(" | ")).length * 2 > lines.length

@@ -2,8 +2,12 @@ import type { Context } from "../../domain/Retrieval.ts"
 import { holdsType, type Question, type Term } from "./Question.ts"
 import type { Unit } from "./Units.ts"
 import { type Signs, unitWeights } from "./Coefficients.ts"
+import { placesOf, synonymsOf } from "./Synonyms.ts"
 import { numberedName, numberedNames } from "../../text/FileNames.ts"
-import { commonPrefix, editDistance, foldedWords, normalize, wordsOfNormal } from "./Words.ts"
+import { commonPrefix, editDistance, foldedWords, normalize, partsOfNames, wordsOfNormal } from "./Words.ts"
+
+/** Credit for a word that says the same as the question's. */
+const synonym = 0.7
 
 /** How well one unit bears on the question. All figures 0..1. */
 export interface Evidence {
@@ -60,7 +64,7 @@ export const evidenceFor = (
   const matchesOf = (text: string): Array<number> => {
     const normal = normalize(text)
     const words = wordsOfNormal(normal)
-    const told = { normal, words, wordSet: new Set(words) }
+    const told = { normal, words, wordSet: new Set([...words, ...partsOfNames(text)]) }
     return question.terms.map((_, term) => matcher(term, told))
   }
   const byContext = contexts.map((_, context) => units.flatMap((unit, at) => (unit.context === context ? [at] : [])))
@@ -331,15 +335,21 @@ const weightsOf = (question: Question, own: ReadonlyArray<ReadonlyArray<number>>
  */
 const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, units: ReadonlyArray<Unit>) => {
   const vocabulary = new Set<string>()
-  for (const unit of units) for (const word of unit.words) vocabulary.add(word)
+  for (const unit of units) for (const word of unit.wordSet) vocabulary.add(word)
   for (const context of contexts) for (const word of foldedWords(context.headings.join("\n"))) vocabulary.add(word)
   const relatives = question.terms.map((term) => (term.cjk ? new Map<string, number>() : relativesOf(term, vocabulary)))
+  const phrases = question.terms.map(({ cjk, key }) => cjk ? [] : phrasesOf(key))
   return (at: number, { normal, words, wordSet }: Pick<Unit, "normal" | "words" | "wordSet">): number => {
     const term = question.terms[at]!
     if (term.cjk) return cjkMatch(term.key, normal)
     if (wordSet.has(term.key)) return term.of === undefined || isBeside(words, term.key, term.of) ? 1 : 0
     let credit = term.also !== undefined && wordSet.has(term.also) ? 0.9 : 0
     for (const [word, value] of relatives[at]!) if (value > credit && wordSet.has(word)) credit = value
+    for (const [phrase, value] of phrases[at]!) {
+      if (value > credit && wordSet.has(phrase[0]!) && words.some((_, place) => placesOf(phrase, words, place) !== undefined)) {
+        credit = value
+      }
+    }
     return credit
   }
 }
@@ -348,9 +358,17 @@ const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, units: 
 const isBeside = (words: ReadonlyArray<string>, number: string, name: string): boolean =>
   words.some((word, at) => word === number && words.slice(Math.max(0, at - 2), at + 3).includes(name))
 
+/** The term where it is a phrase itself, and phrases that say the same. */
+const phrasesOf = (key: string): ReadonlyArray<readonly [ReadonlyArray<string>, number]> => [
+  ...(key.includes(" ") ? [[key.split(" "), 0.95] as const] : []),
+  ...(synonymsOf(key)?.phrases ?? []).map((phrase) => [phrase, synonym] as const)
+]
+
 const relativesOf = (term: Term, vocabulary: ReadonlySet<string>): Map<string, number> => {
   const found = new Map<string, number>()
   const key = term.key
+  for (const word of synonymsOf(key)?.words ?? []) if (vocabulary.has(word)) found.set(word, synonym)
+  if (key.includes(" ")) return found
   if (/^\d[\d.]*$/.test(key)) {
     // 3.14 has 3.14.0, and 15.3.2020 has 2020.
     for (const word of vocabulary) {
@@ -367,6 +385,7 @@ const relativesOf = (term: Term, vocabulary: ReadonlySet<string>): Map<string, n
     const longer = Math.max(word.length, key.length)
     const prefix = commonPrefix(word, key)
     if (prefix >= 4 && prefix >= 0.7 * longer) found.set(word, 0.8)
+    else if (found.has(word)) continue
     else if (key.length >= 5 && word.length >= 5 && (word.includes(key) || key.includes(word))) found.set(word, 0.6)
     else if (misspelt && word[0] === key[0]) {
       const limit = key.length >= 8 ? 2 : 1

@@ -1,4 +1,4 @@
-import { type Block, bullet, itemsOf } from "./Blocks.ts"
+import { type Block, bullet, itemsOf, leads } from "./Blocks.ts"
 import type { QuestionKind } from "./Question.ts"
 import { itemText, onOneLine, sentencesOf, type Unit } from "./Units.ts"
 import { isCjk } from "./Words.ts"
@@ -61,7 +61,8 @@ const leaning =
 export const passageOf = (unit: Unit, text: string, kind: QuestionKind): Passage => {
   const block = unit.blocks[unit.block]!
   if (unit.kind === "code") return withIntroduction(unit, block, text)
-  if (unit.kind === "item" && kind === "howTo" && block.end - block.start <= most.list && /^\(?\d/.test(block.lines[0]!.text)) {
+  const isSteps = kind === "howTo" && block.end - block.start <= most.list && /^\(?\d/.test(block.lines[0]!.text)
+  if ((unit.kind === "item" || unit.kind === "list") && isSteps) {
     return steps(unit, block, text)
   }
   if (unit.kind === "sentence" && block.kind === "paragraph") {
@@ -103,7 +104,7 @@ const withWhatFollows = (unit: Unit, start: number, end: number, text: string, k
   const isLast = end >= block.end
   const said = unit.start === start && unit.end === end ? unit.display : onOneLine(text.slice(start, end))
   const led = /[:：]$/u.test(text.slice(start, end))
-  if (isLast && next?.kind === "code" && (led || kind === "howTo")) {
+  if (isLast && next?.kind === "code" && (kind === "howTo" || leads(sentencesOf(text, block.lines).at(-1)?.text ?? ""))) {
     const until = cut(next, most.listing)
     return passage(prose(start, end, said), listing(next.start, until, asWritten(next, until, text)))
   }

@@ -1,4 +1,5 @@
 import { isCjkStopWord, stopWordsOf } from "./StopWords.ts"
+import { phraseAt } from "./Synonyms.ts"
 import { foldedWords, isCjk, normalize, rawWords, stem } from "./Words.ts"
 
 /** What kind of answer the question's form asks for. */
@@ -8,7 +9,7 @@ export type AnswerType = "number" | "date" | "person" | "other"
 export type QuestionKind = AnswerType | "howTo" | "why" | "yesNo" | "definition"
 
 export interface Term {
-  /** A stem, or a normalised CJK word. */
+  /** A stem, several of a phrase joined by spaces ("turn off"), or a normalised CJK word. */
   readonly key: string
   readonly cjk: boolean
   /**
@@ -54,6 +55,8 @@ export const questionOf = (asked: string): Question => {
   const type = typeOf(text)
   const stop = stopWordsOf(raw.map(({ word }) => word))
   const terms = new Map<string, Term>()
+  const stemmed = raw.map(({ word }) => stem(normalize(word)))
+  const inPhrase = new Set<number>()
   let name: { readonly key: string; readonly end: number } | undefined
   raw.forEach(({ word, at }, index) => {
     const normal = normalize(word)
@@ -63,8 +66,11 @@ export const questionOf = (asked: string): Question => {
       }
       return
     }
-    if (stop.has(normal.replace(/['’]s$/, ""))) return
-    const key = stem(normal)
+    if (inPhrase.has(index)) return
+    const phrase = phraseAt(stemmed, index)
+    if (phrase !== undefined) { for (const place of phrase.places) inPhrase.add(place) }
+    else if (stop.has(normal.replace(/['’]s$/, ""))) return
+    const key = phrase?.key ?? stem(normal)
     const capital = index > 0 && /^\p{Lu}/u.test(word) && !/[.?!]\s*$/.test(text.slice(0, at))
     const importance = generic.has(normal) ? 0.5 : capital || /\p{N}/u.test(word) ? 1.5 : 1
     const of = /^\p{N}{1,3}$/u.test(word) && name !== undefined && /^[\s-]$/.test(text.slice(name.end, at)) ? { of: name.key } : {}

@@ -1,6 +1,6 @@
 import type { Context } from "../../domain/Retrieval.ts"
-import { type Block, blocksOf, bullet, itemsOf, type Line } from "./Blocks.ts"
-import { normalize, wordsOfNormal } from "./Words.ts"
+import { type Block, blocksOf, bullet, itemsOf, leads, type Line } from "./Blocks.ts"
+import { normalize, partsOfNames, wordsOfNormal } from "./Words.ts"
 
 export type UnitKind = "sentence" | "item" | "row" | "key" | "list" | "code"
 
@@ -23,7 +23,7 @@ export interface Unit {
   readonly heading: string | undefined
   /** Units since the last heading or the chunk's beginning. */
   readonly position: number
-  /** Folded words of the quote, in order, and the same as a set. */
+  /** Folded words of the quote, in order, and the same as a set, with the words that names in code are made of. */
   readonly words: ReadonlyArray<string>
   readonly wordSet: ReadonlySet<string>
   /** The quote, normalised, for finding CJK words in it. */
@@ -72,7 +72,8 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
     const start = kind === "code" ? from : from + (ownMark.exec(text.slice(from, end))?.[0].length ?? 0)
     const quote = text.slice(start, end)
     // An address has words that its owner did not mean.
-    const normal = normalize((kind === "code" ? quote.slice(0, maxCodeCharacters) : quote).replace(addresses, " "))
+    const read = (kind === "code" ? quote.slice(0, maxCodeCharacters) : quote).replace(addresses, " ")
+    const normal = normalize(read)
     const words = wordsOfNormal(normal)
     if (words.length === 0 || address.test(quote)) return
     units.push({
@@ -87,7 +88,7 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
       heading,
       position: position++,
       words,
-      wordSet: new Set(words),
+      wordSet: new Set([...words, ...partsOfNames(read)]),
       normal
     })
   }
@@ -128,7 +129,8 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
         break
       case "paragraph": {
         const found = sentencesOf(text, lines)
-        if (/[:：]$/u.test(lines.at(-1)!.text) && (next?.kind === "list" || next?.kind === "code")) leadIn = found.pop()
+        const isLed = next?.kind === "list" ? /[:：]$/u.test(lines.at(-1)!.text) : next?.kind === "code" && leads(found.at(-1)?.text ?? "")
+        if (isLed) leadIn = found.pop()
         for (const sentence of found) {
           if (/[?？]["'”’)]*$/u.test(sentence.text)) {
             // A question that the text asks is what its next sentences answer.

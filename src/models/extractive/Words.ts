@@ -98,6 +98,12 @@ export const foldedWords = (text: string): Array<string> => wordsOfNormal(normal
 export const wordsOfNormal = (normal: string): Array<string> =>
   (normal.match(wordPattern) ?? []).map((word) => (isCjk(word) ? word : stem(word)))
 
+/** The words that names in code are made of, folded: `maxParallelCalls` has max, parallel and calls. */
+export const partsOfNames = (text: string): Array<string> =>
+  (text.match(/\b\p{L}?\p{Ll}+(?:\p{Lu}+\p{Ll}*)+\b/gu) ?? []).flatMap((name) =>
+    foldedWords(name.replace(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, " "))
+  )
+
 /** Edit distance of two words, or `limit + 1` once it is known to be more than `limit`. */
 export const editDistance = (a: string, b: string, limit: number): number => {
   if (Math.abs(a.length - b.length) > limit) return limit + 1

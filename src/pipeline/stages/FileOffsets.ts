@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { createHash } from "node:crypto"
 import { readFile, stat } from "node:fs/promises"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -34,16 +35,40 @@ export const withFileOffsets = Effect.fn("stage.generate.offsets")(function*(ans
   }
 })
 
+type Span = Located["spans"][number]
+
+/**
+ * What was found of quotes, by the content of the file that they are of, those asked for last at the end: a file of 1 MiB
+ * takes most of a second to look through. Of the process, as content is the same in every pipeline.
+ */
+const found = new Map<string, Span>()
+const mostFound = 4096
+
+const remember = (key: string, span: Span): void => {
+  found.delete(key)
+  found.set(key, span)
+  if (found.size > mostFound) found.delete(found.keys().next().value!)
+}
+
 /** Adds what is found of the citations of one file. One that is gone, changed or unreadable is no failure of the answer. */
 const locate = (uri: string, citations: ReadonlyArray<Citation>, moved: Map<Citation, Citation>) =>
   Effect.gen(function*() {
     const content = yield* Effect.tryPromise(() => contentOf(uri))
     if (content === undefined) return
+    const name = basename(fileURLToPath(uri))
+    const digest = createHash("sha256").update(content)
     const quotes = citations.map(({ byteEnd = 0, byteStart = 0, quote }) => ({ byteStart, byteEnd, quote }))
-    const locating = { content, name: basename(fileURLToPath(uri)), quotes }
-    const { spans } = content.byteLength <= hereBytes
-      ? yield* Effect.tryPromise(() => locateHere(locating))
-      : yield* (yield* TextPool).locate(locating)
+    const keys = quotes.map((quote) => digest.copy().update(JSON.stringify([name, quote])).digest("base64"))
+    const missing = quotes.filter((_, at) => !found.has(keys[at]!))
+    if (missing.length > 0) {
+      const locating = { content, name, quotes: missing }
+      const { spans } = content.byteLength <= hereBytes
+        ? yield* Effect.tryPromise(() => locateHere(locating))
+        : yield* (yield* TextPool).locate(locating)
+      missing.forEach((quote, at) => remember(keys[quotes.indexOf(quote)]!, spans[at]))
+    }
+    const spans = keys.map((key) => found.get(key))
+    keys.forEach((key, at) => remember(key, spans[at]))
     citations.forEach((citation, at) => {
       const span = spans[at]
       if (span !== undefined) moved.set(citation, { ...citation, ...span, offsets: "file" })

@@ -68,6 +68,29 @@ describe("the bytes of a file that a citation has", () => {
       assert.deepStrictEqual(found.citations[2], gone)
     }).pipe(Effect.scoped))
 
+  it.live("are looked for once in the same content, and again in another", () =>
+    Effect.gen(function*() {
+      const path = join(yield* folder, "large.md")
+      const filler = "Rules of the pool are kept by all.\n\n".repeat(1_200)
+      const looked: Array<string> = []
+      const citation = cited(path, filler.length)
+      const ask = withFileOffsets(answerOf(citation)).pipe(Effect.map(({ citations }) => citations[0]))
+      const [first, again, changed, other] = yield* Effect.gen(function*() {
+        writeFileSync(path, `${filler}${written}\n`)
+        const first = yield* ask
+        const again = yield* ask
+        writeFileSync(path, `${filler}**${quote}**\n`)
+        const changed = yield* ask
+        writeFileSync(path, `${filler}Nothing carries over.\n`)
+        return [first, again, changed, yield* ask]
+      }).pipe(Effect.provide(watched(looked)))
+      assert.strictEqual(looked.length, 3)
+      assert.strictEqual(first?.offsets, "file")
+      assert.deepStrictEqual(again, first)
+      assert.deepStrictEqual([changed?.byteStart, changed?.byteEnd], [filler.length + 2, filler.length + 2 + quote.length])
+      assert.deepStrictEqual(other, citation)
+    }).pipe(Effect.scoped))
+
   it.live("stay those of the parsed text where the pool cannot look", () =>
     Effect.gen(function*() {
       const path = join(yield* folder, "large.md")

@@ -1,0 +1,212 @@
+import { normalize, stem } from "./Words.ts"
+
+/**
+ * Words and phrases that questions and documents have for each other: who asks how to switch something off reads how to
+ * disable it. General words only, of manuals, guides and handbooks; a word may be in several groups.
+ */
+const groups = `
+disable, deactivate, turn off, switch off, opt out, suppress
+enable, activate, turn on, switch on, opt in
+delete, remove, erase, drop, discard, clear, purge, prune, clean, get rid
+create, make, build, construct, generate, instantiate, set up
+add, append, insert, attach, include
+cancel, abort, interrupt, stop, terminate
+shut down, terminate, close, stop, dispose, tear down, destroy
+end, finish, complete, terminate, conclude
+start, begin, launch, run, initiate, kick off
+run, execute, invoke, call, launch
+get, obtain, fetch, retrieve, access, read, acquire
+send, transmit, post, submit, deliver, forward
+show, display, print, render, view
+hide, conceal, mask, suppress
+change, modify, edit, update, alter, adjust, override, customize
+replace, substitute, swap, supersede, exchange
+configure, set, specify, define, customize, set up
+option, setting, parameter, configuration, preference
+argument, parameter, option
+limit, restrict, cap, bound, maximum, constrain
+maximum, limit, most, largest, longest, up to
+minimum, least, smallest, at least
+large, big, size, maximum
+long, length, duration
+often, times, frequency, every
+expire, lifetime, ttl, max age, time to live
+default, omitted, unspecified, not specified, unless
+allow, permit, may, let, enable, authorize
+forbid, prohibit, disallow, not allowed, ban, reject, must not
+need, require, necessary, must, prerequisite
+required, mandatory, must, necessary
+optional, not required, need not
+avoid, prevent, protect, stop
+error, exception, failure, fault
+fail, error, throw, raise, reject
+throw, raise, reject
+fix, solve, resolve, repair, solution, mend
+wrong, incorrect, invalid, error
+check, verify, validate, test, inspect, determine
+detect, find, recognize, discover, determine
+find, search, look up, locate
+choose, select, pick
+split, divide, separate, break up, partition
+join, merge, combine, concatenate
+convert, transform, translate, turn into
+parse, read, decode
+write, serialize, encode, output
+save, store, persist, keep, write
+load, import, read
+keep, retain, preserve, store, remain
+skip, ignore, exclude, omit, leave out
+exclude, except, ignore, omit
+copy, duplicate, clone
+several, multiple, many, various
+many, multiple, number, count
+all, every, each, entire, whole
+only, just, solely, exclusively
+part, portion, region, section, piece, subset
+quick, fast, rapid, speed, performance
+slow, performance, latency, delay
+wait, delay, pause, sleep, block
+retry, try again, attempt, repeat
+repeat, again, recur, duplicate
+old, legacy, previous, outdated, former, stale
+new, recent, latest, modern
+deprecated, obsolete, legacy, superseded, removed
+difference, differ, distinguish, versus, unlike, whereas
+benefit, advantage, useful, helpful
+drawback, disadvantage, downside, limitation, cost, overhead
+purpose, aim, goal, intend, useful, motivation
+mean, stand for, denote, refer, represent
+happen, occur, behaviour, behavior, result
+use, employ, utilize, apply
+own, custom, user defined, bring your own
+support, compatible, work, handle
+install, set up, add
+upgrade, update, migrate
+download, fetch
+upload, send
+connect, attach, link, join
+login, log in, sign in, authenticate
+credential, password, secret, key, token
+safe, secure, protect
+dangerous, unsafe, risk, insecure, hazard
+host, server, machine
+folder, directory, path
+file, document
+picture, image, photo
+digit, number, numeric
+text, string
+array, list
+dictionary, map, object, dict, mapping
+method, function
+loop, iterate, go through, for each
+order, sort, sequence
+reverse, backward, inverse
+debug, log, trace, diagnose
+monitor, observe, track, watch
+notify, tell, inform, report, alert
+ask, request, apply
+reply, response, answer, respond
+test, mock, try
+deploy, publish, release, ship
+pay, salary, wage, compensation, remuneration
+cost, price, fee, charge, expense
+reimburse, refund, expense, claim back
+buy, purchase, order, procure
+holiday, vacation, leave, time off, day off
+sick, ill, illness, sickness
+employee, staff, colleague, personnel
+manager, boss, supervisor, lead
+customer, client
+phone, call, telephone
+email, mail, e mail
+emergency, urgent, incident
+lost, stolen, missing
+broken, damaged, defective, faulty
+author, writer, write
+propose, suggest, recommend
+recommend, should, advise, prefer, best
+decide, determine, choose, vote
+vote, ballot, election, elect
+approve, accept, agree, sign off
+reject, refuse, decline, deny, turn down
+responsible, in charge, duty, owner
+quit, resign, leave, step down
+begin, found, establish, start
+die, death, killed
+born, birth
+kill, murder, assassinate
+win, victory, defeat, beat
+war, battle, conflict
+movie, film
+country, nation, state
+city, town
+population, inhabitants, people
+abschalten, deaktivieren, ausschalten
+einschalten, aktivieren
+löschen, entfernen
+beginnen, anfangen, starten
+bezahlen, zahlen, vergüten
+kaufen, erwerben
+`
+
+interface Other {
+  /** Stems of single words. */
+  readonly words: Array<string>
+  /** Phrases, each a list of stems that stand side by side. */
+  readonly phrases: Array<ReadonlyArray<string>>
+}
+
+const stems = (text: string): ReadonlyArray<string> => normalize(text).split(/[\s-]+/).map(stem)
+
+const build = (): {
+  readonly others: ReadonlyMap<string, Other>
+  readonly phrases: ReadonlyArray<readonly [ReadonlyArray<string>, string]>
+} => {
+  const others = new Map<string, Other>()
+  const phrases: Array<readonly [ReadonlyArray<string>, string]> = []
+  for (const line of groups.trim().split("\n")) {
+    const members = line.split(",").map((member) => stems(member.trim()))
+    for (const member of members) {
+      const key = member.join(" ")
+      const known = others.get(key) ?? { words: [], phrases: [] }
+      for (const other of members) {
+        if (other === member) continue
+        if (other.length === 1) known.words.push(other[0]!)
+        else known.phrases.push(other)
+      }
+      others.set(key, known)
+      if (member.length > 1) phrases.push([member, key])
+    }
+  }
+  return { others, phrases }
+}
+
+const { others, phrases } = build()
+
+/** Other words for a stem, or for several joined by spaces. */
+export const synonymsOf = (key: string): Other | undefined => others.get(key)
+
+/** The phrase of several words that begins at a place, with at most one word inside it: "turn it off". */
+export const phraseAt = (
+  words: ReadonlyArray<string>,
+  at: number
+): { readonly key: string; readonly places: ReadonlyArray<number> } | undefined => {
+  for (const [phrase, key] of phrases) {
+    const places = placesOf(phrase, words, at)
+    if (places !== undefined) return { key, places }
+  }
+  return undefined
+}
+
+/** Where the words of a phrase stand from a place on, each at most two words after the one before. */
+export const placesOf = (phrase: ReadonlyArray<string>, words: ReadonlyArray<string>, at: number): ReadonlyArray<number> | undefined => {
+  if (words[at] !== phrase[0]) return undefined
+  const places = [at]
+  for (const part of phrase.slice(1)) {
+    const last = places.at(-1)!
+    const next = words[last + 1] === part ? last + 1 : words[last + 2] === part ? last + 2 : undefined
+    if (next === undefined) return undefined
+    places.push(next)
+  }
+  return places
+}

@@ -1,0 +1,50 @@
+import { assert, describe, it } from "@effect/vitest"
+import { blocksOf, leads } from "../../src/models/extractive/Blocks.ts"
+
+/** The kinds of the blocks of a parsed text, which has lost its marks. */
+const kinds = (...blocks: ReadonlyArray<string>): ReadonlyArray<string> => blocksOf(blocks.join("\n\n")).map(({ kind }) => kind)
+
+describe("blocks of a parsed text", () => {
+  it("a command is a listing where flags, a prompt or what leads up to it say so", () => {
+    for (const command of ["acme cache prune --older-than 7d", "$ acme du", "npm install acme", "gcloud auth login", "$> acme docs"]) {
+      assert.deepStrictEqual(kinds("Intro of the page here.", command, "What follows is prose."), ["paragraph", "code", "paragraph"])
+    }
+    for (const lead of ["To see its size, run:", "Run this to see its size.", "To see its size, use the following."]) {
+      assert.deepStrictEqual(kinds(lead, "acme cache du", "What follows is prose."), ["paragraph", "code", "paragraph"])
+    }
+    assert.deepStrictEqual(kinds("The cache grows.", "acme caches", "What follows is prose."), ["paragraph", "heading", "paragraph"])
+  })
+
+  it("code is told by comments, brackets, calls and properties, whatever it begins with", () => {
+    for (
+      const code of [
+        "// Which results in:\nselect(users)",
+        "{\n  \"origin\": \"*\",\n  \"methods\": \"GET\"\n}",
+        "const limiter = rateLimit({\n  windowMs: 15 * 60 * 1000,\n  limit: 100\n})",
+        "await pg.exec('CREATE EXTENSION IF NOT EXISTS pgtap;')",
+        "# every night\n0 2 * * * backup"
+      ]
+    ) assert.deepStrictEqual(kinds("Intro of the page here.", code, "What follows is prose."), ["paragraph", "code", "paragraph"], code)
+  })
+
+  it("a heading that names a function is one, prose that names a tool is prose", () => {
+    for (const heading of ["parser(args, opts={})", "retry.timeouts([options])", "new Signer(options)"]) {
+      assert.deepStrictEqual(kinds("Intro of the page here.", heading, "Returns a list of all that it found."), [
+        "paragraph",
+        "heading",
+        "paragraph"
+      ], heading)
+    }
+    const prose = "This is a Node.js module available through the\nnpm registry. Installation is done using the\nnpm install command."
+    assert.deepStrictEqual(kinds(prose), ["paragraph"])
+  })
+
+  it("what leads up ends in a colon or tells one to do what stands below", () => {
+    for (const lead of ["To install it:", "Run this to prune the cache.", "For a quick start, use the following command."]) {
+      assert.isTrue(leads(lead), lead)
+    }
+    for (const sentence of ["This is how the cache works.", "Run times vary a lot.", "The following day was sunny."]) {
+      assert.isFalse(leads(sentence), sentence)
+    }
+  })
+})
