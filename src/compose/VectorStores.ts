@@ -116,8 +116,14 @@ export const checkVectors = Effect.fnUntraced(function*(db: VectorDb, space: Vec
   const { open } = yield* VectorStores
   const store = yield* open(db, space)
   return yield* store.check.pipe(
-    Effect.map(({ chunks, dimensions, version }) =>
-      `${store.place} has ${chunks} chunks of ${dimensions} dimensions${version === undefined ? "" : ` (${version})`}`
+    Effect.flatMap(({ chunks, dimensions, version }) =>
+      Effect.map(
+        store.others?.count ?? Effect.succeed({ chunks: 0, corpora: 0 }),
+        (others) =>
+          `${store.place} has ${chunks} chunks of ${dimensions} dimensions${version === undefined ? "" : ` (${version})`}${
+            others.chunks === 0 ? "" : `, and beside them ${others.chunks} of ${others.corpora} corpora that are not Sluice's`
+          }`
+      )
     ),
     Effect.catchIf(({ code }) => code === "NOT_FOUND", ({ message }) => Effect.succeed(`${message}; the first run makes it`))
   )

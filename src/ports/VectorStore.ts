@@ -105,6 +105,23 @@ export interface StoredVersion {
   readonly record?: string | undefined
 }
 
+/** A file that others put into the database, in the layout that the service documents for it. */
+export interface OtherFile {
+  /** The service's own ids. */
+  readonly corpus: string
+  readonly file: string
+  readonly sourceUri: string
+}
+
+/** What others put into the same place. Nothing of it is ever changed or deleted. */
+export interface Others {
+  readonly count: Effect.Effect<{ readonly corpora: number; readonly chunks: number }, ServiceError>
+  /** Keeps a row in memory for each. */
+  readonly files: Effect.Effect<ReadonlyArray<OtherFile>, ServiceError>
+  /** The chunks of one, in order. */
+  readonly read: (file: OtherFile) => Effect.Effect<ReadonlyArray<Pick<VectorChunk, "text" | "vector">>, ServiceError>
+}
+
 /** The part of a vector database that is one corpus's. Calls may be repeated: what was done stays done. */
 export interface VectorStore {
   /** For people: `collection Docs of http://127.0.0.1:8080`. */
@@ -135,6 +152,8 @@ export interface VectorStore {
   readonly versions: Effect.Effect<ReadonlyArray<StoredVersion>, ServiceError>
   /** Versions as they were put, without their terms. Left out is what the database has not as it was put. */
   readonly read: (files: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<VectorFile>, ServiceError>
+  /** Absent: the service documents no layout for it. */
+  readonly others?: Others | undefined
 }
 
 /** Whose vectors they are, and of which length. */

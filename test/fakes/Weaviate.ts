@@ -186,7 +186,7 @@ const answer = (text: string, classes: Map<string, WeaviateClass>) => {
     const objects = [...target.objects.values()].filter((object) =>
       object.tenant === tenant && passes(object, field.args["where"] as never)
     )
-    const rows = root.name === "Aggregate" ? [{ meta: { count: objects.length } }] : ranked(objects, field)
+    const rows = root.name === "Aggregate" ? counted(objects, field) : ranked(objects, field)
     if (rows === undefined) {
       return {
         data: { [root.name]: { [field.alias]: null } },
@@ -196,6 +196,15 @@ const answer = (text: string, classes: Map<string, WeaviateClass>) => {
     found[field.alias] = rows
   }
   return { data: { [root.name]: found } }
+}
+
+const counted = (objects: ReadonlyArray<WeaviateObject>, { args }: Field): ReadonlyArray<unknown> => {
+  const [by] = (args["groupBy"] ?? []) as ReadonlyArray<string>
+  if (by === undefined) return [{ meta: { count: objects.length } }]
+  return [...Map.groupBy(objects, ({ properties }) => properties[by] ?? null)].map(([value, all]) => ({
+    meta: { count: all.length },
+    groupedBy: { value }
+  }))
 }
 
 /** Objects that an arm of a search found, best first. */

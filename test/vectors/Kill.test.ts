@@ -1,13 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
+import { symlinkSync } from "node:fs"
+import { createRequire } from "node:module"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import postgresClient from "postgres"
+import { fakeWeaviate } from "../fakes/Weaviate.ts"
 import { events, sluice, start } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
+import type * as LanceClient from "./support/LanceClient.d.ts"
+import { lanceDbFolder } from "./support/LanceDb.ts"
 import { postgresUrl } from "./support/Postgres.ts"
 
-/** Runs that are killed, and files of the corpus. */
+/** Runs that are killed with PostgreSQL, and files of the corpus. */
 const kills = Number(process.env["SLUICE_KILL_SEEDS"] ?? 2)
 const files = Number(process.env["SLUICE_KILL_FILES"] ?? 30)
 
@@ -26,59 +31,123 @@ const documents = (version: number): Record<string, string> => {
   )
 }
 
-const pipeline = `
+const pipeline = (vectorDb: string): string => `
 name: kill
-corpus: { displayName: Kill, vectorDb: { postgres: { url: projects/p/secrets/pg/versions/latest, schema: killed } } }
+corpus: { displayName: Kill, vectorDb: ${vectorDb} }
 sources: { docs: { local: { path: ./docs } } }
 chunking: { strategy: structure, size: 60, overlap: 0 }
 `
 
-describe("kill -9 with vectors in PostgreSQL", () => {
-  it.live(`leaves nothing, after ${kills} times at random points, that the next run does not bring in order`, () =>
+/** A chunk that is in a database: of which version of a file, and what it says. */
+interface There {
+  readonly file: string
+  readonly text: string
+}
+
+interface Killed {
+  readonly vectorDb: string
+  readonly env: Readonly<Record<string, string>>
+  readonly there: (corpus: string) => Effect.Effect<ReadonlyArray<There>>
+  /** Runs that are killed. */
+  readonly kills: number
+}
+
+const weaviateUrl = process.env["WEAVIATE_URL"] ?? ""
+
+const databases: Readonly<Record<string, (cwd: string) => Effect.Effect<Killed, never, Scope.Scope>>> = {
+  PostgreSQL: () =>
     Effect.gen(function*() {
-      const cwd = yield* tempFolder
       const url = yield* postgresUrl
       const sql = yield* Effect.acquireRelease(
         Effect.sync(() => postgresClient(url, { max: 1, fetch_types: false, prepare: false, onnotice: () => {} })),
         (sql) => Effect.promise(() => sql.end({ timeout: 1 }))
       )
-      const env = { SLUICE_SECRET_PG: url }
-      write(cwd, { "pipeline.yaml": pipeline })
-      const run = ["run", "pipeline.yaml", "--data-dir", "data", "--json"]
-      const next = random(7)
-      let length = 4_000
-      for (let version = 1; version <= kills; version++) {
-        write(join(cwd, "docs"), documents(version))
-        const { child, finished } = start(run, { cwd, env })
-        const timer = setTimeout(() => child.kill("SIGKILL"), length * (0.3 + 0.6 * next()))
-        yield* Effect.promise(() => finished)
-        clearTimeout(timer)
-        if (version % 2 === 0) continue
-        const began = Date.now()
-        const done = yield* Effect.promise(() => sluice(run, { cwd, env }))
-        assert.strictEqual(done.code, 0, done.stderr)
-        length = Date.now() - began
+      return {
+        vectorDb: "{ postgres: { url: projects/p/secrets/pg/versions/latest, schema: killed } }",
+        env: { SLUICE_SECRET_PG: url },
+        there: (corpus) => Effect.promise(() => sql.unsafe<Array<There>>(`SELECT file_id AS file, text FROM killed.corpus_${corpus}`)),
+        kills
       }
-      const last = yield* Effect.promise(() => sluice(run, { cwd, env }))
-      assert.strictEqual(last.code, 0, last.stderr)
-      const calm = yield* Effect.promise(() => sluice(run, { cwd, env }))
-      const report = events(calm).at(-1)?.["report"]
-      assert.deepInclude(report, { embedded: 0 })
-      const db = new DatabaseSync(join(cwd, "data", "sluice.db"), { readOnly: true })
-      yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
-      assert.strictEqual(Number(db.prepare("SELECT count(*) AS n FROM vector_work").get()?.["n"]), 0)
-      const stored = db.prepare("SELECT name, chunks FROM files ORDER BY name").all().map((row) => `${row["name"]} ${row["chunks"]}`)
-      assert.lengthOf(stored, files)
-      const corpus = String(db.prepare("SELECT name FROM corpora").get()?.["name"])
-      const there = yield* Effect.promise(() =>
-        sql.unsafe<Array<{ file_id: string; chunks: number }>>(
-          `SELECT file_id, count(*)::integer AS chunks FROM killed.corpus_${corpus} GROUP BY 1 ORDER BY 1`
-        )
-      )
-      assert.deepStrictEqual(there.map(({ chunks, file_id }) => `${file_id} ${chunks}`), stored)
-      const texts = yield* Effect.promise(() =>
-        sql.unsafe(`SELECT count(*)::integer AS n FROM killed.corpus_${corpus} WHERE text LIKE '%Version ${kills}.%'`)
-      )
-      assert.strictEqual(texts[0]?.["n"], files)
-    }).pipe(Effect.scoped), 60_000 + kills * 30_000)
-})
+    }),
+  Weaviate: () =>
+    Effect.gen(function*() {
+      const { origin } = weaviateUrl === "" ? yield* fakeWeaviate() : { origin: weaviateUrl }
+      const collection = `Killed${Date.now()}`
+      yield* Effect.addFinalizer(() => Effect.promise(() => fetch(`${origin}/v1/schema/${collection}`, { method: "DELETE" })))
+      const chunksAfter = async (after: string): Promise<ReadonlyArray<There>> => {
+        const response = await fetch(`${origin}/v1/objects?class=${collection}&limit=100${after === "" ? "" : `&after=${after}`}`)
+        const { objects } = await response.json() as {
+          readonly objects: ReadonlyArray<{ readonly id: string; readonly properties: Readonly<Record<string, unknown>> }>
+        }
+        const last = objects.at(-1)
+        const found = objects.filter(({ properties }) => properties["chunkDataType"] === "TEXT")
+          .map(({ properties }) => ({ file: String(properties["fileId"]), text: String(properties["chunkData"]) }))
+        return last === undefined ? found : [...found, ...await chunksAfter(last.id)]
+      }
+      return {
+        vectorDb: `{ weaviate: { httpEndpoint: "${origin}", collectionName: ${collection} } }`,
+        env: {},
+        there: () => Effect.promise(() => chunksAfter("")),
+        kills: 1
+      }
+    }),
+  ...(lanceDbFolder === undefined ? {} : {
+    LanceDB: (cwd) =>
+      Effect.sync(() => {
+        symlinkSync(join(lanceDbFolder ?? "", "node_modules"), join(cwd, "node_modules"))
+        const client: typeof LanceClient = createRequire(join(lanceDbFolder ?? "", "package.json"))("@lancedb/lancedb")
+        return {
+          vectorDb: "{ lanceDb: { uri: ./lance } }",
+          env: {},
+          there: (corpus) =>
+            Effect.promise(async () => {
+              const table = await (await client.connect(join(cwd, "lance"))).openTable(`corpus_${corpus}`)
+              const rows = await table.query().where("ordinal >= 0").limit(100_000).toArray()
+              return rows.map((row) => row.toJSON()).map((row) => ({ file: String(row["file_id"]), text: String(row["text"]) }))
+            }),
+          kills: 1
+        }
+      })
+  })
+}
+
+for (const [name, database] of Object.entries(databases)) {
+  describe(`kill -9 with vectors in ${name}`, () => {
+    it.live("leaves nothing, at random points, that the next run does not bring in order", () =>
+      Effect.gen(function*() {
+        const cwd = yield* tempFolder
+        const { env, kills, there, vectorDb } = yield* database(cwd)
+        write(cwd, { "pipeline.yaml": pipeline(vectorDb) })
+        const run = ["run", "pipeline.yaml", "--data-dir", "data", "--json"]
+        const next = random(7)
+        let length = 4_000
+        for (let version = 1; version <= kills; version++) {
+          write(join(cwd, "docs"), documents(version))
+          const { child, finished } = start(run, { cwd, env })
+          const timer = setTimeout(() => child.kill("SIGKILL"), length * (0.3 + 0.6 * next()))
+          yield* Effect.promise(() => finished)
+          clearTimeout(timer)
+          if (version % 2 === 0) continue
+          const began = Date.now()
+          const done = yield* Effect.promise(() => sluice(run, { cwd, env }))
+          assert.strictEqual(done.code, 0, done.stderr)
+          length = Date.now() - began
+        }
+        const last = yield* Effect.promise(() => sluice(run, { cwd, env }))
+        assert.strictEqual(last.code, 0, last.stderr)
+        const calm = yield* Effect.promise(() => sluice(run, { cwd, env }))
+        const report = events(calm).at(-1)?.["report"]
+        assert.deepInclude(report, { embedded: 0 })
+        const db = new DatabaseSync(join(cwd, "data", "sluice.db"), { readOnly: true })
+        yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
+        assert.strictEqual(Number(db.prepare("SELECT count(*) AS n FROM vector_work").get()?.["n"]), 0)
+        const stored = db.prepare("SELECT name, chunks FROM files ORDER BY name").all().map((row) => `${row["name"]} ${row["chunks"]}`)
+        assert.lengthOf(stored, files)
+        const corpus = String(db.prepare("SELECT name FROM corpora").get()?.["name"])
+        const chunks = yield* there(corpus)
+        const counted = [...Map.groupBy(chunks, ({ file }) => file)].map(([file, all]) => `${file} ${all.length}`).toSorted()
+        assert.deepStrictEqual(counted, stored.toSorted())
+        assert.lengthOf(chunks.filter(({ text }) => text.includes(`Version ${kills}.`)), files)
+      }).pipe(Effect.scoped), 90_000 + kills * 60_000)
+  })
+}

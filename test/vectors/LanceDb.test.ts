@@ -1,11 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
+import { spawn, spawnSync } from "node:child_process"
 import { Effect, Layer } from "effect"
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import type { VectorSpace } from "../../src/ports/VectorStore.ts"
 import * as LanceDb from "../../src/vectors/lancedb/LanceDb.ts"
 import { Opening, suite } from "../conformance/VectorStore.ts"
+import { bin } from "../support/Built.ts"
 import { events, sluice } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import type * as LanceClient from "./support/LanceClient.d.ts"
@@ -216,6 +219,101 @@ describe.skipIf(lanceDbFolder === undefined)("LanceDB", () => {
         )
       }).pipe(Effect.scoped),
     120_000
+  )
+})
+
+/** Whether file systems can be mounted that only some processes see. */
+const mounts = spawnSync("unshare", ["--user", "--map-root-user", "--mount", "true"]).status === 0
+
+/** A shell with a small file system of its own in `lance`; `sluice` is the command line. */
+const inSmallDisk = (cwd: string, size: string, script: string) =>
+  Effect.promise(() => {
+    const own =
+      `set -e; mount -t tmpfs -o size=${size} tmpfs lance; sluice() { ${process.execPath} ${bin} "$@" --data-dir data; }; ${script}`
+    return new Promise<{ readonly code: number | null; readonly said: string }>((resolve, reject) => {
+      const child = spawn("unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", own], {
+        cwd,
+        env: { ...process.env, NO_COLOR: "1" },
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      let said = ""
+      for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => void (said += text))
+      child.on("error", reject)
+      child.on("close", (code) => resolve({ code, said: said.replace(/\s+/g, " ") }))
+    })
+  })
+
+describe.skipIf(lanceDbFolder === undefined || !mounts)("LanceDB on a disk", () => {
+  const scene = Effect.fnUntraced(function*(chunks: number) {
+    const cwd = yield* tempFolder
+    symlinkSync(join(lanceDbFolder ?? "", "node_modules"), join(cwd, "node_modules"))
+    mkdirSync(join(cwd, "lance"))
+    const paragraph = (file: number, i: number) =>
+      `What the engineer of house ${file} does about valve ${i} is written in book ${file * i}.`
+    write(cwd, {
+      "pipeline.yaml":
+        "name: lance\ncorpus: { displayName: Lance, vectorDb: { lanceDb: { uri: ./lance } } }\nsources: { docs: { local: { path: ./docs } } }\nchunking: { strategy: structure, size: 20, overlap: 0 }\n"
+    })
+    write(
+      join(cwd, "docs"),
+      Object.fromEntries(Array.from({ length: 10 }, (_, file) => [
+        `f${file}.md`,
+        `# File ${file}\n\n${Array.from({ length: chunks / 10 }, (_, i) => paragraph(file, i)).join("\n\n")}\n`
+      ]))
+    )
+    return cwd
+  })
+
+  it.live(
+    "that fills up says so at its place, and the next run does what is left once there is room",
+    () =>
+      Effect.gen(function*() {
+        const cwd = yield* scene(1_000)
+        // Something else takes the room once the table is begun; 16 MB have to be free before.
+        const { code, said } = yield* inSmallDisk(
+          cwd,
+          "17m",
+          `(until ls lance | grep -q corpus_; do sleep 0.02; done; head -c 15800k /dev/zero > lance/ballast) &
+          if sluice run pipeline.yaml; then echo RAN; else echo "FAILED $?"; fi
+          wait; rm lance/ballast; mount -o remount,size=100m lance
+          sluice run pipeline.yaml
+          sluice doctor pipeline.yaml`
+        )
+        assert.strictEqual(code, 0, said)
+        assert.include(said, "FAILED 1", said)
+        assert.match(
+          said,
+          /error: pipeline\.yaml:2:59 corpus\.vectorDb\.lanceDb\.uri: .*No space left on device.*fix: the database is full: make room/
+        )
+        assert.match(said, /LanceDB in \S+ has 1010 chunks/)
+        const db = new DatabaseSync(join(cwd, "data", "sluice.db"), { readOnly: true })
+        yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
+        assert.strictEqual(db.prepare("SELECT count(*) AS n FROM vector_work").get()?.["n"], 0)
+        assert.strictEqual(db.prepare("SELECT sum(chunks) AS n FROM files").get()?.["n"], 1_010)
+      }).pipe(Effect.scoped),
+    240_000
+  )
+
+  it.live(
+    "that is full or read-only is refused before anything is written, and a read-only one still answers",
+    () =>
+      Effect.gen(function*() {
+        const cwd = yield* scene(10)
+        const full = yield* inSmallDisk(cwd, "8m", "sluice run pipeline.yaml")
+        assert.strictEqual(full.code, 1)
+        assert.match(full.said, /pipeline\.yaml:2:59 corpus\.vectorDb\.lanceDb\.uri: the disk of \S+ is full: .* fix: make room/)
+        const readOnly = yield* inSmallDisk(
+          cwd,
+          "100m",
+          `sluice run pipeline.yaml > first; mount -o remount,ro lance; echo "# New" > docs/new.md
+          sluice retrieve --pipeline pipeline.yaml "What is written in book 4?" | head -3
+          sluice run pipeline.yaml`
+        )
+        assert.strictEqual(readOnly.code, 1)
+        assert.match(readOnly.said, / 1\. f\d\.md score/)
+        assert.match(readOnly.said, /pipeline\.yaml:2:59 corpus\.vectorDb\.lanceDb\.uri: \S+ is read-only for this user fix: name a folder/)
+      }).pipe(Effect.scoped),
+    240_000
   )
 })
 

@@ -4,19 +4,28 @@ import type { CorpusSpec, VectorDb } from "../../domain/Corpus.ts"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { Embedder, OtherEmbedders } from "../../ports/Embedder.ts"
-import { type CorpusRecord, type StoredVersion, type VectorFile, type VectorStore, VectorStores } from "../../ports/VectorStore.ts"
+import {
+  type CorpusRecord,
+  type OtherFile,
+  type Others,
+  type StoredVersion,
+  type VectorFile,
+  type VectorStore,
+  VectorStores
+} from "../../ports/VectorStore.ts"
 import { type AnalyzerId, analyze } from "../../search/analysis/Analyzer.ts"
 import { detect } from "../../search/analysis/Detection.ts"
 import { isAlive } from "../../jobs/JobRunner.ts"
-import { now } from "../../domain/Stamps.ts"
+import { newId, now } from "../../domain/Stamps.ts"
 import { chunkRecord, type FileRecord, fileRecordIn, fileRecordOfRow, newFileOf } from "./FileRecord.ts"
+import { otherFile, otherName } from "./OtherFiles.ts"
 import { checkedColumns, isIntact } from "./store/Checksum.ts"
 import type { NewFile, NewVector } from "./store/Commands.ts"
 import { fromHex, textHash } from "./store/Hash.ts"
 import { indexedText, sampleOf } from "./store/FileWords.ts"
 import { Reader } from "./store/Reader.ts"
 import { asBlob, corpusRow, type CorpusRow, metadataOfRow, permissionsOfRow } from "./store/Rows.ts"
-import { packVector, unitVectorOf } from "./store/Vector.ts"
+import { cosineOf, packVector, unitVectorOf } from "./store/Vector.ts"
 import type { VectorWork } from "./store/VectorTable.ts"
 import { Writer } from "./store/Writer.ts"
 
@@ -27,6 +36,10 @@ const callsAtOnce = 2
 
 /** Rows of work that are looked at together. */
 const workStep = 500
+
+/** Chunks of others that are embedded again, and the cosine from which one embedder made both vectors. */
+const comparedChunks = 3
+const leastLikeness = 0.95
 
 /** Milliseconds that opening an engine spends on what an earlier process left behind. */
 const openingLimit = 30_000
@@ -319,15 +332,24 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
           // Records are the same whichever corpus asks.
           const any = yield* stores.open(vectorDb, { corpus: "none", dimensions: embedder.dimensions })
           const dropped = new Set((yield* workOf(reader)).filter(({ file }) => file === "").map(({ corpus }) => corpus))
-          const [record, another] = (yield* any.corpora).filter((each) => each.displayName === displayName && !dropped.has(each.corpus))
-          if (record === undefined) return undefined
+          const [left, another] = (yield* any.corpora).filter((each) => each.displayName === displayName && !dropped.has(each.corpus))
           if (another !== undefined) return yield* severalOf(any, vectorDb, displayName)
+          const { others } = any
+          const theirs = others === undefined ? [] : yield* usableOthers(any.place, others)
+          if (left === undefined && theirs.length === 0) return undefined
+          const record = left ?? {
+            corpus: (yield* calledHere(displayName, vectorDb)) ?? newId(),
+            displayName,
+            embedder: embedder.id,
+            owner: yield* owner
+          }
           const { corpus: name } = record
           const row = yield* itself(name)
           const { store } = yield* open(vectorDb, name, record.embedder)
           // Vectors of another embedder are of no use here: the corpus is, which a rebuild then replaces.
           const usable = record.embedder === embedder.id
           const known = row === undefined ? new Map<string, FileRecord | undefined>() : yield* filesOf(Number(row["id"]))
+          const fresh = usable ? theirs.filter((file) => !known.has(otherName(name, file))) : []
           const noted = new Set((yield* workOf(reader, name)).map(({ file }) => file))
           const strangers = usable ? (yield* store.versions).filter(({ file }) => !known.has(file) && !noted.has(file)) : []
           const { broken, whole } = sorted(strangers, [...known.values()])
@@ -335,7 +357,10 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
             record,
             place: store.place,
             unknown: row === undefined,
-            files: whole.map(({ file, of: { marker, sizeBytes } }) => ({ name: file, marker, sizeBytes })),
+            files: [
+              ...whole.map(({ file, of: { marker, sizeBytes } }) => ({ name: file, marker, sizeBytes })),
+              ...fresh.map((file) => ({ name: otherName(name, file), marker: undefined, sizeBytes: 0 }))
+            ],
             takeIn: Effect.gen(function*() {
               const mine = yield* recordOf(name)
               if (mine !== undefined) yield* store.sign(mine)
@@ -356,6 +381,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
                   unread.delete(file.file)
                 }
               }
+              if (others !== undefined) yield* Effect.forEach(fresh, (file) => takeOther(name, others, file), { discard: true })
               const gone = [...broken.map(({ file }) => file), ...unread]
               if (gone.length > 0) {
                 yield* store.delete(gone)
@@ -367,6 +393,43 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
           }
         }
       )
+
+      /** Takes a file of others into a corpus: what is theirs stays as it is, the corpus has the same chunks by its own rules. */
+      const takeOther = Effect.fnUntraced(
+        function*(name: string, others: Others, other: OtherFile): Effect.fn.Return<void, ServiceError, Scope.Scope> {
+          const chunks = yield* others.read(other)
+          const found = yield* itself(name)
+          if (found === undefined || chunks.length === 0) return
+          const file = otherFile(otherName(name, other), other, chunks)
+          const vectors = new Map(file.chunks.map(({ hash }, i) => [hash, { hash, vector: packVector(chunks[i]!.vector) }]))
+          const version = yield* begin(corpusRow(found), file)
+          const elsewhere = yield* version.put([...vectors.values()])
+          yield* writer.send("putFile", { corpus: name, file, vectors: [...vectors.values()], elsewhere, at: yield* now })
+        },
+        Effect.scoped
+      )
+
+      /** The files of others, where their vectors are those of this embedder: a few texts are embedded again to see. */
+      const usableOthers = Effect.fnUntraced(function*(place: string, others: Others) {
+        const files = yield* others.files
+        const [first] = files
+        if (first === undefined) return []
+        const chunks = (yield* others.read(first)).slice(0, comparedChunks)
+        const own = yield* embedder.embed(chunks.map(({ text }) => text), "document")
+        const near = chunks.map(({ vector }, at) => cosineOf(packVector(vector), own[at]!))
+        if (near.length > 0 && near.some((cosine) => cosine > leastLikeness)) return files
+        yield* Effect.logWarning(
+          `${files.length} files that others put into ${place} are not taken in: their vectors are not those of ${embedder.id}`
+        )
+        return []
+      })
+
+      /** A corpus of this name that is here, with nothing in the database yet. */
+      const calledHere = (displayName: string, { _tag }: VectorDb) =>
+        reader.read((db) =>
+          db.prepare("SELECT * FROM corpora WHERE display_name = ? ORDER BY id").all(displayName).map(corpusRow)
+            .find(({ vectorDb }) => vectorDb._tag === _tag)?.name
+        )
 
       const filesOf = (corpus: number) =>
         reader.read((db) =>

@@ -4,7 +4,16 @@ import { ServiceError } from "../../domain/Errors.ts"
 import type { SecretVersion } from "../../domain/Secret.ts"
 import type { RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
-import { byWords, type VectorFile, type VectorHit, type VectorQuery, type VectorSpace, type VectorStore } from "../../ports/VectorStore.ts"
+import {
+  byWords,
+  type OtherFile,
+  type Others,
+  type VectorFile,
+  type VectorHit,
+  type VectorQuery,
+  type VectorSpace,
+  type VectorStore
+} from "../../ports/VectorStore.ts"
 import {
   blamed,
   chunkBatches,
@@ -148,6 +157,10 @@ const Records = Schema.Array(Schema.Struct({ fileId: Schema.String, chunkData: S
 const Tenants = Schema.Array(Schema.Struct({ name: Schema.String }))
 
 const Counted = Schema.Array(Schema.Struct({ meta: Schema.Struct({ count: Schema.Int }) }))
+const Grouped = Schema.Array(Schema.Struct({
+  meta: Schema.Struct({ count: Schema.Int }),
+  groupedBy: Schema.Struct({ value: Schema.NullOr(Schema.String) })
+}))
 const Sampled = Schema.Array(Schema.Struct({ _additional: Schema.Struct({ vector: Schema.NullOr(Schema.Array(Schema.Finite)) }) }))
 const Nodes = Schema.Struct({
   nodes: Schema.Array(Schema.Struct({
@@ -516,11 +529,10 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     }
   })
 
-  const versions: VectorStore["versions"] = Effect.gen(function*() {
-    if ((yield* collection) === undefined) return []
+  /** Shows each object, page by page: the server filters only what it searches, and not past 10,000. */
+  const scan = Effect.fnUntraced(function*(see: (properties: Readonly<Record<string, unknown>>) => void) {
+    if ((yield* collection) === undefined) return
     const tenant = yield* tenantOf()
-    const found: Array<{ readonly file: string; readonly ordinal: number; readonly record?: string }> = []
-    // The server lists a collection whole: it filters only what it searches, and not past 10,000.
     for (let after: string | undefined = undefined, more = true; more;) {
       const page: URLSearchParams = new URLSearchParams({
         class: name,
@@ -532,20 +544,72 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
         accept: (status) => status === 200 || (tenant !== undefined && status === 422)
       })
       const objects: NonNullable<(typeof Listed.Type)["objects"]> = status === 200 ? (yield* decoded(Listed, json)).objects ?? [] : []
-      for (const { properties = {} } of objects) {
-        const { chunkOrdinal, chunkRecord, corpusId, fileId } = properties
-        if (corpusId !== corpus || typeof chunkOrdinal !== "number") continue
-        found.push({
-          file: String(fileId),
-          ordinal: chunkOrdinal,
-          ...(chunkOrdinal === 0 && typeof chunkRecord === "string" ? { record: chunkRecord } : {})
-        })
-      }
+      for (const { properties = {} } of objects) see(properties)
       after = objects.at(-1)?.id
       more = objects.length === objectsAtOnce
     }
+  })
+
+  const versions: VectorStore["versions"] = Effect.gen(function*() {
+    const found: Array<{ readonly file: string; readonly ordinal: number; readonly record?: string }> = []
+    yield* scan(({ chunkOrdinal, chunkRecord, corpusId, fileId }) => {
+      if (corpusId !== corpus || typeof chunkOrdinal !== "number") return
+      found.push({
+        file: String(fileId),
+        ordinal: chunkOrdinal,
+        ...(chunkOrdinal === 0 && typeof chunkRecord === "string" ? { record: chunkRecord } : {})
+      })
+    })
     return versionsOf(found)
   })
+
+  const others: Others = {
+    count: Effect.gen(function*() {
+      // What others have is in tenants of their own.
+      if ((yield* tenantOf()) !== undefined) return { corpora: 0, chunks: 0 }
+      const data = yield* query(
+        "counting",
+        `{ Aggregate { ${name}(groupBy: ["corpusId"]) { meta { count } groupedBy { value } } } }`
+      )
+      const groups = (yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Grouped) }), data["Aggregate"]))[name] ?? []
+      const ours = new Set([corpus, recordsCorpus, ...(yield* corpora).map((record) => record.corpus)])
+      const theirs = groups.filter(({ groupedBy }) => groupedBy.value !== null && !ours.has(groupedBy.value))
+      return { corpora: theirs.length, chunks: theirs.reduce((sum, { meta: { count } }) => sum + count, 0) }
+    }),
+    files: Effect.gen(function*() {
+      const found = new Map<string, OtherFile>()
+      yield* scan(({ chunkData, chunkOrdinal, corpusId, fileId, fileOriginalUri }) => {
+        if (typeof chunkOrdinal === "number" || typeof chunkData !== "string" || typeof fileId !== "string") return
+        if (typeof corpusId !== "string" || corpusId === recordsCorpus || corpusId === corpus) return
+        found.set(`${corpusId} ${fileId}`, { corpus: corpusId, file: fileId, sourceUri: String(fileOriginalUri ?? "") })
+      })
+      return [...found.values()]
+    }),
+    read: Effect.fnUntraced(function*(file) {
+      const tenant = yield* tenantOf()
+      const where = `{ operator: And, operands: [${ofCorpus(file.corpus)}, { path: ["fileId"], operator: Equal, valueText: ${
+        JSON.stringify(file.file)
+      } }] }`
+      const chunks: Array<{ readonly id: string; readonly text: string; readonly vector: Float32Array }> = []
+      for (let offset = 0, more = true; more && offset < mostDeleted; offset += chunksAtOnce) {
+        const data = yield* query(
+          "reading files",
+          `{ Get { ${name}(${
+            tenantArgument(tenant)
+          }limit: ${chunksAtOnce}, offset: ${offset}, where: ${where}) { chunkId chunkData _additional { vector } } } }`
+        )
+        const found = (yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Read) }), data["Get"]))[name] ?? []
+        for (const { _additional: { vector }, chunkData, chunkId } of found) {
+          if (typeof chunkData === "string" && vector !== null && vector.length === dimensions) {
+            chunks.push({ id: String(chunkId), text: chunkData, vector: Float32Array.from(vector) })
+          }
+        }
+        more = found.length === chunksAtOnce
+      }
+      // Ids that count are in the order of what they count.
+      return chunks.toSorted((a, b) => a.id.localeCompare(b.id, "en", { numeric: true }))
+    })
+  }
 
   const read: VectorStore["read"] = Effect.fnUntraced(function*(files) {
     const tenant = yield* tenantOf()
@@ -580,6 +644,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     sign,
     versions,
     read,
+    others,
     place,
     abilities: Effect.succeed({ ...byWords, mixes: true }),
     mostFiles: 2_000,

@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto"
+import { countTokens } from "../../text/Tokens.ts"
+import type { OtherFile, VectorChunk } from "../../ports/VectorStore.ts"
+import type { NewChunk } from "./store/ChunkPage.ts"
+import type { NewFile } from "./store/Commands.ts"
+import { textHash } from "./store/Hash.ts"
+
+/** What a file that others put into a corpus's database is called in the corpus: the same whenever it is looked at, and an id like any other. */
+export const otherName = (corpus: string, { corpus: theirs, file }: OtherFile): string => {
+  const digest = createHash("sha256").update(JSON.stringify([corpus, theirs, file])).digest()
+  return (digest.readBigUInt64BE() >> 2n | 1n << 60n).toString()
+}
+
+/** Such a file as one of the corpus. It has no marker: no source has put it there, and none takes it away. */
+export const otherFile = (name: string, { file, sourceUri }: OtherFile, texts: ReadonlyArray<Pick<VectorChunk, "text">>): NewFile => {
+  const chunks: Array<NewChunk> = []
+  let byteStart = 0
+  for (const { text } of texts) {
+    const byteEnd = byteStart + Buffer.byteLength(text)
+    chunks.push({ text, headings: [], byteStart, byteEnd, tokens: countTokens(text), hash: textHash(text) })
+    byteStart = byteEnd + 1
+  }
+  return {
+    name,
+    displayName: sourceUri.split("/").findLast((part) => part !== "") ?? file,
+    sourceUri: sourceUri === "" ? file : sourceUri,
+    sizeBytes: Math.max(0, byteStart - 1),
+    tokens: chunks.reduce((sum, { tokens }) => sum + tokens, 0),
+    chunks
+  }
+}
