@@ -4,21 +4,14 @@ import type { CorpusSpec, VectorDb } from "../../domain/Corpus.ts"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { Embedder, OtherEmbedders } from "../../ports/Embedder.ts"
-import {
-  type CorpusRecord,
-  type OtherFile,
-  type Others,
-  type StoredVersion,
-  type VectorFile,
-  type VectorStore,
-  VectorStores
-} from "../../ports/VectorStore.ts"
+import { type CorpusRecord, type OtherFile, type Others, type VectorFile, type VectorStore, VectorStores } from "../../ports/VectorStore.ts"
 import { type AnalyzerId, analyze } from "../../search/analysis/Analyzer.ts"
 import { detect } from "../../search/analysis/Detection.ts"
 import { isAlive } from "../../jobs/JobRunner.ts"
 import { newId, now } from "../../domain/Stamps.ts"
-import { chunkRecord, type FileRecord, fileRecordIn, fileRecordOfRow, newFileOf } from "./FileRecord.ts"
+import { chunkRecord, type FileRecord, fileRecordOfRow, newFileOf } from "./FileRecord.ts"
 import { otherFile, otherName } from "./OtherFiles.ts"
+import { readable, sorted } from "./StoredVersions.ts"
 import { checkedColumns, isIntact } from "./store/Checksum.ts"
 import type { NewFile, NewVector } from "./store/Commands.ts"
 import { fromHex, textHash } from "./store/Hash.ts"
@@ -417,7 +410,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         const chunks = (yield* others.read(first)).slice(0, comparedChunks)
         const own = yield* embedder.embed(chunks.map(({ text }) => text), "document")
         const near = chunks.map(({ vector }, at) => cosineOf(packVector(vector), own[at]!))
-        if (near.length > 0 && near.some((cosine) => cosine > leastLikeness)) return files
+        if (near.some((cosine) => cosine > leastLikeness)) return files
         yield* Effect.logWarning(
           `${files.length} files that others put into ${place} are not taken in: their vectors are not those of ${embedder.id}`
         )
@@ -478,45 +471,6 @@ const severalOf = ({ place }: VectorStore, kind: VectorDb, displayName: string):
       `corpus.vectorDb.${kind._tag}: several corpora of the database are called "${displayName}", and this data directory knows none of them (${place})`,
     fix: "give this one another displayName, or delete those that nobody uses"
   })
-
-/** Chunks that are read at once. */
-const chunksAtOnce = 400
-
-/** Versions in parts of so many chunks, or of one that has more. */
-const readable = <A extends { readonly of: FileRecord }>(versions: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> => {
-  const all: Array<Array<A>> = []
-  let room = 0
-  for (const version of versions) {
-    const { chunks } = version.of
-    if (chunks > room || all.length === 0) {
-      all.push([])
-      room = chunksAtOnce
-    }
-    all.at(-1)!.push(version)
-    room -= chunks
-  }
-  return all
-}
-
-/** Of versions that are there: the newest whole one of each file, and the rest. `known`: what has its place already. */
-const sorted = (versions: ReadonlyArray<StoredVersion>, known: ReadonlyArray<FileRecord | undefined>) => {
-  const whole: Array<StoredVersion & { readonly of: FileRecord }> = []
-  const broken: Array<StoredVersion> = []
-  const keyOf = (of: FileRecord | undefined) => of?.marker === undefined ? undefined : `${of.marker.source}\n${of.marker.pathHash}`
-  const taken = new Set(known.map(keyOf))
-  const newestFirst = versions
-    .map((version) => ({ ...version, of: fileRecordIn(version.record) }))
-    .toSorted((a, b) => (b.of?.created ?? 0) - (a.of?.created ?? 0))
-  for (const { of, ...version } of newestFirst) {
-    const key = keyOf(of)
-    if (of === undefined || of.chunks !== version.chunks || (key !== undefined && taken.has(key))) broken.push(version)
-    else {
-      taken.add(key)
-      whole.push({ ...version, of })
-    }
-  }
-  return { whole, broken }
-}
 
 /** A database that cannot be used concerns every file: as another error each of them would be told so by itself. */
 const unusable = (error: ServiceError): ServiceError =>

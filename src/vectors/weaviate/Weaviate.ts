@@ -34,6 +34,8 @@ import {
   versionsOf
 } from "../Chunks.ts"
 import { rest } from "../Rest.ts"
+import * as Answers from "./Answers.ts"
+import { documented, ours } from "./Properties.ts"
 
 export interface WeaviateOptions {
   readonly httpEndpoint: string | undefined
@@ -62,114 +64,6 @@ const looks = 240
 const lookMs = 250
 /** The server deletes so many objects at a time, unless it was told otherwise. */
 const mostDeleted = 10_000
-
-const text = (name: string, tokenization: "field" | "word" | "whitespace", searched = false) => ({
-  name,
-  dataType: ["text"],
-  tokenization,
-  indexFilterable: tokenization === "field" && !searched,
-  indexSearchable: searched
-})
-const stored = (name: string, dataType: "text" | "int" | "text[]") => ({
-  name,
-  dataType: [dataType],
-  indexFilterable: false,
-  indexSearchable: dataType === "int" ? undefined : false
-})
-
-/** The properties that the service documents, which a collection has to have. */
-const documented = [
-  { ...text("fileId", "field"), indexFilterable: true },
-  { ...text("corpusId", "field"), indexFilterable: true },
-  text("chunkId", "field"),
-  text("chunkDataType", "field"),
-  text("chunkData", "word", true),
-  text("fileOriginalUri", "field")
-]
-
-/** Ours, which are added where they are missing. */
-const ours = [
-  text("chunkTerms", "whitespace", true),
-  stored("chunkOrdinal", "int"),
-  stored("chunkHeadings", "text[]"),
-  stored("chunkByteStart", "int"),
-  stored("chunkByteEnd", "int"),
-  stored("chunkFirstPage", "int"),
-  stored("chunkLastPage", "int"),
-  stored("chunkRecord", "text"),
-  stored("fileDisplayName", "text"),
-  stored("fileMetadata", "text"),
-  stored("filePermissions", "text")
-]
-
-const Collection = Schema.Struct({
-  class: Schema.String,
-  properties: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ name: Schema.String })))),
-  vectorConfig: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
-  vectorIndexConfig: Schema.optionalKey(Schema.NullOr(Schema.Struct({ distance: Schema.optionalKey(Schema.String) }))),
-  multiTenancyConfig: Schema.optionalKey(Schema.NullOr(Schema.Struct({ enabled: Schema.optionalKey(Schema.Boolean) })))
-})
-type Collection = typeof Collection.Type
-
-const Outcomes = Schema.Array(Schema.Struct({
-  result: Schema.optionalKey(Schema.Struct({
-    status: Schema.optionalKey(Schema.String),
-    errors: Schema.optionalKey(Schema.NullOr(Schema.Struct({ error: Schema.Array(Schema.Struct({ message: Schema.String })) })))
-  }))
-}))
-
-const Deleted = Schema.Struct({ results: Schema.Struct({ matches: Schema.Int, failed: Schema.optionalKey(Schema.Int) }) })
-
-const GraphQl = Schema.Struct({
-  data: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
-  errors: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ message: Schema.String }))))
-})
-
-const Hits = Schema.Array(Schema.Struct({
-  fileId: Schema.String,
-  chunkOrdinal: Schema.NullOr(Schema.Int),
-  _additional: Schema.Struct({
-    distance: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
-    score: Schema.optionalKey(Schema.NullOr(Schema.String))
-  })
-}))
-
-const Found = Schema.Struct({
-  dense: Schema.optionalKey(Schema.NullOr(Hits)),
-  sparse: Schema.optionalKey(Schema.NullOr(Hits)),
-  mixed: Schema.optionalKey(Schema.NullOr(Hits))
-})
-
-/** What of an object is read. */
-const readProperties =
-  "fileId chunkData fileOriginalUri chunkOrdinal chunkHeadings chunkByteStart chunkByteEnd chunkFirstPage chunkLastPage chunkRecord fileDisplayName fileMetadata filePermissions"
-const Read = Schema.Array(Schema.StructWithRest(
-  Schema.Struct({ _additional: Schema.Struct({ vector: Schema.NullOr(Schema.Array(Schema.Finite)) }) }),
-  [Schema.Record(Schema.String, Schema.Unknown)]
-))
-const Listed = Schema.Struct({
-  objects: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({
-    id: Schema.String,
-    properties: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
-  }))))
-})
-const Records = Schema.Array(Schema.Struct({ fileId: Schema.String, chunkData: Schema.NullOr(Schema.String) }))
-const Tenants = Schema.Array(Schema.Struct({ name: Schema.String }))
-
-const Counted = Schema.Array(Schema.Struct({ meta: Schema.Struct({ count: Schema.Int }) }))
-const Grouped = Schema.Array(Schema.Struct({
-  meta: Schema.Struct({ count: Schema.Int }),
-  groupedBy: Schema.Struct({ value: Schema.NullOr(Schema.String) })
-}))
-const Sampled = Schema.Array(Schema.Struct({ _additional: Schema.Struct({ vector: Schema.NullOr(Schema.Array(Schema.Finite)) }) }))
-const Nodes = Schema.Struct({
-  nodes: Schema.Array(Schema.Struct({
-    version: Schema.optionalKey(Schema.String),
-    shards: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ vectorQueueLength: Schema.optionalKey(Schema.Number) }))))
-  }))
-})
-const Meta = Schema.Struct({ version: Schema.String })
-const Shards = Schema.Array(Schema.Struct({ status: Schema.optionalKey(Schema.String) }))
 
 /**
  * A corpus in a Weaviate collection, beside others that may share it: told apart by `corpusId`, or each with a tenant of
@@ -209,12 +103,12 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
   /** Undefined where there is none. */
   const collection = Effect.gen(function*() {
     const { json, status } = yield* call("looking", `/schema/${name}`, { accept: (status) => status === 200 || status === 404 })
-    return status === 404 ? undefined : yield* decoded(Collection, json)
+    return status === 404 ? undefined : yield* decoded(Answers.Collection, json)
   })
 
   const query = Effect.fnUntraced(function*(doing: string, graph: string) {
     const { json } = yield* call(doing, "/graphql", { method: "POST", body: { query: graph } })
-    const { data, errors } = yield* decoded(GraphQl, json)
+    const { data, errors } = yield* decoded(Answers.GraphQl, json)
     const [error] = errors ?? []
     if (error !== undefined) return yield* refusalOf(doing, error.message)
     return data ?? {}
@@ -243,7 +137,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     return tenants ? corpus : undefined
   })
 
-  const fit = Effect.fnUntraced(function*(found: Collection): Effect.fn.Return<void, ServiceError> {
+  const fit = Effect.fnUntraced(function*(found: Answers.Collection): Effect.fn.Return<void, ServiceError> {
     const names = new Set(found.properties?.map(({ name }) => name))
     const lacking = documented.filter(({ name }) => !names.has(name))
     if (lacking.length > 0) {
@@ -276,7 +170,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
       // The tenant is only to be made.
       Effect.catchIf(({ code }) => tenant !== undefined && code === "NOT_FOUND", () => Effect.succeed({ Get: { [name]: [] } }))
     )
-    const [sample] = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Sampled) }), Reflect.get(data, "Get")).pipe(
+    const [sample] = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Answers.Sampled) }), Reflect.get(data, "Get")).pipe(
       Effect.map((got) => got[name] ?? [])
     )
     const length = sample?._additional.vector?.length ?? dimensions
@@ -292,7 +186,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
       // The tenant is only to be made, or the key may not look.
       { accept: (status) => status === 200 || status === 403 || status === 404 || status === 422 }
     )
-    const shards = status === 200 ? yield* decoded(Shards, json) : []
+    const shards = status === 200 ? yield* decoded(Answers.Shards, json) : []
     if (shards.some(({ status }) => status === "READONLY")) {
       return yield* unfit(
         "weaviate.collectionName",
@@ -310,7 +204,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
 
   const meta = Effect.gen(function*() {
     const { json } = yield* call("looking", "/meta")
-    const { version } = yield* decoded(Meta, json)
+    const { version } = yield* decoded(Answers.Meta, json)
     if (isOlder(version, leastVersion)) {
       return yield* unfit(
         "weaviate.httpEndpoint",
@@ -375,7 +269,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     ).pipe(
       Effect.catchIf(({ code }) => tenant !== undefined && code === "NOT_FOUND", () => Effect.succeed({ Aggregate: { [name]: [] } }))
     )
-    const counted = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Counted) }), Reflect.get(data, "Aggregate"))
+    const counted = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Answers.Counted) }), Reflect.get(data, "Aggregate"))
     return { chunks: counted[name]?.[0]?.meta.count ?? 0, dimensions, version: `Weaviate ${version}` }
   })
 
@@ -396,7 +290,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
       for (let again = 0; objects.length > 0; again++) {
         if (again > 0) yield* Effect.sleep(pauseMs * 2 ** again)
         const { json } = yield* call("writing chunks", "/batch/objects", { method: "POST", body: `{"objects":[${objects.join(",")}]}` })
-        const outcomes = yield* decoded(Outcomes, json)
+        const outcomes = yield* decoded(Answers.Outcomes, json)
         const failed = objects.flatMap((object, i) =>
           outcomes[i]?.result?.status === "SUCCESS"
             ? []
@@ -420,7 +314,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
       })
       // A key that may not look at nodes: what it wrote has to be taken as it is.
       if (status !== 200) return
-      const { nodes } = yield* decoded(Nodes, json)
+      const { nodes } = yield* decoded(Answers.Nodes, json)
       if (nodes.every(({ shards }) => (shards ?? []).every(({ vectorQueueLength = 0 }) => vectorQueueLength === 0))) return
       yield* Effect.sleep(lookMs)
     }
@@ -442,7 +336,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
         accept: (status) => status === 200 || (tenant !== "" && status === 422)
       })
       if (status !== 200) return
-      const { results } = yield* decoded(Deleted, json)
+      const { results } = yield* decoded(Answers.Deleted, json)
       if ((results.failed ?? 0) > 0) {
         return yield* new ServiceError({
           code: "UNAVAILABLE",
@@ -483,8 +377,8 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     }
     if (arms.length === 0) return { dense: [], sparse: [] }
     const data = yield* query("searching", `{ Get { ${arms.join(" ")} } }`)
-    const { dense, mixed, sparse } = yield* decoded(Found, data["Get"])
-    const scored = (hits: typeof Hits.Type) => hits.flatMap((hit) => hitOf(hit, Number(hit._additional.score ?? 0)))
+    const { dense, mixed, sparse } = yield* decoded(Answers.Found, data["Get"])
+    const scored = (hits: typeof Answers.Hits.Type) => hits.flatMap((hit) => hitOf(hit, Number(hit._additional.score ?? 0)))
     return {
       dense: (dense ?? []).flatMap((hit) => hitOf(hit, 1 - (hit._additional.distance ?? 1))),
       sparse: scored(sparse ?? []),
@@ -499,7 +393,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
       "looking for corpora",
       `{ Get { ${name}(${tenantArgument(tenant)}limit: ${mostDeleted}, where: ${ofCorpus(recordsCorpus)}) { fileId chunkData } } }`
     )
-    const found = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Records) }), data["Get"])
+    const found = yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Answers.Records) }), data["Get"])
     return (found[name] ?? []).flatMap(({ chunkData, fileId }) => corpusRecordOf(fileId, chunkData))
   })
 
@@ -509,7 +403,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     if (found.multiTenancyConfig?.enabled !== true) return yield* recordsOf(undefined)
     const { json } = yield* call("looking for corpora", `/schema/${name}/tenants`)
     const of = yield* Effect.forEach(
-      yield* decoded(Tenants, json),
+      yield* decoded(Answers.Tenants, json),
       // One that is not in use is nobody's to take over.
       (tenant) => Effect.orElseSucceed(recordsOf(tenant.name), () => [])
     )
@@ -523,7 +417,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
       method: "POST",
       body: { objects: [{ class: name, id: recordId, tenant, properties }] }
     })
-    const [outcome] = yield* decoded(Outcomes, json)
+    const [outcome] = yield* decoded(Answers.Outcomes, json)
     if (outcome?.result?.status !== "SUCCESS") {
       return yield* refusalOf("signing the corpus", outcome?.result?.errors?.error[0]?.message ?? "it says nothing")
     }
@@ -543,7 +437,9 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
       const { json, status } = yield* call("looking for files", `/objects?${page}`, {
         accept: (status) => status === 200 || (tenant !== undefined && status === 422)
       })
-      const objects: NonNullable<(typeof Listed.Type)["objects"]> = status === 200 ? (yield* decoded(Listed, json)).objects ?? [] : []
+      const objects: NonNullable<(typeof Answers.Listed.Type)["objects"]> = status === 200
+        ? (yield* decoded(Answers.Listed, json)).objects ?? []
+        : []
       for (const { properties = {} } of objects) see(properties)
       after = objects.at(-1)?.id
       more = objects.length === objectsAtOnce
@@ -571,7 +467,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
         "counting",
         `{ Aggregate { ${name}(groupBy: ["corpusId"]) { meta { count } groupedBy { value } } } }`
       )
-      const groups = (yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Grouped) }), data["Aggregate"]))[name] ?? []
+      const groups = (yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Answers.Grouped) }), data["Aggregate"]))[name] ?? []
       const ours = new Set([corpus, recordsCorpus, ...(yield* corpora).map((record) => record.corpus)])
       const theirs = groups.filter(({ groupedBy }) => groupedBy.value !== null && !ours.has(groupedBy.value))
       return { corpora: theirs.length, chunks: theirs.reduce((sum, { meta: { count } }) => sum + count, 0) }
@@ -598,7 +494,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
             tenantArgument(tenant)
           }limit: ${chunksAtOnce}, offset: ${offset}, where: ${where}) { chunkId chunkData _additional { vector } } } }`
         )
-        const found = (yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Read) }), data["Get"]))[name] ?? []
+        const found = (yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Answers.Read) }), data["Get"]))[name] ?? []
         for (const { _additional: { vector }, chunkData, chunkId } of found) {
           if (typeof chunkData === "string" && vector !== null && vector.length === dimensions) {
             chunks.push({ id: String(chunkId), text: chunkData, vector: Float32Array.from(vector) })
@@ -622,9 +518,9 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
         "reading files",
         `{ Get { ${name}(${
           tenantArgument(tenant)
-        }limit: ${chunksAtOnce}, offset: ${offset}, where: ${where}) { ${readProperties} _additional { vector } } } }`
+        }limit: ${chunksAtOnce}, offset: ${offset}, where: ${where}) { ${Answers.readProperties} _additional { vector } } } }`
       )
-      const found = (yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Read) }), data["Get"]))[name] ?? []
+      const found = (yield* decoded(Schema.Struct({ [name]: Schema.NullOr(Answers.Read) }), data["Get"]))[name] ?? []
       for (const { _additional: { vector }, ...properties } of found) {
         const metadata = jsonIn<NonNullable<VectorFile["metadata"]>>(properties["fileMetadata"])?.value
         const permissions = jsonIn<NonNullable<VectorFile["permissions"]>>(properties["filePermissions"])?.value
@@ -683,5 +579,5 @@ const wordsOf = (terms: VectorQuery["terms"]): string => {
 }
 
 /** Chunks that the service wrote have no place in a file of ours. */
-const hitOf = ({ chunkOrdinal, fileId }: (typeof Hits.Type)[number], score: number): ReadonlyArray<VectorHit> =>
+const hitOf = ({ chunkOrdinal, fileId }: (typeof Answers.Hits.Type)[number], score: number): ReadonlyArray<VectorHit> =>
   chunkOrdinal === null ? [] : [{ file: fileId, ordinal: chunkOrdinal, score }]
