@@ -72,6 +72,8 @@ export const portsOf = (context: Context.Context<Corpora | Files | FileMetadataS
   retrieval: Context.get(context, Retrieval)
 })
 
+const noVectors = Effect.fail(new ServiceError({ code: "UNIMPLEMENTED", message: "this engine does not give vectors back" }))
+
 /** An engine's own corpora, and after them those of bundles, which answer for what is in them. */
 export const withBundles = (own: CorpusPorts, bundles: ReadonlyArray<ServedBundle>): CorpusPorts => {
   if (bundles.length === 0) return own
@@ -103,6 +105,8 @@ export const withBundles = (own: CorpusPorts, bundles: ReadonlyArray<ServedBundl
       get: (name) => of(name).files.get(name),
       list: (corpus, page) => of(corpus).files.list(corpus, page),
       chunks: (name, page) => of(name).files.chunks(name, page),
+      sample: (corpus, most) => of(corpus).files.sample?.(corpus, most) ?? noVectors,
+      vectors: (names) => of(names[0] ?? "").files.vectors?.(names) ?? noVectors,
       update: (name, patch) => of(name).files.update(name, patch),
       delete: (name) => of(name).files.delete(name)
     },

@@ -2,6 +2,8 @@ import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { Context, Deferred, Effect, Layer, type Redacted, type Scope } from "effect"
 import { HttpClient } from "effect/http"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
 import type { ServiceError, StateError } from "../domain/Errors.ts"
 import type { LocalEmbedding, LocalModel } from "../domain/LocalModel.ts"
 import * as Embedded from "../engines/embedded/Embedded.ts"
@@ -39,6 +41,8 @@ import { importFiles } from "../server/import/ImportRun.ts"
 import * as RowModels from "../server/RowModels.ts"
 import { serve, type ServeLimits, type Serving } from "../server/Server.ts"
 import { countedChat, countedCorpusEmbedder, countedFiles, countedGenerator } from "../server/Telemetry.ts"
+import { LedgerWrites } from "../state/LedgerWrites.ts"
+import * as SqliteLedger from "../state/SqliteLedger.ts"
 import * as Lock from "../state/Lock.ts"
 import { State } from "../state/State.ts"
 import { assetPath } from "../text/Assets.ts"
@@ -51,6 +55,7 @@ import { garden } from "./Garden.ts"
 import * as upstream from "./Upstream.ts"
 import { recordedEmbedders } from "./Embedded.ts"
 import { imports } from "./Imports.ts"
+import { accountOfCorpus } from "./Account.ts"
 import { localEmbedder } from "./LocalModels.ts"
 import { refuseParser, withParsers } from "./Parsers.ts"
 import { openBundles, portsOf, withBundles } from "./ServedBundles.ts"
@@ -213,6 +218,12 @@ export const serveEmbedded = (
     // The importer puts files into the engine that runs it.
     const model = options.upstream === undefined ? undefined : Context.get(engine, ChatModel)
     const files = withParsers(countedFiles(ports.files), Context.get(engine, TextPool), model)
+    const accounting = yield* Layer.build(Layer.mergeAll(
+      SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(Layer.succeed(State, Context.get(engine, State)))),
+      NodeFileSystem.layer,
+      NodePath.layer,
+      Layer.succeed(Retrieval, ports.retrieval)
+    ))
     const refuse = refuseParser(model !== undefined)
     yield* Deferred.succeed(stores, files)
     return yield* serve({
@@ -226,6 +237,7 @@ export const serveEmbedded = (
         }
       }),
       database: Context.get(engine, State).database,
+      accountOf: (corpus) => Effect.provide(accountOfCorpus(corpus, dataDir), accounting),
       uploadFolder: join(dataDir, "server", "uploads"),
       refuseImport: (request) => reach.refuse(request) ?? refuse(request.parsing),
       refuseParser: refuse,

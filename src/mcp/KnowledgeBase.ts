@@ -8,6 +8,7 @@ import { type Facet, FacetCounts } from "../domain/Facets.ts"
 import { factsOf, type MetadataFilter, parseMetadataFilter, passes } from "../domain/MetadataFilter.ts"
 import { mayRead, type RagFile, RagFileName } from "../domain/RagFile.ts"
 import type { Context as Passage, RetrievalRequest } from "../domain/Retrieval.ts"
+import type { SparseVector } from "../ports/Embedder.ts"
 import type { Files } from "../ports/Files.ts"
 import { type Page, pages } from "../ports/Paging.ts"
 import { countTokens } from "../text/Tokens.ts"
@@ -73,6 +74,15 @@ export interface Stretch {
   readonly next?: number
 }
 
+/** Documents that stand for all. */
+export interface Sample {
+  readonly documents: ReadonlyArray<{ readonly file: RagFile; readonly vector: SparseVector }>
+  /** How many there are to choose from. */
+  readonly of: number
+  /** Documents that were chosen, and have no vector here. */
+  readonly without: number
+}
+
 /** A corpus as an agent may use it: within what its operator allows, in pieces that fit a prompt. */
 export class KnowledgeBase extends Context.Service<KnowledgeBase, {
   readonly title: string
@@ -106,6 +116,11 @@ export class KnowledgeBase extends Context.Service<KnowledgeBase, {
   readonly facets: (
     options: Narrowing & { readonly keys?: ReadonlyArray<string> }
   ) => Effect.Effect<ReadonlyArray<Facet>, KnowledgeError>
+  /**
+   * Up to `most` documents with the vectors of their first chunks, spread over all of them; the same ones while the corpus
+   * stays as it is, and nearly so after. `UNIMPLEMENTED` where the engine gives no vectors back.
+   */
+  readonly sample: (most: number) => Effect.Effect<Sample, KnowledgeError>
   readonly status: Effect.Effect<Readonly<Record<string, unknown>>, KnowledgeError>
 }>()("sluice/mcp/KnowledgeBase") {}
 
@@ -168,6 +183,27 @@ export const make = (
       return file ?? (yield* missing)
     })
 
+    /** Some of the documents that may be read; an engine that chooses by itself knows of no limits. */
+    const chosenFrom = Effect.fnUntraced(function*(parent: CorpusName, most: number) {
+      if (principal === undefined && allowed === undefined && files.sample !== undefined) {
+        const { names, of } = yield* files.sample(parent, most)
+        const gone = { onFailure: () => [], onSuccess: (file: RagFile) => [file] }
+        return { found: (yield* Effect.forEach(names, (name) => Effect.match(files.get(name), gone))).flat(), of }
+      }
+      let of = 0
+      const chosen = new Chosen(most)
+      yield* pages((page) => files.list(parent, page), counted).pipe(
+        Stream.filter(isAllowed),
+        Stream.runForEach((file) =>
+          Effect.sync(() => {
+            of += 1
+            chosen.offer(file)
+          })
+        )
+      )
+      return { found: chosen.files, of }
+    })
+
     return KnowledgeBase.of({
       title,
       description,
@@ -209,6 +245,16 @@ export const make = (
         )
         return counts.facets
       }),
+      sample: Effect.fnUntraced(function*(most) {
+        const { vectors } = files
+        if (vectors === undefined) {
+          return yield* new ServiceError({ code: "UNIMPLEMENTED", message: "this engine does not give vectors back" })
+        }
+        const { found, of } = yield* chosenFrom(yield* corpus, most)
+        const known = yield* vectors(found.map(({ name }) => name))
+        const documents = found.flatMap((file, at) => known[at] === undefined ? [] : [{ file, vector: known[at] }])
+        return { documents, of, without: found.length - documents.length }
+      }),
       list: Effect.fnUntraced(function*({ prefix = "", token, where }) {
         const parent = yield* corpus
         const narrow = yield* narrowed(where)
@@ -224,6 +270,38 @@ export const make = (
       })
     })
   })
+
+/** Some of many files, by a hash of their names: which ones does not depend on their order. */
+class Chosen {
+  readonly #most: number
+  #kept: Array<{ readonly rank: number; readonly file: RagFile }> = []
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  offer(file: RagFile): void {
+    this.#kept.push({ rank: rankOf(file.name), file })
+    if (this.#kept.length >= 2 * this.#most) this.#cut()
+  }
+
+  get files(): ReadonlyArray<RagFile> {
+    this.#cut()
+    return this.#kept.map(({ file }) => file)
+  }
+
+  #cut(): void {
+    this.#kept = this.#kept.toSorted((a, b) => a.rank - b.rank).slice(0, this.#most)
+  }
+}
+
+/** FNV-1a, stirred: names that differ in their last digit are far apart. */
+const rankOf = (name: string): number => {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
 
 const parsed = (expression: string | undefined, field: string): Result.Result<MetadataFilter | undefined, ServiceError> =>
   expression === undefined ? Result.succeed(undefined) : parseMetadataFilter(expression, field)

@@ -5,6 +5,7 @@ import type { DocumentError, ServiceError } from "../domain/Errors.ts"
 import type { ImportRequest } from "../domain/Import.ts"
 import type { Operation } from "../domain/Operation.ts"
 import type { FilePatch, RagFile, RagFileName, UploadRequest, UploadResult } from "../domain/RagFile.ts"
+import type { SparseVector } from "./Embedder.ts"
 import type { LedgerChange } from "./Ledger.ts"
 import type { Page, PageRequest } from "./Paging.ts"
 
@@ -35,6 +36,19 @@ export class Files extends Context.Service<Files, {
    * texts back, `DATA_LOSS` where one is damaged.
    */
   readonly chunks: (name: RagFileName, page: PageRequest) => Effect.Effect<Page<FileChunk>, ServiceError>
+  /**
+   * Up to `most` files of a corpus, spread over all, and how many there are: the same ones while the corpus stays as it is.
+   * Absent: they have to be listed.
+   */
+  readonly sample?: (
+    corpus: CorpusName,
+    most: number
+  ) => Effect.Effect<{ readonly names: ReadonlyArray<RagFileName>; readonly of: number }, ServiceError>
+  /**
+   * The vectors of the first chunks of files of one corpus, in the order of the names; of no length in particular.
+   * Undefined of a file that is gone, or whose vectors are kept elsewhere. Absent: the engine gives no vectors back.
+   */
+  readonly vectors?: (names: ReadonlyArray<RagFileName>) => Effect.Effect<ReadonlyArray<SparseVector | undefined>, ServiceError>
   /**
    * Changes facts about a file, not its content: nothing is parsed, embedded or indexed again. `UNIMPLEMENTED` where
    * the engine's files are immutable.

@@ -141,6 +141,8 @@ export interface RunRecord {
 export interface EntriesAmong {
   /** Those that come after this one. */
   readonly after?: Pick<LedgerEntry, "source" | "path">
+  /** This one alone. */
+  readonly at?: Pick<LedgerEntry, "source" | "path">
   /** Those with this in their paths; case does not matter of ASCII letters. */
   readonly containing?: string
 }
@@ -149,6 +151,8 @@ export interface EntriesAmong {
 export class Ledger extends Context.Service<Ledger, {
   /** The generations of a pipeline, newest first. */
   readonly generations: (pipeline: string) => Effect.Effect<ReadonlyArray<Generation>, StateError>
+  /** The pipeline that a corpus serves, by the key under which its generations are known. */
+  readonly pipelineOf: (corpus: CorpusName) => Effect.Effect<string | undefined, StateError>
   /** Notes what is new of a generation; its role is changed by `assign` alone. */
   readonly noteGeneration: (
     scope: string,

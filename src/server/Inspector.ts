@@ -5,7 +5,8 @@ import { Corpora } from "../ports/Corpora.ts"
 import { Engine } from "../ports/Engine.ts"
 import type { CorpusCard } from "../ui/Api.ts"
 import { apiHttp } from "../ui/Http.ts"
-import { idOf, Inspector } from "../ui/Inspector.ts"
+import type { KnowledgeError } from "../mcp/KnowledgeBase.ts"
+import { type Account, idOf, Inspector } from "../ui/Inspector.ts"
 import { knowledgeBases } from "./KnowledgeBases.ts"
 
 /** Corpora listed. */
@@ -14,23 +15,30 @@ const mostListed = 1_000
 /** Tokens of text in one result: the page is not a prompt. */
 const tokens = 1_000_000
 
-/** `/ui/api` of a server: every corpus it has. Whoever may call the API sees all of them there too. */
-export const inspectorEndpoint = Effect.gen(function*() {
-  const corpora = yield* Corpora
-  const { parent } = yield* Engine
-  const { all, baseOf } = yield* knowledgeBases
-  return yield* apiHttp(Inspector.of({
-    corpora: Stream.take(all, mostListed).pipe(Stream.map(cardOf), Stream.runCollect),
-    corpus: Effect.fnUntraced(function*(id) {
-      const corpus = yield* corpora.get(CorpusName.make(`${parent}/ragCorpora/${id}`))
-      return {
-        card: cardOf(corpus),
-        corpus: Effect.succeed(corpus.name),
-        base: yield* Effect.fromResult(baseOf(corpus, { tokens }))
-      }
-    })
-  }))
-})
+/**
+ * `/ui/api` of a server: every corpus it has, with the ledger of the pipeline that fills it, where `accountOf` knows one.
+ * Whoever may call the API sees all of them there too.
+ */
+export const inspectorEndpoint = Effect.fnUntraced(
+  function*(accountOf: (corpus: CorpusName) => Effect.Effect<Account | undefined, KnowledgeError>) {
+    const corpora = yield* Corpora
+    const { parent } = yield* Engine
+    const { all, baseOf } = yield* knowledgeBases
+    return yield* apiHttp(Inspector.of({
+      corpora: Stream.take(all, mostListed).pipe(Stream.map(cardOf), Stream.runCollect),
+      corpus: Effect.fnUntraced(function*(id) {
+        const corpus = yield* corpora.get(CorpusName.make(`${parent}/ragCorpora/${id}`))
+        const account = yield* accountOf(corpus.name)
+        return defined({
+          card: defined({ ...cardOf(corpus), pipeline: account?.pipeline }),
+          corpus: Effect.succeed(corpus.name),
+          base: yield* Effect.fromResult(baseOf(corpus, { tokens })),
+          account
+        })
+      })
+    }))
+  }
+)
 
 const cardOf = ({ description, displayName, filesCount, name }: Corpus): CorpusCard =>
   defined({ id: idOf(name), title: displayName, description, files: filesCount })

@@ -91,6 +91,8 @@ export interface ServeOptions {
   readonly chatModels?: Readonly<Record<string, string>>
   /** Notices that are taken under `/hooks`. Default none. */
   readonly hooks?: HookOptions
+  /** What is known of the pipeline that fills a corpus, for `/ui`. Default: nothing. */
+  readonly accountOf?: Parameters<typeof inspectorEndpoint>[0]
   /** Default: no gRPC. */
   readonly grpc?: ServeGrpc
 }
@@ -232,7 +234,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
           ...locationHandlers
         },
         mcp: yield* mcpEndpoint({ limits: options.agents, version: options.version, origins }),
-        inspector: yield* inspectorEndpoint,
+        inspector: yield* inspectorEndpoint(options.accountOf ?? (() => Effect.undefined)),
         chats: yield* corpusChats({ limits: options.agents, models: options.chatModels }),
         hooks: hooksEndpoint(options.hooks ?? { hooks: [], identity: () => Effect.undefined }),
         uploads: uploaded,

@@ -106,6 +106,11 @@ const make = Effect.gen(function*() {
 
   return Ledger.of({
     generations: (pipeline) => run(() => generationsOf.all(pipeline).map(generationOf)),
+    pipelineOf: (corpus) =>
+      run(() => {
+        const row = db.prepare("SELECT pipeline FROM generations WHERE corpus = ? AND role = 'live' LIMIT 1").get(corpus)
+        return row === undefined ? undefined : text(row, "pipeline")
+      }),
     noteGeneration: (scope, { built, name, whole }) =>
       Effect.asVoid(execute({
         sql: "UPDATE generations SET whole = coalesce(?, whole), built = coalesce(?, built), name = coalesce(?, name) WHERE scope = ?",
@@ -241,13 +246,15 @@ const make = Effect.gen(function*() {
           .map((row) => text(row, "source"))
       ),
     write: writes.write,
-    entries: (scope, wanted, { after, containing } = {}) => {
+    entries: (scope, wanted, { after, at, containing } = {}) => {
       const ofStates = wanted === undefined ? "" : `AND state IN (${wanted.map(() => "?").join(", ")})`
-      const named = containing === undefined ? "" : "AND instr(lower(path), lower(?)) > 0"
+      const named = `${at === undefined ? "" : "AND source = ? AND path = ?"} ${
+        containing === undefined ? "" : "AND instr(lower(path), lower(?)) > 0"
+      }`
       return keyset(
         `SELECT ${columns} FROM ledger WHERE scope = ? ${ofStates} ${named} AND (source, path) > (?, ?)
          ORDER BY source, path LIMIT ?`,
-        [scope, ...(wanted ?? []), ...(containing === undefined ? [] : [containing])],
+        [scope, ...(wanted ?? []), ...(at === undefined ? [] : [at.source, at.path]), ...(containing === undefined ? [] : [containing])],
         after
       )
     },

@@ -105,8 +105,33 @@ export const DocumentChunk = Schema.Struct({
 })
 export type DocumentChunk = typeof DocumentChunk.Type
 
+/** A file of a source in one generation of its pipeline's corpus. */
+export const Version = Schema.Struct({
+  /** Counts from 1. */
+  generation: Schema.Int,
+  /** What the generation is for: `live`, `candidate`, `kept`. */
+  role: Schema.String,
+  /** When the generation was begun, RFC 3339. */
+  made: Schema.optionalKey(Schema.String),
+  /** Of the last try to take it in. */
+  state: Schema.String,
+  /** The corpus and the document that readers of the generation see, which may be older than the last try. */
+  corpus: Schema.String,
+  document: Schema.optionalKey(Schema.String),
+  bytes: Schema.optionalKey(Schema.Int),
+  /** The source's own word for how new it is. */
+  revision: Schema.String,
+  /** The beginning of a hash of its content: versions that have the same are the same. */
+  content: Schema.String,
+  /** Why the last try failed. */
+  message: Schema.optionalKey(Schema.String)
+})
+export type Version = typeof Version.Type
+
 export const DocumentPage = Schema.Struct({
   document: DocumentFacts,
+  /** Of its file, where a pipeline's ledger is told of: the newest generation first. */
+  versions: Schema.Array(Version),
   chunks: Schema.Array(DocumentChunk),
   /** Ordinal of the first chunk of the next page; absent at the end. */
   next: Schema.optionalKey(Schema.Int)
@@ -193,6 +218,28 @@ export const FacetsView = Schema.Array(Schema.Struct({
   without: Schema.Int
 }))
 export type FacetsView = typeof FacetsView.Type
+
+/** Documents as points of a plane, near each other where their vectors are. */
+export const MapView = Schema.Struct({
+  points: Schema.Array(Schema.Struct({
+    document: Schema.String,
+    path: Schema.String,
+    /** From 0 to 1. */
+    x: Schema.Finite,
+    y: Schema.Finite,
+    /** Its place among `groups`. */
+    group: Schema.Int
+  })),
+  /** Folders that the points are in, the largest first; the last may stand for all others. */
+  groups: Schema.Array(Schema.Struct({ name: Schema.String, points: Schema.Int })),
+  /** Documents there are, of which the points are some, spread over all. */
+  of: Schema.Int,
+  /** Documents that were chosen, and have no vector here. */
+  without: Schema.Int,
+  /** How much of what the vectors differ by the plane shows, 0 to 1. */
+  seen: Schema.Finite
+})
+export type MapView = typeof MapView.Type
 
 export const WhyView = Schema.Struct({ why: Schema.String })
 export type WhyView = typeof WhyView.Type
@@ -282,6 +329,7 @@ const group = HttpApiGroup.make("read")
       success: FacetsView,
       error: errors
     }),
+    HttpApiEndpoint.get("map", "/corpora/:corpus/map", { params: corpus, success: MapView, error: errors }),
     HttpApiEndpoint.get("document", "/corpora/:corpus/documents/:document", {
       params: { ...corpus, document: Text },
       query: {

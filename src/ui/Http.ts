@@ -14,6 +14,7 @@ import {
   viewEvaluations,
   viewFacets,
   viewFiles,
+  viewMap,
   viewSearch,
   viewWhy
 } from "./Inspector.ts"
@@ -117,6 +118,7 @@ const handlers = HttpApiBuilder.group(
       files: ({ params, query }) => told(Effect.flatMap(corpus(params.corpus), (inspected) => viewFiles(inspected, query))),
       document: ({ params, query }) =>
         told(Effect.flatMap(corpus(params.corpus), (inspected) => viewDocument(inspected, params.document, query))),
+      map: ({ params }) => told(Effect.flatMap(corpus(params.corpus), viewMap)),
       facets: ({ params, query }) => told(Effect.flatMap(corpus(params.corpus), (inspected) => viewFacets(inspected, query))),
       search: ({ params, query }) => told(Effect.flatMap(corpus(params.corpus), (inspected) => viewSearch(inspected, query))),
       why: ({ params, query }) => told(Effect.flatMap(corpus(params.corpus), (inspected) => viewWhy(inspected, query))),

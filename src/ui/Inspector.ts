@@ -21,11 +21,14 @@ import type {
   FacetsView,
   FilesPage,
   Hit,
+  MapView,
   Quoted,
   RemovedHit,
   Run,
-  SearchView
+  SearchView,
+  Version
 } from "./Api.ts"
+import { planeOf } from "../search/Plane.ts"
 import { marksOf } from "./Marks.ts"
 
 /** What the ledger knows of the pipeline that fills a corpus. */
@@ -34,6 +37,8 @@ export interface Account {
   readonly count: Effect.Effect<Partial<Record<LedgerState, number>>, StateError>
   readonly runs: (limit: number) => Effect.Effect<ReadonlyArray<RunRecord>, StateError>
   readonly entries: (states: ReadonlyArray<LedgerState> | undefined, among: EntriesAmong) => Stream.Stream<LedgerEntry, StateError>
+  /** A file of its sources in each generation of the corpus that there is, the newest first. */
+  readonly versions: (document: RagFileName, path: string) => Effect.Effect<ReadonlyArray<Version>, StateError>
   /** Results of its tests that were saved, the newest first. */
   readonly evaluations: Effect.Effect<ReadonlyArray<EvaluationCard>, KnowledgeError>
   readonly evaluation: (name: string) => Effect.Effect<EvaluationView, KnowledgeError>
@@ -171,10 +176,11 @@ export interface DocumentPart {
 }
 
 export const viewDocument = Effect.fn("ui.document")(function*(
-  { base, corpus }: Inspected,
+  inspected: Inspected,
   id: string,
   { chunk, from, to }: DocumentPart
 ): Effect.fn.Return<DocumentPage, KnowledgeError> {
+  const { base, corpus } = inspected
   const document = RagFileName.make(`${yield* corpus}/ragFiles/${id}`)
   // A chunk before what is shown says what the first one shares with it, and where the page stands.
   const begin = chunk ?? (from === undefined ? 0 : (yield* base.chunks(document, { byte: from }, 1)).chunks[0]?.ordinal ?? 0)
@@ -188,6 +194,7 @@ export const viewDocument = Effect.fn("ui.document")(function*(
   const next = last === undefined ? undefined : last.ordinal + 1
   return defined({
     document: factsShown(file),
+    versions: yield* accountOf(inspected)?.versions(file.name, file.displayName) ?? Effect.succeed([]),
     chunks: shown,
     next: next !== undefined && chunks.some(({ ordinal }) => ordinal === next) ? next : undefined
   })
@@ -211,6 +218,55 @@ const chunkShown = (chunk: FileChunk, before: FileChunk | undefined, from: numbe
     byteEnd,
     shown: shows ? [unitsTo(from), unitsTo(to ?? byteEnd)] as const : undefined
   })
+}
+
+/** Points of a map: as many as a page draws and a person tells apart. */
+const mostPoints = 2_000
+
+/** Groups that have a colour of their own. */
+const mostGroups = 7
+
+export const viewMap = Effect.fn("ui.map")(function*({ base }: Inspected): Effect.fn.Return<MapView, KnowledgeError> {
+  const { documents, of, without } = yield* base.sample(mostPoints)
+  const { points, seen } = planeOf(documents.map(({ vector }) => vector))
+  const { groupOf, groups } = foldersOf(documents.map(({ file }) => file.displayName))
+  return {
+    points: documents.map(({ file: { displayName, name } }, at) => ({
+      document: idOf(name),
+      path: displayName,
+      x: rounded(points[2 * at] ?? 0),
+      y: rounded(points[2 * at + 1] ?? 0),
+      group: groupOf(displayName)
+    })),
+    groups,
+    of,
+    without,
+    seen: rounded(seen)
+  }
+})
+
+const rounded = (n: number): number => Math.round(n * 1e4) / 1e4
+
+/** The folders of paths at the first depth where there are several. */
+const foldersOf = (paths: ReadonlyArray<string>) => {
+  const folders = paths.map((path) => path.split("/").slice(0, -1))
+  const [first = []] = folders
+  const shared = first.findIndex((name, depth) => folders.some((folder) => folder[depth] !== name))
+  const depth = shared === -1 ? first.length : shared
+  const nameOf = (folder: ReadonlyArray<string>): string => folder[depth] ?? "no folder"
+  const counts = new Map<string, number>()
+  for (const folder of folders) counts.set(nameOf(folder), (counts.get(nameOf(folder)) ?? 0) + 1)
+  const ranked = [...counts].toSorted(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
+  const [own, others] = ranked.length > mostGroups + 1 ? [ranked.slice(0, mostGroups), ranked.slice(mostGroups)] : [ranked, []]
+  const places = new Map(own.map(([name], at) => [name, at]))
+  const rest = others.reduce((sum, [, points]) => sum + points, 0)
+  return {
+    groupOf: (path: string): number => places.get(nameOf(path.split("/").slice(0, -1))) ?? mostGroups,
+    groups: [
+      ...own.map(([name, points]) => ({ name, points })),
+      ...(rest === 0 ? [] : [{ name: `${others.length} other folders`, points: rest }])
+    ]
+  }
 }
 
 export interface Search extends Narrowing {

@@ -70,6 +70,29 @@ describe("sluice ui", () => {
         const lit = shown.chunks.find((chunk: { shown?: unknown }) => chunk.shown !== undefined)
         assert.strictEqual(lit.text.slice(...lit.shown), cited.quote)
 
+        const [version] = shown.versions
+        assert.deepInclude(version, { generation: 1, role: "live", state: "done", corpus: id, document: cited.document })
+        assert.match(version.content, /^[0-9a-f]{8,}$/)
+
+        const { body: map } = await ask(`/corpora/${id}/map`)
+        assert.deepInclude(map, { of: 5, without: 0 })
+        assert.deepStrictEqual(
+          map.points.map(({ path }: { path: string }) => path).toSorted(),
+          ["batteries.txt", "hostile.md", "leave.md", "rules.md", "travel/hotels.md"]
+        )
+        assert.deepStrictEqual(map.groups, [{ name: "no folder", points: 4 }, { name: "travel", points: 1 }])
+        assert.strictEqual(map.points.find(({ path }: { path: string }) => path === "travel/hotels.md").group, 1)
+        assert.isTrue(map.points.every(({ x, y }: { x: number; y: number }) => x >= 0 && x <= 1 && y >= 0 && y <= 1))
+        assert.deepStrictEqual((await ask(`/corpora/${id}/map`)).body, map)
+
+        const { body: facets } = await ask(`/corpora/${id}/facets?keys=${encodeURIComponent("title, none")}`)
+        assert.deepStrictEqual(facets.map(({ key }: { key: string }) => key), ["title", "none"])
+        assert.deepInclude(facets[0].values.find(({ value }: { value: string }) => value === "Leave"), { files: 1 })
+        assert.deepInclude(facets[1], { values: [], without: 5 })
+        const { body: [narrowed] } = await ask(`/corpora/${id}/facets?keys=title&where=${encodeURIComponent("title == \"Leave\"")}`)
+        assert.deepInclude(narrowed, { values: [{ value: "Leave", files: 1 }], without: 0 })
+        assert.strictEqual((await ask(`/corpora/${id}/facets?where=title%20%3D%3D`)).status, 400)
+
         assert.strictEqual((await ask("/corpora/0")).status, 404)
         assert.strictEqual((await ask(`/corpora/${id}/documents/0`)).status, 404)
       })
@@ -84,6 +107,12 @@ describe("sluice ui", () => {
         assert.deepInclude(corpus, { accounted: false, states: {}, runs: [], principal: "user:ann@x.com", where: "title == \"Leave\"" })
         const { body: { files } } = await ask(`/corpora/${id}/files`)
         assert.deepStrictEqual(files.map((file: { path: string }) => file.path), ["leave.md"])
+        const { body: map } = await ask(`/corpora/${id}/map`)
+        assert.deepStrictEqual([map.of, map.points.map(({ path }: { path: string }) => path)], [1, ["leave.md"]])
+        assert.deepStrictEqual((await ask(`/corpora/${id}/documents/${files[0].id}`)).body.versions, [])
+        const { body: [facet] } = await ask(`/corpora/${id}/facets?keys=title`)
+        assert.deepStrictEqual(facet.values, [{ value: "Leave", files: 1 }])
+        assert.strictEqual((await ask(`/corpora/${id}/facets?as=user:bob@x.com`)).status, 403)
         const { body: { hits } } = await ask(`/corpora/${id}/search?q=${encodeURIComponent("hotel limit in Osaka")}&where=has(title)`)
         assert.deepStrictEqual([...new Set(hits.map((hit: { path: string }) => hit.path))], ["leave.md"])
         assert.strictEqual((await ask(`/corpora/${id}/search?q=a&as=user:bob@x.com`)).status, 403)
@@ -123,6 +152,31 @@ describe("sluice ui", () => {
 })
 
 describe("/ui of serve", () => {
+  it.live("tells of the ledger of the pipeline that fills a corpus", () =>
+    Effect.gen(function*() {
+      const cwd = yield* comparedProject
+      const server = yield* Effect.acquireRelease(
+        Effect.promise(() => startServer({ dataDir: join(cwd, ".sluice") })),
+        (server) => Effect.promise(() => server.stop())
+      )
+      yield* Effect.promise(async () => {
+        const ask = async (path: string) => (await server.call("GET", `/ui/api${path}`)).body
+        const corpora = await ask("/corpora")
+        const { id } = corpora.find(({ title }: { title: string }) => title === "Test")
+        assert.strictEqual(corpora.length, 2)
+        const corpus = await ask(`/corpora/${id}`)
+        assert.deepInclude(corpus, { pipeline: "test", accounted: true, states: { done: 5, quarantined: 1, skipped: 1 } })
+        assert.strictEqual(corpus.runs.length, 3)
+        assert.strictEqual((await ask(`/corpora/${id}/files?state=skipped`)).files[0].path, "noise.bin")
+        assert.match((await ask(`/corpora/${id}/why?q=kettle&path=noise.bin`)).why, /skipped: unsupported/)
+        assert.match(
+          (await ask(`/corpora/${id}/why?q=kettle&path=leave.md`)).why,
+          /its best passage has 0 of 1 words.*rules\.md, found first/
+        )
+        assert.strictEqual((await ask(`/corpora/${id}/evaluations`)).length, 2)
+      })
+    }).pipe(Effect.scoped))
+
   it.live("shows the page to anybody and every corpus to who has the token, under a policy that lets nothing else in", () =>
     Effect.gen(function*() {
       const server = yield* Effect.acquireRelease(

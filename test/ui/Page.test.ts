@@ -84,6 +84,18 @@ describe.skipIf(browserPath === undefined)(
             await page.getByRole("button", { name: "Find" }).click()
             await page.getByRole("region", { name: "Found in Other (other)" }).getByText("number 1 in the other").first().waitFor()
 
+            await page.getByRole("link", { name: "Map" }).click()
+            await page.getByText("5 documents").first().waitFor()
+            assert.strictEqual(await page.locator(".plane circle").count(), 5)
+            await page.getByRole("link", { name: "near travel/hotels.md" }).focus()
+            await page.keyboard.press("Enter")
+            await page.getByRole("heading", { name: "Nearest to travel/hotels.md" }).waitFor()
+            assert.strictEqual(await page.locator(".near li a").first().innerText(), "travel/hotels.md")
+            await page.locator(".plane circle").first().click()
+            await page.waitForURL((url) => url.search !== "" && !url.search.includes("hotels"))
+            await page.locator(".near li a").first().click()
+            await page.getByRole("region", { name: "Versions as a table" }).getByText("1, live").waitFor()
+
             await page.getByRole("link", { name: "Tests" }).click()
             await page.getByText("0 passed, 2 failed").waitFor()
             await page.locator(".cards a").first().click()
@@ -144,6 +156,8 @@ describe.skipIf(browserPath === undefined)(
                 const path of [
                   "",
                   "/files",
+                  "/map",
+                  "/map?path=rules",
                   "/tests",
                   `/tests/${evaluation.name}`,
                   `/d/${rules.id}`,

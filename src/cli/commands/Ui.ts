@@ -42,7 +42,7 @@ export const ui = Command.make(
     const path = yield* Path.Path
     const [{ accountOf }, { knowledgeBaseOf }, { idOf, Inspector }, { serveInspector }] = yield* Effect.promise(() =>
       Promise.all([
-        import("../Account.ts"),
+        import("../../compose/Account.ts"),
         import("../KnowledgeBase.ts"),
         import("../../ui/Inspector.ts"),
         import("../../compose/InspectorServer.ts")

@@ -21,6 +21,7 @@ import { textHash } from "./store/Hash.ts"
 import { Reader } from "./store/Reader.ts"
 import type { Row } from "./store/Checksum.ts"
 import { type CorpusRow, fileOfRow } from "./store/Rows.ts"
+import { sparseVectorOf } from "./store/Vector.ts"
 import { Writer } from "./store/Writer.ts"
 import { newId, now } from "../../domain/Stamps.ts"
 
@@ -160,6 +161,18 @@ export const embeddedFiles = (
           const { corpus, file } = yield* names.fileIds(name)
           const found = yield* reader.chunks((yield* reader.corpus(corpus)).id, file, request)
           return found ?? (yield* ServiceError.notFound(`file ${name}`))
+        }),
+        sample: Effect.fn("Files.sample")(function*(corpus, most) {
+          const id = yield* names.corpusId(corpus)
+          const row = yield* reader.corpus(id)
+          return { names: (yield* reader.sample(row, most)).map((file) => names.file(id, file)), of: row.files }
+        }),
+        vectors: Effect.fn("Files.vectors")(function*(wanted) {
+          const ids = yield* Effect.forEach(wanted, (name) => names.fileIds(name))
+          const [first] = ids
+          if (first === undefined) return []
+          const packed = yield* reader.firstVectors(yield* reader.corpus(first.corpus), ids.map(({ file }) => file))
+          return packed.map((each) => each === undefined ? undefined : sparseVectorOf(each))
         }),
         update: Effect.fn("Files.update")(function*(name, patch) {
           const { corpus, file } = yield* names.fileIds(name)

@@ -1,4 +1,5 @@
 import { Effect, Stream } from "effect"
+import type { RagFileName } from "../../domain/RagFile.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { retrieveFrom } from "../AskPipeline.ts"
@@ -17,31 +18,40 @@ export const whyNotFound = Effect.fn("whyNotFound")(function*(
   path: string,
   overrides: RetrieveOptions = {}
 ) {
-  const scope = yield* findScope(namesIn(pipeline))
-  const [entry] = yield* (yield* Ledger).entries(scope).pipe(
+  return yield* whyNotIn(yield* findScope(namesIn(pipeline)), path, question, (asking, files) =>
+    Effect.map(
+      retrieveFrom(pipeline, asking, { ...overrides, ...(files === undefined ? {} : { files }), topK: 1, explain: true }),
+      ({ contexts }) => contexts[0]
+    ))
+})
+
+/** {@link whyNotFound} by what the ledger has under a key, and by a search that gives its first passage, of some files or of all. */
+export const whyNotIn = Effect.fnUntraced(function*<E, R>(
+  scope: string,
+  path: string,
+  question: Question,
+  first: (asking: Question, files?: ReadonlyArray<RagFileName>) => Effect.Effect<Context | undefined, E, R>
+) {
+  const [entry] = yield* (yield* Ledger).entries(scope, undefined, { containing: path }).pipe(
     Stream.filter((entry) => entry.path === path),
     Stream.take(1),
     Stream.runCollect
   )
   if (entry === undefined) return "no source has a file of this path"
   if (entry.file === undefined) return notTaken(entry)
-  const best = (asking: Question) =>
-    Effect.map(
-      retrieveFrom(pipeline, asking, { ...overrides, files: [entry.file ?? ""], topK: 1, explain: true }),
-      ({ contexts }) => contexts[0]
-    )
-  const own = yield* best(question)
+  const only = [entry.file]
+  const own = yield* first(question, only)
   if (own === undefined) {
     const { principal, ...anyone } = question
-    return principal !== undefined && (yield* best(anyone)) !== undefined
+    return principal !== undefined && (yield* first(anyone, only)) !== undefined
       ? `${principal} may not read it`
       : "nothing of it passes the filters of the search, or it has no text"
   }
-  const { contexts: [first] } = yield* retrieveFrom(pipeline, question, { ...overrides, topK: 1, explain: true })
+  const best = yield* first(question)
   const had = whatItHas(own)
-  return first === undefined || first.file === own.file
+  return best === undefined || best.file === own.file
     ? `its best passage has ${had}`
-    : `its best passage has ${had}; that of ${first.sourceDisplayName}, found first, ${whatItHas(first)}`
+    : `its best passage has ${had}; that of ${best.sourceDisplayName}, found first, ${whatItHas(best)}`
 })
 
 const notTaken = ({ message, reason, state }: LedgerEntry): string => {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks"
-import type { DocumentChunk, DocumentFacts, DocumentPage } from "../Api.ts"
+import type { CorpusCard, DocumentChunk, DocumentFacts, DocumentPage, Version } from "../Api.ts"
 import { type Address } from "./Address.ts"
 import { useData, withQuery } from "./Client.ts"
 import { Headings, Marked, number, pagesOf, Shown, size, Title, when } from "./Parts.tsx"
@@ -13,9 +13,10 @@ export const Document = ({ document, id, query }: { readonly id: string; readonl
     <>
       <Title>{asked.data?.document.path ?? "Document"}</Title>
       <Shown asked={asked}>
-        {({ chunks, document, next }) => (
+        {({ chunks, document, next, versions }) => (
           <>
             <Facts facts={document} />
+            {versions.length > 0 && <Versions id={id} versions={versions} />}
             <h2>Text, in chunks</h2>
             {chunks[0] !== undefined && chunks[0].ordinal > 0 && (
               <p>
@@ -61,6 +62,56 @@ const Facts = ({ facts }: { readonly facts: DocumentFacts }) => {
         )
       )}
     </dl>
+  )
+}
+
+/** What each generation of the corpus has of the file; those whose corpus is shown here can be opened. */
+const Versions = ({ id, versions }: { readonly id: string; readonly versions: ReadonlyArray<Version> }) => {
+  const corpora = useData<ReadonlyArray<CorpusCard>>("/corpora").data ?? []
+  const [newest] = versions
+  return (
+    <>
+      <h2>Versions</h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Versions as a table">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">generation</th>
+              <th scope="col">begun</th>
+              <th scope="col">last try</th>
+              <th scope="col">content</th>
+              <th scope="col" class="n">size</th>
+              <th scope="col">revision</th>
+            </tr>
+          </thead>
+          <tbody>
+            {versions.map(({ bytes, content, corpus, document, generation, made, message, revision, role, state }) => (
+              <tr key={generation}>
+                <th scope="row">
+                  {document !== undefined && corpus !== id && corpora.some((each) => each.id === corpus)
+                    ? <a href={`/ui/c/${corpus}/d/${document}`}>{generation}, {role}</a>
+                    : `${generation}, ${role}`}
+                </th>
+                <td>{made === undefined ? "" : when(made)}</td>
+                <td>
+                  <span class={`dot of-${state}`} />
+                  {state}
+                  {message !== undefined && <span class="quiet">{message}</span>}
+                </td>
+                <td>
+                  <code>{content}</code>
+                  {newest !== undefined && newest.generation !== generation && (
+                    <span class="quiet">{newest.content === content ? "the same" : "another"}</span>
+                  )}
+                </td>
+                <td class="n">{size(bytes)}</td>
+                <td>{revision}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
   )
 }
 

@@ -180,9 +180,9 @@ const Terms = ({ terms }: { readonly terms: ReadonlyArray<TermWeight> }) => (
         <li key={`${term} ${shared === true}`}>
           <strong>{from ?? term}</strong>
           <span class="quiet">
-            {from !== undefined && from !== term ? ` as ${term}` : ""}
-            {corrected === true ? ", corrected" : ""}
-            {shared === true ? ", shared by the best" : ""}, in {number.format(documentFrequency)}{" "}
+            {from !== undefined && from !== term ? `as ${term}, ` : ""}
+            {corrected === true ? "corrected, " : ""}
+            {shared === true ? "shared by the best, " : ""}in {number.format(documentFrequency)}{" "}
             chunks{factor === undefined ? "" : `, counts ${factor}`}
           </span>
         </li>

@@ -7,6 +7,7 @@ import { Corpora, Corpus } from "./Corpus.tsx"
 import { Document } from "./Document.tsx"
 import { Evaluation, Evaluations } from "./Evaluations.tsx"
 import { Files } from "./Files.tsx"
+import { DocumentMap } from "./DocumentMap.tsx"
 import { Title } from "./Parts.tsx"
 import { Question } from "./Question.tsx"
 
@@ -15,6 +16,7 @@ const views = [
   { name: "Files", at: "/files" },
   { name: "Question", at: "/search" },
   { name: "Answer", at: "/ask" },
+  { name: "Map", at: "/map" },
   { name: "Tests", at: "/tests" }
 ] as const
 
@@ -28,6 +30,8 @@ const View = ({ path, query }: Address) => {
       return <Files id={id} query={query} />
     case "d":
       return <Document id={id} document={document ?? ""} query={query} />
+    case "map":
+      return <DocumentMap id={id} query={query} />
     case "tests":
       return document === undefined ? <Evaluations id={id} /> : <Evaluation id={id} evaluation={document} />
     case "search":

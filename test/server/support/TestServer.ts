@@ -38,7 +38,7 @@ export interface TestServer {
   readonly restart: () => Promise<TestServer>
 }
 
-type Options = Partial<Omit<EmbeddedServerOptions, "dataDir">>
+type Options = Partial<EmbeddedServerOptions>
 
 /** A server over the embedded engine, on a free port. */
 export const startServer = async (options: Options = {}, at?: string): Promise<TestServer> => {

@@ -9,7 +9,7 @@ import { intactPage, unpackChunk } from "./ChunkPage.ts"
 import { checkedColumns, isIntact, preparedValues, type Row, StoreDamage } from "./Checksum.ts"
 import { damageFix } from "./Commands.ts"
 import { fromHex } from "./Hash.ts"
-import { corpusRow, type CorpusRow } from "./Rows.ts"
+import { asBlob, corpusRow, type CorpusRow } from "./Rows.ts"
 
 /** Rows of a page of a listing: unset, and at most. */
 const defaultPage = 100
@@ -39,6 +39,13 @@ export interface ReaderShape {
   readonly corpus: (id: string) => Effect.Effect<CorpusRow, ServiceError>
   /** Which of these hashes have no vector of this embedder yet. */
   readonly withoutVector: (embedder: string, hashes: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, ServiceError>
+  /** The last segments of the names of some of a corpus's files, chosen by their numbers. */
+  readonly sample: (corpus: CorpusRow, most: number) => Effect.Effect<ReadonlyArray<string>, ServiceError>
+  /** The packed vectors of the first chunks of files of a corpus, by the last segments of their names. */
+  readonly firstVectors: (
+    corpus: CorpusRow,
+    files: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<Uint8Array | undefined>, ServiceError>
 }
 
 /**
@@ -91,6 +98,12 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
   const corpora = new Map([corpusByName, servingByName].map((statement) => [statement, new Map<string, CorpusRow>()]))
   let readAt: number | undefined
   const vectorByHash = db.prepare("SELECT 1 FROM embeddings WHERE hash = ? AND embedder = ?")
+  // Knuth's multiplicative hash: numbers that follow each other are far apart.
+  const spread = db.prepare("SELECT name FROM files WHERE corpus = ? ORDER BY (id * 2654435761) & 4294967295 LIMIT ?")
+  const firstVector = db.prepare(
+    `SELECT e.vector FROM files f JOIN chunk_pages p ON p.first_chunk = f.first_chunk
+     JOIN embeddings e ON e.hash = substr(p.hashes, 1, 16) AND e.embedder = ? WHERE f.name = ? AND f.corpus = ?`
+  )
   const listings = {
     corpora: db.prepare(`SELECT * FROM corpora WHERE id > ? ${prefix === undefined ? "" : isServing(prefix)} ORDER BY id LIMIT ?`),
     files: db.prepare(`${files} WHERE f.corpus = ? AND f.id > ? ORDER BY f.id LIMIT ?`),
@@ -196,6 +209,14 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
     }),
     corpusNow: (id) => intactCorpus(corpusByName, id),
     corpus: (id) => attempt(() => intactCorpus(servingByName, id)),
+    sample: ({ id }, most) => attempt(() => spread.all(id, most).map((row) => String(row["name"]))),
+    firstVectors: ({ embedder, id }, files) =>
+      read(() =>
+        files.map((file) => {
+          const row = firstVector.get(embedder, file, id)
+          return row === undefined ? undefined : asBlob(row["vector"])
+        })
+      ),
     withoutVector: (embedder, hashes) => read(() => hashes.filter((hash) => vectorByHash.get(fromHex(hash), embedder) === undefined))
   }
 }

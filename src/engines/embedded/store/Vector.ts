@@ -80,6 +80,20 @@ export const unpackVector = (packed: Uint8Array, dimensions: number, into: Int8A
   return squares
 }
 
+/** A packed vector's components, as far as they are not zero; the integers they are kept as. */
+export const sparseVectorOf = (packed: Uint8Array): SparseVector => {
+  const components: Array<number> = []
+  const values: Array<number> = []
+  const put = (component: number, value: number): void => {
+    components.push(component)
+    values.push(value)
+  }
+  if (!forEachComponent(packed, put)) {
+    for (let at = 1; at < packed.length; at++) put(at - 1, ((packed[at] as number) << 24) >> 24)
+  }
+  return { components: Uint16Array.from(components), values: Float32Array.from(values) }
+}
+
 /** Whether a packed vector has fewer components than zeros, as the offline embedder's have; a model's have nearly all. */
 export const isMostlyZeros = (packed: Uint8Array): boolean => {
   if (packed[0] !== Form.bitmap) return packed[0] === Form.gaps
