@@ -22,6 +22,7 @@ import type { SearchRequest } from "./search/Search.ts"
 import { attempt, type Searcher } from "./search/Searcher.ts"
 import { StoreDamage } from "./store/Checksum.ts"
 import { damageFix } from "./store/Commands.ts"
+import { embedWeighed as hashedWeighed } from "../../text/hashed/EmbedHashed.ts"
 import { dataSchemaSpec } from "./store/Rows.ts"
 import type { CorpusRow } from "./store/Rows.ts"
 import { Reader } from "./store/Reader.ts"
@@ -176,6 +177,8 @@ export const embeddedRetrieval = (
         const { embedWeighed } = embedder
         const vector = !wantsDense ?
           undefined
+          : embedWeighed === hashedWeighed && !isElsewhere(corpus.vectorDb) ?
+          "hashed" as const
           : embedWeighed !== undefined ?
           (weigh: (word: string) => number) => embedWeighed(request.query, weigh)
           : yield* embedder.embed([request.query], "query").pipe(
@@ -202,7 +205,13 @@ export const embeddedRetrieval = (
         }
         // How rare a word is in the corpus is known to its database alone.
         const found = isElsewhere(corpus.vectorDb)
-          ? yield* runElsewhere(corpus, { ...asked, hybrid: request.hybrid !== undefined, vector: vector?.(() => 1) })
+          ? yield* runElsewhere(corpus, {
+            ...asked,
+            hybrid: request.hybrid !== undefined,
+            vector: typeof vector === "function"
+              ? vector(() => 1)
+              : undefined
+          })
           : yield* run(corpus, { ...asked, correctSpelling: request.correctSpelling ?? true, vector })
         return ranker === undefined ? found : (yield* ranker.rank(request.query, found)).slice(0, topK)
       }, Effect.withSpan("Retrieval.retrieve"))

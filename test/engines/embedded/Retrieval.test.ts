@@ -9,7 +9,9 @@ import { Embedder } from "../../../src/ports/Embedder.ts"
 import { Files } from "../../../src/ports/Files.ts"
 import { Retrieval } from "../../../src/ports/Retrieval.ts"
 import * as Embedded from "../../../src/engines/embedded/Embedded.ts"
+import { hashEmbedder } from "../../../src/models/HashEmbedder.ts"
 import * as LexicalRanker from "../../../src/models/LexicalRanker.ts"
+import { embedWeighed } from "../../../src/text/hashed/EmbedHashed.ts"
 import { databaseFile } from "../../../src/state/Database.ts"
 import { managed } from "../../conformance/Cases.ts"
 import { tempFolder } from "../../support/TempFolder.ts"
@@ -305,6 +307,38 @@ describe("the embedded engine over the same data again", () => {
       // BM25 needs no vectors.
       const sparse = Effect.flatMap(Retrieval, (r) => r.retrieve({ corpus, query: "apples", hybrid: { alpha: 0 } }))
       assert.isNotEmpty(yield* Effect.provide(sparse, mismatched))
+    })))
+
+  it.live("finds the same in a thread and without one, whether the embedder can go into it or weighs words from outside", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const corpus = yield* Effect.provide(
+        Effect.gen(function*() {
+          const corpus = yield* newCorpus
+          for (let i = 0; i < 6; i++) {
+            yield* (yield* Files).upload(textFile(corpus, `f${i}`, `the apple tree ${i}\n\nthe pears of garden ${i}`))
+          }
+          return corpus
+        }),
+        engine(folder)
+      )
+      const outside = Layer.succeed(Embedder, {
+        ...hashEmbedder,
+        embedWeighed: (text: string, weigh: (word: string) => number) => embedWeighed(text, weigh)
+      })
+      const ask = Effect.flatMap(Retrieval, ({ retrieve }) =>
+        Effect.forEach(
+          ["the appel trees", "garden 3", "the apple tree of the garden"],
+          (query) => retrieve({ corpus, query, hybrid: { alpha: 0.5 }, explain: true })
+        ))
+      const found = yield* Effect.forEach([0, 1], (searchThreads) =>
+        Effect.all([
+          Effect.provide(ask, engine(folder, { searchThreads })),
+          Effect.provide(ask, Embedded.layer({ dataDir: folder, searchThreads }).pipe(Layer.provide([outside, paragraphs])))
+        ]))
+      const [first, ...others] = found.flat()
+      assert.isNotEmpty(first?.[0])
+      for (const other of others) assert.deepStrictEqual(other, first)
     })))
 
   it.live.each([{ searchThreads: 0 }, { searchThreads: 1 }])(

@@ -16,6 +16,7 @@ import { SharedWords } from "./SharedWords.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
 import { ranking } from "../../../search/Ranking.ts"
 import { type SlotRange, topSlots } from "../../../search/TopSlots.ts"
+import { embedWeighed } from "../../../text/hashed/EmbedHashed.ts"
 import { FileScores } from "./FileScores.ts"
 
 export interface SearchRequest extends FileFilter {
@@ -23,8 +24,11 @@ export interface SearchRequest extends FileFilter {
   readonly count: number
   /** 0 sparse only, 1 dense only. */
   readonly alpha: number
-  /** The query's vector, where the dense side is wanted; its embedder may ask how much a word says in the corpus. */
-  readonly vector?: ((weigh: (word: string) => number) => Float32Array) | undefined
+  /**
+   * The query's vector, where the dense side is wanted; its embedder may ask how much a word says in the corpus. `hashed`:
+   * that of the offline embedder, which is made where the words' weights are.
+   */
+  readonly vector?: ((weigh: (word: string) => number) => Float32Array) | "hashed" | undefined
   /** Cosine similarity strictly more than this. */
   readonly minSimilarity?: number
   readonly correctSpelling: boolean
@@ -75,7 +79,7 @@ export class Search {
     const sparse = addScores(index, terms, this.#zeros("sparse", index.slots))
     // A threshold is promised of every chunk, and so is a long list: lists know candidates only.
     const exact = request.minSimilarity !== undefined || request.count > mostFromLists
-    const vector = request.vector?.(rarityIn(index))
+    const vector = request.vector === "hashed" ? embedWeighed(request.query, rarityIn(index)) : request.vector?.(rarityIn(index))
     const dense = vector === undefined ? undefined : this.#dense.ask(index, vector, this.#zeros("dense", index.slots), exact)
     const filtered = this.#allowed(index, corpus, request)
     const allowed = dense?.all === undefined || request.minSimilarity === undefined

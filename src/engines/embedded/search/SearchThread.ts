@@ -20,7 +20,7 @@ export interface SearchData {
 }
 
 /** A search as it crosses to the thread. */
-export type SentRequest = Omit<SearchRequest, "vector"> & { readonly vector?: Float32Array }
+export type SentRequest = Omit<SearchRequest, "vector"> & { readonly vector?: Float32Array | "hashed" }
 
 /** What the thread is asked: a search, or how much words say in a corpus. */
 export type SearchMessage =

@@ -67,8 +67,8 @@ export const searchInThreads = Effect.fnUntraced(function*({ dataDir, memory, na
   return ({ generation, name }: Searched, { vector, ...request }: SearchRequest): Effect.Effect<Found, ServiceError> =>
     room.withPermit(Effect.gen(function*() {
       const thread = idlest()
-      if (vector === undefined) return yield* thread.search(name, request)
-      // The embedder cannot go into the thread: it says which words it has, and is told there how rare they are.
+      if (vector === undefined || vector === "hashed") return yield* thread.search(name, { ...request, vector })
+      // Another embedder cannot go into the thread: it says which words it has, and is told there how rare they are.
       const known = weights.of(name, generation)
       const unknown = new Set<string>()
       const tried = vector((word) => {

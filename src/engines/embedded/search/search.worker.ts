@@ -42,7 +42,7 @@ const answer = (message: SearchMessage): Answer => {
 
 const requestOf = ({ vector, ...request }: SentRequest): SearchRequest => ({
   ...request,
-  vector: vector === undefined ? undefined : () => vector
+  vector: vector instanceof Float32Array ? () => vector : vector
 })
 
 const errorOf = (cause: unknown): ErrorMessage => {
