@@ -19,6 +19,7 @@ import { operations } from "./commands/Operations.ts"
 import { parse } from "./commands/Parse.ts"
 import { plan } from "./commands/Plan.ts"
 import { promote, rollback } from "./commands/Promote.ts"
+import { questions } from "./commands/Questions.ts"
 import { release } from "./commands/Release.ts"
 import { explain, retrieve } from "./commands/Retrieve.ts"
 import { retry } from "./commands/Retry.ts"
@@ -79,7 +80,7 @@ const command = root.pipe(
   Command.withSubcommands([
     { group: "Start", commands: [init, validate, schema, doctor, help, version] },
     { group: "Keep a corpus in sync", commands: [plan, run, watch, release, promote, rollback, exportCommand, status, diff, retry] },
-    { group: "Use it", commands: [ask, chat, batch, retrieve, explain, evaluate, tune, serve, mcp, ui] },
+    { group: "Use it", commands: [ask, chat, batch, retrieve, explain, evaluate, questions, tune, serve, mcp, ui] },
     { group: "Look inside", commands: [parse, corpora, files, models, endpoints, operations] }
   ]),
   Command.provide(({ dataDir }) => host(dataDir))

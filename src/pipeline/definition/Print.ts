@@ -22,7 +22,8 @@ export const printPipeline = (pipeline: Definition, extensions: Extensions = noE
   return document.toString({ lineWidth: 0 })
 }
 
-const escapeReferences = (value: unknown): unknown => {
+/** The value with each `${` as `$${`: what is read with references replaced has it as it was. */
+export const escapeReferences = (value: unknown): unknown => {
   if (typeof value === "string") return value.replaceAll("${", "$$${")
   if (Array.isArray(value)) return value.map(escapeReferences)
   if (typeof value !== "object" || value === null) return value

@@ -1,9 +1,11 @@
 import { Effect, FileSystem, Result, Schema } from "effect"
+import { Document } from "yaml"
 import { records, separatorOf } from "../../text/parse/Delimited.ts"
 import { explain } from "../definition/Explain.ts"
 import { PipelineInvalid, type PipelineIssue } from "../definition/PipelineInvalid.ts"
 import { issueOf, placed } from "../definition/Place.ts"
 import { type EvaluationTest, EvaluationTests } from "../definition/TestSettings.ts"
+import { escapeReferences } from "../definition/Print.ts"
 import { readYaml } from "../definition/YamlText.ts"
 
 const decode = Schema.decodeUnknownResult(EvaluationTests, { errors: "all", onExcessProperty: "error" })
@@ -84,3 +86,11 @@ export const readTests = Effect.fn("readTests")(function*(
   const decoded = decode(source.value)
   return Result.isSuccess(decoded) ? decoded.success : yield* placed(file, source, explain(decoded.failure.issue, source.value))
 })
+
+/** Tests as {@link readTests} reads them. */
+export const writtenTests = (tests: ReadonlyArray<EvaluationTest>, form: "jsonl" | "yaml"): string => {
+  const written = tests.map(escapeReferences)
+  return form === "yaml"
+    ? new Document(written).toString({ lineWidth: 0 })
+    : written.map((test) => `${JSON.stringify(test)}\n`).join("")
+}

@@ -1,0 +1,67 @@
+import { Effect, FileSystem } from "effect"
+import { Command, Flag } from "effect/cli"
+import { optionalInt, optionalText } from "../Flags.ts"
+import { Output } from "../Output.ts"
+import { fromHere } from "../Paths.ts"
+import { given, root } from "../Root.ts"
+import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
+import { UsageError } from "../UsageError.ts"
+
+/** `sluice questions`: drafts tests of a corpus, each of which it answers from where it was drafted. */
+export const questions = Command.make(
+  "questions",
+  {
+    pipeline: pipelineArgument,
+    from: optionalText("from", "SOURCE or FOLDER", "Only files of this source, or under this folder"),
+    count: optionalInt("count", [1, 1_000], "N", "Tests wanted, 1 to 1000. Default 20"),
+    seed: optionalInt("seed", [0, 1_000_000], "N", "Another one gives other tests of the same corpus. Default 1"),
+    out: Flag.Path("out").pipe(
+      Flag.map(fromHere),
+      Flag.withDescription("Write them to this file, JSON lines or YAML by its name. Default: JSON lines on stdout"),
+      Flag.withMetavar("FILE"),
+      Flag.optional
+    )
+  },
+  Effect.fn(function*(args) {
+    const { json } = yield* root
+    const output = yield* Output
+    const out = given(args.out)
+    const yaml = out !== undefined && /\.ya?ml$/i.test(out)
+    if (out !== undefined && !yaml && !/\.jsonl$/i.test(out)) {
+      return yield* new UsageError({ message: `${out} is neither .jsonl nor .yaml`, fix: "call it questions.jsonl" })
+    }
+    const loaded = yield* openPipeline(args.pipeline)
+    const [{ draftQuestions }, { writtenTests }] = yield* Effect.promise(() =>
+      Promise.all([import("../../pipeline/eval/Questions.ts"), import("../../pipeline/eval/TestFile.ts")])
+    )
+    const { drafts, files, rejected, tests } = yield* onEngine(
+      loaded,
+      reading,
+      draftQuestions(loaded.pipeline, { count: given(args.count), seed: given(args.seed), from: given(args.from) })
+    )
+    const reasons = Object.entries(rejected).filter(([, count]) => count > 0)
+    if (out !== undefined) {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(out, writtenTests(tests, yaml ? "yaml" : "jsonl")).pipe(
+        Effect.mapError(() => new UsageError({ message: `${out} cannot be written`, fix: "check the folder and its permissions" }))
+      )
+    }
+    if (json) return yield* output.json({ version: 1, type: "questions", files, drafts, rejected, tests })
+    if (out === undefined && tests.length > 0) yield* output.print(writtenTests(tests, "jsonl").trimEnd())
+    yield* output.say(
+      `${tests.length} tests of ${files} files; ${drafts - tests.length} of ${drafts} drafts rejected${
+        reasons.length === 0 ? "" : `: ${reasons.map(([reason, count]) => `${count} ${reason}`).join(", ")}`
+      }`
+    )
+  })
+).pipe(
+  Command.withShortDescription("Draft tests from the corpus, each checked to be answered by it."),
+  Command.withDescription(
+    "Draft tests for `sluice eval` from headings and definitions of the documents. Each question is asked, and kept only where its file is found, a context has the words it was drafted from, and the answer cites them. The same corpus and --seed give the same tests."
+  ),
+  Command.withExamples([
+    { command: "sluice questions > questions.jsonl", description: "20 tests of the corpus" },
+    { command: "sluice questions --from docs --count 50 --out questions.yaml", description: "of one source or folder" },
+    { command: "sluice eval --tests questions.jsonl", description: "ask them, now and after each change" }
+  ])
+)

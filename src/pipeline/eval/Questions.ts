@@ -1,0 +1,216 @@
+import { createHash } from "node:crypto"
+import { Effect, Stream } from "effect"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { RagFile } from "../../domain/RagFile.ts"
+import { Files } from "../../ports/Files.ts"
+import { pages } from "../../ports/Paging.ts"
+import { answerStages, askPipeline, retrieveFrom } from "../AskPipeline.ts"
+import { corpusOf } from "../RunPipeline.ts"
+import type { Definition } from "../definition/Definition.ts"
+import type { EvaluationTest } from "../definition/TestSettings.ts"
+import { ExtensionsInUse } from "../Extensions.ts"
+
+/** A question, and the words of a document that answer it. */
+export interface Draft {
+  readonly question: string
+  readonly span: string
+}
+
+/** Why a draft is not among the tests. */
+export type Rejection =
+  /** The same was asked of another passage: it has no one answer. */
+  | "ambiguous"
+  /** The file is not among those found. */
+  | "not found"
+  /** The file is found, and none of its contexts has the span. */
+  | "other passage"
+  | "refused"
+  /** It is answered by other words. */
+  | "other words"
+
+/** What was drafted of a corpus. */
+export interface Drafted {
+  readonly tests: ReadonlyArray<EvaluationTest>
+  readonly drafts: number
+  readonly rejected: Readonly<Record<Rejection, number>>
+  /** Files that were read for it. */
+  readonly files: number
+}
+
+/** What to draft. */
+export interface DraftOptions {
+  /** Tests wanted. Default 20. */
+  readonly count?: number
+  /** Another gives others, of the same corpus; the same one the same. Default 1. */
+  readonly seed?: number
+  /** Only files of the source of this name, or under this folder. Default: all. */
+  readonly from?: string
+}
+
+const defaultCount = 20
+/** Files looked at for one test that is wanted: most have no definition, and most drafts are not taken. */
+const filesPerTest = 10
+/** Chunks looked at of one file, and tests made of it. */
+const chunksPerFile = 50
+const testsPerFile = 3
+
+/**
+ * Drafts tests of a pipeline's corpus: questions from headings and definitions. Each is asked, and kept only where its file is found, a context has its span, and the answer cites it there; a pipeline
+ * without a generate stage is searched only. Files are chosen by `seed` and their names, so that the same corpus gives the
+ * same tests whatever its history. `UNIMPLEMENTED` where the engine gives no texts back.
+ */
+export const draftQuestions = Effect.fn("draftQuestions")(function*(
+  pipeline: Definition,
+  { count = defaultCount, from, seed = 1 }: DraftOptions = {}
+) {
+  const files = yield* Files
+  const { name: corpus } = yield* corpusOf(pipeline)
+  const answers = answerStages(pipeline, yield* ExtensionsInUse) !== undefined
+  const order = (text: string) => createHash("sha256").update(`${seed} ${text}`).digest("hex")
+  const chosen = yield* pages((page) => files.list(corpus, page)).pipe(
+    Stream.filter((file) => from === undefined || isFrom(pipeline.name, from, file)),
+    Stream.runFold(() => new Lowest<RagFile>(count * filesPerTest), (lowest, file) => lowest.add(order(file.displayName), file))
+  )
+  if (from !== undefined && chosen.values.length === 0) {
+    return yield* ServiceError.notFound(`a file from ${from}`, "name a source of the pipeline, or a folder that holds files of the corpus")
+  }
+  const rejected: Record<Rejection, number> = { ambiguous: 0, "not found": 0, "other passage": 0, refused: 0, "other words": 0 }
+  const tests: Array<EvaluationTest> = []
+  const asked = new Set<string>()
+  let [drafts, read] = [0, 0]
+  for (const file of chosen.values) {
+    if (tests.length >= count) break
+    read += 1
+    const { items } = yield* files.chunks(file.name, { size: chunksPerFile })
+    let made = 0
+    // The order of passages is drawn too: a document does not begin with what is worth asking.
+    for (const chunk of items.toSorted((a, b) => order(a.text) < order(b.text) ? -1 : 1)) {
+      if (made >= testsPerFile || tests.length >= count) break
+      for (const { question, span } of draftsOf(chunk)) {
+        if (made >= testsPerFile || tests.length >= count) break
+        drafts += 1
+        const known = question.toLowerCase()
+        const problem = asked.has(known)
+          ? "ambiguous"
+          : yield* verify(pipeline, { question, span, file, answers })
+        asked.add(known)
+        if (problem !== undefined) {
+          rejected[problem] += 1
+          continue
+        }
+        made += 1
+        const path = file.displayName
+        tests.push({ question, files: [path], contexts: [span], ...(answers ? { cites: [path] } : {}) })
+      }
+    }
+  }
+  return { tests, drafts, rejected, files: read } satisfies Drafted
+})
+
+/** Whether a file is of a source, or under a folder. */
+const isFrom = (pipeline: string, from: string, { displayName, marker, sourceUri }: RagFile): boolean => {
+  const folder = from.replace(/^\.\//, "").replace(/\/+$/, "")
+  return marker?.source === `${pipeline}/${from}` || displayName.startsWith(`${folder}/`) ||
+    (URL.parse(sourceUri, "sluice:///")?.pathname.includes(`/${encodeURI(folder.replace(/^\//, ""))}/`) ?? false)
+}
+
+/** The values of the lowest keys, in their order; no more than `most` are held. */
+class Lowest<A> {
+  readonly #most: number
+  #kept: Array<readonly [key: string, value: A]> = []
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(key: string, value: A): this {
+    this.#kept.push([key, value])
+    if (this.#kept.length >= 2 * this.#most) this.#cut()
+    return this
+  }
+
+  get values(): ReadonlyArray<A> {
+    this.#cut()
+    return this.#kept.map(([, value]) => value)
+  }
+
+  #cut(): void {
+    this.#kept = this.#kept.toSorted(([a], [b]) => a < b ? -1 : 1).slice(0, this.#most)
+  }
+}
+
+interface Verified extends Draft {
+  readonly file: RagFile
+  readonly answers: boolean
+}
+
+/** Why the corpus does not answer a question from where it was drafted; undefined where it does. */
+const verify = Effect.fnUntraced(function*(pipeline: Definition, { answers, file, question, span }: Verified) {
+  const { answer, contexts } = answers
+    ? yield* askPipeline(pipeline, { question })
+    : { answer: undefined, ...(yield* retrieveFrom(pipeline, { question })) }
+  const own = contexts.filter((context) => context.file === file.name)
+  const wanted = plain(span)
+  if (own.length === 0) return "not found"
+  if (!own.some(({ text }) => plain(text).includes(wanted))) return "other passage"
+  if (answer === undefined) return undefined
+  if (!answer.grounded || answer.citations.length === 0) return "refused"
+  const cited = answer.citations.some((citation) => {
+    const quote = plain(citation.quote)
+    return citation.file === file.name && quote !== "" && (quote.includes(wanted) || wanted.includes(quote))
+  })
+  return cited ? undefined : "other words"
+})
+
+const plain = (text: string): string => text.replace(/\s+/g, " ").trim()
+
+/** What a term may be called: a few words. */
+const term = "[\\p{L}\\p{N}][\\p{L}\\p{N}'’./+ -]{1,58}?"
+
+/** Sentences that say what something is, and what is asked for them. Languages that have no row here have their headings. */
+const definitions: ReadonlyArray<{ readonly form: RegExp; readonly question: (named: string) => string }> = [
+  { form: new RegExp(`^((?:An?|The) )?(${term}) (?:is|refers to) (?:an?|the|any|one of) `, "u"), question: (named) => `What is ${named}?` },
+  { form: new RegExp(`^((?:The) )?(${term}) are (?:the |all |those )?\\p{Ll}`, "u"), question: (named) => `What are ${named}?` },
+  { form: new RegExp(`^((?:The) )?(${term}) stands for `, "u"), question: (named) => `What does ${named} stand for?` },
+  { form: new RegExp(`^((?:An?|The) )?(${term}) means `, "u"), question: (named) => `What does ${named} mean?` },
+  { form: new RegExp(`^((?:Eine?|Der|Die|Das) )?(${term}) ist (?:eine?|der|die|das) `, "u"), question: (named) => `Was ist ${named}?` },
+  { form: new RegExp(`^((?:Eine?|Der|Die|Das) )?(${term}) bedeutet `, "u"), question: (named) => `Was bedeutet ${named}?` }
+]
+
+/** What begins like a term and refers to something that was said before. */
+const refers =
+  /^(?:its?|their|his|her|our|your|my|another|other|this|that|these|those|they|he|she|there|here|which|what|who|we|you|i|one|if|when|where|each|all|some|such|both|es|dies\p{L}*|er|sie|wir|das|man|hier|dort|wenn|alle)\b/iu
+
+/** What ends so names nothing: "Frequently criticized are …". */
+const isNoName = /(?:ly|ed)$/u
+
+/** Units of a sentence that answers something: a shorter one says nothing, a longer one too much. */
+const [shortest, longest] = [25, 400]
+
+/** Questions that a passage answers by its own words: its headings where they ask, and its definitions. */
+export const draftsOf = ({ headings, text }: { readonly headings: ReadonlyArray<string>; readonly text: string }): ReadonlyArray<Draft> => {
+  const sentences = Array.from(segmenter.segment(text), ({ segment }) => segment.trim())
+    .filter((sentence) =>
+      sentence.length >= shortest && sentence.length <= longest && /^[\p{Lu}\p{N}"“«].*[.!。]$/u.test(sentence) && !sentence.includes("\n")
+    )
+  const heading = headings.at(-1)?.trim() ?? ""
+  const [first] = sentences
+  const asked: ReadonlyArray<Draft> = first !== undefined && /^\p{Lu}.{8,150}\?$/u.test(heading) ? [{ question: heading, span: first }] : []
+  const about: ReadonlyArray<Draft> = first !== undefined && asked.length === 0 && isTitle(heading)
+    ? [{ question: `${heading}?`, span: first }]
+    : []
+  const defined = sentences.flatMap((sentence): ReadonlyArray<Draft> => {
+    for (const { form, question } of definitions) {
+      const [, article = "", named] = form.exec(sentence) ?? []
+      if (named === undefined || refers.test(named) || refers.test(article + named) || isNoName.test(named)) continue
+      return [{ question: question(`${article.toLowerCase()}${named}`), span: sentence }]
+    }
+    return []
+  })
+  return [...asked, ...defined, ...about]
+}
+
+/** A heading of several words that names what stands under it. */
+const isTitle = (heading: string): boolean => /^\p{L}[^?!:]{6,80}$/u.test(heading) && heading.split(/\s+/).length >= 2
+
+const segmenter = new Intl.Segmenter("en", { granularity: "sentence" })
