@@ -9,7 +9,7 @@
  * FOLDER holds a folder for each collection in BEIR's layout, and may hold `lucene-reference.json` (figures by
  * `collection|analyzer|k1/b`, of whole documents). Per collection, nDCG@10 and Recall@100: Lucene's BM25; ours (alpha 0);
  * the default; the offline embedder alone (alpha 1), all of 100 contexts; the default at the ten contexts that a request
- * gets that names no number; then BM25 and the default for questions with two misspelt words, without correction and
+ * gets that names no number; then BM25 and the default for misspelt questions (two words, or every sixth of more), without correction and
  * with it. Spelling is corrected but where that is said. At most --queries questions are asked, spread over the file;
  * the reference has all of them. --keep leaves the corpora for the next time; small chunks (--chunk-size, in tokens) show
  * what becomes of files that are longer than a chunk.

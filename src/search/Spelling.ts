@@ -9,6 +9,22 @@ export interface Correction {
   readonly distance: 1 | 2
 }
 
+/** A word of a run without blanks. */
+export interface RunWord {
+  /** As the question has it. */
+  readonly as: string
+  /** A term that the index has. */
+  readonly term: string
+  readonly documentFrequency: number
+  readonly distance: 0 | 1
+}
+
+/** A stretch of a run, as it was cut and as it is read. */
+export interface Reread {
+  readonly cut: ReadonlyArray<string>
+  readonly words: ReadonlyArray<RunWord>
+}
+
 /** Vocabularies are cut to their most frequent terms, so that the index takes tens of megabytes at most. */
 const mostTerms = 300_000
 
@@ -32,6 +48,7 @@ export class SpellingIndex {
   readonly #frequencies = new Map<string, number>()
   readonly #alphabets = new Map<number, Set<string>>()
   #trigrams: TrigramIndex | undefined
+  #unspaced: NearTerms | undefined
 
   constructor(vocabulary: Iterable<readonly [term: string, documentFrequency: number]>) {
     let leastFrequency = 1
@@ -56,6 +73,62 @@ export class SpellingIndex {
     if (near !== undefined) return { ...near, distance: 1 }
     const far = lower.length < shortestForTwo ? undefined : this.#best(this.#byTwoEdits(lower, distinct))
     return far === undefined ? undefined : { ...far, distance: 2 }
+  }
+
+  /**
+   * Of a run without blanks that a dictionary cut into `segments`, the stretches around those that no chunk has, read
+   * anew: the likeliest row of terms by their frequencies, each with one slip at most. A slip moves the bounds of words, so
+   * that what it left of one is no word to compare with. Stretches where no term comes near stay as they were cut.
+   */
+  correctRun(segments: ReadonlyArray<string>, isKnown: (segment: string) => boolean): ReadonlyArray<Reread> {
+    const unknown = segments.map((segment) => isThere.test(segment) && !isKnown(segment))
+    const reread: Array<Reread> = []
+    for (let at = unknown.indexOf(true); at >= 0 && reread.length < mostReread; at = unknown.indexOf(true, at)) {
+      const from = Math.max(0, at - around)
+      let to = at + 1
+      // Slips near each other are one stretch.
+      while (to < segments.length && to - from < mostSegments && unknown.slice(Math.max(at, to - around), to).includes(true)) to++
+      const cut = segments.slice(from, to)
+      const words = this.#likeliest(cut)
+      if (words.some(({ distance }) => distance === 1)) reread.push({ cut, words })
+      at = to
+    }
+    return reread
+  }
+
+  /** Viterbi over the stretch. What is of no term costs by the letter, or by the segment: the corpus may not have the word. */
+  #likeliest(cut: ReadonlyArray<string>): ReadonlyArray<RunWord> {
+    const stretch = cut.join("").slice(0, longestStretch)
+    const ends = new Map<number, number>()
+    cut.reduce((from, segment) => {
+      ends.set(from, from + segment.length)
+      return from + segment.length
+    }, 0)
+    this.#unspaced ??= new NearTerms(this.#frequencies)
+    const best: Array<{ readonly cost: number; readonly from: number; readonly word?: RunWord }> = [{ cost: 0, from: 0 }]
+    const take = (to: number, cost: number, from: number, word?: RunWord): void => {
+      if (cost < (best[to]?.cost ?? Infinity)) best[to] = { cost, from, ...(word === undefined ? {} : { word }) }
+    }
+    for (let from = 0; from < stretch.length; from++) {
+      const { cost } = best[from] ?? { cost: Infinity }
+      take(from + 1, cost + costOfLetter, from)
+      const end = ends.get(from)
+      if (end !== undefined && end <= stretch.length) take(end, cost + costOfSegment, from)
+      for (let to = from + 2; to <= Math.min(stretch.length, from + longestUnspaced); to++) {
+        const as = stretch.slice(from, to)
+        for (const { distance, documentFrequency, term } of this.#unspaced.of(as)) {
+          const more = this.#unspaced.costOf(documentFrequency) + distance * costOfSlip
+          take(to, cost + more, from, { as, term, documentFrequency, distance })
+        }
+      }
+    }
+    const words: Array<RunWord> = []
+    for (let at = stretch.length; at > 0;) {
+      const { from, word } = best[at] ?? { from: 0 }
+      if (word !== undefined) words.unshift(word)
+      at = from
+    }
+    return words
   }
 
   *#byOneEdit(word: string, analyzers: ReadonlyArray<AnalyzerId>): Generator<Found> {
@@ -114,8 +187,9 @@ const isBetter = (a: Found, b: Found): boolean => {
 
 const letters = /^[\p{L}\p{M}']+$/u
 
-/** Ordinary words: no identifiers, no digits, nothing written in ideographs. */
-const correctable = /^(?!.*[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}])(?:\p{Lu}+|\p{L}[\p{Ll}\p{Lo}\p{M}]+)$/u
+/** Ordinary words: no identifiers, no digits, nothing written in ideographs or without blanks. */
+const correctable =
+  /^(?!.*[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}])(?:\p{Lu}+|\p{L}[\p{Ll}\p{Lo}\p{M}]+)$/u
 
 const mostLetters = 64
 
@@ -124,3 +198,74 @@ const scriptOf = (word: string): number => {
   const unit = word.charCodeAt(0)
   return unit < 0x250 ? 0 : unit >> 8
 }
+
+const isUnspaced = /^[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]+$/u
+const isThere = /\p{L}/u
+
+/** Segments before and after one that no chunk has which a slip may have cut wrong as well. */
+const around = 2
+const mostSegments = 12
+/** Each takes about a millisecond: a run that is a whole text is not read anew from end to end. */
+const mostReread = 32
+/** UTF-16 units. */
+const longestStretch = 60
+const longestUnspaced = 16
+/** Two letters are neighbours of too many. */
+const shortestUnspaced = 3
+
+/** Natural logarithms of odds: one word in a thousand has a slip, a word that no chunk has is rarer, and next to no letter is of none. */
+const costOfSlip = 7
+const costOfSegment = 20
+const costOfLetter = 12
+
+/** Terms of scripts without blanks by what is left of them without one letter, so that those one edit away are found at once. */
+class NearTerms {
+  readonly #frequencies = new Map<string, number>()
+  readonly #without = new Map<string, Array<string>>()
+  readonly #all: number
+
+  constructor(frequencies: ReadonlyMap<string, number>) {
+    let all = 0
+    for (const [term, frequency] of frequencies) {
+      if (!isUnspaced.test(term) || term.length > longestUnspaced) continue
+      this.#frequencies.set(term, frequency)
+      all += frequency
+      for (const rest of term.length < shortestUnspaced ? [] : withoutOne(term)) {
+        const known = this.#without.get(rest)
+        if (known === undefined) this.#without.set(rest, [term])
+        else known.push(term)
+      }
+    }
+    this.#all = all
+  }
+
+  costOf(documentFrequency: number): number {
+    return Math.log(this.#all / documentFrequency)
+  }
+
+  /** The term itself, else the most frequent one that is one edit away. */
+  of(word: string): ReadonlyArray<Omit<RunWord, "as">> {
+    const own = this.#frequencies.get(word)
+    if (own !== undefined) return [{ term: word, documentFrequency: own, distance: 0 }]
+    if (word.length < shortestUnspaced) return []
+    const rests = withoutOne(word)
+    let best: Omit<RunWord, "as"> | undefined
+    const meet = (term: string): void => {
+      const documentFrequency = this.#frequencies.get(term)
+      if (documentFrequency === undefined || term.length < shortestUnspaced) return
+      if (
+        best !== undefined &&
+        (documentFrequency < best.documentFrequency || (documentFrequency === best.documentFrequency && term >= best.term))
+      ) return
+      if (editDistance(word, term, 1) === 1) best = { term, documentFrequency, distance: 1 }
+    }
+    for (const rest of rests) {
+      meet(rest)
+      this.#without.get(rest)?.forEach(meet)
+    }
+    this.#without.get(word)?.forEach(meet)
+    return best === undefined ? [] : [best]
+  }
+}
+
+const withoutOne = (word: string): ReadonlySet<string> => new Set(Array.from(word, (_, at) => word.slice(0, at) + word.slice(at + 1)))

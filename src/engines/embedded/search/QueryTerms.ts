@@ -1,9 +1,11 @@
-import { analyzeQuery, analyzeWord, wordAnalyzers } from "../../../search/analysis/Analyzer.ts"
+import { analyzeQuery, analyzeWord, normalized, wordAnalyzers } from "../../../search/analysis/Analyzer.ts"
 import { grammarOf } from "../../../search/analysis/Grammar.ts"
 import { ranking } from "../../../search/Ranking.ts"
 import { idf } from "./Bm25.ts"
 import type { CorpusIndex, TermPostings } from "./CorpusIndex.ts"
-import type { SpellingIndex } from "../../../search/Spelling.ts"
+import { scanRuns } from "../../../search/analysis/WordBreak.ts"
+import type { Reread, SpellingIndex } from "../../../search/Spelling.ts"
+import { forEachSegment } from "../../../text/Segments.ts"
 
 /** A term of the query as it is scored. */
 export interface ScoredTerm {
@@ -57,14 +59,24 @@ export const queryTerms = (
   // A form that few chunks of its analyzer have is no rare word: the word is as frequent as all its forms together.
   const frequencies = new Map<number, number>()
   for (const { found, word } of terms) frequencies.set(word, (frequencies.get(word) ?? 0) + found.documentFrequency)
+  const rereads = spelling === undefined ? [] : reread(query, (segment) => index.lookup(segment).documentFrequency > 0, spelling)
+  // What a slip broke a word into are no words of the question.
+  const broken = new Set(rereads.flatMap(({ cut, words }) => cut.filter((segment) => words.every(({ as }) => as !== segment))))
   const unknown: typeof terms = []
   for (const term of terms) {
+    if (broken.has(term.from)) continue
     if (term.found.documentFrequency === 0) unknown.push(term)
     else add(term.term, term.from, term.occurrences, 0, term.found, frequencies.get(term.word) ?? 0)
   }
   // A word is known if any analyzer's form of it is.
   const knownWords = new Set(scored.map(({ from }) => from))
   const used = new Set(scored.map(({ term }) => term))
+  for (const { as, distance, term } of rereads.flatMap(({ words }) => words)) {
+    if (used.has(term)) continue
+    used.add(term)
+    const found = index.lookup(term)
+    add(term, as, 1, distance, found, found.documentFrequency)
+  }
   for (const { from, occurrences } of unknown) {
     if (spelling === undefined || knownWords.has(from) || isGrammar(from)) continue
     const meant = spelling().correct(from, index.analyzers)
@@ -74,6 +86,22 @@ export const queryTerms = (
     add(meant.term, from, occurrences, meant.distance, found, found.documentFrequency)
   }
   return scored
+}
+
+/** Stretches, from which on no further run is read anew: see Spelling.ts. */
+const mostReread = 32
+
+/** What {@link SpellingIndex.correctRun} reads anew in a question. */
+const reread = (query: string, isKnown: (segment: string) => boolean, spelling: () => SpellingIndex): ReadonlyArray<Reread> => {
+  const text = normalized(query)
+  const found: Array<Reread> = []
+  scanRuns(text, (run, start, end) => {
+    if (run !== "unspaced") return
+    const segments: Array<string> = []
+    forEachSegment(text.slice(start, end), (segment) => void segments.push(segment))
+    if (found.length < mostReread && !segments.every(isKnown)) found.push(...spelling().correctRun(segments, isKnown))
+  })
+  return found
 }
 
 /** How much a word of a question says, 0 to 1, by how many chunks have it: what no chunk has may be a slip, and counts in full. */

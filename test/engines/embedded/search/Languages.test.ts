@@ -50,6 +50,19 @@ describe("questions in words that the passage has in other forms", () => {
       `${question} -> ${first(corpus, question, alpha)}`
     )
 
+  it("find it in Thai with a slip, and explain says what was meant", () => {
+    const [hit] = bench.search.run(bench.row("th"), {
+      query: "โรงพยบาลใกล้ที่สุด",
+      count: 1,
+      alpha: 0,
+      correctSpelling: true,
+      explain: true
+    })
+    assert.strictEqual(hit?.sourceDisplayName, "โรงพยาบาลที่ใกล้ที่สุดอยู่บนถนนริมแม่น้ำ")
+    const corrected = hit?.explanation?.terms.filter(({ corrected }) => corrected === true)
+    assert.deepStrictEqual(corrected?.map(({ from, term }) => [from, term]), [["พยบาล", "พยาบาล"]])
+  })
+
   for (const [language, passages] of Object.entries(languages)) {
     it(`find it first: ${language}`, () => {
       assert.deepStrictEqual(missed(language, passages, 0), [], "by BM25")

@@ -2,6 +2,7 @@ import { assert, describe, it } from "vitest"
 import { analyze } from "../../../../src/search/analysis/Analyzer.ts"
 import { editDistance, oneEditAway } from "../../../../src/search/EditDistance.ts"
 import { SpellingIndex } from "../../../../src/search/Spelling.ts"
+import { forEachSegment } from "../../../../src/text/Segments.ts"
 
 /** Every term of the text, as frequent as it occurs. */
 const vocabularyOf = (text: string, analyzer: "en" | "de" = "en"): Map<string, number> => {
@@ -73,6 +74,35 @@ describe("SpellingIndex", () => {
     const index = new SpellingIndex(immense())
     assert.strictEqual(index.correct("vacaton", ["simple"])?.term, "vacation")
     assert.strictEqual(index.correct(`${word(7)}x`, ["simple"]), undefined)
+  })
+})
+
+describe("runs without blanks", () => {
+  const passages = [
+    "บริษัทจ่ายค่าเดินทางภายในสิบวันหลังกลับจากต่างจังหวัด",
+    "โรงพยาบาลที่ใกล้ที่สุดอยู่บนถนนริมแม่น้ำ",
+    "หนังสือสำหรับฝึกอบรมซื้อจากงบของแผนก"
+  ]
+  const vocabulary = new Map(passages.flatMap((text) => analyze(text, "simple")).map((term) => [term, 1]))
+  const index = new SpellingIndex(vocabulary)
+  const read = (run: string) => {
+    const segments: Array<string> = []
+    forEachSegment(run, (segment) => void segments.push(segment))
+    return index.correctRun(segments, (segment) => vocabulary.has(segment))
+  }
+  const corrected = (run: string) =>
+    read(run).flatMap(({ words }) => words).filter(({ distance }) => distance === 1).map(({ as, term }) => `${as} ${term}`)
+
+  it("are read anew where a slip broke a word, by the terms there are", () => {
+    assert.deepStrictEqual(corrected("โรงพยบาลใกล้ที่สุด"), ["พยบาล พยาบาล"])
+    assert.deepStrictEqual(corrected("ซื้อหนังสิอฝึกอบรม"), ["หนังสิอ หนังสือ"])
+    assert.deepStrictEqual(corrected("จ่ายค่าเดนิทาง"), ["เดนิ เดิน"])
+  })
+
+  it("stay as they are where every word is known, and where nothing is near", () => {
+    assert.deepStrictEqual(read("โรงพยาบาลใกล้ที่สุด"), [])
+    assert.deepStrictEqual(corrected("กระจกหน้าต่าง"), [])
+    assert.deepStrictEqual(new SpellingIndex([]).correctRun(["กระจก"], () => false), [])
   })
 })
 
