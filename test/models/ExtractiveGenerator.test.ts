@@ -275,6 +275,15 @@ describe("ExtractiveGenerator", () => {
         assert.isTrue(answer.citations[0]?.quote.endsWith(command))
         assert.deepStrictEqual(answer.citations[0]?.headings, [heading])
       }
+      // Other words for the same, and names in code that are made of them.
+      const settings = context(
+        "settings.md",
+        "Uploads\n\nTo deactivate compression, pass a flag. Uploads are stored for a week.\n\nRequests\n\nThe option maxParallelCalls bounds them."
+      )
+      assert.include((yield* ask("How do I turn compression off?", [settings])).citations[0]?.quote, "deactivate compression")
+      assert.include((yield* ask("Which option bounds parallel calls?", [settings])).citations[0]?.quote, "maxParallelCalls")
+      const glossary = context("glossary.md", "AMR: automatic meter reading; a van drives by.")
+      assert.include((yield* ask("What does AMR mean?", [glossary])).text, "automatic meter reading")
       const keys = context("vault.md", "The vault opens at noon. That is why the guards eat at eleven.")
       assert.strictEqual(
         (yield* ask("Why do the guards eat at eleven?", [keys])).text,

@@ -46,12 +46,15 @@ const synonyms = new Map(
 )
 const cjkWords = new Intl.Segmenter("zh", { granularity: "word" })
 
+/** "What does AMR mean?" asks for AMR: no definition says that it means something. */
+const meaning = /^(\W*what (?:do|does|did)\b.*?)\s+(?:mean|stand for)\b/isu
+
 /** UTF-16 units of a question that are read; what is longer is no question. */
 const maxQuestion = 2000
 
 export const questionOf = (asked: string): Question => {
   const text = asked.slice(0, maxQuestion)
-  const raw = rawWords(text)
+  const raw = rawWords(text.replace(meaning, "$1"))
   const type = typeOf(text)
   const stop = stopWordsOf(raw.map(({ word }) => word))
   const terms = new Map<string, Term>()
