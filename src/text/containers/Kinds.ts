@@ -1,7 +1,7 @@
 import { extensionOf, formatOfMimeType, formatOfName } from "../parse/Formats.ts"
 
 const archiveExtensions = new Set(
-  "zip tar gz tgz taz zst tzst xz txz bz2 tbz tbz2 7z rar mbox".split(" ")
+  "zip tar gz tgz taz zst tzst xz txz bz2 tbz tbz2 7z rar mbox pst ost".split(" ")
 )
 const archiveTypes = new Set([
   "application/zip",
@@ -15,7 +15,8 @@ const archiveTypes = new Set([
   "application/x-7z-compressed",
   "application/vnd.rar",
   "application/x-rar-compressed",
-  "application/mbox"
+  "application/mbox",
+  "application/vnd.ms-outlook-pst"
 ])
 
 /** Whether a file may hold files that are documents of their own, by what is known without its bytes: mail, and archives where they are wanted. */

@@ -9,6 +9,7 @@ import { harmlessBytes, openZip } from "../parse/Zip.ts"
 import type { Limits, Opened, Opening, Part } from "../Prepared.ts"
 import { safeName, safePath, unique } from "./Kinds.ts"
 import { isLibarchives, libarchiveEntries } from "./Libarchive.ts"
+import { isPst, pstMessages } from "./Pst.ts"
 import { packingOf, unpackedName, unpackStream } from "./Streams.ts"
 import { isTar, tarEntries } from "./Tar.ts"
 
@@ -20,7 +21,7 @@ interface Found {
   readonly read: () => Uint8Array
 }
 
-type Container = "mail" | "msg" | "mailbox" | "zip" | "tar" | "packed" | "libarchive"
+type Container = "mail" | "msg" | "mailbox" | "zip" | "tar" | "packed" | "libarchive" | "pst"
 
 /**
  * Takes the files out of a mail or an archive, those packed inside each other too, and writes each to a folder under the
@@ -131,6 +132,12 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
         if (isTar(unpacked)) return await enter(unpacked, name, "tar", prefix, depth)
         return await add({ path: `${prefix}${safeName(unpackedName(/[^/]*$/.exec(name)?.[0] ?? ""))}`, read: () => unpacked }, depth)
       }
+      case "pst": {
+        for await (const { path, read } of pstMessages(bytes, limits.bytes)) {
+          await add({ path: `${prefix}${safePath(path)}`, mimeType: "message/rfc822", read }, depth)
+        }
+        return
+      }
       case "libarchive": {
         // Its files share one stream, so that their sum is held against its length.
         let left = mostOf(bytes)
@@ -186,6 +193,7 @@ const containerOf = (
   if (archives) {
     if (packingOf(bytes) !== undefined) return "packed"
     if (isLibarchives(bytes)) return "libarchive"
+    if (isPst(bytes)) return "pst"
     if (isTar(bytes)) return "tar"
   }
   const isZip = bytes[0] === 0x50 && bytes[1] === 0x4b

@@ -148,6 +148,8 @@ const addresses = (list: ReadonlyArray<Address>): string =>
       ? `${entry.name}: ${addresses(entry.group)}`
       : entry.name === "" || entry.name === entry.address
       ? entry.address
+      : entry.address === ""
+      ? entry.name
       : `${entry.name} <${entry.address}>`
   ).join(", ")
 

@@ -51,7 +51,8 @@ const archives: ReadonlyArray<readonly [RegExp, string]> = [
   [/^7z\xbc\xaf/, "7-Zip"],
   [/^Rar!/, "RAR"],
   [/^\xfd7zXZ/, "xz"],
-  [/^BZh\d/, "bzip2"]
+  [/^BZh\d/, "bzip2"],
+  [/^!BDN/, "Outlook"]
 ]
 
 const unsupported = (what: string): ReadFailure => new ReadFailure("unsupported", what)
@@ -135,7 +136,6 @@ const compoundFormat = (file: Buffer, named: FormatKey | undefined): FormatKey =
 
 /** What binary files that nobody reads here begin with. */
 const binaries: ReadonlyArray<readonly [RegExp, string]> = [
-  [/^!BDN/, "Outlook archive (PST)"],
   [/^\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d/, "OneNote section"],
   [/^ITSF/, "compiled help"],
   [/^AC10\d\d/, "AutoCAD drawing"],

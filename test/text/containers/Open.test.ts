@@ -1,10 +1,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { crc32, gzipSync, zstdCompressSync } from "node:zlib"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { open } from "../../../src/text/containers/Open.ts"
 import { mayHoldFiles, safePath, unique } from "../../../src/text/containers/Kinds.ts"
+import { parse } from "../../../src/text/parse/Parse.ts"
 import { defaultLimits, type Limits } from "../../../src/text/Prepared.ts"
 import { writeZip, zipOf } from "../parse/support/ZipWriter.ts"
 
@@ -232,6 +234,33 @@ describe("an archive", () => {
     damaged[damaged.indexOf("deeper")]! ^= 1
     expect((await opened("a.7z", damaged)).parts[1]).toBe("deep/b.md: corrupt")
     expect((await opened("a.rar", rarOf({ "in.md": "inside" }, { encrypted: true }))).parts).toEqual(["in.md: encrypted"])
+  })
+
+  it("of Outlook gives its items as mails beneath their folders, with what hangs on them", async () => {
+    const examples = createRequire(createRequire(import.meta.url).resolve("pst-extractor")).resolve("../example/testdata/enron.pst")
+    const archive = readFileSync(examples)
+    const { kind, parts } = await open({ content: archive, name: "mail.pst", archives: true, into }, defaultLimits)
+    expect(kind).toBe("archive")
+    const mails = parts.filter(({ path }) => !path.includes("/attachments/"))
+    expect([mails.length, parts.filter(({ path, refused }) => path.includes("/attachments/") && refused === undefined).length]).toEqual([
+      71,
+      70
+    ])
+    const document = parts.find(({ path }) => path.endsWith("/attachments/TW_PNR_Oct26_01.doc"))!
+    const told = mails.find(({ path }) => document.path.startsWith(`${path}/`))!
+    expect(told.path).toBe(
+      "Top of Personal Folders/lokay-m/MLOKAY (Non-Privileged)/TW-Commercial Group/2001-10-29 FW: New PNR points for Transwestern.eml"
+    )
+    const mail = await parse({ bytes: readFileSync(join(into, told.hash)), name: "a.eml", limits: defaultLimits, opened: true })
+    expect([mail.title, mail.text]).toEqual([
+      "FW: New PNR points for Transwestern",
+      expect.stringMatching(/^FW: New PNR[^]*\nFrom: \w[^]*\nDate: \w[^]*Attachment: TW_PNR_Oct26_01\.doc/)
+    ])
+    expect(document.size).toBe(30_208)
+    expect((await parse({ bytes: readFileSync(join(into, document.hash)), name: document.path, limits: defaultLimits })).format).toBe("doc")
+    await expect(opened("mail.pst", archive.subarray(0, 300))).rejects.toMatchObject({ problem: "corrupt" })
+    expect((await opened("mail.pst", archive, {}, false)).kind).toBe("document")
+    expect(mayHoldFiles("mail.pst", undefined, true)).toBe(true)
   })
 
   it("is one by its bytes: an Office document is not, whatever it is called", async () => {

@@ -106,7 +106,7 @@ describe("what is not read", () => {
   })
 
   it.each([
-    ["a.pst", "!BDN", "Outlook archive (PST)"],
+    ["a.pst", "!BDN", "Outlook archive; import.archives opens it"],
     ["a.mp3", "ID3\u0003", "audio"],
     ["a.mp4", "\0\0\0\u0018ftypmp42", "video"],
     ["a.db", "SQLite format 3\0", "database"],
