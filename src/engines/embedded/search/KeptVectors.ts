@@ -42,6 +42,9 @@ export class KeptVectors {
   readonly #damaged: (chunk: number) => Error
   #young = nothing()
   #old = nothing()
+  /** Room to unpack a vector in. */
+  #numbers = new Uint16Array(0)
+  #values = new Int8Array(0)
   /** The one that the last vector that was asked for is in. */
   #block: Block = { words: new Uint16Array(0), values: new Int8Array(0) }
 
@@ -91,8 +94,12 @@ export class KeptVectors {
   }
 
   #keep(chunk: number, packed: Uint8Array, dimensions: number): number {
-    const numbers = new Uint16Array(dimensions)
-    const values = new Int8Array(dimensions)
+    if (this.#numbers.length < dimensions) {
+      this.#numbers = new Uint16Array(dimensions)
+      this.#values = new Int8Array(dimensions)
+    }
+    const numbers = this.#numbers
+    const values = this.#values
     let count = 0
     let squares = 0
     const sparse = forEachComponent(packed, (component, value) => {
