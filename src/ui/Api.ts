@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
-import { Counts, ReasonCount, SourceReport } from "../domain/Report.ts"
+import { Counts, Report, SourceReport } from "../domain/Report.ts"
 import { Metadata, Permissions } from "../domain/RagFile.ts"
 import { Explanation } from "../domain/Retrieval.ts"
 
@@ -21,20 +21,22 @@ export const CorpusCard = Schema.Struct({
 })
 export type CorpusCard = typeof CorpusCard.Type
 
+const { chunks, embedded, embeddedTokens, reasons, why } = Report.fields
+
 /** What one run did. Of one that goes on, or that was killed, only the beginning is known. */
 export const Run = Schema.Struct({
   /** RFC 3339. */
   started: Schema.String,
   /** Why it ended, as a report has it. */
   ended: Schema.optionalKey(Schema.String),
-  why: Schema.optionalKey(Schema.String),
+  why,
   seconds: Schema.optionalKey(Schema.Finite),
   totals: Schema.optionalKey(Counts),
   sources: Schema.optionalKey(Schema.Array(SourceReport)),
-  chunks: Schema.optionalKey(Schema.Int),
-  embedded: Schema.optionalKey(Schema.Int),
-  embeddedTokens: Schema.optionalKey(Schema.Int),
-  reasons: Schema.optionalKey(Schema.Array(ReasonCount))
+  chunks,
+  embedded,
+  embeddedTokens,
+  reasons
 })
 export type Run = typeof Run.Type
 
@@ -302,34 +304,34 @@ export class Readable extends HttpApiMiddleware.Service<Readable>()("sluice/ui/R
 const Text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4_000))
 const narrowing = { where: Schema.optionalKey(Text), as: Schema.optionalKey(Text) }
 const corpus = { corpus: Text }
+/** What every endpoint of one corpus is asked with, and how it fails. */
+const ofCorpus = { params: corpus, error: errors } as const
 const Ordinal = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
 const group = HttpApiGroup.make("read")
   .add(
     HttpApiEndpoint.get("corpora", "/corpora", { success: Schema.Array(CorpusCard), error: errors }),
-    HttpApiEndpoint.get("corpus", "/corpora/:corpus", { params: corpus, success: CorpusView, error: errors }),
+    HttpApiEndpoint.get("corpus", "/corpora/:corpus", { ...ofCorpus, success: CorpusView }),
     HttpApiEndpoint.get("files", "/corpora/:corpus/files", {
-      params: corpus,
+      ...ofCorpus,
       query: {
         state: Schema.optionalKey(Text),
         /** Part of a path; only its beginning where there is no ledger. */
         path: Schema.optionalKey(Text),
         after: Schema.optionalKey(Text)
       },
-      success: FilesPage,
-      error: errors
+      success: FilesPage
     }),
     HttpApiEndpoint.get("facets", "/corpora/:corpus/facets", {
-      params: corpus,
+      ...ofCorpus,
       query: {
         /** Metadata keys with commas between them. Default: all that people and rules wrote. */
         keys: Schema.optionalKey(Text),
         ...narrowing
       },
-      success: FacetsView,
-      error: errors
+      success: FacetsView
     }),
-    HttpApiEndpoint.get("map", "/corpora/:corpus/map", { params: corpus, success: MapView, error: errors }),
+    HttpApiEndpoint.get("map", "/corpora/:corpus/map", { ...ofCorpus, success: MapView }),
     HttpApiEndpoint.get("document", "/corpora/:corpus/documents/:document", {
       params: { ...corpus, document: Text },
       query: {
@@ -342,34 +344,30 @@ const group = HttpApiGroup.make("read")
       error: errors
     }),
     HttpApiEndpoint.get("search", "/corpora/:corpus/search", {
-      params: corpus,
+      ...ofCorpus,
       query: {
         q: Text,
         k: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 50 }))),
         alpha: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))),
         ...narrowing
       },
-      success: SearchView,
-      error: errors
+      success: SearchView
     }),
     HttpApiEndpoint.get("why", "/corpora/:corpus/why", {
-      params: corpus,
+      ...ofCorpus,
       query: { q: Text, path: Text, ...narrowing },
-      success: WhyView,
-      error: errors
+      success: WhyView
     }),
     HttpApiEndpoint.get("answer", "/corpora/:corpus/answer", {
-      params: corpus,
+      ...ofCorpus,
       query: { q: Text, ...narrowing },
-      success: AnswerView,
-      error: errors
+      success: AnswerView
     })
   )
   .add(
     HttpApiEndpoint.get("evaluations", "/corpora/:corpus/evaluations", {
-      params: corpus,
-      success: Schema.Array(EvaluationCard),
-      error: errors
+      ...ofCorpus,
+      success: Schema.Array(EvaluationCard)
     }),
     HttpApiEndpoint.get("evaluation", "/corpora/:corpus/evaluations/:evaluation", {
       params: { ...corpus, evaluation: Text },
