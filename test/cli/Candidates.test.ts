@@ -81,6 +81,26 @@ describe("a candidate", () => {
     60_000
   )
 
+  it.live("is counted by its files' metadata, beside the corpus that serves", () =>
+    Effect.gen(function*() {
+      const { cwd, report, run } = yield* prepared
+      write(join(cwd, "docs"), { "teams/ops/bikes.md": "# Bikes\n\nThe bikes stand in the yard.\n" })
+      const described = (file: string) => write(cwd, { "pipeline.yaml": `${file}metadata: { team: { path: "teams/{team}/**" } }\n` })
+      described(small)
+      yield* report()
+      described(pipelineFile)
+      write(join(cwd, "docs"), { "teams/ops/keys.md": "# Keys\n\nThe keys hang in the lodge.\n" })
+      yield* report("--candidate")
+      const files = (...args: ReadonlyArray<string>) =>
+        Effect.map(run("files", "facets", "team", "--json", ...args), (finished) => {
+          assert.strictEqual(finished.code, 0, finished.stderr)
+          // oxlint-disable-next-line typescript/no-explicit-any -- looked into by the assertions
+          return (events(finished)[0] as any).facets[0].values
+        })
+      assert.deepStrictEqual(yield* files(), [{ value: "ops", files: 1 }])
+      assert.deepStrictEqual(yield* files("--candidate"), [{ value: "ops", files: 2 }])
+    }).pipe(Effect.scoped), 60_000)
+
   it.live("takes over under those who read and watch, without a restart", () =>
     Effect.gen(function*() {
       const { cwd, report, run } = yield* prepared

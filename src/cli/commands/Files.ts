@@ -28,19 +28,29 @@ const open = (args: { readonly corpus: Option.Option<string>; readonly pipeline:
 
 const optional = (n: number | undefined): string => (n === undefined ? "" : count(n))
 
+/** Which of a pipeline's generations. */
+const candidateFlag = {
+  candidate: Flag.Boolean("candidate").pipe(
+    Flag.withDescription("Of the pipeline's candidate, instead of the corpus that serves"),
+    Flag.withDefault(false)
+  )
+}
+
+/** A candidate is the pipeline's: no other corpus has one. */
+const oneGeneration = Effect.fnUntraced(function*(args: { readonly candidate: boolean; readonly corpus: Option.Option<string> }) {
+  if (args.candidate && Option.isSome(args.corpus)) {
+    return yield* new UsageError({ message: "--candidate and --corpus cannot be given together", fix: "leave one out" })
+  }
+})
+
 const list = Command.make(
   "list",
   {
     ...flags,
-    candidate: Flag.Boolean("candidate").pipe(
-      Flag.withDescription("Of the pipeline's candidate, instead of the corpus that serves"),
-      Flag.withDefault(false)
-    )
+    ...candidateFlag
   },
   Effect.fn(function*(args) {
-    if (args.candidate && Option.isSome(args.corpus)) {
-      return yield* new UsageError({ message: "--candidate and --corpus cannot be given together", fix: "leave one out" })
-    }
+    yield* oneGeneration(args)
     const output = yield* Output
     const loaded = yield* open(args)
     const [{ GenerationInUse }, { generationsOf }] = yield* Effect.promise(() =>
@@ -147,16 +157,19 @@ const facets = Command.make(
       Argument.withDescription("Metadata keys; none: all that people and the pipeline's rules wrote"),
       Argument.variadic()
     ),
-    ...readerFlags
+    ...readerFlags,
+    ...candidateFlag
   },
   Effect.fn(function*(args) {
     const { json } = yield* root
     const output = yield* Output
+    yield* oneGeneration(args)
     const loaded = yield* open(args)
     const where = given(args.where)
     const filter = where === undefined ? undefined : yield* Effect.fromResult(parseMetadataFilter(where, "--where"))
     const principal = given(args.as)
     const counts = new FacetCounts(args.keys.length === 0 ? undefined : args.keys)
+    const { GenerationInUse } = yield* Effect.promise(() => import("../../pipeline/sync/Generations.ts"))
     yield* onEngine(
       loaded,
       reading,
@@ -169,7 +182,7 @@ const facets = Command.make(
               (filter === undefined || passes(filter, factsOf(file)))
             if (seen) counts.add(file)
           }))
-      })
+      }).pipe(Effect.provideService(GenerationInUse, args.candidate ? "candidate" : "live"))
     )
     if (json) return yield* output.json({ version: 1, facets: counts.facets })
     const table = makeTable([{ title: "key" }, { title: "value", flexible: true }, { title: "files", align: "right" }], output.width)
@@ -184,6 +197,7 @@ const facets = Command.make(
   Command.withDescription("Count the files of a corpus by the values of their metadata, the 100 most frequent of each key."),
   Command.withExamples([
     { command: "sluice files facets", description: "every key" },
+    { command: "sluice files facets --candidate", description: "of the candidate, before it is promoted" },
     { command: "sluice files facets team year --where 'status == \"final\"'", description: "two of them, of files that pass" }
   ])
 )
