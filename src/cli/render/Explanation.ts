@@ -31,8 +31,10 @@ const termTable = (terms: ReadonlyArray<TermWeight>, width: number): string =>
     width
   )
 
-const written = ({ corrected, factor, from, term }: TermWeight): string =>
-  `${from ?? term}${corrected === true ? ", corrected" : ""}${factor === undefined ? "" : `, counts ${factor}`}`
+const written = ({ corrected, factor, from, shared, term }: TermWeight): string =>
+  `${shared === true ? "shared by the best" : from ?? term}${corrected === true ? ", corrected" : ""}${
+    factor === undefined ? "" : `, counts ${factor}`
+  }`
 
 const explained = (context: Context, at: number, { paint, width }: Look): string => {
   const e = context.explanation
