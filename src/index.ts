@@ -45,6 +45,7 @@ export { BatchEngine, type BatchServices } from "./pipeline/batch/BatchEngine.ts
 export { checkBatch, submitBatch } from "./pipeline/batch/SubmitBatch.ts"
 export { type ChangedTest, compare, type Comparison, dropped, type MeasureChange } from "./pipeline/eval/Comparison.ts"
 export { type Check, type EvaluateOptions, type Evaluation, type TestResult } from "./pipeline/eval/Evaluation.ts"
+export type { Judgement, Judging } from "./pipeline/eval/Judging.ts"
 export { type Measure, type Measures } from "./pipeline/eval/Measures.ts"
 export type { Estimate } from "./pipeline/eval/Statistics.ts"
 export type { EvaluationTest } from "./pipeline/definition/TestSettings.ts"

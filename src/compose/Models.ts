@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 import * as CarryOverRewriter from "../models/CarryOverRewriter.ts"
+import * as ChatJudge from "../models/ChatJudge.ts"
 import * as ChatRewriter from "../models/ChatRewriter.ts"
 import * as ExtractiveChat from "../models/ExtractiveChat.ts"
 import * as ExtractiveGenerator from "../models/ExtractiveGenerator.ts"
@@ -16,13 +17,14 @@ type MakeChat = Models["Service"]["chat"]
  * All that one kind of chat model is used for. Without a model the corpus's own sentences answer; any model is held to
  * them, its citations verified.
  */
-export const conversing = (chat: MakeChat): Pick<Models["Service"], "chat" | "generator" | "grounded" | "rewriter"> => ({
+export const conversing = (chat: MakeChat): Pick<Models["Service"], "chat" | "generator" | "grounded" | "judge" | "rewriter"> => ({
   chat,
   grounded: (model) => GroundedGenerator.make(model),
   generator: (settings) =>
     settings._tag === "extractive"
       ? Effect.succeed(ExtractiveGenerator.make())
       : Effect.map(chat(settings), (model) => GroundedGenerator.make(model)),
+  judge: (settings) => Effect.map(chat(settings), ChatJudge.make),
   rewriter: (settings) =>
     settings._tag === "extractive" ? Effect.succeed(CarryOverRewriter.make()) : Effect.map(chat(settings), ChatRewriter.make)
 })

@@ -7,6 +7,7 @@ import type { Corpora } from "../ports/Corpora.ts"
 import type { Engine } from "../ports/Engine.ts"
 import type { Files } from "../ports/Files.ts"
 import type { Generator } from "../ports/Generator.ts"
+import type { Judge } from "../ports/Judge.ts"
 import type { Ledger } from "../ports/Ledger.ts"
 import type { Operations } from "../ports/Operations.ts"
 import type { QueryRewriter } from "../ports/QueryRewriter.ts"
@@ -42,6 +43,10 @@ export class Models extends Context.Service<Models, {
   readonly rewriter: (
     settings: GeneratorSettings
   ) => Effect.Effect<QueryRewriter["Service"], ServiceError | SecretError, Scope.Scope>
+  /** Holds the answers to tests against what is expected of them. */
+  readonly judge: (
+    settings: GeneratorSettings
+  ) => Effect.Effect<Judge["Service"], ServiceError | SecretError, Scope.Scope>
   readonly ranker: (ranking: Ranking) => Effect.Effect<Ranker["Service"], ServiceError | SecretError, Scope.Scope>
 }>()("sluice/pipeline/Models") {}
 

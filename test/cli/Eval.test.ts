@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { fakeOpenAi, sendChat } from "../fakes/Openai.ts"
 import { events, sluice } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { pipelineFile, project } from "./Project.ts"
@@ -87,6 +88,40 @@ describe("eval", () => {
       }).pipe(Effect.scoped),
     60_000
   )
+
+  it.live("has a model judge answers where the pipeline names one, and leaves it out when told", () =>
+    Effect.gen(function*() {
+      const { baseUrl, received } = yield* fakeOpenAi(({ body }, response) =>
+        sendChat(response, [(body.messages.at(-1)?.content ?? "").includes("no limit") ? "WRONG" : "RIGHT"])
+      )
+      const cwd = yield* project({
+        "pipeline.yaml": `${pipelineFile}judge: { model: { openai: { url: "${baseUrl}", model: judge-1 } } }\n`,
+        "tests.csv":
+          "question,id,contains,means\nHow many days of annual leave carry over?,leave,five,\nWhat is the hotel limit in Osaka?,osaka,,There is no limit.\n"
+      })
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+      yield* run("run")
+      const judged = yield* run("eval", "--tests", "tests.csv", "--markdown", "report.md")
+      assert.strictEqual(judged.code, 1, judged.stderr)
+      assert.match(judged.stdout, /^osaka +judgement: There is no limit\. +The hotel limit in Osaka is 150 euros/m)
+      const line = "judge judge-1: 1 right, 1 wrong; agrees with the exact checks on 1 of 1 (1.000, 1.000 to 1.000); 24 tokens in, 10 out"
+      assert.include(judged.stdout.split("\n"), line)
+      assert.include(readFileSync(join(cwd, "report.md"), "utf8").split("\n"), line)
+      const [result] = events(yield* run("eval", "--tests", "tests.csv", "--json"))
+      assert.deepInclude(result?.["judge"], {
+        model: "judge-1",
+        right: 1,
+        wrong: 1,
+        agreed: 1,
+        tokens: { input: 24, output: 10, untold: 0 }
+      })
+      assert.lengthOf(received, 4)
+      const alone = yield* run("eval", "--tests", "tests.csv", "--no-judge")
+      assert.strictEqual(alone.code, 0, alone.stderr)
+      assert.notInclude(alone.stdout, "judge")
+      assert.strictEqual(alone.stderr, "without the judge nothing is held against 1 answer: only it could tell\n")
+      assert.lengthOf(received, 4)
+    }).pipe(Effect.scoped), 60_000)
 
   it.live("reads tests of a CSV file, and places its mistakes", () =>
     Effect.gen(function*() {

@@ -3,9 +3,10 @@ import { Effect } from "effect"
 import { compare, dropped } from "../../src/pipeline/eval/Comparison.ts"
 import type { Evaluation } from "../../src/pipeline/eval/Evaluation.ts"
 import { chanceOf, estimate, quantile } from "../../src/pipeline/eval/Statistics.ts"
-import { evaluationJUnit, evaluationMarkdown } from "../../src/cli/render/Evaluation.ts"
+import { evaluationJUnit, evaluationMarkdown, renderEvaluation } from "../../src/cli/render/Evaluation.ts"
 import { Pipeline } from "../../src/index.ts"
 import { faultySource, isolatedEngine } from "../../src/Testing.ts"
+import { fakeOpenAi, type Received, sendChat, sendJson } from "../fakes/Openai.ts"
 
 const texts = {
   "leave.md": "# Leave\n\nFive unused days of annual leave carry over into the next year.\n",
@@ -92,6 +93,137 @@ describe("evaluate", () => {
   })
 })
 
+describe("a judge", () => {
+  const hotels = "What is the hotel limit in Osaka?"
+  const cells = "How long does a damaged lithium cell stay in the quarantine cage?"
+
+  /** The tests of a pipeline whose judge writes this of a question; nothing refuses it. */
+  const judgedBy = (says: (request: Received) => string | undefined, tests: ReadonlyArray<object>) =>
+    Effect.gen(function*() {
+      const { baseUrl, received } = yield* fakeOpenAi((request, response) => {
+        const said = says(request)
+        if (said === undefined) sendJson(response, 400, { error: { message: "no such <model> here" } })
+        else sendChat(response, [said])
+      })
+      const pipeline = Pipeline.make("handbook", {
+        corpus: { displayName: "Handbook" },
+        sources: { docs: faultySource(texts).source },
+        tests: tests as never, // held by the schema
+        judge: { model: { openai: { url: baseUrl, model: "judge-1" } } }
+      })
+      return yield* Effect.gen(function*() {
+        yield* pipeline.run
+        const evaluation = yield* pipeline.evaluate()
+        const calls = received.length
+        const without = yield* pipeline.evaluate({ judge: false })
+        assert.lengthOf(received, calls)
+        return { evaluation, received, without }
+      }).pipe(Effect.provide(isolatedEngine()))
+    }).pipe(Effect.scoped)
+
+  const asked = ({ body }: Received) => body.messages.at(-1)?.content ?? ""
+
+  it.live("is set beside the exact checks, decides where there are none, and is counted where it says nothing", () =>
+    Effect.gen(function*() {
+      const { evaluation, received } = yield* judgedBy(
+        (request) =>
+          asked(request).includes("annual leave") || asked(request).includes("Osaka")
+            ? "RIGHT"
+            : asked(request).includes("broken")
+            ? undefined
+            : asked(request).includes("unsure")
+            ? "It depends."
+            : "WRONG",
+        [
+          { ...carryOver, answer: { contains: ["five"], means: "Up to five." } },
+          { id: "strict", question: hotels, answer: { contains: ["200 euros"] } },
+          { id: "cells", question: cells, answer: { means: "A week." } },
+          { id: "broken", question: cells, answer: { means: "broken" } },
+          { id: "unsure", question: cells, answer: { contains: ["fourteen"], means: "unsure" } },
+          { question: "Who won the cup in 1954?", refused: true },
+          { id: "searched", question: hotels, contexts: ["150 euros"] }
+        ]
+      )
+      // Nothing is judged of which no answer is expected.
+      assert.lengthOf(received, 5)
+      assert.isTrue(received.every(({ body }) => body["temperature"] === 0))
+      assert.include(received.map(asked).find((text) => text.includes("Up to five.")), "Five unused days of annual leave carry over")
+      // The exact check fails `strict` though the judge does not; a judge that fails or says nothing fails no test.
+      assert.deepStrictEqual(evaluation.results.map(({ passed }) => passed), [true, false, false, true, true, true, true])
+      assert.deepInclude(evaluation.results[2]?.checks[0], { kind: "judgement", expected: "A week.", passed: false })
+      assert.include(evaluation.results[2]?.checks[0]?.found, "fourteen days")
+      assert.deepStrictEqual(evaluation.results[3]?.checks, [])
+      assert.deepInclude(evaluation.measures.judgedRight, { n: 3 })
+      expect(evaluation.measures.judgedRight?.mean).toBeCloseTo(2 / 3)
+      const { agreement, ...judge } = evaluation.judge!
+      assert.deepStrictEqual(judge, {
+        model: "judge-1",
+        right: 2,
+        wrong: 1,
+        agreed: 1,
+        failed: 1,
+        unclear: 1,
+        notAsked: 0,
+        tokens: { input: 48, output: 20, untold: 1 }
+      })
+      assert.deepInclude(agreement, { mean: 0.5, n: 2 })
+
+      const shown = renderEvaluation(evaluation, { paint: (_, text) => text, width: 200 })
+      assert.match(shown, /^judged right +0\.667 .* 3$/m)
+      assert.match(shown, /^strict +wrong +right +The hotel limit in Osaka is 150 euros/m)
+      assert.match(shown, /^cells +judgement: A week\. +A damaged lithium cell/m)
+      assert.match(
+        shown,
+        /^judge judge-1: 2 right, 1 wrong; agrees with the exact checks on 1 of 2 \(0\.500, 0\.000 to 1\.000\); 48 tokens in, 20 out \(1 call told none\)$/m
+      )
+      assert.match(shown, /^not judged: 1 failed, 1 without a verdict in what it wrote \(INVALID_ARGUMENT: .*no such <model> here.*\)$/m)
+      const markdown = evaluationMarkdown(evaluation)
+      assert.match(markdown, /^\| strict \| wrong \| right \| The hotel limit/m)
+      assert.match(markdown, /^judge judge-1: 2 right, 1 wrong; agrees with the exact checks on 1 of 2 \(0\.500/m)
+      assert.match(markdown, /^not judged: 1 failed, .*no such &lt;model> here/m)
+    }))
+
+  it.live("that fails again and again is not asked any more, and one that is left out is not asked at all", () =>
+    Effect.gen(function*() {
+      const tests = Array.from({ length: 30 }, (_, at) => ({ id: `t${at}`, question: hotels, answer: { contains: ["150 euros"] } }))
+      const { evaluation, received, without } = yield* judgedBy(() => undefined, tests)
+      // Four are asked at once, so a few more are under way when the fifth fails.
+      assert.isBelow(received.length, 10)
+      assert.deepInclude(evaluation, { passed: 30, failed: 0 })
+      assert.strictEqual(evaluation.judge?.failed, received.length)
+      assert.strictEqual(evaluation.judge?.notAsked, 30 - received.length)
+      assert.deepStrictEqual([evaluation.judge?.agreement, evaluation.measures.judgedRight], [undefined, undefined])
+      assert.deepInclude(without, { passed: 30, failed: 0 })
+      assert.isUndefined(without.judge)
+    }))
+
+  it.live("is needed by tests that only it can tell, and must be a model", () =>
+    Effect.gen(function*() {
+      const none = yield* Effect.flip(evaluated([{ ...carryOver, answer: { means: "Five." } }]))
+      assert.deepInclude(none, { _tag: "ServiceError", code: "FAILED_PRECONDITION" })
+      assert.match(String(none), /handbook names no judge/)
+      assert.throws(
+        () => Pipeline.make("p", { corpus: { displayName: "P" }, sources: {}, judge: { model: "extractive" } }),
+        /judge\.model\s+extractive calls no model/
+      )
+      const hosted = Pipeline.make("p", { corpus: { displayName: "P" }, sources: {}, judge: { model: "gemini-2.0-flash-001" } })
+      assert.match(
+        String(yield* Effect.flip(Effect.provide(hosted.run, isolatedEngine()))),
+        /judge\.model\s+the embedded engine has no hosted models/
+      )
+      const overridden = Pipeline.make("p", {
+        corpus: { displayName: "P" },
+        sources: {},
+        judge: { model: { openai: { url: "http://127.0.0.1:9/v1", model: "m" } } },
+        engines: { embedded: { judge: { model: "gemini-2.0-flash-001" } } }
+      })
+      assert.match(
+        String(yield* Effect.flip(Effect.provide(overridden.run, isolatedEngine()))),
+        /engines\.embedded\.judge\.model\s+the embedded/
+      )
+    }))
+})
+
 describe("comparison", () => {
   const of = (passed: ReadonlyArray<boolean>, documents: Record<string, string> = {}): Evaluation => ({
     version: 1,
@@ -130,6 +262,13 @@ describe("comparison", () => {
     assert.deepStrictEqual(dropped(many, 0.4).map(({ measure }) => measure), ["answerRight"])
     assert.deepStrictEqual(dropped(many, 0.5), [])
     assert.deepStrictEqual(compare(of([true]), of([true, false])).tests, [{ id: "q1", change: "added", documents: [] }])
+    const judged = (model: string, right: number): Evaluation => ({
+      ...of([true]),
+      results: of([true]).results.map((result) => ({ ...result, measures: { judgedRight: right } })),
+      judge: { model, right, wrong: 1 - right, agreed: 0, failed: 0, unclear: 0, notAsked: 0, tokens: { input: 0, output: 0, untold: 0 } }
+    })
+    assert.deepInclude(compare(judged("a", 1), judged("a", 0)).measures[0], { measure: "judgedRight", worse: true })
+    assert.deepStrictEqual(compare(judged("a", 1), judged("b", 0)).measures, [], "judges differ")
     assert.deepStrictEqual(compare(of([true, true]), of([true])).tests, [{ id: "q1", change: "removed", documents: [] }])
   })
 

@@ -146,6 +146,8 @@ export const doctor = Command.make(
               )
               const writer = pipeline.stages.flatMap((stage) => "model" in stage && stage.model._tag === "openai" ? [stage.model] : [])[0]
               if (writer !== undefined) yield* check("model", callOnce(writer), () => `${writer.model} at ${writer.url} answers`)
+              const judge = pipeline.judge?.model
+              if (judge?._tag === "openai") yield* check("judge", callOnce(judge), () => `${judge.model} at ${judge.url} answers`)
               const connectors = yield* Connectors
               yield* Effect.forEach(Object.entries(pipeline.sources), ([id, source]) => {
                 const imported = importSource(source)

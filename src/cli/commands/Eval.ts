@@ -7,7 +7,7 @@ import { exitWith } from "../Exit.ts"
 import { optionalText } from "../Flags.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
-import { count } from "../render/Numbers.ts"
+import { count, plural } from "../render/Numbers.ts"
 import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 import type { LoadedPipeline } from "../../pipeline/definition/Load.ts"
@@ -41,6 +41,10 @@ export const evaluate = Command.make(
       Flag.withDescription("Ask the candidate as well as the corpus that serves, and set the two side by side"),
       Flag.withDefault(false)
     ),
+    judge: Flag.Boolean("judge").pipe(
+      Flag.withDescription("Have the model under the pipeline's `judge` judge the answers. --no-judge leaves it out"),
+      Flag.withDefault(true)
+    ),
     tolerance: Flag.Finite("tolerance").pipe(
       Flag.filter((share) => share >= 0 && share <= 1, () => "Expected a number from 0 to 1"),
       Flag.withDescription("With --against and --candidate: how much a measure may drop. Default 0.02"),
@@ -59,6 +63,7 @@ export const evaluate = Command.make(
     const [
       { evaluatePipeline },
       { compare, dropped },
+      { onlyJudged },
       { readTests },
       store,
       { evaluationJUnit, evaluationMarkdown, recommendation, renderComparison, renderEvaluation },
@@ -67,6 +72,7 @@ export const evaluate = Command.make(
       Promise.all([
         import("../../pipeline/eval/Evaluation.ts"),
         import("../../pipeline/eval/Comparison.ts"),
+        import("../../pipeline/eval/Judging.ts"),
         import("../../pipeline/eval/TestFile.ts"),
         import("../../pipeline/eval/SavedEvaluations.ts"),
         import("../render/Evaluation.ts"),
@@ -100,6 +106,8 @@ export const evaluate = Command.make(
     if (against !== undefined && before === undefined) {
       return yield* new UsageError({ message: "no result was saved yet", fix: "save one first: sluice eval --save" })
     }
+    const unjudged = args.judge ? 0 : onlyJudged(tests)
+    if (unjudged > 0) yield* output.say(`without the judge nothing is held against ${plural(unjudged, "answer")}: only it could tell`)
     let asked = 0
     const topK = given(args.topK)
     const ofPipeline = (loaded: LoadedPipeline, generation: "live" | "candidate" = "live") =>
@@ -110,6 +118,7 @@ export const evaluate = Command.make(
           evaluatePipeline(loaded.pipeline, {
             tests,
             overrides: { topK },
+            judge: args.judge,
             observe: () =>
               Effect.suspend(() =>
                 ++asked % 100 === 0 && asked < tests.length ? output.say(`${count(asked)} of ${count(tests.length)} asked`) : Effect.void

@@ -1,5 +1,6 @@
 import type { Comparison, MeasureChange } from "../../pipeline/eval/Comparison.ts"
 import type { Check, Evaluation, TestResult } from "../../pipeline/eval/Evaluation.ts"
+import { disagrees } from "../../pipeline/eval/Judging.ts"
 import { type Measure, measures } from "../../pipeline/eval/Measures.ts"
 import type { Estimate } from "../../pipeline/eval/Statistics.ts"
 import type { Setting, Tuning } from "../../pipeline/eval/Tuning.ts"
@@ -17,6 +18,7 @@ const titles: Readonly<Record<Measure, string>> = {
   ndcgAt10: "nDCG@10",
   contextRecall: "text in contexts",
   answerRight: "answer right",
+  judgedRight: "judged right",
   citationRight: "citation right",
   refusedRight: "rightly refused",
   refusedFalse: "wrongly refused"
@@ -46,6 +48,7 @@ export const renderEvaluation = (evaluation: Evaluation, { paint, width }: Look)
     const known = evaluation.measures[measure]
     return known === undefined ? [] : [[titles[measure], fixed(known.mean), `${fixed(known.low)} to ${fixed(known.high)}`, count(known.n)]]
   })
+  const otherwise = disagreements(evaluation)
   return [
     ...(rows.length === 0 ? [] : [
       table(
@@ -66,10 +69,53 @@ export const renderEvaluation = (evaluation: Evaluation, { paint, width }: Look)
       ),
       ""
     ]),
+    ...(otherwise.length === 0 ? [] : [
+      table(
+        [{ title: "judged otherwise", flexible: true }, { title: "exact checks" }, { title: "judge" }, { title: "answer", flexible: true }],
+        otherwise,
+        width
+      ),
+      ""
+    ]),
+    ...judgeLines(evaluation).flatMap((line) => [line, ""]),
     `${paint(evaluation.failed === 0 ? "green" : "red", summary(evaluation))}; ${
       evaluation.latency.p50.toFixed(1)
     } ms a question (median), ${evaluation.latency.p95.toFixed(1)} ms at 95%`
   ].join("\n")
+}
+
+/** The answers of which a judge and the exact checks say different things, with what each says. */
+const disagreements = ({ results }: Evaluation): ReadonlyArray<ReadonlyArray<string>> => {
+  const verdict = (right: boolean) => right ? "right" : "wrong"
+  return results.filter(disagrees).map(({ answer, id, judgement, measures }) => [
+    id,
+    verdict(measures.answerRight === 1),
+    verdict(judgement?.right === true),
+    shorten(answer?.text.replace(/\s+/g, " ") ?? "")
+  ])
+}
+
+/** What a judge said, how far the exact checks bear it out, and what it said nothing of. */
+const judgeLines = ({ judge, results }: Evaluation): ReadonlyArray<string> => {
+  if (judge === undefined) return []
+  const { agreed, agreement, failed, model, notAsked, right, tokens, unclear, wrong } = judge
+  const agreeing = agreement === undefined
+    ? "nothing to compare with the exact checks"
+    : `agrees with the exact checks on ${count(agreed)} of ${count(agreement.n)} (${fixed(agreement.mean)}, ${fixed(agreement.low)} to ${
+      fixed(agreement.high)
+    })`
+  const untold = tokens.untold === 0 ? "" : ` (${plural(tokens.untold, "call")} told none)`
+  const said = `judge ${model}: ${count(right)} right, ${count(wrong)} wrong; ${agreeing}; ${count(tokens.input)} tokens in, ${
+    count(tokens.output)
+  } out${untold}`
+  const missing = [
+    ...(failed === 0 ? [] : [`${count(failed)} failed`]),
+    ...(unclear === 0 ? [] : [`${count(unclear)} without a verdict in what it wrote`]),
+    ...(notAsked === 0 ? [] : [`${count(notAsked)} not asked after that`])
+  ]
+  const [first] = results.flatMap(({ judgement }) => judgement?.problem?.message ?? [])
+  const why = first === undefined ? "" : ` (${shorten(first.replace(/\s+/g, " "))})`
+  return [said, ...(missing.length === 0 ? [] : [`not judged: ${missing.join(", ")}${why}`])].map((line) => printable(line))
 }
 
 const summary = ({ failed, passed }: Evaluation): string =>
@@ -183,6 +229,7 @@ export const evaluationMarkdown = (
 ): string => {
   const cell = (text: string) => printable(text.replace(/\s+/g, " ")).replaceAll("|", "\\|").replaceAll("<", "&lt;")
   const bad = failedFirst(evaluation).filter(({ passed }) => !passed)
+  const otherwise = disagreements(evaluation)
   const rows = (
     titles: ReadonlyArray<string>,
     lines: ReadonlyArray<ReadonlyArray<string>>
@@ -208,6 +255,8 @@ export const evaluationMarkdown = (
           : [[titles[measure], fixed(known.mean), `${fixed(known.low)} to ${fixed(known.high)}`, count(known.n)]]
       })
     ),
+    ...(otherwise.length === 0 ? [] : rows(["judged otherwise", "exact checks", "judge", "answer"], otherwise)),
+    ...judgeLines(evaluation).flatMap((line) => [cell(line), ""]),
     ...(comparison === undefined ? [] : [
       ...rows(
         ["change", "test", "documents that changed"],

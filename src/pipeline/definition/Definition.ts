@@ -6,7 +6,7 @@ import { MetadataSettings } from "./MetadataSettings.ts"
 import { HookSettings, NotifySettings } from "../../domain/Hooks.ts"
 import { matches, text, withDefault } from "../../domain/settings/Rules.ts"
 import { sourceSettings } from "./SourceSettings.ts"
-import { defaultStages, stagesSchema } from "./StageSettings.ts"
+import { defaultStages, JudgeSettings, stagesSchema } from "./StageSettings.ts"
 import { testSettings } from "./TestSettings.ts"
 import { type Extensions, noExtensions } from "../Extensions.ts"
 
@@ -30,6 +30,7 @@ type Sections = {
   readonly metadata: Schema.optionalKey<typeof MetadataSettings>
   readonly stages: Schema.withDecodingDefaultTypeKey<ReturnType<typeof stagesSchema>>
   readonly tests: typeof testSettings
+  readonly judge: Schema.optionalKey<typeof JudgeSettings>
   readonly hooks: Schema.withDecodingDefaultTypeKey<Schema.$Record<typeof Name, typeof HookSettings>>
   readonly notify: Schema.withDecodingDefaultTypeKey<Schema.$Array<typeof NotifySettings>>
   readonly engines: Schema.withDecodingDefaultTypeKey<ReturnType<typeof engineOverrides>>
@@ -69,6 +70,7 @@ export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> 
     metadata: Schema.optionalKey(MetadataSettings),
     stages: withDefault(stagesSchema(extensions.stages), defaultStages),
     tests: testSettings,
+    judge: Schema.optionalKey(JudgeSettings),
     hooks: withDefault(
       Schema.Record(Name, HookSettings).annotate({
         description:

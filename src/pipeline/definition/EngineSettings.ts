@@ -4,7 +4,7 @@ import { ChunkingSettings, ImportSettings, ParsingChoice } from "./ImportSetting
 import { HttpUrl } from "../../domain/settings/Names.ts"
 import { oneOf } from "../../domain/settings/OneOf.ts"
 import { matches, positive, text } from "../../domain/settings/Rules.ts"
-import { type OwnStages, stagesSchema } from "./StageSettings.ts"
+import { JudgeSettings, type OwnStages, stagesSchema } from "./StageSettings.ts"
 
 const project = text.check(
   matches(/^[a-z0-9][a-z0-9.:-]*$/, { rule: "must be a Google Cloud project id or number" })
@@ -46,6 +46,7 @@ type Overrides = {
   readonly parsing: Schema.optionalKey<typeof ParsingChoice>
   readonly import: Schema.optionalKey<typeof ImportSettings>
   readonly stages: Schema.optionalKey<ReturnType<typeof stagesSchema>>
+  readonly judge: Schema.optionalKey<typeof JudgeSettings>
 }
 
 /** The same and the service's address, for Vertex AI. */
@@ -63,7 +64,8 @@ const overrides = (own: OwnStages): Overrides => ({
   chunking: Schema.optionalKey(ChunkingSettings),
   parsing: Schema.optionalKey(ParsingChoice),
   import: Schema.optionalKey(ImportSettings),
-  stages: Schema.optionalKey(stagesSchema(own))
+  stages: Schema.optionalKey(stagesSchema(own)),
+  judge: Schema.optionalKey(JudgeSettings)
 })
 
 /** What differs per engine. A section given here replaces the pipeline's own section whole; nothing is merged. */

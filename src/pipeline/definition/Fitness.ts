@@ -154,6 +154,7 @@ export const fitness = (pipeline: Definition, capabilities: EngineCapabilities):
   const parsing = override?.parsing ?? pipeline.parsing
   const imports = override?.import ?? pipeline.import
   const stages = override?.stages ?? pipeline.stages
+  const judge = override?.judge ?? pipeline.judge
   const at = (section: Parameters<typeof sectionPath>[2]) => sectionPath(pipeline, engine, section)
 
   const need = <F extends Family>(family: F, name: Abilities[F], path: ValuePath): ReadonlyArray<Problem> => {
@@ -190,7 +191,11 @@ export const fitness = (pipeline: Definition, capabilities: EngineCapabilities):
     ...hookProblems(pipeline),
     ...stages.flatMap((stage, index) => [
       ...stageProblems(stage, [...at("stages"), index], vectorDb, need),
-      ...regionProblems(stage, [...at("stages"), index], pipeline, engine)
+      ...("model" in stage ? regionProblems(stage.model, [...at("stages"), index, stage._tag, "model"], pipeline, engine) : [])
+    ]),
+    ...(judge === undefined ? [] : [
+      ...need("generate", judge.model._tag, [...at("judge"), "model"]),
+      ...regionProblems(judge.model, [...at("judge"), "model"], pipeline, engine)
     ])
   ]
 }
@@ -243,14 +248,14 @@ const metadataProblems = ({ metadata = {}, sources }: Definition, { abilities, e
 }
 
 /** A partner's model is not everywhere. */
-const regionProblems = (stage: StageSettings, path: ValuePath, pipeline: Definition, engine: EngineName): ReadonlyArray<Problem> => {
+const regionProblems = (model: GeneratorSettings, path: ValuePath, pipeline: Definition, engine: EngineName): ReadonlyArray<Problem> => {
   const fitted = forEngine(pipeline, engine)
   if (Result.isFailure(fitted) || fitted.success.engine._tag !== "vertex") return []
-  if (!("model" in stage) || stage.model._tag !== "hosted") return []
-  const refused = refusedRegion(partnerModelNamed(stage.model.model) ?? "", fitted.success.engine.location)
+  if (model._tag !== "hosted") return []
+  const refused = refusedRegion(partnerModelNamed(model.model) ?? "", fitted.success.engine.location)
   const [violation] = refused?.violations ?? []
   return violation === undefined ? [] : [{
-    path: [...path, stage._tag, "model"],
+    path,
     rule: violation.description,
     fix: refused?.fix === undefined ? undefined : `${refused.fix} as location, or another model`
   }]

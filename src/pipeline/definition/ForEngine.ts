@@ -3,7 +3,7 @@ import type { Problem, ValuePath } from "./PipelineInvalid.ts"
 import type { Definition } from "./Definition.ts"
 import type { EngineChoice, EngineName } from "./EngineSettings.ts"
 
-type Section = "vectorDb" | "embedding" | "chunking" | "parsing" | "import" | "stages"
+type Section = "vectorDb" | "embedding" | "chunking" | "parsing" | "import" | "stages" | "judge"
 
 const ownPath: Readonly<Record<Section, ValuePath>> = {
   vectorDb: ["corpus", "vectorDb"],
@@ -11,7 +11,8 @@ const ownPath: Readonly<Record<Section, ValuePath>> = {
   chunking: ["chunking"],
   parsing: ["parsing"],
   import: ["import"],
-  stages: ["stages"]
+  stages: ["stages"],
+  judge: ["judge"]
 }
 
 /** Where the section that holds on an engine is written: under `engines`, or at its own place. */
@@ -35,7 +36,7 @@ export const forEngine = (
 ): Result.Result<Definition, ReadonlyArray<Problem>> =>
   Result.map(engineSettings(pipeline, engine), (settings) => {
     const override = pipeline.engines[engine]
-    const { chunking, import: imports, parsing, stages, vectorDb, embedding } = override ?? {}
+    const { chunking, import: imports, judge, parsing, stages, vectorDb, embedding } = override ?? {}
     return {
       ...pipeline,
       engine: settings,
@@ -48,7 +49,8 @@ export const forEngine = (
       chunking: chunking ?? pipeline.chunking,
       parsing: parsing ?? pipeline.parsing,
       import: imports ?? pipeline.import,
-      stages: stages ?? pipeline.stages
+      stages: stages ?? pipeline.stages,
+      ...(judge === undefined ? {} : { judge })
     }
   })
 

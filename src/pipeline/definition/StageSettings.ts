@@ -106,30 +106,49 @@ const modelName = text.check(matches(/^(?!(?:(?:publishers\/anthropic\/models|an
   fix: `write for example ${partnerModels[0]?.id}`
 }))
 
-const GeneratorChoice: Schema.Codec<GeneratorSettings, WrittenGenerator> = Schema.Union([
-  modelName,
-  Schema.Struct({ openai: OpenAiChat })
-]).annotate({
+/** Names a model, as a person does. */
+const modelChoice = (
+  annotations: { readonly description: string; readonly default?: string }
+): Schema.Codec<GeneratorSettings, WrittenGenerator> =>
+  Schema.Union([
+    modelName,
+    Schema.Struct({ openai: OpenAiChat })
+  ]).annotate(annotations).pipe(Schema.decodeTo(
+    Schema.declare((u): u is GeneratorSettings => typeof u === "object" && u !== null && "_tag" in u),
+    SchemaTransformation.transform<GeneratorSettings, string | { readonly openai: typeof OpenAiChat.Type }>({
+      decode: (written) =>
+        typeof written !== "string"
+          ? { _tag: "openai", ...written.openai }
+          : written === "extractive"
+          ? { _tag: "extractive" }
+          : { _tag: "hosted", model: written },
+      encode: (generator) => {
+        if (generator._tag === "extractive") return "extractive"
+        if (generator._tag === "hosted") return generator.model
+        const { _tag, ...openai } = generator
+        return { openai }
+      }
+    })
+  ))
+
+const GeneratorChoice = modelChoice({
   description:
     "extractive (no model: sentences of the corpus), the name of a hosted model (gemini-2.0-flash-001, claude-3-5-haiku@20241022, meta/llama-3.1-70b-instruct-maas), or an OpenAI-protocol server.",
   default: "extractive"
-}).pipe(Schema.decodeTo(
-  Schema.declare((u): u is GeneratorSettings => typeof u === "object" && u !== null && "_tag" in u),
-  SchemaTransformation.transform<GeneratorSettings, string | { readonly openai: typeof OpenAiChat.Type }>({
-    decode: (written) =>
-      typeof written !== "string"
-        ? { _tag: "openai", ...written.openai }
-        : written === "extractive"
-        ? { _tag: "extractive" }
-        : { _tag: "hosted", model: written },
-    encode: (generator) => {
-      if (generator._tag === "extractive") return "extractive"
-      if (generator._tag === "hosted") return generator.model
-      const { _tag, ...openai } = generator
-      return { openai }
-    }
-  })
-))
+})
+
+/** A model that says whether answers are right. */
+export const JudgeSettings = Schema.Struct({
+  model: modelChoice({ description: "The name of a hosted model, or an OpenAI-protocol server." }).check(
+    rule<GeneratorSettings>(({ _tag }) => _tag !== "extractive", {
+      rule: "extractive calls no model, and judges nothing",
+      fix: "name a hosted model, or an OpenAI-protocol server"
+    })
+  )
+}).annotate({
+  description:
+    "A model that `sluice eval` asks whether each answer says what its test expects, beside the exact checks. Unset: no model judges."
+})
 
 /** What stages that answer have in common. */
 const answering = {

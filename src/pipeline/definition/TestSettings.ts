@@ -24,8 +24,12 @@ const ExpectedAnswer = Schema.Struct({
       matches(/\S/, textForm),
       rule<string>(isPattern, { rule: "must be a regular expression", fix: "try it in a JavaScript console: new RegExp(text, \"u\")" })
     ).annotate({ description: "A regular expression that it must match, whatever the case." })
-  )
-}).check(atLeastOne(["contains", "matches"]))
+  ),
+  means: Schema.optionalKey(text.annotate({
+    description:
+      "The right answer, in any words: the pipeline's judge holds the answer against it. Beside contains and matches, these decide."
+  }))
+}).check(atLeastOne(["contains", "matches", "means"]))
 
 const expectations = ["files", "contexts", "answer", "cites", "refused"]
 

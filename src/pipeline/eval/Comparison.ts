@@ -59,6 +59,8 @@ export const compare = (before: Evaluation, after: Evaluation): Comparison => {
     before: before.started,
     tests,
     measures: measures.flatMap((measure): ReadonlyArray<MeasureChange> => {
+      // Two judges differ in what they call right.
+      if (measure === "judgedRight" && before.judge?.model !== after.judge?.model) return []
       const pairs = after.results.flatMap((result) => {
         const [old, now] = [earlier.get(result.id)?.measures[measure], result.measures[measure]]
         return old === undefined || now === undefined ? [] : [{ old, now }]

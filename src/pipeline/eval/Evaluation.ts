@@ -9,15 +9,17 @@ import { corpusOf } from "../RunPipeline.ts"
 import type { Definition } from "../definition/Definition.ts"
 import { type EvaluationTest, idOf } from "../definition/TestSettings.ts"
 import { ExtensionsInUse } from "../Extensions.ts"
+import { Models } from "../Services.ts"
 import type { Question, RetrieveOptions } from "../stages/Retrieve.ts"
 import { findScope, namesIn } from "../sync/Generations.ts"
+import { type Judgement, judging, type Judging, judgingOf, needsJudge, onlyJudged } from "./Judging.ts"
 import { type Measure, type Measures, measures } from "./Measures.ts"
 import { whyNotFound } from "./WhyNot.ts"
 import { type Estimate, estimate, quantile } from "./Statistics.ts"
 
 /** One expectation of a test, and whether it held. */
 export interface Check {
-  readonly kind: "file" | "context" | "answer" | "citation" | "refusal"
+  readonly kind: "file" | "context" | "answer" | "judgement" | "citation" | "refusal"
   readonly expected: string
   readonly passed: boolean
   /** What was found instead, of one that did not hold. */
@@ -41,6 +43,8 @@ export interface TestResult {
     readonly cites: ReadonlyArray<string>
     readonly confidence?: number
   }
+  /** What the judge says of the answer, where there is one and something is expected of the answer. */
+  readonly judgement?: Judgement
   /** Why it could not be given. */
   readonly error?: { readonly code: string; readonly message: string }
   readonly milliseconds: number
@@ -58,6 +62,8 @@ export interface Evaluation {
   /** Milliseconds from question to answer: the median, and what 95% stay below. */
   readonly latency: { readonly p50: number; readonly p95: number }
   readonly results: ReadonlyArray<TestResult>
+  /** What a judge said of the answers, where one was asked. */
+  readonly judge?: Judging
   /** The version of each file that was expected or found, as the ledger has it: whether a document changed meanwhile is told by it. */
   readonly documents: Readonly<Record<string, string>>
 }
@@ -69,6 +75,8 @@ export interface EvaluateOptions {
   readonly overrides?: RetrieveOptions
   /** Questions under way at once. Default 4. */
   readonly concurrency?: number
+  /** Whether the model that the pipeline names under `judge` judges the answers. Default true. Without it `means` is held against nothing. */
+  readonly judge?: boolean
   /** Told of each result as it comes. */
   readonly observe?: (result: TestResult) => Effect.Effect<void>
 }
@@ -79,12 +87,13 @@ const farthest = 100
 /**
  * Asks a pipeline's corpus every question and holds what it gives against what was expected. A test that says something
  * of the answer runs all stages, any other those up to the contexts. A question that fails counts as failed. Before the
- * first run it is `NOT_FOUND`; without tests, and where answers are expected of a pipeline without a generate stage, it is
- * `FAILED_PRECONDITION`.
+ * first run it is `NOT_FOUND`; without tests, where answers are expected of a pipeline without a generate stage, and where
+ * only a judge could tell and the pipeline names none, it is `FAILED_PRECONDITION`. Exact checks decide before a judge
+ * does; a judge that fails is counted in the result, and fails no test.
  */
 export const evaluatePipeline = Effect.fn("evaluatePipeline")(function*(
   pipeline: Definition,
-  { concurrency = 4, observe = () => Effect.void, overrides = {}, tests }: EvaluateOptions
+  { concurrency = 4, judge: judged = true, observe = () => Effect.void, overrides = {}, tests }: EvaluateOptions
 ) {
   if (tests.length === 0) {
     return yield* new ServiceError({
@@ -94,12 +103,18 @@ export const evaluatePipeline = Effect.fn("evaluatePipeline")(function*(
     })
   }
   if (tests.some(wantsAnswer) && answerStages(pipeline, yield* ExtensionsInUse) === undefined) return yield* cannotAnswer(pipeline)
+  const judgeAlone = onlyJudged(tests)
+  if (judgeAlone > 0 && pipeline.judge === undefined) return yield* needsJudge(pipeline, judgeAlone)
+  const judge = judged && pipeline.judge !== undefined && tests.some(({ answer }) => answer !== undefined)
+    ? yield* (yield* Models).judge(pipeline.judge.model)
+    : undefined
+  const judgeAnswer = judge === undefined ? undefined : judging(judge)
   // Without a corpus every question would fail for one reason.
   yield* corpusOf(pipeline)
   const started = yield* Clock.currentTimeMillis
   const results = yield* Effect.forEach(
     tests,
-    (test) => Effect.tap(evaluateTest(pipeline, test, overrides), observe),
+    (test) => Effect.tap(evaluateTest(pipeline, test, overrides, judgeAnswer), observe),
     { concurrency }
   )
   const passed = results.filter((result) => result.passed).length
@@ -115,9 +130,10 @@ export const evaluatePipeline = Effect.fn("evaluatePipeline")(function*(
     ),
     latency: { p50: quantile(times, 0.5), p95: quantile(times, 0.95) },
     results,
+    ...(judge === undefined ? {} : { judge: judgingOf(judge.model, results) }),
     documents: yield* versionsOf(pipeline, new Set([...results.flatMap(({ files }) => files.slice(0, 10)), ...tests.flatMap(filesIn)]))
   } as Evaluation // the measures are those named
-})
+}, Effect.scoped)
 
 const wantsAnswer = ({ answer, cites, refused }: EvaluationTest): boolean =>
   answer !== undefined || cites !== undefined || refused !== undefined
@@ -133,7 +149,12 @@ const outcome = Effect.fnUntraced(function*(pipeline: Definition, test: Evaluati
   return { answer, contexts }
 })
 
-const evaluateTest = (pipeline: Definition, test: EvaluationTest, overrides: RetrieveOptions) =>
+const evaluateTest = (
+  pipeline: Definition,
+  test: EvaluationTest,
+  overrides: RetrieveOptions,
+  judgeAnswer: ReturnType<typeof judging> | undefined
+) =>
   Effect.gen(function*(): Effect.fn.Return<TestResult, never, Effect.Services<ReturnType<typeof outcome>>> {
     const question = { question: test.question, principal: test.principal }
     const started = performance.now()
@@ -164,12 +185,21 @@ const evaluateTest = (pipeline: Definition, test: EvaluationTest, overrides: Ret
           Effect.map((why) => [path, why] as const)
         ))
     )
-    const checks = [...fileChecks(test, files, all, reasons), ...contextChecks(test, contexts), ...answerChecks(test, answer)]
+    const judgement = answer === undefined || test.answer === undefined
+      ? undefined
+      : yield* (judgeAnswer?.({ question: test.question, answer: answer.text, expected: test.answer }) ?? Effect.undefined)
+    const checks = [
+      ...fileChecks(test, files, all, reasons),
+      ...contextChecks(test, contexts),
+      ...answerChecks(test, answer),
+      ...judgementChecks(test, answer, judgement)
+    ]
     return {
       ...facts,
       passed: checks.every((check) => check.passed),
       checks,
-      measures: measuresOf(test, files, checks, answer),
+      measures: measuresOf(test, files, checks, answer, judgement),
+      ...(judgement === undefined ? {} : { judgement }),
       files: files.map(({ name }) => name),
       answer: answer === undefined ? undefined : {
         text: answer.text,
@@ -283,6 +313,18 @@ const answerChecks = (test: EvaluationTest, answer: Answer | undefined): Readonl
   ]
 }
 
+/** A judge's word fails a test only where nothing exact was said of the answer. */
+const judgementChecks = (
+  { answer: expected = {} }: EvaluationTest,
+  answer: Answer | undefined,
+  judgement: Judgement | undefined
+): ReadonlyArray<Check> => {
+  const { contains, matches, means } = expected
+  if (means === undefined || contains !== undefined || matches !== undefined || judgement?.right === undefined) return []
+  const passed = judgement.right
+  return [{ kind: "judgement", expected: means, passed, found: passed ? undefined : plain(answer?.text ?? "") }]
+}
+
 const share = (checks: ReadonlyArray<Check>): number | undefined =>
   checks.length === 0 ? undefined : checks.filter(({ passed }) => passed).length / checks.length
 
@@ -290,7 +332,8 @@ const measuresOf = (
   test: EvaluationTest,
   files: ReadonlyArray<FoundFile>,
   checks: ReadonlyArray<Check>,
-  answer: Answer | undefined
+  answer: Answer | undefined,
+  judgement: Judgement | undefined
 ): Measures => {
   const wanted = expectedFiles(test)
   const ranks = wanted.flatMap(({ path }) => rankOf(files, path) ?? [])
@@ -307,6 +350,7 @@ const measuresOf = (
     }),
     contextRecall: share(ofKind("context")),
     answerRight: said.length === 0 ? undefined : Number(said.every(({ passed }) => passed)),
+    judgedRight: judgement?.right === undefined ? undefined : Number(judgement.right),
     citationRight: share(ofKind("citation")),
     refusedRight: test.refused === true ? Number(refused) : undefined,
     refusedFalse: answer === undefined || test.refused === true ? undefined : Number(refused)

@@ -12,6 +12,8 @@ export interface Measures {
   readonly contextRecall?: number
   /** Whether the answer says what it must. */
   readonly answerRight?: number
+  /** Whether the answer is right in the words of a judge. */
+  readonly judgedRight?: number
   /** Share of the files to be cited that are. */
   readonly citationRight?: number
   /** Whether a question that the corpus does not answer was refused. */
@@ -31,6 +33,7 @@ export const measures: ReadonlyArray<Measure> = [
   "ndcgAt10",
   "contextRecall",
   "answerRight",
+  "judgedRight",
   "citationRight",
   "refusedRight",
   "refusedFalse"

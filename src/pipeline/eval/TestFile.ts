@@ -22,6 +22,7 @@ const columns: Readonly<Record<string, (cell: string) => Partial<Record<keyof Ev
   contexts: (cell) => ({ contexts: several(cell) }),
   contains: (cell) => ({ answer: { contains: several(cell) } }),
   matches: (matches) => ({ answer: { matches } }),
+  means: (means) => ({ answer: { means } }),
   cites: (cell) => ({ cites: several(cell) }),
   refused: (cell) => ({ refused: /^(?:true|yes|1)$/i.test(cell) ? true : /^(?:false|no|0)$/i.test(cell) ? false : cell })
 }

@@ -92,7 +92,9 @@ export const tunePipeline = Effect.fn("tunePipeline")(function*(
   if (composed && grid.rank !== undefined) {
     return yield* ServiceError.invalid("rank", "cannot be tried on stages that are composed in code", "compare two pipelines instead")
   }
-  const base = yield* evaluatePipeline(pipeline, { tests })
+  // A judge costs a call for each answer of each setting, so only one who asks for its measure pays for it.
+  const judge = wanted === "judgedRight"
+  const base = yield* evaluatePipeline(pipeline, { tests, judge })
   const measure = wanted ?? usual.find((measure) => base.measures[measure] !== undefined) ?? "ndcgAt10"
   const current = base.measures[measure]
   if (current === undefined) {
@@ -114,6 +116,7 @@ export const tunePipeline = Effect.fn("tunePipeline")(function*(
     if (!own) built.set(key, corpus)
     const result: Evaluation = yield* evaluatePipeline(ranked(corpus, setting.rank), {
       tests,
+      judge,
       overrides: defined({ topK: setting.topK, hybrid: setting.alpha === undefined ? undefined : { alpha: setting.alpha } })
     })
     const change = compare(base, result).measures.find((change) => change.measure === measure)

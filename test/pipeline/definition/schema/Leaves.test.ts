@@ -68,6 +68,8 @@ const consumers: ReadonlyArray<readonly [section: RegExp, places: ReadonlyArray<
   [/^notify\.private$/, ["src/domain/Hooks.ts"]],
   [/^notify\./, ["src/compose/Notifier.ts", "src/pipeline/Notify.ts"]],
   [/^tests\./, ["src/pipeline/eval/Evaluation.ts", "src/pipeline/definition/TestSettings.ts"]],
+  [/^judge\.model\.openai\./, ["src/compose/Models.ts"]],
+  [/^judge\./, ["src/pipeline/eval/Evaluation.ts"]],
   [/^stages\.retrieve\.files/, ["src/pipeline/AskPipeline.ts", "src/pipeline/stages/Retrieve.ts"]],
   [/^stages\..*\bcrossEncoder\./, ["src/models/onnx"]],
   [/^stages\.(?:retrieve|rank)\./, ["src/wire/rag", "src/engines/vertex", "src/engines/embedded"]],
