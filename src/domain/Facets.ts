@@ -1,4 +1,5 @@
-import type { PlainValue, RagFile } from "./RagFile.ts"
+import { factsOf, type MetadataFilter, passes } from "./MetadataFilter.ts"
+import { mayRead, type PlainValue, type RagFile } from "./RagFile.ts"
 
 /** The values that files have under one key. */
 export interface Facet {
@@ -11,6 +12,19 @@ export interface Facet {
   readonly without: number
 }
 
+/** Which files are counted, and by which keys. */
+export interface FacetQuery {
+  /** Absent: all that people and rules wrote. */
+  readonly keys?: ReadonlyArray<string>
+  /** Only files that pass. */
+  readonly where?: MetadataFilter
+  /** Only files that this principal may read. */
+  readonly principal?: string
+}
+
+/** What of a file decides whether it is counted, and where. */
+export type FileFacts = Pick<RagFile, "metadata" | "userMetadata" | "permissions">
+
 /** Values of a key that are told one by one. */
 const mostValues = 100
 /** Values of a key that are told apart while they are counted: what comes after is counted among the others, each time as a value of its own. */
@@ -18,21 +32,25 @@ const mostDistinct = 20_000
 /** Keys that are counted where none are named. */
 const mostKeys = 100
 
-/** Counts files by what they carry: what people and rules wrote, or else what their sources say. */
+/** Counts the files of a query by what they carry: what people and rules wrote, or else what their sources say. */
 export class FacetCounts {
-  readonly #named: ReadonlyArray<string> | undefined
+  readonly #query: FacetQuery
   readonly #keys = new Map<string, { readonly counts: Map<string | number | boolean, number>; files: number; rest: number }>()
   #files = 0
 
-  /** @param keys absent: all that people and rules wrote */
-  constructor(keys?: ReadonlyArray<string>) {
-    this.#named = keys
-    for (const key of keys ?? []) this.#keys.set(key, { counts: new Map(), files: 0, rest: 0 })
+  constructor(query: FacetQuery = {}) {
+    this.#query = query
+    for (const key of query.keys ?? []) this.#keys.set(key, { counts: new Map(), files: 0, rest: 0 })
   }
 
-  add({ metadata = {}, userMetadata = {} }: Pick<RagFile, "metadata" | "userMetadata">): void {
+  /** Counts a file, if it is one of the query's. */
+  add(file: FileFacts): void {
+    const { keys, principal, where } = this.#query
+    if (principal !== undefined && !mayRead(file.permissions, principal)) return
+    if (where !== undefined && !passes(where, factsOf(file))) return
+    const { metadata = {}, userMetadata = {} } = file
     this.#files += 1
-    for (const key of this.#named ?? Object.keys(userMetadata)) {
+    for (const key of keys ?? Object.keys(userMetadata)) {
       const value = Object.hasOwn(userMetadata, key) ? userMetadata[key] : Object.hasOwn(metadata, key) ? metadata[key] : undefined
       if (value !== undefined) this.#count(key, value)
     }
@@ -56,7 +74,7 @@ export class FacetCounts {
   /** In the order the keys were named; where none were, those that most files have first. */
   get facets(): ReadonlyArray<Facet> {
     const all = [...this.#keys]
-    if (this.#named === undefined) all.sort(([a, { files: m }], [b, { files: n }]) => n - m || (a < b ? -1 : 1))
+    if (this.#query.keys === undefined) all.sort(([a, { files: m }], [b, { files: n }]) => n - m || (a < b ? -1 : 1))
     return all.map(([key, { counts, files, rest }]) => {
       const values = [...counts].map(([value, files]) => ({ value, files }))
         .sort((a, b) => b.files - a.files || (String(a.value) < String(b.value) ? -1 : 1))

@@ -294,6 +294,19 @@ export const asEqual = (filter: MetadataFilter): Metadata | undefined => {
   return pairs.length === parts.length && new Set(pairs.map(([key]) => key)).size === pairs.length ? Object.fromEntries(pairs) : undefined
 }
 
+/** The keys that a filter asks for. */
+export const keysOf = (filter: MetadataFilter): ReadonlyArray<string> => {
+  switch (filter._tag) {
+    case "all":
+    case "any":
+      return filter.of.flatMap(keysOf)
+    case "not":
+      return keysOf(filter.of)
+    default:
+      return [filter.key]
+  }
+}
+
 /** What a filter names that a corpus's data schemas do not allow; keys without a schema are what sources say. */
 export const badMetadataFilter = (
   filter: MetadataFilter,

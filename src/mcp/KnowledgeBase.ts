@@ -4,12 +4,12 @@ import type { CorpusName } from "../domain/Corpus.ts"
 import { defined } from "../domain/Defined.ts"
 import type { FileChunk } from "../domain/Document.ts"
 import { type SecretError, ServiceError, type StateError } from "../domain/Errors.ts"
-import { type Facet, FacetCounts } from "../domain/Facets.ts"
+import type { Facet } from "../domain/Facets.ts"
 import { factsOf, type MetadataFilter, parseMetadataFilter, passes } from "../domain/MetadataFilter.ts"
 import { mayRead, type RagFile, RagFileName } from "../domain/RagFile.ts"
 import type { Context as Passage, RetrievalRequest } from "../domain/Retrieval.ts"
 import type { SparseVector } from "../ports/Embedder.ts"
-import type { Files } from "../ports/Files.ts"
+import { facetsOf, type Files } from "../ports/Files.ts"
 import { type Page, pages } from "../ports/Paging.ts"
 import { countTokens } from "../text/Tokens.ts"
 
@@ -126,9 +126,9 @@ export class KnowledgeBase extends Context.Service<KnowledgeBase, {
 
 const usualTokens = 4_000
 const mostPassages = 50
-/** Documents of a page of a listing, and of one that is only counted. */
+/** Documents of a page of a listing, and of one that documents are chosen from. */
 const listed = 50
-const counted = 500
+const chosenOf = 500
 /** Pages of the corpus that one page of a listing looks at, so that a rare prefix is no walk of everything. */
 const mostLookedAt = 40
 /** Chunks fetched at once, where a piece of a text is wanted, and where chunks are. */
@@ -151,6 +151,7 @@ export const make = (
     /** The caller's filter is read by itself first: joined to the operator's as text alone, it could end that one's parentheses. */
     const narrowed = (asked: string | undefined) =>
       Effect.fromResult(Result.map(parsed(asked, "where"), (filter) => ({
+        filter: allowed === undefined || filter === undefined ? allowed ?? filter : { _tag: "all" as const, of: [allowed, filter] },
         metadataFilter: [where, asked].flatMap((part) => part === undefined ? [] : [`(${part})`]).join(" && "),
         passes: (file: RagFile) => isAllowed(file) && (filter === undefined || passes(filter, factsOf(file)))
       })))
@@ -192,7 +193,7 @@ export const make = (
       }
       let of = 0
       const chosen = new Chosen(most)
-      yield* pages((page) => files.list(parent, page), counted).pipe(
+      yield* pages((page) => files.list(parent, page), chosenOf).pipe(
         Stream.filter(isAllowed),
         Stream.runForEach((file) =>
           Effect.sync(() => {
@@ -234,16 +235,8 @@ export const make = (
       facets: Effect.fnUntraced(function*({ as, keys, where }) {
         yield* notAnother(as)
         const parent = yield* corpus
-        const narrow = yield* narrowed(where)
-        const counts = new FacetCounts(keys)
-        yield* pages((page) => files.list(parent, page), counted).pipe(
-          Stream.runForEach((file) =>
-            Effect.sync(() => {
-              if (narrow.passes(file) && (as === undefined || mayRead(file.permissions, as))) counts.add(file)
-            })
-          )
-        )
-        return counts.facets
+        const { filter } = yield* narrowed(where)
+        return yield* facetsOf(files, parent, defined({ keys, where: filter, principal: principal ?? as }))
       }),
       sample: Effect.fnUntraced(function*(most) {
         const { vectors } = files

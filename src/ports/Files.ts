@@ -1,13 +1,14 @@
-import { Context, type Effect } from "effect"
+import { Context, Effect, Stream } from "effect"
 import type { CorpusName } from "../domain/Corpus.ts"
 import type { FileChunk } from "../domain/Document.ts"
 import type { DocumentError, ServiceError } from "../domain/Errors.ts"
+import { type Facet, FacetCounts, type FacetQuery } from "../domain/Facets.ts"
 import type { ImportRequest } from "../domain/Import.ts"
 import type { Operation } from "../domain/Operation.ts"
 import type { FilePatch, RagFile, RagFileName, UploadRequest, UploadResult } from "../domain/RagFile.ts"
 import type { SparseVector } from "./Embedder.ts"
 import type { LedgerChange } from "./Ledger.ts"
-import type { Page, PageRequest } from "./Paging.ts"
+import { type Page, type PageRequest, pages } from "./Paging.ts"
 
 /** What the ledger is to say of a file, once it is stored. */
 export interface LedgerOfUpload {
@@ -36,6 +37,8 @@ export class Files extends Context.Service<Files, {
    * texts back, `DATA_LOSS` where one is damaged.
    */
   readonly chunks: (name: RagFileName, page: PageRequest) => Effect.Effect<Page<FileChunk>, ServiceError>
+  /** How many files of a corpus have which values of their metadata. Absent: they have to be listed ({@link facetsOf}). */
+  readonly facets?: (corpus: CorpusName, query: FacetQuery) => Effect.Effect<ReadonlyArray<Facet>, ServiceError>
   /**
    * Up to `most` files of a corpus, spread over all, and how many there are: the same ones while the corpus stays as it is.
    * Absent: they have to be listed.
@@ -56,3 +59,18 @@ export class Files extends Context.Service<Files, {
   readonly update: (name: RagFileName, patch: FilePatch) => Effect.Effect<RagFile, ServiceError>
   readonly delete: (name: RagFileName) => Effect.Effect<void, ServiceError>
 }>()("sluice/ports/Files") {}
+
+/** Files of a page of a listing that is only counted. */
+const countedPage = 500
+
+/** How many files of a corpus have which values of their metadata: the engine counts, or else every file is listed. */
+export const facetsOf = Effect.fnUntraced(function*(
+  files: Files["Service"],
+  corpus: CorpusName,
+  query: FacetQuery
+): Effect.fn.Return<ReadonlyArray<Facet>, ServiceError> {
+  if (files.facets !== undefined) return yield* files.facets(corpus, query)
+  const counts = new FacetCounts(query)
+  yield* Stream.runForEach(pages((page) => files.list(corpus, page), countedPage), (file) => Effect.sync(() => counts.add(file)))
+  return counts.facets
+})

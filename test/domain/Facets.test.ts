@@ -3,7 +3,7 @@ import { FacetCounts } from "../../src/domain/Facets.ts"
 
 describe("facets", () => {
   it("count files by their values, most first, and those without", () => {
-    const counts = new FacetCounts(["team", "tags", "lang"])
+    const counts = new FacetCounts({ keys: ["team", "tags", "lang"] })
     counts.add({ userMetadata: { team: "ops", tags: ["a", "b", "a"] }, metadata: { lang: "de", team: "never" } })
     counts.add({ userMetadata: { team: "hr", tags: ["b"] } })
     counts.add({ userMetadata: { team: "ops" } })
@@ -26,7 +26,7 @@ describe("facets", () => {
   })
 
   it("are bounded, and count what is not told", () => {
-    const counts = new FacetCounts(["id"])
+    const counts = new FacetCounts({ keys: ["id"] })
     for (let id = 0; id < 20_050; id++) counts.add({ userMetadata: { id } })
     counts.add({ userMetadata: { id: 7 } })
     const [facet] = counts.facets

@@ -1,9 +1,8 @@
 import { Effect, Option, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { FacetCounts } from "../../domain/Facets.ts"
-import { factsOf, parseMetadataFilter, passes } from "../../domain/MetadataFilter.ts"
-import { mayRead } from "../../domain/RagFile.ts"
-import { Files } from "../../ports/Files.ts"
+import { defined } from "../../domain/Defined.ts"
+import { parseMetadataFilter } from "../../domain/MetadataFilter.ts"
+import { facetsOf, Files } from "../../ports/Files.ts"
 import { pages } from "../../ports/Paging.ts"
 import { Output } from "../Output.ts"
 import { renderChunks } from "../render/Document.ts"
@@ -146,9 +145,6 @@ const show = Command.make(
   ])
 )
 
-/** Files of one page of the listing that is counted. */
-const countedPage = 500
-
 const facets = Command.make(
   "facets",
   {
@@ -167,26 +163,18 @@ const facets = Command.make(
     const loaded = yield* open(args)
     const where = given(args.where)
     const filter = where === undefined ? undefined : yield* Effect.fromResult(parseMetadataFilter(where, "--where"))
-    const principal = given(args.as)
-    const counts = new FacetCounts(args.keys.length === 0 ? undefined : args.keys)
+    const query = defined({ keys: args.keys.length === 0 ? undefined : args.keys, where: filter, principal: given(args.as) })
     const { GenerationInUse } = yield* Effect.promise(() => import("../../pipeline/sync/Generations.ts"))
-    yield* onEngine(
+    const facets = yield* onEngine(
       loaded,
       reading,
       Effect.gen(function*() {
-        const files = yield* Files
-        const corpus = yield* corpusIn(loaded.pipeline, args.corpus)
-        yield* Stream.runForEach(pages((page) => files.list(corpus, page), countedPage), (file) =>
-          Effect.sync(() => {
-            const seen = (principal === undefined || mayRead(file.permissions, principal)) &&
-              (filter === undefined || passes(filter, factsOf(file)))
-            if (seen) counts.add(file)
-          }))
+        return yield* facetsOf(yield* Files, yield* corpusIn(loaded.pipeline, args.corpus), query)
       }).pipe(Effect.provideService(GenerationInUse, args.candidate ? "candidate" : "live"))
     )
-    if (json) return yield* output.json({ version: 1, facets: counts.facets })
+    if (json) return yield* output.json({ version: 1, facets })
     const table = makeTable([{ title: "key" }, { title: "value", flexible: true }, { title: "files", align: "right" }], output.width)
-    const shown = counts.facets.flatMap(({ key, others, values, without }) => [
+    const shown = facets.flatMap(({ key, others, values, without }) => [
       ...values.map(({ files, value }) => [key, printable(String(value)), count(files)]),
       ...(others === undefined ? [] : [[key, `(${plural(others.values, "other value")})`, count(others.files)]]),
       ...(without === 0 ? [] : [[key, "(none)", count(without)]])

@@ -1,5 +1,6 @@
 import { Effect, Layer, Option, type Scope } from "effect"
 import { DocumentError, ServiceError } from "../../domain/Errors.ts"
+import { FacetCounts } from "../../domain/Facets.ts"
 import { unfit } from "../../domain/MetadataRules.ts"
 import { corpusOf, type RagFile, type RagFileName, type UploadRequest, type UploadResult } from "../../domain/RagFile.ts"
 import { Embedder } from "../../ports/Embedder.ts"
@@ -17,6 +18,7 @@ import { OperationRunner } from "./OperationRunner.ts"
 import type { NewChunk } from "./store/ChunkPage.ts"
 import type { Commands, NewFile } from "./store/Commands.ts"
 import { EmbeddingQueue } from "./store/EmbeddingQueue.ts"
+import { factsAfter } from "./store/FileFacts.ts"
 import { textHash } from "./store/Hash.ts"
 import { Reader } from "./store/Reader.ts"
 import type { Row } from "./store/Checksum.ts"
@@ -24,6 +26,9 @@ import { type CorpusRow, fileOfRow } from "./store/Rows.ts"
 import { sparseVectorOf } from "./store/Vector.ts"
 import { Writer } from "./store/Writer.ts"
 import { newId, now } from "../../domain/Stamps.ts"
+
+/** Files that are counted before others have their turn. */
+const countedAtOnce = 2_000
 
 /** Times a commit is tried again because another process deleted a vector between our look and the commit. */
 const attempts = 5
@@ -161,6 +166,19 @@ export const embeddedFiles = (
           const { corpus, file } = yield* names.fileIds(name)
           const found = yield* reader.chunks((yield* reader.corpus(corpus)).id, file, request)
           return found ?? (yield* ServiceError.notFound(`file ${name}`))
+        }),
+        facets: Effect.fn("Files.facets")(function*(corpus, query) {
+          const { id } = yield* reader.corpus(yield* names.corpusId(corpus))
+          const counts = new FacetCounts(query)
+          let after = 0
+          for (;;) {
+            const found = yield* reader.read((db) => factsAfter(db, { corpus: id, after, most: countedAtOnce, query }))
+            for (const facts of found) counts.add(facts)
+            const last = found.at(-1)
+            if (last === undefined || found.length < countedAtOnce) return counts.facets
+            after = last.id
+            yield* Effect.yieldNow
+          }
         }),
         sample: Effect.fn("Files.sample")(function*(corpus, most) {
           const id = yield* names.corpusId(corpus)
