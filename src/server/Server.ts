@@ -126,6 +126,10 @@ export interface ServeLimits {
   readonly head: number
   /** … and for all of it. */
   readonly request: number
+  /** Milliseconds between the pings by which a connection of gRPC is asked whether its client is still there, … */
+  readonly ping: number
+  /** … and for the answer, without which it is closed. */
+  readonly pong: number
 }
 
 const defaults: ServeLimits = {
@@ -138,7 +142,9 @@ const defaults: ServeLimits = {
   calls: 512,
   call: 120_000,
   head: 10_000,
-  request: 120_000
+  request: 120_000,
+  ping: 60_000,
+  pong: 20_000
 }
 
 /** Bytes of all resumable uploads that are not finished. */
@@ -319,6 +325,8 @@ const grpcBeside = Effect.fnUntraced(function*(
     headers: limits.headers,
     head: limits.head,
     request: limits.request,
+    ping: limits.ping,
+    pong: limits.pong,
     http1: (socket) => void listener.emit("connection", socket),
     http2
   })

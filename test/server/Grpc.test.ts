@@ -1,10 +1,14 @@
+import { once } from "node:events"
 import { readFileSync, statSync } from "node:fs"
 import { request } from "node:https"
 import { connect } from "node:http2"
+import { connect as connectTcp } from "node:net"
 import { gzipSync } from "node:zlib"
 import { v1, v1beta1 } from "@google-cloud/aiplatform"
-import { credentials, Metadata } from "@grpc/grpc-js"
+import { Client, credentials, Metadata } from "@grpc/grpc-js"
 import { Redacted } from "effect"
+import protobuf from "protobufjs"
+import * as descriptor from "protobufjs/ext/descriptor/index.js"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { leave, parent, putObjects, startServer, type TestServer, travel } from "./support/TestServer.ts"
 
@@ -254,5 +258,184 @@ describe("the protocol beneath", () => {
     port = Number(server.grpc?.address.split(":").at(-1))
     assert.deepStrictEqual(readFileSync(file), certificate)
     assert.strictEqual((await call(list, framed(asked), {}, `https://127.0.0.1:${port}`)).status, "0")
+  })
+})
+
+/** Only strings in it, by number. */
+const fields = (...pairs: ReadonlyArray<readonly [number, string]>): Buffer =>
+  Buffer.concat(pairs.map(([id, text]) => Buffer.concat([Buffer.from([(id << 3) | 2, text.length]), Buffer.from(text)])))
+
+describe("reflection, as grpcurl and its like ask", () => {
+  const bytes = (buffer: Buffer): Buffer => buffer
+  /** What a client keeps of the protocol. Source: grpc/reflection/v1/reflection.proto. */
+  const { root: asked } = protobuf.parse(`syntax = "proto3";
+    message Response {
+      message Files { repeated bytes file = 1; }
+      message Service { string name = 1; }
+      message Services { repeated Service service = 1; }
+      message Numbers { string type = 1; repeated int32 number = 2; }
+      message Failure { int32 code = 1; string message = 2; }
+      string host = 1;
+      Files files = 4;
+      Numbers numbers = 5;
+      Services services = 6;
+      Failure failure = 7;
+    }`)
+  const Response = asked.lookupType("Response")
+  let client: Client
+  const bearer = (text = token): Metadata => {
+    const metadata = new Metadata()
+    metadata.set("authorization", `Bearer ${text}`)
+    return metadata
+  }
+  beforeAll(() => {
+    client = new Client(`127.0.0.1:${port}`, credentials.createSsl(certificate))
+  })
+  afterAll(() => client.close())
+
+  /** The answers to some requests on one stream. */
+  const ask = async (requests: ReadonlyArray<Buffer>, version = "v1", as = bearer()) => {
+    const stream = client.makeBidiStreamRequest(
+      `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
+      bytes,
+      bytes,
+      as
+    )
+    const answers: Array<ReturnType<typeof Response.toObject>> = []
+    for (const request of requests) stream.write(request)
+    stream.end()
+    for await (const answer of stream) answers.push(Response.toObject(Response.decode(answer as Buffer)))
+    return answers
+  }
+  const services = fields([7, "*"])
+  const symbol = (name: string): Buffer => fields([4, name])
+  const file = (name: string): Buffer => fields([3, name])
+
+  it("tells the services, in both versions, to those who have the token", async () => {
+    for (const version of ["v1", "v1alpha"]) {
+      const [answer] = await ask([services], version)
+      const names = answer?.["services"].service.map(({ name }: { readonly name: string }) => name)
+      assert.includeMembers(names, [
+        "google.cloud.aiplatform.v1.VertexRagService",
+        "google.cloud.aiplatform.v1beta1.VertexRagDataService",
+        "google.longrunning.Operations",
+        "grpc.health.v1.Health",
+        `grpc.reflection.${version}.ServerReflection`
+      ])
+    }
+    assert.strictEqual((await failing(ask([services], "v1", bearer("nobody")))).code, 16)
+  })
+
+  it("tells enough for a client without protos to call", async () => {
+    const service = "google.cloud.aiplatform.v1.VertexRagDataService"
+    const [answer] = await ask([symbol(service)])
+    const files: ReadonlyArray<Uint8Array> = answer?.["files"].file
+    const described = files.map((each) => descriptor.FileDescriptorProto.decode(each) as unknown as descriptor.IFileDescriptorProto)
+    const names = described.map(({ name }) => name)
+    assert.strictEqual(names[0], "google/cloud/aiplatform/v1.proto")
+    for (const { dependency, name } of described) {
+      assert.includeMembers([...names], [...dependency ?? []], `imports of ${name} came with it`)
+    }
+    const root = (protobuf.Root as unknown as { fromDescriptor(set: object): protobuf.Root }).fromDescriptor({ file: described })
+    const { methods } = root.lookupService(service)
+    const [Request, Result] = [methods["ListRagCorpora"]?.requestType, methods["ListRagCorpora"]?.responseType].map((name) =>
+      root.lookupType(name ?? "")
+    )
+    const message = Buffer.from(Request?.encode({ parent }).finish() ?? [])
+    const listed = await new Promise<Buffer>((resolve, reject) => {
+      client.makeUnaryRequest(`/${service}/ListRagCorpora`, bytes, bytes, message, bearer(), (error, value) => {
+        if (error === null && value !== undefined) resolve(value)
+        else reject(error ?? new Error("no answer"))
+      })
+    })
+    const { rag_corpora: corpora } = Result?.toObject(Result.decode(listed)) ?? {}
+    assert.isNotEmpty(corpora[0].display_name)
+    // As the protos themselves say it, down to what is optional and what is a map.
+    const context = descriptor.DescriptorProto.toObject(
+      described[0]?.messageType?.find(({ name }) => name === "GenerationConfig") as unknown as protobuf.Message
+    )
+    const temperature = context["field"].find(({ name }: { readonly name: string }) => name === "temperature")
+    assert.deepInclude(temperature, { jsonName: "temperature", number: 1, proto3Optional: true })
+    assert.strictEqual(context["oneofDecl"][temperature.oneofIndex].name, "_temperature")
+    const labels = root.lookupType("google.cloud.aiplatform.v1.GenerateContentRequest").fields["labels"]
+    assert.strictEqual(labels?.resolvedType?.name, "LabelsEntry")
+  })
+
+  it("sends a file once on a stream, by name and by any symbol in it, and says what is not there", async () => {
+    const inside = "google.cloud.aiplatform.v1.RagCorpus.display_name"
+    const [whole, again, struct, method, missing, extension, numbers, none] = await ask([
+      symbol(inside),
+      file("google/cloud/aiplatform/v1.proto"),
+      file("google/protobuf/struct.proto"),
+      symbol("grpc.health.v1.Health.Check"),
+      symbol("google.cloud.aiplatform.v1.Nothing"),
+      fields([5, String(fields([1, "google.protobuf.Any"]))]),
+      fields([6, "google.protobuf.Any"]),
+      Buffer.alloc(0)
+    ])
+    assert.isAbove(whole?.["files"].file.length, 5)
+    assert.strictEqual(again?.["files"].file.length, 1)
+    assert.strictEqual(struct?.["files"].file.length, 1)
+    assert.strictEqual(method?.["files"].file.length, 1)
+    assert.strictEqual(missing?.["failure"].code, 5)
+    assert.include(missing?.["failure"].message, "google.cloud.aiplatform.v1.Nothing")
+    assert.strictEqual(extension?.["failure"].code, 5)
+    assert.deepStrictEqual(numbers?.["numbers"], { type: "google.protobuf.Any" })
+    assert.strictEqual(none?.["failure"].code, 3)
+    assert.strictEqual((await failing(ask([Buffer.from([0xff])]))).code, 3)
+  })
+})
+
+describe("connections that are kept", () => {
+  const ping = 40
+  let kept: TestServer
+  let url: URL
+  beforeAll(async () => {
+    kept = await startServer({ grpc: { port: 0 }, limits: { ping, pong: 60 } })
+    url = new URL(`http://${kept.grpc?.address}`)
+  })
+  afterAll(() => kept.stop())
+
+  /** The least that begins a connection of HTTP/2: the preface, and settings that change nothing. */
+  const preface = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
+  const ofPing = 6
+
+  it("answers pings, and keeps clients that answer its own", async () => {
+    const session = connect(url.origin)
+    await once(session, "connect")
+    const payload = Buffer.from("a  ping!")
+    const answered = await new Promise<Buffer>((resolve, reject) => {
+      session.on("error", reject)
+      session.ping(payload, (error, _, answer) => error === null ? resolve(answer as Buffer) : reject(error))
+    })
+    assert.deepStrictEqual(answered, payload)
+    let pings = 0
+    await new Promise<void>((resolve, reject) => {
+      session.on("close", () => reject(new Error("it was closed")))
+      session.on("ping", () => {
+        pings += 1
+        if (pings === 5) resolve()
+      })
+    })
+    await new Promise<void>((resolve) => session.removeAllListeners("close").close(resolve))
+  })
+
+  it("closes those whose client no longer answers", async () => {
+    const socket = connectTcp(Number(url.port), url.hostname)
+    const frames: Array<number> = []
+    let received = Buffer.alloc(0)
+    await new Promise<void>((resolve, reject) => {
+      socket.on("error", reject)
+      socket.on("close", () => resolve())
+      socket.on("data", (bytes: Buffer) => {
+        received = Buffer.concat([received, bytes])
+        while (received.length >= 9 && received.length >= 9 + received.readUIntBE(0, 3)) {
+          frames.push(received.readUInt8(3))
+          received = received.subarray(9 + received.readUIntBE(0, 3))
+        }
+      })
+      socket.write(preface)
+    })
+    assert.include(frames, ofPing)
   })
 })

@@ -26,7 +26,9 @@ import type { Answered, Incoming } from "../Incoming.ts"
 import type { Uploads } from "../upload/Uploads.ts"
 import type { Certificate } from "./Certificate.ts"
 import { encodings, framed, longestDetails, messageHeader, messagesOf, timeoutOf } from "./Frames.ts"
-import { healthService } from "./Health.ts"
+import { healthMethods, healthProtos } from "./Health.ts"
+import type { OwnMethod, OwnMethods } from "./Own.ts"
+import { reflectionMethods } from "./Reflection.ts"
 
 export interface GrpcOptions {
   readonly host: string
@@ -48,6 +50,10 @@ export interface GrpcOptions {
   readonly head: number
   /** Milliseconds for a request to come. */
   readonly request: number
+  /** Milliseconds between the pings by which a connection is asked whether its client is still there, … */
+  readonly ping: number
+  /** … and for its answer to come. */
+  readonly pong: number
   /** Takes a connection that speaks HTTP/1.1 after all: uploads do. */
   readonly http1: (socket: Socket) => void
   /** Takes a request of HTTP/2 that is none of gRPC. */
@@ -58,6 +64,8 @@ export interface GrpcOptions {
 const concurrentStreams = 256
 /** The first byte of TLS; HTTP/2 without it begins with a letter. */
 const handshake = 0x16
+/** Bytes of a message that asks of the server itself: a name and little more. */
+const mostOwnBytes = 64 * 1024
 /** Bytes that a client may send ahead. */
 const window = 1024 * 1024
 
@@ -81,6 +89,7 @@ export const serveGrpc = (options: GrpcOptions): Effect.Effect<number, ServiceEr
       session.setLocalWindowSize(4 * window)
       session.on("close", () => sessions.delete(session))
       session.on("error", () => session.destroy())
+      keepAlive(session, options)
     })
     http2.on("stream", (stream, headers) => {
       stream.on("error", () => undefined)
@@ -132,6 +141,20 @@ export const serveGrpc = (options: GrpcOptions): Effect.Effect<number, ServiceEr
     return typeof address === "object" && address !== null ? address.port : options.port
   })
 
+/**
+ * Finds out that a client went without a word, its machine or the network gone, and ends its calls: nothing else tells
+ * while nothing is sent. Pings of clients are answered by Node.
+ */
+const keepAlive = (session: ServerHttp2Session, { ping, pong }: Pick<GrpcOptions, "ping" | "pong">): void => {
+  const timer = setInterval(() => {
+    if (session.destroyed) return
+    const late = setTimeout(() => session.destroy(), pong)
+    // An error is that the connection ended meanwhile.
+    session.ping(() => clearTimeout(late))
+  }, ping)
+  session.on("close", () => clearInterval(timer))
+}
+
 const notFree = ({ host, port }: GrpcOptions, error: Error): ServiceError =>
   new ServiceError({
     code: "UNAVAILABLE",
@@ -149,7 +172,7 @@ const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
   const { app, mostJsonBytes } = options
   const methods = methodsOf(root)
   const status = root.lookupType("google.rpc.Status")
-  const health = healthService(app.ready, app.draining)
+  const ownMethods: OwnMethods = new Map([...healthMethods(app.ready, app.draining), ...reflectionMethods([root, healthProtos])])
 
   const trailersOf = ({ error, metadata = {} }: End): Record<string, string> => {
     if (error === undefined) return { "grpc-status": "0" }
@@ -209,22 +232,41 @@ const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
   }
   type Writer = ReturnType<typeof writer>
 
-  /** The one message of a request. */
-  const received = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, most: number) =>
+  /** Gives the messages of a request, one by one; undefined after the last. */
+  const messagesIn = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, most: number) =>
     Effect.acquireRelease(
       Effect.sync(() => messagesOf(stream, { encoding: String(headers["grpc-encoding"] ?? "identity"), most, room: app.room })),
       // A reader that is interrupted would hold its room.
       (messages) => Effect.promise(() => messages.return(undefined))
-    ).pipe(
-      Effect.flatMap((messages) =>
-        Effect.tryPromise({
-          try: () => messages.next(),
-          catch: (cause) => cause instanceof ServiceError ? cause : leftEarly
-        })
-      ),
-      Effect.timeoutOrElse({ duration: options.request, orElse: () => Effect.fail(tooSlow) }),
-      Effect.flatMap(({ done, value }) => done === true ? Effect.fail(noMessage) : Effect.succeed(value))
-    )
+    ).pipe(Effect.map((messages) =>
+      Effect.tryPromise({
+        try: () => messages.next(),
+        catch: (cause) => cause instanceof ServiceError ? cause : leftEarly
+      }).pipe(
+        Effect.timeoutOrElse({ duration: options.request, orElse: () => Effect.fail(tooSlow) }),
+        Effect.map(({ done, value }) => done === true ? undefined : value)
+      )
+    ))
+
+  const first = (next: Effect.Effect<Uint8Array | undefined, ServiceError>): Effect.Effect<Uint8Array, ServiceError> =>
+    Effect.flatMap(next, (message) => message === undefined ? Effect.fail(noMessage) : Effect.succeed(message))
+
+  /** What is asked of the server itself. */
+  const answerOwn = Effect.fnUntraced(function*(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    method: OwnMethod,
+    write: Writer
+  ): Effect.fn.Return<End, ServiceError, Scope.Scope> {
+    const next = yield* messagesIn(stream, headers, mostOwnBytes)
+    const answer = method.begin()
+    let message: Uint8Array | undefined = yield* first(next)
+    while (message !== undefined) {
+      yield* write.send(yield* answer(message))
+      message = method.stream ? yield* next : undefined
+    }
+    return {}
+  })
 
   const answerMethod = Effect.fnUntraced(function*(
     stream: ServerHttp2Stream,
@@ -232,7 +274,8 @@ const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
     method: RpcMethod,
     write: Writer
   ): Effect.fn.Return<End, ServiceError, Scope.Scope> {
-    const bytes = yield* received(stream, headers, Math.max(...method.keys.map((key) => (routes[key] as Route).mostBytes ?? mostJsonBytes)))
+    const most = Math.max(...method.keys.map((key) => (routes[key] as Route).mostBytes ?? mostJsonBytes))
+    const bytes = yield* first(yield* messagesIn(stream, headers, most))
     const request = yield* take(decode(method.request, bytes))
     const { body, found, query } = yield* take(transcode(method, request))
     const incoming: Incoming = {
@@ -274,15 +317,11 @@ const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
     const call = Effect.gen(function*(): Effect.fn.Return<End, ServiceError, Scope.Scope> {
       // A call that changes something is brought to its end, whoever waits for it.
       if (timeout !== undefined) yield* Effect.forkScoped(Effect.andThen(Effect.sleep(timeout), write.end({ error: tooLate })))
-      const own = health(path)
-      const refused = app.refusal(requestHeaders(headers), own !== undefined)
+      const own = ownMethods.get(path)
+      const refused = app.refusal(requestHeaders(headers), own?.open === true)
       if (refused !== undefined) return yield* refused
-      if (own !== undefined) {
-        yield* received(stream, headers, mostJsonBytes)
-        yield* write.send(yield* own)
-        return {}
-      }
-      if (app.draining()) return yield* stopping
+      if (app.draining() && own?.open !== true) return yield* stopping
+      if (own !== undefined) return yield* answerOwn(stream, headers, own, write)
       if (method === undefined) return yield* new ServiceError({ code: "UNIMPLEMENTED", message: `unknown method ${path.slice(0, 200)}` })
       return yield* answerMethod(stream, headers, method, write)
     }).pipe(

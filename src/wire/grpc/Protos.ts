@@ -151,7 +151,9 @@ const merge = (into: INamespace, more: INamespace): void => {
 
 /** The protos of a file: what the build made, or, run from source, `protos.json` of the package. */
 export const loadProtos = (file: string): protobuf.Root => {
-  const json: INamespace = file.endsWith(".br") ? JSON.parse(brotliDecompressSync(readFileSync(file)).toString("utf8")) : ofPackages(file)
+  const json: INamespace = file.endsWith(".br")
+    ? JSON.parse(brotliDecompressSync(readFileSync(file)).toString("utf8"))
+    : pruned(ofPackages(file))
   const root = protobuf.Root.fromJSON(json)
   root.resolveAll()
   return root
