@@ -163,7 +163,7 @@ export const serveEmbedded = (
       run: Effect.fnUntraced(function*(request, report) {
         const files = yield* Deferred.await(stores)
         const fileBytes = options.vertexQuotas === true ? serviceFileBytes : () => ownFileBytes
-        return yield* importFiles({ ...reach, files, fileBytes })(request, report)
+        return yield* importFiles({ ...reach, files, fileBytes, seesPages: options.upstream?.images })(request, report)
       })
     })
     const embedder = Layer.effect(Embedder, Effect.map(Embedder, countedCorpusEmbedder)).pipe(
@@ -216,7 +216,9 @@ export const serveEmbedded = (
     const bundles = yield* openBundles(paths, searching).pipe(Effect.provide(secrets), Effect.provideContext(engine))
     const ports = withBundles(portsOf(engine), bundles)
     // The importer puts files into the engine that runs it.
-    const model = options.upstream === undefined ? undefined : Context.get(engine, ChatModel)
+    const model = options.upstream === undefined
+      ? undefined
+      : { chat: Context.get(engine, ChatModel), images: options.upstream.images === true }
     const files = withParsers(countedFiles(ports.files), Context.get(engine, TextPool), model)
     const accounting = yield* Layer.build(Layer.mergeAll(
       SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(Layer.succeed(State, Context.get(engine, State)))),

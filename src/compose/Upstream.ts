@@ -35,6 +35,8 @@ export interface Upstream {
   /** The model there that embeds texts of `:predict` and `:embedContent`. Default: the embedder of corpora does. */
   readonly embeddingModel?: string
   readonly apiKey?: SecretVersion | Redacted.Redacted<string>
+  /** The model takes images: `llm_parser` gives it the pages of PDFs, and pictures, as such. Default false: text alone. */
+  readonly images?: boolean
   /**
    * Retries of a call behind the server. Default none: who asked is told of the upstream's error at once, with its
    * Retry-After, and decides. Batch jobs try a row again by themselves.

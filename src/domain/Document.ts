@@ -104,7 +104,7 @@ export interface Chunk {
 export type FileChunk = Omit<Chunk, "start" | "end">
 
 /** The pages of which something is said, in short: `3, 5 to 9 and 12 more`. */
-const pageList = (pages: ReadonlyArray<number>): string => {
+export const pageList = (pages: ReadonlyArray<number>): string => {
   const runs: Array<[number, number]> = []
   for (const page of pages) {
     const last = runs.at(-1)

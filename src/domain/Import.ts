@@ -33,7 +33,7 @@ export interface ImportedFile {
   readonly status: "imported" | "skipped" | "failed"
   /** Last segment of its name in the corpus. */
   readonly file?: string
-  /** Why it failed. */
+  /** Why it failed; of an imported one, what of it could not be read, or not as it was asked to. */
   readonly message?: string
 }
 

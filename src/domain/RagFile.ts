@@ -81,6 +81,8 @@ export interface UploadRequest {
   readonly content: Uint8Array
   /** A hint only; the bytes decide. */
   readonly mimeType?: string
+  /** The content is Markdown that was made of the file, whatever its name says. Default false. */
+  readonly madeMarkdown?: boolean
   readonly sourceUri?: string
   readonly chunking: Chunking
   readonly parsing?: Parsing

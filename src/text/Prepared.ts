@@ -71,6 +71,30 @@ export interface Located {
   readonly spans: ReadonlyArray<ByteSpan | undefined>
 }
 
+/** A file whose pages are wanted as pictures of them: those from the page on, so many at most. */
+export interface Picturing extends Omit<Raw, "chunking" | "properties" | "opened" | "counts"> {
+  /** 1-based. */
+  readonly from: number
+  readonly most: number
+}
+
+/** A page of a PDF, or a file that is a picture, as a picture that models take. */
+export interface PagePicture {
+  /** 1-based. */
+  readonly page: number
+  /** Absent where there is none. */
+  readonly image?: { readonly mimeType: "image/png" | "image/jpeg" | "image/webp"; readonly data: Uint8Array }
+  /** Why there is none. */
+  readonly why?: string
+}
+
+/** The pages asked for, in order. */
+export interface Pictured {
+  /** Of the whole file; 0 of one of a format that has no pictures of its pages. */
+  readonly pages: number
+  readonly pictures: ReadonlyArray<PagePicture>
+}
+
 /** A file parsed and cut: everything an engine indexes, and all that a plan counts. */
 export interface Prepared {
   /** A key of the format table: `pdf`, `docx`, `markdown`, … */

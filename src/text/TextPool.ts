@@ -6,7 +6,18 @@ import { BrokenInstallation } from "./parse/ReadFailure.ts"
 import { isRefusal, type Refusal, type Result, type Task } from "./pool/Messages.ts"
 import { Pool } from "./pool/Pool.ts"
 import { refusalOf } from "./pool/Refusal.ts"
-import { defaultLimits, type Limits, type Located, type Locating, type Opened, type Opening, type Prepared, type Raw } from "./Prepared.ts"
+import {
+  defaultLimits,
+  type Limits,
+  type Located,
+  type Locating,
+  type Opened,
+  type Opening,
+  type Pictured,
+  type Picturing,
+  type Prepared,
+  type Raw
+} from "./Prepared.ts"
 
 export interface TextPoolOptions {
   /** Worker processes at most; default one per processor, up to 4, and one for each 384 MiB of `limits.memory`. */
@@ -30,6 +41,8 @@ export class TextPool extends Context.Service<TextPool, {
   readonly open: (opening: Opening) => Effect.Effect<Opened, DocumentError | ServiceError>
   /** Finds what is quoted of a file's parsed text in the file as it is. Fails likewise. */
   readonly locate: (locating: Locating) => Effect.Effect<Located, DocumentError | ServiceError>
+  /** Draws pages of a PDF; a picture is a page of its own, and other formats have none. Fails likewise. */
+  readonly picture: (picturing: Picturing) => Effect.Effect<Pictured, DocumentError | ServiceError>
 }>()("sluice/text/TextPool") {
   /** The pool of processes. They end with the scope, when idle for 5 s, and when this process dies in any way. */
   static readonly layer = (options: TextPoolOptions = {}): Layer.Layer<TextPool> =>
@@ -63,7 +76,8 @@ export class TextPool extends Context.Service<TextPool, {
         return TextPool.of({
           prepare: Effect.fn("TextPool.prepare")((raw: Raw) => submit<Prepared>(raw)),
           open: Effect.fn("TextPool.open")((opening: Opening) => submit<Opened>(opening)),
-          locate: Effect.fn("TextPool.locate")((locating: Locating) => submit<Located>(locating))
+          locate: Effect.fn("TextPool.locate")((locating: Locating) => submit<Located>(locating)),
+          picture: Effect.fn("TextPool.picture")((picturing: Picturing) => submit<Pictured>(picturing))
         })
       })
     )
@@ -92,6 +106,9 @@ export class TextPool extends Context.Service<TextPool, {
         ),
         locate: Effect.fn("TextPool.locate")((locating: Locating) =>
           here(locating, async () => (await import("./parse/source/FileSpans.ts")).locate(locating, all))
+        ),
+        picture: Effect.fn("TextPool.picture")((picturing: Picturing) =>
+          here(picturing, async () => (await import("./parse/Pictures.ts")).picturesOf(picturing, all))
         )
       })
     )

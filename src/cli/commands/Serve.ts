@@ -135,6 +135,12 @@ export const serve = Command.make(
       "NAME",
       "The model there that embeds texts of :predict and :embedContent. Default: the offline embedder does"
     ),
+    upstreamImages: Flag.Boolean("upstream-images").pipe(
+      Flag.withDescription(
+        "The upstream's model takes images: llm_parser gives it the pages of PDFs, and pictures, as images, with the text read of them. Default: text alone"
+      ),
+      Flag.withDefault(false)
+    ),
     upstreamRetries: optionalInt(
       "upstream-retries",
       [0, 10],
@@ -188,6 +194,7 @@ export const serve = Command.make(
       model: given(args.upstreamModel),
       embeddingModel: given(args.upstreamEmbeddingModel),
       key: given(args.upstreamKey),
+      images: args.upstreamImages ? true : undefined,
       retries: given(args.upstreamRetries)
     })
     const embedder = yield* localModelOf("--embedding", given(args.embedding))
@@ -347,21 +354,25 @@ interface UpstreamFlags {
   readonly model: string | undefined
   readonly embeddingModel: string | undefined
   readonly key: string | undefined
+  readonly images: true | undefined
   readonly retries: number | undefined
 }
 
-const upstreamOf = Effect.fnUntraced(function*(url: string | undefined, { embeddingModel, key: secret, model, retries }: UpstreamFlags) {
-  if (url === undefined) {
-    return yield* useless("--upstream", {
-      "--upstream-model": model,
-      "--upstream-embedding-model": embeddingModel,
-      "--upstream-key": secret,
-      "--upstream-retries": retries
-    })
+const upstreamOf = Effect.fnUntraced(
+  function*(url: string | undefined, { embeddingModel, images, key: secret, model, retries }: UpstreamFlags) {
+    if (url === undefined) {
+      return yield* useless("--upstream", {
+        "--upstream-model": model,
+        "--upstream-embedding-model": embeddingModel,
+        "--upstream-key": secret,
+        "--upstream-images": images,
+        "--upstream-retries": retries
+      })
+    }
+    const apiKey = yield* keyOf("--upstream-key", secret, "SLUICE_UPSTREAM_KEY")
+    return defined({ url, model, embeddingModel, apiKey, images, retry: retries === undefined ? undefined : { times: retries } })
   }
-  const apiKey = yield* keyOf("--upstream-key", secret, "SLUICE_UPSTREAM_KEY")
-  return defined({ url, model, embeddingModel, apiKey, retry: retries === undefined ? undefined : { times: retries } })
-})
+)
 
 const rerankerOf = Effect.fnUntraced(function*(url: string | undefined, model: string | undefined, secret: string | undefined) {
   if (url === undefined) {

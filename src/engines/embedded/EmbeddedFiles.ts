@@ -226,8 +226,12 @@ const badUpload = (request: UploadRequest): ServiceError | undefined => {
 }
 
 /** The name whose extension tells the format: a display name may be a title. */
-const nameHint = ({ displayName, sourceUri }: UploadRequest): string =>
-  sourceUri !== undefined && !/\.[A-Za-z0-9]{1,8}$/.test(displayName) ? sourceUri : displayName
+const nameHint = ({ displayName, madeMarkdown, sourceUri }: UploadRequest): string =>
+  madeMarkdown === true
+    ? "made.md"
+    : sourceUri !== undefined && !/\.[A-Za-z0-9]{1,8}$/.test(displayName)
+    ? sourceUri
+    : displayName
 
 const newFile = (request: UploadRequest, prepared: Prepared): NewFile => {
   const { displayName, description, marker, permissions, sourceUri } = request

@@ -29,15 +29,15 @@ export const stateOf = ({ fingerprint }: Marker): ImportedState => {
   return { content, revision, settings }
 }
 
-/** Of what decides about the chunks of a content. */
-export const settingsHash = ({ overlap, size, strategy }: Chunking, parsing?: Parsing): string =>
-  hash([strategy, size, overlap, ...parserOf(parsing)].join(" "))
+/** Of what decides about the chunks of a content. `seesPages`: a model that reads documents is given pictures of pages. */
+export const settingsHash = ({ overlap, size, strategy }: Chunking, parsing?: Parsing, seesPages = false): string =>
+  hash([strategy, size, overlap, ...parserOf(parsing, seesPages)].join(" "))
 
-const parserOf = (parsing: Parsing | undefined): ReadonlyArray<string> =>
+const parserOf = (parsing: Parsing | undefined, seesPages: boolean): ReadonlyArray<string> =>
   parsing === undefined || parsing._tag === "default"
     ? []
     : parsing._tag === "layout"
     ? ["layout"]
-    : ["llm", parsing.model, parsing.prompt ?? ""]
+    : ["llm", parsing.model, parsing.prompt ?? "", ...(seesPages ? ["images"] : [])]
 
 export const hash = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex").slice(0, 32)

@@ -1,4 +1,5 @@
 import { Effect, Ref, Stream } from "effect"
+import { defined } from "../../domain/Defined.ts"
 import { asServiceError, type DocumentError, ServiceError } from "../../domain/Errors.ts"
 import type { ImportedFile, ImportRequest } from "../../domain/Import.ts"
 import type { ImportCounts, PartialFailure } from "../../domain/Operation.ts"
@@ -20,6 +21,8 @@ export interface ImportTools {
   readonly write: (uri: string, content: Uint8Array) => Effect.Effect<void, ServiceError>
   /** Adds rows to a table, which is made if it is not there: `bq://…`. */
   readonly append: (uri: string, rows: ReadonlyArray<Readonly<Record<string, string>>>) => Effect.Effect<void, ServiceError>
+  /** Whether a model that reads documents is given pictures of their pages. Default false. */
+  readonly seesPages?: boolean
   /** Largest file taken, by its name. */
   readonly fileBytes: (name: string) => number
 }
@@ -53,7 +56,7 @@ export const importFiles = (tools: ImportTools) =>
     const rate = embeddingRate(request.maxEmbeddingRequestsPerMinute ?? defaultRate)
     const { globalMaxEmbeddingRequestsPerMinute: together } = request
     const shared = together === undefined ? undefined : sharedRate(together)
-    const settings = settingsHash(request.chunking, request.parsing)
+    const settings = settingsHash(request.chunking, request.parsing, tools.seesPages)
     const total = Math.max(1, listed.items.length + listed.failures.length)
     const state = yield* Ref.make<{ readonly progress: ImportProgress; readonly rows: ReadonlyArray<ImportedFile> }>({
       progress: { progress: 0, counts: { imported: 0, failed: 0, skipped: 0 }, failures: [] },
@@ -100,7 +103,7 @@ export const importFiles = (tools: ImportTools) =>
         yield* tools.files.update(before.name, { marker, ...facts })
         return skipped(item, before)
       }
-      const { embedded = 0, file } = yield* tools.files.upload({
+      const { embedded = 0, file, remark } = yield* tools.files.upload({
         corpus: request.corpus,
         displayName: item.displayName,
         sourceUri: item.uri,
@@ -114,7 +117,7 @@ export const importFiles = (tools: ImportTools) =>
       })
       yield* rate.spend(embedded)
       if (shared !== undefined) yield* shared.spend(embedded)
-      return { uri: item.uri, status: "imported", file: idOf(file) }
+      return defined({ uri: item.uri, status: "imported" as const, file: idOf(file), message: remark })
     })
 
     for (const failure of listed.failures) {

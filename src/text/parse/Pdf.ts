@@ -14,7 +14,8 @@ import { lostLines, prefersPlain, wordsOf } from "./pdf/Witness.ts"
 import { BrokenInstallation, ReadFailure } from "./ReadFailure.ts"
 import type { PropertyList } from "./PropertyList.ts"
 import type { Reader } from "./Reader.ts"
-import { greyPng, recognise } from "./Recognise.ts"
+import { png } from "./Png.ts"
+import { recognise } from "./Recognise.ts"
 
 /** Pages that are in memory at a time; what recurs at their edges is looked for within one batch. */
 const batchPages = 64
@@ -160,8 +161,8 @@ const withinLimit = (pages: number, limits: Limits): number => {
   return pages
 }
 
-/** The layout parser takes other formats too, and looks for the header at the very start. */
-const fromHeader = (bytes: Uint8Array): Uint8Array => {
+/** The file from its header on: the layout parser takes other formats too, and looks for it at the very start. */
+export const fromHeader = (bytes: Uint8Array): Uint8Array => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const start = file.indexOf("%PDF-")
   if (start < 0) throw new ReadFailure("corrupt", "the PDF has no header")
@@ -271,7 +272,7 @@ class PdfWriter {
   async #recognise(number: number): Promise<boolean> {
     const drawn = this.#languages.length === 0 ? undefined : await this.#pages?.draw(number)
     if (drawn === undefined) return false
-    const { confidence, text } = await recognise(greyPng(drawn.data, drawn.width, drawn.height), this.#languages)
+    const { confidence, text } = await recognise(png(drawn, "grey"), this.#languages)
     if (text === "") return false
     for (const paragraph of text.split(/\n\s*\n/)) this.#writer.add("paragraph", paragraph)
     this.#recognised.push({ page: number, confidence })

@@ -1,6 +1,5 @@
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
-import { crc32, deflateSync } from "node:zlib"
 import { BrokenInstallation, ReadFailure } from "./ReadFailure.ts"
 
 export interface Recognised {
@@ -66,33 +65,4 @@ const start = async (languages: ReadonlyArray<string>): Promise<Engine> => {
   }
   if (others.length > 0) throw new BrokenInstallation("text recognition reads one language at a time: name one")
   return createWorker(languages, neural, { langPath: folder, gzip: true, cacheMethod: "none", errorHandler: () => {} })
-}
-
-/** A page as it was drawn (BGRA), as a grey PNG. */
-export const greyPng = (pixels: Uint8Array, width: number, height: number): Uint8Array => {
-  const rows = Buffer.alloc((width + 1) * height)
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const at = (y * width + x) * 4
-      rows[y * (width + 1) + 1 + x] = (pixels[at]! * 29 + pixels[at + 1]! * 150 + pixels[at + 2]! * 77) >> 8
-    }
-  }
-  const header = Buffer.alloc(13)
-  header.writeUInt32BE(width, 0)
-  header.writeUInt32BE(height, 4)
-  header[8] = 8
-  return Buffer.concat([
-    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-    pngPart("IHDR", header),
-    pngPart("IDAT", deflateSync(rows, { level: 1 })),
-    pngPart("IEND", Buffer.alloc(0))
-  ])
-}
-
-const pngPart = (name: string, content: Uint8Array): Buffer => {
-  const body = Buffer.concat([Buffer.from(name, "latin1"), content])
-  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
-  length.writeUInt32BE(content.length)
-  sum.writeUInt32BE(crc32(body))
-  return Buffer.concat([length, body, sum])
 }

@@ -1,10 +1,10 @@
 import type { DocumentProblem } from "../../domain/Errors.ts"
-import type { Limits, Located, Locating, Opened, Opening, Prepared, Raw } from "../Prepared.ts"
+import type { Limits, Located, Locating, Opened, Opening, Pictured, Picturing, Prepared, Raw } from "../Prepared.ts"
 
-/** What is asked about a file: to parse and cut it, to open it, or to find quotes in it. */
-export type Task = Raw | Opening | Locating
+/** What is asked about a file: to parse and cut it, to open it, to find quotes in it, or for pictures of its pages. */
+export type Task = Raw | Opening | Locating | Picturing
 
-export type Result = Prepared | Opened | Located
+export type Result = Prepared | Opened | Located | Pictured
 
 /** What the pool asks of a worker process: files to deal with in this order. Sent by structured clone. */
 export interface Request {

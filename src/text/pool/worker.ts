@@ -8,6 +8,7 @@ await serve(async () => {
   return async (task, limits) => {
     if ("into" in task) return (await import("../containers/Open.ts")).open(task, limits)
     if ("quotes" in task) return (await import("../parse/source/FileSpans.ts")).locate(task, limits)
+    if ("from" in task) return (await import("../parse/Pictures.ts")).picturesOf(task, limits)
     return prepareFile(task, limits)
   }
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import { prepareFile } from "../../../src/text/pool/PrepareFile.ts"
 import { defaultLimits } from "../../../src/text/Prepared.ts"
-import { greyPng } from "../../../src/text/parse/Recognise.ts"
+import { png } from "../../../src/text/parse/Png.ts"
 import { withPlainPages } from "../../../src/text/parse/pdf/PlainPages.ts"
 import { para, relsXml, wordFile } from "./support/Office.ts"
 import { parsed, refusal } from "./support/Parsed.ts"
@@ -14,7 +14,7 @@ const pictureOf = (line: string): Promise<Uint8Array> =>
   withPlainPages(writePdf([[`# ${line}`]]), async (pages) => {
     const drawn = await pages.draw(1)
     if (drawn === undefined) throw new Error("the page was not drawn")
-    return greyPng(drawn.data, drawn.width, drawn.height)
+    return png(drawn, "grey")
   })
 
 /** A file as the Packager of Windows wraps it. */

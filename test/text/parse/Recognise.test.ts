@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { greyPng } from "../../../src/text/parse/Recognise.ts"
+import { png } from "../../../src/text/parse/Png.ts"
 import { withPlainPages } from "../../../src/text/parse/pdf/PlainPages.ts"
 import { parsed, refusal } from "./support/Parsed.ts"
 import { writePdf } from "./support/PdfWriter.ts"
@@ -9,7 +9,7 @@ const pictureOf = (...lines: ReadonlyArray<string>): Promise<Uint8Array> =>
   withPlainPages(writePdf([lines]), async (pages) => {
     const drawn = await pages.draw(1)
     if (drawn === undefined) throw new Error("the page was not drawn")
-    return greyPng(drawn.data, drawn.width, drawn.height)
+    return png(drawn, "grey")
   })
 
 describe("text in pictures", () => {

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from "@hyzyla/pdfium"
 import { assetPath } from "../../Assets.ts"
+import type { Drawing } from "../Png.ts"
 import { ReadFailure } from "../ReadFailure.ts"
 import { glyphsOf } from "./Glyphs.ts"
 import { type Shown, shownOn } from "./Pdfium.ts"
@@ -16,8 +17,8 @@ export interface PlainPages {
   readonly turned: (page: number) => string | undefined
   /** What a page shows besides text. */
   readonly shown: (page: number) => Shown
-  /** A page as it looks, at 300 dots an inch where that is not too large. */
-  readonly draw: (page: number) => Promise<{ readonly data: Uint8Array; readonly width: number; readonly height: number } | undefined>
+  /** A page as it looks, at 300 dots an inch where neither side gets longer than `pixels` by that, default 5,000. */
+  readonly draw: (page: number, pixels?: number) => Promise<Drawing | undefined>
 }
 
 /** Dots an inch that recognition is made for, and most dots on a side. */
@@ -55,11 +56,12 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
         const text = onPage(page, (opened) => uprightText(glyphsOf(opened)))
         return text === undefined ? undefined : cleaned(text)
       },
-      draw: async (page) => {
+      draw: async (page, pixels = mostPixels) => {
         if (page < 1 || page > count) return undefined
         const opened = document.getPage(page - 1)
+        if (opened["pageIdx"] === 0) return undefined
         const { originalHeight, originalWidth } = opened.getOriginalSize()
-        const scale = Math.min(resolution / 72, mostPixels / Math.max(1, originalHeight, originalWidth))
+        const scale = Math.min(resolution / 72, pixels / Math.max(1, originalHeight, originalWidth))
         // Drawing closes the page.
         return opened.render({ scale, render: "bitmap" })
       },

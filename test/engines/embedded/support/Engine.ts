@@ -10,6 +10,7 @@ import { TextPool } from "../../../../src/text/TextPool.ts"
 export const paragraphs: Layer.Layer<TextPool> = Layer.succeed(TextPool, {
   open: () => Effect.succeed({ kind: "document", parts: [] }),
   locate: ({ quotes }) => Effect.succeed({ spans: quotes.map(() => undefined) }),
+  picture: () => Effect.succeed({ pages: 0, pictures: [] }),
   prepare: (raw) => {
     const text = new TextDecoder().decode(raw.content)
     if (text === "corrupt") return Effect.fail(new DocumentError({ problem: "corrupt", message: "cannot be read" }))
