@@ -1,9 +1,7 @@
 import type { DatabaseSync } from "node:sqlite"
-import { type FacetQuery, type FileFacts } from "../../../domain/Facets.ts"
-import { plain } from "../../../domain/FileMetadata.ts"
+import type { FacetQuery, FileFacts } from "../../../domain/Facets.ts"
 import { keysOf } from "../../../domain/MetadataFilter.ts"
-import type { PlainValue } from "../../../domain/RagFile.ts"
-import { metadataOfRow, metadataValue, permissionsOfRow } from "./Rows.ts"
+import { metadataOfRow, permissionsOfRow, writtenColumn, writtenOfRow } from "./Rows.ts"
 
 export interface FactsRequest {
   /** Row of the corpus. */
@@ -23,35 +21,16 @@ export const factsAfter = (
   const columns = [
     "id",
     ...(keys === undefined && where === undefined ? [] : ["metadata", "title", "author"]),
-    ...(principal === undefined ? [] : ["permissions"])
+    ...(principal === undefined ? [] : ["permissions"]),
+    writtenColumn(keys === undefined ? "" : " AND key IN (SELECT value FROM json_each(?4))")
   ]
-  const files = db.prepare(`SELECT ${columns.join(", ")} FROM files WHERE corpus = ? AND id > ? ORDER BY id LIMIT ?`).all(
-    corpus,
-    after,
-    most
-  )
-  const last = files.at(-1)?.["id"]
-  if (last === undefined) return []
-  const written = new Map<unknown, Array<readonly [string, PlainValue]>>()
-  // In this order each file's rows are found by its index.
-  const values = db.prepare(
-    `SELECT m.file, m.key, m.value FROM files f CROSS JOIN file_metadata m ON m.file = f.id
-     WHERE f.corpus = ?1 AND f.id > ?2 AND f.id <= ?3 AND (?4 IS NULL OR m.key IN (SELECT value FROM json_each(?4)))`
-  )
-  const asked = keys === undefined ? null : JSON.stringify([...keys, ...(where === undefined ? [] : keysOf(where))])
-  for (const row of values.iterate(corpus, after, Number(last), asked)) {
-    const entry = [String(row["key"]), plain(metadataValue(row))] as const
-    const known = written.get(row["file"])
-    if (known === undefined) written.set(row["file"], [entry])
-    else known.push(entry)
-  }
-  return files.map((row) => {
-    const entries = written.get(row["id"])
-    return {
-      id: Number(row["id"]),
-      metadata: metadataOfRow(row),
-      userMetadata: entries === undefined ? undefined : Object.fromEntries(entries),
-      permissions: permissionsOfRow(row)
-    }
+  const asked = keys === undefined ? [] : [JSON.stringify([...keys, ...(where === undefined ? [] : keysOf(where))])]
+  const rows = db.prepare(`SELECT ${columns.join(", ")} FROM files f WHERE corpus = ?1 AND id > ?2 ORDER BY id LIMIT ?3`)
+  // Of many files the same is written: it is read once.
+  const known = new Map<unknown, FileFacts["userMetadata"]>()
+  return rows.all(corpus, after, most, ...asked).map((row) => {
+    const { written } = row
+    if (!known.has(written)) known.set(written, writtenOfRow(row))
+    return { id: Number(row["id"]), metadata: metadataOfRow(row), userMetadata: known.get(written), permissions: permissionsOfRow(row) }
   })
 }

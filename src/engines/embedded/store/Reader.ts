@@ -9,7 +9,7 @@ import { intactPage, unpackChunk } from "./ChunkPage.ts"
 import { checkedColumns, isIntact, preparedValues, type Row, StoreDamage } from "./Checksum.ts"
 import { damageFix } from "./Commands.ts"
 import { fromHex } from "./Hash.ts"
-import { asBlob, corpusRow, type CorpusRow } from "./Rows.ts"
+import { asBlob, corpusRow, type CorpusRow, writtenColumn } from "./Rows.ts"
 
 /** Rows of a page of a listing: unset, and at most. */
 const defaultPage = 100
@@ -18,7 +18,7 @@ const largestPage = 1_000
 type Table = "corpora" | "files" | "operations" | "data_schemas" | "file_metadata"
 
 /** A file's row, what is damaged of it, and what people wrote of it. */
-const files = `SELECT f.*, d.what AS damage, (SELECT json_group_object(key, json(value)) FROM file_metadata WHERE file = f.id) AS written
+const files = `SELECT f.*, d.what AS damage, ${writtenColumn()}
   FROM files f LEFT JOIN damage d ON d.file = f.id`
 
 export interface ReaderShape {

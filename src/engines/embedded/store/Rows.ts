@@ -101,8 +101,12 @@ export const metadataOfRow = (row: Row): Metadata | undefined => {
   return given === undefined && Object.keys(own).length === 0 ? undefined : { ...own, ...given }
 }
 
+/** What {@link writtenOfRow} reads, of a file `f`; `which` restricts the keys. */
+export const writtenColumn = (which = ""): string =>
+  `(SELECT json_group_object(key, json(value)) FROM file_metadata WHERE file = f.id${which}) AS written`
+
 /** What people wrote of a file, by key. */
-const writtenOfRow = (row: Row): RagFile["userMetadata"] => {
+export const writtenOfRow = (row: Row): RagFile["userMetadata"] => {
   const written = Object.entries(json<Record<string, MetadataValue>>(row, "written") ?? {})
   return written.length === 0 ? undefined : Object.fromEntries(written.map(([key, value]) => [key, plain(value)]))
 }
