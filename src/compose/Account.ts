@@ -7,6 +7,7 @@ import type { RagFileName } from "../domain/RagFile.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import { type Comparison, compare } from "../pipeline/eval/Comparison.ts"
 import type { Evaluation } from "../pipeline/eval/Evaluation.ts"
+import { measures as allMeasures, measureTitles } from "../pipeline/eval/Measures.ts"
 import { type readEvaluation, savedEvaluations } from "../pipeline/eval/SavedEvaluations.ts"
 import { whyNotFound, whyNotIn } from "../pipeline/eval/WhyNot.ts"
 import type { Question } from "../pipeline/stages/Retrieve.ts"
@@ -153,7 +154,10 @@ const cardOf = (name: string, { failed, measures, passed, started }: Evaluation)
   passed,
   failed,
   measures: Object.fromEntries(
-    Object.entries(measures).flatMap(([measure, estimate]) => estimate === undefined ? [] : [[measure, estimate.mean]])
+    allMeasures.flatMap((measure) => {
+      const estimate = measures[measure]
+      return estimate === undefined ? [] : [[measureTitles[measure], estimate.mean]]
+    })
   )
 })
 
@@ -175,6 +179,6 @@ const viewOf = (name: string, evaluation: Evaluation, drift: Comparison | undefi
     drift: drift === undefined ? undefined : {
       since: new Date(drift.before).toISOString(),
       tests: drift.tests,
-      measures: drift.measures
+      measures: drift.measures.map((change) => ({ ...change, measure: measureTitles[change.measure] }))
     }
   })

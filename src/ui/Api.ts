@@ -254,7 +254,7 @@ export const EvaluationCard = Schema.Struct({
   started: Schema.String,
   passed: Schema.Int,
   failed: Schema.Int,
-  /** Means, 0 to 1. */
+  /** Means, 0 to 1, by what each measure is called. */
   measures: Schema.Record(Schema.String, Schema.Finite)
 })
 export type EvaluationCard = typeof EvaluationCard.Type

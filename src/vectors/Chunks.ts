@@ -193,7 +193,8 @@ export const blamed = ({ address, key, part }: Fields) => (error: ServiceError):
   }
   switch (error.code) {
     case "UNAUTHENTICATED":
-      return on(key, error.fix ?? "put a key that is valid now into the secret version")
+      // Where no field names a key, the credentials are the machine's.
+      return on(key, error.status === undefined || key === part ? error.fix : "put a key that is valid now into the secret version")
     case "PERMISSION_DENIED":
       return on(key, error.status === undefined ? error.fix : "use a key that may read, write and delete there")
     case "UNAVAILABLE":

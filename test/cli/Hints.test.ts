@@ -32,19 +32,16 @@ describe("what messages tell people to type", () => {
       const top = named(yield* help([]))
       assert.isAbove(top.size, 15)
       const known = new Map<string, ReadonlySet<string>>()
-      const texts = new Map<string, string>()
-      for (const name of top) {
-        const text = yield* help([name])
-        texts.set(name, text)
-        for (
-          const child of [...named(text)].filter((word) =>
-            /^ {2}\w/m.test(text) && text.includes(`More about one: sluice ${name}`) && word !== "sluice"
-          )
-        ) {
-          known.set(`${name} ${child}`, flagsIn(yield* help([name, child])))
-        }
-        known.set(name, flagsIn(text))
-      }
+      yield* Effect.forEach(
+        top,
+        Effect.fnUntraced(function*(name) {
+          const text = yield* help([name])
+          known.set(name, flagsIn(text))
+          const children = text.includes(`More about one: sluice ${name}`) ? [...named(text)].filter((word) => word !== "sluice") : []
+          for (const child of children) known.set(`${name} ${child}`, flagsIn(yield* help([name, child])))
+        }),
+        { concurrency: 4 }
+      )
       const wrong: Array<string> = []
       let checked = 0
       for (const { file, words } of told) {
@@ -80,7 +77,9 @@ describe("what messages tell people to type", () => {
     Effect.runPromise(Effect.gen(function*() {
       // Every flag is declared by the name it has on the command line.
       const declared = new Set(sources.flatMap(({ text }) =>
-        [...text.matchAll(/(?:Flag\.\w+|\bon|\btext|\bcount|\bnamed?)\(\s*"([a-z][a-z-]+)"/g)].map((match) => `--${match[1]}`)
+        [...text.matchAll(/(?:Flag\.\w+|\boptional(?:Text|Int)|\bon|\btext|\bcount|\bnamed?)\(\s*"([a-z][a-z-]+)"/g)].map((match) =>
+          `--${match[1]}`
+        )
       ))
       const wrong = sources.flatMap(({ file, text }) =>
         [...text.matchAll(/fix: *(?:[^"'`\n]*)["'`]([^"`\n]*)["`]/g)].flatMap((match) =>

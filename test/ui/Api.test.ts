@@ -137,6 +137,8 @@ describe("sluice ui", () => {
         )
         const [broken] = last.drift.tests
         assert.strictEqual(broken.change, "broken")
+        assert.isNumber(last.measures["right file found"])
+        assert.isTrue(last.drift.measures.every(({ measure }: { measure: string }) => !/[a-z][A-Z]/.test(measure)))
         assert.deepStrictEqual(broken.documents, ["leave.md"])
         const { body: first } = await ask(`/corpora/${id}/evaluations/${all[1].name}`)
         assert.strictEqual(first.drift, undefined)

@@ -1,7 +1,7 @@
 import type { Comparison, MeasureChange } from "../../pipeline/eval/Comparison.ts"
 import type { Check, Evaluation, TestResult } from "../../pipeline/eval/Evaluation.ts"
 import { disagrees } from "../../pipeline/eval/Judging.ts"
-import { type Measure, measures } from "../../pipeline/eval/Measures.ts"
+import { measures, measureTitles } from "../../pipeline/eval/Measures.ts"
 import type { Estimate } from "../../pipeline/eval/Statistics.ts"
 import type { Setting, Tuning } from "../../pipeline/eval/Tuning.ts"
 import { printable } from "../../domain/Text.ts"
@@ -10,19 +10,6 @@ import { count, plural } from "./Numbers.ts"
 import { table } from "./Table.ts"
 
 type Look = Pick<Output["Service"], "paint" | "width">
-
-const titles: Readonly<Record<Measure, string>> = {
-  hitAt1: "right file first",
-  hit: "right file found",
-  reciprocalRank: "reciprocal rank",
-  ndcgAt10: "nDCG@10",
-  contextRecall: "text in contexts",
-  answerRight: "answer right",
-  judgedRight: "judged right",
-  citationRight: "citation right",
-  refusedRight: "rightly refused",
-  refusedFalse: "wrongly refused"
-}
 
 const fixed = (value: number): string => value.toFixed(3)
 
@@ -46,7 +33,9 @@ export const renderEvaluation = (evaluation: Evaluation, { paint, width }: Look)
   )
   const estimates = measures.flatMap((measure) => {
     const known = evaluation.measures[measure]
-    return known === undefined ? [] : [[titles[measure], fixed(known.mean), `${fixed(known.low)} to ${fixed(known.high)}`, count(known.n)]]
+    return known === undefined
+      ? []
+      : [[measureTitles[measure], fixed(known.mean), `${fixed(known.low)} to ${fixed(known.high)}`, count(known.n)]]
   })
   const otherwise = disagreements(evaluation)
   return [
@@ -149,7 +138,7 @@ export const renderComparison = (
           { title: "" }
         ],
         comparison.measures.map((change) => [
-          titles[change.measure],
+          measureTitles[change.measure],
           fixed(change.before),
           fixed(change.after),
           interval(change.difference),
@@ -172,7 +161,7 @@ const verdict = ({ difference, significant, worse }: MeasureChange): string =>
 export const recommendation = ({ measures }: Comparison, before: string, now: string): string => {
   const clear = measures.filter(({ significant }) => significant)
   const named = (changes: ReadonlyArray<MeasureChange>) =>
-    changes.map(({ difference, measure }) => `${titles[measure]} ${interval(difference)}`).join(", ")
+    changes.map(({ difference, measure }) => `${measureTitles[measure]} ${interval(difference)}`).join(", ")
   const [worse, better] = [clear.filter((change) => change.worse), clear.filter((change) => !change.worse)]
   if (clear.length === 0) return `No measure differs by more than chance: nothing speaks for ${now} over ${before}, or against it.`
   if (worse.length === 0) return `Take ${now}: ${named(better)}.`
@@ -198,7 +187,7 @@ export const renderTuning = ({ current, measure, recommended, tried }: Tuning, {
     table(
       [
         { title: "setting", flexible: true },
-        { title: titles[measure], align: "right" },
+        { title: measureTitles[measure], align: "right" },
         { title: "difference, 95% interval", align: "right" },
         { title: "by chance", align: "right" },
         { title: "ms", align: "right" }
@@ -252,7 +241,7 @@ export const evaluationMarkdown = (
         const known = evaluation.measures[measure]
         return known === undefined
           ? []
-          : [[titles[measure], fixed(known.mean), `${fixed(known.low)} to ${fixed(known.high)}`, count(known.n)]]
+          : [[measureTitles[measure], fixed(known.mean), `${fixed(known.low)} to ${fixed(known.high)}`, count(known.n)]]
       })
     ),
     ...(otherwise.length === 0 ? [] : rows(["judged otherwise", "exact checks", "judge", "answer"], otherwise)),
@@ -266,7 +255,7 @@ export const evaluationMarkdown = (
         ["measure", cell(before), cell(now), "difference", "verdict"],
         comparison.measures.map((
           change
-        ) => [titles[change.measure], fixed(change.before), fixed(change.after), signed(change.difference.mean), verdict(change)])
+        ) => [measureTitles[change.measure], fixed(change.before), fixed(change.after), signed(change.difference.mean), verdict(change)])
       )
     ])
   ].join("\n")

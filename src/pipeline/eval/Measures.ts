@@ -25,6 +25,20 @@ export interface Measures {
 /** The name of a measure. */
 export type Measure = keyof Measures
 
+/** What each measure is called. */
+export const measureTitles: Readonly<Record<Measure, string>> = {
+  hitAt1: "right file first",
+  hit: "right file found",
+  reciprocalRank: "reciprocal rank",
+  ndcgAt10: "nDCG@10",
+  contextRecall: "text in contexts",
+  answerRight: "answer right",
+  judgedRight: "judged right",
+  citationRight: "citation right",
+  refusedRight: "rightly refused",
+  refusedFalse: "wrongly refused"
+}
+
 /** The measures in the order in which they are shown; of the last, less is better. */
 export const measures: ReadonlyArray<Measure> = [
   "hitAt1",
