@@ -58,7 +58,7 @@ describe("what messages tell people to type", () => {
       }
       assert.strictEqual(wrong.join("\n"), "")
       assert.isAbove(checked, 60)
-    }))
+    }), 120_000)
 
   it("sends nobody to the vertex engine who may come from there: the embedded engine answers for it behind the server", () => {
     const engine = sources.filter(({ file }) =>
@@ -95,8 +95,8 @@ describe("what messages tell people to type", () => {
     })))
 })
 
-/** First words of sentences about Sluice that look like commands. */
-const prose = new Set(["needs", "then", "server", "or", "and", "again", "to", "with", "from", "effect", "that", "a"])
+/** First words of sentences about Sluice, and of the head of a bundle, that look like commands. */
+const prose = new Set(["bundle", "needs", "then", "server", "or", "and", "again", "to", "with", "from", "effect", "that", "a"])
 
 /** Flags of gcloud and npm. */
 const others = new Set(["--role", "--member", "--include", "--ignore-scripts", "--completions", "--help", "--version"])
