@@ -3,6 +3,7 @@ import { createRequire } from "node:module"
 import { join } from "node:path"
 import { brotliCompressSync } from "node:zlib"
 import { build, type BuildOptions, type OutputChunk } from "rolldown"
+import { minifySync } from "rolldown/utils"
 import { ofPackages, pruned } from "../src/wire/grpc/Protos.ts"
 
 const { dependencies, optionalDependencies, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(
@@ -22,6 +23,9 @@ const storeSearch = "src/engines/embedded/search/search.worker.ts"
 const modelWorker = "src/models/onnx/model.worker.ts"
 
 const output = (dir: string) => ({ dir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" }) as const
+
+/** Names stay: stacks of errors are read. */
+const minify = { compress: true, mangle: false } as const
 
 /** Built beside the last build and put in its place whole: a program that runs meanwhile finds one or the other. */
 const fresh = `dist-${process.pid}`
@@ -57,7 +61,7 @@ const bundles: ReadonlyArray<BuildOptions> = [
     input: { bin: "src/bin.ts", textWorker, storeWriter, storeAnalysis, storeSearch, modelWorker },
     platform: "node",
     external: external(unbundled),
-    output: { ...output(`${fresh}/cli`), minify: { compress: true, mangle: false } }
+    output: { ...output(`${fresh}/cli`), minify }
   },
   // The inspector's page: one file, for the browser.
   {
@@ -72,12 +76,14 @@ const bundles: ReadonlyArray<BuildOptions> = [
 const packagesIn = (chunks: ReadonlyArray<OutputChunk>): ReadonlySet<string> =>
   new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap((id) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? [])))
 
-/** A map leads to sources, and those of packages are not beside it: a chunk of nothing else goes without. */
-const dropMap = ({ fileName, moduleIds, sourcemapFileName }: OutputChunk): void => {
+/** A map leads to sources, and those of packages are not beside it: a chunk of nothing else goes without, and is minified. */
+const shrink = ({ fileName, moduleIds, sourcemapFileName }: OutputChunk): void => {
   if (sourcemapFileName === null || !moduleIds.every((id) => id.includes("/node_modules/") || id.startsWith("\0"))) return
   rmSync(join(fresh, sourcemapFileName), { force: true })
   const path = join(fresh, fileName)
-  writeFileSync(path, readFileSync(path, "utf8").replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n"))
+  const { code, errors } = minifySync(fileName, readFileSync(path, "utf8"), { ...minify, module: true })
+  if (errors.length > 0) throw new Error(`${fileName}: ${errors.map(({ message }) => message).join(", ")}`)
+  writeFileSync(path, code)
 }
 
 /** What their licences ask to be kept with a copy. */
@@ -97,7 +103,7 @@ try {
     const { output: chunks } = await build(bundle)
     const code = chunks.filter((chunk) => chunk.type === "chunk")
     for (const name of packagesIn(code)) packages.add(name)
-    code.forEach(dropMap)
+    code.forEach(shrink)
   }
   packages.add("js-tiktoken")
   writeFileSync(join(fresh, "THIRD_PARTY_LICENSES.txt"), notices(packages))
