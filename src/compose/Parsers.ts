@@ -4,6 +4,7 @@ import { type Chunk, pageList } from "../domain/Document.ts"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
 import type { LlmParsing, Parsing } from "../domain/Parsing.ts"
 import type { UploadRequest } from "../domain/RagFile.ts"
+import { withoutThoughts } from "../domain/Text.ts"
 import { readPagePrompt, readPrompt } from "../models/Prompts.ts"
 import { RateLimit } from "../net/RateLimit.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
@@ -140,7 +141,7 @@ const readByModel = Effect.fnUntraced(function*(
       ),
       Stream.mkString
     )
-    return unfenced(answer.replace(/<think>[^]*?<\/think>/, ""))
+    return unfenced(withoutThoughts(answer))
   })
   const readText = (text: string) => ask(readPrompt(text, prompt), roomFor(text.length))
   const { content, displayName, mimeType, opened, sourceUri } = request

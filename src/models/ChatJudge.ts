@@ -1,5 +1,6 @@
 import { Effect, Stream } from "effect"
 import type { ChatUsage } from "../domain/Chat.ts"
+import { withoutThoughts } from "../domain/Text.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
 import { Judge, type JudgeRequest } from "../ports/Judge.ts"
 import { judgePrompt } from "./Prompts.ts"
@@ -32,7 +33,7 @@ export const make = (chat: ChatModel["Service"]): Judge["Service"] =>
  */
 const verdictIn = (said: string): boolean | undefined => {
   // A model that reasons aloud weighs both words there.
-  const lines = said.replace(/<think>[^]*?<\/think>/, "").split("\n").filter((line) => line.trim() !== "")
+  const lines = withoutThoughts(said).split("\n").filter((line) => line.trim() !== "")
   const words = [lines.at(0), lines.at(-1)].flatMap((line = "") =>
     /^\W*(?:verdict\W+)?(right|wrong)\W*$/i.exec(line)?.[1]?.toLowerCase() ?? []
   )

@@ -1,6 +1,7 @@
 import { Effect, Stream } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 import { type Context, rankedBy } from "../domain/Retrieval.ts"
+import { withoutThoughts } from "../domain/Text.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
 import { Ranker } from "../ports/Ranker.ts"
 import { gradedPassage, gradePrompt } from "./Prompts.ts"
@@ -63,7 +64,7 @@ const calls = (contexts: ReadonlyArray<Context>): ReadonlyArray<ReadonlyArray<Co
 const gradesIn = (answer: string, passages: number): ReadonlyMap<number, number> => {
   const grades = new Map<number, number>()
   // A model that reasons aloud writes lines of numbers there too.
-  for (const line of answer.replace(/<think>[^]*?<\/think>/, "").split("\n")) {
+  for (const line of withoutThoughts(answer).split("\n")) {
     const [, number = "", grade = ""] = /^\W*(?:passage\s+)?(\d{1,4})\W+(\d{1,2}(?:\.\d+)?)(?:\s*\/\s*10)?\W*$/i.exec(line) ?? []
     const at = Number(number)
     if (grade !== "" && at >= 1 && at <= passages && Number(grade) <= 10 && !grades.has(at)) grades.set(at, Number(grade))

@@ -3,7 +3,7 @@ import { Effect, Metric, Redacted, Schema } from "effect"
 import { HttpServerResponse, type HttpServerRequest } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
 import type { HookSettings } from "../domain/Hooks.ts"
-import { type RequestHeaders, same } from "./http/Access.ts"
+import { bearerOf, type RequestHeaders, same } from "./http/Access.ts"
 import { largeBody, readBody } from "./http/Body.ts"
 import { failure, json, type Reply } from "./http/Reply.ts"
 import type { Room } from "./Incoming.ts"
@@ -153,8 +153,6 @@ const jsonIn = (body: Uint8Array, contentType = ""): Uint8Array =>
   contentType.startsWith("application/x-www-form-urlencoded")
     ? Buffer.from(new URLSearchParams(Buffer.from(body).toString()).get("payload") ?? "")
     : body
-
-const bearerOf = (authorization: string | undefined): string | undefined => /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1]
 
 /** Characters of a handshake that are said back; Graph's has a few hundred. */
 const mostEchoed = 4_096

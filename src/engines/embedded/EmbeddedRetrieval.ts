@@ -21,7 +21,7 @@ import { type ElsewhereRequest, ElsewhereSearch } from "./search/ElsewhereSearch
 import type { SearchRequest } from "./search/Search.ts"
 import { attempt, type Searcher } from "./search/Searcher.ts"
 import { StoreDamage } from "./store/Checksum.ts"
-import { damageFix } from "./store/Commands.ts"
+import { damageError } from "./store/Commands.ts"
 import { embedWeighed as hashedWeighed } from "../../text/hashed/EmbedHashed.ts"
 import { dataSchemaSpec } from "./store/Rows.ts"
 import type { CorpusRow } from "./store/Rows.ts"
@@ -126,7 +126,7 @@ export const embeddedRetrieval = (
       /** The damage as an error. Its file is marked, so that the next run reads it again; a reader that may not write lets that be. */
       const noted = Effect.fnUntraced(function*({ file, message }: StoreDamage) {
         if (file !== undefined) yield* Effect.ignore(writer.send("noteDamage", { files: [file], what: message }))
-        return yield* new ServiceError({ code: "DATA_LOSS", message, fix: damageFix })
+        return yield* damageError(message)
       })
 
       /** The files that pass, where the request says; refused where it goes against the corpus's data schemas. */

@@ -55,8 +55,8 @@ const chunksPerFile = 50
 const testsPerFile = 3
 
 /**
- * Drafts tests of a pipeline's corpus: questions from headings and definitions. Each is asked, and kept only where its file is found, a context has its span, and the answer cites it there; a pipeline
- * without a generate stage is searched only. Files are chosen by `seed` and their names, so that the same corpus gives the
+ * Drafts tests of a pipeline's corpus: questions from headings and definitions. Each is asked, and kept only where its file
+ * is found, a context has its span, and the answer cites it there; a pipeline without a generate stage is searched only. Files are chosen by `seed` and their names, so that the same corpus gives the
  * same tests whatever its history. `UNIMPLEMENTED` where the engine gives no texts back.
  */
 export const draftQuestions = Effect.fn("draftQuestions")(function*(

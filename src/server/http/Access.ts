@@ -79,9 +79,11 @@ const hostname = (host: string | undefined): string =>
   /^(?:\[([0-9a-f:.]+)\]|([^:[\]]*))(?::\d*)?$/i.exec(host ?? "")?.slice(1).find((part) => part !== undefined)?.toLowerCase() ?? ""
 
 const carries = (headers: RequestHeaders, key: string | null | undefined, token: string): boolean => {
-  const bearer = /^bearer +(\S+) *$/i.exec(headers["authorization"] ?? "")?.[1]
-  return same(bearer ?? headers["x-goog-api-key"] ?? headers["x-api-key"] ?? key ?? "", token)
+  return same(bearerOf(headers["authorization"]) ?? headers["x-goog-api-key"] ?? headers["x-api-key"] ?? key ?? "", token)
 }
+
+/** The token of an `Authorization: Bearer …`. */
+export const bearerOf = (authorization: string | undefined): string | undefined => /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1]
 
 /** In a time that says nothing of either: hashes are equally long. */
 export const same = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token))

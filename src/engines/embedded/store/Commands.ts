@@ -237,6 +237,9 @@ export class Refusal extends Error {
 export const refuseDamaged = (what: string): Refusal =>
   new Refusal("DATA_LOSS", `${what} is damaged in the database; nothing was written`, damageFix)
 
+/** The error of a read that met damage. */
+export const damageError = (message: string): ServiceError => new ServiceError({ code: "DATA_LOSS", message, fix: damageFix })
+
 /** What a person can do about damage that the structure of the database does not show. */
 export const damageFix = "run the pipeline again: what is damaged is read again from its source; `sluice doctor` says what is"
 

@@ -7,11 +7,12 @@ import { Effect } from "effect"
 import { isElsewhere } from "../../../domain/Corpus.ts"
 import { ServiceError, type StateError } from "../../../domain/Errors.ts"
 import type { Metadata } from "../../../domain/RagFile.ts"
+import { isAlive } from "../../../jobs/JobRunner.ts"
 import { makeBundleDatabase, sealBundle, type Sealed } from "../../../state/Bundle.ts"
 import { asStateError, databaseAt, openDatabase, transaction } from "../../../state/Database.ts"
 import { checkedColumns, isIntact, type Row, StoreDamage } from "./Checksum.ts"
 import { intactPage, type NewChunk, packPages, unpackChunk } from "./ChunkPage.ts"
-import { damageFix } from "./Commands.ts"
+import { damageError } from "./Commands.ts"
 import { CorpusTable } from "./CorpusTable.ts"
 import { FileTable } from "./FileTable.ts"
 import { fromHex, unpackHashes } from "./Hash.ts"
@@ -59,7 +60,7 @@ export const exportCorpus = (request: ExportRequest): Effect.Effect<Exported, Se
           cause instanceof ServiceError
             ? cause
             : cause instanceof StoreDamage
-            ? new ServiceError({ code: "DATA_LOSS", message: cause.message, fix: damageFix })
+            ? damageError(cause.message)
             : asStateError(cause, where)
       })
     const from = yield* Effect.acquireRelease(
@@ -105,16 +106,7 @@ const clearLeftovers = (target: string): void => {
   const prefix = besides(target)
   for (const name of readdirSync(dirname(target))) {
     const pid = name.startsWith(prefix) ? /^(\d+)-\w+$/.exec(name.slice(prefix.length))?.[1] : undefined
-    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(dirname(target), name), { recursive: true, force: true })
-  }
-}
-
-const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (cause) {
-    return cause instanceof Error && "code" in cause && cause.code !== "ESRCH"
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(dirname(target), name), { recursive: true, force: true })
   }
 }
 
@@ -264,8 +256,8 @@ class Writing {
   #copy(row: Row): number {
     const shown = String(row["display_name"])
     if (!isIntact("files", row)) throw this.#damage(`the record of ${shown}`)
-    const hashes: Array<string> = []
-    const chunks = this.#chunksOf(row, shown, hashes)
+    const chunks = this.#chunksOf(row, shown)
+    const hashes = chunks.map(({ hash }) => hash)
     const own = ownPlace(row)
     const { embedder, id: corpus } = this.#corpus
     let name = derivedId("file", own.source, own.path, ...hashes)
@@ -291,7 +283,7 @@ class Writing {
         author: textOf(row, "author")
       },
       packPages(chunks),
-      (place) => this.#vectorOf(chunks[place]?.hash ?? "", shown),
+      (place) => this.#vectorOf(hashes[place] ?? "", shown),
       0
     )
     if ("missing" in inserted) throw this.#damage(`a vector of ${shown}`)
@@ -316,8 +308,7 @@ class Writing {
     return chunks.length
   }
 
-  /** Fills in `hashes` besides. */
-  #chunksOf(row: Row, shown: string, hashes: Array<string>): ReadonlyArray<NewChunk> {
+  #chunksOf(row: Row, shown: string): ReadonlyArray<NewChunk> {
     const first = Number(row["first_chunk"])
     const end = first + Number(row["chunks"])
     const chunks: Array<NewChunk> = []
@@ -326,7 +317,6 @@ class Writing {
       if (packed === undefined || page["file"] !== row["id"]) throw this.#damage(`a text of ${shown}`)
       const own = unpackHashes(asBlob(page["hashes"]))
       packed.forEach((chunk, i) => chunks.push({ ...unpackChunk(chunk), hash: own[i] ?? "" }))
-      hashes.push(...own)
     }
     if (chunks.length !== end - first) throw this.#damage(`a text of ${shown}`)
     return chunks

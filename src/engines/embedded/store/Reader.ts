@@ -7,7 +7,7 @@ import { asStateError, databaseAt, openDatabase } from "../../../state/Database.
 import { stateFailure } from "../StateFailure.ts"
 import { intactPage, unpackChunk } from "./ChunkPage.ts"
 import { checkedColumns, isIntact, preparedValues, type Row, StoreDamage } from "./Checksum.ts"
-import { damageFix } from "./Commands.ts"
+import { damageError } from "./Commands.ts"
 import { fromHex } from "./Hash.ts"
 import { asBlob, corpusRow, type CorpusRow, writtenColumn } from "./Rows.ts"
 
@@ -135,7 +135,7 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
         cause instanceof ServiceError
           ? cause
           : cause instanceof StoreDamage
-          ? new ServiceError({ code: "DATA_LOSS", message: cause.message, fix: damageFix })
+          ? damageError(cause.message)
           : stateFailure(asStateError(cause, path))
     })
   const read: ReaderShape["read"] = (body) =>

@@ -29,7 +29,8 @@ const unit = 32 * 1024
 
 /**
  * The one way to change the store: commands to a worker thread, which commits those that come in together as one
- * transaction. Of many files the texts are read in a thread of their own on the way to it. A command that has returned is durable. When the writer falls behind, `send` waits.
+ * transaction. Of many files the texts are read in a thread of their own on the way to it. A command that has returned is
+ * durable. When the writer falls behind, `send` waits.
  */
 export class Writer extends Context.Service<Writer, {
   readonly send: <K extends CommandKind>(kind: K, payload: Commands[K]["in"]) => Effect.Effect<Commands[K]["out"], ServiceError>
