@@ -9,6 +9,7 @@ import { Secrets } from "../ports/Secrets.ts"
 import { Output } from "./Output.ts"
 import { fromHere } from "./Paths.ts"
 import { plural, seconds } from "./render/Numbers.ts"
+import { notToldNote } from "./render/Progress.ts"
 import { batchLine } from "./render/Report.ts"
 import { onEngine } from "./Session.ts"
 import { UsageError } from "./UsageError.ts"
@@ -64,12 +65,14 @@ export const openHooks = Effect.fnUntraced(function*(
             noted: noted(name)
           }
         }))
-      const say = (event: NoticedEvent) => {
-        const line = event.type === "trouble"
-          ? `${event.message}; trying again in ${seconds(event.retrySeconds)}`
-          : `${event.sources.join(", ")}: ${batchLine(event.report) || "nothing changed"} (${seconds(event.report.seconds)})`
-        return output.say(output.paintError(event.type === "trouble" ? "yellow" : "green", printable(`${pipeline.name}: ${line}`)))
-      }
+      const say = (color: "yellow" | "green", line: string) => output.say(output.paintError(color, printable(`${pipeline.name}: ${line}`)))
+      const tell = (event: NoticedEvent) =>
+        event.type === "trouble"
+          ? say("yellow", `${event.message}; trying again in ${seconds(event.retrySeconds)}`)
+          : say(
+            "green",
+            `${event.sources.join(", ")}: ${batchLine(event.report) || "nothing changed"} (${seconds(event.report.seconds)})`
+          )
       const runs = runNoticed(pipeline, told, ({ missesFor, observe, sources }) =>
         onEngine(
           loaded,
@@ -82,11 +85,11 @@ export const openHooks = Effect.fnUntraced(function*(
                 missesFor,
                 observe: (event) =>
                   event.type === "notified" && event.error !== undefined
-                    ? say({ type: "trouble", message: `${event.to} was not told: ${event.error}`, retrySeconds: 0 })
+                    ? say("yellow", notToldNote(event.to, event.error))
                     : observe(event)
               })
             })
-        ).pipe(turn.withPermits(1)), say)
+        ).pipe(turn.withPermits(1)), tell)
       return { hooks, runs }
     }))
   const hooks: ServerHooks = { hooks: opened.flatMap(({ hooks }) => hooks), identity: yield* googleIdentity() }
