@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { fakeOpenAi, sendChat } from "../fakes/Openai.ts"
+import { fakeOpenAi, sendChat, sendEmbeddings } from "../fakes/Openai.ts"
 import { events, sluice } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { pipelineFile, project } from "./Project.ts"
@@ -176,11 +176,62 @@ describe("eval", () => {
       assert.strictEqual(tuned.code, 0, tuned.stderr)
       assert.match(tuned.stdout, /^as it is +0\.500/m)
       assert.match(tuned.stdout, /^chunk size (?:30|60), topK 8 +1\.000 +\+0\.500 \(\+0\.500 to \+0\.500\) +0\.0\d/m)
-      assert.match(tuned.stdout, /^Take chunk size (?:30|60), topK 8\.$/m)
+      assert.match(tuned.stdout, /^Take chunk size (?:30|60), topK 8: text in contexts \+0\.500 \(\+0\.500 to \+0\.500\)\.$/m)
       assert.match(tuned.stderr, /^4 of 4: chunk size 60, topK 8$/m)
       assert.strictEqual((yield* run("corpora", "list", "--json")).stdout, before, "what was built to be tried is gone")
       const nothing = yield* run("tune", "other.yaml")
       assert.strictEqual(nothing.code, 4)
       assert.match(nothing.stderr, /there is nothing to try\n *fix: give values/)
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live("tries embedders, each of which embeds a text once and leaves nothing behind", () =>
+    Effect.gen(function*() {
+      const towns = ["Osaka", "Tokyo", "Hamburg", "Nairobi", "Lisbon", "Oslo", "Quito", "Riga"]
+      // It knows which town is meant by a number, which words do not tell.
+      const service = yield* fakeOpenAi((request, response) =>
+        sendEmbeddings(
+          request,
+          response,
+          (text) => towns.map((town, n) => text.includes(town) || text.includes(`number ${n}`) ? 1 : 0.01)
+        )
+      )
+      const cwd = yield* project({
+        "pipeline.yaml": `${pipelineFile.replace("topK: 3", "topK: 1, hybrid: { alpha: 1 }")}notify: [{ command: [touch, told] }]\n`,
+        ...Object.fromEntries(
+          towns.map((town) => [`docs/${town}.md`, `# ${town}\n\n${"A night there is paid up to the limit. ".repeat(12)}\n`])
+        ),
+        "tests.jsonl": towns.map((town, n) => JSON.stringify({ question: `lodging at city number ${n}`, files: [`${town}.md`] })).join("\n")
+      })
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+      yield* run("run")
+      rmSync(join(cwd, "told"))
+      const before = (yield* run("corpora", "list", "--json")).stdout
+      const fake = `{ openai: { url: "${service.baseUrl}", model: towns-8, dimensions: 8 } }`
+      const tune = ["tune", "--tests", "tests.jsonl", "--embedder", "default", "--embedder", fake, "--chunk-size", "40,60"]
+      const tuned = yield* run(...tune)
+      assert.strictEqual(tuned.code, 0, tuned.stderr)
+      assert.match(tuned.stderr, /^4 of 4: embedder towns-8, chunk size 60$/m)
+      assert.match(tuned.stdout, /^embedder towns-8, chunk size (?:40|60) +1\.000 +\+[\d.]+ \(\+/m)
+      assert.match(tuned.stdout, /^Take embedder towns-8, chunk size (?:40|60): nDCG@10 \+[\d.]+ \(\+/m)
+      assert.strictEqual((yield* run("corpora", "list", "--json")).stdout, before)
+      assert.isFalse(existsSync(join(cwd, "told")), "nobody is told of runs that try something")
+      const texts = service.received.flatMap(({ body }) => body.input)
+      const documents = texts.filter((text) => !text.includes("number") && text !== "yes")
+      assert.isAbove(documents.length, 0)
+      assert.strictEqual(new Set(documents).size, documents.length, "each text is embedded once")
+      const count = service.received.length
+      yield* run(...tune)
+      const again = service.received.slice(count).flatMap(({ body }) => body.input)
+      assert.isEmpty(again.filter((text) => documents.includes(text)), "and is known the next time")
+
+      const gone = yield* run("tune", "--tests", "tests.jsonl", "--embedder", fake, "--embedder", "./nowhere")
+      assert.strictEqual(gone.code, 1)
+      assert.match(gone.stderr, /corpus\.embedding\.local: /)
+      const wrong = yield* run("tune", "--tests", "tests.jsonl", "--embedder", "{ openai: { url: 3 } }")
+      assert.strictEqual(wrong.code, 4)
+      assert.match(wrong.stderr, /--embedder:1:\d+ {2}openai\.url\n/)
+      const hosted = yield* run("tune", "--tests", "tests.jsonl", "--embedder", "{ model: text-embedding-005 }")
+      assert.strictEqual(hosted.code, 4)
+      assert.match(hosted.stderr, /--embedder {2}corpus\.embedding\n.*the embedded engine has no/)
     }).pipe(Effect.scoped), 60_000)
 })

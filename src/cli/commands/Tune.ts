@@ -4,7 +4,7 @@ import { measures } from "../../pipeline/eval/Measures.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
 import { given, root } from "../Root.ts"
-import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
+import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
 import { UsageError } from "../UsageError.ts"
 
 /** Values with commas between them. */
@@ -52,6 +52,13 @@ export const tune = Command.make(
       "whole numbers from 1"
     ),
     overlap: list("chunk-overlap", "Tokens that a chunk shares with the last, such as 0,80", whole(0), "whole numbers from 0"),
+    embedder: Flag.String("embedder").pipe(
+      Flag.withDescription(
+        "An embedder, which builds a corpus of its own: default, a model's folder or name on the hub, or what a file has under corpus.embedding, such as '{ openai: { url: ..., model: ..., dimensions: 768 } }'. May be repeated"
+      ),
+      Flag.withMetavar("MODEL"),
+      Flag.atLeast(0)
+    ),
     measure: Flag.Literals("measure", measures).pipe(
       Flag.withDescription("What is to be made better. Default: nDCG@10, where the tests name files"),
       Flag.optional
@@ -67,34 +74,54 @@ export const tune = Command.make(
       size: given(flags.size),
       overlap: given(flags.overlap)
     }
-    if (Object.values(grid).every((values) => values === undefined)) {
+    if (flags.embedder.length === 0 && Object.values(grid).every((values) => values === undefined)) {
       return yield* new UsageError({ message: "there is nothing to try", fix: "give values: sluice tune --alpha 0,0.25,0.5 --top-k 8,20" })
     }
     const loaded = yield* openPipeline(pipeline)
-    const [{ tunePipeline }, { readTests }, { renderTuning, settingText }] = yield* Effect.promise(() =>
-      Promise.all([import("../../pipeline/eval/Tuning.ts"), import("../../pipeline/eval/TestFile.ts"), import("../render/Evaluation.ts")])
-    )
+    const [{ tunePipeline }, { readTests }, { readEmbeddings }, { PipelineInvalid }, { issueOf }, { renderTuning, settingText }] =
+      yield* Effect
+        .promise(() =>
+          Promise.all([
+            import("../../pipeline/eval/Tuning.ts"),
+            import("../../pipeline/eval/TestFile.ts"),
+            import("../../pipeline/eval/EmbeddingText.ts"),
+            import("../../pipeline/definition/PipelineInvalid.ts"),
+            import("../../pipeline/definition/Place.ts"),
+            import("../render/Evaluation.ts")
+          ])
+        )
     const tests = Option.isNone(file) ? loaded.pipeline.tests : yield* readTests(file.value)
-    const builds = grid.size !== undefined || grid.overlap !== undefined
-    const tuning = yield* onEngine(
-      loaded,
-      builds ? { mode: "write", holder: "sluice tune" } : reading,
-      tunePipeline(loaded.pipeline, {
-        tests,
-        grid,
-        measure: given(measure),
-        observe: (setting, at, of) => output.say(`${at} of ${of}: ${settingText(setting)}`)
-      })
-    )
+    const embedder = yield* Effect.fromResult(readEmbeddings("--embedder", flags.embedder, loaded.pipeline.engine._tag))
+    // What serves is held against the settings, whatever candidate the file describes.
+    const live = yield* onEngine(loaded, { mode: "read", of: "live" }, (definition) => Effect.succeed(definition))
+    const tuning = yield* tunePipeline(live, {
+      tests,
+      grid: { ...grid, embedder: embedder.length === 0 ? undefined : embedder },
+      measure: given(measure),
+      session: (pipeline, access, part) =>
+        onEngine(
+          pipeline === live ? { ...loaded, pipeline } : {
+            ...loaded,
+            pipeline,
+            // What is wrong with it is not in the file.
+            invalid: (problems) =>
+              new PipelineInvalid({ file: "--embedder", issues: problems.map((problem) => issueOf("--embedder", problem)) })
+          },
+          access,
+          part
+        ),
+      observe: (setting, at, of) => output.say(`${at} of ${of}: ${settingText(setting)}`)
+    })
     yield* json ? output.json({ type: "tuning", ...tuning }) : output.print(renderTuning(tuning, output))
   })
 ).pipe(
   Command.withShortDescription("Try settings on the pipeline's tests."),
   Command.withDescription(
-    "Try settings of retrieval and chunking, each with each, on the pipeline's tests. Prints each with its difference to the pipeline as it is, and recommends one only where it is better by more than chance. Corpora of other chunks are built beside the pipeline's and deleted at the end; texts that are known are not embedded again."
+    "Try settings of retrieval, chunking and embedding, each with each, on the pipeline's tests. Prints each with its difference to the pipeline as it is, and recommends one only where it is better by more than chance. Corpora of other chunks and embedders are built beside the pipeline's and deleted at the end; no embedder embeds a text again that it has embedded."
   ),
   Command.withExamples([
     { command: "sluice tune --alpha 0,0.25,0.5 --top-k 8,20", description: "settings of retrieval, on the corpus as it is" },
-    { command: "sluice tune --chunk-size 200,400,800 --chunk-overlap 0,80", description: "other chunks, built beside it" }
+    { command: "sluice tune --chunk-size 200,400,800 --chunk-overlap 0,80", description: "other chunks, built beside it" },
+    { command: "sluice tune --embedder default --embedder ./all-MiniLM-L6-v2 --alpha 0.25,0.5", description: "other embedders" }
   ])
 )

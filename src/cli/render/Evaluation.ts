@@ -178,12 +178,14 @@ const settingNames: Readonly<Record<keyof Setting, string>> = {
   alpha: "alpha",
   rank: "rank",
   size: "chunk size",
-  overlap: "overlap"
+  overlap: "overlap",
+  embedder: "embedder"
 }
 
 /** What came of trying settings, for a person. */
-export const renderTuning = ({ current, measure, recommended, tried }: Tuning, { paint, width }: Look): string =>
-  [
+export const renderTuning = ({ current, measure, recommended, tried }: Tuning, { paint, width }: Look): string => {
+  const [best] = tried
+  return [
     table(
       [
         { title: "setting", flexible: true },
@@ -205,10 +207,14 @@ export const renderTuning = ({ current, measure, recommended, tried }: Tuning, {
       width
     ),
     "",
-    recommended === undefined
+    ...tried.flatMap(({ missing, setting }) =>
+      missing === undefined ? [] : [`${missing.files} of ${plural(missing.of, "file")} could not be taken in: ${settingText(setting)}`]
+    ),
+    recommended === undefined || best === undefined
       ? `No setting is better by more than chance, of ${plural(current.n, "question")}: keep what there is, or write more tests.`
-      : paint("green", `Take ${settingText(recommended)}.`)
+      : paint("green", `Take ${settingText(recommended)}: ${measureTitles[measure]} ${interval(best.difference)}.`)
   ].join("\n")
+}
 
 /** As a comment on a pull request. */
 export const evaluationMarkdown = (

@@ -1,17 +1,21 @@
-import { Effect } from "effect"
-import type { CorpusName } from "../../domain/Corpus.ts"
+import { createHash } from "node:crypto"
+import { isDeepStrictEqual } from "node:util"
+import { Effect, type Scope } from "effect"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Ledger } from "../../ports/Ledger.ts"
+import type { EmbeddingChoice } from "../definition/CorpusSettings.ts"
 import type { Definition } from "../definition/Definition.ts"
 import type { EvaluationTest } from "../definition/TestSettings.ts"
 import { ExtensionsInUse } from "../Extensions.ts"
+import type { Access } from "../Host.ts"
 import { corpusOf, runPipeline } from "../RunPipeline.ts"
+import type { Services } from "../Services.ts"
 import { scopeOf } from "../sync/Generations.ts"
 import { compare } from "./Comparison.ts"
-import { type Evaluation, evaluatePipeline } from "./Evaluation.ts"
+import { type EvaluateOptions, type Evaluation, evaluatePipeline } from "./Evaluation.ts"
 import { type Measure, measures } from "./Measures.ts"
 import type { Estimate } from "./Statistics.ts"
 
@@ -23,6 +27,16 @@ export interface Grid {
   /** Tokens of a chunk; each builds a corpus of its own for as long as it is tried. */
   readonly size?: ReadonlyArray<number>
   readonly overlap?: ReadonlyArray<number>
+  /** Each embeds a corpus of its own; the pipeline's own embedder among them stays with the pipeline's corpus. */
+  readonly embedder?: ReadonlyArray<NamedEmbedding>
+}
+
+/** An embedder, and what a person calls it. */
+export interface NamedEmbedding {
+  /** Unlike that of any other. */
+  readonly name: string
+  /** Absent: the engine's default. */
+  readonly embedding?: EmbeddingChoice
 }
 
 /** One of the settings of a {@link Grid}. */
@@ -32,6 +46,8 @@ export interface Setting {
   readonly rank?: "none" | "lexical"
   readonly size?: number
   readonly overlap?: number
+  /** {@link NamedEmbedding.name}. */
+  readonly embedder?: string
 }
 
 /** What became of a setting. */
@@ -45,6 +61,8 @@ export interface Tried {
   readonly significant: boolean
   /** Milliseconds from question to answer, the median. */
   readonly p50: number
+  /** Of files that could not be put into the corpus built for it, how many, and of how many. Absent where all were. */
+  readonly missing?: { readonly files: number; readonly of: number }
 }
 
 /** What came of trying settings. */
@@ -60,7 +78,15 @@ export interface Tuning {
   readonly recommended?: Setting
 }
 
-export interface TuneOptions {
+/** What a part of tuning needs of the engine, and how it fails. */
+type Part<A> = Effect.Effect<A, Effect.Error<ReturnType<typeof evaluatePipeline> | ReturnType<typeof runPipeline>>, Services | Scope.Scope>
+
+export interface TuneOptions<E, R> {
+  /**
+   * Opens the engine as a pipeline needs it and runs a part of the work there: the embedder of what is written belongs to
+   * the engine. The parts come one after the other.
+   */
+  readonly session: <A>(pipeline: Definition, access: Access, part: Part<A>) => Effect.Effect<A, E, R>
   readonly tests: ReadonlyArray<EvaluationTest>
   readonly grid: Grid
   /** What is to be made better. Default: the first of nDCG@10, text in contexts, answers right that the tests say something of. */
@@ -72,13 +98,17 @@ export interface TuneOptions {
 /** Settings tried at most. */
 const mostSettings = 200
 
+const reading: Access = { mode: "read" }
+const writing: Access = { mode: "write", of: "candidate", holder: "sluice tune" }
+
 /**
- * Tries settings on a pipeline's tests. Corpora of other chunks are built beside the pipeline's, from the same sources,
- * with every text embedded once, and are deleted when all is tried; the pipeline's own is not touched.
+ * Tries settings on a pipeline's tests. Corpora of other chunks and embedders are built beside the pipeline's, from the same
+ * sources, with every text embedded once by each embedder, and are deleted when they are tried; the pipeline's own is not
+ * touched. An embedder that cannot be had fails before anything is built.
  */
-export const tunePipeline = Effect.fn("tunePipeline")(function*(
+export const tunePipeline = Effect.fn("tunePipeline")(function*<E, R>(
   pipeline: Definition,
-  { grid, measure: wanted, observe = () => Effect.void, tests }: TuneOptions
+  { grid, measure: wanted, observe = () => Effect.void, session, tests }: TuneOptions<E, R>
 ) {
   const settings = settingsOf(grid)
   if (settings.length > mostSettings) {
@@ -88,13 +118,9 @@ export const tunePipeline = Effect.fn("tunePipeline")(function*(
       "try fewer values at once"
     )
   }
-  const composed = (yield* ExtensionsInUse).composed !== undefined
-  if (composed && grid.rank !== undefined) {
-    return yield* ServiceError.invalid("rank", "cannot be tried on stages that are composed in code", "compare two pipelines instead")
-  }
   // A judge costs a call for each answer of each setting, so only one who asks for its measure pays for it.
-  const judge = wanted === "judgedRight"
-  const base = yield* evaluatePipeline(pipeline, { tests, judge })
+  const asking = { tests, judge: wanted === "judgedRight" }
+  const base = yield* session(pipeline, reading, baseline(pipeline, asking, grid))
   const measure = wanted ?? usual.find((measure) => base.measures[measure] !== undefined) ?? "ndcgAt10"
   const current = base.measures[measure]
   if (current === undefined) {
@@ -104,24 +130,44 @@ export const tunePipeline = Effect.fn("tunePipeline")(function*(
       `take one of ${measures.filter((name) => base.measures[name] !== undefined).join(", ")}`
     )
   }
-  const built = new Map<string, Definition>()
+  const byEmbedder = [...Map.groupBy(settings, ({ embedder }) => embedder)].map(([name, settings]) => ({
+    settings,
+    opened: embeddedBy(pipeline, grid.embedder?.find((embedder) => embedder.name === name))
+  }))
+  for (const { opened } of byEmbedder) {
+    if (opened !== pipeline) yield* session(opened, reading, check(opened))
+  }
   const tried: Array<Omit<Tried, "significant">> = []
   let at = 0
-  for (const setting of settings) {
-    yield* observe(setting, ++at, settings.length)
-    const chunking = { ...pipeline.chunking, ...defined({ size: setting.size, overlap: setting.overlap }) }
-    const key = `${chunking.size}-${chunking.overlap}`
-    const own = chunking.size === pipeline.chunking.size && chunking.overlap === pipeline.chunking.overlap
-    const corpus = own ? pipeline : built.get(key) ?? (yield* beside(pipeline, chunking, key))
-    if (!own) built.set(key, corpus)
-    const result: Evaluation = yield* evaluatePipeline(ranked(corpus, setting.rank), {
-      tests,
-      judge,
-      overrides: defined({ topK: setting.topK, hybrid: setting.alpha === undefined ? undefined : { alpha: setting.alpha } })
-    })
-    const change = compare(base, result).measures.find((change) => change.measure === measure)
-    if (change !== undefined) {
-      tried.push({ setting, mean: change.after, difference: change.difference, chance: change.chance, p50: result.latency.p50 })
+  for (const { opened, settings } of byEmbedder) {
+    const isBuilt = (setting: Setting) => opened !== pipeline || !isDeepStrictEqual(chunkingOf(pipeline, setting), pipeline.chunking)
+    const evaluated = yield* session(
+      opened,
+      settings.some(isBuilt) ? writing : reading,
+      Effect.gen(function*() {
+        const built = new Map<string, Built>()
+        return yield* Effect.forEach(
+          settings,
+          Effect.fnUntraced(function*(setting) {
+            yield* observe(setting, ++at, byEmbedder.reduce((sum, { settings }) => sum + settings.length, 0))
+            const chunking = chunkingOf(pipeline, setting)
+            const name = JSON.stringify(chunking)
+            const corpus: Built = !isBuilt(setting) ? { pipeline } : built.get(name) ?? (yield* beside(opened, chunking))
+            if (isBuilt(setting)) built.set(name, corpus)
+            const evaluation: Evaluation = yield* evaluatePipeline(ranked(corpus.pipeline, setting.rank), {
+              ...asking,
+              overrides: defined({ topK: setting.topK, hybrid: setting.alpha === undefined ? undefined : { alpha: setting.alpha } })
+            })
+            return { setting, evaluation, missing: corpus.missing }
+          })
+        )
+      }).pipe(Effect.scoped)
+    )
+    for (const { evaluation, missing, setting } of evaluated) {
+      const change = compare(base, evaluation).measures.find((change) => change.measure === measure)
+      if (change === undefined) continue
+      const { after: mean, chance, difference } = change
+      tried.push(defined({ setting, mean, difference, chance, p50: evaluation.latency.p50, missing }))
     }
   }
   const sign = measure === "refusedFalse" ? -1 : 1
@@ -136,17 +182,50 @@ export const tunePipeline = Effect.fn("tunePipeline")(function*(
     recommended: first?.significant === true && sign * first.difference.mean > 0 ? first.setting : undefined
   }
   return tuning
-}, Effect.scoped)
+})
+
+/** The pipeline as it is, on the tests. */
+const baseline = Effect.fnUntraced(function*(pipeline: Definition, asking: EvaluateOptions, grid: Grid) {
+  if (grid.rank !== undefined && (yield* ExtensionsInUse).composed !== undefined) {
+    return yield* ServiceError.invalid("rank", "cannot be tried on stages that are composed in code", "compare two pipelines instead")
+  }
+  return yield* evaluatePipeline(pipeline, asking)
+})
+
+/** The pipeline with another embedder; itself, where it has that one already. */
+const embeddedBy = (pipeline: Definition, named: NamedEmbedding | undefined): Definition => {
+  if (named === undefined || isDeepStrictEqual(named.embedding, pipeline.corpus.embedding)) return pipeline
+  const { embedding: _, ...corpus } = pipeline.corpus
+  return { ...pipeline, corpus: defined({ ...corpus, embedding: named.embedding }) }
+}
+
+/** Fails where the embedder of a pipeline, which is open, cannot be had, or where the corpus's database does not take its vectors. */
+const check = Effect.fnUntraced(function*({ corpus: { vectorDb } }: Definition) {
+  const { checkEmbedder = Effect.void, checkVectors } = yield* Engine
+  yield* checkEmbedder
+  if (vectorDb._tag !== "managed") yield* (checkVectors?.(vectorDb) ?? Effect.void)
+})
+
+const chunkingOf = ({ chunking }: Definition, { overlap, size }: Setting): Definition["chunking"] => ({
+  ...chunking,
+  ...defined({ size, overlap })
+})
 
 const usual: ReadonlyArray<Measure> = ["ndcgAt10", "contextRecall", "answerRight"]
 
-const settingsOf = ({ alpha, overlap, rank, size, topK }: Grid): ReadonlyArray<Setting> => {
+const settingsOf = ({ alpha, embedder, overlap, rank, size, topK }: Grid): ReadonlyArray<Setting> => {
   const each = <A>(values: ReadonlyArray<A> | undefined): ReadonlyArray<A | undefined> => values ?? [undefined]
-  return each(size).flatMap((size) =>
-    each(overlap).flatMap((overlap) =>
-      each(rank).flatMap((rank) => each(alpha).flatMap((alpha) => each(topK).map((topK) => defined({ size, overlap, rank, alpha, topK }))))
+  // Embedders come first: each is opened once.
+  const settings = each(embedder?.map(({ name }) => name)).flatMap((embedder) =>
+    each(size).flatMap((size) =>
+      each(overlap).flatMap((overlap) =>
+        each(rank).flatMap((rank) =>
+          each(alpha).flatMap((alpha) => each(topK).map((topK) => defined({ embedder, size, overlap, rank, alpha, topK })))
+        )
+      )
     )
-  ).filter(({ overlap, size }) => overlap === undefined || size === undefined || overlap < size)
+  )
+  return settings.filter(({ overlap, size }) => overlap === undefined || size === undefined || overlap < size)
 }
 
 const ranked = (pipeline: Definition, rank: Setting["rank"]): Definition => {
@@ -157,28 +236,34 @@ const ranked = (pipeline: Definition, rank: Setting["rank"]): Definition => {
   return { ...pipeline, stages: stages.toSpliced(at, 0, { _tag: "rank", rank: { _tag: "lexical" } }) }
 }
 
-/** A corpus with other chunks beside the pipeline's, which goes with the scope. */
-const beside = (pipeline: Definition, chunking: Definition["chunking"], key: string) => {
-  const name = `${pipeline.name.slice(0, 40)}.tune-${key}`
+/** A corpus that was built to be tried. */
+interface Built {
+  readonly pipeline: Definition
+  readonly missing?: Tried["missing"]
+}
+
+/** A corpus with other chunks or another embedder beside the pipeline's, which goes with the scope. */
+const beside = Effect.fnUntraced(function*(pipeline: Definition, chunking: Definition["chunking"]) {
+  const embedder = createHash("sha256").update(JSON.stringify(pipeline.corpus.embedding ?? null)).digest("hex").slice(0, 6)
+  const key = `${chunking.size}-${chunking.overlap}-${embedder}`
   const { renamedFrom: _, ...rest } = pipeline
   const variant: Definition = {
     ...rest,
-    name,
+    name: `${pipeline.name.slice(0, 40)}.tune-${key}`,
     chunking,
-    corpus: { ...pipeline.corpus, displayName: `${pipeline.corpus.displayName.slice(0, 90)} (tuning ${key})` }
+    corpus: { ...pipeline.corpus, displayName: `${pipeline.corpus.displayName.slice(0, 90)} (tuning ${key})` },
+    // Whom a run is told to has not asked for this one.
+    notify: []
   }
-  return Effect.as(
-    Effect.acquireRelease(
-      Effect.andThen(runPipeline(variant), Effect.map(corpusOf(variant), ({ name }) => name)),
-      (corpus) => Effect.ignore(forget(name, corpus))
-    ),
-    variant
-  )
-}
+  yield* Effect.addFinalizer(() => Effect.ignore(forget(variant)))
+  const { totals: { failed, listed, pending, quarantined } } = yield* runPipeline(variant)
+  const files = failed + pending + quarantined
+  return defined({ pipeline: variant, missing: files === 0 ? undefined : { files, of: listed } }) satisfies Built
+})
 
-const forget = Effect.fnUntraced(function*(pipeline: string, corpus: CorpusName) {
-  yield* (yield* Corpora).delete(corpus, { force: true })
-  yield* (yield* Ledger).forget(scopeOf(yield* Engine, pipeline))
+const forget = Effect.fnUntraced(function*(pipeline: Definition) {
+  yield* (yield* Corpora).delete((yield* corpusOf(pipeline)).name, { force: true })
+  yield* (yield* Ledger).forget(scopeOf(yield* Engine, pipeline.name))
 })
 
 /** Holm's correction: of many settings, some look better by chance alone. */

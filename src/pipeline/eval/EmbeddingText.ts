@@ -1,0 +1,45 @@
+import { Result, Schema } from "effect"
+import { resolve } from "node:path"
+import { isModelFolder, localModelName } from "../../domain/LocalModel.ts"
+import { EmbeddingChoice } from "../definition/CorpusSettings.ts"
+import type { EngineName } from "../definition/EngineSettings.ts"
+import { explain } from "../definition/Explain.ts"
+import type { PipelineInvalid } from "../definition/PipelineInvalid.ts"
+import { placed } from "../definition/Place.ts"
+import { readYaml } from "../definition/YamlText.ts"
+import type { NamedEmbedding } from "./Tuning.ts"
+
+const decode = Schema.decodeUnknownResult(EmbeddingChoice, { errors: "all", onExcessProperty: "error" })
+
+/**
+ * Embedders as a person writes each on one line: `default`, the engine's own; a model of this machine by its folder or its
+ * name on the hub; a hosted one by its name; or, in braces, what a pipeline file has under `corpus.embedding`. Relative
+ * folders are relative to the working directory. `where` is what mistakes are said to be in.
+ */
+export const readEmbeddings = (
+  where: string,
+  texts: ReadonlyArray<string>,
+  engine: EngineName
+): Result.Result<ReadonlyArray<NamedEmbedding>, PipelineInvalid> =>
+  Result.gen(function*() {
+    const named: Array<NamedEmbedding> = []
+    for (const text of new Set(texts.map((text) => text.trim()))) {
+      const embedding = text === "default" ? undefined : yield* readEmbedding(where, text, engine)
+      const name = embedding !== undefined && text.startsWith("{") ? nameOf(embedding) : text
+      named.push({ name: named.some((other) => other.name === name) ? text : name, embedding })
+    }
+    return named
+  })
+
+const readEmbedding = (where: string, text: string, engine: EngineName): Result.Result<EmbeddingChoice, PipelineInvalid> => {
+  const plain = engine === "vertex" ? { model: text } : { local: { model: text } }
+  const source = readYaml(text.startsWith("{") ? text : JSON.stringify(plain), process.env)
+  if (source.problems.length > 0) return Result.fail(placed(where, source, source.problems))
+  return Result.mapBoth(decode(source.value), {
+    onFailure: ({ issue }) => placed(where, source, explain(issue, source.value)),
+    onSuccess: (embedding) =>
+      embedding._tag === "local" && isModelFolder(embedding.model) ? { ...embedding, model: resolve(embedding.model) } : embedding
+  })
+}
+
+const nameOf = (embedding: EmbeddingChoice): string => embedding._tag === "local" ? localModelName(embedding) : embedding.model
